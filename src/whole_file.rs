@@ -122,3 +122,55 @@ pub fn sync_folder(folder: &Path) -> io::Result<()> {
     // Only Unix opens folders.
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
+
+/// Why a path cannot become a folder of new files: something is there, or it would have no place.
+pub fn no_new_folder(folder: &Path) -> Option<&'static str> {
+    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
+    match fs::symlink_metadata(folder) {
+        Ok(there) if there.is_dir() => match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
+            Ok(true) => None,
+            Ok(false) => Some("the folder is not empty"),
+            Err(_) => Some("the folder cannot be read"),
+        },
+        Ok(_) => Some("it is no folder"),
+        Err(_) if parent.is_some_and(|parent| !parent.is_dir()) => Some("there is no such folder"),
+        Err(_) if folder.file_name().is_none() => Some("this is not a folder's name"),
+        Err(_) => None,
+    }
+}
+
+/// Writes a new folder with these files: all of them, or nothing. An empty folder gives way to it.
+///
+/// # Errors
+/// If it cannot be written, or there is something already.
+pub fn write_folder(folder: &Path, files: &[(&str, Vec<u8>)]) -> io::Result<()> {
+    let invalid = |why| io::Error::new(ErrorKind::InvalidInput, why);
+    if let Some(why) = no_new_folder(folder) {
+        return Err(invalid(why));
+    }
+    let name = folder.file_name().ok_or_else(|| invalid("this is not a folder's name"))?;
+    let unfinished = UnfinishedFolder(folder.with_file_name(format!(".{}.{}.part", name.to_string_lossy(), unique())));
+    fs::create_dir(&unfinished.0)?;
+    for (name, bytes) in files {
+        let mut file = File::create_new(unfinished.0.join(name))?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+    }
+    sync_folder(&unfinished.0)?;
+    // Gives way only if nothing came into it meanwhile; not every system renames over a folder.
+    match fs::remove_dir(folder) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => fs::rename(&unfinished.0, folder)?,
+    }
+    folder.parent().filter(|parent| !parent.as_os_str().is_empty()).map_or(Ok(()), sync_folder)
+}
+
+/// A folder under a name that nobody reads. What is in it is removed unless it was renamed.
+struct UnfinishedFolder(PathBuf);
+
+impl Drop for UnfinishedFolder {
+    fn drop(&mut self) {
+        // It is gone if it was renamed; if it cannot be removed, there is nothing else to do.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

@@ -65,7 +65,8 @@ impl Common {
 pub enum Action {
     /// Train lessons and verify every claim of them, without a window.
     Check {
-        /// The lesson files, such as lessons/*.ron; a glossary among them is checked as one. Without any, the course.
+        /// The lesson files, such as lessons/*.ron; a glossary among them is checked as one. Without any, the course. Of a
+        /// model's folder or name, its files with their SHA-256, its tokenizer, a pass of its own and published numbers.
         lessons: Vec<PathBuf>,
         #[command(flatten)]
         options: CheckOptions,
@@ -108,7 +109,8 @@ pub enum Action {
     /// ipynb: a Jupyter notebook. html: one page that needs nothing else. web: the same page with the model in
     /// it, for any browser: the stage can be turned, and words, weights and heads can be changed. md: Markdown, with
     /// its pictures in the folder NAME_files beside it. tsv: the vectors of all words and of the lesson's sentences
-    /// for projector.tensorflow.org; NAME_metadata.tsv beside it names each row.
+    /// for projector.tensorflow.org; NAME_metadata.tsv beside it names each row. checkpoint: the model as a folder of
+    /// BERT's or GPT-2's shape, for transformers and for attune itself.
     Export(ExportArgs),
 }
 
@@ -161,8 +163,8 @@ pub struct ExportArgs {
     pub lesson: PathBuf,
     /// The format to write.
     #[arg(long, value_enum, value_name = "FORMAT")]
-    pub to: Format,
-    /// The file to write, such as apple.html; an existing file is replaced.
+    pub to: ExportTo,
+    /// The file to write, such as apple.html; an existing file is replaced. For a checkpoint a new folder.
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
     /// How long the cells may take together; those that are left after it are exported without outputs.
@@ -191,13 +193,33 @@ pub enum GradeFormat {
     Html,
 }
 
-impl ValueEnum for Format {
+/// What a lesson is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportTo {
+    File(Format),
+    /// Its model alone, as a folder.
+    Checkpoint,
+}
+
+impl ValueEnum for ExportTo {
     fn value_variants<'a>() -> &'a [Self] {
-        &Self::ALL
+        const ALL: [ExportTo; Format::ALL.len() + 1] = {
+            let mut all = [ExportTo::Checkpoint; Format::ALL.len() + 1];
+            let mut i = 0;
+            while i < Format::ALL.len() {
+                all[i] = ExportTo::File(Format::ALL[i]);
+                i += 1;
+            }
+            all
+        };
+        &ALL
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.key()))
+        Some(PossibleValue::new(match self {
+            Self::File(format) => format.key(),
+            Self::Checkpoint => "checkpoint",
+        }))
     }
 }
 

@@ -23,10 +23,11 @@ use crate::lesson::issue::{LessonIssue, Place, printable};
 use crate::lesson::links::{LinkContext, TextLink};
 use crate::lesson::locate::{Places, Spot, written};
 use crate::lesson::pictures::Folder;
-use crate::lesson::schema::{Expect, Lesson};
+use crate::lesson::schema::{Expect, Lesson, StaticEmbedding};
 use crate::lesson::terms::{TermIssue, check_terms};
 use crate::lesson::watch::{EVERY, Watched};
 use crate::nearest::nearest;
+use crate::pretrained::examine::{Findings, examine};
 
 /// Checks the lessons once, or again and again.
 pub fn check(lessons: &[PathBuf], options: &CheckOptions, common: &Common) -> Result<(), Fault> {
@@ -173,6 +174,10 @@ fn check_one(
         let mut holding = verdicts.iter().filter(|verdict| verdict.holds());
         holding.try_for_each(|verdict| print::line(format_args!("{file}: {}", line(verdict))))?;
     }
+    let findings = examined(&snapshot);
+    if !path.is_file() {
+        findings.good.iter().try_for_each(|found| print::line(format_args!("{file}: {}", printable(found))))?;
+    }
     let overflow = first_overflow(&snapshot)
         .map(|(sentence, tensor)| blame::overflow(path, &snapshot.lesson, &sentence.join(" "), tensor));
     let text = written(path).unwrap_or_default();
@@ -203,8 +208,10 @@ fn check_one(
     let broken = problems.iter().map(|Problem { cell, words, at: spot }| {
         format!("{}: cell {cell:?}: {}\n", at(places.cell(cell, spot)), printable(words))
     });
+    let of_model = findings.faults.iter().map(|fault| format!("{file}: {}\n", printable(fault)));
     let before = unknown_lessons(path, &snapshot.lesson, courses);
-    let issues: String = before.into_iter().chain(overflow).chain(failed).chain(broken).chain(of_terms).collect();
+    let issues: String =
+        before.into_iter().chain(of_model).chain(overflow).chain(failed).chain(broken).chain(of_terms).collect();
     if issues.is_empty() {
         let seed = snapshot.lesson.seed;
         let cells = format!("{cells} cell{}", if cells == 1 { "" } else { "s" });
@@ -215,6 +222,15 @@ fn check_one(
         Ok(format!("{file}: ok, {cells}, {claims} with seed {seed}"))
     } else {
         Err(Fault::Lesson(issues))
+    }
+}
+
+/// Findings about a pretrained model; none about a lesson's own.
+fn examined(snapshot: &Snapshot) -> Findings {
+    let read = snapshot.model.as_ref().and_then(|model| model.pretrained.as_deref());
+    match (&snapshot.lesson.static_embedding, read) {
+        (StaticEmbedding::Pretrained(folder), Some(read)) => examine(folder, read),
+        _ => Findings::default(),
     }
 }
 

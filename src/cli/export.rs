@@ -4,10 +4,11 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::args::{Common, ExportArgs};
+use super::args::{Common, ExportArgs, ExportTo};
 use super::fault::Fault;
-use super::{print, progress};
+use super::{blame, print, progress};
 use crate::code::budget::Allowance;
+use crate::export::checkpoint::{Checkpoint, Unfit};
 use crate::export::file::{ExportFault, Target};
 use crate::export::{Format, Pictures};
 use crate::kernel::notebook::NotebookCommand;
@@ -18,24 +19,25 @@ use crate::lesson::issue::printable;
 
 /// Trains the lesson, runs its cells and writes the file.
 pub fn export(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
+    let ExportTo::File(format) = request.to else { return checkpoint(request, common) };
     // Said before training takes its time.
     if request.output.as_os_str() == "-" {
-        let like = format_args!("name it like apple.{}", request.to.extension());
+        let like = format_args!("name it like apple.{}", format.extension());
         return Err(Fault::usage(format_args!("--output: an export is a file and not a stream; {like}")));
     }
-    let target = Target::new(&request.lesson, request.to, &request.output).map_err(fault)?;
+    let target = Target::new(&request.lesson, format, &request.output).map_err(fault)?;
     let lesson = super::read::read(&request.lesson, common.seed)?;
     let mut kernel = progress::train(lesson, common);
     let trained = progress::trained(&kernel, &request.lesson)?;
-    let written = if request.to.is_page() {
+    let written = if format.is_page() {
         let warnings = Warnings { is_quiet: common.quiet };
         let mut snapshot = run_from_top(&mut kernel, Duration::from_secs(request.within), &warnings);
         warnings.about_cells(&snapshot);
-        if request.to == Format::Web {
+        if format == Format::Web {
             // Cells may write to the model; whoever turns the page begins where the lesson does.
             snapshot.model = trained.model;
         }
-        target.write(&snapshot, &pictures(&snapshot, request, common, &warnings))
+        target.write(&snapshot, &pictures(&snapshot, request, format, common, &warnings))
     } else {
         // The vectors are those that training made, whatever the cells then do to the weights.
         target.write(&trained, &Pictures::default())
@@ -43,10 +45,26 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
     print::line(written.map_err(fault)?)
 }
 
+/// Trains the lesson and writes its model.
+fn checkpoint(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
+    let path = &request.lesson;
+    let lesson = super::read::read(path, common.seed)?;
+    let target = Checkpoint::new(&lesson, &request.output).map_err(|why| match why {
+        ExportFault::Form(unfit) => {
+            let issue =
+                |unfit: &Unfit| format!("{}: {}\n", blame::place(path, unfit.field), printable(&unfit.to_string()));
+            Fault::Lesson(unfit.iter().map(issue).collect())
+        }
+        other => fault(other),
+    })?;
+    let kernel = progress::train(lesson, common);
+    print::line(target.write(&progress::trained(&kernel, path)?).map_err(fault)?)
+}
+
 fn fault(fault: ExportFault) -> Fault {
     match fault {
         ExportFault::Lesson => Fault::usage(format_args!("--output: {fault}")),
-        ExportFault::Vectors { .. } => Fault::Lesson(format!("{fault}\n")),
+        ExportFault::Vectors { .. } | ExportFault::Form(_) => Fault::Lesson(format!("{fault}\n")),
         ExportFault::Place { .. } | ExportFault::Write { .. } => Fault::output(fault),
     }
 }
@@ -103,7 +121,7 @@ impl Warnings {
 }
 
 #[cfg(not(feature = "app"))]
-fn pictures(snapshot: &Snapshot, request: &ExportArgs, _: &Common, warnings: &Warnings) -> Pictures {
+fn pictures(snapshot: &Snapshot, request: &ExportArgs, _: Format, _: &Common, warnings: &Warnings) -> Pictures {
     let why = "This build of attune draws no pictures of the stage.";
     if crate::export::page::Page::stages(snapshot).next().is_some() {
         warnings.say(
@@ -115,11 +133,17 @@ fn pictures(snapshot: &Snapshot, request: &ExportArgs, _: &Common, warnings: &Wa
 
 /// The stage cells as they look once every cell has run.
 #[cfg(feature = "app")]
-fn pictures(snapshot: &Snapshot, request: &ExportArgs, common: &Common, warnings: &Warnings) -> Pictures {
+fn pictures(
+    snapshot: &Snapshot,
+    request: &ExportArgs,
+    format: Format,
+    common: &Common,
+    warnings: &Warnings,
+) -> Pictures {
     use crate::app::work::exporting::{self, Drawn};
 
-    let bar = progress::pictures(exporting::count(snapshot, request.to), common);
-    let Drawn { pictures, fault } = exporting::draw_stages(snapshot, &request.lesson, request.to, || bar.inc(1));
+    let bar = progress::pictures(exporting::count(snapshot, format), common);
+    let Drawn { pictures, fault } = exporting::draw_stages(snapshot, &request.lesson, format, || bar.inc(1));
     bar.finish_and_clear();
     if let Some(fault) = fault {
         warnings.say(format_args!("stage cells are described in words: {fault}"));

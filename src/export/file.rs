@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::checkpoint::Unfit;
 use super::markdown::Beside;
 use super::pictures::Pictures;
 use super::{html, ipynb, md, tsv, web};
@@ -250,6 +251,8 @@ pub enum ExportFault {
     Lesson,
     /// The lesson has no vectors that the Embedding Projector could read.
     Vectors { lesson: PathBuf, error: io::Error },
+    /// The lesson's model has a form that the format does not.
+    Form(Vec<Unfit>),
     /// A file could not be written.
     Write { file: PathBuf, error: io::Error },
 }
@@ -259,6 +262,7 @@ impl fmt::Display for ExportFault {
         match self {
             Self::Place { file, why } => write!(f, "the export cannot be written: {}: {why}", name(file)),
             Self::Lesson => write!(f, "this is the lesson itself, which is never overwritten"),
+            Self::Form(unfit) => write!(f, "{}", unfit.iter().map(Unfit::to_string).collect::<Vec<_>>().join("; ")),
             Self::Vectors { lesson, error } => write!(f, "{}: {error}", name(lesson)),
             Self::Write { file, error } => write!(f, "{} cannot be written: {error}", name(file)),
         }
@@ -271,6 +275,6 @@ fn fault(file: &Path, error: io::Error) -> ExportFault {
     ExportFault::Write { file: file.to_owned(), error }
 }
 
-fn name(path: &Path) -> String {
+pub(super) fn name(path: &Path) -> String {
     printable(&path.display().to_string())
 }

@@ -5,11 +5,13 @@
 //! Markdown of [`ipynb`] and [`md`], [`table`] and [`svg`] make tables and plots. [`pictures`] holds the pictures of a
 //! page: those of the stage, handed in by callers that can draw, and those in the lesson's folder. [`tsv`] is for the
 //! Embedding Projector, and [`trace`] has every tensor of a forward pass. [`file`](mod@file) writes the formats that
-//! the window and the command line both offer, each with the files beside it, all or nothing. A [`work_file`] is a
-//! learner's work to hand in, and [`grades`] are those of a class.
+//! the window and the command line both offer, each with the files beside it, all or nothing; [`checkpoint`] writes a
+//! lesson's model as a folder of the shapes that people share. A [`work_file`] is a learner's work to hand in, and
+//! [`grades`] are those of a class.
 //!
 //! Nothing of a lesson or an output is trusted: it is text, and never markup or a script.
 
+pub mod checkpoint;
 pub mod escape;
 pub mod file;
 pub mod grades;

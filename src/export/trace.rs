@@ -104,6 +104,9 @@ pub(super) struct Config {
     /// The activation of a transformed readout.
     #[serde(skip_serializing_if = "Option::is_none")]
     readout_activation: Option<&'static str>,
+    /// Said where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    readout_bias: Option<bool>,
     pooling: &'static str,
     source_blocks: usize,
     steps_trained: usize,
@@ -237,6 +240,7 @@ impl Config {
                 Readout::Transformed(of_layer) => Some(activation(of_layer)),
                 Readout::Tied | Readout::Linear => None,
             },
+            readout_bias: (!config.readout_bias).then_some(false),
             readout: match config.readout {
                 Readout::Tied => "tied",
                 Readout::Transformed(_) => "transformed",

@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use super::cells::{Cell, CellKind};
+use super::limits::PIECES_MAX;
 use super::panels::PanelName;
 use super::schema::{Corpus, Lesson, ModelConfig, Objective, StaticEmbedding};
 use crate::numerics::model::DistanceCosts;
 use crate::numerics::optimiser::Method;
 use crate::pretrained::folder::ModelFolder;
+use crate::pretrained::tokenizer::Origin;
+use crate::pretrained::tokenizer::write::UNKNOWN;
 use crate::pretrained::{Config, Family};
 
 impl Lesson {
@@ -59,21 +62,41 @@ fn id(name: &str) -> String {
     format!("model-{}", name.chars().map(of_id).collect::<String>())
 }
 
-/// Texts to begin with; token ids where there is no tokenizer.
+/// Words of a text that is made of the vocabulary's own.
+const TOKENS: usize = 6;
+
+/// Texts to begin with, as long as the model reads; words of a vocabulary that knows little of them; token ids where
+/// there is no tokenizer.
 fn sentences(model: &ModelFolder) -> Vec<String> {
     let Config { vocabulary, positions, .. } = model.config;
-    if model.tokenizer.is_none() {
-        const TOKENS: usize = 6;
+    let Some(tokenizer) = &model.tokenizer else {
         let count = TOKENS.min(positions).max(1);
         let ids: Vec<String> = (0..count).map(|i| (i * vocabulary / count).to_string()).collect();
         return vec![ids.join(" ")];
-    }
+    };
     let texts = [
         "She sat on the bank of the river and ate an apple.",
         "The bank lent her the money to buy shares of Apple.",
         "The trophy does not fit in the suitcase because it is too big.",
     ];
-    texts.map(str::to_owned).to_vec()
+    let unknown = tokenizer.id_of(UNKNOWN);
+    let is_read = |text: &str| {
+        let pieces = model.pieces(text).unwrap_or_default();
+        let known = pieces.iter().filter(|piece| Some(piece.id) != unknown).count();
+        pieces.len() <= positions.min(PIECES_MAX) && 2 * known > pieces.len()
+    };
+    let read: Vec<String> = texts.into_iter().filter(|text| is_read(text)).map(str::to_owned).collect();
+    if !read.is_empty() {
+        return read;
+    }
+    let is_word = |(id, word): &(u32, String)| {
+        let mut own = tokenizer.encode(word).pieces.into_iter().filter(|piece| piece.origin == Origin::Text);
+        own.next().is_some_and(|piece| piece.id == *id) && own.next().is_none()
+    };
+    let words = (0..vocabulary as u32).map(|id| (id, model.shown(id))).filter(is_word).map(|(_, word)| word);
+    let words: Vec<String> = words.take(TOKENS).collect();
+    let longest = (1..=words.len()).rev().map(|count| words[..count].join(" ")).find(|text| is_read(text));
+    vec![longest.unwrap_or_else(|| texts[0].to_owned())]
 }
 
 fn notes(model: &ModelFolder) -> Cell {

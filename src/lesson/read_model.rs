@@ -44,6 +44,7 @@ pub(super) fn read_attention<'s>(
         embedding_norm: flag, or false;
         final_norm: flag, or false;
         train_embedding: flag, or false;
+        readout_bias: flag, or true;
     }
     let answer = read_answer(&mut record, objective);
     let is_tied_label =
@@ -84,6 +85,7 @@ pub(super) fn read_attention<'s>(
             blocks,
             pooling,
             readout,
+            readout_bias: readout_bias?,
         };
         let weights = check_weights(weights?, &architecture);
         let (architecture, objective) = (Some(architecture), objective.cloned());

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::refusal::{Refusal, quoted};
 use crate::nearest::nearest;
@@ -38,6 +38,15 @@ impl Family {
             Self::Bert => "bert",
             Self::Gpt2 => "gpt2",
             Self::DistilBert => "distilbert",
+        }
+    }
+
+    /// The class of transformers that has the head for guesses.
+    fn class(self) -> &'static str {
+        match self {
+            Self::Bert => "BertForMaskedLM",
+            Self::Gpt2 => "GPT2LMHeadModel",
+            Self::DistilBert => "DistilBertForMaskedLM",
         }
     }
 
@@ -99,6 +108,60 @@ impl Config {
         Ok(config)
     }
 
+    /// The text of a `config.json` that is read as this, and that transformers opens as a model with a head.
+    pub fn to_json(&self) -> String {
+        let activation = ACTIVATIONS.iter().find(|(_, activation)| *activation == self.activation);
+        let activation = activation.map(|(name, _)| *name);
+        let mut fields = json!({
+            "model_type": self.family.model_type(),
+            "architectures": [self.family.class()],
+            "dtype": "float32",
+            "tie_word_embeddings": self.tied,
+            "vocab_size": self.vocabulary,
+        });
+        // Tokens that a text begins or ends with: none.
+        let own = match self.family {
+            Family::Bert => json!({
+                "hidden_size": self.width,
+                "num_hidden_layers": self.layers,
+                "num_attention_heads": self.heads,
+                "intermediate_size": self.hidden,
+                "hidden_act": activation,
+                "layer_norm_eps": self.norm_epsilon,
+                "max_position_embeddings": self.positions,
+                "type_vocab_size": self.types,
+                "is_decoder": self.causal,
+                "pad_token_id": null,
+            }),
+            Family::Gpt2 => json!({
+                "n_embd": self.width,
+                "n_layer": self.layers,
+                "n_head": self.heads,
+                "n_inner": self.hidden,
+                "activation_function": activation,
+                "layer_norm_epsilon": self.norm_epsilon,
+                "n_positions": self.positions,
+                "scale_attn_weights": self.scaled,
+                "scale_attn_by_inverse_layer_idx": self.scaled_by_layer,
+                "bos_token_id": null,
+                "eos_token_id": null,
+            }),
+            Family::DistilBert => json!({
+                "dim": self.width,
+                "n_layers": self.layers,
+                "n_heads": self.heads,
+                "hidden_dim": self.hidden,
+                "activation": activation,
+                "max_position_embeddings": self.positions,
+                "pad_token_id": null,
+            }),
+        };
+        if let (Value::Object(fields), Value::Object(own)) = (&mut fields, own) {
+            fields.extend(own);
+        }
+        format!("{fields:#}\n")
+    }
+
     fn check(&self) -> Result<(), Refusal> {
         let sizes = [
             ("the width", self.width, WIDTH_MAX),
@@ -139,6 +202,14 @@ impl Config {
         layers * (4 * width * width + 2 * width * hidden) + tables as u64 * width
     }
 }
+
+/// The names of activations; of several for one, the first is written.
+const ACTIVATIONS: [(&str, Activation); 4] = [
+    ("gelu", Activation::Gelu),
+    ("gelu_new", Activation::GeluTanh),
+    ("gelu_pytorch_tanh", Activation::GeluTanh),
+    ("relu", Activation::Relu),
+];
 
 const TOO_LARGE: &str = "attune opens models of the size of BERT-base and GPT-2, and no larger than its bounds";
 
@@ -256,20 +327,14 @@ impl Fields<'_> {
     }
 
     fn activation(&self, name: &str, default: &str) -> Result<Activation, Refusal> {
-        const KNOWN: [(&str, Activation); 4] = [
-            ("gelu", Activation::Gelu),
-            ("gelu_new", Activation::GeluTanh),
-            ("gelu_pytorch_tanh", Activation::GeluTanh),
-            ("relu", Activation::Relu),
-        ];
-        let names = KNOWN.map(|(name, _)| name);
+        let names = ACTIVATIONS.map(|(name, _)| name);
         let expected = format!("one of {}", names.join(", "));
         let written = match self.get(name) {
             None => default,
             Some(Value::String(written)) => written,
             Some(other) => return Err(wrong(name, other, &expected)),
         };
-        let found = KNOWN.iter().find(|(known, _)| *known == written);
+        let found = ACTIVATIONS.iter().find(|(known, _)| *known == written);
         found.map(|(_, activation)| *activation).ok_or_else(|| {
             let advice = match nearest(written, names) {
                 Some(near) => format!("did its author mean {near}?"),

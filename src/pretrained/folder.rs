@@ -6,13 +6,21 @@ use std::path::{Path, PathBuf};
 use super::cache::CONFIG;
 use super::config::{CONFIG_BYTES_MAX, Config, Family};
 use super::files::text_if_there;
-use super::load::shape;
+use super::load::{ModelFile, shape};
 use super::refusal::{Refusal, quoted};
 use super::tokenizer::{Encoding, Origin, Piece, Tokenizer, TokenizerFiles};
 use crate::numerics::model::Architecture;
 
 /// Bytes of each file of a tokenizer.
 const TOKENIZER_BYTES_MAX: u64 = 64 << 20;
+
+/// Files of a tokenizer: all of it, and what is beside an older one.
+pub const TOKENIZER: &str = "tokenizer.json";
+pub const TOKENIZER_CONFIG: &str = "tokenizer_config.json";
+/// Those of older ones: of BERT's family, and of GPT-2's.
+const PIECES: &str = "vocab.txt";
+const IDS: &str = "vocab.json";
+const MERGES: &str = "merges.txt";
 
 /// Stands between the sentences of a pair.
 pub const PAIR: &str = "|||";
@@ -98,6 +106,19 @@ impl ModelFolder {
         words.enumerate().map(piece).collect()
     }
 
+    /// The files of its tokenizer, as they are now.
+    ///
+    /// # Errors
+    /// If one cannot be read.
+    pub fn tokenizer_files(&self) -> Result<Vec<ModelFile>, Refusal> {
+        let all = [TOKENIZER, TOKENIZER_CONFIG, PIECES, IDS, MERGES];
+        let files = all.map(|name| {
+            let text = text_if_there(&self.path, name, TOKENIZER_BYTES_MAX)?;
+            Ok(text.map(|text| ModelFile::of_text(name, &text)))
+        });
+        files.into_iter().filter_map(Result::transpose).collect()
+    }
+
     /// A line on what it is.
     pub fn about(&self) -> String {
         let Config { family, layers, heads, width, vocabulary, .. } = self.config;
@@ -136,16 +157,16 @@ fn name(path: &Path) -> String {
 fn tokenizer(folder: &Path) -> Result<Option<Tokenizer>, Refusal> {
     let read = |name| text_if_there(folder, name, TOKENIZER_BYTES_MAX);
     let open = |files: TokenizerFiles<'_>, name: &str| Tokenizer::read(files).map_err(|refusal| refusal.in_file(name));
-    if let Some(json) = read("tokenizer.json")? {
-        return open(TokenizerFiles::Json(&json), "tokenizer.json").map(Some);
+    if let Some(json) = read(TOKENIZER)? {
+        return open(TokenizerFiles::Json(&json), TOKENIZER).map(Some);
     }
-    let config = read("tokenizer_config.json")?;
+    let config = read(TOKENIZER_CONFIG)?;
     let config = config.as_deref();
-    if let Some(vocab) = read("vocab.txt")? {
-        return open(TokenizerFiles::WordPiece { vocab: &vocab, config }, "vocab.txt").map(Some);
+    if let Some(vocab) = read(PIECES)? {
+        return open(TokenizerFiles::WordPiece { vocab: &vocab, config }, PIECES).map(Some);
     }
-    if let (Some(vocab), Some(merges)) = (read("vocab.json")?, read("merges.txt")?) {
-        return open(TokenizerFiles::BytePair { vocab: &vocab, merges: &merges, config }, "vocab.json").map(Some);
+    if let (Some(vocab), Some(merges)) = (read(IDS)?, read(MERGES)?) {
+        return open(TokenizerFiles::BytePair { vocab: &vocab, merges: &merges, config }, IDS).map(Some);
     }
     Ok(None)
 }

@@ -53,6 +53,19 @@ pub struct ModelFile {
     pub sha256: String,
 }
 
+impl ModelFile {
+    pub(super) fn of_text(name: &str, text: &str) -> Self {
+        let sha256 = hexadecimal(&Sha256::digest(text));
+        Self { name: name.to_owned(), bytes: text.len() as u64, sha256 }
+    }
+}
+
+impl std::fmt::Display for ModelFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {} bytes, SHA-256 {}", self.name, self.bytes, self.sha256)
+    }
+}
+
 /// The entry of a file that a number is from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
@@ -127,11 +140,9 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Pr
     let (readout, has_head) = readout(&config, &found);
     let architecture = architecture(&config, readout);
     let shapes = architecture.shapes(config.vocabulary, config.vocabulary);
-    let table = (TensorName::Embedding.into(), config.vocabulary, config.width);
-    let is_there = |id: TensorId| has_head || id.name != TensorName::LogitBias;
-    let wanted = std::iter::once(table).chain(shapes.iter().copied()).filter(|(id, ..)| is_there(*id));
-    let origins =
-        Origins::find(&found, &wanted.collect::<Vec<_>>(), &config).map_err(|refusal| name_file(refusal, &sources))?;
+    let mut wanted = wanted(&config, &architecture);
+    wanted.retain(|(id, ..)| has_head || id.name != TensorName::LogitBias);
+    let origins = Origins::find(&found, &wanted, &config).map_err(|refusal| name_file(refusal, &sources))?;
     let parts = parts(&origins);
     // The table once more, as the readout's own weights: not used, but it must be the same.
     let twin = found.of(TensorName::LogitWeights.into()).filter(|_| config.tied);
@@ -178,11 +189,7 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Pr
     }
     let mut files: Vec<ModelFile> = sources.into_iter().map(Open::into_file).collect();
     let texts = std::iter::once((CONFIG, &config_text)).chain(index.iter().map(|text| (INDEX, text)));
-    files.extend(texts.map(|(name, text)| ModelFile {
-        name: name.to_owned(),
-        bytes: text.len() as u64,
-        sha256: hexadecimal(&Sha256::digest(text)),
-    }));
+    files.extend(texts.map(|(name, text)| ModelFile::of_text(name, text)));
     Ok(Pretrained { config, architecture, embedding, parameters: Arc::new(parameters), origins, files, has_head })
 }
 
@@ -277,8 +284,15 @@ fn readout(config: &Config, found: &Found<'_>) -> (Readout, bool) {
     }
 }
 
+/// The tensors that a model's files have: the table of words, and those of the engine.
+pub(super) fn wanted(config: &Config, architecture: &Architecture) -> Vec<(TensorId, usize, usize)> {
+    let mut wanted = vec![(TensorName::Embedding.into(), config.vocabulary, config.width)];
+    wanted.extend(architecture.shapes(config.vocabulary, config.vocabulary));
+    wanted
+}
+
 /// The engine's shape of a model.
-fn architecture(config: &Config, readout: Readout) -> Architecture {
+pub fn architecture(config: &Config, readout: Readout) -> Architecture {
     let is_gpt2 = config.family == Family::Gpt2;
     let block = |layer: usize| BlockConfig {
         norm: if is_gpt2 { Norm::Pre } else { Norm::Post },
@@ -306,6 +320,7 @@ fn architecture(config: &Config, readout: Readout) -> Architecture {
         blocks: (0..config.layers).map(block).collect(),
         pooling: Pooling::Every,
         readout,
+        readout_bias: true,
     }
 }
 

@@ -6,13 +6,16 @@
 
 pub mod cache;
 pub mod config;
+pub mod examine;
 mod files;
 pub mod folder;
+pub mod known;
 pub mod load;
 pub mod names;
 pub mod refusal;
 pub mod safetensors;
 pub mod tokenizer;
+pub mod write;
 
 pub use config::{Config, Family};
 pub use load::{Pretrained, load};

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::config::{Config, Family};
 use super::refusal::{Refusal, quoted, shape};
 use super::safetensors::{Tensor, not_read};
-use crate::numerics::params::{TensorId, TensorName};
+use crate::numerics::params::{Start, TensorId, TensorName};
 
 /// How a tensor of the engine lies in one of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,28 @@ pub enum Layout {
     Transposed,
     /// So many tensors of the same width stand side by side; of these, one, from 0.
     Slice { at: usize, of: usize },
+}
+
+impl Layout {
+    /// The shape in a file of a tensor of the engine.
+    fn shape(self, (rows, cols): (usize, usize), is_vector: bool) -> Vec<usize> {
+        match self {
+            Self::Same if is_vector => vec![cols],
+            Self::Slice { of, .. } if is_vector => vec![of * cols],
+            Self::Same => vec![rows, cols],
+            Self::Transposed => vec![cols, rows],
+            Self::Slice { of, .. } => vec![rows, of * cols],
+        }
+    }
+
+    /// The row and the column in a file of an entry of the engine's tensor, which has so many columns.
+    fn place(self, (row, col): (usize, usize), cols: usize) -> (usize, usize) {
+        match self {
+            Self::Same => (row, col),
+            Self::Transposed => (col, row),
+            Self::Slice { at, .. } => (row, at * cols + col),
+        }
+    }
 }
 
 /// The tensors of each family: the engine's name, the file's with `{}` for the number of the layer, the layout.
@@ -207,6 +229,44 @@ impl Family {
         let row = self.rows().iter().find(|(name, ..)| *name == id.name);
         row.map(|(_, written, layout)| (written.replace("{}", &id.block.to_string()), *layout))
     }
+
+    /// The tensors of a file for these of the engine, under the names that transformers gives them; without what the
+    /// family has no name for. `entry` is an entry of the engine's.
+    pub(super) fn tensors(
+        self,
+        wanted: &[(TensorId, usize, usize)],
+        entry: impl Fn(TensorId, usize, usize) -> f32,
+    ) -> BTreeMap<String, NewTensor> {
+        /// The names of heads have no prefix.
+        const HEADS: [&str; 3] = ["cls.", "lm_head.", "vocab_"];
+        let mut tensors = BTreeMap::new();
+        for &(id, rows, cols) in wanted {
+            let Some((name, layout)) = self.written(id) else { continue };
+            let is_of_head = HEADS.iter().any(|head| name.starts_with(head));
+            let name = if is_of_head { name } else { format!("{}{name}", self.prefix()) };
+            let shape = layout.shape((rows, cols), matches!(id.name.start(), Start::Zero | Start::One));
+            let tensor = tensors.entry(name).or_insert_with(|| NewTensor::zeros(shape));
+            let width = tensor.shape.last().copied().unwrap_or(1);
+            for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))) {
+                let (to_row, to_col) = layout.place((row, col), cols);
+                tensor.numbers[to_row * width + to_col] = entry(id, row, col);
+            }
+        }
+        tensors
+    }
+}
+
+/// A tensor to be written, row-major.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewTensor {
+    pub shape: Vec<usize>,
+    pub numbers: Vec<f32>,
+}
+
+impl NewTensor {
+    fn zeros(shape: Vec<usize>) -> Self {
+        Self { numbers: vec![0.0; shape.iter().product()], shape }
+    }
 }
 
 /// The source of a tensor of the engine.
@@ -226,11 +286,7 @@ pub struct Origin {
 impl Origin {
     /// The index in the file's tensor of one entry of the engine's.
     pub fn index(&self, row: usize, col: usize) -> Vec<usize> {
-        let (row, col) = match self.layout {
-            Layout::Same => (row, col),
-            Layout::Transposed => (col, row),
-            Layout::Slice { at, .. } => (row, at * self.cols + col),
-        };
+        let (row, col) = self.layout.place((row, col), self.cols);
         // A vector in the file is a row of the engine.
         if self.shape.len() == 1 { vec![col] } else { vec![row, col] }
     }
@@ -282,14 +338,7 @@ fn origin(
     (rows, cols): (usize, usize),
     config: &Config,
 ) -> Result<Origin, Refusal> {
-    let is_vector = is_vector(tensor, layout, rows);
-    let expected = match layout {
-        Layout::Same if is_vector => vec![cols],
-        Layout::Slice { of, .. } if is_vector => vec![of * cols],
-        Layout::Same => vec![rows, cols],
-        Layout::Transposed => vec![cols, rows],
-        Layout::Slice { of, .. } => vec![rows, of * cols],
-    };
+    let expected = layout.shape((rows, cols), is_vector(tensor, layout, rows));
     if tensor.shape != expected {
         let expected = format!("{}, by config.json: {config}", shape(&expected));
         let refusal = Refusal::new(format!("the shape {}", shape(&tensor.shape)), expected, MISMATCH);

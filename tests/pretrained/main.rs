@@ -5,6 +5,7 @@ mod common;
 
 mod cache;
 mod config;
+mod exported;
 mod forms;
 mod heads;
 mod hostile;

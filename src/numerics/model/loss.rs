@@ -152,7 +152,9 @@ pub(super) fn loss_backward<S: Scalar>(
         }
         Readout::Tied | Readout::Transformed(_) => {
             let d_bias = gradient.values_of_mut(TensorName::LogitBias);
-            vectorized!(d_logits.chunks_exact(classes).for_each(|row| add(d_bias, row)),);
+            if !d_bias.is_empty() {
+                vectorized!(d_logits.chunks_exact(classes).for_each(|row| add(d_bias, row)),);
+            }
             let readout = model.readout.as_deref().unwrap_or(readout);
             let to = match &mut d_transformed {
                 Some(d) => d.top_flat_mut(count),

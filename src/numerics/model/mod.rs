@@ -78,6 +78,8 @@ pub struct Architecture {
     pub blocks: Vec<BlockConfig>,
     pub pooling: Pooling,
     pub readout: Readout,
+    /// `b_logits` exists.
+    pub readout_bias: bool,
 }
 
 /// Which outputs are read.
@@ -125,6 +127,7 @@ impl Architecture {
             blocks: vec![BlockConfig::plain(attention)],
             pooling: Pooling::Every,
             readout: Readout::Tied,
+            readout_bias: true,
         }
     }
 
@@ -187,7 +190,7 @@ impl Architecture {
     fn shape(&self, name: TensorName, words: usize, classes: usize) -> Option<(usize, usize)> {
         use TensorName::*;
         let Architecture { width, max_tokens, positions, train_embedding, readout, .. } = *self;
-        let Architecture { segments, embedding_norm, final_norm, .. } = *self;
+        let Architecture { segments, embedding_norm, final_norm, readout_bias, .. } = *self;
         let transforms = matches!(readout, Readout::Transformed(_));
         let (exists, rows, cols) = match name {
             Embedding => (train_embedding, words, width),
@@ -198,7 +201,7 @@ impl Architecture {
             TransformWeights => (transforms, width, width),
             TransformBias | TransformNormGain | TransformNormBias => (transforms, 1, width),
             LogitWeights => (readout == Readout::Linear, width, classes),
-            LogitBias => (true, 1, classes),
+            LogitBias => (readout_bias, 1, classes),
             QueryWeights | QueryBias | KeyWeights | KeyBias | DistanceBias | ValueWeights | ValueBias
             | OutputWeights | OutputBias | AttentionNormGain | AttentionNormBias | HiddenWeights | HiddenBias
             | ForwardWeights | ForwardBias | ForwardNormGain | ForwardNormBias => (false, 0, 0),

@@ -261,8 +261,9 @@ fn loss_of_outputs<S: Scalar>(
         let y: Vec<S> =
             (0..width).map(|j| rows.iter().map(|&(row, share)| S::from_f64(share) * outputs[row][j]).sum()).collect();
         let (t, transform) = transformed(model, parameters, &y);
-        let logits: Vec<S> =
-            (0..w.cols()).map(|c| (0..width).map(|j| t[j] * w.get(j, c)).sum::<S>() + bias[c]).collect();
+        let logits: Vec<S> = (0..w.cols())
+            .map(|c| (0..width).map(|j| t[j] * w.get(j, c)).sum::<S>() + bias.get(c).copied().unwrap_or(S::zero()))
+            .collect();
         let probabilities = softmax(&logits);
         total += -probabilities[right].ln();
 
@@ -272,7 +273,9 @@ fn loss_of_outputs<S: Scalar>(
         let d_t: Vec<S> = (0..width).map(|j| (0..w.cols()).map(|c| d_z[c] * w.get(j, c)).sum()).collect();
         let mut d_y = transformed_backward(model, parameters, &y, &transform, d_t, gradient);
         for (c, &d) in d_z.iter().enumerate() {
-            gradient.values_of_mut(TensorName::LogitBias)[c] += d;
+            if let Some(bias) = gradient.values_of_mut(TensorName::LogitBias).get_mut(c) {
+                *bias += d;
+            }
             for (j, &t) in t.iter().enumerate() {
                 // Tied, a column of W is a row of E.
                 let at = match &model.classes {

@@ -27,7 +27,7 @@ const DEPTH_MAX: usize = 16;
 const LENGTH_BYTES: u64 = 8;
 
 /// The entry of a header that is no tensor: texts about the file.
-const METADATA: &str = "__metadata__";
+pub const METADATA: &str = "__metadata__";
 
 /// The place, shape and kind of numbers of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,6 +8,7 @@
 pub mod dtype;
 pub mod header;
 pub mod shards;
+pub mod write;
 
 pub use dtype::Dtype;
 pub use header::{Header, Tensor};

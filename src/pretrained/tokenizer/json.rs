@@ -72,11 +72,21 @@ pub struct StepJson {
     pub lowercase: Option<bool>,
     pub add_prefix_space: Option<bool>,
     pub use_regex: Option<bool>,
+    pub pattern: Option<PatternJson>,
+    pub behavior: Option<String>,
+    pub invert: Option<bool>,
     pub single: Option<List<TemplatePartJson, TEMPLATE_PARTS_MAX>>,
     pub pair: Option<List<TemplatePartJson, TEMPLATE_PARTS_MAX>>,
     pub special_tokens: Option<Entries<SpecialJson, TEMPLATE_PARTS_MAX>>,
     pub sep: Option<(String, u32)>,
     pub cls: Option<(String, u32)>,
+}
+
+/// What a pre-tokenizer looks for.
+#[derive(Deserialize)]
+pub struct PatternJson {
+    #[serde(rename = "Regex")]
+    pub regex: Option<String>,
 }
 
 /// A part of a template.

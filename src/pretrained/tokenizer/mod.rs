@@ -23,6 +23,7 @@ mod text_char;
 mod trie;
 mod vocabulary;
 mod word_piece;
+pub mod write;
 
 pub use encoding::{Encoding, Origin, Piece, Word};
 

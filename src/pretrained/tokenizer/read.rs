@@ -4,7 +4,7 @@ use super::added::{AddedToken, AddedTokens};
 use super::byte_pair::BytePair;
 use super::json::{AddedTokenJson, Entries, ModelJson, Pair, SpecialJson, StepJson, TemplatePartJson, TokenizerJson};
 use super::normalise::BertNormaliser;
-use super::split::Splitter;
+use super::split::{Splitter, WORDS};
 use super::template::{Template, TemplatePart};
 use super::text_char::text_chars;
 use super::vocabulary::Vocabulary;
@@ -172,6 +172,16 @@ fn read_splitter(step: &StepJson, place: &str, into: &mut Vec<Splitter>) -> Read
             });
             Ok(())
         }
+        "Split" => {
+            let pattern = step.pattern.as_ref().and_then(|pattern| pattern.regex.as_deref());
+            let is_kept = step.behavior.as_deref() == Some("Removed") && step.invert == Some(true);
+            if pattern != Some(WORDS) || !is_kept {
+                let found = format!("another pattern than {}", quoted(WORDS));
+                return refuse(place, found, "the words of a model that attune wrote", OTHER_KIND);
+            }
+            into.push(Splitter::Words);
+            Ok(())
+        }
         "Sequence" => {
             match &step.pretokenizers {
                 Some(steps) => steps.0.iter().enumerate().try_for_each(|(number, step)| {
@@ -180,7 +190,7 @@ fn read_splitter(step: &StepJson, place: &str, into: &mut Vec<Splitter>) -> Read
                 None => missing(place, "pretokenizers"),
             }
         }
-        other => unsupported(place, other, &["BertPreTokenizer", "ByteLevel", "Sequence"]),
+        other => unsupported(place, other, &["BertPreTokenizer", "ByteLevel", "Split", "Sequence"]),
     }
 }
 

@@ -1,9 +1,9 @@
 //! The words of a text, before they are cut into pieces.
 
 use unicode_general_category::GeneralCategory::{
-    ClosePunctuation, ConnectorPunctuation, DashPunctuation, DecimalNumber, FinalPunctuation, InitialPunctuation,
-    LetterNumber, LowercaseLetter, ModifierLetter, OpenPunctuation, OtherLetter, OtherNumber, OtherPunctuation,
-    TitlecaseLetter, UppercaseLetter,
+    ClosePunctuation, ConnectorPunctuation, DashPunctuation, DecimalNumber, EnclosingMark, FinalPunctuation,
+    InitialPunctuation, LetterNumber, LowercaseLetter, ModifierLetter, NonspacingMark, OpenPunctuation, OtherLetter,
+    OtherNumber, OtherPunctuation, SpacingMark, TitlecaseLetter, UppercaseLetter,
 };
 use unicode_general_category::get_general_category;
 
@@ -22,12 +22,18 @@ pub enum Splitter {
         /// Splits into words; where it is off, all is one.
         use_regex: bool,
     },
+    /// Letters with their marks, digits, and apostrophes within: the rest is dropped. See [`WORDS`].
+    Words,
 }
+
+/// The words of models that attune trained and wrote, as other programs find them: what does not match is dropped.
+pub const WORDS: &str = r"[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:'[\p{L}\p{M}\p{N}]+)*";
 
 impl Splitter {
     pub fn split(self, mut signs: Vec<TextChar>) -> Vec<Vec<TextChar>> {
         match self {
             Self::Bert => bert_words(&signs),
+            Self::Words => matches(&signs),
             Self::ByteLevel { add_prefix_space, use_regex } => {
                 if let Some(first) = signs.first().copied().filter(|first| add_prefix_space && first.value != ' ') {
                     signs.insert(0, first.with(' '));
@@ -45,6 +51,30 @@ fn bert_words(signs: &[TextChar]) -> Vec<Vec<TextChar>> {
     let runs = signs.split(|sign| sign.value.is_whitespace());
     let words = runs.flat_map(|run| run.chunk_by(move |left, right| !stands_alone(left) && !stands_alone(right)));
     words.map(<[TextChar]>::to_vec).collect()
+}
+
+/// The matches of [`WORDS`].
+fn matches(mut signs: &[TextChar]) -> Vec<Vec<TextChar>> {
+    let is_inner = |sign: &TextChar| is_mark(sign.value) || is_letter_or_number(sign.value);
+    let mut words = Vec::new();
+    while let Some(start) = signs.iter().position(|sign| is_letter_or_number(sign.value)) {
+        let run = |from: usize| signs[from..].iter().take_while(|sign| is_inner(sign)).count();
+        let mut end = start + run(start);
+        while signs.get(end).is_some_and(|sign| sign.value == '\'') && run(end + 1) > 0 {
+            end += 1 + run(end + 1);
+        }
+        words.push(signs[start..end].to_vec());
+        signs = &signs[end..];
+    }
+    words
+}
+
+fn is_letter_or_number(sign: char) -> bool {
+    matches!(Class::of(sign), Class::Letter | Class::Number)
+}
+
+fn is_mark(sign: char) -> bool {
+    matches!(get_general_category(sign), NonspacingMark | SpacingMark | EnclosingMark)
 }
 
 /// ASCII's signs count as punctuation all, `$` and `+` too.

@@ -130,9 +130,10 @@ impl Reader<'_> {
             Pooling::Last => (tokens.checked_sub(1)?..tokens, None, "r = y_T"),
             Pooling::Mean => (0..tokens, Some(1.0 / tokens as f32), "r = \\tfrac{1}{T} \\sum_t y_t"),
         };
+        let bias = if architecture.readout_bias { " + b_c" } else { "" };
         if let Readout::Transformed(_) = architecture.readout {
             let symbols = format!(
-                "z_c = t \\cdot E_c + b_c, \\quad t = \\operatorname{{Norm}}(\\varphi(r W_T + b_T)), \\quad {said}"
+                "z_c = t \\cdot E_c{bias}, \\quad t = \\operatorname{{Norm}}(\\varphi(r W_T + b_T)), \\quad {said}"
             );
             let note = "The numbers of the readout's own layer are not kept.".to_owned();
             return Some((symbols, Worked::Given(Vec::new()), vec![note]));
@@ -157,11 +158,13 @@ impl Reader<'_> {
                 terms.push(Term::of([Some(output), Some(weights(dim)?), share].into_iter().flatten()));
             }
         }
-        let bias = Entry::parameter(TensorName::LogitBias.into(), 0, class);
-        let Worked::Sum(bias) = sum(vec![self.operand(bias)?]) else { return None };
-        terms.extend(bias);
+        if architecture.readout_bias {
+            let entry = Entry::parameter(TensorName::LogitBias.into(), 0, class);
+            let Worked::Sum(added) = sum(vec![self.operand(entry)?]) else { return None };
+            terms.extend(added);
+        }
         let by = if architecture.readout == Readout::Tied { "E_c" } else { "W_c" };
-        Some((format!("z_c = r \\cdot {by} + b_c, \\quad {said}"), Worked::Sum(terms), Vec::new()))
+        Some((format!("z_c = r \\cdot {by}{bias}, \\quad {said}"), Worked::Sum(terms), Vec::new()))
     }
 }
 

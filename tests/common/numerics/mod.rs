@@ -163,6 +163,7 @@ pub fn architecture(change: impl FnOnce(&mut Architecture)) -> Architecture {
         blocks: vec![block(|_| ())],
         pooling: Pooling::Every,
         readout: Readout::Tied,
+        readout_bias: true,
     };
     change(&mut architecture);
     architecture

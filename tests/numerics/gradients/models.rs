@@ -57,6 +57,19 @@ fn words_in_every_surrounding() {
 }
 
 #[test]
+fn a_readout_without_bias() {
+    for readout in READOUTS {
+        for train_embedding in [true, false] {
+            let built = architecture(|a| {
+                (a.readout, a.train_embedding, a.readout_bias) = (readout, train_embedding, false);
+            });
+            assert!(built.shapes(3, 3).iter().all(|(id, ..)| id.name != TensorName::LogitBias));
+            check_model(built, words(), &batches::next());
+        }
+    }
+}
+
+#[test]
 fn sentences_in_every_surrounding_and_block() {
     let batch = batches::labelled();
     for pooling in [Pooling::Last, Pooling::Mean] {

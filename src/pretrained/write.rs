@@ -1,0 +1,43 @@
+//! A model of whole words, written as the folder of a pretrained one: what [`load`](super::load) reads, and what
+//! transformers opens. Names and layouts are those of the [reader](super::names).
+
+use super::cache::{CONFIG, WEIGHTS};
+use super::config::{Config, Family};
+use super::folder::{TOKENIZER, TOKENIZER_CONFIG};
+use super::load::{architecture, wanted};
+use super::safetensors::write::file;
+use super::tokenizer::write::{MASK, UNKNOWN, config as tokenizer_config, of_words};
+use crate::numerics::model::Readout;
+use crate::numerics::params::TensorId;
+
+/// A file of a folder, by its name.
+pub type NewFile = (&'static str, Vec<u8>);
+
+impl Family {
+    /// The pieces behind the words of a vocabulary: one for a word that is none of it, and one that hides a word, where
+    /// the family guesses hidden words.
+    pub fn special_pieces(self) -> &'static [&'static str] {
+        match self {
+            Self::Bert | Self::DistilBert => &[UNKNOWN, MASK],
+            Self::Gpt2 => &[UNKNOWN],
+        }
+    }
+}
+
+/// The files of a folder with a model of these words. `entry` is an entry of a tensor in the shapes of the config.
+pub fn files(
+    config: &Config,
+    readout: Readout,
+    words: &[String],
+    entry: impl Fn(TensorId, usize, usize) -> f32,
+) -> [NewFile; 4] {
+    let special = config.family.special_pieces();
+    let tensors = config.family.tensors(&wanted(config, &architecture(config, readout)), entry);
+    let tensors = tensors.iter().map(|(name, tensor)| (name.clone(), (&tensor.shape[..], &tensor.numbers[..])));
+    [
+        (CONFIG, config.to_json().into_bytes()),
+        (WEIGHTS, file(&tensors.collect())),
+        (TOKENIZER, of_words(words, special).into_bytes()),
+        (TOKENIZER_CONFIG, tokenizer_config(special, config.positions).into_bytes()),
+    ]
+}

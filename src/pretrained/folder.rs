@@ -65,6 +65,12 @@ impl ModelFolder {
             let expected = format!("at most {}, the number of rows in the model's embedding table", config.vocabulary);
             return Err(Refusal::new(found, expected, "download the tokenizer that belongs to this model"));
         }
+        let segments = tokenizer.as_ref().map_or(1, |tokenizer| tokenizer.segments(config.types > 1));
+        if config.types > 0 && segments > config.types {
+            let found = format!("a tokenizer with {segments} token types");
+            let expected = format!("at most {}, as the model has", config.types);
+            return Err(Refusal::new(found, expected, "fetch the tokenizer of this very model"));
+        }
         let (architecture, has_head) = shape(path, &config)?;
         Ok(Self { name: name(path), path: path.to_owned(), config, architecture, has_head, tokenizer })
     }

@@ -111,6 +111,15 @@ impl Tokenizer {
         self.template.pair.is_some()
     }
 
+    /// Token types that it gives: to a text, and to a pair of texts where the model reads pairs.
+    pub fn segments(&self, reads_pairs: bool) -> usize {
+        let pair = self.template.pair.iter().filter(|_| reads_pairs).flatten();
+        let segment = |part: &TemplatePart| match part {
+            TemplatePart::Added { segment, .. } | TemplatePart::Text { segment, .. } => *segment,
+        };
+        self.template.single.iter().chain(pair).map(segment).max().unwrap_or(0).saturating_add(1)
+    }
+
     /// The number of rows that a table needs for all ids: the highest of them and one.
     #[expect(clippy::len_without_is_empty, reason = "no tokenizer is empty")]
     pub fn len(&self) -> usize {

@@ -27,7 +27,7 @@ pub enum Splitter {
 }
 
 /// The words of models that attune trained and wrote, as other programs find them: what does not match is dropped.
-pub const WORDS: &str = r"[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:'[\p{L}\p{M}\p{N}]+)*";
+pub const WORDS: &str = r"[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:'+[\p{L}\p{M}\p{N}]+)*";
 
 impl Splitter {
     pub fn split(self, mut signs: Vec<TextChar>) -> Vec<Vec<TextChar>> {
@@ -60,8 +60,12 @@ fn matches(mut signs: &[TextChar]) -> Vec<Vec<TextChar>> {
     while let Some(start) = signs.iter().position(|sign| is_letter_or_number(sign.value)) {
         let run = |from: usize| signs[from..].iter().take_while(|sign| is_inner(sign)).count();
         let mut end = start + run(start);
-        while signs.get(end).is_some_and(|sign| sign.value == '\'') && run(end + 1) > 0 {
-            end += 1 + run(end + 1);
+        loop {
+            let apostrophes = signs[end..].iter().take_while(|sign| sign.value == '\'').count();
+            match run(end + apostrophes) {
+                inner if apostrophes > 0 && inner > 0 => end += apostrophes + inner,
+                _ => break,
+            }
         }
         words.push(signs[start..end].to_vec());
         signs = &signs[end..];

@@ -15,7 +15,7 @@ use faer::MatRef;
 use super::activation::Activation;
 use super::attention::{
     AttentionCache, AttentionConfig, AttentionScratch, HeadMode, Room, Tokens, attention_backward, attention_forward,
-    with_lane_beyond,
+    attention_onward, with_lane_beyond,
 };
 use super::feed_forward::{FeedForwardCache, feed_forward_backward, feed_forward_forward};
 use super::linear::{linear_backward, linear_forward};
@@ -253,6 +253,34 @@ pub fn attend_forward<S: Scalar>(
     }
     let (queries, keys) = inputs(config, x, source, &cache.input_norm);
     attention_forward(&config.attention, parameters, block, queries, keys, modes, &mut cache.attention);
+}
+
+/// [`attend_forward`] of one more token of the sentence: see [`attention_onward`].
+///
+/// # Shapes
+/// `x` (1, D)
+///
+/// # Panics
+/// As there.
+pub fn attend_onward<S: Scalar>(
+    config: &BlockConfig,
+    parameters: &Parameters<S>,
+    block: usize,
+    x: Tokens<'_, S>,
+    before: usize,
+    source: Option<usize>,
+    cache: &mut BlockCache<S>,
+) {
+    let x = match &mut cache.input_norm {
+        Some((norm, normed)) => {
+            let affine = gain_and_bias(parameters, attention_norm(block));
+            norm_forward(x.vectors, affine, config.norm_epsilon, norm, normed.top_flat_mut(1));
+            Tokens::new(normed.top_flat(1), x.rows)
+        }
+        None => x,
+    };
+    let keys = source.filter(|_| config.attends_to_source());
+    attention_onward(&config.attention, parameters, block, x, before, keys, &mut cache.attention);
 }
 
 /// The tokens that queries are made of, and those that keys and values are made of.

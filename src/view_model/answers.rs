@@ -11,7 +11,7 @@ use crate::kernel::snapshot::{Generated, ModelSnapshot, Snapshot, StaticSpace, T
 use crate::lesson::Lesson;
 use crate::lesson::limits::GENERATED_MAX;
 use crate::lesson::schema::{Objective, StaticEmbedding};
-use crate::numerics::model::generate::Choice;
+use crate::numerics::model::generate::{Choice, Sampling};
 use crate::quantity::{Entry, Quantity};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -192,7 +192,13 @@ pub fn said(model: &ModelSnapshot, token: usize) -> Option<String> {
 fn how(generated: &Generated) -> String {
     let choice = match generated.choice {
         Choice::Greedy => "Each time the likeliest word.".to_owned(),
-        Choice::Sampled { temperature } => format!("Each word drawn, at temperature {temperature}."),
+        Choice::Sampled(Sampling { temperature, top_k, top_p }) => {
+            let likeliest = top_k.map(|count| format!(", among the {count} likeliest"));
+            let share =
+                top_p.map(|share| format!(", among the likeliest that have {share} of the probability together"));
+            let [likeliest, share] = [likeliest, share].map(Option::unwrap_or_default);
+            format!("Each word drawn, at temperature {temperature}{likeliest}{share}.")
+        }
     };
     let since = if generated.is_current { "" } else { " The weights have changed since." };
     format!("{choice}{since}")

@@ -5,6 +5,7 @@
 pub mod all_heads;
 pub mod answers;
 pub mod attention;
+pub mod attribution;
 pub mod axes;
 pub mod beats;
 pub mod between;
@@ -18,6 +19,7 @@ pub mod glossary;
 pub mod head_labels;
 pub mod heads;
 pub mod home;
+pub mod lens;
 pub mod live_text;
 pub mod markdown;
 pub mod models;

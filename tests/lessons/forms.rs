@@ -175,7 +175,7 @@ fn the_model_goes_on_with_a_sentence() {
     let translated = with("translation", &[sentence, generate(4, Choice::Greedy)]);
     assert_eq!(written(&translated).expect("words"), ["le", "noir", "chien", "mange"]);
 
-    let sampled = |temperature| written(&with("next_word", &[generate(20, Choice::Sampled { temperature })]));
+    let sampled = |temperature| written(&with("next_word", &[generate(20, Choice::sampled(temperature))]));
     assert_eq!(sampled(5.0), sampled(5.0), "from the lesson's seed");
     assert_ne!(sampled(5.0), sampled(0.01));
 
@@ -194,7 +194,7 @@ fn the_model_goes_on_with_a_sentence() {
 #[test]
 fn what_cannot_be_written_is_said() {
     let notice = |form, command| with(form, &[command]).notice.as_deref().map(str::to_owned);
-    let sampled = |temperature| generate(1, Choice::Sampled { temperature });
+    let sampled = |temperature| generate(1, Choice::sampled(temperature));
     let trained = |to| format!("the model writes nothing after a sentence: it was trained to {to}");
     let whole = trained("give one answer to the whole of it");
     assert_eq!(notice("label", generate(1, Choice::Greedy)), Some(whole));

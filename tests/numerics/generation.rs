@@ -72,7 +72,7 @@ fn greedy_says_the_likeliest_word_each_time() {
 fn it_says_candidates_and_as_many_as_asked() {
     for net in [causal(|_| ()), causal(|a| a.pooling = Pooling::Mean), causal(|a| a.readout = Readout::Linear)] {
         for count in [0, 1, 20] {
-            let said = generate(&net, &[3], None, count, Choice::Sampled { temperature: 2.0 }).expect("it goes on");
+            let said = generate(&net, &[3], None, count, Choice::sampled(2.0)).expect("it goes on");
             assert_eq!(said.len(), count);
             assert!(said.iter().all(|word| candidates().words().contains(word)), "{said:?}");
         }
@@ -108,7 +108,7 @@ fn a_first_sampled_word_is_drawn_by_its_probability() {
     let mut counts = vec![0f64; expected.len()];
     let mut rng = rng(1);
     for _ in 0..draws {
-        let choice = Choice::Sampled { temperature };
+        let choice = Choice::sampled(temperature);
         let said = net.model.generate(&net.parameters, &[2, 7], None, 1, choice, &mut rng).expect("it goes on");
         counts[candidates().class(said[0]).expect("a candidate")] += 1.0;
     }
@@ -124,7 +124,7 @@ fn a_first_sampled_word_is_drawn_by_its_probability() {
 fn a_temperature_near_zero_is_greedy() {
     let net = causal(|_| ());
     for temperature in [1e-3, 1e-30, f64::MIN_POSITIVE] {
-        let cold = generate(&net, &[2, 7], None, 9, Choice::Sampled { temperature });
+        let cold = generate(&net, &[2, 7], None, 9, Choice::sampled(temperature));
         assert_eq!(cold, generate(&net, &[2, 7], None, 9, Choice::Greedy));
     }
 }
@@ -134,7 +134,7 @@ fn what_cannot_go_on_says_why() {
     let net = causal(|_| ());
     assert_eq!(generate(&net, &[], None, 3, Choice::Greedy), Err(CannotGenerate::NoWords));
     for temperature in [0.0, -1.0, f64::NAN, f64::NEG_INFINITY] {
-        let found = generate(&net, &[1], None, 1, Choice::Sampled { temperature });
+        let found = generate(&net, &[1], None, 1, Choice::sampled(temperature));
         assert_eq!(found, Err(CannotGenerate::Temperature), "{temperature}");
     }
     let labels =
@@ -144,7 +144,7 @@ fn what_cannot_go_on_says_why() {
         for tensor in [TensorName::LogitBias, TensorName::ValueWeights] {
             let mut diverged = net.clone();
             diverged.parameters.values_of_mut(tensor)[0] = poison;
-            for choice in [Choice::Greedy, Choice::Sampled { temperature: 1.0 }] {
+            for choice in [Choice::Greedy, Choice::sampled(1.0)] {
                 let found = generate(&diverged, &[1], None, 1, choice);
                 assert_eq!(found, Err(CannotGenerate::NotFinite), "{tensor:?} = {poison}");
             }
@@ -154,12 +154,12 @@ fn what_cannot_go_on_says_why() {
 
 #[test]
 fn extreme_logits_are_chosen_from_without_overflow() {
-    let hottest = Choice::Sampled { temperature: f64::INFINITY };
-    for choice in [Choice::Greedy, Choice::Sampled { temperature: 1e-300 }] {
+    let hottest = Choice::sampled(f64::INFINITY);
+    for choice in [Choice::Greedy, Choice::sampled(1e-300)] {
         assert_eq!(choose(&mut [f32::MIN, f32::MAX, 0.0], choice, &mut rng(1)), Ok(1));
     }
     let mut rng = rng(1);
     let drawn: Vec<_> = (0..50).map(|_| choose(&mut [-5.0, 5.0], hottest, &mut rng)).collect();
     assert!(drawn.contains(&Ok(0)) && drawn.contains(&Ok(1)), "all are as likely");
-    assert_eq!(choose(&mut [1.5], Choice::Sampled { temperature: 1.0 }, &mut rng), Ok(0), "one word is all it can say");
+    assert_eq!(choose(&mut [1.5], Choice::sampled(1.0), &mut rng), Ok(0), "one word is all it can say");
 }

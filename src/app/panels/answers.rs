@@ -178,7 +178,7 @@ fn writing_ui(ui: &mut Ui, writing: &Writing, state: &mut AnswersPanel) -> Optio
         hint(count, format!("How many at once, from 1 to {most}: drag, or click and type"));
         let tip = "With the weights in use; temperature, mask and heads as the lesson has them";
         if ui.add(Button::new("Write on")).on_hover_text(tip).clicked() {
-            let choice = if state.draws { Choice::Sampled { temperature: state.temperature } } else { Choice::Greedy };
+            let choice = if state.draws { Choice::sampled(state.temperature) } else { Choice::Greedy };
             command = Some(Command::Sentence(SentenceCommand::Generate { count: state.count, choice }));
         }
     });

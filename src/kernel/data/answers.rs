@@ -47,7 +47,8 @@ pub fn probabilities(logits: &[f32]) -> Vec<f32> {
     probabilities
 }
 
-fn likeliest(logits: &[f32]) -> Vec<Answer> {
+/// The likeliest classes of one row of logits, best first.
+pub fn likeliest(logits: &[f32]) -> Vec<Answer> {
     let mut best: Vec<Answer> = Vec::with_capacity(ANSWERS + 1);
     for (class, probability) in probabilities(logits).into_iter().enumerate() {
         // As in the choice of the next word: of equally likely ones the first.
@@ -93,5 +94,7 @@ pub fn cannot_generate_words(why: CannotGenerate) -> String {
             "the model's answer is no finite number: a weight is far too large; reset it".to_owned()
         }
         CannotGenerate::Temperature => "a temperature is above 0".to_owned(),
+        CannotGenerate::TopK => "a word is drawn among 1 or more".to_owned(),
+        CannotGenerate::TopP => "a word is drawn among a share above 0, and at most 1".to_owned(),
     }
 }

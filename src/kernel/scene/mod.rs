@@ -4,6 +4,7 @@
 pub mod interventions;
 pub mod layers;
 pub mod near;
+pub mod origins;
 pub mod passes;
 pub mod reading;
 pub mod second;
@@ -194,8 +195,8 @@ impl Scene {
         if !(1..=GENERATED_MAX).contains(&count) {
             return Err(format!("from 1 to {GENERATED_MAX} words are written at once, not {count}"));
         }
-        if let Choice::Sampled { temperature } = choice {
-            check_temperature(temperature)?;
+        if let Choice::Sampled(sampling) = choice {
+            check_temperature(sampling.temperature)?;
         }
         let chosen = &self.frame.sentence.words[..];
         let (prompt, source) = if self.rewriter.is_some() { (&[][..], Some(chosen)) } else { (chosen, None) };

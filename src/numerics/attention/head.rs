@@ -30,6 +30,8 @@ pub struct Head<'a, S> {
     /// Numbers that the distance of query and key adds to their score.
     pub bias: HeadDistances<'a, S>,
     pub mask: &'a Mask,
+    /// The place of the first query in its sentence.
+    pub before: usize,
 }
 
 /// A learner's change to a head while looking at it; training knows only [`HeadMode::Live`].
@@ -94,7 +96,7 @@ pub fn panel_entries(keys: usize) -> usize {
 impl<S: Scalar> Head<'_, S> {
     /// The keys that any query of a panel sees.
     fn seen(&self, first: usize, queries: usize) -> usize {
-        if *self.mask == Mask::Causal { self.key.rows.min(first + queries) } else { self.key.rows }
+        if *self.mask == Mask::Causal { self.key.rows.min(self.before + first + queries) } else { self.key.rows }
     }
 
     /// `weights` (T_q, [`weights_stride`]) receives `A`, `scores` alike `S` if there is room for it.
@@ -157,8 +159,9 @@ impl<S: Scalar> Head<'_, S> {
         matmul(to, Accum::Replace, query, key.transpose(), self.scale, Par::Seq);
         for (query, row) in scores.chunks_exact_mut(stride).enumerate() {
             row[seen..].fill(S::NEG_INFINITY);
-            self.bias.add_to_row(first + query, &mut row[..seen]);
-            self.mask.hide(first + query, &mut row[..seen]);
+            let place = self.before + first + query;
+            self.bias.add_to_row(place, &mut row[..seen]);
+            self.mask.hide(place, &mut row[..seen]);
         }
     }
 }

@@ -46,6 +46,7 @@ use super::{Matrix, Scalar};
 fn head_of<'a, S: Scalar>(
     config: &'a AttentionConfig,
     scale: S,
+    before: usize,
     place: &Place,
     [query, key, value]: [&'a Matrix<S>; 3],
     bias: &'a Distances<S>,
@@ -58,6 +59,7 @@ fn head_of<'a, S: Scalar>(
         scale,
         bias: bias.of_head(place.head),
         mask: &config.mask,
+        before,
     }
 }
 
@@ -95,25 +97,69 @@ pub fn attention_forward<S: Scalar>(
         (keys, &mut *value, ValueWeights, ValueBias),
     ] {
         let to = to.top_flat_mut(x.rows.total());
-        if config.projected {
-            let (w, b) = (parameters.weights(weight.of_block(block)), parameters.values_of(bias.of_block(block)));
-            match (x.look_up, &mut *look_up) {
-                (Some(from), Some(cache)) => look_up_forward(from, w, b, cache, to),
-                _ => linear_forward(x.view(config.width), w, b, to),
+        match (x.look_up.filter(|_| config.projected), &mut *look_up) {
+            (Some(from), Some(cache)) => {
+                let (w, b) = (parameters.weights(weight.of_block(block)), parameters.values_of(bias.of_block(block)));
+                look_up_forward(from, w, b, cache, to);
             }
-        } else {
-            let (found, wanted) = (x.vectors.len(), to.len());
-            assert_eq!(found, wanted, "attention: {found} entries of X where heads of Q, K and V take {wanted}");
-            to.copy_from_slice(x.vectors);
+            _ => project(config, parameters, [weight.of_block(block), bias.of_block(block)], x, to),
         }
     }
     cache.bias.set(parameters.values_of(TensorName::DistanceBias.of_block(block)), config);
-    dispatch(Forward { config, queries: queries.rows, keys: keys.rows, modes, cache });
+    dispatch(Forward { config, before: 0, queries: queries.rows, keys: keys.rows, modes, cache });
+}
+
+/// The mixes of one more token of a sentence, left in the cache. Its key and value go behind those of the `before` tokens
+/// that the cache has; of another sentence, which has all of its keys and values there, `keys` is how many.
+///
+/// # Shapes
+/// `x` (1, D)
+///
+/// # Panics
+/// If the cache has no room for one more.
+pub fn attention_onward<S: Scalar>(
+    config: &AttentionConfig,
+    parameters: &Parameters<S>,
+    block: usize,
+    x: Tokens<'_, S>,
+    before: usize,
+    keys: Option<usize>,
+    cache: &mut AttentionCache<S>,
+) {
+    use TensorName::*;
+    let ids = |weight: TensorName, bias: TensorName| [weight.of_block(block), bias.of_block(block)];
+    project(config, parameters, ids(QueryWeights, QueryBias), x, cache.query.top_flat_mut(1));
+    if keys.is_none() {
+        project(config, parameters, ids(KeyWeights, KeyBias), x, cache.key.row_mut(before));
+        project(config, parameters, ids(ValueWeights, ValueBias), x, cache.value.row_mut(before));
+    }
+    cache.bias.set(parameters.values_of(DistanceBias.of_block(block)), config);
+    let keys = Rows::one(keys.unwrap_or(before + 1));
+    dispatch(Forward { config, before, queries: x.rows, keys: &keys, modes: &[], cache });
+}
+
+/// `Q = X W_Q + b_Q`, and `K` and `V` alike.
+fn project<S: Scalar>(
+    config: &AttentionConfig,
+    parameters: &Parameters<S>,
+    [weights, bias]: [TensorId; 2],
+    x: Tokens<'_, S>,
+    to: &mut [S],
+) {
+    if config.projected {
+        linear_forward(x.view(config.width), parameters.weights(weights), parameters.values_of(bias), to);
+    } else {
+        let (found, wanted) = (x.vectors.len(), to.len());
+        assert_eq!(found, wanted, "attention: {found} entries of X where heads of Q, K and V take {wanted}");
+        to.copy_from_slice(x.vectors);
+    }
 }
 
 /// The heads of [`attention_forward`].
 struct Forward<'a, S> {
     config: &'a AttentionConfig,
+    /// Tokens of the sentence before the queries.
+    before: usize,
     queries: &'a Rows,
     keys: &'a Rows,
     modes: &'a [HeadMode<S>],
@@ -125,17 +171,17 @@ impl<S: Scalar> Work<S> for Forward<'_, S> {
 
     #[inline(always)]
     fn run<V: Simd<S>>(self, simd: V) {
-        let Self { config, queries, keys, modes, cache } = self;
+        let Self { config, before, queries, keys, modes, cache } = self;
         let AttentionCache { query, key, value, bias, scores, weights, mix, tile, mixes_means, .. } = cache;
         let scale = S::from_f64(config.score_scale());
-        let for_training = scores.is_empty() && modes.is_empty();
+        let for_training = scores.is_empty() && modes.is_empty() && before == 0;
         for_each_head(
             config.heads,
             queries,
             keys,
             #[inline(always)]
             |place| {
-                let head = head_of(config, scale, &place, [query, key, value], bias);
+                let head = head_of(config, scale, before, &place, [query, key, value], bias);
                 let mut mix = part_mut(mix, &place.mixes(*mixes_means), &config.value_columns(place.head));
                 let (weights, means) = weights_and_means(&mut weights[place.block.clone()], &head, *mixes_means);
                 if for_training && is_short(head.query.rows, head.key.rows) {
@@ -225,7 +271,7 @@ impl<S: Scalar> Work<S> for Backward<'_, S> {
             keys,
             #[inline(always)]
             |place| {
-                let head = head_of(config, scale, &place, [query, key, value], bias);
+                let head = head_of(config, scale, 0, &place, [query, key, value], bias);
                 let (key_columns, value_columns) = (config.key_columns(place.head), config.value_columns(place.head));
                 let d_mix = part(d_mix, &place.mixes(*mixes_means), &value_columns);
                 let mut to = HeadGradients {
@@ -245,7 +291,7 @@ impl<S: Scalar> Work<S> for Backward<'_, S> {
     }
 }
 
-/// `Q = X W_Q + b_Q`, and `K` and `V` alike.
+/// Gradients of [`project`].
 fn projection_backward<S: Scalar>(
     config: &AttentionConfig,
     parameters: &Parameters<S>,

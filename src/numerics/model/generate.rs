@@ -5,8 +5,8 @@ use rand::RngExt;
 use super::activations::Interventions;
 use super::transform::{TransformCache, transform_forward};
 use super::{Activations, Architecture, AttentionModel, Classes, Pooling, Readout, Sequences};
-use crate::numerics::attention::{Room, Tokens};
-use crate::numerics::block::{BlockCache, BlockConfig, attend_forward, tail_forward};
+use crate::numerics::attention::{Mask, Room, Tokens};
+use crate::numerics::block::{BlockCache, BlockConfig, attend_forward, attend_onward, tail_forward};
 use crate::numerics::linear::linear_forward;
 use crate::numerics::params::{Parameters, TensorName};
 use crate::numerics::rng::Generator;
@@ -19,8 +19,27 @@ use crate::numerics::{Matrix, Scalar};
 pub enum Choice {
     /// The most likely one.
     Greedy,
-    /// Drawn from `softmax(Z / τ)`; the temperature `τ` is above 0.
-    Sampled { temperature: f64 },
+    /// Drawn by its probability.
+    Sampled(Sampling),
+}
+
+impl Choice {
+    /// Drawn from `softmax(Z / τ)`.
+    pub const fn sampled(temperature: f64) -> Self {
+        Self::Sampled(Sampling { temperature, top_k: None, top_p: None })
+    }
+}
+
+/// How a word is drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sampling {
+    /// `τ`, above 0: words are drawn from `softmax(Z / τ)`.
+    pub temperature: f64,
+    /// Among so many of the likeliest only (Fan, Lewis & Dauphin 2018, arXiv 1805.04833, section 5.4).
+    pub top_k: Option<usize>,
+    /// Of those, among the fewest likeliest whose probabilities sum to this share (Holtzman et al. 2020,
+    /// arXiv 1904.09751, section 3.1).
+    pub top_p: Option<f64>,
 }
 
 /// Why a sentence does not go on.
@@ -34,6 +53,10 @@ pub enum CannotGenerate {
     NotFinite,
     /// The temperature is not above 0.
     Temperature,
+    /// Among no words.
+    TopK,
+    /// The share is not above 0 and at most 1.
+    TopP,
 }
 
 impl<S: Scalar> AttentionModel<S> {
@@ -85,28 +108,90 @@ impl<S: Scalar> AttentionModel<S> {
     }
 
     /// The output of a stack of blocks for a sentence, (T, D), with nothing kept for a viewer. The stack
-    /// begins at the block `first` of the model.
+    /// begins at the block `first` of the model. `done` gets each block's number in the stack, and its numbers.
     fn outputs(
         &self,
         parameters: &Parameters<S>,
         (first, blocks): (usize, &[BlockConfig]),
         sentence: &Sequences,
         source: Option<Tokens<'_, S>>,
+        done: &mut dyn FnMut(usize, &BlockCache<S>),
     ) -> Matrix<S> {
         let rows = sentence.rows.total();
         let mut x = self.embedded(parameters, sentence).1;
-        for (b, block) in (first..).zip(blocks) {
+        for (number, block) in blocks.iter().enumerate() {
             let keys = source.filter(|_| block.attends_to_source()).map_or(rows, |source| source.rows.total());
             let mut cache = BlockCache::new(block, Room::one(rows), Room::one(keys));
+            let b = first + number;
             attend_forward(block, parameters, b, Tokens::new(x.flat(), &sentence.rows), source, &[], &mut cache);
             tail_forward(block, parameters, b, cache.attention.mix.flat(), x.flat(), &mut cache.tail);
             x.clone_from(cache.tail.output());
+            done(number, &cache);
         }
         if first < self.architecture.source_blocks.len() { x } else { self.behind_blocks(parameters, x) }
     }
 
+    /// Whether keys and values of earlier words stay what they are when a word is added, and the answer is read at the
+    /// last word.
+    fn keeps(&self) -> bool {
+        let looks_back = |block: &BlockConfig| block.attends_to_source() || block.attention.mask == Mask::Causal;
+        self.architecture.blocks.iter().all(looks_back) && self.architecture.pooling != Pooling::Mean
+    }
+
+    /// Reads the beginning of a sentence, and keeps its keys and values; with the outputs of its words, (T, D).
+    ///
+    /// # Panics
+    /// If the model's earlier words change with later ones, or the sentence is longer than it reads.
+    pub fn begin(
+        &self,
+        parameters: &Parameters<S>,
+        words: &[Option<usize>],
+        source: Option<Tokens<'_, S>>,
+    ) -> (Kept<S>, Matrix<S>) {
+        assert!(self.keeps(), "keys and values: earlier words change with later ones");
+        let Architecture { source_blocks, blocks, max_tokens, .. } = &self.architecture;
+        assert!(words.len() <= *max_tokens, "keys and values: {} words of at most {max_tokens}", words.len());
+        let of_source = source.map(|source| source.rows.total());
+        let room = |block: &BlockConfig| of_source.filter(|_| block.attends_to_source()).unwrap_or(*max_tokens);
+        let cache = |block: &BlockConfig| BlockCache::new(block, Room::one(1), Room::one(room(block)));
+        let mut kept = Kept { blocks: blocks.iter().map(cache).collect(), words: words.len(), source: of_source };
+        let mut sentence = Sequences::default();
+        sentence.push(words.iter().copied(), 0);
+        let output = self.outputs(parameters, (source_blocks.len(), blocks), &sentence, source, &mut |number, done| {
+            let rows = of_source.filter(|_| blocks[number].attends_to_source()).unwrap_or(words.len());
+            let to = &mut kept.blocks[number].attention;
+            to.key.top_flat_mut(rows).copy_from_slice(done.attention.key.top_flat(rows));
+            to.value.top_flat_mut(rows).copy_from_slice(done.attention.value.top_flat(rows));
+        });
+        (kept, output)
+    }
+
+    /// The output of one more word, (1, D): what it alone needs is computed, and its keys and values are kept too.
+    ///
+    /// # Panics
+    /// If the model reads no more words.
+    pub fn one_more(&self, parameters: &Parameters<S>, kept: &mut Kept<S>, word: Option<usize>) -> Matrix<S> {
+        let Architecture { source_blocks, blocks, max_tokens, .. } = &self.architecture;
+        assert!(kept.words < *max_tokens, "keys and values: the model reads {max_tokens} words");
+        let mut sentence = Sequences::default();
+        sentence.push([word], kept.words);
+        let mut x = self.embedded(parameters, &sentence).1;
+        for (number, (block, cache)) in blocks.iter().zip(&mut kept.blocks).enumerate() {
+            let b = source_blocks.len() + number;
+            let token = Tokens::new(x.flat(), &sentence.rows);
+            attend_onward(block, parameters, b, token, kept.words, kept.source, cache);
+            tail_forward(block, parameters, b, cache.attention.mix.flat(), x.flat(), &mut cache.tail);
+            x.clone_from(cache.tail.output());
+        }
+        kept.words += 1;
+        self.behind_blocks(parameters, x)
+    }
+
     /// `count` more words after `prompt`, one at a time with the same weights; of a sentence longer
     /// than the model reads, the end is read. With a source the sentence begins from nothing.
+    ///
+    /// Keys and values of the words before are kept where they stay what they are: in a model that looks back only, until
+    /// the sentence is longer than it reads.
     ///
     /// # Errors
     /// If it cannot go on.
@@ -124,45 +209,87 @@ impl<S: Scalar> AttentionModel<S> {
         // The source is the same for every word that is written.
         let source = source.map(|words| {
             let source = Sequences::one(words);
-            (self.outputs(parameters, (0, source_blocks), &source, None), source.rows)
+            (self.outputs(parameters, (0, source_blocks), &source, None, &mut |_, _| ()), source.rows)
         });
+        let memory = source.as_ref().map(|(memory, rows)| Tokens::new(memory.flat(), rows));
         let mut words: Vec<Option<usize>> = Vec::with_capacity(1 + prompt.len() + count);
         words.extend(source.as_ref().map(|_| None));
         words.extend(prompt.iter().copied().map(Some));
-        if words.is_empty() {
-            return Err(CannotGenerate::NoWords);
-        }
+        let Some(mut last) = words.last().copied() else { return Err(CannotGenerate::NoWords) };
+        let mut kept = None;
         for _ in 0..count {
-            let read = words.len().saturating_sub(*max_tokens);
-            let mut sentence = Sequences::default();
-            sentence.push(words[read..].iter().copied(), 0);
-            let memory = source.as_ref().map(|(memory, rows)| Tokens::new(memory.flat(), rows));
-            let output = self.outputs(parameters, (source_blocks.len(), blocks), &sentence, memory);
+            let read = &words[words.len().saturating_sub(*max_tokens)..];
+            let output = match &mut kept {
+                Some(kept) if read.len() == words.len() => self.one_more(parameters, kept, last),
+                _ if read.len() == words.len() && self.keeps() => {
+                    let (begun, output) = self.begin(parameters, read, memory);
+                    kept = Some(begun);
+                    output
+                }
+                // Each word stands at another place than before.
+                _ => {
+                    let mut sentence = Sequences::default();
+                    sentence.push(read.iter().copied(), 0);
+                    self.outputs(parameters, (source_blocks.len(), blocks), &sentence, memory, &mut |_, _| ())
+                }
+            };
             let mut logits = self.logits_at_end(parameters, &output);
-            words.push(Some(candidates.words()[choose(&mut logits, choice, rng)?]));
+            last = Some(candidates.words()[choose(&mut logits, choice, rng)?]);
+            words.push(last);
         }
         Ok(words[words.len() - count..].iter().copied().flatten().collect())
+    }
+}
+
+/// Keys and values of a sentence's words, of every block: they stay what they are when the sentence goes on (Vaswani et al.
+/// 2017, section 3.1: a word attends to those before it only).
+#[derive(Clone, Debug)]
+pub struct Kept<S> {
+    /// Room for one more word each, behind the keys and values of all that the model reads.
+    blocks: Vec<BlockCache<S>>,
+    words: usize,
+    /// Words of the source.
+    source: Option<usize>,
+}
+
+impl<S: Scalar> Kept<S> {
+    /// Words whose keys and values are here.
+    pub fn words(&self) -> usize {
+        self.words
+    }
+
+    /// `K` and `V` of a block, (T, H·d_k) and (T, H·d_v).
+    pub fn keys_and_values(&self, block: usize) -> [&[S]; 2] {
+        let attention = &self.blocks[block].attention;
+        [attention.key.top_flat(self.words), attention.value.top_flat(self.words)]
     }
 }
 
 /// The class that follows from logits, which it uses up.
 ///
 /// # Errors
-/// If a logit is not finite, or the temperature not above 0.
+/// If a logit is not finite, or what it is drawn by makes no sense.
 pub fn choose<S: Scalar>(logits: &mut [S], choice: Choice, rng: &mut Generator) -> Result<usize, CannotGenerate> {
     if !logits.iter().all(|z| z.is_finite()) {
         return Err(CannotGenerate::NotFinite);
     }
     let likeliest = (0..logits.len()).fold(0, |best, i| if logits[i] > logits[best] { i } else { best });
-    let Choice::Sampled { temperature } = choice else { return Ok(likeliest) };
+    let Choice::Sampled(Sampling { temperature, top_k, top_p }) = choice else { return Ok(likeliest) };
     if temperature.is_nan() || temperature <= 0.0 {
         return Err(CannotGenerate::Temperature);
+    }
+    if top_k == Some(0) {
+        return Err(CannotGenerate::TopK);
+    }
+    if top_p.is_some_and(|share| !(share > 0.0 && share <= 1.0)) {
+        return Err(CannotGenerate::TopP);
     }
     // Shifted first: next to a tiny temperature nothing but the likeliest is left, and nothing overflows.
     let highest = logits[likeliest];
     logits.iter_mut().for_each(|z| *z = S::from_f64((*z - highest).to_f64() / temperature));
     softmax_forward(logits);
-    let mut rest = rng.random_range(0.0..1.0);
+    let all = if top_k.is_some() || top_p.is_some() { keep_likeliest(logits, top_k, top_p) } else { 1.0 };
+    let mut rest = rng.random_range(0.0..1.0) * all;
     for (class, p) in logits.iter().enumerate() {
         rest -= p.to_f64();
         if rest < 0.0 {
@@ -170,4 +297,21 @@ pub fn choose<S: Scalar>(logits: &mut [S], choice: Choice, rng: &mut Generator) 
         }
     }
     Ok(likeliest) // what rounding left over
+}
+
+/// Sets all probabilities to 0 but those of the likeliest; with the sum of these. Of equally likely ones the first are
+/// kept.
+fn keep_likeliest<S: Scalar>(probabilities: &mut [S], top_k: Option<usize>, top_p: Option<f64>) -> f64 {
+    let mut order: Vec<usize> = (0..probabilities.len()).collect();
+    order.sort_by(|&a, &b| probabilities[b].to_f64().total_cmp(&probabilities[a].to_f64()));
+    let p = |class: &usize| probabilities[*class].to_f64();
+    let among = top_k.unwrap_or(order.len()).min(order.len());
+    let enough = order[..among].iter().map(p).sum::<f64>() * top_p.unwrap_or(1.0);
+    let (mut sum, mut count) = (0.0, 0);
+    while count < among && (count == 0 || top_p.is_none() || sum < enough) {
+        sum += p(&order[count]);
+        count += 1;
+    }
+    order[count..].iter().for_each(|&class| probabilities[class] = S::zero());
+    sum
 }

@@ -19,9 +19,10 @@
 //!
 //! In reading order: this file says what a model is, [`classes`] and [`batch`] what it is asked,
 //! [`step`] answers and learns, by the [`loss`], [`parallel`] on several threads, [`activations`] shows one sentence,
-//! [`generate`] goes on with it, and [`cost`] tells what sizes cost.
+//! [`generate`] goes on with it, [`attribution`] takes an answer apart, and [`cost`] tells what sizes cost.
 
 pub mod activations;
+pub mod attribution;
 pub mod batch;
 pub mod classes;
 pub mod cost;

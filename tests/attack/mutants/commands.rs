@@ -277,7 +277,7 @@ fn sentence(dice: &mut Dice, lesson: &Lesson) -> SentenceCommand {
         5 => SentenceCommand::Type(words(dice, lesson)),
         6 | 7 => SentenceCommand::SetSecond((!dice.once_in(3)).then(|| words(dice, lesson))),
         _ => {
-            let choice = if dice.once_in(2) { Choice::Greedy } else { Choice::Sampled { temperature: dice.number() } };
+            let choice = if dice.once_in(2) { Choice::Greedy } else { Choice::sampled(dice.number()) };
             SentenceCommand::Generate { count: dice.place(5), choice }
         }
     }

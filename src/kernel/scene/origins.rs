@@ -1,0 +1,46 @@
+//! Readings of a pass: what each layer would answer, and which terms an answer is the sum of.
+
+use crate::kernel::data::answers::{Answer, likeliest};
+use crate::kernel::snapshot::Snapshot;
+use crate::kernel::vectors::network;
+use crate::lesson::schema::StaticEmbedding;
+use crate::numerics::Matrix;
+use crate::numerics::model::Pooling;
+use crate::numerics::model::attribution::{NoSum, TermOf};
+
+/// The likeliest answers at a word behind each layer, from its vector before all layers on. Behind the last layer they are
+/// the model's own. `None` where there is no such word, or the model answers about no single word.
+pub fn layer_answers(snapshot: &Snapshot, token: usize) -> Option<Vec<Vec<Answer>>> {
+    let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
+    let is_by_word = model.architecture.pooling == Pooling::Every && token < model.sentence.tokens.len();
+    let guesses = match &model.made_of.static_embedding {
+        StaticEmbedding::Pretrained(folder) => folder.has_head,
+        StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => true,
+    };
+    if !is_by_word || !guesses {
+        return None;
+    }
+    let network = network(&model.made_of, space);
+    let activations = &model.sentence.activations;
+    let blocks = &activations.blocks[model.architecture.source_blocks.len()..];
+    let before_last = blocks.iter().rev().skip(1).rev().map(|block| block.output.row(token));
+    let states: Vec<f32> = [activations.input.row(token)].into_iter().chain(before_last).flatten().copied().collect();
+    let logits =
+        network.lens(&model.parameters, Matrix::from_row_major(blocks.len(), model.architecture.width, states));
+    let own = model.sentence.answers.likeliest.get(token)?.clone();
+    Some((0..logits.rows()).map(|layer| likeliest(logits.row(layer))).chain([own]).collect())
+}
+
+/// The terms whose sum is the logit of a class at a word.
+///
+/// # Errors
+/// If the logit is no sum of terms.
+pub fn terms_of(snapshot: &Snapshot, token: usize, class: usize) -> Option<Result<Vec<(TermOf, f32)>, NoSum>> {
+    let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
+    let sentence = &model.sentence;
+    if token >= sentence.tokens.len() || class >= model.classes.len() {
+        return None;
+    }
+    let (network, at) = (network(&model.made_of, space), (token, class));
+    Some(network.attribution(&model.parameters, &sentence.activations, &sentence.contributions, at))
+}

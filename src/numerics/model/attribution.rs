@@ -1,0 +1,141 @@
+//! Where a logit comes from, and what each layer would answer.
+//!
+//! ```text
+//! lens(x_l) = Z(norm_Y(x_l))                         each layer's own μ and σ; nostalgebraist 2020, "interpreting GPT"
+//! z_c = Σ_t t · u + β_Y · w_c + b_c                  u = (γ_Y ⊙ w_c − mean(γ_Y ⊙ w_c)) / σ
+//! x_L = X + Σ_l (Σ_h Σ_j α_hij V_hj W_O^h + b_O + F)  the terms t of one word's vector
+//! ```
+//!
+//! `w_c` is the class's row of `E` or column of `W_logits`. Behind all blocks a vector is a sum, as every block adds to it; the
+//! norm, with the `σ` of the whole held, is linear in each term (Elhage et al. 2021, *A Mathematical Framework for
+//! Transformer Circuits*; `logit_attrs` and `apply_ln_to_stack` of TransformerLens). Without a norm `u` is `w_c` itself.
+
+use std::sync::Arc;
+
+use super::{AttentionModel, Classes, Pooling, Readout};
+use crate::numerics::block::Norm;
+use crate::numerics::contributions::{Contributions, Part};
+use crate::numerics::model::Activations;
+use crate::numerics::norm::inverse_deviations;
+use crate::numerics::params::{Parameters, TensorName};
+use crate::numerics::vectors::dot;
+use crate::numerics::{Matrix, Scalar};
+
+/// A term of a logit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TermOf {
+    /// The word's vector and place, before all blocks.
+    Input,
+    /// What a head of a block takes from a word.
+    Head {
+        block: usize,
+        head: usize,
+        key: usize,
+    },
+    /// `b_O` of a block.
+    OutputBias {
+        block: usize,
+    },
+    FeedForward {
+        block: usize,
+    },
+    /// `β_Y · w_c`
+    Shift,
+    /// `b_c`
+    Bias,
+}
+
+/// Why a logit is no sum of terms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoSum {
+    /// The readout has a layer of its own, whose activation is no line.
+    Transformed,
+    /// A norm stands between the blocks, or a block adds nothing to its input.
+    Blocks,
+    /// The answer is read from more than one word.
+    Pooled,
+}
+
+impl<S: Scalar> AttentionModel<S> {
+    /// `Z` of vectors between the blocks, (R, C) for (R, D): what the readout makes of them behind the last norm, whose
+    /// `μ` and `σ` are each vector's own.
+    pub fn lens(&self, parameters: &Parameters<S>, states: Matrix<S>) -> Matrix<S> {
+        self.logits_of(parameters, &self.behind_blocks(parameters, states))
+    }
+
+    /// `w_c` (D)
+    fn class_vector(&self, parameters: &Parameters<S>, class: usize) -> Vec<S> {
+        match (&self.classes, self.architecture.readout) {
+            (Classes::Words(candidates), Readout::Tied | Readout::Transformed(_)) => {
+                let (word, width) = (candidates.words()[class], self.architecture.width);
+                self.embedding(parameters)[word * width..][..width].to_vec()
+            }
+            _ => {
+                let entry = |row| parameters.entry(TensorName::LogitWeights, row, class);
+                (0..self.architecture.width).map(|row| entry(row).unwrap_or(S::zero())).collect()
+            }
+        }
+    }
+
+    /// The terms of a class's logit at a word. Their sum is the logit, but for rounding.
+    ///
+    /// # Errors
+    /// If the logit is no such sum.
+    ///
+    /// # Panics
+    /// If there is no such word or class, or `contributions` are of another pass.
+    pub fn attribution(
+        &self,
+        parameters: &Parameters<S>,
+        activations: &Activations<S>,
+        contributions: &[Arc<Contributions<S>>],
+        (row, class): (usize, usize),
+    ) -> Result<Vec<(TermOf, S)>, NoSum> {
+        let architecture = &self.architecture;
+        if architecture.pooling != Pooling::Every {
+            return Err(NoSum::Pooled);
+        }
+        if matches!(architecture.readout, Readout::Transformed(_)) {
+            return Err(NoSum::Transformed);
+        }
+        if architecture.blocks.iter().any(|block| block.norm == Norm::Post || !block.residual) {
+            return Err(NoSum::Blocks);
+        }
+        let before = architecture.source_blocks.len();
+        let last = activations.blocks.last().map_or(&activations.input, |block| &block.output);
+        let w = self.class_vector(parameters, class);
+        let mut terms = Vec::new();
+        let u = match self.final_norm(parameters) {
+            Some([gain, shift]) => {
+                terms.push((TermOf::Shift, dot(shift, &w)));
+                let whole = Matrix::from_row_major(1, w.len(), last.row(row).to_vec());
+                let inverse = inverse_deviations(&whole, architecture.norm_epsilon)[0];
+                let mut u: Vec<S> = w.iter().zip(gain).map(|(&w, &gain)| w * gain).collect();
+                let mean = u.iter().copied().sum::<S>() / S::from_f64(u.len() as f64);
+                u.iter_mut().for_each(|u| *u = (*u - mean) * inverse);
+                u
+            }
+            None => w,
+        };
+        if let Some(bias) = parameters.entry(TensorName::LogitBias, 0, class) {
+            terms.push((TermOf::Bias, bias));
+        }
+        terms.push((TermOf::Input, dot(activations.input.row(row), &u)));
+        for (block, (of, added)) in activations.blocks.iter().zip(contributions).enumerate().skip(before) {
+            for head in 0..of.heads.len() {
+                let term = |key| (TermOf::Head { block, head, key }, dot(&added.term(of, head, row, key), &u));
+                terms.extend((0..added.keys()).map(term));
+            }
+            for part in added.parts() {
+                let of_part = match part {
+                    Part::Bias => TermOf::OutputBias { block },
+                    Part::FeedForward => TermOf::FeedForward { block },
+                    // Of norms behind the sum, of which there are none here.
+                    Part::Rescaled | Part::Shift | Part::LastShift => continue,
+                };
+                terms.push((of_part, dot(&added.part(*part, of, row), &u)));
+            }
+        }
+        Ok(terms)
+    }
+}

@@ -1,0 +1,120 @@
+//! Where an answer comes from: what the word's own vector, each head, each word that it looks at and each feed-forward part
+//! add to the answer's logit.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::models::Model;
+use super::quoted;
+use crate::kernel::data::token::{Token, token_labels};
+use crate::kernel::scene::origins::terms_of;
+use crate::kernel::snapshot::Snapshot;
+use crate::numerics::model::attribution::{NoSum, TermOf};
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct AttributionModel {
+    /// The answer and the word, in a sentence.
+    pub title: String,
+    pub logit: f32,
+    /// Terms by layer: before all layers first, then layer by layer, and what the readout adds.
+    pub layers: Vec<Share>,
+    /// Each head of all layers.
+    pub heads: Vec<Share>,
+    /// Each look of a head at a word, the largest first.
+    pub looks: Vec<Share>,
+}
+
+/// A part of a logit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Share {
+    pub label: String,
+    pub value: f32,
+}
+
+impl Share {
+    /// In a sentence: “layer 2, head 1, at “not”” gives “hate” +2.1.
+    pub fn said(&self, answer: &str) -> String {
+        format!("{} gives {} {:+.2}", self.label, quoted(answer), self.value)
+    }
+}
+
+impl Model for AttributionModel {
+    /// The word, and the answer among the model's classes; the last word and its likeliest answer where none is chosen.
+    type Choice = (Option<usize>, Option<usize>);
+
+    fn make(snapshot: &Arc<Snapshot>, choice: &Self::Choice, _: Option<&Self>) -> Option<Self> {
+        Self::of(snapshot, *choice).and_then(Result::ok)
+    }
+}
+
+impl AttributionModel {
+    /// `None` until there is a model.
+    ///
+    /// # Errors
+    /// In words, if an answer of this model is no sum.
+    pub fn of(snapshot: &Snapshot, (token, class): (Option<usize>, Option<usize>)) -> Option<Result<Self, String>> {
+        let model = snapshot.model.as_ref()?;
+        let labels = token_labels(&model.sentence.tokens);
+        let token = token.unwrap_or(labels.len().checked_sub(1)?);
+        let answers = &model.sentence.answers;
+        let class = class.or_else(|| Some(answers.likeliest.get(token)?.first()?.class))?;
+        let terms = match terms_of(snapshot, token, class)? {
+            Ok(terms) => terms,
+            Err(why) => return Some(Err(no_sum(why).to_owned())),
+        };
+        let title = format!("What gives {} at {}.", quoted(&model.classes[class]), quoted(labels.get(token)?));
+        let logit = answers.logits.get(token, class);
+        let first = model.architecture.source_blocks.len();
+        let source = model.sentence.source.as_deref().map(|source: &[Token]| token_labels(source));
+        let key_label = |block: usize, key: usize| {
+            let is_of_source = model.architecture.blocks[block - first].attends_to_source();
+            let keys = source.as_ref().filter(|_| is_of_source).unwrap_or(&labels);
+            keys.get(key).map_or_else(String::new, |label| quoted(label))
+        };
+        let mut layers: BTreeMap<usize, f32> = BTreeMap::new();
+        let mut heads: BTreeMap<(usize, usize), f32> = BTreeMap::new();
+        let mut looks = Vec::new();
+        let readout = model.architecture.blocks.len() + 1;
+        for (of, value) in terms {
+            let layer = match of {
+                TermOf::Input => 0,
+                TermOf::Head { block, .. } | TermOf::OutputBias { block } | TermOf::FeedForward { block } => {
+                    block - first + 1
+                }
+                TermOf::Shift | TermOf::Bias => readout,
+            };
+            *layers.entry(layer).or_default() += value;
+            if let TermOf::Head { block, head, key } = of {
+                *heads.entry((layer, head)).or_default() += value;
+                let label = format!("layer {layer}, head {}, at {}", head + 1, key_label(block, key));
+                looks.push(Share { label, value });
+            }
+        }
+        looks.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()));
+        let layer = |(layer, value): (usize, f32)| {
+            let label = match layer {
+                0 => "the word and its place".to_owned(),
+                _ if layer == readout => "the readout".to_owned(),
+                _ => format!("layer {layer}"),
+            };
+            Share { label, value }
+        };
+        let head = |((layer, head), value): ((usize, usize), f32)| Share {
+            label: format!("layer {layer}, head {}", head + 1),
+            value,
+        };
+        let (layers, heads) = (layers.into_iter().map(layer).collect(), heads.into_iter().map(head).collect());
+        Some(Ok(Self { title, logit, layers, heads, looks }))
+    }
+}
+
+/// Why there are no shares.
+fn no_sum(why: NoSum) -> &'static str {
+    match why {
+        NoSum::Transformed => {
+            "The readout has a layer of its own, with an activation: its answers are no sum of what the layers add."
+        }
+        NoSum::Blocks => "A norm stands between the layers: an answer is no sum of what the layers add.",
+        NoSum::Pooled => "The answer is about the whole sentence, and not about one word.",
+    }
+}

@@ -1,0 +1,149 @@
+//! Words that a model writes on, with keys and values of the words before kept: those of transformers, and of whole passes.
+
+use std::path::PathBuf;
+
+use attune::numerics::attention::{Mask, Tokens};
+use attune::numerics::model::activations::Interventions;
+use attune::numerics::model::generate::{Choice, Sampling, choose};
+use attune::numerics::model::{Activations, Sequences};
+use attune::numerics::rng::{Stream, stream};
+use attune::pretrained::{Pretrained, load};
+use serde_json::Value;
+
+use crate::written::fixture;
+
+const NAMES: [&str; 2] = ["gpt2-default", "gpt2-wild"];
+
+fn oracle(name: &str) -> Value {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/pretrained/oracle/greedy.json");
+    let all: Value = serde_json::from_str(&std::fs::read_to_string(path).expect("the oracle")).expect("JSON");
+    all[name].clone()
+}
+
+fn ids(value: &Value) -> Vec<usize> {
+    value.as_array().expect("a list").iter().map(|id| id.as_u64().expect("an id") as usize).collect()
+}
+
+fn read(name: &str) -> Pretrained {
+    load(&fixture(name), &mut |_| true).unwrap_or_else(|stopped| panic!("{name}: {stopped}"))
+}
+
+fn some(words: &[usize]) -> Vec<Option<usize>> {
+    words.iter().copied().map(Some).collect()
+}
+
+#[test]
+fn twenty_words_are_those_of_transformers_and_of_whole_passes() {
+    for name in NAMES {
+        let (read, oracle) = (read(name), oracle(name));
+        let (model, prompt, expected) = (read.model(), ids(&oracle["prompt"]), ids(&oracle["goes_on"]));
+        let mut rng = stream(1, Stream::Generation);
+        let found = model.generate(&read.parameters, &prompt, None, expected.len(), Choice::Greedy, &mut rng);
+        assert_eq!(found.as_deref(), Ok(&expected[..]), "{name}: keys and values kept");
+        let mut words = prompt.clone();
+        for _ in 0..expected.len() {
+            let mut logits = model.logits(&read.parameters, &Sequences::one(&words), None);
+            words.push(choose(&mut logits, Choice::Greedy, &mut rng).expect("a word"));
+        }
+        assert_eq!(words[prompt.len()..], expected, "{name}: a whole pass for each word");
+    }
+}
+
+#[test]
+fn kept_rows_stay_bit_for_bit_and_new_ones_are_those_of_the_whole_pass() {
+    for name in NAMES {
+        let read = read(name);
+        let model = read.model();
+        let words: Vec<usize> = (0..read.config.positions).map(|i| i * 37 % read.config.vocabulary).collect();
+        let whole = Activations::of(&model, &read.parameters, &Sequences::one(&words), None, &Interventions::default());
+        for begun in [1, 7] {
+            let (mut kept, output) = model.begin(&read.parameters, &some(&words[..begun]), None::<Tokens<'_, f32>>);
+            let near = |a: &[f32], b: &[f32], what: &str| {
+                let worst = a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+                assert!(a.len() == b.len() && worst <= 2e-5, "{name}: {what}: {worst}");
+            };
+            near(output.flat(), &whole.output.flat()[..output.flat().len()], "the beginning");
+            for (at, &word) in words.iter().enumerate().skip(begun) {
+                let bits = |slice: &[f32]| slice.iter().map(|x| x.to_bits()).collect::<Vec<u32>>();
+                let before: Vec<[Vec<u32>; 2]> =
+                    (0..read.config.layers).map(|block| kept.keys_and_values(block).map(bits)).collect();
+                let output = model.one_more(&read.parameters, &mut kept, Some(word));
+                near(output.flat(), whole.output.row(at), &format!("word {at}"));
+                for (block, before) in before.iter().enumerate() {
+                    for (before, after) in before.iter().zip(kept.keys_and_values(block)) {
+                        assert_eq!(*before, bits(&after[..before.len()]), "{name}: rows of block {block} change");
+                        assert!(after.len() > before.len());
+                    }
+                }
+            }
+            assert_eq!(kept.words(), words.len());
+            for block in 0..read.config.layers {
+                let heads = &whole.blocks[block].heads;
+                let [keys, _] = kept.keys_and_values(block);
+                let of_whole: Vec<f32> = (0..words.len())
+                    .flat_map(|row| heads.iter().flat_map(move |head| head.key.row(row).to_vec()))
+                    .collect();
+                near(keys, &of_whole, "keys");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_sentence_longer_than_the_model_reads_goes_on_from_its_end() {
+    let read = read("gpt2-wild");
+    let (model, longest) = (read.model(), read.config.positions);
+    let prompt: Vec<usize> = (0..longest - 3).map(|i| i * 13 % 600).collect();
+    let mut rng = stream(1, Stream::Generation);
+    let found = model.generate(&read.parameters, &prompt, None, 8, Choice::Greedy, &mut rng).expect("words");
+    let mut words = prompt;
+    for word in found {
+        let end = &words[words.len().saturating_sub(longest)..];
+        let mut logits = model.logits(&read.parameters, &Sequences::one(end), None);
+        assert_eq!(choose(&mut logits, Choice::Greedy, &mut rng), Ok(word));
+        words.push(word);
+    }
+}
+
+#[test]
+#[should_panic(expected = "earlier words change with later ones")]
+fn a_model_that_sees_all_words_keeps_nothing() {
+    let read = read("bert-wild");
+    assert_eq!(read.architecture.blocks[0].attention.mask, Mask::None);
+    let _ = read.model().begin(&read.parameters, &some(&[1, 2]), None);
+}
+
+#[test]
+fn words_are_drawn_among_those_that_transformers_draws_among() {
+    for name in NAMES {
+        let (read, oracle) = (read(name), oracle(name));
+        let logits = read.model().logits(&read.parameters, &Sequences::one(&ids(&oracle["prompt"])), None);
+        for kept in oracle["kept"].as_array().expect("a list") {
+            let top_k = kept["top_k"].as_u64().map(|k| k as usize);
+            let (temperature, top_p) = (kept["temperature"].as_f64().expect("a number"), kept["top_p"].as_f64());
+            let choice = Choice::Sampled(Sampling { temperature, top_k, top_p });
+            let among = ids(&kept["ids"]);
+            let (mut seen, mut rng) = (vec![0; logits.len()], stream(3, Stream::Generation));
+            let draws = 4000;
+            for _ in 0..draws {
+                seen[choose(&mut logits.clone(), choice, &mut rng).expect("a word")] += 1;
+            }
+            let drawn: Vec<usize> = (0..seen.len()).filter(|id| seen[*id] > 0).collect();
+            assert!(drawn.iter().all(|id| among.contains(id)), "{name}: {kept}: {drawn:?}");
+            // Each about as often as its share among them says.
+            let highest = logits.iter().copied().fold(f32::MIN, f32::max);
+            let weight = |id: &usize| (f64::from(logits[*id] - highest) / temperature).exp();
+            let all: f64 = among.iter().map(weight).sum();
+            let chi: f64 = among
+                .iter()
+                .map(|id| {
+                    let expected = f64::from(draws) * weight(id) / all;
+                    (f64::from(seen[*id]) - expected).powi(2) / expected
+                })
+                .sum();
+            let freedom = (among.len() - 1) as f64;
+            // Five deviations of χ², whose variance is twice its freedom.
+            assert!(chi <= freedom + 5.0 * (2.0 * freedom).sqrt() + 1e-9, "{name}: {kept}: χ² = {chi} of {freedom}");
+        }
+    }
+}

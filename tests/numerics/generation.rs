@@ -2,13 +2,14 @@
 
 use attune::numerics::attention::Mask;
 use attune::numerics::block::Attends;
-use attune::numerics::model::generate::{CannotGenerate, Choice, choose};
-use attune::numerics::model::{Architecture, Batch, Classes, Pooling, Readout, Sequences};
+use attune::numerics::model::activations::Interventions;
+use attune::numerics::model::generate::{CannotGenerate, Choice, Sampling, choose};
+use attune::numerics::model::{Activations, Architecture, Batch, Classes, Pooling, Readout, Sequences};
 use attune::numerics::params::TensorName;
 use attune::numerics::reference;
 use attune::numerics::rng::{Generator, Stream, stream};
 
-use crate::common::numerics::{MAX_TOKENS, Net, architecture, block, candidates, sentence, words};
+use crate::common::numerics::{MAX_TOKENS, Net, architecture, block, block_forms, candidates, layer, sentence, words};
 
 fn rng(seed: u64) -> Generator {
     stream(seed, Stream::Batches)
@@ -65,6 +66,65 @@ fn greedy_says_the_likeliest_word_each_time() {
         let found = generate(&net, prompt, None, 9, Choice::Greedy);
         assert_eq!(found, Ok(by_hand(&net, prompt, 9)));
         assert_eq!(generate(&net, prompt, None, 9, Choice::Greedy), found, "again the same");
+    }
+}
+
+#[test]
+fn kept_keys_and_values_are_those_of_a_whole_pass_in_every_form() {
+    let forms = [true, false].into_iter().flat_map(|distances| {
+        let layer = layer(|l| (l.mask, l.distances) = (Mask::Causal, distances.then_some(MAX_TOKENS)));
+        block_forms(&layer)
+    });
+    let words = [3, 0, 7, 7, 1, 5];
+    assert_eq!(words.len(), MAX_TOKENS);
+    for form in forms {
+        let net =
+            Net::new(architecture(|a| (a.blocks, a.final_norm) = (vec![form.clone(); 2], true)), self::words(), 11);
+        let live = Interventions::default();
+        let whole = Activations::of(&net.model, &net.parameters, &sentence(&words), None, &live);
+        for begun in 1..MAX_TOKENS {
+            let first: Vec<Option<usize>> = words[..begun].iter().copied().map(Some).collect();
+            let (mut kept, output) = net.model.begin(&net.parameters, &first, None);
+            let mut rows = output.flat().to_vec();
+            for &word in &words[begun..] {
+                rows.extend(net.model.one_more(&net.parameters, &mut kept, Some(word)).flat());
+            }
+            let worst =
+                rows.iter().zip(whole.output.flat()).map(|(a, b): (&f64, &f64)| (a - b).abs()).fold(0.0, f64::max);
+            assert!(rows.len() == whole.output.flat().len() && worst < 1e-12, "{form:?}: {worst}");
+        }
+    }
+}
+
+#[test]
+fn words_are_drawn_among_the_likeliest_alone() {
+    let logits = [2.0f64, 0.0, 1.0, 1.0, -3.0];
+    let drawn = |top_k, top_p| {
+        let choice = Choice::Sampled(Sampling { temperature: 1.0, top_k, top_p });
+        let mut rng = rng(5);
+        let mut seen: Vec<usize> =
+            (0..5000).map(|_| choose(&mut logits.clone(), choice, &mut rng).expect("a class")).collect();
+        seen.sort_unstable();
+        seen.dedup();
+        seen
+    };
+    // Of two that are equally likely, the first.
+    assert_eq!(drawn(Some(1), None), [0]);
+    assert_eq!(drawn(Some(2), None), [0, 2]);
+    assert_eq!(drawn(Some(9), None), [0, 1, 2, 3, 4]);
+    // 0.533, 0.196, 0.196, 0.072 and 0.004 by softmax, in the order of size; of the first two 0.73 and 0.27.
+    assert_eq!(drawn(None, Some(0.5)), [0]);
+    assert_eq!(drawn(None, Some(0.7)), [0, 2]);
+    assert_eq!(drawn(None, Some(0.95)), [0, 1, 2, 3]);
+    assert_eq!(drawn(None, Some(1.0)), [0, 1, 2, 3, 4]);
+    assert_eq!(drawn(Some(2), Some(0.7)), [0]);
+    let refused = |top_k, top_p| {
+        let choice = Choice::Sampled(Sampling { temperature: 1.0, top_k, top_p });
+        choose(&mut logits.clone(), choice, &mut rng(5)).expect_err("no choice")
+    };
+    assert_eq!(refused(Some(0), None), CannotGenerate::TopK);
+    for share in [0.0, -0.5, 1.5, f64::NAN] {
+        assert_eq!(refused(None, Some(share)), CannotGenerate::TopP);
     }
 }
 

@@ -193,7 +193,7 @@ pub enum GradeFormat {
     Html,
 }
 
-/// What a lesson is written as.
+/// A format of `attune export`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportTo {
     File(Format),

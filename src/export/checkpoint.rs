@@ -23,8 +23,7 @@ use crate::pretrained::write::{NewFile, files};
 use crate::pretrained::{Config, Family};
 use crate::whole_file::{no_new_folder, write_folder};
 
-/// What `b_logits` has where a class is no answer of the lesson: too little to be guessed, and not so much that logits lose
-/// digits.
+/// The bias of a class that is no answer of the lesson: too little to be guessed, and not so much that logits lose digits.
 const NEVER: f32 = -100.0;
 
 /// A field of a lesson that no folder can hold.

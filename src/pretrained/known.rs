@@ -10,7 +10,7 @@ use crate::numerics::rng::{Stream, stream};
 #[derive(Debug)]
 pub struct Known {
     pub name: &'static str,
-    /// Of its weights.
+    /// The SHA-256 of its weights.
     sha256: &'static str,
     published: Published,
 }

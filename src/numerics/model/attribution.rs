@@ -26,7 +26,7 @@ use crate::numerics::{Matrix, Scalar};
 pub enum TermOf {
     /// The word's vector and place, before all blocks.
     Input,
-    /// What a head of a block takes from a word.
+    /// The value of a word, weighed by a head of a block.
     Head {
         block: usize,
         head: usize,

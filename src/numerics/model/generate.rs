@@ -35,10 +35,10 @@ impl Choice {
 pub struct Sampling {
     /// `τ`, above 0: words are drawn from `softmax(Z / τ)`.
     pub temperature: f64,
-    /// Among so many of the likeliest only (Fan, Lewis & Dauphin 2018, arXiv 1805.04833, section 5.4).
+    /// The number of likeliest words that it is drawn among (Fan, Lewis & Dauphin 2018, arXiv 1805.04833, section 5.4).
     pub top_k: Option<usize>,
-    /// Of those, among the fewest likeliest whose probabilities sum to this share (Holtzman et al. 2020,
-    /// arXiv 1904.09751, section 3.1).
+    /// The share of the probability of those that the fewest likeliest have together, which it is drawn among (Holtzman et al.
+    /// 2020, arXiv 1904.09751, section 3.1).
     pub top_p: Option<f64>,
 }
 

@@ -69,7 +69,7 @@ impl ModelFolder {
         if config.types > 0 && segments > config.types {
             let found = format!("a tokenizer with {segments} token types");
             let expected = format!("at most {}, as the model has", config.types);
-            return Err(Refusal::new(found, expected, "fetch the tokenizer of this very model"));
+            return Err(Refusal::new(found, expected, "download the tokenizer of this very model"));
         }
         let (architecture, has_head) = shape(path, &config)?;
         Ok(Self { name: name(path), path: path.to_owned(), config, architecture, has_head, tokenizer })

@@ -73,7 +73,10 @@ fn the_command_prints_what_it_found() {
     bytes.truncate(bytes.len() - 4);
     fs::write(&weights, bytes).expect("written");
     let (code, text) = said(&["check", &path]);
-    assert!(code == Some(1) && text.contains("model.safetensors: found ") && text.contains("fetch it again"), "{text}");
+    assert!(
+        code == Some(1) && text.contains("model.safetensors: found ") && text.contains("download it again"),
+        "{text}"
+    );
 }
 
 #[test]

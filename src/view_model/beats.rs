@@ -46,8 +46,10 @@ pub enum Shows {
     Text(String),
     /// The cell before it has run or is answered.
     Cell,
-    /// The cell with its outputs, or with the model's answer to a prediction.
+    /// The cell with its outputs.
     Ran,
+    /// A prediction with the model's answer.
+    Answered,
     /// An exercise with so many hints open.
     Hints(usize),
     /// An exercise with its solution.
@@ -105,7 +107,8 @@ pub fn beats<'a>(cells: impl Iterator<Item = (&'a CellId, &'a CellKind, &'a str)
         match kind {
             CellKind::Text { .. } => talk.text(id, text),
             CellKind::Plot { .. } | CellKind::Slider(_) => talk.add(id, title, vec![Shows::Cell]),
-            CellKind::Code { .. } | CellKind::Predict(_) => talk.add(id, title, vec![Shows::Cell, Shows::Ran]),
+            CellKind::Code { .. } => talk.add(id, title, vec![Shows::Cell, Shows::Ran]),
+            CellKind::Predict(_) => talk.add(id, title, vec![Shows::Cell, Shows::Answered]),
             CellKind::Exercise(exercise) => {
                 let hints = (1..=exercise.hints.len()).map(Shows::Hints);
                 talk.add(id, title, std::iter::once(Shows::Cell).chain(hints).chain([Shows::Solution]).collect());
@@ -355,7 +358,7 @@ mod tests {
             "words 0 A heading Text(\"Words.\") @opening",
             "move 0 A heading Cell @move",
             "guess 0 Predict Cell @move",
-            "guess 1 Predict Ran @move",
+            "guess 1 Predict Answered @move",
             "task 0 Exercise Cell @move",
             "task 1 Exercise Hints(1) @move",
             "task 2 Exercise Hints(2) @move",

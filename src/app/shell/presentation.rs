@@ -66,6 +66,8 @@ struct Scroll {
     above: f32,
     below: f32,
     page: f32,
+    /// What is revealed comes below what is shown, and is brought into sight when it is there.
+    awaits: bool,
 }
 
 impl Scroll {
@@ -74,7 +76,14 @@ impl Scroll {
         let Scroll { above, below, page, .. } = self;
         let by = if is_on { page.min(below) } else { -page.min(above) };
         let (to, above, below) = (Some(above + by), above + by, below - by);
-        (by.abs() > ROUNDING).then_some(Scroll { to, above, below, page })
+        (by.abs() > ROUNDING).then_some(Scroll { to, above, below, page, awaits: false })
+    }
+
+    /// As it was seen. What was awaited is followed by a page.
+    fn seen(self, above: f32, below: f32, page: f32) -> Scroll {
+        let awaits = self.awaits && below <= ROUNDING;
+        let seen = Scroll { to: None, above, below, page, awaits };
+        if self.awaits { seen.turned(true).unwrap_or(seen) } else { seen }
     }
 }
 
@@ -115,8 +124,10 @@ impl Presentation {
         let to = if is_on { index + 1 } else { index.saturating_sub(1) };
         let (Some(from), Some(beat)) = (beats.0.get(index), beats.0.get(to)) else { return };
         let is_of_cell = |beat: &Beat| !matches!(beat.shows, Shows::Text(_) | Shows::Walk(_));
-        // What is revealed stands in the cell that is shown already.
-        if !(beat.cell == from.cell && is_of_cell(beat) && is_of_cell(from)) {
+        if beat.cell == from.cell && is_of_cell(beat) && is_of_cell(from) {
+            // The answer stands beside the choices, which are in sight.
+            self.scroll.awaits = is_on && beat.shows != Shows::Answered;
+        } else {
             self.scroll = Scroll { to: Some(0.0), ..Scroll::default() };
         }
         (self.cell, self.part) = (beat.cell.clone(), beat.part);
@@ -167,8 +178,11 @@ pub fn presentation_ui(
         });
         let (sight, above) = (shown.inner_rect.height(), shown.state.offset.y);
         let below = (shown.content_size.y - sight - above).max(0.0);
-        talk.scroll = Scroll { to: None, above, below, page: (sight - OVERLAP).max(OVERLAP) };
+        talk.scroll = talk.scroll.seen(above, below, (sight - OVERLAP).max(OVERLAP));
     });
+    if talk.scroll.to.is_some() {
+        ui.ctx().request_repaint();
+    }
     let place = format!("{} of {}", index + 1, beats.0.len());
     foot_ui(ui, foot, &place, talk.scroll.below > ROUNDING, &mut requests);
     requests
@@ -189,7 +203,10 @@ fn walk_ui(ui: &mut Ui, stop: Stop, models: &Models, view: &PanelView) {
     let focus = word.map(|word| route.focus(word, selection.head, selection.key));
     let walk = focus.and_then(|focus| models.of_choice::<WalkModel>(&focus));
     if let (Some(walk), Some(step)) = (walk, step) {
-        equation_ui(ui, &walk.step(step).equation);
+        // One below the other: side by side they would be too wide for large type.
+        for equation in walk.step(step).equation.split(", \\quad ") {
+            equation_ui(ui, equation);
+        }
         ui.add(Label::new(RichText::new(&walk.step(step).said).size(size::READING)).wrap());
     }
 }
@@ -225,10 +242,20 @@ mod tests {
 
     #[test]
     fn a_beat_that_is_too_high_is_read_page_by_page_and_then_left() {
-        let first = Scroll { to: None, above: 0.0, below: 250.0, page: 100.0 };
+        let first = Scroll { above: 0.0, below: 250.0, page: 100.0, ..Scroll::default() };
         let pages = std::iter::successors(Some(first), |at| at.turned(true)).map(|at| at.above);
         assert_eq!(pages.collect::<Vec<_>>(), [0.0, 100.0, 200.0, 250.0]);
         assert_eq!(first.turned(false), None, "back from its beginning is the beat before");
+    }
+
+    #[test]
+    fn what_is_revealed_below_the_window_is_brought_into_sight_once() {
+        let waiting = Scroll { page: 100.0, awaits: true, ..Scroll::default() };
+        let still = waiting.seen(0.0, 0.0, 100.0);
+        assert_eq!((still.to, still.awaits), (None, true), "it is not there yet");
+        let come = still.seen(0.0, 60.0, 100.0);
+        assert_eq!((come.to, come.awaits), (Some(60.0), false));
+        assert_eq!(come.seen(60.0, 40.0, 100.0).to, None, "what else grows is left where it is");
     }
 
     #[test]

@@ -115,7 +115,7 @@ fn revealed(beat: &Beat, snapshot: &Snapshot) -> Option<Command> {
     let shown = snapshot.notebook.cells.iter().find(|shown| shown.cell.id == beat.cell)?;
     let attempts = shown.cell.attempts();
     let command = match beat.shows {
-        Shows::Ran if shown.run.is_none() => CellCommand::Run,
+        Shows::Ran | Shows::Answered if shown.run.is_none() => CellCommand::Run,
         Shows::Hints(hints) if attempts.hints < hints => CellCommand::Hint,
         Shows::Solution if !attempts.is_revealed => CellCommand::Reveal,
         _ => return None,

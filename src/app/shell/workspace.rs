@@ -7,7 +7,7 @@ use bevy::math::Vec2;
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
 use bevy_egui::{EguiContext, EguiContexts};
-use egui::{Event, LayerId, Pos2, Rect, ThemePreference, Ui, UiBuilder};
+use egui::{Event, LayerId, PointerState, Pos2, Rect, ThemePreference, Ui, UiBuilder};
 
 use super::checkpoints::checkpoints_ui;
 use super::course::CoursePage;
@@ -100,6 +100,10 @@ pub fn workspace(
     }
     if state.presentation.is_some() {
         let keys = talk_keys(&ctx, &view.trail);
+        if !keys.is_empty() {
+            // Whoever talks has let go of the mouse: nothing is pointed at until it moves.
+            ctx.input_mut(|input| input.pointer = PointerState::default());
+        }
         state.asked.extend(keys.into_iter().map(Action::Row));
     }
     let points = on_stage.points.as_deref();

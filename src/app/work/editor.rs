@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 
 use crate::lesson::issue::printable;
 
-/// A program that fails does so at once; one that still runs has opened the file.
+/// A program that fails does so at once; one that still runs has opened the file. The desktop's look for one first.
 const GRACE: Duration = Duration::from_millis(1500);
+const GRACE_OF_DESKTOP: Duration = Duration::from_secs(6);
 const LOOK: Duration = Duration::from_millis(50);
 
 /// What opens text files on a desktop: each with its arguments.
@@ -51,7 +52,10 @@ fn open_with(file: &Path, candidates: &[Candidate]) -> Result<String, String> {
     for candidate in candidates {
         let name = printable(&candidate.words.join(" "));
         match start(candidate, file) {
-            Ok(()) => return Ok(format!("{shown} is open in your editor ({name}); save it, and it reloads here.")),
+            Ok(()) if candidate.of.is_some() => {
+                return Ok(format!("{shown} is open in your editor ({name}); save it, and it reloads here."));
+            }
+            Ok(()) => return Ok(format!("{shown} was given to {name} to open; save it, and it reloads here.")),
             Err(why) => faults.push(match candidate.of {
                 Some(variable) => format!("{variable}={name}: {why}"),
                 None => format!("{name}: {why}"),
@@ -71,8 +75,8 @@ fn start(Candidate { of, words }: &Candidate, file: &Path) -> Result<(), String>
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     }
     let mut child = command.spawn().map_err(|why| why.to_string())?;
-    let begun = Instant::now();
-    while begun.elapsed() < GRACE {
+    let (begun, grace) = (Instant::now(), if of.is_some() { GRACE } else { GRACE_OF_DESKTOP });
+    while begun.elapsed() < grace {
         match child.try_wait() {
             Ok(Some(status)) if status.success() => return Ok(()),
             Ok(Some(status)) => return Err(format!("it ended with {status}")),
@@ -118,10 +122,13 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn one_that_fails_gives_way_to_the_next() {
-        let all = ["false", "true"].map(|name| Candidate { of: None, words: vec![name.to_owned()] });
+        let all = ["false", "true"].map(|name| Candidate { of: Some("EDITOR"), words: vec![name.to_owned()] });
         let told = open_with(Path::new("my_apple.ron"), &all).expect("true is an editor that ends at once");
         assert!(told.contains("my_apple.ron is open in your editor (true)"), "{told}");
         let why = open_with(Path::new("my_apple.ron"), &all[..1]).expect_err("false fails");
-        assert!(why.contains("false: it ended with exit status: 1"), "{why}");
+        assert!(why.contains("EDITOR=false: it ended with exit status: 1"), "{why}");
+        let desktop = [Candidate { of: None, words: vec!["true".to_owned()] }];
+        let told = open_with(Path::new("my_apple.ron"), &desktop).expect("it ends at once");
+        assert!(told.contains("was given to true to open"), "{told}");
     }
 }

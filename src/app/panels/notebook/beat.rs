@@ -27,7 +27,9 @@ pub fn beat_ui(
     frame.tells_answers = true;
     match &beat.shows {
         Shows::Text(markdown) => frame.prose_ui(ui, cell, markdown),
-        Shows::Cell | Shows::Ran | Shows::Hints(_) | Shows::Solution => body_ui(ui, cell, index, &mut frame),
+        Shows::Cell | Shows::Ran | Shows::Answered | Shows::Hints(_) | Shows::Solution => {
+            body_ui(ui, cell, index, &mut frame)
+        }
         Shows::Walk(_) => {}
     }
     frame.commands

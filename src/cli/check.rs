@@ -31,7 +31,7 @@ use crate::pretrained::examine::{Findings, examine};
 
 /// Checks the lessons once, or again and again.
 pub fn check(lessons: &[PathBuf], options: &CheckOptions, common: &Common) -> Result<(), Fault> {
-    if options.watch { watch(lessons, options, common) } else { round(lessons, options, common) }
+    if options.watch { watch(lessons, options, common) } else { round(lessons, options, common, &mut Ids::default()) }
 }
 
 /// Checks the lessons, and then those that are saved, round by round, until the process is ended.
@@ -39,11 +39,11 @@ fn watch(lessons: &[PathBuf], options: &CheckOptions, common: &Common) -> Result
     let glossaries: BTreeSet<PathBuf> = lessons.iter().filter_map(|path| glossary::beside(path)).collect();
     let files = glossaries.into_iter().filter(|file| !lessons.contains(file)).chain(lessons.iter().cloned());
     let mut files: Vec<Watched> = files.map(Watched::new).collect();
-    let mut due = lessons.to_vec();
+    let (mut due, mut ids) = (lessons.to_vec(), Ids::default());
     let mut why = "every file; a saved one is checked again, Ctrl-C ends".to_owned();
     for number in 1_u64.. {
         print::line(format_args!("round {number}: {why}"))?;
-        match round(&due, options, common) {
+        match round(&due, options, common, &mut ids) {
             Err(Fault::Lesson(issues)) => say(issues.trim_end_matches('\n')),
             result => result?,
         }
@@ -67,16 +67,17 @@ fn next_saved(files: &mut [Watched]) -> Vec<PathBuf> {
     }
 }
 
-/// Trains each lesson, verifies its claims and runs its cells and solutions.
-fn round(lessons: &[PathBuf], options: &CheckOptions, common: &Common) -> Result<(), Fault> {
+/// Trains each lesson, verifies its claims and runs its cells and solutions. The ids are those of the lessons checked so
+/// far, in earlier rounds too.
+fn round(lessons: &[PathBuf], options: &CheckOptions, common: &Common, ids: &mut Ids) -> Result<(), Fault> {
     let mut faults = String::new();
-    let (mut ids, mut courses, mut glossaries) = (Ids::default(), Courses::default(), Glossaries::default());
+    let (mut courses, mut glossaries) = (Courses::default(), Glossaries::default());
     for path in lessons {
         if is_glossary_file(path) {
             print::line(glossaries.check(path))?;
             continue;
         }
-        match check_one(path, options, common, (&mut ids, &mut courses, &mut glossaries)) {
+        match check_one(path, options, common, (&mut *ids, &mut courses, &mut glossaries)) {
             Ok(line) => print::line(line)?,
             Err(Fault::Lesson(issues)) => {
                 print::line(format_args!("{}: has issues", name(path)))?;
@@ -129,6 +130,8 @@ impl Ids {
     /// If another file has the id: a file may be named twice.
     fn add(&mut self, id: &str, path: &Path) -> Result<(), Fault> {
         let file = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        // Of a lesson that was checked before, the id may have been another.
+        self.0.retain(|_, other| *other != file);
         match self.0.get(id).filter(|other| **other != file) {
             Some(other) => Err(Fault::Lesson(format!(
                 "{}: id {id:?} is also the id of {}; expected a unique id\n",

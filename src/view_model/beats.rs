@@ -87,6 +87,15 @@ fn layers(snapshot: &Snapshot) -> usize {
 }
 
 impl BeatsModel {
+    /// The first cell with a beat, from a cell on; from the beginning where there is none behind it.
+    pub fn first_from(&self, snapshot: &Snapshot, cell: Option<&str>) -> Option<CellId> {
+        let cells = &snapshot.notebook.cells;
+        let begin = cells.iter().position(|shown| Some(&*shown.cell.id) == cell).unwrap_or(0);
+        let has_beat = |id: &CellId| self.0.iter().any(|beat| beat.cell == *id);
+        let from_there = cells.iter().skip(begin).map(|shown| &shown.cell.id).find(|id| has_beat(id));
+        from_there.or(self.0.first().map(|beat| &beat.cell)).cloned()
+    }
+
     /// Index of a beat; of a part that is no longer there, the last one of its cell.
     pub fn index(&self, cell: &str, part: usize) -> Option<usize> {
         self.0.iter().rposition(|beat| *beat.cell == *cell && beat.part <= part)

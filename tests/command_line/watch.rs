@@ -62,6 +62,12 @@ fn each_save_is_a_round_of_its_own_and_half_a_file_is_none() {
     fs::rename(&beside, &two).expect("it is put");
     assert_eq!(next(&out), format!("round 3: {two} saved"));
     assert!(next(&out).starts_with(&format!("{two}: ok, ")));
+    // The id of a lesson that is not checked in this round.
+    fs::write(&two, SMALL.replacen("id: \"small\"", "id: \"one\"", 1)).expect("it is saved");
+    assert_eq!(next(&out), format!("round 4: {two} saved"));
+    assert_eq!(next(&out), format!("{two}: has issues"));
+    let fault = next(&faults);
+    assert!(fault.contains("id \"one\" is also the id of"), "{fault}");
     assert!(out.recv_timeout(Duration::from_secs(1)).is_err(), "nothing is said while nothing is saved");
     assert!(running.0.try_wait().expect("it is asked").is_none(), "it goes on until it is ended");
 }

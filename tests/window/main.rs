@@ -57,7 +57,7 @@ fn wait(what: &str, mut is_done: impl FnMut() -> bool) {
 
 /// The parts of a window, without one.
 fn window(home: &Home) -> World {
-    let setup = Setup { seed: None, home: Some(home.clone()), waker: Waker::default() };
+    let setup = Setup { seed: None, home: Some(home.clone()), waker: Waker::default(), has_editor: false };
     let mut world = World::new();
     world.init_resource::<Link>();
     world.init_resource::<Scene>();

@@ -29,6 +29,8 @@ pub struct Setup {
     /// None: nothing is kept.
     pub home: Option<Home>,
     pub waker: Waker,
+    /// Whether new lessons are handed to the learner's editor; those of a test are not.
+    pub has_editor: bool,
 }
 
 /// A lesson that has been opened, and is not yet shown.

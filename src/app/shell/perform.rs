@@ -390,7 +390,8 @@ fn write_lesson(world: &mut World, to: &Path, is_copy: bool) {
         return;
     }
     open(world, to.to_owned());
-    let Some(waker) = world.get_resource::<Setup>().map(|setup| setup.waker.clone()) else { return };
+    let setup = world.get_resource::<Setup>().filter(|setup| setup.has_editor);
+    let Some(waker) = setup.map(|setup| setup.waker.clone()) else { return };
     let job = Export::editor(to.to_owned(), move || waker.wake());
     world.resource_mut::<Jobs>().editor = Some(Mutex::new(job));
 }

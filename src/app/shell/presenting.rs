@@ -31,12 +31,17 @@ pub fn toggle(world: &mut World) {
 fn begin(world: &mut World) {
     let Some(snapshot) = world.resource::<Scene>().snapshot().cloned() else { return };
     let Some(source) = world.get_resource::<Source>() else { return };
+    let Some(beats) = world.resource::<Scene>().get::<BeatsModel>() else { return };
+    let selected = world.resource::<WorkspaceState>().0.saved(world.resource::<ViewState>()).selected;
+    let Some(at) = beats.first_from(&snapshot, selected.as_deref()) else {
+        world.resource_mut::<WorkspaceState>().0.say("There is nothing to present: the lesson has no cells to show.");
+        return;
+    };
     // A lesson of its own: its snapshots are not those of the work, which are saved.
     let lesson = Arc::new(Lesson::clone(&snapshot.lesson));
     let worker = source.start(lesson.clone(), Some(Saved::of(&snapshot)));
     afresh(&snapshot).for_each(|command| worker.send(command));
     let link = std::mem::replace(&mut *world.resource_mut::<Link>(), Link(Some(worker)));
-    let selected = world.resource::<WorkspaceState>().0.saved(world.resource::<ViewState>()).selected;
     let mut view = world.resource_mut::<ViewState>();
     let before = view.clone();
     view.trail.close();
@@ -49,8 +54,6 @@ fn begin(world: &mut World) {
         strip: std::mem::take(&mut tab.strip),
         fitted: tab.fitted.take(),
     };
-    let first = snapshot.notebook.cells.first().map(|shown| shown.cell.id.clone());
-    let Some(at) = selected.map(Into::into).or(first) else { return };
     world.resource_mut::<WindowState>().presentation = Some(Presentation::new(lesson, at, before));
 }
 

@@ -28,13 +28,24 @@ pub fn window_keys(ctx: &Context, is_key_sheet_open: bool, is_presenting: bool) 
 pub fn talk_keys(ctx: &Context, trail: &Trail) -> Vec<Pressed<WindowAction>> {
     use WindowAction::{BeatBefore, CloseOrigin, EndPresentation, NextBeat, OriginBefore, Present};
     let is_writing = ctx.text_edit_focused();
+    // A control that has the keyboard keeps Space and the arrows; the keys of a presenter are always the talk's.
+    let is_presenters =
+        ctx.input(|input| input.key_pressed(egui::Key::PageDown) || input.key_pressed(egui::Key::PageUp));
+    let turns = is_presenters || is_free(ctx);
     pressed(ctx, |action| match action {
-        NextBeat | BeatBefore | Present => true,
+        Present => true,
+        NextBeat | BeatBefore => turns,
         CloseOrigin => trail.depth() > 0,
         OriginBefore => trail.depth() > 1,
         EndPresentation => trail.depth() == 0 && !is_writing,
         _ => false,
     })
+}
+
+/// Whether the keyboard is on no control, which Space would press; the stage and the sentence are none.
+fn is_free(ctx: &Context) -> bool {
+    let is_no_control = |focused| focused == stage_id() || focused == strip_id();
+    ctx.memory(|memory| memory.focused()).is_none_or(is_no_control)
 }
 
 /// Parts of a lesson that its keys can act on.
@@ -62,9 +73,7 @@ pub fn lesson_keys(ctx: &Context, lesson: &LessonKeys) -> Vec<Pressed<WindowActi
         StepOn, TrainStep, WriteSentence,
     };
     let is_writing = ctx.text_edit_focused();
-    // With the keyboard on a control, Space presses that control; the stage and the sentence are none.
-    let is_no_control = |focused| focused == stage_id() || focused == strip_id();
-    let is_free = ctx.memory(|memory| memory.focused()).is_none_or(is_no_control);
+    let is_free = is_free(ctx);
     pressed(ctx, |action| match action {
         CloseOrigin => lesson.trail.is_some_and(|trail| trail.depth() > 0),
         OriginBefore => lesson.trail.is_some_and(|trail| trail.depth() > 1),

@@ -46,7 +46,7 @@ pub struct WindowOptions {
 ///
 /// A lesson with issues opens too: the window shows them and reads the file again when it is saved.
 pub fn run(options: WindowOptions) -> Result<(), AppFault> {
-    let setup = Setup { seed: options.seed, home: options.home.clone(), waker: Waker::default() };
+    let setup = Setup { seed: options.seed, home: options.home.clone(), waker: Waker::default(), has_editor: true };
     // The kernel starts first: the static vectors train while the window opens.
     let opening = options.path.as_deref().map(|path| Opening::of(path, &setup));
     let settings = WindowSettings::kept(options.home.as_ref());

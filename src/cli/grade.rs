@@ -11,14 +11,12 @@ use crate::export::grades::{Class, GradedWork, write_html, write_tsv};
 use crate::export::work_file::{LessonMark, WorkFile};
 use crate::kernel::check::grading::Grader;
 use crate::lesson::issue::printable;
-use crate::lesson::load;
 use crate::whole_file;
 
 /// Grades every work that can be read, and then says which could not.
 pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), Fault> {
     let lesson = Arc::new(super::read::read(&request.lesson, common.seed)?);
-    let text = load::text(&request.lesson).unwrap_or_default();
-    let mark = LessonMark::of(&lesson.id, &lesson.title, &text);
+    let mark = LessonMark::of_file(&lesson, &request.lesson);
     let grader = Grader::new(lesson.clone());
     let mut class =
         Class { title: &lesson.title, tasks: grader.tasks().collect(), works: Vec::new(), unread: Vec::new() };

@@ -12,7 +12,7 @@ use super::{html, ipynb, md, tsv, web};
 use crate::kernel::snapshot::Snapshot;
 use crate::lesson::glossary::{self, Glossary};
 use crate::lesson::issue::printable;
-use crate::whole_file::{Prepared, no_plain_file};
+use crate::whole_file::{self, Prepared, no_plain_file};
 
 /// A format that a lesson can be written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,9 +90,9 @@ impl Target {
         if let Some(why) = obstacle(file) {
             return Err(ExportFault::Place { file: file.to_owned(), why });
         }
-        target.spare_lesson(file)?;
+        spare(lesson, file)?;
         if format == Format::Tsv {
-            target.spare_lesson(&target.beside(METADATA))?;
+            spare(lesson, &target.beside(METADATA))?;
         }
         Ok(target)
     }
@@ -157,18 +157,12 @@ impl Target {
     ) -> Result<(), ExportFault> {
         let all = beside.into_iter().chain([(self.file.clone(), bytes)]);
         let prepare = |(file, bytes): (PathBuf, &[u8])| {
-            self.spare_lesson(&file)?;
+            spare(&self.lesson, &file)?;
             let prepared = Prepared::new(&file, bytes).map_err(|error| fault(&file, error))?;
             Ok((file, prepared))
         };
         let prepared: Vec<(PathBuf, Prepared)> = all.map(prepare).collect::<Result<_, ExportFault>>()?;
         prepared.into_iter().try_for_each(|(file, prepared)| prepared.put().map_err(|error| fault(&file, error)))
-    }
-
-    fn spare_lesson(&self, file: &Path) -> Result<(), ExportFault> {
-        let found = |file: &Path| fs::canonicalize(file).ok();
-        let is_lesson = found(file).is_some_and(|file| Some(file) == found(&self.lesson));
-        if is_lesson { Err(ExportFault::Lesson) } else { Ok(()) }
     }
 
     /// The file's name without its ending, and with another.
@@ -179,6 +173,25 @@ impl Target {
     fn beside(&self, ending: &str) -> PathBuf {
         self.file.with_file_name(self.beside_name(ending))
     }
+}
+
+/// Writes a file of no format of a lesson's own, such as a work: whole or not at all, and never over the lesson.
+///
+/// # Errors
+/// As [`Target::write`].
+pub fn write(lesson: &Path, file: &Path, bytes: &[u8]) -> Result<(), ExportFault> {
+    if let Some(why) = obstacle(file) {
+        return Err(ExportFault::Place { file: file.to_owned(), why });
+    }
+    spare(lesson, file)?;
+    whole_file::write(file, bytes).map_err(|error| fault(file, error))
+}
+
+/// Refuses the lesson's own file.
+fn spare(lesson: &Path, file: &Path) -> Result<(), ExportFault> {
+    let found = |file: &Path| fs::canonicalize(file).ok();
+    let is_lesson = found(file).is_some_and(|file| Some(file) == found(lesson));
+    if is_lesson { Err(ExportFault::Lesson) } else { Ok(()) }
 }
 
 /// How the names of what stands beside a file end: the folder of a page's pictures ...

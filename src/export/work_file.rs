@@ -4,13 +4,17 @@
 use std::fmt;
 use std::fs::{self, File};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::file;
 use crate::kernel::Saved;
+use crate::kernel::notebook::saved::SavedCell;
+use crate::lesson::issue::printable;
+use crate::lesson::{Lesson, load};
 
 /// The ending of its name.
 pub const EXTENSION: &str = "attune";
@@ -44,6 +48,11 @@ impl LessonMark {
         let sha256 = HEXLOWER.encode(&Sha256::digest(text));
         Self { id: id.to_owned(), title: title.to_owned(), sha256 }
     }
+
+    /// The mark of a lesson that was read from there. A model has no text.
+    pub fn of_file(lesson: &Lesson, path: &Path) -> Self {
+        Self::of(&lesson.id, &lesson.title, &load::text(path).unwrap_or_default())
+    }
 }
 
 /// Why a file is no work that can be read.
@@ -54,6 +63,16 @@ impl fmt::Display for Unread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// The file that is proposed: beside the lesson, by its name and by whose or what it is.
+pub fn beside(lesson: &Path, of: &str) -> PathBuf {
+    /// Longer names are cut: the end of a file's name is what is seen least.
+    const CHARS_MAX: usize = 40;
+    let plain = |c: char| if c.is_alphanumeric() { c } else { '-' };
+    let of: String = of.trim().to_lowercase().chars().map(plain).take(CHARS_MAX).collect();
+    let stem = lesson.file_stem().unwrap_or_default().to_string_lossy();
+    lesson.with_file_name(format!("{stem}-{of}.{EXTENSION}"))
 }
 
 /// The version of a file, which is read before anything else of it.
@@ -108,5 +127,27 @@ impl WorkFile {
     /// The text of the file.
     pub fn text(&self) -> String {
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+    }
+
+    /// Writes the file in place of what is there, but never over the lesson. Returns a line that reports it.
+    ///
+    /// # Errors
+    /// Why it is not written, in words; a file that was there before is unchanged.
+    pub fn write(&self, lesson: &Path, to: &Path) -> Result<String, String> {
+        let (text, name) = (self.text(), printable(&to.display().to_string()));
+        if text.len() as u64 > BYTES_MAX {
+            return Err(format!("{name}: it would have {} bytes, and such a file has at most {BYTES_MAX}", text.len()));
+        }
+        file::write(lesson, to, text.as_bytes()).map_err(|fault| fault.to_string())?;
+        Ok(format!("{name}: {}", self.about()))
+    }
+
+    /// What is in it, in a few words.
+    fn about(&self) -> String {
+        let answers = self.work.notebook.cells.iter().map(SavedCell::tries).filter(|tries| *tries > 0).count();
+        let noun = if answers == 1 { "answer" } else { "answers" };
+        let name = self.name.as_ref().map_or("without a name".to_owned(), |name| format!("by {}", printable(name)));
+        let minutes = self.minutes.map_or(String::new(), |minutes| format!(", {minutes} min"));
+        format!("{answers} {noun}, {name}{minutes}")
     }
 }

@@ -9,6 +9,7 @@ mod attention;
 mod cells;
 mod editor;
 mod glossary;
+mod hand_in;
 mod intervene;
 mod live;
 mod meaning;

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use attune::app::work::exporting::Export;
 use attune::app::{AppFault, PictureOptions, draw};
 use attune::export::file::Format;
-use attune::kernel::{Kernel, Snapshot};
+use attune::export::work_file::{self, LessonMark, WorkFile};
+use attune::kernel::{Kernel, Saved, Snapshot};
 
 use crate::common::lessons::NOTEBOOK;
 
@@ -104,6 +105,27 @@ fn an_export_ends_by_itself_and_wakes_the_window() {
     assert!(refused.is_err_and(|why| why.ends_with("it is a folder")));
     let (vectors, _) = wait(Export::start(snapshot(), lesson, Format::Tsv, folder.join("x.tsv"), || {}));
     assert!(vectors.is_ok_and(|said| said.contains("x_metadata.tsv names each row")));
+    std::fs::remove_dir_all(folder).expect("the temporary folder goes");
+}
+
+#[test]
+fn a_work_is_written_whole_beside_the_lesson_and_never_over_it() {
+    let folder = folder("work");
+    let lesson = folder.join("x.ron");
+    std::fs::write(&lesson, LESSON).expect("a lesson");
+    let snapshot = snapshot();
+    let mut work = WorkFile::new(LessonMark::of_file(&snapshot.lesson, &lesson), Saved::of(&snapshot));
+    (work.name, work.minutes) = (Some("Ada Lovelace".to_owned()), Some(35));
+    let file = work_file::beside(&lesson, work.name.as_deref().expect("a name"));
+    assert_eq!(file, folder.join("x-ada-lovelace.attune"));
+    let (said, _) = wait(Export::work(work.clone(), lesson.clone(), file.clone(), || {}));
+    assert_eq!(said, Ok(format!("{}: 0 answers, by Ada Lovelace, 35 min", file.display())));
+    assert_eq!(WorkFile::read(&file), Ok(work.clone()));
+    let (refused, _) = wait(Export::work(work.clone(), lesson.clone(), lesson.clone(), || {}));
+    assert_eq!(refused, Err("this is the lesson itself, which is never overwritten".to_owned()));
+    let (refused, _) = wait(Export::work(work, lesson.clone(), folder.clone(), || {}));
+    assert!(refused.is_err_and(|why| why.ends_with("it is a folder")));
+    assert_eq!(std::fs::read_to_string(&lesson).expect("the lesson"), LESSON);
     std::fs::remove_dir_all(folder).expect("the temporary folder goes");
 }
 

@@ -569,6 +569,12 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
             act(bench);
             assert!(!bench.state().is_key_sheet_open, "{said}");
         }
+        WindowAction::HandIn => {
+            act(bench);
+            assert!(bench.state().hand_in.is_some() && bench.is_visible("Hand in"), "{said}");
+            bench.state().hand_in = None;
+            bench.leave_field();
+        }
         WindowAction::Picture => {
             act(bench);
             assert!(bench.state().picture.is_some(), "{said}");

@@ -161,6 +161,12 @@ action_table! {
             text: "Edit this lesson as a copy …",
             tooltip: "A file of your own, open here and in your editor; this lesson stays as it is",
         }
+        HandIn {
+            text: "Hand in …",
+            tooltip: "Your answers as one file, for whoever teaches you",
+            keys: &[ctrl_shift(Key::H)],
+            line: New("hand in your work as a file"),
+        }
         Theme { keys: &[key(Key::T)], line: New("theme: system, light, dark") }
         Larger {
             text: "A+",
@@ -211,6 +217,10 @@ pub enum Action {
         to: PathBuf,
         is_copy: bool,
     },
+    /// Opens a dialog to write the work as a file.
+    PlaceWork(WorkChoice),
+    /// Writes the work as that file.
+    SaveWork(WorkChoice, PathBuf),
     /// Opens a dialog to write the picture as a file.
     PlacePicture(PictureChoice),
     /// Writes the picture as that file.
@@ -228,6 +238,13 @@ impl From<WindowAction> for Action {
     fn from(action: WindowAction) -> Action {
         Action::Row(Pressed::once(action))
     }
+}
+
+/// The file of the learner's work that is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WorkChoice {
+    /// To be handed in, with what the learner says of it.
+    HandIn { name: Option<String>, minutes: Option<u64> },
 }
 
 /// The picture of the stage that is wanted.

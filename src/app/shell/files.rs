@@ -7,11 +7,11 @@ use egui_file_dialog::{DialogState, FileDialog, FileDialogLabels, Filter, Openin
 
 use crate::app::actions::Action;
 use crate::app::theme::Palette;
-use crate::export::Format;
+use crate::export::{Format, work_file};
 use crate::lesson::course::{self, is_named_as_lesson};
 use crate::pretrained::cache::is_named_as_part;
 
-use crate::app::actions::window::PictureChoice;
+use crate::app::actions::window::{PictureChoice, WorkChoice};
 
 /// None while it is closed.
 #[derive(Default)]
@@ -19,12 +19,13 @@ pub struct FilesUiState {
     dialog: Option<(FileDialog, Purpose)>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 enum Purpose {
     Open,
     Save(Format),
     SavePicture(PictureChoice),
     WriteLesson { is_copy: bool },
+    SaveWork(WorkChoice),
 }
 
 impl FilesUiState {
@@ -60,6 +61,14 @@ impl FilesUiState {
         self.save_as("Picture of the stage", &file, ("Picture", "png"), Purpose::SavePicture(choice));
     }
 
+    /// Lets the learner choose where a file of the work goes.
+    pub fn save_work(&mut self, choice: WorkChoice, lesson: &Path) {
+        const WORK: &str = "work";
+        let WorkChoice::HandIn { name, .. } = &choice;
+        let file = work_file::beside(lesson, name.as_deref().unwrap_or(WORK));
+        self.save_as("Hand in", &file, ("Work", work_file::EXTENSION), Purpose::SaveWork(choice));
+    }
+
     /// By itself, to `file`.
     fn save_as(&mut self, title: &str, file: &Path, (kind, extension): (&str, &str), purpose: Purpose) {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -80,7 +89,7 @@ fn folder_of(file: &Path) -> Option<&Path> {
 /// The file that was chosen in this frame, and what for.
 pub fn files_ui(ctx: &Context, state: &mut FilesUiState) -> Option<Action> {
     let (dialog, purpose) = state.dialog.as_mut()?;
-    let purpose = *purpose;
+    let purpose = purpose.clone();
     dialog.config_mut().modal_overlay_color = shade(ctx);
     // It writes the chosen name in the colour of a selection's ground, which is too faint to be read.
     let theme = ctx.theme();
@@ -101,6 +110,7 @@ pub fn files_ui(ctx: &Context, state: &mut FilesUiState) -> Option<Action> {
         Purpose::Save(format) => Action::Save(format, file),
         Purpose::SavePicture(choice) => Action::SavePicture(choice, file),
         Purpose::WriteLesson { is_copy } => Action::WriteLesson { to: file, is_copy },
+        Purpose::SaveWork(choice) => Action::SaveWork(choice, file),
     })
 }
 

@@ -38,6 +38,7 @@ pub fn menu_ui(ui: &mut Ui) -> Option<Action> {
         };
         row(ui, WindowAction::Picture);
         row(ui, WindowAction::Present);
+        row(ui, WindowAction::HandIn);
         ui.separator();
         row(ui, WindowAction::Checkpoints);
         row(ui, WindowAction::ResetLesson);

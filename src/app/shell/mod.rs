@@ -12,6 +12,7 @@ pub mod files;
 pub mod follow;
 pub mod glossary;
 pub mod growth;
+pub mod hand_in;
 pub mod home;
 pub mod key_sheet;
 pub mod keyboard;

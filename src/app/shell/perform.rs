@@ -8,6 +8,8 @@ use bevy_egui::{EguiContext, PrimaryEguiContext};
 use egui::Id;
 
 use crate::export::Format;
+use crate::export::work_file::{LessonMark, WorkFile};
+use crate::kernel::Saved;
 use crate::kernel::command::{AxisCommand, Command, TrainingCommand};
 use crate::kernel::snapshot::Progress;
 use crate::lesson::course::is_lesson;
@@ -22,6 +24,7 @@ use super::course::CoursePage;
 use super::dock::WorkspaceState;
 use super::exported::ExportModel;
 use super::follow::follow;
+use super::hand_in::HandInUiState;
 use super::opening::{Opening, Setup, close, name_window, unsaved};
 use super::picture_choice::SIDES;
 use super::presenting;
@@ -29,7 +32,7 @@ use super::saving::SavingChoice;
 use super::state::WindowState;
 use super::still_map::StillState;
 use super::top_bar::SENTENCE;
-use crate::app::actions::window::PictureChoice;
+use crate::app::actions::window::{PictureChoice, WorkChoice};
 use crate::app::actions::{Action, Pressed, WindowAction, focus};
 use crate::app::link::{Outbox, send};
 use crate::app::panels;
@@ -103,7 +106,7 @@ pub fn perform(world: &mut World) {
             Action::Back => world.resource_mut::<CoursePage>().close(),
             Action::Open(path) => open(world, path),
             // One at a time.
-            Action::Export(_) | Action::Save(..) | Action::SavePicture(..)
+            Action::Export(_) | Action::Save(..) | Action::SavePicture(..) | Action::SaveWork(..)
                 if world.resource::<WindowState>().is_exporting() => {}
             Action::Export(format) => {
                 if let Some(path) = lesson_path(world) {
@@ -118,6 +121,12 @@ pub fn perform(world: &mut World) {
                 }
             }
             Action::SavePicture(choice, file) => save_picture(world, choice, file),
+            Action::PlaceWork(choice) => {
+                if let Some(path) = lesson_path(world) {
+                    world.resource_mut::<WindowState>().files.save_work(choice, &path);
+                }
+            }
+            Action::SaveWork(choice, file) => save_work(world, choice, file),
             Action::CloseMap => {
                 world.resource_mut::<WindowState>().map = StillState::None;
                 world.resource_mut::<Jobs>().map = None;
@@ -234,6 +243,8 @@ fn perform_row(world: &mut World, pressed: Pressed<WindowAction>) {
             let choice = picture_of(world.resource::<StageTab>());
             world.resource_mut::<WindowState>().picture = Some(choice);
         }
+        WindowAction::HandIn if world.resource::<WindowState>().is_exporting() => {}
+        WindowAction::HandIn => world.resource_mut::<WindowState>().hand_in = Some(HandInUiState::default()),
         WindowAction::Checkpoints => {
             let rows = world.get_resource_mut::<Session>().map(|mut session| session.list_checkpoints());
             world.resource_mut::<WorkspaceState>().0.checkpoints = rows;
@@ -292,11 +303,22 @@ fn lesson_path(world: &World) -> Option<PathBuf> {
 /// Writes what the window shows, beside it.
 fn export(world: &mut World, format: Format, file: PathBuf) {
     let Some(setup) = world.get_resource::<Setup>().cloned() else { return };
-    let lesson = world.get_resource::<Session>().map(|session| session.path().to_owned());
     let snapshot = world.resource::<Scene>().snapshot().cloned();
-    let (Some(lesson), Some(snapshot)) = (lesson, snapshot) else { return };
+    let (Some(lesson), Some(snapshot)) = (lesson_path(world), snapshot) else { return };
     let job = Export::start(snapshot, lesson, format, file, move || setup.waker.wake());
     begin(world, job);
+}
+
+/// Writes the work as it is now, beside the window.
+fn save_work(world: &mut World, choice: WorkChoice, file: PathBuf) {
+    let Some(setup) = world.get_resource::<Setup>().cloned() else { return };
+    let snapshot = world.resource::<Scene>().snapshot().cloned();
+    let (Some(lesson), Some(snapshot)) = (lesson_path(world), snapshot) else { return };
+    let WorkChoice::HandIn { name, minutes } = choice;
+    let mark = LessonMark::of_file(&snapshot.lesson, &lesson);
+    let mut work = WorkFile::new(mark, Saved::of(&snapshot));
+    (work.name, work.minutes) = (name, minutes);
+    begin(world, Export::work(work, lesson, file, move || setup.waker.wake()));
 }
 
 /// Shows that an export is being written.

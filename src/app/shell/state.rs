@@ -4,6 +4,7 @@ use bevy::ecs::resource::Resource;
 
 use super::exported::ExportModel;
 use super::files::FilesUiState;
+use super::hand_in::HandInUiState;
 use super::presentation::Presentation;
 use super::still_map::StillState;
 use crate::app::actions::Action;
@@ -18,6 +19,8 @@ pub struct WindowState {
     pub files: FilesUiState,
     /// The picture that is being chosen.
     pub picture: Option<PictureChoice>,
+    /// What the learner says of the work that is to be handed in.
+    pub hand_in: Option<HandInUiState>,
     /// The note on the export that is under way, or has ended.
     pub export: ExportModel,
     /// The still map of the words.
@@ -27,6 +30,11 @@ pub struct WindowState {
 }
 
 impl WindowState {
+    /// A dialog of files, of a picture or of a work has the keys.
+    pub fn is_dialog_open(&self) -> bool {
+        self.files.is_open() || self.picture.is_some() || self.hand_in.is_some()
+    }
+
     pub fn is_exporting(&self) -> bool {
         matches!(self.export, ExportModel::Writing { .. })
     }

@@ -16,6 +16,7 @@ use crate::app::work::editor;
 use crate::export::file::{ExportFault, Format, Target, obstacle};
 use crate::export::page::Page;
 use crate::export::sentence::at_sentence;
+use crate::export::work_file::WorkFile;
 use crate::export::{Pictures, StagePicture};
 use crate::kernel::snapshot::{Progress, Snapshot};
 use crate::lesson::issue::printable;
@@ -127,6 +128,11 @@ impl Export {
     /// Opens the learner's editor on a file, which is no export but takes as long. `waker` as in [`Self::start`].
     pub fn editor(file: PathBuf, waker: impl Fn() + Send + 'static) -> Self {
         Self::run(0, waker, move |_| editor::open(&file))
+    }
+
+    /// Writes a work. `waker` as in [`Self::start`].
+    pub fn work(work: WorkFile, lesson: PathBuf, target: PathBuf, waker: impl Fn() + Send + 'static) -> Self {
+        Self::run(0, waker, move |_| work.write(&lesson, &target))
     }
 
     /// `work` gets what it calls after each picture.

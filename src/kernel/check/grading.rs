@@ -94,7 +94,7 @@ struct Judge<'g> {
 impl Judge<'_> {
     fn graded(&mut self, cell: &Cell) -> Graded {
         let answered = self.work.notebook.cells.iter().find(|answered| answered.id == cell.id && !answered.is_own);
-        let tries = answered.map_or(0, tries);
+        let tries = answered.map_or(0, SavedCell::tries);
         let mark = match (&cell.kind, answered) {
             (_, None) => Mark::Open,
             (CellKind::Predict(predict), Some(answered)) => self.prediction(cell, predict, &answered.answer),
@@ -125,7 +125,7 @@ impl Judge<'_> {
         let outcome = match (&exercise.start, written) {
             _ if self.allowance.is_late() => return Mark::NotJudged,
             (Some(_), Some(text)) => self.grader.trained.try_exercise(&cell.id, Answered::Text(text)),
-            _ if tries(answered) == 0 => return Mark::Open,
+            _ if answered.tries() == 0 => return Mark::Open,
             (Some(_), None) => self.grader.trained.try_exercise(&cell.id, Answered::Start),
             // The answer is what the learner turned.
             (None, _) => self.own().and_then(|own| own.try_exercise(&cell.id, Answered::Start)),
@@ -150,13 +150,5 @@ impl Judge<'_> {
             kernel
         });
         (!own.is_busy()).then_some(&*own)
-    }
-}
-
-fn tries(answered: &SavedCell) -> u32 {
-    match &answered.answer {
-        SavedAnswer::Exercise { attempts, .. } => attempts.tried,
-        SavedAnswer::Predict { is_locked, .. } => u32::from(*is_locked),
-        SavedAnswer::None | SavedAnswer::Slider { .. } | SavedAnswer::Skipped => 0,
     }
 }

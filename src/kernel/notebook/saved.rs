@@ -84,6 +84,17 @@ pub enum SavedAnswer {
     Skipped,
 }
 
+impl SavedCell {
+    /// How often an answer was tried; 0 of what is no task.
+    pub fn tries(&self) -> u32 {
+        match &self.answer {
+            SavedAnswer::Exercise { attempts, .. } => attempts.tried,
+            SavedAnswer::Predict { is_locked, .. } => u32::from(*is_locked),
+            SavedAnswer::None | SavedAnswer::Slider { .. } | SavedAnswer::Skipped => 0,
+        }
+    }
+}
+
 /// The result of the last run of a cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

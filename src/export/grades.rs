@@ -1,8 +1,10 @@
 //! The works of a class, graded: a table for other programs, and a page that shows which misconceptions are common.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
+use std::path::Path;
 
 use super::escape;
 use super::html;
@@ -99,98 +101,164 @@ pub fn write_html(class: &Class<'_>, mut to: impl Write) -> io::Result<()> {
     let title = escape::html(class.title);
     write!(
         to,
-        "{}<main>\n<h1>{title}: the class</h1>\n<p>{} {}, each judged by the lesson's own checks.</p>\n",
+        "{}<main>\n<h1>{title}: the class</h1>\n<p>{}, each judged by the lesson's own checks.</p>\n",
         html::head(&format!("{title}: the class"), html::POLICY, GRADES_STYLE),
-        class.works.len(),
-        if class.works.len() == 1 { "work" } else { "works" },
+        counted(class.works.len(), "work", "works"),
     )?;
     to.write_all(unread(class).as_bytes())?;
+    to.write_all(common(class).as_bytes())?;
     to.write_all(by_task(class).as_bytes())?;
     to.write_all(by_work(class).as_bytes())?;
     writeln!(to, "</main>\n</body>\n</html>")?;
     to.flush()
 }
 
-const GRADES_STYLE: &str = "\
-.bar { display: flex; height: .9rem; border-radius: 3px; overflow: hidden; background: var(--raised); margin: .3rem 0 .6rem; }
-.bar .right { background: #2b6cb0; } .bar .wrong { background: #d08700; }
-main { max-width: 60rem; }
-td, th { padding: .2rem .5rem; text-align: left; } td.mark { text-align: center; }
-";
+const GRADES_STYLE: &str = include_str!("grades.css");
+
+fn counted(count: usize, one: &str, more: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { more })
+}
 
 fn unread(class: &Class<'_>) -> String {
     if class.unread.is_empty() {
         return String::new();
     }
+    let name = |file: &str| Path::new(file).file_name().map_or(file.to_owned(), |name| name.to_string_lossy().into());
     let lines = class
         .unread
         .iter()
-        .map(|(file, why)| format!("<li><code>{}</code>: {}</li>", escape::html(file), escape::html(why)));
-    format!("<h2>Not graded</h2>\n<ul>{}</ul>\n", lines.collect::<String>())
+        .map(|(file, why)| format!("<li><code>{}</code>: {}</li>", escape::html(&name(file)), escape::html(why)));
+    let files = counted(class.unread.len(), "file is", "files are");
+    format!("<aside class=\"unread\"><p>{files} not graded:</p><ul>{}</ul></aside>\n", lines.collect::<String>())
 }
 
-/// Each task, how it went, and what wrong answers have in common: the most common first.
+/// A wrong answer that several works have, or the feedback on it.
+struct Mistake<'a> {
+    task: usize,
+    said: &'a str,
+    count: usize,
+}
+
+impl Class<'_> {
+    fn marks(&self, task: usize) -> impl Iterator<Item = &Mark> {
+        self.works.iter().filter_map(move |work| Some(&work.grades.get(task)?.mark))
+    }
+
+    /// Mistakes that wrong answers to a task have in common, the most common first.
+    fn mistakes(&self, task: usize) -> Vec<Mistake<'_>> {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for said in self.marks(task).map(feedback).filter(|said| !said.is_empty()) {
+            *counts.entry(said).or_default() += 1;
+        }
+        let mut mistakes: Vec<_> = counts.into_iter().map(|(said, count)| Mistake { task, said, count }).collect();
+        mistakes.sort_by_key(|mistake| Reverse(mistake.count));
+        mistakes
+    }
+}
+
+/// The mistakes that most works share, of all tasks.
+fn common(class: &Class<'_>) -> String {
+    const SHOWN: usize = 5;
+    let mut mistakes: Vec<Mistake<'_>> = (0..class.tasks.len()).flat_map(|task| class.mistakes(task)).collect();
+    mistakes.retain(|mistake| mistake.count > 1);
+    mistakes.sort_by_key(|mistake| Reverse(mistake.count));
+    mistakes.truncate(SHOWN);
+    if mistakes.is_empty() {
+        return String::new();
+    }
+    let line = |Mistake { task, said, count }: &Mistake<'_>| {
+        let (number, id) = (task + 1, escape::html(class.tasks[*task].0));
+        let said = html::plain_markdown(said);
+        format!("<li><b>{count} ×</b><div>{said}<a href=\"#task-{number}\">{number} · {id}</a></div></li>")
+    };
+    format!("<h2>Common mistakes</h2>\n<ul class=\"mistakes\">{}</ul>\n", mistakes.iter().map(line).collect::<String>())
+}
+
+/// Each task, how it went, and what wrong answers have in common.
 fn by_task(class: &Class<'_>) -> String {
     let mut text = String::from("<h2>Tasks</h2>\n");
     for (place, (id, ask)) in class.tasks.iter().enumerate() {
-        let marks: Vec<&Mark> = class.works.iter().filter_map(|work| Some(&work.grades.get(place)?.mark)).collect();
-        let count = |is: fn(&Mark) -> bool| marks.iter().filter(|mark| is(mark)).count();
-        let right = count(|mark| *mark == Mark::Right);
-        let wrong = count(|mark| matches!(mark, Mark::Wrong(_)));
-        let others = marks.len() - right - wrong;
-        let first = ask.lines().find(|line| !line.trim().is_empty()).unwrap_or(id);
+        let count = |is: fn(&Mark) -> bool| class.marks(place).filter(|mark| is(mark)).count();
+        let all = class.marks(place).count();
+        let counts = [
+            (count(|mark| *mark == Mark::Right), "right", "right"),
+            (count(|mark| matches!(mark, Mark::Wrong(_))), "wrong", "wrong"),
+            (count(|mark| *mark == Mark::Open), "open", "not answered"),
+            (count(|mark| matches!(mark, Mark::OfAnotherVersion | Mark::NotJudged)), "other", "not judged"),
+        ];
+        let there = || counts.iter().filter(|(count, ..)| *count > 0);
+        let (number, right) = (place + 1, counts[0].0);
         let _ = write!(
             text,
-            "<h3>{}</h3>\n<p class=\"line\"><code>{}</code>: {right} right, {wrong} wrong, {others} without a mark</p>\n\
-             <div class=\"bar\" role=\"img\" aria-label=\"{right} of {} right\"><span class=\"right\" style=\"flex:{right}\">\
-             </span><span class=\"wrong\" style=\"flex:{wrong}\"></span><span style=\"flex:{others}\"></span></div>\n",
-            escape::html(first.trim()),
+            "<section id=\"task-{number}\">\n<h3>{number} · {}</h3>\n<div class=\"ask\">{}</div>\n\
+             <div class=\"bar\" role=\"img\" aria-label=\"{right} of {all} right\">{}</div>\n<p class=\"line\">{}</p>\n",
             escape::html(id),
-            marks.len(),
+            html::plain_markdown(ask),
+            there()
+                .map(|(count, class, _)| format!("<i class=\"{class}\" style=\"flex:{count}\"></i>"))
+                .collect::<String>(),
+            there()
+                .map(|(count, class, words)| format!("<span><i class=\"{class}\"></i>{count} {words}</span>"))
+                .collect::<String>(),
         );
-        text.push_str(&common(&marks));
+        let mistakes = class.mistakes(place);
+        if !mistakes.is_empty() {
+            let line = |mistake: &Mistake<'_>| {
+                format!("<li><b>{} ×</b><div>{}</div></li>", mistake.count, html::plain_markdown(mistake.said))
+            };
+            let lines: String = mistakes.iter().map(line).collect();
+            let _ = writeln!(text, "<ul class=\"mistakes\">{lines}</ul>");
+        }
+        text.push_str("</section>\n");
     }
     text
-}
-
-/// The feedback that wrong answers got, with how many.
-fn common(marks: &[&Mark]) -> String {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for said in marks.iter().map(|mark| feedback(mark)).filter(|said| !said.is_empty()) {
-        *counts.entry(said).or_default() += 1;
-    }
-    if counts.is_empty() {
-        return String::new();
-    }
-    let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
-    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let lines = counts.iter().map(|(said, count)| format!("<li><b>{count}</b> × {}</li>", escape::html(said)));
-    format!("<ul>{}</ul>\n", lines.collect::<String>())
 }
 
 /// A row for each work, a column for each task.
 fn by_work(class: &Class<'_>) -> String {
-    let heads = class.tasks.iter().map(|(id, _)| format!("<th scope=\"col\">{}</th>", escape::html(id)));
+    let heads = class.tasks.iter().enumerate().map(|(place, (id, _))| {
+        let (number, id) = (place + 1, escape::html(id));
+        format!("<th scope=\"col\"><a href=\"#task-{number}\" title=\"{id}\" aria-label=\"{number}, {id}\">{number}</a></th>")
+    });
+    let has_minutes = class.works.iter().any(|work| work.minutes.is_some());
+    let minutes = if has_minutes { "<th scope=\"col\">min</th>" } else { "" };
     let mut text = format!(
-        "<h2>Works</h2>\n<div class=\"scroll\"><table>\n<tr><th scope=\"col\">work</th><th scope=\"col\">right</th>{}</tr>\n",
+        "<h2>Works</h2>\n<div class=\"scroll\"><table class=\"works\">\n<thead><tr><th scope=\"col\">work</th>{}\
+         <th scope=\"col\">right</th>{minutes}</tr></thead>\n<tbody>\n",
         heads.collect::<String>()
     );
     for work in &class.works {
         let right = work.grades.iter().filter(|graded| graded.mark == Mark::Right).count();
-        let version = if work.is_of_another_version { " (another version of the lesson)" } else { "" };
-        let _ = write!(
-            text,
-            "<tr><th scope=\"row\">{}{version}</th><td>{right} of {}</td>",
-            escape::html(work.called()),
-            work.grades.len()
-        );
+        let version = if work.is_of_another_version { "<small>another version of the lesson</small>" } else { "" };
+        let _ = write!(text, "<tr><th scope=\"row\">{}{version}</th>", escape::html(work.called()));
         for Graded { mark, tries, .. } in &work.grades {
-            let tries = if *tries == 1 { "1 try".to_owned() } else { format!("{tries} tries") };
-            let (word, sign) = (word(mark), sign(mark));
-            let _ = write!(text, "<td class=\"mark\" title=\"{word}, {tries}\" aria-label=\"{word}\">{sign}</td>");
+            let tries = counted(*tries as usize, "try", "tries");
+            let (word, sign, class) = (word(mark), sign(mark), class_of(mark));
+            let _ = write!(
+                text,
+                "<td class=\"mark {class}\" title=\"{word}, {tries}\" aria-label=\"{word}, {tries}\">{sign}</td>"
+            );
+        }
+        let _ = write!(text, "<td>{right}/{}</td>", work.grades.len());
+        if has_minutes {
+            let minutes = work.minutes.map_or("–".to_owned(), |minutes| minutes.to_string());
+            let _ = write!(text, "<td>{minutes}</td>");
         }
         text.push_str("</tr>\n");
     }
-    text.push_str("</table></div>\n<p class=\"note\">✓ right, ✗ wrong, · open, ≠ for another version of the task, ? not judged in time.</p>\n");
+    text.push_str(
+        "</tbody></table></div>\n<p class=\"note\">✓ right, ✗ wrong, · not answered, ≠ an answer to another version of the \
+         task, ? not judged in time.</p>\n",
+    );
     text
+}
+
+/// The class of the style by which a mark is coloured.
+fn class_of(mark: &Mark) -> &'static str {
+    match mark {
+        Mark::Right => "right",
+        Mark::Wrong(_) => "wrong",
+        Mark::Open => "open",
+        Mark::OfAnotherVersion | Mark::NotJudged => "other",
+    }
 }

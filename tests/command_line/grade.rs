@@ -110,8 +110,13 @@ fn answers_are_judged_by_the_lesson_and_not_by_the_file() {
     let (code, said) = class.grade(&["--to", "html", "-o", &page]);
     assert_eq!(code, Some(0), "{said}");
     let page = fs::read_to_string(page).expect("the page");
-    for part in ["default-src 'none'", "<b>2</b> × This is the first one.", "1 right, 2 wrong, 2 without a mark"] {
-        assert!(page.contains(part), "{part} is not in\n{page}");
+    assert!(page.contains("default-src 'none'") && page.contains("<h2>Common mistakes</h2>"), "{page}");
+    let task = page.split("<section id=\"task-2\">").nth(1).and_then(|rest| rest.split("</section>").next());
+    let task = task.expect("the second task");
+    for part in
+        ["1 right</span>", "2 wrong</span>", "2 not answered</span>", "<b>2 ×</b><div><p>This is the first one.</p>"]
+    {
+        assert!(task.contains(part), "{part} is not in\n{task}");
     }
 }
 
@@ -148,6 +153,7 @@ fn works_that_cannot_be_read_are_named_and_the_others_graded() {
     assert!(said.contains("a.attune\t") && !said.contains('\u{1b}'), "{said}");
     let (_, page) = class.grade(&["--to", "html"]);
     assert!(!page.contains("<script>"), "{page}");
+    assert!(page.contains("<code>cut.attune</code>: it is cut off"), "{page}");
 }
 
 /// What an answer does ends at the sandbox's bounds; the other works are graded.

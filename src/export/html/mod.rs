@@ -20,6 +20,7 @@ use super::escape;
 use super::markdown::shown;
 use super::page::{Code, Page, PageItem, PageSlider, Stage};
 use super::pictures::{Pictures, StagePicture};
+use super::prose::Prose;
 use super::{svg, table};
 use crate::kernel::snapshot::Snapshot;
 use crate::lesson::glossary::Glossary;
@@ -49,6 +50,12 @@ pub(super) struct Answer<'a> {
     /// Index into the choices.
     pub right: usize,
     pub said: Vec<PageItem<'a>>,
+}
+
+/// A text of a lesson as markup, without pictures and without what live values it names.
+pub(super) fn plain_markdown(source: &str) -> String {
+    let mut terms = Terms { glossary: None, explained: HashSet::new() };
+    text::markdown(&Prose::of(source, None), &Pictures::default(), &mut terms, &mut Vec::new())
 }
 
 /// Writes the snapshot's notebook; where its texts name terms of the glossary, they say what these mean.

@@ -22,7 +22,6 @@ pub mod opening_cell;
 pub mod panels;
 pub mod plugin;
 pub mod render;
-pub mod saved_view;
 pub mod scene;
 pub mod scene_camera;
 pub mod shell;

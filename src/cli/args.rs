@@ -19,9 +19,13 @@ pub struct Args {
     #[command(subcommand)]
     pub action: Option<Action>,
 
-    /// The lesson to open, by its file or its name in the course; or the folder or name of a pretrained model. Without
-    /// one, the course: every lesson of the folder `lessons`, here or above, or else those of the program.
+    /// The lesson to open, by its file or its name in the course; or the folder or name of a pretrained model. A file that
+    /// was shared or handed in, such as apple-shared.attune, opens as a copy. Without any, the course: every lesson of
+    /// the folder `lessons`, here or above, or else those of the program.
     pub lesson: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub of: OfLesson,
 
     /// The look of the window.
     #[arg(long, value_enum)]
@@ -33,6 +37,13 @@ pub struct Args {
 
     #[command(flatten)]
     pub common: Common,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct OfLesson {
+    /// The lesson of a file that was shared or handed in, if it is neither beside that file nor in the course.
+    #[arg(long = "lesson", value_name = "LESSON")]
+    pub path: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -132,8 +143,10 @@ const WITHIN: u64 = 60;
 
 #[derive(Debug, clap::Args)]
 pub struct RenderArgs {
-    /// The lesson file, which is trained first.
+    /// The lesson file, which is trained first; or a file that was shared, drawn as it was on the screen.
     pub lesson: PathBuf,
+    #[command(flatten)]
+    pub of: OfLesson,
     /// The PNG file to write.
     #[arg(long, short, value_name = "PNG")]
     pub output: PathBuf,
@@ -143,9 +156,9 @@ pub struct RenderArgs {
     /// From 0, static, to 1, contextual; without it, the cell's own, or 1.
     #[arg(long, value_parser = time, allow_hyphen_values = true)]
     pub time: Option<f32>,
-    /// The size of the picture, in pixels.
-    #[arg(long, value_name = "WxH", value_parser = size, default_value = "1280x720")]
-    pub size: (u32, u32),
+    /// The size of the picture, in pixels; 1280x720 without it, or that of the stage which was shared.
+    #[arg(long, value_name = "WxH", value_parser = size)]
+    pub size: Option<(u32, u32)>,
     /// Draw the whole window, not the stage alone: with the panels that the lesson begins with, or those that are open
     /// when a learner comes to the cell.
     #[arg(long)]

@@ -39,13 +39,13 @@ fn files(common: &Common) -> Result<Vec<PathBuf>, Fault> {
 /// Puts the files that are meant in the places of the lessons' names among the arguments.
 pub fn find_lessons(args: &mut Args) -> Result<(), Fault> {
     let common = &args.common;
-    let mut given: Vec<&mut PathBuf> = args.lesson.iter_mut().collect();
+    let mut given: Vec<&mut PathBuf> = args.lesson.iter_mut().chain(&mut args.of.path).collect();
     match &mut args.action {
         Some(Action::Check { lessons, .. }) if lessons.is_empty() => *lessons = files(common)?,
         Some(Action::Check { lessons, .. }) => given.extend(lessons),
         Some(Action::Trace { lesson, .. }) => given.push(lesson),
         Some(Action::New { from, .. }) => given.extend(from),
-        Some(Action::Render(request)) => given.push(&mut request.lesson),
+        Some(Action::Render(request)) => given.extend([&mut request.lesson].into_iter().chain(&mut request.of.path)),
         Some(Action::Export(request)) => given.push(&mut request.lesson),
         Some(Action::Grade(request)) => given.push(&mut request.lesson),
         Some(Action::Licences | Action::Manual | Action::Completions { .. }) | None => {}

@@ -1,6 +1,5 @@
 //! `attune export`: a lesson as a file for another program.
 
-use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -104,8 +103,7 @@ struct Warnings {
 impl Warnings {
     fn say(&self, text: impl std::fmt::Display) {
         if !self.is_quiet {
-            // A closed standard error leaves nobody to tell.
-            let _ = writeln!(io::stderr(), "warning: {text}");
+            print::warning(text);
         }
     }
 

@@ -20,6 +20,11 @@ pub fn with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), 
     }
 }
 
+/// Prints something that whoever asked should know. A closed standard error leaves nobody to tell.
+pub fn warning(text: impl Display) {
+    let _ = writeln!(io::stderr(), "{}", of_bounded_lines(&format!("warning: {text}")));
+}
+
 /// Characters of a line of a message: more is an argument that nobody wrote by hand ...
 const LINE_CHARS_MAX: usize = 5000;
 /// ... and so many of them are the end of the line, where it says what is wrong.

@@ -14,15 +14,31 @@ use crate::lesson::Lesson;
 
 /// A kernel trained to its last step.
 pub fn train(lesson: Lesson, common: &Common) -> Kernel {
-    let steps = lesson.model.steps as u64;
-    let title = lesson.title.clone();
     let mut kernel = Kernel::new(Arc::new(lesson));
     kernel.apply(Command::Training(TrainingCommand::Play));
+    finished(kernel, common)
+}
+
+/// A kernel as somebody left it; one that had no model yet is trained.
+#[cfg(feature = "app")]
+pub fn resume(lesson: Lesson, work: crate::kernel::Saved, common: &Common) -> Kernel {
+    let trains = work.model.is_none() && lesson.model.steps > 0;
+    let mut kernel = Kernel::open(Arc::new(lesson), Some(work));
+    if trains {
+        kernel.apply(Command::Training(TrainingCommand::Play));
+    }
+    finished(kernel, common)
+}
+
+/// The kernel once it has nothing more to do.
+fn finished(mut kernel: Kernel, common: &Common) -> Kernel {
+    let lesson = kernel.snapshot().lesson;
+    let steps = lesson.model.steps as u64;
     let bar = ProgressBar::with_draw_target(Some(steps), target(common));
     // The template is a constant; were it wrong, a plain bar is as good.
     let style = ProgressStyle::with_template("{msg} {bar:32} {pos}/{len} steps");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar.set_message(title);
+    bar.set_message(lesson.title.clone());
     while kernel.is_busy() {
         kernel.advance();
         bar.set_position(kernel.steps_done() as u64);

@@ -3,10 +3,19 @@
 use std::path::Path;
 
 use super::fault::Fault;
+use crate::export::shared::is_shared;
+use crate::lesson::issue::printable;
 use crate::lesson::{self, Lesson};
 
 /// Reads a lesson, with the seed of the command line if there is one.
 pub fn read(path: &Path, seed: Option<u64>) -> Result<Lesson, Fault> {
+    if is_shared(path) {
+        let file = printable(&path.display().to_string());
+        return Err(Fault::Lesson(format!(
+            "{file}: this was shared or handed in, and is no lesson; attune, attune render \
+            and attune grade read it\n"
+        )));
+    }
     let mut lesson = lesson::read(path).map_err(|issues| Fault::lesson(&issues))?;
     lesson.seed = seed.unwrap_or(lesson.seed);
     Ok(lesson)

@@ -6,8 +6,8 @@
 //! page: those of the stage, handed in by callers that can draw, and those in the lesson's folder. [`tsv`] is for the
 //! Embedding Projector, and [`trace`] has every tensor of a forward pass. [`file`](mod@file) writes the formats that
 //! the window and the command line both offer, each with the files beside it, all or nothing; [`checkpoint`] writes a
-//! lesson's model as a folder of the shapes that people share. A [`work_file`] is a learner's work to hand in, and
-//! [`grades`] are those of a class.
+//! lesson's model as a folder of the shapes that people share. A [`work_file`] is a learner's work to hand in or to share,
+//! [`shared`] is one opened as a copy, and [`grades`] are the marks of a class.
 //!
 //! Nothing of a lesson or an output is trusted: it is text, and never markup or a script.
 
@@ -24,6 +24,7 @@ pub mod pictures;
 pub mod prose;
 pub mod restate;
 pub mod sentence;
+pub mod shared;
 pub mod svg;
 pub mod table;
 pub mod trace;

@@ -1,5 +1,6 @@
-//! A learner's work as one file that is handed in: answers, outputs and the state of the model, with the lesson that
-//! they are of. A name and the time spent stand in it only where the learner gives them.
+//! A learner's work as one file: answers, outputs and the state of the model, with the lesson that they are of. It is
+//! handed in, or shared with what is on the screen. A name and the time spent stand in it only where the learner gives
+//! them.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -15,6 +16,7 @@ use crate::kernel::Saved;
 use crate::kernel::notebook::saved::SavedCell;
 use crate::lesson::issue::printable;
 use crate::lesson::{Lesson, load};
+use crate::view_model::saved_view::SavedView;
 
 /// The ending of its name.
 pub const EXTENSION: &str = "attune";
@@ -25,13 +27,16 @@ const BYTES_MAX: u64 = 32 << 20;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkFile {
     /// The version of this form.
-    attune: u32,
+    pub attune: u32,
     pub lesson: LessonMark,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minutes: Option<u64>,
     pub work: Saved,
+    /// The screen, of a state that is shared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub view: Option<SavedView>,
 }
 
 /// The lesson that a work is of, and the very text of it.
@@ -83,7 +88,7 @@ struct Versioned {
 
 impl WorkFile {
     pub fn new(lesson: LessonMark, work: Saved) -> Self {
-        Self { attune: VERSION, lesson, name: None, minutes: None, work }
+        Self { attune: VERSION, lesson, name: None, minutes: None, work, view: None }
     }
 
     /// Reads a file that somebody handed in.
@@ -142,8 +147,11 @@ impl WorkFile {
         Ok(format!("{name}: {}", self.about()))
     }
 
-    /// What is in it, in a few words.
+    /// Its content in a few words.
     fn about(&self) -> String {
+        if self.view.is_some() {
+            return "the lesson as you see it; attune opens it as a copy".to_owned();
+        }
         let answers = self.work.notebook.cells.iter().map(SavedCell::tries).filter(|tries| *tries > 0).count();
         let noun = if answers == 1 { "answer" } else { "answers" };
         let name = self.name.as_ref().map_or("without a name".to_owned(), |name| format!("by {}", printable(name)));

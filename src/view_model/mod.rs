@@ -34,6 +34,7 @@ pub mod provenance;
 pub mod reader;
 pub mod reference;
 pub mod retrain;
+pub mod saved_view;
 pub mod search;
 pub mod sentence_arcs;
 pub mod sentences;

@@ -1,12 +1,15 @@
 //! Sinks of the sentence: words at which most heads look, why that need not mean much, and the weights without them.
 
+use serde::{Deserialize, Serialize};
+
 use crate::kernel::snapshot::ModelSnapshot;
 use crate::numerics::sinks::{LEAST_WEIGHT, key_weights};
 
 use super::head_labels::HeadLabels;
 
 /// How attention is read: as its weights or as what they add, and with sinks or without.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Reading {
     /// The length of what a key adds, `‖α V W_O‖`, and not its weight `α`.
     pub is_added: bool,

@@ -153,7 +153,7 @@ fn works_that_cannot_be_read_are_named_and_the_others_graded() {
     assert!(said.contains("a.attune\t") && !said.contains('\u{1b}'), "{said}");
     let (_, page) = class.grade(&["--to", "html"]);
     assert!(!page.contains("<script>"), "{page}");
-    assert!(page.contains("<code>cut.attune</code>: it is cut off"), "{page}");
+    assert!(page.contains("<code>cut.attune</code>: it is incomplete"), "{page}");
 }
 
 /// What an answer does ends at the sandbox's bounds; the other works are graded.

@@ -9,4 +9,5 @@ mod course;
 mod faults;
 mod glossary;
 mod grade;
+mod shared;
 mod watch;

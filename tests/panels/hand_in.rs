@@ -1,4 +1,4 @@
-//! The menu's *Hand in*, and its dialog: what the file says of the learner, found by its labels.
+//! The menu's *Hand in* and *Share*, and the dialog: what the file says of the learner, found by its labels.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -34,14 +34,16 @@ fn choice(asked: &Asked) -> Option<WorkChoice> {
 }
 
 #[test]
-fn the_menu_hands_in() {
-    let asked = Asked::default();
-    let inner = asked.clone();
-    let mut harness = dressed(Vec2::new(600.0, 400.0), move |ui| inner.borrow_mut().extend(menu_ui(ui)));
-    click(&mut harness, "attune");
-    harness.get_by_label_contains("Hand in …").click();
-    harness.run_steps(4);
-    assert_eq!(*asked.borrow(), [WindowAction::HandIn.into()]);
+fn the_menu_hands_in_and_shares() {
+    for (words, action) in [("Hand in …", WindowAction::HandIn), ("Share …", WindowAction::Share)] {
+        let asked = Asked::default();
+        let inner = asked.clone();
+        let mut harness = dressed(Vec2::new(600.0, 400.0), move |ui| inner.borrow_mut().extend(menu_ui(ui)));
+        click(&mut harness, "attune");
+        harness.get_by_label_contains(words).click();
+        harness.run_steps(4);
+        assert_eq!(*asked.borrow(), [action.into()]);
+    }
 }
 
 #[test]

@@ -10,7 +10,6 @@ use attune::app::actions::{
 };
 use attune::app::link::{self, Outbox};
 use attune::app::panels::compare::SECOND_SENTENCE;
-use attune::app::saved_view::{Layout, SavedView};
 use attune::app::scene::Scene;
 use attune::app::shell::course::CoursePage;
 use attune::app::shell::dock::WorkspaceState;
@@ -35,6 +34,7 @@ use attune::kernel::notebook::document::{Answer, DocumentCell};
 use attune::kernel::{Command, Snapshot};
 use attune::quantity::Quantity;
 use attune::store::Home;
+use attune::view_model::saved_view::{Layout, SavedView};
 use attune::view_model::training::{TrainingModel, TrainingStage};
 use bevy::ecs::system::RunSystemOnce;
 use bevy::prelude::*;
@@ -573,6 +573,12 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
             act(bench);
             assert!(bench.state().hand_in.is_some() && bench.is_visible("Hand in"), "{said}");
             bench.state().hand_in = None;
+            bench.leave_field();
+        }
+        WindowAction::Share => {
+            act(bench);
+            assert!(bench.state().files.is_open(), "{said}");
+            bench.state().files = Default::default();
             bench.leave_field();
         }
         WindowAction::Picture => {

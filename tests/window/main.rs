@@ -11,6 +11,7 @@ mod keys;
 mod owners;
 mod presenting;
 mod reload;
+mod shared;
 mod stage_picture;
 mod switching;
 

@@ -149,7 +149,7 @@ action_table! {
         }
         Browse {
             text: "Open a file …",
-            tooltip: "Another lesson on this computer, or a model by its config.json",
+            tooltip: "Another lesson on this computer, what somebody shared, or a model by its config.json",
             keys: &[ctrl(Key::O)],
             line: New("open a file"),
         }
@@ -166,6 +166,12 @@ action_table! {
             tooltip: "Your answers as one file, for whoever teaches you",
             keys: &[ctrl_shift(Key::H)],
             line: New("hand in your work as a file"),
+        }
+        Share {
+            text: "Share …",
+            tooltip: "What you see and did as one file, for another attune to open as a copy",
+            keys: &[ctrl_shift(Key::S)],
+            line: New("share what you see as a file"),
         }
         Theme { keys: &[key(Key::T)], line: New("theme: system, light, dark") }
         Larger {
@@ -245,6 +251,8 @@ impl From<WindowAction> for Action {
 pub enum WorkChoice {
     /// To be handed in, with what the learner says of it.
     HandIn { name: Option<String>, minutes: Option<u64> },
+    /// To be shared, with what is on the screen.
+    Share,
 }
 
 /// The picture of the stage that is wanted.

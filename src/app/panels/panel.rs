@@ -9,10 +9,10 @@ pub use crate::lesson::panels::PanelName;
 use crate::view_model::models::Models;
 
 use crate::app::actions::Action;
-use crate::app::saved_view::SavedView;
 use crate::app::scene_camera::SceneCamera;
 use crate::app::text::prose::Prose;
 use crate::app::view::PanelView;
+use crate::view_model::saved_view::SavedView;
 
 /// A tab of the dock. It owns what it remembers.
 pub trait Panel: Send + Sync {

@@ -2,11 +2,11 @@
 
 use egui::Ui;
 
-use crate::app::saved_view::SavedView;
 use crate::app::widgets::controls::{switch_ui, waiting_ui};
 use crate::view_model::attention::AttentionModel;
 use crate::view_model::fold::FoldModel;
 use crate::view_model::path::PathModel;
+use crate::view_model::saved_view::SavedView;
 use crate::view_model::walk::WalkModel;
 use crate::view_model::walk::route::RouteModel;
 

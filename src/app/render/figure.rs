@@ -6,16 +6,19 @@ use egui::{Align, Frame, Layout, Margin, RichText, Ui, UiBuilder};
 use crate::app::panels::StageUi;
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ViewState;
+use crate::app::view::walk::STEPS;
 use crate::lesson::schema::CellKind;
 use crate::view_model::models::Models;
 use crate::view_model::notebook::NotebookModel;
+
+/// Height of the caption, in points.
+pub const CAPTION: f32 = 64.0;
 
 /// Draws the stage alone, with a caption.
 #[derive(Resource)]
 pub struct Figure;
 
 pub fn figure_ui(ui: &mut Ui, models: &Models, view: &mut ViewState, stage: &mut dyn StageUi) {
-    const CAPTION: f32 = 64.0;
     /// A lower picture has no caption.
     const CAPTION_FROM: f32 = 3.0 * CAPTION;
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -31,7 +34,12 @@ pub fn figure_ui(ui: &mut Ui, models: &Models, view: &mut ViewState, stage: &mut
     ui.scope_builder(UiBuilder::new().max_rect(caption).layout(Layout::top_down(Align::Min)), |ui| {
         Frame::new().inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0)).show(ui, |ui| {
             ui.label(RichText::new(&model.sentence).font(theme::strong(size::READING)));
-            ui.weak(format!("{} · time {:.2}", caption_of(&model, view).unwrap_or(&model.title), view.walk.time()));
+            let walk = &view.walk;
+            let place = match walk.is_walking() {
+                true => format!("step {} of {STEPS}: {}", walk.step().index() + 1, walk.step().name()),
+                false => format!("time {:.2}", walk.time()),
+            };
+            ui.weak(format!("{} · {place}", caption_of(&model, view).unwrap_or(&model.title)));
         });
     });
 }

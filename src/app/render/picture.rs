@@ -20,15 +20,17 @@ use image::{ImageBuffer, PixelWithColorType, RgbImage};
 
 use crate::kernel::snapshot::Snapshot;
 use crate::lesson::schema::CellKind;
+use crate::view_model::saved_view::SavedView;
 use crate::whole_file;
 
 use super::alpha;
 use super::gpu;
 use crate::app::fault::AppFault;
 use crate::app::link;
-use crate::app::render::figure::Figure;
+use crate::app::render::figure::{CAPTION, Figure};
 use crate::app::scene::Scene;
 use crate::app::shell::dock::WorkspaceState;
+use crate::app::shell::picture_choice::SIDES;
 use crate::app::stage::camera::CameraRig;
 use crate::app::stage::frame::StageTab;
 use crate::app::stage::points;
@@ -56,6 +58,8 @@ pub struct PictureOptions {
     pub transparent: bool,
     /// The stage as a viewer has it, in place of `cell` and `time`.
     pub seen: Option<Arc<StageView>>,
+    /// A view that was shared, in place of `cell` and `time`.
+    pub shared: Option<Arc<SavedView>>,
 }
 
 /// Choices of a viewer: what is shown, and from where.
@@ -78,7 +82,16 @@ impl PictureOptions {
             dark: false,
             transparent: false,
             seen: None,
+            shared: None,
         }
+    }
+
+    /// The stage as it was when somebody shared it, in its size, with the caption below.
+    pub fn of_shared(snapshot: Arc<Snapshot>, shared: SavedView) -> Self {
+        let side = |points: u32| points.clamp(*SIDES.start(), *SIDES.end());
+        let size = shared.stage.map(|(width, height)| (side(width), side(height.saturating_add(CAPTION as u32))));
+        let of = Self::of(snapshot);
+        Self { size: size.unwrap_or(of.size), shared: Some(Arc::new(shared)), ..of }
     }
 }
 
@@ -126,6 +139,10 @@ fn view_of(options: &PictureOptions) -> Result<ViewState, AppFault> {
     view.preferences.reduced_motion = true;
     view.figure.is_on = !options.workspace;
     view.preferences.zoom = options.zoom;
+    if options.shared.is_some() {
+        // The rest is restored with the workspace.
+        return Ok(view);
+    }
     view.walk.set_time(if options.time.is_finite() { options.time } else { 0.0 });
     let Some(id) = &options.cell else { return Ok(view) };
     let cell = options.snapshot.lesson.cells.iter().find(|cell| cell.id == *id);
@@ -184,6 +201,11 @@ fn headless((width, height): (u32, u32), dark: bool, workspace: bool, renderer: 
 fn prepare(app: &mut App, options: &PictureOptions, mut view: ViewState) {
     let world = app.world_mut();
     let (mut scene, mut stage) = (Scene::default(), StageScene::default());
+    if let Some(shared) = &options.shared {
+        world.resource_mut::<WorkspaceState>().0.restore(shared, &mut view);
+        // What the sentence or the model does not have is dropped when they are shown.
+        view.selection.restore(shared, usize::MAX, usize::MAX);
+    }
     link::show(options.snapshot.clone(), &mut scene, &mut stage, &mut view);
     let mut tab = world.resource_mut::<StageTab>();
     tab.fitted.clone_from(&stage.points);
@@ -195,6 +217,9 @@ fn prepare(app: &mut App, options: &PictureOptions, mut view: ViewState) {
         let size = Vec2::new(options.size.0 as f32, options.size.1 as f32);
         tab.controls.rig.fit_now(points::extent(model), size);
         tab.controls.rig.open(model.has_chosen_axes());
+        if let Some(camera) = options.shared.as_ref().and_then(|shared| shared.camera) {
+            tab.controls.rig.restore(&camera);
+        }
     }
     world.resource_mut::<WorkspaceState>().0.hold_still(&options.snapshot.lesson, options.cell.as_deref());
     world.insert_resource(scene);

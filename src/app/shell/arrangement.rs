@@ -5,8 +5,8 @@
 use egui::Vec2;
 
 use crate::app::panels::{PanelId, Region};
-use crate::app::saved_view::Layout;
 use crate::app::theme::size;
+use crate::view_model::saved_view::Layout;
 
 /// Layout of the open panels in a window of this room. Of those that share a place, the last of `fronts` is in front.
 ///

@@ -8,7 +8,6 @@ use egui_dock::{DockArea, Style};
 
 use crate::app::actions::{Action, WindowAction};
 use crate::app::panels::{Panel, PanelContext, PanelId, Requests, StageUi, registry};
-use crate::app::saved_view::{Layout, SavedView};
 use crate::app::text::live_card::live_card_ui;
 use crate::app::text::prose::Prose;
 use crate::app::theme::{self, Palette, size};
@@ -16,6 +15,7 @@ use crate::app::view::ViewState;
 use crate::view_model::course::LessonsAround;
 use crate::view_model::glossary::GlossaryModel;
 use crate::view_model::models::Models;
+use crate::view_model::saved_view::{Layout, SavedView};
 use crate::view_model::sentences::SentencesModel;
 
 use super::checkpoints::CheckpointRow;
@@ -73,7 +73,12 @@ impl Workspace {
     pub fn saved(&self, view: &ViewState) -> SavedView {
         let mut saved = SavedView {
             time: view.walk.at_rest().time(),
+            walk: view.walk.saved(),
             query: view.selection.query,
+            head: view.selection.is_head_chosen.then_some(view.selection.head),
+            is_head_alone: view.selection.is_head_alone,
+            reading: view.selection.reading,
+            pieces: view.highlight.pieces,
             lit: view.highlight.lit.clone(),
             shown_cell: view.highlight.shown_cell.clone(),
             layout: self.places.layout(),
@@ -85,11 +90,18 @@ impl Workspace {
         saved
     }
 
-    /// Takes back what was kept. The query waits for its sentence.
+    /// Takes back what was kept. A word and a head wait for the sentence: see [`Selection::restore`].
+    ///
+    /// [`Selection::restore`]: crate::app::view::Selection::restore
     pub fn restore(&mut self, saved: &SavedView, view: &mut ViewState) {
         if saved.time.is_finite() {
             view.walk.set_time(saved.time);
         }
+        if let Some(walk) = &saved.walk {
+            view.walk.restore(walk);
+        }
+        view.selection.reading = saved.reading;
+        view.highlight.pieces = saved.pieces;
         view.highlight.lit.clone_from(&saved.lit);
         view.highlight.shown_cell.clone_from(&saved.shown_cell);
         self.restore_places(saved);

@@ -7,6 +7,7 @@ use egui_file_dialog::{DialogState, FileDialog, FileDialogLabels, Filter, Openin
 
 use crate::app::actions::Action;
 use crate::app::theme::Palette;
+use crate::export::shared::is_shared;
 use crate::export::{Format, work_file};
 use crate::lesson::course::{self, is_named_as_lesson};
 use crate::pretrained::cache::is_named_as_part;
@@ -35,8 +36,8 @@ impl FilesUiState {
 
     /// Lets the learner choose a lesson.
     pub fn browse(&mut self, folder: Option<&Path>) {
-        let lessons = Filter::new(|path: &Path| is_named_as_lesson(path) || is_named_as_part(path));
-        const LESSONS: &str = "Lessons, and files of models";
+        let lessons = Filter::new(|path: &Path| is_named_as_lesson(path) || is_shared(path) || is_named_as_part(path));
+        const LESSONS: &str = "Lessons, shared files, and files of models";
         let mut dialog =
             quiet(folder, "Open a lesson or a model").add_file_filter(LESSONS, lessons).default_file_filter(LESSONS);
         dialog.pick_file();
@@ -63,10 +64,12 @@ impl FilesUiState {
 
     /// Lets the learner choose where a file of the work goes.
     pub fn save_work(&mut self, choice: WorkChoice, lesson: &Path) {
-        const WORK: &str = "work";
-        let WorkChoice::HandIn { name, .. } = &choice;
-        let file = work_file::beside(lesson, name.as_deref().unwrap_or(WORK));
-        self.save_as("Hand in", &file, ("Work", work_file::EXTENSION), Purpose::SaveWork(choice));
+        let (title, of) = match &choice {
+            WorkChoice::HandIn { name, .. } => ("Hand in", name.as_deref().unwrap_or("work")),
+            WorkChoice::Share => ("Share", "shared"),
+        };
+        let file = work_file::beside(lesson, of);
+        self.save_as(title, &file, ("Work", work_file::EXTENSION), Purpose::SaveWork(choice));
     }
 
     /// By itself, to `file`.

@@ -9,9 +9,9 @@ use super::dock::Workspace;
 use super::note::{NotePlace, side_note_ui};
 use super::places::Places;
 use crate::app::panels::{PanelId, PanelName, Reached};
-use crate::app::saved_view::SavedView;
 use crate::app::theme::Palette;
 use crate::lesson::Lesson;
+use crate::view_model::saved_view::SavedView;
 
 /// How far the workspace has grown with the lesson.
 #[derive(Default)]

@@ -12,7 +12,7 @@ const NAME_MAX: usize = 100;
 const MINUTES_MAX: u64 = 6000;
 const WIDTH: f32 = 380.0;
 
-/// What the learner has written in the dialog.
+/// Fields of the dialog, as the learner has filled them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HandInUiState {
     pub name: String,
@@ -23,7 +23,7 @@ pub struct HandInUiState {
 }
 
 impl HandInUiState {
-    /// What the file is to say.
+    /// The file as it is asked for.
     pub fn choice(&self) -> WorkChoice {
         let name = self.name.trim();
         WorkChoice::HandIn {

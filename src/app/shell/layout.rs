@@ -3,7 +3,7 @@
 use egui_dock::{DockState, Node, NodeIndex, Split, Tree};
 
 use crate::app::panels::{PanelId, PanelName};
-use crate::app::saved_view::Layout;
+use crate::view_model::saved_view::Layout;
 
 /// Splits within splits; no window has room for more.
 const DEPTH_MAX: usize = 6;

@@ -39,6 +39,7 @@ pub fn menu_ui(ui: &mut Ui) -> Option<Action> {
         row(ui, WindowAction::Picture);
         row(ui, WindowAction::Present);
         row(ui, WindowAction::HandIn);
+        row(ui, WindowAction::Share);
         ui.separator();
         row(ui, WindowAction::Checkpoints);
         row(ui, WindowAction::ResetLesson);

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
 
+use crate::export::shared::Shared;
 use crate::store::Home;
 
 use super::dock::WorkspaceState;
 use super::presenting;
 use crate::app::link::{Link, Outbox};
-use crate::app::saved_view::SavedView;
 use crate::app::scene::Scene;
 use crate::app::stage::frame::StageTab;
 use crate::app::stage::scene::StageScene;
@@ -20,6 +20,7 @@ use crate::app::work::profile::Profile;
 use crate::app::work::session::{Session, State};
 use crate::app::work::source::{LessonIssues, Source};
 use crate::app::work::waker::Waker;
+use crate::view_model::saved_view::SavedView;
 
 /// Settings that every lesson of this window opens with. Absent in a picture.
 #[derive(Resource, Clone)]
@@ -45,8 +46,17 @@ pub struct Opening {
 impl Opening {
     /// Reads the file, finds the work on it and starts its kernel.
     pub fn of(path: &Path, setup: &Setup) -> Self {
-        let (source, lesson) = Source::open(path.to_owned(), setup.seed, setup.waker.clone());
-        let mut session = Session::new(setup.home.clone(), path, setup.waker.clone());
+        Self::on(Session::new(setup.home.clone(), path, setup.waker.clone()), setup.seed, setup)
+    }
+
+    /// Opens a copy of what somebody shared or handed in, with the seed that it has.
+    pub fn of_copy(shared: Shared, setup: &Setup) -> Self {
+        let seed = setup.seed.or(shared.content.work.seed);
+        Self::on(Session::on_copy(setup.home.clone(), shared, setup.waker.clone()), seed, setup)
+    }
+
+    fn on(mut session: Session, seed: Option<u64>, setup: &Setup) -> Self {
+        let (source, lesson) = Source::open(session.path().to_owned(), seed, setup.waker.clone());
         match lesson {
             Ok(lesson) => {
                 let lesson = Arc::new(lesson);
@@ -63,7 +73,7 @@ impl Opening {
 
     /// Shows it in a window where no lesson is open, or no longer: see [`close`].
     pub fn show(self, world: &mut World) {
-        let path = self.session.path().to_owned();
+        let (path, opened) = (self.session.path().to_owned(), self.session.opened().to_owned());
         world.resource_scope(|world, mut view: Mut<ViewState>| {
             let mut workspace = world.resource_mut::<WorkspaceState>();
             workspace.0 = default();
@@ -74,13 +84,14 @@ impl Opening {
         if let Some(mut profile) = world.get_resource_mut::<Profile>() {
             profile.forget_tasks();
         }
-        name_window(world, Some(&path));
+        name_window(world, Some(&opened));
         world.insert_resource(self.issues);
         world.insert_resource(self.link);
         world.insert_resource(self.session);
         world.insert_resource(self.source);
         let mut tab = world.resource_mut::<StageTab>();
         (tab.controls, tab.has_opened, tab.fitted) = (default(), false, None);
+        tab.awaited = self.view.camera;
     }
 }
 

@@ -8,15 +8,17 @@ use bevy_egui::{EguiContext, PrimaryEguiContext};
 use egui::Id;
 
 use crate::export::Format;
+use crate::export::shared::{Shared, is_shared};
 use crate::export::work_file::{LessonMark, WorkFile};
 use crate::kernel::Saved;
 use crate::kernel::command::{AxisCommand, Command, TrainingCommand};
-use crate::kernel::snapshot::Progress;
+use crate::kernel::snapshot::{Progress, Snapshot};
 use crate::lesson::course::is_lesson;
 use crate::lesson::starter;
 use crate::quantity::Quantity;
 use crate::store::Home;
 use crate::view_model::attention::AttentionModel;
+use crate::view_model::saved_view::SavedView;
 use crate::view_model::sentences::SentencesModel;
 use crate::view_model::training::{TrainingModel, TrainingStage};
 
@@ -109,20 +111,20 @@ pub fn perform(world: &mut World) {
             Action::Export(_) | Action::Save(..) | Action::SavePicture(..) | Action::SaveWork(..)
                 if world.resource::<WindowState>().is_exporting() => {}
             Action::Export(format) => {
-                if let Some(path) = lesson_path(world) {
+                if let Some(path) = opened_path(world) {
                     world.resource_mut::<WindowState>().files.save(format, &path);
                 }
             }
             Action::Save(format, file) => export(world, format, file),
             Action::WriteLesson { to, is_copy } => write_lesson(world, &to, is_copy),
             Action::PlacePicture(choice) => {
-                if let Some(path) = lesson_path(world) {
+                if let Some(path) = opened_path(world) {
                     world.resource_mut::<WindowState>().files.save_picture(choice, &path);
                 }
             }
             Action::SavePicture(choice, file) => save_picture(world, choice, file),
             Action::PlaceWork(choice) => {
-                if let Some(path) = lesson_path(world) {
+                if let Some(path) = opened_path(world) {
                     world.resource_mut::<WindowState>().files.save_work(choice, &path);
                 }
             }
@@ -243,7 +245,12 @@ fn perform_row(world: &mut World, pressed: Pressed<WindowAction>) {
             let choice = picture_of(world.resource::<StageTab>());
             world.resource_mut::<WindowState>().picture = Some(choice);
         }
-        WindowAction::HandIn if world.resource::<WindowState>().is_exporting() => {}
+        WindowAction::HandIn | WindowAction::Share if world.resource::<WindowState>().is_exporting() => {}
+        WindowAction::Share => {
+            if let Some(path) = opened_path(world) {
+                world.resource_mut::<WindowState>().files.save_work(WorkChoice::Share, &path);
+            }
+        }
         WindowAction::HandIn => world.resource_mut::<WindowState>().hand_in = Some(HandInUiState::default()),
         WindowAction::Checkpoints => {
             let rows = world.get_resource_mut::<Session>().map(|mut session| session.list_checkpoints());
@@ -300,6 +307,11 @@ fn lesson_path(world: &World) -> Option<PathBuf> {
     world.get_resource::<Session>().map(|session| session.path().to_owned())
 }
 
+/// The file that was opened, beside which exports are proposed.
+fn opened_path(world: &World) -> Option<PathBuf> {
+    world.get_resource::<Session>().map(|session| session.opened().to_owned())
+}
+
 /// Writes what the window shows, beside it.
 fn export(world: &mut World, format: Format, file: PathBuf) {
     let Some(setup) = world.get_resource::<Setup>().cloned() else { return };
@@ -314,11 +326,31 @@ fn save_work(world: &mut World, choice: WorkChoice, file: PathBuf) {
     let Some(setup) = world.get_resource::<Setup>().cloned() else { return };
     let snapshot = world.resource::<Scene>().snapshot().cloned();
     let (Some(lesson), Some(snapshot)) = (lesson_path(world), snapshot) else { return };
-    let WorkChoice::HandIn { name, minutes } = choice;
     let mark = LessonMark::of_file(&snapshot.lesson, &lesson);
     let mut work = WorkFile::new(mark, Saved::of(&snapshot));
-    (work.name, work.minutes) = (name, minutes);
+    match choice {
+        WorkChoice::HandIn { name, minutes } => (work.name, work.minutes) = (name, minutes),
+        WorkChoice::Share => {
+            // What is seen is this step, and not where training goes.
+            if let Some(model) = work.work.model.as_mut().filter(|_| is_playing(&snapshot)) {
+                model.training.is_playing = false;
+            }
+            work.view = Some(seen(world));
+        }
+    }
     begin(world, Export::work(work, lesson, file, move || setup.waker.wake()));
+}
+
+fn is_playing(snapshot: &Snapshot) -> bool {
+    snapshot.model.as_ref().is_some_and(|model| model.training.playing)
+}
+
+/// The screen as it is: the view that is kept with the work, the camera, and the size of the stage.
+fn seen(world: &World) -> SavedView {
+    let tab = world.resource::<StageTab>();
+    let view = world.resource::<WorkspaceState>().0.saved(world.resource::<ViewState>());
+    let stage = (tab.points.round() != Vec2::ZERO).then(|| (tab.points.x.round() as u32, tab.points.y.round() as u32));
+    SavedView { camera: tab.controls.rig.saved(), stage, ..view }
 }
 
 /// Shows that an export is being written.
@@ -420,7 +452,7 @@ fn write_lesson(world: &mut World, to: &Path, is_copy: bool) {
 
 /// Begins where the learner is: in the folder of the lesson, or of the course.
 fn browse(world: &mut World) {
-    let of_lesson = world.get_resource::<Session>().and_then(|session| session.path().parent().map(Path::to_owned));
+    let of_lesson = opened_path(world).and_then(|path| path.parent().map(Path::to_owned));
     let of_course = world.resource::<CoursePage>().model.as_ref().and_then(|model| model.folder.clone());
     let folder = of_lesson.filter(|folder| !folder.as_os_str().is_empty()).or(of_course);
     world.resource_mut::<WindowState>().files.browse(folder.as_deref());
@@ -429,18 +461,29 @@ fn browse(world: &mut World) {
 /// Opens another lesson, once the work on this one is safe.
 pub fn open(world: &mut World, path: PathBuf) {
     let Some(setup) = world.get_resource::<Setup>().cloned() else { return };
-    if !is_lesson(&path) {
+    let shared = if is_shared(&path) {
+        match Shared::open(&path, None, setup.home.as_ref().map(Home::built_in).as_deref()) {
+            Ok(shared) => Some(shared),
+            Err(why) => return say(world, format!("Nothing was opened: {why}")),
+        }
+    } else if is_lesson(&path) {
+        None
+    } else {
         let shown = crate::lesson::issue::printable(&path.display().to_string());
         say(world, format!("{shown} is no lesson: a lesson is a file whose name ends in .ron"));
         return;
-    }
+    };
     if let Some(why) = unsaved(world) {
         say(world, format!("No other lesson is opened, as the work on this one cannot be saved yet: {why}"));
         return;
     }
     close(world);
     world.resource_mut::<WindowState>().is_key_sheet_open = false;
-    Opening::of(&path, &setup).show(world);
+    match shared {
+        Some(shared) => Opening::of_copy(shared, &setup),
+        None => Opening::of(&path, &setup),
+    }
+    .show(world);
     world.resource_mut::<CoursePage>().close();
 }
 

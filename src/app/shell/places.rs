@@ -9,9 +9,9 @@ use egui_dock::{DockState, LeafNode, Node, NodeIndex, TabPath};
 use super::arrangement::{arranged, has_side, side_share};
 use super::layout::{dock, is_alike, kept};
 use crate::app::panels::{PanelId, PanelName, Region};
-use crate::app::saved_view::Layout;
 use crate::app::theme::{motion, size};
 use crate::app::view::walk::ease;
+use crate::view_model::saved_view::Layout;
 
 /// The panels of the window and their places.
 pub struct Places {

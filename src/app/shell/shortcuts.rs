@@ -69,8 +69,8 @@ pub struct LessonKeys<'a> {
 pub fn lesson_keys(ctx: &Context, lesson: &LessonKeys) -> Vec<Pressed<WindowAction>> {
     use WindowAction::{
         BeatBefore, BrowseTraining, BrowseTrainingFar, CloseGlossary, CloseOrigin, Compare, EndPresentation, Glossary,
-        HandIn, HideSinks, LayerBefore, NextBeat, NextLayer, Origin, OriginBefore, Pieces, RawStates, ReadAdded, StepBack,
-        StepOn, TrainStep, WriteSentence,
+        HandIn, HideSinks, LayerBefore, NextBeat, NextLayer, Origin, OriginBefore, Pieces, RawStates, ReadAdded, Share,
+        StepBack, StepOn, TrainStep, WriteSentence,
     };
     let is_writing = ctx.text_edit_focused();
     let is_free = is_free(ctx);
@@ -78,7 +78,7 @@ pub fn lesson_keys(ctx: &Context, lesson: &LessonKeys) -> Vec<Pressed<WindowActi
         CloseOrigin => lesson.trail.is_some_and(|trail| trail.depth() > 0),
         OriginBefore => lesson.trail.is_some_and(|trail| trail.depth() > 1),
         WriteSentence => lesson.has_sentences,
-        HandIn => lesson.has_notebook,
+        HandIn | Share => lesson.has_notebook,
         // Of a talk: see `talk_keys`.
         NextBeat | BeatBefore | EndPresentation => false,
         _ if is_writing || is_of_every_page(action) => false,

@@ -19,7 +19,7 @@ pub struct WindowState {
     pub files: FilesUiState,
     /// The picture that is being chosen.
     pub picture: Option<PictureChoice>,
-    /// What the learner says of the work that is to be handed in.
+    /// The dialog of a work that is to be handed in.
     pub hand_in: Option<HandInUiState>,
     /// The note on the export that is under way, or has ended.
     pub export: ExportModel,

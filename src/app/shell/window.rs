@@ -10,6 +10,7 @@ use bevy::window::{WindowResizeConstraints, WindowResolution};
 use bevy::winit::EventLoopProxyWrapper;
 use bevy_egui::EguiPreUpdateSet;
 
+use crate::export::shared::Shared;
 use crate::store::Home;
 
 use super::opening::{Opening, Setup, title};
@@ -28,10 +29,12 @@ use crate::app::work::{session, source};
 use crate::panics::quietly;
 
 /// How the window opens.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct WindowOptions {
     /// The lesson file; none: the course.
     pub path: Option<PathBuf>,
+    /// A file that was shared, in the place of a lesson.
+    pub shared: Option<Shared>,
     /// Replaces a lesson's seed.
     pub seed: Option<u64>,
     /// Inner size, in pixels.
@@ -48,7 +51,8 @@ pub struct WindowOptions {
 pub fn run(options: WindowOptions) -> Result<(), AppFault> {
     let setup = Setup { seed: options.seed, home: options.home.clone(), waker: Waker::default(), has_editor: true };
     // The kernel starts first: the static vectors train while the window opens.
-    let opening = options.path.as_deref().map(|path| Opening::of(path, &setup));
+    let of_copy = options.shared.clone().map(|shared| Opening::of_copy(shared, &setup));
+    let opening = of_copy.or_else(|| options.path.as_deref().map(|path| Opening::of(path, &setup)));
     let settings = WindowSettings::kept(options.home.as_ref());
     let renderer = gpu::open()?;
     let size = options.size.or(settings.window_size()).unwrap_or(size::WINDOW);

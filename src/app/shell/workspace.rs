@@ -186,7 +186,8 @@ fn window_ui(
     let mut asked: Vec<Action> = chosen.into_iter().chain(dropped(&ctx).map(Action::Open)).collect();
     let keys = window_keys(&ctx, state.is_key_sheet_open, state.presentation.is_some());
     asked.extend(keys.into_iter().map(Action::Row));
-    if exported_ui(&ctx, &state.export) {
+    // Under a dialog it would lie over its buttons.
+    if !state.is_dialog_open() && exported_ui(&ctx, &state.export) {
         state.export = ExportModel::None;
     }
     asked.extend(still_ui(&ctx, &state.map));

@@ -9,6 +9,7 @@ use bevy::math::{Vec2, Vec3};
 
 use super::glide::Glide;
 use super::projection::View;
+use crate::view_model::saved_view::SavedCamera;
 
 const FIELD_OF_VIEW: f32 = 40.0 * PI / 180.0;
 /// As near to the pole as makes no pixel's difference: there up would have no direction.
@@ -282,6 +283,27 @@ impl CameraRig {
         let distance = goal.distance.min(self.home_pose().distance * FOCUS_SHARE);
         let target = point.clamp_length_max(TARGET_MAX);
         self.ease_to(Pose { target, distance, ..goal });
+    }
+
+    /// The pose that somebody gave it; none of a camera that shows all by itself.
+    pub fn saved(&self) -> Option<SavedCamera> {
+        let Pose { target, yaw, pitch, distance, perspective } = self.goal();
+        let is_flat = perspective == 0.0;
+        self.touched.then_some(SavedCamera { target: target.to_array(), yaw, pitch, distance, is_flat })
+    }
+
+    /// Back to a pose, at once, as far as a camera can be there.
+    pub fn restore(&mut self, saved: &SavedCamera) {
+        let SavedCamera { target, yaw, pitch, distance, is_flat } = *saved;
+        let target = Vec3::from(target);
+        if !(target.is_finite() && yaw.is_finite() && pitch.is_finite() && distance.is_finite()) {
+            return;
+        }
+        let pose = self.take();
+        pose.target = target.clamp_length_max(TARGET_MAX);
+        (pose.yaw, pose.pitch) = (yaw % TAU, pitch.clamp(-PITCH_LIMIT, PITCH_LIMIT));
+        pose.distance = distance.clamp(DISTANCE.0, DISTANCE.1);
+        pose.perspective = if is_flat { 0.0 } else { 1.0 };
     }
 
     fn home_pose(&self) -> Pose {
@@ -596,6 +618,29 @@ mod tests {
         rig.settle();
         rig.advance(1.0);
         assert!(rig.is_touched() && rig.pose == turned, "the learner's view stays");
+    }
+
+    #[test]
+    fn a_camera_comes_back_to_where_it_was_whatever_was_kept() {
+        let mut rig = CameraRig::default();
+        assert_eq!(rig.saved(), None, "nobody has moved it");
+        rig.orbit(Vec2::new(30.0, -12.0));
+        rig.pan(Vec2::new(5.0, 9.0), SIZE);
+        let mut again = CameraRig::default();
+        again.restore(&rig.saved().expect("a pose"));
+        assert!(again.is_touched() && again.pose == rig.pose);
+        rig.toggle_flat();
+        again.restore(&rig.saved().expect("the pose that it is on its way to"));
+        rig.advance(1.0);
+        assert!(again.is_flat() && again.pose == rig.pose);
+        for bad in [f32::NAN, f32::INFINITY, 3e38, -3e38, 0.0] {
+            let saved = SavedCamera { target: [bad; 3], yaw: bad, pitch: bad, distance: bad, is_flat: false };
+            let mut rig = CameraRig::default();
+            rig.restore(&saved);
+            let Pose { target, yaw, pitch, distance, .. } = rig.pose;
+            assert!(target.length() <= TARGET_MAX * 1.01 && pitch.abs() <= PITCH_LIMIT, "{bad}: {:?}", rig.pose);
+            assert!(yaw.abs() <= TAU && (DISTANCE.0..=DISTANCE.1).contains(&distance), "{bad}: {:?}", rig.pose);
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::app::scene::Scene;
 use crate::app::theme::{Palette, motion};
 use crate::app::view::ViewState;
 use crate::view_model::path::PathModel;
+use crate::view_model::saved_view::SavedCamera;
 use crate::view_model::search::Emphasis;
 use crate::view_model::stage::StageModel;
 use crate::view_model::walk::Step;
@@ -51,6 +52,8 @@ pub struct StageTab {
     pub fitted: Option<Arc<StageModel>>,
     /// How often a stage cell had been shown when the camera last came home for one.
     shows: usize,
+    /// A camera as it was left, until the points are there.
+    pub awaited: Option<SavedCamera>,
     /// The lesson has come to the end of its training once.
     pub has_opened: bool,
 }
@@ -106,6 +109,11 @@ pub fn advance(
             Some(before) if model.rests_after(&before) => rig.settle(),
             Some(_) => {}
         }
+    }
+    if tab.fitted.is_some()
+        && let Some(camera) = tab.awaited.take()
+    {
+        tab.controls.rig.restore(&camera);
     }
     // Each time a stage cell is shown it is seen as at the first time, as the lesson opens.
     if std::mem::replace(&mut tab.shows, view.highlight.shows) != view.highlight.shows

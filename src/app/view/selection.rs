@@ -1,6 +1,7 @@
 //! Selection in the sentence: a query, a head, a key, the arrows of a move.
 
 use crate::view_model::path::By;
+use crate::view_model::saved_view::SavedView;
 use crate::view_model::sinks::Reading;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -81,6 +82,19 @@ impl Selection {
         let found = wanted.as_ref().and_then(|(word, occurrence)| place(now, word, *occurrence));
         self.choose_query(found);
         self.missed = wanted.filter(|wanted| found.and_then(|found| nth(now, found)).as_ref() != Some(wanted));
+    }
+
+    /// Takes back a word and a head, as far as there are so many tokens and heads now. A word that was chosen meanwhile
+    /// stays.
+    pub fn restore(&mut self, saved: &SavedView, tokens: usize, heads: usize) {
+        if self.chosen_query().is_none() && saved.query.is_some() {
+            self.choose_query(saved.query);
+        }
+        self.keep_query_below(tokens);
+        if let Some(head) = saved.head.filter(|head| *head < heads) {
+            self.choose_head(head);
+            self.is_head_alone = saved.is_head_alone;
+        }
     }
 
     /// Drops a head that the model does not have.

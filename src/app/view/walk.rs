@@ -1,6 +1,7 @@
 //! The walk through attention: which layer and step is shown, and where the points are between static and contextual.
 
 use crate::app::theme::motion;
+use crate::view_model::saved_view::SavedWalk;
 use crate::view_model::walk::Step;
 
 /// The points on their way, and the step that is shown.
@@ -319,6 +320,27 @@ impl Walk {
         }
     }
 
+    /// The saved form of a walk that is within layers.
+    pub fn saved(&self) -> Option<SavedWalk> {
+        let Walk { way, now: place, .. } = self.at_rest();
+        (way != Way::Straight).then(|| SavedWalk { layers: self.layers(), place, is_by_layer: way == Way::ByLayer })
+    }
+
+    /// To where it was; the model may have other layers, which [`Walk::set_layers`] then says.
+    pub fn restore(&mut self, saved: &SavedWalk) {
+        /// More than any model has.
+        const LAYERS_MAX: usize = 1000;
+        let SavedWalk { layers, place, is_by_layer } = *saved;
+        if !place.is_finite() {
+            return;
+        }
+        self.later_layers = layers.clamp(1, LAYERS_MAX) - 1;
+        self.set(place);
+        if is_by_layer {
+            (self.way, self.now) = (Way::ByLayer, place.clamp(0.0, self.layers() as f32));
+        }
+    }
+
     /// At rest where it is.
     pub fn at_rest(&self) -> Walk {
         let mut rest = Walk { glide: None, ..self.clone() };
@@ -547,6 +569,29 @@ mod tests {
         assert_eq!(walk.passed_layers(), Some(1.0));
         walk.set_layers(1);
         assert_eq!((walk.passed_layers(), walk.time()), (Some(1.0), 1.0));
+    }
+
+    #[test]
+    fn a_walk_comes_back_to_where_it_was_whatever_was_kept() {
+        let mut walk = Walk::default();
+        assert_eq!(walk.saved(), None, "straight from static to contextual");
+        walk.set_layers(3);
+        walk.set(9.0);
+        let mut again = Walk::default();
+        again.restore(&walk.saved().expect("a place"));
+        assert_eq!((again.place(), again.layer(), again.step()), (9.0, walk.layer(), walk.step()));
+        walk.pass_to(2);
+        walk.advance(f32::INFINITY);
+        again.restore(&walk.saved().expect("a place"));
+        assert_eq!((again.passed_layers(), again.saved()), (Some(2.0), walk.saved()));
+        for (layers, place) in [(usize::MAX, 1e30), (0, -5.0), (2, f32::NAN), (1, f32::INFINITY)] {
+            for is_by_layer in [false, true] {
+                let mut walk = Walk::default();
+                walk.restore(&SavedWalk { layers, place, is_by_layer });
+                walk.set_layers(2);
+                assert!(walk.place() >= 0.0 && walk.place() <= walk.end(), "{layers} {place}: {walk:?}");
+            }
+        }
     }
 
     #[test]

@@ -7,21 +7,23 @@ use std::time::{Duration, SystemTime};
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::export::shared::Shared;
+use crate::export::work_file::WorkFile;
 use crate::kernel::Saved;
 use crate::kernel::snapshot::Snapshot;
 use crate::lesson::Lesson;
-use crate::store::{Checkpoint, Home, Key, Lock, NotSaved, Opened, Saver, Status, Stored, open, take_over};
+use crate::store::{Checkpoint, Home, Key, LoadedFrom, Lock, NotSaved, Opened, Saver, Status, Stored, open, take_over};
 
 use super::profile::Profile;
 use super::waker::Waker;
 use crate::app::link::Link;
-use crate::app::saved_view::SavedView;
 use crate::app::scene::Scene;
 use crate::app::shell::checkpoints::CheckpointRow;
 use crate::app::shell::dock::WorkspaceState;
 use crate::app::shell::saving::{LockModel, SavingChoice, SavingModel, SavingStatus};
 use crate::app::stage::scene::StageScene;
 use crate::app::view::ViewState;
+use crate::view_model::saved_view::SavedView;
 
 /// All that is kept of a lesson.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -48,6 +50,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const BEFORE_MERGE: &str = "before what did not fit was left out";
 const BEFORE_RESET: &str = "before the lesson was reset";
 const BEFORE_GOING_BACK: &str = "before you went back to a checkpoint";
+const BEFORE_OPENING: &str = "your changes, before the file was opened again";
 const THEIRS: &str = "the other window's, when this one took over again";
 const MINE: &str = "this window's, while another one saved";
 
@@ -57,6 +60,10 @@ pub struct Session {
     /// None where the platform names no folder.
     home: Option<Home>,
     path: PathBuf,
+    /// The file that a copy was opened from: the work is on it, and not on the lesson.
+    copy_of: Option<PathBuf>,
+    /// That file's content, until the lesson opens.
+    shared: Option<Box<Shared>>,
     waker: Waker,
     opened: SystemTime,
     work: Option<Work>,
@@ -87,8 +94,8 @@ struct Work {
     status: Option<Status>,
     /// The kernel's report that has been seen to.
     report: Arc<[String]>,
-    /// To be lit when the sentence is there.
-    query: Option<usize>,
+    /// Whose word and head are chosen when the sentence is there.
+    awaited: Option<SavedView>,
 }
 
 impl Work {
@@ -116,6 +123,8 @@ impl Session {
         Self {
             home,
             path: path.to_owned(),
+            copy_of: None,
+            shared: None,
             waker,
             opened,
             work,
@@ -128,15 +137,47 @@ impl Session {
         }
     }
 
+    /// Work on a copy of what somebody shared or handed in: never on what the learner has of the lesson.
+    pub fn on_copy(home: Option<Home>, shared: Shared, waker: Waker) -> Self {
+        let session = Self::new(home, &shared.lesson, waker);
+        Self { copy_of: Some(shared.file.clone()), shared: Some(Box::new(shared)), ..session }
+    }
+
+    /// The lesson's file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Finds the work on a lesson, and becomes its owner if it has none.
+    /// The file that was opened: the lesson's, or the one that a copy was opened from.
+    pub fn opened(&self) -> &Path {
+        self.copy_of.as_deref().unwrap_or(&self.path)
+    }
+
+    /// Where the work is kept. That of a copy has a name that no lesson has.
+    fn key(&self, lesson: &Lesson) -> Key {
+        match &self.copy_of {
+            None => Key::of_file(&lesson.id, &self.path),
+            Some(file) => Key::of_file(&format!("copy of {}", lesson.id), file),
+        }
+    }
+
+    /// Finds the work on a lesson, and becomes its owner if it has none. A copy begins with what its file has.
     pub fn open(&mut self, lesson: &Arc<Lesson>) -> Option<State> {
-        let key = Key::of_file(&lesson.id, &self.path);
-        let opened = open::<State>(self.home.as_ref()?, &key);
-        self.begin(lesson, opened)
+        let shared = self.shared.take();
+        let report = shared.as_ref().map_or_else(Vec::new, |shared| shared.report());
+        let shared = shared.map(|shared| {
+            let WorkFile { work, view, .. } = shared.content;
+            State { kernel: work, view: view.unwrap_or_default() }
+        });
+        let Some(home) = &self.home else {
+            self.model.report = report;
+            return shared;
+        };
+        let mut opened = open::<State>(home, &self.key(lesson));
+        let trouble = shared.and_then(|shared| copied(&mut opened, shared));
+        let state = self.begin(lesson, opened);
+        self.model.report.splice(0..0, report.into_iter().chain(trouble));
+        state
     }
 
     fn begin(&mut self, lesson: &Arc<Lesson>, Opened { loaded, store }: Opened<State>) -> Option<State> {
@@ -151,7 +192,7 @@ impl Session {
             last: None,
             status: None,
             report: Arc::from([]),
-            query: loaded.value.as_ref().and_then(|state| state.view.query),
+            awaited: loaded.value.as_ref().map(|state| state.view.clone()),
         });
         loaded.value
     }
@@ -221,7 +262,7 @@ impl Session {
         // A lesson of its own tells the new kernel's snapshots from the old one's.
         let lesson = Arc::new(Lesson::clone(&work.lesson));
         drop(work);
-        let mut opened = take_over::<State>(home, &Key::of_file(&lesson.id, &self.path));
+        let mut opened = take_over::<State>(home, &self.key(&lesson));
         if is_changed && let Some(theirs) = &opened.loaded.value {
             // What was done here while the other window had the work is not to be lost either. If it cannot be
             // kept, nothing else can be saved, and the status will say so.
@@ -376,6 +417,23 @@ impl Session {
     }
 }
 
+/// Saves what a file has in the place of what was done on its copy before, which stays as a checkpoint. Why it is not
+/// saved, in a sentence.
+fn copied(Opened { loaded, store }: &mut Opened<State>, shared: State) -> Option<String> {
+    // The work on another file, which is no longer there, is another copy's.
+    let is_moved = matches!(loaded.used, LoadedFrom::Moved { .. });
+    let before = loaded.value.replace(shared.clone()).filter(|before| !is_moved && *before != shared);
+    if is_moved {
+        loaded.used = LoadedFrom::Nothing;
+    }
+    let kept = before.map_or(Ok(()), |_| store.checkpoint_now(BEFORE_OPENING).map(drop));
+    match kept.and_then(|()| store.save(&shared)) {
+        Err(NotSaved::Failed(why)) => Some(format!("The copy could not be saved: {why}.")),
+        // Who has it is said above the lesson.
+        Err(NotSaved::Locked(_)) | Ok(_) => None,
+    }
+}
+
 fn status(saver: &Mutex<Saver<State>>) -> Status {
     saver.lock().unwrap_or_else(PoisonError::into_inner).status()
 }
@@ -400,18 +458,19 @@ pub fn keep(
     mut exits: MessageReader<AppExit>,
 ) {
     let (Some(mut session), Some(mut profile)) = (session, profile) else { return };
-    if let Some(work) = &mut session.work
-        && stage.points.as_ref().is_some_and(|points| !points.tokens.is_empty())
-        && let Some(query) = work.query.take()
+    let tokens = stage.points.as_ref().map_or(0, |points| points.tokens.len());
+    if let (Some(work), Some(snapshot)) = (&mut session.work, scene.snapshot())
+        && tokens > 0
+        && let Some(awaited) = work.awaited.take()
     {
-        view.selection.query = view.selection.query.or(Some(query));
-        view.selection.keep_query_below(stage.points.as_ref().map_or(0, |points| points.tokens.len()));
+        let heads = snapshot.model.as_ref().map_or(1, |model| model.architecture.heads());
+        view.selection.restore(&awaited, tokens, heads);
     }
     let now = workspace.0.saved(&view);
     if let Some(snapshot) = scene.snapshot() {
         session.put(snapshot, &now, view.walk.is_gliding());
-        // Who may not save this lesson has another one's older progress; a talk is no progress.
-        if !session.is_locked() && session.is_of(snapshot) {
+        // Who may not save this lesson has another one's older progress; a talk is no progress, and a copy somebody else's.
+        if !session.is_locked() && session.is_of(snapshot) && session.copy_of.is_none() {
             profile.put_course(&session.path, snapshot, session.opened);
         }
     }

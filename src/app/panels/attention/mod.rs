@@ -16,12 +16,12 @@ use crate::view_model::sinks::Reading;
 
 use super::attention::lines::lines_ui;
 use crate::app::panels::{Panel, PanelContext, PanelId, PanelName, Region};
-use crate::app::saved_view::SavedView;
 use crate::app::widgets::copy::copy_button;
 use crate::app::widgets::heat::Heat;
 use crate::app::widgets::reading::{paint_sink, reading_ui};
 use crate::app::widgets::slant::{paint_slanted, paint_upright, reach, text_width};
 use crate::app::widgets::traced::{ASK_HINT, ask_on};
+use crate::view_model::saved_view::SavedView;
 
 /// How the weights are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -40,13 +40,13 @@ use self::frame::Frame;
 pub use self::frame::NotebookPanel;
 use super::{Panel, PanelContext, PanelId, PanelName, Reached, Region};
 use crate::app::actions::Action;
-use crate::app::saved_view::SavedView;
 use crate::app::text::prose::Prose;
 use crate::app::view::PanelView;
 use crate::kernel::command::Command;
 use crate::kernel::notebook::document::CellId;
 use crate::kernel::notebook::{CellCommand, NotebookCommand};
 use crate::view_model::notebook::NotebookModel;
+use crate::view_model::saved_view::SavedView;
 
 impl Panel for NotebookPanel {
     fn id(&self) -> PanelId {

@@ -1,0 +1,200 @@
+//! What somebody shared, opened as a copy in a window: as it was on their screen, and never over the learner's own work.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use attune::app::actions::window::WorkChoice;
+use attune::app::actions::{Action, WindowAction};
+use attune::app::link;
+use attune::app::scene::Scene;
+use attune::app::shell::course::CoursePage;
+use attune::app::shell::dock::WorkspaceState;
+use attune::app::shell::exported::ExportModel;
+use attune::app::shell::perform::follow_export;
+use attune::app::shell::state::WindowState;
+use attune::app::stage;
+use attune::app::stage::camera::Pose;
+use attune::app::stage::frame::{StageTab, advance};
+use attune::app::view::ViewState;
+use attune::app::work::session::Session;
+use attune::export::shared::OTHER_VERSION;
+use attune::export::work_file::WorkFile;
+use attune::kernel::Command;
+use attune::kernel::command::InterventionCommand;
+use bevy::ecs::system::RunSystemOnce;
+use bevy::math::Vec2;
+use bevy::prelude::*;
+
+use crate::{ask, frame, home, lesson_in, open, say, send, sentence, until};
+
+const THEIRS: &str = "the seal sank";
+const OWN: &str = "a duck swam";
+
+/// A frame with the camera and the walk.
+fn whole_frame(world: &mut World) {
+    frame(world);
+    world.run_system_once(stage::scene::follow).expect("it runs");
+    world.run_system_once(advance).expect("it runs");
+    world.run_system_once(link::send).expect("it runs");
+}
+
+fn trained(world: &mut World) {
+    until(world, "a trained model", |world| {
+        let model = world.resource::<Scene>().snapshot().and_then(|snapshot| snapshot.model.clone());
+        model.is_some_and(|model| model.training.stopped.is_some() && !model.training.playing)
+    });
+}
+
+fn temperature(world: &World) -> Option<f64> {
+    world.resource::<Scene>().snapshot()?.model.as_ref()?.interventions.temperature
+}
+
+fn pose(world: &World) -> Pose {
+    world.resource::<StageTab>().controls.rig.pose
+}
+
+fn report(world: &World) -> &[String] {
+    &world.resource::<Session>().model.report
+}
+
+/// Writes what is on the screen as that file.
+fn share(world: &mut World, file: &Path) {
+    ask(world, Action::SaveWork(WorkChoice::Share, file.to_owned()));
+    crate::wait("the file", || {
+        world.run_system_once(follow_export).expect("it runs");
+        matches!(world.resource::<WindowState>().export, ExportModel::Written(_) | ExportModel::Failed(_))
+    });
+    let export = &world.resource::<WindowState>().export;
+    let told = format!("{}: the lesson as you see it; attune opens it as a copy", file.display());
+    assert_eq!(*export, ExportModel::Written(told));
+}
+
+/// Somebody's window: another sentence, a temperature, a turned camera, the third step for the second word.
+fn shared(world: &mut World, file: &Path) -> Pose {
+    trained(world);
+    send(world, Command::Interventions(InterventionCommand::SetTemperature(Some(0.5))));
+    say(world, THEIRS);
+    until(world, "their sentence", |world| sentence(world).as_deref() == Some(THEIRS));
+    world.init_resource::<Time>();
+    whole_frame(world);
+    world.resource_mut::<StageTab>().controls.rig.orbit(Vec2::new(40.0, 20.0));
+    let mut view = world.resource_mut::<ViewState>();
+    view.selection.choose_query(Some(1));
+    view.selection.choose_head(1);
+    view.walk.set(3.0);
+    whole_frame(world);
+    share(world, file);
+    pose(world)
+}
+
+/// Somebody's file, from a window and a home of their own, of the lesson that the learner has too.
+fn theirs(name: &str) -> (PathBuf, PathBuf, Pose) {
+    let (folder, home) = home(name);
+    let lesson = lesson_in(&folder);
+    let file = folder.join("theirs.attune");
+    let mut world = open(&home, &lesson);
+    let pose = shared(&mut world, &file);
+    (lesson, file, pose)
+}
+
+#[test]
+fn a_state_opens_as_it_was_on_the_screen() {
+    let (_, file, pose_then) = theirs("share-screen");
+    let (folder, home) = home("share-screen-home");
+    let mut world = open(&home, Path::new("tests/fixtures/small.ron"));
+    world.init_resource::<Time>();
+    ask(&mut world, Action::Open(file.clone()));
+    assert!(!world.resource::<CoursePage>().is_open, "{:?}", world.resource::<CoursePage>().frame.fault);
+    assert_eq!(world.resource::<Session>().opened(), file);
+    trained(&mut world);
+    for _ in 0..3 {
+        whole_frame(&mut world);
+    }
+    assert_eq!(sentence(&world).as_deref(), Some(THEIRS));
+    assert_eq!((temperature(&world), pose(&world)), (Some(0.5), pose_then));
+    let view = world.resource::<ViewState>();
+    assert_eq!((view.walk.place(), view.selection.query, view.selection.head), (3.0, Some(1), 1));
+    let said = "This is a copy of theirs.attune. Your own work on the lesson stays as it is.";
+    assert_eq!(report(&world), [said]);
+    drop(world);
+    fs::remove_dir_all(folder).expect("it was there");
+    fs::remove_dir_all(file.parent().expect("a folder")).expect("it was there");
+}
+
+#[test]
+fn a_copy_is_kept_beside_the_learner_s_own_work_and_begins_with_its_file() {
+    let (lesson, file, _) = theirs("share-copy");
+    let bytes = fs::read(&file).expect("the file");
+    let (folder, home) = home("share-copy-home");
+    let mut world = open(&home, &lesson);
+    trained(&mut world);
+    say(&world, OWN);
+    until(&mut world, "their own", |world| sentence(world).as_deref() == Some(OWN));
+
+    for visit in 0..3 {
+        ask(&mut world, Action::Open(file.clone()));
+        until(&mut world, "the copy", |world| sentence(world).as_deref() == Some(THEIRS));
+        trained(&mut world);
+        ask(&mut world, WindowAction::Checkpoints);
+        let rows = world.resource_mut::<WorkspaceState>().0.checkpoints.take().expect("a list");
+        let kept = rows.iter().filter(|row| row.why.contains("before the file was opened again")).count();
+        assert_eq!(kept, visit, "what was done on the copy is kept: {rows:?}");
+        let changed = format!("{THEIRS} while a duck swam");
+        say(&world, &changed);
+        until(&mut world, "a change", |world| sentence(world).as_deref() == Some(&changed));
+        until(&mut world, "it is saved", |world| world.resource::<Session>().is_saved());
+        assert_eq!(fs::read(&file).expect("the file"), bytes, "the file stays as it is");
+    }
+
+    ask(&mut world, Action::Open(lesson.clone()));
+    trained(&mut world);
+    assert_eq!(sentence(&world).as_deref(), Some(OWN), "the learner's own work is as it was left");
+    assert!(report(&world).is_empty(), "{:?}", report(&world));
+    drop(world);
+
+    // The file of the copy goes, and so does the lesson's: another place has the learner's own work, not the copy's.
+    let moved = folder.join("moved");
+    fs::create_dir_all(&moved).expect("a folder");
+    fs::rename(&lesson, moved.join("own.ron")).expect("it moves");
+    fs::remove_file(&file).expect("it goes");
+    let mut world = open(&home, &moved.join("own.ron"));
+    trained(&mut world);
+    assert_eq!(sentence(&world).as_deref(), Some(OWN));
+    drop(world);
+    fs::remove_dir_all(folder).expect("it was there");
+    fs::remove_dir_all(file.parent().expect("a folder")).expect("it was there");
+}
+
+#[test]
+fn another_text_of_the_lesson_is_said_and_bad_files_open_nothing() {
+    let (lesson, file, _) = theirs("share-bad");
+    let (folder, home) = home("share-bad-home");
+    let mut world = open(&home, Path::new("tests/fixtures/small.ron"));
+    trained(&mut world);
+    let first = sentence(&world);
+    let text = fs::read_to_string(&file).expect("the file");
+    let bad = file.with_file_name("bad.attune");
+    for (text, why) in [
+        (text[..text.len() / 2].to_owned(), "it is incomplete"),
+        (text.replacen("\"attune\": 1", "\"attune\": 99", 1), "it is of version 99"),
+        (text.replacen("\"id\": \"", "\"id\": \"../", 1), "neither beside it nor in the course"),
+    ] {
+        fs::write(&bad, text).expect("a file");
+        ask(&mut world, Action::Open(bad.clone()));
+        let fault = world.resource::<CoursePage>().frame.fault.clone().unwrap_or_default();
+        assert!(fault.contains("bad.attune: ") && fault.contains(why), "{fault}");
+        assert_eq!(sentence(&world), first, "the lesson stays open");
+        world.resource_mut::<CoursePage>().close();
+    }
+    fs::write(&lesson, fs::read_to_string(&lesson).expect("it").replacen("title: \"", "title: \"Another: ", 1))
+        .expect("it");
+    let said: WorkFile = WorkFile::parse(&text).expect("a state");
+    fs::write(&file, WorkFile { name: Some("Ada".to_owned()), ..said }.text()).expect("a file");
+    ask(&mut world, Action::Open(file.clone()));
+    until(&mut world, "the copy", |world| sentence(world).as_deref() == Some(THEIRS));
+    let copy = "This is a copy of theirs.attune, the work of Ada. Your own work on the lesson stays as it is.";
+    assert_eq!(report(&world)[..2], [copy, OTHER_VERSION]);
+    drop(world);
+    fs::remove_dir_all(folder).expect("it was there");
+    fs::remove_dir_all(file.parent().expect("a folder")).expect("it was there");
+}

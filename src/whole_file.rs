@@ -126,6 +126,9 @@ pub fn sync_folder(folder: &Path) -> io::Result<()> {
 /// Why a path cannot become a folder of new files: something is there, or it would have no place.
 pub fn no_new_folder(folder: &Path) -> Option<&'static str> {
     let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if folder.file_name().is_none() {
+        return Some("this is not a folder's name");
+    }
     match fs::symlink_metadata(folder) {
         Ok(there) if there.is_dir() => match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
             Ok(true) => None,
@@ -134,7 +137,6 @@ pub fn no_new_folder(folder: &Path) -> Option<&'static str> {
         },
         Ok(_) => Some("it is no folder"),
         Err(_) if parent.is_some_and(|parent| !parent.is_dir()) => Some("there is no such folder"),
-        Err(_) if folder.file_name().is_none() => Some("this is not a folder's name"),
         Err(_) => None,
     }
 }

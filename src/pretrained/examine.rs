@@ -79,31 +79,44 @@ fn pass(read: &Pretrained) -> Result<String, String> {
         let logits = model.logits_of(&read.parameters, &first.output);
         (first, logits)
     };
-    let all = first.blocks.iter().map(|block| block.output.flat()).chain([first.output.flat(), logits.flat()]);
-    if let Some(layer) = all.into_iter().position(|numbers| !numbers.iter().all(|x| x.is_finite())) {
-        return Err(format!("self-test: behind layer {} there is a number that is not finite", layer + 1));
+    let layers = (1..).map(|layer| format!("the output of layer {layer}")).zip(&first.blocks);
+    let layers = layers.map(|(name, block)| (name, block.output.flat()));
+    let last = [("the final output", first.output.flat()), ("a logit", logits.flat())];
+    let mut all = layers.chain(last.map(|(name, numbers)| (name.to_owned(), numbers)));
+    if let Some((name, _)) = all.find(|(_, numbers)| !numbers.iter().all(|x| x.is_finite())) {
+        return Err(failed(&format!("{name} is not finite")));
     }
+    let per_layer = first.blocks.first().map_or(1, |block| block.heads.len().max(1));
+    let place = |head: usize| format!("layer {}, head {}", head / per_layer + 1, head % per_layer + 1);
     let mut worst = 0f32;
     for (head, of) in first.heads().enumerate() {
         for query in 0..tokens {
             let row = of.weights.row(query);
             let off = (row.iter().sum::<f32>() - 1.0).abs();
             if off.is_nan() || off > TOLERANCE {
-                return Err(format!("self-test: the weights of word {query} in head {head} sum to 1 ± {off:.1e}"));
+                return Err(failed(&format!(
+                    "{}: the weights of token {} are off 1 by {off:.1e}",
+                    place(head),
+                    query + 1
+                )));
             }
             let ahead = row[query + 1..].iter().any(|&weight| weight != 0.0);
             if read.config.causal && ahead {
-                return Err(format!("self-test: word {query} in head {head} sees a word behind it"));
+                return Err(failed(&format!("{}: token {} looks at a later one", place(head), query + 1)));
             }
             worst = worst.max(off);
         }
     }
     if run() != first {
-        return Err("self-test: a second pass has other numbers than the first".to_owned());
+        return Err(failed("two passes gave different numbers"));
     }
     let heads = first.heads().count();
     Ok(format!(
-        "self-test: {tokens} words through {heads} heads: weights sum to 1 within {worst:.1e}, all numbers finite, \
-         twice the same"
+        "self-test: {tokens} tokens through {heads} heads: weights sum to 1 within {worst:.1e}, all numbers finite, \
+         two passes identical"
     ))
+}
+
+fn failed(why: &str) -> String {
+    format!("self-test: {why}; download the model again, and if it stays so, report it")
 }

@@ -57,12 +57,18 @@ impl AttributionModel {
         let labels = token_labels(&model.sentence.tokens);
         let token = token.unwrap_or(labels.len().checked_sub(1)?);
         let answers = &model.sentence.answers;
-        let class = class.or_else(|| Some(answers.likeliest.get(token)?.first()?.class))?;
+        // Where one answer is for the whole sentence, it is no sum: of whichever place it is asked.
+        let class =
+            class.or_else(|| Some(answers.likeliest.get(token).or(answers.likeliest.last())?.first()?.class))?;
         let terms = match terms_of(snapshot, token, class)? {
             Ok(terms) => terms,
             Err(why) => return Some(Err(no_sum(why).to_owned())),
         };
-        let title = format!("What gives {} at {}.", quoted(&model.classes[class]), quoted(labels.get(token)?));
+        let title = format!(
+            "What adds up to the logit of {} at {} (direct logit attribution).",
+            quoted(&model.classes[class]),
+            quoted(labels.get(token)?)
+        );
         let logit = answers.logits.get(token, class);
         let first = model.architecture.source_blocks.len();
         let source = model.sentence.source.as_deref().map(|source: &[Token]| token_labels(source));

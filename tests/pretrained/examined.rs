@@ -36,7 +36,7 @@ fn files_tensors_tokenizer_and_a_pass_are_told() {
         has("3 layers of 3 heads, 24 wide, a vocabulary of 600");
         has("600 pieces of the tokenizer for 600 rows of the table");
         has("tensors, all of the shapes of the config");
-        has("self-test: 16 words through 9 heads: weights sum to 1 within ");
+        has("self-test: 16 tokens through 9 heads: weights sum to 1 within ");
         assert!(!good.iter().any(|line| line.contains("this is ")), "{name} is no model that others have: {good:#?}");
     }
     let bare = examined(&fixture("bert-default")).good;
@@ -52,10 +52,13 @@ fn a_model_whose_numbers_overflow_fails_its_self_test() {
     let folder = Folder::new("overflow");
     model.put(&folder);
     let faults = examined(&folder.0).faults;
-    assert_eq!(faults, ["self-test: behind layer 2 there is a number that is not finite"]);
+    assert_eq!(
+        faults,
+        ["self-test: the output of layer 2 is not finite; download the model again, and if it stays so, report it"]
+    );
     let (code, text) = said(&["check", &folder.0.display().to_string()]);
     assert_eq!(code, Some(1), "{text}");
-    assert!(text.contains("self-test: behind layer 2 there is a number that is not finite"), "{text}");
+    assert!(text.contains("self-test: the output of layer 2 is not finite"), "{text}");
 }
 
 #[test]

@@ -1,22 +1,26 @@
 //! `attune grade`: the works of a class, judged by the lesson's own checks.
 
+use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::{Common, GradeArgs, GradeFormat};
 use super::fault::Fault;
 use super::print;
+use crate::export::file;
 use crate::export::grades::{Class, GradedWork, write_html, write_tsv};
 use crate::export::work_file::{LessonMark, WorkFile};
 use crate::kernel::check::grading::Grader;
 use crate::lesson::issue::printable;
-use crate::whole_file;
 
 /// Grades every work that can be read, and then says which could not.
 pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), Fault> {
     let lesson = Arc::new(super::read::read(&request.lesson, common.seed)?);
     let mark = LessonMark::of_file(&lesson, &request.lesson);
+    if let Some(file) = &request.output {
+        spare(file, &request.works)?;
+    }
     let grader = Grader::new(lesson.clone());
     let mut class =
         Class { title: &lesson.title, tasks: grader.tasks().collect(), works: Vec::new(), unread: Vec::new() };
@@ -32,7 +36,7 @@ pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), Fault> {
             let mut bytes = Vec::new();
             write(request.to, &class, &mut bytes).map_err(Fault::output)?;
             let shown = printable(&file.display().to_string());
-            whole_file::write(file, &bytes).map_err(|why| Fault::output(format_args!("{shown}: {why}")))?;
+            file::write(&request.lesson, file, &bytes).map_err(|why| Fault::output(format_args!("{why}")))?;
             let (works, tasks) = (class.works.len(), class.tasks.len());
             if !common.quiet {
                 print::line(format_args!("{shown}: {works} works, {tasks} tasks each"))?;
@@ -44,6 +48,19 @@ pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), Fault> {
         false => Err(Fault::Lesson(
             class.unread.iter().map(|(file, why)| format!("{file}: not graded: {}\n", printable(why))).collect(),
         )),
+    }
+}
+
+/// Refuses to write the table over a work.
+fn spare(file: &Path, works: &[PathBuf]) -> Result<(), Fault> {
+    let found = |file: &Path| fs::canonicalize(file).ok();
+    let Some(there) = found(file) else { return Ok(()) };
+    match works.iter().any(|work| found(work).as_ref() == Some(&there)) {
+        true => Err(Fault::output(format_args!(
+            "{} is one of the works: choose another name",
+            printable(&file.display().to_string())
+        ))),
+        false => Ok(()),
     }
 }
 

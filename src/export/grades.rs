@@ -42,7 +42,7 @@ fn word(mark: &Mark) -> &'static str {
     match mark {
         Mark::Open => "open",
         Mark::Right => "right",
-        Mark::Wrong(_) => "wrong",
+        Mark::Wrong(_) | Mark::Failed(_) => "wrong",
         Mark::OfAnotherVersion => "another version",
         Mark::NotJudged => "not judged",
     }
@@ -53,7 +53,7 @@ fn sign(mark: &Mark) -> &'static str {
     match mark {
         Mark::Open => "·",
         Mark::Right => "✓",
-        Mark::Wrong(_) => "✗",
+        Mark::Wrong(_) | Mark::Failed(_) => "✗",
         Mark::OfAnotherVersion => "≠",
         Mark::NotJudged => "?",
     }
@@ -61,7 +61,7 @@ fn sign(mark: &Mark) -> &'static str {
 
 fn feedback(mark: &Mark) -> &str {
     match mark {
-        Mark::Wrong(Some(said)) => said,
+        Mark::Wrong(Some(said)) | Mark::Failed(said) => said,
         _ => "",
     }
 }
@@ -136,7 +136,16 @@ fn unread(class: &Class<'_>) -> String {
 struct Mistake<'a> {
     task: usize,
     said: &'a str,
+    /// What is said is a fault, in which a learner's words may be.
+    is_fault: bool,
     count: usize,
+}
+
+impl Mistake<'_> {
+    /// Feedback is the lesson's Markdown; a fault is text.
+    fn html(&self) -> String {
+        if self.is_fault { format!("<p>{}</p>", escape::html(self.said)) } else { html::plain_markdown(self.said) }
+    }
 }
 
 impl Class<'_> {
@@ -146,11 +155,13 @@ impl Class<'_> {
 
     /// Mistakes that wrong answers to a task have in common, the most common first.
     fn mistakes(&self, task: usize) -> Vec<Mistake<'_>> {
-        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for said in self.marks(task).map(feedback).filter(|said| !said.is_empty()) {
-            *counts.entry(said).or_default() += 1;
+        let mut counts: BTreeMap<(&str, bool), usize> = BTreeMap::new();
+        for mark in self.marks(task).filter(|mark| !feedback(mark).is_empty()) {
+            *counts.entry((feedback(mark), matches!(mark, Mark::Failed(_)))).or_default() += 1;
         }
-        let mut mistakes: Vec<_> = counts.into_iter().map(|(said, count)| Mistake { task, said, count }).collect();
+        let counts = counts.into_iter();
+        let mut mistakes: Vec<_> =
+            counts.map(|((said, is_fault), count)| Mistake { task, said, is_fault, count }).collect();
         mistakes.sort_by_key(|mistake| Reverse(mistake.count));
         mistakes
     }
@@ -166,9 +177,9 @@ fn common(class: &Class<'_>) -> String {
     if mistakes.is_empty() {
         return String::new();
     }
-    let line = |Mistake { task, said, count }: &Mistake<'_>| {
-        let (number, id) = (task + 1, escape::html(class.tasks[*task].0));
-        let said = html::plain_markdown(said);
+    let line = |mistake: &Mistake<'_>| {
+        let (number, id) = (mistake.task + 1, escape::html(class.tasks[mistake.task].0));
+        let (said, count) = (mistake.html(), mistake.count);
         format!("<li><b>{count} ×</b><div>{said}<a href=\"#task-{number}\">{number} · {id}</a></div></li>")
     };
     format!("<h2>Common mistakes</h2>\n<ul class=\"mistakes\">{}</ul>\n", mistakes.iter().map(line).collect::<String>())
@@ -182,7 +193,7 @@ fn by_task(class: &Class<'_>) -> String {
         let all = class.marks(place).count();
         let counts = [
             (count(|mark| *mark == Mark::Right), "right", "right"),
-            (count(|mark| matches!(mark, Mark::Wrong(_))), "wrong", "wrong"),
+            (count(|mark| matches!(mark, Mark::Wrong(_) | Mark::Failed(_))), "wrong", "wrong"),
             (count(|mark| *mark == Mark::Open), "open", "not answered"),
             (count(|mark| matches!(mark, Mark::OfAnotherVersion | Mark::NotJudged)), "other", "not judged"),
         ];
@@ -203,9 +214,8 @@ fn by_task(class: &Class<'_>) -> String {
         );
         let mistakes = class.mistakes(place);
         if !mistakes.is_empty() {
-            let line = |mistake: &Mistake<'_>| {
-                format!("<li><b>{} ×</b><div>{}</div></li>", mistake.count, html::plain_markdown(mistake.said))
-            };
+            let line =
+                |mistake: &Mistake<'_>| format!("<li><b>{} ×</b><div>{}</div></li>", mistake.count, mistake.html());
             let lines: String = mistakes.iter().map(line).collect();
             let _ = writeln!(text, "<ul class=\"mistakes\">{lines}</ul>");
         }
@@ -257,7 +267,7 @@ fn by_work(class: &Class<'_>) -> String {
 fn class_of(mark: &Mark) -> &'static str {
     match mark {
         Mark::Right => "right",
-        Mark::Wrong(_) => "wrong",
+        Mark::Wrong(_) | Mark::Failed(_) => "wrong",
         Mark::Open => "open",
         Mark::OfAnotherVersion | Mark::NotJudged => "other",
     }

@@ -120,6 +120,32 @@ fn answers_are_judged_by_the_lesson_and_not_by_the_file() {
     }
 }
 
+/// The words of a fault may be the learner's; the lesson's feedback alone is Markdown.
+#[test]
+fn a_learners_fault_is_text_and_no_table_stands_over_a_work() {
+    let mut class = Class::new();
+    let throws = "fn middle(a, b) { throw \"[Your grades](https://evil.example/) a * b * c\" }";
+    for name in ["ada", "bo"] {
+        let work = class.work(name, answer("middle", throws));
+        class.hand_in(&format!("{name}.attune"), &work.text());
+    }
+    let page = class.folder.file("class.html");
+    let (code, said) = class.grade(&["--to", "html", "-o", &page]);
+    assert_eq!(code, Some(0), "{said}");
+    let html = fs::read_to_string(&page).expect("the page");
+    assert!(html.contains("[Your grades](https://evil.example/) a * b * c"), "{html}");
+    assert!(!html.contains("href=\"https://"), "{html}");
+
+    let over = class.folder.file("ada.attune");
+    let before = fs::read(&over).expect("the work");
+    let (code, said) = class.grade(&["-o", &over]);
+    assert!(code == Some(1) && said.contains("is one of the works"), "{said}");
+    assert_eq!(fs::read(&over).expect("the work"), before);
+    let (code, said) = class.grade(&["-o", LESSON]);
+    assert!(code == Some(1) && said.contains("lesson"), "{said}");
+    assert_eq!(fs::read_to_string(LESSON).expect("the lesson"), NOTEBOOK);
+}
+
 #[test]
 fn works_that_cannot_be_read_are_named_and_the_others_graded() {
     let mut class = Class::new();

@@ -417,8 +417,8 @@ impl Session {
     }
 }
 
-/// Saves what a file has in the place of what was done on its copy before, which stays as a checkpoint. Why it is not
-/// saved, in a sentence.
+/// Saves what a file has in the place of what was done on its copy before, which stays as a checkpoint; where it cannot
+/// stay, the copy as it was is open. A sentence on that.
 fn copied(Opened { loaded, store }: &mut Opened<State>, shared: State) -> Option<String> {
     // The work on another file, which is no longer there, is another copy's.
     let is_moved = matches!(loaded.used, LoadedFrom::Moved { .. });
@@ -426,11 +426,18 @@ fn copied(Opened { loaded, store }: &mut Opened<State>, shared: State) -> Option
     if is_moved {
         loaded.used = LoadedFrom::Nothing;
     }
-    let kept = before.map_or(Ok(()), |_| store.checkpoint_now(BEFORE_OPENING).map(drop));
-    match kept.and_then(|()| store.save(&shared)) {
+    let has_before = before.is_some();
+    if let Some(before) = before
+        && let Err(NotSaved::Failed(why)) = store.checkpoint_now(BEFORE_OPENING)
+    {
+        loaded.value = Some(before);
+        return Some(format!("You see the copy as you left it, for that could not be kept as a checkpoint: {why}."));
+    }
+    match store.save(&shared) {
         Err(NotSaved::Failed(why)) => Some(format!("The copy could not be saved: {why}.")),
         // Who has it is said above the lesson.
-        Err(NotSaved::Locked(_)) | Ok(_) => None,
+        Err(NotSaved::Locked(_)) => None,
+        Ok(_) => has_before.then(|| "What you had done in this copy before is kept as a checkpoint.".to_owned()),
     }
 }
 

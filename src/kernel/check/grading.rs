@@ -23,8 +23,10 @@ pub enum Mark {
     /// Nothing was answered.
     Open,
     Right,
-    /// With the lesson's feedback on it, or the fault that it ends in.
+    /// With the lesson's feedback on it.
     Wrong(Option<Arc<str>>),
+    /// The answer's code ends in a fault: the learner's words, not the lesson's.
+    Failed(Arc<str>),
     /// Another question was answered: the lesson has changed.
     OfAnotherVersion,
     /// The other answers took all the time.
@@ -132,9 +134,14 @@ impl Judge<'_> {
         };
         match outcome {
             None => Mark::NotJudged,
-            Some(Outcome { fault: Some(fault), .. }) => Mark::Wrong(Some(fault.to_string().into())),
+            Some(Outcome { fault: Some(fault), .. }) => Mark::Failed(fault.to_string().into()),
             Some(Outcome { verdict: Some(Verdict::Exercise { is_right: true, .. }), .. }) => Mark::Right,
-            Some(Outcome { verdict: Some(Verdict::Exercise { feedback, .. }), .. }) => Mark::Wrong(feedback),
+            Some(Outcome { verdict: Some(Verdict::Exercise { feedback, .. }), .. }) => match feedback {
+                // The lesson's own words, or else the fault of a check that the answer is in.
+                Some(said) if exercise.feedback.iter().any(|own| *own.say == *said) => Mark::Wrong(Some(said)),
+                Some(fault) => Mark::Failed(fault),
+                None => Mark::Wrong(None),
+            },
             Some(_) => Mark::Wrong(None),
         }
     }

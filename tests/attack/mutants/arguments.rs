@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use std::{env, fs, iter, process};
 
 use attune::cli::grammar;
+use clap::ArgMatches;
 
 use super::{Attack, Dice, HOSTILE, Outcome, TIME_MAX};
 
@@ -198,8 +199,12 @@ impl Attack for MutatedArguments {
             mistake(&mut dice, &mut words);
         }
         // All lessons of the course are minutes of honest work on a busy machine.
-        if checks_the_course(&words) {
+        if of_check(&words).is_some_and(|check| check.get_many::<PathBuf>("lessons").is_none()) {
             words.push("small.ron".into());
+        }
+        // A watch has no end but the learner's.
+        if of_check(&words).is_some_and(|check| check.get_flag("watch")) {
+            words.insert(0, "--watch=once".into());
         }
         // No program starts with a zero byte in an argument.
         words.iter_mut().filter(|word| word.as_bytes().contains(&0)).for_each(|word| *word = "nul".into());
@@ -265,11 +270,10 @@ fn valid(dice: &mut Dice) -> Vec<OsString> {
     words
 }
 
-fn checks_the_course(words: &[OsString]) -> bool {
+/// The arguments of `check`, if that is the command and nothing is wrong with them.
+fn of_check(words: &[OsString]) -> Option<ArgMatches> {
     let words = iter::once(OsString::from("attune")).chain(words.iter().cloned());
-    let matches = grammar().try_get_matches_from(words).ok();
-    let check = matches.as_ref().and_then(|matches| matches.subcommand_matches("check"));
-    check.is_some_and(|check| check.get_many::<PathBuf>("lessons").is_none())
+    grammar().try_get_matches_from(words).ok()?.subcommand_matches("check").cloned()
 }
 
 /// An argument as somebody would give it.

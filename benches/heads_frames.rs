@@ -3,6 +3,7 @@
 //!     cargo bench --profile dev --bench heads_frames -- path/to/a/model --words 16
 
 mod clock;
+mod frames;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +12,6 @@ use attune::app::panels::all_heads::AllHeadsPanel;
 use attune::app::panels::attention::AttentionPanel;
 use attune::app::panels::{Panel, PanelContext, Requests, StageUi};
 use attune::app::text::prose::Prose;
-use attune::app::theme::{self, fonts};
 use attune::app::view::{PanelView, ViewState};
 use attune::kernel::command::SentenceCommand;
 use attune::kernel::{Command, Kernel, Snapshot};
@@ -19,7 +19,8 @@ use attune::view_model::all_heads::AllHeads;
 use attune::view_model::models::Models;
 use clap::Parser;
 use clock::{tell, timed};
-use egui::{Context, Event, Pos2, RawInput, Rect, Ui, Vec2};
+use egui::{Context, Event, Pos2, Ui, Vec2};
+use frames::{context, input};
 
 /// Words that every tokenizer reads, however it cuts them.
 const WORDS: [&str; 5] = ["the", "bank", "of", "a", "river"];
@@ -55,23 +56,15 @@ impl StageUi for NoStage {
 
 impl<P: Panel + Default> Bench<P> {
     fn new(snapshot: &Arc<Snapshot>) -> Self {
-        let ctx = Context::default();
-        ctx.set_fonts(fonts::definitions());
-        theme::apply(&ctx);
+        let ctx = context();
         let models = Models::of(snapshot.clone());
         Self { ctx, panel: P::default(), prose: Prose::default(), view: ViewState::default(), models, frames: 0 }
     }
 
     /// One frame, from the input to the triangles; how many there are.
     fn frame(&mut self, events: Vec<Event>) -> usize {
-        const FRAME: f64 = 1.0 / 60.0;
         self.frames += 1;
-        let input = RawInput {
-            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, SIZE)),
-            time: Some(self.frames as f64 * FRAME),
-            events,
-            ..RawInput::default()
-        };
+        let input = input(SIZE, self.frames, events);
         let mut requests = Requests::default();
         let mut output = self.ctx.run_ui(input, |ui| {
             let mut context = PanelContext {

@@ -123,6 +123,12 @@ pub fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
+/// Whether two paths lead to one file, which is there.
+pub fn is_same(one: &Path, other: &Path) -> bool {
+    let found = |path: &Path| fs::canonicalize(path).ok();
+    found(one).is_some_and(|there| Some(there) == found(other))
+}
+
 /// Why a path cannot become a folder of new files: something is there, or it would have no place.
 pub fn no_new_folder(folder: &Path) -> Option<&'static str> {
     let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());

@@ -47,8 +47,12 @@ const Prose = (() => {
     root.addEventListener("pointerover", hover);
     root.addEventListener("pointerout", hover);
 
+    let shown = null;
     const look = () => {
       const { hovered, pass } = state;
+      // A view changes with every frame of the time line, and words in the prose with the pointer alone.
+      if (hovered === shown) return;
+      shown = hovered;
       const tokens = hovered && (hovered.side === "source" ? pass.source : pass.tokens);
       const word = hovered && (hovered.word === undefined ? tokens[hovered.position] : hovered.word);
       for (const span of root.querySelectorAll(".word")) {

@@ -15,6 +15,24 @@ const SIZE: Vec2 = vec2(410.0, 640.0);
 const MIDDLE: Pos2 = pos2(205.0, 400.0);
 const FRAME: f64 = 1.0 / 60.0;
 
+/// A window without a screen, in the app's style.
+pub fn context() -> Context {
+    let ctx = Context::default();
+    ctx.set_fonts(fonts::definitions());
+    theme::apply(&ctx);
+    ctx
+}
+
+/// The input of a frame, so many frames after the first.
+pub fn input(size: Vec2, frames: u64, events: Vec<Event>) -> RawInput {
+    RawInput {
+        screen_rect: Some(Rect::from_min_size(Pos2::ZERO, size)),
+        time: Some(frames as f64 * FRAME),
+        events,
+        ..RawInput::default()
+    }
+}
+
 /// The notebook's panel in a window without a screen.
 pub struct Panel {
     ctx: Context,
@@ -26,21 +44,14 @@ pub struct Panel {
 
 impl Panel {
     pub fn new() -> Self {
-        let ctx = Context::default();
-        ctx.set_fonts(fonts::definitions());
-        theme::apply(&ctx);
+        let ctx = context();
         Self { ctx, state: NotebookPanel::default(), prose: Prose::default(), view: ViewState::default(), frames: 0 }
     }
 
     /// One frame, from the input to the triangles.
     pub fn frame(&mut self, model: &NotebookModel, events: Vec<Event>) -> Vec<Command> {
         self.frames += 1;
-        let input = RawInput {
-            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, SIZE)),
-            time: Some(self.frames as f64 * FRAME),
-            events,
-            ..RawInput::default()
-        };
+        let input = input(SIZE, self.frames, events);
         let mut commands = Vec::new();
         let mut output = self.ctx.run_ui(input, |ui| {
             commands.extend(notebook_ui(ui, model, &mut self.state, &mut self.view.for_panels(), &mut self.prose).0);

@@ -86,6 +86,11 @@ pub fn set_pace(link: Res<Link>, outbox: Res<Outbox>) {
     }
 }
 
+/// As [`send`], at once.
+pub fn send_now(world: &mut World) {
+    world.run_system_cached(send).expect("all that sending asks for is there from the window's start");
+}
+
 /// Sends what the panels asked for.
 pub fn send(link: Res<Link>, mut outbox: ResMut<Outbox>) {
     if outbox.commands.is_empty() {

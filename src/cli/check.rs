@@ -197,7 +197,8 @@ fn check_one(
     problems.extend(closed_panels(&snapshot.lesson).into_iter().map(|(cell, panel)| {
         let panel = panel.title();
         let words = format!(
-            "its text names the panel {panel}, which no cell so far opens; add opens: [{panel:?}] to this cell or an earlier one, or write a link: [{panel}](attune:panel/{panel})"
+            "its text names the panel {panel}, which no cell so far opens; add opens: [{panel:?}] to this cell or an \
+             earlier one, or write a link: [{panel}](attune:panel/{panel})"
         );
         Problem { cell: cell.to_owned(), words, at: Spot::Words(format!("*{panel}*").into()) }
     }));

@@ -59,7 +59,7 @@ pub fn find_lessons(args: &mut Args) -> Result<(), Fault> {
 /// The file that is meant: one that is there, or a lesson of the course by its name alone, as `apple`.
 fn lesson(given: &Path, common: &Common) -> Result<PathBuf, Fault> {
     let Some(name) = name(given).filter(|_| !given.exists()) else { return Ok(given.to_owned()) };
-    let file = |folder: PathBuf| folder.join(name).with_extension(course::EXTENSION);
+    let file = |folder: PathBuf| course::file(&folder, name);
     match course::folder().map(file).filter(|file| file.is_file()) {
         Some(file) => Ok(file),
         None if built_in::has(name) => of_program(common).map(file),

@@ -1,6 +1,5 @@
 //! `attune grade`: the works of a class, judged by the lesson's own checks.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,6 +12,7 @@ use crate::export::grades::{Class, GradedWork, write_html, write_tsv};
 use crate::export::work_file::{LessonMark, WorkFile};
 use crate::kernel::check::grading::Grader;
 use crate::lesson::issue::printable;
+use crate::whole_file::is_same;
 
 /// Grades every work that can be read, and then says which could not.
 pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), Fault> {
@@ -53,9 +53,7 @@ pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), Fault> {
 
 /// Refuses to write the table over a work.
 fn spare(file: &Path, works: &[PathBuf]) -> Result<(), Fault> {
-    let found = |file: &Path| fs::canonicalize(file).ok();
-    let Some(there) = found(file) else { return Ok(()) };
-    match works.iter().any(|work| found(work).as_ref() == Some(&there)) {
+    match works.iter().any(|work| is_same(file, work)) {
         true => Err(Fault::output(format_args!(
             "{} is one of the works: choose another name",
             printable(&file.display().to_string())

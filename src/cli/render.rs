@@ -1,7 +1,12 @@
 //! `attune render`: a picture without a display.
 
+#[cfg(not(feature = "app"))]
 use super::args::{Common, RenderArgs};
+#[cfg(not(feature = "app"))]
 use super::fault::Fault;
+
+#[cfg(feature = "app")]
+pub use drawn::render;
 
 #[cfg(not(feature = "app"))]
 pub fn render(_: &RenderArgs, _: &Common) -> Result<(), Fault> {
@@ -9,91 +14,102 @@ pub fn render(_: &RenderArgs, _: &Common) -> Result<(), Fault> {
 }
 
 #[cfg(feature = "app")]
-pub fn render(request: &RenderArgs, common: &Common) -> Result<(), Fault> {
+mod drawn {
     use std::sync::Arc;
 
-    use crate::app::{AppFault, PictureOptions};
+    use crate::app::{self, AppFault, PictureOptions};
+    use crate::cli::args::{Common, RenderArgs};
+    use crate::cli::fault::Fault;
+    use crate::cli::{blame, open, print, progress, read};
+    use crate::export::file::obstacle;
+    use crate::export::shared::{OTHER_VERSION, Shared};
     use crate::kernel::Command;
     use crate::kernel::command::SentenceCommand;
+    use crate::lesson::Lesson;
+    use crate::lesson::issue::printable;
     use crate::lesson::schema::CellKind;
+    use crate::nearest::nearest;
 
-    let output = || crate::lesson::issue::printable(&request.output.display().to_string());
-    if !request.output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) {
-        return Err(Fault::usage(format_args!(
-            "--output: {} is not the name of a PNG file, such as apple.png",
-            output()
-        )));
-    }
-    // Before training, which may take long.
-    if let Some(why) = crate::export::file::obstacle(&request.output) {
-        return Err(Fault::output(format_args!("the picture cannot be written: {}: {why}", output())));
-    }
-    let options = if let Some(shared) = super::open::shared(&request.lesson, &request.of, common)? {
-        options_of_shared(request, shared, common)?
-    } else {
-        let lesson = super::read::read(&request.lesson, common.seed)?;
-        let (mut sentence, mut time) = (0, 1.0);
-        if let Some(id) = &request.cell {
-            let stages = || lesson.cells.iter().filter(|cell| matches!(cell.kind, CellKind::Stage { .. }));
-            let cell = stages().find(|cell| cell.id == *id).ok_or_else(|| {
-                let known: Vec<&str> = stages().map(|cell| cell.id.as_str()).collect();
-                let nearest = crate::nearest::nearest(id, known.iter().copied());
-                let hint = nearest.map_or(String::new(), |nearest| format!("; did you mean {nearest:?}?"));
-                let known = known.join(", ");
-                Fault::usage(format_args!("--cell: the lesson has no stage cell {id:?}; it has {known}{hint}"))
-            })?;
-            if let CellKind::Stage { sentence: of_cell, time: at_cell, .. } = &cell.kind {
-                (sentence, time) = (*of_cell, *at_cell);
-            }
+    pub fn render(request: &RenderArgs, common: &Common) -> Result<(), Fault> {
+        let output = || printable(&request.output.display().to_string());
+        if !request.output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) {
+            return Err(Fault::usage(format_args!(
+                "--output: {} is not the name of a PNG file, such as apple.png",
+                output()
+            )));
         }
-        let mut kernel = super::progress::train(lesson, common);
-        super::progress::trained(&kernel, &request.lesson)?;
+        // Before training, which may take long.
+        if let Some(why) = obstacle(&request.output) {
+            return Err(Fault::output(format_args!("the picture cannot be written: {}: {why}", output())));
+        }
+        let options = match open::shared(&request.lesson, &request.of, common)? {
+            Some(shared) => of_shared(request, shared, common)?,
+            None => of_lesson(request, common)?,
+        };
+        let options = PictureOptions {
+            size: request.size.unwrap_or(options.size),
+            workspace: request.workspace,
+            dark: request.theme.is_dark(),
+            transparent: request.transparent,
+            ..options
+        };
+        app::render(&options, &request.output).map_err(|fault| match fault {
+            fault @ AppFault::Output(_) => Fault::output(fault),
+            fault => Fault::screen(fault),
+        })
+    }
+
+    /// The picture of a lesson, which is trained first: a stage cell's, or that of the first sentence behind attention.
+    fn of_lesson(request: &RenderArgs, common: &Common) -> Result<PictureOptions, Fault> {
+        let lesson = read::read(&request.lesson, common.seed)?;
+        let (sentence, time) = match &request.cell {
+            Some(id) => stage_cell(&lesson, id)?,
+            None => (0, 1.0),
+        };
+        let mut kernel = progress::train(lesson, common);
+        progress::trained(&kernel, &request.lesson)?;
         kernel.apply(Command::Sentence(SentenceCommand::Select(sentence)));
         let (cell, time) = (request.cell.clone(), request.time.unwrap_or(time));
-        PictureOptions { cell, time, ..PictureOptions::of(Arc::new(kernel.snapshot())) }
-    };
-    let options = PictureOptions {
-        size: request.size.unwrap_or(options.size),
-        workspace: request.workspace,
-        dark: request.theme.is_dark(),
-        transparent: request.transparent,
-        ..options
-    };
-    crate::app::render(&options, &request.output).map_err(|fault| match fault {
-        fault @ AppFault::Output(_) => Fault::output(fault),
-        fault => Fault::screen(fault),
-    })
-}
-
-/// The picture of what somebody shared: the lesson as they had it, seen as they saw it.
-#[cfg(feature = "app")]
-fn options_of_shared(
-    request: &RenderArgs,
-    shared: crate::export::shared::Shared,
-    common: &Common,
-) -> Result<crate::app::PictureOptions, Fault> {
-    use std::sync::Arc;
-
-    use crate::app::PictureOptions;
-    use crate::export::shared::OTHER_VERSION;
-
-    let given = [("--cell", request.cell.is_some()), ("--time", request.time.is_some())];
-    if let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
-        return Err(Fault::usage(format_args!("{option}: what was shared is drawn as it was on the screen")));
+        Ok(PictureOptions { cell, time, ..PictureOptions::of(Arc::new(kernel.snapshot())) })
     }
-    let lesson = super::read::read(&shared.lesson, common.seed.or(shared.content.work.seed))?;
-    let version = shared.is_of_another_version.then_some(OTHER_VERSION.to_owned());
-    let kernel = super::progress::resume(lesson, shared.content.work, common);
-    let snapshot = kernel.snapshot();
-    if !common.quiet {
-        version.iter().chain(&*snapshot.report).for_each(super::print::warning);
+
+    /// The sentence and the time of a stage cell.
+    fn stage_cell(lesson: &Lesson, id: &str) -> Result<(usize, f32), Fault> {
+        let stages = || {
+            lesson.cells.iter().filter_map(|cell| match &cell.kind {
+                CellKind::Stage { sentence, time, .. } => Some((&*cell.id, (*sentence, *time))),
+                _ => None,
+            })
+        };
+        stages().find(|(known, _)| *known == id).map(|(_, at)| at).ok_or_else(|| {
+            let known: Vec<&str> = stages().map(|(known, _)| known).collect();
+            let hint =
+                nearest(id, known.iter().copied()).map_or(String::new(), |near| format!("; did you mean {near:?}?"));
+            let known = known.join(", ");
+            Fault::usage(format_args!("--cell: the lesson has no stage cell {id:?}; it has {known}{hint}"))
+        })
     }
-    if let Some(fault) = &snapshot.fault {
-        return Err(Fault::Lesson(format!("{}: {}\n", super::blame::place(&shared.lesson, fault.field), fault.words)));
+
+    /// The picture of what somebody shared: the lesson as they had it, seen as they saw it.
+    fn of_shared(request: &RenderArgs, shared: Shared, common: &Common) -> Result<PictureOptions, Fault> {
+        let given = [("--cell", request.cell.is_some()), ("--time", request.time.is_some())];
+        if let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+            return Err(Fault::usage(format_args!("{option}: what was shared is drawn as it was on the screen")));
+        }
+        let lesson = read::read(&shared.lesson, common.seed.or(shared.content.work.seed))?;
+        let version = shared.is_of_another_version.then_some(OTHER_VERSION.to_owned());
+        let kernel = progress::resume(lesson, shared.content.work, common);
+        let snapshot = kernel.snapshot();
+        if !common.quiet {
+            version.iter().chain(&*snapshot.report).for_each(print::warning);
+        }
+        if let Some(fault) = &snapshot.fault {
+            return Err(Fault::Lesson(format!("{}: {}\n", blame::place(&shared.lesson, fault.field), fault.words)));
+        }
+        let (snapshot, view) = (Arc::new(snapshot), shared.content.view.unwrap_or_default());
+        // The whole window has the usual size.
+        let size = request.workspace.then(|| PictureOptions::of(snapshot.clone()).size);
+        let options = PictureOptions::of_shared(snapshot, view);
+        Ok(PictureOptions { size: size.unwrap_or(options.size), ..options })
     }
-    let (snapshot, view) = (Arc::new(snapshot), shared.content.view.unwrap_or_default());
-    // The whole window has the usual size.
-    let size = if request.workspace { Some(PictureOptions::of(snapshot.clone()).size) } else { None };
-    let options = PictureOptions::of_shared(snapshot, view);
-    Ok(PictureOptions { size: size.unwrap_or(options.size), ..options })
 }

@@ -189,9 +189,7 @@ pub fn write(lesson: &Path, file: &Path, bytes: &[u8]) -> Result<(), ExportFault
 
 /// Refuses the lesson's own file.
 fn spare(lesson: &Path, file: &Path) -> Result<(), ExportFault> {
-    let found = |file: &Path| fs::canonicalize(file).ok();
-    let is_lesson = found(file).is_some_and(|file| Some(file) == found(lesson));
-    if is_lesson { Err(ExportFault::Lesson) } else { Ok(()) }
+    if whole_file::is_same(file, lesson) { Err(ExportFault::Lesson) } else { Ok(()) }
 }
 
 /// How the names of what stands beside a file end: the folder of a page's pictures ...

@@ -136,7 +136,7 @@ fn unread(class: &Class<'_>) -> String {
 struct Mistake<'a> {
     task: usize,
     said: &'a str,
-    /// What is said is a fault, in which a learner's words may be.
+    /// The words are those of a fault, in which a learner's may be.
     is_fault: bool,
     count: usize,
 }

@@ -67,6 +67,11 @@ impl CourseFile {
     }
 }
 
+/// The file of a folder's lesson, by its name.
+pub fn file(folder: &Path, name: &str) -> PathBuf {
+    folder.join(name).with_extension(EXTENSION)
+}
+
 /// The files of a folder's lessons, its glossary among them, in the order of their names.
 pub fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());

@@ -28,8 +28,7 @@ pub fn locate(file: &Path, path: FieldPath) -> Option<Place> {
 fn locate_in(text: &str, path: FieldPath) -> Option<Place> {
     let text = without_mark(text);
     let issues = Issues::new("", text);
-    let whole = issues.whole();
-    let mut node = whole.inner(syntax::document(whole)?);
+    let mut node = document(&issues)?;
     let mut names: &[&'static str] = &["Lesson"];
     for &field in path {
         let Some(value) = Record::open(node, names)?.given(field) else { break };
@@ -43,12 +42,17 @@ fn locate_in(text: &str, path: FieldPath) -> Option<Place> {
     Some(issues.source.place(issues.source.offset(node.text)))
 }
 
+/// The one value of a file.
+fn document<'i>(issues: &'i Issues<'_>) -> Option<Node<'i>> {
+    let whole = issues.whole();
+    Some(whole.inner(syntax::document(whole)?))
+}
+
 /// The bytes of a field's value in a lesson's text; `None` where the lesson leaves it out, or cannot be read.
 pub fn value_in(text: &str, field: &str) -> Option<Range<usize>> {
     let read = without_mark(text);
     let issues = Issues::new("", read);
-    let whole = issues.whole();
-    let value = Record::open(whole.inner(syntax::document(whole)?), &["Lesson"])?.given(field)?;
+    let value = Record::open(document(&issues)?, &["Lesson"])?.given(field)?;
     let start = text.len() - read.len() + issues.source.offset(value.text);
     Some(start..start + value.text.len())
 }
@@ -90,8 +94,7 @@ impl<'t> Places<'t> {
     }
 
     fn read(issues: &Issues<'_>) -> Option<(Ranges, Ranges)> {
-        let whole = issues.whole();
-        let lesson = Record::open(whole.inner(syntax::document(whole)?), &["Lesson"])?;
+        let lesson = Record::open(document(issues)?, &["Lesson"])?;
         let ranges = |field: &str, kinds: &[&'static str], max: usize| {
             let mut found = Ranges::new();
             if let Some(node) = lesson.given(field) {

@@ -101,8 +101,8 @@ fn sentences(model: &ModelFolder) -> Vec<String> {
 
 fn notes(model: &ModelFolder) -> Cell {
     let markdown = format!(
-        "# {}\n\n{}.\n\nType a sentence above the stage, and every word moves from its static vector, its row of the embedding table, through \
-         all layers. Add a code cell below to read and to change any tensor.",
+        "# {}\n\n{}.\n\nType a sentence above the stage, and every word moves from its static vector, its row of the \
+         embedding table, through all layers. Add a code cell below to read and to change any tensor.",
         model.name.replace(['\\', '`', '*', '_', '[', ']', '<', '>', '#', '$', '{', '}', '&'], " "),
         model.about(),
     );

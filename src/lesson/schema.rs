@@ -134,6 +134,11 @@ impl StaticEmbedding {
         matches!(self, Self::Pretrained(_))
     }
 
+    /// Whether the model guesses words: of pretrained ones, some have no head for that.
+    pub fn guesses_words(&self) -> bool {
+        !matches!(self, Self::Pretrained(model) if !model.has_head)
+    }
+
     /// Passes over the corpus; none where the vectors are given.
     pub fn epochs(&self) -> usize {
         match self {

@@ -74,11 +74,8 @@ fn pass(read: &Pretrained) -> Result<String, String> {
     let ids: Vec<usize> = (0..tokens).map(|i| i * rows / tokens).collect();
     let (model, sentence) = (read.model(), Sequences::one(&ids));
     let run = || Activations::of(&model, &read.parameters, &sentence, None, &Interventions::default());
-    let (first, logits) = {
-        let first = run();
-        let logits = model.logits_of(&read.parameters, &first.output);
-        (first, logits)
-    };
+    let first = run();
+    let logits = model.logits_of(&read.parameters, &first.output);
     let layers = (1..).map(|layer| format!("the output of layer {layer}")).zip(&first.blocks);
     let layers = layers.map(|(name, block)| (name, block.output.flat()));
     let last = [("the final output", first.output.flat()), ("a logit", logits.flat())];

@@ -7,6 +7,7 @@ use std::io::{Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
+use data_encoding::HEXLOWER;
 use faer::MatRef;
 use sha2::{Digest, Sha256};
 
@@ -16,7 +17,7 @@ use super::files::{plain, text};
 use super::names::{Found, Layout, Origin, Origins};
 use super::refusal::{Refusal, quoted};
 use super::safetensors::shards::Index;
-use super::safetensors::{Reader, Source, Tensor, hexadecimal};
+use super::safetensors::{Reader, Source, Tensor};
 use crate::numerics::Matrix;
 use crate::numerics::attention::{AttentionConfig, Mask};
 use crate::numerics::block::{BlockConfig, Norm};
@@ -55,7 +56,7 @@ pub struct ModelFile {
 
 impl ModelFile {
     pub(super) fn of_text(name: &str, text: &str) -> Self {
-        let sha256 = hexadecimal(&Sha256::digest(text));
+        let sha256 = HEXLOWER.encode(&Sha256::digest(text));
         Self { name: name.to_owned(), bytes: text.len() as u64, sha256 }
     }
 }

@@ -10,7 +10,7 @@ use crate::kernel::data::token::token_labels;
 use crate::kernel::snapshot::{Generated, ModelSnapshot, Snapshot, StaticSpace, Token};
 use crate::lesson::Lesson;
 use crate::lesson::limits::GENERATED_MAX;
-use crate::lesson::schema::{Objective, StaticEmbedding};
+use crate::lesson::schema::Objective;
 use crate::numerics::model::generate::{Choice, Sampling};
 use crate::quantity::{Entry, Quantity};
 
@@ -139,13 +139,12 @@ impl AnswersModel {
 }
 
 fn question(lesson: &Lesson) -> &'static str {
-    if let StaticEmbedding::Pretrained(model) = &lesson.static_embedding {
-        if !model.has_head {
-            return "This model has no output head. A word counts as likely here if the output is similar to its row of the embedding table.";
-        }
-        if lesson.model.objective != Objective::NextWord {
-            return "Which word belongs in each place? Write [MASK] in the place of a word to hide it from the model.";
-        }
+    if !lesson.static_embedding.guesses_words() {
+        return "This model has no output head. A word counts as likely here if the output is similar to its row of the \
+                embedding table.";
+    }
+    if lesson.static_embedding.is_pretrained() && lesson.model.objective != Objective::NextWord {
+        return "Which word belongs in each place? Write [MASK] in the place of a word to hide it from the model.";
     }
     match &lesson.model.objective {
         Objective::MaskedWord { .. } => {
@@ -174,7 +173,7 @@ fn writing(model: &ModelSnapshot, objective: &Objective) -> Writing {
 pub fn said(model: &ModelSnapshot, token: usize) -> Option<String> {
     let likeliest = &model.sentence.answers.likeliest;
     let objective = &model.made_of.model.objective;
-    if matches!(&model.made_of.static_embedding, StaticEmbedding::Pretrained(model) if !model.has_head) {
+    if !model.made_of.static_embedding.guesses_words() {
         return None;
     }
     let answer =

@@ -113,7 +113,7 @@ impl AttentionModel {
         self.sinks.shown(reading, (map.head, query, key), map.weights[query][key], map.lengths[query][key])
     }
 
-    /// What fills a cell of a map: a weight of 1, or the longest that is added.
+    /// The number that fills a cell of a map: a weight of 1, or the longest that is added.
     pub fn full(&self, map: &HeadMap, reading: Reading) -> f32 {
         if !reading.is_added {
             return 1.0;
@@ -123,7 +123,7 @@ impl AttentionModel {
         pairs.filter_map(shown).fold(f32::MIN_POSITIVE, f32::max)
     }
 
-    /// What these heads show, for a spreadsheet: the words of rows and columns, every digit, one head below another.
+    /// The numbers of these heads, for a spreadsheet: the words of rows and columns, every digit, one head below another.
     pub fn tsv(&self, heads: &[usize], reading: Reading) -> String {
         let table = |head: &usize| {
             let map = &self.heads[*head];
@@ -141,7 +141,7 @@ impl AttentionModel {
         said + tables.join("\n").as_str()
     }
 
-    /// What a cell shows in place of its weight, in words; `None` where it is the weight.
+    /// The words that a cell shows in place of its weight; `None` where it is the weight.
     pub fn say_shown(&self, head: usize, query: usize, key: usize, reading: Reading) -> Option<String> {
         let map = &self.heads[head];
         let is_hidden = reading.hides_sinks && self.sinks.is_of(head, key);

@@ -1,4 +1,4 @@
-//! Where an answer comes from: what the word's own vector, each head, each word that it looks at and each feed-forward part
+//! The origin of an answer: what the word's own vector, each head, each word that it looks at and each feed-forward part
 //! add to the answer's logit.
 
 use std::collections::BTreeMap;

@@ -105,7 +105,7 @@ fn warnings(space: &StaticSpace) -> Vec<String> {
     little.into_iter().chain(skewed).collect()
 }
 
-/// Whose variance the shares divide, and the norm that the picture is seen through, if there is one.
+/// A sentence on whose variance the shares divide, and on the norm that the picture is seen through, if there is one.
 pub fn about(snapshot: &Snapshot) -> String {
     let Some(space) = snapshot.space.as_deref() else { return String::new() };
     let of = match (&space.basis.fitted, snapshot.lesson.static_embedding.is_pretrained()) {

@@ -28,8 +28,9 @@ pub struct LensLayer {
     pub said: String,
 }
 
-const NOTE: &str = "Each layer's vector goes through the last norm, with its own mean and deviation, and through the readout. \
-                    Early layers are not made for that, so what they seem to answer is biased; the last layer is the answer itself.";
+const NOTE: &str = "Each layer's vector goes through the last norm, with its own mean and deviation, and through the \
+                    readout. Early layers are not made for that, so what they seem to answer is biased; the last layer is \
+                    the answer itself.";
 
 impl Model for LensModel {
     /// The word that is chosen; the last where none is.

@@ -54,7 +54,7 @@ pub struct Sink {
 }
 
 impl Sink {
-    /// What it is, and whether it means much, in words.
+    /// A description of the sink, and whether it means much, in words.
     pub fn about(&self) -> String {
         let Self { label, mean, heads: (some, all), of_weights, of_added, .. } = self;
         let percent = |share: f32| format!("{:.0} %", share * 100.0);

@@ -59,7 +59,7 @@ pub struct TensorGroup<'a> {
     pub tensors: Vec<&'a TensorModel>,
 }
 
-/// What a caller that asks for another entry did wrong.
+/// The mistake of a caller that asks for another entry.
 const ENTRY: &str = "an entry of the tensor";
 
 impl TensorModel {

@@ -5,8 +5,9 @@ use std::fs;
 
 use attune::numerics::model::Readout;
 use attune::numerics::params::TensorName;
-use attune::pretrained::safetensors::{Dtype, hexadecimal};
+use attune::pretrained::safetensors::Dtype;
 use attune::pretrained::{Family, Pretrained, load};
+use data_encoding::HEXLOWER;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
@@ -114,7 +115,7 @@ fn a_model_may_lie_in_two_files() {
         assert_eq!(names, [files[0], files[1], "config.json", "model.safetensors.index.json"]);
         for file in &found.files {
             let bytes = fs::read(folder.join(&file.name)).expect("a file");
-            assert_eq!((file.bytes, &*file.sha256), (bytes.len() as u64, &*hexadecimal(&Sha256::digest(&bytes))));
+            assert_eq!((file.bytes, &*file.sha256), (bytes.len() as u64, &*HEXLOWER.encode(&Sha256::digest(&bytes))));
         }
         let last = found.origins.of.values().find(|origin| origin.file == 1).expect("one of the second file");
         assert!(second.tensors.iter().any(|tensor| tensor.name == last.tensor));

@@ -88,7 +88,7 @@ fn the_hash_is_of_the_whole_file() {
     assert_eq!(source.skip_next(&mut |_| true), Ok(true));
     assert_eq!(source.read_next(1, &mut |_, _| true), Ok(true));
     let whole = <sha2::Sha256 as sha2::Digest>::digest(&bytes);
-    assert_eq!(source.sha256(), attune::pretrained::safetensors::hexadecimal(&whole));
+    assert_eq!(source.sha256(), data_encoding::HEXLOWER.encode(&whole));
 }
 
 #[test]

@@ -348,7 +348,7 @@ fn foot_ui(ui: &Ui, head: &HeadSummary, measure: HeadMeasure, full: f32, map: Re
     ui.painter().text(at, Align2::CENTER_TOP, short(found), theme::mono(size::CELL_NUMBER), palette.ink_soft);
 }
 
-/// How a map stands out.
+/// The mark of a map that stands out.
 struct Marks {
     /// Its place among the strongest, from 0.
     rank: Option<usize>,

@@ -71,5 +71,5 @@ fn lesson_beside(world: &World, id: &str) -> Option<PathBuf> {
 fn lesson_of_program(world: &World, id: &str) -> Option<PathBuf> {
     let home = world.get_resource::<Setup>()?.home.as_ref().filter(|_| built_in::has(id))?;
     let folder = built_in::put_into(&home.built_in()).ok()?;
-    Some(folder.join(id).with_extension(course::EXTENSION))
+    Some(course::file(&folder, id))
 }

@@ -36,7 +36,7 @@ use super::still_map::StillState;
 use super::top_bar::SENTENCE;
 use crate::app::actions::window::{PictureChoice, WorkChoice};
 use crate::app::actions::{Action, Pressed, WindowAction, focus};
-use crate::app::link::{Outbox, send};
+use crate::app::link::{Outbox, send_now};
 use crate::app::panels;
 use crate::app::panels::compare::{SECOND_SENTENCE, toggle};
 use crate::app::panels::meaning::MeaningPanel;
@@ -139,7 +139,7 @@ pub fn perform(world: &mut World) {
             Action::Follow(link) => follow(world, link),
         }
         // What comes next may open another lesson: commands are for this one.
-        world.run_system_cached(send).expect("all that sending asks for is there from the window's start");
+        send_now(world);
     }
     presenting::follow(world);
 }

@@ -44,7 +44,7 @@ pub struct Presentation {
     /// The stage cell and the stop of its walk that were shown last.
     pub(super) staged: Option<(CellId, Option<Stop>)>,
     scroll: Scroll,
-    /// What is written in its cells.
+    /// The state of its cells' editors and outputs.
     notebook: NotebookPanel,
     pub(super) before: Before,
 }
@@ -58,7 +58,7 @@ pub struct Before {
     pub fitted: Option<Arc<StageModel>>,
 }
 
-/// How much of a beat is in sight.
+/// The part of a beat that is in sight.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Scroll {
     /// Asked for by a key.
@@ -66,7 +66,7 @@ struct Scroll {
     above: f32,
     below: f32,
     page: f32,
-    /// What is revealed comes below what is shown, and is brought into sight when it is there.
+    /// The reveal is yet to come below what is shown, and is then brought into sight.
     awaits: bool,
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bevy::prelude::*;
 
-use crate::app::link::{Link, Outbox, send};
+use crate::app::link::{Link, Outbox, send_now};
 use crate::app::scene::Scene;
 use crate::app::stage::frame::StageTab;
 use crate::app::view::ViewState;
@@ -109,7 +109,7 @@ pub fn follow(world: &mut World) {
     });
     if let Some(commands) = commands.filter(|commands| !commands.is_empty()) {
         world.resource_mut::<Outbox>().commands.extend(commands);
-        world.run_system_cached(send).expect("all that sending asks for is there from the window's start");
+        send_now(world);
     }
 }
 

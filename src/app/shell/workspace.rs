@@ -114,7 +114,7 @@ pub fn workspace(
     (tab.controls.is_over, tab.strip.is_over) = (false, false);
     if let Some(talk) = &mut state.presentation {
         let strip = StripOptions { is_open: false, reduced_motion: view.preferences.reduced_motion };
-        let mut stage = StageSide { scene: &on_stage, tab: &mut tab, is_figure: false, has_controls: false, strip };
+        let mut stage = StageSide { scene: &on_stage, tab: &mut tab, parts: StageParts::Gauge, strip };
         let prose = &mut workspace.0.prose;
         let requests = presentation_ui(&mut ui, &scene, talk, &mut view.for_panels(), &mut stage, prose);
         outbox.commands.extend(requests.commands);
@@ -143,8 +143,8 @@ pub fn workspace(
     state.asked.extend(lesson_keys(&ctx, &keys).into_iter().map(Action::Row));
     let strip =
         StripOptions { is_open: has_come_to_attention(&workspace.0), reduced_motion: view.preferences.reduced_motion };
-    let is_figure = view.figure.is_on;
-    let mut stage = StageSide { scene: &on_stage, tab: &mut tab, is_figure, has_controls: true, strip };
+    let parts = if view.figure.is_on { StageParts::Picture } else { StageParts::All };
+    let mut stage = StageSide { scene: &on_stage, tab: &mut tab, parts, strip };
     if figure.is_some() {
         figure_ui(&mut ui, &scene, &mut view, &mut stage);
         return Ok(());
@@ -225,14 +225,22 @@ fn walk_ui(ui: &mut Ui, scene: &StageScene, view: &mut PanelView) {
     timeline_ui(ui, scene.route.as_deref(), scene.walk.as_deref(), scene.about_pieces(view), view);
 }
 
+/// The parts of the stage that are drawn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum StageParts {
+    /// The picture alone.
+    Picture,
+    /// The gauge over the picture: the sentence stands elsewhere.
+    Gauge,
+    /// The sentence, the gauge and the bar over the picture, and the time line under it.
+    All,
+}
+
 /// The stage as the dock knows it.
 struct StageSide<'a> {
     scene: &'a StageScene,
     tab: &'a mut StageTab,
-    /// The stage alone, without the sentence.
-    is_figure: bool,
-    /// The sentence and the bar over the picture, and the time line under it.
-    has_controls: bool,
+    parts: StageParts,
     strip: StripOptions,
 }
 
@@ -297,24 +305,26 @@ fn strip_ui(
 
 /// The picture and, in the workspace, the bar over it and the time slider under it.
 fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
-    let StageSide { scene, tab, is_figure, has_controls, strip } = side;
+    let StageSide { scene, tab, parts, strip } = side;
     let mut area = ui.available_rect_before_wrap();
     let (model, emphasis) = (scene.points.as_ref(), &scene.emphasis);
-    if !*is_figure {
-        let whole = area;
-        if *has_controls {
-            area = strip_ui(ui, scene, &mut tab.strip, area, *strip, view);
+    let has_gauge = match parts {
+        StageParts::Picture => false,
+        StageParts::Gauge => true,
+        StageParts::All => {
+            let whole = area;
+            area = strip_ui(ui, scene, &mut tab.strip, whole, *strip, view);
+            area != whole && whole.height() >= gauge::FROM
         }
-        let has_room = (area != whole && whole.height() >= gauge::FROM) || !*has_controls;
-        if let Some(gauge) = scene.gauge.as_deref().filter(|_| has_room) {
-            let gauge = Gauge::of(gauge, view);
-            let (top, below) = area.split_top_bottom_at_y(area.top() + gauge.height());
-            area = below;
-            let time = view.walk.time();
-            ui.scope_builder(UiBuilder::new().max_rect(top), |ui| gauge.ui(ui, time, view));
-        }
+    };
+    if let Some(gauge) = scene.gauge.as_deref().filter(|_| has_gauge) {
+        let gauge = Gauge::of(gauge, view);
+        let (top, below) = area.split_top_bottom_at_y(area.top() + gauge.height());
+        area = below;
+        let time = view.walk.time();
+        ui.scope_builder(UiBuilder::new().max_rect(top), |ui| gauge.ui(ui, time, view));
     }
-    if !*is_figure && *has_controls {
+    if *parts == StageParts::All {
         let timeline = area.split_top_bottom_at_y((area.bottom() - timeline::height(area.width())).max(area.top())).1;
         area.max.y = timeline.top();
         ui.scope_builder(UiBuilder::new().max_rect(timeline), |ui| walk_ui(ui, scene, view));

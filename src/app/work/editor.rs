@@ -13,7 +13,7 @@ const GRACE: Duration = Duration::from_millis(1500);
 const GRACE_OF_DESKTOP: Duration = Duration::from_secs(6);
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What opens text files on a desktop: each with its arguments.
+/// Programs that open text files on a desktop, each with its arguments.
 const DESKTOP: &[&[&str]] = if cfg!(target_os = "macos") {
     &[&["open", "-t"]]
 } else if cfg!(windows) {

@@ -94,7 +94,7 @@ struct Work {
     status: Option<Status>,
     /// The kernel's report that has been seen to.
     report: Arc<[String]>,
-    /// Whose word and head are chosen when the sentence is there.
+    /// The view that lends its word and head when the sentence is there.
     awaited: Option<SavedView>,
 }
 
@@ -153,7 +153,7 @@ impl Session {
         self.copy_of.as_deref().unwrap_or(&self.path)
     }
 
-    /// Where the work is kept. That of a copy has a name that no lesson has.
+    /// The key under which the work is kept. That of a copy has a name that no lesson has.
     fn key(&self, lesson: &Lesson) -> Key {
         match &self.copy_of {
             None => Key::of_file(&lesson.id, &self.path),

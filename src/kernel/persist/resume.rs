@@ -150,7 +150,9 @@ impl LessonModel {
             && saved.files != files(model)
         {
             report.push(
-                "The model's files have changed since you last opened it; your changes of weights now apply to the new values.".to_owned(),
+                "The model's files have changed since you last opened it; your changes of weights now apply to the new \
+                 values."
+                    .to_owned(),
             );
         }
         let is_back = saved.sentence.as_ref().is_none_or(|words| match self.known(words, lesson) {

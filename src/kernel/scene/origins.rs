@@ -3,7 +3,6 @@
 use crate::kernel::data::answers::{Answer, likeliest};
 use crate::kernel::snapshot::Snapshot;
 use crate::kernel::vectors::network;
-use crate::lesson::schema::StaticEmbedding;
 use crate::numerics::Matrix;
 use crate::numerics::model::Pooling;
 use crate::numerics::model::attribution::{NoSum, TermOf};
@@ -13,11 +12,7 @@ use crate::numerics::model::attribution::{NoSum, TermOf};
 pub fn layer_answers(snapshot: &Snapshot, token: usize) -> Option<Vec<Vec<Answer>>> {
     let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
     let is_by_word = model.architecture.pooling == Pooling::Every && token < model.sentence.tokens.len();
-    let guesses = match &model.made_of.static_embedding {
-        StaticEmbedding::Pretrained(folder) => folder.has_head,
-        StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => true,
-    };
-    if !is_by_word || !guesses {
+    if !is_by_word || !model.made_of.static_embedding.guesses_words() {
         return None;
     }
     let network = network(&model.made_of, space);

@@ -1,4 +1,4 @@
-//! Where a logit comes from, and what each layer would answer.
+//! The terms of a logit, and the answers that each layer would give.
 //!
 //! ```text
 //! lens(x_l) = Z(norm_Y(x_l))                         each layer's own μ and σ; nostalgebraist 2020, "interpreting GPT"

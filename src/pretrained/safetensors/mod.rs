@@ -18,6 +18,7 @@ use std::panic::resume_unwind;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 use super::refusal::Refusal;
@@ -129,7 +130,7 @@ impl Hash {
                 whole.join().unwrap_or_else(|panic| resume_unwind(panic))
             }
         };
-        hexadecimal(&hash.finalize())
+        HEXLOWER.encode(&hash.finalize())
     }
 }
 
@@ -211,11 +212,6 @@ impl<R: Read> Source<R> {
     pub fn sha256(self) -> String {
         self.hash.finish()
     }
-}
-
-/// Bytes as lower-case hexadecimal digits.
-pub fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn first_not_finite(numbers: &[f32]) -> Option<usize> {

@@ -82,7 +82,7 @@ pub struct StepJson {
     pub cls: Option<(String, u32)>,
 }
 
-/// What a pre-tokenizer looks for.
+/// The pattern that a pre-tokenizer looks for.
 #[derive(Deserialize)]
 pub struct PatternJson {
     #[serde(rename = "Regex")]

@@ -6,7 +6,7 @@ use super::split::WORDS;
 
 /// The name of a piece that stands for every word that is none of the vocabulary.
 pub const UNKNOWN: &str = "[UNK]";
-/// That of the piece that hides a word.
+/// The name of the piece that hides a word.
 pub const MASK: &str = "[MASK]";
 
 /// The text of a `tokenizer.json` in which these words have the ids from 0 on, and the special pieces those behind

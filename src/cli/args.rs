@@ -9,10 +9,12 @@ use clap_complete::Shell;
 use crate::export::file::Format;
 use crate::store::Home;
 
-/// A workspace for learning self-attention: train tiny models, watch words move, turn every weight.
+/// A workspace for learning self-attention: train tiny models or open BERT and GPT-2, watch words move, and change every
+/// weight.
 ///
-/// Exit codes: 0 done, 1 the lesson has issues or the output cannot be written, 2 wrong usage, 3 no display or GPU, 70 a fault of attune itself.
-/// README.md shows how to begin, and src/lesson/format.md lists every field of a lesson file.
+/// To begin: `attune` opens the course, and `attune new my_lesson.ron` writes a lesson with comments to start from. Exit
+/// codes: 0 done, 1 the lesson has issues or the output cannot be written, 2 wrong usage, 3 no display or GPU, 70 attune
+/// has crashed, 130 Ctrl-C ended `check --watch`.
 #[derive(Debug, Parser)]
 #[command(version)]
 pub struct Args {
@@ -76,8 +78,9 @@ impl Common {
 pub enum Action {
     /// Train lessons and verify every claim of them, without a window.
     Check {
-        /// The lesson files, such as lessons/*.ron; a glossary among them is checked as one. Without any, the course. Of a
-        /// model's folder or name, its files with their SHA-256, its tokenizer, a pass of its own and published numbers.
+        /// The lessons, by their files or names, such as lessons/*.ron; a glossary among them is checked as one. Or
+        /// models, by folder or name: their files with SHA-256, tensors and tokenizer, a self-test, and published
+        /// numbers of those that are known. Without any, the course.
         lessons: Vec<PathBuf>,
         #[command(flatten)]
         options: CheckOptions,
@@ -86,7 +89,7 @@ pub enum Action {
     ///
     /// src/export/trace.md describes its keys and how heads and blocks are counted.
     Trace {
-        /// The lesson file, which is trained first; or a model's folder or name.
+        /// The lesson, by its file or its name in the course, trained first; or a pretrained model, by its folder or name.
         lesson: PathBuf,
         /// Words of the lesson's vocabulary, or any text for a model; without it, the first sentence.
         #[arg(long, allow_hyphen_values = true)]
@@ -114,7 +117,10 @@ pub enum Action {
     /// Print the manual page, for `man -l -` or a folder of manual pages.
     Manual,
     /// Print the completions of a shell, for its folder of completions.
-    Completions { shell: Shell },
+    Completions {
+        /// The shell to complete for.
+        shell: Shell,
+    },
     /// Write a lesson, trained and with the outputs of its cells, as a file for another program.
     ///
     /// ipynb: a Jupyter notebook. html: one page that needs nothing else. web: the same page with the model in
@@ -143,7 +149,8 @@ const WITHIN: u64 = 60;
 
 #[derive(Debug, clap::Args)]
 pub struct RenderArgs {
-    /// The lesson file, which is trained first; or a file that was shared, drawn as it was on the screen.
+    /// The lesson, by its file or its name in the course, trained first; or a pretrained model, by its folder or name; or
+    /// a file that was shared, drawn as it was on the screen.
     pub lesson: PathBuf,
     #[command(flatten)]
     pub of: OfLesson,
@@ -173,6 +180,7 @@ pub struct RenderArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct ExportArgs {
+    /// The lesson, by its file or its name in the course, trained first; or a pretrained model, by its folder or name.
     pub lesson: PathBuf,
     /// The format to write.
     #[arg(long, value_enum, value_name = "FORMAT")]

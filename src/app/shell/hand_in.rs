@@ -53,25 +53,26 @@ pub fn hand_in_ui(ctx: &Context, state: &mut Option<HandInUiState>) -> Option<Ac
             ui.horizontal(|ui| {
                 let label = ui.label("Name");
                 let field = TextEdit::singleline(&mut said.name).char_limit(NAME_MAX).desired_width(f32::INFINITY);
-                let field = ui.add(field.hint_text("may stay empty")).labelled_by(label.id);
-                let field = field.on_hover_text("Stands in the file, and in the table of the class");
+                let field = ui.add(field.hint_text("optional")).labelled_by(label.id);
+                let field = field.on_hover_text("Appears in the file and in the table of the class");
                 goes_on = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
                 if !std::mem::replace(&mut said.has_begun, true) {
                     field.request_focus();
                 }
             });
             ui.horizontal(|ui| {
-                let hint = "attune does not measure it: the file has what you write here";
+                let hint = "attune does not measure it: enter it yourself";
                 checkbox_ui(ui, &mut said.says_minutes, "Say how long I worked").on_hover_text(hint);
                 let minutes = DragValue::new(&mut said.minutes).range(0..=MINUTES_MAX).suffix(" min");
                 let field = ui.add_enabled(said.says_minutes, minutes);
-                field.on_hover_text("Drag, or click to write").on_disabled_hover_text("Check the box to say it");
+                field.on_hover_text("Drag, or click to type").on_disabled_hover_text("Tick the box first");
             });
             ui.add_space(size::GAP);
             ui.horizontal(|ui| {
                 let words = RichText::new("Choose a file …").color(palette.on_accent);
                 let button = ui.add(egui::Button::new(words).fill(palette.accent));
-                goes_on |= button.on_hover_text("Where the file goes: by itself, beside the lesson").clicked();
+                goes_on |=
+                    button.on_hover_text("Choose where to save the file: by default, beside the lesson").clicked();
                 is_over = ui.button("Cancel").on_hover_text("Nothing is written (Esc)").clicked();
             });
         });

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use super::models::Model;
 use super::quoted;
+use crate::kernel::command::{Command, SentenceCommand};
 use crate::kernel::data::answers::{ANSWERS, check_generates};
 use crate::kernel::data::token::token_labels;
 use crate::kernel::snapshot::{Generated, ModelSnapshot, Snapshot, StaticSpace, Token};
 use crate::lesson::Lesson;
 use crate::lesson::limits::GENERATED_MAX;
 use crate::lesson::schema::Objective;
-use crate::numerics::model::generate::{Choice, Sampling};
+use crate::numerics::model::generate::{Choice, RowsRead, Sampling};
 use crate::quantity::{Entry, Quantity};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -65,6 +66,8 @@ impl AnswerRow {
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedAnswer {
     pub name: String,
+    /// Index into the model's classes.
+    pub class: usize,
     pub probability: f32,
     /// Index into the lesson's groups.
     pub group: Option<usize>,
@@ -90,6 +93,42 @@ pub struct Written {
     pub words: Vec<String>,
     /// How they were chosen, and whether the weights are still those that chose them.
     pub said: String,
+    /// Rows that each word was written from.
+    pub rows: Vec<RowsRead>,
+    /// The same in words: how many were computed, and how many kept.
+    pub rows_said: String,
+}
+
+/// The learner's choice of how to write on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WritingPlan {
+    /// Words at once.
+    pub count: usize,
+    /// Words are drawn by their probability, instead of the likeliest each time.
+    pub draws: bool,
+    pub temperature: f64,
+    /// The number of likeliest words to draw among, and whether it counts.
+    pub top_k: (bool, usize),
+    /// The share of the probability to draw among, and whether it counts.
+    pub top_p: (bool, f64),
+}
+
+impl Default for WritingPlan {
+    fn default() -> Self {
+        Self { count: 6, draws: false, temperature: 1.0, top_k: (false, 10), top_p: (false, 0.9) }
+    }
+}
+
+impl WritingPlan {
+    pub fn command(&self) -> Command {
+        let sampling = Sampling {
+            temperature: self.temperature,
+            top_k: self.top_k.0.then_some(self.top_k.1),
+            top_p: self.top_p.0.then_some(self.top_p.1),
+        };
+        let choice = if self.draws { Choice::Sampled(sampling) } else { Choice::Greedy };
+        Command::Sentence(SentenceCommand::Generate { count: self.count, choice })
+    }
 }
 
 impl Model for AnswersModel {
@@ -116,6 +155,7 @@ impl AnswersModel {
                 .iter()
                 .map(|answer| NamedAnswer {
                     name: model.classes[answer.class].clone(),
+                    class: answer.class,
                     probability: answer.probability,
                     group: groups.groups[answer.class],
                     entry: Quantity::Probability.of_model([row, answer.class]),
@@ -132,6 +172,16 @@ impl AnswersModel {
             writing: writing(model, objective),
             groups,
         })
+    }
+
+    /// The row of a word that is chosen, the last where none is; or the only one.
+    pub fn row_number(&self, query: Option<usize>) -> usize {
+        let last = self.rows.len().saturating_sub(1);
+        if self.is_by_token { query.unwrap_or(last).min(last) } else { 0 }
+    }
+
+    pub fn row_of(&self, query: Option<usize>) -> Option<&AnswerRow> {
+        self.rows.get(self.row_number(query))
     }
 
     /// How many answers a row names, at most.
@@ -165,6 +215,8 @@ fn writing(model: &ModelSnapshot, objective: &Objective) -> Writing {
         before: if model.sentence.source.is_some() { Vec::new() } else { words(&model.sentence.tokens) },
         words: words(&generated.words),
         said: how(generated),
+        rows: generated.rows.clone(),
+        rows_said: rows_said(&generated.rows),
     });
     Writing::Can { most: GENERATED_MAX, written }
 }
@@ -186,6 +238,27 @@ pub fn said(model: &ModelSnapshot, token: usize) -> Option<String> {
         Objective::NextWord | Objective::Sequence(_) => format!("After {} the model answers {answer}.", place()),
         Objective::Label => format!("The model answers {answer}."),
     })
+}
+
+/// Rows of keys and values that were computed, and those that were kept.
+fn rows_said(rows: &[RowsRead]) -> String {
+    let count = |rows: usize| if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") };
+    let Some((first, others)) = rows.split_first() else { return String::new() };
+    let begins = format!("The first word took {} of every layer", count(first.computed));
+    let kept = others.iter().take_while(|rows| rows.kept > 0).count();
+    match others.len() {
+        0 => format!("{begins}."),
+        all if kept == all => {
+            format!("{begins}, each word after it 1: keys and values of earlier words do not change, so they are kept.")
+        }
+        _ if kept == 0 => {
+            format!("{begins}; every word after it took all rows anew, as none that was there before would still hold.")
+        }
+        _ => format!(
+            "{begins}, the next {kept} took 1 each, as keys and values of earlier words are kept. Then the sentence was \
+             longer than the model reads, so every word stands at another place and all rows are computed anew."
+        ),
+    }
 }
 
 fn how(generated: &Generated) -> String {

@@ -15,10 +15,13 @@ use crate::numerics::model::attribution::{NoSum, TermOf};
 pub struct AttributionModel {
     /// The answer and the word, in a sentence.
     pub title: String,
+    pub answer: String,
+    /// The answer's number among the model's classes.
+    pub class: usize,
     pub logit: f32,
     /// Terms by layer: before all layers first, then layer by layer, and what the readout adds.
     pub layers: Vec<Share>,
-    /// Each head of all layers.
+    /// Each head of all layers, the largest first.
     pub heads: Vec<Share>,
     /// Each look of a head at a word, the largest first.
     pub looks: Vec<Share>,
@@ -38,12 +41,13 @@ impl Share {
     }
 }
 
-impl Model for AttributionModel {
+/// The origin of an answer, or in words why it has none.
+impl Model for Result<AttributionModel, String> {
     /// The word, and the answer among the model's classes; the last word and its likeliest answer where none is chosen.
     type Choice = (Option<usize>, Option<usize>);
 
     fn make(snapshot: &Arc<Snapshot>, choice: &Self::Choice, _: Option<&Self>) -> Option<Self> {
-        Self::of(snapshot, *choice).and_then(Result::ok)
+        AttributionModel::of(snapshot, *choice)
     }
 }
 
@@ -109,8 +113,10 @@ impl AttributionModel {
             label: format!("layer {layer}, head {}", head + 1),
             value,
         };
-        let (layers, heads) = (layers.into_iter().map(layer).collect(), heads.into_iter().map(head).collect());
-        Some(Ok(Self { title, logit, layers, heads, looks }))
+        let layers = layers.into_iter().map(layer).collect();
+        let mut heads: Vec<Share> = heads.into_iter().map(head).collect();
+        heads.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()));
+        Some(Ok(Self { title, answer: model.classes[class].clone(), class, logit, layers, heads, looks }))
     }
 }
 

@@ -1,7 +1,12 @@
 //! The Answers panel by label: a row is chosen, a number asked, words written.
 
 use attune::app::panels::answers::AnswersPanel;
-use attune::view_model::answers::AnswersModel;
+use attune::kernel::Command;
+use attune::kernel::command::SentenceCommand;
+use attune::numerics::model::generate::{Choice, Sampling};
+use attune::view_model::answers::{AnswersModel, Writing};
+use attune::view_model::attribution::AttributionModel;
+use attune::view_model::lens::LensModel;
 use egui::Vec2;
 use egui_kittest::kittest::Queryable;
 
@@ -24,4 +29,77 @@ fn a_row_is_chosen_a_number_asked_and_words_written() {
     assert_eq!(panel.view().trail.entry(), Some(first.answers[0].entry));
     click(&mut panel, "Write on");
     assert!(panel.query_by_label("Each time the likeliest word.").is_some());
+}
+
+#[test]
+fn words_are_drawn_among_the_likeliest_by_a_control_with_a_name() {
+    let mut panel = PanelHarness::new(form("next_word"), SIZE, AnswersPanel::default());
+    for label in ["drawn", "top-k", "top-p", "Write on"] {
+        click(&mut panel, label);
+    }
+    let Some(Command::Sentence(SentenceCommand::Generate { choice: Choice::Sampled(sampling), .. })) =
+        panel.take_commands().pop()
+    else {
+        panic!("nothing is written")
+    };
+    assert_eq!((sampling.temperature, sampling.top_k, sampling.top_p), (1.0, Some(10), Some(0.9)));
+    let said = "Each word drawn, at temperature 1, among the 10 likeliest, among the likeliest that have 0.9 of the \
+                probability together.";
+    assert!(panel.query_by_label(said).is_some());
+    click(&mut panel, "top-k");
+    click(&mut panel, "Write on");
+    let commands = panel.take_commands();
+    assert!(
+        matches!(
+            commands.last(),
+            Some(Command::Sentence(SentenceCommand::Generate {
+                choice: Choice::Sampled(Sampling { top_k: None, top_p: Some(_), .. }),
+                ..
+            }))
+        ),
+        "{commands:?}"
+    );
+}
+
+#[test]
+fn rows_that_do_not_change_are_seen() {
+    let mut panel = PanelHarness::new(form("next_word"), SIZE, AnswersPanel::default());
+    click(&mut panel, "Write on");
+    let model = panel.model::<AnswersModel>();
+    let Writing::Can { written: Some(written), .. } = &model.writing else { panic!("nothing is written") };
+    let tokens = panel.snapshot().model.expect("a model").sentence.tokens.len();
+    assert_eq!((written.rows[0].computed, written.rows[0].kept), (tokens, 0));
+    assert!(written.rows_said.starts_with(&format!("The first word took {tokens} rows of every layer")));
+    assert!(panel.query_all_by_label(&written.rows_said).count() > 0, "{}", written.rows_said);
+}
+
+#[test]
+fn each_layer_and_each_head_say_what_they_have_to_do_with_the_answer() {
+    let mut panel = PanelHarness::new(form("decoder"), SIZE, AnswersPanel::default());
+    click(&mut panel, "Layer by layer");
+    let snapshot = panel.snapshot();
+    let lens = LensModel::of(&snapshot, None).expect("a lens");
+    for layer in &lens.layers {
+        assert!(panel.query_by_label(&layer.said).is_some(), "{}", layer.said);
+    }
+    assert!(panel.query_by_label_contains("what they seem to answer is biased").is_some());
+    click(&mut panel, "Why");
+    let terms = AttributionModel::of(&snapshot, (None, None)).expect("a model").expect("a sum");
+    for (way, shares) in [("by layer", &terms.layers), ("by head", &terms.heads), ("by look", &terms.looks)] {
+        click(&mut panel, way);
+        assert!(panel.query_by_label(&shares[0].said(&terms.answer)).is_some(), "{way}");
+    }
+    let other = panel.model::<AnswersModel>().row_of(None).expect("a row").answers[1].clone();
+    click(&mut panel, &other.name);
+    let terms = AttributionModel::of(&snapshot, (None, Some(other.class))).expect("a model").expect("a sum");
+    assert!(panel.query_by_label(&terms.title).is_some(), "{}", terms.title);
+}
+
+#[test]
+fn an_answer_without_terms_says_why() {
+    let mut panel = PanelHarness::new(form("label"), SIZE, AnswersPanel::default());
+    click(&mut panel, "Why");
+    assert!(panel.query_by_label_contains("The answer is about the whole sentence").is_some());
+    click(&mut panel, "Layer by layer");
+    assert!(panel.query_by_label_contains("No layer answers at a single word here").is_some());
 }

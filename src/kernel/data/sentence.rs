@@ -10,7 +10,7 @@ use crate::numerics::Matrix;
 use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::contributions::Contributions;
 use crate::numerics::model::Activations;
-use crate::numerics::model::generate::Choice;
+use crate::numerics::model::generate::{Choice, RowsRead};
 
 /// One sentence through the model.
 #[derive(Clone, Debug)]
@@ -83,6 +83,8 @@ pub struct UnchangedResult {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Generated {
     pub words: Vec<Token>,
+    /// Rows that each was written from.
+    pub rows: Vec<RowsRead>,
     pub choice: Choice,
     /// True while the weights are those that it wrote them with.
     pub is_current: bool,

@@ -25,7 +25,7 @@ use crate::lesson::limits::GENERATED_MAX;
 use crate::lesson::schema::Lesson;
 use crate::numerics::attention::{HeadMode, Mask};
 use crate::numerics::model::activations::Interventions;
-use crate::numerics::model::generate::Choice;
+use crate::numerics::model::generate::{Choice, NextWord};
 use crate::numerics::model::{Activations, AttentionModel, Sequences};
 use crate::numerics::params::Parameters;
 use crate::numerics::projection::Projection;
@@ -48,7 +48,7 @@ pub type SentenceState = (Sentence, Arc<Interventions<f32>>);
 
 /// Words that the model wrote, and the weights that it wrote them with.
 struct Written {
-    words: Vec<usize>,
+    words: Vec<NextWord>,
     choice: Choice,
     by: Arc<Parameters<f32>>,
 }
@@ -200,7 +200,7 @@ impl Scene {
         }
         let chosen = &self.frame.sentence.words[..];
         let (prompt, source) = if self.rewriter.is_some() { (&[][..], Some(chosen)) } else { (chosen, None) };
-        let words = model.generate(live, prompt, source, count, choice, &mut self.generator);
+        let words = model.go_on(live, prompt, source, count, choice, &mut self.generator);
         self.written = Some(Written { words: words.map_err(cannot_generate_words)?, choice, by: live.clone() });
         Ok(())
     }
@@ -242,7 +242,8 @@ impl Scene {
 
     pub fn generated(&self, live: &Arc<Parameters<f32>>) -> Option<Arc<Generated>> {
         let Written { words, choice, by } = self.written.as_ref()?;
-        let words = words.iter().map(|&word| token(Some(word), &self.space)).collect();
-        Some(Arc::new(Generated { words, choice: *choice, is_current: by == live }))
+        let rows = words.iter().map(|next| next.rows).collect();
+        let words = words.iter().map(|next| token(Some(next.word), &self.space)).collect();
+        Some(Arc::new(Generated { words, rows, choice: *choice, is_current: by == live }))
     }
 }

@@ -187,11 +187,7 @@ impl<S: Scalar> AttentionModel<S> {
         self.behind_blocks(parameters, x)
     }
 
-    /// `count` more words after `prompt`, one at a time with the same weights; of a sentence longer
-    /// than the model reads, the end is read. With a source the sentence begins from nothing.
-    ///
-    /// Keys and values of the words before are kept where they stay what they are: in a model that looks back only, until
-    /// the sentence is longer than it reads.
+    /// Words of [`Self::go_on`].
     ///
     /// # Errors
     /// If it cannot go on.
@@ -204,6 +200,27 @@ impl<S: Scalar> AttentionModel<S> {
         choice: Choice,
         rng: &mut Generator,
     ) -> Result<Vec<usize>, CannotGenerate> {
+        let next = self.go_on(parameters, prompt, source, count, choice, rng)?;
+        Ok(next.into_iter().map(|next| next.word).collect())
+    }
+
+    /// `count` more words after `prompt`, one at a time with the same weights; of a sentence longer
+    /// than the model reads, the end is read. With a source the sentence begins from nothing.
+    ///
+    /// Keys and values of the words before are kept where they stay what they are: in a model that looks back only, until
+    /// the sentence is longer than it reads.
+    ///
+    /// # Errors
+    /// If it cannot go on.
+    pub fn go_on(
+        &self,
+        parameters: &Parameters<S>,
+        prompt: &[usize],
+        source: Option<&[usize]>,
+        count: usize,
+        choice: Choice,
+        rng: &mut Generator,
+    ) -> Result<Vec<NextWord>, CannotGenerate> {
         let Classes::Words(candidates) = &self.classes else { return Err(CannotGenerate::NotWords) };
         let Architecture { source_blocks, blocks, max_tokens, .. } = &self.architecture;
         // The source is the same for every word that is written.
@@ -217,8 +234,10 @@ impl<S: Scalar> AttentionModel<S> {
         words.extend(prompt.iter().copied().map(Some));
         let Some(mut last) = words.last().copied() else { return Err(CannotGenerate::NoWords) };
         let mut kept = None;
+        let mut found = Vec::with_capacity(count);
         for _ in 0..count {
             let read = &words[words.len().saturating_sub(*max_tokens)..];
+            let is_read = read.len();
             let output = match &mut kept {
                 Some(kept) if read.len() == words.len() => self.one_more(parameters, kept, last),
                 _ if read.len() == words.len() && self.keeps() => {
@@ -233,12 +252,31 @@ impl<S: Scalar> AttentionModel<S> {
                     self.outputs(parameters, (source_blocks.len(), blocks), &sentence, memory, &mut |_, _| ())
                 }
             };
+            let computed = output.rows();
             let mut logits = self.logits_at_end(parameters, &output);
-            last = Some(candidates.words()[choose(&mut logits, choice, rng)?]);
+            let word = candidates.words()[choose(&mut logits, choice, rng)?];
+            found.push(NextWord { word, rows: RowsRead { computed, kept: is_read - computed } });
+            last = Some(word);
             words.push(last);
         }
-        Ok(words[words.len() - count..].iter().copied().flatten().collect())
+        Ok(found)
     }
+}
+
+/// A word that the model wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NextWord {
+    pub word: usize,
+    pub rows: RowsRead,
+}
+
+/// Rows of every block that a word was written from, one for each word before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowsRead {
+    /// Rows that were computed for this word, the last ones.
+    pub computed: usize,
+    /// Rows before them, whose keys and values were there from the word before.
+    pub kept: usize,
 }
 
 /// Keys and values of a sentence's words, of every block: they stay what they are when the sentence goes on (Vaswani et al.

@@ -1,31 +1,40 @@
-//! The answers panel: how likely the model holds each answer, row by row, and what it writes when it goes on.
+//! The answers panel: how likely the model holds each answer, row by row, and what it writes when it goes on; what each
+//! layer would answer; and what an answer is the sum of.
 
-use egui::{
-    Align2, Button, CornerRadius, DragValue, Label, Rect, RichText, ScrollArea, Sense, Slider, Ui, WidgetInfo,
-    WidgetType, vec2,
-};
+mod origins;
+mod writing;
+
+use egui::{Align2, Color32, CornerRadius, Label, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
-use crate::kernel::command::{Command, SentenceCommand};
-use crate::numerics::model::generate::Choice;
-use crate::view_model::answers::{AnswerRow, AnswersModel, NamedAnswer, Writing, Written};
+use crate::kernel::command::Command;
+use crate::view_model::answers::{AnswerRow, AnswersModel, WritingPlan};
+use crate::view_model::attribution::AttributionModel;
+use crate::view_model::lens::LensModel;
 
+use self::origins::{Shares, attribution_ui, lens_ui};
+use self::writing::writing_ui;
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
-use crate::app::widgets::controls::hint;
+use crate::app::widgets::controls::switch_ui;
 use crate::app::widgets::traced::{ASK_HINT, ask_on, number_ui};
-use crate::view_model::sentence;
 
-pub struct AnswersPanel {
-    count: usize,
-    draws: bool,
-    temperature: f64,
+/// What the panel shows of the answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AnswersView {
+    #[default]
+    Answers,
+    Layers,
+    Terms,
 }
 
-impl Default for AnswersPanel {
-    fn default() -> Self {
-        Self { count: 6, draws: false, temperature: 1.0 }
-    }
+#[derive(Default)]
+pub struct AnswersPanel {
+    view: AnswersView,
+    plan: WritingPlan,
+    /// The terms that are listed, and the class whose terms they are, where the learner chose one.
+    shares: Shares,
+    class: Option<usize>,
 }
 
 impl Panel for AnswersPanel {
@@ -38,22 +47,39 @@ impl Panel for AnswersPanel {
     }
 
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
-        cx.requests.commands.extend(answers_ui(ui, &*cx.models.get::<AnswersModel>()?, self, &mut cx.view));
+        let model = cx.models.get::<AnswersModel>()?;
+        switch_ui(
+            ui,
+            &mut self.view,
+            &[
+                (AnswersView::Answers, "Answers", "What the model answers, and how it goes on writing"),
+                (AnswersView::Layers, "Layer by layer", "What each layer would answer: the logit lens"),
+                (AnswersView::Terms, "Why", "What an answer is the sum of: direct logit attribution"),
+            ],
+        );
+        let query = cx.view.selection.query;
+        match self.view {
+            AnswersView::Answers => cx.requests.commands.extend(answers_ui(ui, &model, &mut self.plan, &mut cx.view)),
+            AnswersView::Layers => lens_ui(ui, cx.models.of_choice::<LensModel>(&query).as_deref()),
+            AnswersView::Terms => {
+                let row = model.row_of(query)?;
+                // A class that another word or model does not have among its likeliest is let go of.
+                self.class = self.class.filter(|class| row.answers.iter().any(|answer| answer.class == *class));
+                let terms = cx.models.of_choice::<Result<AttributionModel, String>>(&(query, self.class))?;
+                if let Some(class) = attribution_ui(ui, terms.as_ref().as_ref(), row, &mut self.shares) {
+                    self.class = Some(class);
+                }
+            }
+        }
         Some(())
     }
 }
 
-pub fn answers_ui(
-    ui: &mut Ui,
-    model: &AnswersModel,
-    state: &mut AnswersPanel,
-    view: &mut PanelView,
-) -> Option<Command> {
+fn answers_ui(ui: &mut Ui, model: &AnswersModel, plan: &mut WritingPlan, view: &mut PanelView) -> Option<Command> {
     let mut command = None;
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         ui.add(Label::new(RichText::new(model.question).weak()).wrap());
-        let last = model.rows.len().saturating_sub(1);
-        let chosen = if model.is_by_token { view.selection.query.unwrap_or(last).min(last) } else { 0 };
+        let chosen = model.row_number(view.selection.query);
         if let Some(said) = model.said.get(chosen) {
             ui.add(Label::new(said).wrap());
         }
@@ -66,7 +92,7 @@ pub fn answers_ui(
             list_ui(ui, model, row, view);
         }
         ui.add_space(size::GAP_WIDE);
-        command = writing_ui(ui, &model.writing, state);
+        command = writing_ui(ui, &model.writing, plan);
     });
     command
 }
@@ -100,7 +126,7 @@ fn row_ui(ui: &mut Ui, model: &AnswersModel, row: &AnswerRow, index: usize, is_c
     for answer in &row.answers {
         let to = from + bars.width() * answer.probability.clamp(0.0, 1.0);
         let part = Rect::from_x_y_ranges(from..=to, bars.y_range());
-        part_ui(ui, part, answer, palette);
+        part_ui(ui, part, &answer.name, palette.word_of(answer.group));
         if pointer.is_some_and(|pointer| part.contains(pointer)) {
             under = Some(answer);
         }
@@ -120,12 +146,13 @@ fn row_ui(ui: &mut Ui, model: &AnswersModel, row: &AnswerRow, index: usize, is_c
 }
 
 /// One answer; its name where there is room.
-fn part_ui(ui: &Ui, part: Rect, answer: &NamedAnswer, palette: &Palette) {
+fn part_ui(ui: &Ui, part: Rect, name: &str, hue: Color32) {
+    let palette = Palette::of(ui.visuals().dark_mode);
     let inner = part.with_max_x((part.right() - size::HAIRLINE).max(part.left()));
-    let fill = palette.raised.lerp_to_gamma(palette.word_of(answer.group), size::BAR_FAINT);
+    let fill = palette.raised.lerp_to_gamma(hue, size::BAR_FAINT);
     ui.painter().rect_filled(inner, CornerRadius::ZERO, fill);
     let font = theme::plain(size::SMALL);
-    let galley = ui.painter().layout_no_wrap(answer.name.clone(), font, palette.ink_on(fill));
+    let galley = ui.painter().layout_no_wrap(name.to_owned(), font, palette.ink_on(fill));
     if galley.size().x + size::GAP_TIGHT <= inner.width() {
         let at = Align2::CENTER_CENTER.align_size_within_rect(galley.size(), inner);
         ui.painter().galley(at.min, galley, palette.ink_on(fill));
@@ -148,59 +175,4 @@ fn list_ui(ui: &mut Ui, model: &AnswersModel, row: &AnswerRow, view: &mut PanelV
             ui.weak("all others together");
         });
     }
-}
-
-fn writing_ui(ui: &mut Ui, writing: &Writing, state: &mut AnswersPanel) -> Option<Command> {
-    ui.label(RichText::new("Writing on").font(theme::strong(size::BODY)));
-    let (most, written) = match writing {
-        Writing::Cannot(why) => {
-            ui.add(Label::new(RichText::new(sentence(why)).weak()).wrap());
-            return None;
-        }
-        Writing::Can { most, written } => (*most, written),
-    };
-    let mut command = None;
-    ui.horizontal_wrapped(|ui| {
-        ui.selectable_value(&mut state.draws, false, "likeliest").on_hover_text("Each time the likeliest word");
-        ui.selectable_value(&mut state.draws, true, "drawn").on_hover_text("Each word drawn by its probability");
-        if state.draws {
-            let label = ui.label("τ");
-            /// Beyond these all words are alike, or one has all.
-            const TEMPERATURE: (f64, f64) = (0.1, 5.0);
-            let slider = Slider::new(&mut state.temperature, TEMPERATURE.0..=TEMPERATURE.1).logarithmic(true);
-            let slider = ui.add(slider.max_decimals(2)).labelled_by(label.id);
-            hint(slider, "Logits are divided by it: low is nearly the likeliest, high is nearly chance");
-        }
-    });
-    ui.horizontal(|ui| {
-        let label = ui.label("words");
-        let count = ui.add(DragValue::new(&mut state.count).range(1..=most)).labelled_by(label.id);
-        hint(count, format!("How many at once, from 1 to {most}: drag, or click and type"));
-        let tip = "With the weights in use; temperature, mask and heads as the lesson has them";
-        if ui.add(Button::new("Write on")).on_hover_text(tip).clicked() {
-            let choice = if state.draws { Choice::sampled(state.temperature) } else { Choice::Greedy };
-            command = Some(Command::Sentence(SentenceCommand::Generate { count: state.count, choice }));
-        }
-    });
-    if let Some(written) = written {
-        written_ui(ui, written);
-    }
-    command
-}
-
-fn written_ui(ui: &mut Ui, written: &Written) {
-    let palette = Palette::of(ui.visuals().dark_mode);
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
-        for word in &written.before {
-            ui.label(RichText::new(word).color(palette.ink_soft));
-        }
-        for word in &written.words {
-            ui.label(RichText::new(word).font(theme::strong(size::BODY)).color(palette.accent));
-        }
-        if written.words.is_empty() {
-            ui.weak("Nothing: the sentence is as long as the model reads.");
-        }
-    });
-    ui.add(Label::new(RichText::new(&written.said).weak()).wrap());
 }

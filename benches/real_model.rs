@@ -3,13 +3,15 @@
 //!     cargo bench --no-default-features --bench real_model -- path/to/a/model
 //!
 //! Prints the time from the folder to the first snapshot, and the medians over texts of some lengths from a typed
-//! text, and from a turned weight in the first and in the last layer, to the snapshot.
+//! text, and from a turned weight in the first and in the last layer, to the snapshot; and to the scores of one word in 20
+//! sentences.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use attune::kernel::command::{SentenceCommand, WeightCommand};
+use attune::kernel::command::{SenseCommand, SenseList, SenseSentence, SentenceCommand, WeightCommand};
+use attune::kernel::data::senses::MEASURED_MAX;
 use attune::kernel::{Command, Kernel};
 use attune::numerics::params::TensorName;
 use clap::Parser;
@@ -57,11 +59,32 @@ fn main() {
         );
         kernel.apply(Command::Weights(WeightCommand::ResetAll));
     }
+    senses(&mut kernel);
 }
 
 /// Tokens of a new snapshot.
 fn tokens(kernel: &Kernel) -> usize {
     kernel.snapshot().model.map_or(0, |model| model.sentence.tokens.len())
+}
+
+/// From a list of sentences to the scores of each layer.
+fn senses(kernel: &mut Kernel) {
+    const LENGTH: usize = 12;
+    let measured = median(|turn| {
+        let sentence = |at: usize| {
+            let words: Vec<&str> = (0..LENGTH).map(|i| WORDS[(i * (at + 1) + turn + at) % WORDS.len()]).collect();
+            SenseSentence { text: format!("bank {}", words.join(" ")), sense: Some(if at < 10 { 'A' } else { 'B' }) }
+        };
+        let list = SenseList { word: "bank".to_owned(), sentences: (0..MEASURED_MAX).map(sentence).collect() };
+        for command in [SenseCommand::Show(false), SenseCommand::Replace(list), SenseCommand::Show(true)] {
+            kernel.apply(Command::Senses(command));
+        }
+        kernel.settle();
+        let senses = kernel.snapshot().model.expect("a model").senses;
+        assert!(senses.is_current && senses.progress.of == MEASURED_MAX, "{:?}", senses.rows);
+        MEASURED_MAX * (LENGTH + 1)
+    });
+    println!("senses of {MEASURED_MAX} sentences, {} words: {:.0} ms", measured.1, measured.0);
 }
 
 /// The median of some runs, in milliseconds, and what the last came to.

@@ -65,6 +65,7 @@ fn scene(count: usize) -> StageModel {
         words: (0..count).map(word).collect(),
         tokens: Vec::new(),
         second: Vec::new(),
+        sense_word: None,
         shared: Vec::new(),
         ghosts: Vec::new(),
         note: None,

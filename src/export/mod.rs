@@ -23,6 +23,7 @@ pub mod page;
 pub mod pictures;
 pub mod prose;
 pub mod restate;
+pub mod senses;
 pub mod sentence;
 pub mod shared;
 pub mod svg;

@@ -6,6 +6,7 @@ use crate::numerics::attention::Mask;
 use crate::numerics::model::generate::Choice;
 use crate::numerics::params::TensorId;
 
+pub use super::data::senses::{SenseList, SenseSentence};
 pub use super::data::space::Axis;
 
 /// One change, applied by [`Kernel::apply`](super::Kernel::apply), which hands it to its owner.
@@ -16,6 +17,7 @@ pub enum Command {
     Interventions(InterventionCommand),
     Sentence(SentenceCommand),
     Axes(AxisCommand),
+    Senses(SenseCommand),
     /// Changes the notebook, or runs cells of it.
     Notebook(NotebookCommand),
     /// Trains the lesson again from scratch, static vectors and model, with the recipe applied to it; the
@@ -132,6 +134,30 @@ pub enum SentenceCommand {
     /// Writes so many words after the sentence, or, where it is a source, from it; with the weights in
     /// use and no other intervention. They stay in the snapshot until the sentence changes.
     Generate { count: usize, choice: Choice },
+}
+
+/// Changes of the list of sentences in which one word is looked at, and whether it is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SenseCommand {
+    /// Runs the sentences through the model and shows the word in them on the stage, or no longer does.
+    Show(bool),
+    /// Sets the word. Successive words undo as one.
+    SetWord(String),
+    /// Sets the sentence at this place; one place after the last adds it. Successive texts of a sentence undo as one.
+    SetText {
+        index: usize,
+        text: String,
+    },
+    /// Sets the sense of the word in a sentence: a letter of [`SENSES`](super::data::senses::SENSES).
+    SetSense {
+        index: usize,
+        sense: Option<char>,
+    },
+    /// Adds an empty sentence at this place.
+    Insert(usize),
+    Remove(usize),
+    /// Puts another list in the place of this one.
+    Replace(SenseList),
 }
 
 /// Changes of the axes of the picture.

@@ -14,6 +14,7 @@ use crate::kernel::notebook::Notebook;
 use crate::kernel::notebook::snapshot::NotebookSnapshot;
 use crate::kernel::persist::saved::SavedModel;
 use crate::kernel::scene::second::SecondSentence;
+use crate::kernel::scene::senses::SensesSnapshot;
 use crate::kernel::training::change_log::ChangeLog;
 use crate::kernel::training::log::TrainingLog;
 use crate::kernel::training::stop::{Diverged, Stopped};
@@ -107,6 +108,8 @@ pub struct ModelSnapshot {
     pub sentence: Arc<SentenceSnapshot>,
     /// The sentence beside it, if there is one.
     pub second: Option<Arc<SecondSentence>>,
+    /// One word in sentences of a list.
+    pub senses: Arc<SensesSnapshot>,
     /// The learner's changes of the lesson before it was trained, and the lesson with them.
     pub recipe: Arc<Recipe>,
     pub made_of: Arc<Lesson>,

@@ -80,7 +80,7 @@ impl PanelName {
             Self::Attention => "The attention weights of each head, as a map or as lines",
             Self::Step => "The current step of the walk, worked through in numbers or as matrices",
             Self::Intervene => "What each head adds; switch heads off, change the temperature or the mask",
-            Self::Meaning => "The words near a word, and the same word in a second sentence",
+            Self::Meaning => "The words near a word, and the same word in other sentences",
             Self::Weights => "Every weight of the model, to be changed",
             Self::Train => "Training step by step, and sliders that train the lesson again",
             Self::Answers => "What the model answers, and how it goes on writing",

@@ -40,6 +40,7 @@ pub mod procrustes;
 pub mod projection;
 pub mod reference;
 pub mod rng;
+pub mod senses;
 pub mod simd;
 pub mod sinks;
 pub mod softmax;

@@ -20,6 +20,7 @@ pub fn stage(from: &StageModel, to: &StageModel, share: f32) -> StageModel {
         words: to.words.iter().enumerate().map(word).collect(),
         tokens: tokens(&from.tokens, &to.tokens, share),
         second: tokens(&from.second, &to.second, share),
+        sense_word: to.sense_word.clone(),
         radius: (1.0 - share) * from.radius + share * to.radius,
         groups: to.groups.clone(),
         axes: to.axes.clone(),

@@ -36,6 +36,7 @@ pub mod reference;
 pub mod retrain;
 pub mod saved_view;
 pub mod search;
+pub mod senses;
 pub mod sentence_arcs;
 pub mod sentences;
 pub mod side;

@@ -231,6 +231,7 @@ mod tests {
             words: vec![word("bank", true), word("Banker", false), word("river", true), word("Ärger", false)],
             tokens: vec![token(0, "bank"), token(1, "river"), token(2, "bank")],
             second: Vec::new(),
+            sense_word: None,
             shared: Vec::new(),
             ghosts: Vec::new(),
             note: None,

@@ -19,8 +19,10 @@ pub struct StageModel {
     pub words: Vec<WordPoint>,
     /// The current sentence, each token on its way from static to contextual.
     pub tokens: Vec<TokenPoint>,
-    /// The sentence that is compared with it.
+    /// The sentence that is compared with it; or one word in several sentences, in place of both.
     pub second: Vec<TokenPoint>,
+    /// That word.
+    pub sense_word: Option<String>,
     /// Words of both, the least alike after attention first.
     pub shared: Vec<SharedWord>,
     /// Names of the lesson's groups, in the order of their colours.
@@ -191,6 +193,7 @@ impl StageModel {
             words,
             tokens: sentence.map_or_else(Vec::new, |sentence| token_points(space, sentence)),
             second: second.map_or_else(Vec::new, |second| token_points(space, &second.sentence)),
+            sense_word: None,
             shared: second
                 .map_or_else(Vec::new, |second| furthest_first(&second.shared).into_iter().cloned().collect()),
             groups: snapshot.lesson.groups.iter().map(|group| group.name.clone()).collect(),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::kernel::data::sentence::SentenceSnapshot;
-use crate::kernel::data::token::{occurrence, subscript};
+use crate::kernel::data::token::{occurrence, subscript, word_pieces, written_word};
 
 /// The pieces of each word of a sentence, where one has several.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,23 +18,14 @@ impl Words {
     pub fn of(sentence: &SentenceSnapshot) -> Option<Self> {
         let text = sentence.text.as_ref()?;
         let tokens = &sentence.tokens;
-        let word = |at: usize| tokens[at].piece.as_ref().and_then(|piece| Some((piece.segment, piece.word?)));
-        let mut pieces: Vec<Range<usize>> = Vec::new();
-        for at in 0..tokens.len() {
-            match pieces.last_mut() {
-                Some(last) if word(at).is_some() && word(at) == word(last.start) => last.end = at + 1,
-                _ => pieces.push(at..at + 1),
-            }
-        }
+        let pieces = word_pieces(tokens);
         if pieces.len() == tokens.len() {
             return None;
         }
         let text_of = |range: &Range<usize>| {
             let own = tokens[range.start].text.clone();
-            let bytes = |at: usize| tokens[at].piece.as_ref().map(|piece| piece.bytes.clone());
-            let all = bytes(range.start).zip(bytes(range.end - 1));
-            let written = all.and_then(|(first, last)| text.text.get(first.start..last.end)).map(str::trim);
-            if range.len() == 1 { own } else { written.filter(|text| !text.is_empty()).map_or(own, str::to_owned) }
+            let written = written_word(tokens, range, text).filter(|_| range.len() > 1);
+            written.map_or(own, str::to_owned)
         };
         let texts = pieces.iter().map(text_of).collect();
         Some(Self { pieces, texts })

@@ -11,6 +11,7 @@ mod markup;
 mod numbers;
 mod pages;
 mod pictures;
+mod senses;
 mod states;
 mod trace;
 mod vectors;

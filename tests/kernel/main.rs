@@ -15,5 +15,6 @@ mod memory;
 mod notebook;
 mod retraining;
 mod second_sentence;
+mod senses;
 mod sentence_fields;
 mod training_history;

@@ -18,6 +18,7 @@ mod outputs;
 mod page;
 mod pointer;
 mod prose;
+mod senses;
 mod sentence;
 mod stage_names;
 mod stage_view;

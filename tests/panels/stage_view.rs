@@ -55,6 +55,7 @@ fn model(words: Vec<WordPoint>, tokens: Vec<TokenPoint>) -> StageModel {
         words,
         tokens,
         second: Vec::new(),
+        sense_word: None,
         shared: Vec::new(),
         ghosts: Vec::new(),
         note: None,

@@ -18,6 +18,7 @@ mod opened;
 mod origins;
 mod pieces;
 mod refused;
+mod senses;
 mod tokenizer;
 mod values;
 mod written;

@@ -10,6 +10,7 @@ use attune::app::actions::{
 };
 use attune::app::link::{self, Outbox};
 use attune::app::panels::compare::SECOND_SENTENCE;
+use attune::app::panels::senses::SENSE_WORD;
 use attune::app::scene::Scene;
 use attune::app::shell::course::CoursePage;
 use attune::app::shell::dock::WorkspaceState;
@@ -425,6 +426,19 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
             bench.leave_field();
             act(bench);
             bench.until(&said, |bench| !is_compared(bench));
+            assert_eq!(bench.focused(), None);
+            bench.show_panel(0);
+        }
+        WindowAction::Senses => {
+            let are_shown = |bench: &Bench| bench.snapshot().model.as_ref().is_some_and(|model| model.senses.is_on);
+            act(bench);
+            bench.until(&said, are_shown);
+            bench.rest();
+            assert!(bench.fronts().contains(&"Meaning".to_owned()), "{said}: {:?}", bench.fronts());
+            assert_eq!(bench.focused(), Some(focus::sentence_field(SENSE_WORD)), "{said}");
+            bench.leave_field();
+            act(bench);
+            bench.until(&said, |bench| !are_shown(bench));
             assert_eq!(bench.focused(), None);
             bench.show_panel(0);
         }

@@ -170,7 +170,7 @@ fn a_copy_of_the_lesson_opens_and_takes_the_place_of_nothing() {
     fs::write(&to, "mine").expect("it is written");
     ask(&mut world, Action::WriteLesson { to: to.clone(), is_copy: true });
     let told = world.resource::<WindowState>().export.clone();
-    let ExportModel::Editor(Err(why)) = told else { panic!("{told:?}") };
+    let ExportModel::Said(Err(why)) = told else { panic!("{told:?}") };
     assert!(why.contains("my_own.ron") && why.contains("already exists"), "{why}");
     assert_eq!(fs::read_to_string(&to).expect("it is there"), "mine");
     assert_eq!(world.resource::<Session>().path(), own);

@@ -28,7 +28,7 @@ pub use notebook::NotebookAction;
 pub use sentence::SentenceAction;
 pub use sheet::SheetLine;
 pub use stage::StageAction;
-pub use window::{Action, WindowAction};
+pub use window::{Action, ListChoice, WindowAction};
 
 /// Texts of an action, and its keys.
 #[derive(Clone, Copy, Debug)]

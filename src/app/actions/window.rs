@@ -81,6 +81,12 @@ action_table! {
             keys: &[alt(Key::C)],
             line: New("toggle comparison with a second sentence"),
         }
+        Senses {
+            text: "Senses",
+            tooltip: "One word in several sentences: where its senses part, layer by layer",
+            keys: &[alt(Key::M)],
+            line: New("toggle the senses of a word in several sentences"),
+        }
         Glossary {
             text: "Glossary",
             tooltip: "Every term and symbol of the course, with its first lesson",
@@ -231,6 +237,10 @@ pub enum Action {
     PlacePicture(PictureChoice),
     /// Writes the picture as that file.
     SavePicture(PictureChoice, PathBuf),
+    /// Opens a dialog for the file of a list of senses.
+    PlaceSenses(ListChoice),
+    /// Reads the list from that file, or writes it there.
+    Senses(ListChoice, PathBuf),
     CloseMap,
     /// Goes back to the checkpoint at this place of the list.
     GoBack(usize),
@@ -253,6 +263,13 @@ pub enum WorkChoice {
     HandIn { name: Option<String>, minutes: Option<u64> },
     /// To be shared, with what is on the screen.
     Share,
+}
+
+/// What is done with the file of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListChoice {
+    Import,
+    Export,
 }
 
 /// The picture of the stage that is wanted.

@@ -1,4 +1,5 @@
-//! The meaning panel: the words that a word is near, before attention and after it, or beside a second sentence.
+//! The meaning panel: the words that a word is near, before attention and after it; the word beside a second sentence; and its
+//! senses in several.
 
 use egui::Ui;
 
@@ -6,10 +7,12 @@ use crate::app::widgets::controls::switch_ui;
 use crate::app::widgets::sentence_field::SentenceFieldState;
 use crate::view_model::compare::CompareModel;
 use crate::view_model::neighbours::{LayerNeighbours, Measure, NeighboursModel};
+use crate::view_model::senses::SensesModel;
 use crate::view_model::sentences::SentencesModel;
 
 use super::compare::compare_ui;
 use super::neighbours::neighbours_ui;
+use super::senses::{SensesUiState, senses_ui};
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
 
 /// Subjects of a comparison.
@@ -18,6 +21,8 @@ pub enum MeaningView {
     #[default]
     Neighbours,
     Sentences,
+    /// One word in several sentences.
+    Senses,
 }
 
 #[derive(Default)]
@@ -26,8 +31,10 @@ pub struct MeaningPanel {
     /// How nearness is measured.
     measure: Measure,
     field: SentenceFieldState,
-    /// Whether there was a second sentence in the last frame.
+    senses: SensesUiState,
+    /// Whether there was a second sentence in the last frame, and whether senses were shown.
     is_comparing: bool,
+    has_senses: bool,
 }
 
 impl MeaningPanel {
@@ -54,6 +61,11 @@ impl Panel for MeaningPanel {
         if self.is_comparing && !was_comparing {
             self.view = MeaningView::Sentences;
         }
+        let senses = cx.models.get::<SensesModel>()?;
+        let had_senses = std::mem::replace(&mut self.has_senses, senses.is_on);
+        if self.has_senses && !had_senses {
+            self.view = MeaningView::Senses;
+        }
         switch_ui(
             ui,
             &mut self.view,
@@ -64,6 +76,7 @@ impl Panel for MeaningPanel {
                     "Two sentences",
                     "One word in two sentences: how far attention takes them apart",
                 ),
+                (MeaningView::Senses, "Senses", "One word in up to 20 sentences: behind which layer its senses part"),
             ],
         );
         match self.view {
@@ -84,6 +97,7 @@ impl Panel for MeaningPanel {
                 let commands = compare_ui(ui, model.as_deref(), &sentences, &mut self.field, &mut cx.view);
                 cx.requests.commands.extend(commands);
             }
+            MeaningView::Senses => senses_ui(ui, &senses, &mut self.senses, &mut cx.view, cx.requests),
         }
         Some(())
     }

@@ -16,6 +16,7 @@ mod neighbours;
 pub mod notebook;
 mod panel;
 mod retrain;
+pub mod senses;
 pub mod stage;
 pub mod step;
 pub mod training;

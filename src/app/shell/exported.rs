@@ -17,8 +17,8 @@ pub enum ExportModel {
     Written(String),
     /// Why nothing was.
     Failed(String),
-    /// A new lesson is in the learner's editor, or why not.
-    Editor(Result<String, String>),
+    /// Another thing that was done with a file, or why it was not.
+    Said(Result<String, String>),
 }
 
 /// True when it has been read. It lies over the lower edge, so that nothing moves when it comes and goes.
@@ -31,8 +31,8 @@ pub fn exported_ui(ctx: &Context, model: &ExportModel) -> bool {
             (format!("Writing … {done} of {of} pictures of the stage are drawn"), palette.ink_soft, false)
         }
         ExportModel::Written(what) => (format!("Written: {what}"), palette.ink, true),
-        ExportModel::Editor(Ok(what)) => (what.clone(), palette.ink, true),
-        ExportModel::Editor(Err(why)) => (why.clone(), palette.error, true),
+        ExportModel::Said(Ok(what)) => (what.clone(), palette.ink, true),
+        ExportModel::Said(Err(why)) => (why.clone(), palette.error, true),
         ExportModel::Failed(why) => (format!("Nothing was exported: {why}"), palette.error, true),
     };
     let mut is_read = false;

@@ -5,8 +5,9 @@ use std::path::Path;
 use egui::{Align2, Context, Vec2};
 use egui_file_dialog::{DialogState, FileDialog, FileDialogLabels, Filter, OpeningMode};
 
-use crate::app::actions::Action;
+use crate::app::actions::{Action, ListChoice};
 use crate::app::theme::Palette;
+use crate::export::senses;
 use crate::export::shared::is_shared;
 use crate::export::{Format, work_file};
 use crate::lesson::course::{self, is_named_as_lesson};
@@ -27,6 +28,7 @@ enum Purpose {
     SavePicture(PictureChoice),
     WriteLesson { is_copy: bool },
     SaveWork(WorkChoice),
+    Senses(ListChoice),
 }
 
 impl FilesUiState {
@@ -72,6 +74,23 @@ impl FilesUiState {
         self.save_as(title, &file, ("Work", work_file::EXTENSION), Purpose::SaveWork(choice));
     }
 
+    /// Lets the learner choose the file of a list of senses.
+    pub fn senses(&mut self, choice: ListChoice, lesson: &Path) {
+        let file = lesson.with_extension(senses::EXTENSION);
+        const KIND: &str = "Sentences, one a line";
+        match choice {
+            ListChoice::Import => {
+                let texts = Filter::new(|path: &Path| path.extension().is_some_and(|end| end == senses::EXTENSION));
+                let mut dialog = quiet(folder_of(&file), "Import sentences").add_file_filter(KIND, texts);
+                dialog.pick_file();
+                self.dialog = Some((dialog, Purpose::Senses(choice)));
+            }
+            ListChoice::Export => {
+                self.save_as("Export sentences", &file, (KIND, senses::EXTENSION), Purpose::Senses(choice));
+            }
+        }
+    }
+
     /// By itself, to `file`.
     fn save_as(&mut self, title: &str, file: &Path, (kind, extension): (&str, &str), purpose: Purpose) {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -114,6 +133,7 @@ pub fn files_ui(ctx: &Context, state: &mut FilesUiState) -> Option<Action> {
         Purpose::SavePicture(choice) => Action::SavePicture(choice, file),
         Purpose::WriteLesson { is_copy } => Action::WriteLesson { to: file, is_copy },
         Purpose::SaveWork(choice) => Action::SaveWork(choice, file),
+        Purpose::Senses(choice) => Action::Senses(choice, file),
     })
 }
 

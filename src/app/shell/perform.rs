@@ -7,11 +7,11 @@ use bevy::prelude::*;
 use bevy_egui::{EguiContext, PrimaryEguiContext};
 use egui::Id;
 
-use crate::export::Format;
 use crate::export::shared::{Shared, is_shared};
 use crate::export::work_file::{LessonMark, WorkFile};
+use crate::export::{self, Format};
 use crate::kernel::Saved;
-use crate::kernel::command::{AxisCommand, Command, TrainingCommand};
+use crate::kernel::command::{AxisCommand, Command, SenseCommand, SenseList, TrainingCommand};
 use crate::kernel::snapshot::{Progress, Snapshot};
 use crate::lesson::course::is_lesson;
 use crate::lesson::starter;
@@ -19,6 +19,7 @@ use crate::quantity::Quantity;
 use crate::store::Home;
 use crate::view_model::attention::AttentionModel;
 use crate::view_model::saved_view::SavedView;
+use crate::view_model::senses::{SensesModel, written_at};
 use crate::view_model::sentences::SentencesModel;
 use crate::view_model::training::{TrainingModel, TrainingStage};
 
@@ -35,11 +36,12 @@ use super::state::WindowState;
 use super::still_map::StillState;
 use super::top_bar::SENTENCE;
 use crate::app::actions::window::{PictureChoice, WorkChoice};
-use crate::app::actions::{Action, Pressed, WindowAction, focus};
+use crate::app::actions::{Action, ListChoice, Pressed, WindowAction, focus};
 use crate::app::link::{Outbox, send_now};
 use crate::app::panels;
 use crate::app::panels::compare::{SECOND_SENTENCE, toggle};
 use crate::app::panels::meaning::MeaningPanel;
+use crate::app::panels::senses::{SENSE_WORD, toggle_senses};
 use crate::app::panels::training::curve::{FAR_STEPS, look_at};
 use crate::app::panels::training::play_or_pause;
 use crate::app::render::picture::{PictureOptions, StageView};
@@ -68,7 +70,7 @@ pub fn follow_export(mut jobs: ResMut<Jobs>, mut state: ResMut<WindowState>) {
     if let Some(job) = &mut jobs.editor
         && let Some(told) = job.get_mut().unwrap_or_else(PoisonError::into_inner).poll()
     {
-        state.export = ExportModel::Editor(told);
+        state.export = ExportModel::Said(told);
         jobs.editor = None;
     }
     let Some(job) = &mut jobs.export else { return };
@@ -129,6 +131,12 @@ pub fn perform(world: &mut World) {
                 }
             }
             Action::SaveWork(choice, file) => save_work(world, choice, file),
+            Action::PlaceSenses(choice) => {
+                if let Some(path) = opened_path(world) {
+                    world.resource_mut::<WindowState>().files.senses(choice, &path);
+                }
+            }
+            Action::Senses(choice, file) => senses_file(world, choice, &file),
             Action::CloseMap => {
                 world.resource_mut::<WindowState>().map = StillState::None;
                 world.resource_mut::<Jobs>().map = None;
@@ -194,6 +202,7 @@ fn perform_row(world: &mut World, pressed: Pressed<WindowAction>) {
         WindowAction::Redo => ask(world, Command::Redo),
         WindowAction::WriteSentence => ask_for_keyboard(world, focus::sentence_field(SENTENCE)),
         WindowAction::Compare => compare(world),
+        WindowAction::Senses => senses(world),
         WindowAction::Glossary => {
             if world.resource_mut::<WorkspaceState>().0.glossary.toggle() {
                 ask_for_keyboard(world, focus::glossary_search());
@@ -294,6 +303,36 @@ fn compare(world: &mut World) {
         world.resource_mut::<WorkspaceState>().0.places.show(MeaningPanel::ID);
         ask_for_keyboard(world, focus::sentence_field(SECOND_SENTENCE));
     }
+}
+
+/// Shows the senses of a word, with their panel in front; or ends that.
+fn senses(world: &mut World) {
+    let Some(senses) = world.resource::<Scene>().get::<SensesModel>() else { return };
+    let query = world.resource::<ViewState>().selection.query;
+    let commands = toggle_senses(&senses, world.resource::<Scene>().snapshot().and_then(|of| written_at(of, query)));
+    world.resource_mut::<Outbox>().commands.extend(commands);
+    if !senses.is_on {
+        world.resource_mut::<WorkspaceState>().0.places.show(MeaningPanel::ID);
+        ask_for_keyboard(world, focus::sentence_field(SENSE_WORD));
+    }
+}
+
+/// Reads the sentences of a list from a file, or writes them there.
+fn senses_file(world: &mut World, choice: ListChoice, file: &Path) {
+    let Some(senses) = world.resource::<Scene>().snapshot().and_then(|snapshot| snapshot.model.as_ref()) else {
+        return;
+    };
+    let list = senses.senses.list.clone();
+    let said = match choice {
+        ListChoice::Export => export::senses::write(&list, file).map(|()| format!("Written: {}", file.display())),
+        ListChoice::Import => export::senses::read(file).map(|sentences| {
+            let said = format!("{} sentences were read from {}", sentences.len(), file.display());
+            let list = SenseList { word: list.word.clone(), sentences };
+            world.resource_mut::<Outbox>().commands.push(Command::Senses(SenseCommand::Replace(list)));
+            said
+        }),
+    };
+    world.resource_mut::<WindowState>().export = ExportModel::Said(said);
 }
 
 fn ask_for_keyboard(world: &mut World, to: Id) {
@@ -440,7 +479,7 @@ fn place_lesson(world: &mut World, is_copy: bool) {
 fn write_lesson(world: &mut World, to: &Path, is_copy: bool) {
     let from = lesson_path(world).filter(|_| is_copy);
     if let Err(why) = starter::write_new(to, from.as_deref()) {
-        world.resource_mut::<WindowState>().export = ExportModel::Editor(Err(why.to_string()));
+        world.resource_mut::<WindowState>().export = ExportModel::Said(Err(why.to_string()));
         return;
     }
     open(world, to.to_owned());

@@ -222,7 +222,7 @@ fn has_come_to_attention(workspace: &Workspace) -> bool {
 
 fn walk_ui(ui: &mut Ui, scene: &StageScene, view: &mut PanelView) {
     ui.painter().rect_filled(ui.max_rect(), 0.0, ui.visuals().panel_fill);
-    timeline_ui(ui, scene.route.as_deref(), scene.walk.as_deref(), scene.about_pieces(view), view);
+    timeline_ui(ui, scene.route.as_deref(), scene.walk.as_deref(), scene.about_points(view), view);
 }
 
 /// The parts of the stage that are drawn.

@@ -12,6 +12,7 @@ use crate::view_model::neighbours::NeighboursModel;
 use crate::view_model::path::{By, PathModel};
 use crate::view_model::pieces::{WordArcs, Words};
 use crate::view_model::search::{Choice, Emphasis, Search};
+use crate::view_model::senses::SensesModel;
 use crate::view_model::sentence_arcs::SentenceArcs;
 use crate::view_model::side::Side;
 use crate::view_model::stage::StageModel;
@@ -30,6 +31,8 @@ pub struct StageScene {
     /// The words of the sentence, where some have several pieces; and whether each is one point now.
     words: Option<Arc<Words>>,
     is_of_words: bool,
+    /// The word in several sentences, while the stage shows that.
+    pub senses: Option<Arc<SensesModel>>,
     /// The layers of the walk, and the one that the points show.
     pub route: Option<Arc<RouteModel>>,
     pub shown_layer: Option<usize>,
@@ -82,16 +85,23 @@ impl StageScene {
     pub fn take_points(&mut self, scene: &Scene) -> usize {
         self.before = (self.points.clone(), self.path.clone());
         self.route = scene.get::<RouteModel>();
-        self.whole = scene.get::<StageModel>();
+        let whole = scene.get::<StageModel>();
+        let count = whole.as_ref().map_or(0, |whole| whole.tokens.len());
+        self.senses = scene.get::<SensesModel>().filter(|senses| senses.is_shown());
+        self.whole = match &self.senses {
+            Some(senses) => whole.map(|whole| Arc::new(StageModel::clone(&whole).of_senses(senses))),
+            None => whole,
+        };
         self.gauge = scene.get::<GaugeModel>();
         let sentence = scene.snapshot().and_then(|snapshot| snapshot.model.as_ref()).map(|model| &model.sentence);
-        self.words = sentence.and_then(|sentence| Words::of(sentence)).map(Arc::new);
+        let is_of_sentence = self.senses.is_none();
+        self.words = sentence.filter(|_| is_of_sentence).and_then(|sentence| Words::of(sentence)).map(Arc::new);
         self.is_of_words &= self.words.is_some();
         let points = self.points_of_layer();
         if self.points.as_deref() != points.as_deref() {
             self.points = points;
         }
-        self.points.as_ref().map_or(0, |points| points.tokens.len())
+        count
     }
 
     /// A word of the sentence has several pieces.
@@ -99,8 +109,12 @@ impl StageScene {
         self.words.is_some()
     }
 
-    /// Says what the chosen word is made of, where it is one point for several pieces.
-    pub fn about_pieces(&self, view: &PanelView) -> Option<String> {
+    /// Says what the points are, where they are not the words of a sentence; or what the chosen word is made of, where it is one
+    /// point for several pieces.
+    pub fn about_points(&self, view: &PanelView) -> Option<String> {
+        if let Some(senses) = &self.senses {
+            return Some(senses.about());
+        }
         let points = self.points.as_ref()?;
         let token = points.tokens.get(view.selection.query?).filter(|token| token.pieces > 1)?;
         let pieces = token.pieces;
@@ -129,6 +143,11 @@ impl StageScene {
             let Some((start, end)) = route.way(token.position, layer) else { continue };
             let trained_end = if is_last { token.trained_end } else { end };
             (token.start, token.end, token.trained_end) = (start, end, trained_end);
+        }
+        for point in &mut points.second {
+            let senses = self.senses.as_ref();
+            let Some((start, end)) = senses.and_then(|senses| senses.way(point.position, layer)) else { continue };
+            (point.start, point.end, point.trained_end) = (start, end, end);
         }
         Some(Arc::new(points))
     }
@@ -204,7 +223,7 @@ impl StageScene {
 
     fn follow_walk(&mut self, scene: &Scene, view: &ViewState) {
         let Some(snapshot) = scene.snapshot() else { return };
-        let Some(query) = view.selection.query else {
+        let Some(query) = view.selection.query.filter(|_| self.senses.is_none()) else {
             (self.walk, self.path, self.mix, self.walked) = (None, None, None, None);
             self.glide_to_path();
             return;

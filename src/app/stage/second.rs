@@ -1,5 +1,5 @@
-//! The second sentence of a comparison: diamonds beside the first one's discs, and the two ways of the word that
-//! is looked at.
+//! The points beside those of the sentence: a second sentence, as diamonds beside the first one's discs, with the two ways of the
+//! word that is looked at; or one word in several sentences, in place of both.
 
 use bevy::math::{Vec2, Vec3};
 use egui::{Color32, Pos2, Rect, Stroke};
@@ -12,7 +12,7 @@ use crate::view_model::stage::{StageModel, TokenPoint};
 
 use super::labels::{self, LabelRequest, Obstacle, Priority};
 use super::picking::{self, Candidate};
-use super::points::{Instance, LEAST_RADIUS, TOKEN_RADIUS, scaled};
+use super::points::{DISC, Instance, LEAST_RADIUS, TOKEN_RADIUS, scaled};
 use super::projected::ProjectedScene;
 use super::writing::{Canvas, TOWARDS_INK, paint_haloed};
 
@@ -35,13 +35,19 @@ pub fn chosen<'a>(model: &'a StageModel, selection: &Selection, highlight: &High
     model.chosen_pair(selection.query, selection.second, &highlight.lit)
 }
 
+/// Radius and kind of the points: discs where there are no others.
+fn shape(model: &StageModel) -> (f32, f32) {
+    if model.sense_word.is_some() { (TOKEN_RADIUS, DISC) } else { (DIAMOND_RADIUS, DIAMOND) }
+}
+
 pub fn points(model: &StageModel, palette: &Palette) -> Vec<Instance> {
+    let (size, kind) = shape(model);
     let point = |token: &TokenPoint| Instance {
         start: scaled(model, token.start),
         end: scaled(model, token.end),
         color: palette.token(token.group),
-        size: DIAMOND_RADIUS,
-        kind: DIAMOND,
+        size,
+        kind,
     };
     model.second.iter().map(point).filter(Instance::has_place).collect()
 }
@@ -91,7 +97,7 @@ fn seen<'a>(projected: &ProjectedScene<'a>) -> impl Iterator<Item = Seen<'a>> {
     let model = projected.scene.model;
     model.second.iter().filter_map(move |token| {
         let seen = projection.project(Vec3::from(scaled(model, token.at(time))))?;
-        let radius = projection.radius_at(DIAMOND_RADIUS, seen.divisor).max(LEAST_RADIUS);
+        let radius = projection.radius_at(shape(model).0, seen.divisor).max(LEAST_RADIUS);
         Some(Seen { token, at: rect.min + egui::vec2(seen.at.x, seen.at.y), radius, depth: seen.depth })
     })
 }
@@ -109,6 +115,10 @@ pub fn pick(projected: &ProjectedScene, pointer: Pos2) -> Option<usize> {
 
 /// A click on a token that both sentences have looks at its two ways.
 pub fn choose(model: &StageModel, position: usize, view: &mut PanelView) {
+    if model.sense_word.is_some() {
+        view.selection.sense = (view.selection.sense != Some(position)).then_some(position);
+        return;
+    }
     view.selection.second = Some(position);
     let shared = model.shared.iter().filter(|pair| pair.second == position);
     // Of several the one that is looked at already.
@@ -126,22 +136,30 @@ pub fn paint_labels(canvas: &Canvas, view: &PanelView, written: &mut Vec<Rect>) 
     let mut said: Vec<&str> = Vec::new();
     let mut waiting = Vec::new();
     for seen in &in_sight {
-        let is_chosen = pair.is_some_and(|pair| pair.second == seen.token.position);
+        let is_sense = model.sense_word.is_some() && view.selection.sense == Some(seen.token.position);
+        let is_chosen = is_sense || pair.is_some_and(|pair| pair.second == seen.token.position);
         if is_chosen {
             let ring = Stroke::new(size::RING, palette.accent);
             painter.circle_stroke(seen.at, seen.radius + size::RING_GAP, ring);
         }
         // At rest all tokens of one word lie on one point, which the first sentence may have named.
-        let is_named = view.walk.layer_time() == 0.0
-            && (said.contains(&seen.token.text.as_str())
-                || model.tokens.iter().any(|first| first.text == seen.token.text));
-        said.push(&seen.token.text);
+        let is_at_rest = view.walk.layer_time() == 0.0;
+        let is_one_point = model.second.iter().all(|other| other.start == seen.token.start);
+        let name = match &model.sense_word {
+            Some(word) if is_at_rest && is_one_point => word,
+            _ => &seen.token.text,
+        };
+        let is_named = is_at_rest
+            && (said.contains(&name.as_str()) || model.tokens.iter().any(|first| first.text == seen.token.text));
+        said.push(name);
         if is_named {
             continue;
         }
         let ink = palette.token(seen.token.group).lerp_to_gamma(palette.ink, TOWARDS_INK);
-        let text = format!("{}{SECOND}", seen.token.label());
-        let galley = painter.layout_no_wrap(text, theme::strong(size::LABEL_STRONG), ink);
+        let text = if model.sense_word.is_some() { name.clone() } else { format!("{}{SECOND}", seen.token.label()) };
+        let is_one_of_many = model.sense_word.is_some() && !is_chosen;
+        let font = if is_one_of_many { theme::plain(size::LABEL) } else { theme::strong(size::LABEL_STRONG) };
+        let galley = painter.layout_no_wrap(text, font, ink);
         let priority = if is_chosen { Priority::Selected } else { Priority::Token };
         let request =
             LabelRequest { priority, point: seen.at, radius: seen.radius, size: galley.size(), depth: seen.depth };
@@ -164,6 +182,9 @@ pub fn paint_caption(canvas: &Canvas, view: &PanelView, written: &mut Vec<Rect>)
     let Canvas { painter, ref projected } = *canvas;
     let ProjectedScene { rect, palette, .. } = *projected;
     let model = projected.scene.model;
+    if model.sense_word.is_some() {
+        return;
+    }
     let lower = written.iter().filter(|text| text.center().y > rect.center().y);
     let bottom = lower.map(|text| text.top()).fold(rect.bottom() - size::GAP_WIDE, f32::min);
     let left = rect.left() + size::GAP_WIDE - size::GAP_TIGHT;

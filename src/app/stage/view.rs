@@ -282,6 +282,15 @@ fn tooltip_ui(ui: &mut Ui, model: &StageModel, hit: Hit, walk: &Walk) {
 /// A token of the second sentence.
 fn second_ui(ui: &mut Ui, model: &StageModel, token: &TokenPoint, walk: &Walk) {
     ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
+    if model.sense_word.is_some() {
+        ui.strong(&token.text);
+        if let Some(sense) = token.group.and_then(|group| model.groups.get(group)) {
+            ui.weak(sense);
+        }
+        places_ui(ui, model, token, walk);
+        ui.weak("Click: mark its sentence in Meaning.");
+        return;
+    }
     ui.strong(format!("{}{SECOND}, token {} of the second sentence", token.label(), token.position + 1));
     places_ui(ui, model, token, walk);
     ui.weak("Click: compare its path with that of the first sentence.");

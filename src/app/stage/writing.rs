@@ -442,7 +442,7 @@ fn paint_legend(
     let ring = |shown: bool, mark, text| shown.then_some((mark, text));
     let turned = model.tokens.iter().any(|token| token.end != token.trained_end);
     let rings = [
-        ring(!model.tokens.is_empty(), Mark::Ring(ink), "static place"),
+        ring(!model.tokens.is_empty() || model.sense_word.is_some(), Mark::Ring(ink), "static place"),
         ring(turned, Mark::Broken(ink, DASHES), "as trained"),
         ring(old_ghosts && !model.ghosts.is_empty(), Mark::Broken(ink, DOTS), "before retraining"),
     ];

@@ -20,6 +20,8 @@ pub struct Selection {
     pub key: Option<usize>,
     /// A position in the second sentence: with the query, the pair that is compared.
     pub second: Option<usize>,
+    /// The point of a word in one of several sentences that was clicked.
+    pub sense: Option<usize>,
     /// Quantity that the arrows of a move stand for.
     pub by: By,
     /// How attention is read, in every map and in the sentence.

@@ -3,6 +3,7 @@
 pub mod card;
 pub mod controls;
 pub mod copy;
+pub mod curve;
 pub mod heat;
 pub mod mask;
 pub mod plot;

@@ -4,6 +4,7 @@ pub mod answers;
 pub mod moves;
 pub mod neighbours;
 pub mod progress;
+pub mod senses;
 pub mod sentence;
 pub mod space;
 pub mod token;

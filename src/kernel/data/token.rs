@@ -34,6 +34,27 @@ pub struct PieceText {
 /// How a sentence stands for the start of one that is yet to be written.
 pub use crate::lesson::schema::START_TOKEN as START;
 
+/// The pieces of each word, in their order; a piece that the tokenizer added is a word of its own, and so is a token that no
+/// tokenizer made.
+pub fn word_pieces(tokens: &[Token]) -> Vec<Range<usize>> {
+    let word = |at: usize| tokens[at].piece.as_ref().and_then(|piece| Some((piece.segment, piece.word?)));
+    let mut pieces: Vec<Range<usize>> = Vec::new();
+    for at in 0..tokens.len() {
+        match pieces.last_mut() {
+            Some(last) if word(at).is_some() && word(at) == word(last.start) => last.end = at + 1,
+            _ => pieces.push(at..at + 1),
+        }
+    }
+    pieces
+}
+
+/// A word as it stands in the text; `None` of one that no letter of the text asked for.
+pub fn written_word<'t>(tokens: &[Token], pieces: &Range<usize>, text: &'t PieceText) -> Option<&'t str> {
+    let bytes = |at: usize| tokens[at].piece.as_ref().map(|piece| piece.bytes.clone());
+    let (first, last) = bytes(pieces.start).zip(bytes(pieces.end - 1))?;
+    text.text.get(first.start..last.end).map(str::trim).filter(|word| !word.is_empty())
+}
+
 /// Token texts, with a subscript where a word stands more than once: `apple₁ launched … apple₂`.
 pub fn token_labels(tokens: &[Token]) -> Vec<String> {
     let texts: Vec<&str> = tokens.iter().map(|t| t.text.as_str()).collect();

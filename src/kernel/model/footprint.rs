@@ -46,6 +46,7 @@ impl ScenePart {
             Self::Interventions(interventions) => of_interventions(interventions),
             Self::Sentence((sentence, interventions)) => of_sentence(sentence) + of_interventions(interventions),
             Self::Second(sentence) => sentence.as_ref().map_or(0, of_sentence),
+            Self::Senses((list, _)) => list.bytes(),
             Self::Basis(basis) => of_basis(&basis.0) + of_projection(&basis.1),
         }
     }

@@ -6,6 +6,7 @@ pub mod footprint;
 pub mod interventions;
 pub mod live;
 pub mod retraining;
+pub mod senses;
 pub mod sentences;
 pub mod training;
 pub mod weights;
@@ -20,7 +21,7 @@ use crate::kernel::data::space::StaticSpace;
 use crate::kernel::model::retraining::EmbeddedCorpus;
 use crate::kernel::scene::second::SecondSentence;
 use crate::kernel::scene::sentence::Sentence;
-use crate::kernel::scene::{Scene, SentenceState};
+use crate::kernel::scene::{Scene, SensesState, SentenceState};
 use crate::kernel::snapshot::{CheckpointsSnapshot, LookSnapshot, ModelSnapshot, Replaced, TrainingSnapshot};
 use crate::kernel::training::Training;
 use crate::kernel::training::comparison::Comparison;
@@ -69,8 +70,16 @@ pub(in crate::kernel) enum Drag {
     Temperature,
     Sentence,
     Second,
+    Sense(SenseDrag),
     Gain(usize),
     Stroke(u64),
+}
+
+/// A field of the list of senses that is being written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::kernel) enum SenseDrag {
+    Word,
+    Text(usize),
 }
 
 /// The lesson and the recipe that a model was made from.
@@ -95,6 +104,7 @@ pub enum ScenePart {
     Interventions(Arc<Interventions<f32>>),
     Sentence(SentenceState),
     Second(Option<Sentence>),
+    Senses(SensesState),
     Basis(Box<(Basis, Projection)>),
 }
 
@@ -111,6 +121,7 @@ impl ScenePart {
             Self::Interventions(before) => Self::Interventions(scene.set_interventions(before)),
             Self::Sentence(before) => Self::Sentence(scene.restore(before)),
             Self::Second(before) => Self::Second(scene.set_second(before)),
+            Self::Senses(before) => Self::Senses(scene.set_senses(before)),
             Self::Basis(before) => Self::Basis(Box::new(scene.rebase(space, *before))),
         }
     }
@@ -200,6 +211,7 @@ impl LessonModel {
             Command::Interventions(command) => self.apply_to_interventions(command, last, lesson),
             Command::Sentence(command) => self.apply_to_sentences(command, last, lesson),
             Command::Axes(command) => self.apply_to_axes(command, lesson),
+            Command::Senses(command) => self.apply_to_senses(command, last, lesson),
             // The kernel's own.
             Command::Undo | Command::Redo | Command::Notebook(_) | Command::Retrain(_) => Ok(()),
         }
@@ -234,11 +246,15 @@ impl LessonModel {
     /// Brings back a part and returns the present one. Bringing back a model ends the training that is
     /// under way.
     pub fn swap(&mut self, part: UndoPart) -> UndoPart {
-        let Self { training, scene, space, .. } = self;
+        let Self { training, scene, space, origin, .. } = self;
         match part {
             UndoPart::Model(before) => UndoPart::Model(Box::new(training.replace(before.thaw()).freeze())),
             UndoPart::Comparison(before) => UndoPart::Comparison(training.set_comparison(before)),
-            UndoPart::Scene(before) => UndoPart::Scene(before.swap(scene, space)),
+            UndoPart::Scene(before) => {
+                let present = before.swap(scene, space);
+                scene.read_senses(&origin.lesson);
+                UndoPart::Scene(present)
+            }
         }
     }
 
@@ -261,6 +277,7 @@ impl LessonModel {
             generated: scene.generated(model.live()),
             sentence,
             second,
+            senses: Arc::new(scene.senses_snapshot(network, model.live())),
             pretrained: self.pretrained.clone(),
             recipe: self.origin.recipe.clone(),
             made_of: self.origin.lesson.clone(),

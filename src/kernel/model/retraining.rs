@@ -190,6 +190,7 @@ impl FrozenModel {
         ready.training.replace(self.model.thaw());
         ready.training.set_comparison(self.comparison);
         ready.scene = self.scene;
+        ready.scene.read_senses(&ready.origin.lesson);
         ready
     }
 
@@ -244,6 +245,9 @@ impl LessonModel {
         // The vocabulary is the same whatever the recipe.
         self.scene.show(other.scene.sentence().clone());
         self.scene.set_second(other.scene.second().cloned());
+        let senses = other.scene.senses();
+        self.scene.set_senses((senses.list().clone(), senses.is_on()));
+        self.scene.read_senses(&self.origin.lesson);
         let mut lost = Vec::new();
         if self.space.basis != other.space.basis {
             let lesson = self.origin.lesson.clone();

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use crate::kernel::data::senses::{SenseList, read_sentences};
 use crate::kernel::data::vocabulary::{index_of, rows_of};
 use crate::kernel::model::LessonModel;
 use crate::kernel::persist::saved::{
@@ -171,6 +172,18 @@ impl LessonModel {
                     self.scene.set_second(Some(sentence));
                 }
                 Err(why) => report.push(format!("The sentence beside it is left out: {why}.")),
+            }
+        }
+        if let Some(senses) = &saved.senses {
+            let sentences =
+                if senses.sentences.is_empty() { Ok(Vec::new()) } else { read_sentences(&senses.sentences) };
+            let list = sentences.and_then(|sentences| SenseList { word: senses.word.clone(), sentences }.checked());
+            match list {
+                Ok(list) => {
+                    self.scene.set_senses((Arc::new(list), senses.is_on));
+                    self.scene.read_senses(lesson);
+                }
+                Err(why) => report.push(format!("The list of senses is left out: {why}.")),
             }
         }
         if let Some(basis) = &saved.basis {

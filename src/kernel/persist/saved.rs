@@ -14,6 +14,7 @@ use crate::kernel::data::space::{ChosenAxis, StaticSpace};
 use crate::kernel::notebook::saved::SavedNotebook;
 use crate::kernel::notebook::snapshot::NotebookSnapshot;
 use crate::kernel::scene::interventions::are_none;
+use crate::kernel::scene::senses::SensesSnapshot;
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
 use crate::kernel::training::change_log::Change;
 use crate::kernel::training::stop::Stopped;
@@ -49,6 +50,9 @@ pub struct SavedModel {
     pub sentence: Option<Vec<String>>,
     /// The words of the sentence beside it; none where there is none.
     pub second: Option<Vec<String>>,
+    /// None where no sentence was listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub senses: Option<SavedSenses>,
     /// None where the axes are the lesson's own.
     pub basis: Option<SavedBasis>,
     /// None where nothing is changed.
@@ -57,6 +61,17 @@ pub struct SavedModel {
     /// Files of a pretrained model, each with its SHA-256.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<(String, String)>,
+}
+
+/// One word in sentences of a list.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SavedSenses {
+    pub word: String,
+    /// As the file of the list has them: a line each.
+    pub sentences: String,
+    /// The stage showed them.
+    pub is_on: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -224,6 +239,8 @@ fn is_other_model(before: &ModelSnapshot, now: &ModelSnapshot) -> bool {
         || before.interventions != now.interventions
         || before.sentence.chosen() != now.sentence.chosen()
         || second_words(before) != second_words(now)
+        || before.senses.is_on != now.senses.is_on
+        || before.senses.list != now.senses.list
 }
 
 /// The words of the second sentence.
@@ -255,6 +272,15 @@ impl SavedBasis {
     }
 }
 
+impl SavedSenses {
+    /// `None` where nothing is written.
+    fn of(senses: &SensesSnapshot) -> Option<Self> {
+        let SensesSnapshot { list, is_on, .. } = senses;
+        let saved = || Self { word: list.word.clone(), sentences: list.written(), is_on: *is_on };
+        (*is_on || !list.is_empty()).then(saved)
+    }
+}
+
 impl SavedModel {
     /// But for the basis, which is the space's, and what is under way.
     fn of(model: &ModelSnapshot) -> Self {
@@ -264,6 +290,7 @@ impl SavedModel {
             recipe: (!model.recipe.is_default()).then(|| Recipe::clone(&model.recipe)),
             sentence: (sentence.index != Some(0)).then(|| texts(sentence)),
             second: second_words(model),
+            senses: SavedSenses::of(&model.senses),
             basis: None,
             retraining: None,
             interventions: (!are_none(interventions))

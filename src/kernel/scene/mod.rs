@@ -8,6 +8,7 @@ pub mod origins;
 pub mod passes;
 pub mod reading;
 pub mod second;
+pub mod senses;
 pub mod sentence;
 
 use std::sync::Arc;
@@ -15,10 +16,12 @@ use std::sync::Arc;
 use self::interventions::check_temperature;
 use crate::kernel::command::HeadSetting;
 use crate::kernel::data::answers::{cannot_generate_words, check_generates};
+use crate::kernel::data::senses::SenseList;
 use crate::kernel::data::sentence::{Generated, SentenceSnapshot};
 use crate::kernel::data::space::{Basis, StaticSpace};
 use crate::kernel::data::token::Token;
 use crate::kernel::scene::interventions::bytes as of_interventions;
+use crate::kernel::scene::senses::{SenseModel, Senses, SensesSnapshot};
 use crate::kernel::scene::sentence::{Sentence, SentenceFrame, token};
 use crate::kernel::vectors::examples::Rewriter;
 use crate::lesson::limits::GENERATED_MAX;
@@ -36,12 +39,17 @@ pub struct Scene {
     frame: SentenceFrame,
     /// The sentence that is compared with it.
     second: Option<SentenceFrame>,
+    /// One word in sentences of a list.
+    senses: Senses,
     interventions: Arc<Interventions<f32>>,
     /// Makes the target of a sentence that is a source.
     rewriter: Option<Rewriter>,
     written: Option<Written>,
     generator: Generator,
 }
+
+/// A list of sentences with a word in common, and whether it is shown.
+pub type SensesState = (Arc<SenseList>, bool);
 
 /// A sentence with the interventions, some of which belong to it alone.
 pub type SentenceState = (Sentence, Arc<Interventions<f32>>);
@@ -60,6 +68,7 @@ impl Scene {
             frame: SentenceFrame::new(sentence, space, rewriter.as_ref()),
             interventions: Arc::new(interventions::none(&lesson.model.architecture)),
             second: None,
+            senses: Senses::default(),
             rewriter,
             written: None,
             generator: stream(lesson.seed, Stream::Generation),
@@ -73,6 +82,7 @@ impl Scene {
         if let Some(second) = &mut self.second {
             second.freeze();
         }
+        self.senses.freeze();
     }
 
     /// The memory that it takes when frozen, without the space.
@@ -81,7 +91,8 @@ impl Scene {
         // What each word of the vocabulary becomes in a target.
         let rewriter = self.rewriter.as_ref().map_or(0, |_| size_of::<usize>() * self.space.vocabulary.len());
         let second = self.second.as_ref().map_or(0, SentenceFrame::bytes);
-        self.frame.bytes() + second + of_interventions(&self.interventions) + written + rewriter
+        let others = second + self.senses.bytes() + written + rewriter;
+        self.frame.bytes() + of_interventions(&self.interventions) + others
     }
 
     pub fn sentence(&self) -> &Sentence {
@@ -114,6 +125,39 @@ impl Scene {
 
     pub fn second(&self) -> Option<&Sentence> {
         self.second.as_ref().map(|frame| &frame.sentence)
+    }
+
+    pub fn senses(&self) -> &Senses {
+        &self.senses
+    }
+
+    /// Puts another list of sentences in the place of the one there is, shown or not, and returns that one.
+    pub fn set_senses(&mut self, (list, is_on): SensesState) -> SensesState {
+        self.senses.set(list, is_on)
+    }
+
+    /// Reads the list with the lesson that the scene is of.
+    pub fn read_senses(&mut self, lesson: &Lesson) {
+        let frame = |sentence| SentenceFrame::without_points(sentence, &self.space, self.rewriter.as_ref());
+        self.senses.read(lesson, &self.space.vocabulary, frame);
+    }
+
+    /// Does the next piece of the work on the senses.
+    pub fn measure_senses(&mut self, model: &AttentionModel<f32>, parameters: &Arc<Parameters<f32>>) {
+        let interventions = interventions::for_any_sentence(&self.interventions);
+        let with = SenseModel { space: &self.space, model, parameters, interventions: &interventions };
+        self.senses.advance(&with);
+    }
+
+    /// The senses are yet to be measured.
+    pub fn has_senses_pending(&self, model: &AttentionModel<f32>, parameters: &Arc<Parameters<f32>>) -> bool {
+        let interventions = interventions::for_any_sentence(&self.interventions);
+        self.senses.is_pending(&SenseModel { space: &self.space, model, parameters, interventions: &interventions })
+    }
+
+    pub fn senses_snapshot(&self, model: &AttentionModel<f32>, parameters: &Arc<Parameters<f32>>) -> SensesSnapshot {
+        let interventions = interventions::for_any_sentence(&self.interventions);
+        self.senses.snapshot(&SenseModel { space: &self.space, model, parameters, interventions: &interventions })
     }
 
     /// Everything in another basis, the space too; returns the one of before.
@@ -226,7 +270,12 @@ impl Scene {
         };
         let interventions = Arc::new(interventions::for_any_sentence(&self.interventions));
         let second = self.second.as_ref().map(|second| pass(second, &interventions));
-        std::iter::once(pass(&self.frame, &self.interventions)).chain(second).collect()
+        let listed = self
+            .senses
+            .inputs()
+            .into_iter()
+            .map(|input| (input.clone(), Activations::of(model, live, input, None, &interventions)));
+        std::iter::once(pass(&self.frame, &self.interventions)).chain(second).chain(listed).collect()
     }
 
     /// As [`Self::run`], for the second sentence; without a mask and frozen weights, which belong to the first alone.

@@ -280,7 +280,11 @@ struct BlocksShown {
 }
 
 /// The map to the picture, with the weights in use.
-fn sight<'a>(space: &'a StaticSpace, model: &AttentionModel<f32>, parameters: &Parameters<f32>) -> Sight<'a> {
+pub(super) fn sight<'a>(
+    space: &'a StaticSpace,
+    model: &AttentionModel<f32>,
+    parameters: &Parameters<f32>,
+) -> Sight<'a> {
     Sight::new(&space.projection, lens(space, model, parameters))
 }
 

@@ -161,7 +161,7 @@ impl Kernel {
             Phase::Ready(ready) => match &self.resuming {
                 Some(resuming) => !resuming.is_paused,
                 None if self.retraining.is_some() => true,
-                None => ready.is_busy() || self.notebook.is_waiting(),
+                None => ready.is_busy() || self.notebook.is_waiting() || ready.has_senses_pending(),
             },
             Phase::Failed { .. } => false,
         }
@@ -194,6 +194,7 @@ impl Kernel {
             Phase::Ready(ready) => match self.notebook.take_next() {
                 Some(cell) => self.run_cell(&cell),
                 None if self.notebook.has_text_to_evaluate() => self.notebook.evaluate_next(&**ready),
+                None if ready.has_senses_pending() => ready.measure_senses(),
                 None => ready.advance(),
             },
             Phase::Failed { .. } => {}

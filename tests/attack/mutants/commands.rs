@@ -7,8 +7,8 @@ use std::sync::Arc;
 use attune::code::OWN_FAULT;
 use attune::fnv::fnv1a;
 use attune::kernel::command::{
-    Axis, AxisCommand, Brush, HeadSetting, InterventionCommand, Reference, SentenceCommand, TrainingCommand,
-    WeightCommand,
+    Axis, AxisCommand, Brush, HeadSetting, InterventionCommand, Reference, SenseCommand, SenseList, SenseSentence,
+    SentenceCommand, TrainingCommand, WeightCommand,
 };
 use attune::kernel::notebook::document::{CellId, DOCUMENT_CELLS_MAX, OwnKind};
 use attune::kernel::notebook::kinds::{Answer, Attempts};
@@ -180,8 +180,9 @@ fn command(dice: &mut Dice, lesson: &Lesson) -> Command {
         18..34 => Command::Interventions(intervention(dice)),
         34..48 => Command::Sentence(sentence(dice, lesson)),
         48..58 => Command::Training(training(dice)),
-        58..64 => Command::Axes(axis(dice, lesson)),
-        64..86 => Command::Notebook(notebook(dice, lesson)),
+        58..63 => Command::Axes(axis(dice, lesson)),
+        63..67 => Command::Senses(senses(dice, lesson)),
+        67..86 => Command::Notebook(notebook(dice, lesson)),
         86..88 => Command::Retrain(Box::new(recipe(dice, lesson))),
         88..95 => Command::Undo,
         _ => Command::Redo,
@@ -279,6 +280,28 @@ fn sentence(dice: &mut Dice, lesson: &Lesson) -> SentenceCommand {
         _ => {
             let choice = if dice.once_in(2) { Choice::Greedy } else { Choice::sampled(dice.number()) };
             SentenceCommand::Generate { count: dice.place(5), choice }
+        }
+    }
+}
+
+fn senses(dice: &mut Dice, lesson: &Lesson) -> SenseCommand {
+    let sense = |dice: &mut Dice| (!dice.once_in(3)).then(|| *dice.pick(&['A', 'B', 'H', 'z', '\0']));
+    match dice.below(10) {
+        0..2 => SenseCommand::Show(!dice.once_in(3)),
+        2 => SenseCommand::SetWord(if dice.once_in(4) {
+            words(dice, lesson)
+        } else {
+            dice.pick(&lesson.vocabulary()).clone()
+        }),
+        3..6 => SenseCommand::SetText { index: dice.place(4), text: words(dice, lesson) },
+        6 => SenseCommand::SetSense { index: dice.place(4), sense: sense(dice) },
+        7 => SenseCommand::Insert(dice.place(4)),
+        8 => SenseCommand::Remove(dice.place(4)),
+        _ => {
+            let count = if dice.once_in(20) { 300 } else { dice.below(25) };
+            let sentence = |_| SenseSentence { text: words(dice, lesson), sense: sense(dice) };
+            let sentences = (0..count).map(sentence).collect();
+            SenseCommand::Replace(SenseList { word: dice.pick(&lesson.vocabulary()).clone(), sentences })
         }
     }
 }
@@ -405,6 +428,15 @@ fn check(snapshot: &Snapshot) -> Result<(), String> {
     if let Some(second) = &model.second {
         check_sentence(&second.sentence, model, is_large).map_err(|why| format!("the second sentence: {why}"))?;
     }
+    let senses = &model.senses;
+    ensure(senses.rows.len() == senses.list.sentences.len(), || format!("{} rows of senses", senses.rows.len()))?;
+    if let Some(measured) = &senses.measured {
+        let count = measured.occurrences.len();
+        let has_all = senses.points.len() == measured.layers.len() && senses.points.iter().all(|of| of.rows() == count);
+        ensure(has_all, || format!("{count} occurrences and {} layers of points", senses.points.len()))?;
+        let points = senses.points.iter().all(|of| is_large || finite(of.flat()));
+        ensure(points, || "points of senses are not finite".to_owned())?;
+    }
     if let Some(comparison) = &model.comparison {
         ensure(comparison.difference.len() == model.start.len(), || "the comparison has another shape".to_owned())?;
     }
@@ -496,6 +528,7 @@ fn described(snapshot: &Snapshot) -> Vec<(&'static str, String)> {
         say("points", format!("{:x}", bits(space.points.flat())));
         let second = model.second.as_ref().map(|second| bits(second.sentence.end.flat()));
         say("second ends", format!("{second:x?}"));
+        say("senses", format!("{:?} {}", model.senses.list, model.senses.is_on));
         say("neighbours", format!("{:?}", model.sentence.contextual_neighbours));
         say("latest", format!("{:?}", model.training.edited_latest.as_ref().map(|(_, live)| bits(live.flat()))));
         say("stopped", format!("{:?}", model.training.stopped));

@@ -1,7 +1,7 @@
 //! The curve of a training: loss or gradient norms by step, with a cursor that looks back.
 
-use egui::{ComboBox, EventFilter, Key, Modifiers, Response, Sense, Ui, WidgetInfo, WidgetType};
-use egui_plot::{GridInput, GridMark, HLine, Line, LineStyle, Plot, PlotPoint, PlotPoints, VLine};
+use egui::{ComboBox, EventFilter, Key, Modifiers, Response, Ui, WidgetInfo, WidgetType};
+use egui_plot::{GridMark, HLine, Line, LineStyle, PlotPoint, PlotPoints, VLine};
 
 use crate::app::theme::{Palette, size};
 use crate::kernel::command::{Command, TrainingCommand};
@@ -9,6 +9,7 @@ use crate::kernel::training::log::{StepRecord, TrainingLog};
 use crate::view_model::training::TrainingModel;
 
 use crate::app::widgets::controls::checkbox_ui;
+use crate::app::widgets::curve::{curve_plot, tick_text};
 
 /// With Shift an arrow key looks so many steps further.
 pub const FAR_STEPS: usize = 10;
@@ -75,26 +76,11 @@ pub fn curve_ui(ui: &mut Ui, model: &TrainingModel, state: &mut CurveUiState, he
     let chance = model.chance.filter(|_| state.curve == Curve::Loss).map(|chance| scaled(f64::from(chance)));
     let top = chance.unwrap_or(scaled(1.0));
     let shown = model.shown.unwrap_or(model.step) as f64;
-    let plot = Plot::new("curve")
-        .height(height.clamp(size::CURVE_MIN, size::CHART_MAX))
-        .allow_drag(false)
-        .allow_zoom(false)
-        .allow_scroll(false)
-        .allow_boxed_zoom(false)
-        .allow_double_click_reset(false)
-        .show_background(false)
-        .show_x(false)
-        .show_y(false)
-        .show_crosshair(false)
-        .label_formatter(|_| None)
-        .sense(Sense::click_and_drag())
+    let plot = curve_plot("curve", height, palette)
         .include_x(0.0)
         .include_x(model.steps as f64)
         .include_y(top)
         .include_y(if log { top - 1.0 } else { 0.0 })
-        .grid_color(palette.line)
-        .x_grid_spacer(ticks)
-        .y_grid_spacer(ticks)
         .y_axis_formatter(move |mark, _| loss_text(mark, log))
         .show(ui, |plot| {
             if let Some(chance) = chance {
@@ -182,55 +168,20 @@ pub fn look_at(model: &TrainingModel, step: usize) -> Option<Command> {
     }
 }
 
-/// A few round numbers, however long the axis is: egui_plot's own are powers of ten, of which there may be one.
-fn ticks(input: GridInput) -> Vec<GridMark> {
-    let (from, to) = input.bounds;
-    let step_size = round_step(to - from);
-    if !step_size.is_normal() {
-        return Vec::new();
-    }
-    let (first, last) = ((from / step_size).ceil() as i64, (to / step_size).floor() as i64);
-    (first..=last).map(|i| GridMark { value: i as f64 * step_size, step_size }).collect()
-}
-
-/// 1, 2 or 5 times a power of ten: the least of which `length` has no more than a few.
-fn round_step(length: f64) -> f64 {
-    const FEW: f64 = 4.0;
-    const BASE: f64 = 10.0;
-    const ROUND: [f64; 3] = [1.0, 2.0, 5.0];
-    let least = length / FEW;
-    let power = BASE.powf(least.log10().floor());
-    ROUND.into_iter().map(|factor| factor * power).find(|step| *step >= least).unwrap_or(BASE * power)
-}
-
 /// With as many decimals as tell it from its neighbours.
 fn loss_text(mark: GridMark, log: bool) -> String {
-    let (value, digit) = if log {
-        let value = 10f64.powf(mark.value);
-        (value, value / 10.0)
-    } else {
-        (mark.value, mark.step_size)
-    };
-    let decimals = (-digit.log10().floor()).max(0.0) as usize;
-    format!("{value:.decimals$}")
+    match log {
+        true => {
+            let value = 10f64.powf(mark.value);
+            tick_text(value, value / 10.0)
+        }
+        false => tick_text(mark.value, mark.step_size),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_axis_has_a_few_round_ticks() {
-        let values = |from: f64, to: f64| {
-            let marks = ticks(GridInput { bounds: (from, to), base_step_size: 1.0 });
-            marks.into_iter().map(|mark| loss_text(mark, false)).collect::<Vec<_>>()
-        };
-        assert_eq!(values(-5.0, 605.0), ["0", "200", "400", "600"]);
-        assert_eq!(values(0.0, 0.7), ["0.0", "0.2", "0.4", "0.6"]);
-        assert_eq!(values(0.0, 1e5), ["0", "50000", "100000"]);
-        assert_eq!(values(0.0, 0.0), Vec::<String>::new());
-        assert_eq!(values(f64::NAN, 1.0), Vec::<String>::new());
-    }
 
     #[test]
     fn a_logarithmic_axis_shows_losses() {

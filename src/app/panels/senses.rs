@@ -1,0 +1,380 @@
+//! The senses of a word: a list of sentences that is edited in place, and a curve of how far the senses lie apart behind each
+//! layer.
+
+use egui::{
+    Button, EventFilter, Id, Key, Label, Modifiers, Response, RichText, ScrollArea, Sense, Stroke, TextEdit, Ui,
+    WidgetInfo, WidgetType, vec2,
+};
+use egui_plot::{Line, LineStyle, PlotPoints, Points, VLine};
+
+use crate::app::actions::{Action, ActionTable, ListChoice, WindowAction, focus};
+use crate::app::theme::{self, Palette, size};
+use crate::app::view::PanelView;
+use crate::app::widgets::controls::switch_ui;
+use crate::app::widgets::curve::{curve_plot, tick_text};
+use crate::kernel::command::{Command, SenseCommand};
+use crate::kernel::data::senses::{CHARS_MAX, SENSES};
+use crate::view_model::senses::{SenseCurve, SenseRowModel, SensesModel, after, number};
+
+use super::Requests;
+
+/// The name of the word's field.
+pub const SENSE_WORD: &str = "Word whose senses are looked at";
+
+/// The field that is being written: its text is ahead of the list's.
+#[derive(Default)]
+pub struct SensesUiState {
+    written: Option<(Id, String)>,
+    /// Cosines less the layer's baseline.
+    over_baseline: bool,
+}
+
+/// Shows the word in its sentences, or no longer does; `word` is chosen where the list has none.
+pub fn toggle_senses(senses: &SensesModel, word: Option<String>) -> Vec<Command> {
+    let word = word.filter(|_| !senses.is_on && senses.word.is_empty() && senses.suggestion.is_none());
+    let show = SenseCommand::Show(!senses.is_on);
+    word.map(SenseCommand::SetWord).into_iter().chain([show]).map(Command::Senses).collect()
+}
+
+pub fn senses_ui(
+    ui: &mut Ui,
+    model: &SensesModel,
+    state: &mut SensesUiState,
+    view: &mut PanelView,
+    requests: &mut Requests,
+) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    head_ui(ui, model, state, requests);
+    if let Some(fault) = &model.word_fault {
+        ui.add(Label::new(RichText::new(fault).color(palette.warn)).wrap());
+    }
+    let mut asked = Vec::new();
+    ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+        ui.set_max_width(ui.available_width());
+        let layer = (view.walk.time() * model.last_layer() as f32).round() as usize;
+        if model.rows.is_empty() {
+            empty_ui(ui, model, &mut asked);
+        }
+        if model.is_on && model.last_layer() > 0 {
+            scores_ui(ui, model, state, layer, view);
+        }
+        if let Some(words) = model.waits_for.as_ref().filter(|_| !model.rows.is_empty()) {
+            ui.add(Label::new(RichText::new(words).weak()).wrap());
+        }
+        for (index, row) in model.rows.iter().enumerate() {
+            row_ui(ui, model, (index, row, layer), state, view, &mut asked);
+        }
+        foot_ui(ui, model, &mut asked, &mut requests.actions);
+    });
+    requests.commands.extend(asked.into_iter().map(Command::Senses));
+}
+
+/// The word, and whether the stage shows it.
+fn head_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, requests: &mut Requests) {
+    /// Of the word's field.
+    const WIDTH: f32 = 110.0;
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+        let hint = "The word to look at; a word that the tokenizer cuts has the mean of its pieces";
+        let id = focus::sentence_field(SENSE_WORD);
+        let (field, text) = field_ui(ui, (id, SENSE_WORD), &model.word, "word", WIDTH, state);
+        field.on_hover_text(hint);
+        requests.commands.extend(text.map(|word| Command::Senses(SenseCommand::SetWord(word))));
+        let hint =
+            if model.is_on { "One sentence on the stage again" } else { "Shows the word in all of these sentences" };
+        let shown = ui.selectable_label(model.is_on, "on the stage");
+        if shown.on_hover_text(WindowAction::Senses.row().hint_with(hint)).clicked() {
+            requests.commands.push(Command::Senses(SenseCommand::Show(!model.is_on)));
+        }
+    });
+}
+
+/// Another sentence, and the file of the list.
+fn foot_ui(ui: &mut Ui, model: &SensesModel, asked: &mut Vec<SenseCommand>, actions: &mut Vec<Action>) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+        let add = ui.button("+ Sentence").on_hover_text("Another sentence with the word (Enter in the last one)");
+        if add.clicked() {
+            asked.push(SenseCommand::Insert(model.rows.len()));
+            focus::ask(ui.ctx(), sentence_id(model.rows.len()));
+        }
+        let format = "one sentence a line; a letter and a tab before it give its sense";
+        for (choice, words, hint) in [
+            (ListChoice::Import, "Import …", format!("Reads the sentences from a text file: {format}")),
+            (ListChoice::Export, "Export …", format!("Writes the sentences as a text file: {format}")),
+        ] {
+            if ui.button(words).on_hover_text(hint).clicked() {
+                actions.push(Action::PlaceSenses(choice));
+            }
+        }
+    });
+}
+
+/// What the panel is for, and the lesson's own sentences.
+fn empty_ui(ui: &mut Ui, model: &SensesModel, asked: &mut Vec<SenseCommand>) {
+    let words = "One word in 2 to 20 sentences on one stage. Say with a letter which sentences use it in the same sense, and see \
+                 behind which layer the senses part.";
+    ui.add(Label::new(words).wrap());
+    if let Some(list) = &model.suggestion {
+        let words = format!("{} sentences with “{}”", list.sentences.len(), list.word);
+        if ui
+            .button(&words)
+            .on_hover_text("Takes the lesson's sentences with this word, and shows it in them")
+            .clicked()
+        {
+            asked.extend([SenseCommand::Replace(list.clone()), SenseCommand::Show(true)]);
+        }
+    }
+}
+
+fn sentence_id(index: usize) -> Id {
+    Id::new(("sentence of the senses", index))
+}
+
+/// A field over a text of the list. Returns the text that was written in this frame.
+fn field_ui(
+    ui: &mut Ui,
+    (id, name): (Id, &str),
+    shown: &str,
+    hint: &str,
+    width: f32,
+    state: &mut SensesUiState,
+) -> (Response, Option<String>) {
+    focus::take(ui.ctx(), id);
+    let written = state.written.take();
+    let mut text = match written {
+        Some((of, text)) if of == id => text,
+        other => {
+            state.written = other;
+            shown.to_owned()
+        }
+    };
+    let field = TextEdit::singleline(&mut text).id(id).desired_width(width).char_limit(CHARS_MAX).hint_text(hint);
+    let response = ui.add(field);
+    ui.ctx().accesskit_node_builder(id, |node| node.set_label(name));
+    let changed = response.changed().then(|| text.clone());
+    if response.has_focus() {
+        state.written = Some((id, text));
+    }
+    (response, changed)
+}
+
+/// A sentence with its number, its sense, and what is said of it.
+fn row_ui(
+    ui: &mut Ui,
+    model: &SensesModel,
+    (index, row, layer): (usize, &SenseRowModel, usize),
+    state: &mut SensesUiState,
+    view: &mut PanelView,
+    asked: &mut Vec<SenseCommand>,
+) {
+    const NUMBER: f32 = 18.0;
+    /// For the button behind the field, and the field's margins.
+    const REMOVE: f32 = 40.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let id = sentence_id(index);
+    // Before the field is there to take them.
+    let has_focus = ui.memory(|memory| memory.has_focus(id));
+    let pressed = |key| has_focus && ui.input_mut(|input| input.consume_key(Modifiers::COMMAND, key));
+    let (turns, mut removes) = (pressed(Key::G), pressed(Key::D));
+    let mut is_entered = false;
+    let nearest = model.nearest(index, layer);
+    let line = ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+        let number = RichText::new((index + 1).to_string()).font(theme::mono(size::SMALL)).color(palette.ink_soft);
+        let number = ui.add_sized([NUMBER, size::TABLE_ROW], Label::new(number));
+        if let Some(nearest) = &nearest {
+            number.on_hover_text(&nearest.said);
+        }
+        if let Some(sense) = sense_ui(ui, model, (index, row), turns) {
+            asked.push(SenseCommand::SetSense { index, sense });
+        }
+        let width = (ui.available_width() - REMOVE).max(size::CHART_MIN);
+        let name = format!("Sentence {}", index + 1);
+        let (field, text) = field_ui(ui, (id, &name), &row.text, "a sentence with the word", width, state);
+        asked.extend(text.map(|text| SenseCommand::SetText { index, text }));
+        is_entered = field.lost_focus() && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
+        field.on_hover_text("Enter: another sentence below; Ctrl+G: its sense; Ctrl+D: remove it");
+        let remove = ui.add(Button::new("✕").frame_when_inactive(false));
+        remove.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Remove sentence {}", index + 1)));
+        removes |= remove.on_hover_text("Removes this sentence (Ctrl+D in its field)").clicked();
+    });
+    let under = match (&row.said, nearest.filter(|nearest| nearest.is_of_another)) {
+        (Some(said), _) => Some((said.clone(), if row.is_left_out { palette.warn } else { palette.ink_soft })),
+        (None, Some(nearest)) => Some((nearest.said, palette.ink_soft)),
+        (None, None) => None,
+    };
+    if let Some((words, ink)) = under {
+        ui.horizontal(|ui| {
+            ui.add_space(NUMBER + size::GAP_TIGHT);
+            ui.add(Label::new(RichText::new(words).font(theme::plain(size::SMALL)).color(ink)).wrap());
+        });
+    }
+    if view.selection.sense.and_then(|point| model.sentence_of(point)) == Some(index) {
+        let mark = line.response.rect.expand2(vec2(size::OUTLINE, 0.0));
+        ui.painter().rect_stroke(
+            mark,
+            f32::from(size::RADIUS_SMALL),
+            Stroke::new(size::HAIRLINE, palette.accent),
+            egui::StrokeKind::Outside,
+        );
+    }
+    if removes {
+        state.written = None;
+        asked.push(SenseCommand::Remove(index));
+    } else if is_entered {
+        asked.push(SenseCommand::Insert(index + 1));
+        focus::ask(ui.ctx(), sentence_id(index + 1));
+    }
+}
+
+/// The letter of a sentence's sense. Returns another one that was chosen: by a click or Ctrl+G the next, or the letter that was
+/// pressed.
+fn sense_ui(
+    ui: &mut Ui,
+    model: &SensesModel,
+    (index, row): (usize, &SenseRowModel),
+    turns: bool,
+) -> Option<Option<char>> {
+    const SIDE: f32 = 22.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let fill = model.hue(row.sense).map_or(palette.raised, |hue| palette.group(hue));
+    let letter = row.sense.map_or_else(|| "·".to_owned(), |sense| sense.to_string());
+    let text = RichText::new(&letter).font(theme::strong(size::BODY)).color(palette.ink_on(fill));
+    let button = ui.add_sized([SIDE, SIDE], Button::new(text).fill(fill));
+    let said = row.sense.map_or_else(|| "none".to_owned(), |sense| sense.to_string());
+    let name = format!("Sense of sentence {}: {said}", index + 1);
+    button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &name));
+    let mut chosen = (button.clicked() || turns).then(|| model.next_sense(row.sense));
+    if button.has_focus() {
+        let keys = EventFilter::default();
+        ui.memory_mut(|memory| memory.set_focus_lock_filter(button.id, keys));
+        let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+        let letters = [Key::A, Key::B, Key::C, Key::D, Key::E, Key::F, Key::G, Key::H];
+        chosen =
+            letters.into_iter().zip(SENSES).find(|(key, _)| pressed(*key)).map(|(_, sense)| Some(sense)).or(chosen);
+        if pressed(Key::Backspace) || pressed(Key::Delete) {
+            chosen = Some(None);
+        }
+    }
+    let hint = "The sense of the word in this sentence. Click: the next letter. With the keyboard here: A to H, or Backspace for none";
+    button.on_hover_text(hint);
+    chosen
+}
+
+/// The curves, what each of them is, and their values at the layer of the walk.
+fn scores_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, layer: usize, view: &mut PanelView) {
+    const HEIGHT: f32 = 112.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let curves = model.curves();
+    let ways = [
+        (false, "cosine", "Mean cosines as they are"),
+        (true, "over any two", "Cosines less the layer's baseline, the mean cosine of any two different tokens"),
+    ];
+    switch_ui(ui, &mut state.over_baseline, &ways);
+    let over = state.over_baseline;
+    let last = model.last_layer();
+    let plot = curve_plot("senses", HEIGHT, palette)
+        .include_x(0.0)
+        .include_x(last as f64)
+        .include_y(0.0)
+        .include_y(if over { 0.0 } else { 1.0 })
+        .y_axis_formatter(|mark, _| tick_text(mark.value, mark.step_size))
+        .x_axis_formatter(|mark, _| if mark.value.fract() == 0.0 { format!("{}", mark.value) } else { String::new() })
+        .show(ui, |plot| {
+            plot.vline(
+                VLine::new("layer", f64::from(view.walk.time()) * last as f64)
+                    .color(palette.ink_faint)
+                    .width(size::HAIRLINE),
+            );
+            for curve in &curves {
+                let (ink, style) = line_of(*curve, palette);
+                let points = model.points(*curve, over);
+                plot.points(Points::new(curve.title(), points.clone()).color(ink).radius(size::OUTLINE));
+                plot.line(
+                    Line::new(curve.title(), PlotPoints::from(points)).color(ink).width(size::CURVE).style(style),
+                );
+            }
+        });
+    let at = |x: f32| plot.transform.value_from_position(egui::pos2(x, 0.0)).x.round().clamp(0.0, last as f64) as usize;
+    look_along(ui, &plot.response, layer, last, at, view);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+        ui.weak(format!("{}:", after(layer)));
+        for curve in curves {
+            let Some(value) = model.layers.get(layer).and_then(|scores| curve.of(scores, over)) else { continue };
+            legend_ui(ui, curve, value, palette);
+        }
+    });
+    if let Some(said) = &model.said {
+        ui.add(Label::new(said).wrap());
+    }
+    ui.add_space(size::GAP_TIGHT);
+}
+
+/// The cursor of the curve is the walk's place: a click, a drag or an arrow key leads there.
+fn look_along(
+    ui: &Ui,
+    response: &Response,
+    layer: usize,
+    last: usize,
+    at: impl Fn(f32) -> usize,
+    view: &mut PanelView,
+) {
+    response.widget_info(|| WidgetInfo::slider(true, layer as f64, "Layer of the senses"));
+    let mut wanted = None;
+    if response.is_pointer_button_down_on() || response.clicked() {
+        response.request_focus();
+        wanted = response.interact_pointer_pos().map(|pointer| at(pointer.x));
+    }
+    if response.has_focus() {
+        let arrows = EventFilter { horizontal_arrows: true, ..EventFilter::default() };
+        ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, arrows));
+        let turned = |key| ui.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
+        let (on, back) = (turned(Key::ArrowRight), turned(Key::ArrowLeft));
+        if on != back {
+            wanted = Some((layer + on).saturating_sub(back).min(last));
+        }
+    }
+    if let Some(wanted) = wanted.filter(|wanted| *wanted != layer) {
+        match view.walk.layers() {
+            1 => view.walk.glide_to(wanted as f32),
+            _ => view.walk.pass_to(wanted),
+        }
+    }
+    response.clone().on_hover_text("Click, drag or the arrow keys: the words behind that layer");
+}
+
+fn line_of(curve: SenseCurve, palette: &Palette) -> (egui::Color32, LineStyle) {
+    match curve {
+        SenseCurve::Within | SenseCurve::All => (palette.accent, LineStyle::Solid),
+        SenseCurve::Between => (palette.accent, LineStyle::dashed_dense()),
+        SenseCurve::Nearest => (palette.ink, LineStyle::Solid),
+        SenseCurve::Baseline => (palette.ink_soft, LineStyle::dotted_dense()),
+    }
+}
+
+/// A sample of a line, its name and its value.
+fn legend_ui(ui: &mut Ui, curve: SenseCurve, value: f64, palette: &Palette) {
+    const SAMPLE: f32 = 16.0;
+    let (ink, style) = line_of(curve, palette);
+    let words = format!("{} {}", curve.title(), number(value));
+    let row = ui.horizontal(|ui| {
+        let (rect, _) = ui.allocate_exact_size(vec2(SAMPLE, size::BODY), Sense::hover());
+        let ends = [rect.left_center(), rect.right_center()];
+        let stroke = Stroke::new(size::CURVE, ink);
+        match style {
+            LineStyle::Solid => {
+                ui.painter().line_segment(ends, stroke);
+            }
+            LineStyle::Dashed { length } => {
+                ui.painter().extend(egui::Shape::dashed_line(&ends, stroke, length, length));
+            }
+            LineStyle::Dotted { spacing } => {
+                ui.painter().extend(egui::Shape::dotted_line(&ends, ink, spacing, size::CURVE / 2.0));
+            }
+        }
+        ui.label(RichText::new(words).font(theme::plain(size::SMALL)).color(palette.ink))
+    });
+    row.inner.on_hover_text(curve.about());
+}

@@ -1,0 +1,170 @@
+//! A list of sentences of the learner's with one word in common, each with the sense of the word, if the learner gave one.
+//!
+//! As a text it is a file that any editor writes: one sentence a line; where the word's sense is given, the line begins with its
+//! letter and a tab. Blank lines are nothing.
+
+use crate::lesson::issue::shorten;
+
+/// Sentences that are measured.
+pub const MEASURED_MAX: usize = 20;
+/// Sentences that a list holds: those that are not measured are lost to nobody.
+pub const LISTED_MAX: usize = 200;
+/// Characters of a sentence, and of the word.
+pub const CHARS_MAX: usize = 2000;
+/// The letters of senses, as many as there are hues.
+pub const SENSES: std::ops::RangeInclusive<char> = 'A'..='H';
+
+/// A word and the sentences that it stands in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SenseList {
+    pub word: String,
+    pub sentences: Vec<SenseSentence>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SenseSentence {
+    pub text: String,
+    /// One of [`SENSES`].
+    pub sense: Option<char>,
+}
+
+impl SenseList {
+    /// Nothing is written in it.
+    pub fn is_empty(&self) -> bool {
+        self.word.is_empty() && self.sentences.is_empty()
+    }
+
+    /// The memory that it takes.
+    pub fn bytes(&self) -> usize {
+        let sentences = self.sentences.iter().map(|sentence| size_of::<SenseSentence>() + sentence.text.len());
+        self.word.len() + sentences.sum::<usize>()
+    }
+
+    /// The sentences as a file.
+    pub fn written(&self) -> String {
+        let line = |sentence: &SenseSentence| match sentence.sense {
+            Some(sense) => format!("{sense}\t{}\n", sentence.text),
+            None => format!("{}\n", sentence.text),
+        };
+        self.sentences.iter().filter(|sentence| !sentence.text.is_empty()).map(line).collect()
+    }
+}
+
+impl SenseList {
+    /// The same as a list holds it.
+    ///
+    /// # Errors
+    /// In words for the learner, if no list could hold it.
+    pub fn checked(mut self) -> Result<Self, String> {
+        check_count(self.sentences.len())?;
+        for text in self.sentences.iter_mut().map(|sentence| &mut sentence.text).chain([&mut self.word]) {
+            check_text(text)?;
+            *text = one_line(text);
+        }
+        self.sentences.iter().filter_map(|sentence| sentence.sense).try_for_each(check_sense)?;
+        Ok(self)
+    }
+}
+
+/// The sentences of a file.
+///
+/// # Errors
+/// In words for the learner, if there are none, too many, or one is too long: a part of a file would be a list of which nobody
+/// knows what is missing.
+pub fn read_sentences(text: &str) -> Result<Vec<SenseSentence>, String> {
+    let mut sentences = Vec::new();
+    let lines = text.trim_start_matches('\u{feff}').lines().enumerate();
+    for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
+        let sentence = SenseSentence::read(line);
+        check_text(&sentence.text).map_err(|why| format!("line {}: {why}", number + 1))?;
+        sentences.push(sentence);
+        check_count(sentences.len())?;
+    }
+    if sentences.is_empty() { Err("there is no sentence in it".to_owned()) } else { Ok(sentences) }
+}
+
+impl SenseSentence {
+    /// One line; what stands before the tab is a sense only where it is the letter of one.
+    fn read(line: &str) -> Self {
+        let begun = line.split_once('\t').and_then(|(sense, text)| Some((read_sense(sense)?, text)));
+        let (sense, text) = begun.map_or((None, line), |(sense, text)| (Some(sense), text));
+        Self { text: one_line(text), sense }
+    }
+}
+
+/// The sense that a letter names, small or capital.
+fn read_sense(text: &str) -> Option<char> {
+    let mut letters = text.trim().chars();
+    let letter = letters.next().filter(|_| letters.next().is_none())?.to_ascii_uppercase();
+    SENSES.contains(&letter).then_some(letter)
+}
+
+/// A text without line breaks and tabs, which a file could not hold.
+pub fn one_line(text: &str) -> String {
+    text.split(|c: char| c.is_control()).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// # Errors
+/// In words for the learner, if there are more sentences than a list holds.
+pub fn check_count(count: usize) -> Result<(), String> {
+    if count > LISTED_MAX {
+        return Err(format!("a list of senses holds at most {LISTED_MAX} sentences"));
+    }
+    Ok(())
+}
+
+/// # Errors
+/// In words for the learner, if a text is too long for a list.
+pub fn check_text(text: &str) -> Result<(), String> {
+    let count = text.chars().count();
+    if count > CHARS_MAX {
+        return Err(format!("{:?} has {count} characters: at most {CHARS_MAX} are read", shorten(text)));
+    }
+    Ok(())
+}
+
+/// # Errors
+/// In words for the learner, if no sense has that letter.
+pub fn check_sense(sense: char) -> Result<(), String> {
+    if SENSES.contains(&sense) {
+        return Ok(());
+    }
+    Err(format!("senses have the letters {} to {}, not {sense:?}", SENSES.start(), SENSES.end()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sentences(list: &[(Option<char>, &str)]) -> Vec<SenseSentence> {
+        list.iter().map(|(sense, text)| SenseSentence { text: (*text).to_owned(), sense: *sense }).collect()
+    }
+
+    #[test]
+    fn a_list_is_read_from_the_file_that_it_writes() {
+        let expected =
+            sentences(&[(Some('A'), "the bank of the river"), (None, "a bank"), (Some('H'), "the bank lent")]);
+        let list = SenseList { word: "bank".to_owned(), sentences: expected.clone() };
+        assert_eq!(list.written(), "A\tthe bank of the river\na bank\nH\tthe bank lent\n");
+        assert_eq!(read_sentences(&list.written()), Ok(expected));
+    }
+
+    #[test]
+    fn files_of_other_editors_are_read_and_nothing_of_a_line_is_lost() {
+        let text = "\u{feff}a\tone bank\r\n\r\n  \t \nZ\ttwo banks\n AB\tthree \tbanks\n B \tfour\n";
+        let expected = [(Some('A'), "one bank"), (None, "Z two banks"), (None, "AB three banks"), (Some('B'), "four")];
+        assert_eq!(read_sentences(text), Ok(sentences(&expected)));
+    }
+
+    #[test]
+    fn a_file_that_is_no_list_is_refused_with_words() {
+        let refused = |text: &str, words: &str| {
+            let why = read_sentences(text).expect_err("a refusal");
+            assert!(why.contains(words), "{why}");
+        };
+        refused("\n \n", "no sentence");
+        refused(&"a bank\n".repeat(LISTED_MAX + 1), "at most 200 sentences");
+        refused(&format!("a bank\n{}\n", "b".repeat(CHARS_MAX + 1)), "line 2: ");
+        assert_eq!(read_sentences(&"a bank\n".repeat(LISTED_MAX)).map(|read| read.len()), Ok(LISTED_MAX));
+    }
+}

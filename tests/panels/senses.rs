@@ -1,0 +1,131 @@
+//! The senses of a word by label: a list is taken, written, given letters, and looked at layer by layer.
+
+use std::sync::Arc;
+
+use attune::app::actions::{Action, ListChoice};
+use attune::app::panels::meaning::{MeaningPanel, MeaningView};
+use attune::app::panels::senses::SENSE_WORD;
+use attune::kernel::Kernel;
+use attune::kernel::command::SenseSentence;
+use attune::kernel::data::senses::SenseList;
+use egui::{Key, Modifiers, Vec2};
+use egui_kittest::kittest::Queryable;
+
+use crate::live::PanelHarness;
+use crate::pointer::click;
+
+/// As the panel is in a window of 1280 by 720.
+const SIZE: Vec2 = Vec2::new(360.0, 620.0);
+
+fn shown() -> PanelHarness<MeaningPanel> {
+    let lesson = attune::lesson::parse("bank.ron", include_str!("../../lessons/bank.ron")).expect("no issues");
+    PanelHarness::new(Kernel::trained(Arc::new(lesson)), SIZE, MeaningPanel::showing(MeaningView::Senses))
+}
+
+fn list(panel: &PanelHarness<MeaningPanel>) -> SenseList {
+    SenseList::clone(&panel.snapshot().model.expect("a model").senses.list)
+}
+
+fn write(panel: &mut PanelHarness<MeaningPanel>, field: &str, text: &str) {
+    panel.get_by_label(field).click();
+    panel.run_steps(3);
+    panel.get_by_label(field).type_text(text);
+    panel.run_steps(3);
+}
+
+#[test]
+fn the_lesson_s_sentences_are_shown_with_their_scores() {
+    let mut panel = shown();
+    assert!(panel.query_by_label("Layer of the senses").is_none());
+    click(&mut panel, "20 sentences with “bank”");
+    assert_eq!(list(&panel).sentences.len(), 20);
+    assert!(panel.snapshot().model.expect("a model").senses.is_on);
+    assert!(panel.query_by_label("Layer of the senses").is_some());
+    assert!(panel.query_by_label_contains("The senses part most after layer 1: ").is_some());
+    assert!(panel.query_by_label_contains("same sense 1.00").is_some(), "the walk begins at the static vectors");
+    // All of it is as wide as the panel.
+    for label in ["Sentence 1", "Remove sentence 1", "Sense of sentence 1: A"] {
+        let rect = panel.get_by_label(label).rect();
+        assert!(rect.left() >= 0.0 && rect.right() <= SIZE.x, "{label}: {rect}");
+    }
+}
+
+#[test]
+fn a_list_is_written_with_the_keyboard_alone() {
+    let mut panel = shown();
+    panel.let_refuse();
+    write(&mut panel, SENSE_WORD, "bank");
+    click(&mut panel, "+ Sentence");
+    panel.run_steps(3);
+    write(&mut panel, "Sentence 1", "the bank pays");
+    // Another below, which has the keyboard at once.
+    panel.key_press(Key::Enter);
+    panel.run_steps(6);
+    panel.get_by_label("Sentence 2").type_text("river bank");
+    panel.run_steps(3);
+    panel.key_press_modifiers(Modifiers::COMMAND, Key::G);
+    panel.run_steps(3);
+    let sentence = |text: &str, sense| SenseSentence { text: text.to_owned(), sense };
+    let both = [sentence("the bank pays", None), sentence("river bank", Some('A'))];
+    assert_eq!(list(&panel), SenseList { word: "bank".to_owned(), sentences: both.to_vec() });
+    panel.key_press_modifiers(Modifiers::COMMAND, Key::D);
+    panel.run_steps(3);
+    assert_eq!(list(&panel).sentences, both[..1]);
+}
+
+#[test]
+fn a_sense_is_clicked_through_or_pressed_as_a_letter() {
+    let mut panel = shown();
+    click(&mut panel, "20 sentences with “bank”");
+    let sense = |panel: &PanelHarness<MeaningPanel>| list(panel).sentences[0].sense;
+    // A, B, one more, none, and from the beginning.
+    let mut seen = vec![sense(&panel)];
+    for _ in 0..4 {
+        let said = sense(&panel).map_or_else(|| "none".to_owned(), |sense| sense.to_string());
+        click(&mut panel, &format!("Sense of sentence 1: {said}"));
+        seen.push(sense(&panel));
+    }
+    assert_eq!(seen, [Some('A'), Some('B'), Some('C'), None, Some('A')]);
+    panel.get_by_label("Sense of sentence 1: A").focus();
+    panel.run_steps(2);
+    panel.key_press(Key::F);
+    panel.run_steps(3);
+    assert_eq!(sense(&panel), Some('F'));
+    panel.key_press(Key::Backspace);
+    panel.run_steps(3);
+    assert_eq!(sense(&panel), None);
+}
+
+#[test]
+fn what_cannot_be_measured_is_said_under_its_sentence() {
+    let mut panel = shown();
+    click(&mut panel, "20 sentences with “bank”");
+    write(&mut panel, "Sentence 1", " zzyzx");
+    assert!(panel.query_by_label_contains("zzyzx").is_some());
+    assert!(panel.query_by_label_contains("is not in the lesson's vocabulary").is_some());
+    assert_eq!(list(&panel).sentences.len(), 20, "and it stays");
+}
+
+#[test]
+fn the_curve_leads_to_a_layer_and_the_file_is_asked_for() {
+    let mut panel = shown();
+    click(&mut panel, "20 sentences with “bank”");
+    panel.view_mut().walk.set_layers(1);
+    panel.get_by_label("Layer of the senses").focus();
+    panel.run_steps(2);
+    panel.key_press(Key::ArrowRight);
+    panel.run_steps(2);
+    panel.view_mut().walk.advance(f32::INFINITY);
+    panel.run_steps(2);
+    assert_eq!(panel.view().walk.time(), 1.0);
+    assert!(panel.query_by_label_contains("after layer 1:").is_some());
+    click(&mut panel, "on the stage");
+    assert!(!panel.snapshot().model.expect("a model").senses.is_on);
+    for _ in 0..20 {
+        click(&mut panel, "Remove sentence 1");
+    }
+    for (words, choice) in [("Import …", ListChoice::Import), ("Export …", ListChoice::Export)] {
+        click(&mut panel, words);
+        assert_eq!(panel.take_actions(), [Action::PlaceSenses(choice)]);
+    }
+}

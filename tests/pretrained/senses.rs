@@ -1,0 +1,62 @@
+//! Scores of one word's senses by layer, against NumPy's in float64: `oracle/senses.py`.
+
+use attune::numerics::Matrix;
+use attune::numerics::model::Sequences;
+use attune::numerics::model::activations::{Activations, Interventions};
+use attune::numerics::senses::{SenseScores, baseline, cosines};
+use attune::pretrained::load;
+
+use crate::common::numerics::json::{list, parse, size, sizes};
+use crate::values::TOLERANCE;
+use crate::written::fixture;
+
+/// `[CLS]` and `[SEP]` of the fixtures.
+const ADDED: [usize; 2] = [2, 3];
+
+#[test]
+fn every_score_of_every_layer_is_that_of_numpy() {
+    let oracle = parse(include_str!("oracle/senses.json"));
+    for name in ["bert-wild", "bert-default", "gpt2-wild", "gpt2-default"] {
+        let model = load(&fixture(name), &mut |_| true).unwrap_or_else(|said| panic!("{name}: {said}"));
+        let (engine, expected) = (model.model(), &oracle[name]);
+        let senses: Vec<Option<&str>> = list(&expected["senses"]).iter().map(|sense| sense.as_str()).collect();
+        let places = sizes(&expected["places"]);
+        let sentences: Vec<Vec<usize>> = list(&expected["sentences"]).iter().map(sizes).collect();
+        let pass = |ids: &Vec<usize>| {
+            Activations::of(&engine, &model.parameters, &Sequences::one(ids), None, &Interventions::default())
+        };
+        let passes: Vec<_> = sentences.iter().map(pass).collect();
+        for (layer, expected) in list(&expected["layers"]).iter().enumerate() {
+            let state = |sentence: usize| match layer {
+                0 => Matrix::from_fn(sentences[sentence].len(), engine.architecture.width, |i, j| {
+                    engine.embedding.get(sentences[sentence][i], j)
+                }),
+                _ => Matrix::clone(&passes[sentence].blocks[layer - 1].output),
+            };
+            let states: Vec<Matrix<f32>> = (0..sentences.len()).map(state).collect();
+            let is_kept = |id: usize| !(name.starts_with("bert") && ADDED.contains(&id));
+            let rows = sentences.iter().zip(&states).flat_map(|(ids, state)| {
+                let later = ids.iter().enumerate().skip(1).filter(move |(_, id)| is_kept(**id));
+                later.map(move |(i, id)| (Some(*id), state.row(i)))
+            });
+            let own = Matrix::from_fn(states.len(), states[0].cols(), |i, j| states[i].get(places[i], j));
+            let between = cosines(&own);
+            let scores = SenseScores::of(&between, &senses, baseline(rows));
+            let found = [scores.all, scores.within, scores.between, scores.nearest, scores.baseline];
+            let tolerance = f64::from(TOLERANCE);
+            let check = |what: &str, found: f64, expected: f64| {
+                let difference = (found - expected).abs();
+                assert!(difference <= tolerance, "{name}, layer {layer}, {what}: {found}, not {expected}");
+            };
+            for (place, (found, expected)) in found.into_iter().zip(list(&expected["scores"])).enumerate() {
+                check(&format!("score {place}"), found.unwrap_or(f64::NAN), expected.as_f64().unwrap_or(f64::INFINITY));
+            }
+            for (i, row) in list(&expected["cosines"]).iter().enumerate() {
+                for (j, expected) in list(row).iter().enumerate() {
+                    check(&format!("cosine {i}, {j}"), between.get(i, j), expected.as_f64().unwrap_or(f64::INFINITY));
+                }
+            }
+        }
+        assert_eq!(size(&expected["word"]), 45);
+    }
+}

@@ -7,7 +7,8 @@
 
 use attune::numerics::Matrix;
 use attune::numerics::attention::{
-    AttentionCache, AttentionConfig, AttentionScratch, Room, Rows, Tokens, attention_backward, attention_forward,
+    AttentionCache, AttentionConfig, AttentionScratch, HeadChanges, Room, Rows, Tokens, attention_backward,
+    attention_forward,
 };
 use attune::numerics::params::Parameters;
 use attune::numerics::rng::{Stream, stream};
@@ -37,11 +38,11 @@ fn main() {
         let mut gradient = parameters.clone();
         let mut d_x = vec![0.0; x.flat().len()];
         let (seconds, ()) = jobs::timed(arguments.repeat, || {
-            attention_forward(&config, &parameters, 0, tokens_in, tokens_in, &[], &mut cache);
+            attention_forward(&config, &parameters, 0, tokens_in, tokens_in, HeadChanges::NONE, &mut cache);
         });
         forward.push(jobs::median(&seconds));
         let (seconds, ()) = jobs::timed(arguments.repeat, || {
-            attention_forward(&config, &parameters, 0, tokens_in, tokens_in, &[], &mut cache);
+            attention_forward(&config, &parameters, 0, tokens_in, tokens_in, HeadChanges::NONE, &mut cache);
             attention_backward(
                 &config,
                 &parameters,

@@ -3,17 +3,25 @@
 //!     cargo bench --no-default-features --bench real_model -- path/to/a/model
 //!
 //! Prints the time from the folder to the first snapshot, and the medians over texts of some lengths from a typed
-//! text, and from a turned weight in the first and in the last layer, to the snapshot; and to the scores of one word in 20
-//! sentences.
+//! text, from a turned weight in the first and in the last layer, and from a head taken out of layers further and further
+//! back, to the snapshot; of the logit lens of a word; to the scores of one word in 20 sentences; and, of a model that looks
+//! back only, of one more word with keys and values kept, beside the time to read its weights once.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use attune::kernel::command::{SenseCommand, SenseList, SenseSentence, SentenceCommand, WeightCommand};
+use attune::kernel::command::{
+    HeadSetting, InterventionCommand, SenseCommand, SenseList, SenseSentence, SentenceCommand, WeightCommand,
+};
 use attune::kernel::data::senses::MEASURED_MAX;
+use attune::kernel::vectors::network;
 use attune::kernel::{Command, Kernel};
+use attune::numerics::attention::{Mask, Tokens};
+use attune::numerics::model::activations::Interventions;
+use attune::numerics::model::{Activations, Pooling, Sequences};
 use attune::numerics::params::TensorName;
+use attune::view_model::lens::LensModel;
 use clap::Parser;
 
 /// Words that every tokenizer reads, however it cuts them.
@@ -58,8 +66,104 @@ fn main() {
             typed.1, typed.0, first.0, last.0
         );
         kernel.apply(Command::Weights(WeightCommand::ResetAll));
+        heads(&mut kernel);
+        lens(&kernel);
     }
     senses(&mut kernel);
+    one_more(&kernel);
+}
+
+/// A head of one layer after the other taken out, and a whole pass of the same sentence. The forward pass alone, and all that
+/// is shown of it.
+fn heads(kernel: &mut Kernel) {
+    let snapshot = kernel.snapshot();
+    let (space, model) = (snapshot.space.expect("vectors"), snapshot.model.expect("a model"));
+    let network = network(&model.made_of, &space);
+    let words: Vec<usize> = model.sentence.tokens.iter().filter_map(|token| token.word).collect();
+    let (sentence, none) = (Sequences::one(&words), Interventions::default());
+    let whole = median(|_| Activations::of(&network, &model.parameters, &sentence, None, &none).blocks.len()).0;
+    println!("  forward pass alone: {whole:.1} ms");
+    let layers = model.architecture.blocks.len();
+    let pass = Activations::of(&network, &model.parameters, &sentence, None, &none);
+    for layer in [0, layers / 4, layers / 2, 3 * layers / 4, layers - 1] {
+        let heads = model.architecture.heads_of(layer);
+        let off = |turn: usize| heads.start + turn % heads.len();
+        let forward = median(|turn| {
+            let mut enabled = vec![true; model.architecture.heads()];
+            enabled[off(turn)] = false;
+            let changed = Interventions::heads(&enabled);
+            pass.again(layer, &network, &model.parameters, &sentence, None, &changed).blocks.len()
+        });
+        let mut times: Vec<f64> = (1..=TIMES)
+            .map(|turn| {
+                let set = |setting| Command::Interventions(InterventionCommand::SetHead { head: off(turn), setting });
+                let begun = Instant::now();
+                kernel.apply(set(HeadSetting::Off));
+                tokens(kernel);
+                let time = 1e3 * begun.elapsed().as_secs_f64();
+                kernel.apply(set(HeadSetting::Live));
+                tokens(kernel);
+                time
+            })
+            .collect();
+        times.sort_by(f64::total_cmp);
+        let share = 100.0 * forward.0 / whole;
+        let bound = 100.0 * (layers - layer) as f64 / layers as f64 + 10.0;
+        println!(
+            "  a head of layer {} off: forward {:.1} ms, {share:.0} % of a pass (at most {bound:.0} %); to the snapshot {:.1} ms",
+            layer + 1,
+            forward.0,
+            times[TIMES / 2]
+        );
+    }
+}
+
+/// The logit lens of a word.
+fn lens(kernel: &Kernel) {
+    let snapshot = kernel.snapshot();
+    let time = median(|_| LensModel::of(&snapshot, Some(1)).map_or(0, |lens| lens.layers.len()));
+    if time.1 > 0 {
+        println!("  logit lens of a word: {:.1} ms", time.0);
+    }
+}
+
+/// One more word with keys and values kept, and the time to read every weight that it takes once.
+fn one_more(kernel: &Kernel) {
+    let snapshot = kernel.snapshot();
+    let (space, model) = (snapshot.space.expect("vectors"), snapshot.model.expect("a model"));
+    let network = network(&model.made_of, &space);
+    let looks_back = |mask: &Mask| *mask == Mask::Causal;
+    let keeps = model.architecture.blocks.iter().all(|block| looks_back(&block.attention.mask));
+    if !keeps || model.architecture.pooling == Pooling::Mean {
+        return;
+    }
+    let words: Vec<Option<usize>> = (0..16).map(Some).collect();
+    let (kept, _) = network.begin(&model.parameters, &words, None::<Tokens<'_, f32>>);
+    let mut kept = kept;
+    let written = median(|turn| {
+        let output = network.one_more(&model.parameters, &mut kept, Some(turn));
+        network.logits_at_end(&model.parameters, &output).len()
+    });
+    let weights = [model.parameters.flat(), network.embedding.flat()];
+    let read = median(|_| weights.iter().map(|weights| read(weights)).sum::<f32>().to_bits() as usize);
+    let bytes: usize = weights.iter().map(|weights| size_of_val(*weights)).sum();
+    println!(
+        "one more word: {:.1} ms, {:.2} times the {:.1} ms to read {} MB of weights once",
+        written.0,
+        written.0 / read.0,
+        read.0,
+        bytes >> 20
+    );
+}
+
+/// A sum of all numbers, as fast as memory gives them.
+fn read(numbers: &[f32]) -> f32 {
+    const LANES: usize = 64;
+    let mut sums = [0.0f32; LANES];
+    for chunk in numbers.chunks_exact(LANES) {
+        sums.iter_mut().zip(chunk).for_each(|(sum, x)| *sum += x);
+    }
+    sums.iter().sum()
 }
 
 /// Tokens of a new snapshot.

@@ -141,12 +141,22 @@ const Engine = (() => {
     return isOwn || changes.mask == null ? own : changes.mask;
   }
 
+  /** Whether the reader took an edge out, of a head counted over all blocks. */
+  const isRemoved = (changes, head, i, j) => (changes.edges || []).some(([h, q, k]) => h === head && q === i && k === j);
+
   /** One head: scores, weights and mix. `favour` is the head's row of B, which has 2 · T_max − 1 numbers. */
-  function attention(config, mask, mode, favour, [query, key, value]) {
+  function attention(config, mask, removed, mode, favour, [query, key, value]) {
+    const looks = (i, j) => sees(mask, i, j) && !removed(i, j);
+    const renormalised = (i, found) => {
+      if (!found.some((_, j) => removed(i, j))) return found;
+      const rest = found.map((weight, j) => (removed(i, j) ? 0 : weight));
+      const total = rest.reduce((a, b) => a + b, 0);
+      return rest.map((weight) => (total > 0 ? weight / total : 0));
+    };
     const temperature = config.temperature;
     const root = config.scaled ? Math.sqrt(config.d_k) : 1;
     const score = (i, j) => {
-      if (!sees(mask, i, j)) return -Infinity;
+      if (!looks(i, j)) return -Infinity;
       const near = favour ? favour[config.distances - 1 + j - i] : 0;
       return (dot(row(query, i), row(key, j)) / root + near) / temperature;
     };
@@ -155,11 +165,16 @@ const Engine = (() => {
     for (let i = 0; i < query.rows; i++) {
       let found = softmax(row(scores, i));
       if (mode.uniform) {
-        const seen = found.filter((_, j) => sees(mask, i, j)).length;
-        found = found.map((_, j) => (sees(mask, i, j) ? 1 / seen : 0));
+        const seen = found.filter((_, j) => looks(i, j)).length;
+        found = found.map((_, j) => (looks(i, j) ? 1 / seen : 0));
       }
-      if (mode.frozen) found = mode.frozen[i];
+      if (mode.frozen) found = renormalised(i, mode.frozen[i]);
       row(weights, i).set(found);
+    }
+    if (mode.mean) {
+      const all = Array.from({ length: query.rows }, (_, i) => Array.from(row(weights, i)));
+      const mean = all[0].map((_, j) => all.reduce((total, of) => total + of[j], 0) / query.rows);
+      all.forEach((_, i) => row(weights, i).set(mean));
     }
     const mix = product(weights, value);
     for (let i = 0; i < mix.data.length; i++) mix.data[i] *= mode.gain;
@@ -212,7 +227,8 @@ const Engine = (() => {
     for (let h = 0; h < config.heads; h++) {
       const parts = [columns(q, h * config.d_k, config.d_k), columns(k, h * config.d_k, config.d_k), columns(v, h * config.d_v, config.d_v)];
       const mode = modeOf(changes, firstHead + h);
-      const head = attention(config, step.mask, mode, config.distances && favour ? row(favour, h) : null, parts);
+      const removed = (i, j) => isRemoved(changes, firstHead + h, i, j);
+      const head = attention(config, step.mask, removed, mode, config.distances && favour ? row(favour, h) : null, parts);
       head.gain = mode.gain;
       // V_hj W_O^h, times the head's gain: what key j adds through this head, but for its weight.
       head.moved = throughOutput(model, config, number, h, head.value);
@@ -336,6 +352,10 @@ const Engine = (() => {
     let heads = 0;
     model.blocks.forEach((config, number) => {
       const isOfSource = number < model.source_blocks;
+      const { patch } = changes;
+      if (patch && patch.block === number) {
+        y = matrix(y.rows, y.cols, (i, j) => (i === patch.position ? patch.vector[j] : get(y, i, j)));
+      }
       const step = blockForward(model, config, number, heads, isOfSource ? z : y, z, isOfSource, changes);
       step.isOfSource = isOfSource;
       if (isOfSource) z = step.output;
@@ -384,5 +404,5 @@ const Engine = (() => {
     return all;
   }
 
-  return { matrix, row, get, dot, softmax, sees, forward, tensors, contribution, arrow, rows };
+  return { matrix, row, get, dot, softmax, sees, isRemoved, forward, tensors, contribution, arrow, rows };
 })();

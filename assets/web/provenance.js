@@ -29,6 +29,10 @@ const Provenance = (() => {
     const more = terms.length > TERMS_MAX ? ` + … (${terms.length} products, the largest first)` : "";
     all.push([`The query of ${query} meets the key of ${key}`, `q · k = ${first}${more} = ${written(product)}`]);
     if (score === -Infinity) {
+      if (Engine.isRemoved(state.changes, head, i, j)) {
+        all.push(["This edge is removed", "s = −∞", `${query} does not look at ${key} in this head, so the weight is exactly 0.`]);
+        return all;
+      }
       all.push(["The mask hides the key", "s = −∞", `${query} does not see ${key}, so the weight is exactly 0.`]);
       return all;
     }
@@ -46,7 +50,7 @@ const Provenance = (() => {
     const powers = Array.from(scores, (s) => Math.exp(s - highest));
     const total = powers.reduce((a, b) => a + b, 0);
     const mode = state.changes.heads && state.changes.heads[head];
-    if (mode && (mode.uniform || mode.frozen)) {
+    if (mode && (mode.uniform || mode.frozen || mode.mean)) {
       all.push(["The weight is set by hand", `α = ${written(weight)}`, "Scores do not count in this head."]);
     } else {
       all.push([

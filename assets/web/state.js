@@ -8,7 +8,7 @@ const State = (() => {
   const STEPS = ["embed", "Q K V", "scores", "scale, mask", "softmax", "mix", "W_O", "contextual"];
   const LAST = STEPS.length - 1;
 
-  const nothing = () => ({ temperature: null, scale: null, mask: null, heads: null });
+  const nothing = () => ({ temperature: null, scale: null, mask: null, heads: null, edges: null, patch: null });
 
   /** Labels of words; one that stands twice is numbered: apple₁, apple₂. */
   function labels(texts) {
@@ -91,13 +91,14 @@ const State = (() => {
       get end() {
         return (model.blocks.length - 1) * STEPS.length + LAST;
       },
-      /** Shows a sentence; frozen weights and a mask drawn by hand belong to the one before. */
+      /** Shows a sentence; frozen weights, a mask drawn by hand, removed edges and a patch belong to the one before. */
       show(words, lit = []) {
         const { heads, mask } = state.changes;
         const isOther = words !== state.words;
         state.words = words;
         state.lit = lit;
-        if (heads && isOther) state.changes.heads = heads.map(({ gain, uniform }) => ({ gain, uniform }));
+        if (heads && isOther) state.changes.heads = heads.map(({ gain, uniform, mean }) => ({ gain, uniform, mean }));
+        if (isOther) Object.assign(state.changes, { edges: null, patch: null });
         if (Array.isArray(mask) && isOther) state.changes.mask = null;
         state.pass = Engine.forward(model, words, state.changes);
         chooseQuery();
@@ -110,7 +111,7 @@ const State = (() => {
       setHead(head, isOn) {
         const heads = state.changes.heads || data.heads.map(() => ({ gain: 1 }));
         const now = heads.map((mode, h) => (h === head ? { gain: isOn ? 1 : 0 } : mode));
-        actions.change({ heads: now.every(({ gain, uniform, frozen }) => gain === 1 && !uniform && !frozen) ? null : now });
+        actions.change({ heads: now.every(({ gain, uniform, frozen, mean }) => gain === 1 && !uniform && !frozen && !mean) ? null : now });
       },
       isOn: (head) => !state.changes.heads || state.changes.heads[head].gain !== 0,
       /** Hides a key from a query, or shows it again. */

@@ -2,7 +2,7 @@
 
 use super::notebook::NotebookCommand;
 use crate::lesson::Recipe;
-use crate::numerics::attention::Mask;
+use crate::numerics::attention::{Edge, Mask};
 use crate::numerics::model::generate::Choice;
 use crate::numerics::params::TensorId;
 
@@ -23,8 +23,8 @@ pub enum Command {
     /// Trains the lesson again from scratch, static vectors and model, with the recipe applied to it; the
     /// default recipe is the lesson's own. The present model stays until the new one is trained, and then goes
     /// as a whole: edited weights, a replay and branches belong to the old model, and undo brings
-    /// them back with it. Sentence, temperature, scale and mask stay; heads keep their settings as far as
-    /// there are so many, frozen ones become live. Cells that read tensors are stale, as after a reset.
+    /// them back with it. Sentence, temperature, scale and mask stay; heads keep their settings and removed
+    /// edges as far as there are so many, frozen ones become live, and a patch ends. Cells that read tensors are stale, as after a reset.
     /// A newer recipe takes the place of one under way at once. Successive changes of the same thing undo
     /// as one.
     Retrain(Box<Recipe>),
@@ -113,8 +113,25 @@ pub enum InterventionCommand {
     SetMask(Option<Mask>),
     /// The mask is the lesson's again.
     ResetMask,
+    /// Takes an edge of attention out, of a head counted over all blocks, or puts it back: the rest of the row is made to
+    /// sum to 1. Edges belong to the sentence on the stage.
+    SetEdge { edge: Edge, is_removed: bool },
+    /// Puts the vector that the second sentence has at a place now into one of the first; `None`: the first's own again.
+    /// It ends when one of the sentences changes.
+    SetPatch(Option<PatchPlace>),
     /// Nothing of the above is changed.
     Reset,
+}
+
+/// The place of a patch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PatchPlace {
+    /// Before this block, counted over all, the source's first.
+    pub block: usize,
+    /// In the sentence on the stage.
+    pub position: usize,
+    /// In the second sentence.
+    pub from: usize,
 }
 
 /// Changes of the sentences on the stage.
@@ -196,6 +213,8 @@ pub enum HeadSetting {
     Off,
     /// Every key that a query sees weighs the same.
     Uniform,
+    /// Its output is everywhere the mean of its outputs over the sentence's positions.
+    Mean,
     /// The weights stay as they are now, until another sentence is shown.
     Frozen,
     /// Multiplies its output: 0 is off, 1 is live. Successive gains of a head undo as one.

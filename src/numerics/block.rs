@@ -14,8 +14,8 @@ use faer::MatRef;
 
 use super::activation::Activation;
 use super::attention::{
-    AttentionCache, AttentionConfig, AttentionScratch, HeadMode, Room, Tokens, attention_backward, attention_forward,
-    attention_onward, with_lane_beyond,
+    AttentionCache, AttentionConfig, AttentionScratch, HeadChanges, Room, Tokens, attention_backward,
+    attention_forward, attention_onward, with_lane_beyond,
 };
 use super::feed_forward::{FeedForwardCache, feed_forward_backward, feed_forward_forward};
 use super::linear::{linear_backward, linear_forward};
@@ -244,7 +244,7 @@ pub fn attend_forward<S: Scalar>(
     block: usize,
     x: Tokens<'_, S>,
     source: Option<Tokens<'_, S>>,
-    modes: &[HeadMode<S>],
+    changes: HeadChanges<'_, S>,
     cache: &mut BlockCache<S>,
 ) {
     if let Some((norm, normed)) = &mut cache.input_norm {
@@ -252,7 +252,7 @@ pub fn attend_forward<S: Scalar>(
         norm_forward(x.vectors, affine, config.norm_epsilon, norm, normed.top_flat_mut(x.rows.total()));
     }
     let (queries, keys) = inputs(config, x, source, &cache.input_norm);
-    attention_forward(&config.attention, parameters, block, queries, keys, modes, &mut cache.attention);
+    attention_forward(&config.attention, parameters, block, queries, keys, changes, &mut cache.attention);
 }
 
 /// [`attend_forward`] of one more token of the sentence: see [`attention_onward`].

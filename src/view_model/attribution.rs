@@ -4,11 +4,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::head_labels::HeadLabels;
 use super::models::Model;
 use super::quoted;
 use crate::kernel::data::token::{Token, token_labels};
 use crate::kernel::scene::origins::terms_of;
 use crate::kernel::snapshot::Snapshot;
+use crate::numerics::model::Pooling;
 use crate::numerics::model::attribution::{NoSum, TermOf};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -68,12 +70,14 @@ impl AttributionModel {
             Ok(terms) => terms,
             Err(why) => return Some(Err(no_sum(why).to_owned())),
         };
-        let title = format!(
-            "What adds up to the logit of {} at {} (direct logit attribution).",
-            quoted(&model.classes[class]),
-            quoted(labels.get(token)?)
-        );
-        let logit = answers.logits.get(token, class);
+        let at = match model.architecture.pooling {
+            Pooling::Every => format!(" at {}", quoted(labels.get(token)?)),
+            Pooling::Last => String::new(),
+            Pooling::Mean => ", the mean over all words".to_owned(),
+        };
+        let answer = quoted(&model.classes[class]);
+        let title = format!("What adds up to the logit of {answer}{at} (direct logit attribution).");
+        let logit = answers.logits.get(if answers.logits.rows() == 1 { 0 } else { token }, class);
         let first = model.architecture.source_blocks.len();
         let source = model.sentence.source.as_deref().map(|source: &[Token]| token_labels(source));
         let key_label = |block: usize, key: usize| {
@@ -81,38 +85,45 @@ impl AttributionModel {
             let keys = source.as_ref().filter(|_| is_of_source).unwrap_or(&labels);
             keys.get(key).map_or_else(String::new, |label| quoted(label))
         };
+        let names = HeadLabels::of(model);
+        let head_label =
+            |block: usize, head: usize| names.title(model.architecture.heads_of(block).start + head).to_lowercase();
         let mut layers: BTreeMap<usize, f32> = BTreeMap::new();
         let mut heads: BTreeMap<(usize, usize), f32> = BTreeMap::new();
         let mut looks = Vec::new();
+        let is_of_words = model.architecture.pooling == Pooling::Mean;
+        let mut start = "the word and its place".to_owned();
         let readout = model.architecture.blocks.len() + 1;
         for (of, value) in terms {
             let layer = match of {
-                TermOf::Input => 0,
+                TermOf::Input | TermOf::Patch { .. } => 0,
                 TermOf::Head { block, .. } | TermOf::OutputBias { block } | TermOf::FeedForward { block } => {
                     block - first + 1
                 }
                 TermOf::Shift | TermOf::Bias => readout,
             };
+            if let TermOf::Patch { block } = of {
+                start = format!("the vector put in before layer {}", block - first + 1);
+            }
             *layers.entry(layer).or_default() += value;
             if let TermOf::Head { block, head, key } = of {
-                *heads.entry((layer, head)).or_default() += value;
-                let label = format!("layer {layer}, head {}, at {}", head + 1, key_label(block, key));
+                *heads.entry((block, head)).or_default() += value;
+                let label = format!("{}, at {}", head_label(block, head), key_label(block, key));
                 looks.push(Share { label, value });
             }
         }
         looks.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()));
         let layer = |(layer, value): (usize, f32)| {
             let label = match layer {
-                0 => "the word and its place".to_owned(),
+                0 if is_of_words => "the words and their places".to_owned(),
+                0 => start.clone(),
                 _ if layer == readout => "the readout".to_owned(),
-                _ => format!("layer {layer}"),
+                _ if model.architecture.blocks.len() == 1 => "the layer".to_owned(),
+                _ => names.block(model.architecture.heads_of(first + layer - 1).start).to_lowercase(),
             };
             Share { label, value }
         };
-        let head = |((layer, head), value): ((usize, usize), f32)| Share {
-            label: format!("layer {layer}, head {}", head + 1),
-            value,
-        };
+        let head = |((block, head), value): ((usize, usize), f32)| Share { label: head_label(block, head), value };
         let layers = layers.into_iter().map(layer).collect();
         let mut heads: Vec<Share> = heads.into_iter().map(head).collect();
         heads.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()));
@@ -127,6 +138,5 @@ fn no_sum(why: NoSum) -> &'static str {
             "The readout has a layer of its own, with an activation: its answers are no sum of what the layers add."
         }
         NoSum::Blocks => "A norm stands between the layers: an answer is no sum of what the layers add.",
-        NoSum::Pooled => "The answer is about the whole sentence, and not about one word.",
     }
 }

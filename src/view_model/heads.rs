@@ -10,6 +10,8 @@ use crate::numerics::attention::HeadMode;
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeadsModel {
     pub tokens: Vec<String>,
+    /// Names of the layers.
+    pub blocks: Vec<String>,
     pub heads: Vec<HeadRow>,
 }
 
@@ -78,7 +80,7 @@ impl HeadsModel {
                 }
             })
             .collect();
-        Some(HeadsModel { tokens: labels.tokens, heads })
+        Some(HeadsModel { blocks: labels.blocks(), tokens: labels.tokens, heads })
     }
 }
 

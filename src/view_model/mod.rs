@@ -3,6 +3,7 @@
 //! Nothing here computes a tensor: every number is an entry of a [`crate::kernel::Snapshot`].
 
 pub mod all_heads;
+pub mod answer_shifts;
 pub mod answers;
 pub mod attention;
 pub mod attribution;

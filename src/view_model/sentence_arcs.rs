@@ -26,6 +26,8 @@ pub struct SentenceArcs {
     pub sinks: Sinks,
     /// A word of the sentence has several pieces.
     pub has_pieces: bool,
+    /// What hides words from others, at the beginning of a sentence.
+    pub hides: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -174,6 +176,7 @@ impl SentenceArcs {
             lengths: lengths(model)?,
             sinks: Sinks::of(model),
             has_pieces: Words::of(&model.sentence).is_some(),
+            hides: if model.interventions.edges.is_empty() { "The mask" } else { "The mask or a removed edge" },
         })
     }
 
@@ -288,8 +291,8 @@ impl SentenceArcs {
             let (word, words) =
                 (self.label(shown.word), if hidden == 1 { "1 word" } else { &format!("{hidden} words") });
             lines.push(match shown.direction {
-                Direction::LooksAt => format!("The mask hides {words} from {word}."),
-                Direction::SeenBy => format!("The mask hides {word} from {words}."),
+                Direction::LooksAt => format!("{} hides {words} from {word}.", self.hides),
+                Direction::SeenBy => format!("{} hides {word} from {words}.", self.hides),
             });
         }
         lines

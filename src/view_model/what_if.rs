@@ -5,9 +5,12 @@ use std::sync::Arc;
 
 use super::head_labels::HeadLabels;
 use super::models::Model;
-use crate::kernel::command::HeadSetting;
-use crate::kernel::snapshot::{ModelSnapshot, Neighbours, Snapshot, StaticSpace};
-use crate::numerics::attention::{HeadMode, Mask};
+use super::quoted;
+use crate::kernel::command::{Command, HeadSetting, InterventionCommand, PatchPlace};
+use crate::kernel::data::token::token_labels;
+use crate::kernel::snapshot::{ModelSnapshot, Neighbours, Snapshot, StaticSpace, Token};
+use crate::numerics::attention::{Edge, HeadMode, Mask};
+use crate::numerics::model::activations::Patch;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct WhatIfModel {
@@ -18,6 +21,9 @@ pub struct WhatIfModel {
     pub key_width: usize,
     pub heads: Vec<HeadState>,
     pub mask: MaskState,
+    /// Edges that are taken out.
+    pub edges: Vec<Edge>,
+    pub patch: PatchState,
     /// The changes, in sentences; empty where there are none.
     pub said: Vec<String>,
     /// Effects on each token; where nothing is changed, before is as now.
@@ -51,6 +57,35 @@ pub struct HeadState {
     pub solo: bool,
 }
 
+/// The vector of the second sentence in one of the first, and what there is to choose from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PatchState {
+    pub now: Option<PatchPlace>,
+    /// Words of the second sentence; empty where there is none.
+    pub second: Vec<String>,
+    /// Layers of the sentence, and the number of the first block.
+    pub layers: usize,
+    first_block: usize,
+}
+
+impl PatchState {
+    fn of(model: &ModelSnapshot) -> Self {
+        let now = model.interventions.patch.as_ref();
+        Self {
+            now: now.map(|&Patch { block, position, from, .. }| PatchPlace { block, position, from }),
+            second: model.second.as_ref().map_or_else(Vec::new, |second| token_labels(&second.sentence.tokens)),
+            layers: model.architecture.blocks.len(),
+            first_block: model.architecture.source_blocks.len(),
+        }
+    }
+
+    /// The command for the vector before a layer, counted from 0.
+    pub fn command(&self, layer: usize, position: usize, from: usize) -> Command {
+        let place = PatchPlace { block: self.first_block + layer, position, from };
+        Command::Interventions(InterventionCommand::SetPatch(Some(place)))
+    }
+}
+
 /// Who sees whom, row by row: a row is a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MaskState {
@@ -74,6 +109,30 @@ pub struct EffectRow {
     pub head: usize,
     pub before: Vec<f32>,
     pub now: Vec<f32>,
+}
+
+impl EffectRow {
+    /// The edge to a key, and whether it can be taken out or is: one that weighs nothing cannot.
+    pub fn edge(&self, edges: &[Edge], query: usize, key: usize) -> EdgeState {
+        let edge = Edge { head: self.head, query, key };
+        let is_removed = edges.contains(&edge);
+        EdgeState { edge, is_removed, is_there: is_removed || self.before[key] > 0.0 || self.now[key] > 0.0 }
+    }
+}
+
+/// A look of a head that the learner may take out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EdgeState {
+    edge: Edge,
+    pub is_removed: bool,
+    pub is_there: bool,
+}
+
+impl EdgeState {
+    /// The command that takes it out, or puts it back.
+    pub fn toggled(self) -> Command {
+        Command::Interventions(InterventionCommand::SetEdge { edge: self.edge, is_removed: !self.is_removed })
+    }
 }
 
 impl Model for WhatIfModel {
@@ -100,6 +159,7 @@ impl WhatIfModel {
             HeadMode::Live => HeadSetting::Live,
             HeadMode::Off => HeadSetting::Off,
             HeadMode::Uniform => HeadSetting::Uniform,
+            HeadMode::Mean => HeadSetting::Mean,
             HeadMode::Frozen(_) => HeadSetting::Frozen,
             HeadMode::Gain(gain) => HeadSetting::Gain(*gain),
         };
@@ -118,6 +178,8 @@ impl WhatIfModel {
             key_width: attention.key_width,
             heads: heads.collect(),
             mask,
+            edges: changed.edges.clone(),
+            patch: PatchState::of(model),
             said: Vec::new(),
             effects: effects(space, model, &labels),
             tokens: labels.tokens,
@@ -140,6 +202,7 @@ impl WhatIfModel {
                 HeadSetting::Live => continue,
                 HeadSetting::Off => "is off".to_owned(),
                 HeadSetting::Uniform => "looks everywhere alike".to_owned(),
+                HeadSetting::Mean => "adds its mean over the sentence".to_owned(),
                 HeadSetting::Frozen => "keeps the weights it had".to_owned(),
                 HeadSetting::Gain(gain) => format!("counts {gain} times"),
             };
@@ -156,6 +219,12 @@ impl WhatIfModel {
                 count => said.push(format!("{count} pairs are {what}.")),
             }
         }
+        match &model.interventions.edges[..] {
+            [edge] => said.push(said_edge(model, edge)),
+            edges if !edges.is_empty() => said.push(format!("{} edges are removed.", edges.len())),
+            _ => {}
+        }
+        said.extend(model.interventions.patch.as_ref().map(|patch| said_patch(model, patch)));
         let turned = model.trained.changed_to(&model.parameters).len();
         match turned {
             0 => {}
@@ -164,6 +233,24 @@ impl WhatIfModel {
         }
         said
     }
+}
+
+/// A removed edge: In layer 2, head 1, “it” no longer looks at “bank”.
+fn said_edge(model: &ModelSnapshot, edge: &Edge) -> String {
+    let labels = HeadLabels::of(model);
+    let word = |words: &[String], at: usize| words.get(at).map_or_else(String::new, |word| quoted(word));
+    let (query, key) = (word(labels.queries(edge.head), edge.query), word(labels.keys(edge.head), edge.key));
+    let title = labels.title(edge.head).to_lowercase();
+    format!("In {title}, {query} no longer looks at {key}.")
+}
+
+/// The vector that was put in place of another.
+pub(super) fn said_patch(model: &ModelSnapshot, patch: &Patch<f32>) -> String {
+    let word = |tokens: &[Token], at: usize| token_labels(tokens).get(at).map_or_else(String::new, |word| quoted(word));
+    let taken = model.second.as_ref().map_or_else(String::new, |second| word(&second.sentence.tokens, patch.from));
+    let layer = patch.block - model.architecture.source_blocks.len() + 1;
+    let at = word(&model.sentence.tokens, patch.position);
+    format!("Before layer {layer}, {at} has the vector of {taken} in the second sentence, as it was when taken.")
 }
 
 fn effects(space: &StaticSpace, model: &ModelSnapshot, labels: &HeadLabels) -> Vec<Effect> {

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use attune::export::{Pictures, trace, web};
-use attune::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, WeightCommand};
+use attune::kernel::command::{HeadSetting, InterventionCommand, PatchPlace, SentenceCommand, WeightCommand};
 use attune::kernel::{Command, Kernel, Snapshot};
 use attune::lesson::cells::{Bind, CellKind};
+use attune::numerics::attention::Edge;
 use attune::numerics::params::{TensorId, TensorName};
 use serde_json::Value;
 
@@ -169,6 +170,35 @@ fn the_pages_of_the_course_are_the_programs_and_fit_a_telephone() {
     for (address, answer) in addresses.iter().zip(&answers) {
         assert_eq!(*answer, serde_json::json!({ "beyond": 0, "nameless": [] }), "{address}");
     }
+}
+
+/// A page has the changes of the pass that it was written with.
+#[test]
+fn the_changes_of_a_pass_are_in_the_page() {
+    let of = |name: &str, text: &str| {
+        let mut kernel = run(text);
+        let words = kernel.snapshot().lesson.sentences[0].iter().rev().cloned().collect::<Vec<_>>().join(" ");
+        let edge = |query, key| InterventionCommand::SetEdge { edge: Edge { head: 0, query, key }, is_removed: true };
+        let block = kernel.snapshot().model.expect("a model").architecture.blocks.len() - 1;
+        kernel.apply(Command::Sentence(SentenceCommand::SetSecond(Some(words))));
+        let last = kernel.snapshot().model.expect("a model").architecture.heads() - 1;
+        for change in [
+            edge(1, 0),
+            edge(1, 1),
+            InterventionCommand::SetHead { head: last, setting: HeadSetting::Mean },
+            InterventionCommand::SetPatch(Some(PatchPlace { block, position: 1, from: 0 })),
+        ] {
+            kernel.apply(Command::Interventions(change));
+            assert_eq!(kernel.snapshot().notice, None);
+        }
+        kernel.settle();
+        (name.to_owned(), kernel)
+    };
+    let kernels = vec![
+        of("apple", include_str!("../../lessons/apple.ron")),
+        of("decoder", include_str!("../fixtures/forms/decoder.ron")),
+    ];
+    check_all(kernels, TOLERANCE);
 }
 
 /// A page begins with what was on the stage when it was written, and keeps the reader's own sentence.

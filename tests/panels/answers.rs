@@ -97,9 +97,10 @@ fn each_layer_and_each_head_say_what_they_have_to_do_with_the_answer() {
 
 #[test]
 fn an_answer_without_terms_says_why() {
-    let mut panel = PanelHarness::new(form("label"), SIZE, AnswersPanel::default());
+    let mut panel = PanelHarness::new(form("encoder"), SIZE, AnswersPanel::default());
     click(&mut panel, "Why");
-    assert!(panel.query_by_label_contains("The answer is about the whole sentence").is_some());
+    assert!(panel.query_by_label_contains("The readout has a layer of its own").is_some());
+    let mut panel = PanelHarness::new(form("label"), SIZE, AnswersPanel::default());
     click(&mut panel, "Layer by layer");
     assert!(panel.query_by_label_contains("No layer answers at a single word here").is_some());
 }

@@ -2,8 +2,9 @@
 
 use attune::app::panels::intervene::IntervenePanel;
 use attune::kernel::Command;
-use attune::kernel::command::{HeadSetting, InterventionCommand};
+use attune::kernel::command::{HeadSetting, InterventionCommand, PatchPlace, SentenceCommand};
 use attune::kernel::scene::interventions::GAIN_MAX;
+use attune::view_model::answer_shifts::AnswerShifts;
 use attune::view_model::what_if::WhatIfModel;
 use egui::{Event, PointerButton, Vec2};
 use egui_kittest::kittest::Queryable;
@@ -134,4 +135,58 @@ fn a_head_is_followed_from_its_name_and_counts_as_often_as_its_gain_says() {
         panic!("no gain among {commands:?}")
     };
     assert!((gain - GAIN_MAX / 2.0).abs() < 0.1, "{gain}");
+}
+
+#[test]
+fn an_edge_is_taken_out_and_put_back_by_its_box() {
+    let mut panel = PanelHarness::new(small(), SIZE, IntervenePanel::default());
+    panel.get_all_by_label("seal").next().expect("the word").click();
+    panel.run_steps(3);
+    let tokens = panel.snapshot().model.expect("a model").sentence.tokens.clone();
+    let name = format!("Head 1 looks from {} at {}", tokens[1].text, tokens[2].text);
+    let edges =
+        |panel: &PanelHarness<IntervenePanel>| panel.snapshot().model.expect("a model").interventions.edges.len();
+    panel.view_mut().selection.choose_head(0);
+    panel.run_steps(3);
+    click(&mut panel, &name);
+    assert_eq!(edges(&panel), 1);
+    assert!(panel.query_by_label_contains("no longer looks at").is_some());
+    click(&mut panel, &name);
+    assert_eq!(edges(&panel), 0);
+}
+
+#[test]
+fn a_vector_of_the_second_sentence_is_put_in_and_taken_out() {
+    let mut kernel = small();
+    let mut panel = PanelHarness::new(small(), SIZE, IntervenePanel::default());
+    assert!(panel.query_by_label_contains("A second sentence lends its vectors").is_some());
+    let first = kernel.snapshot().model.expect("a model").sentence;
+    let words = first.tokens.iter().rev().map(|token| token.text.clone()).collect::<Vec<_>>().join(" ");
+    kernel.apply(Command::Sentence(SentenceCommand::SetSecond(Some(words))));
+    panel = PanelHarness::new(kernel, SIZE, IntervenePanel::default());
+    panel.view_mut().selection.choose_query(Some(1));
+    panel.run_steps(3);
+    click(&mut panel, "Patch");
+    let place = PatchPlace { block: 0, position: 1, from: 0 };
+    assert_eq!(panel.take_commands(), [Command::Interventions(InterventionCommand::SetPatch(Some(place)))]);
+    assert!(panel.query_by_label_contains("in the second sentence, as it was when taken").is_some());
+    click(&mut panel, "End");
+    assert!(panel.snapshot().model.expect("a model").interventions.patch.is_none());
+}
+
+#[test]
+fn a_head_has_its_mean_and_answers_are_said() {
+    let mut panel = PanelHarness::new(small(), SIZE, IntervenePanel::default());
+    panel.view_mut().selection.choose_query(Some(1));
+    click(&mut panel, "Head 1 mean");
+    let set = InterventionCommand::SetHead { head: 0, setting: HeadSetting::Mean };
+    assert_eq!(panel.take_commands(), [Command::Interventions(set)]);
+    click(&mut panel, "Head 2 off");
+    let shifts = AnswerShifts::of(&panel.snapshot(), Some(1)).expect("answers");
+    for shift in shifts.gained.iter().chain(&shifts.lost) {
+        assert!(panel.query_all_by_label(&shift.name).count() > 0, "{}", shift.name);
+        let numbers = format!("{:.3} → {:.3}", shift.before, shift.now);
+        assert!(panel.query_all_by_label(&numbers).count() > 0, "{numbers}");
+    }
+    assert!(!shifts.gained.is_empty(), "{shifts:?}");
 }

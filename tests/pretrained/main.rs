@@ -11,6 +11,7 @@ mod forms;
 mod goes_on;
 mod heads;
 mod hostile;
+mod interventions;
 mod layers;
 mod lessons;
 mod mistakes;

@@ -84,6 +84,7 @@ fn the_terms_of_an_answer_add_up_to_its_logit() {
         ("gpt2-default", shown("gpt2-default")),
         ("decoder", decoder),
         ("next_word", plain),
+        ("label", form("label").snapshot()),
     ] {
         let model = snapshot.model.as_ref().expect("a model");
         let logits = &model.sentence.answers.logits;
@@ -151,7 +152,7 @@ fn what_is_no_sum_says_why() {
     assert!(layer_answers(&shown("gpt2-wild"), IDS.len()).is_none());
     let label = form("label").snapshot();
     assert!(layer_answers(&label, 0).is_none(), "one answer about the whole sentence");
-    assert_eq!(terms_of(&label, 0, 0), Some(Err(NoSum::Pooled)));
+    assert_eq!(terms_of(&form("custom_mask").snapshot(), 0, 0), Some(Err(NoSum::Blocks)));
 }
 
 #[test]

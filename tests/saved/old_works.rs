@@ -75,6 +75,7 @@ fn described(kernel: &Kernel) -> String {
         HeadMode::Off => "off".to_owned(),
         HeadMode::Uniform => "uniform".to_owned(),
         HeadMode::Frozen(weights) => format!("frozen, {}", sums(weights.flat())),
+        HeadMode::Mean => "mean".to_owned(),
         HeadMode::Gain(gain) => format!("gain {gain}"),
     };
     say("heads", model.interventions.heads.iter().map(head).collect::<Vec<_>>().join("; "));

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use attune::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
+use attune::kernel::data::answers::probabilities;
 use attune::kernel::notebook::NotebookCommand;
 use attune::kernel::{Command, Kernel, Snapshot};
 use attune::numerics::params::TensorName;
+use attune::view_model::answer_shifts::AnswerShifts;
 use attune::view_model::attention::AttentionModel;
 use attune::view_model::sinks::Reading;
 use attune::view_model::variables::{VariableKind, VariableValue, VariablesModel};
@@ -20,6 +22,30 @@ fn what_if(kernel: &Kernel) -> WhatIfModel {
 fn output(snapshot: &Snapshot) -> Vec<Vec<f32>> {
     let output = &snapshot.model.as_ref().expect("a model").sentence.activations.output;
     (0..output.rows()).map(|row| output.row(row).to_vec()).collect()
+}
+
+#[test]
+fn answers_that_gain_and_lose_are_told() {
+    let mut kernel = small();
+    let told = |kernel: &Kernel| AnswerShifts::of(&kernel.snapshot(), Some(1)).expect("answers");
+    assert!(told(&kernel).said().ends_with(" stay as they are."), "{}", told(&kernel).said());
+    let before = kernel.snapshot().model.expect("a model").sentence;
+    kernel.apply(Command::Interventions(InterventionCommand::SetHead { head: 0, setting: HeadSetting::Mean }));
+    kernel.apply(Command::Interventions(InterventionCommand::SetHead { head: 1, setting: HeadSetting::Off }));
+    let now = kernel.snapshot().model.expect("a model").sentence;
+    let shifts = told(&kernel);
+    assert!(!shifts.gained.is_empty() && !shifts.lost.is_empty(), "{shifts:?}");
+    let [was, is] = [&before, &now].map(|sentence| probabilities(sentence.answers.logits.row(1)));
+    let classes = kernel.snapshot().model.expect("a model").classes;
+    let of = |name: &str| classes.iter().position(|class| class == name).expect("a class");
+    for shift in shifts.gained.iter().chain(&shifts.lost) {
+        assert_eq!((shift.before, shift.now), (was[of(&shift.name)], is[of(&shift.name)]), "{}", shift.name);
+    }
+    let most = |way: f32| (0..was.len()).map(|class| way * (is[class] - was[class])).fold(0.0, f32::max);
+    assert_eq!(shifts.gained[0].now - shifts.gained[0].before, most(1.0));
+    assert_eq!(shifts.lost[0].before - shifts.lost[0].now, most(-1.0));
+    let said = shifts.said();
+    assert!(said.contains(&format!("gained: {}", shifts.gained[0].said())) && said.contains("lost: "), "{said}");
 }
 
 #[test]

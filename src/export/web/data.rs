@@ -113,6 +113,17 @@ struct Changes {
     scale: Option<bool>,
     mask: Option<MaskData>,
     heads: Option<Vec<ModeData>>,
+    /// Head, query and key of each edge that is taken out.
+    edges: Option<Vec<(usize, usize, usize)>>,
+    patch: Option<PatchData>,
+}
+
+/// A vector from another sentence.
+#[derive(Serialize)]
+struct PatchData {
+    block: usize,
+    position: usize,
+    vector: Vec<f32>,
 }
 
 #[derive(Serialize)]
@@ -126,6 +137,7 @@ enum MaskData {
 struct ModeData {
     gain: f32,
     uniform: bool,
+    mean: bool,
     frozen: Option<Vec<Vec<f32>>>,
 }
 
@@ -145,6 +157,13 @@ impl Changes {
                 ),
             }),
             heads: (!is_live).then(|| changes.heads.iter().map(ModeData::of).collect()),
+            edges: (!changes.edges.is_empty())
+                .then(|| changes.edges.iter().map(|edge| (edge.head, edge.query, edge.key)).collect()),
+            patch: changes.patch.as_ref().map(|patch| PatchData {
+                block: patch.block,
+                position: patch.position,
+                vector: patch.vector.to_vec(),
+            }),
         }
     }
 }
@@ -153,9 +172,9 @@ impl ModeData {
     fn of(mode: &HeadMode<f32>) -> Self {
         let frozen = match mode {
             HeadMode::Frozen(weights) => Some((0..weights.rows()).map(|row| weights.row(row).to_vec()).collect()),
-            HeadMode::Live | HeadMode::Off | HeadMode::Uniform | HeadMode::Gain(_) => None,
+            HeadMode::Live | HeadMode::Off | HeadMode::Uniform | HeadMode::Mean | HeadMode::Gain(_) => None,
         };
-        Self { gain: mode.gain(), uniform: *mode == HeadMode::Uniform, frozen }
+        Self { gain: mode.gain(), uniform: *mode == HeadMode::Uniform, mean: *mode == HeadMode::Mean, frozen }
     }
 }
 

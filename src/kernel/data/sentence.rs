@@ -75,6 +75,7 @@ pub struct Unchanged {
 #[derive(Clone, Debug)]
 pub struct UnchangedResult {
     pub activations: Activations<f32>,
+    pub answers: Arc<Answers>,
     /// Neighbours of each token's output.
     pub contextual_neighbours: Vec<Neighbours>,
 }

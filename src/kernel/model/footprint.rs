@@ -45,8 +45,10 @@ impl ScenePart {
         match self {
             Self::Interventions(interventions) => of_interventions(interventions),
             Self::Sentence((sentence, interventions)) => of_sentence(sentence) + of_interventions(interventions),
-            Self::Second(sentence) => sentence.as_ref().map_or(0, of_sentence),
             Self::Senses((list, _)) => list.bytes(),
+            Self::Second((sentence, interventions)) => {
+                sentence.as_ref().map_or(0, of_sentence) + of_interventions(interventions)
+            }
             Self::Basis(basis) => of_basis(&basis.0) + of_projection(&basis.1),
         }
     }
@@ -86,7 +88,9 @@ impl Replaced {
 impl SentenceSnapshot {
     pub fn bytes(&self) -> usize {
         let unchanged = self.unchanged.as_ref().map_or(0, |unchanged| {
-            of_activations(&unchanged.result.activations) + self.tokens.len() * (NEIGHBOURS_BYTES + NUMBER)
+            of_activations(&unchanged.result.activations)
+                + of_numbers(&[&unchanged.result.answers.logits])
+                + self.tokens.len() * (NEIGHBOURS_BYTES + NUMBER)
         });
         let tokens = self.tokens.len() + self.source.as_ref().map_or(0, Vec::len);
         let answers: usize = self.answers.likeliest.iter().map(|row| size_of_val(&row[..])).sum();

@@ -1,4 +1,4 @@
-//! Commands of the interventions: heads, temperature, scale, mask.
+//! Commands of the interventions: heads, temperature, scale, mask, edges, a patch.
 
 use std::sync::Arc;
 
@@ -45,6 +45,19 @@ impl LessonModel {
             InterventionCommand::ResetMask => {
                 self.intervene("reset of the mask", false, |changed| changed.mask = None);
             }
+            InterventionCommand::SetEdge { edge, is_removed } => {
+                self.check_head(edge.head)?;
+                self.scene.check_edge(&self.training.trainer().model, edge)?;
+                let edges = interventions::with_edge(&self.scene.interventions().edges, edge, is_removed)?;
+                let label = if is_removed { "removal of an edge" } else { "return of an edge" };
+                self.intervene(label, false, |changed| changed.edges = edges);
+            }
+            InterventionCommand::SetPatch(place) => {
+                let (model, live) = (&self.training.trainer().model, self.training.model().live());
+                let patch = place.map(|place| self.scene.patch(place, model, live)).transpose()?;
+                let label = if patch.is_some() { "patch" } else { "end of the patch" };
+                self.intervene(label, false, |changed| changed.patch = patch);
+            }
             InterventionCommand::Reset => {
                 let none = interventions::none(&lesson.model.architecture);
                 self.intervene("reset of the interventions", false, |changed| *changed = none);
@@ -80,6 +93,7 @@ impl LessonModel {
             HeadSetting::Live => "on",
             HeadSetting::Off => "off",
             HeadSetting::Uniform => "uniform",
+            HeadSetting::Mean => "mean",
             HeadSetting::Frozen => "frozen",
             HeadSetting::Gain(_) => "gain",
         };

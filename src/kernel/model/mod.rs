@@ -21,7 +21,7 @@ use crate::kernel::data::space::StaticSpace;
 use crate::kernel::model::retraining::EmbeddedCorpus;
 use crate::kernel::scene::second::SecondSentence;
 use crate::kernel::scene::sentence::Sentence;
-use crate::kernel::scene::{Scene, SensesState, SentenceState};
+use crate::kernel::scene::{Scene, SecondState, SensesState, SentenceState};
 use crate::kernel::snapshot::{CheckpointsSnapshot, LookSnapshot, ModelSnapshot, Replaced, TrainingSnapshot};
 use crate::kernel::training::Training;
 use crate::kernel::training::comparison::Comparison;
@@ -103,7 +103,7 @@ pub enum UndoPart {
 pub enum ScenePart {
     Interventions(Arc<Interventions<f32>>),
     Sentence(SentenceState),
-    Second(Option<Sentence>),
+    Second(SecondState),
     Senses(SensesState),
     Basis(Box<(Basis, Projection)>),
 }
@@ -120,7 +120,7 @@ impl ScenePart {
         match self {
             Self::Interventions(before) => Self::Interventions(scene.set_interventions(before)),
             Self::Sentence(before) => Self::Sentence(scene.restore(before)),
-            Self::Second(before) => Self::Second(scene.set_second(before)),
+            Self::Second(before) => Self::Second(scene.restore_second(before)),
             Self::Senses(before) => Self::Senses(scene.set_senses(before)),
             Self::Basis(before) => Self::Basis(Box::new(scene.rebase(space, *before))),
         }

@@ -25,7 +25,7 @@ use crate::kernel::vectors::{LessonFault, SpaceTrainer, turned};
 use crate::lesson::Recipe;
 use crate::lesson::recipe::Measured;
 use crate::lesson::schema::Lesson;
-use crate::numerics::attention::HeadMode;
+use crate::numerics::attention::{Edge, HeadMode};
 use crate::numerics::model::Architecture;
 use crate::numerics::model::activations::Interventions;
 use crate::pretrained::load::Pretrained;
@@ -272,7 +272,7 @@ impl LessonModel {
 }
 
 /// The interventions of a model in another one: of each block the heads that it still has; weights that were
-/// frozen are of the old one alone.
+/// frozen and a patch are of the old one alone.
 fn kept(before: &Interventions<f32>, old: &Architecture, new: &Architecture) -> Interventions<f32> {
     let mut now = interventions::none(new);
     (now.temperature, now.scale, now.mask) = (before.temperature, before.scale, before.mask.clone());
@@ -284,6 +284,8 @@ fn kept(before: &Interventions<f32>, old: &Architecture, new: &Architecture) -> 
                 Some(HeadMode::Frozen(_)) | None => HeadMode::Live,
                 Some(mode) => mode.clone(),
             };
+            let edges = before.edges.iter().filter(|edge| edge.head == from + head);
+            now.edges.extend(edges.map(|edge| Edge { head: to + head, ..*edge }));
         }
         (from, to) = (from + old, to + new);
     }

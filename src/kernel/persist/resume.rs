@@ -4,11 +4,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use crate::kernel::command::PatchPlace;
 use crate::kernel::data::senses::{SenseList, read_sentences};
 use crate::kernel::data::vocabulary::{index_of, rows_of};
 use crate::kernel::model::LessonModel;
 use crate::kernel::persist::saved::{
-    HIDDEN, SEEN, SavedChange, SavedHead, SavedInterventions, SavedMask, SavedModel, SavedTensor, files,
+    HIDDEN, SEEN, SavedChange, SavedHead, SavedInterventions, SavedMask, SavedModel, SavedPatch, SavedTensor, files,
 };
 use crate::kernel::scene::interventions::{self, check_temperature};
 use crate::kernel::scene::sentence::Sentence;
@@ -18,8 +19,8 @@ use crate::kernel::training::stop::Stopped;
 use crate::lesson::issue::shorten;
 use crate::lesson::schema::{Lesson, StaticEmbedding};
 use crate::numerics::Matrix;
-use crate::numerics::attention::{HeadMode, Mask, MaskTable};
-use crate::numerics::model::activations::Interventions;
+use crate::numerics::attention::{Edge, HeadMode, Mask, MaskTable};
+use crate::numerics::model::activations::{Interventions, Patch};
 
 /// Training on its way to where it was.
 pub struct Resuming {
@@ -241,7 +242,40 @@ impl LessonModel {
             Some(mask) => put_back.mask = mask,
             None => {}
         }
+        let edges = saved.edges.iter().map(|&(head, query, key)| Edge { head, query, key });
+        for edge in edges {
+            match self.with_edge(&put_back, edge, has_sentence) {
+                Ok(edges) => put_back.edges = edges,
+                Err(why) => report.push(format!("A removed edge is put back: {why}.")),
+            }
+        }
+        if let Some(patch) = &saved.patch {
+            match self.patch_of(patch, has_sentence) {
+                Ok(patch) => put_back.patch = Some(patch),
+                Err(why) => report.push(format!("The patch is left out: {why}.")),
+            }
+        }
         put_back
+    }
+
+    fn with_edge(&self, now: &Interventions<f32>, edge: Edge, has_sentence: bool) -> Result<Vec<Edge>, String> {
+        let model = &self.training.trainer().model;
+        if !has_sentence || edge.head >= model.architecture.heads() {
+            return Err("it does not fit the sentence or the model".to_owned());
+        }
+        self.scene.check_edge(model, edge)?;
+        interventions::with_edge(&now.edges, edge, true)
+    }
+
+    /// The vector as it was taken, for places that there still are.
+    fn patch_of(&self, saved: &SavedPatch, has_sentence: bool) -> Result<Patch<f32>, String> {
+        let SavedPatch { block, position, from, vector } = saved;
+        let place = PatchPlace { block: *block, position: *position, from: *from };
+        let patch = self.scene.patch(place, &self.training.trainer().model, self.training.model().live())?;
+        if !has_sentence || vector.len() != patch.vector.len() || !vector.iter().all(|x| x.is_finite()) {
+            return Err("its vector does not fit the sentence or the model".to_owned());
+        }
+        Ok(Patch { vector: vector.as_slice().into(), ..patch })
     }
 
     fn mode_of(&self, saved: &SavedHead, head: usize, has_sentence: bool) -> Result<HeadMode<f32>, String> {
@@ -249,6 +283,7 @@ impl LessonModel {
             SavedHead::Live => HeadMode::Live,
             SavedHead::Off => HeadMode::Off,
             SavedHead::Uniform => HeadMode::Uniform,
+            SavedHead::Mean => HeadMode::Mean,
             SavedHead::Gain(gain) => {
                 interventions::check_gain(*gain)?;
                 interventions::mode_of_gain(*gain)

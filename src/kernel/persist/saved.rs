@@ -22,7 +22,7 @@ use crate::lesson::Recipe;
 use crate::numbers;
 use crate::numerics::Matrix;
 use crate::numerics::attention::{HeadMode, Mask};
-use crate::numerics::model::activations::Interventions;
+use crate::numerics::model::activations::{Interventions, Patch};
 use crate::numerics::params::Parameters;
 use crate::pretrained::Pretrained;
 
@@ -97,6 +97,21 @@ pub struct SavedInterventions {
     pub scale: Option<bool>,
     pub heads: Vec<SavedHead>,
     pub mask: Option<SavedMask>,
+    /// Head, query and key of each edge that is taken out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub edges: Vec<(usize, usize, usize)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patch: Option<SavedPatch>,
+}
+
+/// A vector that was taken from the second sentence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SavedPatch {
+    pub block: usize,
+    pub position: usize,
+    pub from: usize,
+    #[serde(with = "numbers::many")]
+    pub vector: Vec<f32>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -110,6 +125,7 @@ pub enum SavedHead {
         weights: Vec<f32>,
     },
     Gain(f32),
+    Mean,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -308,11 +324,12 @@ pub fn files(model: &Pretrained) -> Vec<(String, String)> {
 
 impl SavedInterventions {
     fn of(interventions: &Interventions<f32>, tokens: usize) -> Self {
-        let Interventions { heads, temperature, scale, mask } = interventions;
+        let Interventions { heads, temperature, scale, mask, edges, patch } = interventions;
         let head = |mode: &HeadMode<f32>| match mode {
             HeadMode::Live => SavedHead::Live,
             HeadMode::Off => SavedHead::Off,
             HeadMode::Uniform => SavedHead::Uniform,
+            HeadMode::Mean => SavedHead::Mean,
             HeadMode::Frozen(weights) => SavedHead::frozen(weights),
             HeadMode::Gain(gain) => SavedHead::Gain(*gain),
         };
@@ -324,7 +341,14 @@ impl SavedInterventions {
                 SavedMask::Custom((0..tokens).map(|q| (0..tokens).map(|k| sign(q, k)).collect()).collect())
             }
         });
-        Self { temperature: *temperature, scale: *scale, heads: heads.iter().map(head).collect(), mask }
+        let edges = edges.iter().map(|edge| (edge.head, edge.query, edge.key)).collect();
+        let patch = patch.as_ref().map(|Patch { block, position, from, vector }| SavedPatch {
+            block: *block,
+            position: *position,
+            from: *from,
+            vector: vector.to_vec(),
+        });
+        Self { temperature: *temperature, scale: *scale, heads: heads.iter().map(head).collect(), mask, edges, patch }
     }
 }
 

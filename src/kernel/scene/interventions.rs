@@ -2,7 +2,7 @@
 
 use crate::lesson::is_temperature;
 use crate::lesson::limits::{TEMPERATURE_MAX, TEMPERATURE_MIN};
-use crate::numerics::attention::{HeadMode, Mask, MaskTable};
+use crate::numerics::attention::{Edge, HeadMode, Mask, MaskTable};
 use crate::numerics::model::Architecture;
 use crate::numerics::model::activations::Interventions;
 
@@ -13,27 +13,29 @@ pub fn none(architecture: &Architecture) -> Interventions<f32> {
 
 /// Nothing is changed.
 pub fn are_none(interventions: &Interventions<f32>) -> bool {
-    let Interventions { heads, temperature, scale, mask } = interventions;
-    heads.iter().all(|mode| *mode == HeadMode::Live) && temperature.is_none() && scale.is_none() && mask.is_none()
+    let Interventions { heads, temperature, scale, mask, edges, patch } = interventions;
+    let are_live = heads.iter().all(|mode| *mode == HeadMode::Live) && edges.is_empty() && patch.is_none();
+    are_live && temperature.is_none() && scale.is_none() && mask.is_none()
 }
 
 /// The memory that they take, in bytes.
 pub fn bytes(interventions: &Interventions<f32>) -> usize {
     let frozen = interventions.heads.iter().map(|head| match head {
         HeadMode::Frozen(weights) => size_of_val(weights.flat()),
-        HeadMode::Live | HeadMode::Off | HeadMode::Uniform | HeadMode::Gain(_) => 0,
+        HeadMode::Live | HeadMode::Off | HeadMode::Uniform | HeadMode::Mean | HeadMode::Gain(_) => 0,
     });
     let mask = match &interventions.mask {
         Some(Mask::Custom(table)) => table.size().0 * table.size().1,
         Some(Mask::None | Mask::Causal) | None => 0,
     };
-    size_of_val(&interventions.heads[..]) + frozen.sum::<usize>() + mask
+    let patch = interventions.patch.as_ref().map_or(0, |patch| size_of_val(&*patch.vector));
+    size_of_val(&interventions.heads[..]) + frozen.sum::<usize>() + mask + size_of_val(&interventions.edges[..]) + patch
 }
 
-/// Those that hold for another sentence too: frozen weights and an edited mask belong to one alone.
+/// Those that hold for another sentence too: frozen weights, an edited mask, removed edges and a patch belong to one alone.
 pub fn for_any_sentence(interventions: &Interventions<f32>) -> Interventions<f32> {
     let mut others = interventions.clone();
-    others.mask = None;
+    (others.mask, others.edges, others.patch) = (None, Vec::new(), None);
     for mode in others.heads.iter_mut().filter(|mode| matches!(mode, HeadMode::Frozen(_))) {
         *mode = HeadMode::Live;
     }
@@ -59,6 +61,28 @@ pub fn check_mask(mask: &Mask, tokens: usize) -> Result<(), String> {
         }
         _ => Ok(()),
     }
+}
+
+/// The most edges that are taken out at once.
+pub const EDGES_MAX: usize = 4096;
+
+/// The edges with one taken out or put back, in their order.
+///
+/// # Errors
+/// In words for the learner, if there are too many.
+pub fn with_edge(edges: &[Edge], edge: Edge, is_removed: bool) -> Result<Vec<Edge>, String> {
+    let mut edges = edges.to_vec();
+    match (edges.binary_search(&edge), is_removed) {
+        (Err(_), true) if edges.len() >= EDGES_MAX => {
+            return Err(format!("at most {EDGES_MAX} edges are removed at once; restore some first"));
+        }
+        (Err(at), true) => edges.insert(at, edge),
+        (Ok(at), false) => {
+            edges.remove(at);
+        }
+        (Ok(_), true) | (Err(_), false) => {}
+    }
+    Ok(edges)
 }
 
 /// The largest gain of a head.

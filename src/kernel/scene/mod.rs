@@ -14,7 +14,7 @@ pub mod sentence;
 use std::sync::Arc;
 
 use self::interventions::check_temperature;
-use crate::kernel::command::HeadSetting;
+use crate::kernel::command::{HeadSetting, PatchPlace};
 use crate::kernel::data::answers::{cannot_generate_words, check_generates};
 use crate::kernel::data::senses::SenseList;
 use crate::kernel::data::sentence::{Generated, SentenceSnapshot};
@@ -26,8 +26,8 @@ use crate::kernel::scene::sentence::{Sentence, SentenceFrame, token};
 use crate::kernel::vectors::examples::Rewriter;
 use crate::lesson::limits::GENERATED_MAX;
 use crate::lesson::schema::Lesson;
-use crate::numerics::attention::{HeadMode, Mask};
-use crate::numerics::model::activations::Interventions;
+use crate::numerics::attention::{Edge, HeadMode, Mask};
+use crate::numerics::model::activations::{Interventions, Patch};
 use crate::numerics::model::generate::{Choice, NextWord};
 use crate::numerics::model::{Activations, AttentionModel, Sequences};
 use crate::numerics::params::Parameters;
@@ -50,6 +50,9 @@ pub struct Scene {
 
 /// A list of sentences with a word in common, and whether it is shown.
 pub type SensesState = (Arc<SenseList>, bool);
+
+/// The second sentence, if there is one, with the interventions: a patch is taken from it.
+pub type SecondState = (Option<Sentence>, Arc<Interventions<f32>>);
 
 /// A sentence with the interventions, some of which belong to it alone.
 pub type SentenceState = (Sentence, Arc<Interventions<f32>>);
@@ -117,10 +120,20 @@ impl Scene {
         (before.sentence, self.set_interventions(interventions))
     }
 
-    /// Shows another one beside it, or none, and returns what was there before.
-    pub fn set_second(&mut self, sentence: Option<Sentence>) -> Option<Sentence> {
+    /// Shows another one beside it, or none, and returns what was there before. A patch, which was taken from that, ends.
+    pub fn set_second(&mut self, sentence: Option<Sentence>) -> SecondState {
+        let mut kept = self.interventions.clone();
+        if kept.patch.is_some() {
+            Arc::make_mut(&mut kept).patch = None;
+        }
+        self.restore_second((sentence, kept))
+    }
+
+    /// The second sentence as it was.
+    pub fn restore_second(&mut self, (sentence, interventions): SecondState) -> SecondState {
         let frame = sentence.map(|sentence| SentenceFrame::new(sentence, &self.space, self.rewriter.as_ref()));
-        std::mem::replace(&mut self.second, frame).map(|frame| frame.sentence)
+        let before = std::mem::replace(&mut self.second, frame).map(|frame| frame.sentence);
+        (before, self.set_interventions(interventions))
     }
 
     pub fn second(&self) -> Option<&Sentence> {
@@ -195,6 +208,7 @@ impl Scene {
             HeadSetting::Live => HeadMode::Live,
             HeadSetting::Off => HeadMode::Off,
             HeadSetting::Uniform => HeadMode::Uniform,
+            HeadSetting::Mean => HeadMode::Mean,
             HeadSetting::Gain(gain) => interventions::mode_of_gain(gain),
             HeadSetting::Frozen => weights().map_or(HeadMode::Live, |weights| HeadMode::Frozen(Arc::new(weights))),
         }
@@ -206,6 +220,54 @@ impl Scene {
     /// In words for the learner, if there is no such pair.
     pub fn toggled_mask(&self, model: &AttentionModel<f32>, pair: (usize, usize)) -> Result<Option<Mask>, String> {
         interventions::toggled(&model.architecture, self.interventions.mask.as_ref(), self.frame.len(), pair)
+    }
+
+    /// # Errors
+    /// In words for the learner, if the sentence has no such edge.
+    pub fn check_edge(&self, model: &AttentionModel<f32>, edge: Edge) -> Result<(), String> {
+        let (block, config, own) = model.architecture.head(edge.head);
+        let is_of_source = block < model.architecture.source_blocks.len();
+        let of_source = self.frame.source_tokens().map_or(0, <[Token]>::len);
+        let queries = if is_of_source { of_source } else { self.frame.len() };
+        let keys = if is_of_source || config.attends_to_source() { of_source } else { self.frame.len() };
+        let Edge { query, key, .. } = edge;
+        if query >= queries || key >= keys {
+            let (query, key) = (query.saturating_add(1), key.saturating_add(1));
+            return Err(format!("head {} has no edge {query}, {key}: it has {queries} by {keys}", own + 1));
+        }
+        let own_mask = &config.attention.mask;
+        let learners = self.interventions.mask.as_ref().filter(|_| !is_of_source && !config.attends_to_source());
+        if !learners.unwrap_or(own_mask).sees(query, key) {
+            return Err("the mask hides this edge already".to_owned());
+        }
+        Ok(())
+    }
+
+    /// The vector of a place in the second sentence, as it is now, for a place in the first.
+    ///
+    /// # Errors
+    /// In words for the learner, if there is no such place in one of them.
+    pub fn patch(
+        &self,
+        PatchPlace { block, position, from }: PatchPlace,
+        model: &AttentionModel<f32>,
+        live: &Arc<Parameters<f32>>,
+    ) -> Result<Patch<f32>, String> {
+        let second = self.second.as_ref().ok_or("there is no second sentence to take a vector from")?;
+        let (first_block, blocks) = (model.architecture.source_blocks.len(), model.architecture.blocks.len());
+        if !(first_block..first_block + blocks).contains(&block) {
+            return Err(format!("there is no such layer: the sentence goes through {blocks}"));
+        }
+        for (which, at, count) in [("", position, self.frame.len()), ("second ", from, second.len())] {
+            if at >= count {
+                let at = at.saturating_add(1);
+                return Err(format!("the {which}sentence has {count} tokens: there is no token {at}"));
+            }
+        }
+        let interventions = Arc::new(interventions::for_any_sentence(&self.interventions));
+        let pass = second.forward(model, live, &interventions);
+        let vector = Arc::from(pass.activations.blocks[block].input.row(from));
+        Ok(Patch { block, position, from, vector })
     }
 
     /// Another sentence, which is not shown, with the interventions that hold for any.
@@ -278,7 +340,7 @@ impl Scene {
         std::iter::once(pass(&self.frame, &self.interventions)).chain(second).chain(listed).collect()
     }
 
-    /// As [`Self::run`], for the second sentence; without a mask and frozen weights, which belong to the first alone.
+    /// As [`Self::run`], for the second sentence; without those that belong to the first alone.
     pub fn run_second(
         &self,
         model: &AttentionModel<f32>,

@@ -18,8 +18,8 @@ pub fn layer_answers(snapshot: &Snapshot, token: usize) -> Option<Vec<Vec<Answer
     let network = network(&model.made_of, space);
     let activations = &model.sentence.activations;
     let blocks = &activations.blocks[model.architecture.source_blocks.len()..];
-    let before_last = blocks.iter().rev().skip(1).rev().map(|block| block.output.row(token));
-    let states: Vec<f32> = [activations.input.row(token)].into_iter().chain(before_last).flatten().copied().collect();
+    // What a layer works with is what the one before it came to, or what was put in its place.
+    let states: Vec<f32> = blocks.iter().flat_map(|block| block.input.row(token)).copied().collect();
     let logits =
         network.lens(&model.parameters, Matrix::from_row_major(blocks.len(), model.architecture.width, states));
     let own = model.sentence.answers.likeliest.get(token)?.clone();

@@ -9,7 +9,7 @@ use crate::kernel::data::neighbours::Neighbours;
 use crate::kernel::data::sentence::{SentenceSnapshot, UnchangedResult};
 use crate::kernel::data::space::StaticSpace;
 use crate::kernel::scene::near::near;
-use crate::numerics::attention::HeadMode;
+use crate::numerics::attention::{Edge, HeadMode};
 use crate::numerics::model::activations::Interventions;
 use crate::numerics::model::{Activations, Architecture, AttentionModel, Sequences};
 use crate::numerics::params::{Layer, Parameters};
@@ -72,6 +72,14 @@ impl Pass {
             if !architecture.heads_of(b).all(is_same) {
                 agreement.ends_at(b);
             }
+        }
+        let only_one_has = |edge: &&Edge| !(ours.edges.contains(edge) && interventions.edges.contains(edge));
+        for edge in ours.edges.iter().chain(&interventions.edges).filter(only_one_has) {
+            agreement.ends_at(architecture.head(edge.head).0);
+        }
+        if ours.patch != interventions.patch {
+            let patches = ours.patch.iter().chain(&interventions.patch);
+            patches.for_each(|patch| agreement.ends_at(patch.block));
         }
         for id in self.parameters.differing(parameters) {
             match id.name.layer() {

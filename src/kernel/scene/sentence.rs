@@ -266,7 +266,8 @@ impl SentenceFrame {
             let none = Arc::new(interventions::none(&model.architecture));
             let pass = self.forward(model, trained, &none);
             let contextual_neighbours = pass.neighbours(space).clone();
-            Arc::new(UnchangedResult { activations: pass.activations.clone(), contextual_neighbours })
+            let answers = pass.answers(model).clone();
+            Arc::new(UnchangedResult { activations: pass.activations.clone(), answers, contextual_neighbours })
         })
     }
 }

@@ -30,8 +30,46 @@ pub struct Head<'a, S> {
     /// Numbers that the distance of query and key adds to their score.
     pub bias: HeadDistances<'a, S>,
     pub mask: &'a Mask,
+    /// Edges of this head that are taken out.
+    pub removed: &'a [Edge],
     /// The place of the first query in its sentence.
     pub before: usize,
+}
+
+/// A look of a head at a key, from a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Edge {
+    pub head: usize,
+    pub query: usize,
+    pub key: usize,
+}
+
+/// A learner's changes to the heads of a block while looking at it; training knows none.
+#[derive(Clone, Copy, Debug)]
+pub struct HeadChanges<'a, S> {
+    /// One for each head, or none where every head is live.
+    pub modes: &'a [HeadMode<S>],
+    /// Edges that are taken out, in their order; heads are counted within the block.
+    pub removed: &'a [Edge],
+}
+
+impl<'a, S> HeadChanges<'a, S> {
+    pub const NONE: Self = Self { modes: &[], removed: &[] };
+
+    pub const fn of(modes: &'a [HeadMode<S>]) -> Self {
+        Self { modes, removed: &[] }
+    }
+
+    pub fn is_none(&self) -> bool {
+        self.modes.is_empty() && self.removed.is_empty()
+    }
+
+    /// The removed edges of a head.
+    pub(super) fn removed_of(&self, head: usize) -> &'a [Edge] {
+        let from = self.removed.partition_point(|edge| edge.head < head);
+        let to = self.removed.partition_point(|edge| edge.head <= head);
+        &self.removed[from..to]
+    }
 }
 
 /// A learner's change to a head while looking at it; training knows only [`HeadMode::Live`].
@@ -45,6 +83,9 @@ pub enum HeadMode<S> {
     Uniform,
     /// These weights, (T_q, T_k), whatever the scores say.
     Frozen(Arc<Matrix<S>>),
+    /// Its mix is everywhere the mean of its mixes over the sentence's positions, `M_i = 1/T Σ_l A_l V`: every query has the
+    /// mean of all rows of weights.
+    Mean,
     /// Its mix counts so many times: 0 is off, 1 is live.
     Gain(S),
 }
@@ -53,7 +94,7 @@ impl<S: Scalar> HeadMode<S> {
     /// The factor of the mix.
     pub fn gain(&self) -> S {
         match self {
-            Self::Live | Self::Uniform | Self::Frozen(_) => S::one(),
+            Self::Live | Self::Uniform | Self::Frozen(_) | Self::Mean => S::one(),
             Self::Off => S::zero(),
             Self::Gain(gain) => *gain,
         }
@@ -61,25 +102,7 @@ impl<S: Scalar> HeadMode<S> {
 
     /// The weights are the softmax of the scores.
     fn is_softmax(&self) -> bool {
-        !matches!(self, Self::Uniform | Self::Frozen(_))
-    }
-
-    fn change(&self, mask: &Mask, query: usize, queries: usize, weights: &mut [S]) {
-        match self {
-            Self::Live | Self::Off | Self::Gain(_) => {}
-            Self::Uniform => {
-                let visible = (0..weights.len()).filter(|&key| mask.sees(query, key)).count();
-                let share = S::one() / S::from_f64(visible.max(1) as f64);
-                for (key, weight) in weights.iter_mut().enumerate() {
-                    *weight = if mask.sees(query, key) { share } else { S::zero() };
-                }
-            }
-            Self::Frozen(frozen) => {
-                let (shape, keys) = ((frozen.rows(), frozen.cols()), weights.len());
-                assert_eq!(shape, (queries, keys), "attention: frozen weights {shape:?} for ({queries}, {keys})");
-                weights.copy_from_slice(frozen.row(query));
-            }
-        }
+        !matches!(self, Self::Uniform | Self::Frozen(_) | Self::Mean)
     }
 }
 
@@ -97,6 +120,37 @@ impl<S: Scalar> Head<'_, S> {
     /// The keys that any query of a panel sees.
     fn seen(&self, first: usize, queries: usize) -> usize {
         if *self.mask == Mask::Causal { self.key.rows.min(self.before + first + queries) } else { self.key.rows }
+    }
+
+    fn is_seen(&self, query: usize, key: usize) -> bool {
+        self.mask.sees(query, key) && !self.removed.iter().any(|edge| (edge.query, edge.key) == (query, key))
+    }
+
+    /// A query's row of weights as a mode has it.
+    fn change(&self, mode: &HeadMode<S>, query: usize, weights: &mut [S]) {
+        match mode {
+            HeadMode::Live | HeadMode::Off | HeadMode::Gain(_) | HeadMode::Mean => {}
+            HeadMode::Uniform => {
+                let visible = (0..weights.len()).filter(|&key| self.is_seen(query, key)).count();
+                let share = S::one() / S::from_f64(visible.max(1) as f64);
+                for (key, weight) in weights.iter_mut().enumerate() {
+                    *weight = if self.is_seen(query, key) { share } else { S::zero() };
+                }
+            }
+            HeadMode::Frozen(frozen) => {
+                let (queries, shape) = (self.query.rows, (frozen.rows(), frozen.cols()));
+                assert_eq!(shape, (queries, weights.len()), "attention: the shape of the frozen weights");
+                weights.copy_from_slice(frozen.row(query));
+                let removed = self.removed.iter().filter(|edge| edge.query == query && edge.key < weights.len());
+                let removed: Vec<usize> = removed.map(|edge| edge.key).collect();
+                removed.iter().for_each(|&key| weights[key] = S::zero());
+                if !removed.is_empty() {
+                    let rest = weights.iter().copied().sum::<S>();
+                    let share = if rest > S::zero() { S::one() / rest } else { S::zero() };
+                    weights.iter_mut().for_each(|weight| *weight *= share);
+                }
+            }
+        }
     }
 
     /// `weights` (T_q, [`weights_stride`]) receives `A`, `scores` alike `S` if there is room for it.
@@ -128,7 +182,7 @@ impl<S: Scalar> Head<'_, S> {
             for (query, row) in weights.chunks_exact_mut(stride).enumerate() {
                 softmax(simd, &mut row[..seen]);
                 row[seen..].fill(S::zero());
-                mode.change(self.mask, first + query, self.query.rows, &mut row[..keys]);
+                self.change(mode, first + query, &mut row[..keys]);
             }
             if *mode == HeadMode::Off {
                 mix.fill(S::zero());
@@ -138,16 +192,36 @@ impl<S: Scalar> Head<'_, S> {
                 add_rows(weights, stride, &mut means[..keys]);
                 continue;
             }
+            if *mode == HeadMode::Mean {
+                continue; // once all rows are there
+            }
             let reach = if mode.is_softmax() { seen } else { keys };
             let weights = panel_of(weights, queries, stride, reach);
             let to = mix.rows_mut(first, queries);
             matmul(to, Accum::Replace, weights, self.value.rows_from(0, reach), mode.gain(), Par::Seq);
+        }
+        // The mean of means is the mean.
+        if *mode == HeadMode::Mean && means.is_none() {
+            self.mean_of_rows(weights);
+            let queries = self.query.rows;
+            let (to, weights) = (mix.rows_mut(0, queries), panel_of(weights, queries, stride, keys));
+            matmul(to, Accum::Replace, weights, self.value.rows_from(0, keys), S::one(), Par::Seq);
         }
         if let Some(means) = means.filter(|_| *mode != HeadMode::Off) {
             let share = mode.gain() / S::from_f64(self.query.rows as f64);
             means[..keys].iter_mut().for_each(|mean| *mean *= share);
             mix_mean(simd, &means[..keys], self.value, mix);
         }
+    }
+
+    /// Puts the mean of all rows in place of each.
+    fn mean_of_rows(&self, weights: &mut [S]) {
+        let (keys, stride) = (self.key.rows, weights_stride(self.key.rows));
+        let mut mean = vec![S::zero(); keys];
+        add_rows(weights, stride, &mut mean);
+        let share = S::one() / S::from_f64(self.query.rows as f64);
+        mean.iter_mut().for_each(|weight| *weight *= share);
+        weights.chunks_exact_mut(stride).for_each(|row| row[..keys].copy_from_slice(&mean));
     }
 
     /// `S = s Q Kᵀ` of the queries from `first` on; −∞ where masked and behind the keys that are seen.
@@ -162,6 +236,9 @@ impl<S: Scalar> Head<'_, S> {
             let place = self.before + first + query;
             self.bias.add_to_row(place, &mut row[..seen]);
             self.mask.hide(place, &mut row[..seen]);
+            for edge in self.removed.iter().filter(|edge| edge.query == place && edge.key < seen) {
+                row[edge.key] = S::NEG_INFINITY;
+            }
         }
     }
 }

@@ -28,7 +28,7 @@ mod tile;
 pub(super) use cache::with_lane_beyond;
 pub use cache::{AttentionCache, AttentionScratch, Room};
 pub use config::AttentionConfig;
-pub use head::HeadMode;
+pub use head::{Edge, HeadChanges, HeadMode};
 pub use mask::{Mask, MaskTable};
 pub use rows::{Rows, Tokens};
 
@@ -50,6 +50,7 @@ fn head_of<'a, S: Scalar>(
     place: &Place,
     [query, key, value]: [&'a Matrix<S>; 3],
     bias: &'a Distances<S>,
+    removed: &'a [Edge],
 ) -> Head<'a, S> {
     let (key_columns, value_columns) = (config.key_columns(place.head), config.value_columns(place.head));
     Head {
@@ -59,6 +60,7 @@ fn head_of<'a, S: Scalar>(
         scale,
         bias: bias.of_head(place.head),
         mask: &config.mask,
+        removed,
         before,
     }
 }
@@ -66,8 +68,7 @@ fn head_of<'a, S: Scalar>(
 /// The heads' mixes, `[M_1 … M_H]`, left in the cache; the module's equations.
 ///
 /// # Shapes
-/// `queries` (N, D), `keys` (N_k, D), as many sentences in both; `modes` one for each head, or none
-/// where every head is live.
+/// `queries` (N, D), `keys` (N_k, D), as many sentences in both.
 ///
 /// # Panics
 /// If the shapes do not fit.
@@ -77,10 +78,11 @@ pub fn attention_forward<S: Scalar>(
     block: usize,
     queries: Tokens<'_, S>,
     keys: Tokens<'_, S>,
-    modes: &[HeadMode<S>],
+    changes: HeadChanges<'_, S>,
     cache: &mut AttentionCache<S>,
 ) {
     use TensorName::*;
+    let modes = changes.modes;
     let counts = (queries.rows.count(), keys.rows.count());
     assert_eq!(counts.0, counts.1, "attention: {} sentences of queries, {} of keys", counts.0, counts.1);
     assert!(
@@ -89,7 +91,7 @@ pub fn attention_forward<S: Scalar>(
         modes.len(),
         config.heads
     );
-    assert!(modes.is_empty() || cache.is_viewers(), "attention: heads are changed for a viewer only");
+    assert!(changes.is_none() || cache.is_viewers(), "attention: heads are changed for a viewer only");
     let AttentionCache { query, key, value, look_up, .. } = cache;
     for (x, to, weight, bias) in [
         (queries, &mut *query, QueryWeights, QueryBias),
@@ -106,7 +108,7 @@ pub fn attention_forward<S: Scalar>(
         }
     }
     cache.bias.set(parameters.values_of(TensorName::DistanceBias.of_block(block)), config);
-    dispatch(Forward { config, before: 0, queries: queries.rows, keys: keys.rows, modes, cache });
+    dispatch(Forward { config, before: 0, queries: queries.rows, keys: keys.rows, changes, cache });
 }
 
 /// The mixes of one more token of a sentence, left in the cache. Its key and value go behind those of the `before` tokens
@@ -135,7 +137,7 @@ pub fn attention_onward<S: Scalar>(
     }
     cache.bias.set(parameters.values_of(DistanceBias.of_block(block)), config);
     let keys = Rows::one(keys.unwrap_or(before + 1));
-    dispatch(Forward { config, before, queries: x.rows, keys: &keys, modes: &[], cache });
+    dispatch(Forward { config, before, queries: x.rows, keys: &keys, changes: HeadChanges::NONE, cache });
 }
 
 /// `Q = X W_Q + b_Q`, and `K` and `V` alike.
@@ -162,7 +164,7 @@ struct Forward<'a, S> {
     before: usize,
     queries: &'a Rows,
     keys: &'a Rows,
-    modes: &'a [HeadMode<S>],
+    changes: HeadChanges<'a, S>,
     cache: &'a mut AttentionCache<S>,
 }
 
@@ -171,23 +173,24 @@ impl<S: Scalar> Work<S> for Forward<'_, S> {
 
     #[inline(always)]
     fn run<V: Simd<S>>(self, simd: V) {
-        let Self { config, before, queries, keys, modes, cache } = self;
+        let Self { config, before, queries, keys, changes, cache } = self;
         let AttentionCache { query, key, value, bias, scores, weights, mix, tile, mixes_means, .. } = cache;
         let scale = S::from_f64(config.score_scale());
-        let for_training = scores.is_empty() && modes.is_empty() && before == 0;
+        let for_training = scores.is_empty() && changes.is_none() && before == 0;
         for_each_head(
             config.heads,
             queries,
             keys,
             #[inline(always)]
             |place| {
-                let head = head_of(config, scale, before, &place, [query, key, value], bias);
+                let removed = changes.removed_of(place.head);
+                let head = head_of(config, scale, before, &place, [query, key, value], bias, removed);
                 let mut mix = part_mut(mix, &place.mixes(*mixes_means), &config.value_columns(place.head));
                 let (weights, means) = weights_and_means(&mut weights[place.block.clone()], &head, *mixes_means);
                 if for_training && is_short(head.query.rows, head.key.rows) {
                     head.short_forward(simd, weights, means, &mut mix, tile);
                 } else {
-                    let mode = modes.get(place.head).unwrap_or(&HeadMode::Live);
+                    let mode = changes.modes.get(place.head).unwrap_or(&HeadMode::Live);
                     let scores = scores.get_mut(place.block);
                     head.forward(simd, mode, scores, weights, means, &mut mix);
                 }
@@ -271,7 +274,7 @@ impl<S: Scalar> Work<S> for Backward<'_, S> {
             keys,
             #[inline(always)]
             |place| {
-                let head = head_of(config, scale, 0, &place, [query, key, value], bias);
+                let head = head_of(config, scale, 0, &place, [query, key, value], bias, &[]);
                 let (key_columns, value_columns) = (config.key_columns(place.head), config.value_columns(place.head));
                 let d_mix = part(d_mix, &place.mixes(*mixes_means), &value_columns);
                 let mut to = HeadGradients {

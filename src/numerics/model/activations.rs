@@ -1,10 +1,11 @@
 //! One sentence through the model, every tensor kept: what a viewer may see. A change in a block computes that block
 //! and those behind it again ([`Activations::again`]); what lies before it is shared.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::{AttentionModel, Sequences};
-use crate::numerics::attention::{HeadMode, Mask, Room, Tokens};
+use crate::numerics::attention::{Edge, HeadChanges, HeadMode, Mask, Room, Tokens};
 use crate::numerics::block::{BlockCache, BlockConfig, Norm, attend_forward, tail_forward};
 use crate::numerics::norm::{NormCache, norm_forward};
 use crate::numerics::params::Parameters;
@@ -111,11 +112,28 @@ pub struct Interventions<S> {
     pub scale: Option<bool>,
     /// The mask of self-attention in the sentence, instead of the layers' own.
     pub mask: Option<Mask>,
+    /// Edges of attention that are taken out, in their order, of heads counted as in `heads`. The rest of the row sums to 1.
+    /// An edge that the sentence does not have changes nothing.
+    pub edges: Vec<Edge>,
+    /// A vector from elsewhere.
+    pub patch: Option<Patch<S>>,
+}
+
+/// The vector of one position before a block, taken from another sentence's pass.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Patch<S> {
+    /// Counted over all blocks, the source's first; one of the sentence's own.
+    pub block: usize,
+    pub position: usize,
+    /// The position in the sentence that it is taken from.
+    pub from: usize,
+    /// (D)
+    pub vector: Arc<[S]>,
 }
 
 impl<S> Default for Interventions<S> {
     fn default() -> Self {
-        Self { heads: Vec::new(), temperature: None, scale: None, mask: None }
+        Self { heads: Vec::new(), temperature: None, scale: None, mask: None, edges: Vec::new(), patch: None }
     }
 }
 
@@ -134,6 +152,12 @@ impl<S: Scalar> Interventions<S> {
     /// The factor of a block's scores.
     pub fn score_scale(&self, block: &BlockConfig) -> f64 {
         self.changed(block, false).attention.score_scale()
+    }
+
+    /// The removed edges of a block's heads, counted within the block.
+    fn edges_within(&self, heads: Range<usize>) -> Vec<Edge> {
+        let edges = self.edges.iter().filter(|edge| heads.contains(&edge.head));
+        edges.map(|edge| Edge { head: edge.head - heads.start, ..*edge }).collect()
     }
 
     fn changed(&self, block: &BlockConfig, of_source: bool) -> BlockConfig {
@@ -232,17 +256,25 @@ impl<S: Scalar> Pass<'_, S> {
         let output = |blocks: &[Arc<BlockActivations<S>>]| blocks.last().map(|block| block.output.clone());
         let mut memory = output(of_source).or_else(|| done.source.clone());
         let mut x = output(of_sentence).unwrap_or_else(|| done.input.clone());
+        let is_patched_well = interventions.patch.as_ref().is_none_or(|patch| patch.block >= sources);
+        assert!(is_patched_well, "activations: a patch in the source");
         let mut room = None;
         for (b, block) in architecture.numbered_blocks().skip(before) {
             let of_source = b < sources;
             let config = interventions.changed(block, of_source);
-            let modes = interventions.heads.get(architecture.heads_of(b)).unwrap_or(&[]);
+            let heads = architecture.heads_of(b);
+            let modes = interventions.heads.get(heads.clone()).unwrap_or(&[]);
+            let removed = interventions.edges_within(heads);
+            let changes = HeadChanges { modes, removed: &removed };
+            if let Some(patch) = interventions.patch.as_ref().filter(|patch| patch.block == b) {
+                x = Arc::new(patched(&x, patch));
+            }
             let (input, keys) = match (of_source, &memory, source) {
                 (true, Some(before), Some(source)) => ((before, source), None),
                 (_, Some(memory), Some(source)) => ((&x, sentence), Some((memory, source))),
                 _ => ((&x, sentence), None),
             };
-            let activations = run(&config, parameters, b, input, keys, modes, &mut room);
+            let activations = run(&config, parameters, b, input, keys, changes, &mut room);
             if of_source {
                 memory = Some(activations.output.clone());
             } else {
@@ -256,6 +288,17 @@ impl<S: Scalar> Pass<'_, S> {
         };
         done
     }
+}
+
+/// The vectors with another one in its place.
+///
+/// # Panics
+/// If the sentence has no such position, or the vector is not as wide.
+fn patched<S: Scalar>(x: &Matrix<S>, patch: &Patch<S>) -> Matrix<S> {
+    let mut x = x.clone();
+    assert!(patch.position < x.rows(), "activations: a patch at {} of {} positions", patch.position, x.rows());
+    x.row_mut(patch.position).copy_from_slice(&patch.vector);
+    x
 }
 
 type Input<'a, S> = (&'a Arc<Matrix<S>>, &'a Sequences);
@@ -281,7 +324,7 @@ fn run<S: Scalar>(
     b: usize,
     x: Input<'_, S>,
     source: Option<Input<'_, S>>,
-    modes: &[HeadMode<S>],
+    changes: HeadChanges<'_, S>,
     room: &mut Option<Shared<S>>,
 ) -> BlockActivations<S> {
     let layer = &config.attention;
@@ -299,7 +342,7 @@ fn run<S: Scalar>(
     };
     let cache = &mut room.cache;
     let (from, source) = (tokens(x), source.map(tokens));
-    attend_forward(config, parameters, b, from, source, modes, cache);
+    attend_forward(config, parameters, b, from, source, changes, cache);
     tail_forward(config, parameters, b, cache.attention.mix.flat(), x.0.flat(), &mut cache.tail);
     let attention = &cache.attention;
     let heads = (0..layer.heads).map(|head| {

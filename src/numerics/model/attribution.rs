@@ -10,6 +10,7 @@
 //! norm, with the `σ` of the whole held, is linear in each term (Elhage et al. 2021, *A Mathematical Framework for
 //! Transformer Circuits*; `logit_attrs` and `apply_ln_to_stack` of TransformerLens). Without a norm `u` is `w_c` itself.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{AttentionModel, Classes, Pooling, Readout};
@@ -22,10 +23,14 @@ use crate::numerics::vectors::dot;
 use crate::numerics::{Matrix, Scalar};
 
 /// A term of a logit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TermOf {
     /// The word's vector and place, before all blocks.
     Input,
+    /// The vector that was put in its place before a block: of what came before, nothing is left.
+    Patch {
+        block: usize,
+    },
     /// The value of a word, weighed by a head of a block.
     Head {
         block: usize,
@@ -50,10 +55,8 @@ pub enum TermOf {
 pub enum NoSum {
     /// The readout has a layer of its own, whose activation is no line.
     Transformed,
-    /// A norm stands between the blocks, or a block adds nothing to its input.
+    /// A norm stands between the blocks.
     Blocks,
-    /// The answer is read from more than one word.
-    Pooled,
 }
 
 impl<S: Scalar> AttentionModel<S> {
@@ -77,7 +80,8 @@ impl<S: Scalar> AttentionModel<S> {
         }
     }
 
-    /// The terms of a class's logit at a word. Their sum is the logit, but for rounding.
+    /// The terms of a class's logit: at a word, where each has answers of its own; else of the last word, or the means of the
+    /// terms of all words, as the model reads them. Their sum is the logit, but for rounding.
     ///
     /// # Errors
     /// If the logit is no such sum.
@@ -92,15 +96,40 @@ impl<S: Scalar> AttentionModel<S> {
         (row, class): (usize, usize),
     ) -> Result<Vec<(TermOf, S)>, NoSum> {
         let architecture = &self.architecture;
-        if architecture.pooling != Pooling::Every {
-            return Err(NoSum::Pooled);
-        }
         if matches!(architecture.readout, Readout::Transformed(_)) {
             return Err(NoSum::Transformed);
         }
-        if architecture.blocks.iter().any(|block| block.norm == Norm::Post || !block.residual) {
+        if architecture.blocks.iter().any(|block| block.norm == Norm::Post) {
             return Err(NoSum::Blocks);
         }
+        let last = activations.output.rows() - 1;
+        let rows = match architecture.pooling {
+            Pooling::Every => row..=row,
+            Pooling::Last => last..=last,
+            Pooling::Mean => 0..=last,
+        };
+        let share = S::one() / S::from_f64(rows.clone().count() as f64);
+        let mut terms: Vec<(TermOf, S)> = Vec::new();
+        let mut places: HashMap<TermOf, usize> = HashMap::new();
+        for (of, value) in rows.flat_map(|row| self.terms_at(parameters, activations, contributions, (row, class))) {
+            let place = *places.entry(of).or_insert(terms.len());
+            if place == terms.len() {
+                terms.push((of, S::zero()));
+            }
+            terms[place].1 += share * value;
+        }
+        Ok(terms)
+    }
+
+    /// The terms of a class's logit, as if it were read at a word alone.
+    fn terms_at(
+        &self,
+        parameters: &Parameters<S>,
+        activations: &Activations<S>,
+        contributions: &[Arc<Contributions<S>>],
+        (row, class): (usize, usize),
+    ) -> Vec<(TermOf, S)> {
+        let architecture = &self.architecture;
         let before = architecture.source_blocks.len();
         let last = activations.blocks.last().map_or(&activations.input, |block| &block.output);
         let w = self.class_vector(parameters, class);
@@ -120,8 +149,21 @@ impl<S: Scalar> AttentionModel<S> {
         if let Some(bias) = parameters.entry(TensorName::LogitBias, 0, class) {
             terms.push((TermOf::Bias, bias));
         }
-        terms.push((TermOf::Input, dot(activations.input.row(row), &u)));
-        for (block, (of, added)) in activations.blocks.iter().zip(contributions).enumerate().skip(before) {
+        // A patched vector is none that the block before it came to.
+        let came_to = |block: usize| match block.checked_sub(1).filter(|_| block > before) {
+            Some(below) => activations.blocks[below].output.row(row),
+            None => activations.input.row(row),
+        };
+        let is_patched = |block: &usize| activations.blocks[*block].input.row(row) != came_to(*block);
+        let patched = (before..activations.blocks.len()).rev().find(is_patched);
+        let (of_start, mut first) = patched.map_or((TermOf::Input, before), |block| (TermOf::Patch { block }, block));
+        // A block without a residual leaves nothing of its input.
+        let ends_input = architecture.blocks.iter().rposition(|block| !block.residual).map(|block| before + block);
+        match ends_input.filter(|block| *block >= first) {
+            Some(block) => first = block,
+            None => terms.push((of_start, dot(activations.blocks[first].input.row(row), &u))),
+        }
+        for (block, (of, added)) in activations.blocks.iter().zip(contributions).enumerate().skip(first) {
             for head in 0..of.heads.len() {
                 let term = |key| (TermOf::Head { block, head, key }, dot(&added.term(of, head, row, key), &u));
                 terms.extend((0..added.keys()).map(term));
@@ -136,6 +178,6 @@ impl<S: Scalar> AttentionModel<S> {
                 terms.push((of_part, dot(&added.part(*part, of, row), &u)));
             }
         }
-        Ok(terms)
+        terms
     }
 }

@@ -5,7 +5,7 @@ use rand::RngExt;
 use super::activations::Interventions;
 use super::transform::{TransformCache, transform_forward};
 use super::{Activations, Architecture, AttentionModel, Classes, Pooling, Readout, Sequences};
-use crate::numerics::attention::{Mask, Room, Tokens};
+use crate::numerics::attention::{HeadChanges, Mask, Room, Tokens};
 use crate::numerics::block::{BlockCache, BlockConfig, attend_forward, attend_onward, tail_forward};
 use crate::numerics::linear::linear_forward;
 use crate::numerics::params::{Parameters, TensorName};
@@ -123,7 +123,15 @@ impl<S: Scalar> AttentionModel<S> {
             let keys = source.filter(|_| block.attends_to_source()).map_or(rows, |source| source.rows.total());
             let mut cache = BlockCache::new(block, Room::one(rows), Room::one(keys));
             let b = first + number;
-            attend_forward(block, parameters, b, Tokens::new(x.flat(), &sentence.rows), source, &[], &mut cache);
+            attend_forward(
+                block,
+                parameters,
+                b,
+                Tokens::new(x.flat(), &sentence.rows),
+                source,
+                HeadChanges::NONE,
+                &mut cache,
+            );
             tail_forward(block, parameters, b, cache.attention.mix.flat(), x.flat(), &mut cache.tail);
             x.clone_from(cache.tail.output());
             done(number, &cache);

@@ -2,7 +2,7 @@
 
 use super::loss::{LossCache, loss_backward, loss_forward};
 use super::{Architecture, AttentionModel, Batch, EMBEDDING_NORM, FINAL_NORM, Pooling, Sequences};
-use crate::numerics::attention::{Room, Rows, Tokens};
+use crate::numerics::attention::{HeadChanges, Room, Rows, Tokens};
 use crate::numerics::block::{BlockCache, BlockConfig, attend_backward, attend_forward, tail_backward, tail_forward};
 use crate::numerics::norm::{NormCache, norm_backward, norm_forward};
 use crate::numerics::params::Parameters;
@@ -109,7 +109,7 @@ pub fn model_forward<S: Scalar>(
     for (b, block) in architecture.source_blocks.iter().enumerate() {
         let (x, cache, _) = workspace.source.at(b, source_rows.total());
         let x = tokens(model, parameters, &batch.source, b, x);
-        attend_forward(block, parameters, b, x, None, &[], cache);
+        attend_forward(block, parameters, b, x, None, HeadChanges::NONE, cache);
         whole_tail_forward(block, parameters, b, x, cache);
     }
 
@@ -121,7 +121,7 @@ pub fn model_forward<S: Scalar>(
         let b = architecture.source_blocks.len() + i;
         let (x, cache, _) = input.at(i, rows.total());
         let x = tokens(model, parameters, &batch.input, i, x);
-        attend_forward(block, parameters, b, x, source, &[], cache);
+        attend_forward(block, parameters, b, x, source, HeadChanges::NONE, cache);
         if i + 1 < architecture.blocks.len() {
             whole_tail_forward(block, parameters, b, x, cache);
         } else if architecture.pools_before_tail() {

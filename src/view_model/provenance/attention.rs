@@ -1,7 +1,7 @@
 //! Formulas of a head: from its projections to what it adds.
 
 use super::worked::{Explanation, Operand, Term, Worked, constant, explained, sum};
-use crate::numerics::attention::HeadMode;
+use crate::numerics::attention::{Edge, HeadMode};
 use crate::numerics::block::Norm;
 use crate::numerics::params::TensorName;
 use crate::quantity::{Entry, Quantity};
@@ -111,8 +111,15 @@ impl Reader<'_> {
     }
 
     fn hides(&self, head: usize, query: usize, key: usize) -> String {
-        let whose = if self.model.interventions.mask.is_some() { "your mask" } else { "the mask" };
+        let interventions = &self.model.interventions;
+        let is_removed = interventions.edges.contains(&Edge { head, query, key });
+        let whose = if interventions.mask.is_some() { "your mask" } else { "the mask" };
         let (query, key) = (quoted(&self.query_word(head, query)), quoted(&self.key_word(head, key)));
+        if is_removed {
+            return format!(
+                "You removed this edge: {query} does not look at {key} in this head, so the weight is exactly 0."
+            );
+        }
         format!("{query} does not see {key}: {whose} hides it, so the weight is exactly 0.")
     }
 
@@ -136,7 +143,7 @@ impl Reader<'_> {
         let parts = self.head(head)?;
         let is_hidden = self.value(Quantity::Score.of_head(head, [query, key]))? == f32::NEG_INFINITY;
         let mut notes: Vec<String> = Vec::new();
-        if is_hidden && !matches!(parts.mode, HeadMode::Frozen(_)) {
+        if is_hidden && !matches!(parts.mode, HeadMode::Frozen(_) | HeadMode::Mean) {
             notes.push(self.hides(head, query, key));
         }
         notes.extend(self.head_notes(head, Effect::Weights));
@@ -146,7 +153,7 @@ impl Reader<'_> {
                 let scores = parts.activations.scores.row(query);
                 Worked::Share(scores.iter().filter(|score| **score > f32::NEG_INFINITY).count())
             }
-            HeadMode::Frozen(_) => Worked::Given(Vec::new()),
+            HeadMode::Frozen(_) | HeadMode::Mean => Worked::Given(Vec::new()),
             HeadMode::Live | HeadMode::Off | HeadMode::Gain(_) => {
                 let over = self.operand(Quantity::Exponential.of_head(head, [query, key]))?;
                 let under = self.operand(Quantity::RowSum.of_head(head, [query]))?;
@@ -164,6 +171,7 @@ impl Reader<'_> {
         let symbols = match parts.mode {
             HeadMode::Uniform => "\\alpha_{ij} = \\frac{1}{\\text{keys in sight}}",
             HeadMode::Frozen(_) => "\\alpha_{ij} = \\text{as it was when frozen}",
+            HeadMode::Mean => "\\alpha_{ij} = \\text{mean over all queries}",
             HeadMode::Live | HeadMode::Off | HeadMode::Gain(_) => {
                 "\\alpha_{ij} = \\frac{e^{s_{ij} - \\max_k s_{ik}}}{\\sum_l e^{s_{il} - \\max_k s_{ik}}}"
             }
@@ -184,6 +192,9 @@ impl Reader<'_> {
             (Some(HeadMode::Frozen(_)), Effect::Weights) => {
                 Some(format!("{title} is frozen: its weights stay as they were, whatever the scores say."))
             }
+            (Some(HeadMode::Mean), _) => Some(format!(
+                "{title} adds the same everywhere, the mean of its outputs over the sentence: each row is the mean of all rows."
+            )),
             _ => None,
         };
         said.into_iter().collect()

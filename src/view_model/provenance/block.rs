@@ -7,6 +7,7 @@ use crate::numerics::params::{TensorId, TensorName};
 use crate::numerics::positions::Positions;
 use crate::quantity::{Entry, Quantity};
 use crate::view_model::reader::Reader;
+use crate::view_model::what_if::said_patch;
 
 impl Reader<'_> {
     pub(super) fn width(&self) -> usize {
@@ -18,6 +19,12 @@ impl Reader<'_> {
     }
 
     pub(super) fn input(&self, block: usize, token: usize, dim: usize) -> Option<Explanation> {
+        if let Some(patch) = self.model.interventions.patch.as_ref()
+            && (patch.block, patch.position) == (block, token)
+        {
+            let taken = said_patch(self.model, patch);
+            return Some(("x_i = x'_j".to_owned(), Worked::Given(Vec::new()), vec![taken]));
+        }
         if !self.is_first(block) {
             let below = self.operand(Quantity::Output.of_block(block - 1, [token, dim]))?;
             return explained("x_i = y_i^{\\text{below}}", sum(vec![below]));

@@ -166,6 +166,9 @@ impl Writer<'_> {
             Some(HeadMode::Uniform) => {
                 "This head is set to look everywhere alike, so its scores do not count.".to_owned()
             }
+            Some(HeadMode::Mean) => {
+                "This head adds the same everywhere: each row of weights is the mean of all rows.".to_owned()
+            }
             Some(HeadMode::Frozen(_)) => "This head's weights are frozen, so its scores do not count.".to_owned(),
             _ if arithmetic.sums[self.query] == 0.0 => {
                 format!("{} sees no word, so all weights are 0.", self.said_query())

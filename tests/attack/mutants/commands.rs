@@ -7,8 +7,8 @@ use std::sync::Arc;
 use attune::code::OWN_FAULT;
 use attune::fnv::fnv1a;
 use attune::kernel::command::{
-    Axis, AxisCommand, Brush, HeadSetting, InterventionCommand, Reference, SenseCommand, SenseList, SenseSentence,
-    SentenceCommand, TrainingCommand, WeightCommand,
+    Axis, AxisCommand, Brush, HeadSetting, InterventionCommand, PatchPlace, Reference, SenseCommand, SenseList,
+    SenseSentence, SentenceCommand, TrainingCommand, WeightCommand,
 };
 use attune::kernel::notebook::document::{CellId, DOCUMENT_CELLS_MAX, OwnKind};
 use attune::kernel::notebook::kinds::{Answer, Attempts};
@@ -18,7 +18,7 @@ use attune::kernel::snapshot::{ModelSnapshot, SentenceSnapshot};
 use attune::kernel::{Command, Kernel, Saved, Snapshot};
 use attune::lesson::{self, Lesson, Recipe};
 use attune::numerics::Matrix;
-use attune::numerics::attention::{Mask, MaskTable};
+use attune::numerics::attention::{Edge, Mask, MaskTable};
 use attune::numerics::model::generate::Choice;
 use attune::numerics::params::{TensorId, TensorName};
 
@@ -224,13 +224,14 @@ fn weight(dice: &mut Dice, lesson: &Lesson) -> WeightCommand {
 
 fn intervention(dice: &mut Dice) -> InterventionCommand {
     let head = dice.place(3);
-    match dice.below(11) {
+    match dice.below(14) {
         0..3 => {
-            let setting = match dice.below(6) {
+            let setting = match dice.below(7) {
                 0 => HeadSetting::Live,
                 1 => HeadSetting::Off,
                 2 => HeadSetting::Uniform,
                 3 => HeadSetting::Frozen,
+                4 => HeadSetting::Mean,
                 _ => HeadSetting::Gain(value(dice)),
             };
             InterventionCommand::SetHead { head, setting }
@@ -248,6 +249,14 @@ fn intervention(dice: &mut Dice) -> InterventionCommand {
                 2 => Some(Mask::Causal),
                 _ => Some(Mask::custom(table)),
             })
+        }
+        10 | 11 => {
+            let edge = Edge { head, query: dice.place(6), key: dice.place(6) };
+            InterventionCommand::SetEdge { edge, is_removed: !dice.once_in(4) }
+        }
+        12 => {
+            let place = PatchPlace { block: dice.place(2), position: dice.place(6), from: dice.place(6) };
+            InterventionCommand::SetPatch((!dice.once_in(4)).then_some(place))
         }
         _ => {
             if dice.once_in(2) {

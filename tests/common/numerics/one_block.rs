@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use attune::numerics::attention::{HeadMode, Rows, Tokens};
+use attune::numerics::attention::{HeadChanges, HeadMode, Rows, Tokens};
 use attune::numerics::block::{BlockCache, BlockConfig, attend_backward, attend_forward, tail_backward, tail_forward};
 use attune::numerics::params::Parameters;
 use attune::numerics::reference::block::{backward as reference_backward, steps};
@@ -114,7 +114,7 @@ fn run<S: Scalar>(
     modes: &[HeadMode<S>],
     mut cache: BlockCache<S>,
 ) -> BlockCache<S> {
-    attend_forward(config, parameters, 0, input.tokens(), input.source_tokens(), modes, &mut cache);
+    attend_forward(config, parameters, 0, input.tokens(), input.source_tokens(), HeadChanges::of(modes), &mut cache);
     let mix = cache.attention.mix.flat();
     tail_forward(config, parameters, 0, mix, input.x.flat(), &mut cache.tail);
     cache

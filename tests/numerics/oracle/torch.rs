@@ -1,6 +1,6 @@
 //! PyTorch's own layers, their gradients, and its optimisers: `make_torch.py`.
 
-use attune::numerics::attention::{AttentionConfig, Mask, MaskTable, Rows, Tokens};
+use attune::numerics::attention::{AttentionConfig, HeadChanges, Mask, MaskTable, Rows, Tokens};
 use attune::numerics::block::{
     Attends, BlockCache, BlockConfig, Norm, attend_backward, attend_forward, tail_backward, tail_forward,
 };
@@ -112,7 +112,7 @@ fn check_decoder<S: Scalar>(case: &Value, tolerance: f64) {
         let x = Tokens::new(inputs[b].flat(), &rows);
         let keys = if block.attends_to_source() { &source_rows } else { &rows };
         let mut cache = BlockCache::new(block, room(&rows), room(keys));
-        attend_forward(block, &parameters, b, x, Some(source), &[], &mut cache);
+        attend_forward(block, &parameters, b, x, Some(source), HeadChanges::NONE, &mut cache);
         tail_forward(block, &parameters, b, cache.attention.mix.flat(), x.vectors, &mut cache.tail);
         inputs.push(cache.tail.output().clone());
         caches.push(cache);

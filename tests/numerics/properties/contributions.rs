@@ -49,6 +49,7 @@ fn forms() -> impl Strategy<Value = Form> {
             3 => Just(HeadMode::Live),
             1 => Just(HeadMode::Off),
             1 => Just(HeadMode::Uniform),
+            1 => Just(HeadMode::Mean),
             1 => (-2.0..3.0).prop_map(HeadMode::Gain),
         ];
         let modes = proptest::collection::vec(mode, config.attention.heads);

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use attune::numerics::attention::{HeadMode, Mask, MaskTable};
+use attune::numerics::attention::{Edge, HeadMode, Mask, MaskTable};
 use attune::numerics::block::Attends;
-use attune::numerics::model::activations::{HeadActivations, Interventions};
+use attune::numerics::model::activations::{HeadActivations, Interventions, Patch};
 use attune::numerics::model::{Activations, Architecture};
 use attune::numerics::{Matrix, model};
 use proptest::prelude::*;
@@ -88,6 +88,82 @@ proptest! {
         prop_assert!(found.heads[off].mix.flat().iter().all(|&m| m == 0.0));
         prop_assert_eq!(&found.heads[off].weights, &live.heads[off].weights);
         prop_assert_eq!(&found.heads[1 - off], &live.heads[1 - off]);
+    }
+
+    #[test]
+    fn a_removed_edge_weighs_nothing_and_the_rest_of_its_row_sums_to_1(
+        mask in masks(TOKENS, TOKENS), seed: u64, head in 0..2usize,
+        gone in proptest::collection::btree_set((0..TOKENS, 0..TOKENS), 1..TOKENS),
+    ) {
+        let net = net(mask, seed);
+        let edges = gone.iter().map(|&(query, key)| Edge { head, query, key }).collect();
+        let found = shown(&net, &Interventions { edges, ..Interventions::default() });
+        let live = shown(&net, &Interventions::default());
+        let (now, before) = (&found.blocks[0].heads[head], &live.blocks[0].heads[head]);
+        for i in 0..TOKENS {
+            // By hand: α_ij / Σ of those that are left.
+            let kept = |j: usize| if gone.contains(&(i, j)) { 0.0 } else { before.weights.get(i, j) };
+            let rest: f64 = (0..TOKENS).map(kept).sum();
+            for j in 0..TOKENS {
+                let expected = if rest > 0.0 { kept(j) / rest } else { 0.0 };
+                prop_assert!((now.weights.get(i, j) - expected).abs() < 1e-12, "{i}, {j}");
+                prop_assert!(!gone.contains(&(i, j)) || now.scores.get(i, j) == f64::NEG_INFINITY);
+            }
+        }
+        prop_assert!(largest_difference(now.mix.flat(), &mix(now)) < 1e-13);
+        prop_assert_eq!(&found.blocks[0].heads[1 - head], &live.blocks[0].heads[1 - head]);
+    }
+
+    #[test]
+    fn removed_edges_count_in_uniform_and_in_frozen_heads(mask in masks(TOKENS, TOKENS), seed: u64) {
+        let net = net(mask.clone(), seed);
+        let frozen = Arc::new(Matrix::from_fn(TOKENS, TOKENS, |_, j| [0.1, 0.2, 0.3, 0.15, 0.25][j]));
+        let mut heads = vec![HeadMode::Live; 4];
+        (heads[0], heads[1]) = (HeadMode::Uniform, HeadMode::Frozen(frozen));
+        let edges = vec![Edge { head: 0, query: 3, key: 1 }, Edge { head: 1, query: 3, key: 2 }];
+        let found = shown(&net, &Interventions { heads, edges, ..Interventions::default() });
+        let seen: Vec<usize> = (0..TOKENS).filter(|&j| sees(&mask, 3, j) && j != 1).collect();
+        for j in 0..TOKENS {
+            let share = if seen.contains(&j) { 1.0 / seen.len() as f64 } else { 0.0 };
+            prop_assert_eq!(found.blocks[0].heads[0].weights.get(3, j), share);
+            let rest = if j == 2 { 0.0 } else { [0.1, 0.2, 0.3, 0.15, 0.25][j] / 0.7 };
+            prop_assert!((found.blocks[0].heads[1].weights.get(3, j) - rest).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn a_head_s_mean_is_the_mean_of_its_outputs_everywhere(mask in masks(TOKENS, TOKENS), seed: u64, head in 0..2usize) {
+        let net = net(mask, seed);
+        let mut heads = vec![HeadMode::Live; 4];
+        heads[head] = HeadMode::Mean;
+        let (found, live) = (shown(&net, &with_modes(heads)), shown(&net, &Interventions::default()));
+        let (now, before) = (&found.blocks[0].heads[head], &live.blocks[0].heads[head]);
+        for i in 0..TOKENS {
+            for c in 0..before.mix.cols() {
+                let mean = (0..TOKENS).map(|l| before.mix.get(l, c)).sum::<f64>() / TOKENS as f64;
+                prop_assert!((now.mix.get(i, c) - mean).abs() < 1e-12);
+            }
+        }
+        prop_assert!(largest_difference(now.mix.flat(), &mix(now)) < 1e-13, "its weights are those of its mix");
+        prop_assert_eq!(&now.scores, &before.scores);
+    }
+
+    #[test]
+    fn a_patched_vector_is_what_the_block_works_with(seed: u64, block in 0..2usize, position in 0..TOKENS) {
+        let net = net(Mask::None, seed);
+        let live = shown(&net, &Interventions::default());
+        let vector: Arc<[f64]> = (0..live.input.cols()).map(|j| 0.25 * j as f64 - 1.0).collect();
+        let patch = Some(Patch { block, position, from: 0, vector: vector.clone() });
+        let changed = Interventions { patch, ..Interventions::default() };
+        let found = shown(&net, &changed);
+        for i in 0..TOKENS {
+            let expected = if i == position { &vector[..] } else { live.blocks[block].input.row(i) };
+            prop_assert_eq!(found.blocks[block].input.row(i), expected);
+        }
+        prop_assert_eq!(&live.blocks[..block], &found.blocks[..block]);
+        prop_assert_ne!(&live.output, &found.output);
+        let (input, changed) = (sentence(&SENTENCE), &changed);
+        prop_assert_eq!(live.again(block, &net.model, &net.parameters, &input, None, changed), found);
     }
 
     #[test]

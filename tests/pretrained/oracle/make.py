@@ -51,16 +51,21 @@ def softmax(s):
     return e / e.sum(-1, keepdims=True)
 
 
-def attend(q, k, v, heads, causal):
+def unchanged(_, values):
+    """A change of a pass: gets `input.2`, `weights.2` and `mix.2` of each layer, and returns what goes on in their place."""
+    return values
+
+
+def attend(q, k, v, heads, causal, l, change):
     q, k, v = (x.reshape(len(x), heads, -1).transpose(1, 0, 2) for x in (q, k, v))
     s = q @ k.transpose(0, 2, 1) / math.sqrt(q.shape[-1])
     if causal:
         s = np.where(np.tril(np.ones(s.shape[1:])) > 0, s, -np.inf)
-    a = softmax(s)
-    return dict(q=q, k=k, v=v, scores=s, weights=a, mix=a @ v)
+    a = change(f'weights.{l}', softmax(s))
+    return dict(q=q, k=k, v=v, scores=s, weights=a, mix=change(f'mix.{l}', a @ v))
 
 
-def bert(config, tensors, ids, types):
+def bert(config, tensors, ids, types, change=unchanged):
     t, heads, eps = strip(tensors, 'bert.'), config['num_attention_heads'], config['layer_norm_eps']
     act = dict(gelu=gelu, gelu_new=gelu_new)[config['hidden_act']]
     linear = lambda x, name: x @ t[name + '.weight'].T + t[name + '.bias']
@@ -72,7 +77,8 @@ def bert(config, tensors, ids, types):
     out = {'embedded': e, 'input': x}
     for l in range(config['num_hidden_layers']):
         p = f'encoder.layer.{l}.'
-        a = attend(*(linear(x, p + 'attention.self.' + n) for n in ('query', 'key', 'value')), heads, False)
+        x = change(f'input.{l}', x)
+        a = attend(*(linear(x, p + 'attention.self.' + n) for n in ('query', 'key', 'value')), heads, False, l, change)
         summed = x + linear(a['mix'].transpose(1, 0, 2).reshape(x.shape), p + 'attention.output.dense')
         attended = norm(summed, p + 'attention.output.LayerNorm')
         hidden = act(linear(attended, p + 'intermediate.dense'))
@@ -84,7 +90,7 @@ def bert(config, tensors, ids, types):
     return out
 
 
-def gpt2(config, tensors, ids, _):
+def gpt2(config, tensors, ids, _, change=unchanged):
     t, width, heads = strip(tensors, 'transformer.'), config['n_embd'], config['n_head']
     linear = lambda x, name: x @ t[name + '.weight'] + t[name + '.bias']
     norm = lambda x, name: layer_norm(x, t[name + '.weight'], t[name + '.bias'], config['layer_norm_epsilon'])
@@ -93,9 +99,10 @@ def gpt2(config, tensors, ids, _):
     out = {'input': x}
     for l in range(config['n_layer']):
         p = f'h.{l}.'
+        x = change(f'input.{l}', x)
         normed = norm(x, p + 'ln_1')
         qkv = linear(normed, p + 'attn.c_attn')
-        a = attend(*np.split(qkv, 3, axis=1), heads, True)
+        a = attend(*np.split(qkv, 3, axis=1), heads, True, l, change)
         summed = x + linear(a['mix'].transpose(1, 0, 2).reshape(x.shape), p + 'attn.c_proj')
         hidden = gelu_new(linear(norm(summed, p + 'ln_2'), p + 'mlp.c_fc'))
         x = summed + linear(hidden, p + 'mlp.c_proj')

@@ -38,14 +38,16 @@ pub fn lens_ui(ui: &mut Ui, model: Option<&LensModel>) {
 
 /// A layer: its name, its likeliest word, and its answers side by side, each as wide as it is likely.
 fn layer_ui(ui: &mut Ui, layer: &LensLayer) {
-    const NAME: f32 = 122.0;
+    const NAME: f32 = 112.0;
     const WORD: f32 = 84.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), size::TABLE_ROW), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &layer.said));
     let (name, rest) = rect.split_left_right_at_x(rect.left() + NAME.min(rect.width() / 2.0));
     let (word, bars) = rest.split_left_right_at_x(rest.left() + WORD.min(rest.width() / 2.0));
-    text_ui(ui, name, Align2::LEFT_CENTER, &layer.label, palette.ink_soft);
+    // That the last one is the answer is said below.
+    let label = layer.label.split(',').next().unwrap_or_default();
+    text_ui(ui, name, Align2::LEFT_CENTER, label, palette.ink_soft);
     if let Some((first, _)) = layer.answers.first() {
         text_ui(ui, word, Align2::LEFT_CENTER, first, palette.ink);
     }

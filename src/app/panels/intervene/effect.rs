@@ -4,23 +4,26 @@ use egui::{CornerRadius, Label, Rect, RichText, Sense, Stroke, StrokeKind, Ui, W
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
+use crate::kernel::command::Command;
 use crate::quantity::Quantity;
-use crate::view_model::what_if::{EffectRow, WhatIfModel};
+use crate::view_model::answer_shifts::AnswerShifts;
+use crate::view_model::what_if::{EffectRow, HeadState, WhatIfModel};
 
+use crate::app::widgets::controls::checkbox_ui;
 use crate::app::widgets::traced::number_ui;
 
-/// The weights of the chosen word in the head that the walk is through.
-pub fn effect_ui(ui: &mut Ui, model: &WhatIfModel, view: &mut PanelView) {
+/// The weights of the chosen word in the head that the walk is through; `names_heads`: with a row of heads to choose from.
+pub fn effect_ui(ui: &mut Ui, model: &WhatIfModel, names_heads: bool, view: &mut PanelView) -> Option<Command> {
     let Some((query, effect)) = view.selection.query.and_then(|query| Some((query, model.effects.get(query)?))) else {
-        ui.weak("Choose a word above, to see its weights beside the unchanged ones.");
-        return;
+        ui.weak("Choose a word above, to see its weights beside the unchanged ones, and to take out single looks.");
+        return None;
     };
     let shown = effect.rows.iter().find(|row| row.head == view.selection.head).or(effect.rows.first());
-    let Some(row) = shown else { return };
+    let row = shown?;
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
-        for other in &effect.rows {
+        for other in effect.rows.iter().filter(|_| names_heads) {
             let Some(head) = model.heads.get(other.head) else { continue };
             let words = RichText::new(&head.title).color(palette.head(head.head));
             let is_chosen = other.head == row.head;
@@ -31,9 +34,35 @@ pub fn effect_ui(ui: &mut Ui, model: &WhatIfModel, view: &mut PanelView) {
                 view.selection.choose_head(head.head);
             }
         }
-        ui.weak(RichText::new("filled: now; outlined: unchanged").size(size::SMALL));
+        ui.weak(RichText::new("filled: now; outlined: unchanged; unchecked: removed").size(size::SMALL));
     });
-    bars_ui(ui, row, &model.heads[row.head].keys, query, view);
+    bars_ui(ui, row, model, query, view)
+}
+
+/// Which answers gained, and which lost. Always takes the room of all its lines, so that nothing moves under the pointer.
+pub fn shifts_ui(ui: &mut Ui, shifts: &AnswerShifts) {
+    const LINE: f32 = 17.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let room = vec2(ui.available_width(), LINE * (1 + shifts.most) as f32);
+    ui.allocate_ui(room, |ui| {
+        ui.set_min_height(room.y);
+        ui.spacing_mut().item_spacing.y = 0.0;
+        if shifts.gained.is_empty() && shifts.lost.is_empty() {
+            ui.add(Label::new(RichText::new(shifts.said()).weak().size(size::SMALL)).wrap());
+            return;
+        }
+        ui.label(RichText::new(&shifts.title).font(theme::strong(size::SMALL)));
+        let ways = [("gained", &shifts.gained, palette.positive), ("lost", &shifts.lost, palette.negative)];
+        for (way, shift, ink) in ways.iter().flat_map(|(way, listed, ink)| listed.iter().map(move |x| (way, x, ink))) {
+            const CONTRAST: f32 = 4.5;
+            ui.horizontal(|ui| {
+                let numbers = format!("{:.3} → {:.3}", shift.before, shift.now);
+                ui.label(RichText::new(numbers).font(theme::mono(size::SMALL)).color(palette.ink));
+                ui.label(RichText::new(*way).size(size::SMALL).color(palette.legible(*ink, CONTRAST)));
+                ui.add(Label::new(RichText::new(&shift.name).size(size::SMALL)).truncate());
+            });
+        }
+    });
 }
 
 /// How far a token moved, and what is near it; where none is chosen, of the one that moved most.
@@ -58,10 +87,12 @@ pub fn said(model: &WhatIfModel, query: Option<usize>) -> Vec<String> {
     std::iter::once(moved).chain(near).collect()
 }
 
-/// A bar for each key: filled now, and an outline where it was.
-fn bars_ui(ui: &mut Ui, row: &EffectRow, keys: &[String], query: usize, view: &mut PanelView) {
-    const WORD: f32 = 84.0;
+/// A bar for each key: filled now, and an outline where it was; with a box that takes the edge to it out.
+fn bars_ui(ui: &mut Ui, row: &EffectRow, model: &WhatIfModel, query: usize, view: &mut PanelView) -> Option<Command> {
+    const WORD: f32 = 98.0;
     const NUMBERS: f32 = 112.0;
+    let HeadState { keys, title, .. } = &model.heads[row.head];
+    let mut command = None;
     let palette = Palette::of(ui.visuals().dark_mode);
     let hue = palette.head(row.head);
     ui.spacing_mut().interact_size.y = size::CHIP;
@@ -70,10 +101,19 @@ fn bars_ui(ui: &mut Ui, row: &EffectRow, keys: &[String], query: usize, view: &m
         let (before, now) = (row.before[key], row.now[key]);
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing = vec2(size::GAP_TIGHT, 0.0);
-            let word = Label::new(RichText::new(word).size(size::SMALL).color(palette.ink)).truncate();
+            let edge = row.edge(&model.edges, query, key);
             ui.allocate_ui(vec2(WORD, size::CHIP), |ui| {
                 ui.set_min_width(WORD);
-                ui.add(word);
+                let mut looks = edge.is_there && !edge.is_removed;
+                let text = RichText::new(shorten(word, WORD_LETTERS)).size(size::SMALL);
+                let response = ui.add_enabled_ui(edge.is_there, |ui| checkbox_ui(ui, &mut looks, text)).inner;
+                let name = format!("{title} looks from {} at {word}", model.tokens[query]);
+                response.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, edge.is_there, looks, &name));
+                let tip = "Unchecked, this edge is taken out, and the others of the row are made to sum to 1";
+                let response = response.on_hover_text(format!("{name}. {tip}"));
+                if response.on_disabled_hover_text("This weight is 0 already: the mask hides the word").changed() {
+                    command = Some(edge.toggled());
+                }
             });
             let width = (ui.available_width() - NUMBERS).max(size::CHART_MIN / 2.0);
             let (rect, response) = ui.allocate_exact_size(vec2(width, size::CHIP), Sense::hover());
@@ -88,5 +128,17 @@ fn bars_ui(ui: &mut Ui, row: &EffectRow, keys: &[String], query: usize, view: &m
             let text = RichText::new(format!("{now:.3}")).size(size::SMALL);
             number_ui(ui, text, Quantity::Weight.of_head(row.head, [query, key]), view.trail);
         });
+    }
+    command
+}
+
+/// Letters of a word that has room beside its bar.
+const WORD_LETTERS: usize = 11;
+
+fn shorten(word: &str, letters: usize) -> String {
+    if word.chars().count() <= letters {
+        word.to_owned()
+    } else {
+        word.chars().take(letters - 1).chain(['…']).collect()
     }
 }

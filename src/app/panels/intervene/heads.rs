@@ -41,6 +41,60 @@ impl HeadsUi<'_> {
     }
 }
 
+/// Heads that are listed together; of more, one is shown.
+const TOGETHER_MAX: usize = 8;
+
+/// Whether the heads are too many to be listed together.
+pub fn are_many(model: &HeadsModel) -> bool {
+    model.heads.len() > TOGETHER_MAX
+}
+
+/// A row of layers and a row of the heads of the one that is followed. A changed head has a dot.
+pub fn choose_head_ui(ui: &mut Ui, model: &HeadsModel, states: &[HeadState], view: &mut PanelView) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let followed = view.selection.head.min(model.heads.len().saturating_sub(1));
+    let Some(block) = model.heads.get(followed).map(|head| head.block) else { return };
+    let of_block = |block: usize| model.heads.iter().filter(move |head| head.block == block);
+    let is_changed = |head: &HeadRow| states.get(head.head).is_some_and(|state| state.setting != HeadSetting::Live);
+    let own = of_block(block).position(|head| head.head == followed).unwrap_or(0);
+    let mut chosen = None;
+    let mut row = |ui: &mut Ui, title: &str, chips: Vec<(RichText, String, bool, usize)>| {
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing = Vec2::splat(size::HAIRLINE);
+            ui.spacing_mut().button_padding.x = size::GAP_TIGHT + size::HAIRLINE;
+            ui.weak(title);
+            ui.add_space(size::GAP_TIGHT);
+            for (text, name, is_chosen, head) in chips {
+                let response = ui.selectable_label(is_chosen, text);
+                response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
+                if response.on_hover_text(&name).clicked() {
+                    chosen = Some(head);
+                }
+            }
+        });
+    };
+    let mark = |is_changed: bool| if is_changed { "•" } else { "" };
+    let said = |is_changed: bool| if is_changed { ", changed" } else { "" };
+    let layers = model.blocks.iter().enumerate().map(|(at, name)| {
+        let changed = of_block(at).any(is_changed);
+        let to = of_block(at).nth(own).or_else(|| of_block(at).next()).map_or(followed, |head| head.head);
+        let text = RichText::new(format!("{}{}", at + 1, mark(changed)));
+        (text, format!("{name}{}", said(changed)), at == block, to)
+    });
+    let layers = layers.collect();
+    row(ui, "layer", layers);
+    let heads = of_block(block).enumerate().map(|(at, head)| {
+        let changed = is_changed(head);
+        let text = RichText::new(format!("{}{}", at + 1, mark(changed))).color(palette.head(head.head));
+        (text, format!("Head {} of this layer{}", at + 1, said(changed)), head.head == followed, head.head)
+    });
+    let heads = heads.collect();
+    row(ui, "head", heads);
+    if let Some(head) = chosen {
+        view.selection.choose_head(head);
+    }
+}
+
 /// The name of the head, which the walk follows at a click, and how the head takes part.
 fn setting_ui(ui: &mut Ui, row: &HeadRow, head: &HeadState, heads: usize, view: &mut PanelView) -> Option<Command> {
     const CHIP_GAP: f32 = 4.0;
@@ -59,6 +113,11 @@ fn setting_ui(ui: &mut Ui, row: &HeadRow, head: &HeadState, heads: usize, view: 
         for (setting, words, hint) in [
             (HeadSetting::Live, "live", "It looks where its scores say"),
             (HeadSetting::Off, "off", "It mixes nothing, and adds nothing"),
+            (
+                HeadSetting::Mean,
+                "mean",
+                "It adds the same everywhere: the mean of its outputs over all positions of the sentence",
+            ),
             (HeadSetting::Uniform, "uniform", "Every word in sight weighs the same"),
             (HeadSetting::Frozen, "frozen", "Its weights stay as they are now, whatever else is turned"),
         ] {

@@ -3,6 +3,7 @@
 
 mod effect;
 mod heads;
+mod patch;
 
 use egui::{Align, Button, DragValue, Label, Layout, RichText, ScrollArea, Slider, Ui, WidgetInfo, WidgetType};
 
@@ -10,11 +11,13 @@ use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
 use crate::kernel::command::{Command, InterventionCommand};
 use crate::lesson::limits::{TEMPERATURE_MAX, TEMPERATURE_MIN};
+use crate::view_model::answer_shifts::AnswerShifts;
 use crate::view_model::heads::HeadsModel;
 use crate::view_model::what_if::WhatIfModel;
 
-use self::effect::{effect_ui, said};
-use self::heads::HeadsUi;
+use self::effect::{effect_ui, said, shifts_ui};
+use self::heads::{HeadsUi, are_many, choose_head_ui};
+use self::patch::{PatchUiState, patch_ui};
 use crate::app::panels::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::widgets::controls::{checkbox_ui, choose_query_ui, hint};
 use crate::app::widgets::mask::{MaskUiState, mask_ui};
@@ -24,6 +27,7 @@ pub struct IntervenePanel {
     /// The longest contribution seen so far: what a full bar means stays the same when a head is taken out.
     longest: f32,
     mask: MaskUiState,
+    patch: PatchUiState,
 }
 
 impl Panel for IntervenePanel {
@@ -37,15 +41,15 @@ impl Panel for IntervenePanel {
 
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
         let (what_if, heads) = (cx.models.get::<WhatIfModel>()?, cx.models.get::<HeadsModel>()?);
-        cx.requests.commands.extend(intervene_ui(ui, &what_if, &heads, self, &mut cx.view));
+        let shifts = cx.models.of_choice::<AnswerShifts>(&cx.view.selection.query);
+        cx.requests.commands.extend(intervene_ui(ui, (&what_if, &heads, shifts.as_deref()), self, &mut cx.view));
         Some(())
     }
 }
 
-pub fn intervene_ui(
+fn intervene_ui(
     ui: &mut Ui,
-    model: &WhatIfModel,
-    heads: &HeadsModel,
+    (model, heads, shifts): (&WhatIfModel, &HeadsModel, Option<&AnswerShifts>),
     state: &mut IntervenePanel,
     view: &mut PanelView,
 ) -> Vec<Command> {
@@ -61,14 +65,26 @@ pub fn intervene_ui(
     state.longest = lengths.filter(|length| length.is_finite()).fold(state.longest, f32::max);
     let shown = HeadsUi { model: heads, query: view.selection.query, longest: state.longest };
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
-        for (row, head) in heads.heads.iter().zip(&model.heads) {
+        let many = are_many(heads);
+        if many {
+            choose_head_ui(ui, heads, &model.heads, view);
+        }
+        let followed = view.selection.head;
+        let listed = heads.heads.iter().zip(&model.heads).filter(|(row, _)| !many || row.head == followed);
+        for (row, head) in listed {
             commands.extend(ui.push_id(row.head, |ui| shown.head_ui(ui, row, head, view)).inner);
             ui.add_space(size::GAP);
         }
         commands.extend(temperature_ui(ui, model));
         commands.extend(scale_ui(ui, model));
         ui.add_space(size::GAP_TIGHT);
-        effect_ui(ui, model, view);
+        if let Some(shifts) = shifts {
+            shifts_ui(ui, shifts);
+            ui.add_space(size::GAP_TIGHT);
+        }
+        commands.extend(effect_ui(ui, model, !many, view));
+        ui.add_space(size::GAP);
+        commands.extend(patch_ui(ui, model, &mut state.patch, view));
         ui.add_space(size::GAP);
         commands.extend(mask_ui(ui, model, &mut state.mask));
     });

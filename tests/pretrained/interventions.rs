@@ -1,0 +1,260 @@
+//! Heads that are off or have their mean, removed edges, and vectors of another sentence: against NumPy in float64,
+//! `oracle/interventions.py`, and through commands.
+
+use std::sync::Arc;
+
+use attune::kernel::command::{HeadSetting, InterventionCommand, PatchPlace, SentenceCommand};
+use attune::kernel::snapshot::ModelSnapshot;
+use attune::kernel::{Command, Kernel, Saved};
+use attune::numerics::attention::{Edge, HeadMode};
+use attune::numerics::model::activations::{Activations, Interventions, Patch};
+use attune::numerics::model::{AttentionModel, Sequences};
+use attune::numerics::params::Parameters;
+use attune::pretrained::load;
+use attune::view_model::what_if::WhatIfModel;
+use serde_json::Value;
+
+use crate::common::numerics::json::{list, parse, size, sizes};
+use crate::opened::{ALL, opened, running, with_tokenizer};
+use crate::values::TOLERANCE;
+use crate::written::fixture;
+
+/// Layers and heads of the fixtures.
+const HEADS: usize = 3;
+
+struct Model<'a> {
+    engine: &'a AttentionModel<f32>,
+    parameters: &'a Parameters<f32>,
+}
+
+impl Model<'_> {
+    fn pass(&self, sentence: &Sequences, interventions: &Interventions<f32>) -> Activations<f32> {
+        Activations::of(self.engine, self.parameters, sentence, None, interventions)
+    }
+}
+
+fn entries(change: &Value, name: &str) -> Vec<Vec<usize>> {
+    change.get(name).map_or_else(Vec::new, |rows| list(rows).iter().map(sizes).collect())
+}
+
+/// Interventions of an entry of the oracle, with the second sentence's vector.
+fn interventions(change: &Value, model: &Model, second: &Sequences) -> Interventions<f32> {
+    let mut heads = vec![HeadMode::Live; HEADS * HEADS];
+    entries(change, "off").iter().for_each(|at| heads[at[0] * HEADS + at[1]] = HeadMode::Off);
+    entries(change, "mean").iter().for_each(|at| heads[at[0] * HEADS + at[1]] = HeadMode::Mean);
+    let any_sentence = Interventions { heads, ..Interventions::default() };
+    let edge = |at: &Vec<usize>| Edge { head: at[0] * HEADS + at[1], query: at[2], key: at[3] };
+    let mut edges: Vec<Edge> = entries(change, "edges").iter().map(edge).collect();
+    edges.sort_unstable();
+    let patch = change.get("patch").map(sizes).map(|at| {
+        let other = model.pass(second, &any_sentence);
+        let vector = Arc::from(other.blocks[at[0]].input.row(at[2]));
+        Patch { block: at[0], position: at[1], from: at[2], vector }
+    });
+    Interventions { edges, patch, ..any_sentence }
+}
+
+fn worst(found: impl IntoIterator<Item = f32>, expected: &Value) -> f64 {
+    let expected = list(expected);
+    let found: Vec<f32> = found.into_iter().collect();
+    assert_eq!(found.len(), expected.len());
+    let off = |(x, y): (&f32, &Value)| (f64::from(*x) - y.as_f64().expect("a number")).abs();
+    found.iter().zip(expected).map(off).fold(0.0, f64::max)
+}
+
+#[test]
+fn every_change_of_a_pass_is_that_of_numpy() {
+    let oracle = parse(include_str!("oracle/interventions.json"));
+    let sentence = |name: &str| {
+        let pair = list(&oracle[name]);
+        Sequences::one(&sizes(&pair[0])).with_segments(sizes(&pair[1]))
+    };
+    let (first, second, stride) = (sentence("first"), sentence("second"), size(&oracle["stride"]));
+    for name in ALL {
+        let read = load(&fixture(name), &mut |_| true).unwrap_or_else(|said| panic!("{name}: {said}"));
+        let (engine, parameters) = (read.model(), &read.parameters);
+        let model = Model { engine: &engine, parameters };
+        let plain = model.pass(&first, &Interventions::default());
+        for (change, expected) in list(&oracle["changes"]).iter().zip(list(&oracle["models"][name])) {
+            let changed = interventions(change, &model, &second);
+            let pass = model.pass(&first, &changed);
+            let output = &pass.blocks.last().expect("a block").output;
+            let logits = engine.logits_of(parameters, &pass.output);
+            let some = (0..logits.rows()).flat_map(|row| logits.row(row).iter().copied().step_by(stride));
+            for (what, worst) in [
+                ("outputs", worst(output.flat().iter().copied(), &expected["output"])),
+                ("logits", worst(some, &expected["logits"])),
+            ] {
+                assert!(worst <= f64::from(TOLERANCE), "{name}, {change}: {what} are {worst} away");
+            }
+            // From the first block that is changed on, with the bits of a whole pass.
+            let at = ["off", "mean", "edges"].iter().flat_map(|what| entries(change, what)).map(|at| at[0]);
+            let block = at.chain(changed.patch.as_ref().map(|patch| patch.block)).min().expect("a change");
+            let again = plain.again(block, &engine, parameters, &first, None, &changed);
+            assert_eq!(again, pass, "{name}, {change}");
+            assert!(
+                (0..block).all(|below| Arc::ptr_eq(&again.blocks[below], &plain.blocks[below])),
+                "{name}, {change}"
+            );
+        }
+    }
+}
+
+const FIRST: &str = "the bank of the river";
+const SECOND: &str = "an apple by the river";
+
+fn model(kernel: &Kernel) -> ModelSnapshot {
+    kernel.snapshot().model.expect("a model")
+}
+
+fn apply(kernel: &mut Kernel, command: InterventionCommand) {
+    kernel.apply(Command::Interventions(command));
+    assert_eq!(kernel.snapshot().notice, None);
+}
+
+fn with_two_sentences(name: &str) -> (Kernel, impl Fn(Option<Saved>) -> Kernel) {
+    let folder = with_tokenizer(name);
+    let lesson = opened(&folder.0);
+    let mut kernel = running(&lesson);
+    kernel.apply(Command::Sentence(SentenceCommand::Set(FIRST.to_owned())));
+    kernel.apply(Command::Sentence(SentenceCommand::SetSecond(Some(SECOND.to_owned()))));
+    let again = move |saved| {
+        let _held = &folder;
+        let mut kernel = Kernel::open(lesson.clone(), saved);
+        kernel.settle();
+        kernel
+    };
+    (kernel, again)
+}
+
+#[test]
+fn only_the_layers_behind_a_change_are_computed_again() {
+    for name in ["bert-wild", "gpt2-wild"] {
+        let (mut kernel, _) = with_two_sentences(name);
+        let before = model(&kernel);
+        let changes = [
+            (2, InterventionCommand::SetHead { head: 2 * HEADS + 1, setting: HeadSetting::Off }),
+            (1, InterventionCommand::SetHead { head: HEADS, setting: HeadSetting::Mean }),
+            (2, InterventionCommand::SetEdge { edge: Edge { head: 2 * HEADS, query: 3, key: 1 }, is_removed: true }),
+            (1, InterventionCommand::SetPatch(Some(PatchPlace { block: 1, position: 2, from: 3 }))),
+        ];
+        for (block, change) in changes {
+            apply(&mut kernel, change.clone());
+            let now = model(&kernel);
+            let blocks = |model: &ModelSnapshot| model.sentence.activations.blocks.clone();
+            for (at, (now, before)) in blocks(&now).iter().zip(&blocks(&before)).enumerate() {
+                assert_eq!(Arc::ptr_eq(now, before), at < block, "{name}, {change:?}: layer {at}");
+            }
+            let ghost = now.sentence.unchanged.as_ref().expect("a ghost");
+            assert_eq!(ghost.result.activations, before.sentence.activations, "{name}, {change:?}");
+            assert!(ghost.moved.iter().any(|moved| *moved > 0.0), "{name}, {change:?}");
+            kernel.apply(Command::Undo);
+            assert_eq!(model(&kernel).sentence.activations, before.sentence.activations, "{name}, {change:?}");
+        }
+    }
+}
+
+/// One of each.
+fn change_all(kernel: &mut Kernel) {
+    apply(kernel, InterventionCommand::SetHead { head: 1, setting: HeadSetting::Mean });
+    for key in [0, 2] {
+        let edge = Edge { head: HEADS, query: 3, key };
+        apply(kernel, InterventionCommand::SetEdge { edge, is_removed: true });
+    }
+    apply(kernel, InterventionCommand::SetPatch(Some(PatchPlace { block: 2, position: 1, from: 2 })));
+}
+
+#[test]
+fn they_are_saved_and_opened_again_bit_for_bit() {
+    for name in ["bert-wild", "gpt2-wild"] {
+        let (mut kernel, open) = with_two_sentences(name);
+        change_all(&mut kernel);
+        let before = model(&kernel);
+        let text = serde_json::to_string(&Saved::of(&kernel.snapshot())).expect("JSON");
+        let again = open(Some(serde_json::from_str(&text).expect("the same")));
+        assert!(again.snapshot().report.is_empty(), "{name}: {:?}", again.snapshot().report);
+        let now = model(&again);
+        assert_eq!(now.interventions, before.interventions, "{name}");
+        assert_eq!(now.sentence.activations, before.sentence.activations, "{name}");
+    }
+}
+
+#[test]
+fn saved_ones_that_no_longer_fit_are_left_out_with_words() {
+    let (mut kernel, open) = with_two_sentences("gpt2-wild");
+    change_all(&mut kernel);
+    let mut saved = Saved::of(&kernel.snapshot());
+    let interventions = saved.model.as_mut().expect("a model").interventions.as_mut().expect("some");
+    interventions.edges.push((99, 0, 0));
+    interventions.edges.push((0, 0, 40));
+    interventions.patch.as_mut().expect("a patch").vector.pop();
+    let again = open(Some(saved));
+    let report = again.snapshot().report.join("\n");
+    let lines: Vec<&str> = report.lines().collect();
+    assert_eq!(lines.len(), 3, "{report}");
+    assert!(lines[..2].iter().all(|line| line.starts_with("A removed edge is put back: ")), "{report}");
+    assert_eq!(lines[2], "The patch is left out: its vector does not fit the sentence or the model.");
+    assert_eq!((model(&again).interventions.edges.len(), &model(&again).interventions.patch), (2, &None));
+}
+
+#[test]
+fn a_patch_ends_when_either_sentence_changes_and_undo_brings_it_back() {
+    let (mut kernel, _) = with_two_sentences("bert-wild");
+    change_all(&mut kernel);
+    let before = model(&kernel);
+    assert!(before.interventions.patch.is_some() && before.interventions.edges.len() == 2);
+    for command in [
+        SentenceCommand::SetSecond(Some("the river".to_owned())),
+        SentenceCommand::SetSecond(None),
+        SentenceCommand::Set("the river".to_owned()),
+    ] {
+        let is_first = matches!(command, SentenceCommand::Set(_));
+        kernel.apply(Command::Sentence(command.clone()));
+        let now = model(&kernel);
+        assert_eq!((&now.interventions.patch, now.interventions.edges.is_empty()), (&None, is_first), "{command:?}");
+        assert_eq!(now.interventions.heads, before.interventions.heads, "{command:?}: heads are of any sentence");
+        kernel.apply(Command::Undo);
+        let back = model(&kernel);
+        assert_eq!(back.interventions, before.interventions, "{command:?}");
+        assert_eq!(back.sentence.activations, before.sentence.activations, "{command:?}");
+    }
+}
+
+#[test]
+fn places_that_are_not_there_are_refused_with_words() {
+    let (mut kernel, _) = with_two_sentences("gpt2-wild");
+    let pieces = model(&kernel).sentence.tokens.len();
+    let others = model(&kernel).second.expect("a second sentence").sentence.tokens.len();
+    let patch = |block, position, from| InterventionCommand::SetPatch(Some(PatchPlace { block, position, from }));
+    let edge = |head, query, key| InterventionCommand::SetEdge { edge: Edge { head, query, key }, is_removed: true };
+    let mut refused = |command: InterventionCommand| {
+        let before = kernel.snapshot().history.undo;
+        kernel.apply(Command::Interventions(command));
+        let snapshot = kernel.snapshot();
+        assert_eq!(snapshot.history.undo, before, "nothing is changed");
+        snapshot.notice.expect("words").to_string()
+    };
+    let said = refused(patch(0, 0, others));
+    assert!(said.contains(&format!("the second sentence has {others} tokens")), "{said}");
+    let said = refused(patch(0, pieces, 0));
+    assert!(said.contains(&format!("the sentence has {pieces} tokens")), "{said}");
+    assert!(refused(patch(3, 0, 0)).contains("there is no such layer: the sentence goes through 3"));
+    assert!(refused(edge(9, 0, 0)).contains("there is no head 10"));
+    assert!(refused(edge(0, pieces, 0)).contains("has no edge"));
+    assert!(refused(edge(0, 1, 2)).contains("the mask hides this edge already"));
+    kernel.apply(Command::Sentence(SentenceCommand::SetSecond(None)));
+    kernel.apply(Command::Interventions(patch(0, 0, 0)));
+    let said = kernel.snapshot().notice.expect("words");
+    assert!(said.contains("there is no second sentence to take a vector from"), "{said}");
+}
+
+#[test]
+fn changes_and_what_they_do_to_the_answers_are_said() {
+    let (mut kernel, _) = with_two_sentences("gpt2-wild");
+    change_all(&mut kernel);
+    let said = WhatIfModel::of(&kernel.snapshot()).expect("a model").said.join(" ");
+    assert!(said.contains("Layer 1, head 2 adds its mean over the sentence."), "{said}");
+    assert!(said.contains("2 edges are removed."), "{said}");
+    let first = &model(&kernel).sentence.tokens[1].text.clone();
+    assert!(said.contains(&format!("Before layer 3, “{first}” has the vector of “")), "{said}");
+}

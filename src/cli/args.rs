@@ -29,6 +29,11 @@ pub struct Args {
     #[command(flatten)]
     pub of: OfLesson,
 
+    /// Another lesson or model to compare with on the same sentence, by its file, folder or name: see Two models in the
+    /// panel Meaning.
+    #[arg(long, value_name = "LESSON")]
+    pub beside: Option<PathBuf>,
+
     /// The look of the window.
     #[arg(long, value_enum)]
     pub theme: Option<ThemeArg>,

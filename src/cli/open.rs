@@ -46,6 +46,15 @@ fn show(path: Option<PathBuf>, shared: Option<Shared>, args: &Args) -> Result<()
     let dark = args.theme.map(super::args::ThemeArg::is_dark);
     let home = args.common.home();
     home.iter().for_each(|home| crate::panics::work_is_kept_in(home.root().to_owned()));
-    let options = crate::app::WindowOptions { path, shared, seed: args.common.seed, size: args.size, dark, home };
+    let beside = match &args.beside {
+        Some(beside) => {
+            let lesson = lesson::read(beside).map_err(|issues| Fault::lesson(&issues))?;
+            let name = beside.file_name().unwrap_or(beside.as_os_str()).to_string_lossy().into_owned();
+            Some((name, std::sync::Arc::new(lesson)))
+        }
+        None => None,
+    };
+    let seed = args.common.seed;
+    let options = crate::app::WindowOptions { path, shared, beside, seed, size: args.size, dark, home };
     crate::app::run(options).map_err(Fault::screen)
 }

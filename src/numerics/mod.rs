@@ -19,6 +19,7 @@ pub mod activation;
 pub mod arithmetic;
 pub mod attention;
 pub mod block;
+pub mod cka;
 pub mod contributions;
 pub mod cross_entropy;
 mod erf;

@@ -47,6 +47,7 @@ pub mod stage;
 pub mod still;
 pub mod table;
 pub mod training;
+pub mod two_models;
 pub mod variables;
 pub mod walk;
 pub mod weights;

@@ -15,10 +15,26 @@ pub trait Model: Sized + Send + Sync + 'static {
     fn make(snapshot: &Arc<Snapshot>, choice: &Self::Choice, before: Option<&Self>) -> Option<Self>;
 }
 
+/// Another model beside the one that is shown.
+#[derive(Clone, Debug)]
+pub struct Beside {
+    /// The file or folder that it was opened from.
+    pub name: String,
+    pub snapshot: Arc<Snapshot>,
+}
+
+impl PartialEq for Beside {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && Arc::ptr_eq(&self.snapshot, &other.snapshot)
+    }
+}
+
 /// The latest snapshot, and the models that were made of it so far.
 #[derive(Default)]
 pub struct Models {
     snapshot: Option<Arc<Snapshot>>,
+    /// Another model beside it, as far as it is.
+    pub beside: Option<Beside>,
     /// Counts snapshots, so that a model tells whether it is of this one.
     shown: u64,
     made: Mutex<HashMap<TypeId, Made>>,

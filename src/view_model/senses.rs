@@ -172,12 +172,12 @@ impl SensesModel {
         Some(self.groups + at)
     }
 
-    /// The sense after this one: each that the list has, one more, and none.
-    pub fn next_sense(&self, sense: Option<char>) -> Option<char> {
-        let new = SENSES.clone().find(|letter| !self.letters.contains(letter));
-        let mut choices: Vec<char> = self.letters.iter().copied().chain(new).collect();
-        choices.sort_unstable();
-        choices.into_iter().find(|letter| sense.is_none_or(|sense| *letter > sense))
+    /// The sense that a click gives a sentence instead of its own: each that the others have, one more, and none.
+    pub fn next_sense(&self, row: usize) -> Option<char> {
+        let others = || self.rows.iter().enumerate().filter(move |(at, _)| *at != row).filter_map(|(_, row)| row.sense);
+        let new = SENSES.clone().find(|letter| !others().any(|other| other == *letter));
+        let own = self.rows.get(row)?.sense;
+        others().chain(new).filter(|letter| own.is_none_or(|own| *letter > own)).min()
     }
 
     /// What the points of the stage are, and where the senses part.

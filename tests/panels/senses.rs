@@ -42,7 +42,9 @@ fn the_lesson_s_sentences_are_shown_with_their_scores() {
     assert!(panel.snapshot().model.expect("a model").senses.is_on);
     assert!(panel.query_by_label("Layer of the senses").is_some());
     assert!(panel.query_by_label_contains("The senses part most after layer 1: ").is_some());
-    assert!(panel.query_by_label_contains("same sense 1.00").is_some(), "the walk begins at the static vectors");
+    panel.view_mut().walk.set_time(0.0);
+    panel.run_steps(2);
+    assert!(panel.query_by_label("same sense 1.00").is_some(), "all are the static vector");
     // All of it is as wide as the panel.
     for label in ["Sentence 1", "Remove sentence 1", "Sense of sentence 1: A"] {
         let rect = panel.get_by_label(label).rect();
@@ -101,7 +103,6 @@ fn what_cannot_be_measured_is_said_under_its_sentence() {
     let mut panel = shown();
     click(&mut panel, "20 sentences with “bank”");
     write(&mut panel, "Sentence 1", " zzyzx");
-    assert!(panel.query_by_label_contains("zzyzx").is_some());
     assert!(panel.query_by_label_contains("is not in the lesson's vocabulary").is_some());
     assert_eq!(list(&panel).sentences.len(), 20, "and it stays");
 }
@@ -110,7 +111,8 @@ fn what_cannot_be_measured_is_said_under_its_sentence() {
 fn the_curve_leads_to_a_layer_and_the_file_is_asked_for() {
     let mut panel = shown();
     click(&mut panel, "20 sentences with “bank”");
-    panel.view_mut().walk.set_layers(1);
+    panel.view_mut().walk.set_time(0.0);
+    panel.run_steps(2);
     panel.get_by_label("Layer of the senses").focus();
     panel.run_steps(2);
     panel.key_press(Key::ArrowRight);
@@ -118,7 +120,7 @@ fn the_curve_leads_to_a_layer_and_the_file_is_asked_for() {
     panel.view_mut().walk.advance(f32::INFINITY);
     panel.run_steps(2);
     assert_eq!(panel.view().walk.time(), 1.0);
-    assert!(panel.query_by_label_contains("after layer 1:").is_some());
+    assert!(panel.query_by_label("after layer 1:").is_some());
     click(&mut panel, "on the stage");
     assert!(!panel.snapshot().model.expect("a model").senses.is_on);
     for _ in 0..20 {

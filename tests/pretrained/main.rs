@@ -21,5 +21,6 @@ mod pieces;
 mod refused;
 mod senses;
 mod tokenizer;
+mod two_models;
 mod values;
 mod written;

@@ -1,6 +1,7 @@
-//! Scores of one word's senses by layer, against NumPy's in float64: `oracle/senses.py`.
+//! Scores of one word's senses by layer, and how alike the layers of two models are, against NumPy's in float64: `oracle/senses.py`.
 
 use attune::numerics::Matrix;
+use attune::numerics::cka::CentredGram;
 use attune::numerics::model::Sequences;
 use attune::numerics::model::activations::{Activations, Interventions};
 use attune::numerics::senses::{SenseScores, baseline, cosines};
@@ -58,5 +59,25 @@ fn every_score_of_every_layer_is_that_of_numpy() {
             }
         }
         assert_eq!(size(&expected["word"]), 45);
+    }
+}
+
+#[test]
+fn layers_of_two_models_are_as_alike_as_numpy_says() {
+    let oracle = parse(include_str!("oracle/senses.json"));
+    let ids = sizes(&list(&oracle["bert-wild"]["sentences"])[3]);
+    let [first, second] = ["bert-wild", "gpt2-wild"].map(|name| {
+        let model = load(&fixture(name), &mut |_| true).unwrap_or_else(|said| panic!("{name}: {said}"));
+        let (engine, none) = (model.model(), Interventions::default());
+        let run = Activations::of(&engine, &model.parameters, &Sequences::one(&ids), None, &none);
+        let layers = std::iter::once(&*run.input).chain(run.blocks.iter().map(|block| &*block.output));
+        layers.map(CentredGram::of).collect::<Vec<_>>()
+    });
+    for (row, expected) in list(&oracle["cka"]).iter().enumerate() {
+        for (col, expected) in list(expected).iter().enumerate() {
+            let (found, expected) = (first[row].alignment(&second[col]), expected.as_f64().expect("a number"));
+            let difference = (found.expect("a number") - expected).abs();
+            assert!(difference <= f64::from(TOLERANCE), "layers {row} and {col}: {found:?}, not {expected}");
+        }
     }
 }

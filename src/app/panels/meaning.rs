@@ -9,10 +9,12 @@ use crate::view_model::compare::CompareModel;
 use crate::view_model::neighbours::{LayerNeighbours, Measure, NeighboursModel};
 use crate::view_model::senses::SensesModel;
 use crate::view_model::sentences::SentencesModel;
+use crate::view_model::two_models::TwoModels;
 
 use super::compare::compare_ui;
 use super::neighbours::neighbours_ui;
 use super::senses::{SensesUiState, senses_ui};
+use super::two_models::{TwoModelsUiState, two_models_ui};
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
 
 /// Subjects of a comparison.
@@ -23,6 +25,8 @@ pub enum MeaningView {
     Sentences,
     /// One word in several sentences.
     Senses,
+    /// Another model on the same sentence.
+    Models,
 }
 
 #[derive(Default)]
@@ -32,6 +36,7 @@ pub struct MeaningPanel {
     measure: Measure,
     field: SentenceFieldState,
     senses: SensesUiState,
+    models: TwoModelsUiState,
     /// Whether there was a second sentence in the last frame, and whether senses were shown.
     is_comparing: bool,
     has_senses: bool,
@@ -66,19 +71,18 @@ impl Panel for MeaningPanel {
         if self.has_senses && !had_senses {
             self.view = MeaningView::Senses;
         }
-        switch_ui(
-            ui,
-            &mut self.view,
-            &[
-                (MeaningView::Neighbours, "Neighbours", "The words near one word, before attention and after"),
-                (
-                    MeaningView::Sentences,
-                    "Two sentences",
-                    "One word in two sentences: how far attention takes them apart",
-                ),
-                (MeaningView::Senses, "Senses", "One word in up to 20 sentences: behind which layer its senses part"),
-            ],
-        );
+        let beside = cx.models.beside.clone();
+        let mut views = vec![
+            (MeaningView::Neighbours, "Neighbours", "The words near one word, before attention and after"),
+            (MeaningView::Sentences, "Two sentences", "One word in two sentences: how far attention takes them apart"),
+            (MeaningView::Senses, "Senses", "One word in up to 20 sentences: behind which layer its senses part"),
+        ];
+        if beside.is_some() {
+            views.push((MeaningView::Models, "Two models", "This model and the one beside it on the same sentence"));
+        } else if self.view == MeaningView::Models {
+            self.view = MeaningView::Neighbours;
+        }
+        switch_ui(ui, &mut self.view, &views);
         match self.view {
             MeaningView::Neighbours => {
                 // Behind the last layer they are those of the contextual vectors.
@@ -96,6 +100,10 @@ impl Panel for MeaningPanel {
                 let model = cx.models.get::<CompareModel>();
                 let commands = compare_ui(ui, model.as_deref(), &sentences, &mut self.field, &mut cx.view);
                 cx.requests.commands.extend(commands);
+            }
+            MeaningView::Models => {
+                let models = beside.and_then(|beside| cx.models.of_choice::<TwoModels>(&beside))?;
+                two_models_ui(ui, &models, &mut self.models, &mut cx.view);
             }
             MeaningView::Senses => senses_ui(ui, &senses, &mut self.senses, &mut cx.view, cx.requests),
         }

@@ -20,6 +20,7 @@ pub mod senses;
 pub mod stage;
 pub mod step;
 pub mod training;
+mod two_models;
 pub mod variables;
 pub mod weights;
 

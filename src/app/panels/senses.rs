@@ -241,11 +241,15 @@ fn sense_ui(
     let fill = model.hue(row.sense).map_or(palette.raised, |hue| palette.group(hue));
     let letter = row.sense.map_or_else(|| "·".to_owned(), |sense| sense.to_string());
     let text = RichText::new(&letter).font(theme::strong(size::BODY)).color(palette.ink_on(fill));
-    let button = ui.add_sized([SIDE, SIDE], Button::new(text).fill(fill));
+    let button = ui.scope(|ui| {
+        ui.spacing_mut().button_padding.x = 0.0;
+        ui.add_sized([SIDE, SIDE], Button::new(text).fill(fill))
+    });
+    let button = button.inner;
     let said = row.sense.map_or_else(|| "none".to_owned(), |sense| sense.to_string());
     let name = format!("Sense of sentence {}: {said}", index + 1);
     button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &name));
-    let mut chosen = (button.clicked() || turns).then(|| model.next_sense(row.sense));
+    let mut chosen = (button.clicked() || turns).then(|| model.next_sense(index));
     if button.has_focus() {
         let keys = EventFilter::default();
         ui.memory_mut(|memory| memory.set_focus_lock_filter(button.id, keys));
@@ -359,22 +363,21 @@ fn legend_ui(ui: &mut Ui, curve: SenseCurve, value: f64, palette: &Palette) {
     const SAMPLE: f32 = 16.0;
     let (ink, style) = line_of(curve, palette);
     let words = format!("{} {}", curve.title(), number(value));
-    let row = ui.horizontal(|ui| {
-        let (rect, _) = ui.allocate_exact_size(vec2(SAMPLE, size::BODY), Sense::hover());
-        let ends = [rect.left_center(), rect.right_center()];
-        let stroke = Stroke::new(size::CURVE, ink);
-        match style {
-            LineStyle::Solid => {
-                ui.painter().line_segment(ends, stroke);
-            }
-            LineStyle::Dashed { length } => {
-                ui.painter().extend(egui::Shape::dashed_line(&ends, stroke, length, length));
-            }
-            LineStyle::Dotted { spacing } => {
-                ui.painter().extend(egui::Shape::dotted_line(&ends, ink, spacing, size::CURVE / 2.0));
-            }
+    let (rect, _) = ui.allocate_exact_size(vec2(SAMPLE, size::BODY), Sense::hover());
+    let ends = [rect.left_center(), rect.right_center()];
+    let stroke = Stroke::new(size::CURVE, ink);
+    match style {
+        LineStyle::Solid => {
+            ui.painter().line_segment(ends, stroke);
         }
-        ui.label(RichText::new(words).font(theme::plain(size::SMALL)).color(palette.ink))
-    });
-    row.inner.on_hover_text(curve.about());
+        LineStyle::Dashed { length } => {
+            ui.painter().extend(egui::Shape::dashed_line(&ends, stroke, length, length));
+        }
+        LineStyle::Dotted { spacing } => {
+            ui.painter().extend(egui::Shape::dotted_line(&ends, ink, spacing, size::CURVE / 2.0));
+        }
+    }
+    let words = RichText::new(words).font(theme::plain(size::SMALL)).color(palette.ink);
+    // A line ends between two of them, and not within one.
+    ui.add(Label::new(words).extend()).on_hover_text(curve.about());
 }

@@ -1,6 +1,7 @@
 //! The window: `attune [LESSON]`.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use bevy::log::LogPlugin;
 use bevy::prelude::*;
@@ -23,9 +24,11 @@ use crate::app::render::recovery::Recovery;
 use crate::app::systems::AppSystems;
 use crate::app::theme::{self, size};
 use crate::app::view::{ThemeChoice, ViewState};
+use crate::app::work::beside::{self, OtherModel};
 use crate::app::work::profile::{self, Profile, WindowSettings};
 use crate::app::work::waker::Waker;
 use crate::app::work::{session, source};
+use crate::lesson::Lesson;
 use crate::panics::quietly;
 
 /// How the window opens.
@@ -35,6 +38,8 @@ pub struct WindowOptions {
     pub path: Option<PathBuf>,
     /// A file that was shared, in the place of a lesson.
     pub shared: Option<Shared>,
+    /// Another model beside it, with the name that it was asked for by.
+    pub beside: Option<(String, Arc<Lesson>)>,
     /// Replaces a lesson's seed.
     pub seed: Option<u64>,
     /// Inner size, in pixels.
@@ -60,6 +65,9 @@ pub fn run(options: WindowOptions) -> Result<(), AppFault> {
     settings.put_back(&mut app.world_mut().resource_mut::<ViewState>(), options.dark.is_some());
     if let Some(proxy) = app.world().get_resource::<EventLoopProxyWrapper>() {
         setup.waker.connect((**proxy).clone());
+    }
+    if let Some((name, lesson)) = options.beside {
+        app.insert_resource(OtherModel::open(name, lesson, &setup.waker));
     }
     app.insert_resource(Profile::new(options.home.as_ref(), &setup.waker)).insert_resource(setup);
     match opening {
@@ -128,6 +136,7 @@ fn plugin(app: &mut App) {
             Update,
             (
                 source::reload.in_set(AppSystems::Receive).before(link::receive),
+                beside::follow.in_set(AppSystems::Receive).after(link::receive),
                 (session::show, course::receive, follow_export, follow_map).chain().in_set(AppSystems::Follow),
                 keyboard::take_focus,
             ),

@@ -106,6 +106,8 @@ pub fn advance(
             // Axes that a lesson chooses are read best in their plane.
             None => rig.open(model.has_chosen_axes()),
             // Nothing moves by itself here: another sentence, or an intervention that was undone.
+            // Other points take the place of all.
+            Some(before) if before.sense_word.is_some() != model.sense_word.is_some() => rig.home(),
             Some(before) if model.rests_after(&before) => rig.settle(),
             Some(_) => {}
         }

@@ -145,8 +145,11 @@ impl StageScene {
             (token.start, token.end, token.trained_end) = (start, end, trained_end);
         }
         for point in &mut points.second {
-            let senses = self.senses.as_ref();
-            let Some((start, end)) = senses.and_then(|senses| senses.way(point.position, layer)) else { continue };
+            let way = match &self.senses {
+                Some(senses) => senses.way(point.position, layer),
+                None => route.second_way(point.position, layer),
+            };
+            let Some((start, end)) = way else { continue };
             (point.start, point.end, point.trained_end) = (start, end, end);
         }
         Some(Arc::new(points))

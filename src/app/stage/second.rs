@@ -145,9 +145,9 @@ pub fn paint_labels(canvas: &Canvas, view: &PanelView, written: &mut Vec<Rect>) 
         // At rest all tokens of one word lie on one point, which the first sentence may have named.
         let is_at_rest = view.walk.layer_time() == 0.0;
         let is_one_point = model.second.iter().all(|other| other.start == seen.token.start);
-        let name = match &model.sense_word {
-            Some(word) if is_at_rest && is_one_point => word,
-            _ => &seen.token.text,
+        let (name, group) = match &model.sense_word {
+            Some(word) if is_at_rest && is_one_point => (word, None),
+            _ => (&seen.token.text, seen.token.group),
         };
         let is_named = is_at_rest
             && (said.contains(&name.as_str()) || model.tokens.iter().any(|first| first.text == seen.token.text));
@@ -155,7 +155,7 @@ pub fn paint_labels(canvas: &Canvas, view: &PanelView, written: &mut Vec<Rect>) 
         if is_named {
             continue;
         }
-        let ink = palette.token(seen.token.group).lerp_to_gamma(palette.ink, TOWARDS_INK);
+        let ink = palette.token(group).lerp_to_gamma(palette.ink, TOWARDS_INK);
         let text = if model.sense_word.is_some() { name.clone() } else { format!("{}{SECOND}", seen.token.label()) };
         let is_one_of_many = model.sense_word.is_some() && !is_chosen;
         let font = if is_one_of_many { theme::plain(size::LABEL) } else { theme::strong(size::LABEL_STRONG) };

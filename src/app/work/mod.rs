@@ -1,5 +1,6 @@
 //! The learner's work and files: the lesson file, what is kept of the work on it, exports.
 
+pub mod beside;
 pub mod editor;
 pub mod exporting;
 pub mod profile;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::Focus;
 use crate::kernel::data::moves::Point;
-use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
+use crate::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot};
 use crate::lesson::cells::CellKind;
 use crate::numerics::vectors::Similarity;
 use crate::view_model::head_labels::HeadLabels;
@@ -33,6 +33,8 @@ pub struct RouteModel {
     words: Vec<String>,
     /// The places of each token: static, after each layer, contextual.
     stops: Vec<Vec<Point>>,
+    /// The same of the sentence beside it.
+    second_stops: Vec<Vec<Point>>,
     /// How far each token moves through all layers, in the true space.
     lengths: Vec<f32>,
     /// The source's word that counts most for each token.
@@ -68,19 +70,21 @@ impl RouteModel {
             }
         };
         let point = |row: &[f32]| std::array::from_fn(|axis| row[axis]);
-        let stops = |token: usize| {
-            let before = |block: usize| match block {
+        let stops = |sentence: &SentenceSnapshot| {
+            let before = |token: usize, block: usize| match block {
                 _ if block <= sources => point(sentence.start.row(token)),
                 _ if block == blocks => point(sentence.end.row(token)),
                 _ => sentence.moves[block].rest(token),
             };
-            (0..=blocks).map(before).collect()
+            let of_token = |token| (0..=blocks).map(|block| before(token, block)).collect();
+            (0..sentence.tokens.len()).map(of_token).collect()
         };
         let tokens = sentence.tokens.len();
         let mut route = Self {
             layers: architecture.numbered_blocks().map(layer).collect(),
             words: sentence.tokens.iter().map(|token| token.text.clone()).collect(),
-            stops: (0..tokens).map(stops).collect(),
+            stops: stops(sentence),
+            second_stops: model.second.as_ref().map_or_else(Vec::new, |second| stops(&second.sentence)),
             lengths: lengths(model)?,
             counted_most: Vec::new(),
             spoken_of: spoken_of(snapshot),
@@ -92,6 +96,12 @@ impl RouteModel {
     /// The places of a token of the stage before a layer and after it.
     pub fn way(&self, token: usize, layer: usize) -> Option<(Point, Point)> {
         let stops = self.stops.get(token)?;
+        Some((*stops.get(layer)?, *stops.get(layer + 1)?))
+    }
+
+    /// The same of a token of the sentence beside it.
+    pub fn second_way(&self, token: usize, layer: usize) -> Option<(Point, Point)> {
+        let stops = self.second_stops.get(token)?;
         Some((*stops.get(layer)?, *stops.get(layer + 1)?))
     }
 

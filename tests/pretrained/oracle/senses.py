@@ -1,11 +1,13 @@
-"""Scores of one word's senses by layer, in NumPy, float64, from the tensors of make.py; independent of attune.
+"""Scores of one word's senses by layer, and how alike the layers of two models are, in NumPy, float64, from the tensors of
+make.py; independent of attune.
 
     pip install numpy safetensors
     python tests/pretrained/oracle/senses.py
 
 The baseline goes over all pairs one by one, where attune takes the square of a sum. It writes senses.json beside itself: for
 each fixture the sentences of ids, the position of the token WORD in each, the senses (null: none), and for each layer, 0 being
-the row of the word table, the scores in the order of SCORES and the cosines of all occurrences.
+the row of the word table, the scores in the order of SCORES and the cosines of all occurrences; and for PAIR, linear CKA of each
+layer of the one with each of the other over the tokens of a sentence, 0 being the embeddings.
 """
 import json
 import os
@@ -53,11 +55,21 @@ def scores(x, senses, tokens, rows):
     ), c
 
 
-found = {}
+PAIR = ('bert-wild', 'gpt2-wild')
+
+
+def cka(x, y):
+    x, y = x - x.mean(0), y - y.mean(0)
+    return float(np.linalg.norm(y.T @ x) ** 2 / np.linalg.norm(x.T @ x) / np.linalg.norm(y.T @ y))
+
+
+found, states_of = {}, {}
 for name, config, tensors, forward in models():
     layers = config.get('num_hidden_layers') or config['n_layer']
     table = next(np.asarray(tensors[key], dtype=np.float64) for key in TABLES if key in tensors)
     passes = [(np.array(ids), forward(config, tensors, np.array(ids), np.zeros(len(ids), int))) for ids, _ in SENTENCES]
+    out = passes[3][1]
+    states_of[name] = [out['input']] + [out[f'output.{layer}'] for layer in range(layers)]
     places = [ids.tolist().index(WORD) for ids, _ in passes]
     senses = [sense for _, sense in SENTENCES]
     by_layer = []
@@ -69,6 +81,7 @@ for name, config, tensors, forward in models():
                                  [token for token, _ in kept], [row for _, row in kept])
         by_layer.append(dict(scores=[values[score] for score in SCORES], cosines=cosines))
     found[name] = dict(word=WORD, sentences=[ids for ids, _ in SENTENCES], places=places, senses=senses, layers=by_layer)
+found['cka'] = [[cka(x, y) for y in states_of[PAIR[1]]] for x in states_of[PAIR[0]]]
 with open(os.path.join(HERE, 'senses.json'), 'w') as file:
     json.dump(found, file)
     file.write('\n')

@@ -1,0 +1,81 @@
+//! Two models on one sentence: the words of both, their answers, and what is said where they do not fit.
+
+use std::sync::Arc;
+
+use attune::kernel::command::SentenceCommand;
+use attune::kernel::{Command, Kernel, Snapshot};
+use attune::lesson;
+use attune::view_model::models::{Beside, Models};
+use attune::view_model::two_models::TwoModels;
+
+use crate::common::models::with_tokenizer;
+
+const TEXT: &str = "the bank of the river";
+
+fn snapshot(name: &str, text: &str) -> Arc<Snapshot> {
+    let folder = with_tokenizer(name);
+    let lesson = lesson::read(&folder.0).unwrap_or_else(|issues| panic!("{issues:?}"));
+    let mut kernel = Kernel::embedded(Arc::new(lesson));
+    kernel.apply(Command::Sentence(SentenceCommand::Set(text.to_owned())));
+    Arc::new(kernel.snapshot())
+}
+
+fn compared(first: &Arc<Snapshot>, second: Arc<Snapshot>) -> Arc<TwoModels> {
+    let beside = Beside { name: "other".to_owned(), snapshot: second };
+    Models::of(first.clone()).of_choice::<TwoModels>(&beside).expect("a model")
+}
+
+#[test]
+fn a_model_is_like_itself_in_every_layer() {
+    let first = snapshot("bert-wild", TEXT);
+    let both = compared(&first, first.clone());
+    assert_eq!((both.refusal.as_deref(), both.notes.len()), (None, 0), "{:?}", both.notes);
+    for (layer, row) in both.similarity.iter().enumerate() {
+        let alike = row[layer].expect("a number");
+        assert!((alike - 1.0).abs() < 1e-9, "layer {layer}: {alike}");
+    }
+    for word in &both.words {
+        assert_eq!(word.of[0], word.of[1]);
+        assert!((word.attention.expect("a cosine") - 1.0).abs() < 1e-9);
+    }
+    let labels: Vec<&str> = both.words.iter().map(|word| word.label.as_str()).collect();
+    assert_eq!(labels, ["the₁", "bank", "of", "the₂", "river"], "without [CLS] and [SEP]");
+    // Each has its own probabilities, the likeliest first.
+    let answers = &both.words[1].of[0].answers;
+    assert!(answers.len() > 1 && answers[0].1 >= answers[1].1);
+}
+
+#[test]
+fn two_tokenizers_are_compared_by_words() {
+    let both = compared(&snapshot("bert-wild", TEXT), snapshot("gpt2-wild", TEXT));
+    assert_eq!(both.refusal, None);
+    assert!(both.notes.iter().any(|note| note.contains("in other pieces")), "{:?}", both.notes);
+    assert_eq!(both.words.len(), 5, "{:?}", both.words);
+    assert_eq!((both.similarity.len(), both.similarity[0].len()), (4, 4), "embeddings and three layers each");
+    assert!(both.similarity.iter().flatten().all(|alike| alike.is_some_and(|alike| (0.0..=1.0).contains(&alike))));
+    assert!(both.said.as_deref().is_some_and(|said| said.starts_with("Most alike are layer ")), "{:?}", both.said);
+    let river = both.words.last().expect("words");
+    assert_eq!(both.chosen(None), Some(river), "the last where none is chosen");
+    assert_eq!(both.chosen(Some(2)).map(|word| word.label.as_str()), Some("bank"), "behind [CLS] and the");
+}
+
+#[test]
+fn what_does_not_fit_is_said() {
+    let first = snapshot("bert-wild", TEXT);
+    let refused = |second: Arc<Snapshot>, words: &str| {
+        let why = compared(&first, second).refusal.clone().expect("a refusal");
+        assert!(why.contains(words), "{why}");
+    };
+    refused(snapshot("bert-wild", "another sentence"), "does not read this sentence");
+    let lesson = lesson::parse("bank.ron", include_str!("../../lessons/bank.ron")).expect("no issues");
+    let mut kernel = Kernel::embedded(Arc::new(lesson));
+    refused(Arc::new(Snapshot::before(kernel.snapshot().lesson)), "is being trained");
+    kernel.apply(Command::Sentence(SentenceCommand::Set("the ocean".to_owned())));
+    refused(Arc::new(kernel.snapshot()), "ocean");
+    let few = compared(&snapshot("bert-wild", "a bank"), snapshot("gpt2-wild", "a bank"));
+    assert!(
+        few.similarity.is_empty() && few.notes.iter().any(|note| note.contains("from 4 words on")),
+        "{:?}",
+        few.notes
+    );
+}

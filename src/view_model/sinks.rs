@@ -171,7 +171,7 @@ impl Sinks {
         self.rests.get(head).is_some_and(|rows| !rows.is_empty()) && self.at(key).is_some()
     }
 
-    /// What a pair shows: its weight or the length of what it adds; `None` of a hidden sink, and where nothing is left
+    /// The reading of a pair: its weight or the length of what it adds; `None` of a hidden sink, and where nothing is left
     /// of a row without them.
     pub fn shown(&self, reading: Reading, pair: (usize, usize, usize), weight: f32, length: f32) -> Option<f32> {
         let (head, query, key) = pair;

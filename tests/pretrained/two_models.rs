@@ -7,6 +7,7 @@ use attune::kernel::{Command, Kernel, Snapshot};
 use attune::lesson;
 use attune::view_model::models::{Beside, Models};
 use attune::view_model::two_models::TwoModels;
+use attune::view_model::walk::route::RouteModel;
 
 use crate::common::models::with_tokenizer;
 
@@ -78,4 +79,26 @@ fn what_does_not_fit_is_said() {
         "{:?}",
         few.notes
     );
+}
+
+/// Where a word of the second sentence stands behind each layer, it stands too when that sentence is the first.
+#[test]
+fn a_second_sentence_passes_the_layers_as_the_first_does() {
+    const OTHER: &str = "a bank by the river";
+    let folder = with_tokenizer("bert-wild");
+    let lesson = lesson::read(&folder.0).unwrap_or_else(|issues| panic!("{issues:?}"));
+    let mut kernel = Kernel::embedded(Arc::new(lesson));
+    kernel.apply(Command::Sentence(SentenceCommand::Set(TEXT.to_owned())));
+    kernel.apply(Command::Sentence(SentenceCommand::SetSecond(Some(OTHER.to_owned()))));
+    let beside = RouteModel::of(&kernel.snapshot()).expect("a route");
+    kernel.apply(Command::Sentence(SentenceCommand::Set(OTHER.to_owned())));
+    let snapshot = kernel.snapshot();
+    let (alone, model) = (RouteModel::of(&snapshot).expect("a route"), snapshot.model.expect("a model"));
+    assert_eq!(beside.layers.len(), 3);
+    for token in 0..model.sentence.tokens.len() {
+        for layer in 0..beside.layers.len() {
+            let way = beside.second_way(token, layer);
+            assert!(way.is_some() && way == alone.way(token, layer), "token {token}, layer {layer}: {way:?}");
+        }
+    }
 }

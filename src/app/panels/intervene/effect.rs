@@ -46,7 +46,7 @@ pub fn shifts_ui(ui: &mut Ui, shifts: &AnswerShifts) {
     let room = vec2(ui.available_width(), LINE * (1 + shifts.most) as f32);
     ui.allocate_ui(room, |ui| {
         ui.set_min_height(room.y);
-        ui.spacing_mut().item_spacing.y = 0.0;
+        (ui.spacing_mut().item_spacing.y, ui.spacing_mut().interact_size.y) = (0.0, LINE);
         if shifts.gained.is_empty() && shifts.lost.is_empty() {
             ui.add(Label::new(RichText::new(shifts.said()).weak().size(size::SMALL)).wrap());
             return;
@@ -104,14 +104,19 @@ fn bars_ui(ui: &mut Ui, row: &EffectRow, model: &WhatIfModel, query: usize, view
             let edge = row.edge(&model.edges, query, key);
             ui.allocate_ui(vec2(WORD, size::CHIP), |ui| {
                 ui.set_min_width(WORD);
-                let mut looks = edge.is_there && !edge.is_removed;
                 let text = RichText::new(shorten(word, WORD_LETTERS)).size(size::SMALL);
-                let response = ui.add_enabled_ui(edge.is_there, |ui| checkbox_ui(ui, &mut looks, text)).inner;
                 let name = format!("{title} looks from {} at {word}", model.tokens[query]);
-                response.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, edge.is_there, looks, &name));
+                if !edge.is_there {
+                    ui.add_space(ui.spacing().icon_width + ui.spacing().icon_spacing);
+                    let tip = "This weight is 0 already: the mask hides the word";
+                    ui.label(text.color(palette.ink_soft)).on_hover_text(tip);
+                    return;
+                }
+                let mut looks = !edge.is_removed;
+                let response = checkbox_ui(ui, &mut looks, text);
+                response.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, true, looks, &name));
                 let tip = "Unchecked, this edge is taken out, and the others of the row are made to sum to 1";
-                let response = response.on_hover_text(format!("{name}. {tip}"));
-                if response.on_disabled_hover_text("This weight is 0 already: the mask hides the word").changed() {
+                if response.on_hover_text(format!("{name}. {tip}")).changed() {
                     command = Some(edge.toggled());
                 }
             });

@@ -82,7 +82,7 @@ fn intervene_ui(
             shifts_ui(ui, shifts);
             ui.add_space(size::GAP_TIGHT);
         }
-        commands.extend(effect_ui(ui, model, !many, view));
+        commands.extend(ui.scope(|ui| effect_ui(ui, model, !many, view)).inner);
         ui.add_space(size::GAP);
         commands.extend(patch_ui(ui, model, &mut state.patch, view));
         ui.add_space(size::GAP);

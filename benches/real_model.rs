@@ -148,9 +148,11 @@ fn one_more(kernel: &Kernel) {
         let output = network.one_more(&model.parameters, &mut kept, Some(turn));
         network.logits_at_end(&model.parameters, &output).len()
     });
-    let weights = [model.parameters.flat(), network.embedding.flat()];
-    let read = median(|_| weights.iter().map(|weights| read(weights)).sum::<f32>().to_bits() as usize);
-    let bytes: usize = weights.iter().map(|weights| size_of_val(*weights)).sum();
+    // As many numbers: the weights themselves lie packed for their products.
+    let count = model.parameters.specs().iter().map(|spec| spec.rows * spec.cols).sum::<usize>();
+    let weights = vec![1.0; count + network.embedding.flat().len()];
+    let read = median(|_| read(&weights).to_bits() as usize);
+    let bytes = size_of_val(&weights[..]);
     println!(
         "one more word: {:.1} ms, {:.2} times the {:.1} ms to read {} MB of weights once",
         written.0,

@@ -60,9 +60,9 @@ fn capitalised(words: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The words with a capital letter and a full stop.
+/// The words with a capital letter and a full stop, but behind a question.
 pub fn sentence(words: &str) -> String {
-    capitalised(words) + "."
+    capitalised(words) + if words.ends_with('?') { "" } else { "." }
 }
 
 /// A word as a sentence names it.

@@ -84,7 +84,7 @@ impl TwoModels {
         let texts = models.map(|model| model.sentence.written());
         if tokenize(&texts[0]) != tokenize(&texts[1]) {
             let why = beside.snapshot.notice.as_deref().unwrap_or("it reads another sentence");
-            return refused(format!("{} does not read this sentence: {why}", beside.name));
+            return refused(format!("the model beside this one does not read this sentence: {why}"));
         }
         let read = models.map(Read::of);
         let pairs = pairs(&read);

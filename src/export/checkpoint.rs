@@ -1,4 +1,5 @@
-//! A trained lesson as a model's folder of BERT's or GPT-2's shape, which transformers opens and attune reads back.
+//! A trained lesson as a model's folder of BERT's or GPT-2's shape, which transformers opens and attune reads back; or a
+//! pretrained model with the learner's changes, or trained on further.
 //!
 //! Words keep their ids; behind them stand the few pieces that a tokenizer needs, with the zero vector that a hidden
 //! word has in a lesson. Parts that a shape has and a lesson may leave out, its biases and what places add, are zeros.
@@ -12,14 +13,13 @@ use crate::kernel::snapshot::Snapshot;
 use crate::kernel::vectors::network;
 use crate::lesson::Lesson;
 use crate::lesson::locate::FieldPath;
-use crate::lesson::schema::Objective;
+use crate::lesson::schema::{Objective, StaticEmbedding};
 use crate::numerics::attention::Mask;
 use crate::numerics::block::Norm;
 use crate::numerics::model::Readout;
 use crate::numerics::params::{TensorId, TensorName};
-use crate::pretrained::tokenizer::write::of_words;
 use crate::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
-use crate::pretrained::write::{NewFile, files};
+use crate::pretrained::write::{NewFile, files, of_words};
 use crate::pretrained::{Config, Family};
 use crate::whole_file::{no_new_folder, write_folder};
 
@@ -47,6 +47,7 @@ pub struct Checkpoint {
     folder: PathBuf,
     config: Config,
     readout: Readout,
+    tokenizer: Vec<NewFile>,
 }
 
 impl Checkpoint {
@@ -57,7 +58,19 @@ impl Checkpoint {
             return Err(ExportFault::Place { file: folder.to_owned(), why });
         }
         let (config, readout) = form(lesson).map_err(ExportFault::Form)?;
-        Ok(Self { folder: folder.to_owned(), config, readout })
+        let tokenizer = match &lesson.static_embedding {
+            StaticEmbedding::Pretrained(model) => {
+                let texts = model.tokenizer_texts().map_err(|refusal| {
+                    let error = std::io::Error::other(refusal.to_string());
+                    ExportFault::Write { file: model.path.clone(), error }
+                })?;
+                texts.into_iter().map(|(name, text)| (name, text.into_bytes())).collect()
+            }
+            StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => {
+                of_words(&lesson.vocabulary(), config.family).files(config.positions)
+            }
+        };
+        Ok(Self { folder: folder.to_owned(), config, readout, tokenizer })
     }
 
     /// Writes the model as it is in the snapshot, and returns a line on it.
@@ -72,7 +85,7 @@ impl Checkpoint {
         Ok(format!("{}: {}; {} files, {bytes} bytes", super::file::name(&self.folder), self.config, files.len()))
     }
 
-    fn files(&self, snapshot: &Snapshot) -> Option<[NewFile; 4]> {
+    fn files(&self, snapshot: &Snapshot) -> Option<Vec<NewFile>> {
         let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
         let network = network(&model.made_of, space);
         let candidates = network.classes.candidates()?;
@@ -91,7 +104,7 @@ impl Checkpoint {
             }
             _ => learned(id, row, col).unwrap_or(0.0),
         };
-        Some(files(&self.config, self.readout, words, entry))
+        Some(files(&self.config, self.readout, entry).into_iter().chain(self.tokenizer.iter().cloned()).collect())
     }
 }
 
@@ -104,8 +117,11 @@ pub fn form(lesson: &Lesson) -> Result<(Config, Readout), Vec<Unfit>> {
     let one = |field, found: &str, expected: &str| {
         Err(vec![Unfit { field, found: found.to_owned(), expected: expected.to_owned() }])
     };
-    if lesson.static_embedding.is_pretrained() {
-        return one(&["model"], "a pretrained model", "a lesson's own: a model's folder can be copied as it is");
+    if let StaticEmbedding::Pretrained(read) = &lesson.static_embedding {
+        return match read.has_head {
+            true => Ok((read.config.clone(), architecture.readout)),
+            false => one(&["model"], "a model without a head that guesses words", "a model with one"),
+        };
     }
     if matches!(model.objective, Objective::Label | Objective::Sequence(_)) {
         let expected = "MaskedWord or NextWord, which models of BERT's and GPT-2's shape are trained to";
@@ -200,7 +216,7 @@ pub fn form(lesson: &Lesson) -> Result<(Config, Readout), Vec<Unfit>> {
 
 /// A word that the tokenizer, as it is written, would not take as one piece.
 fn cut_word(words: &[String], family: Family) -> Option<&String> {
-    let tokenizer = Tokenizer::read(TokenizerFiles::Json(&of_words(words, family.special_pieces())));
+    let tokenizer = Tokenizer::read(TokenizerFiles::Json(&of_words(words, family).to_json()));
     let whole = |id: usize, word: &str| {
         let pieces = tokenizer.as_ref().map(|tokenizer| tokenizer.encode(word).pieces);
         pieces.is_ok_and(|pieces| pieces.len() == 1 && pieces[0].id as usize == id)

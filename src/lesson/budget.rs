@@ -41,13 +41,13 @@ pub(super) fn check_budget<'s>(
         return;
     };
     let needs = Needs::of(model, words, classes(model, corpus, words), longest);
-    check_memory(*node, needs.numbers);
+    needs.check(*node, "fewer steps, a smaller batch, shorter sentences, fewer words or a smaller dim");
+}
 
-    let remedy = "fewer steps, a smaller batch, shorter sentences, fewer words or a smaller dim";
-    // A small model does much besides multiplying.
-    if check_work(*node, "the training needs", needs.multiplications, remedy) {
-        check_work(*node, "the training takes as long as", needs.cost, remedy);
-    }
+/// The budget of the training of a pretrained model; whether it is within.
+pub(super) fn check_training(node: Node<'_>, model: &ModelConfig, words: usize, longest: usize) -> bool {
+    let needs = Needs::of(model, words, words, longest);
+    needs.check(node, "fewer steps, a smaller batch, shorter texts or a smaller model")
 }
 
 /// The multiplications that static vectors are trained with.
@@ -81,6 +81,16 @@ impl Needs {
             multiplications: training(forward_multiplications),
             cost: training(forward_cost),
         }
+    }
+}
+
+impl Needs {
+    /// Says what is too much; true where nothing is.
+    fn check(&self, node: Node<'_>, remedy: &str) -> bool {
+        // A small model does much besides multiplying.
+        check_memory(node, self.numbers)
+            & (check_work(node, "the training needs", self.multiplications, remedy)
+                && check_work(node, "the training takes as long as", self.cost, remedy))
     }
 }
 
@@ -165,14 +175,17 @@ fn mebibytes(bytes: f64) -> f64 {
     bytes / f64::from(1 << 20)
 }
 
-fn check_memory(node: Node<'_>, numbers: f64) {
+/// Whether the numbers fit into the memory that training may take.
+fn check_memory(node: Node<'_>, numbers: f64) -> bool {
     let bytes = NUMBER_BYTES * numbers;
-    if bytes > TRAINING_BYTES_MAX {
+    let fits = bytes <= TRAINING_BYTES_MAX;
+    if !fits {
         let [needed, most] = [bytes, TRAINING_BYTES_MAX].map(mebibytes);
         node.field_issue(format!("the training needs {needed:.0} MiB of memory")).expected(format!(
             "at most {most:.0} MiB: fewer steps, a smaller batch, shorter sentences, fewer words or narrower heads"
         ));
     }
+    fits
 }
 
 /// Whether the work is within the limit; `needs` says what it is work for.

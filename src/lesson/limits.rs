@@ -71,6 +71,8 @@ pub const NORM_EPSILON_MAX: f64 = 0.1;
 pub const GENERATED_MAX: usize = 64;
 /// Words of one sentence.
 pub const TOKENS_MAX: usize = 64;
+/// Texts that a pretrained model is trained on further.
+pub const TEXTS_MAX: usize = 10_000;
 /// Pieces of one text that a pretrained model reads.
 pub const PIECES_MAX: usize = 128;
 pub const WINDOW_MAX: usize = 16;

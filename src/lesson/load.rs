@@ -183,7 +183,7 @@ fn read_on_a_model(record: &mut Record<'_>) -> Option<Lesson> {
     if let Some(groups) = record.given("groups") {
         groups.issue("groups: a lesson about a pretrained model has no groups").expected("no groups");
     }
-    let lesson = record.take("model", read_pretrained).map(Lesson::of_model);
+    let lesson = record.take("model", read_pretrained);
     let model = lesson.as_ref().and_then(|lesson| match &lesson.static_embedding {
         StaticEmbedding::Pretrained(model) => Some(model.clone()),
         StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => None,

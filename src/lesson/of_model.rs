@@ -17,12 +17,6 @@ impl Lesson {
     /// The lesson that opens on a model's folder.
     pub fn of_model(model: ModelFolder) -> Self {
         let config = &model.config;
-        let objective = if config.family == Family::Gpt2 {
-            Objective::NextWord
-        } else {
-            // The rate that BERT was trained with; nothing is trained here.
-            Objective::MaskedWord { rate: 0.15, among: Vec::new(), stand_ins: Vec::new() }
-        };
         Self {
             id: id(&model.name),
             title: model.name.clone(),
@@ -36,7 +30,7 @@ impl Lesson {
             corpus: Corpus::default(),
             model: ModelConfig {
                 architecture: model.architecture.clone(),
-                objective,
+                objective: Self::objective_of(config),
                 costs: DistanceCosts::default(),
                 weights: Vec::new(),
                 steps: 0,
@@ -53,6 +47,15 @@ impl Lesson {
             claims: Vec::new(),
             static_embedding: StaticEmbedding::Pretrained(Arc::new(model)),
         }
+    }
+
+    /// What a model of this shape was trained to.
+    pub(super) fn objective_of(config: &Config) -> Objective {
+        if config.family == Family::Gpt2 {
+            return Objective::NextWord;
+        }
+        // The rate that BERT was trained with.
+        Objective::MaskedWord { rate: 0.15, among: Vec::new(), stand_ins: Vec::new() }
     }
 }
 

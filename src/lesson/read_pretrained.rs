@@ -1,13 +1,20 @@
-//! Reads the name of a pretrained model that a lesson is about: `model: Pretrained("org/name")`.
+//! Reads the pretrained model that a lesson is about: `model: Pretrained("org/name")`, or with texts that it is trained
+//! on further.
 
 use std::path::{Component, Path, PathBuf};
 
-use super::decode::text;
+use super::budget::check_training;
+use super::decode::{flag, list, number, share, text, whole};
 use super::issue::shorten;
-use super::record::Record;
+use super::limits::{BATCH_MAX, PIECES_MAX, STEPS_MAX, TEXTS_MAX};
+use super::read_training::{LEARNING_RATE, is_learning_rate, read_optimiser, read_stop};
+use super::record::{Record, complete, fields};
+use super::schema::{Corpus, Lesson, ModelConfig, Objective, StopRule, Topic};
 use super::source::Node;
+use crate::numerics::optimiser::Method;
 use crate::pretrained::cache::{Environment, ModelName, find};
 use crate::pretrained::folder::ModelFolder;
+use crate::pretrained::tokenizer::write::MASK;
 
 const NAME: &str = "Pretrained";
 
@@ -16,33 +23,130 @@ pub(super) fn is_pretrained(model: Node<'_>) -> bool {
     model.text.starts_with(NAME)
 }
 
-/// The model, opened; its weights are read later.
-pub(super) fn read_pretrained(node: Node<'_>) -> Option<ModelFolder> {
+/// How a model is trained on: its texts, and what a lesson says of any training.
+struct Further {
+    texts: Vec<String>,
+    train_embedding: bool,
+    steps: usize,
+    batch: usize,
+    learning_rate: f64,
+    weight_decay: f64,
+    optimiser: Method,
+    stop: Vec<StopRule>,
+}
+
+/// The lesson of the model, which is opened; its weights are read later.
+pub(super) fn read_pretrained(node: Node<'_>) -> Option<Lesson> {
     let mut record = Record::open(node, &[NAME])?;
-    let folder = record.take_item("\"org/name\"", read_folder);
+    if record.given("from").is_none() {
+        let model = record.take_item("\"org/name\"", read_model);
+        record.finish();
+        return model.map(Lesson::of_model);
+    }
+    let model = record.take("from", read_model);
+    fields! { record;
+        texts: |node| read_texts(node, model.as_ref());
+        train_embedding: flag, or false;
+        steps: whole(1..=STEPS_MAX), or 100;
+        batch: whole(1..=BATCH_MAX), or 16;
+        learning_rate: number(is_learning_rate, LEARNING_RATE), or 1e-4;
+        weight_decay: share, or 0.0;
+        optimiser: read_optimiser, or Method::ADAM;
+        stop: read_stop, or Vec::new();
+    }
     record.finish();
-    let (folder, node) = folder?;
+    let further =
+        complete!(Further { texts, train_embedding, steps, batch, learning_rate, weight_decay, optimiser, stop });
+    let (model, further) = (model?, further?);
+    let longest = further.texts.iter().filter_map(|text| model.pieces(text).ok()).map(|pieces| pieces.len()).max();
+    let vocabulary = model.config.vocabulary;
+    let lesson = trained_further(Lesson::of_model(model), further);
+    check_training(node, &lesson.model, vocabulary, longest.unwrap_or(0)).then_some(lesson)
+}
+
+fn trained_further(lesson: Lesson, further: Further) -> Lesson {
+    let Further { texts, train_embedding, steps, batch, learning_rate, weight_decay, optimiser, stop } = further;
+    let mut architecture = lesson.model.architecture.clone();
+    architecture.train_embedding = train_embedding;
+    // A bias that no file has would have no place when the model is written.
+    architecture.readout_bias &= !matches!(lesson.model.objective, Objective::NextWord);
+    let corpus = Corpus {
+        sentences: texts.len(),
+        topics: vec![Topic { name: "texts".to_owned(), templates: texts }],
+        ..Corpus::default()
+    };
+    let model = ModelConfig {
+        architecture,
+        steps,
+        batch,
+        learning_rate,
+        weight_decay,
+        optimiser,
+        stop,
+        ..lesson.model.clone()
+    };
+    Lesson { model, corpus, ..lesson }
+}
+
+/// Texts that the model can learn from.
+fn read_texts(node: Node<'_>, model: Option<&ModelFolder>) -> Option<Vec<String>> {
+    let texts = list(node, TEXTS_MAX, |node| read_text(node, model))?;
+    if let Some(why) = model.and_then(cannot_learn) {
+        return node.issue(format!("texts: {why}")).expected("a model that guesses words, with its tokenizer").none();
+    }
+    if texts.is_empty() { node.issue("texts: none").expected("at least one").none() } else { Some(texts) }
+}
+
+/// Why a model cannot be trained on texts, if it cannot.
+fn cannot_learn(model: &ModelFolder) -> Option<String> {
+    let name = &model.name;
+    if !model.has_head {
+        return Some(format!("{name} has no head that guesses words"));
+    }
+    let Some(tokenizer) = &model.tokenizer else { return Some(format!("{name} has no tokenizer")) };
+    let hides = !model.config.causal && tokenizer.id_of(MASK).is_none();
+    hides.then(|| format!("the tokenizer of {name} has no piece {MASK}, which would hide a word"))
+}
+
+fn read_text(node: Node<'_>, model: Option<&ModelFolder>) -> Option<String> {
+    let written = text(node)?;
+    let Some(model) = model else { return Some(written) };
+    let least = match Lesson::objective_of(&model.config) {
+        Objective::NextWord => 2,
+        _ => 1 + model.pieces("").map_or(0, |added| added.len()),
+    };
+    let most = model.config.positions.min(PIECES_MAX);
+    let found = match model.pieces(&written) {
+        Ok(pieces) if (least..=most).contains(&pieces.len()) => return Some(written),
+        Ok(pieces) => format!("a text of {} pieces", pieces.len()),
+        Err(why) => why,
+    };
+    node.issue(format!("texts: {found}")).expected(format!("from {least} to {most} pieces")).none()
+}
+
+/// A name in the Hugging Face cache, or `./` and a folder beside the lesson.
+fn read_model(node: Node<'_>) -> Option<ModelFolder> {
+    let folder = read_folder(node)?;
     match ModelFolder::open(&folder) {
         Ok(model) => Some(model),
         Err(refusal) => node.issue(format!("model: {refusal}")).none(),
     }
 }
 
-/// A name in the Hugging Face cache, or `./` and a folder beside the lesson.
-fn read_folder(node: Node<'_>) -> Option<(PathBuf, Node<'_>)> {
+fn read_folder(node: Node<'_>) -> Option<PathBuf> {
     let written = text(node)?;
     if let Some(beside) = written.strip_prefix("./") {
         let beside = Path::new(beside);
         // A lesson looks at nothing outside of its own folder.
         let is_within = beside.components().all(|part| matches!(part, Component::Normal(_)));
         return match is_within {
-            true => Some((Path::new(node.issues.source.file).parent().unwrap_or(Path::new("")).join(beside), node)),
+            true => Some(Path::new(node.issues.source.file).parent().unwrap_or(Path::new("")).join(beside)),
             false => wrong_name(node, &written),
         };
     }
     let Some(name) = ModelName::new(&written) else { return wrong_name(node, &written) };
     match find(&name, &Environment::of_process()) {
-        Ok(folder) => Some((folder, node)),
+        Ok(folder) => Some(folder),
         Err(absent) => node.issue(absent.to_string()).none(),
     }
 }

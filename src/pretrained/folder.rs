@@ -117,12 +117,18 @@ impl ModelFolder {
     /// # Errors
     /// If one cannot be read.
     pub fn tokenizer_files(&self) -> Result<Vec<ModelFile>, Refusal> {
+        let texts = self.tokenizer_texts()?;
+        Ok(texts.iter().map(|(name, text)| ModelFile::of_text(name, text)).collect())
+    }
+
+    /// The files of its tokenizer with their texts.
+    ///
+    /// # Errors
+    /// If one cannot be read.
+    pub fn tokenizer_texts(&self) -> Result<Vec<(&'static str, String)>, Refusal> {
         let all = [TOKENIZER, TOKENIZER_CONFIG, PIECES, IDS, MERGES];
-        let files = all.map(|name| {
-            let text = text_if_there(&self.path, name, TOKENIZER_BYTES_MAX)?;
-            Ok(text.map(|text| ModelFile::of_text(name, &text)))
-        });
-        files.into_iter().filter_map(Result::transpose).collect()
+        let texts = all.map(|name| Ok(text_if_there(&self.path, name, TOKENIZER_BYTES_MAX)?.map(|text| (name, text))));
+        texts.into_iter().filter_map(Result::transpose).collect()
     }
 
     /// A line on what it is.

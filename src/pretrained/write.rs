@@ -1,4 +1,4 @@
-//! A model of whole words, written as the folder of a pretrained one: what [`load`](super::load) reads, and what
+//! A model written as the folder of a pretrained one: what [`load`](super::load) reads, and what
 //! transformers opens. Names and layouts are those of the [reader](super::names).
 
 use super::cache::{CONFIG, WEIGHTS};
@@ -6,7 +6,7 @@ use super::config::{Config, Family};
 use super::folder::{TOKENIZER, TOKENIZER_CONFIG};
 use super::load::{architecture, wanted};
 use super::safetensors::write::file;
-use super::tokenizer::write::{MASK, UNKNOWN, config as tokenizer_config, of_words};
+use super::tokenizer::write::{Cut, MASK, NewTokenizer, UNKNOWN};
 use crate::numerics::model::Readout;
 use crate::numerics::params::TensorId;
 
@@ -24,20 +24,22 @@ impl Family {
     }
 }
 
-/// The files of a folder with a model of these words. `entry` is an entry of a tensor in the shapes of the config.
-pub fn files(
-    config: &Config,
-    readout: Readout,
-    words: &[String],
-    entry: impl Fn(TensorId, usize, usize) -> f32,
-) -> [NewFile; 4] {
-    let special = config.family.special_pieces();
+/// The tokenizer of a lesson's words.
+pub fn of_words(words: &[String], family: Family) -> NewTokenizer<'_> {
+    NewTokenizer { own: words, special: family.special_pieces(), cut: Cut::Words }
+}
+
+impl NewTokenizer<'_> {
+    /// Its files, beside a model that reads so many tokens.
+    pub fn files(&self, tokens_max: usize) -> Vec<NewFile> {
+        vec![(TOKENIZER, self.to_json().into_bytes()), (TOKENIZER_CONFIG, self.config(tokens_max).into_bytes())]
+    }
+}
+
+/// The files of a folder with a model, but for its tokenizer's. `entry` is an entry of a tensor in the shapes of the
+/// config.
+pub fn files(config: &Config, readout: Readout, entry: impl Fn(TensorId, usize, usize) -> f32) -> Vec<NewFile> {
     let tensors = config.family.tensors(&wanted(config, &architecture(config, readout)), entry);
     let tensors = tensors.iter().map(|(name, tensor)| (name.clone(), (&tensor.shape[..], &tensor.numbers[..])));
-    [
-        (CONFIG, config.to_json().into_bytes()),
-        (WEIGHTS, file(&tensors.collect())),
-        (TOKENIZER, of_words(words, special).into_bytes()),
-        (TOKENIZER_CONFIG, tokenizer_config(special, config.positions).into_bytes()),
-    ]
+    vec![(CONFIG, config.to_json().into_bytes()), (WEIGHTS, file(&tensors.collect()))]
 }

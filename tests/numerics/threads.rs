@@ -6,7 +6,7 @@ use crate::common::numerics::{filled, generator, is_close, largest_difference, r
 use attune::numerics::attention::{AttentionConfig, Room};
 use attune::numerics::model::parallel::Shards;
 use attune::numerics::model::{
-    Architecture, AttentionModel, Batch, Candidates, Classes, Pooling, Readout, Workspace, model_backward,
+    Architecture, AttentionModel, Batch, Candidates, Classes, Masking, Pooling, Readout, Workspace, model_backward,
     model_forward,
 };
 use attune::numerics::optimiser::{Method, Optimiser, OptimiserConfig};
@@ -38,7 +38,9 @@ fn batch(pooling: Pooling) -> Batch {
     let mut masking = stream(5, Stream::Masking);
     for (i, sentence) in [&[0, 1, 2, 4, 3, 7][..], &[8], &[5, 5, 7], &[2, 6], &[1, 0, 3, 8]].into_iter().enumerate() {
         match pooling {
-            Pooling::Every => batch.push_masked(sentence, 0, &Candidates::all(VOCABULARY), 0.5, &mut masking),
+            Pooling::Every => {
+                batch.push_masked(sentence, 0, &Candidates::all(VOCABULARY), &Masking::of_lessons(0.5), &mut masking)
+            }
             Pooling::Last | Pooling::Mean => batch.push_labelled(sentence, 1, i),
         }
     }

@@ -8,6 +8,7 @@ mod config;
 mod examined;
 mod exported;
 mod forms;
+mod further;
 mod goes_on;
 mod heads;
 mod hostile;

@@ -134,11 +134,11 @@ impl LessonModel {
         let EmbeddedCorpus { space, examples, pretrained, progress, .. } = ground.clone();
         let lesson = &*origin.lesson;
         let trainer = match &pretrained {
-            Some(model) => Trainer::of_pretrained(lesson, &space, model),
+            Some(model) => Trainer::of_pretrained(lesson, &space, model, &examples),
             None => Trainer::new(lesson, &space, &examples),
         };
         let classes = class_names(lesson, &trainer.model.classes, &space.vocabulary);
-        if trainer.sentences() == 0 && pretrained.is_none() {
+        if trainer.sentences() == 0 && (pretrained.is_none() || lesson.model.steps > 0) {
             let words = "no sentence of the corpus has a word that the model could be asked for".to_owned();
             return Err(LessonFault { words, field: &["model", "objective"] });
         }

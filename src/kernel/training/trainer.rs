@@ -12,16 +12,19 @@ use crate::kernel::training::stop::{Diverged, Origin, Overflow};
 use crate::kernel::vectors::examples::Example;
 use crate::kernel::vectors::examples::has_one_meaning;
 use crate::kernel::vectors::network;
-use crate::lesson::schema::{Lesson, ModelConfig, Objective};
+use crate::lesson::schema::{Lesson, ModelConfig, Objective, StaticEmbedding};
 use crate::numerics::attention::Room;
 use crate::numerics::model::activations::Interventions;
 use crate::numerics::model::cost::forward_cost;
-use crate::numerics::model::{Activations, AttentionModel, Batch, Pooling, Workspace, model_backward, model_forward};
+use crate::numerics::model::{
+    Activations, AttentionModel, Batch, Masking, Pooling, Workspace, model_backward, model_forward,
+};
 use crate::numerics::optimiser::{NUMBERS_PER_PARAMETER, Optimiser, OptimiserConfig};
-use crate::numerics::params::Parameters;
+use crate::numerics::params::{Parameters, TensorName};
 use crate::numerics::rng::{Generator, Stream, stream};
 use crate::numerics::tensor_norms::{TensorNorms, first_not_finite};
 use crate::pretrained::load::Pretrained;
+use crate::pretrained::tokenizer::write::MASK;
 
 /// Everything that a training step reads and changes: from the same state come the same steps, bit
 /// for bit.
@@ -56,6 +59,8 @@ impl TrainingState {
 pub struct Trainer {
     pub model: AttentionModel<f32>,
     config: ModelConfig,
+    /// How words are hidden, where hidden words are asked for.
+    masking: Option<Masking>,
     examples: Vec<Example>,
     /// By word: its meaning is the same in every sentence, so that it has a place to keep.
     keeps: Vec<bool>,
@@ -66,7 +71,7 @@ pub struct Trainer {
     batch: Batch,
     /// Room for a step; none of a model that is not trained.
     room: Option<StepRoom>,
-    /// The parameters of a model that was read.
+    /// The parameters that a model was read with: its start.
     read: Option<Arc<Parameters<f32>>>,
 }
 
@@ -82,11 +87,11 @@ impl Trainer {
         let keeps = space.vocabulary.iter().map(|word| has_one_meaning(lesson, word)).collect();
         let max_tokens = config.architecture.max_tokens;
         let shortest = if config.objective == Objective::NextWord { 2 } else { 1 };
-        let masked = matches!(config.objective, Objective::MaskedWord { .. });
+        let masking = masking(lesson);
         let fits = |example: &&Example| {
             let words = example.words();
             (shortest..=max_tokens).contains(&words.len())
-                && (!masked
+                && (masking.is_none()
                     || words.iter().any(|&word| model.classes.candidates().is_some_and(|c| c.class(word).is_some())))
         };
         let examples: Vec<Example> = examples.iter().filter(fits).cloned().collect();
@@ -103,6 +108,7 @@ impl Trainer {
             read: None,
             model,
             config,
+            masking,
             examples,
             keeps,
             seed: lesson.seed,
@@ -111,11 +117,29 @@ impl Trainer {
         }
     }
 
-    /// A model that was read from files: it has no step to do.
-    pub fn of_pretrained(lesson: &Lesson, space: &StaticSpace, pretrained: &Pretrained) -> Self {
+    /// A model that was read from files, to be trained on: what it was read with is its start.
+    pub fn of_pretrained(lesson: &Lesson, space: &StaticSpace, pretrained: &Pretrained, examples: &[Example]) -> Self {
+        if lesson.model.steps == 0 {
+            return Self::at_rest(lesson, space, pretrained);
+        }
+        let trainer = Self::new(lesson, space, examples);
+        // Packed weights have no gradient.
+        let mut start = trainer.model.zeros();
+        for spec in start.specs().to_vec() {
+            match spec.id.name {
+                TensorName::Embedding => start.values_of_mut(spec.id).copy_from_slice(space.vectors.flat()),
+                _ => start.set_row_major(spec.id, &pretrained.parameters.row_major(spec.id)),
+            }
+        }
+        Self { read: Some(Arc::new(start)), ..trainer }
+    }
+
+    /// A model that was read from files and has no step to do.
+    fn at_rest(lesson: &Lesson, space: &StaticSpace, pretrained: &Pretrained) -> Self {
         Self {
             model: network(lesson, space),
             config: lesson.model.clone(),
+            masking: None,
             examples: Vec::new(),
             keeps: Vec::new(),
             seed: lesson.seed,
@@ -152,8 +176,9 @@ impl Trainer {
         let draws = Draws { batches: stream(self.seed, Stream::Batches), masking: stream(self.seed, Stream::Masking) };
         let config = OptimiserConfig { method, learning_rate, weight_decay };
         if let Some(parameters) = self.read.clone() {
-            // Nothing is learned, and so nothing remembered of it.
-            let optimiser = Optimiser::new(config, &Parameters::zeros(&[]));
+            // What is not learned is not remembered either.
+            let none = Parameters::zeros(&[]);
+            let optimiser = Optimiser::new(config, if self.room.is_some() { &parameters } else { &none });
             return TrainingState { parameters, optimiser, step: 0, draws };
         }
         let mut parameters = self.model.init(self.seed);
@@ -204,12 +229,14 @@ impl Trainer {
         let max_tokens = self.config.architecture.max_tokens;
         for _ in 0..self.config.batch {
             let example = &self.examples[draws.batches.random_range(0..self.examples.len())];
-            // Sentences begin anywhere, so that the model learns how far apart words stand and not where.
-            let first = draws.batches.random_range(0..=max_tokens - example.words().len());
+            // Sentences begin anywhere, so that the model learns how far apart words stand and not where; but those of a
+            // pretrained model where it knows them to begin.
+            let last_first = if self.read.is_some() { 0 } else { max_tokens - example.words().len() };
+            let first = draws.batches.random_range(0..=last_first);
             let sentences = self.batch.input.rows.count();
-            match (example, &self.config.objective, self.model.classes.candidates()) {
-                (Example::Words(words), Objective::MaskedWord { rate, .. }, Some(candidates)) => {
-                    self.batch.push_masked(words, first, candidates, *rate, &mut draws.masking);
+            match (example, &self.masking, self.model.classes.candidates()) {
+                (Example::Words(words), Some(masking), Some(candidates)) => {
+                    self.batch.push_masked(words, first, candidates, masking, &mut draws.masking);
                 }
                 (Example::Words(words), _, Some(candidates)) => self.batch.push_next(words, first, candidates),
                 (Example::Labelled { words, label }, ..) => self.batch.push_labelled(words, first, *label),
@@ -224,6 +251,17 @@ impl Trainer {
             }
         }
     }
+}
+
+/// How the objective hides words; `None` where it hides none.
+fn masking(lesson: &Lesson) -> Option<Masking> {
+    let Objective::MaskedWord { rate, .. } = lesson.model.objective else { return None };
+    let StaticEmbedding::Pretrained(model) = &lesson.static_embedding else { return Some(Masking::of_lessons(rate)) };
+    let tokenizer = model.tokenizer.as_ref()?;
+    let mask = tokenizer.id_of(MASK)? as usize;
+    // What it puts around a text.
+    let added = tokenizer.encode("").pieces.into_iter().map(|piece| piece.id as usize);
+    Some(Masking::of_bert(rate, mask, added.collect()))
 }
 
 /// Finds the reason why the loss of a batch overflows, sentence by sentence.

@@ -2,6 +2,7 @@
 
 use crate::kernel::data::vocabulary::index_of;
 use crate::lesson::schema::{Lesson, Objective, Order};
+use crate::pretrained::folder::ModelFolder;
 
 /// A sentence that training sees, as rows of the vocabulary.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +38,13 @@ pub fn examples(
         _ => Example::Words(words.clone()),
     };
     sentences.iter().zip(topics).map(example).collect()
+}
+
+/// The examples of a pretrained model: the pieces of the lesson's texts.
+pub fn of_texts(lesson: &Lesson, model: &ModelFolder) -> Vec<Example> {
+    let texts = lesson.corpus.topics.iter().flat_map(|topic| &topic.templates);
+    let pieces = texts.filter_map(|text| model.pieces(text).ok());
+    pieces.map(|pieces| Example::Words(pieces.into_iter().map(|piece| piece.id as usize).collect())).collect()
 }
 
 /// Makes targets of sources, by the rule of a sequence objective.

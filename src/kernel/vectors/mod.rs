@@ -11,7 +11,7 @@ use crate::kernel::data::space::{Basis, ScaleNorm, SharedScale, StaticSpace};
 use crate::kernel::data::vocabulary::{index_of, rows_of};
 use crate::kernel::scene::layers::Layers;
 use crate::kernel::scene::sentence::Sentence;
-use crate::kernel::vectors::examples::{Example, Rewriter, examples};
+use crate::kernel::vectors::examples::{Example, Rewriter, examples, of_texts};
 use crate::kernel::vectors::loading::Loading;
 use crate::lesson::corpus;
 use crate::lesson::locate::FieldPath;
@@ -80,7 +80,10 @@ impl SpaceTrainer {
             |words: &[String]| words.iter().filter_map(|word| index.get(word.as_str()).copied()).collect::<Vec<_>>();
         let mut corpus: Vec<_> = sentences.iter().map(|sentence| rows(&sentence.words)).collect();
         let topics: Vec<_> = sentences.iter().map(|sentence| sentence.topic).collect();
-        let examples = examples(&lesson.model.objective, &vocabulary, &corpus, &topics).into();
+        let examples = match &lesson.static_embedding {
+            StaticEmbedding::Pretrained(model) => of_texts(lesson, model).into(),
+            _ => examples(&lesson.model.objective, &vocabulary, &corpus, &topics).into(),
+        };
         if let Some(rewriter) = Rewriter::of(&lesson.model.objective, &vocabulary).filter(Rewriter::replaces_words) {
             let written: Vec<_> = corpus.iter().map(|source| rewriter.target(source)).collect();
             corpus.extend(written);

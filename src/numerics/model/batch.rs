@@ -6,6 +6,7 @@ use rand::RngExt;
 
 use super::Pooling;
 use super::classes::Candidates;
+use super::masking::Masking;
 use crate::numerics::attention::Rows;
 use crate::numerics::rng::Generator;
 
@@ -82,9 +83,6 @@ impl Sequences {
         self.rows.push(tokens);
     }
 }
-
-/// Share of the masked-word targets whose word is hidden; the others are replaced.
-const HIDDEN_SHARE: f64 = 0.5;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batch {
@@ -168,8 +166,8 @@ impl Batch {
 
     /// Adds a sentence for the masked-word objective (after Devlin et al. 2019, section 3.1).
     ///
-    /// Each word is hidden with probability `rate`, and one of the candidates for certain; a
-    /// sentence without candidates is not added. The candidates among these are the targets; half of
+    /// Each word is hidden with the masking's rate, and one of the candidates for certain; a
+    /// sentence without candidates is not added. The candidates among these are the targets; some of
     /// them are replaced by a random candidate instead of being hidden, so that it is the context
     /// that has to tell what belongs there.
     pub fn push_masked(
@@ -177,10 +175,11 @@ impl Batch {
         sentence: &[usize],
         first: usize,
         candidates: &Candidates,
-        rate: f64,
+        masking: &Masking,
         rng: &mut Generator,
     ) {
-        let count = sentence.iter().filter(|&&word| candidates.class(word).is_some()).count();
+        let class = |word: usize| candidates.class(word).filter(|_| !masking.spares(word));
+        let count = sentence.iter().filter(|&&word| class(word).is_some()).count();
         if count == 0 {
             return;
         }
@@ -188,16 +187,17 @@ impl Batch {
         let start = self.input.words.len();
         let mut seen = 0;
         for (t, &word) in sentence.iter().enumerate() {
-            let target = candidates.class(word).filter(|_| {
+            let target = class(word).filter(|_| {
                 seen += 1;
-                seen - 1 == certain || rng.random_bool(rate)
+                seen - 1 == certain || rng.random_bool(masking.rate)
             });
             let shown = match target {
                 Some(class) => {
                     self.targets.push((start + t, class));
-                    if rng.random_bool(HIDDEN_SHARE) { None } else { Some(candidates.draw_stand_in(rng)) }
+                    masking.show(word, candidates, rng)
                 }
-                None => (!rng.random_bool(rate)).then_some(word),
+                None if masking.spares(word) || !rng.random_bool(masking.rate) => Some(word),
+                None => masking.mask,
             };
             self.input.words.push(shown);
         }

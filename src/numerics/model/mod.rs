@@ -17,7 +17,7 @@
 //! contextual vectors share one space. Where a second sentence is the source, its own blocks make of
 //! it what the cross-attention of [`Architecture::blocks`] looks at.
 //!
-//! In reading order: this file says what a model is, [`classes`] and [`batch`] what it is asked,
+//! In reading order: this file says what a model is, [`classes`], [`batch`] and [`masking`] what it is asked,
 //! [`step`] answers and learns, by the [`loss`], [`parallel`] on several threads, [`activations`] shows one sentence,
 //! [`generate`] goes on with it, [`attribution`] takes an answer apart, and [`cost`] tells what sizes cost.
 
@@ -28,6 +28,7 @@ pub mod classes;
 pub mod cost;
 pub mod generate;
 mod loss;
+pub mod masking;
 pub mod parallel;
 pub mod step;
 pub mod transform;
@@ -36,6 +37,7 @@ pub use activations::Activations;
 pub use batch::{Batch, Sequences};
 pub use classes::{Candidates, Classes};
 pub use loss::DistanceCosts;
+pub use masking::Masking;
 pub use step::{Workspace, model_backward, model_forward};
 
 use std::sync::Arc;

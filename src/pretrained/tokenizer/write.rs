@@ -1,6 +1,6 @@
-//! A tokenizer of whole words, written: its words are those of lessons, and each is one piece.
+//! A tokenizer, written: of whole words, as lessons have them, or of pieces of words.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::split::WORDS;
 
@@ -8,49 +8,113 @@ use super::split::WORDS;
 pub const UNKNOWN: &str = "[UNK]";
 /// The name of the piece that hides a word.
 pub const MASK: &str = "[MASK]";
+/// The names of the pieces before and behind a text.
+const START: &str = "[CLS]";
+const END: &str = "[SEP]";
+/// The name of the piece that fills short texts of a batch up.
+const FILLER: &str = "[PAD]";
 
-/// The text of a `tokenizer.json` in which these words have the ids from 0 on, and the special pieces those behind
-/// them; [`UNKNOWN`] is one of those.
-pub fn of_words(words: &[String], special: &[&str]) -> String {
-    let ids = words.iter().map(String::as_str).chain(special.iter().copied()).zip(0u32..);
-    let vocabulary: serde_json::Map<String, Value> = ids.map(|(piece, id)| (piece.to_owned(), id.into())).collect();
-    let added = special.iter().zip(words.len()..).map(|(content, id)| {
-        json!({
-            "id": id, "content": content, "single_word": false, "lstrip": false, "rstrip": false,
-            "normalized": false, "special": true,
-        })
-    });
-    let tokenizer = json!({
-        "version": "1.0",
-        "truncation": null,
-        "padding": null,
-        "added_tokens": added.collect::<Vec<_>>(),
-        "normalizer": {
-            "type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": false, "strip_accents": false,
-            "lowercase": true,
-        },
-        "pre_tokenizer": {
-            "type": "Split", "pattern": { "Regex": WORDS }, "behavior": "Removed", "invert": true,
-        },
-        "post_processor": null,
-        "decoder": { "type": "WordPiece", "prefix": "##", "cleanup": false },
-        "model": {
-            "type": "WordPiece", "unk_token": UNKNOWN, "continuing_subword_prefix": "##",
-            "max_input_chars_per_word": 100, "vocab": vocabulary,
-        },
-    });
-    format!("{tokenizer:#}\n")
+/// How a tokenizer cuts a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// Into the words of a lesson, without marks.
+    Words,
+    /// Into words and marks, and words into pieces, those within a word with `##` before them; with a piece before and
+    /// one behind the text, as BERT has them.
+    Pieces,
 }
 
-/// The text of the `tokenizer_config.json` beside it, by which transformers takes it as it is.
-pub fn config(special: &[&str], tokens_max: usize) -> String {
-    let mask = special.contains(&MASK).then_some(MASK);
-    let config = json!({
-        "tokenizer_class": "PreTrainedTokenizerFast",
-        "unk_token": UNKNOWN,
-        "mask_token": mask,
-        "model_max_length": tokens_max,
-        "clean_up_tokenization_spaces": false,
-    });
-    format!("{config:#}\n")
+/// A tokenizer to be written.
+#[derive(Clone, Copy, Debug)]
+pub struct NewTokenizer<'a> {
+    /// The vocabulary, with the ids from 0 on.
+    pub own: &'a [String],
+    /// The special pieces, with the ids behind those; [`UNKNOWN`] is one of them.
+    pub special: &'a [&'a str],
+    pub cut: Cut,
+}
+
+impl<'a> NewTokenizer<'a> {
+    /// BERT's, of pieces.
+    pub fn of_pieces(own: &'a [String]) -> Self {
+        Self { own, special: &[FILLER, UNKNOWN, START, END, MASK], cut: Cut::Pieces }
+    }
+
+    /// Ids of all pieces.
+    pub fn count(&self) -> usize {
+        self.own.len() + self.special.len()
+    }
+
+    fn id_of(&self, special: &str) -> Option<usize> {
+        Some(self.own.len() + self.special.iter().position(|name| *name == special)?)
+    }
+
+    /// The text of its `tokenizer.json`.
+    pub fn to_json(&self) -> String {
+        let Self { own, special, cut } = *self;
+        let ids = own.iter().map(String::as_str).chain(special.iter().copied()).zip(0u32..);
+        let vocabulary: Map<String, Value> = ids.map(|(piece, id)| (piece.to_owned(), id.into())).collect();
+        let added = special.iter().zip(own.len()..).map(|(content, id)| {
+            json!({
+                "id": id, "content": content, "single_word": false, "lstrip": false, "rstrip": false,
+                "normalized": false, "special": true,
+            })
+        });
+        let words = json!({
+            "type": "Split", "pattern": { "Regex": WORDS }, "behavior": "Removed", "invert": true,
+        });
+        let tokenizer = json!({
+            "version": "1.0",
+            "truncation": null,
+            "padding": null,
+            "added_tokens": added.collect::<Vec<_>>(),
+            "normalizer": {
+                "type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": false, "strip_accents": false,
+                "lowercase": true,
+            },
+            "pre_tokenizer": if cut == Cut::Words { words } else { json!({ "type": "BertPreTokenizer" }) },
+            "post_processor": self.template(),
+            "decoder": { "type": "WordPiece", "prefix": "##", "cleanup": false },
+            "model": {
+                "type": "WordPiece", "unk_token": UNKNOWN, "continuing_subword_prefix": "##",
+                "max_input_chars_per_word": 100, "vocab": vocabulary,
+            },
+        });
+        format!("{tokenizer:#}\n")
+    }
+
+    /// The pieces around a text.
+    fn template(&self) -> Option<Value> {
+        let (start, end) = (self.id_of(START)?, self.id_of(END)?);
+        let special = |name: &str| json!({ "SpecialToken": { "id": name, "type_id": 0 } });
+        let text = |name: &str| json!({ "Sequence": { "id": name, "type_id": 0 } });
+        let single = [special(START), text("A"), special(END)];
+        Some(json!({
+            "type": "TemplateProcessing",
+            "pair": single.iter().cloned().chain([text("B"), special(END)]).collect::<Vec<_>>(),
+            "single": single,
+            "special_tokens": {
+                START: { "id": START, "ids": [start], "tokens": [START] },
+                END: { "id": END, "ids": [end], "tokens": [END] },
+            },
+        }))
+    }
+
+    /// The text of the `tokenizer_config.json` beside it, by which transformers takes it as it is.
+    pub fn config(&self, tokens_max: usize) -> String {
+        let if_there = |name| self.special.contains(&name).then_some(name);
+        let mut config = json!({
+            "tokenizer_class": "PreTrainedTokenizerFast",
+            "unk_token": UNKNOWN,
+            "mask_token": if_there(MASK),
+            "model_max_length": tokens_max,
+            "clean_up_tokenization_spaces": false,
+        });
+        for (field, name) in [("cls_token", START), ("sep_token", END), ("pad_token", FILLER)] {
+            if let Some(name) = if_there(name) {
+                config[field] = name.into();
+            }
+        }
+        format!("{config:#}\n")
+    }
 }

@@ -250,6 +250,8 @@ pub fn sentence(words: &[usize]) -> Sequences {
 
 /// Three sentences, one of them a single word, each objective's way. Positions start where they may.
 pub mod batches {
+    use attune::numerics::model::Masking;
+
     use super::{Batch, Stream, candidates, stream};
 
     const SENTENCES: [(&[usize], usize); 3] = [(&[0, 1, 2, 4, 3], 1), (&[8], 0), (&[5, 5, 7], 2)];
@@ -258,7 +260,7 @@ pub mod batches {
         let mut rng = stream(3, Stream::Masking);
         let mut batch = Batch::default();
         for (sentence, first) in SENTENCES {
-            batch.push_masked(sentence, first, &candidates(), 0.4, &mut rng);
+            batch.push_masked(sentence, first, &candidates(), &Masking::of_lessons(0.4), &mut rng);
         }
         assert!(batch.input.words.contains(&None) && batch.targets.len() >= 3);
         batch

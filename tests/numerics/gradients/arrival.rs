@@ -1,7 +1,7 @@
 //! Gradients of what makes vectors arrive: distances in the loss, and distances between words in the scores.
 
 use attune::numerics::attention::Mask;
-use attune::numerics::model::{Architecture, Batch, Candidates, Classes, Pooling, Readout};
+use attune::numerics::model::{Architecture, Batch, Candidates, Classes, Masking, Pooling, Readout};
 use attune::numerics::params::TensorName;
 use attune::numerics::positions::Positions;
 
@@ -97,7 +97,7 @@ fn stand_ins_take_the_places_of_hidden_words() {
     let mut rng = stream(1, Stream::Masking);
     let choice = candidates().with_stand_ins(vec![STAND_IN]);
     let mut batch = Batch::default();
-    (0..40).for_each(|_| batch.push_masked(&[0, 1, 4, 5], 0, &choice, 0.5, &mut rng));
+    (0..40).for_each(|_| batch.push_masked(&[0, 1, 4, 5], 0, &choice, &Masking::of_lessons(0.5), &mut rng));
     let shown = batch.targets.iter().map(|&(row, _)| batch.input.words[row]);
     assert!(shown.clone().all(|word| word.is_none_or(|word| word == STAND_IN)));
     assert!(shown.clone().any(|word| word.is_none()) && shown.clone().any(|word| word.is_some()));

@@ -1,0 +1,101 @@
+//! What each layer of a model knows of sentences that training never saw.
+
+use attune::numerics::Matrix;
+use attune::numerics::model::activations::Interventions;
+use attune::numerics::model::{Activations, AttentionModel, Sequences};
+use attune::numerics::params::Parameters;
+use attune::numerics::rng::{Stream, stream};
+use attune::numerics::vectors::Similarity;
+use attune::pretrained::tokenizer::Tokenizer;
+use attune::pretrained::tokenizer::write::MASK;
+
+use super::grammar::{self, Kind, Sentence};
+
+/// Sentences of a seed with a question of a kind.
+pub fn sentences(kind: Kind, count: usize, seed: u64) -> Vec<Sentence> {
+    let rng = &mut stream(seed, Stream::Perturbation);
+    let drawn = std::iter::repeat_with(|| grammar::sentence(rng));
+    let asks = |sentence: &Sentence| sentence.question.as_ref().is_some_and(|question| question.kind == kind);
+    drawn.filter(|sentence| sentence.is_kept_from_training() && asks(sentence)).take(count).collect()
+}
+
+/// A model to ask.
+pub struct Asked<'a> {
+    pub model: &'a AttentionModel<f32>,
+    pub parameters: &'a Parameters<f32>,
+    pub tokenizer: &'a Tokenizer,
+}
+
+impl Asked<'_> {
+    /// For each layer, from the vectors before all of them on: the share of sentences whose hidden word is likelier than
+    /// the other one, if the model ended there. Both are one piece; sentences with other words are left out.
+    pub fn accuracy(&self, sentences: &[Sentence]) -> Vec<f64> {
+        let mask = self.id(MASK).expect("a piece that hides words");
+        let asked = sentences.iter().filter_map(|sentence| {
+            let question = sentence.question.as_ref()?;
+            let (right, wrong) = (self.id(&sentence.words[question.at])?, self.id(&question.other)?);
+            let (pieces, at) = self.pieces(sentence);
+            let hidden: Vec<usize> =
+                pieces.iter().enumerate().map(|(i, &id)| if i == at { mask } else { id }).collect();
+            let states = self.states(&hidden, &[at]);
+            let logits = self.model.lens(self.parameters, states);
+            Some((0..logits.rows()).map(|layer| logits.get(layer, right) > logits.get(layer, wrong)).collect())
+        });
+        shares(asked)
+    }
+
+    /// For each layer, from the words' own vectors on: the share of occurrences of a word whose nearest other one, by
+    /// cosine, has the same sense.
+    pub fn senses(&self, sentences: &[Sentence]) -> Vec<f64> {
+        let occurrences: Vec<(&str, &str, Matrix<f32>)> = sentences
+            .iter()
+            .filter_map(|sentence| {
+                let question = sentence.question.as_ref()?;
+                let (pieces, at) = self.pieces(sentence);
+                Some((&*sentence.words[question.at], &*question.other, self.states(&pieces, &[at])))
+            })
+            .collect();
+        let layers = occurrences.first().map_or(0, |(.., states)| states.rows());
+        let nearest = occurrences.iter().enumerate().filter_map(|(i, (word, sense, states))| {
+            let others = || occurrences.iter().enumerate().filter(|(j, (other, ..))| *j != i && other == word);
+            others().next()?;
+            let of_layer = |layer: usize| {
+                let like = |of: &Matrix<f32>| Similarity::Cosine.of(states.row(layer), of.row(layer));
+                let nearest = others().max_by(|(_, (.., a)), (_, (.., b))| like(a).total_cmp(&like(b)));
+                nearest.is_some_and(|(_, (_, other, _))| other == sense)
+            };
+            Some((0..layers).map(of_layer).collect())
+        });
+        shares(nearest)
+    }
+
+    fn id(&self, piece: &str) -> Option<usize> {
+        self.tokenizer.id_of(piece).map(|id| id as usize)
+    }
+
+    /// The pieces of a sentence, and the first one of the word that is asked about.
+    fn pieces(&self, sentence: &Sentence) -> (Vec<usize>, usize) {
+        let pieces = self.tokenizer.encode(&sentence.text()).pieces;
+        let word = sentence.question.as_ref().map(|question| question.at);
+        let at = pieces.iter().position(|piece| piece.word == word).unwrap_or(0);
+        (pieces.iter().map(|piece| piece.id as usize).collect(), at)
+    }
+
+    /// The vectors of some places before all layers, and behind each.
+    fn states(&self, pieces: &[usize], places: &[usize]) -> Matrix<f32> {
+        let pass =
+            Activations::of(self.model, self.parameters, &Sequences::one(pieces), None, &Interventions::default());
+        let layers: Vec<&Matrix<f32>> =
+            [&*pass.input].into_iter().chain(pass.blocks.iter().map(|block| &*block.output)).collect();
+        let rows = layers.iter().flat_map(|layer| places.iter().flat_map(|&place| layer.row(place)));
+        Matrix::from_row_major(layers.len() * places.len(), self.model.architecture.width, rows.copied().collect())
+    }
+}
+
+/// The share of rows that are true, column by column.
+fn shares(rows: impl Iterator<Item = Vec<bool>>) -> Vec<f64> {
+    let rows: Vec<Vec<bool>> = rows.collect();
+    let columns = rows.first().map_or(0, Vec::len);
+    let share = |column: usize| rows.iter().filter(|row| row[column]).count() as f64 / rows.len() as f64;
+    (0..columns).map(share).collect()
+}

@@ -1,0 +1,97 @@
+//! Makes the small model of the lesson on layers, from nothing: draws sentences of a [`grammar`], learns pieces of their
+//! words, trains an encoder of BERT's shape to name hidden words, and writes its folder.
+//!
+//! ```text
+//! cargo run --release --no-default-features --example depth -- make lessons/depth
+//! cargo run --release --no-default-features --example depth -- evaluate lessons/depth
+//! ```
+//!
+//! One thread adds everything up in one order, so that processors with the same vector instructions write the same
+//! bytes. `--steps N` trains for less, to try a change.
+
+mod evaluation;
+mod grammar;
+mod pieces;
+mod training;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use attune::numerics::activation::Activation;
+use attune::numerics::model::Readout;
+use attune::numerics::rng::{Stream, stream};
+use attune::pretrained::folder::ModelFolder;
+use attune::pretrained::tokenizer::write::NewTokenizer;
+use attune::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
+use attune::pretrained::write::files;
+use attune::pretrained::{Config, Family, load};
+use attune::whole_file::write_folder;
+
+use evaluation::Asked;
+use grammar::Kind;
+
+const SEED: u64 = 1;
+/// Sentences that pieces are learnt from.
+const COUNTED: usize = 20_000;
+/// Merges: frequent words become whole, rare ones stay in pieces.
+const MERGES: usize = 520;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["make", folder] => make(Path::new(folder), training::STEPS),
+        ["make", folder, "--steps", steps] => make(Path::new(folder), steps.parse()?),
+        ["evaluate", folder] => evaluate(Path::new(folder)),
+        _ => Err("expected `make FOLDER`, `make FOLDER --steps N` or `evaluate FOLDER`".into()),
+    }
+}
+
+/// Prints what each layer knows.
+fn evaluate(folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    const SENTENCES: usize = 300;
+    let open = ModelFolder::open(folder)?;
+    let read = load(folder, &mut |_| true).map_err(|stopped| stopped.to_string())?;
+    let tokenizer = open.tokenizer.as_ref().ok_or("the folder has no tokenizer")?;
+    let asked = Asked { model: &read.model(), parameters: &read.parameters, tokenizer };
+    for kind in [Kind::Referent, Kind::Agreement, Kind::Negation, Kind::Sense] {
+        let sentences = evaluation::sentences(kind, SENTENCES, SEED);
+        let shares = if kind == Kind::Sense { asked.senses(&sentences) } else { asked.accuracy(&sentences) };
+        println!("{kind:?}: {}", shares.iter().map(|share| format!("{share:.2}")).collect::<Vec<_>>().join(" "));
+    }
+    Ok(())
+}
+
+/// Makes the model and writes it.
+fn make(folder: &Path, steps: usize) -> Result<(), Box<dyn std::error::Error>> {
+    let rng = &mut stream(SEED, Stream::Corpus);
+    let mut counts = BTreeMap::new();
+    for word in (0..COUNTED).flat_map(|_| grammar::sentence(rng).words) {
+        *counts.entry(word).or_default() += 1;
+    }
+    let pieces = pieces::learn(&counts, MERGES);
+    let written = NewTokenizer::of_pieces(&pieces);
+    let tokenizer = Tokenizer::read(TokenizerFiles::Json(&written.to_json()))?;
+    let config = Config {
+        family: Family::Bert,
+        width: 128,
+        layers: 6,
+        heads: 4,
+        hidden: 256,
+        activation: Activation::Gelu,
+        norm_epsilon: 1e-12,
+        positions: 48,
+        types: 1,
+        vocabulary: written.count(),
+        tied: true,
+        causal: false,
+        scaled: true,
+        scaled_by_layer: false,
+    };
+    println!("{config}; {} words of the language", counts.len());
+    let trained = training::train(&config, &tokenizer, SEED, steps);
+    let readout = Readout::Transformed(config.activation);
+    let mut files = files(&config, readout, |id, row, col| trained.entry(id, row, col).unwrap_or(0.0));
+    files.extend(written.files(config.positions));
+    write_folder(folder, &files)?;
+    Ok(())
+}

@@ -1,0 +1,47 @@
+//! Pieces of words, learnt from how often words occur: byte-pair merges (Sennrich, Haddow & Birch 2016, arXiv 1508.07909),
+//! written as WordPiece, where a piece that goes on with a word begins with `##`.
+
+use std::collections::BTreeMap;
+
+use super::grammar::is_mark;
+
+const GOES_ON: &str = "##";
+
+/// Letters, marks and so many merged pieces, in an order that depends on the words alone.
+pub fn learn(counts: &BTreeMap<String, usize>, merges: usize) -> Vec<String> {
+    let letters = ('a'..='z').flat_map(|letter| [letter.to_string(), format!("{GOES_ON}{letter}")]);
+    let mut pieces: Vec<String> = [".", ","].map(str::to_owned).into_iter().chain(letters).collect();
+    let words = counts.iter().filter(|(word, _)| !is_mark(word));
+    let mut words: Vec<(Vec<String>, usize)> = words.map(|(word, count)| (cut(word), *count)).collect();
+    for _ in 0..merges {
+        let mut pairs: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+        for (word, count) in &words {
+            for pair in word.windows(2) {
+                *pairs.entry((&pair[0], &pair[1])).or_default() += count;
+            }
+        }
+        // Of those that occur equally often, the first in the alphabet.
+        let Some((pair, _)) = pairs.into_iter().rev().max_by_key(|(_, count)| *count) else { break };
+        let (first, second) = (pair.0.to_owned(), pair.1.to_owned());
+        let merged = format!("{first}{}", second.trim_start_matches(GOES_ON));
+        for (word, _) in &mut words {
+            let mut at = 0;
+            while at + 1 < word.len() {
+                if word[at] == first && word[at + 1] == second {
+                    word[at].clone_from(&merged);
+                    word.remove(at + 1);
+                }
+                at += 1;
+            }
+        }
+        if !pieces.contains(&merged) {
+            pieces.push(merged);
+        }
+    }
+    pieces
+}
+
+fn cut(word: &str) -> Vec<String> {
+    let letters = word.chars().enumerate();
+    letters.map(|(at, letter)| if at == 0 { letter.to_string() } else { format!("{GOES_ON}{letter}") }).collect()
+}

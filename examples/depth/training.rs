@@ -1,0 +1,133 @@
+//! Training of an encoder on sentences of the [`grammar`]: it names hidden words, as in BERT (Devlin et al. 2019, arXiv
+//! 1810.04805, section 3.1), with whole words hidden, and often the word that the rest of the sentence decides.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use attune::numerics::Matrix;
+use attune::numerics::attention::Room;
+use attune::numerics::model::{
+    Architecture, AttentionModel, Batch, Candidates, Classes, Readout, Workspace, model_backward, model_forward,
+};
+use attune::numerics::optimiser::{Optimiser, OptimiserConfig};
+use attune::numerics::params::{Parameters, TensorName};
+use attune::numerics::rng::{Generator, Stream, stream};
+use attune::pretrained::Config;
+use attune::pretrained::load::architecture;
+use attune::pretrained::tokenizer::Tokenizer;
+use attune::pretrained::tokenizer::write::MASK;
+use rand::RngExt;
+
+use super::grammar::{self, Sentence};
+
+pub const STEPS: usize = 12_000;
+/// Sentences in a step.
+const BATCH: usize = 48;
+/// The learning rate rises to this, and then falls to nothing.
+const LEARNING_RATE: f64 = 1e-3;
+const RISING_STEPS: usize = 400;
+const WEIGHT_DECAY: f64 = 0.01;
+/// Standard deviation of word vectors and positions at the start: less, and the norm behind them would have to raise it.
+const VECTOR_INIT: f64 = 0.1;
+/// Share of words that are asked for.
+const ASKED: f64 = 0.15;
+/// Share of sentences in which the word that the others decide is asked for.
+const DECIDED_ASKED: f64 = 0.4;
+/// Of the words asked for: shares that are hidden, and that another piece stands for.
+const HIDDEN: f64 = 0.8;
+const REPLACED: f64 = 0.1;
+
+/// The parameters after so many steps, in the shapes of the config; the types of sentences are left out.
+pub fn train(config: &Config, tokenizer: &Tokenizer, seed: u64, steps: usize) -> Parameters<f32> {
+    let read = architecture(config, Readout::Transformed(config.activation));
+    let architecture = Architecture { train_embedding: true, segments: None, ..read };
+    let rng = &mut stream(seed, Stream::StaticInit);
+    let words = Matrix::from_fn(config.vocabulary, config.width, |_, _| of_size(VECTOR_INIT, rng));
+    let classes = Classes::Words(Candidates::all(config.vocabulary));
+    let model = AttentionModel::new(architecture, Arc::new(words), classes);
+    let mut parameters = model.init(seed);
+    parameters.values_of_mut(TensorName::Positions).iter_mut().for_each(|place| *place = of_size(VECTOR_INIT, rng));
+    let decay = OptimiserConfig { weight_decay: WEIGHT_DECAY, ..OptimiserConfig::adam(LEARNING_RATE) };
+    let mut optimiser = Optimiser::new(decay, &parameters);
+
+    let rows = BATCH * config.positions;
+    let mut workspace = Workspace::new(&model, Room { rows, longest: config.positions }, Room::NONE);
+    let mut batch = Batch::with_capacity(BATCH, rows);
+    let mut sentences = stream(seed, Stream::Batches);
+    let mut masking = stream(seed, Stream::Masking);
+    let asking = Asking { tokenizer, mask: tokenizer.id_of(MASK).expect("BERT has one") as usize, config };
+    let (began, mut mean) = (Instant::now(), 0.0);
+    for step in 1..=steps {
+        batch.clear();
+        while batch.input.rows.count() < BATCH {
+            let sentence = grammar::sentence(&mut sentences);
+            if !sentence.is_kept_from_training() {
+                asking.push(&sentence, &mut batch, &mut masking);
+            }
+        }
+        optimiser.set_learning_rate(LEARNING_RATE * share(step, steps));
+        let loss = model_forward(&model, &parameters, &batch, &mut workspace);
+        model_backward(&model, &parameters, &batch, &mut workspace);
+        optimiser.update(&mut parameters, &workspace.gradient);
+        const REPORT: usize = 100;
+        mean += loss / REPORT as f32;
+        if step.is_multiple_of(REPORT) {
+            println!("step {step}: loss {mean:.4} nats, {:.0} s", began.elapsed().as_secs_f64());
+            mean = 0.0;
+        }
+    }
+    parameters
+}
+
+/// The share of the learning rate at a step.
+fn share(step: usize, steps: usize) -> f64 {
+    let rising = step as f64 / RISING_STEPS as f64;
+    let falling = (steps + 1 - step) as f64 / steps.saturating_sub(RISING_STEPS).max(1) as f64;
+    rising.min(falling).min(1.0)
+}
+
+/// A number of a uniform distribution with this standard deviation.
+fn of_size(deviation: f64, rng: &mut Generator) -> f32 {
+    let bound = deviation * 3f64.sqrt();
+    rng.random_range(-bound..bound) as f32
+}
+
+struct Asking<'a> {
+    tokenizer: &'a Tokenizer,
+    mask: usize,
+    config: &'a Config,
+}
+
+impl Asking<'_> {
+    /// Adds a sentence with questions about some of its words.
+    fn push(&self, sentence: &Sentence, batch: &mut Batch, rng: &mut Generator) {
+        let pieces = self.tokenizer.encode(&sentence.text()).pieces;
+        let count = sentence.words.len();
+        let decided = sentence.question.as_ref().map(|question| question.at);
+        let decided = decided.filter(|_| rng.random_bool(DECIDED_ASKED));
+        let certain = decided.unwrap_or_else(|| rng.random_range(0..count));
+        let ways: Vec<Option<f64>> = (0..count)
+            .map(|word| (word == certain || rng.random_bool(ASKED)).then(|| rng.random_range(0.0..1.0)))
+            .collect();
+        let start = batch.input.words.len();
+        for (row, piece) in pieces.iter().enumerate() {
+            let id = piece.id as usize;
+            let shown = match piece.word.and_then(|word| ways[word]) {
+                None => id,
+                Some(way) => {
+                    batch.targets.push((start + row, id));
+                    if way < HIDDEN {
+                        self.mask
+                    } else if way < HIDDEN + REPLACED {
+                        rng.random_range(0..self.config.vocabulary)
+                    } else {
+                        id
+                    }
+                }
+            };
+            batch.input.words.push(Some(shown));
+        }
+        let words = batch.input.words.split_off(start);
+        batch.input.push(words, 0);
+    }
+}

@@ -138,7 +138,9 @@ pub(super) fn check_claims_work<'s>(
         | Fact::TokenDistance { at, .. }
         | Fact::TokenLength { at, .. }
         | Fact::TokenMove { at } => run(lengths[at.sentence]),
-        Fact::MoveCosine { at, other } => run(lengths[at.sentence]) + run(lengths[other.sentence]),
+        Fact::MoveCosine { at, other } | Fact::LayerCosine { at, other, .. } => {
+            run(lengths[at.sentence]) + run(lengths[other.sentence])
+        }
         Fact::Drift | Fact::Alignment { .. } => over_sentences(&run),
         Fact::ContributionError => over_sentences(&|tokens| run(tokens) + contribution_cost(architecture, tokens)),
         Fact::SequenceAccuracy => over_sentences(&|tokens| generation_cost(architecture, classes, tokens)),

@@ -9,6 +9,7 @@ use super::read_sentences::sentence_index;
 use super::record::{Record, complete, fields};
 use super::schema::{Claim, Expect, Fact, ModelConfig, Objective, Space, TokenPlace};
 use super::source::Node;
+use crate::numerics::model::Pooling;
 
 /// The parts of a lesson that its claims refer to; `None` where a part has issues of its own.
 pub(super) struct ClaimContext<'c> {
@@ -57,6 +58,7 @@ impl ClaimContext<'_> {
             "TokenLength",
             "TokenMove",
             "MoveCosine",
+            "LayerCosine",
             "Mixture",
             "Cosine",
             "FinalLoss",
@@ -125,7 +127,14 @@ impl ClaimContext<'_> {
                 sentence: |node| self.names.sentence(node);
                 hides: whole(0..=sentence.as_ref().map_or(TOKENS_MAX, |words| self.names.tokens(words).len()) - 1), optional;
                 answer: |node| self.read_answer(node);
+                layer: whole(0..=self.layers()), optional;
             } },
+            "LayerCosine" => {
+                let at = self.take_token(&mut record, ["sentence", "token"]);
+                let other = self.take_token(&mut record, ["other_sentence", "other_token"]);
+                let layer = record.take("layer", whole(0..=self.layers()));
+                complete!(Fact::LayerCosine { at, other, layer })
+            }
             "Weight" => {
                 let (sentence, tokens) = self.take_sentence(&mut record, "sentence");
                 let heads = self.model.map_or(BLOCKS_MAX * HEADS_MAX, |model| model.architecture.heads());
@@ -149,6 +158,11 @@ impl ClaimContext<'_> {
         }
         record.finish();
         fact
+    }
+
+    /// Layers that a sentence goes through.
+    fn layers(&self) -> usize {
+        self.model.map_or(BLOCKS_MAX, |model| model.architecture.blocks.len())
     }
 
     /// One of the lesson's sentences, with how many words it may have.
@@ -237,6 +251,9 @@ impl ClaimContext<'_> {
         let objective = &model.objective;
         let (fits, expected) = match fact {
             Fact::LabelAccuracy { .. } => (*objective == Objective::Label, "the objective Label"),
+            Fact::Says { layer: Some(_), .. } if model.architecture.pooling != Pooling::Every => {
+                (false, "no `layer`: what is read from several words has no answer within the layers")
+            }
             Fact::Says { hides, .. } => match objective {
                 Objective::MaskedWord { .. } => (hides.is_some(), "hides: …, the place of the word that is asked for"),
                 Objective::Label | Objective::NextWord => (hides.is_none(), "no `hides`, which is for MaskedWord"),
@@ -300,7 +317,9 @@ fn range(fact: &Fact) -> (f64, f64) {
         | Fact::Weight { .. }
         | Fact::Alignment { .. }
         | Fact::SequenceAccuracy => (0.0, 1.0),
-        Fact::Cosine { .. } | Fact::TokenCosine { .. } | Fact::MoveCosine { .. } => (-1.0, 1.0),
+        Fact::Cosine { .. } | Fact::TokenCosine { .. } | Fact::MoveCosine { .. } | Fact::LayerCosine { .. } => {
+            (-1.0, 1.0)
+        }
         Fact::SenseMargin(_) | Fact::TokenMargin { .. } => (-2.0, 2.0),
         Fact::Mixture { .. } => (f64::NEG_INFINITY, f64::INFINITY),
         Fact::FinalLoss

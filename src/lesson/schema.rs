@@ -343,7 +343,11 @@ pub enum Fact {
         /// Position of the hidden word, from 0; `Some` with masked words alone.
         hides: Option<usize>,
         answer: String,
+        /// As if the model ended behind so many layers; `None`: at its end.
+        layer: Option<usize>,
     },
+    /// Cosine of two tokens' vectors behind so many layers.
+    LayerCosine { at: TokenPlace, other: TokenPlace, layer: usize },
     /// How much a query attends to a key.
     Weight {
         /// Index into [`Lesson::sentences`].

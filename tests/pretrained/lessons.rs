@@ -60,6 +60,11 @@ const PAGES: &str = r#"
         Claim(id: "adds", says: "arrows add up", fact: ContributionError, expect: AtMost(1e-4)),
         Claim(id: "first", says: "the first piece sees itself", fact: Weight(sentence: 0, head: 0, query: 0, key: 0), expect: AtLeast(1)),
         Claim(id: "next", says: "a guess", fact: Says(sentence: "the seal", answer: "the"), expect: AtMost(1)),
+        Claim(id: "behind-all", says: "the same", fact: Says(sentence: "the seal", answer: "the", layer: 3), expect: AtMost(1)),
+        Claim(id: "behind-one", says: "another", fact: Says(sentence: "the seal", answer: "the", layer: 1), expect: AtMost(1)),
+        Claim(id: "at-first", says: "one word at one place", fact: LayerCosine(sentence: 0, token: 0, other_sentence: 1, other_token: 0, layer: 0), expect: AtLeast(0.9999)),
+        Claim(id: "at-last", says: "it sees itself alone", fact: LayerCosine(sentence: 0, token: 0, other_sentence: 1, other_token: 0, layer: 3), expect: AtLeast(0.9999)),
+        Claim(id: "parted", says: "others do not", fact: LayerCosine(sentence: 0, token: 1, other_sentence: 1, other_token: 1, layer: 3), expect: AtMost(0.999)),
     ],
 "#;
 
@@ -75,6 +80,9 @@ fn a_lesson_about_a_model_has_pages_and_claims_of_its_own() {
 
     let (space, sentence) = (snapshot.space.expect("vectors"), &snapshot.model.expect("a model").sentence);
     let row = sentence.tokens[1].word.expect("a piece");
+    let of = |id: &str| verdicts.iter().find(|verdict| verdict.id == id).expect("a claim").value;
+    assert!((of("behind-all") - of("next")).abs() < 1e-6, "the lens behind the last layer is the answer");
+    assert!((of("behind-one") - of("next")).abs() > 1e-6, "behind another layer it is not");
     let moved = distance(space.vectors.row(row), sentence.activations.output.row(1));
     assert!((verdicts[0].value - f64::from(moved)).abs() < 1e-5, "{verdicts:?}, {moved}");
 }

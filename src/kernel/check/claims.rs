@@ -16,13 +16,13 @@ use crate::kernel::vectors::examples::Rewriter;
 use crate::kernel::vectors::network;
 use crate::lesson::corpus;
 use crate::lesson::schema::{Claim, Expect, Fact, Lesson, Probe, Space, StaticEmbedding, TokenPlace};
-use crate::numerics::Scalar;
 use crate::numerics::contributions::Contributions;
 use crate::numerics::model::activations::{HeadActivations, Interventions};
 use crate::numerics::model::generate::Choice;
 use crate::numerics::model::{Activations, AttentionModel, Sequences};
 use crate::numerics::rng::{Stream, stream};
 use crate::numerics::vectors::{add_scaled, cosine, distance, dot, norm};
+use crate::numerics::{Matrix, Scalar};
 
 /// A claim with what was measured.
 #[derive(Clone, Debug, PartialEq)]
@@ -121,6 +121,10 @@ impl<'a> Measure<'a> {
                 (Some(a), Some(b)) => f64::from(cosine(&a, &b)),
                 _ => f64::NAN,
             },
+            Fact::LayerCosine { at, other, layer } => match [at, other].map(|at| self.state(*at, *layer)) {
+                [Some(a), Some(b)] => f64::from(cosine(&a, &b)),
+                _ => f64::NAN,
+            },
             Fact::MajorityShare => self.majority_share(),
             Fact::Mixture { word, of, against } => self.mixture(word, of, against),
             Fact::Cosine { a, b } => match (self.places.word(a), self.places.word(b)) {
@@ -130,7 +134,9 @@ impl<'a> Measure<'a> {
             Fact::FinalLoss => self.final_loss(),
             Fact::ContributionError => self.contribution_error(),
             Fact::LabelAccuracy { on } => self.label_accuracy(on.as_deref()),
-            Fact::Says { sentence, hides, answer } => self.says(sentence, *hides, answer).map_or(f64::NAN, f64::from),
+            Fact::Says { sentence, hides, answer, layer } => {
+                self.says(sentence, *hides, answer, *layer).map_or(f64::NAN, f64::from)
+            }
             Fact::Weight { sentence, head, query, key } => {
                 self.weight(*sentence, *head, *query, *key).map_or(f64::NAN, f64::from)
             }
@@ -164,6 +170,19 @@ impl<'a> Measure<'a> {
         Some(self.network.logits_at_end(&self.model.parameters, &self.run(sentence)?.output))
     }
 
+    /// A token's vector behind so many layers.
+    fn state(&self, TokenPlace { sentence, token }: TokenPlace, layer: usize) -> Option<Vec<f32>> {
+        let run = self.run(self.lesson.sentences.get(sentence)?)?;
+        let layers = self.behind_layers(&run);
+        layers.get(layer).filter(|layer| token < layer.rows()).map(|layer| layer.row(token).to_vec())
+    }
+
+    /// A sentence's vectors before all layers, and behind each.
+    fn behind_layers<'r>(&self, run: &'r Activations<f32>) -> Vec<&'r Matrix<f32>> {
+        let blocks = &run.blocks[self.network.architecture.source_blocks.len()..];
+        [&*run.input].into_iter().chain(blocks.iter().map(|block| &*block.output)).collect()
+    }
+
     fn label_accuracy(&self, on: Option<&[(Vec<String>, String)]>) -> f64 {
         let topics = &self.lesson.corpus.topics;
         let seen = || {
@@ -179,28 +198,37 @@ impl<'a> Measure<'a> {
         share(sentences.iter().map(is_right))
     }
 
-    fn says(&self, sentence: &[String], hides: Option<usize>, answer: &str) -> Option<f32> {
+    fn says(&self, sentence: &[String], hides: Option<usize>, answer: &str, layer: Option<usize>) -> Option<f32> {
         let class = self.model.classes.iter().position(|class| class == answer)?;
-        let logits = match hides {
-            Some(place) => self.logits_of_hidden(sentence, place)?,
-            None => self.logits(sentence)?,
+        let run = match hides {
+            Some(place) => self.run_hidden(sentence, place)?,
+            None => self.run(sentence)?,
+        };
+        let place = hides.unwrap_or(run.output.rows() - 1);
+        let (network, parameters) = (&self.network, &self.model.parameters);
+        let logits = match (layer, hides) {
+            (Some(layer), _) => {
+                let state = self.behind_layers(&run).get(layer)?.row(place).to_vec();
+                network.lens(parameters, Matrix::from_row_major(1, state.len(), state)).flat().to_vec()
+            }
+            (None, Some(place)) => answers(network, parameters, &run.output).logits.row(place).to_vec(),
+            (None, None) => network.logits_at_end(parameters, &run.output),
         };
         Some(probabilities(&logits)[class])
     }
 
-    /// The logits at a word that the model does not see.
-    fn logits_of_hidden(&self, sentence: &[String], place: usize) -> Option<Vec<f32>> {
-        let run = match self.lesson.static_embedding {
+    /// The pass of a sentence with a word that the model does not see.
+    fn run_hidden(&self, sentence: &[String], place: usize) -> Option<Activations<f32>> {
+        match self.lesson.static_embedding {
             // The text spells out what stands for the hidden word.
-            StaticEmbedding::Pretrained(_) => self.run(sentence)?,
+            StaticEmbedding::Pretrained(_) => self.run(sentence),
             StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => {
                 let words = rows_of(sentence, self.places.rows())?.into_iter().enumerate();
                 let mut input = Sequences::default();
                 input.push(words.map(|(at, word)| (at != place).then_some(word)), 0);
-                Activations::of(&self.network, &self.model.parameters, &input, None, &self.interventions)
+                Some(Activations::of(&self.network, &self.model.parameters, &input, None, &self.interventions))
             }
-        };
-        Some(answers(&self.network, &self.model.parameters, &run.output).logits.row(place).to_vec())
+        }
     }
 
     fn weight(&self, sentence: usize, head: usize, query: usize, key: usize) -> Option<f32> {

@@ -80,7 +80,7 @@ fn cells_and_claims() {
     check(
         "SenseAccuracy(Contextual)",
         "Accuracy",
-        "a.ron:30:69: fact: unknown name Accuracy; expected SenseAccuracy, MajorityShare, SenseMargin, Arrived, Drift, TokenMargin, TokenCosine, TokenDistance, TokenLength, TokenMove, MoveCosine, Mixture, Cosine, FinalLoss, ContributionError, LabelAccuracy, Says, Weight, Alignment or SequenceAccuracy",
+        "a.ron:30:69: fact: unknown name Accuracy; expected SenseAccuracy, MajorityShare, SenseMargin, Arrived, Drift, TokenMargin, TokenCosine, TokenDistance, TokenLength, TokenMove, MoveCosine, LayerCosine, Mixture, Cosine, FinalLoss, ContributionError, LabelAccuracy, Says, Weight, Alignment or SequenceAccuracy",
     );
     check(
         "SenseAccuracy(Contextual)",

@@ -168,8 +168,9 @@ fn check_one(
     ids.add(&lesson.id, path)?;
     let terms = glossaries.disagreements(path, &lesson);
     let cells = lesson.cells.len();
+    let absent = lesson.absent_model().map(ToString::to_string);
     let mut kernel = progress::train(lesson, common);
-    let snapshot = progress::trained(&kernel, path)?;
+    let snapshot = if absent.is_some() { kernel.snapshot() } else { progress::trained(&kernel, path)? };
     let file = name(path);
     let verdicts = verify(&snapshot).unwrap_or_default();
     if options.verbose {
@@ -191,7 +192,11 @@ fn check_one(
         .iter()
         .filter(|verdict| !verdict.holds())
         .map(|verdict| format!("{}: {}\n", at(places.claim(&verdict.id)), line(verdict)));
-    let mut problems = rehearse(&mut kernel, Duration::from_secs(options.within));
+    let mut problems: Vec<Problem> = match absent {
+        // Nothing runs without the model.
+        Some(_) => Vec::new(),
+        None => rehearse(&mut kernel, Duration::from_secs(options.within)),
+    };
     problems.extend(missing_pictures(path, &kernel.snapshot()));
     problems.extend(missing_lessons(path, &snapshot.lesson, courses));
     problems.extend(closed_panels(&snapshot.lesson).into_iter().map(|(cell, panel)| {
@@ -219,6 +224,11 @@ fn check_one(
     if issues.is_empty() {
         let seed = snapshot.lesson.seed;
         let cells = format!("{cells} cell{}", if cells == 1 { "" } else { "s" });
+        if let Some(absent) = absent {
+            let ids: Vec<&str> = snapshot.lesson.claims.iter().map(|claim| &*claim.id).collect();
+            let claims = if ids.is_empty() { "no claims".to_owned() } else { format!("skipped: {}", ids.join(", ")) };
+            return Ok(format!("{file}: read but not run, {cells}; {claims}; {}", printable(&absent)));
+        }
         let claims = match verdicts.len() {
             1 => "1 claim holds".to_owned(),
             claims => format!("{claims} claims hold"),

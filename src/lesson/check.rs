@@ -81,6 +81,16 @@ impl Names {
         known.then_some(words)
     }
 
+    /// The number of tokens of a sentence; the most that are read, where the model that would count them is absent.
+    pub fn count(&self, sentence: &[String]) -> usize {
+        if self.is_absent() { PIECES_MAX } else { self.tokens(sentence).len() }
+    }
+
+    /// The pretrained model is not on this computer.
+    pub fn is_absent(&self) -> bool {
+        self.model.as_ref().is_some_and(|model| model.absent.is_some())
+    }
+
     /// The tokens that a sentence becomes.
     pub fn tokens(&self, sentence: &[String]) -> Vec<String> {
         let Some(model) = &self.model else { return sentence.to_vec() };
@@ -106,6 +116,9 @@ impl Names {
 /// A text that a pretrained model can read.
 fn text_in_pieces(node: Node<'_>, model: &ModelFolder) -> Option<String> {
     let text = line(node)?;
+    if model.absent.is_some() {
+        return Some(text);
+    }
     let most = PIECES_MAX.min(model.architecture.max_tokens);
     match model.pieces(&text).map(|pieces| pieces.len()) {
         Ok(count) if (1..=most).contains(&count) => Some(text),

@@ -14,7 +14,7 @@ use super::check::{Names, Vocabulary, id, line};
 use super::decode::{list, seed, whole};
 use super::glossary::begins_as_glossary;
 use super::issue::{Issues, LessonIssue};
-use super::limits::{BUILDS_ON_MAX, LESSON_BYTES_MAX, MINUTES, NUMBERS, TOKENS_MAX};
+use super::limits::{BUILDS_ON_MAX, LESSON_BYTES_MAX, MINUTES, NUMBERS, PIECES_MAX, TOKENS_MAX};
 use super::panels::{PanelName, read_panels};
 use super::read_axes::read_axes;
 use super::read_cells::CellContext;
@@ -188,7 +188,8 @@ fn read_on_a_model(record: &mut Record<'_>) -> Option<Lesson> {
         StaticEmbedding::Pretrained(model) => Some(model.clone()),
         StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => None,
     });
-    let vocabulary = model.as_ref().map(|model| Vocabulary::new(model.vocabulary()));
+    let here = model.as_ref().filter(|model| model.absent.is_none());
+    let vocabulary = here.map(|model| Vocabulary::new(model.vocabulary()));
     let names = Names { groups: Some(Vec::new()), vocabulary, max_tokens: None, model };
     let config = lesson.as_ref().map(|lesson| &lesson.model);
     let Pages { sentences, panels, cells, claims, .. } = read_pages(record, &names, config, None);
@@ -214,14 +215,18 @@ fn read_pages<'s>(
 ) -> Pages {
     let sentences = record.take("sentences", |node| read_sentences(node, names));
     let tokens: Vec<Option<Vec<String>>> = sentences.as_ref().map_or_else(Vec::new, |all| {
-        all.iter().map(|sentence| sentence.as_ref().map(|sentence| names.tokens(sentence))).collect()
+        let known = |sentence: &Option<Vec<String>>| {
+            sentence.as_ref().filter(|_| !names.is_absent()).map(|sentence| names.tokens(sentence))
+        };
+        all.iter().map(known).collect()
     });
     let probes = match names.model {
         None => record.take_or("probes", Vec::new(), |node| read_probes(node, names)),
         Some(_) => Some(Vec::new()),
     };
-    // A sentence with issues may have any number of words.
-    let length = |tokens: &Option<Vec<String>>| tokens.as_ref().map_or(TOKENS_MAX, Vec::len);
+    // A sentence with issues may have any number of words, and so may one that nobody is there to count.
+    let most = if names.is_absent() { PIECES_MAX } else { TOKENS_MAX };
+    let length = |tokens: &Option<Vec<String>>| tokens.as_ref().map_or(most, Vec::len);
     let lengths: Option<Vec<usize>> = sentences.as_ref().map(|_| tokens.iter().map(length).collect());
     let lengths = lengths.as_deref();
     let panels = record.take_or("panels", Vec::new(), read_panels);

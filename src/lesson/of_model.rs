@@ -8,6 +8,7 @@ use super::panels::PanelName;
 use super::schema::{Corpus, Lesson, ModelConfig, Objective, StaticEmbedding};
 use crate::numerics::model::DistanceCosts;
 use crate::numerics::optimiser::Method;
+use crate::pretrained::cache::Absent;
 use crate::pretrained::folder::ModelFolder;
 use crate::pretrained::tokenizer::Origin;
 use crate::pretrained::tokenizer::write::UNKNOWN;
@@ -46,6 +47,14 @@ impl Lesson {
             cells: vec![notes(&model)],
             claims: Vec::new(),
             static_embedding: StaticEmbedding::Pretrained(Arc::new(model)),
+        }
+    }
+
+    /// The pretrained model that it is about, if that is not on this computer.
+    pub fn absent_model(&self) -> Option<&Absent> {
+        match &self.static_embedding {
+            StaticEmbedding::Pretrained(model) => model.absent.as_ref(),
+            StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => None,
         }
     }
 

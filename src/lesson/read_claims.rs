@@ -125,7 +125,7 @@ impl ClaimContext<'_> {
             } },
             "Says" => fields! { record => Fact::Says {
                 sentence: |node| self.names.sentence(node);
-                hides: whole(0..=sentence.as_ref().map_or(TOKENS_MAX, |words| self.names.tokens(words).len()) - 1), optional;
+                hides: whole(0..=sentence.as_ref().map_or(TOKENS_MAX, |words| self.names.count(words)) - 1), optional;
                 answer: |node| self.read_answer(node);
                 layer: whole(0..=self.layers()), optional;
             } },

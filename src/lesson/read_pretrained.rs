@@ -1,7 +1,7 @@
 //! Reads the pretrained model that a lesson is about: `model: Pretrained("org/name")`, or with texts that it is trained
 //! on further.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 
 use super::budget::check_training;
 use super::decode::{flag, list, number, share, text, whole};
@@ -91,7 +91,7 @@ fn trained_further(lesson: Lesson, further: Further) -> Lesson {
 /// Texts that the model can learn from.
 fn read_texts(node: Node<'_>, model: Option<&ModelFolder>) -> Option<Vec<String>> {
     let texts = list(node, TEXTS_MAX, |node| read_text(node, model))?;
-    if let Some(why) = model.and_then(cannot_learn) {
+    if let Some(why) = model.filter(|model| model.absent.is_none()).and_then(cannot_learn) {
         return node.issue(format!("texts: {why}")).expected("a model that guesses words, with its tokenizer").none();
     }
     if texts.is_empty() { node.issue("texts: none").expected("at least one").none() } else { Some(texts) }
@@ -110,7 +110,7 @@ fn cannot_learn(model: &ModelFolder) -> Option<String> {
 
 fn read_text(node: Node<'_>, model: Option<&ModelFolder>) -> Option<String> {
     let written = text(node)?;
-    let Some(model) = model else { return Some(written) };
+    let Some(model) = model.filter(|model| model.absent.is_none()) else { return Some(written) };
     let least = match Lesson::objective_of(&model.config) {
         Objective::NextWord => 2,
         _ => 1 + model.pieces("").map_or(0, |added| added.len()),
@@ -124,30 +124,33 @@ fn read_text(node: Node<'_>, model: Option<&ModelFolder>) -> Option<String> {
     node.issue(format!("texts: {found}")).expected(format!("from {least} to {most} pieces")).none()
 }
 
-/// A name in the Hugging Face cache, or `./` and a folder beside the lesson.
+/// A name in the Hugging Face cache, or `./` and a folder beside the lesson. A well-known model need not be there: the
+/// lesson can be read without it.
 fn read_model(node: Node<'_>) -> Option<ModelFolder> {
-    let folder = read_folder(node)?;
-    match ModelFolder::open(&folder) {
-        Ok(model) => Some(model),
-        Err(refusal) => node.issue(format!("model: {refusal}")).none(),
-    }
-}
-
-fn read_folder(node: Node<'_>) -> Option<PathBuf> {
     let written = text(node)?;
     if let Some(beside) = written.strip_prefix("./") {
         let beside = Path::new(beside);
         // A lesson looks at nothing outside of its own folder.
         let is_within = beside.components().all(|part| matches!(part, Component::Normal(_)));
         return match is_within {
-            true => Some(Path::new(node.issues.source.file).parent().unwrap_or(Path::new("")).join(beside)),
+            true => open(node, &Path::new(node.issues.source.file).parent().unwrap_or(Path::new("")).join(beside)),
             false => wrong_name(node, &written),
         };
     }
     let Some(name) = ModelName::new(&written) else { return wrong_name(node, &written) };
     match find(&name, &Environment::of_process()) {
-        Ok(folder) => Some(folder),
-        Err(absent) => node.issue(absent.to_string()).none(),
+        Ok(folder) => open(node, &folder),
+        Err(absent) => {
+            let said = absent.to_string();
+            ModelFolder::absent(absent).or_else(|| node.issue(said).none())
+        }
+    }
+}
+
+fn open(node: Node<'_>, folder: &Path) -> Option<ModelFolder> {
+    match ModelFolder::open(folder) {
+        Ok(model) => Some(model),
+        Err(refusal) => node.issue(format!("model: {refusal}")).none(),
     }
 }
 

@@ -7,6 +7,8 @@ use std::fs;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
+use super::config::Config;
+
 /// The files of a folder with a model.
 pub const CONFIG: &str = "config.json";
 pub const WEIGHTS: &str = "model.safetensors";
@@ -73,14 +75,53 @@ impl ModelName {
     }
 }
 
-/// Models that many people open: what each is, and the size of its weights in MB.
-const KNOWN: &[(&str, &str, u32)] = &[
-    ("all-MiniLM-L6-v2", "a small BERT for the meaning of sentences", 91),
-    ("bert-base-uncased", "BERT, the encoder of 2018", 440),
-    ("bert-base-cased", "BERT that keeps capital letters", 436),
-    ("distilbert-base-uncased", "BERT with half the layers", 268),
-    ("gpt2", "GPT-2, the text generator of 2019", 548),
-    ("distilgpt2", "GPT-2 with half the layers", 353),
+/// A model that many people open.
+struct WellKnown {
+    name: &'static str,
+    about: &'static str,
+    /// The size of its weights.
+    megabytes: u32,
+    /// Its `config.json`, where that differs from the family's own.
+    config: &'static str,
+}
+
+const KNOWN: &[WellKnown] = &[
+    WellKnown {
+        name: "all-MiniLM-L6-v2",
+        about: "a small BERT for the meaning of sentences",
+        megabytes: 91,
+        config: r#"{"model_type": "bert", "hidden_size": 384, "num_hidden_layers": 6, "intermediate_size": 1536}"#,
+    },
+    WellKnown {
+        name: "bert-base-uncased",
+        about: "BERT, the encoder of 2018",
+        megabytes: 440,
+        config: r#"{"model_type": "bert"}"#,
+    },
+    WellKnown {
+        name: "bert-base-cased",
+        about: "BERT that keeps capital letters",
+        megabytes: 436,
+        config: r#"{"model_type": "bert", "vocab_size": 28996}"#,
+    },
+    WellKnown {
+        name: "distilbert-base-uncased",
+        about: "BERT with half the layers",
+        megabytes: 268,
+        config: r#"{"model_type": "distilbert"}"#,
+    },
+    WellKnown {
+        name: "gpt2",
+        about: "GPT-2, the text generator of 2019",
+        megabytes: 548,
+        config: r#"{"model_type": "gpt2"}"#,
+    },
+    WellKnown {
+        name: "distilgpt2",
+        about: "GPT-2 with half the layers",
+        megabytes: 353,
+        config: r#"{"model_type": "gpt2", "n_layer": 6}"#,
+    },
 ];
 
 /// A model that is not on this computer, or not all of it.
@@ -96,17 +137,22 @@ pub struct Absent {
 impl Absent {
     /// A description of the model, if it is well known.
     pub fn about(&self) -> Option<&'static str> {
-        self.known().map(|(_, about, _)| *about)
+        self.known().map(|known| known.about)
     }
 
     /// The size of its weights in MB, if it is well known.
     pub fn megabytes(&self) -> Option<u32> {
-        self.known().map(|(.., megabytes)| *megabytes)
+        self.known().map(|known| known.megabytes)
     }
 
-    fn known(&self) -> Option<&'static (&'static str, &'static str, u32)> {
+    /// Its shape, if it is well known.
+    pub fn config(&self) -> Option<Config> {
+        Config::parse(self.known()?.config).ok()
+    }
+
+    fn known(&self) -> Option<&'static WellKnown> {
         let last = self.name.0.rsplit('/').next();
-        KNOWN.iter().find(|(name, ..)| Some(*name) == last)
+        KNOWN.iter().find(|known| Some(known.name) == last)
     }
 
     /// The command that fetches it into the cache: what attune reads, not the copies for other programs beside it.

@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::cache::CONFIG;
+use super::cache::{Absent, CONFIG};
 use super::config::{CONFIG_BYTES_MAX, Config, Family};
 use super::files::text_if_there;
-use super::load::{ModelFile, shape};
+use super::load::{ModelFile, architecture, shape};
 use super::refusal::{Refusal, quoted};
 use super::tokenizer::{Encoding, Origin, Piece, Tokenizer, TokenizerFiles};
-use crate::numerics::model::Architecture;
+use crate::numerics::model::{Architecture, Readout};
 
 /// Bytes of each file of a tokenizer.
 const TOKENIZER_BYTES_MAX: u64 = 64 << 20;
@@ -37,6 +37,8 @@ pub struct ModelFolder {
     pub has_head: bool,
     /// None where the folder has no tokenizer: then token ids stand for words.
     pub tokenizer: Option<Tokenizer>,
+    /// A model that is not on this computer: only its shape is known.
+    pub absent: Option<Absent>,
 }
 
 impl PartialEq for ModelFolder {
@@ -72,7 +74,22 @@ impl ModelFolder {
             return Err(Refusal::new(found, expected, "download the tokenizer of this very model"));
         }
         let (architecture, has_head) = shape(path, &config)?;
-        Ok(Self { name: name(path), path: path.to_owned(), config, architecture, has_head, tokenizer })
+        let (name, path, absent) = (name(path), path.to_owned(), None);
+        Ok(Self { name, path, config, architecture, has_head, tokenizer, absent })
+    }
+
+    /// A model that is not on this computer, if its shape is well known: what a lesson about it says can be read.
+    pub fn absent(absent: Absent) -> Option<Self> {
+        let config = absent.config()?;
+        Some(Self {
+            name: absent.name.as_str().to_owned(),
+            path: absent.looked_in.clone().unwrap_or_default(),
+            architecture: architecture(&config, Readout::Tied),
+            config,
+            has_head: true,
+            tokenizer: None,
+            absent: Some(absent),
+        })
     }
 
     /// Whether two sentences can be read as a pair.

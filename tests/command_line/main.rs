@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod absent;
 mod arguments;
 mod commands;
 mod course;

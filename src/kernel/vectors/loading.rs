@@ -1,6 +1,5 @@
 //! A pretrained model on its way from its files: on a thread of its own, so that nobody waits for the disk.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -8,6 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use crate::kernel::data::progress::Progress;
+use crate::lesson::locate::FieldPath;
+use crate::pretrained::folder::ModelFolder;
 use crate::pretrained::load::{Pretrained, Stopped, load};
 
 /// How long one look waits for the end.
@@ -20,6 +21,8 @@ pub struct Loading {
     outcome: Option<Outcome>,
     news: Receiver<Result<Pretrained, Stopped>>,
     shared: Arc<Shared>,
+    /// The field of a lesson that is to blame where there is no outcome.
+    field: FieldPath,
 }
 
 /// Bytes read, of all; and whether anybody still waits.
@@ -31,10 +34,13 @@ struct Shared {
 }
 
 impl Loading {
-    pub fn start(folder: PathBuf) -> Self {
+    pub fn start(model: &ModelFolder) -> Self {
         let (sender, news) = channel();
         let shared = Arc::new(Shared::default());
-        let told = shared.clone();
+        if let Some(absent) = &model.absent {
+            return Self { outcome: Some(Err(absent.to_string())), news, shared, field: &["model"] };
+        }
+        let (folder, told) = (model.path.clone(), shared.clone());
         thread::spawn(move || {
             let mut watch = |progress: crate::pretrained::load::Progress| {
                 told.done.store(progress.done, Ordering::Relaxed);
@@ -44,7 +50,7 @@ impl Loading {
             // Nobody hears of it when the lesson was closed meanwhile.
             let _ = sender.send(load(&folder, &mut watch));
         });
-        Self { outcome: None, news, shared }
+        Self { outcome: None, news, shared, field: &[] }
     }
 
     /// Waits some milliseconds; true once it is over.
@@ -62,6 +68,11 @@ impl Loading {
     /// The model, or why there is none; `None` while it is read.
     pub fn outcome(&self) -> Option<&Outcome> {
         self.outcome.as_ref()
+    }
+
+    /// The field of the lesson that is to blame for a model that cannot be read.
+    pub fn field(&self) -> FieldPath {
+        self.field
     }
 
     /// In megabytes.

@@ -100,7 +100,7 @@ impl SpaceTrainer {
                     diverged: None,
                 }
             }
-            StaticEmbedding::Pretrained(model) => Source::Pretrained(Loading::start(model.path.clone())),
+            StaticEmbedding::Pretrained(model) => Source::Pretrained(Loading::start(model)),
             StaticEmbedding::Given(given) => {
                 let rows =
                     rows_of(&vocabulary, &index_of(&given.words)).expect("each word has a vector: it was checked");
@@ -198,7 +198,7 @@ impl SpaceTrainer {
     pub fn pretrained(&self) -> Result<Option<Arc<Pretrained>>, LessonFault> {
         let Source::Pretrained(loading) = &self.source else { return Ok(None) };
         let outcome = loading.outcome().cloned().transpose();
-        outcome.map_err(|words| LessonFault { words, field: &[] })
+        outcome.map_err(|words| LessonFault { words, field: loading.field() })
     }
 
     fn check_trained(&self, lesson: &Lesson, vectors: &Matrix<f32>) -> Result<(), LessonFault> {

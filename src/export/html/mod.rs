@@ -55,7 +55,7 @@ pub(super) struct Answer<'a> {
 /// A text of a lesson as markup, without pictures and without what live values it names.
 pub(super) fn plain_markdown(source: &str) -> String {
     let mut terms = Terms { glossary: None, explained: HashSet::new() };
-    text::markdown(&Prose::of(source, None), &Pictures::default(), &mut terms, &mut Vec::new())
+    text::markdown(&Prose::of(source, None), &Pictures::default(), &mut terms, None)
 }
 
 /// Writes the snapshot's notebook; where its texts name terms of the glossary, they say what these mean.
@@ -148,7 +148,7 @@ impl Body<'_> {
         for item in items {
             match item {
                 PageItem::Markdown(source) => {
-                    let markup = text::markdown(source, self.pictures, &mut self.terms, &mut self.outline);
+                    let markup = text::markdown(source, self.pictures, &mut self.terms, Some(&mut self.outline));
                     self.text.push_str(&markup);
                 }
                 PageItem::Label(label) => self.put("p class=\"label\"", "p", label),

@@ -10,14 +10,20 @@ use crate::export::pictures::Pictures;
 use crate::export::prose::{Piece, Prose};
 
 /// A line of the outline.
+#[derive(Clone)]
 pub struct Heading {
     pub level: usize,
     pub id: String,
     pub text: String,
 }
 
-/// Markdown as markup; its headings join the outline, and only what this module writes is a tag.
-pub fn markdown(prose: &Prose, pictures: &Pictures, terms: &mut Terms<'_>, outline: &mut Vec<Heading>) -> String {
+/// Markdown as markup; its headings join the outline, if there is one, and only what this module writes is a tag.
+pub fn markdown(
+    prose: &Prose,
+    pictures: &Pictures,
+    terms: &mut Terms<'_>,
+    outline: Option<&mut Vec<Heading>>,
+) -> String {
     let mut markup = Markup {
         pictures,
         terms,
@@ -43,7 +49,7 @@ pub fn markdown(prose: &Prose, pictures: &Pictures, terms: &mut Terms<'_>, outli
 struct Markup<'a, 't, 'e> {
     pictures: &'a Pictures,
     terms: &'a mut Terms<'t>,
-    outline: &'a mut Vec<Heading>,
+    outline: Option<&'a mut Vec<Heading>>,
     events: Vec<Event<'e>>,
     /// Words of the paragraph so far: a term may continue on the next line.
     words: String,
@@ -80,7 +86,8 @@ impl<'e> Markup<'_, '_, 'e> {
             }
             Event::Start(Tag::Heading { level, .. }) => self.open_heading(level),
             Event::End(TagEnd::Heading(level)) => {
-                self.outline.extend(self.heading.take());
+                let heading = self.heading.take();
+                self.outline.iter_mut().for_each(|outline| outline.extend(heading.clone()));
                 self.push(Event::End(TagEnd::Heading(level)));
             }
             Event::Start(Tag::Link { dest_url, .. }) => {
@@ -131,9 +138,11 @@ impl<'e> Markup<'_, '_, 'e> {
     }
 
     fn open_heading(&mut self, level: HeadingLevel) {
-        let id = format!("section-{}", self.outline.len() + 1);
-        self.heading = Some(Heading { level: level as usize, id: id.clone(), text: String::new() });
-        self.push(Event::Start(Tag::Heading { level, id: Some(id.into()), classes: Vec::new(), attrs: Vec::new() }));
+        // Only what the outline leads to needs an id.
+        let id = self.outline.as_ref().map(|outline| format!("section-{}", outline.len() + 1));
+        self.heading = Some(Heading { level: level as usize, id: id.clone().unwrap_or_default(), text: String::new() });
+        let id = id.map(Into::into);
+        self.push(Event::Start(Tag::Heading { level, id, classes: Vec::new(), attrs: Vec::new() }));
     }
 
     /// Words of the heading, if one is open.

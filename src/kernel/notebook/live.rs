@@ -85,14 +85,14 @@ impl LiveTensor {
         self.fixed().is_none()
     }
 
-    /// The name in code: `A`, and `A_2` in the second block.
-    fn name(self) -> String {
+    /// The name in code: `A`, and `A_2` in the second block. `X` enters the block `first`.
+    fn name(self, first: usize) -> String {
         let definition = self.quantity.definition();
+        let of_block = |block: usize| format!("{}{}", definition.code.unwrap_or_default(), code_suffix(block));
         match self.parameter() {
             Some(id) => id.code_name(),
-            None if definition.owner == OwnerKind::Head => {
-                format!("{}{}", definition.code.unwrap_or_default(), code_suffix(self.block))
-            }
+            None if definition.owner == OwnerKind::Head => of_block(self.block),
+            None if self.quantity == Quantity::Input => of_block(self.block - first),
             None => definition.code.unwrap_or_default().to_owned(),
         }
     }
@@ -101,11 +101,14 @@ impl LiveTensor {
 /// The names of a model's tensors.
 pub fn live_names(live: &Live) -> Vec<LiveName> {
     let Live { architecture, parameters, .. } = live;
+    let (first, blocks) = (architecture.source_blocks.len(), architecture.numbered_blocks().count());
     let mut tensors: Vec<LiveTensor> = Vec::new();
     for &quantity in Quantity::ALL.iter().filter(|quantity| quantity.definition().code.is_some()) {
         let blocks = match (quantity, quantity.definition().owner) {
             (Quantity::Static, _) if parameters.spec(TensorName::Embedding).is_some() => 0..0,
-            (_, OwnerKind::Head) => 0..architecture.numbered_blocks().count(),
+            (_, OwnerKind::Head) => 0..blocks,
+            // The stream between the layers.
+            (Quantity::Input, _) => first..blocks,
             _ => {
                 let block = live.block_of(quantity);
                 block..block + 1
@@ -116,7 +119,7 @@ pub fn live_names(live: &Live) -> Vec<LiveName> {
     let learned = parameters.specs().iter().map(|spec| spec.id);
     tensors.extend(learned.map(|id| LiveTensor { quantity: Quantity::Parameter(id.name), block: id.block }));
     let named = |tensor: LiveTensor| LiveName {
-        name: tensor.name(),
+        name: tensor.name(first),
         meaning: live.meaning(tensor),
         axes: live.axes(tensor),
         tensor,
@@ -154,10 +157,9 @@ impl Live {
         self.interventions.temperature_of(&self.architecture.blocks[0])
     }
 
-    /// Block that a quantity without a head is read of: `X` enters the first one of the sentence, `Y` leaves the last.
+    /// Block that a quantity without a head is read of: `Y` leaves the last one.
     fn block_of(&self, quantity: Quantity) -> usize {
         match quantity {
-            Quantity::Input => self.architecture.source_blocks.len(),
             Quantity::Output => self.architecture.numbered_blocks().count() - 1,
             _ => 0,
         }

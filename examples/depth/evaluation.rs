@@ -9,7 +9,7 @@ use attune::numerics::vectors::Similarity;
 use attune::pretrained::tokenizer::Tokenizer;
 use attune::pretrained::tokenizer::write::MASK;
 
-use super::grammar::{self, Kind, Sentence};
+use super::grammar::{self, Kind, Question, Sentence};
 
 /// Sentences of a seed with a question of a kind.
 pub fn sentences(kind: Kind, count: usize, seed: u64) -> Vec<Sentence> {
@@ -33,36 +33,41 @@ impl Asked<'_> {
         let mask = self.id(MASK).expect("a piece that hides words");
         let asked = sentences.iter().filter_map(|sentence| {
             let question = sentence.question.as_ref()?;
-            let (right, wrong) = (self.id(&sentence.words[question.at])?, self.id(&question.other)?);
+            let (right, wrong) = (self.id(&question.right)?, self.id(&question.wrong)?);
             let (pieces, at) = self.pieces(sentence);
-            let hidden: Vec<usize> =
-                pieces.iter().enumerate().map(|(i, &id)| if i == at { mask } else { id }).collect();
-            let states = self.states(&hidden, &[at]);
+            // A word with two senses stays in sight: which of them is meant is the question.
+            let shown = question.sense.map_or(Some(mask), |(word, _)| self.id(word))?;
+            let shown: Vec<usize> =
+                pieces.iter().enumerate().map(|(i, &id)| if i == at { shown } else { id }).collect();
+            let states = self.states(&shown, at);
             let logits = self.model.lens(self.parameters, states);
             Some((0..logits.rows()).map(|layer| logits.get(layer, right) > logits.get(layer, wrong)).collect())
         });
         shares(asked)
     }
 
-    /// For each layer, from the words' own vectors on: the share of occurrences of a word whose nearest other one, by
-    /// cosine, has the same sense.
+    /// For each layer, from the words' own vectors on: the share of occurrences of a word whose nearest one in a sentence of
+    /// another pattern, by cosine, has the same sense. In sentences of one pattern all words stand at the same places,
+    /// which alone makes them alike.
     pub fn senses(&self, sentences: &[Sentence]) -> Vec<f64> {
-        let occurrences: Vec<(&str, &str, Matrix<f32>)> = sentences
+        let occurrences: Vec<(&Question, &str, &str, Matrix<f32>)> = sentences
             .iter()
             .filter_map(|sentence| {
                 let question = sentence.question.as_ref()?;
+                let (word, pattern) = question.sense.filter(|(word, _)| *word == sentence.words[question.at])?;
                 let (pieces, at) = self.pieces(sentence);
-                Some((&*sentence.words[question.at], &*question.other, self.states(&pieces, &[at])))
+                Some((question, pattern, word, self.states(&pieces, at)))
             })
             .collect();
         let layers = occurrences.first().map_or(0, |(.., states)| states.rows());
-        let nearest = occurrences.iter().enumerate().filter_map(|(i, (word, sense, states))| {
-            let others = || occurrences.iter().enumerate().filter(|(j, (other, ..))| *j != i && other == word);
+        let nearest = occurrences.iter().filter_map(|(question, pattern, word, states)| {
+            let is_other = |(_, its, other, _): &&(&Question, &str, &str, _)| other == word && its != pattern;
+            let others = || occurrences.iter().filter(is_other);
             others().next()?;
             let of_layer = |layer: usize| {
                 let like = |of: &Matrix<f32>| Similarity::Cosine.of(states.row(layer), of.row(layer));
-                let nearest = others().max_by(|(_, (.., a)), (_, (.., b))| like(a).total_cmp(&like(b)));
-                nearest.is_some_and(|(_, (_, other, _))| other == sense)
+                let nearest = others().max_by(|(.., a), (.., b)| like(a).total_cmp(&like(b)));
+                nearest.is_some_and(|(other, ..)| other.right == question.right)
             };
             Some((0..layers).map(of_layer).collect())
         });
@@ -81,14 +86,14 @@ impl Asked<'_> {
         (pieces.iter().map(|piece| piece.id as usize).collect(), at)
     }
 
-    /// The vectors of some places before all layers, and behind each.
-    fn states(&self, pieces: &[usize], places: &[usize]) -> Matrix<f32> {
+    /// The vectors at a place before all layers, and behind each.
+    fn states(&self, pieces: &[usize], at: usize) -> Matrix<f32> {
         let pass =
             Activations::of(self.model, self.parameters, &Sequences::one(pieces), None, &Interventions::default());
         let layers: Vec<&Matrix<f32>> =
             [&*pass.input].into_iter().chain(pass.blocks.iter().map(|block| &*block.output)).collect();
-        let rows = layers.iter().flat_map(|layer| places.iter().flat_map(|&place| layer.row(place)));
-        Matrix::from_row_major(layers.len() * places.len(), self.model.architecture.width, rows.copied().collect())
+        let rows = layers.iter().flat_map(|layer| layer.row(at)).copied().collect();
+        Matrix::from_row_major(layers.len(), self.model.architecture.width, rows)
     }
 }
 

@@ -18,8 +18,12 @@ pub struct Question {
     pub kind: Kind,
     /// The place of the word.
     pub at: usize,
-    /// The word that stands there in a sentence like it; of a word with two senses the name of its sense here.
-    pub other: String,
+    /// The word that is right there; of a word with two senses a word that has this sense alone.
+    pub right: String,
+    /// The word that stands there in a sentence like it; a word that has the other sense alone.
+    pub wrong: String,
+    /// Of a word with two senses: the word itself, and the pattern of its sentence.
+    pub sense: Option<(&'static str, &'static str)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,7 +190,7 @@ const DEEDS: &[Deed] = &[
     Deed { verb: "called", of_first: &["had lied", "was lonely"], of_second: &["had won", "was famous"] },
 ];
 
-/// A word with two senses: names of these, and sentences that `~` stands for the word in.
+/// A word with two senses: for each a word that has it alone, and sentences that `~` stands for either of the two in.
 struct TwoSenses {
     word: &'static str,
     senses: [(&'static str, &'static [&'static str]); 2],
@@ -197,7 +201,7 @@ const TWO_SENSES: &[TwoSenses] = &[
         word: "bank",
         senses: [
             (
-                "river",
+                "shore",
                 &[
                     "we sat on the ~ of the river",
                     "the ~ that we saw was green and wet",
@@ -207,7 +211,7 @@ const TWO_SENSES: &[TwoSenses] = &[
                 ],
             ),
             (
-                "money",
+                "lender",
                 &[
                     "we put the money in the ~",
                     "the ~ that we saw was rich and famous",
@@ -222,7 +226,7 @@ const TWO_SENSES: &[TwoSenses] = &[
         word: "bat",
         senses: [
             (
-                "animal",
+                "raven",
                 &[
                     "the ~ slept in the cave",
                     "at night the ~ flew over the forest",
@@ -232,7 +236,7 @@ const TWO_SENSES: &[TwoSenses] = &[
                 ],
             ),
             (
-                "sport",
+                "racket",
                 &[
                     "the player held the ~",
                     "he hit the ball with the ~",
@@ -247,7 +251,7 @@ const TWO_SENSES: &[TwoSenses] = &[
         word: "bark",
         senses: [
             (
-                "dog",
+                "howl",
                 &[
                     "the ~ of the dog was loud",
                     "we heard the ~ at night",
@@ -256,7 +260,7 @@ const TWO_SENSES: &[TwoSenses] = &[
                 ],
             ),
             (
-                "tree",
+                "rind",
                 &[
                     "the ~ of the tree was thick",
                     "we touched the ~ at noon",
@@ -270,7 +274,7 @@ const TWO_SENSES: &[TwoSenses] = &[
         word: "spring",
         senses: [
             (
-                "season",
+                "autumn",
                 &[
                     "in ~ the flowers bloom",
                     "the ~ was warm and the birds sang",
@@ -279,7 +283,7 @@ const TWO_SENSES: &[TwoSenses] = &[
                 ],
             ),
             (
-                "metal",
+                "coil",
                 &[
                     "in the clock a ~ broke",
                     "the ~ was bent and the clock stopped",
@@ -293,7 +297,7 @@ const TWO_SENSES: &[TwoSenses] = &[
         word: "seal",
         senses: [
             (
-                "animal",
+                "otter",
                 &[
                     "the ~ swam in the sea",
                     "the ~ that we saw ate a fish",
@@ -302,7 +306,7 @@ const TWO_SENSES: &[TwoSenses] = &[
                 ],
             ),
             (
-                "letter",
+                "stamp",
                 &[
                     "the ~ lay on the letter",
                     "the ~ that we saw was made of wax",
@@ -316,7 +320,7 @@ const TWO_SENSES: &[TwoSenses] = &[
         word: "crane",
         senses: [
             (
-                "bird",
+                "stork",
                 &[
                     "the ~ flew to the lake",
                     "the ~ built a nest",
@@ -325,7 +329,7 @@ const TWO_SENSES: &[TwoSenses] = &[
                 ],
             ),
             (
-                "machine",
+                "digger",
                 &[
                     "the ~ lifted the stones",
                     "the workers built a ~",
@@ -374,8 +378,11 @@ impl Draw<'_> {
         self.rng.random_bool(0.5)
     }
 
-    fn ask(&mut self, kind: Kind, other: &str) {
-        self.question = Some(Question { kind, at: self.words.len() - 1, other: other.to_owned() });
+    /// Asks about the last word.
+    fn ask(&mut self, kind: Kind, wrong: &str) {
+        let at = self.words.len() - 1;
+        let right = self.words[at].clone();
+        self.question = Some(Question { kind, at, right, wrong: wrong.to_owned(), sense: None });
     }
 
     /// A person, and whether it is a woman.
@@ -571,16 +578,20 @@ impl Draw<'_> {
 
     fn sense(&mut self) {
         let TwoSenses { word, senses } = &TWO_SENSES[self.rng.random_range(0..TWO_SENSES.len())];
-        let (sense, frames) = &senses[usize::from(self.coin())];
-        let frame = frames[self.rng.random_range(0..frames.len())];
+        let which = usize::from(self.coin());
+        let ((plain, patterns), (other, _)) = (&senses[which], &senses[1 - which]);
+        let pattern = patterns[self.rng.random_range(0..patterns.len())];
+        // Half of the time the word that has this sense alone.
+        let is_plain = self.coin();
         if self.rng.random_bool(0.4) {
             let place = self.one(&["yesterday", "one day", "last year", "that morning"]);
             self.put(place);
         }
-        for part in frame.split(' ') {
+        for part in pattern.split(' ') {
             if part == "~" {
-                self.put(word);
-                self.ask(Kind::Sense, sense);
+                self.put(if is_plain { plain } else { word });
+                let (at, right, wrong) = (self.words.len() - 1, (*plain).to_owned(), (*other).to_owned());
+                self.question = Some(Question { kind: Kind::Sense, at, right, wrong, sense: Some((word, pattern)) });
             } else {
                 self.put(part);
             }

@@ -36,6 +36,9 @@ const DECIDED_ASKED: f64 = 0.4;
 /// Of the words asked for: shares that are hidden, and that another piece stands for.
 const HIDDEN: f64 = 0.8;
 const REPLACED: f64 = 0.1;
+/// Share of the words with one sense that a word with two senses stands for, where they are asked for: so the model learns
+/// what that word means there (after Gale, Church & Yarowsky 1992).
+const TWO_SENSES_SHOWN: f64 = 0.5;
 
 /// The parameters after so many steps, in the shapes of the config; the types of sentences are left out.
 pub fn train(config: &Config, tokenizer: &Tokenizer, seed: u64, steps: usize) -> Parameters<f32> {
@@ -109,6 +112,12 @@ impl Asking<'_> {
         let ways: Vec<Option<f64>> = (0..count)
             .map(|word| (word == certain || rng.random_bool(ASKED)).then(|| rng.random_range(0.0..1.0)))
             .collect();
+        let stand_in = sentence.question.as_ref().and_then(|question| {
+            let (word, _) = question.sense.filter(|(word, _)| *word != sentence.words[question.at])?;
+            let whole = pieces.iter().filter(|piece| piece.word == Some(question.at)).count() == 1;
+            let id = self.tokenizer.id_of(word).filter(|_| whole)? as usize;
+            (ways[question.at].is_some() && rng.random_bool(TWO_SENSES_SHOWN)).then_some((question.at, id))
+        });
         let start = batch.input.words.len();
         for (row, piece) in pieces.iter().enumerate() {
             let id = piece.id as usize;
@@ -116,7 +125,9 @@ impl Asking<'_> {
                 None => id,
                 Some(way) => {
                     batch.targets.push((start + row, id));
-                    if way < HIDDEN {
+                    if let Some((_, id)) = stand_in.filter(|(word, _)| Some(*word) == piece.word) {
+                        id
+                    } else if way < HIDDEN {
                         self.mask
                     } else if way < HIDDEN + REPLACED {
                         rng.random_range(0..self.config.vocabulary)

@@ -5,6 +5,7 @@ mod common;
 
 mod cache;
 mod config;
+mod depth;
 mod examined;
 mod exported;
 mod forms;

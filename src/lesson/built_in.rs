@@ -9,27 +9,34 @@ use crate::whole_file;
 
 macro_rules! files {
     ($($name:literal),+ $(,)?) => {
-        &[$(($name, include_str!(concat!("../../lessons/", $name)))),+]
+        &[$(($name, include_bytes!(concat!("../../lessons/", $name)))),+]
     };
 }
 
 const GLOSSARY: &str = "glossary";
 
-/// Names and texts: the lessons, and their glossary.
-const FILES: &[(&str, &str)] = files![
+/// Names and bytes: the lessons, their glossary, and the model that one of them is about.
+const FILES: &[(&str, &[u8])] = files![
     "apple.ron",
     "bank.ron",
     "cross_attention.ron",
+    "depth/config.json",
+    "depth/model.safetensors",
+    "depth/tokenizer.json",
+    "depth/tokenizer_config.json",
     "dot_product.ron",
+    "encoder.ron",
     "glossary.ron",
     "heads.ron",
     "idiom.ron",
     "it.ron",
+    "layers.ron",
     "masks.ron",
     "next_word.ron",
     "qkv.ron",
     "scaling.ron",
     "words.ron",
+    "writer.ron",
 ];
 
 /// Ids of the course's lessons, which are the names of their files without the ending.
@@ -50,17 +57,19 @@ pub fn has(name: &str) -> bool {
 /// If a file cannot be written.
 pub fn put_into(root: &Path) -> io::Result<PathBuf> {
     let folder = root.join(FOLDER);
-    fs::create_dir_all(&folder)?;
-    for (name, text) in FILES {
+    for (name, bytes) in FILES {
         let file = folder.join(name);
+        if let Some(parent) = file.parent() {
+            fs::create_dir_all(parent)?;
+        }
         let there = fs::read(&file).ok();
-        if there.as_deref() == Some(text.as_bytes()) {
+        if there.as_deref() == Some(*bytes) {
             continue;
         }
         if let Some(changed) = there {
             whole_file::write(&folder.join(format!("{name}.changed")), &changed)?;
         }
-        whole_file::write(&file, text.as_bytes())?;
+        whole_file::write(&file, bytes)?;
     }
     Ok(folder)
 }
@@ -73,9 +82,13 @@ mod tests {
     #[test]
     fn the_program_has_every_file_of_the_course() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER);
-        let entries = fs::read_dir(folder).expect("the lessons").map(|entry| entry.expect("an entry").file_name());
-        let mut there: Vec<String> = entries.filter_map(|name| name.into_string().ok()).collect();
+        let names = |folder: &Path| {
+            let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+            entries.filter_map(|name| name.into_string().ok()).collect::<Vec<String>>()
+        };
+        let mut there = names(&folder);
         there.retain(|name| name.ends_with(EXTENSION));
+        there.extend(names(&folder.join("depth")).into_iter().map(|name| format!("depth/{name}")));
         there.sort();
         assert_eq!(FILES.iter().map(|(name, _)| *name).collect::<Vec<_>>(), there);
     }
@@ -94,8 +107,11 @@ mod tests {
     #[test]
     fn a_lesson_s_file_has_the_name_of_its_id() {
         for id in ids() {
-            let (file, text) = FILES.iter().find(|(file, _)| file.starts_with(id)).expect("a file");
-            let lesson = parse(file, text).unwrap_or_else(|issues| panic!("{issues:?}"));
+            let name = format!("{id}.{EXTENSION}");
+            let (_, text) = FILES.iter().find(|(file, _)| **file == name).expect("a file");
+            let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER).join(name).display().to_string();
+            let text = std::str::from_utf8(text).expect("a text");
+            let lesson = parse(&file, text).unwrap_or_else(|issues| panic!("{issues:?}"));
             assert_eq!(lesson.id, id);
         }
     }

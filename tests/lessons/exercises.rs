@@ -14,8 +14,7 @@ fn is_in_cases(exercise: &Exercise) -> bool {
 fn every_exercise_compares() {
     let mut count = 0;
     for file in course::list(std::path::Path::new("lessons")) {
-        let text = std::fs::read_to_string(&file.path).expect("a lesson");
-        let lesson = attune::lesson::parse("a.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
+        let lesson = attune::lesson::read(&file.path).unwrap_or_else(|issues| panic!("{issues:#?}"));
         for cell in &lesson.cells {
             let CellKind::Exercise(exercise) = &cell.kind else { continue };
             count += 1;

@@ -127,9 +127,11 @@ fn names_of_every_lesson_never_overlap_and_the_sentence_is_named() {
     /// So many words that end around one point leave no room for the names of all.
     const CROWD: usize = 5;
     let lessons = course::list(&Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons"));
-    assert_eq!(lessons.len(), 12);
+    assert_eq!(lessons.len(), 15);
+    // The vocabulary of a pretrained model is not on the stage.
+    let is_toy = |path: &Path| attune::lesson::read(path).is_ok_and(|lesson| !lesson.static_embedding.is_pretrained());
     let mut nameless = Vec::new();
-    for lesson in lessons {
+    for lesson in lessons.into_iter().filter(|lesson| is_toy(&lesson.path)) {
         for (place, mut stage) in stages(&lesson.path).into_iter().enumerate() {
             let is_lit = place > 0;
             for (size, is_flat) in SIZES.into_iter().flat_map(|size| [(size, true), (size, false)]) {

@@ -1,7 +1,6 @@
 //! Which points of the stage are looked for, and how each of them is shown.
 
 use super::stage::{StageModel, TokenPoint, WordPoint};
-use crate::lesson::limits::VOCABULARY_MAX;
 use crate::pattern;
 
 /// Text to search for; a blank one finds nothing.
@@ -104,7 +103,7 @@ impl Emphasis {
 
     /// Hides the table of a pretrained model, which would bury the sentence: but for words that are found, or near.
     fn without_table(mut self, stage: &StageModel, near: &[&str]) -> Self {
-        if stage.words.len() <= VOCABULARY_MAX {
+        if !stage.hides_table {
             return self;
         }
         let is_searched = self.is_searched();
@@ -228,6 +227,7 @@ mod tests {
         StageModel {
             about: String::new(),
             is_of_words: false,
+            hides_table: false,
             words: vec![word("bank", true), word("Banker", false), word("river", true), word("Ärger", false)],
             tokens: vec![token(0, "bank"), token(1, "river"), token(2, "bank")],
             second: Vec::new(),
@@ -247,7 +247,9 @@ mod tests {
     fn the_table_of_a_pretrained_model_is_shown_as_far_as_it_is_asked_for() {
         let mut stage = stage();
         let other = stage.words[3].clone();
-        stage.words.resize(VOCABULARY_MAX + 1, other);
+        const WORDS: usize = 700;
+        stage.words.resize(WORDS + 1, other);
+        stage.hides_table = true;
         let shown = |text: &str, near: &[&str]| {
             let search = search(text, false);
             let emphasis = Emphasis::of(&stage, Choice { search: &search, is_isolated: false, lit: &[], near });
@@ -256,7 +258,7 @@ mod tests {
         };
         assert_eq!(shown("", &[]), 2, "the sentence's own");
         assert_eq!(shown("bank", &[]), 3, "with the one that is found beside them");
-        assert_eq!(shown("ärger", &[]), VOCABULARY_MAX, "whatever is found");
+        assert_eq!(shown("ärger", &[]), WORDS, "whatever is found");
     }
 
     fn search(text: &str, is_pattern: bool) -> Search {

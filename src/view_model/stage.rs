@@ -40,6 +40,8 @@ pub struct StageModel {
     pub ghosts: Vec<GhostPoint>,
     /// Each word is one point, in the middle of its pieces.
     pub is_of_words: bool,
+    /// Words that are not in the sentence are shown as far as they are asked for: they are the table of a pretrained model.
+    pub hides_table: bool,
     /// A caution about reading the picture.
     pub note: Option<String>,
     /// The scale of the picture, fixed for the lesson: of one with words of its own, the radius that holds them all.
@@ -202,6 +204,7 @@ impl StageModel {
             about: about(snapshot),
             is_whole: space.projection.is_identity(),
             is_of_words: false,
+            hides_table: is_read,
             ghosts: ghosts(snapshot, radius),
             note: is_new_space.then(|| match space.projection.is_turned() {
                 true => "Retrained space, rotated to match the previous view.".to_owned(),

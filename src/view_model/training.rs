@@ -140,6 +140,9 @@ impl TrainingStage {
 
 /// A line in place of what there is nothing to show of yet.
 pub fn waiting_words(snapshot: &Snapshot) -> String {
+    if let Some(fault) = &snapshot.fault {
+        return fault.words.clone();
+    }
     match TrainingStage::of(snapshot) {
         TrainingStage::Loading { of: 0, .. } => "The model's files are being read …".to_owned(),
         TrainingStage::Loading { done, of } => format!("The model's files are being read: {done} of {of} MB …"),

@@ -64,6 +64,7 @@ fn model(words: Vec<WordPoint>, tokens: Vec<TokenPoint>) -> StageModel {
         explained: 0.9,
         about: String::new(),
         is_of_words: false,
+        hides_table: false,
         is_whole: false,
         radius,
     }

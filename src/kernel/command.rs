@@ -117,7 +117,7 @@ pub enum InterventionCommand {
     /// sum to 1. Edges belong to the sentence on the stage.
     SetEdge { edge: Edge, is_removed: bool },
     /// Puts the vector that the second sentence has at a place now into one of the first; `None`: the first's own again.
-    /// It ends when one of the sentences changes.
+    /// The patch ends when one of the sentences changes.
     SetPatch(Option<PatchPlace>),
     /// Nothing of the above is changed.
     Reset,

@@ -58,7 +58,7 @@ impl Lesson {
         }
     }
 
-    /// What a model of this shape was trained to.
+    /// The objective that a model of this shape was trained to.
     pub(super) fn objective_of(config: &Config) -> Objective {
         if config.family == Family::Gpt2 {
             return Objective::NextWord;

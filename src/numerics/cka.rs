@@ -6,7 +6,7 @@
 //!           = ⟨K, L⟩ / (‖K‖ ‖L‖)                  K = X Xᵀ, L = Y Yᵀ, (n, n)
 //! ```
 //!
-//! It is 1 where one set is the other turned, moved and scaled as a whole, and 0 where they have nothing in common. For few
+//! The alignment is 1 where one set is the other turned, moved and scaled as a whole, and 0 where they have nothing in common. For few
 //! things in wide spaces it is large even by chance.
 
 use super::vectors::{dot, norm};

@@ -217,7 +217,7 @@ struct Summer<'a> {
 }
 
 impl Summer<'_> {
-    /// What an arrow of a piece is in the true space.
+    /// The arrow of a piece in the true space.
     fn vector(&self, query: usize, arrow: &PathArrow) -> Vec<f32> {
         let Self { model, block } = *self;
         let (contributions, activations) =

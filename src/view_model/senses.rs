@@ -26,7 +26,7 @@ pub struct SensesModel {
     pub rows: Vec<SenseRowModel>,
     /// Scores at the static vectors and behind each layer; none until they are measured.
     pub layers: Vec<SenseScores>,
-    /// What is still missing, or how far the work is; `None` where all is measured.
+    /// The words on what is still missing, or on how far the work is; `None` where all is measured.
     pub waits_for: Option<String>,
     /// Where the senses part, in a sentence.
     pub said: Option<String>,
@@ -46,7 +46,7 @@ pub struct SenseRowModel {
     pub sense: Option<char>,
     /// A caution, or why it is not measured.
     pub said: Option<String>,
-    /// It is not measured, though something is written.
+    /// Whether it is not measured, though something is written.
     pub is_left_out: bool,
 }
 
@@ -180,7 +180,7 @@ impl SensesModel {
         others().chain(new).filter(|letter| own.is_none_or(|own| *letter > own)).min()
     }
 
-    /// What the points of the stage are, and where the senses part.
+    /// The points of the stage in words, and where the senses part.
     pub fn about(&self) -> String {
         let said = self.said.as_ref().map_or_else(String::new, |said| format!(" {said}"));
         format!("Each point is “{}” in one of {} sentences.{said}", self.word, self.occurrences.len())

@@ -26,7 +26,7 @@ pub struct SentenceArcs {
     pub sinks: Sinks,
     /// A word of the sentence has several pieces.
     pub has_pieces: bool,
-    /// What hides words from others, at the beginning of a sentence.
+    /// The mask in words, at the beginning of a sentence.
     pub hides: &'static str,
 }
 

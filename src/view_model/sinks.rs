@@ -27,7 +27,7 @@ impl Reading {
         self.hides_sinks = !self.hides_sinks && has_sinks;
     }
 
-    /// What is shown other than the weights as they are, in words: said wherever that is so.
+    /// The view other than the weights as they are, in words: said wherever that is so.
     pub fn said(self) -> Option<&'static str> {
         match (self.is_added, self.hides_sinks) {
             (false, false) => None,

@@ -20,7 +20,7 @@ pub struct TwoModels {
     pub names: [String; 2],
     /// Why the two cannot be compared on this sentence.
     pub refusal: Option<String>,
-    /// What differs in how they read it.
+    /// The differences in how they read it.
     pub notes: Vec<String>,
     pub words: Vec<WordOfBoth>,
     /// Linear CKA of each layer of the first with each of the second, from the embeddings on; empty of too few words.
@@ -127,7 +127,7 @@ impl TwoModels {
         chosen.or(self.words.last())
     }
 
-    /// What the similarity is.
+    /// The similarity in words.
     pub const SIMILARITY: &str = "Linear CKA (Kornblith et al. 2019): 1 where the words lie as in the other layer, whatever its width and axes. \
          Few words are alike by chance: compare the layers, not the numbers of two sentences.";
 }

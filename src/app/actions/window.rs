@@ -265,7 +265,7 @@ pub enum WorkChoice {
     Share,
 }
 
-/// What is done with the file of a list.
+/// The action on the file of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListChoice {
     Import,

@@ -71,7 +71,7 @@ pub fn senses_ui(
 
 /// The word, and whether the stage shows it.
 fn head_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, requests: &mut Requests) {
-    /// Of the word's field.
+    /// The width of the word's field.
     const WIDTH: f32 = 110.0;
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
@@ -110,7 +110,7 @@ fn foot_ui(ui: &mut Ui, model: &SensesModel, asked: &mut Vec<SenseCommand>, acti
     });
 }
 
-/// What the panel is for, and the lesson's own sentences.
+/// The purpose of the panel, and the lesson's own sentences.
 fn empty_ui(ui: &mut Ui, model: &SensesModel, asked: &mut Vec<SenseCommand>) {
     let words = "One word in 2 to 20 sentences on one stage. Say with a letter which sentences use it in the same sense, and see \
                  behind which layer the senses part.";

@@ -38,7 +38,7 @@ pub struct SensesSnapshot {
     pub measured: Option<Arc<MeasuredSenses>>,
     /// The occurrences in the basis of the picture, (n, 3): at their static places, and behind each layer.
     pub points: Arc<[Matrix<f32>]>,
-    /// It is of this list and these weights.
+    /// Whether it is of this list and these weights.
     pub is_current: bool,
     /// Sentences that have run, and those that are to.
     pub progress: Progress,
@@ -60,13 +60,13 @@ pub enum SenseRow {
 pub enum Note {
     /// The sentence is this word.
     Alone,
-    /// It stands there so often; the first one is measured.
+    /// How often the word stands there; the first one is measured.
     Repeated(usize),
     /// No word before it is seen, and those behind it never are.
     SeesNothing,
 }
 
-/// What was measured, and of what.
+/// The measures, and the list that they are of.
 #[derive(Debug)]
 pub struct MeasuredSenses {
     pub list: Arc<SenseList>,
@@ -90,7 +90,7 @@ pub struct SenseOccurrence {
 pub struct SenseLayer {
     /// The vectors of all pieces of all occurrences.
     pieces: Matrix<f32>,
-    /// Of each occurrence with each.
+    /// The similarity of each occurrence to each.
     pub cosines: Matrix<f64>,
     pub scores: SenseScores,
 }
@@ -128,7 +128,7 @@ struct ReadSentence {
     input: Sequences,
     tokens: Vec<Token>,
     pieces: Option<Arc<PieceText>>,
-    /// It is looked at by another one, which the model writes.
+    /// Whether another one, which the model writes, looks at it.
     is_source: bool,
 }
 
@@ -250,7 +250,7 @@ impl Senses {
         self.run = Some(run);
     }
 
-    /// What the sentences with the word are to a model, while they are shown.
+    /// The sentences with the word as a model reads them, while they are shown.
     pub fn inputs(&self) -> Vec<&Sequences> {
         let read = self.found().filter_map(|(_, read, _)| Some(&read.sentence.as_ref().ok()?.input));
         read.filter(|_| self.is_on).collect()

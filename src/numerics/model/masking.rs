@@ -37,7 +37,7 @@ impl Masking {
         self.spared.contains(&word)
     }
 
-    /// What is shown of a word that is asked for.
+    /// The word that is shown in the place of one that is asked for.
     pub(super) fn show(&self, word: usize, candidates: &Candidates, rng: &mut Generator) -> Option<usize> {
         if rng.random_bool(self.hidden) {
             return self.mask;

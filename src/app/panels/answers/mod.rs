@@ -19,7 +19,7 @@ use super::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::widgets::controls::switch_ui;
 use crate::app::widgets::traced::{ASK_HINT, ask_on, number_ui};
 
-/// What the panel shows of the answers.
+/// The part of the answers that the panel shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AnswersView {
     #[default]

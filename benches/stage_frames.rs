@@ -62,6 +62,7 @@ fn scene(count: usize) -> StageModel {
     StageModel {
         about: String::new(),
         is_of_words: false,
+        hides_table: false,
         words: (0..count).map(word).collect(),
         tokens: Vec::new(),
         second: Vec::new(),

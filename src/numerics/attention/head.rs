@@ -138,8 +138,8 @@ impl<S: Scalar> Head<'_, S> {
                 }
             }
             HeadMode::Frozen(frozen) => {
-                let (queries, shape) = (self.query.rows, (frozen.rows(), frozen.cols()));
-                assert_eq!(shape, (queries, weights.len()), "attention: the shape of the frozen weights");
+                let (shape, wanted) = ((frozen.rows(), frozen.cols()), (self.query.rows, weights.len()));
+                assert!(shape == wanted, "attention: frozen weights {shape:?} for {wanted:?}");
                 weights.copy_from_slice(frozen.row(query));
                 let removed = self.removed.iter().filter(|edge| edge.query == query && edge.key < weights.len());
                 let removed: Vec<usize> = removed.map(|edge| edge.key).collect();

@@ -89,7 +89,7 @@ const Stage = (() => {
       const inSentence = new Set(pass.tokens);
       const sources = (pass.source || []).map((word, i) => ({ label: state.sourceLabels[i], group: data.group_of[word], at: words[word].at }));
       const named = words.filter((word) => word.group !== null || inSentence.has(word.index)).map((word) => word.at);
-      const certain = [...named, ...tokens.flatMap((token) => [token.start, token.end])];
+      const certain = [...named, ...tokens.flatMap((token) => token.stops)];
       const others = words.filter((word) => word.group === null).map((word) => word.at);
       scene = { tokens, inSentence, sources, content: { certain, others } };
       if (!isTouched) goHome();

@@ -217,6 +217,7 @@ mod tests {
             start: [0.0; 3],
             end: [0.0; 3],
             trained_end: [0.0; 3],
+            between: Vec::new(),
             is_added: false,
             pieces: 1,
             first_piece: None,

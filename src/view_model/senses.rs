@@ -32,6 +32,8 @@ pub struct SensesModel {
     pub said: Option<String>,
     /// Sentences of the lesson with one word in common, for a list that is empty.
     pub suggestion: Option<SenseList>,
+    /// The picture leaves dimensions out, so that axes can be fitted to these points.
+    pub can_refit: bool,
     /// Letters that the list has, in their order.
     letters: Vec<char>,
     /// The lesson's groups, whose hues come before those of senses.
@@ -160,6 +162,7 @@ impl SensesModel {
             said: part(&layers),
             suggestion: senses.list.is_empty().then(|| suggestion(snapshot, model)).flatten(),
             occurrences: measured.map_or_else(Vec::new, |measured| occurrences(senses, measured)),
+            can_refit: snapshot.space.as_ref().is_some_and(|space| !space.projection.is_identity()),
             groups: snapshot.lesson.groups.len(),
             letters,
             layers,
@@ -394,6 +397,7 @@ impl StageModel {
             .enumerate()
             .map(|(position, of)| {
                 let end = of.stops.last().copied().unwrap_or_default();
+                let between = of.stops.get(1..of.stops.len().saturating_sub(1)).unwrap_or_default();
                 TokenPoint {
                     text: of.label.clone(),
                     position,
@@ -402,6 +406,7 @@ impl StageModel {
                     start: of.stops.first().copied().unwrap_or_default(),
                     end,
                     trained_end: end,
+                    between: between.to_vec(),
                     is_added: false,
                     pieces: 1,
                     first_piece: None,

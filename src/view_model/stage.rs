@@ -72,6 +72,8 @@ pub struct TokenPoint {
     pub end: [f32; 3],
     /// Contextual position with the trained weights: where `end` was before weights were turned.
     pub trained_end: [f32; 3],
+    /// Its places between the layers, which the picture has room for.
+    pub between: Vec<[f32; 3]>,
     /// A piece that no letter of the text asked for: `[CLS]`.
     pub is_added: bool,
     /// The pieces that it stands for, and the text of the first of them.
@@ -191,10 +193,19 @@ impl StageModel {
         let (variance, names) = (space.projection.explained(), names(space));
         let axes = names.into_iter().zip(variance).zip(&space.basis.chosen).take(space.projection.dimensions());
         let axes = axes.map(|((name, variance), chosen)| AxisLabel { name, variance, ends: ends(chosen) });
+        let sources = snapshot.model.as_ref().map_or(0, |model| model.architecture.source_blocks.len());
+        let points = |sentence: &SentenceSnapshot| {
+            let mut tokens = token_points(space, sentence, sources);
+            // The axes are chosen without it, and in some models it goes so far that nothing else would be seen.
+            if let Some(first) = tokens.first_mut().filter(|_| is_read) {
+                first.between.clear();
+            }
+            tokens
+        };
         Some(StageModel {
             words,
-            tokens: sentence.map_or_else(Vec::new, |sentence| token_points(space, sentence)),
-            second: second.map_or_else(Vec::new, |second| token_points(space, &second.sentence)),
+            tokens: sentence.map_or_else(Vec::new, points),
+            second: second.map_or_else(Vec::new, |second| points(&second.sentence)),
             sense_word: None,
             shared: second
                 .map_or_else(Vec::new, |second| furthest_first(&second.shared).into_iter().cloned().collect()),
@@ -227,8 +238,10 @@ pub fn reach(points: impl Iterator<Item = [f32; 3]>) -> f32 {
     points.filter(has_place).map(length).fold(f32::MIN_POSITIVE, f32::max)
 }
 
-fn token_points(space: &StaticSpace, sentence: &SentenceSnapshot) -> Vec<TokenPoint> {
+/// The tokens of a sentence; its first blocks, so many, are those of the source.
+fn token_points(space: &StaticSpace, sentence: &SentenceSnapshot, sources: usize) -> Vec<TokenPoint> {
     let texts: Vec<&str> = sentence.tokens.iter().map(|t| t.text.as_str()).collect();
+    let between = |token: usize| sentence.moves.iter().skip(sources + 1).map(|moves| moves.rest(token)).collect();
     let point = |(i, token): (usize, &Token)| TokenPoint {
         text: token.text.clone(),
         position: i,
@@ -237,6 +250,7 @@ fn token_points(space: &StaticSpace, sentence: &SentenceSnapshot) -> Vec<TokenPo
         start: row3(&sentence.start, i),
         end: row3(&sentence.end, i),
         trained_end: row3(&sentence.trained_end, i),
+        between: between(i),
         is_added: sentence.tokens[i].piece.as_ref().is_some_and(|piece| piece.is_added),
         pieces: 1,
         first_piece: None,

@@ -4,9 +4,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use attune::app::stage::bar::bar_ui;
+use attune::app::stage::camera::CameraRig;
 use attune::app::stage::keys::keys;
 use attune::app::stage::point_index::PointIndex;
-use attune::app::stage::points::{extent, instances};
+use attune::app::stage::points::{extent, instances, scaled};
 use attune::app::stage::projected::{ProjectedScene, SceneRef, SeenPoint};
 use attune::app::stage::view::{Hit, StageControls, picture_ui};
 use attune::app::stage::{arrows, labels};
@@ -15,7 +16,7 @@ use attune::app::theme::{self, fonts};
 use attune::app::view::ViewState;
 use attune::view_model::search::{Choice, Emphasis};
 use attune::view_model::stage::{AxisLabel, StageModel, TokenPoint, WordPoint, reach};
-use bevy::math::Vec2;
+use bevy::math::{Vec2, Vec3};
 use egui::{Context, Event, Key, Modifiers, Pos2, RawInput, Rect, TextureId, Ui, UiBuilder, pos2, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
@@ -40,6 +41,7 @@ fn token(position: usize, text: &str, start: [f32; 3], end: [f32; 3]) -> TokenPo
         start,
         end,
         trained_end: end,
+        between: Vec::new(),
         is_added: false,
         pieces: 1,
         first_piece: None,
@@ -242,6 +244,19 @@ fn wild() -> Vec<(&'static str, StageModel)> {
         ("huge", model(huge, Vec::new())),
         ("no numbers", model(lost, vec![gone, far])),
     ]
+}
+
+#[test]
+fn home_has_room_for_the_places_between_the_layers() {
+    let on_the_way = [0.1, -2.4, 0.3];
+    let mut walked = token(0, "way", [-1.0, 0.2, 0.0], [1.0, 0.2, 0.0]);
+    walked.between = vec![on_the_way];
+    let model = model(vec![word("one", [1.0, 0.0, 0.0])], vec![walked]);
+    let mut rig = CameraRig::default();
+    let size = Vec2::new(SIZE.x, SIZE.y);
+    rig.fit_now(extent(&model), size);
+    let seen = rig.view(size).project(Vec3::from(scaled(&model, on_the_way))).expect("in front").at;
+    assert!(seen.cmpge(Vec2::ZERO).all() && seen.cmple(size).all(), "{seen} of {size}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use attune::kernel::Snapshot;
 use attune::numerics::params::TensorName;
 use attune::view_model::answers::AnswersModel;
+use attune::view_model::stage::StageModel;
 use attune::view_model::walk::route::RouteModel;
 use attune::view_model::walk::{Step, WalkModel};
 
@@ -47,6 +48,19 @@ fn moved_by(snapshot: &Snapshot, head: usize, query: usize) -> f32 {
     let first = config.attention.value_columns(own).start;
     let sum = |dim: usize| mix.iter().enumerate().map(|(i, x)| x * weights[(first + i) * width + dim]).sum();
     length(&(0..width).map(sum).collect::<Vec<f32>>())
+}
+
+#[test]
+fn the_picture_has_room_for_every_place_of_the_way() {
+    for (name, snapshot) in shapes() {
+        let (route, stage) = (route(&snapshot), StageModel::of(&snapshot).expect("a space"));
+        let sources = snapshot.model.as_ref().expect("a model").architecture.source_blocks.len();
+        for token in &stage.tokens {
+            let ways = (sources..route.layers.len()).map(|layer| route.way(token.position, layer).expect("a layer"));
+            let between: Vec<_> = ways.skip(1).map(|(from, _)| from).collect();
+            assert_eq!(token.between, between, "{name}");
+        }
+    }
 }
 
 #[test]

@@ -129,7 +129,7 @@ fn old_ghost(model: &StageModel, ghost: &GhostPoint, palette: &Palette) -> Insta
     Instance { start, end, color, size: WORD_RADIUS, kind: DOTTED }
 }
 
-/// Bounds of a scene: all tokens, before attention and after it, all words of groups, and most of the other words. In
+/// Bounds of a scene: all tokens, before attention, between its layers and after it, all words of groups, and most of the other words. In
 /// coarse steps, so that home does not jitter while training moves the points.
 pub fn extent(model: &StageModel) -> Content {
     const STEP: f32 = 0.0625;
@@ -139,7 +139,8 @@ pub fn extent(model: &StageModel) -> Content {
     const MOST: f32 = 12.0;
     const SMALLEST: f32 = 0.2;
     let named = model.words.iter().filter(|word| word.group.is_some() || word.in_sentence).map(|word| word.at);
-    let tokens = model.tokens.iter().chain(&model.second).flat_map(|token| [token.start, token.end]);
+    let tokens = model.tokens.iter().chain(&model.second);
+    let tokens = tokens.flat_map(|token| [token.start, token.end].into_iter().chain(token.between.iter().copied()));
     let placed = |at: [f32; 3]| has_place(at).then(|| Vec3::from(scaled(model, at)));
     let certain: Vec<Vec3> = named.chain(tokens).filter_map(placed).collect();
     let others = model.words.iter().filter(|word| word.group.is_none()).map(|word| word.at);

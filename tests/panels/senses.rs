@@ -6,7 +6,7 @@ use attune::app::actions::{Action, ListChoice};
 use attune::app::panels::meaning::{MeaningPanel, MeaningView};
 use attune::app::panels::senses::SENSE_WORD;
 use attune::kernel::Kernel;
-use attune::kernel::command::SenseSentence;
+use attune::kernel::command::{AxisCommand, Command, SenseSentence};
 use attune::kernel::data::senses::SenseList;
 use egui::{Key, Modifiers, Vec2};
 use egui_kittest::kittest::Queryable;
@@ -42,6 +42,8 @@ fn the_lesson_s_sentences_are_shown_with_their_scores() {
     assert!(panel.snapshot().model.expect("a model").senses.is_on);
     assert!(panel.query_by_label("Layer of the senses").is_some());
     assert!(panel.query_by_label_contains("The senses part most after layer 1: ").is_some());
+    click(&mut panel, "Refit axes");
+    assert_eq!(panel.take_commands().pop(), Some(Command::Axes(AxisCommand::Refit)));
     panel.view_mut().walk.set_time(0.0);
     panel.run_steps(2);
     assert!(panel.query_by_label("same sense 1.00").is_some(), "all are the static vector");
@@ -57,10 +59,11 @@ fn a_list_is_written_with_the_keyboard_alone() {
     let mut panel = shown();
     panel.let_refuse();
     write(&mut panel, SENSE_WORD, "bank");
-    click(&mut panel, "+ Sentence");
+    // Enter leads from the word to its first sentence, and from there to the next, which has the keyboard at once.
+    panel.key_press(Key::Enter);
+    panel.run_steps(6);
+    panel.get_by_label("Sentence 1").type_text("the bank pays");
     panel.run_steps(3);
-    write(&mut panel, "Sentence 1", "the bank pays");
-    // Another below, which has the keyboard at once.
     panel.key_press(Key::Enter);
     panel.run_steps(6);
     panel.get_by_label("Sentence 2").type_text("river bank");

@@ -2,8 +2,8 @@
 //! layer.
 
 use egui::{
-    Button, EventFilter, Id, Key, Label, Modifiers, Response, RichText, ScrollArea, Sense, Stroke, TextEdit, Ui,
-    WidgetInfo, WidgetType, vec2,
+    Button, EventFilter, Id, Key, Label, Modifiers, Response, RichText, ScrollArea, Sense, Stroke, TextEdit, TextStyle,
+    TextWrapMode, Ui, WidgetInfo, WidgetText, WidgetType, vec2,
 };
 use egui_plot::{Line, LineStyle, PlotPoints, Points, VLine};
 
@@ -12,7 +12,7 @@ use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
 use crate::app::widgets::controls::switch_ui;
 use crate::app::widgets::curve::{curve_plot, tick_text};
-use crate::kernel::command::{Command, SenseCommand};
+use crate::kernel::command::{AxisCommand, Command, SenseCommand};
 use crate::kernel::data::senses::{CHARS_MAX, SENSES};
 use crate::view_model::senses::{SenseCurve, SenseRowModel, SensesModel, after, number};
 
@@ -75,9 +75,16 @@ fn head_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, requests
     const WIDTH: f32 = 110.0;
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
-        let hint = "The word to look at; a word that the tokenizer cuts has the mean of its pieces";
+        let hint =
+            "The word to look at; a word that the tokenizer cuts has the mean of its pieces. Enter: its first sentence";
         let id = focus::sentence_field(SENSE_WORD);
         let (field, text) = field_ui(ui, (id, SENSE_WORD), &model.word, "word", WIDTH, state);
+        if is_entered(ui, &field) {
+            if model.rows.is_empty() {
+                requests.commands.push(Command::Senses(SenseCommand::Insert(0)));
+            }
+            focus::ask(ui.ctx(), sentence_id(0));
+        }
         field.on_hover_text(hint);
         requests.commands.extend(text.map(|word| Command::Senses(SenseCommand::SetWord(word))));
         let hint =
@@ -85,6 +92,10 @@ fn head_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, requests
         let shown = ui.selectable_label(model.is_on, "on the stage");
         if shown.on_hover_text(WindowAction::Senses.row().hint_with(hint)).clicked() {
             requests.commands.push(Command::Senses(SenseCommand::Show(!model.is_on)));
+        }
+        let hint = "Turns the axes to the directions in which these points differ most";
+        if model.can_refit && model.is_shown() && ui.button("Refit axes").on_hover_text(hint).clicked() {
+            requests.commands.push(Command::Axes(AxisCommand::Refit));
         }
     });
 }
@@ -159,6 +170,11 @@ fn field_ui(
     (response, changed)
 }
 
+/// Whether Enter ended the writing in a field; the key is then taken.
+fn is_entered(ui: &Ui, field: &Response) -> bool {
+    field.lost_focus() && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter))
+}
+
 /// A sentence with its number, its sense, and what is said of it.
 fn row_ui(
     ui: &mut Ui,
@@ -177,7 +193,7 @@ fn row_ui(
     let has_focus = ui.memory(|memory| memory.has_focus(id));
     let pressed = |key| has_focus && ui.input_mut(|input| input.consume_key(Modifiers::COMMAND, key));
     let (turns, mut removes) = (pressed(Key::G), pressed(Key::D));
-    let mut is_entered = false;
+    let mut goes_on = false;
     let nearest = model.nearest(index, layer);
     let line = ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
@@ -193,7 +209,7 @@ fn row_ui(
         let name = format!("Sentence {}", index + 1);
         let (field, text) = field_ui(ui, (id, &name), &row.text, "a sentence with the word", width, state);
         asked.extend(text.map(|text| SenseCommand::SetText { index, text }));
-        is_entered = field.lost_focus() && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
+        goes_on = is_entered(ui, &field);
         field.on_hover_text("Enter: another sentence below; Ctrl+G: its sense; Ctrl+D: remove it");
         let remove = ui.add(Button::new("✕").frame_when_inactive(false));
         remove.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Remove sentence {}", index + 1)));
@@ -222,7 +238,7 @@ fn row_ui(
     if removes {
         state.written = None;
         asked.push(SenseCommand::Remove(index));
-    } else if is_entered {
+    } else if goes_on {
         asked.push(SenseCommand::Insert(index + 1));
         focus::ask(ui.ctx(), sentence_id(index + 1));
     }
@@ -362,7 +378,14 @@ fn line_of(curve: SenseCurve, palette: &Palette) -> (egui::Color32, LineStyle) {
 fn legend_ui(ui: &mut Ui, curve: SenseCurve, value: f64, palette: &Palette) {
     const SAMPLE: f32 = 16.0;
     let (ink, style) = line_of(curve, palette);
-    let words = format!("{} {}", curve.title(), number(value));
+    let words = RichText::new(format!("{} {}", curve.title(), number(value)));
+    let words = words.font(theme::plain(size::SMALL)).color(palette.ink);
+    // A line ends between two of them, and not within one.
+    let text =
+        WidgetText::from(words.clone()).into_galley(ui, Some(TextWrapMode::Extend), f32::INFINITY, TextStyle::Body);
+    if SAMPLE + ui.spacing().item_spacing.x + text.size().x > ui.available_size_before_wrap().x {
+        ui.end_row();
+    }
     let (rect, _) = ui.allocate_exact_size(vec2(SAMPLE, size::BODY), Sense::hover());
     let ends = [rect.left_center(), rect.right_center()];
     let stroke = Stroke::new(size::CURVE, ink);
@@ -377,7 +400,5 @@ fn legend_ui(ui: &mut Ui, curve: SenseCurve, value: f64, palette: &Palette) {
             ui.painter().extend(egui::Shape::dotted_line(&ends, ink, spacing, size::CURVE / 2.0));
         }
     }
-    let words = RichText::new(words).font(theme::plain(size::SMALL)).color(palette.ink);
-    // A line ends between two of them, and not within one.
     ui.add(Label::new(words).extend()).on_hover_text(curve.about());
 }

@@ -85,8 +85,11 @@ pub enum Action {
     Check {
         /// The lessons, by their files or names, such as lessons/*.ron; a glossary among them is checked as one. Or
         /// models, by folder or name: their files with SHA-256, tensors and tokenizer, a self-test, and published
-        /// numbers of those that are known. Without any, the course.
+        /// numbers of those that are known. Without any, the course. A sentence that is given is run through each of
+        /// them, besides all else.
         lessons: Vec<PathBuf>,
+        #[command(flatten)]
+        sentence: SentenceArgs,
         #[command(flatten)]
         options: CheckOptions,
     },
@@ -96,12 +99,8 @@ pub enum Action {
     Trace {
         /// The lesson, by its file or its name in the course, trained first; or a pretrained model, by its folder or name.
         lesson: PathBuf,
-        /// Words of the lesson's vocabulary, or any text for a model; without it, the first sentence.
-        #[arg(long, allow_hyphen_values = true)]
-        sentence: Option<String>,
-        /// Rows of the vocabulary as they are, such as 2,45,311: the token ids of a model.
-        #[arg(long, value_delimiter = ',', conflicts_with = "sentence")]
-        ids: Option<Vec<usize>>,
+        #[command(flatten)]
+        sentence: SentenceArgs,
     },
     /// Write a small, working, commented lesson to start from, or a copy of another.
     New {
@@ -137,6 +136,16 @@ pub enum Action {
 }
 
 #[derive(Debug, clap::Args)]
+pub struct SentenceArgs {
+    /// Words of the lesson's vocabulary, or any text for a model, in place of the first sentence.
+    #[arg(long, allow_hyphen_values = true)]
+    pub sentence: Option<String>,
+    /// The same as rows of the vocabulary, such as 2,45,311: the token ids of a model.
+    #[arg(long, value_delimiter = ',', conflicts_with = "sentence")]
+    pub ids: Option<Vec<usize>>,
+}
+
+#[derive(Debug, clap::Args)]
 pub struct CheckOptions {
     /// Print the measured value of every claim; for claims that fail it is always printed.
     #[arg(long, short)]
@@ -163,8 +172,10 @@ pub struct RenderArgs {
     #[arg(long, short, value_name = "PNG")]
     pub output: PathBuf,
     /// The stage cell to draw; without it, the lesson's first sentence.
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["sentence", "ids"])]
     pub cell: Option<String>,
+    #[command(flatten)]
+    pub sentence: SentenceArgs,
     /// From 0, static, to 1, contextual; without it, the cell's own, or 1.
     #[arg(long, value_parser = time, allow_hyphen_values = true)]
     pub time: Option<f32>,
@@ -193,6 +204,8 @@ pub struct ExportArgs {
     /// The file to write, such as apple.html; an existing file is replaced. For a checkpoint a new folder.
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
+    #[command(flatten)]
+    pub sentence: SentenceArgs,
     /// How long the cells may take together; those that are left after it are exported without outputs.
     #[arg(long, value_name = "SECONDS", default_value_t = WITHIN, value_parser = clap::value_parser!(u64).range(1..))]
     pub within: u64,

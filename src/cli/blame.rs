@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use crate::kernel::training::overflow::ActivationId;
+use crate::kernel::Snapshot;
+use crate::kernel::training::overflow::{ActivationId, first_not_finite};
 use crate::kernel::training::stop::{Diverged, Origin};
 use crate::lesson::issue::printable;
 use crate::lesson::locate::{FieldPath, locate};
@@ -44,6 +45,14 @@ pub fn divergence(file: &Path, lesson: &Lesson, diverged: &Diverged) -> String {
 pub fn overflow(file: &Path, lesson: &Lesson, sentence: &str, tensor: ActivationId) -> String {
     let (field, cause) = start(lesson, Some(tensor));
     format!("{}: {tensor} of the sentence {sentence:?} has an entry that is not finite; {cause}\n", place(file, field))
+}
+
+/// The same of the sentence on the stage; `None` where all its numbers are finite.
+pub fn overflow_of(snapshot: &Snapshot, file: &Path) -> Option<String> {
+    let model = snapshot.model.as_ref()?;
+    let sentence = &model.sentence;
+    let first = first_not_finite(&model.architecture, &sentence.activations, &sentence.answers.logits)?;
+    Some(overflow(file, &snapshot.lesson, &sentence.written(), first))
 }
 
 /// The field of a lesson whose initial numbers are too large, and a message.

@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use super::args::{CheckOptions, Common};
+use super::args::{CheckOptions, Common, SentenceArgs};
 use super::fault::Fault;
 use super::{blame, print, progress, say};
 use crate::code::Output;
-use crate::kernel::Snapshot;
 use crate::kernel::check::claims::{Verdict, first_overflow, verify};
 use crate::kernel::check::rehearsal::{Problem, rehearse};
+use crate::kernel::command::SentenceCommand;
+use crate::kernel::{Command, Snapshot};
 use crate::lesson::built_in;
 use crate::lesson::cells::Cell;
 use crate::lesson::check_texts::{addresses, closed_panels};
@@ -30,12 +31,15 @@ use crate::nearest::nearest;
 use crate::pretrained::examine::{Findings, examine};
 
 /// Checks the lessons once, or again and again.
-pub fn check(lessons: &[PathBuf], options: &CheckOptions, common: &Common) -> Result<(), Fault> {
-    if options.watch { watch(lessons, options, common) } else { round(lessons, options, common, &mut Ids::default()) }
+pub fn check(lessons: &[PathBuf], how: How<'_>, common: &Common) -> Result<(), Fault> {
+    if how.1.watch { watch(lessons, how, common) } else { round(lessons, how, common, &mut Ids::default()) }
 }
 
+/// A sentence to run besides, and the options.
+type How<'a> = (&'a SentenceArgs, &'a CheckOptions);
+
 /// Checks the lessons, and then those that are saved, round by round, until the process is ended.
-fn watch(lessons: &[PathBuf], options: &CheckOptions, common: &Common) -> Result<(), Fault> {
+fn watch(lessons: &[PathBuf], how: How<'_>, common: &Common) -> Result<(), Fault> {
     let glossaries: BTreeSet<PathBuf> = lessons.iter().filter_map(|path| glossary::beside(path)).collect();
     let files = glossaries.into_iter().filter(|file| !lessons.contains(file)).chain(lessons.iter().cloned());
     let mut files: Vec<Watched> = files.map(Watched::new).collect();
@@ -43,7 +47,7 @@ fn watch(lessons: &[PathBuf], options: &CheckOptions, common: &Common) -> Result
     let mut why = "every file; a saved one is checked again, Ctrl-C ends".to_owned();
     for number in 1_u64.. {
         print::line(format_args!("round {number}: {why}"))?;
-        match round(&due, options, common, &mut ids) {
+        match round(&due, how, common, &mut ids) {
             Err(Fault::Lesson(issues)) => say(issues.trim_end_matches('\n')),
             result => result?,
         }
@@ -69,7 +73,7 @@ fn next_saved(files: &mut [Watched]) -> Vec<PathBuf> {
 
 /// Trains each lesson, verifies its claims and runs its cells and solutions. The ids are those of the lessons checked so
 /// far, in earlier rounds too.
-fn round(lessons: &[PathBuf], options: &CheckOptions, common: &Common, ids: &mut Ids) -> Result<(), Fault> {
+fn round(lessons: &[PathBuf], how: How<'_>, common: &Common, ids: &mut Ids) -> Result<(), Fault> {
     let mut faults = String::new();
     let (mut courses, mut glossaries) = (Courses::default(), Glossaries::default());
     for path in lessons {
@@ -77,7 +81,7 @@ fn round(lessons: &[PathBuf], options: &CheckOptions, common: &Common, ids: &mut
             print::line(glossaries.check(path))?;
             continue;
         }
-        match check_one(path, options, common, (&mut *ids, &mut courses, &mut glossaries)) {
+        match check_one(path, how, common, (&mut *ids, &mut courses, &mut glossaries)) {
             Ok(line) => print::line(line)?,
             Err(Fault::Lesson(issues)) => {
                 print::line(format_args!("{}: has issues", name(path)))?;
@@ -160,7 +164,7 @@ impl Courses {
 
 fn check_one(
     path: &Path,
-    options: &CheckOptions,
+    (own, options): How<'_>,
     common: &Common,
     (ids, courses, glossaries): (&mut Ids, &mut Courses, &mut Glossaries),
 ) -> Result<String, Fault> {
@@ -169,6 +173,7 @@ fn check_one(
     let terms = glossaries.disagreements(path, &lesson);
     let cells = lesson.cells.len();
     let absent = lesson.absent_model().map(ToString::to_string);
+    let shows = if absent.is_some() { None } else { own.command(&lesson)? };
     let mut kernel = progress::train(lesson, common);
     let snapshot = if absent.is_some() { kernel.snapshot() } else { progress::trained(&kernel, path)? };
     let file = name(path);
@@ -179,6 +184,17 @@ fn check_one(
         holding.try_for_each(|verdict| print::line(format_args!("{file}: {}", line(verdict))))?;
     }
     let findings = examined(&snapshot);
+    let mut of_sentence = None;
+    if let Some(shows) = shows {
+        kernel.apply(shows);
+        let on_stage = kernel.snapshot();
+        of_sentence = blame::overflow_of(&on_stage, path);
+        if of_sentence.is_none() {
+            print::line(format_args!("{file}: {}", printable(&ran(&on_stage))))?;
+        }
+        // The cells are run with the lesson's own.
+        kernel.apply(Command::Sentence(SentenceCommand::Select(0)));
+    }
     if !path.is_file() {
         findings.good.iter().try_for_each(|found| print::line(format_args!("{file}: {}", printable(found))))?;
     }
@@ -219,8 +235,15 @@ fn check_one(
     });
     let of_model = findings.faults.iter().map(|fault| format!("{file}: {}\n", printable(fault)));
     let before = unknown_lessons(path, &snapshot.lesson, courses);
-    let issues: String =
-        before.into_iter().chain(of_model).chain(overflow).chain(failed).chain(broken).chain(of_terms).collect();
+    let issues: String = before
+        .into_iter()
+        .chain(of_model)
+        .chain(overflow)
+        .chain(of_sentence)
+        .chain(failed)
+        .chain(broken)
+        .chain(of_terms)
+        .collect();
     if issues.is_empty() {
         let seed = snapshot.lesson.seed;
         let cells = format!("{cells} cell{}", if cells == 1 { "" } else { "s" });
@@ -237,6 +260,22 @@ fn check_one(
     } else {
         Err(Fault::Lesson(issues))
     }
+}
+
+/// The words on a sentence that was run: what the model read.
+fn ran(snapshot: &Snapshot) -> String {
+    let Some(model) = &snapshot.model else { return String::new() };
+    let tokens = model.sentence.chosen();
+    let read: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
+    let ids = model.pretrained.as_ref().map(|_| tokens.iter().filter_map(|token| token.word));
+    let ids = ids.map(|ids| ids.map(|id| id.to_string()).collect::<Vec<_>>().join(","));
+    let ids = ids.map_or_else(String::new, |ids| format!(" (ids {ids})"));
+    format!(
+        "the sentence {:?}: {} tokens, {}{ids}; all numbers finite",
+        model.sentence.written(),
+        tokens.len(),
+        read.join(" ")
+    )
 }
 
 /// Findings about a pretrained model; none about a lesson's own.

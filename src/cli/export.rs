@@ -26,8 +26,13 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
     }
     let target = Target::new(&request.lesson, format, &request.output).map_err(fault)?;
     let lesson = super::read::read(&request.lesson, common.seed)?;
+    let shows = request.sentence.command(&lesson)?;
     let mut kernel = progress::train(lesson, common);
-    let trained = progress::trained(&kernel, &request.lesson)?;
+    let mut trained = progress::trained(&kernel, &request.lesson)?;
+    if let Some(shows) = shows {
+        kernel.apply(shows);
+        trained = kernel.snapshot();
+    }
     let written = if format.is_page() {
         let warnings = Warnings { is_quiet: common.quiet };
         let mut snapshot = run_from_top(&mut kernel, Duration::from_secs(request.within), &warnings);
@@ -47,6 +52,9 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
 /// Trains the lesson and writes its model.
 fn checkpoint(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
     let path = &request.lesson;
+    if let Some(option) = request.sentence.option() {
+        return Err(Fault::usage(format_args!("{option}: a checkpoint is the model alone, without any sentence")));
+    }
     let lesson = super::read::read(path, common.seed)?;
     let target = Checkpoint::new(&lesson, &request.output).map_err(|why| match why {
         ExportFault::Form(unfit) => {

@@ -14,6 +14,7 @@ mod print;
 mod progress;
 mod read;
 mod render;
+mod sentence;
 mod trace;
 
 use std::io::{self, Write};
@@ -70,10 +71,8 @@ fn run() -> ExitCode {
 fn act(args: &Args) -> Result<(), Fault> {
     match &args.action {
         None => open::open(args),
-        Some(Action::Check { lessons, options }) => check::check(lessons, options, &args.common),
-        Some(Action::Trace { lesson, sentence, ids }) => {
-            trace::trace(lesson, sentence.as_deref(), ids.as_deref(), &args.common)
-        }
+        Some(Action::Check { lessons, sentence, options }) => check::check(lessons, (sentence, options), &args.common),
+        Some(Action::Trace { lesson, sentence }) => trace::trace(lesson, sentence, &args.common),
         Some(Action::New { lesson, from }) => new::new(lesson, from.as_deref(), &args.common),
         Some(Action::Render(request)) => render::render(request, &args.common),
         Some(Action::Export(request)) => export::export(request, &args.common),

@@ -62,13 +62,14 @@ mod drawn {
     /// The picture of a lesson, which is trained first: a stage cell's, or that of the first sentence behind attention.
     fn of_lesson(request: &RenderArgs, common: &Common) -> Result<PictureOptions, Fault> {
         let lesson = read::read(&request.lesson, common.seed)?;
+        let shows = request.sentence.command(&lesson)?;
         let (sentence, time) = match &request.cell {
             Some(id) => stage_cell(&lesson, id)?,
             None => (0, 1.0),
         };
         let mut kernel = progress::train(lesson, common);
         progress::trained(&kernel, &request.lesson)?;
-        kernel.apply(Command::Sentence(SentenceCommand::Select(sentence)));
+        kernel.apply(shows.unwrap_or(Command::Sentence(SentenceCommand::Select(sentence))));
         let (cell, time) = (request.cell.clone(), request.time.unwrap_or(time));
         Ok(PictureOptions { cell, time, ..PictureOptions::of(Arc::new(kernel.snapshot())) })
     }
@@ -92,8 +93,9 @@ mod drawn {
 
     /// The picture of what somebody shared: the lesson as they had it, seen as they saw it.
     fn of_shared(request: &RenderArgs, shared: Shared, common: &Common) -> Result<PictureOptions, Fault> {
-        let given = [("--cell", request.cell.is_some()), ("--time", request.time.is_some())];
-        if let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+        let given =
+            [request.cell.as_ref().map(|_| "--cell"), request.time.map(|_| "--time"), request.sentence.option()];
+        if let Some(option) = given.into_iter().flatten().next() {
             return Err(Fault::usage(format_args!("{option}: what was shared is drawn as it was on the screen")));
         }
         let lesson = read::read(&shared.lesson, common.seed.or(shared.content.work.seed))?;

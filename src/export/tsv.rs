@@ -1,8 +1,8 @@
 //! Vectors for the Embedding Projector, <https://projector.tensorflow.org>: a file of vectors, a line
 //! each, and one that says what each line is.
 //!
-//! First stand the static vectors of all words; then, of each token of each of the lesson's sentences,
-//! its static vector and its contextual one. The column `__seq_next__` holds the line, from 0, that
+//! First stand the static vectors of all words; then, of each token of each of the lesson's sentences, and before these of
+//! the one on the stage where it is none of them, its static vector and its contextual one. The column `__seq_next__` holds the line, from 0, that
 //! follows a line; the Projector draws the two as a path.
 
 use std::collections::HashSet;
@@ -50,10 +50,13 @@ pub fn write(snapshot: &Snapshot, vectors: impl Write, metadata: impl Write) -> 
     }
     let mut tokens = 0;
     let mut seen = HashSet::new();
-    for (index, sentence) in snapshot.lesson.sentences.iter().enumerate() {
-        let Some(at) = at_sentence(snapshot, index).filter(|_| seen.insert(sentence)) else { continue };
-        let Some(model) = &at.model else { continue };
-        let shown = &model.sentence;
+    let own =
+        snapshot.model.as_ref().filter(|model| model.sentence.index.is_none()).map(|model| model.sentence.clone());
+    let of_lesson = snapshot.lesson.sentences.iter().enumerate().filter_map(|(index, sentence)| {
+        let at = at_sentence(snapshot, index).filter(|_| seen.insert(sentence))?;
+        Some(at.model?.sentence)
+    });
+    for shown in own.into_iter().chain(of_lesson) {
         let words: Vec<&str> = shown.tokens.iter().map(|token| token.text.as_str()).collect();
         let labels = token_labels(&shown.tokens);
         for (i, token) in shown.tokens.iter().enumerate() {

@@ -83,6 +83,32 @@ fn wrong_usage_exits_with_2() {
     check(&["check", SMALL, "--seed", "1.5"], 2, "expected a whole number from 0 to 18446744073709551615");
 }
 
+#[test]
+fn a_sentence_of_the_user_s_takes_the_place_of_the_lesson_s() {
+    let own = ["--sentence", "the stone sank"];
+    check(&[&["check", SMALL][..], &own].concat(), 0, "the sentence \"the stone sank\": 3 tokens, the stone sank; all");
+    check(&["check", SMALL, "--ids", "0,1"], 0, "2 tokens");
+    check(&["check", SMALL, "--ids", "0,999"], 2, "--ids: there is no token 999");
+    check(&["trace", SMALL, "--ids", "0,1"], 0, "\"tokens\"");
+    check(&["trace", SMALL, "--ids", "0", "--sentence", "the"], 2, "cannot be used with");
+    let folder = Folder::new("own-sentence");
+    let vectors = |args: &[&str]| {
+        let file = folder.file("vectors.tsv");
+        check(&[&["export", SMALL, "--to", "tsv", "-o", &file], args].concat(), 0, "vectors");
+        std::fs::read_to_string(folder.file("vectors_metadata.tsv")).expect("it was written")
+    };
+    let lines = |text: &str| text.lines().filter(|line| line.contains("\tthe stone sank\t")).count();
+    assert_eq!([lines(&vectors(&[])), lines(&vectors(&own))], [0, 6]);
+    let page = folder.file("page.html");
+    check(&["export", SMALL, "--to", "html", "-o", &page, "--sentence", "the stne"], 2, "did you mean \"stone\"?");
+    let out = folder.file("model");
+    check(
+        &[&["export", SMALL, "--to", "checkpoint", "-o", &out][..], &own].concat(),
+        2,
+        "a checkpoint is the model alone",
+    );
+}
+
 /// Whoever closes the pipe has read enough.
 #[test]
 fn a_closed_pipe_is_no_fault() {

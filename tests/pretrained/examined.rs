@@ -83,6 +83,23 @@ fn the_command_prints_what_it_found() {
 }
 
 #[test]
+fn a_sentence_that_is_given_is_run_too() {
+    let folder = with_tokenizer("bert-wild");
+    let path = folder.0.display().to_string();
+    let (code, text) = said(&["check", &path, "--ids", "2,45,311"]);
+    assert!(code == Some(0) && text.contains("3 tokens, "), "{text}");
+    assert!(text.contains("(ids 2,45,311); all numbers finite"), "{text}");
+    let (code, text) = said(&["check", &path, "--ids", "2,600"]);
+    assert!(
+        code == Some(2) && text.contains("--ids: there is no token 600: the model has those from 0 to 599"),
+        "{text}"
+    );
+    // The special tokens that the tokenizer adds are there too.
+    let (code, text) = said(&["check", &path, "--sentence", "a"]);
+    assert!(code == Some(0) && text.contains(r#"the sentence "a": 3 tokens, [CLS] a [SEP] (ids "#), "{text}");
+}
+
+#[test]
 fn a_tokenizer_with_more_token_types_than_the_model_is_refused() {
     let folder = with_tokenizer("bert-wild");
     let file = folder.join("tokenizer.json");

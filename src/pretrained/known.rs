@@ -5,6 +5,7 @@ use crate::numerics::model::activations::Interventions;
 use crate::numerics::model::generate::Choice;
 use crate::numerics::model::{Activations, Sequences};
 use crate::numerics::rng::{Stream, stream};
+use crate::numerics::vectors::{centroid, cosine};
 
 /// A model that others have computed with.
 #[derive(Debug)]
@@ -22,12 +23,15 @@ enum Published {
     Logits { ids: &'static [usize], row: usize, class: usize, logits: &'static [&'static [f32]] },
     /// The ids that it goes on with, each the likeliest.
     Greedy { ids: &'static [usize], goes_on: &'static [usize] },
-    /// None that attune computes.
-    Nothing,
+    /// The cosines of sentences of ids, each the mean of its outputs: of the first with the second, with the third, and so
+    /// on, then of the second.
+    Cosines { sentences: &'static [&'static [usize]], cosines: &'static [f32] },
 }
 
 /// How far logits may be from published ones, whose last digit is the fourth behind the point.
 const TOLERANCE: f32 = 1e-3;
+/// The same of cosines, which are at most 1: half of that digit, and the roundings of a pass.
+const COSINE_TOLERANCE: f32 = 6e-5;
 
 const KNOWN: &[Known] = &[
     Known {
@@ -55,7 +59,16 @@ const KNOWN: &[Known] = &[
     Known {
         name: "sentence-transformers/all-MiniLM-L6-v2",
         sha256: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-        published: Published::Nothing,
+        // "The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium.": the quickstart of
+        // sentence-transformers.
+        published: Published::Cosines {
+            sentences: &[
+                &[101, 1996, 4633, 2003, 8403, 2651, 1012, 102],
+                &[101, 2009, 1005, 1055, 2061, 11559, 2648, 999, 102],
+                &[101, 2002, 5225, 2000, 1996, 3346, 1012, 102],
+            ],
+            cosines: &[0.6660, 0.1046, 0.1411],
+        },
     },
 ];
 
@@ -95,7 +108,24 @@ impl Known {
                     found => Err(format!("goes on with {found:?}; expected {goes_on:?}, as it is published")),
                 }
             }
-            Published::Nothing => Ok("it has no published numbers to compare with".to_owned()),
+            Published::Cosines { sentences, cosines } => {
+                let mean = |ids: &&[usize]| {
+                    let (sentence, live) = (Sequences::one(ids), Interventions::default());
+                    let pass = Activations::of(&model, &read.parameters, &sentence, None, &live);
+                    centroid(&pass.output, &(0..ids.len()).collect::<Vec<_>>())
+                };
+                let means: Vec<Vec<f32>> = sentences.iter().map(mean).collect();
+                let pairs =
+                    means.iter().enumerate().flat_map(|(i, one)| means[i + 1..].iter().map(move |two| (one, two)));
+                let found = pairs.map(|(one, two)| cosine(one, two));
+                let worst = found.zip(*cosines).map(|(found, cosine)| (found - cosine).abs()).fold(0.0, f32::max);
+                if worst <= COSINE_TOLERANCE {
+                    return Ok(format!("its published cosines of {} sentences, within {worst:.1e}", sentences.len()));
+                }
+                Err(format!(
+                    "found cosines that differ from the published ones by {worst:.1e}; expected {COSINE_TOLERANCE:e}"
+                ))
+            }
         }
     }
 }

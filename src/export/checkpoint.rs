@@ -156,6 +156,7 @@ pub fn form(lesson: &Lesson) -> Result<(Config, Readout), Vec<Unfit>> {
         Readout::Tied => ("Tied", is_gpt2),
         Readout::Linear => ("Linear", is_gpt2),
         Readout::Transformed(_) => ("Transformed", !is_gpt2),
+        Readout::TransformedLinear(_) => ("TransformedLinear", !is_gpt2),
     };
     let flags: [(FieldPath, bool, bool); 7] = [
         (&["model", "projections"], attention.projected, true),
@@ -206,7 +207,7 @@ pub fn form(lesson: &Lesson) -> Result<(Config, Readout), Vec<Unfit>> {
         positions: architecture.max_tokens,
         types: usize::from(!is_gpt2),
         vocabulary: words.len() + family.special_pieces().len(),
-        tied: architecture.readout != Readout::Linear,
+        tied: architecture.readout.is_by_static_vectors(),
         causal: is_gpt2,
         scaled: attention.scale,
         scaled_by_layer: false,

@@ -236,15 +236,13 @@ impl Config {
             embedding_norm: config.embedding_norm,
             final_norm: config.final_norm,
             norm_epsilon: config.norm_epsilon,
-            readout_activation: match config.readout {
-                Readout::Transformed(of_layer) => Some(activation(of_layer)),
-                Readout::Tied | Readout::Linear => None,
-            },
+            readout_activation: config.readout.activation().map(activation),
             readout_bias: (!config.readout_bias).then_some(false),
             readout: match config.readout {
                 Readout::Tied => "tied",
                 Readout::Transformed(_) => "transformed",
                 Readout::Linear => "linear",
+                Readout::TransformedLinear(_) => "transformed_linear",
             },
             pooling: match config.pooling {
                 Pooling::Every => "every",

@@ -70,7 +70,7 @@ pub(super) fn read_attention<'s>(
         let (readout, pooling) = answer?;
         let readout = match readout {
             Readout::Transformed(_) => Readout::Transformed(layers.block.activation),
-            Readout::Tied | Readout::Linear => readout,
+            Readout::Tied | Readout::Linear | Readout::TransformedLinear(_) => readout,
         };
         let architecture = Architecture {
             width: dim?,

@@ -280,7 +280,9 @@ fn readout(config: &Config, found: &Found<'_>) -> (Readout, bool) {
         (Family::Gpt2, true) => (Readout::Tied, true),
         (Family::Gpt2, false) => (Readout::Linear, true),
         (_, true) if has_transform => (Readout::Transformed(config.activation), true),
-        // The engine's readout behind a layer of its own has no table of its own: the body is shown without this head.
+        (_, false) if has_transform && found.has(TensorName::LogitWeights) => {
+            (Readout::TransformedLinear(config.activation), true)
+        }
         _ => (Readout::Tied, false),
     }
 }

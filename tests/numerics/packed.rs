@@ -26,7 +26,12 @@ fn nets() -> impl Iterator<Item = Net> {
             of.segments = is_even.then_some(2);
             of.embedding_norm = is_even;
             of.final_norm = !is_even;
-            of.readout = [Readout::Tied, Readout::Transformed(activation), Readout::Linear][i % 3];
+            of.readout = [
+                Readout::Tied,
+                Readout::Transformed(activation),
+                Readout::Linear,
+                Readout::TransformedLinear(activation),
+            ][i % 4];
             of.blocks = vec![form.clone(), form];
         });
         Net::new(architecture, words(), i as u64)

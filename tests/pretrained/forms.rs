@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use attune::numerics::activation::Activation;
 use attune::numerics::model::Readout;
 use attune::numerics::params::TensorName;
 use attune::pretrained::safetensors::Dtype;
@@ -178,10 +179,35 @@ fn a_body_without_a_head_is_a_model_too() {
     let sentence = &sentences("bert-wild")[0];
     let run = values::tensors(&found, &sentence.ids, &sentence.types);
     assert!(difference("output.2", &run["output.2"], &sentence.tensors["output.2"]) <= TOLERANCE);
-    // A head whose table is not the model's is not guessed at.
+    // A head whose table is in no file is not guessed at.
     let mut untied = Model::of("bert-wild");
     untied.set("tie_word_embeddings", false);
     assert!(!untied.loaded().has_head);
+}
+
+#[test]
+fn a_reader_may_have_logits_of_its_own() {
+    const NAME: &str = "cls.predictions.decoder.weight";
+    let mut model = Model::of("bert-wild");
+    model.set("tie_word_embeddings", false);
+    // Another table, of which the oracle's logits say those that must come: its rows three times as long, in reverse.
+    let table = model.weights.tensor("bert.embeddings.word_embeddings.weight").numbers();
+    let other: Vec<f32> = table.chunks(24).rev().flatten().map(|x| 3.0 * x).collect();
+    let bias = model.weights.tensor("cls.predictions.bias").numbers();
+    model.weights.tensors.push(WrittenTensor::f32(NAME, &[600, 24], &other));
+    let found = model.loaded();
+    assert_eq!((found.has_head, found.architecture.readout), (true, Readout::TransformedLinear(Activation::Gelu)));
+    assert!(found.origins.skipped.is_empty());
+    let entry = found.entry(TensorName::LogitWeights, 5, 7).expect("it is in the file");
+    assert_eq!((entry.tensor, entry.index), (NAME, vec![7, 5]));
+    for sentence in sentences("bert-wild") {
+        let logits = &values::tensors(&found, &sentence.ids, &sentence.types)["logits"];
+        let of_row = |row: &[f32]| -> Vec<f32> {
+            (0..600).map(|class| 3.0 * (row[599 - class] - bias[599 - class]) + bias[class]).collect()
+        };
+        let expected: Vec<f32> = sentence.tensors["logits"].chunks(600).flat_map(of_row).collect();
+        assert!(difference("logits", logits, &expected) <= 3.0 * TOLERANCE);
+    }
 }
 
 #[test]

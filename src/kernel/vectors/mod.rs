@@ -18,7 +18,7 @@ use crate::lesson::locate::FieldPath;
 use crate::lesson::schema::{Lesson, Objective, StaticEmbedding};
 use crate::lesson::vocabulary::vocabulary as corpus_vocabulary;
 use crate::numerics::Matrix;
-use crate::numerics::model::{Architecture, AttentionModel, Candidates, Classes, Readout};
+use crate::numerics::model::{Architecture, AttentionModel, Candidates, Classes};
 use crate::numerics::params::Parameters;
 use crate::numerics::procrustes::turn_between;
 use crate::numerics::projection::{AXES, Projection};
@@ -310,7 +310,7 @@ pub fn network(lesson: &Lesson, space: &StaticSpace) -> AttentionModel<f32> {
 /// The labels, which a tied readout reads as words.
 fn labels(lesson: &Lesson, vocabulary: &[String]) -> Classes {
     let topics = &lesson.corpus.topics;
-    if lesson.model.architecture.readout == Readout::Linear {
+    if !lesson.model.architecture.readout.is_by_static_vectors() {
         return Classes::Labels(topics.len());
     }
     let names: Vec<String> = topics.iter().map(|topic| topic.name.clone()).collect();

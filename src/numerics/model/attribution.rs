@@ -13,7 +13,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{AttentionModel, Classes, Pooling, Readout};
+use super::{AttentionModel, Classes, Pooling};
 use crate::numerics::block::Norm;
 use crate::numerics::contributions::{Contributions, Part};
 use crate::numerics::model::Activations;
@@ -68,8 +68,8 @@ impl<S: Scalar> AttentionModel<S> {
 
     /// `w_c` (D)
     fn class_vector(&self, parameters: &Parameters<S>, class: usize) -> Vec<S> {
-        match (&self.classes, self.architecture.readout) {
-            (Classes::Words(candidates), Readout::Tied | Readout::Transformed(_)) => {
+        match (&self.classes, self.architecture.readout.is_by_static_vectors()) {
+            (Classes::Words(candidates), true) => {
                 let (word, width) = (candidates.words()[class], self.architecture.width);
                 self.embedding(parameters)[word * width..][..width].to_vec()
             }
@@ -96,7 +96,7 @@ impl<S: Scalar> AttentionModel<S> {
         (row, class): (usize, usize),
     ) -> Result<Vec<(TermOf, S)>, NoSum> {
         let architecture = &self.architecture;
-        if matches!(architecture.readout, Readout::Transformed(_)) {
+        if architecture.readout.activation().is_some() {
             return Err(NoSum::Transformed);
         }
         if architecture.blocks.iter().any(|block| block.norm == Norm::Post) {

@@ -1,6 +1,6 @@
 //! Costs of sizes: for the limits of lessons, and for work in pieces of a few milliseconds.
 
-use super::{Architecture, Readout};
+use super::Architecture;
 use crate::numerics::block::{BlockConfig, Norm};
 
 /// Learned numbers, and in how many tensors.
@@ -63,7 +63,7 @@ fn forward_overhead(architecture: &Architecture, rows: usize, longest: usize) ->
 }
 
 fn transforms(architecture: &Architecture) -> bool {
-    matches!(architecture.readout, Readout::Transformed(_))
+    architecture.readout.activation().is_some()
 }
 
 /// Norms outside of the blocks.

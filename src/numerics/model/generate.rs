@@ -4,7 +4,7 @@ use rand::RngExt;
 
 use super::activations::Interventions;
 use super::transform::{TransformCache, transform_forward};
-use super::{Activations, Architecture, AttentionModel, Classes, Pooling, Readout, Sequences};
+use super::{Activations, Architecture, AttentionModel, Classes, Pooling, Sequences};
 use crate::numerics::attention::{HeadChanges, Mask, Room, Tokens};
 use crate::numerics::block::{BlockCache, BlockConfig, attend_forward, attend_onward, tail_forward};
 use crate::numerics::linear::linear_forward;
@@ -82,13 +82,13 @@ impl<S: Scalar> AttentionModel<S> {
     pub fn logits_of(&self, parameters: &Parameters<S>, read: &Matrix<S>) -> Matrix<S> {
         let mut logits = Matrix::zeros(read.rows(), self.classes.count());
         let mut transform = TransformCache::new(read.rows(), read.cols());
-        let read = match self.architecture.readout {
-            Readout::Transformed(activation) => {
+        let read = match self.architecture.readout.activation() {
+            Some(activation) => {
                 let epsilon = self.architecture.norm_epsilon;
                 transform_forward(parameters, activation, epsilon, read.flat(), &mut transform);
                 &transform.output
             }
-            Readout::Tied | Readout::Linear => read,
+            None => read,
         };
         let bias = parameters.values_of(TensorName::LogitBias);
         let mut tied = |readout: &Matrix<S>| {

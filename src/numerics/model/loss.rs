@@ -48,7 +48,7 @@ impl<S: Scalar> LossCache<S> {
         let Architecture { width, train_embedding, readout, .. } = model.architecture;
         let classes = model.classes.count();
         let readout_rows = if train_embedding && readout.is_by_static_vectors() { classes } else { 0 };
-        let transforms = matches!(readout, Readout::Transformed(_));
+        let transforms = readout.activation().is_some();
         Self {
             transform: transforms.then(|| (TransformCache::new(rows, width), Matrix::zeros(rows, width))),
             readout: Matrix::zeros(readout_rows, width),
@@ -79,20 +79,19 @@ pub(super) fn loss_forward<S: Scalar>(
     let (answers, kept) = y.split_at(count * width);
     let bias = parameters.values_of(TensorName::LogitBias);
     let z = logits.top_flat_mut(count);
-    let rows = match (model.architecture.readout, transform) {
-        (Readout::Transformed(activation), Some((transform, _))) => {
+    let rows = match (model.architecture.readout.activation(), transform) {
+        (Some(activation), Some((transform, _))) => {
             transform_forward(parameters, activation, model.architecture.norm_epsilon, answers, transform);
             transform.output.top(count)
         }
         _ => MatRef::from_row_major_slice(answers, count, width),
     };
-    match model.architecture.readout {
-        Readout::Tied | Readout::Transformed(_) => {
-            gather_readout(model, parameters, readout);
-            let readout = model.readout.as_deref().unwrap_or(readout);
-            linear_forward(rows, readout.view().transpose(), bias, z);
-        }
-        Readout::Linear => linear_forward(rows, parameters.weights(TensorName::LogitWeights), bias, z),
+    if model.architecture.readout.is_by_static_vectors() {
+        gather_readout(model, parameters, readout);
+        let readout = model.readout.as_deref().unwrap_or(readout);
+        linear_forward(rows, readout.view().transpose(), bias, z);
+    } else {
+        linear_forward(rows, parameters.weights(TensorName::LogitWeights), bias, z);
     }
     let targets = batch.targets.iter().map(|&(_, class)| class);
     let mut sum = cross_entropy_forward(z, model.classes.count(), targets);
@@ -143,40 +142,37 @@ pub(super) fn loss_backward<S: Scalar>(
         None => MatRef::from_row_major_slice(answers, count, width),
     };
     let d_rows = MatRef::from_row_major_slice(&*d_logits, count, classes);
-    match model.architecture.readout {
-        Readout::Linear => {
-            d_answers.fill(S::zero());
-            let (d_w, d_b) = gradient.matrix_and_row_mut(TensorName::LogitWeights, TensorName::LogitBias);
-            let w = parameters.matrix(TensorName::LogitWeights);
-            linear_backward(rows, w, d_logits, Some(d_answers), d_w, d_b);
+    let to = match &mut d_transformed {
+        Some(d) => d.top_flat_mut(count),
+        None => &mut *d_answers,
+    };
+    if model.architecture.readout.is_by_static_vectors() {
+        let d_bias = gradient.values_of_mut(TensorName::LogitBias);
+        if !d_bias.is_empty() {
+            vectorized!(d_logits.chunks_exact(classes).for_each(|row| add(d_bias, row)),);
         }
-        Readout::Tied | Readout::Transformed(_) => {
-            let d_bias = gradient.values_of_mut(TensorName::LogitBias);
-            if !d_bias.is_empty() {
-                vectorized!(d_logits.chunks_exact(classes).for_each(|row| add(d_bias, row)),);
-            }
-            let readout = model.readout.as_deref().unwrap_or(readout);
-            let to = match &mut d_transformed {
-                Some(d) => d.top_flat_mut(count),
-                None => &mut *d_answers,
-            };
-            let to = MatMut::from_row_major_slice_mut(to, count, width);
-            matmul(to, Accum::Replace, d_rows, readout.view(), S::one(), Par::Seq);
-            if let (Classes::Words(candidates), None) = (&model.classes, &model.readout) {
-                matmul(d_readout.view_mut(), Accum::Replace, d_rows.transpose(), rows, S::one(), Par::Seq);
-                let d_embedding = gradient.values_of_mut(TensorName::Embedding);
-                for (i, &word) in candidates.words().iter().enumerate() {
-                    add(&mut d_embedding[word * width..][..width], d_readout.row(i));
-                }
-            }
-            if let (Readout::Transformed(activation), Some(transform), Some(d)) =
-                (model.architecture.readout, transform, d_transformed)
-            {
-                d_answers.fill(S::zero());
-                let d = d.top_flat_mut(count);
-                transform_backward(parameters, activation, answers, transform, d, gradient, d_answers);
+        let readout = model.readout.as_deref().unwrap_or(readout);
+        let to = MatMut::from_row_major_slice_mut(to, count, width);
+        matmul(to, Accum::Replace, d_rows, readout.view(), S::one(), Par::Seq);
+        if let (Classes::Words(candidates), None) = (&model.classes, &model.readout) {
+            matmul(d_readout.view_mut(), Accum::Replace, d_rows.transpose(), rows, S::one(), Par::Seq);
+            let d_embedding = gradient.values_of_mut(TensorName::Embedding);
+            for (i, &word) in candidates.words().iter().enumerate() {
+                add(&mut d_embedding[word * width..][..width], d_readout.row(i));
             }
         }
+    } else {
+        to.fill(S::zero());
+        let (d_w, d_b) = gradient.matrix_and_row_mut(TensorName::LogitWeights, TensorName::LogitBias);
+        let w = parameters.matrix(TensorName::LogitWeights);
+        linear_backward(rows, w, d_logits, Some(to), d_w, d_b);
+    }
+    if let (Some(activation), Some(transform), Some(d)) =
+        (model.architecture.readout.activation(), transform, d_transformed)
+    {
+        d_answers.fill(S::zero());
+        let d = d.top_flat_mut(count);
+        transform_backward(parameters, activation, answers, transform, d, gradient, d_answers);
     }
     let DistanceCosts { arrive, keep } = model.costs;
     if arrive > 0.0 {

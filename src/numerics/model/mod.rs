@@ -104,12 +104,22 @@ pub enum Readout {
     Transformed(Activation),
     /// By weights of its own.
     Linear,
+    /// The same behind a layer of its own.
+    TransformedLinear(Activation),
 }
 
 impl Readout {
     /// Whether a word is likely where what is read is like its static vector.
     pub fn is_by_static_vectors(self) -> bool {
         matches!(self, Self::Tied | Self::Transformed(_))
+    }
+
+    /// The activation of its own layer, where it has one.
+    pub fn activation(self) -> Option<Activation> {
+        match self {
+            Self::Tied | Self::Linear => None,
+            Self::Transformed(activation) | Self::TransformedLinear(activation) => Some(activation),
+        }
     }
 }
 
@@ -194,7 +204,7 @@ impl Architecture {
         use TensorName::*;
         let Architecture { width, max_tokens, positions, train_embedding, readout, .. } = *self;
         let Architecture { segments, embedding_norm, final_norm, readout_bias, .. } = *self;
-        let transforms = matches!(readout, Readout::Transformed(_));
+        let transforms = readout.activation().is_some();
         let (exists, rows, cols) = match name {
             Embedding => (train_embedding, words, width),
             Positions => (positions == super::positions::Positions::Learned, max_tokens, width),
@@ -203,7 +213,7 @@ impl Architecture {
             FinalNormGain | FinalNormBias => (final_norm, 1, width),
             TransformWeights => (transforms, width, width),
             TransformBias | TransformNormGain | TransformNormBias => (transforms, 1, width),
-            LogitWeights => (readout == Readout::Linear, width, classes),
+            LogitWeights => (!readout.is_by_static_vectors(), width, classes),
             LogitBias => (readout_bias, 1, classes),
             QueryWeights | QueryBias | KeyWeights | KeyBias | DistanceBias | ValueWeights | ValueBias
             | OutputWeights | OutputBias | AttentionNormGain | AttentionNormBias | HiddenWeights | HiddenBias
@@ -250,13 +260,9 @@ impl<S: Scalar> AttentionModel<S> {
         assert_eq!(embedding.cols(), width, "model: E is {} wide, D is {width}", embedding.cols());
         let fixed_positions =
             (architecture.positions == Positions::Sinusoidal).then(|| Arc::new(sinusoidal(max_tokens, width)));
-        let candidates = match (architecture.readout, &classes) {
-            (Readout::Tied | Readout::Transformed(_), Classes::Labels(_)) => {
-                panic!("model: labels have no static vectors to tie them to")
-            }
-            (Readout::Tied | Readout::Transformed(_), Classes::Words(candidates)) if !architecture.train_embedding => {
-                Some(candidates.words())
-            }
+        let candidates = match (architecture.readout.is_by_static_vectors(), &classes) {
+            (true, Classes::Labels(_)) => panic!("model: labels have no static vectors to tie them to"),
+            (true, Classes::Words(candidates)) if !architecture.train_embedding => Some(candidates.words()),
             _ => None,
         };
         let readout = candidates.map(|words| match words.iter().copied().eq(0..embedding.rows()) {

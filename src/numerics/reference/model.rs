@@ -181,8 +181,8 @@ fn way<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>, batch: 
 
 /// `W` (D, C), whose columns a tied readout has from `E`.
 fn readout<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>) -> Matrix<S> {
-    match (model.architecture.readout, &model.classes) {
-        (Readout::Tied | Readout::Transformed(_), Classes::Words(candidates)) => {
+    match (model.architecture.readout.is_by_static_vectors(), &model.classes) {
+        (true, Classes::Words(candidates)) => {
             let (table, words) = (embedding(model, parameters), candidates.words());
             Matrix::from_fn(table.cols(), words.len(), |j, class| table.get(words[class], j))
         }
@@ -197,7 +197,7 @@ fn transformed<S: Scalar>(
     parameters: &Parameters<S>,
     y: &[S],
 ) -> (Vec<S>, Option<[Matrix<S>; 2]>) {
-    let Readout::Transformed(activation) = model.architecture.readout else { return (y.to_vec(), None) };
+    let Some(activation) = model.architecture.readout.activation() else { return (y.to_vec(), None) };
     let summed = affine(parameters, TRANSFORM, &Matrix::from_row_major(1, y.len(), y.to_vec()));
     let hidden = activations(activation, &summed);
     (normed(model, parameters, TRANSFORM_NORM, &hidden).flat().to_vec(), Some([summed, hidden]))
@@ -212,7 +212,7 @@ fn transformed_backward<S: Scalar>(
     d: Vec<S>,
     gradient: &mut Parameters<S>,
 ) -> Vec<S> {
-    let (Readout::Transformed(activation), Some([summed, hidden])) = (model.architecture.readout, steps) else {
+    let (Some(activation), Some([summed, hidden])) = (model.architecture.readout.activation(), steps) else {
         return d;
     };
     let row = |x: Vec<S>| Matrix::from_row_major(1, x.len(), x);

@@ -5,7 +5,7 @@ use std::iter;
 use super::worked::{Explanation, Factor, Operand, Term, Worked, constant, sum};
 use crate::kernel::snapshot::StaticSpace;
 use crate::numerics::Matrix;
-use crate::numerics::model::{Pooling, Readout};
+use crate::numerics::model::Pooling;
 use crate::numerics::params::{TensorId, TensorName};
 use crate::quantity::{Entry, Quantity, StagePoint, latex};
 use crate::view_model::axes::{self, seen_through};
@@ -131,15 +131,16 @@ impl Reader<'_> {
             Pooling::Mean => (0..tokens, Some(1.0 / tokens as f32), "r = \\tfrac{1}{T} \\sum_t y_t"),
         };
         let bias = if architecture.readout_bias { " + b_c" } else { "" };
-        if let Readout::Transformed(_) = architecture.readout {
+        let by = if architecture.readout.is_by_static_vectors() { "E_c" } else { "W_c" };
+        if architecture.readout.activation().is_some() {
             let symbols = format!(
-                "z_c = t \\cdot E_c{bias}, \\quad t = \\operatorname{{Norm}}(\\varphi(r W_T + b_T)), \\quad {said}"
+                "z_c = t \\cdot {by}{bias}, \\quad t = \\operatorname{{Norm}}(\\varphi(r W_T + b_T)), \\quad {said}"
             );
             let note = "The numbers of the readout's own layer are not kept.".to_owned();
             return Some((symbols, Worked::Given(Vec::new()), vec![note]));
         }
-        let weights = |dim| match architecture.readout {
-            Readout::Tied | Readout::Transformed(_) => {
+        let weights = |dim| match architecture.readout.is_by_static_vectors() {
+            true => {
                 // Pieces of a pretrained model may look alike, but all of them are classes.
                 let is_class = |(_, word): &(usize, &String)| Some(*word) == self.model.classes.get(class);
                 let word = match self.model.pretrained {
@@ -148,7 +149,7 @@ impl Reader<'_> {
                 };
                 self.operand(self.static_entry(word, dim))
             }
-            Readout::Linear => self.operand(Entry::parameter(TensorName::LogitWeights.into(), dim, class)),
+            false => self.operand(Entry::parameter(TensorName::LogitWeights.into(), dim, class)),
         };
         let mut terms = Vec::new();
         for token in read {
@@ -163,7 +164,6 @@ impl Reader<'_> {
             let Worked::Sum(added) = sum(vec![self.operand(entry)?]) else { return None };
             terms.extend(added);
         }
-        let by = if architecture.readout == Readout::Tied { "E_c" } else { "W_c" };
         Some((format!("z_c = r \\cdot {by}{bias}, \\quad {said}"), Worked::Sum(terms), Vec::new()))
     }
 }

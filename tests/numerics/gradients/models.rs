@@ -31,7 +31,12 @@ pub fn check_model(architecture: Architecture, classes: Classes, batch: &Batch) 
 }
 
 /// A readout by static vectors, by weights of its own, and behind a layer of its own.
-pub const READOUTS: [Readout; 3] = [Readout::Tied, Readout::Linear, Readout::Transformed(Activation::Gelu)];
+pub const READOUTS: [Readout; 4] = [
+    Readout::Tied,
+    Readout::Linear,
+    Readout::Transformed(Activation::Gelu),
+    Readout::TransformedLinear(Activation::Gelu),
+];
 
 pub const POSITIONS: [Positions; 3] = [Positions::None, Positions::Sinusoidal, Positions::Learned];
 
@@ -93,6 +98,7 @@ fn norms_and_segments_around_the_blocks() {
         block(|b| (b.norm, b.norm_epsilon) = (Norm::Post, 1e-12)),
         block(|b| (b.norm, b.feed_forward, b.activation) = (Norm::Pre, Some(7), Activation::GeluTanh)),
         block(|b| (b.residual, b.feed_forward, b.activation) = (false, Some(4), Activation::Gelu)),
+        block(|b| b.norm = Norm::Pre),
     ];
     for pooling in [Pooling::Every, Pooling::Last, Pooling::Mean] {
         let mut batch = if pooling == Pooling::Every { batches::next() } else { batches::labelled() };

@@ -42,7 +42,7 @@ pub struct WordOfBoth {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct WordInModel {
-    /// The likeliest answers here, each with its probability.
+    /// The likeliest answers here, each with its probability; none of a model without a head for them.
     pub answers: Vec<(String, f32)>,
     /// The word that it looks at most, other than itself, and the mean weight over all heads.
     pub looks_at: Option<(String, f64)>,
@@ -165,6 +165,9 @@ fn pairs(read: &[Read; 2]) -> Vec<[usize; 2]> {
 }
 
 fn answers(model: &ModelSnapshot, at: &Range<usize>) -> Vec<(String, f32)> {
+    if !model.made_of.static_embedding.guesses_words() {
+        return Vec::new();
+    }
     let likeliest = &model.sentence.answers.likeliest;
     // The next word comes after the last piece; another answer stands in the place of the first.
     let is_next = model.made_of.model.objective == Objective::NextWord;
@@ -231,6 +234,9 @@ fn notes(names: &[String; 2], models: [&ModelSnapshot; 2], read: &[Read; 2], pai
         );
     }
     for which in 0..2 {
+        if !models[which].made_of.static_embedding.guesses_words() {
+            notes.push(format!("{} has no output head: it answers nothing.", names[which]));
+        }
         let alone: Vec<String> = read[which]
             .words
             .iter()

@@ -9,12 +9,17 @@ use attune::view_model::models::{Beside, Models};
 use attune::view_model::two_models::TwoModels;
 use attune::view_model::walk::route::RouteModel;
 
+use crate::common::folder::Folder;
 use crate::common::models::with_tokenizer;
+use crate::written::Model;
 
 const TEXT: &str = "the bank of the river";
 
 fn snapshot(name: &str, text: &str) -> Arc<Snapshot> {
-    let folder = with_tokenizer(name);
+    snapshot_of(&with_tokenizer(name), text)
+}
+
+fn snapshot_of(folder: &Folder, text: &str) -> Arc<Snapshot> {
     let lesson = lesson::read(&folder.0).unwrap_or_else(|issues| panic!("{issues:?}"));
     let mut kernel = Kernel::embedded(Arc::new(lesson));
     kernel.apply(Command::Sentence(SentenceCommand::Set(text.to_owned())));
@@ -44,6 +49,18 @@ fn a_model_is_like_itself_in_every_layer() {
     // Each has its own probabilities, the likeliest first.
     let answers = &both.words[1].of[0].answers;
     assert!(answers.len() > 1 && answers[0].1 >= answers[1].1);
+}
+
+#[test]
+fn a_model_without_a_head_answers_nothing() {
+    let folder = with_tokenizer("bert-wild");
+    let mut body = Model::of("bert-wild");
+    body.weights.tensors.retain(|tensor| !tensor.name.starts_with("cls."));
+    body.put(&folder);
+    let both = compared(&snapshot("bert-wild", TEXT), snapshot_of(&folder, TEXT));
+    assert_eq!(both.notes, ["other has no output head: it answers nothing."]);
+    assert!(both.words.iter().all(|word| !word.of[0].answers.is_empty() && word.of[1].answers.is_empty()));
+    assert!(both.similarity[3][3].is_some_and(|alike| alike > 0.999), "its layers are compared");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::kernel::data::token::token_labels;
 use crate::kernel::snapshot::{Generated, ModelSnapshot, Snapshot, StaticSpace, Token};
 use crate::lesson::Lesson;
 use crate::lesson::limits::GENERATED_MAX;
-use crate::lesson::schema::Objective;
+use crate::lesson::schema::{Objective, StaticEmbedding};
 use crate::numerics::model::generate::{Choice, RowsRead, Sampling};
 use crate::quantity::{Entry, Quantity};
 
@@ -88,9 +88,11 @@ pub enum Writing {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Written {
-    /// Words of the sentence that the model continued; none where it wrote from a source.
-    pub before: Vec<String>,
+    /// The sentence that the model continued; empty where it wrote from a source.
+    pub before: String,
     pub words: Vec<String>,
+    /// The words as a text, which goes on behind the sentence: pieces of one word stand together.
+    pub text: String,
     /// How they were chosen, and whether the weights are still those that chose them.
     pub said: String,
     /// Rows that each word was written from.
@@ -210,10 +212,18 @@ fn writing(model: &ModelSnapshot, objective: &Objective) -> Writing {
     if let Err(why) = check_generates(objective) {
         return Writing::Cannot(why);
     }
-    let words = |tokens: &[Token]| tokens.iter().map(|token| token.text.clone()).collect();
+    let tokenizer = match &model.made_of.static_embedding {
+        StaticEmbedding::Pretrained(folder) => folder.tokenizer.as_ref(),
+        _ => None,
+    };
+    let in_text = |token: &Token| match tokenizer.zip(token.word) {
+        Some((tokenizer, id)) => tokenizer.shown_behind_others(id as u32),
+        None => format!(" {}", token.text),
+    };
     let written = model.generated.as_deref().map(|generated| Written {
-        before: if model.sentence.source.is_some() { Vec::new() } else { words(&model.sentence.tokens) },
-        words: words(&generated.words),
+        before: if model.sentence.source.is_some() { String::new() } else { model.sentence.written() },
+        words: generated.words.iter().map(|token| token.text.clone()).collect(),
+        text: generated.words.iter().map(in_text).collect(),
         said: how(generated),
         rows: generated.rows.clone(),
         rows_said: rows_said(&generated.rows),

@@ -1,15 +1,22 @@
 //! Words that a model writes on, with keys and values of the words before kept: those of transformers, and of whole passes.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use attune::kernel::command::SentenceCommand;
+use attune::kernel::{Command, Kernel};
+use attune::lesson::schema::StaticEmbedding;
 use attune::numerics::attention::{Mask, Tokens};
 use attune::numerics::model::activations::Interventions;
 use attune::numerics::model::generate::{Choice, Sampling, choose};
 use attune::numerics::model::{Activations, Sequences};
 use attune::numerics::rng::{Stream, stream};
+use attune::pretrained::folder::ModelFolder;
 use attune::pretrained::{Pretrained, load};
+use attune::view_model::answers::{AnswersModel, Writing};
 use serde_json::Value;
 
+use crate::common::models::with_tokenizer;
 use crate::written::fixture;
 
 const NAMES: [&str; 2] = ["gpt2-default", "gpt2-wild"];
@@ -47,6 +54,32 @@ fn twenty_words_are_those_of_transformers_and_of_whole_passes() {
         }
         assert_eq!(words[prompt.len()..], expected, "{name}: a whole pass for each word");
     }
+}
+
+#[test]
+fn what_is_written_stands_behind_the_text_as_the_tokenizer_has_it() {
+    let folder = with_tokenizer("gpt2-wild");
+    let lesson = attune::lesson::read(&folder.0).unwrap_or_else(|issues| panic!("{issues:?}"));
+    let StaticEmbedding::Pretrained(model) = lesson.static_embedding.clone() else { panic!("a model") };
+    let tokenizer = model.tokenizer.as_ref().expect("it was put there");
+    let mut kernel = Kernel::embedded(Arc::new(lesson));
+    kernel.apply(Command::Sentence(SentenceCommand::Set("the bank of".to_owned())));
+    kernel.apply(Command::Sentence(SentenceCommand::Generate { count: 6, choice: Choice::Greedy }));
+    let snapshot = kernel.snapshot();
+    let generated = snapshot.model.as_ref().and_then(|model| model.generated.clone()).expect("words");
+    let Writing::Can { written: Some(written), .. } = AnswersModel::of(&snapshot, None).expect("answers").writing
+    else {
+        panic!("nothing is written")
+    };
+    let expected: String =
+        generated.words.iter().map(|word| tokenizer.shown(word.word.expect("an id") as u32)).collect();
+    assert_eq!((written.before.as_str(), written.text), ("the bank of", expected));
+    // Pieces of BERT's have no blanks of their own.
+    let folder = with_tokenizer("bert-wild");
+    let model = ModelFolder::open(&folder.0).unwrap_or_else(|refusal| panic!("{refusal}"));
+    let tokenizer = model.tokenizer.expect("it was put there");
+    let behind = |piece: &str| tokenizer.shown_behind_others(tokenizer.id_of(piece).expect("a piece"));
+    assert_eq!([behind("the"), behind("##s")], [" the", "s"]);
 }
 
 #[test]

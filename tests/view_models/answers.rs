@@ -73,7 +73,7 @@ fn words_are_written_behind_the_sentence_and_age_with_the_weights() {
     let first = written(&kernel);
     let snapshot = kernel.snapshot();
     let model = snapshot.model.as_ref().expect("a model");
-    assert_eq!(first.before, model.sentence.tokens.iter().map(|token| token.text.clone()).collect::<Vec<_>>());
+    assert_eq!((&first.before, &first.text), (&model.sentence.written(), &format!(" {}", first.words.join(" "))));
     assert_eq!(first.words.len(), 3);
     let last = answers(&snapshot).rows.pop().expect("a row");
     assert_eq!(first.words[0], last.answers[0].name, "the likeliest after the last word is written first");

@@ -153,6 +153,12 @@ impl Tokenizer {
         shown
     }
 
+    /// The same behind other pieces: a word of BERT's has a blank before it.
+    pub fn shown_behind_others(&self, id: u32) -> String {
+        let begins = matches!(&self.spelling, Spelling::Prefixed(prefix) if !self.continues(id, prefix));
+        format!("{}{}", if begins { " " } else { "" }, self.shown(id))
+    }
+
     /// The text of these pieces: words of BERT's with a blank between them, GPT-2's bytes as they are. Bytes that are
     /// no text become `U+FFFD`.
     pub fn decode(&self, ids: &[u32]) -> String {

@@ -1,5 +1,6 @@
 //! Writing on: how the next words are chosen, the words, and the rows that each of them was written from.
 
+use egui::text::{LayoutJob, TextFormat};
 use egui::{Button, DragValue, Label, Rect, RichText, Sense, Slider, Ui, WidgetInfo, WidgetType, pos2, vec2};
 
 use crate::app::theme::{self, Palette, size};
@@ -73,18 +74,14 @@ fn limits_ui(ui: &mut Ui, plan: &mut WritingPlan) {
 
 fn written_ui(ui: &mut Ui, written: &Written) {
     let palette = Palette::of(ui.visuals().dark_mode);
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
-        for word in &written.before {
-            ui.label(RichText::new(word).color(palette.ink_soft));
-        }
-        for word in &written.words {
-            ui.label(RichText::new(word).font(theme::strong(size::BODY)).color(palette.accent));
-        }
-        if written.words.is_empty() {
-            ui.weak("Nothing: the sentence is as long as the model reads.");
-        }
-    });
+    let mut text = LayoutJob::default();
+    text.append(&written.before, 0.0, TextFormat::simple(theme::plain(size::BODY), palette.ink_soft));
+    let format = TextFormat::simple(theme::strong(size::BODY), palette.accent);
+    text.append(if written.before.is_empty() { written.text.trim_start() } else { &written.text }, 0.0, format);
+    ui.add(Label::new(text).wrap());
+    if written.words.is_empty() {
+        ui.weak("Nothing: the sentence is as long as the model reads.");
+    }
     ui.add(Label::new(RichText::new(&written.said).weak()).wrap());
     if !written.rows.is_empty() {
         ui.add_space(size::GAP_TIGHT);

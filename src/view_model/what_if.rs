@@ -63,6 +63,8 @@ pub struct PatchState {
     pub now: Option<PatchPlace>,
     /// Words of the second sentence; empty where there is none.
     pub second: Vec<String>,
+    /// For each word of the first sentence the place of the same word in the second, if it is there.
+    pub same: Vec<Option<usize>>,
     /// Layers of the sentence, and the number of the first block.
     pub layers: usize,
     first_block: usize,
@@ -71,9 +73,12 @@ pub struct PatchState {
 impl PatchState {
     fn of(model: &ModelSnapshot) -> Self {
         let now = model.interventions.patch.as_ref();
+        let second = model.second.as_ref().map_or(&[][..], |second| &second.sentence.tokens);
+        let same = |token: &Token| second.iter().position(|other| other.text == token.text);
         Self {
             now: now.map(|&Patch { block, position, from, .. }| PatchPlace { block, position, from }),
-            second: model.second.as_ref().map_or_else(Vec::new, |second| token_labels(&second.sentence.tokens)),
+            second: token_labels(second),
+            same: model.sentence.tokens.iter().map(same).collect(),
             layers: model.architecture.blocks.len(),
             first_block: model.architecture.source_blocks.len(),
         }

@@ -161,13 +161,16 @@ fn a_vector_of_the_second_sentence_is_put_in_and_taken_out() {
     let mut panel = PanelHarness::new(small(), SIZE, IntervenePanel::default());
     assert!(panel.query_by_label_contains("A second sentence lends its vectors").is_some());
     let first = kernel.snapshot().model.expect("a model").sentence;
-    let words = first.tokens.iter().rev().map(|token| token.text.clone()).collect::<Vec<_>>().join(" ");
-    kernel.apply(Command::Sentence(SentenceCommand::SetSecond(Some(words))));
+    let words: Vec<String> = first.tokens.iter().rev().map(|token| token.text.clone()).collect();
+    kernel.apply(Command::Sentence(SentenceCommand::SetSecond(Some(words.join(" ")))));
     panel = PanelHarness::new(kernel, SIZE, IntervenePanel::default());
     panel.view_mut().selection.choose_query(Some(1));
     panel.run_steps(3);
     click(&mut panel, "Patch");
-    let place = PatchPlace { block: 0, position: 1, from: 0 };
+    // Until another one is chosen, that of the same word.
+    let from = words.iter().position(|word| *word == first.tokens[1].text).expect("it is there too");
+    assert_ne!(from, 0);
+    let place = PatchPlace { block: 0, position: 1, from };
     assert_eq!(panel.take_commands(), [Command::Interventions(InterventionCommand::SetPatch(Some(place)))]);
     assert!(panel.query_by_label_contains("in the second sentence, as it was when taken").is_some());
     click(&mut panel, "End");

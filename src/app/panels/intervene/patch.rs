@@ -14,8 +14,8 @@ use crate::view_model::what_if::WhatIfModel;
 pub struct PatchUiState {
     /// Before this layer, counted from 0.
     layer: usize,
-    /// In the second sentence.
-    from: usize,
+    /// In the second sentence; until it is chosen, the same word.
+    from: Option<usize>,
 }
 
 pub fn patch_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut PatchUiState, view: &PanelView) -> Option<Command> {
@@ -29,7 +29,9 @@ pub fn patch_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut PatchUiState, view
     }
     let mut command = None;
     state.layer = state.layer.min(patch.layers - 1);
-    state.from = state.from.min(patch.second.len() - 1);
+    let query = view.selection.query.filter(|query| *query < model.tokens.len());
+    let chosen = state.from.filter(|from| *from < patch.second.len());
+    let mut from = chosen.or_else(|| *patch.same.get(query?)?).unwrap_or(0);
     ui.horizontal(|ui| {
         let label = ui.label("before layer");
         let mut layer = state.layer + 1;
@@ -45,20 +47,22 @@ pub fn patch_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut PatchUiState, view
     });
     ui.horizontal(|ui| {
         ui.label("the vector of");
-        let chooser = ComboBox::from_id_salt("patch").selected_text(&patch.second[state.from]).show_ui(ui, |ui| {
+        let chooser = ComboBox::from_id_salt("patch").selected_text(&patch.second[from]).show_ui(ui, |ui| {
             for (at, word) in patch.second.iter().enumerate() {
-                ui.selectable_value(&mut state.from, at, word);
+                if ui.selectable_value(&mut from, at, word).clicked() {
+                    state.from = Some(at);
+                }
             }
         });
         chooser.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, "Word of the second sentence"));
         hint(chooser.response, "A word of the second sentence");
-        match view.selection.query.filter(|query| *query < model.tokens.len()) {
+        match query {
             Some(query) => {
                 ui.label(format!("for {}", model.tokens[query]));
                 let tip = "Puts the vector that the second sentence has there now into this place; the layers behind \
                            it are computed again";
                 if ui.add(Button::new("Patch")).on_hover_text(tip).clicked() {
-                    command = Some(patch.command(state.layer, query, state.from));
+                    command = Some(patch.command(state.layer, query, from));
                 }
             }
             None => {

@@ -78,6 +78,9 @@ fn unknown_variable(name: &str, source: &str, scope: &Scope<'_>) -> Fault {
     if names(source).is_ok_and(|names| names.defines.contains(name)) {
         return fault.hint("a line sees only the variables defined above it, and a function only its parameters");
     }
+    if let Some(first) = name.strip_suffix("_1").filter(|first| scope.names().any(|known| known == *first)) {
+        return fault.hint(format!("did you mean `{first}`? Tensors of the first layer have no number"));
+    }
     // Any letter would be like a single one.
     let known = scope.names().filter(|_| name.chars().count() > 1);
     match nearest(name, known) {

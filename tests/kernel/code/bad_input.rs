@@ -17,6 +17,7 @@ fn mistakes_are_said_in_words() {
             "temprature + 1",
             "1:1: there is no variable `temprature` here; did you mean `temperature`? Make a new variable with `let temprature = …`",
         ),
+        ("Q_1", "1:1: there is no variable `Q_1` here; did you mean `Q`? Tensors of the first layer have no number"),
         (
             "s = E",
             "1:1: there is no variable `s` here; make a new variable with `let s = …`; a cell sees only the cells above it",

@@ -9,6 +9,7 @@ use attune::app::stage::keys::keys;
 use attune::app::stage::point_index::PointIndex;
 use attune::app::stage::points::{extent, instances, scaled};
 use attune::app::stage::projected::{ProjectedScene, SceneRef, SeenPoint};
+use attune::app::stage::timeline::timeline_ui;
 use attune::app::stage::view::{Hit, StageControls, picture_ui};
 use attune::app::stage::{arrows, labels};
 use attune::app::theme::Palette;
@@ -16,6 +17,8 @@ use attune::app::theme::{self, fonts};
 use attune::app::view::ViewState;
 use attune::view_model::search::{Choice, Emphasis};
 use attune::view_model::stage::{AxisLabel, StageModel, TokenPoint, WordPoint, reach};
+use attune::view_model::walk::route::RouteModel;
+use attune::view_model::walk::{Focus, Step, WalkModel};
 use bevy::math::{Vec2, Vec3};
 use egui::{Context, Event, Key, Modifiers, Pos2, RawInput, Rect, TextureId, Ui, UiBuilder, pos2, vec2};
 use egui_kittest::Harness;
@@ -23,6 +26,7 @@ use egui_kittest::kittest::Queryable;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::common::dressed::dressed;
+use crate::common::lessons::form;
 
 const SIZE: egui::Vec2 = vec2(560.0, 480.0);
 const BAR: f32 = 60.0;
@@ -257,6 +261,27 @@ fn home_has_room_for_the_places_between_the_layers() {
     rig.fit_now(extent(&model), size);
     let seen = rig.view(size).project(Vec3::from(scaled(&model, on_the_way))).expect("in front").at;
     assert!(seen.cmpge(Vec2::ZERO).all() && seen.cmple(size).all(), "{seen} of {size}");
+}
+
+/// A chosen head's layer is the one that the words are about, also where no layer is walked through.
+#[test]
+fn the_line_under_the_stage_names_the_layer_of_the_chosen_head() {
+    let snapshot = form("decoder").snapshot();
+    let route = RouteModel::of(&snapshot).expect("a model");
+    let last = route.layers.len() - 1;
+    for layer in [0, last] {
+        let head = route.layers[layer].heads.start;
+        let walk = WalkModel::of(&snapshot, Focus { query: 1, head, key: None }).expect("a walk");
+        let mut view = ViewState::default();
+        view.walk.set_layers(route.layers.len());
+        view.walk.set_time(1.0);
+        view.selection.choose_head(head);
+        let harness = dressed(SIZE, |ui| timeline_ui(ui, Some(&route), Some(&walk), None, &mut view.for_panels()));
+        let title =
+            format!("{}, step 8 of 8", route.layers[layer].title).replace(' ', "\u{a0}").replace(",\u{a0}", ", ");
+        assert!(harness.query_by_label_contains(&title).is_some(), "{title:?}");
+        assert!(harness.query_by_label_contains(&walk.step(Step::Contextual).said).is_some());
+    }
 }
 
 #[test]

@@ -206,11 +206,14 @@ fn said_ui(
         Some(passed) => (passed_said(route, passed.round() as usize), String::new()),
         // A line ends after a comma, not within `step 8 of 8`.
         None => {
-            let place = place_said(route, view.walk.layer(), step);
+            // Points that go straight pass no layer: what is said is of the chosen head's.
+            let of_head = || route.and_then(|route| route.layer_of(view.selection.head));
+            let layer = Some(view.walk.layer()).filter(|_| view.walk.is_walking()).or_else(of_head).unwrap_or(0);
+            let place = place_said(route, layer, step);
             (step.name().to_owned(), format!("{} ", place.replace(' ', "\u{a0}").replace(",\u{a0}", ", ")))
         }
     };
-    let hint = "Click a word to follow it. Otherwise Space follows the word that the lesson is about.";
+    let hint = "Click a word to follow it. Otherwise Space follows the word that the lesson is about, or the one that moves most.";
     let hint = if passed == Some(0.0) { FROM_THE_TABLE } else { hint };
     let of_step = walk.filter(|_| passed != Some(0.0)).map_or(hint, |walk| &walk.step(step).said);
     let said = about.as_deref().filter(|_| passed != Some(0.0)).unwrap_or(of_step);

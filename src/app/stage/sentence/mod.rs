@@ -142,8 +142,8 @@ impl<'a> Strip<'a> {
 
     /// Heads, layers, the direction, and the largest weights in words.
     fn controls_ui(&self, ui: &mut Ui, shown: Option<Shown>, state: &mut StripState, view: &mut PanelView) {
-        /// Words on less room say nothing.
-        const SAID_MIN: f32 = 90.0;
+        /// On less room the words would be cut off before the one that is looked at.
+        const SAID_MIN: f32 = 180.0;
         /// Room for the switches of the reading, and some words beside them.
         const READING_FROM: f32 = 300.0;
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;

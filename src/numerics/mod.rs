@@ -46,6 +46,7 @@ pub mod simd;
 pub mod sinks;
 pub mod softmax;
 pub mod spread;
+pub mod table;
 pub mod tensor_norms;
 pub mod vectors;
 pub mod word2vec;

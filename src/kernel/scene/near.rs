@@ -1,12 +1,10 @@
 //! Words of the vocabulary near the vectors of a sentence, for all of its tokens at once: the products of all pairs are one
 //! product of matrices, and tell whom to measure.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Par};
-
 use crate::kernel::data::neighbours::{NEIGHBOURS, Neighbour, Neighbours};
 use crate::kernel::data::space::StaticSpace;
 use crate::numerics::Matrix;
+use crate::numerics::table::multiply_by_rows;
 use crate::numerics::vectors::{Similarity, dot, nearest};
 
 /// Words that are measured for each that is listed: products of sums in another order differ in their last digits.
@@ -23,8 +21,7 @@ pub fn near(space: &StaticSpace, vectors: &Matrix<f32>, except: &[Option<usize>]
     if words <= WHOLE {
         return (0..vectors.rows()).map(|row| among(space, vectors.row(row), None, except[row])).collect();
     }
-    let mut products = Matrix::zeros(vectors.rows(), words);
-    matmul(products.view_mut(), Accum::Replace, vectors.view(), space.vectors.view().transpose(), 1.0, Par::Seq);
+    let products = multiply_by_rows(vectors, &space.vectors, &[]);
     let candidates = |row: usize| {
         let vector = vectors.row(row);
         let square = dot(vector, vector);

@@ -11,6 +11,7 @@ use crate::numerics::linear::linear_forward;
 use crate::numerics::params::{Parameters, TensorName};
 use crate::numerics::rng::Generator;
 use crate::numerics::softmax::softmax_forward;
+use crate::numerics::table::multiply_by_rows;
 use crate::numerics::vectors::centroid;
 use crate::numerics::{Matrix, Scalar};
 
@@ -80,7 +81,6 @@ impl<S: Scalar> AttentionModel<S> {
 
     /// `Z` of outputs, (R, C) for (R, D).
     pub fn logits_of(&self, parameters: &Parameters<S>, read: &Matrix<S>) -> Matrix<S> {
-        let mut logits = Matrix::zeros(read.rows(), self.classes.count());
         let mut transform = TransformCache::new(read.rows(), read.cols());
         let read = match self.architecture.readout.activation() {
             Some(activation) => {
@@ -91,20 +91,21 @@ impl<S: Scalar> AttentionModel<S> {
             None => read,
         };
         let bias = parameters.values_of(TensorName::LogitBias);
-        let mut tied = |readout: &Matrix<S>| {
-            linear_forward(read.view(), readout.view().transpose(), bias, logits.flat_mut());
-        };
         let is_tied = self.architecture.readout.is_by_static_vectors();
         match (is_tied, &self.readout, &self.classes) {
-            (true, Some(readout), _) => tied(readout),
+            (true, Some(readout), _) => multiply_by_rows(read, readout, bias),
             (true, None, Classes::Words(candidates)) => {
                 let (width, embedding) = (self.architecture.width, self.embedding(parameters));
                 let words = candidates.words();
-                tied(&Matrix::from_fn(words.len(), width, |i, j| embedding[words[i] * width + j]));
+                let readout = Matrix::from_fn(words.len(), width, |i, j| embedding[words[i] * width + j]);
+                multiply_by_rows(read, &readout, bias)
             }
-            _ => linear_forward(read.view(), parameters.weights(TensorName::LogitWeights), bias, logits.flat_mut()),
+            _ => {
+                let mut logits = Matrix::zeros(read.rows(), self.classes.count());
+                linear_forward(read.view(), parameters.weights(TensorName::LogitWeights), bias, logits.flat_mut());
+                logits
+            }
         }
-        logits
     }
 
     /// The output of a stack of blocks for a sentence, (T, D), with nothing kept for a viewer. The stack

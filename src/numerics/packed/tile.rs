@@ -2,7 +2,9 @@
 
 #[cfg(target_arch = "x86_64")]
 use pulp::{
-    NullaryFnOnce, cast, f32x8, f32x16,
+    NullaryFnOnce,
+    bytemuck::cast_ref,
+    cast, f32x8, f32x16,
     x86::{V3, V4},
 };
 
@@ -150,7 +152,7 @@ macro_rules! registers {
             }
             #[inline(always)]
             fn load(self, row: &[f32; PANEL], column: usize) -> $register {
-                cast(row.as_chunks::<$width>().0[column / $width])
+                *cast_ref(&row.as_chunks::<$width>().0[column / $width])
             }
             #[inline(always)]
             fn store(self, x: $register, row: &mut [f32; PANEL], column: usize) {

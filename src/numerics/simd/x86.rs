@@ -1,5 +1,6 @@
 //! Lanes of `f32` on processors with AVX2 and FMA (since 2013), by pulp's safe tokens.
 
+use pulp::bytemuck::cast_ref;
 use pulp::x86::V3;
 use pulp::{NullaryFnOnce, cast, f32x8};
 
@@ -29,7 +30,8 @@ impl Simd<f32> for V3 {
     }
     #[inline(always)]
     fn load(self, x: &Lane<f32>) -> f32x8 {
-        cast(*x)
+        // Not a copy of the array, which would go over the stack: twice the time of a product.
+        *cast_ref(x)
     }
     #[inline(always)]
     fn store(self, x: f32x8, to: &mut Lane<f32>) {

@@ -90,8 +90,7 @@ impl Asked<'_> {
     fn states(&self, pieces: &[usize], at: usize) -> Matrix<f32> {
         let pass =
             Activations::of(self.model, self.parameters, &Sequences::one(pieces), None, &Interventions::default());
-        let layers: Vec<&Matrix<f32>> =
-            [&*pass.input].into_iter().chain(pass.blocks.iter().map(|block| &*block.output)).collect();
+        let layers: Vec<&Matrix<f32>> = pass.states(&self.model.architecture).collect();
         let rows = layers.iter().flat_map(|layer| layer.row(at)).copied().collect();
         Matrix::from_row_major(layers.len(), self.model.architecture.width, rows)
     }

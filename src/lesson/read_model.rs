@@ -4,17 +4,16 @@ use crate::numerics::activation::Activation;
 use crate::numerics::attention::Mask;
 use crate::numerics::block::{Attends, BlockConfig};
 use crate::numerics::model::{Architecture, DistanceCosts, Pooling, Readout};
-use crate::numerics::optimiser::Method;
 use crate::numerics::positions::Positions;
 
-use super::decode::{choice, flag, number, share, whole};
-use super::limits::{BATCH_MAX, COST_MAX, STEPS_MAX, TOKENS_MAX};
+use super::decode::{choice, flag, number, whole};
+use super::limits::{COST_MAX, STEPS_MAX, TOKENS_MAX};
 use super::read_language::Lists;
 use super::read_layers::{Layers, read_layers};
 use super::read_objective::{ReadObjective, read_objective};
-use super::read_training::{LEARNING_RATE, is_learning_rate, read_optimiser, read_stop};
+use super::read_training::{Schedule, Usual, read_schedule};
 use super::read_weights::{check_weights, read_weights};
-use super::record::{Record, complete, fields};
+use super::record::{Record, fields};
 use super::schema::{ModelConfig, Objective};
 use super::source::Node;
 
@@ -54,13 +53,9 @@ pub(super) fn read_attention<'s>(
     let costs = read_costs(&mut record, objective, answer, train_embedding);
     fields! { record;
         weights: read_weights, or Vec::new();
-        steps: whole(0..=STEPS_MAX), or 800;
-        batch: whole(1..=BATCH_MAX), or 64;
-        learning_rate: number(is_learning_rate, LEARNING_RATE), or 0.01;
-        weight_decay: share, or 0.0;
-        optimiser: read_optimiser, or Method::ADAM;
-        stop: read_stop, or Vec::new();
     }
+    let usual = Usual { steps: 800, batch: 64, learning_rate: 0.01 };
+    let schedule = read_schedule(&mut record, 0..=STEPS_MAX, &usual);
     record.finish();
 
     let config = || {
@@ -87,12 +82,12 @@ pub(super) fn read_attention<'s>(
             readout,
             readout_bias: readout_bias?,
         };
-        let weights = check_weights(weights?, &architecture);
-        let (architecture, objective) = (Some(architecture), objective.cloned());
-        complete!(ModelConfig {
+        let weights = check_weights(weights?, &architecture)?;
+        let Schedule { steps, batch, learning_rate, weight_decay, optimiser, stop } = schedule?;
+        Some(ModelConfig {
             architecture,
-            objective,
-            costs,
+            objective: objective.cloned()?,
+            costs: costs?,
             weights,
             steps,
             batch,

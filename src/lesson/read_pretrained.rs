@@ -4,14 +4,13 @@
 use std::path::{Component, Path};
 
 use super::budget::check_training;
-use super::decode::{flag, list, number, share, text, whole};
+use super::decode::{flag, list, text};
 use super::issue::shorten;
-use super::limits::{BATCH_MAX, PIECES_MAX, STEPS_MAX, TEXTS_MAX};
-use super::read_training::{LEARNING_RATE, is_learning_rate, read_optimiser, read_stop};
+use super::limits::{PIECES_MAX, STEPS_MAX, TEXTS_MAX};
+use super::read_training::{Schedule, Usual, read_schedule};
 use super::record::{Record, complete, fields};
-use super::schema::{Corpus, Lesson, ModelConfig, Objective, StopRule, Topic};
+use super::schema::{Corpus, Lesson, ModelConfig, Objective, Topic};
 use super::source::Node;
-use crate::numerics::optimiser::Method;
 use crate::pretrained::cache::{Environment, ModelName, find};
 use crate::pretrained::folder::ModelFolder;
 use crate::pretrained::tokenizer::write::MASK;
@@ -23,16 +22,11 @@ pub(super) fn is_pretrained(model: Node<'_>) -> bool {
     model.text.starts_with(NAME)
 }
 
-/// How a model is trained on: its texts, and what a lesson says of any training.
+/// How a model is trained on.
 struct Further {
     texts: Vec<String>,
     train_embedding: bool,
-    steps: usize,
-    batch: usize,
-    learning_rate: f64,
-    weight_decay: f64,
-    optimiser: Method,
-    stop: Vec<StopRule>,
+    schedule: Schedule,
 }
 
 /// The lesson of the model, which is opened; its weights are read later.
@@ -47,16 +41,11 @@ pub(super) fn read_pretrained(node: Node<'_>) -> Option<Lesson> {
     fields! { record;
         texts: |node| read_texts(node, model.as_ref());
         train_embedding: flag, or false;
-        steps: whole(1..=STEPS_MAX), or 100;
-        batch: whole(1..=BATCH_MAX), or 16;
-        learning_rate: number(is_learning_rate, LEARNING_RATE), or 1e-4;
-        weight_decay: share, or 0.0;
-        optimiser: read_optimiser, or Method::ADAM;
-        stop: read_stop, or Vec::new();
     }
+    let usual = Usual { steps: 100, batch: 16, learning_rate: 1e-4 };
+    let schedule = read_schedule(&mut record, 1..=STEPS_MAX, &usual);
     record.finish();
-    let further =
-        complete!(Further { texts, train_embedding, steps, batch, learning_rate, weight_decay, optimiser, stop });
+    let further = complete!(Further { texts, train_embedding, schedule });
     let (model, further) = (model?, further?);
     let longest = further.texts.iter().filter_map(|text| model.pieces(text).ok()).map(|pieces| pieces.len()).max();
     let vocabulary = model.config.vocabulary;
@@ -65,7 +54,8 @@ pub(super) fn read_pretrained(node: Node<'_>) -> Option<Lesson> {
 }
 
 fn trained_further(lesson: Lesson, further: Further) -> Lesson {
-    let Further { texts, train_embedding, steps, batch, learning_rate, weight_decay, optimiser, stop } = further;
+    let Further { texts, train_embedding, schedule } = further;
+    let Schedule { steps, batch, learning_rate, weight_decay, optimiser, stop } = schedule;
     let mut architecture = lesson.model.architecture.clone();
     architecture.train_embedding = train_embedding;
     // A bias that no file has would have no place when the model is written.

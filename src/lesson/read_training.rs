@@ -1,12 +1,43 @@
-//! Reads how the model is trained: the optimiser and when to stop.
+//! Reads how the model is trained: how long, in what steps, by which optimiser, and when to stop.
+
+use std::ops::RangeInclusive;
 
 use crate::numerics::optimiser::Method;
 
-use super::decode::{list, number, positive, whole};
-use super::limits::{LEARNING_RATE_MAX, STEPS_MAX, STOP_RULES_MAX};
-use super::record::{Record, fields};
+use super::decode::{list, number, positive, share, whole};
+use super::limits::{BATCH_MAX, LEARNING_RATE_MAX, STEPS_MAX, STOP_RULES_MAX};
+use super::record::{Record, complete, fields};
 use super::schema::StopRule;
 use super::source::Node;
+
+/// How a model is trained, from wherever it starts.
+pub(super) struct Schedule {
+    pub steps: usize,
+    pub batch: usize,
+    pub learning_rate: f64,
+    pub weight_decay: f64,
+    pub optimiser: Method,
+    pub stop: Vec<StopRule>,
+}
+
+/// What holds where a lesson says nothing.
+pub(super) struct Usual {
+    pub steps: usize,
+    pub batch: usize,
+    pub learning_rate: f64,
+}
+
+pub(super) fn read_schedule(record: &mut Record<'_>, range: RangeInclusive<usize>, usual: &Usual) -> Option<Schedule> {
+    fields! { record;
+        steps: whole(range), or usual.steps;
+        batch: whole(1..=BATCH_MAX), or usual.batch;
+        learning_rate: number(is_learning_rate, LEARNING_RATE), or usual.learning_rate;
+        weight_decay: share, or 0.0;
+        optimiser: read_optimiser, or Method::ADAM;
+        stop: read_stop, or Vec::new();
+    }
+    complete!(Schedule { steps, batch, learning_rate, weight_decay, optimiser, stop })
+}
 
 /// The values that [`is_learning_rate`] takes, in words.
 pub(super) const LEARNING_RATE: &str = "a number above 0 and at most 1";

@@ -200,8 +200,7 @@ fn most(row: &[f64], own: usize) -> Option<(usize, f64)> {
 
 fn similarity(models: [&ModelSnapshot; 2], read: &[Read; 2], pairs: &[[usize; 2]]) -> Vec<Vec<Option<f64>>> {
     let [first, second]: [Vec<CentredGram>; 2] = std::array::from_fn(|which| {
-        let activations = &models[which].sentence.activations;
-        let layers = std::iter::once(&*activations.input).chain(activations.blocks.iter().map(|block| &*block.output));
+        let layers = models[which].sentence.activations.states(&models[which].architecture);
         let middle = |layer: &Matrix<f32>| {
             let word = |pair: &[usize; 2]| {
                 let at = read[which].words[pair[which]].1.clone();

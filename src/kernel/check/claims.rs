@@ -173,14 +173,10 @@ impl<'a> Measure<'a> {
     /// A token's vector behind so many layers.
     fn state(&self, TokenPlace { sentence, token }: TokenPlace, layer: usize) -> Option<Vec<f32>> {
         let run = self.run(self.lesson.sentences.get(sentence)?)?;
-        let layers = self.behind_layers(&run);
-        layers.get(layer).filter(|layer| token < layer.rows()).map(|layer| layer.row(token).to_vec())
-    }
-
-    /// A sentence's vectors before all layers, and behind each.
-    fn behind_layers<'r>(&self, run: &'r Activations<f32>) -> Vec<&'r Matrix<f32>> {
-        let blocks = &run.blocks[self.network.architecture.source_blocks.len()..];
-        [&*run.input].into_iter().chain(blocks.iter().map(|block| &*block.output)).collect()
+        run.states(&self.network.architecture)
+            .nth(layer)
+            .filter(|layer| token < layer.rows())
+            .map(|layer| layer.row(token).to_vec())
     }
 
     fn label_accuracy(&self, on: Option<&[(Vec<String>, String)]>) -> f64 {
@@ -208,7 +204,7 @@ impl<'a> Measure<'a> {
         let (network, parameters) = (&self.network, &self.model.parameters);
         let logits = match (layer, hides) {
             (Some(layer), _) => {
-                let state = self.behind_layers(&run).get(layer)?.row(place).to_vec();
+                let state = run.states(&self.network.architecture).nth(layer)?.row(place).to_vec();
                 network.lens(parameters, Matrix::from_row_major(1, state.len(), state)).flat().to_vec()
             }
             (None, Some(place)) => answers(network, parameters, &run.output).logits.row(place).to_vec(),

@@ -56,7 +56,7 @@ impl Layers<'_> {
         let words = from_first(&|i, j| input.words[i].map_or(0.0, |word| table.get(word, j)));
         let words = Lens::see_through(self.scale.map(|scale| &scale.lens), words);
         let lens = self.lens();
-        let layers = std::iter::once(&activations.input).chain(activations.blocks.iter().map(|block| &block.output));
+        let layers = activations.states(&self.model.architecture);
         let layers = layers.map(|state| Lens::see_through(lens.as_ref(), from_first(&|i, j| state.get(i, j))));
         std::iter::once(words).chain(layers).collect()
     }

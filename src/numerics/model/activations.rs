@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{AttentionModel, Sequences};
+use super::{Architecture, AttentionModel, Sequences};
 use crate::numerics::attention::{Edge, HeadChanges, HeadMode, Mask, Room, Tokens};
 use crate::numerics::block::{BlockCache, BlockConfig, Norm, attend_forward, tail_forward};
 use crate::numerics::norm::{NormCache, norm_forward};
@@ -43,6 +43,14 @@ pub struct BlockActivations<S> {
     pub joined: Option<Matrix<S>>,
     /// The block's output, (T, D).
     pub output: Arc<Matrix<S>>,
+}
+
+impl<S> Activations<S> {
+    /// The sentence's vectors (T, D) before all layers, and behind each.
+    pub fn states(&self, architecture: &Architecture) -> impl Iterator<Item = &Matrix<S>> {
+        let blocks = &self.blocks[architecture.source_blocks.len()..];
+        std::iter::once(&*self.input).chain(blocks.iter().map(|block| &*block.output))
+    }
 }
 
 impl<S> BlockActivations<S> {

@@ -46,14 +46,8 @@ fn show(path: Option<PathBuf>, shared: Option<Shared>, args: &Args) -> Result<()
     let dark = args.theme.map(super::args::ThemeArg::is_dark);
     let home = args.common.home();
     home.iter().for_each(|home| crate::panics::work_is_kept_in(home.root().to_owned()));
-    let beside = match &args.beside {
-        Some(beside) => {
-            let lesson = lesson::read(beside).map_err(|issues| Fault::lesson(&issues))?;
-            let name = beside.file_name().unwrap_or(beside.as_os_str()).to_string_lossy().into_owned();
-            Some((name, std::sync::Arc::new(lesson)))
-        }
-        None => None,
-    };
+    let beside = args.beside.as_deref().map(lesson::read).transpose().map_err(|issues| Fault::lesson(&issues))?;
+    let beside = beside.map(std::sync::Arc::new);
     let seed = args.common.seed;
     let options = crate::app::WindowOptions { path, shared, beside, seed, size: args.size, dark, home };
     crate::app::run(options).map_err(Fault::screen)

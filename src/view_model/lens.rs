@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use super::models::Model;
 use super::quoted;
 use crate::kernel::data::answers::Answer;
 use crate::kernel::data::token::token_labels;
-use crate::kernel::scene::origins::layer_answers;
+use crate::kernel::scene::origins::{answers_by_word, layer_answers};
 use crate::kernel::snapshot::Snapshot;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -32,12 +31,38 @@ const NOTE: &str = "Each layer's vector goes through the last norm, with its own
                     readout. Early layers are not made for that, so what they seem to answer is biased; the last layer is \
                     the answer itself.";
 
-impl Model for LensModel {
-    /// The word that is chosen; the last where none is.
-    type Choice = Option<usize>;
+/// The words that layers can be asked about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LensWords {
+    pub labels: Vec<String>,
+    pub layers: usize,
+    /// All of it takes less than a frame.
+    pub is_quick: bool,
+}
 
-    fn make(snapshot: &Arc<Snapshot>, choice: &Option<usize>, _: Option<&Self>) -> Option<Self> {
-        Self::of(snapshot, *choice)
+impl LensWords {
+    /// Multiplications that a frame has time for.
+    const QUICK: usize = 4_000_000;
+
+    /// `None` until there is a model, and of one that answers about no single word.
+    pub fn of(snapshot: &Snapshot) -> Option<Self> {
+        let model = snapshot.model.as_ref().filter(|model| answers_by_word(model))?;
+        let labels = token_labels(&model.sentence.tokens);
+        let layers = model.architecture.blocks.len();
+        let cost = labels.len() * layers * model.classes.len() * model.architecture.width;
+        (!labels.is_empty()).then_some(Self { labels, layers, is_quick: cost <= Self::QUICK })
+    }
+
+    /// Whether the layers have the same answers in both.
+    pub fn are_the_same(one: &Snapshot, other: &Snapshot) -> bool {
+        let models = one.model.as_ref().zip(other.model.as_ref());
+        models.is_some_and(|(one, other)| Arc::ptr_eq(&one.sentence.answers, &other.sentence.answers))
+    }
+
+    /// The chosen word; the last where none is.
+    pub fn chosen(&self, token: Option<usize>) -> usize {
+        let last = self.labels.len() - 1;
+        token.unwrap_or(last).min(last)
     }
 }
 

@@ -15,17 +15,13 @@ pub trait Model: Sized + Send + Sync + 'static {
     fn make(snapshot: &Arc<Snapshot>, choice: &Self::Choice, before: Option<&Self>) -> Option<Self>;
 }
 
-/// Another model beside the one that is shown.
+/// The latest snapshot of another model beside the one that is shown.
 #[derive(Clone, Debug)]
-pub struct Beside {
-    /// The file or folder that it was opened from.
-    pub name: String,
-    pub snapshot: Arc<Snapshot>,
-}
+pub struct Beside(pub Arc<Snapshot>);
 
 impl PartialEq for Beside {
     fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && Arc::ptr_eq(&self.snapshot, &other.snapshot)
+        Arc::ptr_eq(&self.0, &other.0)
     }
 }
 

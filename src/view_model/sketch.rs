@@ -1,5 +1,5 @@
-//! The opening picture of a lesson, small enough for the course page: the crowds of its groups, and the way of the
-//! words that its first stage cell lights. Made from the trained lesson itself, so that it shows what the stage shows.
+//! A small flat picture of a stage: the crowds of its groups, and the ways of some words. On the course page it is the
+//! opening picture of a lesson, made from the trained lesson itself; beside another model, one picture for each.
 
 use std::sync::Arc;
 
@@ -50,19 +50,21 @@ impl Sketch {
             kernel.apply(Command::Sentence(SentenceCommand::Select(sentence)));
             kernel.settle();
         }
-        Some(Self::drawn(&StageModel::of(&kernel.snapshot())?, &lit))
+        let is_lit = |token: &TokenPoint| lit.is_empty() || lit.contains(&token.text);
+        Some(Self::of_stage(&StageModel::of(&kernel.snapshot())?, is_lit))
     }
 
-    fn drawn(model: &StageModel, lit: &[String]) -> Self {
-        let is_lit = |token: &&TokenPoint| lit.is_empty() || lit.contains(&token.text);
-        let tokens: Vec<&TokenPoint> = model.tokens.iter().filter(is_lit).take(MOVES_MAX).collect();
+    /// What the stage shows, with the ways of some of the sentence's words.
+    pub fn of_stage(model: &StageModel, is_lit: impl Fn(&TokenPoint) -> bool) -> Self {
+        let words = if model.hides_table { &[][..] } else { &model.words[..] };
+        let tokens: Vec<&TokenPoint> = model.tokens.iter().filter(|token| is_lit(token)).take(MOVES_MAX).collect();
         let ends = tokens.iter().flat_map(|token| [token.start, token.end]);
-        let all: Vec<[f32; 3]> = model.words.iter().map(|word| word.at).chain(ends).collect();
+        let all: Vec<[f32; 3]> = words.iter().map(|word| word.at).chain(ends).collect();
         let frame = Frame::of(&all);
-        let dots = model.words.iter().take(DOTS_MAX).map(|word| (frame.at(word.at), word.group)).collect();
+        let dots = words.iter().take(DOTS_MAX).map(|word| (frame.at(word.at), word.group)).collect();
         let crowd = |(group, name): (usize, &String)| {
             let members: Vec<At> =
-                model.words.iter().filter(|word| word.group == Some(group)).map(|word| frame.at(word.at)).collect();
+                words.iter().filter(|word| word.group == Some(group)).map(|word| frame.at(word.at)).collect();
             let middle = |axis: usize| members.iter().map(|at| at[axis]).sum::<f32>() / members.len() as f32;
             (!members.is_empty()).then(|| (name.clone(), [middle(0), middle(1)], group))
         };

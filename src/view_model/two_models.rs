@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use super::models::{Beside, Model};
 use super::quoted;
+use super::sketch::Sketch;
+use super::stage::StageModel;
 use crate::kernel::data::token::{occurrence, subscript, word_pieces, written_word};
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
 use crate::lesson::schema::Objective;
@@ -23,6 +25,8 @@ pub struct TwoModels {
     /// The differences in how they read it.
     pub notes: Vec<String>,
     pub words: Vec<WordOfBoth>,
+    /// The ways of these words in each model, in axes of its own; none of a model without words.
+    pub pictures: [Sketch; 2],
     /// Linear CKA of each layer of the first with each of the second, from the embeddings on; empty of too few words.
     pub similarity: Vec<Vec<Option<f64>>>,
     /// The layers that are most alike, in a sentence.
@@ -61,19 +65,27 @@ impl Model for TwoModels {
 
 impl TwoModels {
     /// `None` until the first has a model.
-    pub fn of(snapshot: &Snapshot, beside: &Beside) -> Option<Self> {
+    pub fn of(snapshot: &Snapshot, Beside(beside): &Beside) -> Option<Self> {
         let first = snapshot.model.as_ref()?;
-        let names = [snapshot.lesson.title.clone(), beside.name.clone()];
+        let names = [snapshot, beside].map(|of| of.lesson.title.clone());
         let refused = |why: String| {
             let (names, refusal) = (names.clone(), Some(super::sentence(&why)));
-            Some(Self { names, refusal, notes: Vec::new(), words: Vec::new(), similarity: Vec::new(), said: None })
+            Some(Self {
+                names,
+                refusal,
+                notes: Vec::new(),
+                words: Vec::new(),
+                pictures: Default::default(),
+                similarity: Vec::new(),
+                said: None,
+            })
         };
-        let Some(second) = &beside.snapshot.model else {
-            let waits = || match beside.snapshot.lesson.static_embedding.is_pretrained() {
-                true => format!("{} is being read", beside.name),
-                false => format!("{} is being trained", beside.name),
+        let Some(second) = &beside.model else {
+            let waits = || match beside.lesson.static_embedding.is_pretrained() {
+                true => format!("{} is being read", beside.lesson.title),
+                false => format!("{} is being trained", beside.lesson.title),
             };
-            return refused(beside.snapshot.fault.as_ref().map_or_else(waits, |fault| fault.words.clone()));
+            return refused(beside.fault.as_ref().map_or_else(waits, |fault| fault.words.clone()));
         };
         let models = [first, second];
         if models.iter().any(|model| model.architecture.has_source()) {
@@ -83,7 +95,7 @@ impl TwoModels {
         }
         let texts = models.map(|model| model.sentence.written());
         if tokenize(&texts[0]) != tokenize(&texts[1]) {
-            let why = beside.snapshot.notice.as_deref().unwrap_or("it reads another sentence");
+            let why = beside.notice.as_deref().unwrap_or("it reads another sentence");
             return refused(format!("the model beside this one does not read this sentence: {why}"));
         }
         let read = models.map(Read::of);
@@ -110,6 +122,11 @@ impl TwoModels {
             attention: Some(cosine(&attention[0][at], &attention[1][at])).filter(|cosine| cosine.is_finite()),
         };
         let words: Vec<WordOfBoth> = pairs.iter().enumerate().map(word).collect();
+        let pictures = std::array::from_fn(|which| {
+            let places: Vec<usize> = pairs.iter().map(|pair| read[which].words[pair[which]].1.start).collect();
+            let picture = |stage| Sketch::of_stage(&stage, |token| places.contains(&token.position) && !token.is_part);
+            StageModel::of([snapshot, beside][which]).map(picture).unwrap_or_default()
+        });
         let similarity = if pairs.len() < WORDS_MIN { Vec::new() } else { similarity(models, &read, &pairs) };
         Some(Self {
             notes: notes(&names, models, &read, &pairs),
@@ -117,6 +134,7 @@ impl TwoModels {
             refusal: None,
             names,
             words,
+            pictures,
             similarity,
         })
     }
@@ -126,6 +144,10 @@ impl TwoModels {
         let chosen = token.and_then(|token| self.words.iter().find(|word| word.tokens.contains(&token)));
         chosen.or(self.words.last())
     }
+
+    /// What the pictures show.
+    pub const WAYS: &str = "A ring is a word's static point, a disc its contextual one. Each picture has its own axes and its own scale: \
+         compare which words come together in each, not where they lie.";
 
     /// The similarity in words.
     pub const SIMILARITY: &str = "Linear CKA (Kornblith et al. 2019): 1 where the words lie as in the other layer, whatever its width and axes. \

@@ -6,8 +6,8 @@ use attune::kernel::command::SentenceCommand;
 use attune::numerics::model::generate::{Choice, Sampling};
 use attune::view_model::answers::{AnswersModel, Writing};
 use attune::view_model::attribution::AttributionModel;
-use attune::view_model::lens::LensModel;
-use egui::Vec2;
+use attune::view_model::lens::{LensModel, LensWords};
+use egui::{Key, Vec2};
 use egui_kittest::kittest::Queryable;
 
 use crate::common::lessons::form;
@@ -83,6 +83,23 @@ fn each_layer_and_each_head_say_what_they_have_to_do_with_the_answer() {
         assert!(panel.query_by_label(&layer.said).is_some(), "{}", layer.said);
     }
     assert!(panel.query_by_label_contains("what they seem to answer is biased").is_some());
+    // A word for each layer and place, chosen by the mouse and by keys.
+    let table = |panel: &PanelHarness<AnswersPanel>, words: &str| {
+        panel.query_by_label_contains(&format!("Logit lens of all words: at {words}")).is_some()
+    };
+    let words = LensWords::of(&snapshot).expect("a lens");
+    let (last, before) = (&words.labels[words.labels.len() - 1], &words.labels[words.labels.len() - 2]);
+    assert!(table(&panel, &format!("{last}, before all layers: ")));
+    panel.get_by_label_contains("Logit lens of all words").focus();
+    panel.run_steps(2);
+    for key in [Key::ArrowLeft, Key::ArrowDown] {
+        panel.key_press(key);
+        panel.run_steps(2);
+    }
+    assert_eq!(panel.view().selection.query, Some(words.labels.len() - 2));
+    assert!(table(&panel, &format!("{before}, layer 1")));
+    panel.view_mut().selection.choose_query(None);
+    panel.run_steps(2);
     click(&mut panel, "Why");
     let terms = AttributionModel::of(&snapshot, (None, None)).expect("a model").expect("a sum");
     for (way, shares) in [("by layer", &terms.layers), ("by head", &terms.heads), ("by look", &terms.looks)] {

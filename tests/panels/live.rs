@@ -14,7 +14,7 @@ use attune::app::widgets::controls::waiting_ui;
 use attune::kernel::{Command, Kernel, Snapshot};
 use attune::lesson::links::TextLink;
 use attune::view_model::course::LessonsAround;
-use attune::view_model::models::{Model, Models};
+use attune::view_model::models::{Beside, Model, Models};
 use egui::{Pos2, Rect, Ui, Vec2};
 use egui_kittest::Harness;
 
@@ -70,6 +70,12 @@ impl<P: Panel + 'static> PanelHarness<P> {
     /// Lets the kernel refuse what the panel asks for.
     pub fn let_refuse(&mut self) {
         self.bench.borrow_mut().may_be_refused = true;
+    }
+
+    /// Puts another model beside the one that is shown.
+    pub fn put_beside(&mut self, other: Arc<Snapshot>) {
+        self.bench.borrow_mut().models.beside = Some(Beside(other));
+        self.harness.run_steps(2);
     }
 
     pub fn commands(&self) -> Vec<Command> {

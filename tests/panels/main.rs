@@ -25,6 +25,7 @@ mod stage_view;
 mod step;
 mod strip;
 mod training;
+mod two_models;
 mod typing;
 mod variables;
 mod weights;

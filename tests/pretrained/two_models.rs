@@ -27,7 +27,7 @@ fn snapshot_of(folder: &Folder, text: &str) -> Arc<Snapshot> {
 }
 
 fn compared(first: &Arc<Snapshot>, second: Arc<Snapshot>) -> Arc<TwoModels> {
-    let beside = Beside { name: "other".to_owned(), snapshot: second };
+    let beside = Beside(second);
     Models::of(first.clone()).of_choice::<TwoModels>(&beside).expect("a model")
 }
 
@@ -46,6 +46,10 @@ fn a_model_is_like_itself_in_every_layer() {
     }
     let labels: Vec<&str> = both.words.iter().map(|word| word.label.as_str()).collect();
     assert_eq!(labels, ["the₁", "bank", "of", "the₂", "river"], "without [CLS] and [SEP]");
+    let [picture, other] = &both.pictures;
+    assert_eq!(picture, other);
+    assert_eq!(picture.moves.iter().map(|way| way.label.as_str()).collect::<Vec<_>>(), labels);
+    assert!(picture.dots.is_empty(), "the table of a real model is hidden");
     // Each has its own probabilities, the likeliest first.
     let answers = &both.words[1].of[0].answers;
     assert!(answers.len() > 1 && answers[0].1 >= answers[1].1);

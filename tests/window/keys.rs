@@ -534,7 +534,7 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
             bench.ask(WindowAction::EndPresentation);
             bench.rest();
         }
-        WindowAction::NewLesson | WindowAction::CopyLesson => {
+        WindowAction::Beside | WindowAction::NewLesson | WindowAction::CopyLesson => {
             act(bench);
             assert!(bench.state().files.is_open(), "{said}");
             bench.state().files = Default::default();

@@ -159,6 +159,12 @@ action_table! {
             keys: &[ctrl(Key::O)],
             line: New("open a file"),
         }
+        Beside {
+            text: "Compare with another model …",
+            tooltip: "Another lesson or model on the same sentence: answers, attention and layers of both, side by side",
+            keys: &[alt(Key::B)],
+            line: New("compare with another model on the same sentence"),
+        }
         NewLesson {
             text: "New lesson …",
             tooltip: "A small lesson with comments, in a file of your own, open here and in your editor",
@@ -237,6 +243,8 @@ pub enum Action {
     PlacePicture(PictureChoice),
     /// Writes the picture as that file.
     SavePicture(PictureChoice, PathBuf),
+    /// Puts the model of that file beside the one that is open.
+    OpenBeside(PathBuf),
     /// Opens a dialog for the file of a list of senses.
     PlaceSenses(ListChoice),
     /// Reads the list from that file, or writes it there.

@@ -37,9 +37,10 @@ pub struct MeaningPanel {
     field: SentenceFieldState,
     senses: SensesUiState,
     models: TwoModelsUiState,
-    /// Whether there was a second sentence in the last frame, and whether senses were shown.
+    /// Whether there was a second sentence in the last frame, whether senses were shown, and another model was there.
     is_comparing: bool,
     has_senses: bool,
+    has_models: bool,
 }
 
 impl MeaningPanel {
@@ -72,6 +73,10 @@ impl Panel for MeaningPanel {
             self.view = MeaningView::Senses;
         }
         let beside = cx.models.beside.clone();
+        let had_models = std::mem::replace(&mut self.has_models, beside.is_some());
+        if self.has_models && !had_models {
+            self.view = MeaningView::Models;
+        }
         let mut views = vec![
             (MeaningView::Neighbours, "Neighbours", "The words near one word, before attention and after"),
             (MeaningView::Sentences, "Two sentences", "One word in two sentences: how far attention takes them apart"),

@@ -6,6 +6,7 @@ use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
 use crate::app::widgets::controls::led_by_arrows;
 use crate::app::widgets::heat::Heat;
+use crate::app::widgets::sketch::sketch_ui;
 use crate::view_model::two_models::{TwoModels, WordInModel, WordOfBoth};
 
 /// The cell of the map that the arrow keys have led to.
@@ -29,6 +30,10 @@ pub fn two_models_ui(ui: &mut Ui, model: &TwoModels, state: &mut TwoModelsUiStat
         if let Some(word) = model.chosen(view.selection.query) {
             ui.add_space(size::GAP_TIGHT);
             word_ui(ui, word, &model.names);
+        }
+        if !model.words.is_empty() {
+            ui.add_space(size::GAP);
+            pictures_ui(ui, model);
         }
         if !model.similarity.is_empty() {
             ui.add_space(size::GAP);
@@ -58,6 +63,27 @@ fn word_ui(ui: &mut Ui, word: &WordOfBoth, names: &[String; 2]) {
         let hint = "Cosine of its mean attention weights over all heads in the one model and in the other, over the words of both";
         ui.label(format!("Their attention here is alike by a cosine of {cosine:.2}.")).on_hover_text(hint);
     }
+}
+
+/// The ways of the words in both, each picture in its own axes.
+fn pictures_ui(ui: &mut Ui, model: &TwoModels) {
+    /// Height, as a share of the width.
+    const HEIGHT: f32 = 0.8;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.label(RichText::new("From static to contextual").font(theme::strong(size::BODY))).on_hover_text(TwoModels::WAYS);
+    ui.columns(2, |columns| {
+        for ((ui, name), picture) in columns.iter_mut().zip(&model.names).zip(&model.pictures) {
+            ui.add(Label::new(RichText::new(name).weak()).truncate());
+            let width = ui.available_width();
+            let (rect, response) = ui.allocate_exact_size(vec2(width, width * HEIGHT), Sense::hover());
+            ui.painter().rect_filled(rect, size::RADIUS, palette.ground);
+            sketch_ui(ui, picture, rect);
+            let ways: Vec<&str> = picture.moves.iter().map(|way| way.label.as_str()).collect();
+            let said = format!("The ways of {} in {name}", ways.join(", "));
+            response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, &said));
+            response.on_hover_text(TwoModels::WAYS);
+        }
+    });
 }
 
 /// A map of layers by layers, the more alike the darker.

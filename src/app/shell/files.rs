@@ -24,6 +24,7 @@ pub struct FilesUiState {
 #[derive(Clone)]
 enum Purpose {
     Open,
+    OpenBeside,
     Save(Format),
     SavePicture(PictureChoice),
     WriteLesson { is_copy: bool },
@@ -38,12 +39,33 @@ impl FilesUiState {
 
     /// Lets the learner choose a lesson.
     pub fn browse(&mut self, folder: Option<&Path>) {
-        let lessons = Filter::new(|path: &Path| is_named_as_lesson(path) || is_shared(path) || is_named_as_part(path));
-        const LESSONS: &str = "Lessons, shared files, and files of models";
-        let mut dialog =
-            quiet(folder, "Open a lesson or a model").add_file_filter(LESSONS, lessons).default_file_filter(LESSONS);
+        let lessons = |path: &Path| is_named_as_lesson(path) || is_shared(path) || is_named_as_part(path);
+        self.pick(
+            folder,
+            "Open a lesson or a model",
+            ("Lessons, shared files, and files of models", lessons),
+            Purpose::Open,
+        );
+    }
+
+    /// Lets the learner choose a model to compare with.
+    pub fn browse_beside(&mut self, folder: Option<&Path>) {
+        let models = |path: &Path| is_named_as_lesson(path) || is_named_as_part(path);
+        self.pick(folder, "Compare with another model", ("Lessons, and files of models", models), Purpose::OpenBeside);
+    }
+
+    /// Lets the learner choose a file of some kind.
+    fn pick(
+        &mut self,
+        folder: Option<&Path>,
+        title: &str,
+        (kind, is_of_kind): (&str, fn(&Path) -> bool),
+        purpose: Purpose,
+    ) {
+        let files = Filter::new(is_of_kind);
+        let mut dialog = quiet(folder, title).add_file_filter(kind, files).default_file_filter(kind);
         dialog.pick_file();
-        self.dialog = Some((dialog, Purpose::Open));
+        self.dialog = Some((dialog, purpose));
     }
 
     /// Lets the learner choose where an export goes: by itself, beside the lesson and by its name.
@@ -80,10 +102,8 @@ impl FilesUiState {
         const KIND: &str = "Sentences, one a line";
         match choice {
             ListChoice::Import => {
-                let texts = Filter::new(|path: &Path| path.extension().is_some_and(|end| end == senses::EXTENSION));
-                let mut dialog = quiet(folder_of(&file), "Import sentences").add_file_filter(KIND, texts);
-                dialog.pick_file();
-                self.dialog = Some((dialog, Purpose::Senses(choice)));
+                let is_text = |path: &Path| path.extension().is_some_and(|end| end == senses::EXTENSION);
+                self.pick(folder_of(&file), "Import sentences", (KIND, is_text), Purpose::Senses(choice));
             }
             ListChoice::Export => {
                 self.save_as("Export sentences", &file, (KIND, senses::EXTENSION), Purpose::Senses(choice));
@@ -129,6 +149,7 @@ pub fn files_ui(ctx: &Context, state: &mut FilesUiState) -> Option<Action> {
     }
     picked.map(|file| match purpose {
         Purpose::Open => Action::Open(file),
+        Purpose::OpenBeside => Action::OpenBeside(file),
         Purpose::Save(format) => Action::Save(format, file),
         Purpose::SavePicture(choice) => Action::SavePicture(choice, file),
         Purpose::WriteLesson { is_copy } => Action::WriteLesson { to: file, is_copy },

@@ -1,15 +1,15 @@
 //! The page of the course: go on, choose a lesson, open another file.
 
 use egui::{
-    Align, Align2, Button, Context, CornerRadius, FontId, Frame, Key, Label, Layout, Margin, Pos2, Rect, RichText,
-    ScrollArea, Sense, Stroke, StrokeKind, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType, pos2, vec2,
+    Align, Align2, Button, Context, CornerRadius, Frame, Key, Label, Layout, Margin, Rect, RichText, ScrollArea, Sense,
+    Stroke, StrokeKind, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType, pos2, vec2,
 };
 
 use crate::app::actions::{Action, ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ThemeChoice;
+use crate::app::widgets::sketch::sketch_ui;
 use crate::view_model::home::{HomeModel, HomeRow, RowState};
-use crate::view_model::sketch::Sketch;
 
 use super::top_bar::view_ui;
 
@@ -292,56 +292,6 @@ fn summary(row: &HomeRow, palette: &Palette) -> (String, egui::Color32) {
         RowState::Broken(count) => (format!("The file has {count} issues; open it to see where."), palette.error),
         RowState::Missing => (format!("{} is no longer there", row.summary), palette.ink_faint),
         _ => (row.summary.clone(), palette.ink_soft),
-    }
-}
-
-/// The picture of a lesson: crowds with their names, and the way of each lit word.
-fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect) {
-    const MARGIN: (f32, f32) = (34.0, 18.0);
-    const DOT: f32 = 2.0;
-    const END: f32 = 4.0;
-    const FAINT: f32 = 0.75;
-    let palette = Palette::of(ui.visuals().dark_mode);
-    let painter = ui.painter_at(rect);
-    let half = (rect.size() / 2.0 - vec2(MARGIN.0, MARGIN.1)).max(Vec2::ZERO);
-    let at = |[x, y]: [f32; 2]| rect.center() + vec2(x * half.x, -y * half.y);
-    let color = |group: Option<usize>| group.map_or(palette.ink_faint, |group| palette.group(group));
-    for (place, group) in &sketch.dots {
-        painter.circle_filled(at(*place), DOT, color(*group).gamma_multiply(FAINT));
-    }
-    // A name that another one covers is left out: those of the moved words come first.
-    let mut written: Vec<Rect> = Vec::new();
-    let mut write = |place: Pos2, align: Align2, name: &str, font: FontId, ink| {
-        let galley = painter.layout_no_wrap(name.to_owned(), font, ink);
-        let place = align.anchor_size(place, galley.size());
-        let is_free = rect.contains_rect(place) && !written.iter().any(|other| other.intersects(place));
-        if is_free {
-            written.push(place);
-            painter.galley(place.min, galley, ink);
-        }
-        is_free
-    };
-    for way in &sketch.moves {
-        let (start, end) = (at(way.start), at(way.end));
-        painter.line_segment([start, end], Stroke::new(size::OUTLINE, palette.ink_soft));
-        painter.circle_stroke(start, END, Stroke::new(size::HAIRLINE, palette.ink_soft));
-        painter.circle_filled(end, END, palette.accent);
-        // Beyond the end of its arrow, where the picture has room.
-        let is_right = if (end.x - start.x).abs() > END { end.x > start.x } else { end.x < rect.center().x };
-        let gap = vec2(END + size::GAP_TIGHT, 0.0);
-        let sides = [(end + gap, Align2::LEFT_CENTER), (end - gap, Align2::RIGHT_CENTER)];
-        let (first, second) = if is_right { (sides[0], sides[1]) } else { (sides[1], sides[0]) };
-        let mut beside = |(place, align)| write(place, align, &way.label, theme::strong(size::SMALL), palette.ink);
-        if !beside(first) {
-            beside(second);
-        }
-    }
-    for (name, place, group) in &sketch.crowds {
-        let gap = vec2(0.0, END);
-        let mut beside = |place, align| write(place, align, name, theme::plain(size::SMALL), color(Some(*group)));
-        if !beside(at(*place) - gap, Align2::CENTER_BOTTOM) {
-            beside(at(*place) + gap + vec2(0.0, size::GAP), Align2::CENTER_TOP);
-        }
     }
 }
 

@@ -20,8 +20,8 @@ pub fn menu_ui(ui: &mut Ui) -> Option<Action> {
             let row = action.row();
             entry(ui, row.text, row.keys_text(), row.tooltip, action.into());
         };
-        use WindowAction::{Browse, CopyLesson, Course, Glossary, NewLesson};
-        for action in [Course, Glossary, Browse, NewLesson, CopyLesson] {
+        use WindowAction::{Beside, Browse, CopyLesson, Course, Glossary, NewLesson};
+        for action in [Course, Glossary, Browse, Beside, NewLesson, CopyLesson] {
             row(ui, action);
         }
         // With a sign that the app's faces have.

@@ -49,6 +49,7 @@ use crate::app::scene::Scene;
 use crate::app::stage::frame::StageTab;
 use crate::app::stage::scene::StageScene;
 use crate::app::view::ViewState;
+use crate::app::work::beside::OtherModel;
 use crate::app::work::exporting::Export;
 use crate::app::work::profile::Profile;
 use crate::app::work::session::Session;
@@ -137,6 +138,7 @@ pub fn perform(world: &mut World) {
                 }
             }
             Action::Senses(choice, file) => senses_file(world, choice, &file),
+            Action::OpenBeside(file) => open_beside(world, &file),
             Action::CloseMap => {
                 world.resource_mut::<WindowState>().map = StillState::None;
                 world.resource_mut::<Jobs>().map = None;
@@ -234,7 +236,14 @@ fn perform_row(world: &mut World, pressed: Pressed<WindowAction>) {
         WindowAction::BeatBefore => presenting::turn(world, -(count as isize)),
         WindowAction::EndPresentation => presenting::end(world),
         WindowAction::Course => show_course(world),
-        WindowAction::Browse => browse(world),
+        WindowAction::Browse => {
+            let folder = browsed(world);
+            world.resource_mut::<WindowState>().files.browse(folder.as_deref());
+        }
+        WindowAction::Beside => {
+            let folder = browsed(world);
+            world.resource_mut::<WindowState>().files.browse_beside(folder.as_deref());
+        }
         WindowAction::NewLesson => place_lesson(world, false),
         WindowAction::CopyLesson => place_lesson(world, true),
         WindowAction::Theme => {
@@ -490,11 +499,11 @@ fn write_lesson(world: &mut World, to: &Path, is_copy: bool) {
 }
 
 /// Begins where the learner is: in the folder of the lesson, or of the course.
-fn browse(world: &mut World) {
+/// The folder that a dialog begins in.
+fn browsed(world: &World) -> Option<PathBuf> {
     let of_lesson = opened_path(world).and_then(|path| path.parent().map(Path::to_owned));
     let of_course = world.resource::<CoursePage>().model.as_ref().and_then(|model| model.folder.clone());
-    let folder = of_lesson.filter(|folder| !folder.as_os_str().is_empty()).or(of_course);
-    world.resource_mut::<WindowState>().files.browse(folder.as_deref());
+    of_lesson.filter(|folder| !folder.as_os_str().is_empty()).or(of_course)
 }
 
 /// Opens another lesson, once the work on this one is safe.
@@ -524,6 +533,21 @@ pub fn open(world: &mut World, path: PathBuf) {
     }
     .show(world);
     world.resource_mut::<CoursePage>().close();
+}
+
+/// Puts another model beside the one that is open, with the comparison in front; the last one stays where it cannot be read.
+fn open_beside(world: &mut World, path: &Path) {
+    let Some(waker) = world.get_resource::<Setup>().map(|setup| setup.waker.clone()) else { return };
+    match crate::lesson::read(path) {
+        Ok(lesson) => {
+            world.insert_resource(OtherModel::open(Arc::new(lesson), &waker));
+            world.resource_mut::<WorkspaceState>().0.places.show(MeaningPanel::ID);
+        }
+        Err(issues) => {
+            let why = issues.first().map_or_else(String::new, ToString::to_string);
+            world.resource_mut::<WindowState>().export = ExportModel::Said(Err(format!("Nothing was opened: {why}")));
+        }
+    }
 }
 
 /// On the page of the course, which is where other lessons are opened from.

@@ -68,9 +68,9 @@ pub struct LessonKeys<'a> {
 /// The actions whose keys are a lesson's.
 pub fn lesson_keys(ctx: &Context, lesson: &LessonKeys) -> Vec<Pressed<WindowAction>> {
     use WindowAction::{
-        BeatBefore, BrowseTraining, BrowseTrainingFar, CloseGlossary, CloseOrigin, Compare, EndPresentation, Glossary,
-        HandIn, HideSinks, LayerBefore, NextBeat, NextLayer, Origin, OriginBefore, Pieces, RawStates, ReadAdded, Share,
-        StepBack, StepOn, TrainStep, WriteSentence,
+        BeatBefore, Beside, BrowseTraining, BrowseTrainingFar, CloseGlossary, CloseOrigin, Compare, EndPresentation,
+        Glossary, HandIn, HideSinks, LayerBefore, NextBeat, NextLayer, Origin, OriginBefore, Pieces, RawStates,
+        ReadAdded, Share, StepBack, StepOn, TrainStep, WriteSentence,
     };
     let is_writing = ctx.text_edit_focused();
     let is_free = is_free(ctx);
@@ -90,7 +90,7 @@ pub fn lesson_keys(ctx: &Context, lesson: &LessonKeys) -> Vec<Pressed<WindowActi
         NextLayer | LayerBefore => lesson.has_layers,
         Pieces => lesson.has_pieces,
         RawStates => lesson.has_scale,
-        Compare => lesson.has_sentences,
+        Compare | Beside => lesson.has_sentences,
         Glossary => lesson.has_notebook,
         CloseGlossary => lesson.is_glossary_open,
         _ => true,

@@ -38,8 +38,8 @@ pub struct WindowOptions {
     pub path: Option<PathBuf>,
     /// A file that was shared, in the place of a lesson.
     pub shared: Option<Shared>,
-    /// Another model beside it, with the name that it was asked for by.
-    pub beside: Option<(String, Arc<Lesson>)>,
+    /// Another model beside it.
+    pub beside: Option<Arc<Lesson>>,
     /// Replaces a lesson's seed.
     pub seed: Option<u64>,
     /// Inner size, in pixels.
@@ -66,8 +66,8 @@ pub fn run(options: WindowOptions) -> Result<(), AppFault> {
     if let Some(proxy) = app.world().get_resource::<EventLoopProxyWrapper>() {
         setup.waker.connect((**proxy).clone());
     }
-    if let Some((name, lesson)) = options.beside {
-        app.insert_resource(OtherModel::open(name, lesson, &setup.waker));
+    if let Some(lesson) = options.beside {
+        app.insert_resource(OtherModel::open(lesson, &setup.waker));
     }
     app.insert_resource(Profile::new(options.home.as_ref(), &setup.waker)).insert_resource(setup);
     match opening {

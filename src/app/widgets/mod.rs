@@ -9,6 +9,7 @@ pub mod mask;
 pub mod plot;
 pub mod reading;
 pub mod sentence_field;
+pub mod sketch;
 pub mod slant;
 pub mod table;
 pub mod traced;

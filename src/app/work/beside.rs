@@ -15,20 +15,19 @@ use crate::view_model::models::Beside;
 /// The kernel of the other model.
 #[derive(Resource)]
 pub struct OtherModel {
-    name: String,
     worker: Worker,
     /// The sentence that it was given last.
     given: Option<String>,
 }
 
 impl OtherModel {
-    pub fn open(name: String, lesson: Arc<Lesson>, waker: &Waker) -> Self {
+    pub fn open(lesson: Arc<Lesson>, waker: &Waker) -> Self {
         let (trains, waker) = (lesson.model.steps > 0, waker.clone());
         let worker = Worker::spawn(lesson, move || waker.wake());
         if trains {
             worker.send(KernelCommand::Training(TrainingCommand::Play));
         }
-        Self { name, worker, given: None }
+        Self { worker, given: None }
     }
 }
 
@@ -42,7 +41,7 @@ pub fn follow(other: Option<ResMut<OtherModel>>, mut scene: ResMut<Scene>) {
         other.worker.send(KernelCommand::Sentence(SentenceCommand::Set(text.clone())));
         other.given = Some(text);
     }
-    if scene.beside.as_ref().is_none_or(|beside| !Arc::ptr_eq(&beside.snapshot, &latest)) {
-        scene.beside = Some(Beside { name: other.name.clone(), snapshot: latest });
+    if scene.beside.as_ref().is_none_or(|beside| !Arc::ptr_eq(&beside.0, &latest)) {
+        scene.beside = Some(Beside(latest));
     }
 }

@@ -1,18 +1,22 @@
 //! Readings of a pass: what each layer would answer, and which terms an answer is the sum of.
 
 use crate::kernel::data::answers::{Answer, likeliest};
-use crate::kernel::snapshot::Snapshot;
+use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
 use crate::kernel::vectors::network;
 use crate::numerics::Matrix;
 use crate::numerics::model::Pooling;
 use crate::numerics::model::attribution::{NoSum, TermOf};
 
+/// Whether the model answers about each word.
+pub fn answers_by_word(model: &ModelSnapshot) -> bool {
+    model.architecture.pooling == Pooling::Every && model.made_of.static_embedding.guesses_words()
+}
+
 /// The likeliest answers at a word behind each layer, from its vector before all layers on. Behind the last layer they are
 /// the model's own. `None` where there is no such word, or the model answers about no single word.
 pub fn layer_answers(snapshot: &Snapshot, token: usize) -> Option<Vec<Vec<Answer>>> {
     let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
-    let is_by_word = model.architecture.pooling == Pooling::Every && token < model.sentence.tokens.len();
-    if !is_by_word || !model.made_of.static_embedding.guesses_words() {
+    if !answers_by_word(model) || token >= model.sentence.tokens.len() {
         return None;
     }
     let network = network(&model.made_of, space);

@@ -1,6 +1,7 @@
 //! The answers panel: how likely the model holds each answer, row by row, and what it writes when it goes on; what each
 //! layer would answer; and what an answer is the sum of.
 
+mod lens;
 mod origins;
 mod writing;
 
@@ -11,9 +12,9 @@ use crate::app::view::PanelView;
 use crate::kernel::command::Command;
 use crate::view_model::answers::{AnswerRow, AnswersModel, WritingPlan};
 use crate::view_model::attribution::AttributionModel;
-use crate::view_model::lens::LensModel;
 
-use self::origins::{Shares, attribution_ui, lens_ui};
+use self::lens::{LensUiState, lens_ui};
+use self::origins::{Shares, attribution_ui};
 use self::writing::writing_ui;
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::widgets::controls::switch_ui;
@@ -32,6 +33,7 @@ pub enum AnswersView {
 pub struct AnswersPanel {
     view: AnswersView,
     plan: WritingPlan,
+    lens: LensUiState,
     /// The terms that are listed, and the class whose terms they are, where the learner chose one.
     shares: Shares,
     class: Option<usize>,
@@ -60,7 +62,7 @@ impl Panel for AnswersPanel {
         let query = cx.view.selection.query;
         match self.view {
             AnswersView::Answers => cx.requests.commands.extend(answers_ui(ui, &model, &mut self.plan, &mut cx.view)),
-            AnswersView::Layers => lens_ui(ui, cx.models.of_choice::<LensModel>(&query).as_deref()),
+            AnswersView::Layers => lens_ui(ui, cx.models.snapshot()?, &mut self.lens, &mut cx.view),
             AnswersView::Terms => {
                 let row = model.row_of(query)?;
                 // A class that another word or model does not have among its likeliest is let go of.

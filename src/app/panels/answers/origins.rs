@@ -1,14 +1,13 @@
-//! Where an answer comes from: what each layer would answer at the word, and the terms that its logit is the sum of.
+//! Where an answer comes from: the terms that its logit is the sum of.
 
 use egui::{Align2, CornerRadius, Label, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
-use crate::app::theme::{self, Palette, size};
+use crate::app::theme::{Palette, size};
 use crate::app::widgets::controls::switch_ui;
 use crate::view_model::answers::AnswerRow;
 use crate::view_model::attribution::{AttributionModel, Share};
-use crate::view_model::lens::{LensLayer, LensModel};
 
-use super::part_ui;
+use super::lens::text_ui;
 
 /// Terms that are listed, by what they are added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,58 +16,6 @@ pub enum Shares {
     Layers,
     Heads,
     Looks,
-}
-
-/// The logit lens: a row for each layer.
-pub fn lens_ui(ui: &mut Ui, model: Option<&LensModel>) {
-    let Some(model) = model else {
-        let why = "No layer answers at a single word here: that needs a model that answers at each word.";
-        ui.add(Label::new(RichText::new(why).weak()).wrap());
-        return;
-    };
-    ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
-        ui.add(Label::new(&model.title).wrap());
-        ui.add_space(size::GAP_TIGHT);
-        ui.spacing_mut().item_spacing.y = size::HAIRLINE;
-        model.layers.iter().for_each(|layer| layer_ui(ui, layer));
-        ui.add_space(size::GAP);
-        ui.add(Label::new(RichText::new(model.note).weak()).wrap());
-    });
-}
-
-/// A layer: its name, its likeliest word, and its answers side by side, each as wide as it is likely.
-fn layer_ui(ui: &mut Ui, layer: &LensLayer) {
-    const NAME: f32 = 112.0;
-    const WORD: f32 = 84.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), size::TABLE_ROW), Sense::hover());
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &layer.said));
-    let (name, rest) = rect.split_left_right_at_x(rect.left() + NAME.min(rect.width() / 2.0));
-    let (word, bars) = rest.split_left_right_at_x(rest.left() + WORD.min(rest.width() / 2.0));
-    // That the last one is the answer is said below.
-    let label = layer.label.split(',').next().unwrap_or_default();
-    text_ui(ui, name, Align2::LEFT_CENTER, label, palette.ink_soft);
-    if let Some((first, _)) = layer.answers.first() {
-        text_ui(ui, word, Align2::LEFT_CENTER, first, palette.ink);
-    }
-    let bars = bars.shrink2(vec2(0.0, size::HAIRLINE * 2.0));
-    ui.painter().rect_filled(bars, CornerRadius::ZERO, palette.raised);
-    let mut from = bars.left();
-    for (answer, probability) in &layer.answers {
-        let to = from + bars.width() * probability.clamp(0.0, 1.0);
-        part_ui(ui, Rect::from_x_y_ranges(from..=to, bars.y_range()), answer, palette.word);
-        from = to;
-    }
-    response.on_hover_ui_at_pointer(|ui| {
-        for (answer, probability) in &layer.answers {
-            ui.label(format!("{answer}: {probability:.4}"));
-        }
-    });
-}
-
-fn text_ui(ui: &Ui, rect: Rect, align: Align2, text: &str, ink: egui::Color32) {
-    let at = align.pos_in_rect(&rect.shrink2(vec2(size::GAP_TIGHT, 0.0)));
-    ui.painter_at(rect).text(at, align, text, theme::plain(size::BODY), ink);
 }
 
 /// Direct logit attribution. Returns the answer whose terms are asked for.

@@ -30,7 +30,8 @@ fn both_models_have_their_pictures_and_their_answers() {
     panel.put_beside(snapshot(&bank(2)));
     assert!(panel.query_by_label("Bank 1, and beside it Bank 2").is_some(), "the comparison comes to the front");
     for name in ["Bank 1", "Bank 2"] {
-        let picture = panel.get_by_label_contains(&format!(" in {name}"));
+        let said = format!(" in {name}");
+        let picture = panel.get_by_label_contains(&said);
         assert!(picture.rect().left() >= 0.0 && picture.rect().right() <= SIZE.x, "{name}: {}", picture.rect());
     }
     click(&mut panel, "Neighbours");

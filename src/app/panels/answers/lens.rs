@@ -95,7 +95,7 @@ fn progress(columns: &Columns) -> String {
     if known < all {
         return format!("The likeliest answer behind each layer: {known} of {all} words so far …");
     }
-    "The likeliest answer behind each layer, at each word; the darker, the likelier.".to_owned()
+    "The likeliest answer behind each layer, at each word. The stronger the colour, the likelier.".to_owned()
 }
 
 /// A row for each layer, a column for each word.

@@ -13,6 +13,7 @@ use crate::export::{self, Format};
 use crate::kernel::Saved;
 use crate::kernel::command::{AxisCommand, Command, SenseCommand, SenseList, TrainingCommand};
 use crate::kernel::snapshot::{Progress, Snapshot};
+use crate::lesson::Lesson;
 use crate::lesson::course::is_lesson;
 use crate::lesson::starter;
 use crate::quantity::Quantity;
@@ -535,14 +536,17 @@ pub fn open(world: &mut World, path: PathBuf) {
     world.resource_mut::<CoursePage>().close();
 }
 
-/// Puts another model beside the one that is open, with the comparison in front; the last one stays where it cannot be read.
-fn open_beside(world: &mut World, path: &Path) {
+/// Puts another model beside the one that is open, with the comparison in front.
+pub fn put_beside(world: &mut World, lesson: Arc<Lesson>) {
     let Some(waker) = world.get_resource::<Setup>().map(|setup| setup.waker.clone()) else { return };
+    world.insert_resource(OtherModel::open(lesson, &waker));
+    world.resource_mut::<WorkspaceState>().0.places.show(MeaningPanel::ID);
+}
+
+/// Reads the model that is put beside; the last one stays where it cannot be read.
+fn open_beside(world: &mut World, path: &Path) {
     match crate::lesson::read(path) {
-        Ok(lesson) => {
-            world.insert_resource(OtherModel::open(Arc::new(lesson), &waker));
-            world.resource_mut::<WorkspaceState>().0.places.show(MeaningPanel::ID);
-        }
+        Ok(lesson) => put_beside(world, Arc::new(lesson)),
         Err(issues) => {
             let why = issues.first().map_or_else(String::new, ToString::to_string);
             world.resource_mut::<WindowState>().export = ExportModel::Said(Err(format!("Nothing was opened: {why}")));

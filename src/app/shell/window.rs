@@ -15,7 +15,7 @@ use crate::export::shared::Shared;
 use crate::store::Home;
 
 use super::opening::{Opening, Setup, title};
-use super::perform::{Jobs, follow_export, follow_map, perform, show_course};
+use super::perform::{Jobs, follow_export, follow_map, perform, put_beside, show_course};
 use super::{closing, course, keyboard};
 use crate::app::fault::AppFault;
 use crate::app::link;
@@ -24,7 +24,7 @@ use crate::app::render::recovery::Recovery;
 use crate::app::systems::AppSystems;
 use crate::app::theme::{self, size};
 use crate::app::view::{ThemeChoice, ViewState};
-use crate::app::work::beside::{self, OtherModel};
+use crate::app::work::beside;
 use crate::app::work::profile::{self, Profile, WindowSettings};
 use crate::app::work::waker::Waker;
 use crate::app::work::{session, source};
@@ -66,13 +66,13 @@ pub fn run(options: WindowOptions) -> Result<(), AppFault> {
     if let Some(proxy) = app.world().get_resource::<EventLoopProxyWrapper>() {
         setup.waker.connect((**proxy).clone());
     }
-    if let Some(lesson) = options.beside {
-        app.insert_resource(OtherModel::open(lesson, &setup.waker));
-    }
     app.insert_resource(Profile::new(options.home.as_ref(), &setup.waker)).insert_resource(setup);
     match opening {
         Some(opening) => opening.show(app.world_mut()),
         None => show_course(app.world_mut()),
+    }
+    if let Some(lesson) = options.beside {
+        put_beside(app.world_mut(), lesson);
     }
     // The event loop takes the app.
     let recovery = app.world().resource::<Recovery>().clone();

@@ -16,8 +16,14 @@ use crate::whole_file::is_same;
 
 /// Grades every work that can be read, and then says which could not.
 pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), Fault> {
-    let lesson = Arc::new(super::read::read(&request.lesson, common.seed)?);
-    let mark = LessonMark::of_file(&lesson, &request.lesson);
+    let (lesson, text) = super::read::read_with_text(&request.lesson, common.seed)?;
+    if !lesson.cells.iter().any(|cell| cell.kind.is_task()) {
+        let shown = printable(&request.lesson.display().to_string());
+        return Err(Fault::Lesson(format!("{shown}: it has no tasks, so there is nothing to grade\n")));
+    }
+    // A model's folder has no tasks.
+    let mark = LessonMark::of(&lesson.id, &lesson.title, &text.unwrap_or_default());
+    let lesson = Arc::new(lesson);
     if let Some(file) = &request.output {
         spare(file, &request.works)?;
     }

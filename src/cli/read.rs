@@ -5,10 +5,15 @@ use std::path::Path;
 use super::fault::Fault;
 use crate::export::shared::is_shared;
 use crate::lesson::issue::printable;
-use crate::lesson::{self, Lesson};
+use crate::lesson::{Lesson, load};
 
 /// Reads a lesson, with the seed of the command line if there is one.
 pub fn read(path: &Path, seed: Option<u64>) -> Result<Lesson, Fault> {
+    read_with_text(path, seed).map(|(lesson, _)| lesson)
+}
+
+/// Reads the same with its text; a pretrained model has none.
+pub fn read_with_text(path: &Path, seed: Option<u64>) -> Result<(Lesson, Option<String>), Fault> {
     if is_shared(path) {
         let file = printable(&path.display().to_string());
         return Err(Fault::Lesson(format!(
@@ -16,7 +21,6 @@ pub fn read(path: &Path, seed: Option<u64>) -> Result<Lesson, Fault> {
             and attune grade read it\n"
         )));
     }
-    let mut lesson = lesson::read(path).map_err(|issues| Fault::lesson(&issues))?;
-    lesson.seed = seed.unwrap_or(lesson.seed);
-    Ok(lesson)
+    let (lesson, text) = load::read_with_text(path).map_err(|issues| Fault::lesson(&issues))?;
+    Ok((Lesson { seed: seed.unwrap_or(lesson.seed), ..lesson }, text))
 }

@@ -33,15 +33,16 @@ impl Shared {
         let content = WorkFile::read(file).map_err(|why| format!("{name}: {why}"))?;
         let mark = &content.lesson;
         let of = format!("{name}: it is of the lesson \"{}\"", shorten(&mark.id));
-        let lesson = match given {
+        let (lesson, is_same) = match given {
             Some(given) => {
                 let all = |issues: Vec<_>| issues.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-                let lesson = load::read(given).map_err(all)?;
+                let (lesson, text) = load::read_with_text(given).map_err(all)?;
                 if lesson.id != mark.id {
                     let given = printable(&given.display().to_string());
                     return Err(format!("{of}, and {given} is \"{}\"", lesson.id));
                 }
-                given.to_owned()
+                // A model's files are compared when they are read.
+                (given.to_owned(), text.is_none_or(|text| mark.is_of(&text)))
             }
             None => find(mark, file, built_in).ok_or_else(|| {
                 format!(
@@ -50,8 +51,7 @@ impl Shared {
                 )
             })?,
         };
-        let is_of_another_version = !is_same(mark, &lesson);
-        Ok(Self { file: file.to_owned(), lesson, content, is_of_another_version })
+        Ok(Self { file: file.to_owned(), lesson, content, is_of_another_version: !is_same })
     }
 
     /// Sentences for who opens it.
@@ -68,8 +68,8 @@ pub fn is_shared(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(EXTENSION))
 }
 
-/// The lesson of this id, beside the file or in the course.
-fn find(mark: &LessonMark, file: &Path, built_in: Option<&Path>) -> Option<PathBuf> {
+/// The lesson of this id, beside the file or in the course; and whether its text is the very same.
+fn find(mark: &LessonMark, file: &Path, built_in: Option<&Path>) -> Option<(PathBuf, bool)> {
     let beside = file.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
     let of_program = || built_in.and_then(|root| built_in::put_into(root).ok());
     let folders = beside.map(Path::to_owned).into_iter().chain(course::folder());
@@ -77,8 +77,8 @@ fn find(mark: &LessonMark, file: &Path, built_in: Option<&Path>) -> Option<PathB
     if !found.iter().any(|lesson| is_same(mark, lesson)) {
         found.extend(of_program().into_iter().flat_map(|folder| of_id(&folder, &mark.id)));
     }
-    let same = found.iter().position(|lesson| is_same(mark, lesson)).unwrap_or(0);
-    (!found.is_empty()).then(|| found.swap_remove(same))
+    let same = found.iter().position(|lesson| is_same(mark, lesson));
+    (!found.is_empty()).then(|| (found.swap_remove(same.unwrap_or(0)), same.is_some()))
 }
 
 /// The lessons of a folder that have this id.
@@ -88,6 +88,5 @@ fn of_id(folder: &Path, id: &str) -> Vec<PathBuf> {
 }
 
 fn is_same(mark: &LessonMark, lesson: &Path) -> bool {
-    let text = load::text(lesson).unwrap_or_default();
-    LessonMark::of(&mark.id, &mark.title, &text).sha256 == mark.sha256
+    load::text(lesson).is_ok_and(|text| mark.is_of(&text))
 }

@@ -14,8 +14,10 @@ use sha2::{Digest, Sha256};
 use super::file;
 use crate::kernel::Saved;
 use crate::kernel::notebook::saved::SavedCell;
+use crate::kernel::persist::saved::files;
 use crate::lesson::issue::printable;
-use crate::lesson::{Lesson, load};
+use crate::lesson::Lesson;
+use crate::pretrained::Pretrained;
 use crate::view_model::saved_view::SavedView;
 
 /// The ending of its name.
@@ -44,7 +46,8 @@ pub struct WorkFile {
 pub struct LessonMark {
     pub id: String,
     pub title: String,
-    /// The hash of the lesson's file, in hexadecimal digits.
+    /// The hash of the text that the lesson was read from, or of the names and hashes of a model's files; in hexadecimal
+    /// digits.
     pub sha256: String,
 }
 
@@ -54,9 +57,15 @@ impl LessonMark {
         Self { id: id.to_owned(), title: title.to_owned(), sha256 }
     }
 
-    /// The mark of a lesson that was read from there. A model has no text.
-    pub fn of_file(lesson: &Lesson, path: &Path) -> Self {
-        Self::of(&lesson.id, &lesson.title, &load::text(path).unwrap_or_default())
+    /// The mark of a pretrained model that is open without a lesson's file.
+    pub fn of_model(lesson: &Lesson, model: &Pretrained) -> Self {
+        let files: String = files(model).iter().map(|(name, sha256)| format!("{name} {sha256}\n")).collect();
+        Self::of(&lesson.id, &lesson.title, &files)
+    }
+
+    /// Whether the work is of this very text.
+    pub fn is_of(&self, text: &str) -> bool {
+        Self::of(&self.id, &self.title, text).sha256 == self.sha256
     }
 }
 

@@ -42,21 +42,29 @@ const A_LESSON_OR_MODEL: &str = "a lesson file, a model's folder, or the name of
 /// Reads a lesson file, or opens a pretrained model: the lesson, or every issue of it by place. Never both, never
 /// neither. A model is its folder, or its name in the Hugging Face cache.
 pub fn read(path: &Path) -> Result<Lesson, Vec<LessonIssue>> {
+    read_with_text(path).map(|(lesson, _)| lesson)
+}
+
+/// Reads the same with the very text that the lesson was made from, whatever is in the file a moment later. A pretrained
+/// model has no text.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_with_text(path: &Path) -> Result<(Lesson, Option<String>), Vec<LessonIssue>> {
     let file = path.display().to_string();
+    let of_model = |folder: &Path| Ok((of_folder(folder, &file)?, None));
     match cache::given(path) {
-        Given::Folder(folder) if cache::has_part_of_a_model(&folder) => return of_folder(&folder, &file),
+        Given::Folder(folder) if cache::has_part_of_a_model(&folder) => return of_model(&folder),
         Given::Lesson(_) | Given::Folder(_) => {}
         Given::Name(name) => {
             return match cache::find(&name, &Environment::of_process()) {
-                Ok(folder) => of_folder(&folder, &file),
+                Ok(folder) => of_model(&folder),
                 Err(absent) => Err(vec![LessonIssue::of_file(&file, absent.to_string(), A_LESSON_OR_MODEL)]),
             };
         }
     }
-    match read_text(path, &file) {
-        Ok(text) => parse(&file, &text),
-        Err(issue) => Err(vec![*issue]),
-    }
+    let text = read_text(path, &file).map_err(|issue| vec![*issue])?;
+    Ok((parse(&file, &text)?, Some(text)))
 }
 
 /// The lesson of a model's folder.

@@ -120,6 +120,15 @@ fn answers_are_judged_by_the_lesson_and_not_by_the_file() {
     }
 }
 
+#[test]
+fn a_lesson_without_tasks_has_nothing_to_grade() {
+    let mut class = Class::new();
+    let work = class.work("Ada", Vec::new());
+    let file = class.hand_in("ada.attune", &work.text()).display().to_string();
+    let (code, said) = said(&["grade", "tests/fixtures/small.ron", &file]);
+    assert!(code == Some(1) && said.contains("it has no tasks, so there is nothing to grade"), "{said}");
+}
+
 /// The words of a fault may be the learner's; the lesson's feedback alone is Markdown.
 #[test]
 fn a_learners_fault_is_text_and_no_table_stands_over_a_work() {

@@ -10,21 +10,24 @@ use attune::app::scene::Scene;
 use attune::app::shell::course::CoursePage;
 use attune::app::shell::dock::WorkspaceState;
 use attune::app::shell::exported::ExportModel;
-use attune::app::shell::perform::follow_export;
+use attune::app::shell::perform::{follow_export, perform};
 use attune::app::shell::state::WindowState;
 use attune::app::stage;
 use attune::app::stage::camera::Pose;
 use attune::app::stage::frame::{StageTab, advance};
 use attune::app::view::ViewState;
 use attune::app::work::session::Session;
+use attune::app::work::source::LessonIssues;
 use attune::export::shared::OTHER_VERSION;
-use attune::export::work_file::WorkFile;
+use attune::export::work_file::{LessonMark, WorkFile};
 use attune::kernel::Command;
 use attune::kernel::command::InterventionCommand;
+use attune::pretrained::Pretrained;
 use bevy::ecs::system::RunSystemOnce;
 use bevy::math::Vec2;
 use bevy::prelude::*;
 
+use crate::common::models::fixture;
 use crate::{ask, frame, home, lesson_in, open, say, send, sentence, until};
 
 const THEIRS: &str = "the seal sank";
@@ -55,6 +58,16 @@ fn pose(world: &World) -> Pose {
 
 fn report(world: &World) -> &[String] {
     &world.resource::<Session>().model.report
+}
+
+/// Opens a file, which is read beside the window.
+fn open_file(world: &mut World, file: &Path) {
+    ask(world, Action::Open(file.to_owned()));
+    assert_eq!(world.resource::<WindowState>().export, ExportModel::Opening, "the window does not wait");
+    crate::wait("the file", || {
+        perform(world);
+        world.resource::<WindowState>().export != ExportModel::Opening
+    });
 }
 
 /// Writes what is on the screen as that file.
@@ -98,12 +111,62 @@ fn theirs(name: &str) -> (PathBuf, PathBuf, Pose) {
 }
 
 #[test]
+fn a_work_has_the_mark_of_the_text_that_was_read_whatever_is_in_the_file_since() {
+    let (folder, home) = home("share-mark");
+    let lesson = lesson_in(&folder);
+    let text = fs::read_to_string(&lesson).expect("the lesson");
+    let mut world = open(&home, &lesson);
+    trained(&mut world);
+    let file = folder.join("mine.attune");
+    let marked = |world: &mut World| {
+        share(world, &file);
+        WorkFile::read(&file).expect("a state").lesson
+    };
+    let mark = LessonMark::of("small", "Sinking and swimming", &text);
+
+    // A teacher saves a typo, and the last good text stays open.
+    fs::write(&lesson, text.replacen("seed:", "sede:", 1)).expect("a typo");
+    assert_eq!(marked(&mut world), mark);
+    until(&mut world, "the issue", |world| !world.resource::<LessonIssues>().0.is_empty());
+    assert_eq!(marked(&mut world), mark);
+    // A good text is another one as soon as it is open.
+    let other = text.clone() + "\n// Checked by Eve.\n";
+    fs::write(&lesson, &other).expect("a good text");
+    until(&mut world, "the good text", |world| world.resource::<LessonIssues>().0.is_empty());
+    assert_eq!(marked(&mut world), LessonMark::of("small", "Sinking and swimming", &other));
+    drop(world);
+    fs::remove_dir_all(folder).expect("it was there");
+}
+
+#[test]
+fn a_model_has_the_mark_of_its_files() {
+    let (folder, home) = home("share-model");
+    let mut world = open(&home, &fixture("gpt2-default"));
+    until(&mut world, "a model", |world| {
+        world.resource::<Scene>().snapshot().is_some_and(|snapshot| snapshot.model.is_some())
+    });
+    let file = folder.join("mine.attune");
+    fs::create_dir_all(&folder).expect("a folder");
+    share(&mut world, &file);
+    let snapshot = world.resource::<Scene>().snapshot().cloned().expect("a snapshot");
+    let model = snapshot.model.as_ref().and_then(|model| model.pretrained.clone()).expect("a pretrained model");
+    let mark = WorkFile::read(&file).expect("a state").lesson;
+    assert_eq!(mark, LessonMark::of_model(&snapshot.lesson, &model));
+
+    let mut other = Pretrained::clone(&model);
+    other.files[0].sha256 = "0".repeat(64);
+    assert_ne!(mark, LessonMark::of_model(&snapshot.lesson, &other), "another checkpoint has another mark");
+    drop(world);
+    fs::remove_dir_all(folder).expect("it was there");
+}
+
+#[test]
 fn a_state_opens_as_it_was_on_the_screen() {
     let (_, file, pose_then) = theirs("share-screen");
     let (folder, home) = home("share-screen-home");
     let mut world = open(&home, Path::new("tests/fixtures/small.ron"));
     world.init_resource::<Time>();
-    ask(&mut world, Action::Open(file.clone()));
+    open_file(&mut world, &file);
     assert!(!world.resource::<CoursePage>().is_open, "{:?}", world.resource::<CoursePage>().frame.fault);
     assert_eq!(world.resource::<Session>().opened(), file);
     trained(&mut world);
@@ -132,7 +195,7 @@ fn a_copy_is_kept_beside_the_learner_s_own_work_and_begins_with_its_file() {
     until(&mut world, "their own", |world| sentence(world).as_deref() == Some(OWN));
 
     for visit in 0..3 {
-        ask(&mut world, Action::Open(file.clone()));
+        open_file(&mut world, &file);
         until(&mut world, "the copy", |world| sentence(world).as_deref() == Some(THEIRS));
         trained(&mut world);
         ask(&mut world, WindowAction::Checkpoints);
@@ -180,7 +243,7 @@ fn another_text_of_the_lesson_is_said_and_bad_files_open_nothing() {
         (text.replacen("\"id\": \"", "\"id\": \"../", 1), "neither beside it nor in the course"),
     ] {
         fs::write(&bad, text).expect("a file");
-        ask(&mut world, Action::Open(bad.clone()));
+        open_file(&mut world, &bad);
         let fault = world.resource::<CoursePage>().frame.fault.clone().unwrap_or_default();
         assert!(fault.contains("bad.attune: ") && fault.contains(why), "{fault}");
         assert_eq!(sentence(&world), first, "the lesson stays open");
@@ -190,7 +253,7 @@ fn another_text_of_the_lesson_is_said_and_bad_files_open_nothing() {
         .expect("it");
     let said: WorkFile = WorkFile::parse(&text).expect("a state");
     fs::write(&file, WorkFile { name: Some("Ada".to_owned()), ..said }.text()).expect("a file");
-    ask(&mut world, Action::Open(file.clone()));
+    open_file(&mut world, &file);
     until(&mut world, "the copy", |world| sentence(world).as_deref() == Some(THEIRS));
     let copy = "This is a copy of theirs.attune, the work of Ada. Your own work on the lesson stays as it is.";
     assert_eq!(report(&world)[..2], [copy, OTHER_VERSION]);

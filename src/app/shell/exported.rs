@@ -11,6 +11,8 @@ use super::note::{NotePlace, note_ui};
 pub enum ExportModel {
     #[default]
     None,
+    /// A file that somebody shared or handed in is read.
+    Opening,
     /// So many pictures of so many are drawn.
     Writing { done: usize, of: usize },
     /// The file was written; the text names it.
@@ -26,6 +28,7 @@ pub fn exported_ui(ctx: &Context, model: &ExportModel) -> bool {
     let palette = Palette::of(ctx.theme() == egui::Theme::Dark);
     let (words, ink, is_over) = match model {
         ExportModel::None => return false,
+        ExportModel::Opening => ("Opening …".to_owned(), palette.ink_soft, false),
         ExportModel::Writing { of: 0, .. } => ("Writing …".to_owned(), palette.ink_soft, false),
         ExportModel::Writing { done, of } => {
             (format!("Writing … {done} of {of} pictures of the stage are drawn"), palette.ink_soft, false)

@@ -1,7 +1,6 @@
 //! Opening a lesson: at the start, and in place of the one that is open.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
@@ -18,7 +17,7 @@ use crate::app::stage::scene::StageScene;
 use crate::app::view::ViewState;
 use crate::app::work::profile::Profile;
 use crate::app::work::session::{Session, State};
-use crate::app::work::source::{LessonIssues, Source};
+use crate::app::work::source::{LessonIssues, ReadLesson, Source};
 use crate::app::work::waker::Waker;
 use crate::view_model::saved_view::SavedView;
 
@@ -58,8 +57,8 @@ impl Opening {
     fn on(mut session: Session, seed: Option<u64>, setup: &Setup) -> Self {
         let (source, lesson) = Source::open(session.path().to_owned(), seed, setup.waker.clone());
         match lesson {
-            Ok(lesson) => {
-                let lesson = Arc::new(lesson);
+            Ok(ReadLesson { lesson, mark }) => {
+                session.mark = mark;
                 let State { kernel, view } = session.open(&lesson).unwrap_or_default();
                 let worker = source.start(lesson, Some(kernel));
                 Self { source, session, link: Link(Some(worker)), issues: LessonIssues::default(), view }

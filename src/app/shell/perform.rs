@@ -52,6 +52,7 @@ use crate::app::stage::scene::StageScene;
 use crate::app::view::ViewState;
 use crate::app::work::beside::OtherModel;
 use crate::app::work::exporting::Export;
+use crate::app::work::job::Job;
 use crate::app::work::profile::Profile;
 use crate::app::work::session::Session;
 use crate::app::work::still_map::Drawing;
@@ -65,6 +66,7 @@ pub struct Jobs {
     export: Option<Mutex<Export>>,
     editor: Option<Mutex<Export>>,
     map: Option<Mutex<Drawing>>,
+    opening: Option<Mutex<Job<Shared>>>,
 }
 
 /// Shows how the export goes, and whether the editor has opened.
@@ -105,6 +107,7 @@ pub fn follow_map(mut jobs: ResMut<Jobs>, mut state: ResMut<WindowState>) {
 
 /// Does what was asked for in this frame.
 pub fn perform(world: &mut World) {
+    open_shared(world);
     let Some(mut state) = world.get_resource_mut::<WindowState>() else { return };
     for action in std::mem::take(&mut state.asked) {
         match action {
@@ -375,7 +378,13 @@ fn save_work(world: &mut World, choice: WorkChoice, file: PathBuf) {
     let Some(setup) = world.get_resource::<Setup>().cloned() else { return };
     let snapshot = world.resource::<Scene>().snapshot().cloned();
     let (Some(lesson), Some(snapshot)) = (lesson_path(world), snapshot) else { return };
-    let mark = LessonMark::of_file(&snapshot.lesson, &lesson);
+    let model = snapshot.model.as_ref().and_then(|model| model.pretrained.as_ref());
+    let of_model = || model.map(|model| LessonMark::of_model(&snapshot.lesson, model));
+    let Some(mark) = world.resource::<Session>().mark.clone().or_else(of_model) else {
+        let wait = "Nothing was written: wait until the model is read".to_owned();
+        world.resource_mut::<WindowState>().export = ExportModel::Said(Err(wait));
+        return;
+    };
     let mut work = WorkFile::new(mark, Saved::of(&snapshot));
     match choice {
         WorkChoice::HandIn { name, minutes } => (work.name, work.minutes) = (name, minutes),
@@ -510,29 +519,58 @@ fn browsed(world: &World) -> Option<PathBuf> {
 /// Opens another lesson, once the work on this one is safe.
 pub fn open(world: &mut World, path: PathBuf) {
     let Some(setup) = world.get_resource::<Setup>().cloned() else { return };
-    let shared = if is_shared(&path) {
-        match Shared::open(&path, None, setup.home.as_ref().map(Home::built_in).as_deref()) {
-            Ok(shared) => Some(shared),
-            Err(why) => return say(world, format!("Nothing was opened: {why}")),
+    give_up_opening(world);
+    if is_shared(&path) {
+        let waker = setup.waker;
+        let built_in = setup.home.as_ref().map(Home::built_in);
+        let job = Job::run(0, move || waker.wake(), move |_| Shared::open(&path, None, built_in.as_deref()));
+        world.resource_mut::<Jobs>().opening = Some(Mutex::new(job));
+        let mut state = world.resource_mut::<WindowState>();
+        // What is being written is shown on.
+        if !state.is_exporting() {
+            state.export = ExportModel::Opening;
         }
-    } else if is_lesson(&path) {
-        None
-    } else {
+        return;
+    }
+    if !is_lesson(&path) {
         let shown = crate::lesson::issue::printable(&path.display().to_string());
         say(world, format!("{shown} is no lesson: a lesson is a file whose name ends in .ron"));
         return;
     };
+    show(world, || Opening::of(&path, &setup));
+}
+
+/// Nobody waits any more for a file that is read.
+fn give_up_opening(world: &mut World) {
+    world.resource_mut::<Jobs>().opening = None;
+    let mut state = world.resource_mut::<WindowState>();
+    if state.export == ExportModel::Opening {
+        state.export = ExportModel::None;
+    }
+}
+
+/// Opens what somebody shared or handed in, once it is read.
+fn open_shared(world: &mut World) {
+    let Some(setup) = world.get_resource::<Setup>().cloned() else { return };
+    let Some(job) = &mut world.resource_mut::<Jobs>().opening else { return };
+    let Some(read) = job.get_mut().unwrap_or_else(PoisonError::into_inner).poll() else { return };
+    give_up_opening(world);
+    send_now(world);
+    match read {
+        Ok(shared) => show(world, || Opening::of_copy(shared, &setup)),
+        Err(why) => say(world, format!("Nothing was opened: {why}")),
+    }
+}
+
+/// Shows another lesson, once the work on this one is safe.
+fn show(world: &mut World, opening: impl FnOnce() -> Opening) {
     if let Some(why) = unsaved(world) {
         say(world, format!("No other lesson is opened, as the work on this one cannot be saved yet: {why}"));
         return;
     }
     close(world);
     world.resource_mut::<WindowState>().is_key_sheet_open = false;
-    match shared {
-        Some(shared) => Opening::of_copy(shared, &setup),
-        None => Opening::of(&path, &setup),
-    }
-    .show(world);
+    opening().show(world);
     world.resource_mut::<CoursePage>().close();
 }
 

@@ -6,19 +6,17 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
-use std::thread;
 
 use crate::app::fault::AppFault;
 use crate::app::render::picture::{PictureOptions, draw, render};
 use crate::app::work::editor;
+use crate::app::work::job::Job;
 use crate::export::file::{ExportFault, Format, Target, obstacle};
 use crate::export::page::Page;
 use crate::export::sentence::at_sentence;
 use crate::export::work_file::WorkFile;
 use crate::export::{Pictures, StagePicture};
-use crate::kernel::snapshot::{Progress, Snapshot};
+use crate::kernel::snapshot::Snapshot;
 use crate::lesson::issue::printable;
 
 /// As large as a page shows it.
@@ -89,17 +87,11 @@ fn in_a_page(why: &AppFault) -> String {
     }
 }
 
-/// An export that is being made.
-pub struct Export {
-    /// `None` once the end has been told.
-    news: Option<Receiver<Result<String, String>>>,
-    drawn: Arc<AtomicUsize>,
-    of: usize,
-}
+/// An export that is being made, or another thing that is done with a file; its end is a line for the learner.
+pub type Export = Job<String>;
 
 impl Export {
-    /// Writes the snapshot as it is. `waker` is called, from another thread, whenever [`Self::poll`] or
-    /// [`Self::progress`] has news.
+    /// Writes the snapshot as it is; the pictures are what takes the time. `waker` as in [`Job::run`].
     pub fn start(
         snapshot: Arc<Snapshot>,
         lesson: PathBuf,
@@ -108,11 +100,11 @@ impl Export {
         waker: impl Fn() + Send + 'static,
     ) -> Self {
         Self::run(count(&snapshot, format), waker, move |drawn| {
-            write(&snapshot, &lesson, format, &target, drawn).map_err(|fault| fault.to_string())
+            write(&snapshot, &lesson, format, &target, || drawn.one()).map_err(|fault| fault.to_string())
         })
     }
 
-    /// Draws one picture and writes it. `waker` as in [`Self::start`].
+    /// Draws one picture and writes it. `waker` as in [`Job::run`].
     pub fn picture(options: PictureOptions, target: PathBuf, waker: impl Fn() + Send + 'static) -> Self {
         Self::run(0, waker, move |_| {
             let name = printable(&target.display().to_string());
@@ -125,61 +117,14 @@ impl Export {
         })
     }
 
-    /// Opens the learner's editor on a file, which is no export but takes as long. `waker` as in [`Self::start`].
+    /// Opens the learner's editor on a file, which is no export but takes as long. `waker` as in [`Job::run`].
     pub fn editor(file: PathBuf, waker: impl Fn() + Send + 'static) -> Self {
         Self::run(0, waker, move |_| editor::open(&file))
     }
 
-    /// Writes a work. `waker` as in [`Self::start`].
+    /// Writes a work. `waker` as in [`Job::run`].
     pub fn work(work: WorkFile, lesson: PathBuf, target: PathBuf, waker: impl Fn() + Send + 'static) -> Self {
         Self::run(0, waker, move |_| work.write(&lesson, &target))
-    }
-
-    /// `work` gets what it calls after each picture.
-    fn run(
-        of: usize,
-        waker: impl Fn() + Send + 'static,
-        work: impl FnOnce(&mut dyn FnMut()) -> Result<String, String> + Send + 'static,
-    ) -> Self {
-        let (sender, news) = channel();
-        let drawn = Arc::new(AtomicUsize::new(0));
-        let export = Self { news: Some(news), drawn: drawn.clone(), of };
-        thread::spawn(move || {
-            // Last of all, the window learns that there is an end, even if it is a panic.
-            let waker = AtEnd(waker);
-            let sender = sender;
-            let result = work(&mut || {
-                drawn.fetch_add(1, Ordering::Relaxed);
-                (waker.0)();
-            });
-            // The window may be gone.
-            let _ = sender.send(result);
-        });
-        export
-    }
-
-    /// Pictures that are drawn, which is what takes the time.
-    pub fn progress(&self) -> Progress {
-        Progress { done: self.drawn.load(Ordering::Relaxed), of: self.of }
-    }
-
-    /// Once it has ended, and once only: what was written, in a line, or why nothing was.
-    pub fn poll(&mut self) -> Option<Result<String, String>> {
-        let result = match self.news.as_ref()?.try_recv() {
-            Ok(result) => result,
-            Err(TryRecvError::Empty) => return None,
-            Err(TryRecvError::Disconnected) => Err("the export broke off: a fault of attune's own".to_owned()),
-        };
-        self.news = None;
-        Some(result)
-    }
-}
-
-struct AtEnd<F: Fn()>(F);
-
-impl<F: Fn()> Drop for AtEnd<F> {
-    fn drop(&mut self) {
-        (self.0)();
     }
 }
 

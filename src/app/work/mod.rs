@@ -3,6 +3,7 @@
 pub mod beside;
 pub mod editor;
 pub mod exporting;
+pub mod job;
 pub mod profile;
 pub mod session;
 pub mod source;

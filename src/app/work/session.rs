@@ -8,7 +8,7 @@ use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::export::shared::Shared;
-use crate::export::work_file::WorkFile;
+use crate::export::work_file::{LessonMark, WorkFile};
 use crate::kernel::Saved;
 use crate::kernel::snapshot::Snapshot;
 use crate::lesson::Lesson;
@@ -62,6 +62,8 @@ pub struct Session {
     path: PathBuf,
     /// The file that a copy was opened from: the work is on it, and not on the lesson.
     copy_of: Option<PathBuf>,
+    /// The mark of the text that the lesson was read from; none of a model's folder.
+    pub mark: Option<LessonMark>,
     /// That file's content, until the lesson opens.
     shared: Option<Box<Shared>>,
     waker: Waker,
@@ -124,6 +126,7 @@ impl Session {
             home,
             path: path.to_owned(),
             copy_of: None,
+            mark: None,
             shared: None,
             waker,
             opened,

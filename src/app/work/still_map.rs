@@ -4,12 +4,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
-use std::thread;
 
 use bhtsne::tSNE;
 
-use crate::kernel::snapshot::{Progress, StaticSpace};
+use crate::app::work::job::Job;
+use crate::kernel::snapshot::StaticSpace;
 use crate::numerics::vectors::distance;
 use crate::view_model::still::StillModel;
 
@@ -24,37 +23,13 @@ const PERPLEXITY: f32 = 15.0;
 /// How far the words are apart at the beginning, which is the first two axes of the stage: as in the authors' code.
 const START: f32 = 1e-4;
 
-/// Map that is being computed. Its thread ends within seconds, even when the receiver is gone.
-pub struct Drawing {
-    done: Arc<AtomicUsize>,
-    end: Receiver<Result<StillModel, String>>,
-}
+/// A map that is being drawn. Its thread ends within seconds, even when nobody waits any more.
+pub type Drawing = Job<StillModel>;
 
 impl Drawing {
-    /// `wake` is called at its end.
-    pub fn start(space: Arc<StaticSpace>, wake: impl Fn() + Send + 'static) -> Self {
-        let (send, end) = channel();
-        let done = Arc::new(AtomicUsize::new(0));
-        let counted = done.clone();
-        thread::spawn(move || {
-            // The receiver may be gone; the result is then dropped.
-            let _ = send.send(draw(&space, &counted));
-            wake();
-        });
-        Self { done, end }
-    }
-
-    pub fn progress(&self) -> Progress {
-        Progress { done: self.done.load(Ordering::Relaxed), of: EPOCHS }
-    }
-
-    /// Result of the job, returned once.
-    pub fn poll(&self) -> Option<Result<StillModel, String>> {
-        match self.end.try_recv() {
-            Ok(end) => Some(end),
-            Err(TryRecvError::Empty) => None,
-            Err(TryRecvError::Disconnected) => Some(Err("the map could not be drawn".to_owned())),
-        }
+    /// Begins to draw it. `waker` as in [`Job::run`].
+    pub fn start(space: Arc<StaticSpace>, waker: impl Fn() + Send + 'static) -> Self {
+        Self::run(EPOCHS, waker, move |count| draw(&space, count.done))
     }
 }
 

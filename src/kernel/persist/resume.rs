@@ -152,8 +152,7 @@ impl LessonModel {
             && saved.files != files(model)
         {
             report.push(
-                "The model's files have changed since you last opened it; your changes of weights now apply to the new \
-                 values."
+                "The model's files have changed since this was saved; changes of weights now apply to the new values."
                     .to_owned(),
             );
         }

@@ -9,7 +9,7 @@ use super::{blame, print, progress};
 use crate::code::budget::Allowance;
 use crate::export::checkpoint::{Checkpoint, Unfit};
 use crate::export::file::{ExportFault, Target};
-use crate::export::{Format, Pictures};
+use crate::export::{Format, Pictures, web};
 use crate::kernel::notebook::NotebookCommand;
 use crate::kernel::notebook::snapshot::{CellSnapshot, CellStatus};
 use crate::kernel::{Command, Kernel, Snapshot};
@@ -35,13 +35,16 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
     }
     let written = if format.is_page() {
         let warnings = Warnings { is_quiet: common.quiet };
+        // Answers are those of the lesson as it is trained, whatever its cells then do to the model.
+        let untouched = (format == Format::Web).then(|| kernel.copy(trained.lesson.clone()));
         let mut snapshot = run_from_top(&mut kernel, Duration::from_secs(request.within), &warnings);
         warnings.about_cells(&snapshot);
         if format == Format::Web {
             // Cells may write to the model; whoever turns the page begins where the lesson does.
             snapshot.model = trained.model;
         }
-        target.write(&snapshot, &pictures(&snapshot, request, format, common, &warnings))
+        let answered = untouched.and_then(|kernel| web::revealed(&snapshot, || kernel));
+        target.write_answered(&snapshot, answered.as_ref(), &pictures(&snapshot, request, format, common, &warnings))
     } else {
         // The vectors are those that training made, whatever the cells then do to the weights.
         target.write(&trained, &Pictures::default())

@@ -100,17 +100,39 @@ impl Target {
     /// Writes what the snapshot shows, with these pictures.
     ///
     /// # Errors
-    /// If it cannot be written; a file that was there before is unchanged.
+    /// As [`Self::write_answered`].
     pub fn write(&self, snapshot: &Snapshot, pictures: &Pictures) -> Result<Written, ExportFault> {
-        if self.format.is_page() { self.write_page(snapshot, pictures) } else { self.write_vectors(snapshot) }
+        self.write_answered(snapshot, None, pictures)
     }
 
-    fn write_page(&self, snapshot: &Snapshot, pictures: &Pictures) -> Result<Written, ExportFault> {
+    /// Writes the same; a live page answers its predictions from `answered`, as in [`web::write`].
+    ///
+    /// # Errors
+    /// If it cannot be written; a file that was there before is unchanged.
+    pub fn write_answered(
+        &self,
+        snapshot: &Snapshot,
+        answered: Option<&Snapshot>,
+        pictures: &Pictures,
+    ) -> Result<Written, ExportFault> {
+        match self.format.is_page() {
+            true => self.write_page(snapshot, answered, pictures),
+            false => self.write_vectors(snapshot),
+        }
+    }
+
+    fn write_page(
+        &self,
+        snapshot: &Snapshot,
+        answered: Option<&Snapshot>,
+        pictures: &Pictures,
+    ) -> Result<Written, ExportFault> {
+        let glossary = self.glossary();
         let mut text = Vec::new();
         let written = match self.format {
             Format::Ipynb => ipynb::write(snapshot, pictures, &mut text).map(|()| Vec::new()),
-            Format::Html => html::write(snapshot, pictures, self.glossary().as_ref(), &mut text).map(|()| Vec::new()),
-            Format::Web => web::write(snapshot, pictures, self.glossary().as_ref(), &mut text).map(|()| Vec::new()),
+            Format::Html => html::write(snapshot, pictures, glossary.as_ref(), &mut text).map(|()| Vec::new()),
+            Format::Web => web::write(snapshot, answered, pictures, glossary.as_ref(), &mut text).map(|()| Vec::new()),
             Format::Md | Format::Tsv => md::write(snapshot, pictures, &self.beside_name(FILES), &mut text),
         };
         let beside: Vec<Beside> = written.map_err(|error| fault(&self.file, error))?;

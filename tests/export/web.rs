@@ -27,7 +27,7 @@ const TELEPHONE: (u32, u32) = (360, 740);
 const NUMBERS: &str = "return JSON.parse(document.querySelector('#lab-numbers pre').textContent);";
 
 fn as_web(snapshot: &Snapshot) -> String {
-    text(|to| web::write(snapshot, &Pictures::default(), None, to).expect("it is written"))
+    text(|to| web::write(snapshot, None, &Pictures::default(), None, to).expect("it is written"))
 }
 
 /// All numbers in a tensor, and where there is none.

@@ -10,7 +10,6 @@ use crate::app::scene::Scene;
 use crate::app::stage::frame::StageTab;
 use crate::app::view::ViewState;
 use crate::app::work::source::Source;
-use crate::kernel::Saved;
 use crate::kernel::command::{Command, SentenceCommand};
 use crate::kernel::notebook::{CellCommand, NotebookCommand};
 use crate::kernel::snapshot::Snapshot;
@@ -39,7 +38,8 @@ fn begin(world: &mut World) {
     };
     // A lesson of its own: its snapshots are not those of the work, which are saved.
     let lesson = Arc::new(Lesson::clone(&snapshot.lesson));
-    let worker = source.start(lesson.clone(), Some(Saved::of(&snapshot)));
+    let Some(own) = &world.resource::<Link>().0 else { return };
+    let worker = source.copy(own, lesson.clone());
     afresh(&snapshot).for_each(|command| worker.send(command));
     let link = std::mem::replace(&mut *world.resource_mut::<Link>(), Link(Some(worker)));
     let mut view = world.resource_mut::<ViewState>();

@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, Weak};
 
 use bevy::prelude::*;
 
+use crate::export::work_file::LessonMark;
 use crate::kernel::Saved;
 use crate::kernel::command::{Command as KernelCommand, TrainingCommand};
 use crate::kernel::worker::Worker;
 use crate::lesson::watch::{EVERY, Watched};
-use crate::lesson::{Lesson, course, glossary};
+use crate::lesson::{Lesson, course, glossary, load};
 use crate::view_model::course::LessonsAround;
 use crate::view_model::glossary::GlossaryModel;
 
@@ -24,6 +25,13 @@ use crate::app::view::ViewState;
 /// Every issue of a lesson, as text.
 pub type Issues = Vec<String>;
 
+/// A lesson as it was read.
+pub struct ReadLesson {
+    pub lesson: Arc<Lesson>,
+    /// The mark of its text; that of a model's folder is known once the model is read.
+    pub mark: Option<LessonMark>,
+}
+
 /// The origin of lessons.
 #[derive(Resource)]
 pub struct Source {
@@ -35,7 +43,7 @@ pub struct Source {
 
 /// File that was read again on another thread.
 enum News {
-    Lesson(Box<Result<Lesson, Issues>>),
+    Lesson(Result<ReadLesson, Issues>),
     /// Glossary of the lesson's folder; `None` where there is none.
     Glossary(Result<Option<Arc<GlossaryModel>>, Issues>),
     /// The lessons before and after this one.
@@ -48,7 +56,7 @@ pub struct LessonIssues(pub Issues);
 
 impl Source {
     /// Reads the lesson and starts to watch its file.
-    pub fn open(path: PathBuf, seed: Option<u64>, waker: Waker) -> (Source, Result<Lesson, Issues>) {
+    pub fn open(path: PathBuf, seed: Option<u64>, waker: Waker) -> (Source, Result<ReadLesson, Issues>) {
         let file = Watched::new(path.clone());
         let first = read(&path, seed);
         let (sender, news) = channel();
@@ -70,11 +78,20 @@ impl Source {
         }
         worker
     }
+
+    /// A kernel for a talk: it goes on from where another one is, with the model of that.
+    pub fn copy(&self, of: &Worker, lesson: Arc<Lesson>) -> Worker {
+        let waker = self.waker.clone();
+        of.copy(lesson, move || waker.wake())
+    }
 }
 
-fn read(path: &Path, seed: Option<u64>) -> Result<Lesson, Issues> {
-    match crate::lesson::load::read(path) {
-        Ok(lesson) => Ok(Lesson { seed: seed.unwrap_or(lesson.seed), ..lesson }),
+fn read(path: &Path, seed: Option<u64>) -> Result<ReadLesson, Issues> {
+    match load::read_with_text(path) {
+        Ok((lesson, text)) => {
+            let mark = text.map(|text| LessonMark::of(&lesson.id, &lesson.title, &text));
+            Ok(ReadLesson { lesson: Arc::new(Lesson { seed: seed.unwrap_or(lesson.seed), ..lesson }), mark })
+        }
         Err(issues) => Err(issues.iter().map(ToString::to_string).collect()),
     }
 }
@@ -105,7 +122,7 @@ fn watch(mut file: Watched, seed: Option<u64>, source: &Weak<()>, news: &Sender<
     while source.strong_count() > 0 {
         std::thread::sleep(EVERY);
         if file.has_changed() && file.is_there() {
-            send(News::Lesson(Box::new(read(&path, seed))));
+            send(News::Lesson(read(&path, seed)));
         }
         if terms.has_changed() {
             send(News::Glossary(read_glossary(&path)));
@@ -139,18 +156,18 @@ pub fn reload(
     }
     let Some(read) = saved else { return };
     workspace.0.lesson_saved();
-    match (*read, &link.0) {
+    match (read, &link.0) {
         (Err(found), _) => issues.0 = found,
-        (Ok(lesson), None) => {
+        (Ok(ReadLesson { lesson, mark }), None) => {
             issues.0.clear();
-            let lesson = Arc::new(lesson);
+            session.mark = mark;
             let State { kernel, view: kept } = session.open(&lesson).unwrap_or_default();
             workspace.0.restore(&kept, &mut view);
             link.0 = Some(source.start(lesson, Some(kernel)));
         }
-        (Ok(lesson), Some(worker)) => {
+        (Ok(ReadLesson { lesson, mark }), Some(worker)) => {
             issues.0.clear();
-            let lesson = Arc::new(lesson);
+            session.mark = mark;
             if session.is_of_other(&lesson) {
                 session.settle(&link, &workspace.0.saved(&view));
             }

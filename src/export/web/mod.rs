@@ -41,11 +41,18 @@ const STYLE: &str = include_str!("../../../assets/web/style.css");
 /// Elements that the scripts fill; hidden until they run.
 const LAB: &str = include_str!("../../../assets/web/lab.html");
 
-/// Writes the page. A lesson whose model is too large for a page has the static page alone.
+/// Writes the page. A lesson whose model is too large for a page has the static page alone. Predictions are answered as
+/// in `answered`, which is [`revealed`]; without it the lesson is trained once more for that.
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write(snapshot: &Snapshot, pictures: &Pictures, glossary: Option<&Glossary>, to: impl Write) -> io::Result<()> {
+pub fn write(
+    snapshot: &Snapshot,
+    answered: Option<&Snapshot>,
+    pictures: &Pictures,
+    glossary: Option<&Glossary>,
+    to: impl Write,
+) -> io::Result<()> {
     let Some(data) = data::data(snapshot) else {
         return html::write(snapshot, pictures, glossary, to);
     };
@@ -55,7 +62,7 @@ pub fn write(snapshot: &Snapshot, pictures: &Pictures, glossary: Option<&Glossar
         "default-src 'none'; script-src 'sha256-{hash}'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; \
          form-action 'none'"
     );
-    let revealed = revealed(snapshot);
+    let own = answered.is_none().then(|| revealed(snapshot, || Kernel::trained(snapshot.lesson.clone()))).flatten();
     let additions = Additions {
         policy: &policy,
         style: STYLE,
@@ -64,7 +71,7 @@ pub fn write(snapshot: &Snapshot, pictures: &Pictures, glossary: Option<&Glossar
             "<script type=\"application/json\" id=\"attune-data\">{}</script>\n<script>{script}</script>\n",
             unmarked(&data)
         ),
-        answers: revealed.as_ref().map_or_else(Vec::new, |revealed| answers(snapshot, revealed)),
+        answers: answered.or(own.as_ref()).map_or_else(Vec::new, |answered| answers(snapshot, answered)),
     };
     html::write_with(snapshot, pictures, glossary, &additions, to)
 }
@@ -74,13 +81,14 @@ fn unmarked(json: &str) -> String {
     json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 
-/// The lesson as it is trained, with every prediction revealed.
-fn revealed(snapshot: &Snapshot) -> Option<Snapshot> {
+/// The lesson as it is trained, with every prediction revealed that the page's reader is yet to make; `None` where there
+/// is none. The kernel is one of the trained lesson in which nothing was changed.
+pub fn revealed(snapshot: &Snapshot, trained: impl FnOnce() -> Kernel) -> Option<Snapshot> {
     let is_asked =
         |cell: &&Cell| snapshot.notebook.cells.iter().any(|shown| *shown.cell.id == *cell.id && is_asked(shown));
     let mut cells = snapshot.lesson.cells.iter().filter(is_asked).peekable();
     cells.peek()?;
-    let mut kernel = Kernel::trained(snapshot.lesson.clone());
+    let mut kernel = trained();
     cells.for_each(|cell| reveal(&mut kernel, cell));
     Some(kernel.snapshot())
 }

@@ -239,6 +239,25 @@ impl LessonModel {
         }
     }
 
+    /// The same model once more, on a copy of its lesson: nothing is read or trained again, and the parameters are
+    /// shared. Words that the model wrote are not copied.
+    ///
+    /// # Panics
+    /// Never: there is a model of this lesson.
+    #[must_use]
+    pub fn copy(&self, lesson: &Arc<Lesson>) -> LessonModel {
+        let made_of = if self.origin.recipe.is_default() { lesson } else { &self.origin.lesson };
+        let origin = ModelOrigin { lesson: made_of.clone(), ..self.origin.clone() };
+        let copy = EmbeddedCorpus::of(self).model(origin);
+        let mut copy = copy.unwrap_or_else(|fault| unreachable!("{}", fault.words));
+        copy.training.stand_as(&self.training);
+        // The axes are the same, and nothing is lost.
+        let _ = copy.take_over(self);
+        copy.training.set_comparison(self.training.comparison().cloned());
+        copy.scene.set_interventions(self.scene.interventions().clone());
+        copy
+    }
+
     /// Shows what another model showed, as far as this one can. Axes that were fitted to what another space showed
     /// end with it. What else is lost is returned in words for the learner.
     pub fn take_over(&mut self, other: &LessonModel) -> Vec<String> {

@@ -18,6 +18,7 @@ use crate::kernel::notebook::execution::Answered;
 use crate::kernel::notebook::runs::Outcome;
 use crate::kernel::notebook::{CellCommand, CellId, EditDrag, Notebook, NotebookCommand, SliderMove};
 use crate::kernel::persist::resume::Resuming;
+use crate::kernel::notebook::saved::SavedNotebook;
 use crate::kernel::persist::saved::{Saved, SavedModel};
 use crate::kernel::snapshot::{HistorySnapshot, Snapshot};
 use crate::kernel::state::history::History;
@@ -72,8 +73,12 @@ enum Phase {
 impl Kernel {
     pub fn new(lesson: Arc<Lesson>) -> Self {
         let phase = Phase::Embedding(Box::new(SpaceTrainer::new(&lesson)));
+        Self::in_phase(phase, Notebook::new(&lesson), lesson)
+    }
+
+    fn in_phase(phase: Phase, notebook: Notebook, lesson: Arc<Lesson>) -> Self {
         Self {
-            notebook: Notebook::new(&lesson),
+            notebook,
             watch: Watch::default(),
             history: History::new(HISTORY_STATES_MAX, HISTORY_BYTES_MAX),
             last_drag: None,
@@ -107,6 +112,25 @@ impl Kernel {
         let mut kernel = Self { notebook, awaited: model.map(Arc::new), ..Self::new(lesson) };
         kernel.say(report);
         kernel
+    }
+
+    /// A kernel that goes on from here beside this one, on a copy of its lesson. It shares the model, which is neither
+    /// read nor trained again, unless this kernel is itself on its way to where it was left.
+    #[must_use]
+    pub fn copy(&self, lesson: Arc<Lesson>) -> Self {
+        let snapshot = self.snapshot();
+        let is_on_its_way = self.resuming.is_some() || self.retraining.is_some();
+        let Phase::Ready(ready) = &self.phase else { return Self::open(lesson, Some(Saved::of(&snapshot))) };
+        if is_on_its_way {
+            return Self::open(lesson, Some(Saved::of(&snapshot)));
+        }
+        let saved = SavedNotebook::of(&snapshot.notebook, &snapshot.lesson);
+        let (notebook, report) = Notebook::reopened(&lesson, &saved);
+        let phase = Phase::Ready(Box::new(ready.copy(&lesson)));
+        let mut copy = Self { own: self.own.clone(), ..Self::in_phase(phase, notebook, lesson) };
+        copy.say(report);
+        copy.follow(None);
+        copy
     }
 
     /// `clock` measures how long cells run.

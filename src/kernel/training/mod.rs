@@ -272,6 +272,12 @@ impl Training {
         self.model.run.set_parameters(changed.parameters)
     }
 
+    /// Stands, or plays, where another training of the same lesson does.
+    pub fn stand_as(&mut self, other: &Training) {
+        (self.model, self.comparison) = (other.model.clone(), other.comparison.clone());
+        (self.playing, self.goal) = (other.playing, other.goal);
+    }
+
     pub fn discard_edits(&mut self) {
         self.model.discard_edits();
     }

@@ -12,6 +12,7 @@ type Edited = Option<Arc<Parameters<f32>>>;
 /// As training left them, and as they are in use.
 pub type EditedParameters = (Arc<Parameters<f32>>, Arc<Parameters<f32>>);
 
+#[derive(Clone)]
 pub struct WeightState {
     pub run: TrainingRun,
     /// At the latest step.

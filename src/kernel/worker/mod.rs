@@ -33,6 +33,8 @@ enum Request {
     Pace(Pace),
     Open(Arc<Lesson>),
     OpenSaved(Arc<Lesson>, Option<Box<Saved>>),
+    /// A kernel that goes on from here is to be sent.
+    Copy(Arc<Lesson>, Sender<Kernel>),
     /// To be answered as soon as all that was asked for before is done.
     Settle(Sender<()>),
 }
@@ -63,12 +65,33 @@ impl Worker {
     /// # Panics
     /// As [`Self::spawn`].
     pub fn spawn_on(lesson: Arc<Lesson>, saved: Option<Saved>, wake: impl Fn() + Send + 'static) -> Worker {
-        let kernel = Kernel::open(lesson, saved).timed(since_start);
+        let kernel = Kernel::open(lesson, saved);
         // The notebook is there at once, so that nothing of it is lost to whoever saves.
-        let latest = Arc::new(Mutex::new(Arc::new(kernel.snapshot())));
+        Self::spawn_with(kernel.snapshot(), move || Some(kernel), wake)
+    }
+
+    /// Starts a thread that goes on from where this one is, on a copy of its lesson; see [`Kernel::copy`]. Its first
+    /// snapshot, until the copy is there, has no model.
+    ///
+    /// # Panics
+    /// As [`Self::spawn`].
+    pub fn copy(&self, lesson: Arc<Lesson>, wake: impl Fn() + Send + 'static) -> Worker {
+        let (sender, kernel) = channel();
+        let first = Snapshot { notebook: self.latest().notebook.clone(), ..Snapshot::empty(lesson.clone()) };
+        self.request(Request::Copy(lesson, sender));
+        Self::spawn_with(first, move || kernel.recv().ok(), wake)
+    }
+
+    /// `kernel` is called on the thread; it has none where that of another thread has ended by a fault.
+    fn spawn_with(
+        first: Snapshot,
+        kernel: impl FnOnce() -> Option<Kernel> + Send + 'static,
+        wake: impl Fn() + Send + 'static,
+    ) -> Worker {
+        let latest = Arc::new(Mutex::new(Arc::new(first)));
         let (sender, receiver) = channel();
         let shared = latest.clone();
-        let stop = Arc::new(Mutex::new(kernel.stop_flag()));
+        let stop: Arc<Mutex<Arc<AtomicBool>>> = Arc::default();
         let shared_stop = stop.clone();
         let answered = Arc::new(AtomicU64::new(0));
         let shared_answered = answered.clone();
@@ -76,9 +99,14 @@ impl Worker {
             .name("kernel".to_owned())
             .spawn(move || {
                 let ran = catch_unwind(AssertUnwindSafe(|| {
-                    run(kernel, &receiver, &shared, (&shared_stop, &shared_answered), &wake)
+                    let kernel = kernel()?.timed(since_start);
+                    *shared_stop.lock().unwrap_or_else(PoisonError::into_inner) = kernel.stop_flag();
+                    publish(&kernel, &shared);
+                    wake();
+                    run(kernel, &receiver, &shared, (&shared_stop, &shared_answered), &wake);
+                    Some(())
                 }));
-                if ran.is_err() {
+                if !matches!(ran, Ok(Some(()))) {
                     say_stopped(&shared);
                     wake();
                 }
@@ -209,6 +237,11 @@ fn run(
                     kernel = reopened(lesson, Some(saved), stop);
                 }
                 Request::OpenSaved(lesson, saved) => kernel = reopened(lesson, saved.map(|saved| *saved), stop),
+                Request::Copy(lesson, to) => {
+                    // Whoever asked may be gone.
+                    let _ = to.send(kernel.copy(lesson));
+                    continue;
+                }
                 Request::Settle(answer) => {
                     waiting.push(answer);
                     continue;
@@ -223,8 +256,7 @@ fn run(
         let done = was_busy && !kernel.is_busy();
         if changed || done || !waiting.is_empty() || published.elapsed() >= pause {
             let begun = Instant::now();
-            let snapshot = Arc::new(kernel.snapshot());
-            *latest.lock().unwrap_or_else(PoisonError::into_inner) = snapshot;
+            publish(&kernel, latest);
             answered.store(seen, Release);
             published = Instant::now();
             pause = PUBLISH_EVERY.max(TRAINING_PER_SNAPSHOT * (published - begun));
@@ -235,6 +267,11 @@ fn run(
             let _ = answer.send(());
         }
     }
+}
+
+fn publish(kernel: &Kernel, latest: &Mutex<Arc<Snapshot>>) {
+    let snapshot = Arc::new(kernel.snapshot());
+    *latest.lock().unwrap_or_else(PoisonError::into_inner) = snapshot;
 }
 
 /// The next piece of work: of a training that is paced, the steps that are due.

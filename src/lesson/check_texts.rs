@@ -52,6 +52,12 @@ pub(super) fn check_links<'a>(
 ) {
     for TextAt { markdown, node, sentence } in texts {
         let context = LinkContext { tokens: tokens(*sentence), ..*context };
+        let text = LiveText::read(markdown);
+        for at in unread_links(&text.markdown) {
+            within(*node, &text.markdown, at, UNREAD)
+                .field_issue("a link whose address cannot be read")
+                .expected("an address without spaces, or one between < and >, such as (<attune:panel/All heads>)");
+        }
         let mut seen = HashMap::new();
         for address in addresses(markdown) {
             let number = *seen.entry(address.clone()).and_modify(|number| *number += 1).or_insert(0);
@@ -104,6 +110,27 @@ fn named_panels(markdown: &str) -> Vec<PanelName> {
     }
     named
 }
+
+/// The places of what begins as the address of a link that acts, and is text: one with a space in it, above all.
+fn unread_links(markdown: &str) -> Vec<usize> {
+    if !markdown.contains(UNREAD) {
+        return Vec::new();
+    }
+    let events = Parser::new_ext(markdown, markdown_options()).into_offset_iter();
+    // A piece of text may begin behind the bracket that ends the words of the link.
+    let words =
+        events.filter_map(|(event, at)| matches!(event, Event::Text(_)).then(|| at.start.saturating_sub(1)..at.end));
+    let starts = words.flat_map(|at| {
+        let found = markdown.get(at.clone()).unwrap_or_default();
+        found.match_indices(UNREAD).map(move |(place, _)| at.start + place)
+    });
+    let mut starts: Vec<usize> = starts.collect();
+    starts.dedup();
+    starts
+}
+
+/// The beginning of the address of a link that acts.
+const UNREAD: &str = "](attune:";
 
 /// Addresses of the links of a text that act.
 pub fn addresses(markdown: &str) -> Vec<String> {

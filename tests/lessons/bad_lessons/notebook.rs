@@ -305,6 +305,12 @@ fn live_text_and_links() {
         "[b](attune:cell/moves)",
         "a.ron:26:38: md: there is no cell \"moves\"; expected intro or move; did you mean \"move\"?",
     );
+    intro("[b](attune:panel/Weights) `[c](attune:panel/All heads)` [d](<attune:panel/All heads>)", "no issues");
+    // Not a link to CommonMark, and so shown as it is written.
+    intro(
+        "[b](attune:panel/All heads) opens it",
+        "a.ron:26:36: md: a link whose address cannot be read; expected an address without spaces, or one between < and >, such as (<attune:panel/All heads>)",
+    );
     intro(
         "[b](attune:panel/Weigths)",
         "a.ron:26:38: md: there is no panel \"Weigths\"; expected Notebook, Stage, Attention, Step, Intervene, Meaning, Weights, Train, Answers, Variables, All heads or Axes; did you mean \"Weights\"?",

@@ -128,11 +128,14 @@ impl Target {
         pictures: &Pictures,
     ) -> Result<Written, ExportFault> {
         let glossary = self.glossary();
-        let mut text = Vec::new();
+        let (mut text, mut is_static) = (Vec::new(), false);
         let written = match self.format {
             Format::Ipynb => ipynb::write(snapshot, pictures, &mut text).map(|()| Vec::new()),
             Format::Html => html::write(snapshot, pictures, glossary.as_ref(), &mut text).map(|()| Vec::new()),
-            Format::Web => web::write(snapshot, answered, pictures, glossary.as_ref(), &mut text).map(|()| Vec::new()),
+            Format::Web => web::write(snapshot, answered, pictures, glossary.as_ref(), &mut text).map(|is_live| {
+                is_static = !is_live;
+                Vec::new()
+            }),
             Format::Md | Format::Tsv => md::write(snapshot, pictures, &self.beside_name(FILES), &mut text),
         };
         let beside: Vec<Beside> = written.map_err(|error| fault(&self.file, error))?;
@@ -150,7 +153,7 @@ impl Target {
             return Err(why);
         }
         let (cells, stages) = (snapshot.notebook.cells.len(), pictures.stages());
-        Ok(self.written(What::Page { cells, stages, beside: (beside.len(), folder) }))
+        Ok(self.written(What::Page { cells, stages, beside: (beside.len(), folder), is_static }))
     }
 
     /// The glossary of the lesson's folder. `attune check` reports its issues; here a glossary with issues is left out.
@@ -242,6 +245,8 @@ enum What {
         stages: usize,
         /// Pictures, and the folder that they are in.
         beside: (usize, PathBuf),
+        /// It was to be live, and the model is not one for a page.
+        is_static: bool,
     },
     Vectors {
         counts: tsv::Counts,
@@ -253,9 +258,17 @@ impl fmt::Display for Written {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let file = name(&self.file);
         match &self.what {
-            What::Page { cells, stages, beside: (pictures, folder) } => {
+            What::Page { cells, stages, beside: (pictures, folder), is_static } => {
                 let noun = if *cells == 1 { "cell" } else { "cells" };
                 write!(f, "{file}: {cells} {noun}, {stages} of the stage")?;
+                if *is_static {
+                    let most = web::NUMBERS_MAX / 1_000_000;
+                    write!(
+                        f,
+                        "; a page without the model: a live page has none that was read from files, and none of more \
+                         than {most} million numbers"
+                    )?;
+                }
                 match pictures {
                     0 => Ok(()),
                     1 => write!(f, "; 1 picture in {}", name(folder)),

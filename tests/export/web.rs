@@ -13,7 +13,7 @@ use attune::numerics::params::{TensorId, TensorName};
 use serde_json::Value;
 
 use crate::common::chromium::ask;
-use crate::common::lessons::form;
+use crate::common::lessons::{NOTEBOOK, form, lesson};
 use crate::hostile::CELLS;
 use crate::{run, text, with_cells};
 
@@ -27,7 +27,18 @@ const TELEPHONE: (u32, u32) = (360, 740);
 const NUMBERS: &str = "return JSON.parse(document.querySelector('#lab-numbers pre').textContent);";
 
 fn as_web(snapshot: &Snapshot) -> String {
-    text(|to| web::write(snapshot, None, &Pictures::default(), None, to).expect("it is written"))
+    text(|to| assert!(web::write(snapshot, None, &Pictures::default(), None, to).expect("it is written"), "it is live"))
+}
+
+#[test]
+fn a_page_is_the_same_whether_its_answers_come_from_a_copy_or_from_another_training() {
+    let kernel = Kernel::trained(lesson(NOTEBOOK));
+    let (snapshot, copy) = (kernel.snapshot(), kernel.copy(kernel.snapshot().lesson));
+    let answered = web::revealed(&snapshot, || copy).expect("a prediction");
+    let page = text(|to| {
+        web::write(&snapshot, Some(&answered), &Pictures::default(), None, to).expect("it is written");
+    });
+    assert!(page == as_web(&snapshot), "byte for byte");
 }
 
 /// All numbers in a tensor, and where there is none.

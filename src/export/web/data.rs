@@ -22,7 +22,7 @@ use crate::view_model::head_labels::HeadLabels;
 use crate::view_model::stage::StageModel;
 
 /// Numbers of the vectors and the parameters together that a page holds: some 16 MB of text.
-const NUMBERS_MAX: usize = 3_000_000;
+pub const NUMBERS_MAX: usize = 3_000_000;
 
 #[derive(Serialize)]
 struct Data<'a> {

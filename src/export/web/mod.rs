@@ -6,6 +6,8 @@
 
 mod data;
 
+pub use data::NUMBERS_MAX;
+
 use std::io::{self, Write};
 
 use data_encoding::BASE64;
@@ -42,7 +44,8 @@ const STYLE: &str = include_str!("../../../assets/web/style.css");
 const LAB: &str = include_str!("../../../assets/web/lab.html");
 
 /// Writes the page. A lesson whose model is too large for a page has the static page alone. Predictions are answered as
-/// in `answered`, which is [`revealed`]; without it the lesson is trained once more for that.
+/// in `answered`, which is [`revealed`]; without it the lesson is trained once more for that. Returns whether the page is
+/// live.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -52,9 +55,9 @@ pub fn write(
     pictures: &Pictures,
     glossary: Option<&Glossary>,
     to: impl Write,
-) -> io::Result<()> {
+) -> io::Result<bool> {
     let Some(data) = data::data(snapshot) else {
-        return html::write(snapshot, pictures, glossary, to);
+        return html::write(snapshot, pictures, glossary, to).map(|()| false);
     };
     let script = SCRIPTS.concat();
     let hash = BASE64.encode(&Sha256::digest(&script));
@@ -73,7 +76,7 @@ pub fn write(
         ),
         answers: answered.or(own.as_ref()).map_or_else(Vec::new, |answered| answers(snapshot, answered)),
     };
-    html::write_with(snapshot, pictures, glossary, &additions, to)
+    html::write_with(snapshot, pictures, glossary, &additions, to).map(|()| true)
 }
 
 /// JSON in which nothing begins a tag or ends a script.

@@ -427,3 +427,41 @@ fn the_worker_answers_while_it_trains_and_opens_another_lesson() {
     let reopened = wait_for(&worker, |s| s.lesson.seed != trained.lesson.seed && s.model.is_some());
     assert_ne!(numbers(&reopened), numbers(&trained));
 }
+
+#[test]
+fn a_copy_has_the_same_model_at_once_and_goes_its_own_way() {
+    let worker = Worker::spawn(lesson(), || ());
+    let temperature = |degree| Command::Interventions(InterventionCommand::SetTemperature(Some(degree)));
+    let turned = WeightCommand::Set { tensor: TensorName::QueryWeights.into(), row: 0, col: 1, value: 0.7 };
+    for command in [
+        Command::Training(TrainingCommand::Play),
+        Command::Sentence(SentenceCommand::Select(1)),
+        temperature(0.5),
+        Command::Interventions(InterventionCommand::SetHead { head: 0, setting: HeadSetting::Frozen }),
+    ] {
+        worker.send(command);
+    }
+    let is_trained =
+        |s: &Snapshot| s.model.as_ref().is_some_and(|m| m.training.progress.done == m.training.progress.of);
+    wait_for(&worker, is_trained);
+    worker.send(Command::Weights(turned));
+    let own = wait_for(&worker, |s| s.model.as_ref().is_some_and(|m| !Arc::ptr_eq(&m.parameters, &m.trained)));
+    let model = own.model.as_ref().expect("a model");
+
+    let twin = Arc::new(Lesson::clone(&own.lesson));
+    let copy = worker.copy(twin.clone(), || ());
+    assert!(Arc::ptr_eq(&copy.latest().lesson, &twin), "no snapshot of it is one of the other");
+    let copied = wait_for(&copy, |s| s.model.is_some());
+    let same = copied.model.as_ref().expect("a model");
+    assert_eq!(numbers(&copied), numbers(&own));
+    assert!(Arc::ptr_eq(&same.parameters, &model.parameters) && Arc::ptr_eq(&same.trained, &model.trained));
+    assert_eq!((same.sentence.index, &same.interventions), (model.sentence.index, &model.interventions));
+    assert_eq!(same.training.checkpoints.steps, model.training.checkpoints.steps);
+    assert!(Arc::ptr_eq(&copied.lesson, &twin) && Arc::ptr_eq(&same.made_of, &twin));
+
+    copy.send(temperature(2.0));
+    let of = |s: &Snapshot| s.model.as_ref().and_then(|model| model.interventions.temperature);
+    wait_for(&copy, |s| of(s) == Some(2.0));
+    assert!(worker.settle(std::time::Duration::from_secs(30)));
+    assert_eq!((of(&worker.latest()), numbers(&worker.latest())), (Some(0.5), numbers(&own)));
+}

@@ -312,3 +312,18 @@ fn worked_out(worked: &Worked) -> f64 {
         other => panic!("{other:?}"),
     }
 }
+
+/// What is open needs none of its files for a second kernel, as a talk is.
+#[test]
+fn a_copy_of_a_kernel_reads_no_file_again() {
+    let folder = with_tokenizer("bert-default");
+    let mut kernel = running(&opened(&folder.0));
+    assert_eq!(ask(&mut kernel, SentenceCommand::Select(0)), None);
+    std::fs::remove_file(folder.join("model.safetensors")).expect("it goes");
+    let twin = Arc::new(Lesson::clone(&kernel.snapshot().lesson));
+    let mut copy = kernel.copy(twin);
+    copy.settle();
+    let (own, same) = (model(&kernel), model(&copy));
+    assert!(Arc::ptr_eq(&own.parameters, &same.parameters) && copy.snapshot().fault.is_none());
+    assert_eq!(own.sentence.activations.output, same.sentence.activations.output);
+}

@@ -112,9 +112,9 @@ pub enum Action {
     },
     /// Draw a lesson to a PNG file, without a display.
     Render(RenderArgs),
-    /// Grade the works that learners handed in, by the lesson's own checks.
+    /// Grade the files that learners handed in, by the lesson's own checks.
     ///
-    /// A work that cannot be read is named, and the others are graded; the exit code is then 1.
+    /// A submission that cannot be read is named, and the others are graded; the exit code is then 1.
     Grade(GradeArgs),
     /// Print the licences of the program, and of the fonts and libraries in it.
     Licences,
@@ -215,10 +215,10 @@ pub struct ExportArgs {
 pub struct GradeArgs {
     /// The lesson, by its file or its name in the course.
     pub lesson: PathBuf,
-    /// The works, such as works/*.attune.
+    /// The submissions: files that learners handed in, such as submissions/*.attune.
     #[arg(required = true)]
-    pub works: Vec<PathBuf>,
-    /// tsv: a line for each task of each work. html: a page that shows which mistakes are common.
+    pub submissions: Vec<PathBuf>,
+    /// tsv: a line for each task of each submission. html: a page that shows which mistakes are common.
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "tsv")]
     pub to: GradeFormat,
     /// The file to write, instead of standard output.

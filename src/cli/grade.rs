@@ -8,7 +8,7 @@ use super::args::{Common, GradeArgs, GradeFormat};
 use super::fault::Fault;
 use super::print;
 use crate::export::file;
-use crate::export::grades::{Class, GradedWork, write_html, write_tsv};
+use crate::export::grades::{Class, GradedWork, counted, write_html, write_tsv};
 use crate::export::work_file::{LessonMark, WorkFile};
 use crate::kernel::check::grading::Grader;
 use crate::lesson::issue::printable;
@@ -25,12 +25,12 @@ pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), Fault> {
     let mark = LessonMark::of(&lesson.id, &lesson.title, &text.unwrap_or_default());
     let lesson = Arc::new(lesson);
     if let Some(file) = &request.output {
-        spare(file, &request.works)?;
+        spare(file, &request.submissions)?;
     }
     let grader = Grader::new(lesson.clone());
     let mut class =
         Class { title: &lesson.title, tasks: grader.tasks().collect(), works: Vec::new(), unread: Vec::new() };
-    for path in &request.works {
+    for path in &request.submissions {
         match graded(path, &mark, &grader) {
             Ok(work) => class.works.push(work),
             Err(why) => class.unread.push((printable(&path.display().to_string()), why)),
@@ -43,9 +43,10 @@ pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), Fault> {
             write(request.to, &class, &mut bytes).map_err(Fault::output)?;
             let shown = printable(&file.display().to_string());
             file::write(&request.lesson, file, &bytes).map_err(|why| Fault::output(format_args!("{why}")))?;
-            let (works, tasks) = (class.works.len(), class.tasks.len());
+            let works = counted(class.works.len(), "submission", "submissions");
+            let tasks = counted(class.tasks.len(), "task", "tasks");
             if !common.quiet {
-                print::line(format_args!("{shown}: {works} works, {tasks} tasks each"))?;
+                print::line(format_args!("{shown}: {works}, {tasks} each"))?;
             }
         }
     }
@@ -61,7 +62,7 @@ pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), Fault> {
 fn spare(file: &Path, works: &[PathBuf]) -> Result<(), Fault> {
     match works.iter().any(|work| is_same(file, work)) {
         true => Err(Fault::output(format_args!(
-            "{} is one of the works: choose another name",
+            "{} is one of the submissions: choose another name",
             printable(&file.display().to_string())
         ))),
         false => Ok(()),
@@ -78,7 +79,7 @@ fn write(to: GradeFormat, class: &Class<'_>, out: &mut dyn io::Write) -> io::Res
 fn graded(path: &Path, mark: &LessonMark, grader: &Grader) -> Result<GradedWork, String> {
     let WorkFile { lesson, name, minutes, work, .. } = WorkFile::read(path).map_err(|why| why.to_string())?;
     if lesson.id != mark.id {
-        return Err(format!("it is work on the lesson {:?}, not on {:?}", lesson.id, mark.id));
+        return Err(format!("it is a submission for the lesson {:?}, not for {:?}", lesson.id, mark.id));
     }
     Ok(GradedWork {
         file: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),

@@ -17,8 +17,8 @@ pub fn read_with_text(path: &Path, seed: Option<u64>) -> Result<(Lesson, Option<
     if is_shared(path) {
         let file = printable(&path.display().to_string());
         return Err(Fault::Lesson(format!(
-            "{file}: this was shared or handed in, and is no lesson; attune, attune render \
-            and attune grade read it\n"
+            "{file}: this file was shared or handed in and is not a lesson; attune, attune render and attune grade \
+             read it\n"
         )));
     }
     let (lesson, text) = load::read_with_text(path).map_err(|issues| Fault::lesson(&issues))?;

@@ -9,6 +9,7 @@ use std::path::Path;
 use super::escape;
 use super::html;
 use crate::kernel::check::grading::{Graded, Mark};
+use crate::lesson::issue::printable;
 
 /// A class: the tasks of the lesson, and the works in the order in which they were given.
 pub struct Class<'a> {
@@ -40,11 +41,11 @@ impl GradedWork {
 /// A mark in a word.
 fn word(mark: &Mark) -> &'static str {
     match mark {
-        Mark::Open => "open",
+        Mark::Open => "not answered",
         Mark::Right => "right",
         Mark::Wrong(_) | Mark::Failed(_) => "wrong",
         Mark::OfAnotherVersion => "another version",
-        Mark::NotJudged => "not judged",
+        Mark::NotJudged => "not graded",
     }
 }
 
@@ -87,9 +88,11 @@ pub fn write_tsv(class: &Class<'_>, mut to: impl Write) -> io::Result<()> {
     to.flush()
 }
 
-/// A field on one line, which no table program takes for a formula.
+/// A field on one line, which no table program takes for a formula and no terminal for a command; nothing in it changes the
+/// direction of what stands behind it.
 fn field(text: &str) -> String {
     let line: String = text.split(|c: char| c.is_control() || c.is_whitespace()).collect::<Vec<_>>().join(" ");
+    let line = printable(&line);
     if line.starts_with(['=', '+', '-', '@']) { format!("'{line}") } else { line }
 }
 
@@ -101,9 +104,9 @@ pub fn write_html(class: &Class<'_>, mut to: impl Write) -> io::Result<()> {
     let title = escape::html(class.title);
     write!(
         to,
-        "{}<main>\n<h1>{title}: the class</h1>\n<p>{}, each judged by the lesson's own checks.</p>\n",
+        "{}<main>\n<h1>{title}: the class</h1>\n<p>{}, graded by the lesson's own checks.</p>\n",
         html::head(&format!("{title}: the class"), html::POLICY, GRADES_STYLE),
-        counted(class.works.len(), "work", "works"),
+        counted(class.works.len(), "submission", "submissions"),
     )?;
     to.write_all(unread(class).as_bytes())?;
     to.write_all(common(class).as_bytes())?;
@@ -115,7 +118,8 @@ pub fn write_html(class: &Class<'_>, mut to: impl Write) -> io::Result<()> {
 
 const GRADES_STYLE: &str = include_str!("grades.css");
 
-fn counted(count: usize, one: &str, more: &str) -> String {
+/// A number with its noun.
+pub fn counted(count: usize, one: &str, more: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { more })
 }
 
@@ -195,7 +199,7 @@ fn by_task(class: &Class<'_>) -> String {
             (count(|mark| *mark == Mark::Right), "right", "right"),
             (count(|mark| matches!(mark, Mark::Wrong(_) | Mark::Failed(_))), "wrong", "wrong"),
             (count(|mark| *mark == Mark::Open), "open", "not answered"),
-            (count(|mark| matches!(mark, Mark::OfAnotherVersion | Mark::NotJudged)), "other", "not judged"),
+            (count(|mark| matches!(mark, Mark::OfAnotherVersion | Mark::NotJudged)), "other", "not graded"),
         ];
         let there = || counts.iter().filter(|(count, ..)| *count > 0);
         let (number, right) = (place + 1, counts[0].0);
@@ -233,14 +237,14 @@ fn by_work(class: &Class<'_>) -> String {
     let has_minutes = class.works.iter().any(|work| work.minutes.is_some());
     let minutes = if has_minutes { "<th scope=\"col\">min</th>" } else { "" };
     let mut text = format!(
-        "<h2>Works</h2>\n<div class=\"scroll\"><table class=\"works\">\n<thead><tr><th scope=\"col\">work</th>{}\
+        "<h2>Submissions</h2>\n<div class=\"scroll\"><table class=\"works\">\n<thead><tr><th scope=\"col\">name</th>{}\
          <th scope=\"col\">right</th>{minutes}</tr></thead>\n<tbody>\n",
         heads.collect::<String>()
     );
     for work in &class.works {
         let right = work.grades.iter().filter(|graded| graded.mark == Mark::Right).count();
         let version = if work.is_of_another_version { "<small>another version of the lesson</small>" } else { "" };
-        let _ = write!(text, "<tr><th scope=\"row\">{}{version}</th>", escape::html(work.called()));
+        let _ = write!(text, "<tr><th scope=\"row\">{}{version}</th>", escape::html(&printable(work.called())));
         for Graded { mark, tries, .. } in &work.grades {
             let tries = counted(*tries as usize, "try", "tries");
             let (word, sign, class) = (word(mark), sign(mark), class_of(mark));
@@ -257,8 +261,8 @@ fn by_work(class: &Class<'_>) -> String {
         text.push_str("</tr>\n");
     }
     text.push_str(
-        "</tbody></table></div>\n<p class=\"note\">✓ right, ✗ wrong, · not answered, ≠ an answer to another version of the \
-         task, ? not judged in time.</p>\n",
+        "</tbody></table></div>\n<p class=\"note\">✓ right, ✗ wrong, · not answered, ≠ not graded: the task has changed, \
+         ? not graded: out of time.</p>\n",
     );
     text
 }

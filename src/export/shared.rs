@@ -10,7 +10,7 @@ use crate::lesson::{built_in, course, load};
 
 /// The warning for who opens it on another text of the lesson than it was made with.
 pub const OTHER_VERSION: &str =
-    "The lesson here has another text than the one that the file was made with: what does not fit is left out.";
+    "The file was made with another version of the lesson. Whatever does not fit this one is left out.";
 
 /// A file that was read, and the file of its lesson.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,22 +32,22 @@ impl Shared {
         let name = printable(&file.display().to_string());
         let content = WorkFile::read(file).map_err(|why| format!("{name}: {why}"))?;
         let mark = &content.lesson;
-        let of = format!("{name}: it is of the lesson \"{}\"", shorten(&mark.id));
+        let of = format!("{name}: it belongs to the lesson \"{}\"", shorten(&mark.id));
         let (lesson, is_same) = match given {
             Some(given) => {
                 let all = |issues: Vec<_>| issues.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
                 let (lesson, text) = load::read_with_text(given).map_err(all)?;
                 if lesson.id != mark.id {
                     let given = printable(&given.display().to_string());
-                    return Err(format!("{of}, and {given} is \"{}\"", lesson.id));
+                    return Err(format!("{of}, but {given} is \"{}\"", lesson.id));
                 }
                 // A model's files are compared when they are read.
                 (given.to_owned(), text.is_none_or(|text| mark.is_of(&text)))
             }
             None => find(mark, file, built_in).ok_or_else(|| {
                 format!(
-                    "{of}, which is neither beside it nor in the course: put the lesson's file beside it, or name it \
-                     with --lesson"
+                    "{of}, which is neither in the same folder nor in the course: put the lesson's file into the folder, or \
+                     name it with --lesson"
                 )
             })?,
         };
@@ -57,8 +57,8 @@ impl Shared {
     /// Sentences for who opens it.
     pub fn report(&self) -> Vec<String> {
         let file = printable(&self.file.file_name().unwrap_or_default().to_string_lossy());
-        let by = self.content.name.as_ref().map_or(String::new(), |name| format!(", the work of {}", shorten(name)));
-        let copy = format!("This is a copy of {file}{by}. Your own work on the lesson stays as it is.");
+        let by = self.content.name.as_ref().map_or(String::new(), |name| format!(", handed in by {}", shorten(name)));
+        let copy = format!("This is a copy of {file}{by}. Your own work on the lesson does not change.");
         [copy].into_iter().chain(self.is_of_another_version.then(|| OTHER_VERSION.to_owned())).collect()
     }
 }

@@ -15,8 +15,8 @@ use super::file;
 use crate::kernel::Saved;
 use crate::kernel::notebook::saved::SavedCell;
 use crate::kernel::persist::saved::files;
-use crate::lesson::issue::printable;
 use crate::lesson::Lesson;
+use crate::lesson::issue::printable;
 use crate::pretrained::Pretrained;
 use crate::view_model::saved_view::SavedView;
 
@@ -111,7 +111,7 @@ impl WorkFile {
             return Err(Unread("it is not a regular file".to_owned()));
         }
         if metadata.len() > BYTES_MAX {
-            return Err(Unread(format!("it has {} bytes; a work has at most {BYTES_MAX}", metadata.len())));
+            return Err(Unread(format!("it has {} bytes, and such a file has at most {BYTES_MAX}", metadata.len())));
         }
         let mut text = String::new();
         let file = File::open(path).map_err(|why| unread(&why))?;

@@ -95,11 +95,11 @@ fn answers_are_judged_by_the_lesson_and_not_by_the_file() {
     for line in [
         "ada.attune\tAda\t\tthis\tguess\tright\t1\t",
         "ada.attune\tAda\t\tthis\tmiddle\tright\t1\t",
-        "ada.attune\tAda\t\tthis\tsharpen\topen\t0\t",
+        "ada.attune\tAda\t\tthis\tsharpen\tnot answered\t0\t",
         "bo.attune\tBo\t\tthis\tguess\twrong\t1\tone",
         "bo.attune\tBo\t\tthis\tmiddle\twrong\t1\tThis is the first one.",
         "cy.attune\tBo\t\tthis\tmiddle\twrong\t1\tThis is the first one.",
-        "di.attune\tDi\t\tthis\tmiddle\topen\t0\t",
+        "di.attune\tDi\t\tthis\tmiddle\tnot answered\t0\t",
         "ed.attune\tEd\t\tthis\tsharpen\tright\t1\t",
     ] {
         assert!(table.lines().any(|found| found == line), "{line:?} is not in\n{table}");
@@ -148,7 +148,7 @@ fn a_learners_fault_is_text_and_no_table_stands_over_a_work() {
     let over = class.folder.file("ada.attune");
     let before = fs::read(&over).expect("the work");
     let (code, said) = class.grade(&["-o", &over]);
-    assert!(code == Some(1) && said.contains("is one of the works"), "{said}");
+    assert!(code == Some(1) && said.contains("is one of the submissions"), "{said}");
     assert_eq!(fs::read(&over).expect("the work"), before);
     let (code, said) = class.grade(&["-o", LESSON]);
     assert!(code == Some(1) && said.contains("lesson"), "{said}");
@@ -158,7 +158,7 @@ fn a_learners_fault_is_text_and_no_table_stands_over_a_work() {
 #[test]
 fn works_that_cannot_be_read_are_named_and_the_others_graded() {
     let mut class = Class::new();
-    let good = class.work("Ada <script>alert(1)</script>", chosen(1));
+    let good = class.work("Ada <script>alert(1)</script> \u{202e}adA", chosen(1));
     let text = good.text();
     class.hand_in("a.attune", &text);
     class.hand_in("cut.attune", &text[..text.len() / 2]);
@@ -176,7 +176,7 @@ fn works_that_cannot_be_read_are_named_and_the_others_graded() {
         ("cut", "incomplete"),
         ("empty", "incomplete"),
         ("future", "version 99"),
-        ("other", "work on the lesson \"another\""),
+        ("other", "a submission for the lesson \"another\""),
         ("text", "not a file that attune wrote"),
         ("deep", "not a file that attune wrote"),
         ("folder", "not a regular file"),
@@ -185,7 +185,7 @@ fn works_that_cannot_be_read_are_named_and_the_others_graded() {
         assert!(line.contains(why), "{file}: {line:?}\n{said}");
     }
     assert!(said.contains("version.attune\tLee\t\tanother\tguess\tright"), "{said}");
-    assert!(said.contains("a.attune\t") && !said.contains('\u{1b}'), "{said}");
+    assert!(said.contains("a.attune\t") && !said.contains(['\u{1b}', '\u{202e}']), "{said}");
     let (_, page) = class.grade(&["--to", "html"]);
     assert!(!page.contains("<script>"), "{page}");
     assert!(page.contains("<code>cut.attune</code>: it is incomplete"), "{page}");

@@ -74,9 +74,9 @@ fn the_lesson_of_a_state_is_found_by_its_id_and_its_text() {
     let there = Path::new("tests/fixtures/notebook.ron");
     assert_eq!(Shared::open(&file, Some(there), None).expect("it").lesson, there);
     let why = Shared::open(&file, Some(Path::new("lessons/apple.ron")), None).expect_err("another lesson");
-    assert!(why.contains("it is of the lesson \"notebook\", and lessons/apple.ron is \"apple\""), "{why}");
+    assert!(why.contains("it belongs to the lesson \"notebook\", but lessons/apple.ron is \"apple\""), "{why}");
     let why = Shared::open(&file, None, None).expect_err("no lesson");
-    assert!(why.contains("neither beside it nor in the course"), "{why}");
+    assert!(why.contains("neither in the same folder nor in the course"), "{why}");
 
     // In the course, here or in the program.
     let apple = fs::read_to_string("lessons/apple.ron").expect("a lesson");
@@ -103,7 +103,7 @@ fn a_state_opens_where_a_lesson_would() {
     assert!(code == Some(2) && said.contains("--lesson is for a file that was shared"), "{said}");
     for command in ["trace", "check"] {
         let (code, said) = run(&folder, &[command, "a.attune"]);
-        assert!(code == Some(1) && said.contains("this was shared or handed in, and is no lesson"), "{said}");
+        assert!(code == Some(1) && said.contains("this file was shared or handed in and is not a lesson"), "{said}");
     }
 }
 
@@ -121,10 +121,10 @@ fn bad_files_are_refused_with_words() {
         ("text", "Dear teacher, \u{1b}[31mlook.".to_owned(), "it is not a file that attune wrote"),
         ("deep", "[".repeat(100_000), "it is not a file that attune wrote"),
         ("view", text.replacen("\"distance\": 2.0", "\"distance\": \"far\"", 1), "it is not a file that attune wrote"),
-        ("path", of("../../lesson"), "neither beside it nor in the course"),
-        ("absolute", of(&secret), "neither beside it nor in the course"),
-        ("device", of("/dev/zero"), "neither beside it nor in the course"),
-        ("url", of("http://example.org/lesson.ron"), "neither beside it nor in the course"),
+        ("path", of("../../lesson"), "neither in the same folder nor in the course"),
+        ("absolute", of(&secret), "neither in the same folder nor in the course"),
+        ("device", of("/dev/zero"), "neither in the same folder nor in the course"),
+        ("url", of("http://example.org/lesson.ron"), "neither in the same folder nor in the course"),
     ] {
         fs::write(folder.join(format!("{name}.attune")), text).expect("a file");
         check_refused(&folder, name, why);

@@ -49,7 +49,7 @@ fn the_menu_hands_in_and_shares() {
 #[test]
 fn a_work_says_nothing_of_the_learner_unless_they_want_it() {
     let (mut harness, asked) = dialog(Vec2::new(600.0, 400.0));
-    let says = harness.get_by_label("Say how long I worked").accesskit_node().toggled();
+    let says = harness.get_by_label("Include how long I worked").accesskit_node().toggled();
     assert_eq!(says, Some(Toggled::False));
     click(&mut harness, "Choose a file …");
     assert_eq!(choice(&asked), Some(WorkChoice::HandIn { name: None, minutes: None }));
@@ -61,7 +61,7 @@ fn a_name_is_typed_at_once_and_minutes_are_those_that_the_learner_writes() {
     let (mut harness, asked) = dialog(Vec2::new(600.0, 400.0));
     harness.event(egui::Event::Text("  Ada ".to_owned()));
     harness.run_steps(2);
-    click(&mut harness, "Say how long I worked");
+    click(&mut harness, "Include how long I worked");
     harness.get_all_by_role(egui::accesskit::Role::SpinButton).next().expect("minutes").click();
     harness.run_steps(2);
     harness.event(egui::Event::Text("35".to_owned()));

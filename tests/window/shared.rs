@@ -177,7 +177,7 @@ fn a_state_opens_as_it_was_on_the_screen() {
     assert_eq!((temperature(&world), pose(&world)), (Some(0.5), pose_then));
     let view = world.resource::<ViewState>();
     assert_eq!((view.walk.place(), view.selection.query, view.selection.head), (3.0, Some(1), 1));
-    let said = "This is a copy of theirs.attune. Your own work on the lesson stays as it is.";
+    let said = "This is a copy of theirs.attune. Your own work on the lesson does not change.";
     assert_eq!(report(&world), [said]);
     drop(world);
     fs::remove_dir_all(folder).expect("it was there");
@@ -240,7 +240,7 @@ fn another_text_of_the_lesson_is_said_and_bad_files_open_nothing() {
     for (text, why) in [
         (text[..text.len() / 2].to_owned(), "it is incomplete"),
         (text.replacen("\"attune\": 1", "\"attune\": 99", 1), "it is of version 99"),
-        (text.replacen("\"id\": \"", "\"id\": \"../", 1), "neither beside it nor in the course"),
+        (text.replacen("\"id\": \"", "\"id\": \"../", 1), "neither in the same folder nor in the course"),
     ] {
         fs::write(&bad, text).expect("a file");
         open_file(&mut world, &bad);
@@ -255,7 +255,7 @@ fn another_text_of_the_lesson_is_said_and_bad_files_open_nothing() {
     fs::write(&file, WorkFile { name: Some("Ada".to_owned()), ..said }.text()).expect("a file");
     open_file(&mut world, &file);
     until(&mut world, "the copy", |world| sentence(world).as_deref() == Some(THEIRS));
-    let copy = "This is a copy of theirs.attune, the work of Ada. Your own work on the lesson stays as it is.";
+    let copy = "This is a copy of theirs.attune, handed in by Ada. Your own work on the lesson does not change.";
     assert_eq!(report(&world)[..2], [copy, OTHER_VERSION]);
     drop(world);
     fs::remove_dir_all(folder).expect("it was there");

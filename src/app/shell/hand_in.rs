@@ -47,14 +47,14 @@ pub fn hand_in_ui(ctx: &Context, state: &mut Option<HandInUiState>) -> Option<Ac
         .show(ctx, |ui| {
             ui.set_width(WIDTH);
             ui.label(
-                "Your answers and what they gave, as one file. attune sends nothing: you hand the file in yourself.",
+                "Your answers and their results in one file. attune sends nothing: you hand in the file yourself.",
             );
             ui.add_space(size::GAP);
             ui.horizontal(|ui| {
                 let label = ui.label("Name");
                 let field = TextEdit::singleline(&mut said.name).char_limit(NAME_MAX).desired_width(f32::INFINITY);
                 let field = ui.add(field.hint_text("optional")).labelled_by(label.id);
-                let field = field.on_hover_text("Appears in the file and in the table of the class");
+                let field = field.on_hover_text("Appears in the file and in your teacher's table");
                 goes_on = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
                 if !std::mem::replace(&mut said.has_begun, true) {
                     field.request_focus();
@@ -62,7 +62,7 @@ pub fn hand_in_ui(ctx: &Context, state: &mut Option<HandInUiState>) -> Option<Ac
             });
             ui.horizontal(|ui| {
                 let hint = "attune does not measure it: enter it yourself";
-                checkbox_ui(ui, &mut said.says_minutes, "Say how long I worked").on_hover_text(hint);
+                checkbox_ui(ui, &mut said.says_minutes, "Include how long I worked").on_hover_text(hint);
                 let minutes = DragValue::new(&mut said.minutes).range(0..=MINUTES_MAX).suffix(" min");
                 let field = ui.add_enabled(said.says_minutes, minutes);
                 field.on_hover_text("Drag, or click to type").on_disabled_hover_text("Tick the box first");

@@ -114,7 +114,8 @@ fn a_work_is_written_whole_beside_the_lesson_and_never_over_it() {
     let lesson = folder.join("x.ron");
     std::fs::write(&lesson, LESSON).expect("a lesson");
     let snapshot = snapshot();
-    let mut work = WorkFile::new(LessonMark::of(&snapshot.lesson.id, &snapshot.lesson.title, LESSON), Saved::of(&snapshot));
+    let mut work =
+        WorkFile::new(LessonMark::of(&snapshot.lesson.id, &snapshot.lesson.title, LESSON), Saved::of(&snapshot));
     (work.name, work.minutes) = (Some("Ada Lovelace".to_owned()), Some(35));
     let file = work_file::beside(&lesson, work.name.as_deref().expect("a name"));
     assert_eq!(file, folder.join("x-ada-lovelace.attune"));

@@ -514,21 +514,21 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
             act(bench);
             assert!(bench.state().presentation.is_none(), "{said}");
         }
-        WindowAction::NextBeat | WindowAction::BeatBefore | WindowAction::EndPresentation => {
+        WindowAction::NextSlide | WindowAction::PreviousSlide | WindowAction::EndPresentation => {
             let at = |bench: &mut Bench| {
                 bench.state().presentation.as_ref().map(|talk| (talk.at().0.to_owned(), talk.at().1))
             };
             bench.select("double");
             bench.ask(WindowAction::Present);
             let first = at(bench).expect("a talk");
-            if action == WindowAction::BeatBefore {
-                bench.ask(WindowAction::NextBeat);
+            if action == WindowAction::PreviousSlide {
+                bench.ask(WindowAction::NextSlide);
                 assert_ne!(at(bench).as_ref(), Some(&first));
             }
             act(bench);
             match action {
-                WindowAction::NextBeat => assert_eq!(at(bench), Some(("double".to_owned(), 1)), "{said}"),
-                WindowAction::BeatBefore => assert_eq!(at(bench), Some(first), "{said}"),
+                WindowAction::NextSlide => assert_eq!(at(bench), Some(("double".to_owned(), 1)), "{said}"),
+                WindowAction::PreviousSlide => assert_eq!(at(bench), Some(first), "{said}"),
                 _ => assert_eq!(at(bench), None, "{said}"),
             }
             bench.ask(WindowAction::EndPresentation);

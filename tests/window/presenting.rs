@@ -1,4 +1,4 @@
-//! A talk: a lesson beat by beat on a copy, with the lesson as it was at its end. And new lessons from the menu.
+//! A talk: a lesson slide by slide on a copy, with the lesson as it was at its end. And new lessons from the menu.
 
 use std::fs;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use attune::app::work::session::Session;
 use attune::kernel::notebook::document::Answer;
 use attune::kernel::notebook::{CellCommand, NotebookCommand};
 use attune::kernel::{Command, Saved, Snapshot};
-use attune::view_model::beats::BeatsModel;
+use attune::view_model::slides::SlidesModel;
 use bevy::prelude::World;
 
 use crate::{ask, copy_of, frame, home, open, say, send, sentence, until};
@@ -50,7 +50,7 @@ fn rest(world: &mut World, what: &str, is_done: impl Fn(&World) -> bool) {
 }
 
 #[test]
-fn a_talk_reveals_beat_by_beat_and_leaves_everything_as_it_was() {
+fn a_talk_reveals_slide_by_slide_and_leaves_everything_as_it_was() {
     let (folder, home) = home("talk");
     let own = copy_of("tests/fixtures/notebook.ron", &folder);
     let mut world = open(&home, &own);
@@ -80,10 +80,10 @@ fn a_talk_reveals_beat_by_beat_and_leaves_everything_as_it_was() {
     };
     let open_answer = Answer::Predict { chosen: None, is_locked: false };
     rest(&mut world, "answers that are still to come", |world| answer(world) == (open_answer.clone(), false));
-    let beats = world.resource::<Scene>().get::<BeatsModel>().expect("beats").0.len();
+    let slides = world.resource::<Scene>().get::<SlidesModel>().expect("slides").0.len();
     let mut seen = vec![at(&world).expect("a talk")];
-    for _ in 1..beats {
-        ask(&mut world, WindowAction::NextBeat);
+    for _ in 1..slides {
+        ask(&mut world, WindowAction::NextSlide);
         seen.push(at(&world).expect("a talk"));
         let here = seen.last().cloned().unwrap_or_default();
         match here.as_str() {
@@ -106,9 +106,9 @@ fn a_talk_reveals_beat_by_beat_and_leaves_everything_as_it_was() {
                     broken 1, curve 0, sharp 0, weight 0, hide 0, both 0, both 1, both 2, both 3, both 4, both 5, both 6, \
                     both 7, both 8, guess 0, guess 1, middle 0, middle 1, middle 2, middle 3, sharpen 0, sharpen 1, end 0";
     assert_eq!(seen.join(", "), expected);
-    ask(&mut world, WindowAction::NextBeat);
+    ask(&mut world, WindowAction::NextSlide);
     assert_eq!(at(&world).as_deref(), Some("end 0"), "the last one");
-    ask(&mut world, WindowAction::BeatBefore);
+    ask(&mut world, WindowAction::PreviousSlide);
     assert_eq!(at(&world).as_deref(), Some("sharpen 1"));
 
     // A lesson that is saved meanwhile waits for the end of the talk.

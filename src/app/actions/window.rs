@@ -123,19 +123,19 @@ action_table! {
             text: "Present",
             tooltip: "Large type, and one thing at a time beside the stage; your work stays as it is",
             keys: &[key(Key::F5)],
-            line: New("present the lesson, beat by beat; Esc ends"),
+            line: New("present the lesson, slide by slide; Esc ends"),
         }
-        NextBeat {
+        NextSlide {
             text: "Next",
-            tooltip: "The next beat",
+            tooltip: "The next slide",
             keys: &[key(Key::PageDown)],
             or: &[key(Key::ArrowRight)],
             aliases: &[key(Key::ArrowDown), key(Key::Space)],
-            line: New("presenting: the next beat, the one before"),
+            line: New("presenting: next slide, previous slide"),
         }
-        BeatBefore {
+        PreviousSlide {
             text: "Previous",
-            tooltip: "The beat before",
+            tooltip: "The previous slide",
             keys: &[key(Key::PageUp)],
             or: &[key(Key::ArrowLeft)],
             aliases: &[key(Key::ArrowUp), shift(Key::Space)],
@@ -181,7 +181,7 @@ action_table! {
         }
         Share {
             text: "Share …",
-            tooltip: "What you see and did as one file, for another attune to open as a copy",
+            tooltip: "What you see and have done as one file, which others open as a copy",
             keys: &[ctrl_shift(Key::S)],
             line: New("share what you see as a file"),
         }

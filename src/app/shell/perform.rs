@@ -236,8 +236,8 @@ fn perform_row(world: &mut World, pressed: Pressed<WindowAction>) {
             }
         }
         WindowAction::Present => presenting::toggle(world),
-        WindowAction::NextBeat => presenting::turn(world, count as isize),
-        WindowAction::BeatBefore => presenting::turn(world, -(count as isize)),
+        WindowAction::NextSlide => presenting::turn(world, count as isize),
+        WindowAction::PreviousSlide => presenting::turn(world, -(count as isize)),
         WindowAction::EndPresentation => presenting::end(world),
         WindowAction::Course => show_course(world),
         WindowAction::Browse => {
@@ -381,7 +381,7 @@ fn save_work(world: &mut World, choice: WorkChoice, file: PathBuf) {
     let model = snapshot.model.as_ref().and_then(|model| model.pretrained.as_ref());
     let of_model = || model.map(|model| LessonMark::of_model(&snapshot.lesson, model));
     let Some(mark) = world.resource::<Session>().mark.clone().or_else(of_model) else {
-        let wait = "Nothing was written: wait until the model is read".to_owned();
+        let wait = "Nothing was written: wait until the model has been read".to_owned();
         world.resource_mut::<WindowState>().export = ExportModel::Said(Err(wait));
         return;
     };

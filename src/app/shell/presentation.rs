@@ -1,4 +1,4 @@
-//! A talk on the screen: in large type the sentence, below it one beat on the left, and the gauge and the stage beside it.
+//! A talk on the screen: in large type the sentence, below it one slide on the left, and the gauge and the stage beside it.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use egui::{Align, Button, Label, Layout, Rect, RichText, ScrollArea, Ui, UiBuild
 use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::link::Link;
 use crate::app::panels::notebook::NotebookPanel;
-use crate::app::panels::notebook::beat::beat_ui;
+use crate::app::panels::notebook::slide::slide_ui;
 use crate::app::panels::{Requests, StageUi};
 use crate::app::stage::sentence::StripState;
 use crate::app::stage::view::StageControls;
@@ -17,20 +17,22 @@ use crate::app::view::{PanelView, ViewState};
 use crate::kernel::notebook::document::CellId;
 use crate::kernel::snapshot::Snapshot;
 use crate::lesson::Lesson;
-use crate::view_model::beats::{Beat, BeatsModel, Shows, Stop};
 use crate::view_model::models::Models;
 use crate::view_model::notebook::NotebookModel;
+use crate::view_model::slides::{Shows, Slide, SlidesModel, Stop};
 use crate::view_model::stage::StageModel;
-use crate::view_model::walk::WalkModel;
 use crate::view_model::walk::route::RouteModel;
+use crate::view_model::walk::{Step, WalkModel};
 
-/// The beat's share of the width.
+/// The slide's share of the width.
 const SHARE: f32 = 0.45;
-/// Buttons and the number of the beat, below it.
+/// Buttons and the number of the slide, below it.
 const FOOT: f32 = 28.0;
 /// Less than this is out of sight by rounding.
 const ROUNDING: f32 = 2.0;
-/// Lines that are still seen when a beat that is too high for the window scrolls.
+/// More than any slide is high.
+const LONG: f32 = 1e5;
+/// Lines that are still seen when a slide that is too high for the window scrolls.
 const OVERLAP: f32 = 22.0;
 
 /// A talk that is given.
@@ -39,7 +41,7 @@ pub struct Presentation {
     lesson: Arc<Lesson>,
     cell: CellId,
     part: usize,
-    /// The beat that the stage was last set for.
+    /// The slide that the stage was last set for.
     arrived: Option<(CellId, usize)>,
     /// The stage cell and the stop of its walk that were shown last.
     pub(super) staged: Option<(CellId, Option<Stop>)>,
@@ -58,7 +60,7 @@ pub struct Before {
     pub fitted: Option<Arc<StageModel>>,
 }
 
-/// The part of a beat that is in sight.
+/// The part of a slide that is in sight.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Scroll {
     /// Asked for by a key.
@@ -71,7 +73,7 @@ struct Scroll {
 }
 
 impl Scroll {
-    /// A page on or back, while there is more of the beat.
+    /// A page on or back, while there is more of the slide.
     fn turned(self, is_on: bool) -> Option<Scroll> {
         let Scroll { above, below, page, .. } = self;
         let by = if is_on { page.min(below) } else { -page.min(above) };
@@ -98,39 +100,39 @@ impl Presentation {
         Arc::ptr_eq(&self.lesson, &snapshot.lesson)
     }
 
-    /// The cell of the beat, and its place among the beats of that cell.
+    /// The cell of the slide, and its place among the slides of that cell.
     pub fn at(&self) -> (&str, usize) {
         (&self.cell, self.part)
     }
 
-    fn index(&self, beats: &BeatsModel) -> usize {
-        beats.index(&self.cell, self.part).unwrap_or(0)
+    fn index(&self, slides: &SlidesModel) -> usize {
+        slides.index(&self.cell, self.part).unwrap_or(0)
     }
 
-    /// The beat, where it was just come to.
-    pub fn come_to<'a>(&mut self, beats: &'a BeatsModel) -> Option<&'a Beat> {
-        let beat = beats.0.get(self.index(beats))?;
-        let here = (beat.cell.clone(), beat.part);
-        (self.arrived.replace(here.clone()) != Some(here)).then_some(beat)
+    /// The slide, where it was just come to.
+    pub fn come_to<'a>(&mut self, slides: &'a SlidesModel) -> Option<&'a Slide> {
+        let slide = slides.0.get(self.index(slides))?;
+        let here = (slide.cell.clone(), slide.part);
+        (self.arrived.replace(here.clone()) != Some(here)).then_some(slide)
     }
 
-    /// To the rest of a beat that is too high for the window, or to the next one; or back.
-    pub fn turn(&mut self, is_on: bool, beats: &BeatsModel) {
+    /// To the rest of a slide that is too high for the window, or to the next one; or back.
+    pub fn turn(&mut self, is_on: bool, slides: &SlidesModel) {
         if let Some(turned) = self.scroll.turned(is_on) {
             self.scroll = turned;
             return;
         }
-        let index = self.index(beats);
+        let index = self.index(slides);
         let to = if is_on { index + 1 } else { index.saturating_sub(1) };
-        let (Some(from), Some(beat)) = (beats.0.get(index), beats.0.get(to)) else { return };
-        let is_of_cell = |beat: &Beat| !matches!(beat.shows, Shows::Text(_) | Shows::Walk(_));
-        if beat.cell == from.cell && is_of_cell(beat) && is_of_cell(from) {
+        let (Some(from), Some(slide)) = (slides.0.get(index), slides.0.get(to)) else { return };
+        let is_of_cell = |slide: &Slide| !matches!(slide.shows, Shows::Text(_) | Shows::Walk(_));
+        if slide.cell == from.cell && is_of_cell(slide) && is_of_cell(from) {
             // The answer stands beside the choices, which are in sight.
-            self.scroll.awaits = is_on && beat.shows != Shows::Answered;
+            self.scroll.awaits = is_on && slide.shows != Shows::Answered;
         } else {
             self.scroll = Scroll { to: Some(0.0), ..Scroll::default() };
         }
-        (self.cell, self.part) = (beat.cell.clone(), beat.part);
+        (self.cell, self.part) = (slide.cell.clone(), slide.part);
     }
 }
 
@@ -157,24 +159,28 @@ pub fn presentation_ui(
     ui.painter().rect_filled(left, 0.0, palette.surface);
     ui.painter().rect_filled(right, 0.0, palette.stage);
     ui.scope_builder(UiBuilder::new().max_rect(right), |ui| stage.stage_ui(ui, view));
-    let (Some(beats), Some(notebook)) = (models.get::<BeatsModel>(), models.get::<NotebookModel>()) else {
+    let (Some(slides), Some(notebook)) = (models.get::<SlidesModel>(), models.get::<NotebookModel>()) else {
         return requests;
     };
-    let index = talk.index(&beats);
+    let index = talk.index(&slides);
     let inner = left.shrink(f32::from(size::PANEL_MARGIN));
     let (above, foot) = inner.split_top_bottom_at_y(inner.bottom() - FOOT);
-    let Some(beat) = beats.0.get(index) else { return requests };
+    let Some(slide) = slides.0.get(index) else { return requests };
     ui.scope_builder(UiBuilder::new().max_rect(above), |ui| {
-        if !beat.title.is_empty() {
-            ui.add(Label::new(RichText::new(&beat.title).font(theme::strong(size::HEADING))).wrap());
+        if !slide.title.is_empty() {
+            ui.add(Label::new(RichText::new(&slide.title).font(theme::strong(size::HEADING))).wrap());
         }
-        let mut rest = ScrollArea::vertical().id_salt("beat").auto_shrink([false, false]);
+        let mut rest = ScrollArea::vertical().id_salt("slide").auto_shrink([false, false]);
         if let Some(to) = talk.scroll.to.take() {
             rest = rest.vertical_scroll_offset(to);
         }
-        let shown = rest.show(ui, |ui| match &beat.shows {
-            Shows::Walk(stop) => walk_ui(ui, *stop, models, view),
-            _ => requests.commands = beat_ui(ui, beat, &notebook, &mut talk.notebook, view, prose),
+        let shown = rest.show(ui, |ui| {
+            // Lists of outputs are as long as they are: the slide scrolls, and not a part of it.
+            ui.set_max_height(LONG);
+            match &slide.shows {
+                Shows::Walk(stop) => walk_ui(ui, *stop, models, view),
+                _ => requests.commands = slide_ui(ui, slide, &notebook, &mut talk.notebook, view, prose),
+            }
         });
         let (sight, above) = (shown.inner_rect.height(), shown.state.offset.y);
         let below = (shown.content_size.y - sight - above).max(0.0);
@@ -183,32 +189,43 @@ pub fn presentation_ui(
     if talk.scroll.to.is_some() {
         ui.ctx().request_repaint();
     }
-    let place = format!("{} of {}", index + 1, beats.0.len());
+    let place = format!("{} of {}", index + 1, slides.0.len());
     foot_ui(ui, foot, &place, talk.scroll.below > ROUNDING, &mut requests);
     requests
 }
 
-/// The equation of a step and what it does to the word that is followed, with its numbers.
+/// The equation of a step, and what it or a whole layer does to the word that is followed, with its numbers.
 fn walk_ui(ui: &mut Ui, stop: Stop, models: &Models, view: &PanelView) {
     let Some(route) = models.get::<RouteModel>() else { return };
-    let (layer, step) = match stop {
-        Stop::Step { layer, step } => (layer, Some(step)),
-        Stop::Layer(layer) => (layer, None),
+    let (layer, step, after) = match stop {
+        Stop::Step { layer, step } => (layer, step, ""),
+        Stop::Layer(layer) => (layer, Step::Contextual, "After "),
     };
     if let Some(layer) = route.layers.get(layer).filter(|layer| !layer.title.is_empty()) {
-        ui.label(RichText::new(format!("After {}", layer.title)).size(size::READING));
+        let place = sentence_case(&format!("{after}{}", layer.title));
+        ui.label(RichText::new(place).size(size::READING));
     }
     let selection = &view.selection;
     let word = selection.query.or_else(|| route.word(&view.highlight.lit));
-    let focus = word.map(|word| route.focus(word, selection.head, selection.key));
-    let walk = focus.and_then(|focus| models.of_choice::<WalkModel>(&focus));
-    if let (Some(walk), Some(step)) = (walk, step) {
+    let focus = word.and_then(|word| match stop {
+        Stop::Step { .. } => Some(route.focus(word, selection.head, selection.key)),
+        // The stage shows all heads of the layer: none of another one is told of.
+        Stop::Layer(layer) => Some(route.focus(word, route.head(layer, word)?, None)),
+    });
+    let Some(walk) = focus.and_then(|focus| models.of_choice::<WalkModel>(&focus)) else { return };
+    // Those of a layer are the same each time.
+    if let Stop::Step { .. } = stop {
         // One below the other: side by side they would be too wide for large type.
         for equation in walk.step(step).equation.split(", \\quad ") {
             equation_ui(ui, equation);
         }
-        ui.add(Label::new(RichText::new(&walk.step(step).said).size(size::READING)).wrap());
     }
+    ui.add(Label::new(RichText::new(&walk.step(step).said).size(size::READING)).wrap());
+}
+
+fn sentence_case(words: &str) -> String {
+    let mut rest = words.chars();
+    rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
 }
 
 /// Buttons for who has no keys at hand, and how far the talk is.
@@ -224,8 +241,8 @@ fn foot_ui(ui: &mut Ui, area: Rect, place: &str, has_more: bool, requests: &mut 
     };
     let layout = Layout::left_to_right(Align::Max);
     ui.scope_builder(UiBuilder::new().max_rect(area).layout(layout), |ui| {
-        button(ui, "←", WindowAction::BeatBefore);
-        button(ui, "→", WindowAction::NextBeat);
+        button(ui, "←", WindowAction::PreviousSlide);
+        button(ui, "→", WindowAction::NextSlide);
         ui.label(RichText::new(place).color(ink));
         if has_more {
             ui.label(RichText::new("more ▾").color(ink));
@@ -241,11 +258,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_beat_that_is_too_high_is_read_page_by_page_and_then_left() {
+    fn a_slide_that_is_too_high_is_read_page_by_page_and_then_left() {
         let first = Scroll { above: 0.0, below: 250.0, page: 100.0, ..Scroll::default() };
         let pages = std::iter::successors(Some(first), |at| at.turned(true)).map(|at| at.above);
         assert_eq!(pages.collect::<Vec<_>>(), [0.0, 100.0, 200.0, 250.0]);
-        assert_eq!(first.turned(false), None, "back from its beginning is the beat before");
+        assert_eq!(first.turned(false), None, "back from its beginning is the slide before");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::kernel::notebook::{CellCommand, NotebookCommand};
 use crate::kernel::snapshot::Snapshot;
 use crate::lesson::Lesson;
 use crate::lesson::cells::CellKind;
-use crate::view_model::beats::{Beat, BeatsModel, Shows, Stop};
+use crate::view_model::slides::{Shows, Slide, SlidesModel, Stop};
 
 use super::dock::WorkspaceState;
 use super::presentation::{Before, Presentation};
@@ -30,9 +30,9 @@ pub fn toggle(world: &mut World) {
 fn begin(world: &mut World) {
     let Some(snapshot) = world.resource::<Scene>().snapshot().cloned() else { return };
     let Some(source) = world.get_resource::<Source>() else { return };
-    let Some(beats) = world.resource::<Scene>().get::<BeatsModel>() else { return };
+    let Some(slides) = world.resource::<Scene>().get::<SlidesModel>() else { return };
     let selected = world.resource::<WorkspaceState>().0.saved(world.resource::<ViewState>()).selected;
-    let Some(at) = beats.first_from(&snapshot, selected.as_deref()) else {
+    let Some(at) = slides.first_from(&snapshot, selected.as_deref()) else {
         world.resource_mut::<WorkspaceState>().0.say("There is nothing to present: the lesson has no cells to show.");
         return;
     };
@@ -83,15 +83,15 @@ pub fn end(world: &mut World) {
     (tab.controls, tab.strip, tab.fitted) = (controls, strip, fitted);
 }
 
-/// To the next beat, or so many further on or back.
+/// To the next slide, or so many further on or back.
 pub fn turn(world: &mut World, by: isize) {
-    let Some(beats) = world.resource::<Scene>().get::<BeatsModel>() else { return };
+    let Some(slides) = world.resource::<Scene>().get::<SlidesModel>() else { return };
     if let Some(talk) = &mut world.resource_mut::<WindowState>().presentation {
-        (0..by.unsigned_abs()).for_each(|_| talk.turn(by > 0, &beats));
+        (0..by.unsigned_abs()).for_each(|_| talk.turn(by > 0, &slides));
     }
 }
 
-/// Sets the stage for a beat that was come to, and reveals what it reveals, as soon as there is a model.
+/// Sets the stage for a slide that was come to, and reveals what it reveals, as soon as there is a model.
 pub fn follow(world: &mut World) {
     if world.resource::<WindowState>().presentation.is_none() {
         return;
@@ -101,10 +101,10 @@ pub fn follow(world: &mut World) {
         let scene = world.resource::<Scene>();
         let snapshot = scene.snapshot().filter(|shown| talk.is_of(shown))?.clone();
         snapshot.model.as_ref().filter(|model| !model.training.playing)?;
-        let beats = scene.get::<BeatsModel>()?;
-        let beat = talk.come_to(&beats)?;
-        let mut commands: Vec<Command> = revealed(beat, &snapshot).into_iter().collect();
-        commands.extend(set_stage(talk, beat, &snapshot, &mut world.resource_mut::<ViewState>()));
+        let slides = scene.get::<SlidesModel>()?;
+        let slide = talk.come_to(&slides)?;
+        let mut commands: Vec<Command> = revealed(slide, &snapshot).into_iter().collect();
+        commands.extend(set_stage(talk, slide, &snapshot, &mut world.resource_mut::<ViewState>()));
         Some(commands)
     });
     if let Some(commands) = commands.filter(|commands| !commands.is_empty()) {
@@ -113,26 +113,31 @@ pub fn follow(world: &mut World) {
     }
 }
 
-/// The command that reveals what a beat reveals, once.
-fn revealed(beat: &Beat, snapshot: &Snapshot) -> Option<Command> {
-    let shown = snapshot.notebook.cells.iter().find(|shown| shown.cell.id == beat.cell)?;
+/// The command that reveals what a slide reveals, once.
+fn revealed(slide: &Slide, snapshot: &Snapshot) -> Option<Command> {
+    let shown = snapshot.notebook.cells.iter().find(|shown| shown.cell.id == slide.cell)?;
     let attempts = shown.cell.attempts();
-    let command = match beat.shows {
+    let command = match slide.shows {
         Shows::Ran | Shows::Answered if shown.run.is_none() => CellCommand::Run,
         Shows::Hints(hints) if attempts.hints < hints => CellCommand::Hint,
         Shows::Solution if !attempts.is_revealed => CellCommand::Reveal,
         _ => return None,
     };
-    Some(Command::Notebook(NotebookCommand::Cell(beat.cell.clone(), command)))
+    Some(Command::Notebook(NotebookCommand::Cell(slide.cell.clone(), command)))
 }
 
-/// Shows what the beat's stage cell says, or a stop of its walk.
-fn set_stage(talk: &mut Presentation, beat: &Beat, snapshot: &Snapshot, view: &mut ViewState) -> Option<Command> {
-    let stop = match &beat.shows {
+/// Shows what the slide's stage cell says, or a stop of its walk.
+fn set_stage(talk: &mut Presentation, slide: &Slide, snapshot: &Snapshot, view: &mut ViewState) -> Option<Command> {
+    let stop = match &slide.shows {
         Shows::Walk(stop) => Some(*stop),
         _ => None,
     };
-    let id = beat.stage.clone()?;
+    match stop {
+        Some(Stop::Step { layer, step }) => view.walk.walk_to((layer * STEPS + step.index()) as f32),
+        Some(Stop::Layer(layer)) => view.walk.pass_to(layer + 1),
+        None => {}
+    }
+    let id = slide.stage.clone()?;
     let before = talk.staged.replace((id.clone(), stop));
     let is_same_cell = before.as_ref().is_some_and(|(before, _)| *before == id);
     let shown = snapshot.notebook.cells.iter().find(|shown| shown.cell.id == id)?;
@@ -141,9 +146,8 @@ fn set_stage(talk: &mut Presentation, beat: &Beat, snapshot: &Snapshot, view: &m
         view.highlight.show(&id, words);
     }
     match stop {
-        Some(Stop::Step { layer, step }) => view.walk.walk_to((layer * STEPS + step.index()) as f32),
-        Some(Stop::Layer(layer)) => view.walk.pass_to(layer + 1),
-        None if beat.cell == id => view.walk.play(*plays, *time),
+        Some(_) => {}
+        None if slide.cell == id => view.walk.play(*plays, *time),
         None if before != Some((id, None)) => view.walk.glide_to(*time),
         None => {}
     }

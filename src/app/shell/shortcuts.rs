@@ -26,7 +26,7 @@ pub fn window_keys(ctx: &Context, is_key_sheet_open: bool, is_presenting: bool) 
 
 /// The actions of a talk. A card that says where a number comes from is closed first, and so is an editor.
 pub fn talk_keys(ctx: &Context, trail: &Trail) -> Vec<Pressed<WindowAction>> {
-    use WindowAction::{BeatBefore, CloseOrigin, EndPresentation, NextBeat, OriginBefore, Present};
+    use WindowAction::{CloseOrigin, EndPresentation, NextSlide, OriginBefore, Present, PreviousSlide};
     let is_writing = ctx.text_edit_focused();
     // A control that has the keyboard keeps Space and the arrows; the keys of a presenter are always the talk's.
     let is_presenters =
@@ -34,7 +34,7 @@ pub fn talk_keys(ctx: &Context, trail: &Trail) -> Vec<Pressed<WindowAction>> {
     let turns = is_presenters || is_free(ctx);
     pressed(ctx, |action| match action {
         Present => true,
-        NextBeat | BeatBefore => turns,
+        NextSlide | PreviousSlide => turns,
         CloseOrigin => trail.depth() > 0,
         OriginBefore => trail.depth() > 1,
         EndPresentation => trail.depth() == 0 && !is_writing,
@@ -68,8 +68,8 @@ pub struct LessonKeys<'a> {
 /// The actions whose keys are a lesson's.
 pub fn lesson_keys(ctx: &Context, lesson: &LessonKeys) -> Vec<Pressed<WindowAction>> {
     use WindowAction::{
-        BeatBefore, Beside, BrowseTraining, BrowseTrainingFar, CloseGlossary, CloseOrigin, Compare, EndPresentation,
-        Glossary, HandIn, HideSinks, LayerBefore, NextBeat, NextLayer, Origin, OriginBefore, Pieces, RawStates,
+        Beside, BrowseTraining, BrowseTrainingFar, CloseGlossary, CloseOrigin, Compare, EndPresentation, Glossary,
+        HandIn, HideSinks, LayerBefore, NextLayer, NextSlide, Origin, OriginBefore, Pieces, PreviousSlide, RawStates,
         ReadAdded, Share, StepBack, StepOn, TrainStep, WriteSentence,
     };
     let is_writing = ctx.text_edit_focused();
@@ -80,7 +80,7 @@ pub fn lesson_keys(ctx: &Context, lesson: &LessonKeys) -> Vec<Pressed<WindowActi
         WriteSentence => lesson.has_sentences,
         HandIn | Share => lesson.has_notebook,
         // Of a talk: see `talk_keys`.
-        NextBeat | BeatBefore | EndPresentation => false,
+        NextSlide | PreviousSlide | EndPresentation => false,
         _ if is_writing || is_of_every_page(action) => false,
         StepOn | StepBack => is_free,
         TrainStep => matches!(lesson.training, Some(TrainingStage::Paused | TrainingStage::Stopped)),

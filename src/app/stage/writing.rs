@@ -357,8 +357,8 @@ pub fn paint_caption(canvas: &Canvas, old_ghosts: bool) -> Vec<Rect> {
     let inner = rect.shrink(size::GAP_WIDE - size::GAP_TIGHT);
     let mut bottom = inner.left_bottom();
     let mut written = Vec::new();
-    let mut line = |text: String, color: Color32| {
-        let galley = painter.layout(text, theme::plain(size::SMALL), color, inner.width());
+    let set = |text: String, color: Color32| painter.layout(text, theme::plain(size::SMALL), color, inner.width());
+    let mut line = |galley: Arc<Galley>, color: Color32| {
         bottom.y -= galley.size().y;
         written.push(Rect::from_min_size(bottom, galley.size()));
         paint_haloed(painter, bottom, galley, color, palette.stage);
@@ -368,31 +368,37 @@ pub fn paint_caption(canvas: &Canvas, old_ghosts: bool) -> Vec<Rect> {
         return written;
     }
     let is_flat = projected.projection.perspective == 0.0;
-    line(caution(model, is_flat), palette.ink_faint);
+    let ink = palette.ink_faint;
+    let (words, exact) = caution(model, is_flat);
+    let whole = set(format!("{words}{exact}"), ink);
+    // A second line would lie over points.
+    line(if whole.rows.len() > 1 { set(words, ink) } else { whole }, ink);
     match projected.point_index.lost {
         0 => {}
-        1 => line("1 point is not shown: a coordinate of it is no number".to_owned(), palette.warn),
-        lost => line(format!("{lost} points are not shown: a coordinate of each is no number"), palette.warn),
+        1 => line(set("1 point is not shown: a coordinate of it is no number".to_owned(), palette.warn), palette.warn),
+        lost => {
+            let words = format!("{lost} points are not shown: a coordinate of each is no number");
+            line(set(words, palette.warn), palette.warn);
+        }
     }
     if let Some(note) = &model.note {
-        line(note.clone(), palette.ink_soft);
+        line(set(note.clone(), palette.ink_soft), palette.ink_soft);
     }
     paint_legend(painter, inner, model, old_ghosts, palette, &mut written);
     written
 }
 
-/// Words on how far distances in the picture can be trusted.
-fn caution(model: &StageModel, is_flat: bool) -> String {
+/// Words on how far distances in the picture can be trusted, and those that are left out where there is no room.
+fn caution(model: &StageModel, is_flat: bool) -> (String, &'static str) {
+    const EXACT: &str = " The numbers are exact.";
     let view = if is_flat { "2D" } else { "3D" };
     let percent = model.explained * 100.0;
     match (is_flat, model.is_whole) {
-        (false, true) => "All there is: the vectors have no more dimensions than the stage.".to_owned(),
+        (false, true) => ("All there is: the vectors have no more dimensions than the stage.".to_owned(), ""),
         _ if model.explained < LITTLE => {
-            format!(
-                "{view}, {percent:.0}% of the variance: points that look near may be far apart. The numbers are exact."
-            )
+            (format!("{view}, {percent:.0}% of the variance: points that look near may be far apart."), EXACT)
         }
-        _ => format!("{view} is a projection; the axes show {percent:.0}% of the variance. The numbers are exact."),
+        _ => (format!("{view} is a projection; the axes show {percent:.0}% of the variance."), EXACT),
     }
 }
 

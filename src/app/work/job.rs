@@ -86,10 +86,14 @@ mod tests {
     #[test]
     fn the_end_is_told_once_and_a_panic_is_an_end() {
         let (woken, news) = channel();
-        let mut job = Job::run(2, move || woken.send(()).expect("the test waits"), |count| {
-            count.one();
-            Ok(7)
-        });
+        let mut job = Job::run(
+            2,
+            move || woken.send(()).expect("the test waits"),
+            |count| {
+                count.one();
+                Ok(7)
+            },
+        );
         while news.recv_timeout(Duration::from_secs(60)) != Err(RecvTimeoutError::Disconnected) {}
         assert_eq!(job.progress(), Progress { done: 1, of: 2 });
         assert_eq!((job.poll(), job.poll()), (Some(Ok(7)), None));

@@ -43,7 +43,10 @@ fn grid_ui(ui: &mut Ui, cases: &[(&ComparedModel, &ComparedNumbers)]) {
     const COLUMN: f32 = 74.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     let has_names = cases.len() > 1;
-    Grid::new(ui.id().with("grid")).min_col_width(COLUMN).striped(false).show(ui, |ui| {
+    let columns = (SIDES.len() + usize::from(has_names)) as f32;
+    // In large type there is less room: then columns are as narrow as their words.
+    let room = (ui.available_width() - (columns - 1.0) * ui.spacing().item_spacing.x) / columns;
+    Grid::new(ui.id().with("grid")).min_col_width(COLUMN.min(room)).striped(false).show(ui, |ui| {
         if has_names {
             ui.label("");
         }

@@ -10,10 +10,9 @@
 //! | `keys` | Jupyter's keys, while nothing is written |
 //! | `writing` | the editor of a cell, with the notebook's keys |
 //! | `frame` | what the panel remembers, and its work of one frame |
-//! | `beat` | one beat of a talk |
+//! | `slide` | one slide of a talk |
 //! | `drafts` | what is being written, until the kernel has it |
 
-pub mod beat;
 mod cell;
 mod code_cell;
 mod compared;
@@ -26,6 +25,7 @@ mod list;
 mod outline;
 pub mod outputs;
 pub mod reference;
+pub mod slide;
 mod slider_cell;
 mod stage_card;
 mod tasks;

@@ -99,12 +99,15 @@ pub struct RunFormat {
     pub note: Option<Note>,
     /// Tokens of a block of code, for their colours.
     pub spans: Arc<[Span]>,
+    /// The width at which lines of code go on in the next one.
+    pub wrap: f32,
 }
 
 impl RunFormat {
     pub fn plain(size: f32) -> RunFormat {
         let spans = Arc::default();
-        RunFormat { face: Face::Plain, size, slanted: false, strike: false, ink: Ink::Plain, note: None, spans }
+        let (face, ink, wrap) = (Face::Plain, Ink::Plain, f32::INFINITY);
+        RunFormat { face, size, slanted: false, strike: false, ink, note: None, spans, wrap }
     }
 
     pub fn job(&self, text: &str) -> LayoutJob {
@@ -121,7 +124,7 @@ impl RunFormat {
             ..TextFormat::simple(font_id, egui::Color32::PLACEHOLDER)
         };
         let mut job = LayoutJob::single_section(text.to_owned(), format);
-        job.wrap.max_width = f32::INFINITY;
+        job.wrap.max_width = self.wrap;
         job
     }
 

@@ -116,7 +116,9 @@ impl Column<'_, '_> {
 
     fn code(&mut self, code: &str, spans: &Arc<[Span]>, top: Pos2, width: f32) -> f32 {
         let (padding_x, padding_y) = prose::CODE_PADDING;
-        let format = RunFormat { face: Face::Mono, spans: spans.clone(), ..RunFormat::plain(prose::CODE) };
+        // As in a code cell: nobody scrolls to the end of a line.
+        let wrap = (width - 2.0 * padding_x).max(0.0);
+        let format = RunFormat { face: Face::Mono, spans: spans.clone(), wrap, ..RunFormat::plain(prose::CODE) };
         let galley = self.fonts.layout_job(format.job(code));
         let ascent = galley.rows.first().and_then(|row| row.glyphs.first()).map_or(0.0, |glyph| glyph.pos.y);
         // The room below the last line belongs to no line after it.
@@ -125,16 +127,10 @@ impl Column<'_, '_> {
         let content = galley.size() + vec2(2.0 * padding_x, 2.0 * padding_y - leading.max(0.0));
         let what = What::Text { text: code.to_owned(), format, width: galley.size().x };
         let at = pos2(padding_x, padding_y + ascent);
-        let behind = self.placed.len();
-        let height = if content.x <= width {
-            self.placed.push(Placed { at: top + at.to_vec2(), what });
-            content.y
-        } else {
-            self.scroll(top, width, content, vec![Placed { at, what }])
-        };
-        let fill = What::Fill { size: vec2(width, height), role: Role::CodeBlock };
-        self.placed.insert(behind, Placed { at: top, what: fill });
-        height
+        let fill = What::Fill { size: vec2(width, content.y), role: Role::CodeBlock };
+        self.placed.push(Placed { at: top, what: fill });
+        self.placed.push(Placed { at: top + at.to_vec2(), what });
+        content.y
     }
 
     /// A place for what is wider than the column; its height.

@@ -92,7 +92,8 @@ fn text_ui(
 ) {
     let palette = Palette::of(ui.visuals().dark_mode);
     // Generous: marks and code of many lines reach far from the first baseline.
-    let rows = text.lines().count().max(1) as f32;
+    let rows_of = |line: &str| 1.0 + (line.chars().count() as f32 * format.size / format.wrap).floor();
+    let rows = text.lines().map(rows_of).sum::<f32>().max(1.0);
     let reach = format.size * (prose::STRUT.0 + prose::STRUT.1);
     let near = Rect::from_min_size(baseline - vec2(0.0, reach), vec2(width, reach * (rows + 1.0)));
     let is_link = matches!(format.note, Some(Note::Link(_) | Note::Act(_)));
@@ -126,7 +127,8 @@ fn text_ui(
         let mut job = format.job(text);
         if !format.spans.is_empty() {
             let plain = job.sections[0].format.clone();
-            job = code(text, &format.spans, &Scope::default(), &plain, palette);
+            let wrap = job.wrap;
+            job = egui::text::LayoutJob { wrap, ..code(text, &format.spans, &Scope::default(), &plain, palette) };
         }
         for section in &mut job.sections {
             section.format.strikethrough = format.strikethrough(color);

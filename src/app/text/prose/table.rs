@@ -1,4 +1,4 @@
-//! Tables: columns as wide as their text while there is room, then narrower, then scrolled.
+//! Tables: columns as wide as their text while there is room, then narrower, then in smaller letters, then scrolled.
 
 use egui::{Pos2, Rect, vec2};
 use pulldown_cmark::Alignment;
@@ -9,16 +9,29 @@ use super::inlines::{Tone, inlines, spoken};
 use super::layout::Column;
 use crate::app::theme::{prose, size};
 
+/// How much smaller letters get in a step, and the steps: to three quarters of their size.
+const SHRINK: f32 = 0.9;
+const SHRINKS: usize = 3;
+
 /// Sets `table` below `top`; the height that it takes.
 pub(super) fn set(column: &mut Column, table: &Table, top: Pos2, width: f32) -> f32 {
-    let rows = cells(column, table, width);
-    let columns = column_widths(column, &rows, table.columns.len(), width);
-    let content = columns.iter().sum::<f32>() + gaps(columns.len());
+    let (mut letters, mut rows, mut columns) = (size::BODY, Vec::new(), Vec::new());
+    let mut content = f32::INFINITY;
+    // Smaller letters, as far as they are read, before it scrolls.
+    for _ in 0..=SHRINKS {
+        rows = cells(column, table, width, letters);
+        columns = column_widths(column, &rows, table.columns.len(), width, letters);
+        content = columns.iter().sum::<f32>() + gaps(columns.len(), letters);
+        if content <= width + size::HAIRLINE {
+            break;
+        }
+        letters *= SHRINK;
+    }
     let scrolls = content > width + size::HAIRLINE;
     // A table that scrolls is set in a place of its own.
     let outer = scrolls.then(|| std::mem::take(&mut column.placed));
     let corner = if scrolls { Pos2::ZERO } else { top };
-    let height = set_rows(column, table, &rows, &columns, corner, top);
+    let height = set_rows(column, table, &rows, (&columns, letters), corner, top);
     match outer {
         None => height,
         Some(outer) => {
@@ -28,28 +41,34 @@ pub(super) fn set(column: &mut Column, table: &Table, top: Pos2, width: f32) -> 
     }
 }
 
-fn cells(column: &mut Column, table: &Table, width: f32) -> Vec<Vec<Vec<Inline>>> {
-    let tone = |row| Tone { strong: row == 0, size: size::BODY, ink: Ink::Plain };
+fn cells(column: &mut Column, table: &Table, width: f32, size: f32) -> Vec<Vec<Vec<Inline>>> {
+    let tone = |row| Tone { strong: row == 0, size, ink: Ink::Plain };
     let rows = table.rows.iter().enumerate();
     rows.map(|(i, row)| row.iter().map(|cell| inlines(cell, tone(i), width, column.images, column.live)).collect())
         .collect()
 }
 
-fn gaps(columns: usize) -> f32 {
-    2.0 * prose::CELL_PADDING.0 * columns.saturating_sub(1) as f32
+/// Room on each side of a column; where letters are smaller, columns are closer together.
+fn padding(letters: f32) -> f32 {
+    const CLOSE: f32 = 0.5;
+    prose::CELL_PADDING.0 * if letters < size::BODY { CLOSE } else { 1.0 }
 }
 
-fn column_widths(column: &mut Column, rows: &[Vec<Vec<Inline>>], columns: usize, width: f32) -> Vec<f32> {
+fn gaps(columns: usize, letters: f32) -> f32 {
+    2.0 * padding(letters) * columns.saturating_sub(1) as f32
+}
+
+fn column_widths(column: &mut Column, rows: &[Vec<Vec<Inline>>], columns: usize, width: f32, letters: f32) -> Vec<f32> {
     let mut least = vec![0.0f32; columns];
     let mut natural = vec![0.0f32; columns];
     for row in rows {
         for (i, cell) in row.iter().enumerate() {
             let (word, line) = widths(cell, column.fonts);
-            least[i] = least[i].max(word.max(prose::COLUMN_MIN).min(line));
+            least[i] = least[i].max(word.max(prose::COLUMN_MIN * letters / size::BODY).min(line));
             natural[i] = natural[i].max(line);
         }
     }
-    let room = width - gaps(columns);
+    let room = width - gaps(columns, letters);
     let (least_sum, natural_sum) = (least.iter().sum::<f32>(), natural.iter().sum::<f32>());
     if natural_sum <= room {
         return natural;
@@ -62,13 +81,13 @@ fn set_rows(
     column: &mut Column,
     table: &Table,
     rows: &[Vec<Vec<Inline>>],
-    columns: &[f32],
+    (columns, letters): (&[f32], f32),
     corner: Pos2,
     shown_at: Pos2,
 ) -> f32 {
-    let (padding_x, padding_y) = prose::CELL_PADDING;
-    let whole = columns.iter().sum::<f32>() + gaps(columns.len());
-    let strut = (prose::STRUT.0 * size::BODY, prose::STRUT.1 * size::BODY);
+    let (padding_x, padding_y) = (padding(letters), prose::CELL_PADDING.1);
+    let whole = columns.iter().sum::<f32>() + gaps(columns.len(), letters);
+    let strut = (prose::STRUT.0 * letters, prose::STRUT.1 * letters);
     let mut y = 0.0;
     for (i, row) in rows.iter().enumerate() {
         let (mut x, mut height) = (0.0, 0.0f32);

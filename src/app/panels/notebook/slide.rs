@@ -1,4 +1,4 @@
-//! One beat of a talk: a part of a text, or a cell by itself.
+//! One slide of a talk: a part of a text, or a cell by itself.
 
 use egui::Ui;
 
@@ -6,26 +6,26 @@ use crate::app::panels::notebook::NotebookPanel;
 use crate::app::text::prose::Prose;
 use crate::app::view::PanelView;
 use crate::kernel::command::Command;
-use crate::view_model::beats::{Beat, Shows};
 use crate::view_model::notebook::NotebookModel;
+use crate::view_model::slides::{Shows, Slide};
 
 use super::frame::Frame;
 use super::kinds::body_ui;
 
-/// Draws a beat as the notebook draws its cell; the stops of a walk are the stage's. Returns what it asks for.
-pub fn beat_ui(
+/// Draws a slide as the notebook draws its cell; the stops of a walk are the stage's. Returns what it asks for.
+pub fn slide_ui(
     ui: &mut Ui,
-    beat: &Beat,
+    slide: &Slide,
     model: &NotebookModel,
     state: &mut NotebookPanel,
     view: &mut PanelView,
     prose: &mut Prose,
 ) -> Vec<Command> {
-    let Some(index) = model.index(&beat.cell) else { return Vec::new() };
+    let Some(index) = model.index(&slide.cell) else { return Vec::new() };
     let cell = &model.cells[index];
     let mut frame = Frame::new(model, state, view, prose);
     frame.tells_answers = true;
-    match &beat.shows {
+    match &slide.shows {
         Shows::Text(markdown) => frame.prose_ui(ui, cell, markdown),
         Shows::Cell | Shows::Ran | Shows::Answered | Shows::Hints(_) | Shows::Solution => {
             body_ui(ui, cell, index, &mut frame)

@@ -1,6 +1,6 @@
-//! The beats of a talk: a lesson one thing at a time, each with the stage cell whose picture stands beside it.
+//! The slides of a talk: a lesson one thing at a time, each with the stage cell whose picture stands beside it.
 //!
-//! A beat is a part of a text, a cell, a step of the walk, or a reveal: outputs, the model's answer, a hint, a solution.
+//! A slide is a part of a text, a cell, a step of the walk, or a reveal: outputs, the model's answer, a hint, a solution.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,17 +21,17 @@ const ROOM: usize = 300;
 /// A formula or a picture takes the room of so many characters, and so does a line of code or a row of a table.
 const FIGURE: usize = 70;
 const LINE: usize = 30;
-/// The steps of more layers than this would be most of a talk: there each layer is one beat.
+/// The steps of more layers than this would be most of a talk: there each layer is one slide.
 const STEPPED_LAYERS: usize = 2;
 
-/// All beats of a notebook, in their order.
+/// All slides of a notebook, in their order.
 #[derive(Clone, Debug, PartialEq)]
-pub struct BeatsModel(pub Vec<Beat>);
+pub struct SlidesModel(pub Vec<Slide>);
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Beat {
+pub struct Slide {
     pub cell: CellId,
-    /// Its place among the beats of its cell.
+    /// Its place among the slides of its cell.
     pub part: usize,
     /// The section of the text, the kind of a task, or the name of a step.
     pub title: String,
@@ -69,13 +69,13 @@ pub enum Stop {
     Layer(usize),
 }
 
-impl Model for BeatsModel {
+impl Model for SlidesModel {
     type Choice = ();
 
     fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
         let cells = snapshot.notebook.cells.iter();
         let cells = cells.map(|shown| (&shown.cell.id, &*shown.cell.kind, &*shown.cell.text));
-        Some(Self(beats(cells, layers(snapshot))))
+        Some(Self(slides(cells, layers(snapshot))))
     }
 }
 
@@ -86,25 +86,28 @@ fn layers(snapshot: &Snapshot) -> usize {
     if looks { layers } else { 0 }
 }
 
-impl BeatsModel {
-    /// The first cell with a beat, from a cell on; from the beginning where there is none behind it.
+impl SlidesModel {
+    /// The first cell with a slide, from a cell on; from the beginning where there is none behind it.
     pub fn first_from(&self, snapshot: &Snapshot, cell: Option<&str>) -> Option<CellId> {
         let cells = &snapshot.notebook.cells;
         let begin = cells.iter().position(|shown| Some(&*shown.cell.id) == cell).unwrap_or(0);
-        let has_beat = |id: &CellId| self.0.iter().any(|beat| beat.cell == *id);
-        let from_there = cells.iter().skip(begin).map(|shown| &shown.cell.id).find(|id| has_beat(id));
-        from_there.or(self.0.first().map(|beat| &beat.cell)).cloned()
+        let has_slide = |id: &CellId| self.0.iter().any(|slide| slide.cell == *id);
+        let from_there = cells.iter().skip(begin).map(|shown| &shown.cell.id).find(|id| has_slide(id));
+        from_there.or(self.0.first().map(|slide| &slide.cell)).cloned()
     }
 
-    /// Index of a beat; of a part that is no longer there, the last one of its cell.
+    /// Index of a slide; of a part that is no longer there, the last one of its cell.
     pub fn index(&self, cell: &str, part: usize) -> Option<usize> {
-        self.0.iter().rposition(|beat| *beat.cell == *cell && beat.part <= part)
+        self.0.iter().rposition(|slide| *slide.cell == *cell && slide.part <= part)
     }
 }
 
-/// The beats of cells with their texts. The walk is walked once, through so many layers: at the first stage cell that
+/// The slides of cells with their texts. The walk is walked once, through so many layers: at the first stage cell that
 /// rests where attention puts the words, rather than at one that plays.
-pub fn beats<'a>(cells: impl Iterator<Item = (&'a CellId, &'a CellKind, &'a str)> + Clone, layers: usize) -> Vec<Beat> {
+pub fn slides<'a>(
+    cells: impl Iterator<Item = (&'a CellId, &'a CellKind, &'a str)> + Clone,
+    layers: usize,
+) -> Vec<Slide> {
     let ends = |kind: &CellKind| match kind {
         CellKind::Stage { time, plays, .. } if *time == 1.0 => Some(*plays > 0),
         _ => None,
@@ -133,28 +136,33 @@ pub fn beats<'a>(cells: impl Iterator<Item = (&'a CellId, &'a CellKind, &'a str)
             CellKind::Gate { .. } => {}
         }
     }
-    talk.beats
+    // A model that is open without a lesson has no stage cell, and is walked through all the same.
+    if let (None, Some(last)) = (&talk.stage, talk.slides.last()) {
+        let last = last.cell.clone();
+        talk.walk(&last, layers);
+    }
+    talk.slides
 }
 
 #[derive(Default)]
 struct Talk {
-    beats: Vec<Beat>,
+    slides: Vec<Slide>,
     /// The last heading.
     section: String,
     stage: Option<CellId>,
 }
 
 impl Talk {
-    /// Beats of one cell; without a title, that of the section.
+    /// Slides of one cell; without a title, that of the section.
     fn add(&mut self, cell: &CellId, title: &str, all: Vec<Shows>) {
-        let before = self.beats.iter().rev().take_while(|beat| beat.cell == *cell).count();
+        let before = self.slides.iter().rev().take_while(|slide| slide.cell == *cell).count();
         let title = if title.is_empty() { &self.section } else { title }.to_owned();
         let (cell, stage) = (cell.clone(), self.stage.clone());
-        let beat = |(place, shows)| {
+        let slide = |(place, shows)| {
             let (cell, title, stage) = (cell.clone(), title.clone(), stage.clone());
-            Beat { cell, part: before + place, title, shows, stage }
+            Slide { cell, part: before + place, title, shows, stage }
         };
-        self.beats.extend(all.into_iter().enumerate().map(beat));
+        self.slides.extend(all.into_iter().enumerate().map(slide));
     }
 
     fn text(&mut self, cell: &CellId, markdown: &str) {
@@ -212,7 +220,7 @@ fn parts(markdown: &str) -> Vec<(Option<String>, String)> {
             is_under_heading = false;
         }
     }
-    // A heading alone is a beat too.
+    // A heading alone is a slide too.
     parts.extend(heading.map(|heading| (Some(heading), 0..0, 0)));
     parts.into_iter().map(|(heading, part, _)| (heading, markdown[part].trim().to_owned())).collect()
 }
@@ -356,11 +364,11 @@ mod tests {
         .into();
         let told = |layers: usize| -> Vec<String> {
             let cells = cells.iter().map(|(id, kind)| (id, kind, "# A heading\n\nWords."));
-            let said = |beat: &Beat| {
-                let stage = beat.stage.as_deref().unwrap_or("-");
-                format!("{} {} {} {:?} @{stage}", beat.cell, beat.part, beat.title, beat.shows)
+            let said = |slide: &Slide| {
+                let stage = slide.stage.as_deref().unwrap_or("-");
+                format!("{} {} {} {:?} @{stage}", slide.cell, slide.part, slide.title, slide.shows)
             };
-            beats(cells, layers).iter().map(said).collect()
+            slides(cells, layers).iter().map(said).collect()
         };
         let none = [
             "opening 0  Cell @opening",
@@ -378,14 +386,18 @@ mod tests {
         assert_eq!(two.len(), none.len() + 2 * Step::ALL.len());
         assert_eq!(two[3], "move 1 embed Walk(Step { layer: 0, step: Embed }) @move");
         assert_eq!(two[18], "move 16 contextual Walk(Step { layer: 1, step: Contextual }) @move");
-        assert_eq!(told(6)[3..9].iter().filter(|beat| beat.contains("Walk(Layer(")).count(), 6);
+        let words = (CellId::from("about"), CellKind::Text { markdown: String::new() });
+        let alone = slides([(&words.0, &words.1, "# A model")].into_iter(), 6);
+        assert_eq!(alone.len(), 1 + 6, "without a stage cell the walk comes at the end");
+        assert_eq!((&*alone[6].cell, &alone[6].shows), ("about", &Shows::Walk(Stop::Layer(5))));
+        assert_eq!(told(6)[3..9].iter().filter(|slide| slide.contains("Walk(Layer(")).count(), 6);
     }
 
     #[test]
-    fn a_beat_that_is_gone_leaves_the_last_one_of_its_cell() {
+    fn a_slide_that_is_gone_leaves_the_last_one_of_its_cell() {
         let cell: CellId = "words".into();
         let kind = CellKind::Text { markdown: String::new() };
-        let model = BeatsModel(beats([(&cell, &kind, "# A\n\na\n\n# B\n\nb")].into_iter(), 0));
+        let model = SlidesModel(slides([(&cell, &kind, "# A\n\na\n\n# B\n\nb")].into_iter(), 0));
         assert_eq!(
             [model.index("words", 1), model.index("words", 7), model.index("gone", 0)],
             [Some(1), Some(1), None]

@@ -109,7 +109,7 @@ fn warnings(space: &StaticSpace) -> Vec<String> {
 pub fn about(snapshot: &Snapshot) -> String {
     let Some(space) = snapshot.space.as_deref() else { return String::new() };
     let of = match (&space.basis.fitted, snapshot.lesson.static_embedding.is_pretrained()) {
-        (Some(_), true) => "of the states of this sentence in all layers, without the first token",
+        (Some(_), true) => "of the points that were on the stage at the refit, in all layers and without a first token",
         (Some(_), false) => "of the points that were on the stage at the refit",
         (None, true) => "of the states of the model's first sentences in all layers, without their first tokens",
         (None, false) => "of the words that the lesson names",

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attune::kernel::command::{SenseCommand, SenseList, SenseSentence, SentenceCommand};
+use attune::kernel::command::{AxisCommand, SenseCommand, SenseList, SenseSentence, SentenceCommand};
 use attune::kernel::data::senses::{LISTED_MAX, MEASURED_MAX};
 use attune::kernel::scene::senses::{Note, SenseRow, SensesSnapshot};
 use attune::kernel::{Command, Kernel, Saved};
@@ -46,6 +46,27 @@ fn sentences() -> SenseList {
         (b, "i withdraw cash at the bank"),
     ];
     list("bank", &sentences)
+}
+
+/// Other words of the sentences would hide how the word's own points differ.
+#[test]
+fn axes_are_refitted_to_the_points_of_the_word_alone() {
+    let mut kernel = bank();
+    apply(&mut kernel, SenseCommand::Replace(sentences()));
+    apply(&mut kernel, SenseCommand::Show(true));
+    kernel.apply(Command::Axes(AxisCommand::ResetAll));
+    kernel.apply(Command::Axes(AxisCommand::Refit));
+    kernel.settle();
+    let snapshot = kernel.snapshot();
+    let space = snapshot.space.as_ref().expect("a space");
+    let fitted = space.basis.fitted.as_ref().expect("it was refitted");
+    let points = &senses(&kernel).points;
+    let count = points.len() * points[0].rows();
+    // The middle of the points is the middle of the picture, but for rounding.
+    for axis in 0..3 {
+        let sum: f32 = points.iter().flat_map(|layer| (0..layer.rows()).map(|row| layer.get(row, axis))).sum();
+        assert!((sum / count as f32).abs() < 1e-4 * fitted.total().sqrt() as f32, "axis {axis}: {sum}");
+    }
 }
 
 #[test]

@@ -4,6 +4,8 @@
 //! models leave what they need nowhere, and it lies far from everything else (Heimersheim & Turner 2023; Xiao et al. 2023,
 //! arXiv 2309.17453).
 
+use std::ops::{Range, RangeFrom};
+
 use crate::kernel::data::space::SharedScale;
 use crate::kernel::scene::sentence::Sentence;
 use crate::lesson::schema::Lesson;
@@ -13,6 +15,10 @@ use crate::numerics::model::activations::Interventions;
 use crate::numerics::model::{Activations, AttentionModel, Sequences};
 use crate::numerics::params::Parameters;
 use crate::numerics::spread::Spread;
+use crate::numerics::vectors::centroid;
+
+/// The embedding among the states of a token, behind the row of the table.
+const EMBEDDING: usize = 1;
 
 /// A model whose layers are looked at, and the norm that puts them on one scale.
 #[derive(Clone, Copy)]
@@ -31,7 +37,7 @@ impl Layers<'_> {
     /// Their spread in some sentences; `None` where there is none to look at.
     pub fn spread<'s>(&self, sentences: impl Iterator<Item = &'s (Sequences, Activations<f32>)>) -> Option<Spread> {
         let seen: Vec<Matrix<f32>> =
-            sentences.flat_map(|(input, activations)| self.states(input, activations)).collect();
+            sentences.flat_map(|(input, activations)| self.states(input, activations, first(input)..)).collect();
         let rows = Matrix::stacked(self.model.architecture.width, &seen);
         (rows.rows() > 0).then(|| Spread::of(&rows))
     }
@@ -47,9 +53,27 @@ impl Layers<'_> {
         self.spread(passed.collect::<Vec<_>>().iter())
     }
 
-    fn states(&self, input: &Sequences, activations: &Activations<f32>) -> Vec<Matrix<f32>> {
+    /// The spread of one word in several sentences, each with the word's pieces, as points: in the middle of its pieces.
+    /// `None` where they are fewer than two.
+    pub fn spread_of_word(&self, sentences: &[(Sequences, Activations<f32>, Range<usize>)]) -> Option<Spread> {
+        let middles = |(input, activations, pieces): &(Sequences, Activations<f32>, Range<usize>)| {
+            let mut states = self.states(input, activations, pieces.start..);
+            // A sense has no place between the table and the first layer.
+            states.remove(EMBEDDING);
+            let of_word: Vec<usize> = (0..pieces.len()).collect();
+            states.iter().flat_map(|state| centroid(state, &of_word)).collect::<Vec<f32>>()
+        };
+        // The first token is left out of the spread of a sentence too.
+        let sentences: Vec<_> = sentences.iter().filter(|(input, _, pieces)| pieces.start >= first(input)).collect();
+        let seen: Vec<f32> = sentences.iter().copied().flat_map(middles).collect();
+        let width = self.model.architecture.width;
+        (sentences.len() > 1).then(|| Spread::of(&Matrix::from_row_major(seen.len() / width, width, seen)))
+    }
+
+    /// The states of the tokens from one on: static, before all layers, and behind each.
+    fn states(&self, input: &Sequences, activations: &Activations<f32>, from: RangeFrom<usize>) -> Vec<Matrix<f32>> {
         let (count, width) = (input.words.len(), self.model.architecture.width);
-        let first = usize::from(count > 1);
+        let first = from.start;
         let from_first =
             |of: &dyn Fn(usize, usize) -> f32| Matrix::from_fn(count - first, width, |i, j| of(i + first, j));
         let table = &self.model.embedding;
@@ -60,4 +84,9 @@ impl Layers<'_> {
         let layers = layers.map(|state| Lens::see_through(lens.as_ref(), from_first(&|i, j| state.get(i, j))));
         std::iter::once(words).chain(layers).collect()
     }
+}
+
+/// The first token that counts: the one before all others is often far from them.
+fn first(input: &Sequences) -> usize {
+    usize::from(input.words.len() > 1)
 }

@@ -11,6 +11,7 @@ pub mod second;
 pub mod senses;
 pub mod sentence;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use self::interventions::check_temperature;
@@ -332,12 +333,19 @@ impl Scene {
         };
         let interventions = Arc::new(interventions::for_any_sentence(&self.interventions));
         let second = self.second.as_ref().map(|second| pass(second, &interventions));
-        let listed = self
-            .senses
-            .inputs()
-            .into_iter()
-            .map(|input| (input.clone(), Activations::of(model, live, input, None, &interventions)));
-        std::iter::once(pass(&self.frame, &self.interventions)).chain(second).chain(listed).collect()
+        std::iter::once(pass(&self.frame, &self.interventions)).chain(second).collect()
+    }
+
+    /// The same of the sentences with the word whose senses the stage shows, each with the word's pieces.
+    pub fn passes_of_senses(
+        &self,
+        model: &AttentionModel<f32>,
+        live: &Parameters<f32>,
+    ) -> Vec<(Sequences, Activations<f32>, Range<usize>)> {
+        let interventions = interventions::for_any_sentence(&self.interventions);
+        let inputs = self.senses.inputs().into_iter();
+        let pass = |input: &Sequences| Activations::of(model, live, input, None, &interventions);
+        inputs.map(|(input, pieces)| (input.clone(), pass(input), pieces)).collect()
     }
 
     /// As [`Self::run`], for the second sentence; without those that belong to the first alone.

@@ -250,9 +250,10 @@ impl Senses {
         self.run = Some(run);
     }
 
-    /// The sentences with the word as a model reads them, while they are shown.
-    pub fn inputs(&self) -> Vec<&Sequences> {
-        let read = self.found().filter_map(|(_, read, _)| Some(&read.sentence.as_ref().ok()?.input));
+    /// The sentences with the word as a model reads them, and the word's pieces there, while they are shown.
+    pub fn inputs(&self) -> Vec<(&Sequences, Range<usize>)> {
+        let read = self.found();
+        let read = read.filter_map(|(_, read, pieces)| Some((&read.sentence.as_ref().ok()?.input, pieces.clone())));
         read.filter(|_| self.is_on).collect()
     }
 

@@ -126,11 +126,7 @@ fn a_bad_formula_shows_its_source_and_says_why() {
 fn what_is_wider_than_the_column_scrolls_by_itself() {
     let sum = (1..40).map(|i| format!("x_{{{i}}}")).collect::<Vec<_>>().join("+");
     let table = "|a long heading of a column".repeat(9);
-    let wide = [
-        format!("$$y={sum}$$"),
-        format!("```\n{}\n```", "code ".repeat(80)),
-        format!("{table}|\n{}|\n{table}|", "|-".repeat(9)),
-    ];
+    let wide = [format!("$$y={sum}$$"), format!("{table}|\n{}|\n{table}|", "|-".repeat(9))];
     for markdown in wide {
         let layout = set(&markdown);
         let scrolls = layout.placed.iter().any(|placed| match &placed.what {
@@ -139,6 +135,36 @@ fn what_is_wider_than_the_column_scrolls_by_itself() {
         });
         assert!(scrolls, "{}", &markdown[..20]);
     }
+}
+
+#[test]
+fn a_long_line_of_code_goes_on_in_the_next() {
+    let line = "let sum = a + b; ".repeat(20);
+    let short = set("```\nlet sum = a;\n```");
+    let long = set(&format!("```\n{line}\n```"));
+    let is_within = |placed: &Placed| !matches!(&placed.what, What::Text { width, .. } if placed.at.x + width > WIDTH);
+    assert!(long.placed.iter().all(is_within), "{:?}", long.placed);
+    assert!(!long.placed.iter().any(|placed| matches!(placed.what, What::Scroll { .. })));
+    assert!(long.height > 3.0 * short.height, "{} of {}", long.height, short.height);
+}
+
+#[test]
+fn a_table_is_set_in_smaller_letters_before_it_scrolls() {
+    let row = |columns: usize| "| 42 % ".repeat(columns);
+    let table = |columns: usize| format!("{}|\n{}|\n{}|", row(columns), "|-".repeat(columns), row(columns));
+    let letters = |markdown: &str| {
+        let layout = set(markdown);
+        let size = |placed: &Placed| match &placed.what {
+            What::Text { format, .. } => Some(format.size),
+            _ => None,
+        };
+        let scrolls = layout.placed.iter().any(|placed| matches!(placed.what, What::Scroll { .. }));
+        (layout.placed.iter().find_map(size), scrolls)
+    };
+    let fits = (1..).take_while(|columns| letters(&table(*columns)) == letters(&table(1))).count();
+    let (smaller, scrolls) = letters(&table(fits + 2));
+    assert!(smaller < letters(&table(1)).0 && smaller.is_some() && !scrolls, "{fits} columns fit: {smaller:?}");
+    assert!(letters(&table(4 * fits)).1, "in the end it scrolls");
 }
 
 #[test]

@@ -115,7 +115,7 @@ impl Kernel {
     }
 
     /// A kernel that goes on from here beside this one, on a copy of its lesson. It shares the model, which is neither
-    /// read nor trained again, unless this kernel is itself on its way to where it was left.
+    /// read nor trained again, unless this kernel is itself on its way to where it was left. Its cells have yet to run.
     #[must_use]
     pub fn copy(&self, lesson: Arc<Lesson>) -> Self {
         let snapshot = self.snapshot();
@@ -124,7 +124,8 @@ impl Kernel {
         if is_on_its_way {
             return Self::open(lesson, Some(Saved::of(&snapshot)));
         }
-        let saved = SavedNotebook::of(&snapshot.notebook, &snapshot.lesson);
+        let mut saved = SavedNotebook::of(&snapshot.notebook, &snapshot.lesson);
+        saved.cells.iter_mut().for_each(|cell| cell.run = None);
         let (notebook, report) = Notebook::reopened(&lesson, &saved);
         let phase = Phase::Ready(Box::new(ready.copy(&lesson)));
         let mut copy = Self { own: self.own.clone(), ..Self::in_phase(phase, notebook, lesson) };

@@ -261,12 +261,20 @@ fn valid(dice: &mut Dice) -> Vec<OsString> {
     let commands: Vec<&clap::Command> = all.get_subcommands().collect();
     let command = if dice.once_in(8) { None } else { Some(*dice.pick(&commands)) };
     let mut words: Vec<OsString> = command.map(|command| command.get_name().into()).into_iter().collect();
-    let globals = all.get_arguments().filter(|arg| arg.is_global_set());
-    for arg in command.unwrap_or(&all).get_arguments().chain(globals.filter(|_| command.is_some())) {
-        if arg.is_required_set() || dice.once_in(3) {
-            words.extend(given(dice, arg));
+    let own = command.unwrap_or(&all);
+    let shuts_out = |one: &clap::Arg, other: &clap::Arg| {
+        own.get_arg_conflicts_with(one).iter().any(|shut_out| shut_out.get_id() == other.get_id())
+    };
+    let mut chosen: Vec<&clap::Arg> = Vec::new();
+    for arg in own.get_arguments() {
+        let fits = !chosen.iter().any(|other| shuts_out(arg, other) || shuts_out(other, arg));
+        if arg.is_required_set() || (fits && dice.once_in(3)) {
+            chosen.push(arg);
         }
     }
+    let globals = all.get_arguments().filter(|arg| command.is_some() && arg.is_global_set());
+    chosen.extend(globals.filter(|_| dice.once_in(3)));
+    words.extend(chosen.into_iter().flat_map(|arg| given(dice, arg)));
     words
 }
 

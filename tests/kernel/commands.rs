@@ -433,6 +433,8 @@ fn a_copy_has_the_same_model_at_once_and_goes_its_own_way() {
     let worker = Worker::spawn(lesson(), || ());
     let temperature = |degree| Command::Interventions(InterventionCommand::SetTemperature(Some(degree)));
     let turned = WeightCommand::Set { tensor: TensorName::QueryWeights.into(), row: 0, col: 1, value: 0.7 };
+    // Before it has a model there is nothing to change.
+    wait_for(&worker, |s| s.model.is_some());
     for command in [
         Command::Training(TrainingCommand::Play),
         Command::Sentence(SentenceCommand::Select(1)),

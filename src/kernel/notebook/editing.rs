@@ -114,6 +114,7 @@ impl Notebook {
             }
             CellCommand::Reset => {
                 self.runs.remove(id);
+                self.waiting.retain(|waiting| waiting != id);
                 // Where the text is the lesson's still, this is all that changes.
                 self.view.take();
                 self.change("reset of a cell", None, |document| document.reset(id, lesson))

@@ -245,7 +245,7 @@ enum What {
         stages: usize,
         /// Pictures, and the folder that they are in.
         beside: (usize, PathBuf),
-        /// It was to be live, and the model is not one for a page.
+        /// A live page was asked for, and the model is not one for a page.
         is_static: bool,
     },
     Vectors {

@@ -20,7 +20,7 @@ pub(super) struct Schedule {
     pub stop: Vec<StopRule>,
 }
 
-/// What holds where a lesson says nothing.
+/// Values where a lesson says nothing.
 pub(super) struct Usual {
     pub steps: usize,
     pub batch: usize,

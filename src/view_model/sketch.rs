@@ -54,7 +54,7 @@ impl Sketch {
         Some(Self::of_stage(&StageModel::of(&kernel.snapshot())?, is_lit))
     }
 
-    /// What the stage shows, with the ways of some of the sentence's words.
+    /// The picture of a stage, with the ways of some of the sentence's words.
     pub fn of_stage(model: &StageModel, is_lit: impl Fn(&TokenPoint) -> bool) -> Self {
         let words = if model.hides_table { &[][..] } else { &model.words[..] };
         let tokens: Vec<&TokenPoint> = model.tokens.iter().filter(|token| is_lit(token)).take(MOVES_MAX).collect();

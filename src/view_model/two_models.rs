@@ -145,7 +145,7 @@ impl TwoModels {
         chosen.or(self.words.last())
     }
 
-    /// What the pictures show.
+    /// The meaning of the pictures, in words.
     pub const WAYS: &str = "A ring is a word's static point, a disc its contextual one. Each picture has its own axes and its own scale: \
          compare which words come together in each, not where they lie.";
 

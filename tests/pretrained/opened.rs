@@ -313,7 +313,7 @@ fn worked_out(worked: &Worked) -> f64 {
     }
 }
 
-/// What is open needs none of its files for a second kernel, as a talk is.
+/// A second kernel beside an open model, as of a talk, needs none of its files.
 #[test]
 fn a_copy_of_a_kernel_reads_no_file_again() {
     let folder = with_tokenizer("bert-default");

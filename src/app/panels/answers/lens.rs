@@ -31,27 +31,27 @@ struct LensWork {
 impl LensWork {
     fn begin(snapshot: &Arc<Snapshot>, words: &LensWords, chosen: usize, ctx: &Context) -> Self {
         let count = words.labels.len();
-        let order = std::iter::once(chosen).chain((0..count).filter(move |word| *word != chosen));
         let of = |snapshot: &Snapshot, word| LensModel::of(snapshot, Some(word)).map(Arc::new);
-        let columns: Arc<Mutex<Columns>> = Arc::new(Mutex::new(vec![None; count]));
+        let known = |word| words.is_quick.then(|| of(snapshot, word)).flatten();
+        let columns: Arc<Mutex<Columns>> = Arc::new(Mutex::new((0..count).map(known).collect()));
+        let work = Self { of: snapshot.clone(), columns: columns.clone() };
         if words.is_quick {
-            let all = (0..count).map(|word| of(snapshot, word)).collect();
-            return Self { of: snapshot.clone(), columns: Arc::new(Mutex::new(all)) };
+            return work;
         }
-        let (waited_for, snapshot_of_thread, ctx) = (Arc::downgrade(&columns), snapshot.clone(), ctx.clone());
+        let (waited_for, snapshot, ctx) = (Arc::downgrade(&columns), snapshot.clone(), ctx.clone());
         std::thread::spawn(move || {
-            for word in order {
+            for word in std::iter::once(chosen).chain((0..count).filter(|word| *word != chosen)) {
                 if waited_for.strong_count() == 0 {
                     return;
                 }
-                let column = of(&snapshot_of_thread, word);
+                let column = of(&snapshot, word);
                 let Some(columns) = waited_for.upgrade() else { return };
                 // A word is there whole or not at all, whatever panicked beside it.
                 columns.lock().unwrap_or_else(PoisonError::into_inner)[word] = column;
                 ctx.request_repaint();
             }
         });
-        Self { of: snapshot.clone(), columns }
+        work
     }
 
     fn columns(&self) -> Columns {
@@ -175,7 +175,7 @@ fn table_ui(
     });
 }
 
-/// The likeliest answer behind a layer, the darker the likelier.
+/// The likeliest answer behind a layer: the stronger its colour, the likelier.
 fn cell_ui(ui: &Ui, heat: &Heat, (layer, word): (usize, usize), column: Option<&LensModel>, palette: &Palette) {
     let first = column.and_then(|column| column.layers[layer].answers.first());
     let share = first.map_or(0.0, |(_, probability)| probability.clamp(0.0, 1.0));

@@ -1,4 +1,4 @@
-//! Where an answer comes from: the terms that its logit is the sum of.
+//! The origin of an answer: the terms that its logit is the sum of.
 
 use egui::{Align2, CornerRadius, Label, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 

@@ -27,6 +27,7 @@ pub mod exp;
 pub mod feed_forward;
 mod floats;
 pub mod head_measures;
+pub mod highest;
 pub mod lens;
 pub mod linear;
 pub mod matrix;

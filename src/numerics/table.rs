@@ -5,11 +5,26 @@
 //! ```
 //!
 //! A general product first copies the table into another order, which for a few rows of `X` takes longer than the product.
-//! Here the table is read once: [`LANES`] of its rows stay in the nearest cache while every row of `X` is multiplied by
-//! them. Every sum runs in the same order, whatever rows it shares its work with: a row has the same bits in any product.
+//! Here the table is read once: some of its rows stay in the nearest cache while every row of `X` is multiplied by them,
+//! and the rows after them are already on their way. Every sum runs in the same order, whatever rows and threads it shares
+//! its work with: a row has the same bits in any product.
 
+use std::thread::available_parallelism;
+
+use super::parallel::each;
 use super::simd::{LANES, Lane, Simd, Work, dispatch};
 use super::{Matrix, Scalar};
+
+/// The most rows of `X` that are multiplied at a time: by three of the table their sums fit in 16 registers.
+const ROWS_MAX: usize = 4;
+
+/// Rows of the table between those at work and those that memory is asked for.
+const AHEAD: usize = 6;
+
+/// Multiplications that another thread is worth starting for: some milliseconds of them.
+const WORK_OF_THREAD: usize = 100_000_000;
+/// With more of them they wait for memory.
+const THREADS_MAX: usize = 4;
 
 /// `Z = X Eᵀ + b`; an empty `b` stands for none.
 ///
@@ -19,18 +34,35 @@ use super::{Matrix, Scalar};
 /// # Panics
 /// If the shapes do not fit.
 pub fn multiply_by_rows<S: Scalar>(x: &Matrix<S>, table: &Matrix<S>, b: &[S]) -> Matrix<S> {
-    assert_eq!(x.cols(), table.cols(), "products with rows: of {} and {} entries", x.cols(), table.cols());
-    assert!(b.is_empty() || b.len() == table.rows(), "products with {} rows: b ({})", table.rows(), b.len());
-    let mut z = Matrix::zeros(x.rows(), table.rows());
-    dispatch(Products { x, table, b, z: &mut z });
+    let threads = available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
+    multiply_on(threads.min(x.rows() * x.cols() * table.rows() / WORK_OF_THREAD), x, table, b)
+}
+
+fn multiply_on<S: Scalar>(threads: usize, x: &Matrix<S>, table: &Matrix<S>, b: &[S]) -> Matrix<S> {
+    let (rows, cols) = (table.rows(), table.cols());
+    assert_eq!(x.cols(), cols, "products with rows: of {} and {cols} entries", x.cols());
+    assert!(b.is_empty() || b.len() == rows, "products with {rows} rows: b ({})", b.len());
+    let mut z = Matrix::zeros(x.rows(), rows);
+    let of_thread = rows.div_ceil(threads.max(1)).max(1);
+    let mut rest: Vec<&mut [S]> = z.flat_mut().chunks_exact_mut(rows.max(1)).collect();
+    let parts = (0..rows).step_by(of_thread).map(|first| {
+        let end = rows.min(first + of_thread);
+        let z = rest.iter_mut().filter_map(|row| row.split_off_mut(..end - first)).collect();
+        Products { x, table, b, first, end, z }
+    });
+    each(parts, dispatch);
     z
 }
 
+/// Products with a stretch of the table.
 struct Products<'a, S> {
     x: &'a Matrix<S>,
     table: &'a Matrix<S>,
     b: &'a [S],
-    z: &'a mut Matrix<S>,
+    first: usize,
+    end: usize,
+    /// Of each row of `Z` the stretch.
+    z: Vec<&'a mut [S]>,
 }
 
 impl<S: Scalar> Work<S> for Products<'_, S> {
@@ -38,59 +70,100 @@ impl<S: Scalar> Work<S> for Products<'_, S> {
 
     #[inline(always)]
     fn run<V: Simd<S>>(self, simd: V) {
-        let Self { x, table, b, z } = self;
-        let rows = table.rows();
-        for first in (0..rows).step_by(LANES) {
-            let count = LANES.min(rows - first);
+        // Rows shared out evenly: 5 are 3 and 2, not 4 and 1. One alone waits for memory only, in many rows of the table.
+        let tiles = self.z.len().div_ceil(ROWS_MAX).max(1);
+        match self.z.len().div_ceil(tiles) {
+            0 | 1 => self.tiles::<V, 1, 8>(simd),
+            2 => self.tiles::<V, 2, 4>(simd),
+            3 => self.tiles::<V, 3, 3>(simd),
+            _ => self.tiles::<V, ROWS_MAX, 3>(simd),
+        }
+    }
+}
+
+impl<S: Scalar> Products<'_, S> {
+    /// In tiles of `R` rows of `X` by `C` of the table.
+    #[inline(always)]
+    fn tiles<V: Simd<S>, const R: usize, const C: usize>(self, simd: V) {
+        let Self { x, table, b, first, end, mut z } = self;
+        let tiles = z.len().div_ceil(R).max(1);
+        for begin in (first..end).step_by(C) {
             // Beyond the end the last row again, which nobody reads.
-            let of_table: [&[S]; LANES] = std::array::from_fn(
-                #[inline(always)]
-                |lane| table.row((first + lane).min(rows - 1)),
-            );
-            let mut bias = [S::zero(); LANES];
-            bias.iter_mut().zip(b.get(first..).unwrap_or_default()).for_each(|(to, &b)| *to = b);
-            let bias = simd.load(&bias);
-            for row in 0..x.rows() {
-                let mut products = [S::zero(); LANES];
-                simd.store(simd.add(dots(simd, x.row(row), of_table), bias), &mut products);
-                z.row_mut(row)[first..first + count].copy_from_slice(&products[..count]);
+            let rows = stretch::<S, C>(table, begin, end);
+            // A part with each tile: memory that is asked for much at a time keeps the rows at work waiting.
+            let [soon, after] = [begin + AHEAD, begin + AHEAD + C].map(|row| table.cols() * row.min(end));
+            let mut soon = table.flat()[soon..after].chunks((after - soon).div_ceil(tiles).max(1));
+            for (row, z) in (0..).step_by(R).zip(z.chunks_mut(R)) {
+                simd.fetch(soon.next().unwrap_or_default());
+                let mut products = [[S::zero(); C]; R];
+                multiply(simd, stretch(x, row, x.rows()), rows, &mut products);
+                for (z, products) in z.iter_mut().zip(&products) {
+                    let to = &mut z[begin - first..];
+                    to.iter_mut().zip(products).for_each(|(to, product)| *to = *product);
+                    to.iter_mut().zip(b.get(begin..).unwrap_or_default()).take(C).for_each(|(to, b)| *to += *b);
+                }
             }
         }
     }
 }
 
-/// `x · e_i` of some rows.
+/// Some rows of a matrix, the last before the end again and again beyond it. No `array::from_fn`: it is not compiled for
+/// each generation.
 #[inline(always)]
-fn dots<S: Scalar, V: Simd<S>>(simd: V, x: &[S], rows: [&[S]; LANES]) -> V::Vector {
-    let (lanes, rest) = x.as_chunks::<LANES>();
-    let mut sums = [simd.splat(S::zero()); LANES];
-    let [a, b, c, d, e, f, g, h] = rows.map(
-        #[inline(always)]
-        |row| row.as_chunks::<LANES>().0,
-    );
-    // One iterator of them all: indices would be checked for every row, and push the sums out of the registers.
-    let columns = lanes.iter().zip(a).zip(b).zip(c).zip(d).zip(e).zip(f).zip(g).zip(h);
-    for ((((((((x, a), b), c), d), e), f), g), h) in columns {
-        let x = simd.load(x);
-        for (sum, w) in sums.iter_mut().zip([a, b, c, d, e, f, g, h]) {
-            *sum = simd.mul_add(x, simd.load(w), *sum);
-        }
+fn stretch<S: Scalar, const N: usize>(of: &Matrix<S>, begin: usize, end: usize) -> [&[S]; N] {
+    let mut rows: [&[S]; N] = [&[]; N];
+    for (row, at) in rows.iter_mut().zip(begin..) {
+        *row = of.row(at.min(end - 1));
     }
-    if !rest.is_empty() {
-        let x = simd.load(&filled_up(rest));
-        for (sum, row) in sums.iter_mut().zip(&rows) {
-            *sum = simd.mul_add(x, simd.load(&filled_up(&row[row.len() - rest.len()..])), *sum);
-        }
-    }
-    simd.sums(sums)
+    rows
 }
 
-/// The last entries of a row, with zeros behind them.
+/// `x_r · e_c` of some rows.
 #[inline(always)]
-fn filled_up<S: Scalar>(rest: &[S]) -> Lane<S> {
-    let mut lane = [S::zero(); LANES];
-    lane[..rest.len()].copy_from_slice(rest);
-    lane
+fn multiply<S: Scalar, V: Simd<S>, const R: usize, const C: usize>(
+    simd: V,
+    x: [&[S]; R],
+    rows: [&[S]; C],
+    products: &mut [[S; C]; R],
+) {
+    let mut sums = [[simd.splat(S::zero()); C]; R];
+    let (x_lanes, x_rests) = lanes(x);
+    let (lanes, rests) = lanes(rows);
+    for at in 0..lanes[0].len() {
+        let mut of_rows = [simd.splat(S::zero()); C];
+        for (of_row, row) in of_rows.iter_mut().zip(&lanes) {
+            *of_row = simd.load(&row[at]);
+        }
+        for (sums, x) in sums.iter_mut().zip(&x_lanes) {
+            let x = simd.load(&x[at]);
+            for (sum, row) in sums.iter_mut().zip(&of_rows) {
+                *sum = simd.mul_add(x, *row, *sum);
+            }
+        }
+    }
+    for (r, sums) in sums.into_iter().enumerate() {
+        for (c, sum) in sums.into_iter().enumerate() {
+            let ends = x_rests[r].iter().zip(rests[c]);
+            products[r][c] = ends.fold(
+                simd.sum(sum),
+                #[inline(always)]
+                |sum, (&x, &e)| sum + x * e,
+            );
+        }
+    }
+}
+
+/// The whole lanes of rows, of lengths that the compiler knows to be the same, or each lane would be checked; and what is
+/// left.
+#[inline(always)]
+fn lanes<S, const N: usize>(rows: [&[S]; N]) -> ([&[Lane<S>]; N], [&[S]; N]) {
+    let (mut lanes, mut rests): ([&[Lane<S>]; N], [&[S]; N]) = ([&[]; N], [&[]; N]);
+    let whole = rows[0].len() / LANES;
+    for ((row, lanes), rest) in rows.iter().zip(&mut lanes).zip(&mut rests) {
+        (*lanes, *rest) = row.as_chunks();
+        *lanes = &lanes[..whole];
+    }
+    (lanes, rests)
 }
 
 #[cfg(test)]
@@ -105,7 +178,8 @@ mod tests {
     }
 
     /// Rows, entries and rows of the table that no lane divides.
-    const SHAPES: [(usize, usize, usize); 6] = [(1, 1, 1), (2, 7, 3), (3, 8, 8), (5, 19, 17), (1, 64, 30), (4, 3, 0)];
+    const SHAPES: [(usize, usize, usize); 7] =
+        [(1, 1, 1), (2, 7, 3), (3, 8, 8), (5, 19, 17), (1, 64, 30), (4, 3, 0), (0, 5, 4)];
 
     /// The largest difference from sums in double precision.
     fn error<S: Scalar>((n, width, rows): (usize, usize, usize), has_bias: bool) -> f64 {
@@ -132,10 +206,13 @@ mod tests {
 
     #[test]
     fn a_row_has_the_same_bits_in_any_product() {
-        let (x, table) = (random::<f32>(11, 37, 4), random::<f32>(21, 37, 5));
-        let all = multiply_by_rows(&x, &table, &[]);
+        let (x, table, b) = (random::<f32>(11, 37, 4), random::<f32>(22, 37, 5), random::<f32>(1, 22, 6));
+        let all = multiply_by_rows(&x, &table, b.row(0));
+        for threads in 2..6 {
+            assert_eq!(multiply_on(threads, &x, &table, b.row(0)).flat(), all.flat(), "{threads} threads");
+        }
         for i in 0..11 {
-            let alone = multiply_by_rows(&Matrix::from_row_major(1, 37, x.row(i).to_vec()), &table, &[]);
+            let alone = multiply_by_rows(&Matrix::from_row_major(1, 37, x.row(i).to_vec()), &table, b.row(0));
             assert_eq!(alone.row(0), all.row(i));
         }
     }

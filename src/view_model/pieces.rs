@@ -113,6 +113,16 @@ fn lengths(model: &ModelSnapshot, words: &Words) -> Vec<Vec<Vec<f32>>> {
 }
 
 impl StageModel {
+    /// The stage with each word as one point, also a word in pieces.
+    pub fn by_words(snapshot: &Snapshot) -> Option<Self> {
+        let stage = Self::of(snapshot)?;
+        let words = snapshot.model.as_ref().and_then(|model| Words::of(&model.sentence));
+        Some(match words {
+            Some(words) => stage.of_words(&words),
+            None => stage,
+        })
+    }
+
     /// The same with each word as one point, in the middle of its pieces.
     #[must_use]
     pub fn of_words(mut self, words: &Words) -> Self {

@@ -51,13 +51,14 @@ impl Sketch {
             kernel.settle();
         }
         let is_lit = |token: &TokenPoint| lit.is_empty() || lit.contains(&token.text);
-        Some(Self::of_stage(&StageModel::of(&kernel.snapshot())?, is_lit))
+        Some(Self::of_stage(&StageModel::by_words(&kernel.snapshot())?, is_lit))
     }
 
     /// The picture of a stage, with the ways of some of the sentence's words.
     pub fn of_stage(model: &StageModel, is_lit: impl Fn(&TokenPoint) -> bool) -> Self {
         let words = if model.hides_table { &[][..] } else { &model.words[..] };
-        let tokens: Vec<&TokenPoint> = model.tokens.iter().filter(|token| is_lit(token)).take(MOVES_MAX).collect();
+        let tokens: Vec<&TokenPoint> =
+            model.tokens.iter().filter(|token| !token.is_part && is_lit(token)).take(MOVES_MAX).collect();
         let ends = tokens.iter().flat_map(|token| [token.start, token.end]);
         let all: Vec<[f32; 3]> = words.iter().map(|word| word.at).chain(ends).collect();
         let frame = Frame::of(&all);

@@ -124,8 +124,8 @@ impl TwoModels {
         let words: Vec<WordOfBoth> = pairs.iter().enumerate().map(word).collect();
         let pictures = std::array::from_fn(|which| {
             let places: Vec<usize> = pairs.iter().map(|pair| read[which].words[pair[which]].1.start).collect();
-            let picture = |stage| Sketch::of_stage(&stage, |token| places.contains(&token.position) && !token.is_part);
-            StageModel::of([snapshot, beside][which]).map(picture).unwrap_or_default()
+            let picture = |stage| Sketch::of_stage(&stage, |token| places.contains(&token.position));
+            StageModel::by_words([snapshot, beside][which]).map(picture).unwrap_or_default()
         });
         let similarity = if pairs.len() < WORDS_MIN { Vec::new() } else { similarity(models, &read, &pairs) };
         Some(Self {

@@ -2,6 +2,7 @@
 
 use crate::lesson::schema::{Lesson, Objective};
 use crate::numerics::Matrix;
+use crate::numerics::highest::highest;
 use crate::numerics::model::generate::CannotGenerate;
 use crate::numerics::model::{AttentionModel, Classes, Pooling};
 use crate::numerics::params::Parameters;
@@ -49,17 +50,9 @@ pub fn probabilities(logits: &[f32]) -> Vec<f32> {
 
 /// The likeliest classes of one row of logits, best first.
 pub fn likeliest(logits: &[f32]) -> Vec<Answer> {
-    let mut best: Vec<Answer> = Vec::with_capacity(ANSWERS + 1);
-    for (class, probability) in probabilities(logits).into_iter().enumerate() {
-        // As in the choice of the next word: of equally likely ones the first.
-        let is_less_likely = |other: &Answer| other.probability.total_cmp(&probability).is_lt();
-        if best.len() < ANSWERS || best.last().is_some_and(is_less_likely) {
-            let at = best.partition_point(|other| !is_less_likely(other));
-            best.insert(at, Answer { class, probability });
-            best.truncate(ANSWERS);
-        }
-    }
-    best
+    let probabilities = probabilities(logits);
+    let answer = |class| Answer { class, probability: probabilities[class] };
+    highest(&probabilities, ANSWERS).into_iter().map(answer).collect()
 }
 
 /// Names of the classes: labels, or words.

@@ -4,6 +4,7 @@
 use crate::kernel::data::neighbours::{NEIGHBOURS, Neighbour, Neighbours};
 use crate::kernel::data::space::StaticSpace;
 use crate::numerics::Matrix;
+use crate::numerics::highest::highest;
 use crate::numerics::table::multiply_by_rows;
 use crate::numerics::vectors::{Similarity, dot, nearest};
 
@@ -25,40 +26,13 @@ pub fn near(space: &StaticSpace, vectors: &Matrix<f32>, except: &[Option<usize>]
     let candidates = |row: usize| {
         let vector = vectors.row(row);
         let square = dot(vector, vector);
-        let (products, squares) = (products.row(row), &*space.squares);
-        let by_cosine = highest(products, squares, |product, own| product / own.sqrt());
-        let by_distance = highest(products, squares, |product, own| 2.0 * product - own - square);
-        [by_cosine, by_distance]
+        let best = |score: fn(f32, f32, f32) -> f32| {
+            let pairs = products.row(row).iter().zip(&*space.squares);
+            highest(&pairs.map(|(product, own)| score(*product, *own, square)).collect::<Vec<_>>(), MEASURED)
+        };
+        [best(|product, own, _| product / own.sqrt()), best(|product, own, square| 2.0 * product - own - square)]
     };
     (0..vectors.rows()).map(|row| among(space, vectors.row(row), Some(candidates(row)), except[row])).collect()
-}
-
-/// The places of the words with the highest scores, by their products and squares.
-fn highest(products: &[f32], squares: &[f32], score: impl Fn(f32, f32) -> f32) -> Vec<usize> {
-    /// Scores that are worked out together, most of them all too low.
-    const STRETCH: usize = 64;
-    // The highest so far, the lowest of them last.
-    let mut found: Vec<(f32, usize)> = Vec::with_capacity(MEASURED + 1);
-    let mut scores = [0.0; STRETCH];
-    for (first, (products, squares)) in
-        (0..).step_by(STRETCH).zip(products.chunks(STRETCH).zip(squares.chunks(STRETCH)))
-    {
-        let scores = &mut scores[..products.len()];
-        let pairs = products.iter().zip(squares);
-        scores.iter_mut().zip(pairs).for_each(|(to, (&product, &own))| *to = score(product, own));
-        let least = found.get(MEASURED - 1).map_or(f32::NEG_INFINITY, |last| last.0);
-        if found.len() == MEASURED && !scores.iter().fold(false, |any, score| any | (*score > least)) {
-            continue;
-        }
-        for (place, &score) in (first..).zip(&*scores) {
-            if found.len() < MEASURED || found.last().is_some_and(|last| score > last.0) {
-                let at = found.partition_point(|other| other.0 >= score);
-                found.insert(at, (score, place));
-                found.truncate(MEASURED);
-            }
-        }
-    }
-    found.into_iter().map(|(_, place)| place).collect()
 }
 
 /// The nearest of some words, or of all, as they are measured.

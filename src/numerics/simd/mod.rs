@@ -56,6 +56,10 @@ pub trait Simd<S: Scalar>: Copy {
         self.add(self.add(ab, cd), self.add(ef, gh))
     }
 
+    /// Asks memory for what is soon read, where the processor can.
+    #[inline(always)]
+    fn fetch(self, _: &[S]) {}
+
     #[inline(always)]
     fn sum(self, x: Self::Vector) -> S {
         let mut lane = [S::zero(); LANES];

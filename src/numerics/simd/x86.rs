@@ -7,6 +7,9 @@ use pulp::{NullaryFnOnce, cast, f32x8};
 use super::{LANES, Lane, Simd, Work};
 use crate::numerics::exp::parts::*;
 
+/// Entries of a cache line, which is fetched as a whole.
+const CACHE_LINE: usize = 64 / size_of::<f32>();
+
 /// Runs work compiled for these processors.
 pub fn run<W: Work<f32>>(simd: V3, work: W) -> W::Output {
     struct Run<W>(V3, W);
@@ -84,6 +87,15 @@ impl Simd<f32> for V3 {
         let factor: f32x8 = cast(self.shl_const_u32x8::<{ MANTISSA_BITS as i32 }>(exponent));
         let power = self.mul_f32x8(power, factor);
         self.select_f32x8(self.cmp_lt_f32x8(x, lowest), self.splat_f32x8(0.0), power)
+    }
+
+    #[inline(always)]
+    fn fetch(self, x: &[f32]) {
+        use std::arch::x86_64::_MM_HINT_T1;
+        // Into the second cache: asked for in the first, the rows at work would have to wait, for it keeps few requests.
+        for line in x.chunks(CACHE_LINE) {
+            self.sse._mm_prefetch::<_MM_HINT_T1>(line.as_ptr().cast());
+        }
     }
 
     /// Pairs of rows interleave, then pairs of pairs, then halves change places.

@@ -6,6 +6,8 @@ use clap::builder::PossibleValue;
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use super::what_if::WhatIfArgs;
+
 use crate::export::file::Format;
 use crate::store::Home;
 
@@ -101,6 +103,8 @@ pub enum Action {
         lesson: PathBuf,
         #[command(flatten)]
         sentence: SentenceArgs,
+        #[command(flatten)]
+        what_if: WhatIfArgs,
     },
     /// Write a small, working, commented lesson to start from, or a copy of another.
     New {

@@ -51,7 +51,8 @@ pub fn overflow(file: &Path, lesson: &Lesson, sentence: &str, tensor: Activation
 pub fn overflow_of(snapshot: &Snapshot, file: &Path) -> Option<String> {
     let model = snapshot.model.as_ref()?;
     let sentence = &model.sentence;
-    let first = first_not_finite(&model.architecture, &sentence.activations, &sentence.answers.logits)?;
+    let first =
+        first_not_finite(&model.architecture, &model.interventions, &sentence.activations, &sentence.answers.logits)?;
     Some(overflow(file, &snapshot.lesson, &sentence.written(), first))
 }
 

@@ -16,6 +16,7 @@ mod read;
 mod render;
 mod sentence;
 mod trace;
+mod what_if;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -72,7 +73,7 @@ fn act(args: &Args) -> Result<(), Fault> {
     match &args.action {
         None => open::open(args),
         Some(Action::Check { lessons, sentence, options }) => check::check(lessons, (sentence, options), &args.common),
-        Some(Action::Trace { lesson, sentence }) => trace::trace(lesson, sentence, &args.common),
+        Some(Action::Trace { lesson, sentence, what_if }) => trace::trace(lesson, sentence, what_if, &args.common),
         Some(Action::New { lesson, from }) => new::new(lesson, from.as_deref(), &args.common),
         Some(Action::Render(request)) => render::render(request, &args.common),
         Some(Action::Export(request)) => export::export(request, &args.common),

@@ -4,19 +4,21 @@ use std::path::Path;
 
 use super::args::{Common, SentenceArgs};
 use super::fault::Fault;
+use super::what_if::WhatIfArgs;
 use super::{blame, print, progress};
 use crate::export;
 
-/// Trains the lesson and prints the trace of a sentence.
-pub fn trace(path: &Path, sentence: &SentenceArgs, common: &Common) -> Result<(), Fault> {
+/// Trains the lesson and prints the trace of a sentence, as it is with the changes that are asked for.
+pub fn trace(path: &Path, sentence: &SentenceArgs, what_if: &WhatIfArgs, common: &Common) -> Result<(), Fault> {
     let lesson = super::read::read(path, common.seed)?;
     let shows = sentence.command(&lesson)?;
     let mut kernel = progress::train(lesson, common);
-    let mut snapshot = progress::trained(&kernel, path)?;
+    progress::trained(&kernel, path)?;
     if let Some(shows) = shows {
         kernel.apply(shows);
-        snapshot = kernel.snapshot();
     }
+    what_if.apply(&mut kernel)?;
+    let snapshot = kernel.snapshot();
     if let Some(words) = blame::overflow_of(&snapshot, path) {
         return Err(Fault::Lesson(words));
     }

@@ -11,6 +11,7 @@
 //!
 //! Nothing of a lesson or an output is trusted: it is text, and never markup or a script.
 
+mod changes;
 pub mod checkpoint;
 pub mod escape;
 pub mod file;

@@ -8,6 +8,7 @@ use std::ops::Not;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
+use super::changes::Changes;
 use crate::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, StaticSpace, Token};
 use crate::lesson::schema::Objective;
 use crate::numerics::Matrix;
@@ -48,6 +49,7 @@ pub fn write(snapshot: &Snapshot, to: impl Write) -> io::Result<()> {
         vocabulary: (!is_read).then_some(&space.vocabulary),
         r#static: (!is_read).then(|| rows(&space.vectors)),
         parameters: (!is_read).then_some(Parameters(model)),
+        interventions: Changes::of(&model.interventions),
         tensors: Tensors {
             has_contributions: !is_read,
             architecture: &model.architecture,
@@ -79,6 +81,9 @@ struct Trace<'a> {
     r#static: Option<Vec<&'a [f32]>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     parameters: Option<Parameters<'a>>,
+    /// What the learner changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    interventions: Option<Changes<'a>>,
     tensors: Tensors<'a>,
 }
 
@@ -173,7 +178,7 @@ fn activation(activation: Activation) -> &'static str {
     }
 }
 
-fn visible(table: &MaskTable) -> Vec<Vec<u8>> {
+pub(super) fn visible(table: &MaskTable) -> Vec<Vec<u8>> {
     let (queries, keys) = table.size();
     (0..queries).map(|query| (0..keys).map(|key| u8::from(table.sees(query, key))).collect()).collect()
 }

@@ -28,6 +28,8 @@ pub struct HeadMap {
     pub head: usize,
     /// `Head 1`, with the layer where there are several.
     pub title: String,
+    /// The place of its block in the model.
+    pub block: usize,
     pub enabled: bool,
     /// Labels of the rows: tokens, or words of the source that looks at itself.
     pub queries: Vec<String>,
@@ -86,6 +88,7 @@ impl AttentionModel {
             HeadMap {
                 head,
                 title: labels.title(head),
+                block: model.architecture.head(head).0,
                 enabled: model.is_enabled(head),
                 queries: labels.queries(head).to_vec(),
                 keys: labels.keys(head).to_vec(),
@@ -203,6 +206,7 @@ mod tests {
         let map = |weights: [[f32; 2]; 2]| HeadMap {
             head: 0,
             title: "Head 1".to_owned(),
+            block: 0,
             enabled: true,
             queries: vec!["a".to_owned(), "b".to_owned()],
             keys: vec!["a".to_owned(), "b".to_owned()],

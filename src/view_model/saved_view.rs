@@ -29,12 +29,36 @@ pub struct SavedView {
     pub attention_as_lines: bool,
     pub attention_zoom: usize,
     pub step_as_matrices: bool,
+    pub answers: AnswersView,
+    /// None where it was kept before the panel's view was.
+    pub meaning: Option<MeaningView>,
     /// The camera, where somebody has moved it. Kept in a state that is shared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub camera: Option<SavedCamera>,
     /// Width and height of the stage, in points. Kept in a state that is shared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stage: Option<(u32, u32)>,
+}
+
+/// The part of the answers that their panel shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AnswersView {
+    #[default]
+    Answers,
+    Layers,
+    Terms,
+}
+
+/// Subjects of a comparison.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum MeaningView {
+    #[default]
+    Neighbours,
+    Sentences,
+    /// One word in several sentences.
+    Senses,
+    /// Another model on the same sentence.
+    Models,
 }
 
 /// A walk that is within the layers of a model.

@@ -12,3 +12,4 @@ mod glossary;
 mod grade;
 mod shared;
 mod watch;
+mod what_if;

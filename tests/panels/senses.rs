@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use attune::app::actions::{Action, ListChoice};
-use attune::app::panels::meaning::{MeaningPanel, MeaningView};
+use attune::app::panels::meaning::MeaningPanel;
 use attune::app::panels::senses::SENSE_WORD;
 use attune::kernel::Kernel;
 use attune::kernel::command::{AxisCommand, Command, SenseSentence};
 use attune::kernel::data::senses::SenseList;
+use attune::view_model::saved_view::MeaningView;
 use egui::{Key, Modifiers, Vec2};
 use egui_kittest::kittest::Queryable;
 

@@ -7,6 +7,7 @@ use crate::app::widgets::controls::switch_ui;
 use crate::app::widgets::sentence_field::SentenceFieldState;
 use crate::view_model::compare::CompareModel;
 use crate::view_model::neighbours::{LayerNeighbours, Measure, NeighboursModel};
+use crate::view_model::saved_view::{MeaningView, SavedView};
 use crate::view_model::senses::SensesModel;
 use crate::view_model::sentences::SentencesModel;
 use crate::view_model::two_models::TwoModels;
@@ -16,18 +17,6 @@ use super::neighbours::neighbours_ui;
 use super::senses::{SensesUiState, senses_ui};
 use super::two_models::{TwoModelsUiState, two_models_ui};
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
-
-/// Subjects of a comparison.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MeaningView {
-    #[default]
-    Neighbours,
-    Sentences,
-    /// One word in several sentences.
-    Senses,
-    /// Another model on the same sentence.
-    Models,
-}
 
 #[derive(Default)]
 pub struct MeaningPanel {
@@ -113,5 +102,17 @@ impl Panel for MeaningPanel {
             MeaningView::Senses => senses_ui(ui, &senses, &mut self.senses, &mut cx.view, cx.requests),
         }
         Some(())
+    }
+
+    fn save(&self, saved: &mut SavedView) {
+        saved.meaning = Some(self.view);
+    }
+
+    fn restore(&mut self, saved: &SavedView) {
+        if let Some(view) = saved.meaning {
+            self.view = view;
+            // What is there already has not just begun.
+            (self.is_comparing, self.has_senses, self.has_models) = (true, true, true);
+        }
     }
 }

@@ -68,7 +68,7 @@ pub fn first_overflow(snapshot: &Snapshot) -> Option<(&[String], ActivationId)> 
     let of_sentence = |sentence: &[String]| {
         let run = measure.run(sentence)?;
         let logits = answers(&measure.network, &measure.model.parameters, &run.output).logits;
-        first_not_finite(&measure.network.architecture, &run, &logits)
+        first_not_finite(&measure.network.architecture, &Interventions::default(), &run, &logits)
     };
     let sentences = &snapshot.lesson.sentences;
     sentences.iter().find_map(|sentence| Some((&sentence[..], of_sentence(sentence)?)))

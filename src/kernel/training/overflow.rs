@@ -3,6 +3,8 @@
 use std::fmt;
 
 use crate::numerics::Matrix;
+use crate::numerics::attention::Edge;
+use crate::numerics::model::activations::Interventions;
 use crate::numerics::model::{Activations, Architecture};
 use crate::numerics::params::{Parameters, TensorId};
 use crate::numerics::tensor_norms::TensorNorms;
@@ -43,9 +45,10 @@ const INPUT: &str = "X";
 const SOURCE: &str = "X[source]";
 
 /// The first tensor, in the order of the computation, with an entry that is not finite. A score of
-/// −∞ is as it should be where the mask hides the key.
+/// −∞ is as it should be where the mask hides the key, or the edge is taken out.
 pub fn first_not_finite(
     architecture: &Architecture,
+    interventions: &Interventions<f32>,
     activations: &Activations<f32>,
     logits: &Matrix<f32>,
 ) -> Option<ActivationId> {
@@ -53,16 +56,23 @@ pub fn first_not_finite(
     let source = || whole(SOURCE, activations.source.as_ref()?);
     source()
         .or_else(|| whole(INPUT, &activations.input))
-        .or_else(|| first_in_blocks(architecture, activations))
+        .or_else(|| first_in_blocks(architecture, interventions, activations))
         .or_else(|| whole("logits", logits))
 }
 
-fn first_in_blocks(architecture: &Architecture, activations: &Activations<f32>) -> Option<ActivationId> {
+fn first_in_blocks(
+    architecture: &Architecture,
+    interventions: &Interventions<f32>,
+    activations: &Activations<f32>,
+) -> Option<ActivationId> {
     let mut heads_before = 0;
     for ((b, config), block) in architecture.numbered_blocks().zip(&activations.blocks) {
         for (h, head) in (heads_before..).zip(&block.heads) {
-            let (scores, mask) = (&head.scores, &config.attention.mask);
-            let is_right = |q: usize, k: usize| scores.get(q, k).is_finite() || !mask.sees(q, k);
+            let scores = &head.scores;
+            let is_own = b >= architecture.source_blocks.len() && !config.attends_to_source();
+            let mask = interventions.mask.as_ref().filter(|_| is_own).unwrap_or(&config.attention.mask);
+            let is_out = |query, key| interventions.edges.contains(&Edge { head: h, query, key });
+            let is_right = |q: usize, k: usize| scores.get(q, k).is_finite() || !mask.sees(q, k) || is_out(q, k);
             let are_right = (0..scores.rows()).all(|q| (0..scores.cols()).all(|k| is_right(q, k)));
             let tensors = [
                 ("Q", is_finite(&head.query)),

@@ -271,8 +271,9 @@ fn origin(model: &AttentionModel<f32>, batch: &Batch, parameters: &Parameters<f3
     let first = (0..batch.input.rows.count()).find_map(|i| {
         let one = batch.sentences(i..i + 1, of_rows);
         let source = architecture.has_source().then_some(&one.source);
-        let run = Activations::of(model, parameters, &one.input, source, &Interventions::default());
-        first_activation(architecture, &run, &answers(model, parameters, &run.output).logits)
+        let none = Interventions::default();
+        let run = Activations::of(model, parameters, &one.input, source, &none);
+        first_activation(architecture, &none, &run, &answers(model, parameters, &run.output).logits)
     });
     first.map(Origin::Activation).or_else(|| largest(parameters).map(Origin::Largest))
 }

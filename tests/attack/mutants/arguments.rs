@@ -79,6 +79,11 @@ const FITTING: &[(&str, &[&str])] = &[
     ("time", &["0", "1", "0.5", "-0.0", "1e-30", "1.0"]),
     ("sentence", &["the seal sank", "a seal is happy", "seal", "", "zebra", "-", "the the the the the the the the"]),
     ("ids", &["0", "1,2,3", "0,0,0,0", "7", "1,999999", "18446744073709551615"]),
+    ("head", &["1.1=off", "1.1=0.5", "1.1=mean,1.1=uniform", "2.1=off", "0.1=off", "1.1=-1", "1.1=NaN"]),
+    ("without", &["1.1:2-1", "1.1:1-1,1.1:2-1", "1.1:9-9", "1.1:0-0", "1.18446744073709551615:1-1"]),
+    ("patch", &["1:1=1", "1:18446744073709551615=1", "0:0=0"]),
+    ("second", &["the seal sank", "zebra", ""]),
+    ("temperature", &["0.5", "1", "0", "NaN", "1e300"]),
     ("cell", &["both", "see", "intro", "near", "none", ""]),
     (
         "output",
@@ -268,8 +273,9 @@ fn valid(dice: &mut Dice) -> Vec<OsString> {
     let mut chosen: Vec<&clap::Arg> = Vec::new();
     for arg in own.get_arguments() {
         let fits = !chosen.iter().any(|other| shuts_out(arg, other) || shuts_out(other, arg));
-        // Most lessons do not read most sentences, and that is wrong usage too.
-        let chance = if ["sentence", "ids"].contains(&arg.get_id().as_str()) { 9 } else { 3 };
+        // Most lessons do not have most sentences and heads, and that is wrong usage too.
+        let often_misused = ["sentence", "ids", "head", "without", "patch", "second", "temperature"];
+        let chance = if often_misused.contains(&arg.get_id().as_str()) { 9 } else { 3 };
         if arg.is_required_set() || (fits && dice.once_in(chance)) {
             chosen.push(arg);
         }

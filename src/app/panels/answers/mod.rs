@@ -12,6 +12,7 @@ use crate::app::view::PanelView;
 use crate::kernel::command::Command;
 use crate::view_model::answers::{AnswerRow, AnswersModel, WritingPlan};
 use crate::view_model::attribution::AttributionModel;
+use crate::view_model::saved_view::{AnswersView, SavedView};
 
 use self::lens::{LensUiState, lens_ui};
 use self::origins::{Shares, attribution_ui};
@@ -19,15 +20,6 @@ use self::writing::writing_ui;
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::widgets::controls::switch_ui;
 use crate::app::widgets::traced::{ASK_HINT, ask_on, number_ui};
-
-/// The part of the answers that the panel shows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum AnswersView {
-    #[default]
-    Answers,
-    Layers,
-    Terms,
-}
 
 #[derive(Default)]
 pub struct AnswersPanel {
@@ -74,6 +66,14 @@ impl Panel for AnswersPanel {
             }
         }
         Some(())
+    }
+
+    fn save(&self, saved: &mut SavedView) {
+        saved.answers = self.view;
+    }
+
+    fn restore(&mut self, saved: &SavedView) {
+        self.view = saved.answers;
     }
 }
 

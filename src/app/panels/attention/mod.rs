@@ -82,10 +82,7 @@ impl Panel for AttentionPanel {
 }
 
 pub fn attention_ui(ui: &mut Ui, model: &AttentionModel, state: &mut AttentionPanel, view: &mut PanelView) {
-    let shown: Vec<usize> = match shown_head(model, view) {
-        Some(head) => vec![head],
-        None => (0..model.heads.len()).collect(),
-    };
+    let shown = shown_heads(model, view);
     controls_ui(ui, model, &shown, state, view);
     copy_by_key(ui, model, &shown, view.selection.reading);
     if let Some(said) = view.selection.reading.said() {
@@ -151,6 +148,16 @@ fn let_go(ui: &Ui, view: &mut PanelView) {
     if ground.clicked() || is_free && ui.rect_contains_pointer(ui.max_rect()) && is_escaped() {
         view.selection.choose_query(None);
     }
+}
+
+/// The heads that are shown: the one, or all; of the layer that is walked through, where the walk goes through layers.
+fn shown_heads(model: &AttentionModel, view: &PanelView) -> Vec<usize> {
+    if let Some(head) = shown_head(model, view) {
+        return vec![head];
+    }
+    let walked = view.walk.shown_layer().and_then(|_| model.heads.get(view.selection.head));
+    let is_shown = |map: &&HeadMap| walked.is_none_or(|walked| walked.block == map.block);
+    model.heads.iter().filter(is_shown).map(|map| map.head).collect()
 }
 
 /// Map or lines, which heads, how large, and all of it for a spreadsheet.
@@ -242,6 +249,7 @@ fn heads_choice_ui(ui: &mut Ui, model: &AttentionModel, view: &mut PanelView) {
 fn shown_words(model: &AttentionModel, shown: &[usize]) -> String {
     match shown {
         [head] if model.heads.len() > 1 => format!("the weights of {}", model.heads[*head].title.to_lowercase()),
+        _ if shown.len() < model.heads.len() => "the weights of the layer's heads".to_owned(),
         _ => "the weights of all heads".to_owned(),
     }
 }

@@ -1,0 +1,177 @@
+//! Options that change a pass of the model: a head, an edge of attention, a vector of another sentence, the temperature.
+
+use std::str::FromStr;
+
+use super::fault::Fault;
+use crate::kernel::command::{HeadSetting, InterventionCommand, PatchPlace, SentenceCommand};
+use crate::kernel::snapshot::ModelSnapshot;
+use crate::kernel::{Command, Kernel};
+use crate::lesson::issue::printable;
+use crate::numerics::attention::Edge;
+
+#[derive(Debug, clap::Args)]
+pub struct WhatIfArgs {
+    /// Set a head, such as 2.3=off for head 3 of layer 2, or several with commas: off, mean, uniform, or a number that its
+    /// output is multiplied by.
+    #[arg(long, value_name = "LAYER.HEAD=SETTING", value_delimiter = ',')]
+    pub head: Vec<HeadChange>,
+    /// Take an edge of attention out, such as 2.3:5-1 for the fifth token's look at the first, or several with commas. The
+    /// rest of the row is made to sum to 1.
+    #[arg(long, value_name = "LAYER.HEAD:QUERY-KEY", value_delimiter = ',')]
+    pub without: Vec<EdgeOut>,
+    /// Put in a vector of the second sentence, such as 2:5=4: before layer 2, in the place of the fifth token, that of its
+    /// fourth.
+    #[arg(long, value_name = "LAYER:TOKEN=FROM", requires = "second")]
+    pub patch: Option<PatchAt>,
+    /// The sentence that a patch is taken from.
+    #[arg(long, value_name = "SENTENCE", requires = "patch", allow_hyphen_values = true)]
+    pub second: Option<String>,
+    /// Divide scores by this, in place of the temperature of the lesson or model.
+    #[arg(long)]
+    pub temperature: Option<f64>,
+}
+
+/// A head by its layer and its number there, both from 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HeadAt {
+    layer: usize,
+    head: usize,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeadChange {
+    at: HeadAt,
+    setting: HeadSetting,
+}
+
+/// Tokens are counted from 1, with those that the tokenizer added.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EdgeOut {
+    at: HeadAt,
+    query: usize,
+    key: usize,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct PatchAt {
+    layer: usize,
+    token: usize,
+    from: usize,
+}
+
+/// A number from 1, as an index.
+fn index(text: &str) -> Option<usize> {
+    text.trim().parse::<usize>().ok()?.checked_sub(1)
+}
+
+fn two(text: &str, between: char) -> Option<(usize, usize)> {
+    let (first, second) = text.split_once(between)?;
+    Some((index(first)?, index(second)?))
+}
+
+impl HeadAt {
+    fn read(text: &str) -> Option<Self> {
+        two(text, '.').map(|(layer, head)| Self { layer, head })
+    }
+
+    /// The head, counted over all layers.
+    fn of(self, model: &ModelSnapshot) -> Result<usize, String> {
+        let layers = model.architecture.numbered_blocks().count();
+        if self.layer >= layers {
+            return Err(format!("there is no layer {}: the model has {layers}", self.layer + 1));
+        }
+        let heads = model.architecture.heads_of(self.layer);
+        let found = heads.clone().nth(self.head);
+        found.ok_or_else(|| {
+            format!("there is no head {} in layer {}: it has {}", self.head + 1, self.layer + 1, heads.len())
+        })
+    }
+}
+
+impl FromStr for HeadChange {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let read = || {
+            let (at, setting) = text.split_once('=')?;
+            let setting = match setting.trim() {
+                "off" => HeadSetting::Off,
+                "mean" => HeadSetting::Mean,
+                "uniform" => HeadSetting::Uniform,
+                gain => HeadSetting::Gain(gain.parse().ok()?),
+            };
+            Some(Self { at: HeadAt::read(at)?, setting })
+        };
+        read().ok_or_else(|| "expected a layer, a head and a setting, such as 2.3=off or 2.3=0.5".to_owned())
+    }
+}
+
+impl FromStr for EdgeOut {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let read = || {
+            let (at, edge) = text.split_once(':')?;
+            let (query, key) = two(edge, '-')?;
+            Some(Self { at: HeadAt::read(at)?, query, key })
+        };
+        read().ok_or_else(|| "expected a layer, a head and two tokens, such as 2.3:5-1".to_owned())
+    }
+}
+
+impl FromStr for PatchAt {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let read = || {
+            let (layer, places) = text.split_once(':')?;
+            let (token, from) = two(places, '=')?;
+            Some(Self { layer: index(layer)?, token, from })
+        };
+        read().ok_or_else(|| "expected a layer and two tokens, such as 2:5=4".to_owned())
+    }
+}
+
+impl WhatIfArgs {
+    /// Makes the changes to a trained lesson or a model, and gives the pass with them.
+    ///
+    /// # Errors
+    /// If one of them cannot be made; the option is named.
+    pub fn apply(&self, kernel: &mut Kernel) -> Result<(), Fault> {
+        let Some(model) = kernel.snapshot().model else { return Ok(()) };
+        for (option, command) in self.commands(&model) {
+            let refused = |why: &str| Fault::usage(format_args!("{option}: {}", printable(why)));
+            kernel.apply(command.map_err(|why| refused(&why))?);
+            if let Some(why) = kernel.snapshot().notice {
+                return Err(refused(&why));
+            }
+        }
+        Ok(())
+    }
+
+    /// The changes, each with its option: a patch is taken from a pass that has the others.
+    fn commands(&self, model: &ModelSnapshot) -> Vec<(&'static str, Result<Command, String>)> {
+        let heads = self.head.iter().map(|HeadChange { at, setting }| {
+            let set = |head| Command::Interventions(InterventionCommand::SetHead { head, setting: *setting });
+            ("--head", at.of(model).map(set))
+        });
+        let temperature = self.temperature.map(|temperature| {
+            let set = InterventionCommand::SetTemperature(Some(temperature));
+            ("--temperature", Ok(Command::Interventions(set)))
+        });
+        let edges = self.without.iter().map(|EdgeOut { at, query, key }| {
+            let edge = |head| Edge { head, query: *query, key: *key };
+            let remove = |head| InterventionCommand::SetEdge { edge: edge(head), is_removed: true };
+            ("--without", at.of(model).map(|head| Command::Interventions(remove(head))))
+        });
+        let second = self.second.clone().map(|second| {
+            let set = SentenceCommand::SetSecond(Some(second));
+            ("--second", Ok(Command::Sentence(set)))
+        });
+        let patch = self.patch.as_ref().map(|patch| {
+            let place = PatchPlace { block: patch.layer, position: patch.token, from: patch.from };
+            ("--patch", Ok(Command::Interventions(InterventionCommand::SetPatch(Some(place)))))
+        });
+        heads.chain(temperature).chain(edges).chain(second).chain(patch).collect()
+    }
+}

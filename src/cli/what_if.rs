@@ -15,18 +15,18 @@ pub struct WhatIfArgs {
     /// output is multiplied by.
     #[arg(long, value_name = "LAYER.HEAD=SETTING", value_delimiter = ',')]
     pub head: Vec<HeadChange>,
-    /// Take an edge of attention out, such as 2.3:5-1 for the fifth token's look at the first, or several with commas. The
-    /// rest of the row is made to sum to 1.
+    /// Remove a head's look from one token to another, such as 2.3:5-1 for the fifth token's look at the first, or several
+    /// with commas. The rest of the row is made to sum to 1.
     #[arg(long, value_name = "LAYER.HEAD:QUERY-KEY", value_delimiter = ',')]
     pub without: Vec<EdgeOut>,
-    /// Put in a vector of the second sentence, such as 2:5=4: before layer 2, in the place of the fifth token, that of its
-    /// fourth.
+    /// Patch in a vector of the second sentence, such as 2:5=4: before layer 2, the fifth token gets the vector of the second
+    /// sentence's fourth token (activation patching).
     #[arg(long, value_name = "LAYER:TOKEN=FROM", requires = "second")]
     pub patch: Option<PatchAt>,
     /// The sentence that a patch is taken from.
     #[arg(long, value_name = "SENTENCE", requires = "patch", allow_hyphen_values = true)]
     pub second: Option<String>,
-    /// Divide scores by this, in place of the temperature of the lesson or model.
+    /// Divide attention scores by this, in place of the temperature of the lesson or model.
     #[arg(long)]
     pub temperature: Option<f64>,
 }

@@ -120,11 +120,11 @@ pub fn form(lesson: &Lesson) -> Result<(Config, Readout), Vec<Unfit>> {
     if let StaticEmbedding::Pretrained(read) = &lesson.static_embedding {
         return match read.has_head {
             true => Ok((read.config.clone(), architecture.readout)),
-            false => one(&["model"], "a model without a head that guesses words", "a model with one"),
+            false => one(&["model"], "a model without a readout", "a model with one"),
         };
     }
     if matches!(model.objective, Objective::Label | Objective::Sequence(_)) {
-        let expected = "MaskedWord or NextWord, which models of BERT's and GPT-2's shape are trained to";
+        let expected = "MaskedWord or NextWord, which models of BERT's and GPT-2's shape are trained for";
         return one(&["model", "objective"], model.objective.name(), expected);
     }
     let block = &architecture.blocks[0];
@@ -175,7 +175,12 @@ pub fn form(lesson: &Lesson) -> Result<(Config, Readout), Vec<Unfit>> {
         [(&["model", "key_width"], attention.key_width), (&["model", "value_width"], attention.value_width)];
     for (field, width) in widths {
         let fits = width * attention.heads == architecture.width;
-        check(fits, field, width.to_string(), &format!("the width of a word over the number of heads ({head_width})"));
+        check(
+            fits,
+            field,
+            width.to_string(),
+            &format!("the model's width divided by its number of heads ({head_width})"),
+        );
     }
     check(attention.temperature == 1.0, &["model", "temperature"], attention.temperature.to_string(), "1");
     check(

@@ -91,7 +91,7 @@ fn read_texts(node: Node<'_>, model: Option<&ModelFolder>) -> Option<Vec<String>
 fn cannot_learn(model: &ModelFolder) -> Option<String> {
     let name = &model.name;
     if !model.has_head {
-        return Some(format!("{name} has no head that guesses words"));
+        return Some(format!("{name} has no readout that names words"));
     }
     let Some(tokenizer) = &model.tokenizer else { return Some(format!("{name} has no tokenizer")) };
     let hides = !model.config.causal && tokenizer.id_of(MASK).is_none();

@@ -50,7 +50,7 @@ fn tensors(read: &Pretrained) -> String {
     let used = read.origins.of.values().map(|origin| &origin.tensor).collect::<std::collections::BTreeSet<_>>().len();
     let names: Vec<String> = skipped.iter().map(|name| quoted(name)).collect();
     let left = if names.is_empty() { String::new() } else { format!("; not used: {}", names.join(", ")) };
-    let head = if read.has_head { "" } else { "; without a head for guesses" };
+    let head = if read.has_head { "" } else { "; no readout: it cannot name words" };
     format!("{used} tensors, all of the shapes of the config{left}{head}")
 }
 
@@ -92,7 +92,7 @@ fn pass(read: &Pretrained) -> Result<String, String> {
             let off = (row.iter().sum::<f32>() - 1.0).abs();
             if off.is_nan() || off > TOLERANCE {
                 return Err(failed(&format!(
-                    "{}: the weights of token {} are off 1 by {off:.1e}",
+                    "{}: the attention weights of token {} sum to 1 only within {off:.1e}",
                     place(head),
                     query + 1
                 )));
@@ -115,5 +115,5 @@ fn pass(read: &Pretrained) -> Result<String, String> {
 }
 
 fn failed(why: &str) -> String {
-    format!("self-test: {why}; download the model again, and if it stays so, report it")
+    format!("self-test: {why}; download the model again, and report it if this happens again")
 }

@@ -192,11 +192,12 @@ impl AnswersModel {
 
 fn question(lesson: &Lesson) -> &'static str {
     if !lesson.static_embedding.guesses_words() {
-        return "This model has no output head. A word counts as likely here if the output is similar to its row of the \
+        return "This model has no readout. A word counts as likely here if the output is similar to its row of the \
                 embedding table.";
     }
     if lesson.static_embedding.is_pretrained() && lesson.model.objective != Objective::NextWord {
-        return "Which word belongs in each place? Write [MASK] in the place of a word to hide it from the model.";
+        return "Which word belongs in each place? The model sees the words, so it mostly repeats them: write [MASK] in the \
+                place of one to hide it.";
     }
     match &lesson.model.objective {
         Objective::MaskedWord { .. } => {
@@ -254,18 +255,22 @@ pub fn said(model: &ModelSnapshot, token: usize) -> Option<String> {
 fn rows_said(rows: &[RowsRead]) -> String {
     let count = |rows: usize| if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") };
     let Some((first, others)) = rows.split_first() else { return String::new() };
-    let begins = format!("The first word took {} of every layer", count(first.computed));
+    let begins = format!("For the first new word each layer computed {}", count(first.computed));
     let kept = others.iter().take_while(|rows| rows.kept > 0).count();
     match others.len() {
         0 => format!("{begins}."),
         all if kept == all => {
-            format!("{begins}, each word after it 1: keys and values of earlier words do not change, so they are kept.")
+            format!(
+                "{begins}, for each later one only 1: keys and values of earlier words do not change, so they are kept."
+            )
         }
         _ if kept == 0 => {
-            format!("{begins}; every word after it took all rows anew, as none that was there before would still hold.")
+            format!(
+                "{begins}; for every later one all rows are computed anew, as none of the earlier ones would still hold."
+            )
         }
         _ => format!(
-            "{begins}, the next {kept} took 1 each, as keys and values of earlier words are kept. Then the sentence was \
+            "{begins}, for the next {kept} only 1 each, as keys and values of earlier words are kept. Then the sentence was \
              longer than the model reads, so every word stands at another place and all rows are computed anew."
         ),
     }

@@ -135,8 +135,10 @@ impl AttributionModel {
 fn no_sum(why: NoSum) -> &'static str {
     match why {
         NoSum::Transformed => {
-            "The readout has a layer of its own, with an activation: its answers are no sum of what the layers add."
+            "This model's readout has a nonlinear layer of its own, so a logit cannot be split into what each layer adds."
         }
-        NoSum::Blocks => "A norm stands between the layers: an answer is no sum of what the layers add.",
+        NoSum::Blocks => {
+            "A norm follows each addition in the layers, so a logit cannot be split into what each layer adds."
+        }
     }
 }

@@ -22,7 +22,7 @@ pub struct HeadRow {
     pub title: String,
     pub block: usize,
     pub enabled: bool,
-    /// How often its mix counts; none where its weights are set by hand.
+    /// The factor of its output; none where its attention weights are not its own.
     pub gain: Option<f32>,
     /// The only head that takes part.
     pub solo: bool,

@@ -17,7 +17,7 @@ pub struct LensModel {
     pub note: &'static str,
 }
 
-/// The likeliest answers behind a layer.
+/// The likeliest answers after a layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LensLayer {
     pub label: String,
@@ -27,8 +27,7 @@ pub struct LensLayer {
     pub said: String,
 }
 
-const NOTE: &str = "Each layer's vector goes through the last norm, with its own mean and deviation, and through the \
-                    readout. Early layers are not made for that, so what they seem to answer is biased; the last layer is \
+const NOTE: &str = "Each layer's vector goes through the model's final norm, if it has one, and through the readout. Early layers are not made for that, so what they seem to answer is biased; the last layer is \
                     the answer itself.";
 
 /// The words that layers can be asked about.

@@ -1,4 +1,4 @@
-//! The senses of a word: the sentences of a list, how far the word's occurrences lie apart behind each layer, and where its
+//! The senses of a word: the sentences of a list, how far the word's occurrences lie apart after each layer, and where its
 //! senses part.
 
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ pub struct SensesModel {
     /// The stage shows the word in its sentences.
     pub is_on: bool,
     pub rows: Vec<SenseRowModel>,
-    /// Scores at the static vectors and behind each layer; none until they are measured.
+    /// Scores at the static vectors and after each layer; none until they are measured.
     pub layers: Vec<SenseScores>,
     /// The words on what is still missing, or on how far the work is; `None` where all is measured.
     pub waits_for: Option<String>,
@@ -60,7 +60,7 @@ struct OccurrenceModel {
     /// `3 the bank of`
     label: String,
     sense: Option<char>,
-    /// Its places: static, and behind each layer.
+    /// Its places: static, and after each layer.
     stops: Vec<Point>,
     /// The nearest other one, at the same: its sentence, and the cosine.
     nearest: Vec<Option<(usize, f64)>>,
@@ -103,10 +103,10 @@ impl SenseCurve {
             Self::All => "Mean cosine of the word's vectors over all pairs of sentences",
             Self::Nearest => {
                 "Leave-one-out 1-nearest-neighbour score: the share of the sentences with a sense whose nearest other one, by \
-                 cosine, has the same sense (Coenen et al. 2019). Of several that are equally near, the share that does"
+                 cosine, has the same sense (after Coenen et al. 2019, who compare with the mean of each sense). Of several that are equally near, the share that does"
             }
             Self::Baseline => {
-                "The layer's anisotropy (Ethayarajh 2019): mean cosine over all pairs of different tokens in the sentences that \
+                "The layer's anisotropy (after Ethayarajh 2019): mean cosine over all pairs of different tokens in the sentences that \
                  are measured, without the first position of each and without special tokens"
             }
         }
@@ -213,7 +213,7 @@ impl SensesModel {
         scores.filter_map(|(layer, scores)| Some([layer as f64, curve.of(scores, over)?])).collect()
     }
 
-    /// The nearest other sentence behind a layer; none where all are at one place.
+    /// The nearest other sentence after a layer; none where all are at one place.
     pub fn nearest(&self, row: usize, layer: usize) -> Option<NearestModel> {
         let occurrence = self.occurrences.iter().find(|of| of.sentence == row).filter(|_| layer > 0)?;
         let (sentence, cosine) = (*occurrence.nearest.get(layer)?)?;
@@ -256,7 +256,7 @@ fn said_of(row: &SenseRow, alone_of: Option<char>) -> Option<String> {
             format!("the word stands here {count} times: the first is measured")
         }
         SenseRow::Found { note: Some(Note::SeesNothing), .. } => {
-            "the first word of a sentence sees nothing of it in this model".to_owned()
+            "the first word of a sentence cannot see the rest of it in this model".to_owned()
         }
         SenseRow::Found { note: None, .. } => {
             let sense = alone_of?;
@@ -275,7 +275,7 @@ fn waits_for(senses: &SensesSnapshot, is_training: bool) -> Option<String> {
     } else if !senses.is_on || senses.is_current {
         return None;
     } else if is_training {
-        "The weights change: measured again when training rests.".to_owned()
+        "The weights change: the sentences are measured again when training pauses.".to_owned()
     } else {
         format!("Measuring: {} of {found} sentences …", senses.progress.done)
     };
@@ -427,7 +427,7 @@ impl StageModel {
 }
 
 impl SensesModel {
-    /// The places of a point of the stage before a layer and behind it.
+    /// The places of a point of the stage before a layer and after it.
     pub fn way(&self, point: usize, layer: usize) -> Option<(Point, Point)> {
         let stops = &self.occurrences.get(point)?.stops;
         Some((*stops.get(layer)?, *stops.get(layer + 1)?))

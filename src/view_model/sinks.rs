@@ -38,7 +38,7 @@ impl Reading {
     }
 }
 
-/// A word at which most heads look.
+/// A word that gets much of the attention, averaged over all heads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sink {
     /// Its place in the sentence.
@@ -59,8 +59,8 @@ impl Sink {
         let Self { label, mean, heads: (some, all), of_weights, of_added, .. } = self;
         let percent = |share: f32| format!("{:.0} %", share * 100.0);
         let head = format!(
-            "{label} is a sink: on average it gets {} of what the words that see it give, and more than {} in {some} of \
-             {all} heads.",
+            "{label} is a sink: the words that can see it give it {} of their attention on average, and more than {} in \
+             {some} of {all} heads.",
             percent(*mean),
             percent(LEAST_WEIGHT as f32)
         );
@@ -68,15 +68,15 @@ impl Sink {
         const SHORTER: f32 = 0.9;
         let meaning = if *of_added < SHORTER * of_weights {
             format!(
-                " That need not mean much: a head with nothing to look for has to look somewhere. It has {} of all weights, \
-                 but makes only {} of the lengths that are added: its values are short.",
+                " It has {} of all weights, but makes only {} of the lengths that are added: its value vectors are short. The \
+                 usual explanation is that a head with nothing to look for still has to spend its weights, which sum to 1, \
+                 and spends them where they add little.",
                 percent(*of_weights),
                 percent(*of_added)
             )
         } else {
             format!(
-                " Here that counts: it has {} of all weights, and makes {} of the lengths that are added: its values are \
-                 not short.",
+                " Its value vectors are not short here: it has {} of all weights, and makes {} of the lengths that are added.",
                 percent(*of_weights),
                 percent(*of_added)
             )

@@ -52,7 +52,7 @@ pub struct WordInModel {
     pub looks_at: Option<(String, f64)>,
 }
 
-/// Fewer words in a wide space are alike by chance.
+/// Layers of fewer words in a wide space are alike by chance.
 const WORDS_MIN: usize = 4;
 
 impl Model for TwoModels {
@@ -151,7 +151,8 @@ impl TwoModels {
 
     /// The similarity in words.
     pub const SIMILARITY: &str = "Linear CKA (Kornblith et al. 2019): 1 where the words lie as in the other layer, whatever its width and axes. \
-         Few words are alike by chance: compare the layers, not the numbers of two sentences.";
+         With few words, and vectors much wider than that, it is high even by chance: compare the cells of this map, not the \
+         numbers of two sentences.";
 }
 
 /// The words of a sentence as a model reads them, with their tokens; not what the tokenizer added.
@@ -250,13 +251,13 @@ fn notes(names: &[String; 2], models: [&ModelSnapshot; 2], read: &[Read; 2], pai
         |which: usize| -> Vec<&str> { models[which].sentence.tokens.iter().map(|token| token.text.as_str()).collect() };
     if pieces(0) != pieces(1) {
         notes.push(
-            "The two read the sentence in other pieces, so words are compared: a word in pieces has the mean of their vectors."
+            "The two models split the sentence differently, so whole words are compared, each by the mean of its pieces' vectors."
                 .to_owned(),
         );
     }
     for which in 0..2 {
         if !models[which].made_of.static_embedding.guesses_words() {
-            notes.push(format!("{} has no output head: it answers nothing.", names[which]));
+            notes.push(format!("{} has no readout: it answers nothing.", names[which]));
         }
         let alone: Vec<String> = read[which]
             .words
@@ -270,7 +271,7 @@ fn notes(names: &[String; 2], models: [&ModelSnapshot; 2], read: &[Read; 2], pai
         }
     }
     if pairs.len() < WORDS_MIN {
-        notes.push(format!("Layers are compared from {WORDS_MIN} words on."));
+        notes.push(format!("Comparing layers needs at least {WORDS_MIN} words that both read."));
     }
     notes
 }

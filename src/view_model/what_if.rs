@@ -206,17 +206,17 @@ impl WhatIfModel {
             let what = match head.setting {
                 HeadSetting::Live => continue,
                 HeadSetting::Off => "is off".to_owned(),
-                HeadSetting::Uniform => "looks everywhere alike".to_owned(),
+                HeadSetting::Uniform => "gives every visible word the same weight".to_owned(),
                 HeadSetting::Mean => "adds its mean over the sentence".to_owned(),
-                HeadSetting::Frozen => "keeps the weights it had".to_owned(),
-                HeadSetting::Gain(gain) => format!("counts {gain} times"),
+                HeadSetting::Frozen => "keeps its earlier attention weights".to_owned(),
+                HeadSetting::Gain(gain) => format!("has its output multiplied by {gain}"),
             };
             said.push(format!("{} {what}.", head.title));
         }
         let differ =
             |hides: bool| mask.now.iter().zip(&mask.own).filter(|(now, own)| now != own && **now != hides).count();
         for (count, what) in
-            [(differ(true), "hidden that the lesson shows"), (differ(false), "shown that the lesson hides")]
+            [(differ(true), "hidden that is normally seen"), (differ(false), "seen that is normally hidden")]
         {
             match count {
                 0 => {}
@@ -226,15 +226,15 @@ impl WhatIfModel {
         }
         match &model.interventions.edges[..] {
             [edge] => said.push(said_edge(model, edge)),
-            edges if !edges.is_empty() => said.push(format!("{} edges are removed.", edges.len())),
+            edges if !edges.is_empty() => said.push(format!("{} looks are removed.", edges.len())),
             _ => {}
         }
         said.extend(model.interventions.patch.as_ref().map(|patch| said_patch(model, patch)));
         let turned = model.trained.changed_to(&model.parameters).len();
         match turned {
             0 => {}
-            1 => said.push("One weight is turned.".to_owned()),
-            turned => said.push(format!("{turned} weights are turned.")),
+            1 => said.push("One model weight is changed.".to_owned()),
+            turned => said.push(format!("{turned} model weights are changed.")),
         }
         said
     }

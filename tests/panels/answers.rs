@@ -1,5 +1,6 @@
 //! The Answers panel by label: a row is chosen, a number asked, words written.
 
+use attune::app::panels::Panel;
 use attune::app::panels::answers::AnswersPanel;
 use attune::kernel::Command;
 use attune::kernel::command::SentenceCommand;
@@ -7,6 +8,7 @@ use attune::numerics::model::generate::{Choice, Sampling};
 use attune::view_model::answers::{AnswersModel, Writing};
 use attune::view_model::attribution::AttributionModel;
 use attune::view_model::lens::{LensModel, LensWords};
+use attune::view_model::saved_view::{AnswersView, SavedView};
 use egui::{Key, Vec2};
 use egui_kittest::kittest::Queryable;
 
@@ -29,6 +31,19 @@ fn a_row_is_chosen_a_number_asked_and_words_written() {
     assert_eq!(panel.view().trail.entry(), Some(first.answers[0].entry));
     click(&mut panel, "Write on");
     assert!(panel.query_by_label("Each time the likeliest word.").is_some());
+}
+
+#[test]
+fn the_view_is_kept_with_the_work() {
+    let mut panel = PanelHarness::new(form("next_word"), SIZE, AnswersPanel::default());
+    let mut saved = SavedView::default();
+    click(&mut panel, "Why");
+    panel.panel().save(&mut saved);
+    assert_eq!(saved.answers, AnswersView::Terms);
+    let mut restored = AnswersPanel::default();
+    restored.restore(&saved);
+    let panel = PanelHarness::new(form("next_word"), SIZE, restored);
+    assert!(panel.query_by_label("by layer").is_some());
 }
 
 #[test]
@@ -69,7 +84,7 @@ fn rows_that_do_not_change_are_seen() {
     let Writing::Can { written: Some(written), .. } = &model.writing else { panic!("nothing is written") };
     let tokens = panel.snapshot().model.expect("a model").sentence.tokens.len();
     assert_eq!((written.rows[0].computed, written.rows[0].kept), (tokens, 0));
-    assert!(written.rows_said.starts_with(&format!("The first word took {tokens} rows of every layer")));
+    assert!(written.rows_said.starts_with(&format!("For the first new word each layer computed {tokens} rows")));
     assert!(panel.query_all_by_label(&written.rows_said).count() > 0, "{}", written.rows_said);
 }
 
@@ -116,8 +131,8 @@ fn each_layer_and_each_head_say_what_they_have_to_do_with_the_answer() {
 fn an_answer_without_terms_says_why() {
     let mut panel = PanelHarness::new(form("encoder"), SIZE, AnswersPanel::default());
     click(&mut panel, "Why");
-    assert!(panel.query_by_label_contains("The readout has a layer of its own").is_some());
+    assert!(panel.query_by_label_contains("This model's readout has a nonlinear layer").is_some());
     let mut panel = PanelHarness::new(form("label"), SIZE, AnswersPanel::default());
     click(&mut panel, "Layer by layer");
-    assert!(panel.query_by_label_contains("No layer answers at a single word here").is_some());
+    assert!(panel.query_by_label_contains("This model gives no answer for each single word").is_some());
 }

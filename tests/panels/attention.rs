@@ -9,14 +9,14 @@ use attune::kernel::command::{InterventionCommand, SentenceCommand};
 use attune::kernel::{Command, Kernel};
 use attune::numerics::attention::{Mask, MaskTable};
 use attune::quantity::Quantity;
-use attune::view_model::attention::AttentionModel;
+use attune::view_model::attention::{AttentionModel, HeadMap};
 use attune::view_model::sentence_arcs::{Pair, WordAt};
 use attune::view_model::sinks::Reading;
 use egui::{Event, Key, PointerButton, Pos2, Ui, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
-use crate::common::lessons::{APPLE, kernel, small};
+use crate::common::lessons::{APPLE, form, kernel, small};
 use crate::live::PanelHarness;
 use crate::pointer::{click, press, wheel};
 
@@ -50,6 +50,28 @@ fn both_maps_of_apple_are_whole_in_a_small_window() {
             let last = panel.get_by_label(&format!("Query apple₂ in head {head}")).rect();
             assert!(last.bottom() <= size.y && last.height() >= 12.0, "{size:?}: {last:?} of head {head}");
         }
+    }
+}
+
+#[test]
+fn on_the_walk_through_a_layer_the_maps_are_its_own() {
+    let mut panel = PanelHarness::new(form("next_word"), Vec2::new(420.0, 640.0), AttentionPanel::default());
+    let heads = panel.model::<AttentionModel>().heads.clone();
+    let shown = |panel: &PanelHarness<AttentionPanel>| -> Vec<usize> {
+        let is_shown =
+            |map: &&HeadMap| panel.query_by_label(&format!("Weights of {}", map.title.to_lowercase())).is_some();
+        heads.iter().filter(is_shown).map(|map| map.block).collect()
+    };
+    assert!(heads.iter().any(|map| map.block == 1));
+    panel.view_mut().walk.set_layers(2);
+    for layer in [1, 0] {
+        panel.view_mut().walk.walk_to_layer(layer);
+        panel.view_mut().walk.advance(f32::INFINITY);
+        let of_layer = heads.iter().find(|map| map.block == layer).expect("a head");
+        panel.view_mut().selection.follow_head(of_layer.head);
+        panel.run_steps(3);
+        let shown = shown(&panel);
+        assert!(!shown.is_empty() && shown.iter().all(|block| *block == layer), "layer {layer}: {shown:?}");
     }
 }
 

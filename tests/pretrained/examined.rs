@@ -54,7 +54,9 @@ fn a_model_whose_numbers_overflow_fails_its_self_test() {
     let faults = examined(&folder.0).faults;
     assert_eq!(
         faults,
-        ["self-test: the output of layer 2 is not finite; download the model again, and if it stays so, report it"]
+        [
+            "self-test: the output of layer 2 is not finite; download the model again, and report it if this happens again"
+        ]
     );
     let (code, text) = said(&["check", &folder.0.display().to_string()]);
     assert_eq!(code, Some(1), "{text}");

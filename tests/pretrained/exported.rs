@@ -163,7 +163,7 @@ fn forms_that_no_folder_holds_are_refused_by_name() {
         (encoder("scale: false"), "scale: found false; expected true, as in BERT's shape"),
         (
             encoder("key_width: 3"),
-            "key_width: found 3; expected the width of a word over the number of heads (6), as in BERT's shape",
+            "key_width: found 3; expected the model's width divided by its number of heads (6), as in BERT's shape",
         ),
         (
             encoder("mask: Custom([[true]])"),
@@ -192,7 +192,7 @@ fn forms_that_no_folder_holds_are_refused_by_name() {
         (decoder("readout: Transformed"), "readout: found Transformed; expected Tied or Linear, as in GPT-2's shape"),
         (
             text("label"),
-            "objective: found Label; expected MaskedWord or NextWord, which models of BERT's and GPT-2's shape are trained to",
+            "objective: found Label; expected MaskedWord or NextWord, which models of BERT's and GPT-2's shape are trained for",
         ),
     ];
     for (text, expected) in cases {

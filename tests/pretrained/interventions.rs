@@ -254,7 +254,7 @@ fn changes_and_what_they_do_to_the_answers_are_said() {
     change_all(&mut kernel);
     let said = WhatIfModel::of(&kernel.snapshot()).expect("a model").said.join(" ");
     assert!(said.contains("Layer 1, head 2 adds its mean over the sentence."), "{said}");
-    assert!(said.contains("2 edges are removed."), "{said}");
+    assert!(said.contains("2 looks are removed."), "{said}");
     let first = &model(&kernel).sentence.tokens[1].text.clone();
     assert!(said.contains(&format!("Before layer 3, “{first}” has the vector of “")), "{said}");
 }

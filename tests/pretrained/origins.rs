@@ -147,7 +147,7 @@ fn a_head_that_is_off_takes_its_share_with_it() {
 fn what_is_no_sum_says_why() {
     assert_eq!(terms_of(&shown("bert-wild"), 0, 0), Some(Err(NoSum::Transformed)));
     let said = AttributionModel::of(&shown("bert-wild"), (None, None)).expect("a model").expect_err("no sum");
-    assert!(said.starts_with("The readout has a layer of its own"), "{said}");
+    assert!(said.starts_with("This model's readout has a nonlinear layer"), "{said}");
     assert_eq!(terms_of(&shown("gpt2-wild"), IDS.len(), 0), None);
     assert!(layer_answers(&shown("gpt2-wild"), IDS.len()).is_none());
     let label = form("label").snapshot();

@@ -63,7 +63,7 @@ fn a_model_without_a_head_answers_nothing() {
     body.put(&folder);
     let second = snapshot_of(&folder, TEXT);
     let both = compared(&snapshot("bert-wild", TEXT), second.clone());
-    assert_eq!(both.notes, [format!("{} has no output head: it answers nothing.", second.lesson.title)]);
+    assert_eq!(both.notes, [format!("{} has no readout: it answers nothing.", second.lesson.title)]);
     assert!(both.words.iter().all(|word| !word.of[0].answers.is_empty() && word.of[1].answers.is_empty()));
     assert!(both.similarity[3][3].is_some_and(|alike| alike > 0.999), "its layers are compared");
 }
@@ -72,11 +72,15 @@ fn a_model_without_a_head_answers_nothing() {
 fn two_tokenizers_are_compared_by_words() {
     let both = compared(&snapshot("bert-wild", TEXT), snapshot("gpt2-wild", TEXT));
     assert_eq!(both.refusal, None);
-    assert!(both.notes.iter().any(|note| note.contains("in other pieces")), "{:?}", both.notes);
+    assert!(both.notes.iter().any(|note| note.contains("differently")), "{:?}", both.notes);
     assert_eq!(both.words.len(), 5, "{:?}", both.words);
     assert_eq!((both.similarity.len(), both.similarity[0].len()), (4, 4), "embeddings and three layers each");
     assert!(both.similarity.iter().flatten().all(|alike| alike.is_some_and(|alike| (0.0..=1.0).contains(&alike))));
     assert!(both.said.as_deref().is_some_and(|said| said.starts_with("Most alike are layer ")), "{:?}", both.said);
+    let labels: Vec<&str> = both.words.iter().map(|word| word.label.as_str()).collect();
+    for picture in &both.pictures {
+        assert_eq!(picture.moves.iter().map(|way| way.label.as_str()).collect::<Vec<_>>(), labels, "words, not pieces");
+    }
     let river = both.words.last().expect("words");
     assert_eq!(both.chosen(None), Some(river), "the last where none is chosen");
     assert_eq!(both.chosen(Some(2)).map(|word| word.label.as_str()), Some("bank"), "behind [CLS] and the");
@@ -97,7 +101,7 @@ fn what_does_not_fit_is_said() {
     refused(Arc::new(kernel.snapshot()), "ocean");
     let few = compared(&snapshot("bert-wild", "a bank"), snapshot("gpt2-wild", "a bank"));
     assert!(
-        few.similarity.is_empty() && few.notes.iter().any(|note| note.contains("from 4 words on")),
+        few.similarity.is_empty() && few.notes.iter().any(|note| note.contains("at least 4 words")),
         "{:?}",
         few.notes
     );

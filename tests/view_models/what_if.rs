@@ -60,11 +60,11 @@ fn the_unchanged_result_stands_beside_the_changed_one() {
         (Command::Interventions(InterventionCommand::SetScale(Some(false))), "Scores are not divided by √3."),
         (
             Command::Interventions(InterventionCommand::SetHead { head: 1, setting: HeadSetting::Uniform }),
-            "Head 2 looks everywhere alike.",
+            "Head 2 gives every visible word the same weight.",
         ),
         (
             Command::Interventions(InterventionCommand::ToggleMask { query: 1, key: 0 }),
-            "One pair is hidden that the lesson shows.",
+            "One pair is hidden that is normally seen.",
         ),
         (
             Command::Weights(WeightCommand::Set {
@@ -73,7 +73,7 @@ fn the_unchanged_result_stands_beside_the_changed_one() {
                 col: 0,
                 value: 3.0,
             }),
-            "One weight is turned.",
+            "One model weight is changed.",
         ),
     ];
     for (command, said) in commands {

@@ -69,7 +69,7 @@ impl Panel for MeaningPanel {
         let mut views = vec![
             (MeaningView::Neighbours, "Neighbours", "The words near one word, before attention and after"),
             (MeaningView::Sentences, "Two sentences", "One word in two sentences: how far attention takes them apart"),
-            (MeaningView::Senses, "Senses", "One word in up to 20 sentences: behind which layer its senses part"),
+            (MeaningView::Senses, "Senses", "One word in up to 20 sentences: after which layer its senses part"),
         ];
         if beside.is_some() {
             views.push((MeaningView::Models, "Two models", "This model and the one beside it on the same sentence"));

@@ -1,4 +1,4 @@
-//! The senses of a word: a list of sentences that is edited in place, and a curve of how far the senses lie apart behind each
+//! The senses of a word: a list of sentences that is edited in place, and a curve of how far the senses lie apart after each
 //! layer.
 
 use egui::{
@@ -124,7 +124,7 @@ fn foot_ui(ui: &mut Ui, model: &SensesModel, asked: &mut Vec<SenseCommand>, acti
 /// The purpose of the panel, and the lesson's own sentences.
 fn empty_ui(ui: &mut Ui, model: &SensesModel, asked: &mut Vec<SenseCommand>) {
     let words = "One word in 2 to 20 sentences on one stage. Say with a letter which sentences use it in the same sense, and see \
-                 behind which layer the senses part.";
+                 after which layer the senses part.";
     ui.add(Label::new(words).wrap());
     if let Some(list) = &model.suggestion {
         let words = format!("{} sentences with “{}”", list.sentences.len(), list.word);
@@ -362,7 +362,7 @@ fn look_along(
             _ => view.walk.pass_to(wanted),
         }
     }
-    response.clone().on_hover_text("Click, drag or the arrow keys: the words behind that layer");
+    response.clone().on_hover_text("Click, drag or the arrow keys: the words after that layer");
 }
 
 fn line_of(curve: SenseCurve, palette: &Palette) -> (egui::Color32, LineStyle) {

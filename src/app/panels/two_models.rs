@@ -54,14 +54,15 @@ fn word_ui(ui: &mut Ui, word: &WordOfBoth, names: &[String; 2]) {
             }
             if let Some((other, weight)) = looks_at {
                 let hint =
-                    "The word that it looks at most, other than itself: the mean weight α over all heads of all layers";
+                    "Of the other words that both models read, the one that gets most attention from here: the mean weight α over all heads of all layers. Special tokens are left out; they often get more";
                 ui.add(Label::new(format!("looks at {other} ({weight:.2})")).truncate()).on_hover_text(hint);
             }
         }
     });
     if let Some(cosine) = word.attention {
-        let hint = "Cosine of its mean attention weights over all heads in the one model and in the other, over the words of both";
-        ui.label(format!("Their attention here is alike by a cosine of {cosine:.2}.")).on_hover_text(hint);
+        let hint =
+            "Of the mean attention weights over all heads in the one model and in the other, over the words of both";
+        ui.label(format!("Cosine between the two models' attention from this word: {cosine:.2}.")).on_hover_text(hint);
     }
 }
 
@@ -137,7 +138,9 @@ fn similarity_ui(ui: &mut Ui, model: &TwoModels, state: &mut TwoModelsUiState) {
     let under = response.hover_pos().and_then(|at| heat.at(at));
     let response = response.on_hover_text_at_pointer(match under {
         Some(cell) => said(cell),
-        None => "Rows: layers here. Columns: layers beside it. 0 is the embeddings".to_owned(),
+        None => {
+            format!("Rows: layers of {}. Columns: layers of {}. 0 is the embeddings", model.names[0], model.names[1])
+        }
     });
     ui.weak(if response.has_focus() { said(state.cursor) } else { model.said.clone().unwrap_or_default() });
     ui.add(Label::new(RichText::new(TwoModels::SIMILARITY).weak()).wrap());

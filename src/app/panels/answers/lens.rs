@@ -62,7 +62,7 @@ impl LensWork {
 /// Draws the lens at every word and at the chosen one. A click on a word chooses it.
 pub fn lens_ui(ui: &mut Ui, snapshot: &Arc<Snapshot>, state: &mut LensUiState, view: &mut PanelView) {
     let Some(words) = LensWords::of(snapshot) else {
-        let why = "No layer answers at a single word here: that needs a model that answers at each word.";
+        let why = "This model gives no answer for each single word, so there is nothing to show layer by layer.";
         ui.add(Label::new(RichText::new(why).weak()).wrap());
         return;
     };
@@ -93,9 +93,9 @@ pub fn lens_ui(ui: &mut Ui, snapshot: &Arc<Snapshot>, state: &mut LensUiState, v
 fn progress(columns: &Columns) -> String {
     let (known, all) = (columns.iter().flatten().count(), columns.len());
     if known < all {
-        return format!("The likeliest answer behind each layer: {known} of {all} words so far …");
+        return format!("The likeliest answer after each layer: {known} of {all} words so far …");
     }
-    "The likeliest answer behind each layer, at each word. The stronger the colour, the likelier.".to_owned()
+    "The likeliest answer after each layer, at each word. The stronger the colour, the likelier.".to_owned()
 }
 
 /// A row for each layer, a column for each word.
@@ -175,7 +175,7 @@ fn table_ui(
     });
 }
 
-/// The likeliest answer behind a layer: the stronger its colour, the likelier.
+/// The likeliest answer after a layer: the stronger its colour, the likelier.
 fn cell_ui(ui: &Ui, heat: &Heat, (layer, word): (usize, usize), column: Option<&LensModel>, palette: &Palette) {
     let first = column.and_then(|column| column.layers[layer].answers.first());
     let share = first.map_or(0.0, |(_, probability)| probability.clamp(0.0, 1.0));

@@ -52,9 +52,17 @@ pub fn attribution_ui(
         }
         ui.add_space(size::GAP_TIGHT);
         let ways = [
-            (Shares::Layers, "by layer", "What each layer adds"),
-            (Shares::Heads, "by head", "What each head of each layer adds, the largest first"),
-            (Shares::Looks, "by look", "What each head adds for each word that it looks at, the largest first"),
+            (
+                Shares::Layers,
+                "by layer",
+                "What each layer adds directly; what later layers make of it is counted as theirs",
+            ),
+            (Shares::Heads, "by head", "What each head of each layer adds directly, the largest first"),
+            (
+                Shares::Looks,
+                "by look",
+                "What each head adds directly for each word that it looks at, the largest first",
+            ),
         ];
         switch_ui(ui, shares, &ways);
         let listed = match shares {

@@ -31,7 +31,10 @@ pub fn writing_ui(ui: &mut Ui, writing: &Writing, plan: &mut WritingPlan) -> Opt
             let label = ui.label("τ");
             let slider = Slider::new(&mut plan.temperature, TEMPERATURE.0..=TEMPERATURE.1).logarithmic(true);
             let slider = ui.add(slider.max_decimals(2)).labelled_by(label.id);
-            hint(slider, "Logits are divided by it: low is nearly the likeliest, high is nearly chance");
+            hint(
+                slider,
+                "Sampling temperature: logits are divided by it, low is nearly the likeliest, high is nearly chance",
+            );
         }
     });
     if plan.draws {
@@ -41,7 +44,7 @@ pub fn writing_ui(ui: &mut Ui, writing: &Writing, plan: &mut WritingPlan) -> Opt
         let label = ui.label("words");
         let count = ui.add(DragValue::new(&mut plan.count).range(1..=most)).labelled_by(label.id);
         hint(count, format!("How many at once, from 1 to {most}: drag, or click and type"));
-        let tip = "With the weights in use; temperature, mask and heads as the lesson has them";
+        let tip = "With the weights in use, but without the changes to temperature, mask and heads";
         if ui.add(Button::new("Write on")).on_hover_text(tip).clicked() {
             command = Some(plan.command());
         }

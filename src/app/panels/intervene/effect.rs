@@ -15,7 +15,7 @@ use crate::app::widgets::traced::number_ui;
 /// The weights of the chosen word in the head that the walk is through; `names_heads`: with a row of heads to choose from.
 pub fn effect_ui(ui: &mut Ui, model: &WhatIfModel, names_heads: bool, view: &mut PanelView) -> Option<Command> {
     let Some((query, effect)) = view.selection.query.and_then(|query| Some((query, model.effects.get(query)?))) else {
-        ui.weak("Choose a word above, to see its weights beside the unchanged ones, and to take out single looks.");
+        ui.weak("Choose a word above, to see its weights beside the unchanged ones, and to remove single looks.");
         return None;
     };
     let shown = effect.rows.iter().find(|row| row.head == view.selection.head).or(effect.rows.first());
@@ -70,11 +70,10 @@ pub fn said(model: &WhatIfModel, query: Option<usize>) -> Vec<String> {
     let chosen = query.and_then(|query| Some((query, model.effects.get(query)?)));
     let Some((token, effect)) = chosen else {
         let most = model.effects.iter().enumerate().max_by(|a, b| a.1.moved.total_cmp(&b.1.moved));
-        let said =
-            most.map(|(token, effect)| format!("Most of all {} moved, by {:.3}.", model.tokens[token], effect.moved));
+        let said = most.map(|(token, effect)| format!("{} moved most, by {:.3}.", model.tokens[token], effect.moved));
         return said.into_iter().collect();
     };
-    let moved = format!("{} is {:.3} away from its ghost.", model.tokens[token], effect.moved);
+    let moved = format!("{} moved by {:.3}.", model.tokens[token], effect.moved);
     let near = match &effect.nearest {
         [Some(before), Some(now)] if before.0 == now.0 => {
             Some(format!("Nearest stays {}: cosine {:.3}, was {:.3}.", now.0, now.1, before.1))
@@ -87,7 +86,7 @@ pub fn said(model: &WhatIfModel, query: Option<usize>) -> Vec<String> {
     std::iter::once(moved).chain(near).collect()
 }
 
-/// A bar for each key: filled now, and an outline where it was; with a box that takes the edge to it out.
+/// A bar for each key: filled now, and an outline where it was; with a box that removes the look at it.
 fn bars_ui(ui: &mut Ui, row: &EffectRow, model: &WhatIfModel, query: usize, view: &mut PanelView) -> Option<Command> {
     const WORD: f32 = 98.0;
     const NUMBERS: f32 = 112.0;
@@ -115,7 +114,7 @@ fn bars_ui(ui: &mut Ui, row: &EffectRow, model: &WhatIfModel, query: usize, view
                 let mut looks = !edge.is_removed;
                 let response = checkbox_ui(ui, &mut looks, text);
                 response.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, true, looks, &name));
-                let tip = "Unchecked, this edge is taken out, and the others of the row are made to sum to 1";
+                let tip = "Unchecked, this look is removed, and the rest of the row is rescaled to sum to 1";
                 if response.on_hover_text(format!("{name}. {tip}")).changed() {
                     command = Some(edge.toggled());
                 }

@@ -112,14 +112,14 @@ fn setting_ui(ui: &mut Ui, row: &HeadRow, head: &HeadState, heads: usize, view: 
         }
         for (setting, words, hint) in [
             (HeadSetting::Live, "live", "It looks where its scores say"),
-            (HeadSetting::Off, "off", "It mixes nothing, and adds nothing"),
+            (HeadSetting::Off, "off", "It adds nothing (zero ablation)"),
             (
                 HeadSetting::Mean,
                 "mean",
-                "It adds the same everywhere: the mean of its outputs over all positions of the sentence",
+                "It adds the same everywhere: the mean of its outputs over all positions of the sentence (mean ablation)",
             ),
-            (HeadSetting::Uniform, "uniform", "Every word in sight weighs the same"),
-            (HeadSetting::Frozen, "frozen", "Its weights stay as they are now, whatever else is turned"),
+            (HeadSetting::Uniform, "uniform", "Every word it can see gets the same weight"),
+            (HeadSetting::Frozen, "frozen", "Its attention weights stay as they are now, whatever else you change"),
         ] {
             let is_chosen = head.setting == setting && !head.solo;
             let response = ui.selectable_label(is_chosen, words);
@@ -133,7 +133,7 @@ fn setting_ui(ui: &mut Ui, row: &HeadRow, head: &HeadState, heads: usize, view: 
             let response = ui.selectable_label(head.solo, "solo");
             let name = format!("{} alone", head.title);
             response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, head.solo, &name));
-            if response.on_hover_text("Only this head takes part; again: all do").clicked() {
+            if response.on_hover_text("Switches all other heads off; click again to undo").clicked() {
                 command = Some(Command::Interventions(InterventionCommand::Solo((!head.solo).then_some(head.head))));
             }
         }
@@ -152,7 +152,7 @@ fn gain_ui(ui: &mut Ui, head: &HeadRow) -> Option<Command> {
         let slider = ui.add_enabled(head.gain.is_some(), slider);
         slider.widget_info(|| egui::WidgetInfo::slider(head.gain.is_some(), f64::from(before), &name));
         let tip = "Gain of this head's output: 0 is off, 1 as trained; double-click: 1";
-        let slider = hint(slider, tip).on_disabled_hover_text("Its weights are set by hand");
+        let slider = hint(slider, tip).on_disabled_hover_text("No gain while the head is uniform or frozen");
         if slider.double_clicked() {
             gain = 1.0;
         }

@@ -121,7 +121,7 @@ fn summary_ui(ui: &mut Ui, model: &WhatIfModel, view: &PanelView) -> Option<Comm
                 }
             });
         });
-        if is_changed && reset_ui(ui, true, "Reset all", "Reset these to the lesson's; edited weights stay") {
+        if is_changed && reset_ui(ui, true, "Reset all", "Undo all changes here; edited model weights stay") {
             command = Some(Command::Interventions(InterventionCommand::Reset));
         }
     });
@@ -156,7 +156,10 @@ fn temperature_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
         let slider = Slider::new(&mut value, SLIDER.0..=SLIDER.1).logarithmic(true).show_value(false);
         let slider = ui.add(slider.clamping(egui::SliderClamping::Edits));
         slider.widget_info(|| egui::WidgetInfo::slider(true, value, "Temperature"));
-        hint(slider, "Scores are divided by it: below 1 the weights gather on few words, above 1 they even out");
+        hint(
+            slider,
+            "Attention scores are divided by it: below 1 the weights gather on few words, above 1 they even out",
+        );
         let number = DragValue::new(&mut value).range(TEMPERATURE_MIN..=TEMPERATURE_MAX).speed(0.01).max_decimals(3);
         hint(ui.add(number), "Drag, or click and type");
         if value != temperature.now && value.is_finite() {

@@ -19,7 +19,7 @@ pub struct PatchUiState {
 }
 
 pub fn patch_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut PatchUiState, view: &PanelView) -> Option<Command> {
-    ui.label(RichText::new("From the second sentence").font(theme::strong(size::BODY)));
+    ui.label(RichText::new("Patch from the second sentence").font(theme::strong(size::BODY)));
     let patch = &model.patch;
     if patch.second.is_empty() {
         let words =
@@ -39,8 +39,8 @@ pub fn patch_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut PatchUiState, view
         hint(number, format!("From 1 to {}: drag, or click and type", patch.layers));
         state.layer = layer - 1;
         if patch.now.is_some() {
-            let tip = "The first sentence's own vector again";
-            if ui.add(Button::new("End")).on_hover_text(tip).clicked() {
+            let tip = "Gives the word its own vector back";
+            if ui.add(Button::new("Remove patch")).on_hover_text(tip).clicked() {
                 command = Some(Command::Interventions(InterventionCommand::SetPatch(None)));
             }
         }
@@ -59,8 +59,8 @@ pub fn patch_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut PatchUiState, view
         match query {
             Some(query) => {
                 ui.label(format!("for {}", model.tokens[query]));
-                let tip = "Puts the vector that the second sentence has there now into this place; the layers behind \
-                           it are computed again";
+                let tip = "Activation patching: copies the second sentence's vector at this layer to the chosen word; this \
+                           layer and all later ones are computed again";
                 if ui.add(Button::new("Patch")).on_hover_text(tip).clicked() {
                     command = Some(patch.command(state.layer, query, from));
                 }

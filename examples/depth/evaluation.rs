@@ -41,14 +41,15 @@ impl Asked<'_> {
                 pieces.iter().enumerate().map(|(i, &id)| if i == at { shown } else { id }).collect();
             let states = self.states(&shown, at);
             let logits = self.model.lens(self.parameters, states);
-            Some((0..logits.rows()).map(|layer| logits.get(layer, right) > logits.get(layer, wrong)).collect())
+            let is_right = |layer| logits.get(layer, right) > logits.get(layer, wrong);
+            Some((0..logits.rows()).map(|layer| f64::from(u8::from(is_right(layer)))).collect())
         });
         shares(asked)
     }
 
     /// For each layer, from the words' own vectors on: the share of occurrences of a word whose nearest one in a sentence of
     /// another pattern, by cosine, has the same sense. In sentences of one pattern all words stand at the same places,
-    /// which alone makes them alike.
+    /// which alone makes them alike. Of several that are equally near, the share that does.
     pub fn senses(&self, sentences: &[Sentence]) -> Vec<f64> {
         let occurrences: Vec<(&Question, &str, &str, Matrix<f32>)> = sentences
             .iter()
@@ -66,8 +67,10 @@ impl Asked<'_> {
             others().next()?;
             let of_layer = |layer: usize| {
                 let like = |of: &Matrix<f32>| Similarity::Cosine.of(states.row(layer), of.row(layer));
-                let nearest = others().max_by(|(.., a), (.., b)| like(a).total_cmp(&like(b)));
-                nearest.is_some_and(|(other, ..)| other.right == question.right)
+                let most = others().map(|(.., states)| like(states)).fold(f32::NEG_INFINITY, f32::max);
+                let nearest = || others().filter(|(.., states)| like(states) == most);
+                let right = nearest().filter(|(other, ..)| other.right == question.right).count();
+                right as f64 / nearest().count() as f64
             };
             Some((0..layers).map(of_layer).collect())
         });
@@ -96,10 +99,10 @@ impl Asked<'_> {
     }
 }
 
-/// The share of rows that are true, column by column.
-fn shares(rows: impl Iterator<Item = Vec<bool>>) -> Vec<f64> {
-    let rows: Vec<Vec<bool>> = rows.collect();
+/// The means of the columns.
+fn shares(rows: impl Iterator<Item = Vec<f64>>) -> Vec<f64> {
+    let rows: Vec<Vec<f64>> = rows.collect();
     let columns = rows.first().map_or(0, Vec::len);
-    let share = |column: usize| rows.iter().filter(|row| row[column]).count() as f64 / rows.len() as f64;
+    let share = |column: usize| rows.iter().map(|row| row[column]).sum::<f64>() / rows.len() as f64;
     (0..columns).map(share).collect()
 }

@@ -148,6 +148,13 @@ impl StageModel {
             first.pieces = range.len();
             self.tokens[range.clone()].iter_mut().skip(1).for_each(|piece| piece.is_part = true);
         }
+        // The row of a piece that stands for no word by itself is no word's static place.
+        let alone: Vec<[f32; 3]> =
+            self.tokens.iter().filter(|token| token.pieces == 1 && !token.is_part).map(|token| token.start).collect();
+        let second: Vec<[f32; 3]> = self.second.iter().map(|token| token.start).collect();
+        for word in self.words.iter_mut().filter(|word| word.in_sentence) {
+            word.in_sentence = alone.contains(&word.at) || second.contains(&word.at);
+        }
         self.is_of_words = true;
         self
     }

@@ -139,10 +139,11 @@ impl TwoModels {
         })
     }
 
-    /// The word of both that a token of the first belongs to; else the last.
+    /// The word of both that a token of the first belongs to; else the last that is no full stop.
     pub fn chosen(&self, token: Option<usize>) -> Option<&WordOfBoth> {
         let chosen = token.and_then(|token| self.words.iter().find(|word| word.tokens.contains(&token)));
-        chosen.or(self.words.last())
+        let has_letters = |word: &&WordOfBoth| word.label.contains(char::is_alphanumeric);
+        chosen.or_else(|| self.words.iter().rfind(has_letters)).or(self.words.last())
     }
 
     /// The meaning of the pictures, in words.

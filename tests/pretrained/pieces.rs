@@ -132,6 +132,18 @@ fn a_word_is_a_point_in_the_middle_of_its_pieces() {
         let words = Words::of(&model.sentence).expect("words");
         let pieces = StageModel::of(&snapshot).expect("points");
         let folded = pieces.clone().of_words(&words);
+        let alone: Vec<[f32; 3]> =
+            folded.tokens.iter().filter(|token| !token.is_part && token.pieces == 1).map(|token| token.start).collect();
+        assert!(alone.len() < pieces.tokens.len(), "{name}: a word in pieces");
+        for word in folded.words.iter().filter(|word| word.in_sentence) {
+            assert!(alone.contains(&word.at), "{name}: {} is only a piece", word.text);
+        }
+        let rings = |stage: &StageModel| stage.words.iter().filter(|word| word.in_sentence).count();
+        let mut places = alone.clone();
+        places.sort_by(|a, b| a.partial_cmp(b).expect("numbers"));
+        places.dedup();
+        assert_eq!(rings(&folded), places.len(), "{name}: each whole word keeps its static place");
+        assert!(rings(&pieces) > rings(&folded), "{name}");
         for (token, of) in folded.tokens.iter().zip(&pieces.tokens) {
             if token.is_part {
                 assert_ne!(words.first(token.position), token.position, "{name}");

@@ -92,7 +92,8 @@ pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &P
     let tokens = in_sight().map(|token| token_point(model, token, emphasis.token(token.position), palette));
     let old =
         model.ghosts.iter().filter(|_| old && !emphasis.is_isolated()).map(|ghost| old_ghost(model, ghost, palette));
-    let all = old.chain(words).chain(ghosts).chain(tokens);
+    let split = in_sight().filter(|token| token.pieces > 1).map(|token| static_place(model, token, palette));
+    let all = old.chain(words).chain(split).chain(ghosts).chain(tokens);
     all.filter(Instance::has_place).collect()
 }
 
@@ -111,6 +112,12 @@ fn word_point(model: &StageModel, word: &WordPoint, shown: Visibility, palette: 
 fn token_point(model: &StageModel, token: &TokenPoint, shown: Visibility, palette: &Palette) -> Instance {
     let color = shade(palette, palette.token(token.group), shown);
     Instance { start: scaled(model, token.start), end: scaled(model, token.end), color, size: TOKEN_RADIUS, kind: DISC }
+}
+
+/// The static place of a word in pieces, which is none of the table's.
+fn static_place(model: &StageModel, token: &TokenPoint, palette: &Palette) -> Instance {
+    let at = scaled(model, token.start);
+    Instance { start: at, end: at, color: palette.token(token.group), size: TOKEN_RADIUS, kind: RING }
 }
 
 /// The token's place before weights were edited.

@@ -28,6 +28,8 @@ const FROM: f32 = 230.0;
 const ROOMY_FROM: f32 = 560.0;
 /// Weights below this have no number under their word.
 const NUMBERED: f32 = 0.095;
+/// As many heads at once have numbers.
+const NUMBERED_HEADS: usize = 2;
 
 /// State of the strip between frames, with the pointer's last place for its keys.
 #[derive(Clone, Debug, Default)]
@@ -208,7 +210,12 @@ impl<'a> Strip<'a> {
             }
         };
         let mut chips = |ui: &mut Ui| {
-            chip(ui, None, RichText::new("all"), "Arcs of all heads");
+            let all = if heads.len() > NUMBERED_HEADS {
+                "Arcs of all heads; one alone has numbers"
+            } else {
+                "Arcs of all heads"
+            };
+            chip(ui, None, RichText::new("all"), all);
             for (own, head) in heads.iter().enumerate() {
                 let off = if head.is_enabled { "" } else { ", switched off" };
                 let text = RichText::new(format!("{}", own + 1)).color(palette.head(head.head)).strong();
@@ -396,6 +403,10 @@ impl<'a> Strip<'a> {
 
     /// The largest weights as numbers beside their words, each at the side from which no arc comes.
     fn numbers(&self, painter: &egui::Painter, origin: Pos2, shown: &Shown, arcs: &[WeightArc], palette: &Palette) {
+        // Each is of the head with its colour: of many, they would be read as the shares of one.
+        if shown.head.is_none() && self.model.layers[shown.layer].heads.len() > NUMBERED_HEADS {
+            return;
+        }
         let other = |arc: &WeightArc| if shown.direction == Direction::LooksAt { arc.to } else { arc.from };
         let Some(from) = self.plan.place(shown.word) else { return };
         let mut largest: Vec<&WeightArc> = arcs.iter().filter(|arc| arc.weight >= NUMBERED).collect();

@@ -43,7 +43,7 @@ pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect) {
         // Beyond the end of its arrow, where the picture has room.
         let is_right = if (end.x - start.x).abs() > END { end.x > start.x } else { end.x < rect.center().x };
         let is_down = end.y > start.y;
-        let (beside, above) = (vec2(END + size::GAP_TIGHT, 0.0), vec2(0.0, END));
+        let (beside, above) = (vec2(END + size::GAP_TIGHT, 0.0), vec2(0.0, END + size::HAIRLINE));
         let mut sides = [(end + beside, Align2::LEFT_CENTER), (end - beside, Align2::RIGHT_CENTER)];
         let mut ends = [(end + above, Align2::CENTER_TOP), (end - above, Align2::CENTER_BOTTOM)];
         sides[..].rotate_left(usize::from(!is_right));

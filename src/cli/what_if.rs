@@ -1,5 +1,6 @@
 //! Options that change a pass of the model: a head, an edge of attention, a vector of another sentence, the temperature.
 
+use std::fmt;
 use std::str::FromStr;
 
 use super::fault::Fault;
@@ -11,23 +12,23 @@ use crate::numerics::attention::Edge;
 
 #[derive(Debug, clap::Args)]
 pub struct WhatIfArgs {
-    /// Set a head, such as 2.3=off for head 3 of layer 2, or several with commas: off, mean, uniform, or a number that its
+    /// Set a head, such as 2.3=off for head 3 of layer 2, the source's layers first, or several with commas: off, mean, uniform, or a number that its
     /// output is multiplied by.
-    #[arg(long, value_name = "LAYER.HEAD=SETTING", value_delimiter = ',')]
+    #[arg(long, value_name = "LAYER.HEAD=SETTING", value_delimiter = ',', allow_hyphen_values = true)]
     pub head: Vec<HeadChange>,
     /// Remove a head's look from one token to another, such as 2.3:5-1 for the fifth token's look at the first, or several
-    /// with commas. The rest of the row is made to sum to 1.
-    #[arg(long, value_name = "LAYER.HEAD:QUERY-KEY", value_delimiter = ',')]
+    /// with commas. The rest of the row is made to sum to 1; a row with nothing left is 0.
+    #[arg(long, value_name = "LAYER.HEAD:QUERY-KEY", value_delimiter = ',', allow_hyphen_values = true)]
     pub without: Vec<EdgeOut>,
     /// Patch in a vector of the second sentence, such as 2:5=4: before layer 2, the fifth token gets the vector of the second
     /// sentence's fourth token (activation patching).
-    #[arg(long, value_name = "LAYER:TOKEN=FROM", requires = "second")]
+    #[arg(long, value_name = "LAYER:TOKEN=FROM", requires = "second", allow_hyphen_values = true)]
     pub patch: Option<PatchAt>,
     /// The sentence that a patch is taken from.
     #[arg(long, value_name = "SENTENCE", requires = "patch", allow_hyphen_values = true)]
     pub second: Option<String>,
     /// Divide attention scores by this, in place of the temperature of the lesson or model.
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     pub temperature: Option<f64>,
 }
 
@@ -69,6 +70,12 @@ fn two(text: &str, between: char) -> Option<(usize, usize)> {
     Some((index(first)?, index(second)?))
 }
 
+impl fmt::Display for HeadAt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.layer.saturating_add(1), self.head.saturating_add(1))
+    }
+}
+
 impl HeadAt {
     fn read(text: &str) -> Option<Self> {
         two(text, '.').map(|(layer, head)| Self { layer, head })
@@ -78,7 +85,7 @@ impl HeadAt {
     fn of(self, model: &ModelSnapshot) -> Result<usize, String> {
         let layers = model.architecture.numbered_blocks().count();
         if self.layer >= layers {
-            return Err(format!("there is no layer {}: the model has {layers}", self.layer + 1));
+            return Err(format!("there is no layer {}: the model has {layers}", self.layer.saturating_add(1)));
         }
         let heads = model.architecture.heads_of(self.layer);
         let found = heads.clone().nth(self.head);
@@ -142,35 +149,37 @@ impl WhatIfArgs {
         for (option, command) in self.commands(&model) {
             let refused = |why: &str| Fault::usage(format_args!("{option}: {}", printable(why)));
             kernel.apply(command.map_err(|why| refused(&why))?);
-            if let Some(why) = kernel.snapshot().notice {
-                return Err(refused(&why));
+            if let Some(why) = kernel.notice() {
+                return Err(refused(why));
             }
         }
         Ok(())
     }
 
-    /// The changes, each with its option: a patch is taken from a pass that has the others.
-    fn commands(&self, model: &ModelSnapshot) -> Vec<(&'static str, Result<Command, String>)> {
+    /// The changes, each with its option as it was given. A patch is taken from a pass with the same heads and temperature;
+    /// removed looks are those of the first sentence alone.
+    fn commands(&self, model: &ModelSnapshot) -> Vec<(String, Result<Command, String>)> {
         let heads = self.head.iter().map(|HeadChange { at, setting }| {
             let set = |head| Command::Interventions(InterventionCommand::SetHead { head, setting: *setting });
-            ("--head", at.of(model).map(set))
+            (format!("--head {at}"), at.of(model).map(set))
         });
         let temperature = self.temperature.map(|temperature| {
             let set = InterventionCommand::SetTemperature(Some(temperature));
-            ("--temperature", Ok(Command::Interventions(set)))
+            ("--temperature".to_owned(), Ok(Command::Interventions(set)))
         });
         let edges = self.without.iter().map(|EdgeOut { at, query, key }| {
             let edge = |head| Edge { head, query: *query, key: *key };
             let remove = |head| InterventionCommand::SetEdge { edge: edge(head), is_removed: true };
-            ("--without", at.of(model).map(|head| Command::Interventions(remove(head))))
+            let removed = at.of(model).map(|head| Command::Interventions(remove(head)));
+            (format!("--without {at}:{}-{}", query.saturating_add(1), key.saturating_add(1)), removed)
         });
         let second = self.second.clone().map(|second| {
             let set = SentenceCommand::SetSecond(Some(second));
-            ("--second", Ok(Command::Sentence(set)))
+            ("--second".to_owned(), Ok(Command::Sentence(set)))
         });
         let patch = self.patch.as_ref().map(|patch| {
             let place = PatchPlace { block: patch.layer, position: patch.token, from: patch.from };
-            ("--patch", Ok(Command::Interventions(InterventionCommand::SetPatch(Some(place)))))
+            ("--patch".to_owned(), Ok(Command::Interventions(InterventionCommand::SetPatch(Some(place)))))
         });
         heads.chain(temperature).chain(edges).chain(second).chain(patch).collect()
     }

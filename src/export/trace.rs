@@ -81,7 +81,7 @@ struct Trace<'a> {
     r#static: Option<Vec<&'a [f32]>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     parameters: Option<Parameters<'a>>,
-    /// What the learner changed.
+    /// The learner's changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     interventions: Option<Changes<'a>>,
     tensors: Tensors<'a>,

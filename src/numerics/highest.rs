@@ -5,8 +5,7 @@ use super::Scalar;
 /// Scores that are looked at together, most of them all too low.
 const STRETCH: usize = 64;
 
-/// The places of the highest scores, the highest first, and of equal ones the first. A score that is NaN stands where it came
-/// while there was room.
+/// The places of the highest scores, the highest first, and of equal ones the first. NaN counts as the lowest score.
 ///
 /// ```
 /// use attune::numerics::highest::highest;
@@ -14,19 +13,21 @@ const STRETCH: usize = 64;
 /// assert_eq!(highest(&[0.1, 0.7, 0.2, 0.7], 3), [1, 3, 2]);
 /// ```
 pub fn highest<S: Scalar>(scores: &[S], count: usize) -> Vec<usize> {
+    let rank = |score: S| if score.is_nan() { S::NEG_INFINITY } else { score };
     // The lowest of them last.
     let mut found: Vec<usize> = Vec::with_capacity(count + 1);
     for (first, stretch) in (0..).step_by(STRETCH).zip(scores.chunks(STRETCH)) {
         if found.len() == count {
             let Some(&last) = found.last() else { return found };
-            let least = scores[last];
+            let least = rank(scores[last]);
             if !stretch.iter().fold(false, |any, score| any | (*score > least)) {
                 continue;
             }
         }
         for (place, &score) in (first..).zip(stretch) {
-            if found.len() < count || found.last().is_some_and(|&last| score > scores[last]) {
-                let at = found.partition_point(|&other| scores[other] >= score);
+            let score = rank(score);
+            if found.len() < count || found.last().is_some_and(|&last| score > rank(scores[last])) {
+                let at = found.partition_point(|&other| rank(scores[other]) >= score);
                 found.insert(at, place);
                 found.truncate(count);
             }
@@ -57,10 +58,11 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_none_fill_no_place_of_a_higher_one() {
-        let mut scores = vec![f32::NAN; 3];
-        assert_eq!(highest(&scores, 2).len(), 2);
-        scores.splice(0..0, [2.0, 5.0, 3.0]);
-        assert_eq!(highest(&scores, 2), [1, 2]);
+    fn nan_counts_as_the_lowest_score() {
+        const NAN: f32 = f32::NAN;
+        assert_eq!(highest(&[NAN, NAN], 2), [0, 1]);
+        assert_eq!(highest(&[NAN, NAN, 5.0, 9.0], 3), [3, 2, 0]);
+        assert_eq!(highest(&[5.0, NAN, 3.0, 7.0, 1.0], 2), [3, 0]);
+        assert_eq!(highest(&[NAN, 1.0, NAN, 2.0, NAN, 3.0, 4.0, 5.0], 5), [7, 6, 5, 3, 1]);
     }
 }

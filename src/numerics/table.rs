@@ -9,16 +9,14 @@
 //! and the rows after them are already on their way. Every sum runs in the same order, whatever rows and threads it shares
 //! its work with: a row has the same bits in any product.
 
-use std::thread::available_parallelism;
-
-use super::parallel::each;
+use super::parallel::{available, each};
 use super::simd::{LANES, Lane, Simd, Work, dispatch};
 use super::{Matrix, Scalar};
 
 /// The most rows of `X` that are multiplied at a time: by three of the table their sums fit in 16 registers.
 const ROWS_MAX: usize = 4;
 
-/// Rows of the table between those at work and those that memory is asked for.
+/// Rows of the table from the first at work to the first that memory is asked for.
 const AHEAD: usize = 6;
 
 /// Multiplications that another thread is worth starting for: some milliseconds of them.
@@ -34,8 +32,9 @@ const THREADS_MAX: usize = 4;
 /// # Panics
 /// If the shapes do not fit.
 pub fn multiply_by_rows<S: Scalar>(x: &Matrix<S>, table: &Matrix<S>, b: &[S]) -> Matrix<S> {
-    let threads = available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
-    multiply_on(threads.min(x.rows() * x.cols() * table.rows() / WORK_OF_THREAD), x, table, b)
+    let wanted = x.rows() * x.cols() * table.rows() / WORK_OF_THREAD;
+    let threads = if wanted > 1 { wanted.min(THREADS_MAX).min(available()) } else { 1 };
+    multiply_on(threads, x, table, b)
 }
 
 fn multiply_on<S: Scalar>(threads: usize, x: &Matrix<S>, table: &Matrix<S>, b: &[S]) -> Matrix<S> {
@@ -61,7 +60,7 @@ struct Products<'a, S> {
     b: &'a [S],
     first: usize,
     end: usize,
-    /// Of each row of `Z` the stretch.
+    /// The stretch in each row of `Z`.
     z: Vec<&'a mut [S]>,
 }
 
@@ -95,11 +94,11 @@ impl<S: Scalar> Products<'_, S> {
             let mut soon = table.flat()[soon..after].chunks((after - soon).div_ceil(tiles).max(1));
             for (row, z) in (0..).step_by(R).zip(z.chunks_mut(R)) {
                 simd.fetch(soon.next().unwrap_or_default());
-                let mut products = [[S::zero(); C]; R];
+                let mut products = [[S::zero(); LANES]; R];
                 multiply(simd, stretch(x, row, x.rows()), rows, &mut products);
                 for (z, products) in z.iter_mut().zip(&products) {
                     let to = &mut z[begin - first..];
-                    to.iter_mut().zip(products).for_each(|(to, product)| *to = *product);
+                    to.iter_mut().zip(&products[..C]).for_each(|(to, product)| *to = *product);
                     to.iter_mut().zip(b.get(begin..).unwrap_or_default()).take(C).for_each(|(to, b)| *to += *b);
                 }
             }
@@ -124,7 +123,7 @@ fn multiply<S: Scalar, V: Simd<S>, const R: usize, const C: usize>(
     simd: V,
     x: [&[S]; R],
     rows: [&[S]; C],
-    products: &mut [[S; C]; R],
+    products: &mut [[S; LANES]; R],
 ) {
     let mut sums = [[simd.splat(S::zero()); C]; R];
     let (x_lanes, x_rests) = lanes(x);
@@ -142,13 +141,15 @@ fn multiply<S: Scalar, V: Simd<S>, const R: usize, const C: usize>(
         }
     }
     for (r, sums) in sums.into_iter().enumerate() {
-        for (c, sum) in sums.into_iter().enumerate() {
-            let ends = x_rests[r].iter().zip(rests[c]);
-            products[r][c] = ends.fold(
-                simd.sum(sum),
-                #[inline(always)]
-                |sum, (&x, &e)| sum + x * e,
-            );
+        let mut filled = [simd.splat(S::zero()); LANES];
+        for (to, sum) in filled.iter_mut().zip(sums) {
+            *to = sum;
+        }
+        simd.store(simd.sums(filled), &mut products[r]);
+        for (product, rest) in products[r].iter_mut().zip(rests) {
+            for (x, e) in x_rests[r].iter().zip(rest) {
+                *product += *x * *e;
+            }
         }
     }
 }

@@ -35,6 +35,7 @@ pub fn stage(from: &StageModel, to: &StageModel, share: f32) -> StageModel {
 fn tokens(from: &[TokenPoint], to: &[TokenPoint], share: f32) -> Vec<TokenPoint> {
     let token = |(index, token): (usize, &TokenPoint)| match from.get(index) {
         Some(before) if before.text == token.text => TokenPoint {
+            static_at: mix(before.static_at, token.static_at, share),
             start: mix(before.start, token.start, share),
             end: mix(before.end, token.end, share),
             trained_end: mix(before.trained_end, token.trained_end, share),

@@ -2,6 +2,7 @@
 //! its pieces do in the mean (Clark et al. 2019, arXiv 1906.04341, section 4.1). Rows still sum to 1, and words of one piece
 //! keep their numbers. A word's vector is the mean of its pieces, and so are its arrows: they add up as theirs do.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -134,26 +135,25 @@ impl StageModel {
                 let sum = |axis: usize| pieces.iter().map(|piece| of(piece)[axis]).sum::<f32>();
                 std::array::from_fn(|axis| sum(axis) / pieces.len() as f32)
             };
-            let (start, end, trained_end) =
-                (middle(|piece| piece.start), middle(|piece| piece.end), middle(|piece| piece.trained_end));
+            let (static_at, start) = (middle(|piece| piece.static_at), middle(|piece| piece.start));
+            let (end, trained_end) = (middle(|piece| piece.end), middle(|piece| piece.trained_end));
             let first = &mut self.tokens[range.start];
             first.occurrence = occurrence(&texts, at);
             if range.len() == 1 {
                 continue;
             }
             first.first_piece = Some(std::mem::replace(&mut first.text, texts[at].to_owned()));
-            (first.start, first.end, first.trained_end) = (start, end, trained_end);
+            (first.static_at, first.start, first.end, first.trained_end) = (static_at, start, end, trained_end);
             // Neighbours are words of the table, which has no such word.
             (first.static_nearest, first.contextual_nearest) = (None, None);
             first.pieces = range.len();
             self.tokens[range.clone()].iter_mut().skip(1).for_each(|piece| piece.is_part = true);
         }
-        // The row of a piece that stands for no word by itself is no word's static place.
-        let alone: Vec<[f32; 3]> =
-            self.tokens.iter().filter(|token| token.pieces == 1 && !token.is_part).map(|token| token.start).collect();
-        let second: Vec<[f32; 3]> = self.second.iter().map(|token| token.start).collect();
-        for word in self.words.iter_mut().filter(|word| word.in_sentence) {
-            word.in_sentence = alone.contains(&word.at) || second.contains(&word.at);
+        // The static place of a piece is that of a word only where the piece is the whole word.
+        let wholes = self.tokens.iter().filter(|token| token.pieces == 1 && !token.is_part).chain(&self.second);
+        let wholes: BTreeSet<usize> = wholes.filter_map(|token| token.word).collect();
+        for (row, word) in self.words.iter_mut().enumerate() {
+            word.in_sentence &= wholes.contains(&row);
         }
         self.is_of_words = true;
         self

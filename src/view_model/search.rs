@@ -214,6 +214,8 @@ mod tests {
             position,
             occurrence: None,
             group: None,
+            word: None,
+            static_at: [0.0; 3],
             start: [0.0; 3],
             end: [0.0; 3],
             trained_end: [0.0; 3],

@@ -403,6 +403,8 @@ impl StageModel {
                     position,
                     occurrence: None,
                     group: senses.hue(of.sense),
+                    word: None,
+                    static_at: of.stops.first().copied().unwrap_or_default(),
                     start: of.stops.first().copied().unwrap_or_default(),
                     end,
                     trained_end: end,

@@ -66,7 +66,11 @@ pub struct TokenPoint {
     /// Distinguishes the occurrences of a word that stands more than once: 1, 2, ...
     pub occurrence: Option<usize>,
     pub group: Option<usize>,
+    /// Its row of the vocabulary; none of a point that is no token of a sentence.
+    pub word: Option<usize>,
     /// Static position: the ghost.
+    pub static_at: [f32; 3],
+    /// Where its way begins: the static position, or that before the layer that is shown.
     pub start: [f32; 3],
     /// Contextual position with the weights in use.
     pub end: [f32; 3],
@@ -247,6 +251,8 @@ fn token_points(space: &StaticSpace, sentence: &SentenceSnapshot, sources: usize
         position: i,
         occurrence: occurrence(&texts, i),
         group: token.word.and_then(|word| space.group_of[word]),
+        word: token.word,
+        static_at: row3(&sentence.start, i),
         start: row3(&sentence.start, i),
         end: row3(&sentence.end, i),
         trained_end: row3(&sentence.trained_end, i),

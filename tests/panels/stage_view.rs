@@ -42,6 +42,8 @@ fn token(position: usize, text: &str, start: [f32; 3], end: [f32; 3]) -> TokenPo
         position,
         occurrence: None,
         group: None,
+        word: None,
+        static_at: start,
         start,
         end,
         trained_end: end,

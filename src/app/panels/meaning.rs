@@ -111,8 +111,8 @@ impl Panel for MeaningPanel {
     fn restore(&mut self, saved: &SavedView) {
         if let Some(view) = saved.meaning {
             self.view = view;
-            // What is there already has not just begun.
-            (self.is_comparing, self.has_senses, self.has_models) = (true, true, true);
+            // A comparison that was kept has not just begun; another model beside this one has.
+            (self.is_comparing, self.has_senses) = (true, true);
         }
     }
 }

@@ -92,7 +92,8 @@ pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &P
     let tokens = in_sight().map(|token| token_point(model, token, emphasis.token(token.position), palette));
     let old =
         model.ghosts.iter().filter(|_| old && !emphasis.is_isolated()).map(|ghost| old_ghost(model, ghost, palette));
-    let split = in_sight().filter(|token| token.pieces > 1).map(|token| static_place(model, token, palette));
+    let split = in_sight().filter(|token| token.pieces > 1);
+    let split = split.map(|token| static_place(model, token, emphasis.token(token.position), palette));
     let all = old.chain(words).chain(split).chain(ghosts).chain(tokens);
     all.filter(Instance::has_place).collect()
 }
@@ -115,9 +116,9 @@ fn token_point(model: &StageModel, token: &TokenPoint, shown: Visibility, palett
 }
 
 /// The static place of a word in pieces, which is none of the table's.
-fn static_place(model: &StageModel, token: &TokenPoint, palette: &Palette) -> Instance {
-    let at = scaled(model, token.start);
-    Instance { start: at, end: at, color: palette.token(token.group), size: TOKEN_RADIUS, kind: RING }
+fn static_place(model: &StageModel, token: &TokenPoint, shown: Visibility, palette: &Palette) -> Instance {
+    let (at, color) = (scaled(model, token.static_at), shade(palette, palette.token(token.group), shown));
+    Instance { start: at, end: at, color, size: TOKEN_RADIUS, kind: RING }
 }
 
 /// The token's place before weights were edited.

@@ -74,7 +74,7 @@ pub fn with_edge(edges: &[Edge], edge: Edge, is_removed: bool) -> Result<Vec<Edg
     let mut edges = edges.to_vec();
     match (edges.binary_search(&edge), is_removed) {
         (Err(_), true) if edges.len() >= EDGES_MAX => {
-            return Err(format!("at most {EDGES_MAX} edges are removed at once; restore some first"));
+            return Err(format!("at most {EDGES_MAX} looks are removed at once"));
         }
         (Err(at), true) => edges.insert(at, edge),
         (Ok(at), false) => {

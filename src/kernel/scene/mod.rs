@@ -234,12 +234,15 @@ impl Scene {
         let Edge { query, key, .. } = edge;
         if query >= queries || key >= keys {
             let (query, key) = (query.saturating_add(1), key.saturating_add(1));
-            return Err(format!("head {} has no edge {query}, {key}: it has {queries} by {keys}", own + 1));
+            return Err(format!(
+                "head {} has no look from token {query} to token {key}: it has {queries} by {keys}",
+                own + 1
+            ));
         }
         let own_mask = &config.attention.mask;
         let learners = self.interventions.mask.as_ref().filter(|_| !is_of_source && !config.attends_to_source());
         if !learners.unwrap_or(own_mask).sees(query, key) {
-            return Err("the mask hides this edge already".to_owned());
+            return Err("the mask hides this look already".to_owned());
         }
         Ok(())
     }
@@ -257,7 +260,11 @@ impl Scene {
         let second = self.second.as_ref().ok_or("there is no second sentence to take a vector from")?;
         let (first_block, blocks) = (model.architecture.source_blocks.len(), model.architecture.blocks.len());
         if !(first_block..first_block + blocks).contains(&block) {
-            return Err(format!("there is no such layer: the sentence goes through {blocks}"));
+            return Err(format!(
+                "there is no such layer: the sentence goes through {} to {}",
+                first_block + 1,
+                first_block + blocks
+            ));
         }
         for (which, at, count) in [("", position, self.frame.len()), ("second ", from, second.len())] {
             if at >= count {

@@ -30,7 +30,10 @@ pub fn near(space: &StaticSpace, vectors: &Matrix<f32>, except: &[Option<usize>]
             let pairs = products.row(row).iter().zip(&*space.squares);
             highest(&pairs.map(|(product, own)| score(*product, *own, square)).collect::<Vec<_>>(), MEASURED)
         };
-        [best(|product, own, _| product / own.sqrt()), best(|product, own, square| 2.0 * product - own - square)]
+        [
+            best(|product, own, _| if own > 0.0 { product / own.sqrt() } else { 0.0 }),
+            best(|product, own, square| 2.0 * product - own - square),
+        ]
     };
     (0..vectors.rows()).map(|row| among(space, vectors.row(row), Some(candidates(row)), except[row])).collect()
 }

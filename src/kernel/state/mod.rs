@@ -440,6 +440,11 @@ impl Kernel {
         }
     }
 
+    /// Why the last command was refused, if it was.
+    pub fn notice(&self) -> Option<&str> {
+        self.notice.as_deref()
+    }
+
     /// The present state for viewers.
     pub fn snapshot(&self) -> Snapshot {
         let mut snapshot = Snapshot::empty(self.lesson.clone());

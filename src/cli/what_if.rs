@@ -12,8 +12,8 @@ use crate::numerics::attention::Edge;
 
 #[derive(Debug, clap::Args)]
 pub struct WhatIfArgs {
-    /// Set a head, such as 2.3=off for head 3 of layer 2, the source's layers first, or several with commas: off, mean, uniform, or a number that its
-    /// output is multiplied by.
+    /// Set a head, such as 2.3=off for head 3 of layer 2, or several with commas: off, mean, uniform, or a number that its
+    /// output is multiplied by. The layers of a source come first.
     #[arg(long, value_name = "LAYER.HEAD=SETTING", value_delimiter = ',', allow_hyphen_values = true)]
     pub head: Vec<HeadChange>,
     /// Remove a head's look from one token to another, such as 2.3:5-1 for the fifth token's look at the first, or several

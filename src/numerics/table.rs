@@ -69,10 +69,11 @@ impl<S: Scalar> Work<S> for Products<'_, S> {
 
     #[inline(always)]
     fn run<V: Simd<S>>(self, simd: V) {
-        // Rows shared out evenly: 5 are 3 and 2, not 4 and 1. One alone waits for memory only, in many rows of the table.
+        // Rows shared out evenly: 5 are 3 and 2, not 4 and 1.
         let tiles = self.z.len().div_ceil(ROWS_MAX).max(1);
         match self.z.len().div_ceil(tiles) {
-            0 | 1 => self.tiles::<V, 1, 8>(simd),
+            0 => {}
+            1 => self.one_row(simd),
             2 => self.tiles::<V, 2, 4>(simd),
             3 => self.tiles::<V, 3, 3>(simd),
             _ => self.tiles::<V, ROWS_MAX, 3>(simd),
@@ -94,16 +95,48 @@ impl<S: Scalar> Products<'_, S> {
             let mut soon = table.flat()[soon..after].chunks((after - soon).div_ceil(tiles).max(1));
             for (row, z) in (0..).step_by(R).zip(z.chunks_mut(R)) {
                 simd.fetch(soon.next().unwrap_or_default());
-                let mut products = [[S::zero(); LANES]; R];
+                let mut products = [[S::zero(); C]; R];
                 multiply(simd, stretch(x, row, x.rows()), rows, &mut products);
                 for (z, products) in z.iter_mut().zip(&products) {
-                    let to = &mut z[begin - first..];
-                    to.iter_mut().zip(&products[..C]).for_each(|(to, product)| *to = *product);
-                    to.iter_mut().zip(b.get(begin..).unwrap_or_default()).take(C).for_each(|(to, b)| *to += *b);
+                    put(products, &mut z[begin - first..], b, begin);
                 }
             }
         }
     }
+
+    /// Of a single row, which waits for memory alone: in eight rows of the table at once.
+    #[inline(always)]
+    fn one_row<V: Simd<S>>(self, simd: V) {
+        let Self { x, table, b, first, end, mut z } = self;
+        let ([x_lanes], [x_rest]) = lanes([x.row(0)]);
+        for begin in (first..end).step_by(LANES) {
+            let (of_table, rests) = lanes(stretch::<S, LANES>(table, begin, end));
+            let [first_row, second_row, c, d, e, f, g, h] = of_table;
+            let mut sums = [simd.splat(S::zero()); LANES];
+            // One iterator of them all: indices would push the sums out of the registers.
+            for ((((((((x, a), b), c), d), e), f), g), h) in
+                x_lanes.iter().zip(first_row).zip(second_row).zip(c).zip(d).zip(e).zip(f).zip(g).zip(h)
+            {
+                let x = simd.load(x);
+                for (sum, w) in sums.iter_mut().zip([a, b, c, d, e, f, g, h]) {
+                    *sum = simd.mul_add(x, simd.load(w), *sum);
+                }
+            }
+            let mut products = [S::zero(); LANES];
+            simd.store(simd.sums(sums), &mut products);
+            for (product, rest) in products.iter_mut().zip(rests) {
+                *product += ends(x_rest, rest);
+            }
+            put(&products, &mut z[0][begin - first..], b, begin);
+        }
+    }
+}
+
+/// Writes products with the rows of the table from one on, and adds the bias.
+#[inline(always)]
+fn put<S: Scalar>(products: &[S], to: &mut [S], b: &[S], begin: usize) {
+    to.iter_mut().zip(products).for_each(|(to, product)| *to = *product);
+    to.iter_mut().zip(b.get(begin..).unwrap_or_default()).take(products.len()).for_each(|(to, b)| *to += *b);
 }
 
 /// Some rows of a matrix, the last before the end again and again beyond it. No `array::from_fn`: it is not compiled for
@@ -123,7 +156,7 @@ fn multiply<S: Scalar, V: Simd<S>, const R: usize, const C: usize>(
     simd: V,
     x: [&[S]; R],
     rows: [&[S]; C],
-    products: &mut [[S; LANES]; R],
+    products: &mut [[S; C]; R],
 ) {
     let mut sums = [[simd.splat(S::zero()); C]; R];
     let (x_lanes, x_rests) = lanes(x);
@@ -141,17 +174,29 @@ fn multiply<S: Scalar, V: Simd<S>, const R: usize, const C: usize>(
         }
     }
     for (r, sums) in sums.into_iter().enumerate() {
-        let mut filled = [simd.splat(S::zero()); LANES];
-        for (to, sum) in filled.iter_mut().zip(sums) {
-            *to = sum;
-        }
-        simd.store(simd.sums(filled), &mut products[r]);
-        for (product, rest) in products[r].iter_mut().zip(rests) {
-            for (x, e) in x_rests[r].iter().zip(rest) {
-                *product += *x * *e;
-            }
+        for (c, sum) in sums.into_iter().enumerate() {
+            products[r][c] = joined(simd, sum) + ends(x_rests[r], rests[c]);
         }
     }
+}
+
+/// The sum of a lane, in the order of [`Simd::sums`].
+#[inline(always)]
+fn joined<S: Scalar, V: Simd<S>>(simd: V, sum: V::Vector) -> S {
+    let mut lane = [S::zero(); LANES];
+    simd.store(sum, &mut lane);
+    let [a, b, c, d, e, f, g, h] = lane;
+    ((a + b) + (c + d)) + ((e + f) + (g + h))
+}
+
+/// The product of what is left behind the whole lanes.
+#[inline(always)]
+fn ends<S: Scalar>(x: &[S], row: &[S]) -> S {
+    x.iter().zip(row).fold(
+        S::zero(),
+        #[inline(always)]
+        |sum, (&x, &e)| sum + x * e,
+    )
 }
 
 /// The whole lanes of rows, of lengths that the compiler knows to be the same, or each lane would be checked; and what is

@@ -27,7 +27,8 @@ pub struct LensLayer {
     pub said: String,
 }
 
-const NOTE: &str = "Each layer's vector goes through the model's final norm, if it has one, and through the readout. Early layers are not made for that, so what they seem to answer is biased; the last layer is \
+const NOTE: &str = "Each layer's vector goes through the model's final norm, if it has one, and through the \
+    readout. Early layers are not made for that, so what they seem to answer is biased; the last layer is \
                     the answer itself.";
 
 /// The words that layers can be asked about.

@@ -103,10 +103,12 @@ impl SenseCurve {
             Self::All => "Mean cosine of the word's vectors over all pairs of sentences",
             Self::Nearest => {
                 "Leave-one-out 1-nearest-neighbour score: the share of the sentences with a sense whose nearest other one, by \
-                 cosine, has the same sense (after Coenen et al. 2019, who compare with the mean of each sense). Of several that are equally near, the share that does"
+                 cosine, has the same sense (after Coenen et al. 2019, who compare with the mean of each sense). Of \
+                     several that are equally near, the share that does"
             }
             Self::Baseline => {
-                "The layer's anisotropy (after Ethayarajh 2019): mean cosine over all pairs of different tokens in the sentences that \
+                "The layer's anisotropy (after Ethayarajh 2019): mean cosine over all pairs of different tokens in \
+                the sentences that \
                  are measured, without the first position of each and without special tokens"
             }
         }

@@ -68,7 +68,8 @@ impl Sink {
         const SHORTER: f32 = 0.9;
         let meaning = if *of_added < SHORTER * of_weights {
             format!(
-                " It has {} of all weights, but makes only {} of the lengths that are added: its value vectors are short. The \
+                " It has {} of all weights, but makes only {} of the lengths that are added: its value vectors are \
+                short. The \
                  usual explanation is that a head with nothing to look for still has to spend its weights, which sum to 1, \
                  and spends them where they add little.",
                 percent(*of_weights),
@@ -76,7 +77,8 @@ impl Sink {
             )
         } else {
             format!(
-                " Its value vectors are not short here: it has {} of all weights, and makes {} of the lengths that are added.",
+                " Its value vectors are not short here: it has {} of all weights, and makes {} of the lengths that \
+                are added.",
                 percent(*of_weights),
                 percent(*of_added)
             )

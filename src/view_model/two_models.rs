@@ -147,11 +147,13 @@ impl TwoModels {
     }
 
     /// The meaning of the pictures, in words.
-    pub const WAYS: &str = "A ring is a word's static point, a disc its contextual one. Each picture has its own axes and its own scale: \
+    pub const WAYS: &str = "A ring is a word's static point, a disc its contextual one. Each picture has its own \
+        axes and its own scale: \
          compare which words come together in each, not where they lie.";
 
     /// The similarity in words.
-    pub const SIMILARITY: &str = "Linear CKA (Kornblith et al. 2019): 1 where the words lie as in the other layer, whatever its width and axes. \
+    pub const SIMILARITY: &str = "Linear CKA (Kornblith et al. 2019): 1 where the words lie as in the other layer, \
+        whatever its width and axes. \
          With few words, and vectors much wider than that, it is high even by chance: compare the cells of this map, not the \
          numbers of two sentences.";
 }
@@ -252,7 +254,8 @@ fn notes(names: &[String; 2], models: [&ModelSnapshot; 2], read: &[Read; 2], pai
         |which: usize| -> Vec<&str> { models[which].sentence.tokens.iter().map(|token| token.text.as_str()).collect() };
     if pieces(0) != pieces(1) {
         notes.push(
-            "The two models split the sentence differently, so whole words are compared, each by the mean of its pieces' vectors."
+            "The two models split the sentence differently, so whole words are compared, each by the mean of its \
+            pieces' vectors."
                 .to_owned(),
         );
     }

@@ -54,7 +54,8 @@ fn word_ui(ui: &mut Ui, word: &WordOfBoth, names: &[String; 2]) {
             }
             if let Some((other, weight)) = looks_at {
                 let hint =
-                    "Of the other words that both models read, the one that gets most attention from here: the mean weight α over all heads of all layers. Special tokens are left out; they often get more";
+                    "Of the other words that both models read, the one that gets most attention from here: the mean \
+                    weight α over all heads of all layers. Special tokens are left out; they often get more";
                 ui.add(Label::new(format!("looks at {other} ({weight:.2})")).truncate()).on_hover_text(hint);
             }
         }

@@ -124,8 +124,7 @@ fn foot_ui(ui: &mut Ui, model: &SensesModel, asked: &mut Vec<SenseCommand>, acti
 /// The purpose of the panel, and the lesson's own sentences.
 fn empty_ui(ui: &mut Ui, model: &SensesModel, asked: &mut Vec<SenseCommand>) {
     let words = "One word in 2 to 20 sentences on one stage. Say with a letter which sentences use it in the same \
-                 sense, and see \
-                 after which layer the senses part.";
+                 sense, and see after which layer the senses part.";
     ui.add(Label::new(words).wrap());
     if let Some(list) = &model.suggestion {
         let words = format!("{} sentences with “{}”", list.sentences.len(), list.word);

@@ -274,8 +274,11 @@ fn valid(dice: &mut Dice) -> Vec<OsString> {
     for arg in own.get_arguments() {
         let fits = !chosen.iter().any(|other| shuts_out(arg, other) || shuts_out(other, arg));
         // Most lessons do not have most sentences and heads, and that is wrong usage too.
-        let often_misused = ["sentence", "ids", "head", "without", "patch", "second", "temperature"];
-        let chance = if often_misused.contains(&arg.get_id().as_str()) { 9 } else { 3 };
+        let chance = match arg.get_id().as_str() {
+            "sentence" | "ids" => 9,
+            "head" | "without" | "patch" | "second" | "temperature" => 40,
+            _ => 3,
+        };
         if arg.is_required_set() || (fits && dice.once_in(chance)) {
             chosen.push(arg);
         }

@@ -308,7 +308,7 @@ fn given(dice: &mut Dice, arg: &clap::Arg) -> Vec<OsString> {
     }
     let possible = arg.get_possible_values();
     let fitting = FITTING.iter().find(|(name, _)| *name == arg.get_id().as_str()).map(|(_, values)| *values);
-    let value: OsString = match (dice.below(24), fitting) {
+    let value: OsString = match (dice.below(48), fitting) {
         (0, _) => hostile(dice),
         (1, _) => path(dice),
         (2, _) => (*dice.pick(VALUES)).into(),

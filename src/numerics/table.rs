@@ -104,7 +104,7 @@ impl<S: Scalar> Products<'_, S> {
         }
     }
 
-    /// Of a single row, which waits for memory alone: in eight rows of the table at once.
+    /// Multiplies a single row, which waits for memory alone, by eight rows of the table at once.
     #[inline(always)]
     fn one_row<V: Simd<S>>(self, simd: V) {
         let Self { x, table, b, first, end, mut z } = self;

@@ -70,7 +70,7 @@ pub struct TokenPoint {
     pub word: Option<usize>,
     /// Static position: the ghost.
     pub static_at: [f32; 3],
-    /// Where its way begins: the static position, or that before the layer that is shown.
+    /// Beginning of its way: the static position, or that before the layer that is shown.
     pub start: [f32; 3],
     /// Contextual position with the weights in use.
     pub end: [f32; 3],

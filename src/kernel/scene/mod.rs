@@ -239,9 +239,7 @@ impl Scene {
                 own + 1
             ));
         }
-        let own_mask = &config.attention.mask;
-        let learners = self.interventions.mask.as_ref().filter(|_| !is_of_source && !config.attends_to_source());
-        if !learners.unwrap_or(own_mask).sees(query, key) {
+        if !self.interventions.mask_of(config, is_of_source).sees(query, key) {
             return Err("the mask hides this look already".to_owned());
         }
         Ok(())

@@ -69,8 +69,7 @@ fn first_in_blocks(
     for ((b, config), block) in architecture.numbered_blocks().zip(&activations.blocks) {
         for (h, head) in (heads_before..).zip(&block.heads) {
             let scores = &head.scores;
-            let is_own = b >= architecture.source_blocks.len() && !config.attends_to_source();
-            let mask = interventions.mask.as_ref().filter(|_| is_own).unwrap_or(&config.attention.mask);
+            let mask = interventions.mask_of(config, b < architecture.source_blocks.len());
             let is_out = |query, key| interventions.edges.contains(&Edge { head: h, query, key });
             let is_right = |q: usize, k: usize| scores.get(q, k).is_finite() || !mask.sees(q, k) || is_out(q, k);
             let are_right = (0..scores.rows()).all(|q| (0..scores.cols()).all(|k| is_right(q, k)));

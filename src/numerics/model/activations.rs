@@ -168,15 +168,19 @@ impl<S: Scalar> Interventions<S> {
         edges.map(|edge| Edge { head: edge.head - heads.start, ..*edge }).collect()
     }
 
+    /// The mask of a block: the learner's, where its words look at their own sentence and one is set, else the block's.
+    pub fn mask_of<'a>(&'a self, block: &'a BlockConfig, of_source: bool) -> &'a Mask {
+        let learners = self.mask.as_ref().filter(|_| !of_source && !block.attends_to_source());
+        learners.unwrap_or(&block.attention.mask)
+    }
+
     fn changed(&self, block: &BlockConfig, of_source: bool) -> BlockConfig {
-        let temperature = self.temperature_of(block);
+        let (temperature, mask) = (self.temperature_of(block), self.mask_of(block, of_source).clone());
         let mut block = block.clone();
         let layer = &mut block.attention;
         layer.temperature = temperature;
         layer.scale = self.scale.unwrap_or(layer.scale);
-        if let Some(mask) = self.mask.as_ref().filter(|_| !of_source && !block.attends_to_source()) {
-            block.attention.mask = mask.clone();
-        }
+        layer.mask = mask;
         block
     }
 }

@@ -40,13 +40,14 @@ use attune::view_model::training::{TrainingModel, TrainingStage};
 use bevy::ecs::system::RunSystemOnce;
 use bevy::prelude::*;
 use bevy_egui::{EguiContext, EguiUserTextures, PrimaryEguiContext};
+use egui::accesskit::TreeUpdate;
 use egui::{Context, Event, Id, LayerId, Modifiers, Order, Popup, Pos2, RawInput, TextureId};
 
 use crate::common::lessons::NOTEBOOK;
 use crate::common::snapshots::assert_kept;
 use crate::{home, open, sentence, wait};
 
-const SIZE: egui::Vec2 = egui::vec2(1600.0, 1000.0);
+pub const SIZE: egui::Vec2 = egui::vec2(1600.0, 1000.0);
 /// Away from the stage: over the bar on top.
 const ELSEWHERE: Pos2 = egui::pos2(800.0, 2.0);
 /// Steps that its training has.
@@ -69,9 +70,13 @@ const PANELS: [&str; 11] = [
 const PANEL_COUNT: usize = 12;
 
 /// A window on a lesson with every kind of cell, whose frames are drawn one by one.
-struct Bench {
-    world: World,
-    ctx: Context,
+pub struct Bench {
+    pub world: World,
+    pub ctx: Context,
+    /// Size of the window, in points.
+    pub size: egui::Vec2,
+    /// Everything that a screen reader is told of the last frame.
+    told: Option<TreeUpdate>,
     folder: PathBuf,
     time: f64,
     /// All that was asked of the kernel.
@@ -86,7 +91,7 @@ impl Drop for Bench {
 }
 
 impl Bench {
-    fn open(name: &str) -> Bench {
+    pub fn open(name: &str) -> Bench {
         let (folder, home) = home(name);
         // An answer for each of the keys.
         let answers: Vec<String> = (1..=8).map(|answer| format!("\"{answer}\"")).collect();
@@ -100,7 +105,7 @@ impl Bench {
     }
 
     /// A window on a pretrained model, with its tokenizer.
-    fn of_model(name: &str) -> Bench {
+    pub fn of_model(name: &str) -> Bench {
         let (folder, home) = home(name);
         let model = folder.join("model");
         std::fs::create_dir_all(&model).expect("a folder");
@@ -116,7 +121,7 @@ impl Bench {
         bench
     }
 
-    fn over(path: &Path, (folder, home): (PathBuf, Home)) -> Bench {
+    pub fn over(path: &Path, (folder, home): (PathBuf, Home)) -> Bench {
         let mut world = open(&home, path);
         world.init_resource::<EguiUserTextures>();
         world.resource_mut::<StageTab>().texture = Some(TextureId::User(0));
@@ -124,14 +129,15 @@ impl Bench {
         let ctx = world.query::<&mut EguiContext>().single_mut(&mut world).expect("one").get_mut().clone();
         ctx.set_fonts(fonts::definitions());
         theme::apply(&ctx);
+        ctx.enable_accesskit();
         ctx.options_mut(|options| options.zoom_with_keyboard = false);
-        let mut bench = Bench { world, ctx, folder, time: 0.0, sent: Vec::new() };
+        let mut bench = Bench { world, ctx, size: SIZE, told: None, folder, time: 0.0, sent: Vec::new() };
         bench.point_at(ELSEWHERE);
         bench
     }
 
     /// The systems of a frame in their order, without those that need a graphics card.
-    fn frame(&mut self, events: Vec<Event>) {
+    pub fn frame(&mut self, events: Vec<Event>) {
         self.time += 0.05;
         let world = &mut self.world;
         world.run_system_once(source::reload).expect("it runs");
@@ -139,12 +145,14 @@ impl Bench {
         world.run_system_once(link::follow_trail).expect("it runs");
         world.run_system_once(stage::scene::follow).expect("it runs");
         world.run_system_once(session::show).expect("it runs");
-        let screen_rect = Some(egui::Rect::from_min_size(Pos2::ZERO, SIZE));
+        let screen_rect = Some(egui::Rect::from_min_size(Pos2::ZERO, self.size));
         let input = RawInput { screen_rect, time: Some(self.time), focused: true, events, ..RawInput::default() };
         self.ctx.begin_pass(input);
         let drawn: Result = world.run_system_once(workspace::workspace).expect("it runs");
         drawn.expect("a context");
-        self.ctx.end_pass().textures_delta.clear();
+        let mut output = self.ctx.end_pass();
+        output.textures_delta.clear();
+        self.told = output.platform_output.accesskit_update.take();
         self.sent.extend(world.resource::<Outbox>().commands.iter().cloned());
         world.run_system_once(link::send).expect("it runs");
         world.run_system_once(session::keep).expect("it runs");
@@ -153,13 +161,23 @@ impl Bench {
         world.resource_mut::<ViewState>().walk.advance(f32::INFINITY);
     }
 
-    fn rest(&mut self) {
+    /// Names and places of what a screen reader is told.
+    pub fn named(&self) -> impl Iterator<Item = (&str, Pos2)> {
+        let nodes = self.told.iter().flat_map(|told| &told.nodes);
+        nodes.filter_map(|(_, node)| {
+            let at = node.bounds()?;
+            let name = node.label().or(node.value()).unwrap_or_default();
+            Some((name, egui::pos2((at.x0 + at.x1) as f32 / 2.0, (at.y0 + at.y1) as f32 / 2.0)))
+        })
+    }
+
+    pub fn rest(&mut self) {
         for _ in 0..4 {
             self.frame(Vec::new());
         }
     }
 
-    fn until(&mut self, what: &str, is_done: impl Fn(&Bench) -> bool) {
+    pub fn until(&mut self, what: &str, is_done: impl Fn(&Bench) -> bool) {
         wait(what, || {
             self.frame(Vec::new());
             is_done(self)
@@ -172,7 +190,7 @@ impl Bench {
     }
 
     /// Presses the key, or the button of an action that has none.
-    fn press(&mut self, shortcut: Shortcut) {
+    pub fn press(&mut self, shortcut: Shortcut) {
         let Modifiers { alt, shift, command, .. } = shortcut.modifiers;
         let modifiers = Modifiers { alt, shift, command, ctrl: command, ..Modifiers::NONE };
         let press = |pressed| Event::Key { key: shortcut.key, physical_key: None, pressed, repeat: false, modifiers };
@@ -183,17 +201,17 @@ impl Bench {
         self.rest();
     }
 
-    fn ask(&mut self, action: impl Into<Action>) {
+    pub fn ask(&mut self, action: impl Into<Action>) {
         self.world.resource_mut::<WindowState>().asked.push(action.into());
         self.rest();
     }
 
-    fn send(&mut self, command: Command) {
+    pub fn send(&mut self, command: Command) {
         self.world.resource_mut::<Outbox>().commands.push(command);
         self.rest();
     }
 
-    fn snapshot(&self) -> &Snapshot {
+    pub fn snapshot(&self) -> &Snapshot {
         self.world.resource::<Scene>().snapshot().expect("a snapshot")
     }
 
@@ -202,7 +220,7 @@ impl Bench {
         TrainingModel::of(shown.expect("a kernel publishes at once"))
     }
 
-    fn view(&mut self) -> Mut<'_, ViewState> {
+    pub fn view(&mut self) -> Mut<'_, ViewState> {
         self.world.resource_mut::<ViewState>()
     }
 
@@ -210,7 +228,7 @@ impl Bench {
         self.world.resource::<ViewState>().preferences
     }
 
-    fn state(&mut self) -> Mut<'_, WindowState> {
+    pub fn state(&mut self) -> Mut<'_, WindowState> {
         self.world.resource_mut::<WindowState>()
     }
 
@@ -244,7 +262,7 @@ impl Bench {
         fronts(&self.world.resource::<WorkspaceState>().0.layout().expect("a layout"))
     }
 
-    fn show_panel(&mut self, which: usize) {
+    pub fn show_panel(&mut self, which: usize) {
         self.ask(Action::Row(Pressed { which, ..Pressed::once(WindowAction::Panel) }));
     }
 
@@ -252,7 +270,7 @@ impl Bench {
         self.training().shown.unwrap_or(self.training().step)
     }
 
-    fn ids(&self) -> Vec<String> {
+    pub fn ids(&self) -> Vec<String> {
         self.snapshot().notebook.cells.iter().map(|cell| cell.cell.id.to_string()).collect()
     }
 
@@ -269,7 +287,7 @@ impl Bench {
         self.snapshot().notebook.cells[self.place(id).expect("a cell")].run.as_ref().and_then(|run| run.number)
     }
 
-    fn select(&mut self, id: &str) {
+    pub fn select(&mut self, id: &str) {
         self.world.resource_scope(|world, mut view: Mut<ViewState>| {
             let workspace = &mut world.resource_mut::<WorkspaceState>().0;
             let saved = SavedView { selected: Some(id.to_owned()), ..workspace.saved(&view) };

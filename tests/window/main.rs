@@ -5,13 +5,16 @@
 mod common;
 
 mod closing;
+mod controls;
 mod course;
 mod exporting;
 mod keys;
 mod owners;
 mod presenting;
+mod random;
 mod reload;
 mod shared;
+mod sizes;
 mod stage_picture;
 mod switching;
 

@@ -92,7 +92,7 @@ pub fn all_heads_ui(
         ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
         let words = measure_words(state.measure);
         let said = format!("{}: {} ({}).", words.meaning, words.formula, words.source);
-        ui.set_max_width(ui.clip_rect().width() - size::GAP);
+        ui.set_max_width(width_in_sight(ui));
         ui.add(Label::new(RichText::new(said).weak()).wrap());
         if let Some(said) = view.selection.reading.said() {
             let note = format!("{said}. The measures are of the weights as they are.");
@@ -116,6 +116,11 @@ pub fn all_heads_ui(
         let show = which.map(|which| Pressed { which, ..Pressed::once(WindowAction::Panel) });
         requests.actions.extend(show.map(Action::Row));
     }
+}
+
+/// Width of what is in sight, without a margin: none while the panel has just begun to slide in.
+fn width_in_sight(ui: &Ui) -> f32 {
+    (ui.clip_rect().width() - size::GAP).max(0.0)
 }
 
 /// The measure, the order, the reading, and all measures for a spreadsheet.
@@ -241,7 +246,7 @@ impl Grid {
 /// Every map. Returns the head that is to be opened.
 fn grid_ui(ui: &mut Ui, heads: &Arc<AllHeads>, state: &mut AllHeadsPanel, view: &mut PanelView) -> Option<usize> {
     let palette = Palette::of(ui.visuals().dark_mode);
-    let mut grid = Grid::of(heads, state, ui.clip_rect().width() - size::GAP);
+    let mut grid = Grid::of(heads, state, width_in_sight(ui));
     let (rect, _) = ui.allocate_exact_size(grid.size(), Sense::hover());
     grid.origin = rect.min;
     let keyboard = ui.interact(rect, ui.id().with("all heads"), Sense::click());

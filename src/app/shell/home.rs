@@ -50,7 +50,7 @@ pub fn home_ui(
         action = bar_ui(ui, frame, theme);
     });
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-        let width = (ui.available_width() - 2.0 * MARGIN).min(COLUMN);
+        let width = (ui.available_width() - 2.0 * MARGIN).clamp(0.0, COLUMN);
         let left = (ui.available_width() - width) / 2.0;
         let area = Rect::from_min_size(ui.cursor().min + vec2(left, MARGIN), vec2(width, f32::INFINITY));
         let column = ui.scope_builder(UiBuilder::new().max_rect(area), |ui| {
@@ -199,7 +199,7 @@ fn cards_ui(ui: &mut Ui, rows: &[HomeRow]) -> Option<Action> {
     let gap = size::GAP_WIDE;
     let width = ui.available_width();
     let columns = (((width + gap) / (LEAST + gap)) as usize).clamp(1, MOST);
-    let card = (width - gap * (columns - 1) as f32) / columns as f32;
+    let card = ((width - gap * (columns - 1) as f32) / columns as f32).max(0.0);
     let mut action = None;
     for line in rows.chunks(columns) {
         ui.horizontal_top(|ui| {

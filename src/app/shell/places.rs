@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use egui::Vec2;
+use egui::{Id, Vec2};
 use egui_dock::{DockState, LeafNode, Node, NodeIndex, TabPath};
 
 use super::arrangement::{arranged, has_side, side_share};
@@ -31,6 +31,17 @@ pub struct Places {
     pub unseen: BTreeSet<&'static str>,
     /// How far a new column of panels has slid in, from 0 to 1.
     slide: Option<f32>,
+    drag: DragGuard,
+}
+
+/// Ends the drag of a tab when the window moves tabs meanwhile: the dock knows the dragged tab by its place alone, and
+/// panics where no tab is left there.
+#[derive(Default)]
+struct DragGuard {
+    /// Places of the tabs as they were drawn last, while a button of the mouse is down.
+    drawn: Option<Vec<(TabPath, PanelId)>>,
+    /// Drags that were ended: the dock's own state is kept by this number.
+    ended: usize,
 }
 
 /// An open panel whose tab has no room beside another one.
@@ -59,9 +70,28 @@ impl Places {
             revealed: BTreeSet::new(),
             unseen: BTreeSet::new(),
             slide: None,
+            drag: DragGuard::default(),
         };
         places.arrange();
         places
+    }
+
+    /// The id of the dock's own state, in a frame in which a button of the mouse is down or not.
+    pub fn begin_frame(&mut self, is_held: bool) -> Id {
+        let is_moved = self.drag.drawn.as_ref().is_some_and(|drawn| *drawn != self.tabs());
+        if is_held && is_moved {
+            self.drag.ended += 1;
+        }
+        Id::new("dock").with(self.drag.ended)
+    }
+
+    /// Ends a frame: what moves tabs from now on is the window, not the learner.
+    pub fn end_frame(&mut self, is_held: bool) {
+        self.drag.drawn = is_held.then(|| self.tabs());
+    }
+
+    fn tabs(&self) -> Vec<(TabPath, PanelId)> {
+        self.dock.iter_all_tabs().map(|(place, panel)| (place, *panel)).collect()
     }
 
     /// Every panel, and whether it is open.

@@ -68,7 +68,7 @@ pub fn provenance_ui(ctx: &Context, models: &Models, trail: &mut Trail) {
 fn card_ui(ui: &mut Ui, model: &Provenance, trail: &mut Trail) {
     const HEIGHT_SHARE: f32 = 0.72;
     let palette = Palette::of(ui.visuals().dark_mode);
-    ui.set_width(WIDTH.min(ui.ctx().content_rect().width() - size::GAP_WIDE));
+    ui.set_width((ui.ctx().content_rect().width() - size::GAP_WIDE).clamp(0.0, WIDTH));
     header_ui(ui, model, trail);
     ui.add(Label::new(RichText::new(&model.meaning).color(palette.ink_soft)).wrap());
     value_ui(ui, model);

@@ -42,7 +42,7 @@ pub fn live_card_ui(ctx: &Context, card: &mut Option<LiveCard>) {
 /// True if it is to be closed.
 fn card_ui(ui: &mut Ui, word: &LiveWord) -> bool {
     let palette = Palette::of(ui.visuals().dark_mode);
-    ui.set_width(WIDTH.min(ui.ctx().content_rect().width() - size::GAP_WIDE));
+    ui.set_width((ui.ctx().content_rect().width() - size::GAP_WIDE).clamp(0.0, WIDTH));
     let mut is_closed = false;
     ui.horizontal(|ui| {
         let close = ui.add(Button::new("×").frame(false)).on_hover_text("Close (Esc)");

@@ -22,12 +22,14 @@ pub struct HeadsUi<'a> {
     pub query: Option<usize>,
     /// The length that fills a bar.
     pub longest: f32,
+    /// All settings of a head, and not only those of the first lessons.
+    pub has_all: bool,
 }
 
 impl HeadsUi<'_> {
     pub fn head_ui(&self, ui: &mut Ui, row: &HeadRow, state: &HeadState, view: &mut PanelView) -> Option<Command> {
         let palette = Palette::of(ui.visuals().dark_mode);
-        let command = setting_ui(ui, row, state, self.model.heads.len(), view);
+        let command = self.setting_ui(ui, row, state, view);
         if let Some(query) = self.query.filter(|query| *query < row.strongest.len()) {
             length_ui(ui, row, query, self.longest, palette, view);
             let (key, weight) = row.strongest[query];
@@ -37,7 +39,45 @@ impl HeadsUi<'_> {
                 number_ui(ui, format!("{weight:.3}"), Quantity::Weight.of_head(row.head, [query, key]), view.trail);
             });
         }
-        command.or(gain_ui(ui, row))
+        command.or_else(|| self.has_all.then(|| gain_ui(ui, row)).flatten())
+    }
+
+    /// The name of the head, which the walk follows at a click, and how the head takes part.
+    fn setting_ui(&self, ui: &mut Ui, row: &HeadRow, head: &HeadState, view: &mut PanelView) -> Option<Command> {
+        const CHIP_GAP: f32 = 4.0;
+        let palette = Palette::of(ui.visuals().dark_mode);
+        let mut command = None;
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing.x = CHIP_GAP;
+            let is_followed = view.selection.head == head.head;
+            let title = RichText::new(&head.title).font(theme::strong(size::BODY)).color(palette.head(head.head));
+            let title = ui.selectable_label(is_followed, title);
+            let name = format!("Follow {}", head.title.to_lowercase());
+            title.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_followed, &name));
+            if title.on_hover_text(format!("Follow the walk through this head. {}", row.place)).clicked() {
+                view.selection.choose_head(head.head);
+            }
+            let shown = if self.has_all { SETTINGS.len() } else { FIRST };
+            for (setting, words, hint) in SETTINGS.into_iter().take(shown) {
+                let is_chosen = head.setting == setting && !head.solo;
+                let response = ui.selectable_label(is_chosen, words);
+                let name = format!("{} {words}", head.title);
+                response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
+                if response.on_hover_text(hint).clicked() && !is_chosen {
+                    command = Some(Command::Interventions(InterventionCommand::SetHead { head: head.head, setting }));
+                }
+            }
+            if self.model.heads.len() > 1 {
+                let response = ui.selectable_label(head.solo, "solo");
+                let name = format!("{} alone", head.title);
+                response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, head.solo, &name));
+                if response.on_hover_text("Switches all other heads off; click again to undo").clicked() {
+                    command =
+                        Some(Command::Interventions(InterventionCommand::Solo((!head.solo).then_some(head.head))));
+                }
+            }
+        });
+        command
     }
 }
 
@@ -95,50 +135,25 @@ pub fn choose_head_ui(ui: &mut Ui, model: &HeadsModel, states: &[HeadState], vie
     }
 }
 
-/// The name of the head, which the walk follows at a click, and how the head takes part.
-fn setting_ui(ui: &mut Ui, row: &HeadRow, head: &HeadState, heads: usize, view: &mut PanelView) -> Option<Command> {
-    const CHIP_GAP: f32 = 4.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
-    let mut command = None;
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing.x = CHIP_GAP;
-        let is_followed = view.selection.head == head.head;
-        let title = RichText::new(&head.title).font(theme::strong(size::BODY)).color(palette.head(head.head));
-        let title = ui.selectable_label(is_followed, title);
-        let name = format!("Follow {}", head.title.to_lowercase());
-        title.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_followed, &name));
-        if title.on_hover_text(format!("Follow the walk through this head. {}", row.place)).clicked() {
-            view.selection.choose_head(head.head);
-        }
-        for (setting, words, hint) in [
-            (HeadSetting::Live, "live", "It looks where its scores say"),
-            (HeadSetting::Off, "off", "It adds nothing (zero ablation)"),
-            (
-                HeadSetting::Mean,
-                "mean",
-                "It adds the same everywhere: the mean of its outputs over all positions of the sentence (mean ablation)",
-            ),
-            (HeadSetting::Uniform, "uniform", "Every word it can see gets the same weight"),
-            (HeadSetting::Frozen, "frozen", "Its attention weights stay as they are now, whatever else you change"),
-        ] {
-            let is_chosen = head.setting == setting && !head.solo;
-            let response = ui.selectable_label(is_chosen, words);
-            let name = format!("{} {words}", head.title);
-            response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
-            if response.on_hover_text(hint).clicked() && !is_chosen {
-                command = Some(Command::Interventions(InterventionCommand::SetHead { head: head.head, setting }));
-            }
-        }
-        if heads > 1 {
-            let response = ui.selectable_label(head.solo, "solo");
-            let name = format!("{} alone", head.title);
-            response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, head.solo, &name));
-            if response.on_hover_text("Switches all other heads off; click again to undo").clicked() {
-                command = Some(Command::Interventions(InterventionCommand::Solo((!head.solo).then_some(head.head))));
-            }
-        }
-    });
-    command
+/// Ways in which a head can take part: its setting, the words and the tooltip. The first ones are always shown.
+const SETTINGS: [(HeadSetting, &str, &str); 5] = [
+    (HeadSetting::Live, "live", "It looks where its scores say"),
+    (HeadSetting::Off, "off", "It adds nothing (zero ablation)"),
+    (
+        HeadSetting::Mean,
+        "mean",
+        "It adds the same everywhere: the mean of its outputs over all positions of the sentence (mean ablation)",
+    ),
+    (HeadSetting::Uniform, "uniform", "Every word it can see gets the same weight"),
+    (HeadSetting::Frozen, "frozen", "Its attention weights stay as they are now, whatever else you change"),
+];
+/// Settings that are always shown.
+const FIRST: usize = 2;
+
+/// Whether a head has a setting that is shown only among all of them.
+pub fn needs_all(states: &[HeadState]) -> bool {
+    let first = SETTINGS[..FIRST].iter().map(|(setting, ..)| setting);
+    states.iter().any(|state| !first.clone().any(|setting| *setting == state.setting))
 }
 
 /// Slider of the gain of a head's output.

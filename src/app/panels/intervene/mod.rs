@@ -16,7 +16,7 @@ use crate::view_model::heads::HeadsModel;
 use crate::view_model::what_if::WhatIfModel;
 
 use self::effect::{effect_ui, said, shifts_ui};
-use self::heads::{HeadsUi, are_many, choose_head_ui};
+use self::heads::{HeadsUi, are_many, choose_head_ui, needs_all};
 use self::patch::{PatchUiState, patch_ui};
 use crate::app::panels::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::widgets::controls::{checkbox_ui, choose_query_ui, hint};
@@ -26,6 +26,8 @@ use crate::app::widgets::mask::{MaskUiState, mask_ui};
 pub struct IntervenePanel {
     /// The longest contribution seen so far: what a full bar means stays the same when a head is taken out.
     longest: f32,
+    /// All settings of each head are shown, and not only those of the first lessons.
+    has_all: bool,
     mask: MaskUiState,
     patch: PatchUiState,
 }
@@ -63,7 +65,8 @@ fn intervene_ui(
     commands.extend(summary_ui(ui, model, view));
     let lengths = heads.heads.iter().flat_map(|head| &head.move_length).copied();
     state.longest = lengths.filter(|length| length.is_finite()).fold(state.longest, f32::max);
-    let shown = HeadsUi { model: heads, query: view.selection.query, longest: state.longest };
+    let has_all = state.has_all || needs_all(&model.heads);
+    let shown = HeadsUi { model: heads, query: view.selection.query, longest: state.longest, has_all };
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         let many = are_many(heads);
         if many {
@@ -75,6 +78,7 @@ fn intervene_ui(
             commands.extend(ui.push_id(row.head, |ui| shown.head_ui(ui, row, head, view)).inner);
             ui.add_space(size::GAP);
         }
+        all_settings_ui(ui, has_all, &mut state.has_all);
         commands.extend(temperature_ui(ui, model));
         commands.extend(scale_ui(ui, model));
         ui.add_space(size::GAP_TIGHT);
@@ -89,6 +93,19 @@ fn intervene_ui(
         commands.extend(mask_ui(ui, model, &mut state.mask));
     });
     commands
+}
+
+/// The box that shows all settings of the heads. It is ticked and fixed while a head has one of those that it shows.
+fn all_settings_ui(ui: &mut Ui, has_all: bool, chosen: &mut bool) {
+    let is_fixed = has_all && !*chosen;
+    let mut is_on = has_all;
+    let ticked = ui.add_enabled_ui(!is_fixed, |ui| checkbox_ui(ui, &mut is_on, "all settings of a head")).inner;
+    let response = ticked
+        .on_hover_text("Mean, uniform and frozen weights, and the gain of its output")
+        .on_disabled_hover_text("A head has one of these settings");
+    if response.changed() {
+        *chosen = is_on;
+    }
 }
 
 /// Summary of the changes and their effects, with a button that resets them. Always takes its room, so that nothing

@@ -18,9 +18,10 @@ use crate::kernel::{Command, Snapshot};
 use crate::lesson::built_in;
 use crate::lesson::cells::Cell;
 use crate::lesson::check_texts::{addresses, closed_panels};
+use crate::lesson::controls::{UnknownControl, unknown_controls};
 use crate::lesson::course;
 use crate::lesson::glossary::{self, Glossary, is_glossary_file};
-use crate::lesson::issue::{LessonIssue, Place, printable};
+use crate::lesson::issue::{LessonIssue, Place, printable, shorten};
 use crate::lesson::links::{LinkContext, TextLink};
 use crate::lesson::locate::{Places, Spot, written};
 use crate::lesson::pictures::Folder;
@@ -222,6 +223,16 @@ fn check_one(
              earlier one, or write a link: [{panel}](attune:panel/{panel})"
         );
         Problem { cell: cell.to_owned(), words, at: Spot::Words(format!("*{panel}*").into()) }
+    }));
+    problems.extend(unknown_controls(&snapshot.lesson).into_iter().map(|(cell, unknown)| {
+        let UnknownControl { named, nearest } = unknown;
+        let hint = nearest.map_or(String::new(), |nearest| format!("; did you mean *{nearest}*?"));
+        let words = format!(
+            "its text names the control *{}*, which the window does not have; expected the name of a panel, a button, a \
+             menu entry or a key{hint}",
+            shorten(&named)
+        );
+        Problem { cell: cell.to_owned(), words, at: Spot::Words(format!("*{named}*").into()) }
     }));
     let of_terms = terms.into_iter().map(|TermIssue { cell, phrase, words }| match cell {
         Some(cell) => {

@@ -9,7 +9,7 @@
 //! [`starter`] is one to start from. [`panels`] names the panels that a lesson may open. [`glossary`] has the terms of
 //! a folder's lessons, [`spellings`] finds them in a text, and [`terms`] checks that a lesson keeps to them.
 //! [`live_text`] finds the expressions in a text, [`links`] reads the links that act, and [`check_texts`] checks
-//! both.
+//! both; [`controls`] has the names that texts give to controls of the window.
 
 pub mod built_in;
 pub mod cells;
@@ -38,6 +38,7 @@ mod brackets;
 mod budget;
 mod check;
 pub mod check_texts;
+pub mod controls;
 mod decode;
 pub mod issue;
 pub mod limits;

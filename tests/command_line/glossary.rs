@@ -177,3 +177,28 @@ fn a_glossary_is_known_as_one() {
         assert!(said.contains("this is a glossary, not a lesson; expected a lesson file"), "{said}");
     }
 }
+
+#[test]
+fn a_text_names_controls_that_the_window_has() {
+    let cells = |name: &str| {
+        format!(
+            r##"Text(id: "intro", md: "Open the *Weights* panel, choose *{name}* and press *Shift+Enter*. *The Raven* is a \
+            poem."),
+            Text(id: "later", md: "Press *Reset*, *Play*\nand then *Space*.")"##
+        )
+    };
+    let wrong = Course::new("controls", &[("small.ron", &lesson(&cells("Matrises")))]);
+    let (code, said) = wrong.check(&["small.ron"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(
+        said.contains(
+            "cell \"intro\": its text names the control *Matrises*, which the window does not have; expected the name of a \
+             panel, a button, a menu entry or a key; did you mean *Matrices*?"
+        ),
+        "{said}"
+    );
+    assert_eq!(said.matches("names the control").count(), 1, "{said}");
+    let right = Course::new("controls-right", &[("small.ron", &lesson(&cells("Matrices")))]);
+    let (_, said) = right.check(&["small.ron"]);
+    assert_eq!(said.matches("names the control").count(), 0, "{said}");
+}

@@ -14,10 +14,13 @@ use crate::live::PanelHarness;
 use crate::pointer::{button, click};
 
 const SIZE: Vec2 = Vec2::new(420.0, 900.0);
+/// The box that shows mean, uniform, frozen and gain.
+const ALL_SETTINGS: &str = "all settings of a head";
 
 #[test]
 fn every_intervention_is_a_control() {
     let mut panel = PanelHarness::new(small(), SIZE, IntervenePanel::default());
+    click(&mut panel, ALL_SETTINGS);
     for label in ["Head 1 uniform", "Head 2 off", "Head 1 alone", "Mask: causal", "Mask: only itself"] {
         click(&mut panel, label);
     }
@@ -126,6 +129,7 @@ fn a_head_is_followed_from_its_name_and_counts_as_often_as_its_gain_says() {
     let mut panel = PanelHarness::new(small(), SIZE, IntervenePanel::default());
     click(&mut panel, "Follow head 2");
     assert_eq!(panel.view().selection.head, 1);
+    click(&mut panel, ALL_SETTINGS);
     // A slider's middle: half of the largest gain.
     click(&mut panel, "Gain of head 1");
     let commands = panel.commands();
@@ -181,9 +185,13 @@ fn a_vector_of_the_second_sentence_is_put_in_and_taken_out() {
 fn a_head_has_its_mean_and_answers_are_said() {
     let mut panel = PanelHarness::new(small(), SIZE, IntervenePanel::default());
     panel.view_mut().selection.choose_query(Some(1));
+    assert!(panel.query_by_label("Head 1 mean").is_none(), "first lessons need live, off and solo");
+    click(&mut panel, ALL_SETTINGS);
     click(&mut panel, "Head 1 mean");
     let set = InterventionCommand::SetHead { head: 0, setting: HeadSetting::Mean };
     assert_eq!(panel.take_commands(), [Command::Interventions(set)]);
+    click(&mut panel, ALL_SETTINGS);
+    assert!(panel.query_by_label("Head 1 mean").is_some(), "a setting that is in use stays in sight");
     click(&mut panel, "Head 2 off");
     let shifts = AnswerShifts::of(&panel.snapshot(), Some(1)).expect("answers");
     for shift in shifts.gained.iter().chain(&shifts.lost) {

@@ -1,9 +1,10 @@
 //! The list of checkpoints: states of the work that can be brought back.
 
-use egui::{Align2, Context, Label, RichText, ScrollArea, Window};
+use egui::{Align2, Context, Label, RichText, ScrollArea};
 
 use crate::app::actions::Action;
 use crate::app::theme::{Palette, size};
+use crate::app::widgets::tool_window::tool_window;
 
 /// A checkpoint, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,10 +22,9 @@ pub fn checkpoints_ui(ctx: &Context, rows: &mut Option<Vec<CheckpointRow>>) -> O
     let shown = rows.as_ref()?;
     let palette = Palette::of(ctx.theme() == egui::Theme::Dark);
     let (mut is_open, mut action) = (true, None);
-    Window::new("Checkpoints")
+    tool_window("Checkpoints")
         .open(&mut is_open)
         .anchor(Align2::CENTER_CENTER, egui::Vec2::ZERO)
-        .collapsible(false)
         .resizable(false)
         .show(ctx, |ui| {
             ui.set_width(WIDTH);

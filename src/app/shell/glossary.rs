@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 
-use egui::{
-    Align, Context, Frame, Key, Margin, Rect, ScrollArea, Sense, Stroke, TextEdit, Ui, UiBuilder, Window, pos2, vec2,
-};
+use egui::{Align, Context, Frame, Key, Margin, Rect, ScrollArea, Sense, Stroke, TextEdit, Ui, UiBuilder, pos2, vec2};
 
 use crate::app::actions::{Action, focus};
 use crate::app::theme::{self, Palette, size};
+use crate::app::widgets::tool_window::lookup_window;
 use crate::view_model::glossary::GlossaryModel;
 
 use crate::app::text::term_card::term_entry_ui;
@@ -52,18 +51,12 @@ impl GlossaryUiState {
     }
 }
 
-/// Over the stage, until it is closed.
+/// The window of the glossary, until it is closed.
 pub fn glossary_window_ui(ctx: &Context, model: Option<&GlossaryModel>, state: &mut GlossaryUiState) -> Option<Action> {
     const SIZE: (f32, f32) = (380.0, 500.0);
-    /// From the corner of the window.
-    const AT: (f32, f32) = (440.0, 92.0);
     let (mut is_open, mut action) = (state.is_open, None);
     let leaves = ctx.input(|input| input.key_pressed(Key::Escape));
-    Window::new("Glossary")
-        .open(&mut is_open)
-        .default_size(SIZE)
-        .default_pos(pos2(AT.0, AT.1))
-        .show(ctx, |ui| action = glossary_ui(ui, model, state));
+    lookup_window(ctx, "Glossary", SIZE).open(&mut is_open).show(ctx, |ui| action = glossary_ui(ui, model, state));
     // Esc has taken the keyboard away by now.
     state.is_open = is_open && !(leaves && state.is_searching);
     action

@@ -1,11 +1,12 @@
 //! Dialog for a work that is handed in: what its file says of the learner, which is nothing unless they want it to.
 
-use egui::{Align2, Context, DragValue, Key, RichText, TextEdit, Window};
+use egui::{Align2, Context, DragValue, Key, RichText, TextEdit};
 
 use crate::app::actions::Action;
 use crate::app::actions::window::WorkChoice;
 use crate::app::theme::{Palette, size};
 use crate::app::widgets::controls::checkbox_ui;
+use crate::app::widgets::tool_window::tool_window;
 
 const NAME_MAX: usize = 100;
 /// More than anybody works on a lesson: a hundred hours.
@@ -38,10 +39,9 @@ pub fn hand_in_ui(ctx: &Context, state: &mut Option<HandInUiState>) -> Option<Ac
     let said = state.as_mut()?;
     let palette = Palette::of(ctx.theme() == egui::Theme::Dark);
     let (mut is_open, mut is_over, mut goes_on) = (true, false, false);
-    Window::new("Hand in")
+    tool_window("Hand in")
         .open(&mut is_open)
         .anchor(Align2::CENTER_CENTER, egui::Vec2::ZERO)
-        .collapsible(false)
         .resizable(false)
         .default_width(WIDTH)
         .show(ctx, |ui| {

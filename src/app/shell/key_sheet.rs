@@ -1,11 +1,12 @@
 //! The sheet of keys, over everything.
 
-use egui::{Align2, Context, Grid, RichText, ScrollArea, Ui, Window};
+use egui::{Align2, Context, Grid, RichText, ScrollArea, Ui};
 
 use crate::app::actions::sheet::{KeyLine, lines};
 use crate::app::actions::{NotebookAction, SentenceAction, StageAction, WindowAction, sentence, stage, window};
 use crate::app::theme::{self, Palette, size};
 use crate::app::widgets::controls::checkbox_ui;
+use crate::app::widgets::tool_window::tool_window;
 
 /// Around the keys: the window's title and its margins.
 const AROUND: egui::Vec2 = egui::Vec2::new(64.0, 96.0);
@@ -26,12 +27,9 @@ pub fn key_sheet_ui(ctx: &Context, is_open: &mut bool, reduced_motion: &mut bool
     }
     let [stage, sentence, notebook, window] = parts();
     let room = (ctx.content_rect().size() - AROUND).max(egui::Vec2::ZERO);
-    Window::new("Keys and mouse")
-        .open(is_open)
-        .anchor(Align2::CENTER_CENTER, egui::Vec2::ZERO)
-        .collapsible(false)
-        .auto_sized()
-        .show(ctx, |ui| {
+    tool_window("Keys and mouse").open(is_open).anchor(Align2::CENTER_CENTER, egui::Vec2::ZERO).auto_sized().show(
+        ctx,
+        |ui| {
             ScrollArea::both().max_width(room.x).max_height(room.y).show(ui, |ui| {
                 ui.horizontal_top(|ui| {
                     ui.vertical(|ui| {
@@ -49,7 +47,8 @@ pub fn key_sheet_ui(ctx: &Context, is_open: &mut bool, reduced_motion: &mut bool
                     });
                 })
             });
-        });
+        },
+    );
 }
 
 fn sheet_ui(ui: &mut Ui, (title, lines): &(&str, Vec<KeyLine>)) {

@@ -1,10 +1,11 @@
 //! Dialog for a picture of the stage: its size, and whether its background is transparent.
 
-use egui::{Align2, Context, DragValue, Key, RichText, Window};
+use egui::{Align2, Context, DragValue, Key, RichText};
 
 use crate::app::actions::Action;
 use crate::app::actions::window::PictureChoice;
 use crate::app::theme::{Palette, size};
+use crate::app::widgets::tool_window::tool_window;
 
 use crate::app::widgets::controls::checkbox_ui;
 
@@ -16,10 +17,9 @@ pub fn picture_choice_ui(ctx: &Context, choice: &mut Option<PictureChoice>) -> O
     let chosen = choice.as_mut()?;
     let palette = Palette::of(ctx.theme() == egui::Theme::Dark);
     let (mut is_open, mut is_over, mut action) = (true, false, None);
-    Window::new("Picture of the stage")
+    tool_window("Picture of the stage")
         .open(&mut is_open)
         .anchor(Align2::CENTER_CENTER, egui::Vec2::ZERO)
-        .collapsible(false)
         .resizable(false)
         .show(ctx, |ui| {
             ui.horizontal(|ui| {

@@ -1,9 +1,10 @@
 //! The still map: a window over the others, with the words as t-SNE lays them.
 
-use egui::{Align2, Context, Id, Key, Modifiers, Pos2, ProgressBar, Rect, RichText, Sense, Ui, Vec2, Window};
+use egui::{Align2, Context, Id, Key, Modifiers, Pos2, ProgressBar, Rect, RichText, Sense, Ui, Vec2};
 
 use crate::app::actions::Action;
 use crate::app::theme::{self, Palette, TEXT_CONTRAST, size};
+use crate::app::widgets::tool_window::tool_window;
 use crate::kernel::snapshot::Progress;
 use crate::view_model::still::{StillModel, StillPoint};
 
@@ -30,9 +31,9 @@ pub fn still_ui(ctx: &Context, state: &StillState) -> Option<Action> {
     }
     let mut is_open = true;
     let mut is_closed = false;
-    let window = Window::new("A still map of the words").id(Id::new("still map")).open(&mut is_open);
+    let window = tool_window("A still map of the words").open(&mut is_open);
     let middle = ctx.content_rect().center();
-    let window = window.collapsible(false).pivot(Align2::CENTER_CENTER).default_pos(middle).default_size(SIZE);
+    let window = window.pivot(Align2::CENTER_CENTER).default_pos(middle).default_size(SIZE);
     window.show(ctx, |ui| match state {
         StillState::None => {}
         StillState::Drawing(Progress { done, of }) => {

@@ -12,4 +12,5 @@ pub mod sentence_field;
 pub mod sketch;
 pub mod slant;
 pub mod table;
+pub mod tool_window;
 pub mod traced;

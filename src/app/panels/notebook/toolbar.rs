@@ -6,6 +6,7 @@ use egui::{Align, Button, Layout, RichText, TextStyle, TextWrapMode, Ui, WidgetT
 use crate::app::actions::{ActionTable, NotebookAction};
 use crate::app::panels::notebook::reference::reference_ui;
 use crate::app::theme::{Palette, size};
+use crate::app::widgets::tool_window::lookup_window;
 use crate::kernel::command::Command;
 use crate::kernel::notebook::NotebookCommand;
 use crate::view_model::course::Tasks;
@@ -71,16 +72,14 @@ fn run_ui(ui: &mut Ui, frame: &mut Frame) {
     }
 }
 
-/// The reference of the language, over the stage.
+/// The reference of the language, in a window.
 pub fn reference_window_ui(ui: &mut Ui, frame: &mut Frame) {
     const SIZE: (f32, f32) = (360.0, 460.0);
     let mut is_open = frame.state.is_reference_open;
     let mut wanted = None;
     let leaves = ui.input(|input| input.key_pressed(egui::Key::Escape));
-    egui::Window::new("Functions")
+    lookup_window(ui.ctx(), "Functions", SIZE)
         .open(&mut is_open)
-        .default_size(SIZE)
-        .default_pos(ui.max_rect().right_top() + egui::vec2(size::GAP_WIDE, size::GAP_WIDE))
         .show(ui.ctx(), |ui| wanted = reference_ui(ui, &mut frame.state.reference));
     frame.state.is_reference_open = is_open && !(leaves && frame.state.reference.is_searching);
     if let Some(help) = wanted {

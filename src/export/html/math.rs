@@ -4,6 +4,7 @@ use std::thread;
 
 use math_core::{LatexToMathML, MathDisplay};
 
+use super::mathml::is_formula;
 use crate::export::escape;
 use crate::panics::quietly;
 
@@ -12,9 +13,10 @@ const FORMULA_BYTES_MAX: usize = 2048;
 /// Enough for the deepest nesting that fits in so many bytes; only what is used is taken.
 const STACK_BYTES: usize = 128 << 20;
 
-/// The formula as markup, or its source where it cannot be set.
+/// The formula as markup, or its source where it cannot be set: where the converter lets a text of it become more than
+/// mathematics, too.
 pub fn mathml(latex: &str, is_display: bool) -> String {
-    set(latex, is_display).unwrap_or_else(|| {
+    set(latex, is_display).filter(|markup| is_formula(markup)).unwrap_or_else(|| {
         let kind = if is_display { "source display" } else { "source" };
         format!("<code class=\"{kind}\">{}</code>", escape::html(latex.trim()))
     })
@@ -66,11 +68,59 @@ mod tests {
         }
     }
 
+    /// The commands that take a text or a name, each with what it could become on a page.
     #[test]
     fn a_formula_is_no_markup() {
-        for hostile in [r"</math><script>alert(1)</script>", r"\text{<img src=x onerror=alert(1)>}", "\"onload=\"x"] {
-            let formula = mathml(hostile, false);
-            assert!(!formula.contains("<script") && !formula.contains("<img"), "{formula}");
+        let commands = [
+            "",
+            r"\text",
+            r"\operatorname",
+            r"\operatorname*",
+            r"\mathrm",
+            r"\mathbf",
+            r"\textbf",
+            r"\texttt",
+            r"\mbox",
+            r"\tag",
+            r"\label",
+            r"\href",
+            r"\url",
+            r"\ce",
+            r"\color",
+            r"\textcolor",
+            r"\hat",
+            r"\overset",
+            r"\begin",
+            r"\mathop",
+            r"\mathbin",
+        ];
+        let bodies = [
+            "<script>",
+            "</math><script>alert(1)</script>",
+            "<img src=x onerror=alert(1)>",
+            "<img/src=x>",
+            "\"onload=\"x",
+            "<iframe/srcdoc=x>",
+            "<style>",
+            "<textarea>",
+            "<!--",
+            r"\&lt;script\&gt;",
+            r"<iframe/srcdoc=\&\#45;>",
+            "<mi>x</mi>",
+            "<a/href=javascript:x>",
+            r"\&\#45;",
+        ];
+        for (command, body) in commands.iter().flat_map(|command| bodies.map(|body| (command, body))) {
+            for display in [false, true] {
+                let formula = mathml(&format!("{command}{{{body}}}"), display);
+                let is_source = formula
+                    .strip_prefix("<code class=\"source")
+                    .is_some_and(|rest| rest.matches('<').count() == 1 && rest.ends_with("</code>"));
+                assert!(is_source || is_formula(&formula), "{command}{{{body}}}: {formula}");
+                for tag in ["<script", "<img", "<iframe", "<style", "<textarea", "<a", "<!", "&#45;"] {
+                    assert!(!formula.contains(tag), "{command}{{{body}}}: {formula}");
+                }
+            }
         }
     }
 }

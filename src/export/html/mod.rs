@@ -4,7 +4,8 @@
 //! tag slip through, the page's own policy lets nothing run and nothing be fetched.
 
 mod code;
-mod math;
+pub mod math;
+mod mathml;
 mod terms;
 mod text;
 

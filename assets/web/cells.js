@@ -74,7 +74,7 @@ const Cells = (() => {
       temperature: [() => (state.changes.temperature === null ? own.temperature : state.changes.temperature), (x) => actions.change({ temperature: x })],
       time: [() => state.time, (x) => actions.look({ isWalked: false, time: x })],
       mask: [() => (Array.isArray(state.changes.mask) ? 0 : ofMask(state.changes.mask || own.mask)), (x) => actions.change({ mask: x ? "causal" : "none" })],
-      weight: [() => Engine.get(tensor(), bind.row, bind.col), (x) => actions.setWeight(bind.symbol, bind.row, bind.col, Math.fround(x))],
+      weight: [() => Engine.get(tensor(), bind.row, bind.col), (x) => actions.setWeight(bind.symbol, bind.row, bind.col, x)],
     }[bind.to];
     const [read, set] = bound;
     const label = element("label", "", "slider live");

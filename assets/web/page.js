@@ -203,27 +203,36 @@
     const { actions, data } = state;
     const [least, most] = data.temperature_range;
     const given = new URLSearchParams(location.hash.slice(1));
+    // An address may have thousands of parts: all are read, the last of a kind counts, and the model runs once.
+    const [changes, entries, off] = [{}, [], new Set()];
+    let [view, theme, tab] = [null, null, null];
     for (const [name, value] of given) {
       const weight = /^(.+)\[(\d+),\s*(\d+)\]$/.exec(name);
-      if (name === "sentence") parts.own(value);
-      if (name === "temperature" && Number(value) > 0) actions.change({ temperature: Math.min(Math.max(Number(value), least), most) });
-      if (name === "mask" && ["none", "causal"].includes(value)) actions.change({ mask: value });
-      if (name === "scale") actions.change({ scale: value !== "0" });
-      if (name === "off") value.split(",").map(Number).filter((head) => head in data.heads).forEach((head) => actions.setHead(head, false));
-      if (name === "time" && Number(value) >= 0 && Number(value) <= 1) actions.look({ isWalked: false, time: Number(value) });
-      if (name === "walk" && Number(value) >= 0) actions.walkTo(Number(value));
-      if (name === "theme" && ["dark", "light"].includes(value)) parts.theme.choose(value);
-      if (name === "tab" && $(`tab-${value}`)) parts.open(value);
+      if (name === "temperature" && Number(value) > 0) changes.temperature = Math.min(Math.max(Number(value), least), most);
+      if (name === "mask" && ["none", "causal"].includes(value)) changes.mask = value;
+      if (name === "scale") changes.scale = value !== "0";
+      if (name === "off") value.split(",").map(Number).filter((head) => head in data.heads).forEach((head) => off.add(head));
+      if (name === "time" && Number(value) >= 0 && Number(value) <= 1) view = () => actions.look({ isWalked: false, time: Number(value) });
+      if (name === "walk" && Number(value) >= 0) view = () => actions.walkTo(Number(value));
+      if (name === "theme" && ["dark", "light"].includes(value)) theme = value;
+      if (name === "tab" && $(`tab-${value}`)) tab = value;
       if (weight) {
         const [, code, row, col] = weight;
         const found = data.parameters.find((tensor) => tensor.code === code);
         if (found && row < found.shape[0] && col < found.shape[1] && Number.isFinite(Number(value))) {
-          actions.setWeight(found.symbol, Number(row), Number(col), Math.fround(Number(value)));
+          entries.push({ symbol: found.symbol, row: Number(row), col: Number(col), value: Math.fround(Number(value)) });
         }
       }
     }
+    if (given.has("sentence")) parts.own(given.getAll("sentence").pop());
+    if (off.size > 0) changes.heads = actions.modes(off, false);
+    const isChanged = Object.keys(changes).length + entries.length > 0;
+    const wrong = isChanged && !actions.change(changes, entries) ? "This link has numbers too large to compute with; the model is unchanged." : "";
+    if (view) view();
+    if (theme) parts.theme.choose(theme);
+    if (tab) parts.open(tab);
     if (given.has("numbers")) parts.numbers();
-    return given;
+    return { given, wrong };
   }
 
   function begin() {
@@ -268,13 +277,13 @@
       const text = `${state.actions.queriesOf(state.head)[row]} looks most at ${state.actions.keysOf(state.head)[best]} in ${state.data.heads[state.head].title}.`;
       if (text !== told) say((told = text));
     });
-    const given = fromAddress(state, { own, theme, open, numbers: showNumbers });
+    const { given, wrong } = fromAddress(state, { own, theme, open, numbers: showNumbers });
     const isElsewhere = ["time", "walk", "sentence", "numbers"].some((name) => given.has(name));
     // A page that was written of another sentence, or of a changed model, begins with that.
     const [first] = cells.stages;
     if (first && !isElsewhere && !state.isChanged && cells.isShown(first.cell)) cells.showStage(first.cell);
     else state.isOwn = true;
-    if (given.has("frames")) $("lab-numbers").dataset.frame = stage.timed(Number(given.get("frames")) || 1).toFixed(3);
+    if (wrong) say(wrong);
   }
 
   begin();

@@ -534,15 +534,6 @@ const Stage = (() => {
         const table = drawn.filter((mark) => mark.position === undefined && !mark.isDashed).sort((a, b) => a.word - b.word);
         return { width: size.width, height: size.height, tokens: tokens.map(at), words: table.map(at) };
       },
-      /** Milliseconds of script for each of so many frames while the camera turns. */
-      timed(frames) {
-        const begun = performance.now();
-        for (let i = 0; i < frames; i++) {
-          pose = Camera.orbit(pose, 2, 0);
-          draw();
-        }
-        return (performance.now() - begun) / frames;
-      },
     };
   }
 

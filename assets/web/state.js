@@ -50,9 +50,11 @@ const State = (() => {
       Object.keys(model.parameters).some((symbol) => model.parameters[symbol] !== trained.parameters[symbol]) ||
       Object.values(state.changes).some((change) => change !== null);
 
-    /** Runs the model again. A word or head that is no longer there is let go of. */
-    function run() {
-      state.pass = Engine.forward(model, state.words, state.changes);
+    const forward = () => Engine.forward(model, state.words, state.changes);
+
+    /** Shows a pass of the model. A word or head that is no longer there is let go of. */
+    function run(pass = forward()) {
+      state.pass = pass;
       state.isChanged = isChanged();
       state.trainedPass = state.isChanged ? Engine.forward(trained, state.words) : state.pass;
       const text = (word) => (word === null ? "[start]" : data.vocabulary[word]);
@@ -104,15 +106,41 @@ const State = (() => {
         chooseQuery();
         run();
       },
-      change(changes) {
+      /**
+       * Changes the pass, and entries `{ symbol, row, col, value }` of the weights with it. False, and nothing changes, where
+       * the model would leave the numbers.
+       */
+      change(changes, entries = []) {
+        const before = [{ ...state.changes }, { ...model.parameters }];
         Object.assign(state.changes, changes);
-        run();
+        const symbols = new Set(entries.map(({ symbol }) => symbol));
+        symbols.forEach((symbol) => {
+          const from = model.parameters[symbol];
+          model.parameters[symbol] = { ...from, data: from.data.slice() };
+        });
+        entries.forEach(({ symbol, row, col, value }) => {
+          const { cols, data: numbers } = model.parameters[symbol];
+          numbers[row * cols + col] = value;
+        });
+        // An unchanged tensor is the trained one itself.
+        symbols.forEach((symbol) => {
+          const own = trained.parameters[symbol];
+          if (model.parameters[symbol].data.every((x, i) => x === own.data[i])) model.parameters[symbol] = own;
+        });
+        const pass = forward();
+        const numbers = [entries.map(({ value }) => value), pass.output.data, pass.logits.data];
+        const isFinite = numbers.every((all) => all.every((x) => Number.isFinite(x)));
+        if (isFinite) run(pass);
+        else [state.changes, model.parameters].forEach((now, i) => Object.assign(now, before[i]));
+        return isFinite;
       },
-      setHead(head, isOn) {
+      /** The modes of all heads with these on or off; null where every head is live. */
+      modes(chosen, isOn) {
         const heads = state.changes.heads || data.heads.map(() => ({ gain: 1 }));
-        const now = heads.map((mode, h) => (h === head ? { gain: isOn ? 1 : 0 } : mode));
-        actions.change({ heads: now.every(({ gain, uniform, frozen, mean }) => gain === 1 && !uniform && !frozen && !mean) ? null : now });
+        const now = heads.map((mode, h) => (chosen.has(h) ? { gain: isOn ? 1 : 0 } : mode));
+        return now.every(({ gain, uniform, frozen, mean }) => gain === 1 && !uniform && !frozen && !mean) ? null : now;
       },
+      setHead: (head, isOn) => actions.change({ heads: actions.modes(new Set([head]), isOn) }),
       isOn: (head) => !state.changes.heads || state.changes.heads[head].gain !== 0,
       /** Hides a key from a query, or shows it again. */
       toggleMask(query, key) {
@@ -122,15 +150,7 @@ const State = (() => {
         const turned = (i, j) => (i === query && j === key) !== Engine.sees(before, i, j);
         actions.change({ mask: all.map((i) => all.map((j) => turned(i, j))) });
       },
-      setWeight(symbol, row, col, value) {
-        const from = model.parameters[symbol];
-        // The trained tensor is shared until an entry differs.
-        const to = from === trained.parameters[symbol] ? { ...from, data: from.data.slice() } : from;
-        to.data[row * to.cols + col] = value;
-        const isTrained = to.data.every((x, i) => x === trained.parameters[symbol].data[i]);
-        model.parameters[symbol] = isTrained ? trained.parameters[symbol] : to;
-        run();
-      },
+      setWeight: (symbol, row, col, value) => actions.change({}, [{ symbol, row, col, value: Math.fround(value) }]),
       reset() {
         Object.assign(model.parameters, trained.parameters);
         state.changes = nothing();

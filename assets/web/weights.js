@@ -77,7 +77,8 @@ const Weights = (() => {
       draw();
     }
 
-    const set = (value) => Number.isFinite(value) && actions.setWeight(at.symbol, at.row, at.col, Math.fround(value));
+    // A number that the model cannot compute with is not taken.
+    const set = (value) => actions.setWeight(at.symbol, at.row, at.col, value) || show();
     choice.addEventListener("change", () => {
       Object.assign(at, { symbol: choice.value, row: 0, col: 0 });
       show();
@@ -93,7 +94,6 @@ const Weights = (() => {
     slider.addEventListener("input", () => set(Number(slider.value)));
     number.addEventListener("change", () => {
       set(number.valueAsNumber);
-      // What is no number is not taken.
       number.value = Number(entry(now()).toPrecision(6));
     });
     reset.addEventListener("click", () => set(entry(trained())));

@@ -28,6 +28,9 @@ use crate::numerics::positions::Positions;
 /// Bytes of an index of shards.
 const INDEX_BYTES_MAX: u64 = 16 << 20;
 
+/// Bytes of all tensors that the engine has no use for: masks, poolers, heads for other tasks.
+const UNUSED_BYTES_MAX: u64 = 512 << 20;
+
 /// A model as it was read.
 #[derive(Clone, Debug)]
 pub struct Pretrained {
@@ -148,6 +151,10 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Pr
     // The table once more, as the readout's own weights: not used, but it must be the same.
     let twin = found.of(TensorName::LogitWeights.into()).filter(|_| config.tied);
     let twin = twin.map(|(file, twin, _)| (file, twin.clone()));
+    let is_used = |file, name: &str| {
+        parts.contains_key(&(file, name)) || twin.as_ref().is_some_and(|(_, twin)| twin.name == name)
+    };
+    check_unused(&sources, is_used)?;
 
     // Everything is there and as large as it says; from here on memory is taken.
     let mut model = Model {
@@ -241,15 +248,19 @@ fn open(folder: &Path) -> Result<(Vec<Open>, Option<String>), Refusal> {
         let found = format!("no {}, which the index names", missing.join(", "));
         return Err(Refusal::new(found, "all files of the model", "download those too").in_file(INDEX));
     }
-    let files = index.files.iter().map(|name| open_one(folder, name)).collect::<Result<Vec<Open>, Refusal>>()?;
-    for open in &files {
+    // Each head is held against the index before the next is read: together they have no more tensors than the index.
+    let open = |name: &String| {
+        let open = open_one(folder, name)?;
         let tensors = &open.source.header().tensors;
-        if let Some(tensor) = tensors.iter().find(|tensor| index.tensors.get(&tensor.name) != Some(&open.name)) {
-            let refusal =
-                Refusal::new("a tensor that the index does not give to this file", "those that it does", SHARDS);
-            return Err(refusal.of_tensor(&tensor.name).in_file(&open.name));
+        match tensors.iter().find(|tensor| index.tensors.get(&tensor.name) != Some(name)) {
+            None => Ok(open),
+            Some(tensor) => {
+                let found = "a tensor that the index does not give to this file";
+                Err(Refusal::new(found, "those that it does", SHARDS).of_tensor(&tensor.name).in_file(name))
+            }
         }
-    }
+    };
+    let files = index.files.iter().map(open).collect::<Result<Vec<Open>, Refusal>>()?;
     Ok((files, Some(text)))
 }
 
@@ -334,6 +345,24 @@ fn parts(origins: &Origins) -> BTreeMap<(usize, &str), Vec<(TensorId, Layout)>> 
         parts.entry((*file, &**tensor)).or_default().push((*id, *layout));
     }
     parts
+}
+
+/// Refuses files of which most belongs to something else: all bytes are read, as the SHA-256 is that of a whole file.
+fn check_unused(sources: &[Open], is_used: impl Fn(usize, &str) -> bool) -> Result<(), Refusal> {
+    let mut unused = 0;
+    for (file, open) in sources.iter().enumerate() {
+        let others = open.source.header().tensors.iter().filter(|tensor| !is_used(file, &tensor.name));
+        for tensor in others {
+            unused += tensor.bytes();
+            if unused > UNUSED_BYTES_MAX {
+                let found = format!("{} MB that no part of the model uses, with those before it", unused >> 20);
+                let advice = "open the model in transformers and save it anew with save_pretrained";
+                let refusal = Refusal::new(found, format!("at most {} MB", UNUSED_BYTES_MAX >> 20), advice);
+                return Err(refusal.of_tensor(&tensor.name).in_file(&open.name));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The refusal of a tensor with the file that has it.

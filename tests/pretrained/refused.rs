@@ -1,12 +1,13 @@
 //! Folders that are no model, or not a whole one: each refused in words.
 
 use std::fs;
+use std::time::Instant;
 
 use attune::pretrained::load;
 use attune::pretrained::load::Stopped;
 
 use crate::common::folder::Folder;
-use crate::written::{Model, Written, WrittenTensor, fixture};
+use crate::written::{Model, Written, WrittenTensor, file, fixture};
 
 #[track_caller]
 fn refused(model: &Model, words: &[&str]) {
@@ -112,6 +113,43 @@ fn folders_that_are_no_model_say_what_is_missing() {
     let two = ["a", "b"].map(|name| WrittenTensor::f32(name, &[1], &[1.0]));
     fs::write(folder.join("x.safetensors"), Written { tensors: two.to_vec() }.bytes()).expect("written");
     assert!(said(&folder).starts_with("x.safetensors: `b`: found a tensor that the index"), "{}", said(&folder));
+}
+
+/// Many names of one file, each of which has more than the index gives it: the first is refused before the others are read.
+#[test]
+fn a_shard_is_held_against_the_index_before_the_next_is_read() {
+    let folder = Folder::new("shards");
+    bert().put(&folder);
+    fs::remove_file(folder.join("model.safetensors")).expect("it is there");
+    let index = r#"{"weight_map":{"a":"1.safetensors","b":"2.safetensors"}}"#;
+    fs::write(folder.join("model.safetensors.index.json"), index).expect("written");
+    let other = Written { tensors: vec![WrittenTensor::f32("other", &[1], &[1.0])] };
+    fs::write(folder.join("1.safetensors"), other.bytes()).expect("written");
+    fs::write(folder.join("2.safetensors"), "no head").expect("written");
+    let said = load(&folder.0, &mut |_| true).map(|_| ()).expect_err("it is refused").to_string();
+    assert!(said.starts_with("1.safetensors: `other`: found a tensor that the index"), "{said}");
+}
+
+/// A file of which most is holes, that no model reads: it is not read to its end.
+#[test]
+fn what_no_part_of_the_model_uses_is_bounded() {
+    const HOLES: usize = 1 << 33;
+    let folder = Folder::new("holes");
+    let model = bert();
+    model.put(&folder);
+    let mut header = model.weights.header();
+    let end: usize = model.weights.tensors.iter().map(|tensor| tensor.bytes.len()).sum();
+    let holes = serde_json::json!({ "dtype": "F32", "shape": [HOLES], "data_offsets": [end, end + 4 * HOLES] });
+    header["holes"] = holes;
+    let data: Vec<u8> = model.weights.tensors.iter().flat_map(|tensor| tensor.bytes.iter().copied()).collect();
+    let bytes = file(&header.to_string(), &data);
+    fs::write(folder.join("model.safetensors"), &bytes).expect("written");
+    let opened = fs::OpenOptions::new().write(true).open(folder.join("model.safetensors")).expect("the file");
+    opened.set_len((bytes.len() + 4 * HOLES) as u64).expect("a file of holes");
+    let begun = Instant::now();
+    let said = load(&folder.0, &mut |_| true).map(|_| ()).expect_err("it is refused").to_string();
+    assert!(said.starts_with("model.safetensors: `holes`: found 32768 MB that no part of the model uses"), "{said}");
+    assert!(begun.elapsed().as_secs() < 5, "nothing of it is read");
 }
 
 #[test]

@@ -23,7 +23,8 @@ pub struct Pair(pub String, pub String);
 
 /// Merges of known models are fewer than 300,000.
 pub const MERGES_MAX: usize = 1 << 20;
-const STEPS_MAX: usize = 16;
+/// Steps of a list, and of all lists within one another.
+pub const STEPS_MAX: usize = 16;
 const TEMPLATE_PARTS_MAX: usize = 64;
 const ADDED_TOKENS_MAX: usize = 1 << 16;
 

@@ -2,7 +2,9 @@
 
 use super::added::{AddedToken, AddedTokens};
 use super::byte_pair::BytePair;
-use super::json::{AddedTokenJson, Entries, ModelJson, Pair, SpecialJson, StepJson, TemplatePartJson, TokenizerJson};
+use super::json::{
+    AddedTokenJson, Entries, ModelJson, Pair, STEPS_MAX, SpecialJson, StepJson, TemplatePartJson, TokenizerJson,
+};
 use super::normalise::BertNormaliser;
 use super::split::{Splitter, WORDS};
 use super::template::{Template, TemplatePart};
@@ -136,16 +138,25 @@ pub fn read_added(token: AddedTokenJson, vocabulary: &mut Vocabulary) -> Read<Ad
     Ok(AddedToken { content, id, single_word, lstrip, rstrip, normalized })
 }
 
+/// Takes a step of a pipeline, which has few of them however its lists nest: each makes the text anew.
+fn push_step<T>(step: T, place: &str, into: &mut Vec<T>) -> Read<()> {
+    if into.len() == STEPS_MAX {
+        return refuse(place, format!("step {}", STEPS_MAX + 1), format!("at most {STEPS_MAX} steps"), OTHER_KIND);
+    }
+    into.push(step);
+    Ok(())
+}
+
 fn read_normaliser(step: &StepJson, place: &str, into: &mut Vec<BertNormaliser>) -> Read<()> {
     match step.kind.as_str() {
         "BertNormalizer" => {
-            into.push(BertNormaliser {
+            let normaliser = BertNormaliser {
                 clean_text: step.clean_text.unwrap_or(true),
                 handle_chinese_chars: step.handle_chinese_chars.unwrap_or(true),
                 strip_accents: step.strip_accents,
                 lowercase: step.lowercase.unwrap_or(true),
-            });
-            Ok(())
+            };
+            push_step(normaliser, place, into)
         }
         "Sequence" => {
             match &step.normalizers {
@@ -161,16 +172,17 @@ fn read_normaliser(step: &StepJson, place: &str, into: &mut Vec<BertNormaliser>)
 
 fn read_splitter(step: &StepJson, place: &str, into: &mut Vec<Splitter>) -> Read<()> {
     match step.kind.as_str() {
-        "BertPreTokenizer" => {
-            into.push(Splitter::Bert);
-            Ok(())
+        "BertPreTokenizer" => push_step(Splitter::Bert, place, into),
+        "ByteLevel" if into.iter().any(|splitter| matches!(splitter, Splitter::ByteLevel { .. })) => {
+            // It would spell the bytes of bytes, twice as many each time.
+            refuse(place, "a second step that spells bytes", "one", OTHER_KIND)
         }
         "ByteLevel" => {
-            into.push(Splitter::ByteLevel {
+            let byte_level = Splitter::ByteLevel {
                 add_prefix_space: step.add_prefix_space.unwrap_or(true),
                 use_regex: step.use_regex.unwrap_or(true),
-            });
-            Ok(())
+            };
+            push_step(byte_level, place, into)
         }
         "Split" => {
             let pattern = step.pattern.as_ref().and_then(|pattern| pattern.regex.as_deref());
@@ -179,8 +191,7 @@ fn read_splitter(step: &StepJson, place: &str, into: &mut Vec<Splitter>) -> Read
                 let found = format!("another pattern than {}", quoted(WORDS));
                 return refuse(place, found, "the words of a model that attune wrote", OTHER_KIND);
             }
-            into.push(Splitter::Words);
-            Ok(())
+            push_step(Splitter::Words, place, into)
         }
         "Sequence" => {
             match &step.pretokenizers {

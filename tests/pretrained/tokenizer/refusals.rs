@@ -41,6 +41,31 @@ fn a_step_that_is_not_supported_is_named_with_its_place() {
     refused_json(BERT, &[("/post_processor", twice)], &["a second step", "`post_processor.processors[1]`"]);
 }
 
+/// Steps count through all lists within one another: each makes the text anew, and some make it larger.
+#[test]
+fn a_pipeline_has_few_steps_however_its_lists_nest() {
+    let nested = |list: &str, step: &Value, count: usize| {
+        let inner: Vec<Value> = vec![json!({"type": "Sequence", list: vec![step; 4]}); count / 4];
+        json!({"type": "Sequence", list: inner})
+    };
+    let bert = json!({"type": "BertNormalizer"});
+    refused_json(
+        BERT,
+        &[("/normalizer", nested("normalizers", &bert, 20))],
+        &["step 17 at `normalizer.normalizers[4].normalizers[0]`", "at most 16 steps"],
+    );
+    let few = changed(BERT, &[("/normalizer", nested("normalizers", &bert, 16))]);
+    assert!(Tokenizer::read(TokenizerFiles::Json(&few)).is_ok());
+    let words = json!({"type": "BertPreTokenizer"});
+    let many = nested("pretokenizers", &words, 20);
+    refused_json(BERT, &[("/pre_tokenizer", many)], &["step 17 at `pre_tokenizer.pretokenizers[4].pretokenizers[0]`"]);
+    // Bytes spelt as bytes again are twice as many.
+    let bytes = json!({"type": "ByteLevel"});
+    let twice = nested("pretokenizers", &bytes, 4);
+    let at = "`pre_tokenizer.pretokenizers[0].pretokenizers[1]`";
+    refused_json(GPT2, &[("/pre_tokenizer", twice)], &["a second step that spells bytes", at]);
+}
+
 #[test]
 fn parts_that_do_not_fit_each_other_are_said() {
     refused_json(BERT, &[("/model/unk_token", json!("none"))], &["`none` at `model.unk_token`"]);

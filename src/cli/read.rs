@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::fault::Fault;
+use super::print;
 use crate::export::shared::is_shared;
 use crate::lesson::issue::printable;
 use crate::lesson::{Lesson, load};
@@ -22,5 +23,9 @@ pub fn read_with_text(path: &Path, seed: Option<u64>) -> Result<(Lesson, Option<
         )));
     }
     let (lesson, text) = load::read_with_text(path).map_err(|issues| Fault::lesson(&issues))?;
+    if let Some(why) = lesson.why_no_sentence() {
+        let file = printable(&path.display().to_string());
+        print::warning(format_args!("{file}: {}; give others with --ids", printable(&why)));
+    }
     Ok((Lesson { seed: seed.unwrap_or(lesson.seed), ..lesson }, text))
 }

@@ -1,14 +1,17 @@
 //! The budget of a lesson's training and of its claims: the product of all sizes, each within its
 //! own limit, must not run for hours or fill the memory.
 
+use crate::numerics::model::Architecture;
 use crate::numerics::model::cost::{
-    contribution_cost, forward_cost, forward_multiplications, generation_cost, parameters, sentence_cost,
-    workspace_entries,
+    contribution_cost, forward_cost, forward_multiplications, generation_cost, pairs_of_heads, parameters,
+    sentence_bytes, sentence_cost, workspace_entries,
 };
 use crate::numerics::word2vec::Word2VecConfig;
 
 use super::check::Vocabulary;
-use super::limits::{TRAINING_BYTES_MAX, TRAINING_WORK_MAX, VOCABULARY_MAX};
+use super::limits::{
+    PIECES_MAX, SENTENCE_BYTES_MAX, SENTENCE_PAIRS_MAX, TRAINING_BYTES_MAX, TRAINING_WORK_MAX, VOCABULARY_MAX,
+};
 use super::read_claims::ClaimContext;
 use super::read_embedding::ReadEmbedding;
 use super::read_language::ReadCorpus;
@@ -48,6 +51,45 @@ pub(super) fn check_budget<'s>(
 pub(super) fn check_training(node: Node<'_>, model: &ModelConfig, words: usize, longest: usize) -> bool {
     let needs = Needs::of(model, words, words, longest);
     needs.check(node, "fewer steps, a smaller batch, shorter texts or a smaller model")
+}
+
+/// Pieces that one sentence of a pretrained model may have: those that it reads and the stage shows, as far as memory
+/// and time for them are in measure with the model.
+pub fn pieces_max(architecture: &Architecture, vocabulary: usize) -> usize {
+    let weights = NUMBER_BYTES * parameters(architecture, 0, 0).0;
+    let fits = |tokens: usize| {
+        sentence_bytes(architecture, vocabulary, tokens) <= SENTENCE_BYTES_MAX + weights
+            && pairs_of_heads(architecture, tokens) <= SENTENCE_PAIRS_MAX
+    };
+    (2..=PIECES_MAX.min(architecture.max_tokens)).rev().find(|&tokens| fits(tokens)).unwrap_or(1)
+}
+
+/// Checks the memory for the states of a lesson's sentences in all layers of a pretrained model, which choose the axes.
+pub(super) fn check_states(node: Node<'_>, architecture: &Architecture, tokens: usize) {
+    /// The states, put together, less their mean and in double precision.
+    const COPIES: f64 = 6.0;
+    let states = (architecture.blocks.len() + 2) * architecture.width;
+    let bytes = COPIES * NUMBER_BYTES * (states * tokens) as f64;
+    let most = SENTENCE_BYTES_MAX + NUMBER_BYTES * parameters(architecture, 0, 0).0;
+    if bytes > most {
+        let [needed, most] = [bytes, most].map(mebibytes);
+        node.field_issue(format!("sentences: {tokens} pieces in all layers need {needed:.0} MiB of memory"))
+            .expected(format!("at most {most:.0} MiB: fewer or shorter sentences"));
+    }
+}
+
+/// Why a sentence of so many pieces is not read; `None` where it is.
+pub fn too_many_pieces(architecture: &Architecture, vocabulary: usize, count: usize) -> Option<String> {
+    let most = pieces_max(architecture, vocabulary);
+    let (positions, heads) = (architecture.max_tokens, architecture.heads());
+    let why = match most {
+        _ if most == positions => "the model reads".to_owned(),
+        PIECES_MAX => "the stage shows".to_owned(),
+        _ => format!(
+            "with {heads} heads in all its layers, one sentence of this model would need too much memory or time; it reads"
+        ),
+    };
+    (count > most).then(|| format!("the text has {count} pieces: {why} at most {most}"))
 }
 
 /// The multiplications that static vectors are trained with.

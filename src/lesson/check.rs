@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use super::budget::pieces_max;
 use super::decode::{At, text};
 use super::issue::{is_unprintable, one_of, shorten};
 use super::limits::{
@@ -11,6 +12,7 @@ use super::limits::{
 use super::source::Node;
 use super::text::tokenize;
 use crate::pretrained::folder::ModelFolder;
+use crate::pretrained::tokenizer::{Origin, Piece};
 
 /// Names that earlier parts of the lesson define; `None` where a part has issues of its own: nothing
 /// is checked against it then, for one mistake must not show up as many.
@@ -119,10 +121,17 @@ fn text_in_pieces(node: Node<'_>, model: &ModelFolder) -> Option<String> {
     if model.absent.is_some() {
         return Some(text);
     }
-    let most = PIECES_MAX.min(model.architecture.max_tokens);
-    match model.pieces(&text).map(|pieces| pieces.len()) {
-        Ok(count) if (1..=most).contains(&count) => Some(text),
-        Ok(count) => node.field_issue(format!("a text of {count} pieces")).expected(format!("from 1 to {most}")).none(),
+    let most = pieces_max(&model.architecture, model.config.vocabulary);
+    let is_of_text = |piece: &Piece| piece.origin != Origin::Added;
+    match model.pieces(&text) {
+        Ok(pieces) if !pieces.iter().any(is_of_text) => {
+            node.field_issue("a text without words").expected("words that the model's tokenizer knows").none()
+        }
+        Ok(pieces) if pieces.len() <= most => Some(text),
+        Ok(pieces) => {
+            let found = format!("a text of {} pieces", pieces.len());
+            node.field_issue(found).expected(format!("from 1 to {most}")).none()
+        }
         Err(why) => node.field_issue(why).none(),
     }
 }

@@ -75,6 +75,11 @@ pub const TOKENS_MAX: usize = 64;
 pub const TEXTS_MAX: usize = 10_000;
 /// Pieces of one text that a pretrained model reads.
 pub const PIECES_MAX: usize = 128;
+/// Bytes that one sentence of a pretrained model may take over those of its weights: its layers, heads and pieces, each
+/// within its own limit, multiply.
+pub const SENTENCE_BYTES_MAX: f64 = 512.0 * 1024.0 * 1024.0;
+/// Pairs of heads, queries and keys that are added up for one sentence of a pretrained model: about two seconds.
+pub const SENTENCE_PAIRS_MAX: f64 = 1e9;
 pub const WINDOW_MAX: usize = 16;
 pub const NEGATIVES_MAX: usize = 64;
 pub const EPOCHS_MAX: usize = 1000;

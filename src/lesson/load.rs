@@ -8,7 +8,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 use std::string::FromUtf8Error;
 
-use super::budget::{check_budget, check_claims_work};
+use super::budget::{check_budget, check_claims_work, check_states};
 use super::cells::Cell;
 use super::check::{Names, Vocabulary, id, line};
 use super::decode::{list, seed, whole};
@@ -201,6 +201,9 @@ fn read_on_a_model(record: &mut Record<'_>) -> Option<Lesson> {
     let names = Names { groups: Some(Vec::new()), vocabulary, max_tokens: None, model };
     let config = lesson.as_ref().map(|lesson| &lesson.model);
     let Pages { sentences, panels, cells, claims, .. } = read_pages(record, &names, config, None);
+    if let (Some(config), Some(sentences), Some(node)) = (config, &sentences, record.given("sentences")) {
+        check_states(node, &config.architecture, sentences.iter().map(|sentence| names.count(sentence)).sum());
+    }
     Some(Lesson { sentences: sentences?, panels: panels?, cells: cells?, claims: claims?, ..lesson? })
 }
 

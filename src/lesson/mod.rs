@@ -35,7 +35,7 @@ mod read_training;
 mod read_weights;
 
 mod brackets;
-mod budget;
+pub mod budget;
 mod check;
 pub mod check_texts;
 pub mod controls;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::budget::pieces_max;
 use super::cells::{Cell, CellKind};
-use super::limits::PIECES_MAX;
 use super::panels::PanelName;
 use super::schema::{Corpus, Lesson, ModelConfig, Objective, StaticEmbedding};
 use crate::numerics::model::DistanceCosts;
@@ -17,7 +17,8 @@ use crate::pretrained::{Config, Family};
 impl Lesson {
     /// The lesson that opens on a model's folder.
     pub fn of_model(model: ModelFolder) -> Self {
-        let config = &model.config;
+        let (config, sentences) = (&model.config, sentences(&model));
+        let notes = notes(&model, !sentences.is_empty());
         Self {
             id: id(&model.name),
             title: model.name.clone(),
@@ -41,10 +42,10 @@ impl Lesson {
                 optimiser: Method::ADAM,
                 stop: Vec::new(),
             },
-            sentences: sentences(&model).into_iter().map(|text| vec![text]).collect(),
+            sentences: sentences.into_iter().map(|text| vec![text]).collect(),
             probes: Vec::new(),
             panels: vec![PanelName::Attention, PanelName::AllHeads],
-            cells: vec![notes(&model)],
+            cells: vec![notes],
             claims: Vec::new(),
             static_embedding: StaticEmbedding::Pretrained(Arc::new(model)),
         }
@@ -55,6 +56,14 @@ impl Lesson {
         match &self.static_embedding {
             StaticEmbedding::Pretrained(model) => model.absent.as_ref(),
             StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => None,
+        }
+    }
+
+    /// Why the model begins with token ids, though it has a tokenizer; `None` where a sentence can be read.
+    pub fn why_no_sentence(&self) -> Option<String> {
+        match &self.static_embedding {
+            StaticEmbedding::Pretrained(model) if self.sentences.is_empty() => Some(why_no_sentence(model)),
+            _ => None,
         }
     }
 
@@ -77,15 +86,21 @@ fn id(name: &str) -> String {
 /// Words of a text that is made of the vocabulary's own.
 const TOKENS: usize = 6;
 
+/// Rows of a vocabulary to begin with, where no text can be read.
+pub fn first_ids(vocabulary: usize, positions: usize) -> impl Iterator<Item = usize> {
+    let count = TOKENS.min(positions).max(1);
+    (0..count).map(move |i| i * vocabulary / count)
+}
+
 /// Texts to begin with, as long as the model reads; words of a vocabulary that knows little of them; token ids where
-/// there is no tokenizer.
+/// there is no tokenizer. None where the tokenizer reads nothing that the model could.
 fn sentences(model: &ModelFolder) -> Vec<String> {
     let Config { vocabulary, positions, .. } = model.config;
     let Some(tokenizer) = &model.tokenizer else {
-        let count = TOKENS.min(positions).max(1);
-        let ids: Vec<String> = (0..count).map(|i| (i * vocabulary / count).to_string()).collect();
+        let ids: Vec<String> = first_ids(vocabulary, positions).map(|id| id.to_string()).collect();
         return vec![ids.join(" ")];
     };
+    let most = pieces_max(&model.architecture, vocabulary);
     let texts = [
         "She sat on the bank of the river and ate an apple.",
         "The bank lent her the money to buy shares of Apple.",
@@ -95,7 +110,8 @@ fn sentences(model: &ModelFolder) -> Vec<String> {
     let is_read = |text: &str| {
         let pieces = model.pieces(text).unwrap_or_default();
         let known = pieces.iter().filter(|piece| Some(piece.id) != unknown).count();
-        pieces.len() <= positions.min(PIECES_MAX) && 2 * known > pieces.len()
+        let has_own = pieces.iter().any(|piece| piece.origin != Origin::Added);
+        has_own && pieces.len() <= most && 2 * known > pieces.len()
     };
     let read: Vec<String> = texts.into_iter().filter(|text| is_read(text)).map(str::to_owned).collect();
     if !read.is_empty() {
@@ -108,14 +124,35 @@ fn sentences(model: &ModelFolder) -> Vec<String> {
     let words = (0..vocabulary as u32).map(|id| (id, model.shown(id))).filter(is_word).map(|(_, word)| word);
     let words: Vec<String> = words.take(TOKENS).collect();
     let longest = (1..=words.len()).rev().map(|count| words[..count].join(" ")).find(|text| is_read(text));
-    vec![longest.unwrap_or_else(|| texts[0].to_owned())]
+    longest.into_iter().collect()
 }
 
-fn notes(model: &ModelFolder) -> Cell {
+fn why_no_sentence(model: &ModelFolder) -> String {
+    let added = model.pieces("").map_or(0, |pieces| pieces.len());
+    let most = pieces_max(&model.architecture, model.config.vocabulary);
+    let why = if added >= most {
+        format!("it adds {added} pieces to every text, and the model reads at most {most}")
+    } else {
+        "it has pieces neither for common English words nor for those of its own vocabulary".to_owned()
+    };
+    format!(
+        "the tokenizer of {} makes no sentence that the model can read: {why}; so the model begins with token ids",
+        model.name
+    )
+}
+
+/// `has_sentence`: the tokenizer reads one.
+fn notes(model: &ModelFolder, has_sentence: bool) -> Cell {
+    let plain = |text: &str| text.replace(['\\', '`', '*', '_', '[', ']', '<', '>', '#', '$', '{', '}', '&'], " ");
+    let first = if has_sentence {
+        "Type a sentence above the stage, and every word moves".to_owned()
+    } else {
+        format!("Careful: {}. Every token moves", plain(&why_no_sentence(model)))
+    };
     let markdown = format!(
-        "# {}\n\n{}.\n\nType a sentence above the stage, and every word moves from its static vector, its row of the \
-         embedding table, through all layers. Add a code cell below to read and to change any tensor.",
-        model.name.replace(['\\', '`', '*', '_', '[', ']', '<', '>', '#', '$', '{', '}', '&'], " "),
+        "# {}\n\n{}.\n\n{first} from its static vector, its row of the embedding table, through all layers. Add a code \
+         cell below to read and to change any tensor.",
+        plain(&model.name),
         model.about(),
     );
     Cell { id: "about".to_owned(), kind: CellKind::Text { markdown }, opens: Vec::new() }

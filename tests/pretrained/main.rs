@@ -8,6 +8,7 @@ mod config;
 mod depth;
 mod examined;
 mod exported;
+mod first_sentence;
 mod forms;
 mod further;
 mod goes_on;

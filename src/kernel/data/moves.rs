@@ -240,6 +240,8 @@ fn word_lengths(carried: &Matrix<f32>, weights: &Matrix<f32>, queries: usize) ->
     let heads = carried.rows() / keys;
     let mut lengths = Matrix::zeros(queries, keys);
     let (mut own, mut products) = (Matrix::<f64>::zeros(heads, carried.cols()), Matrix::<f64>::zeros(heads, heads));
+    // Of one query and key: as many products follow as there are pairs of heads.
+    let mut of_heads = vec![0.0; heads];
     for key in 0..keys {
         for head in 0..heads {
             let row = own.row_mut(head).iter_mut().zip(carried.row(head * keys + key));
@@ -247,10 +249,11 @@ fn word_lengths(carried: &Matrix<f32>, weights: &Matrix<f32>, queries: usize) ->
         }
         matmul(products.view_mut(), Accum::Replace, own.view(), own.view().transpose(), 1.0, Par::Seq);
         for query in 0..queries {
-            let weight = |head: usize| f64::from(weights.get(head * queries + query, key));
-            let square: f64 = (0..heads)
-                .map(|a| weight(a) * products.row(a).iter().enumerate().map(|(b, x)| weight(b) * x).sum::<f64>())
-                .sum();
+            for (head, weight) in of_heads.iter_mut().enumerate() {
+                *weight = f64::from(weights.get(head * queries + query, key));
+            }
+            let row = |a: usize| products.row(a).iter().zip(&of_heads).map(|(x, weight)| weight * x).sum::<f64>();
+            let square: f64 = of_heads.iter().enumerate().map(|(a, weight)| weight * row(a)).sum();
             // Rounding may leave less than nothing; NaN stays.
             lengths.row_mut(query)[key] = (if square < 0.0 { 0.0 } else { square }).sqrt() as f32;
         }

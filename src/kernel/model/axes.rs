@@ -55,11 +55,11 @@ impl LessonModel {
         let (model, parameters) = (&self.training.trainer().model, self.training.model().live());
         let passes = self.scene.passes(model, parameters);
         let layers = Layers { model, parameters, scale: self.space.scale() };
-        let of_word = layers.spread_of_word(&self.scene.passes_of_senses(model, parameters));
+        let of_word = layers.spread_of_word(self.scene.passes_of_senses(model, parameters));
         let spread = if let Some(of_word) = of_word {
             of_word
         } else if self.pretrained.is_some() {
-            layers.spread(passes.iter()).ok_or_else(|| "there is nothing to fit axes to".to_owned())?
+            layers.spread(passes.into_iter()).ok_or_else(|| "there is nothing to fit axes to".to_owned())?
         } else {
             let words = basis_vectors(lesson, &self.space.vocabulary, &self.space.vectors);
             let outputs = passes.iter().map(|(_, activations)| &*activations.output);

@@ -142,9 +142,7 @@ impl LessonModel {
             let words = "no sentence of the corpus has a word that the model could be asked for".to_owned();
             return Err(LessonFault { words, field: &["model", "objective"] });
         }
-        // A checked lesson has a first sentence, of known words.
-        let sentence = Sentence::of_lesson(lesson, &space.vocabulary, 0);
-        let sentence = sentence.unwrap_or(Sentence { index: None, words: vec![0], text: None });
+        let sentence = Sentence::first(lesson, &space.vocabulary);
         let training = Training::new(trainer, lesson.model.stop.clone());
         Ok(Self {
             scene: Scene::new(lesson, &space, sentence),

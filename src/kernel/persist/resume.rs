@@ -16,6 +16,7 @@ use crate::kernel::scene::sentence::Sentence;
 use crate::kernel::training::Training;
 use crate::kernel::training::change_log::Change;
 use crate::kernel::training::stop::Stopped;
+use crate::lesson::budget::pieces_max;
 use crate::lesson::issue::shorten;
 use crate::lesson::schema::{Lesson, StaticEmbedding};
 use crate::numerics::Matrix;
@@ -199,7 +200,12 @@ impl LessonModel {
         if let (StaticEmbedding::Pretrained(_), [text]) = (&lesson.static_embedding, words) {
             return Sentence::read(text, lesson, &self.words);
         }
-        let most = lesson.model.architecture.max_tokens;
+        let architecture = &lesson.model.architecture;
+        let most = if lesson.static_embedding.is_pretrained() {
+            pieces_max(architecture, self.words.len())
+        } else {
+            architecture.max_tokens
+        };
         if words.is_empty() || words.len() > most {
             return Err(format!("it had {} words, and the model reads from 1 to {most}", words.len()));
         }

@@ -34,10 +34,10 @@ impl Layers<'_> {
         self.scale.and_then(|scale| scale.lens_of_layers(&self.model.architecture, self.parameters))
     }
 
-    /// Their spread in some sentences; `None` where there is none to look at.
-    pub fn spread<'s>(&self, sentences: impl Iterator<Item = &'s (Sequences, Activations<f32>)>) -> Option<Spread> {
-        let seen: Vec<Matrix<f32>> =
-            sentences.flat_map(|(input, activations)| self.states(input, activations, first(input)..)).collect();
+    /// Their spread in some sentences, of which no pass is kept; `None` where there is none to look at.
+    pub fn spread(&self, sentences: impl Iterator<Item = (Sequences, Activations<f32>)>) -> Option<Spread> {
+        let states = |(input, activations): (Sequences, _)| self.states(&input, &activations, first(&input)..);
+        let seen: Vec<Matrix<f32>> = sentences.flat_map(states).collect();
         let rows = Matrix::stacked(self.model.architecture.width, &seen);
         (rows.rows() > 0).then(|| Spread::of(&rows))
     }
@@ -50,24 +50,27 @@ impl Layers<'_> {
             let activations = Activations::of(self.model, self.parameters, &input, None, &Interventions::default());
             (input, activations)
         });
-        self.spread(passed.collect::<Vec<_>>().iter())
+        self.spread(passed)
     }
 
     /// The spread of one word in several sentences, each with the word's pieces, as points: in the middle of its pieces.
     /// `None` where they are fewer than two.
-    pub fn spread_of_word(&self, sentences: &[(Sequences, Activations<f32>, Range<usize>)]) -> Option<Spread> {
-        let middles = |(input, activations, pieces): &(Sequences, Activations<f32>, Range<usize>)| {
-            let mut states = self.states(input, activations, pieces.start..);
+    pub fn spread_of_word(
+        &self,
+        sentences: impl Iterator<Item = (Sequences, Activations<f32>, Range<usize>)>,
+    ) -> Option<Spread> {
+        let middles = |(input, activations, pieces): (Sequences, Activations<f32>, Range<usize>)| {
+            let mut states = self.states(&input, &activations, pieces.start..);
             // A sense has no place between the table and the first layer.
             states.remove(EMBEDDING);
             let of_word: Vec<usize> = (0..pieces.len()).collect();
             states.iter().flat_map(|state| centroid(state, &of_word)).collect::<Vec<f32>>()
         };
         // The first token is left out of the spread of a sentence too.
-        let sentences: Vec<_> = sentences.iter().filter(|(input, _, pieces)| pieces.start >= first(input)).collect();
-        let seen: Vec<f32> = sentences.iter().copied().flat_map(middles).collect();
-        let width = self.model.architecture.width;
-        (sentences.len() > 1).then(|| Spread::of(&Matrix::from_row_major(seen.len() / width, width, seen)))
+        let sentences = sentences.filter(|(input, _, pieces)| pieces.start >= first(input));
+        let seen: Vec<Vec<f32>> = sentences.map(middles).collect();
+        let (count, seen, width) = (seen.len(), seen.concat(), self.model.architecture.width);
+        (count > 1).then(|| Spread::of(&Matrix::from_row_major(seen.len() / width, width, seen)))
     }
 
     /// The states of the tokens from one on: static, before all layers, and behind each.

@@ -341,16 +341,17 @@ impl Scene {
         std::iter::once(pass(&self.frame, &self.interventions)).chain(second).collect()
     }
 
-    /// The same of the sentences with the word whose senses the stage shows, each with the word's pieces.
+    /// The same of the sentences with the word whose senses the stage shows, each with the word's pieces: one after the
+    /// other, as they are asked for.
     pub fn passes_of_senses(
         &self,
         model: &AttentionModel<f32>,
         live: &Parameters<f32>,
-    ) -> Vec<(Sequences, Activations<f32>, Range<usize>)> {
+    ) -> impl Iterator<Item = (Sequences, Activations<f32>, Range<usize>)> {
         let interventions = interventions::for_any_sentence(&self.interventions);
         let inputs = self.senses.inputs().into_iter();
-        let pass = |input: &Sequences| Activations::of(model, live, input, None, &interventions);
-        inputs.map(|(input, pieces)| (input.clone(), pass(input), pieces)).collect()
+        let pass = move |input: &Sequences| Activations::of(model, live, input, None, &interventions);
+        inputs.map(move |(input, pieces)| (input.clone(), pass(input), pieces))
     }
 
     /// As [`Self::run`], for the second sentence; without those that belong to the first alone.

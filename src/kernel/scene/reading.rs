@@ -5,11 +5,13 @@ use std::sync::Arc;
 use crate::kernel::data::token::{Piece, PieceText};
 use crate::kernel::data::vocabulary::{index_of, rows_of};
 use crate::kernel::scene::sentence::Sentence;
+use crate::lesson::budget::too_many_pieces;
 use crate::lesson::issue::shorten;
-use crate::lesson::limits::PIECES_MAX;
+use crate::lesson::of_model::first_ids;
 use crate::lesson::schema::{Lesson, StaticEmbedding};
 use crate::lesson::text::tokenize;
 use crate::nearest::nearest;
+use crate::numerics::model::Architecture;
 use crate::pretrained::folder::ModelFolder;
 use crate::pretrained::tokenizer::{self as pretrained, Origin};
 
@@ -22,12 +24,11 @@ impl Sentence {
     /// # Errors
     /// In words for the learner: nothing to read, too much, or the first unknown word with the nearest known.
     pub fn read(text: &str, lesson: &Lesson, vocabulary: &[String]) -> Result<Self, String> {
-        let most = lesson.model.architecture.max_tokens;
         if let StaticEmbedding::Pretrained(model) = &lesson.static_embedding {
             let index = lesson.sentences.iter().position(|sentence| sentence.iter().eq([text]));
-            return Ok(Self { index, ..in_pieces(text, model, most)? });
+            return Ok(Self { index, ..in_pieces(text, model)? });
         }
-        let words = read_words(text, vocabulary, most)?;
+        let words = read_words(text, vocabulary, lesson.model.architecture.max_tokens)?;
         let texts = || words.iter().map(|&word| &vocabulary[word]);
         let index = lesson.sentences.iter().position(|sentence| sentence.iter().eq(texts()));
         Ok(Self { index, words, text: None })
@@ -43,6 +44,13 @@ impl Sentence {
         Some(Self { index: Some(index), ..sentence })
     }
 
+    /// The sentence that is shown first: the lesson's first that can be read, or else some rows of the vocabulary.
+    pub fn first(lesson: &Lesson, vocabulary: &[String]) -> Self {
+        let mut of_lesson = (0..lesson.sentences.len()).filter_map(|index| Self::of_lesson(lesson, vocabulary, index));
+        let rows = || first_ids(vocabulary.len(), lesson.model.architecture.max_tokens).collect();
+        of_lesson.next().unwrap_or_else(|| Self { index: None, words: rows(), text: None })
+    }
+
     /// Rows of the vocabulary as they are.
     ///
     /// # Errors
@@ -51,25 +59,20 @@ impl Sentence {
         if let Some(id) = ids.iter().find(|id| **id >= vocabulary.len()) {
             return Err(format!("there is no token {id}: the model has those from 0 to {}", vocabulary.len() - 1));
         }
-        check_count(ids.len(), lesson.model.architecture.max_tokens)?;
+        check_count(ids.len(), &lesson.model.architecture, vocabulary.len())?;
         Ok(Self { index: None, words: ids.to_vec(), text: None })
     }
 }
 
-fn check_count(count: usize, most: usize) -> Result<(), String> {
-    let shown = most.min(PIECES_MAX);
+fn check_count(count: usize, architecture: &Architecture, vocabulary: usize) -> Result<(), String> {
     if count == 0 {
         return Err("the sentence has no words".to_owned());
     }
-    if count > shown {
-        let why = if most <= PIECES_MAX { "the model reads" } else { "the stage shows" };
-        return Err(format!("the text has {count} pieces: {why} at most {shown}"));
-    }
-    Ok(())
+    too_many_pieces(architecture, vocabulary, count).map_or(Ok(()), Err)
 }
 
 /// A text as the model's tokenizer cuts it; token ids, where it has none.
-fn in_pieces(text: &str, model: &ModelFolder, most: usize) -> Result<Sentence, String> {
+fn in_pieces(text: &str, model: &ModelFolder) -> Result<Sentence, String> {
     if text.len() > TEXT_BYTES_MAX {
         return Err(format!("the text has {} bytes: at most {TEXT_BYTES_MAX} are read", text.len()));
     }
@@ -77,7 +80,7 @@ fn in_pieces(text: &str, model: &ModelFolder, most: usize) -> Result<Sentence, S
     if pieces.iter().all(|piece| piece.origin == Origin::Added) {
         return Err("the sentence has no words".to_owned());
     }
-    check_count(pieces.len(), most)?;
+    check_count(pieces.len(), &model.architecture, model.config.vocabulary)?;
     let words = pieces.iter().map(|piece| piece.id as usize).collect();
     let of = |piece: pretrained::Piece| Piece {
         bytes: piece.bytes,

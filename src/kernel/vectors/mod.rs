@@ -278,6 +278,9 @@ fn basis_rows(lesson: &Lesson, vocabulary: &[String]) -> Vec<usize> {
     if let StaticEmbedding::Pretrained(_) = lesson.static_embedding {
         let texts = (0..lesson.sentences.len()).filter_map(|index| Sentence::of_lesson(lesson, vocabulary, index));
         let mut rows: Vec<usize> = texts.flat_map(|sentence| sentence.words).collect();
+        if rows.is_empty() {
+            rows = Sentence::first(lesson, vocabulary).words;
+        }
         rows.sort_unstable();
         rows.dedup();
         return rows;

@@ -80,6 +80,35 @@ pub fn sentence_cost(architecture: &Architecture, classes: usize, tokens: usize)
         + forward_overhead(architecture, tokens, tokens)
 }
 
+/// Bytes of one sentence for a viewer: the tensors of its pass, and all that is worked out of them for each head, query
+/// and key.
+pub fn sentence_bytes(architecture: &Architecture, classes: usize, tokens: usize) -> f64 {
+    const NUMBER: f64 = size_of::<f32>() as f64;
+    /// The score, the weight, the product, the exponential, the arrow with its length, and what distance adds.
+    const OF_A_PAIR: f64 = 9.0;
+    /// Vectors of a token between the steps of a block, its moves and its norms.
+    const OF_A_TOKEN: f64 = 10.0;
+    /// Bytes of a head that has no numbers.
+    const OF_A_HEAD: f64 = 1024.0;
+    let [tokens, width, classes] = [tokens, architecture.width, classes].map(|n| n as f64);
+    let of_block = |block: &BlockConfig| {
+        let layer = &block.attention;
+        let [heads, keys, values] = [layer.heads, layer.keys_width(), layer.values_width()].map(|n| n as f64);
+        let hidden = block.feed_forward.unwrap_or(0) as f64;
+        let of_head = tokens * (tokens * OF_A_PAIR + width);
+        let of_token = 2.0 * keys + 2.0 * values + OF_A_TOKEN * width + hidden;
+        heads * (OF_A_HEAD + NUMBER * of_head) + NUMBER * tokens * of_token
+    };
+    let blocks: f64 = architecture.numbered_blocks().map(|(_, block)| of_block(block)).sum();
+    blocks + NUMBER * tokens * (2.0 * classes + OF_A_TOKEN * width)
+}
+
+/// Pairs of heads of one block, queries and keys: a word's share of a move is the length of a sum over heads.
+pub fn pairs_of_heads(architecture: &Architecture, tokens: usize) -> f64 {
+    let of_block = |block: &BlockConfig| (block.attention.heads as f64 * tokens as f64).powi(2);
+    architecture.numbered_blocks().map(|(_, block)| of_block(block)).sum()
+}
+
 /// The cost of writing a sentence word by word: each word reads all before it, half of them on average.
 pub fn generation_cost(architecture: &Architecture, classes: usize, tokens: usize) -> f64 {
     (tokens as f64 / 2.0 + 1.0) * sentence_cost(architecture, classes, tokens)

@@ -157,11 +157,22 @@ impl<S: Scalar> AttentionModel<S> {
         words: &[Option<usize>],
         source: Option<Tokens<'_, S>>,
     ) -> (Kept<S>, Matrix<S>) {
+        self.begin_of(parameters, words, source, self.architecture.max_tokens)
+    }
+
+    /// The same of a sentence that will have at most so many words: the room for them is all taken at once.
+    fn begin_of(
+        &self,
+        parameters: &Parameters<S>,
+        words: &[Option<usize>],
+        source: Option<Tokens<'_, S>>,
+        most: usize,
+    ) -> (Kept<S>, Matrix<S>) {
         assert!(self.keeps(), "keys and values: earlier words change with later ones");
         let Architecture { source_blocks, blocks, max_tokens, .. } = &self.architecture;
         assert!(words.len() <= *max_tokens, "keys and values: {} words of at most {max_tokens}", words.len());
         let of_source = source.map(|source| source.rows.total());
-        let room = |block: &BlockConfig| of_source.filter(|_| block.attends_to_source()).unwrap_or(*max_tokens);
+        let room = |block: &BlockConfig| of_source.filter(|_| block.attends_to_source()).unwrap_or(most);
         let cache = |block: &BlockConfig| BlockCache::new(block, Room::one(1), Room::one(room(block)));
         let mut kept = Kept { blocks: blocks.iter().map(cache).collect(), words: words.len(), source: of_source };
         let mut sentence = Sequences::default();
@@ -242,6 +253,7 @@ impl<S: Scalar> AttentionModel<S> {
         words.extend(source.as_ref().map(|_| None));
         words.extend(prompt.iter().copied().map(Some));
         let Some(mut last) = words.last().copied() else { return Err(CannotGenerate::NoWords) };
+        let most = (words.len() + count).min(*max_tokens);
         let mut kept = None;
         let mut found = Vec::with_capacity(count);
         for _ in 0..count {
@@ -250,7 +262,7 @@ impl<S: Scalar> AttentionModel<S> {
             let output = match &mut kept {
                 Some(kept) if read.len() == words.len() => self.one_more(parameters, kept, last),
                 _ if read.len() == words.len() && self.keeps() => {
-                    let (begun, output) = self.begin(parameters, read, memory);
+                    let (begun, output) = self.begin_of(parameters, read, memory, most);
                     kept = Some(begun);
                     output
                 }

@@ -11,7 +11,7 @@ use crate::export::file;
 use crate::export::grades::{Class, GradedWork, counted, write_html, write_tsv};
 use crate::export::work_file::{LessonMark, WorkFile};
 use crate::kernel::check::grading::Grader;
-use crate::lesson::issue::printable;
+use crate::lesson::issue::{printable, shorten};
 use crate::whole_file::is_same;
 
 /// Grades every work that can be read, and then says which could not.
@@ -79,7 +79,7 @@ fn write(to: GradeFormat, class: &Class<'_>, out: &mut dyn io::Write) -> io::Res
 fn graded(path: &Path, mark: &LessonMark, grader: &Grader) -> Result<GradedWork, String> {
     let WorkFile { lesson, name, minutes, work, .. } = WorkFile::read(path).map_err(|why| why.to_string())?;
     if lesson.id != mark.id {
-        return Err(format!("it is a submission for the lesson {:?}, not for {:?}", lesson.id, mark.id));
+        return Err(format!("it is a submission for the lesson {:?}, not for {:?}", shorten(&lesson.id), mark.id));
     }
     Ok(GradedWork {
         file: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),

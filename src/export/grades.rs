@@ -88,12 +88,16 @@ pub fn write_tsv(class: &Class<'_>, mut to: impl Write) -> io::Result<()> {
     to.flush()
 }
 
-/// A field on one line, which no table program takes for a formula and no terminal for a command; nothing in it changes the
-/// direction of what stands behind it.
+/// Signs with which table programs begin a formula, also as wide as the characters of East Asia, and the one with which
+/// they begin a text that may go on over tabs and lines.
+const SIGNS: [char; 9] = ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}', '"'];
+
+/// A field on one line, which no table program takes for a formula or for more than the field, and no terminal for a command;
+/// nothing in it changes the direction of what follows it.
 fn field(text: &str) -> String {
     let line: String = text.split(|c: char| c.is_control() || c.is_whitespace()).collect::<Vec<_>>().join(" ");
-    let line = printable(&line);
-    if line.starts_with(['=', '+', '-', '@']) { format!("'{line}") } else { line }
+    let line = printable(line.trim());
+    if line.starts_with(SIGNS) { format!("'{line}") } else { line }
 }
 
 /// Writes a page about the class.

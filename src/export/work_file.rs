@@ -23,6 +23,8 @@ use crate::view_model::saved_view::SavedView;
 /// The ending of its name.
 pub const EXTENSION: &str = "attune";
 const VERSION: u32 = 1;
+/// Characters of a learner's name.
+pub const NAME_CHARS_MAX: usize = 100;
 /// Bytes of a file that is read: outputs are bounded, so that no work comes near.
 const BYTES_MAX: u64 = 32 << 20;
 
@@ -89,6 +91,12 @@ pub fn beside(lesson: &Path, of: &str) -> PathBuf {
     lesson.with_file_name(format!("{stem}-{of}.{EXTENSION}"))
 }
 
+/// The beginning of a message, in which the file's own text may be.
+fn begins(message: &str) -> String {
+    const CHARS_MAX: usize = 300;
+    message.chars().take(CHARS_MAX).collect()
+}
+
 /// The version of a file, which is read before anything else of it.
 #[derive(Deserialize)]
 struct Versioned {
@@ -127,7 +135,9 @@ impl WorkFile {
         let is_cut = |error: &serde_json::Error| error.is_eof();
         let why = |error: serde_json::Error| match is_cut(&error) {
             true => Unread("it is incomplete: ask for it again".to_owned()),
-            false => Unread(format!("it is not a file that attune wrote ({error}): ask for it again")),
+            false => {
+                Unread(format!("it is not a file that attune wrote ({}): ask for it again", begins(&error.to_string())))
+            }
         };
         let version = serde_json::from_str::<Versioned>(text).map_err(why)?.attune;
         if version > VERSION {
@@ -135,7 +145,13 @@ impl WorkFile {
                 "it is of version {version}, and this attune reads {VERSION}: use a newer attune"
             )));
         }
-        serde_json::from_str(text).map_err(why)
+        let work: Self = serde_json::from_str(text).map_err(why)?;
+        match work.name.as_ref().map_or(0, |name| name.chars().count()) {
+            count if count > NAME_CHARS_MAX => {
+                Err(Unread(format!("its name has {count} characters, and a name has at most {NAME_CHARS_MAX}")))
+            }
+            _ => Ok(work),
+        }
     }
 
     /// The text of the file.

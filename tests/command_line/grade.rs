@@ -191,6 +191,52 @@ fn works_that_cannot_be_read_are_named_and_the_others_graded() {
     assert!(page.contains("<code>cut.attune</code>: it is incomplete"), "{page}");
 }
 
+/// A name may begin with what a table program takes for a formula, or for a text that goes on over tabs and lines.
+#[test]
+fn a_name_hides_no_other_learner() {
+    let mut class = Class::new();
+    for (i, name) in ["\"Ada", " =1+1", "＝1", "Zoe"].into_iter().enumerate() {
+        let work = class.work(name, Vec::new());
+        class.hand_in(&format!("{i}.attune"), &work.text());
+    }
+    let (code, table) = class.grade(&[]);
+    assert_eq!(code, Some(0), "{table}");
+    for (file, name) in [("0", "'\"Ada"), ("1", "'=1+1"), ("2", "'＝1"), ("3", "Zoe")] {
+        let line = format!("{file}.attune\t{name}\t\tthis\tmiddle\t");
+        assert!(table.lines().any(|found| found.starts_with(&line)), "{line:?} is not in\n{table}");
+    }
+}
+
+#[test]
+fn a_name_without_end_is_refused_in_words() {
+    let mut class = Class::new();
+    let long = class.work(&"<".repeat(1_000_000), Vec::new());
+    class.hand_in("long.attune", &long.text());
+    let most = class.work(&"é".repeat(100), Vec::new());
+    class.hand_in("most.attune", &most.text());
+    let (code, said) = class.grade(&["--to", "html"]);
+    assert!(code == Some(1) && said.len() < 200_000, "{code:?}: {} bytes", said.len());
+    assert!(
+        said.contains("long.attune: not graded: its name has 1000000 characters, and a name has at most 100"),
+        "{said}"
+    );
+    assert!(said.contains(&"é".repeat(100)), "{said}");
+}
+
+/// An edit that the window would not take for the answer is none: one of another kind, and one that is too long.
+#[test]
+fn only_code_is_an_answer() {
+    let mut class = Class::new();
+    let right = class.work("Ada", answer("middle", "fn middle(a, b) { (a + b) / 2 }")).text();
+    let text = right.replace("\"kind\": \"Code\"", "\"kind\": \"Text\"");
+    assert_ne!(text, right);
+    class.hand_in("text.attune", &text);
+    class.hand_in("long.attune", &right.replace("(a + b) / 2", &format!("(a + b) / 2{}", " ".repeat(70_000))));
+    let (code, table) = class.grade(&[]);
+    assert_eq!(code, Some(0), "{table}");
+    assert!(!table.contains("\tmiddle\tright\t"), "{table}");
+}
+
 /// What an answer does ends at the sandbox's bounds; the other works are graded.
 #[test]
 fn answers_that_never_end_are_wrong_and_cost_no_more_than_their_bound() {

@@ -7,8 +7,8 @@ use crate::app::actions::window::WorkChoice;
 use crate::app::theme::{Palette, size};
 use crate::app::widgets::controls::checkbox_ui;
 use crate::app::widgets::tool_window::tool_window;
+use crate::export::work_file::NAME_CHARS_MAX;
 
-const NAME_MAX: usize = 100;
 /// More than anybody works on a lesson: a hundred hours.
 const MINUTES_MAX: u64 = 6000;
 const WIDTH: f32 = 380.0;
@@ -52,7 +52,8 @@ pub fn hand_in_ui(ctx: &Context, state: &mut Option<HandInUiState>) -> Option<Ac
             ui.add_space(size::GAP);
             ui.horizontal(|ui| {
                 let label = ui.label("Name");
-                let field = TextEdit::singleline(&mut said.name).char_limit(NAME_MAX).desired_width(f32::INFINITY);
+                let field =
+                    TextEdit::singleline(&mut said.name).char_limit(NAME_CHARS_MAX).desired_width(f32::INFINITY);
                 let field = ui.add(field.hint_text("optional")).labelled_by(label.id);
                 let field = field.on_hover_text("Appears in the file and in your teacher's table");
                 goes_on = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::rehearsal::{reveal, shown};
-use crate::code::budget::Allowance;
+use crate::code::budget::{Allowance, SOURCE_BYTES_MAX};
+use crate::kernel::notebook::document::OwnKind;
 use crate::kernel::notebook::execution::Answered;
 use crate::kernel::notebook::runs::Outcome;
-use crate::kernel::notebook::saved::{SavedAnswer, SavedCell};
+use crate::kernel::notebook::saved::{SavedAnswer, SavedCell, SavedEdit};
 use crate::kernel::notebook::snapshot::Verdict;
 use crate::kernel::persist::saved::Saved;
 use crate::kernel::state::Kernel;
@@ -85,6 +86,15 @@ fn answer_of(kernel: &mut Kernel, cell: &Cell) -> Option<usize> {
     }
 }
 
+/// A fault, of which a learner's code may have made the words, as a table has room for it.
+fn cut(fault: &str) -> Arc<str> {
+    const CHARS_MAX: usize = 500;
+    match fault.char_indices().nth(CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &fault[..end]).into(),
+        None => fault.into(),
+    }
+}
+
 struct Judge<'g> {
     grader: &'g Grader,
     work: &'g Saved,
@@ -123,7 +133,9 @@ impl Judge<'_> {
         {
             return Mark::OfAnotherVersion;
         }
-        let written = answered.edit.as_ref().map(|edit| &*edit.text);
+        // The window takes no other edit for an answer.
+        let is_answer = |edit: &&SavedEdit| edit.kind == OwnKind::Code && edit.text.len() <= SOURCE_BYTES_MAX;
+        let written = answered.edit.as_ref().filter(is_answer).map(|edit| &*edit.text);
         let outcome = match (&exercise.start, written) {
             _ if self.allowance.is_late() => return Mark::NotJudged,
             (Some(_), Some(text)) => self.grader.trained.try_exercise(&cell.id, Answered::Text(text)),
@@ -134,12 +146,12 @@ impl Judge<'_> {
         };
         match outcome {
             None => Mark::NotJudged,
-            Some(Outcome { fault: Some(fault), .. }) => Mark::Failed(fault.to_string().into()),
+            Some(Outcome { fault: Some(fault), .. }) => Mark::Failed(cut(&fault.to_string())),
             Some(Outcome { verdict: Some(Verdict::Exercise { is_right: true, .. }), .. }) => Mark::Right,
             Some(Outcome { verdict: Some(Verdict::Exercise { feedback, .. }), .. }) => match feedback {
                 // The lesson's own words, or else the fault of a check that the answer is in.
                 Some(said) if exercise.feedback.iter().any(|own| *own.say == *said) => Mark::Wrong(Some(said)),
-                Some(fault) => Mark::Failed(fault),
+                Some(fault) => Mark::Failed(cut(&fault)),
                 None => Mark::Wrong(None),
             },
             Some(_) => Mark::Wrong(None),

@@ -10,6 +10,7 @@ use super::what_if::WhatIfArgs;
 
 use crate::export::file::Format;
 use crate::store::Home;
+use crate::view_model::picture_size::{PIXELS_MAX, SIDES, fits};
 
 /// A workspace for learning self-attention: train tiny models or open BERT and GPT-2, watch words move, and change every
 /// weight.
@@ -279,16 +280,18 @@ impl ThemeArg {
     }
 }
 
-/// The smallest and largest picture, in pixels a side.
-const SIDE_MIN: u32 = 1;
-const SIDE_MAX: u32 = 8192;
-
 fn size(text: &str) -> Result<(u32, u32), String> {
-    let wrong = || format!("expected WIDTHxHEIGHT in pixels, each from {SIDE_MIN} to {SIDE_MAX}, such as 1280x720");
+    let wrong = || {
+        let (least, most, millions) = (SIDES.start(), SIDES.end(), PIXELS_MAX / 1_000_000);
+        format!(
+            "expected WIDTHxHEIGHT in pixels, each from {least} to {most} and together at most {millions} million, such as \
+             1280x720"
+        )
+    };
     let (width, height) = text.split_once(['x', 'X', '×']).ok_or_else(wrong)?;
-    let side =
-        |text: &str| text.trim().parse().ok().filter(|side| (SIDE_MIN..=SIDE_MAX).contains(side)).ok_or_else(wrong);
-    Ok((side(width)?, side(height)?))
+    let side = |text: &str| text.trim().parse().map_err(|_| wrong());
+    let size = (side(width)?, side(height)?);
+    fits(size).then_some(size).ok_or_else(wrong)
 }
 
 fn seed(text: &str) -> Result<u64, String> {

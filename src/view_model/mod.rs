@@ -28,6 +28,7 @@ pub mod notebook;
 pub mod output;
 pub mod parts;
 pub mod path;
+pub mod picture_size;
 pub mod pieces;
 pub mod plot;
 pub mod provenance;

@@ -30,7 +30,6 @@ use crate::app::link;
 use crate::app::render::figure::{CAPTION, Figure};
 use crate::app::scene::Scene;
 use crate::app::shell::dock::WorkspaceState;
-use crate::app::shell::picture_choice::SIDES;
 use crate::app::stage::camera::CameraRig;
 use crate::app::stage::frame::StageTab;
 use crate::app::stage::points;
@@ -38,6 +37,7 @@ use crate::app::stage::scene::StageScene;
 use crate::app::theme;
 use crate::app::view::{ThemeChoice, ViewState};
 use crate::panics::quietly;
+use crate::view_model::picture_size::nearest;
 
 /// Options of a picture.
 #[derive(Clone, Debug)]
@@ -88,8 +88,7 @@ impl PictureOptions {
 
     /// The stage as it was when somebody shared it, in its size, with the caption below.
     pub fn of_shared(snapshot: Arc<Snapshot>, shared: SavedView) -> Self {
-        let side = |points: u32| points.clamp(*SIDES.start(), *SIDES.end());
-        let size = shared.stage.map(|(width, height)| (side(width), side(height.saturating_add(CAPTION as u32))));
+        let size = shared.stage.map(|(width, height)| nearest((width, height.saturating_add(CAPTION as u32))));
         let of = Self::of(snapshot);
         Self { size: size.unwrap_or(of.size), shared: Some(Arc::new(shared)), ..of }
     }
@@ -110,12 +109,14 @@ pub fn draw(options: &PictureOptions) -> Result<Vec<u8>, AppFault> {
     let mut app = picture_app(options)?;
     if !options.transparent {
         let picture = capture(&mut app)?;
+        drop(app);
         return encode(&picture);
     }
     let [black, white] = theme::BACKGROUNDS.map(|background| {
         app.world_mut().resource_mut::<ViewState>().figure.background = Some(background);
         capture(&mut app)
     });
+    drop(app);
     encode(&alpha::recover(&black?, &white?))
 }
 
@@ -231,7 +232,7 @@ fn prepare(app: &mut App, options: &PictureOptions, mut view: ViewState) {
 struct Target(Handle<Image>);
 
 #[derive(Resource, Default)]
-struct Captured(Option<Image>);
+struct Captured(Option<Result<RgbImage, String>>);
 
 /// Captures the picture of an app without a window when it has come to rest.
 pub fn capture(app: &mut App) -> Result<RgbImage, AppFault> {
@@ -242,16 +243,24 @@ pub fn capture(app: &mut App) -> Result<RgbImage, AppFault> {
     let target = app.world().resource::<Target>().0.clone();
     app.world_mut().spawn(Screenshot::image(target)).observe(
         |picture: On<ScreenshotCaptured>, mut captured: ResMut<Captured>| {
-            captured.0 = Some(picture.image.clone());
+            captured.0 = Some(opaque(&picture.image).ok_or_else(|| "the picture has another format".to_owned()));
         },
     );
     for _ in 0..PATIENCE_FRAMES {
         app.update();
         if let Some(picture) = app.world_mut().resource_mut::<Captured>().0.take() {
-            return picture.try_into_dynamic().map(|picture| picture.to_rgb8()).map_err(|why| fault(&why));
+            return picture.map_err(|why| fault(&why));
         }
     }
     Err(AppFault::NoGpu("the graphics adapter never returned the picture".to_owned()))
+}
+
+/// The colours of a target of [`open`], without a copy of it between: it may be as large as all else together.
+fn opaque(picture: &Image) -> Option<RgbImage> {
+    let (pixels, _) = picture.data.as_ref()?.as_chunks::<4>();
+    let mut colours = Vec::with_capacity(3 * pixels.len());
+    pixels.iter().for_each(|[red, green, blue, _]| colours.extend([red, green, blue]));
+    RgbImage::from_raw(picture.width(), picture.height(), colours)
 }
 
 fn encode<P>(picture: &ImageBuffer<P, Vec<u8>>) -> Result<Vec<u8>, AppFault>

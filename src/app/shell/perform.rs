@@ -19,6 +19,7 @@ use crate::lesson::starter;
 use crate::quantity::Quantity;
 use crate::store::Home;
 use crate::view_model::attention::AttentionModel;
+use crate::view_model::picture_size::nearest;
 use crate::view_model::saved_view::SavedView;
 use crate::view_model::senses::{SensesModel, written_at};
 use crate::view_model::sentences::SentencesModel;
@@ -30,7 +31,6 @@ use super::exported::ExportModel;
 use super::follow::follow;
 use super::hand_in::HandInUiState;
 use super::opening::{Opening, Setup, close, name_window, unsaved};
-use super::picture_choice::SIDES;
 use super::presenting;
 use super::saving::SavingChoice;
 use super::state::WindowState;
@@ -429,8 +429,9 @@ fn draw_map(world: &mut World) {
 
 /// As large as the stage is on the screen.
 fn picture_of(tab: &StageTab) -> PictureChoice {
-    let side = |points: f32| ((points * tab.pixels_per_point).round() as u32).clamp(*SIDES.start(), *SIDES.end());
-    PictureChoice { size: (side(tab.points.x), side(tab.points.y)), is_transparent: false, has_caption: false }
+    let side = |points: f32| (points * tab.pixels_per_point).round() as u32;
+    let size = nearest((side(tab.points.x), side(tab.points.y)));
+    PictureChoice { size, is_transparent: false, has_caption: false }
 }
 
 /// Draws the stage as the window shows it, beside the window.

@@ -8,9 +8,7 @@ use crate::app::theme::{Palette, size};
 use crate::app::widgets::tool_window::tool_window;
 
 use crate::app::widgets::controls::checkbox_ui;
-
-/// The smallest and the largest picture, in pixels a side.
-pub const SIDES: std::ops::RangeInclusive<u32> = 1..=8192;
+use crate::view_model::picture_size::{PIXELS_MAX, SIDES, highest};
 
 /// Over everything; `choice` is none while it is closed.
 pub fn picture_choice_ui(ctx: &Context, choice: &mut Option<PictureChoice>) -> Option<Action> {
@@ -24,12 +22,16 @@ pub fn picture_choice_ui(ctx: &Context, choice: &mut Option<PictureChoice>) -> O
         .show(ctx, |ui| {
             ui.horizontal(|ui| {
                 let (width, height) = &mut chosen.size;
-                for (name, side, hint) in
-                    [("Width", width, "In pixels, up to 8192"), ("Height", height, "In pixels, up to 8192")]
-                {
+                for (name, side) in [("Width", &mut *width), ("Height", &mut *height)] {
                     let label = ui.label(name);
+                    let hint = format!(
+                        "In pixels, up to {}; a picture has at most {} million",
+                        SIDES.end(),
+                        PIXELS_MAX / 1_000_000
+                    );
                     ui.add(DragValue::new(side).range(SIDES)).labelled_by(label.id).on_hover_text(hint);
                 }
+                *height = highest(*width).min(*height);
                 ui.weak("pixels");
             });
             let hint = "Only what is drawn covers what the picture is laid on";

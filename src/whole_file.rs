@@ -85,6 +85,10 @@ impl Unfinished {
         let unfinished = Self { path };
         // A killed program of the same number may have left one; only a new file is surely a file.
         let _ = fs::remove_file(&unfinished.path);
+        let bytes = parts.iter().map(|part| part.len() as u64).sum::<u64>();
+        if largest_file().is_some_and(|most| bytes > most) {
+            return Err(io::Error::new(ErrorKind::FileTooLarge, "File too large"));
+        }
         let mut file = OpenOptions::new().write(true).create_new(true).open(&unfinished.path)?;
         parts.iter().try_for_each(|part| file.write_all(part))?;
         file.sync_all()?;
@@ -105,6 +109,15 @@ impl Unfinished {
     fn rename_to(self, path: &Path) -> io::Result<()> {
         fs::rename(&self.path, path)
     }
+}
+
+/// Bytes that a file of this process may have, where Linux bounds them: the system ends a process at the first byte more, and
+/// its unfinished file would stay.
+fn largest_file() -> Option<u64> {
+    let limits = fs::read_to_string("/proc/self/limits").ok()?;
+    let limit = limits.lines().find_map(|line| line.strip_prefix("Max file size"))?;
+    // `unlimited`, or bytes.
+    limit.split_whitespace().next()?.parse().ok()
 }
 
 impl Drop for Unfinished {

@@ -93,8 +93,8 @@ impl std::error::Error for LessonIssue {}
 pub(super) struct Issues<'s> {
     pub source: Source<'s>,
     list: RefCell<Vec<LessonIssue>>,
-    /// Reported after the list was full.
-    more: Cell<usize>,
+    /// Reported after the list was full, and where the first of them is.
+    more: Cell<(usize, Option<Place>)>,
 }
 
 impl<'s> Issues<'s> {
@@ -114,7 +114,8 @@ impl<'s> Issues<'s> {
     pub fn report(&self, text: &str, message: String) -> Report<'_> {
         let mut list = self.list.borrow_mut();
         if list.len() == ISSUES_MAX {
-            self.more.update(|more| more + 1);
+            let place = || self.source.place(self.source.offset(text));
+            self.more.update(|(more, first)| (more + 1, first.or_else(|| Some(place()))));
             return Report(None);
         }
         let offset = self.source.offset(text);
@@ -131,15 +132,15 @@ impl<'s> Issues<'s> {
         Report(Some((&self.list, list.len() - 1)))
     }
 
-    /// The issues by place, and a last one that counts those beyond [`ISSUES_MAX`].
+    /// The issues by place, and a last one that counts those beyond [`ISSUES_MAX`], at the place of the first of them.
     pub fn finish(&self) -> Vec<LessonIssue> {
         let mut list = self.list.take();
         list.sort_by_key(|issue| issue.place);
-        if self.more.get() > 0 {
-            let message = format!("… and {} more issues", self.more.get());
-            let mut rest = LessonIssue::of_file(self.source.file, message, "");
-            rest.expected = None;
-            list.push(rest);
+        let (more, place) = self.more.get();
+        if more > 0 {
+            let noun = if more == 1 { "issue" } else { "issues" };
+            let rest = LessonIssue::of_file(self.source.file, format!("… and {more} more {noun}"), "");
+            list.push(LessonIssue { place, expected: None, ..rest });
         }
         list
     }

@@ -147,9 +147,15 @@ fn code_that_cannot_be_read_steers_no_terminal() {
 
 #[test]
 fn issues_beyond_the_limit_are_counted() {
-    let text = GOOD.replace("words: [\"apple\"]", &format!("words: [{}]", "7,".repeat(64)));
-    let text = text.replace("probes: [", &format!("probes: [{}", "8,".repeat(100)));
-    let issues = parse("a.ron", &text).expect_err("a bad lesson");
-    assert_eq!(issues.len(), ISSUES_MAX + 1);
-    assert_eq!(issues[ISSUES_MAX].to_string(), "a.ron: … and 64 more issues");
+    let with = |words: usize, probes: usize| {
+        let text = GOOD.replace("words: [\"apple\"]", &format!("words: [{}]", "7,".repeat(words)));
+        let text = text.replace("probes: [", &format!("probes: [{}", "8,".repeat(probes)));
+        let issues = parse("a.ron", &text).expect_err("a bad lesson");
+        assert_eq!(issues.len(), ISSUES_MAX + 1);
+        (issues[ISSUES_MAX].to_string(), issues[ISSUES_MAX].place)
+    };
+    let (said, place) = with(64, 100);
+    assert!(place.is_some() && said.ends_with(": … and 64 more issues"), "{said}");
+    let (said, place) = with(1, 100);
+    assert!(place.is_some() && said.ends_with(": … and 1 more issue"), "{said}");
 }

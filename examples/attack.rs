@@ -5,9 +5,20 @@
 //!     cargo run --no-default-features --example attack -- commands --seed 1 --count 4000
 //!     cargo run --no-default-features --example attack -- states --seed 1 --count 20000
 //!     cargo run --no-default-features --example attack -- models --seed 1 --count 10000
+//!     cargo run --no-default-features --example attack -- formulas --seed 1 --count 200000
+//!     cargo run --no-default-features --example attack -- shapes --seed 1 --count 300
+//!     cargo run --no-default-features --example attack -- tokenizers --seed 1 --count 5000
+//!     cargo run --no-default-features --example attack -- shards --seed 1 --count 200
+//!     cargo run --no-default-features --example attack -- submissions --seed 1 --count 100000
 //!     cargo run --no-default-features --example attack -- kills --seed 1 --count 125
 //!     cargo build --no-default-features && cargo run --no-default-features --example attack -- arguments --count 5000
 
+#[path = "../tests/common/folder.rs"]
+#[allow(dead_code, reason = "the tests use more of it")]
+mod folder;
+#[path = "../tests/common/models.rs"]
+#[allow(dead_code, reason = "the tests use more of it")]
+mod models;
 #[path = "../tests/attack/mutants/mod.rs"]
 mod mutants;
 #[path = "../tests/common/peak.rs"]
@@ -23,12 +34,22 @@ use clap::{Parser, ValueEnum};
 #[cfg(unix)]
 use mutants::arguments::{self, MutatedArguments};
 use mutants::commands::{COMMANDS, RandomCommands};
+use mutants::formulas::Formula;
 use mutants::kills::{self, KILLS, Kills};
 use mutants::lessons::{self, MutatedLesson};
 use mutants::models::MutatedModel;
+use mutants::shapes::Shape;
+use mutants::shards::Shards;
 use mutants::states::MutatedState;
+use mutants::submissions::Learners;
+use mutants::tokenizers::NestedTokenizer;
 use mutants::{Attack, smallest_told};
 use peak::Taken;
+
+/// The helpers of the tests under their own path.
+mod common {
+    pub use super::models;
+}
 
 /// Cases between two lines of progress.
 const LINES: usize = 500;
@@ -47,6 +68,14 @@ enum What {
     States,
     /// Folders with a config and weights.
     Models,
+    /// Formulas of lessons, on a page.
+    Formulas,
+    /// Models of small files and large products.
+    Shapes,
+    Tokenizers,
+    Shards,
+    /// Names in the table of a class.
+    Submissions,
     /// Each case is a learner whose program is killed some times.
     Kills,
     #[cfg(unix)]
@@ -78,6 +107,11 @@ fn main() {
         What::Commands => attack::<RandomCommands>(&args),
         What::States => attack::<MutatedState>(&args),
         What::Models => attack::<MutatedModel>(&args),
+        What::Formulas => attack::<Formula>(&args),
+        What::Shapes => attack::<Shape>(&args),
+        What::Tokenizers => attack::<NestedTokenizer>(&args),
+        What::Shards => attack::<Shards>(&args),
+        What::Submissions => attack::<Learners>(&args),
         What::Kills => attack::<Kills>(&args),
         #[cfg(unix)]
         What::Arguments => attack::<MutatedArguments>(&args),

@@ -10,10 +10,15 @@ use attune::pretrained::safetensors::Source;
 #[cfg(unix)]
 use crate::mutants::arguments::{self, MutatedArguments};
 use crate::mutants::commands::RandomCommands;
+use crate::mutants::formulas::Formula;
 use crate::mutants::kills::{self, Kills};
 use crate::mutants::lessons::{self, MutatedLesson};
 use crate::mutants::models::{MutatedModel, OVER_FILES_MAX};
+use crate::mutants::shapes::Shape;
+use crate::mutants::shards::Shards;
 use crate::mutants::states::MutatedState;
+use crate::mutants::submissions::Learners;
+use crate::mutants::tokenizers::NestedTokenizer;
 use crate::mutants::{Attack, smallest_told};
 use crate::peak::taken;
 use crate::watch::watched;
@@ -52,6 +57,40 @@ fn mutated_models_open_or_are_refused_in_words() {
     for outcome in ["opened", "refused"] {
         assert!(outcomes.contains(&outcome), "none of the models is {outcome}");
     }
+}
+
+#[test]
+fn formulas_stay_mathematics() {
+    let outcomes = attack::<Formula>(1..3000);
+    for outcome in ["set", "shown as its source"] {
+        assert!(outcomes.contains(&outcome), "none of the formulas is {outcome}");
+    }
+}
+
+#[test]
+fn products_of_shapes_are_bounded() {
+    let outcomes = attack::<Shape>(1..25);
+    for outcome in ["shown", "too many pieces"] {
+        assert!(outcomes.contains(&outcome), "none of the models is {outcome}");
+    }
+}
+
+#[test]
+fn nested_steps_of_tokenizers_end() {
+    let outcomes = attack::<NestedTokenizer>(1..200);
+    for outcome in ["read", "refused"] {
+        assert!(outcomes.contains(&outcome), "none of the tokenizers is {outcome}");
+    }
+}
+
+#[test]
+fn shards_take_the_memory_of_one() {
+    attack::<Shards>(1..6);
+}
+
+#[test]
+fn every_learner_has_a_row() {
+    attack::<Learners>(1..2000);
 }
 
 /// Headers as large as a file can have them are refused, or passed, in the memory of the file and little more.

@@ -21,6 +21,8 @@ pub const CELLS: &str = r####"
 
 ![a](javascript:alert(8)) ![b](https://example.org/x.png) ![<img src=x>](../../../etc/passwd) ![c](/etc/passwd)
 
+$\operatorname{<script>}$ and $$\operatorname*{</math><iframe/srcdoc=\&\#45;>}$$ and $\operatorname{<img/src=x>}$
+
 $</math><script>alert(9)</script>$ and $a<b$ and `<script>alert(10)</script>`
 
 ```rhai" onload="x

@@ -38,6 +38,8 @@ pub fn hostile() -> impl Strategy<Value = String> {
         Just("words"),
         Just("*em* **strong** ~~gone~~ `code`"),
         Just("&lt;img src=x&gt; &#60;b&#62; &amp;lt;"),
+        Just("$\\operatorname{<script>}$"),
+        Just("$$\\operatorname*{</math><iframe/srcdoc=\\&\\#45;>}$$"),
     ];
     let piece = prop_oneof![
         6 => core.prop_map(str::to_owned),

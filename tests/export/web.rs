@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use attune::export::{Pictures, trace, web};
 use attune::kernel::command::{HeadSetting, InterventionCommand, PatchPlace, SentenceCommand, WeightCommand};
@@ -254,6 +255,54 @@ fn the_page_bounds_what_it_is_given() {
     let address = "much.html#numbers&temperature=1e-320".to_owned();
     let Some(answers) = ask(&[("much.html", &page)], &[address], questions, SIZE) else { return };
     assert_eq!(answers, [serde_json::json!({ "isKept": true, "isFinite": true, "cells": 1 })]);
+}
+
+/// A link may have thousands of parts and numbers of any size: the page reads all, computes once, and shows no NaN.
+#[test]
+fn no_address_hangs_the_page_or_puts_nan_on_it() {
+    const COUNT: usize = 5000;
+    let page = as_web(&run(include_str!("../../lessons/apple.ron")).snapshot());
+    let many = |part: &dyn Fn(usize) -> String| (0..COUNT).map(part).collect::<Vec<_>>();
+    let mut addresses = vec![
+        "frames=1000000000".to_owned(),
+        format!("off={}", many(&|i| (i % 2).to_string()).join(",").repeat(8)),
+        many(&|i| format!("W_Q%5B0,3%5D={i}")).join("&"),
+        many(&|_| "sentence=a+sweet+apple".to_owned()).join("&"),
+        many(&|i| format!("time={}&walk={i}&theme=dark&tab=weights&mask=causal&scale=0", i % 2)).join("&"),
+        "W_Q%5B0,3%5D=1e39".to_owned(),
+        "W_Q%5B0,3%5D=3e38&W_K%5B0,3%5D=3e38&W_V%5B0,3%5D=3e38&scale=0".to_owned(),
+        "W_Q%5B0,3%5D=NaN&W_Q%5B99999999999999999999,3%5D=1&temperature=Infinity&walk=1e400".to_owned(),
+        "W_Q%5B0,3%5D=1.5".to_owned(),
+    ];
+    addresses.iter_mut().for_each(|address| *address = format!("apple.html#numbers&tab=weights&{address}"));
+    let questions = r"
+        const text = document.querySelector('#lab').textContent;
+        const { tensors } = JSON.parse(document.querySelector('#lab-numbers pre').textContent);
+        const fields = [...document.querySelectorAll('#lab input')].map((field) => field.value);
+        return {
+            isFinite: [...tensors.output.rows, ...tensors.logits.rows].flat().every(Number.isFinite),
+            isShown: !/NaN|Infinity|∞/.test(text.replaceAll('−∞', '')) && !fields.includes('NaN'),
+            isChanged: !document.querySelector('#lab-reset').disabled,
+            said: document.querySelector('#lab-said').textContent.includes('too large'),
+        };
+    ";
+    let begun = Instant::now();
+    let Some(answers) = ask(&[("apple.html", &page)], &addresses, questions, SIZE) else { return };
+    assert!(begun.elapsed() < Duration::from_secs(60), "the model runs once for each address");
+    let is_changed = [false, true, true, false, true, false, false, true, true];
+    let is_refused = [false, false, false, false, false, true, false, false, false];
+    assert_eq!(answers.len(), addresses.len());
+    for (i, answer) in answers.iter().enumerate() {
+        let what = format!("{:.80}: {answer}", addresses[i]);
+        assert!(answer["isFinite"] == true && answer["isShown"] == true, "{what}");
+        if i != 6 {
+            assert_eq!(
+                (&answer["isChanged"], &answer["said"]),
+                (&is_changed[i].into(), &is_refused[i].into()),
+                "{what}"
+            );
+        }
+    }
 }
 
 /// The word under the pointer is lit in the sentence, the maps and the prose, and the other of its kind is not.

@@ -5,16 +5,23 @@
 #[cfg(unix)]
 pub mod arguments;
 pub mod commands;
+pub mod formulas;
 pub mod kills;
 pub mod lessons;
 pub mod models;
+pub mod shapes;
+pub mod shards;
 pub mod states;
+pub mod submissions;
+pub mod tokenizers;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 use std::{env, fs, process};
 
 use attune::panics;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -100,6 +107,15 @@ pub fn in_folder(name: &str, run: impl FnOnce(&Path) -> Outcome) -> Outcome {
     let outcome = run(&folder);
     let _ = fs::remove_dir_all(&folder);
     outcome
+}
+
+/// The value of a strategy that a seed leads to.
+pub fn drawn<S: Strategy>(seed: u64, strategy: S) -> S::Value {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let tree = strategy.new_tree(&mut TestRunner::new_with_rng(Config::default(), rng));
+    tree.expect("a value that no filter refuses").current()
 }
 
 /// Draws of one seed.

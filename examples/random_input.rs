@@ -2,7 +2,7 @@
 //! take ever more memory. Needs a display, `xdotool` and Linux. The program is the one that `cargo run` builds:
 //!
 //!     cargo build && xvfb-run -a -s "-screen 0 1280x720x24" \
-//!         cargo run --no-default-features --example random_input -- lessons/apple.ron --count 20000
+//!         cargo run --example random_input -- lessons/apple.ron --count 20000
 
 use std::fs;
 use std::io::Write;

@@ -111,8 +111,16 @@ struct Reader<'a> {
     /// Runs that belong to no block yet.
     line: Vec<Run>,
     /// The picture whose alternative text is being read.
-    image: Option<(Arc<str>, String)>,
+    image: Option<OpenImage>,
     formulas: usize,
+}
+
+/// A picture whose end is still to come.
+struct OpenImage {
+    path: Arc<str>,
+    alt: String,
+    /// Pictures within its alternative text that have not ended.
+    depth: usize,
 }
 
 impl Reader<'_> {
@@ -233,11 +241,7 @@ impl Reader<'_> {
     fn span(&mut self, event: Event) {
         match event {
             Event::Start(tag) => self.open(tag),
-            Event::End(TagEnd::Image) => {
-                if let Some((path, alt)) = self.image.take() {
-                    self.line.push(Run::Image { path, alt });
-                }
-            }
+            Event::End(TagEnd::Image) => self.end_image(),
             Event::End(_) if self.styles.len() > 1 => {
                 self.styles.pop();
             }
@@ -267,9 +271,12 @@ impl Reader<'_> {
             Tag::Strong => style.strong = true,
             Tag::Strikethrough => style.strike = true,
             Tag::Link { dest_url, .. } => style.link = Some(Arc::from(&*dest_url)),
-            // A picture in a picture's alternative text is text.
             Tag::Image { dest_url, .. } => {
-                self.image.get_or_insert_with(|| (Arc::from(&*dest_url), String::new()));
+                match &mut self.image {
+                    // A picture in a picture's alternative text is text.
+                    Some(outer) => outer.depth += 1,
+                    None => self.image = Some(OpenImage { path: Arc::from(&*dest_url), alt: String::new(), depth: 0 }),
+                }
                 return;
             }
             _ => {}
@@ -277,9 +284,17 @@ impl Reader<'_> {
         self.styles.push(style);
     }
 
+    /// Ends the picture, or one within its alternative text.
+    fn end_image(&mut self) {
+        match self.image.take() {
+            Some(OpenImage { depth: 0, path, alt }) => self.line.push(Run::Image { path, alt }),
+            outer => self.image = outer.map(|outer| OpenImage { depth: outer.depth - 1, ..outer }),
+        }
+    }
+
     fn text(&mut self, text: &str, code: bool) {
-        if let Some((_, alt)) = &mut self.image {
-            alt.push_str(text);
+        if let Some(image) = &mut self.image {
+            image.alt.push_str(text);
             return;
         }
         let style = Style { code, ..self.styles.last().cloned().unwrap_or_default() };
@@ -382,6 +397,14 @@ mod tests {
     fn code_of_the_notebooks_language_is_known() {
         let text = "```rhai\nx\n```\n\n```python\ny = f(x)\n```\n\n```\nlet s = A;\n```\n\n```\nword for word (1)\n```\n\n    softmax(S)\n";
         assert_eq!(kinds(&Document::read(text).blocks), "code verbatim code verbatim code");
+    }
+
+    #[test]
+    fn a_picture_within_a_pictures_words_is_text() {
+        let document = Document::read("![a ![b](x) c](y) after");
+        let Block::Paragraph(runs) = &document.blocks[0] else { panic!("{document:?}") };
+        assert!(matches!(&runs[0], Run::Image { path, alt } if **path == *"y" && alt == "a b c"), "{runs:?}");
+        assert!(matches!(&runs[1], Run::Text(text, _) if text == " after"), "{runs:?}");
     }
 
     #[test]

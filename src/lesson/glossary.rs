@@ -2,6 +2,7 @@
 //! that introduces it. One file beside the lessons, read as strictly as they are.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::check::{check_name, id, line, markdown, one_of_names};
@@ -24,6 +25,8 @@ use crate::nearest::nearest;
 pub const FILE: &str = "glossary.ron";
 /// The name that the file begins with.
 const NAME: &str = "Glossary";
+/// Phrases whose words are no terms.
+const PHRASES: [&str; 2] = ["step by step", "Step by step"];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Term {
@@ -62,7 +65,13 @@ impl Glossary {
 
     /// The terms that a text names, by their places among all.
     pub fn find(&self, text: &str) -> Vec<Found> {
-        self.spellings.find(text)
+        let phrases: Vec<Range<usize>> =
+            PHRASES.iter().flat_map(|phrase| text.match_indices(phrase)).map(|(at, of)| at..at + of.len()).collect();
+        let is_within =
+            |found: &Found, phrase: &Range<usize>| phrase.start <= found.at.start && found.at.end <= phrase.end;
+        let mut all = self.spellings.find(text);
+        all.retain(|found| !phrases.iter().any(|phrase| is_within(found, phrase)));
+        all
     }
 
     /// The term that is all of a text.
@@ -281,6 +290,14 @@ mod tests {
         let text = r#"Glossary([Term(name: "key", also: [], symbols: [], meaning: "m", lesson: "qkv")])"#;
         assert!(parse("g", text, None).is_ok() && text.contains(part), "{part}");
         issues(&text.replace(part, by))
+    }
+
+    #[test]
+    fn a_phrase_of_everyday_words_names_no_term() {
+        let text = r#"Glossary([Term(name: "step", also: [], symbols: [], meaning: "m", lesson: "qkv")])"#;
+        let glossary = parse("g", text, None).expect("no issues");
+        let found = glossary.find("It is learned step by step, and each step is small.");
+        assert_eq!(found.iter().map(|found| found.at.start).collect::<Vec<_>>(), [37]);
     }
 
     #[test]

@@ -12,13 +12,16 @@ pub struct Named {
     /// Its place in the glossary.
     pub term: usize,
     /// The first time in a section, of a term that this lesson or one before it introduces: it shows that there is
-    /// something to look up. A text without a heading goes on with a section: there only bold terms show it.
+    /// something to look up. A text without a heading of a section goes on with one: there only bold terms show it.
     pub is_first: bool,
 }
 
 /// Marks every term of a document, but not in headings, code and links.
 pub fn mark(document: &mut Document, glossary: &GlossaryModel) {
-    let is_section = document.blocks.iter().any(|block| matches!(block, Block::Heading(..)));
+    /// A heading below this level is within a section.
+    const SECTION: usize = 2;
+    let begins = |block: &Block| matches!(block, Block::Heading(level, _) if *level <= SECTION);
+    let is_section = document.blocks.iter().any(begins);
     let mut marker = Marker { glossary, is_section, seen: HashSet::new() };
     marker.blocks(&mut document.blocks);
 }
@@ -138,6 +141,7 @@ mod tests {
         assert_eq!(marks(&format!("# A section\n\n{text}")), first);
         let within = ["+keys", "dot product", "key", "$k$", "keys", "dot product"];
         assert_eq!(marks(text), within, "a text without a heading goes on with a section");
+        assert_eq!(marks(&format!("### Within\n\n{text}")), within, "and so does one below a smaller heading");
     }
 
     #[test]

@@ -267,6 +267,7 @@ fn set_visuals(visuals: &mut egui::Visuals, palette: &Palette) {
     };
     const SOFTER: f32 = 0.22;
     visuals.dark_mode = palette.dark;
+    visuals.disabled_alpha = palette.disabled_alpha();
     visuals.widgets.noninteractive = widget(surface, hairline, ink.lerp_to_gamma(ink_soft, SOFTER));
     visuals.widgets.inactive = widget(raised, Stroke::NONE, ink);
     visuals.widgets.hovered = widget(lifted, Stroke::NONE, ink);

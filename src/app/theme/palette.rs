@@ -207,6 +207,12 @@ impl Palette {
         if is_reached { self.accent } else { self.ink_faint }
     }
 
+    /// Opacity of a control that cannot be used, such as an answer that is locked: its words are read all the same. The
+    /// blend is linear, so dark letters on a light ground pale sooner than light ones on a dark ground.
+    pub fn disabled_alpha(&self) -> f32 {
+        if self.dark { 0.6 } else { 0.88 }
+    }
+
     /// Name of a tab: of the panel in front, or of one behind it.
     pub fn tab(&self, is_front: bool) -> Color32 {
         if is_front { self.ink } else { self.ink_soft }
@@ -311,6 +317,26 @@ mod tests {
             let code = &palette.code;
             let code = [code.keyword, code.number, code.text, code.comment, code.function, code.tensor, code.variable];
             check(palette, "code", &code, &[surface], TEXT_CONTRAST);
+        }
+    }
+
+    #[test]
+    fn what_is_disabled_is_read_in_both_themes_and_every_state() {
+        for palette in [&DARK, &LIGHT] {
+            let ctx = egui::Context::default();
+            crate::app::theme::apply(&ctx);
+            let theme = if palette.dark { egui::Theme::Dark } else { egui::Theme::Light };
+            let visuals = ctx.style_of(theme).visuals.clone();
+            let states = &visuals.widgets;
+            let states = [&states.noninteractive, &states.inactive, &states.hovered, &states.active, &states.open];
+            for ground in [palette.surface, palette.raised, palette.ground] {
+                let over = |ink: Color32| {
+                    let (ink, ground) = (egui::Rgba::from(ink), egui::Rgba::from(ground));
+                    Color32::from(ink * visuals.disabled_alpha + ground * (1.0 - visuals.disabled_alpha))
+                };
+                let inks = states.map(|state| over(state.fg_stroke.color));
+                check(palette, "disabled", &inks, &[ground], TEXT_CONTRAST);
+            }
         }
     }
 

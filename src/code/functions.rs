@@ -6,12 +6,12 @@ use rhai::{
     format_map_as_json,
 };
 
-use super::budget::{Budget, IMAGE_PATH_BYTES_MAX, PLOT_LINES_MAX, RANKED_MAX, STRING_BYTES_MAX};
+use super::budget::{Budget, IMAGE_PATH_BYTES_MAX, NAME_CHARS_MAX, PLOT_LINES_MAX, RANKED_MAX, STRING_BYTES_MAX};
 use super::expect;
 use super::fault::Fault;
 use super::index;
 use super::reference::help;
-use super::tensor::{Axis, Tensor, cost};
+use super::tensor::{Tensor, cost};
 use super::value::{Output, Plot, Ranking, number, type_name};
 use crate::numerics::rng::{Stream, part};
 use crate::numerics::softmax::softmax_forward;
@@ -456,7 +456,11 @@ fn register_outputs(engine: &mut Engine, budget: &Budget) {
     });
     let shown = budget.clone();
     engine.register_fn("plot", move |context: NativeCallContext, x: Tensor, y: Tensor| {
-        at_call(plot(&x, &y).and_then(|plot| shown.show(Output::Plot(plot))), &context)
+        at_call(plot(&x, &y, None).and_then(|plot| shown.show(Output::Plot(plot))), &context)
+    });
+    let shown = budget.clone();
+    engine.register_fn("plot", move |context: NativeCallContext, x: Tensor, y: Tensor, names: Array| {
+        at_call(plot(&x, &y, Some(&names)).and_then(|plot| shown.show(Output::Plot(plot))), &context)
     });
     let shown = budget.clone();
     engine.register_fn("image", move |context: NativeCallContext, path: ImmutableString| {
@@ -476,7 +480,8 @@ fn image(path: &str) -> Result<Output, Fault> {
     Ok(Output::Image(path.into()))
 }
 
-fn plot(x: &Tensor, y: &Tensor) -> Result<Plot, Fault> {
+/// `names` are those of the lines, where the rows of `y` have none.
+fn plot(x: &Tensor, y: &Tensor, names: Option<&[Dynamic]>) -> Result<Plot, Fault> {
     if x.rank() != 1 || y.rank() > 2 || y.last_axis().len != x.len() {
         let message = format!("plot: {} over {}", y.shape(), x.shape());
         return Err(Fault::new(message).hint("x must be a vector, y a vector or rows of the same length"));
@@ -486,9 +491,32 @@ fn plot(x: &Tensor, y: &Tensor) -> Result<Plot, Fault> {
         let fault = Fault::new(format!("plot: {count} lines are too many to tell apart"));
         return Err(fault.hint(format!("at most {PLOT_LINES_MAX} are drawn; choose rows of y")));
     }
-    let unnamed = Axis::plain(1);
-    let names = if y.rank() == 2 { &y.axes()[0] } else { &unnamed };
-    let name = |i: usize| if names.labels.is_some() || names.len > 1 { names.name(i) } else { "y".into() };
-    let lines = y.rows().enumerate().map(|(i, row)| (name(i), row.into())).collect();
+    let names = match names {
+        Some(names) if names.len() != count => {
+            let fault = Fault::new(format!("plot: {} names for {count} lines", names.len()));
+            return Err(fault.hint("each line has one name, in a list of texts"));
+        }
+        Some(names) => names.iter().map(line_name).collect::<Result<_, _>>()?,
+        None => names_of_rows(y),
+    };
+    let lines = names.into_iter().zip(y.rows()).map(|(name, row)| (name, row.into())).collect();
     Ok(Plot { x: x.entries().into(), lines })
+}
+
+fn line_name(name: &Dynamic) -> Result<String, Fault> {
+    match name.read_lock::<ImmutableString>() {
+        Some(name) => Ok(name.chars().take(NAME_CHARS_MAX).collect()),
+        None => {
+            Err(Fault::new(format!("plot: {} is not the name of a line", type_name(name))).hint("a name is a text"))
+        }
+    }
+}
+
+/// The labels of the rows, or their numbers. A line by itself needs no name.
+fn names_of_rows(y: &Tensor) -> Vec<String> {
+    match &y.axes()[..] {
+        [rows, _] if rows.labels.is_some() => (0..rows.len).map(|row| rows.name(row)).collect(),
+        [rows, _] if rows.len > 1 => (0..rows.len).map(|row| format!("row {row}")).collect(),
+        _ => vec![String::new()],
+    }
 }

@@ -63,7 +63,7 @@ pub const REFERENCE: &[Help] = help! {
     "expect", "expect(found, expected, tolerance)", r"|x - y| \le t", "Returns the value if every number is as expected, and otherwise stops with the place of the first difference.", "expect(softmax(vector([6, 4])), [0.8808, 0.1192], 0.0001)";
     "shape", "shape(X)", "", "The number of entries along each axis.", "shape(zeros(2, 3))";
     "show", "show(\"caption\", X)", "", "Shows a value in the middle of a cell.", "show(\"ones\", ones(1, 2));";
-    "plot", "plot(x, y)", "", "Draws y over x; each row of a matrix y is a line.", "plot(vector([1, 2, 3]), vector([1, 4, 9]));";
+    "plot", "plot(x, y, names)", "", "Draws y over x; each row of a matrix y is a line. A list of names for the lines may follow.", "plot(vector([1, 2, 3]), vector([1, 4, 9]));";
     "image", "image(\"file.png\")", "", "Shows a PNG or JPEG file from the lesson's folder.", "image(\"picture.png\");";
     "help", "help(\"name\")", "", "Explains a function.", "help(\"softmax\")";
 };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::code::Axis;
-use crate::kernel::notebook::document::{CellId, DocumentCell};
+use crate::kernel::notebook::document::{Answer, CellId, DocumentCell};
 use crate::kernel::notebook::kinds::Behaviour;
 use crate::kernel::notebook::live_values::LiveTextSnapshot;
 use crate::kernel::notebook::snapshot::{CellSnapshot, CellStatus, LiveNameSnapshot, RunSnapshot, Verdict};
@@ -121,13 +121,19 @@ impl CellModel {
 
     /// Found without looking into it.
     fn is_of(&self, shown: &CellSnapshot) -> bool {
-        let CellSnapshot { cell, status, run, mistake, shadows, live } = &self.shown;
+        let CellSnapshot { cell, status, run, mistake, reads_model, shadows, live } = &self.shown;
         Arc::ptr_eq(cell, &shown.cell)
             && *status == shown.status
             && same(run.as_ref(), shown.run.as_ref())
             && same(mistake.as_ref(), shown.mistake.as_ref())
+            && *reads_model == shown.reads_model
             && *shadows == shown.shadows
             && is_same_text(live.as_ref(), shown.live.as_ref())
+    }
+
+    /// The verdict on its last answer is that the answer is right.
+    pub fn is_right(&self) -> bool {
+        is_right(&self.shown)
     }
 
     pub fn is_exercise(&self) -> bool {
@@ -197,6 +203,12 @@ impl NotebookModel {
 
     pub fn index(&self, id: &str) -> Option<usize> {
         self.cells.iter().position(|cell| **cell.id() == *id)
+    }
+
+    /// The predictions that wait for the learner's answer.
+    pub fn unanswered(&self) -> impl Iterator<Item = &CellId> {
+        let waits = |cell: &&CellModel| matches!(cell.cell.answer, Answer::Predict { is_locked: false, .. });
+        self.cells.iter().filter(waits).map(CellModel::id)
     }
 
     /// Every section and task, those behind a closed gate too.
@@ -350,9 +362,16 @@ fn outputs(run: Option<&RunSnapshot>) -> Shown {
 /// An exercise that is done elsewhere runs by itself: nothing is said of it before the learner has changed something.
 fn is_judged(shown: &CellSnapshot) -> bool {
     let CellKind::Exercise(exercise) = &*shown.cell.kind else { return false };
+    exercise.start.is_some() || is_right(shown) || shown.cell.attempts().tried > 0
+}
+
+fn is_right(shown: &CellSnapshot) -> bool {
     let verdict = shown.run.as_ref().and_then(|run| run.verdict.as_ref());
-    let is_right = matches!(verdict, Some(Verdict::Exercise { is_right: true, .. }));
-    exercise.start.is_some() || is_right || shown.cell.attempts().tried > 0
+    match (verdict, &shown.cell.answer) {
+        (Some(Verdict::Exercise { is_right, .. }), _) => *is_right,
+        (Some(Verdict::Prediction { right }), Answer::Predict { chosen, .. }) => *chosen == Some(*right),
+        _ => false,
+    }
 }
 
 fn label(shown: &CellSnapshot) -> String {

@@ -12,7 +12,7 @@ use crate::kernel::notebook::kinds::{Behaviour, Runs};
 use crate::kernel::notebook::live::{Live, LiveName};
 use crate::kernel::notebook::runs::Outcome;
 use crate::kernel::notebook::snapshot::{Compared, RunSnapshot, Verdict};
-use crate::kernel::notebook::{Notebook, Versions};
+use crate::kernel::notebook::{LastCommand, Notebook, Versions};
 use crate::lesson::cells::{CellKind, Exercise, Predict};
 
 /// How long the cells may take that run by themselves, one after the other, before the learner does anything. With
@@ -111,9 +111,9 @@ impl Notebook {
         }
     }
 
-    /// The learner has done something: what runs by itself may take its time anew. Undo and redo answer no exercise.
-    pub fn begin(&mut self, is_step: bool) {
-        self.follows_step = is_step;
+    /// The learner has done something: what runs by itself may take its time anew.
+    pub fn begin(&mut self, command: LastCommand) {
+        self.last_command = command;
         (self.unasked_time, self.texts_time) = (Duration::ZERO, Duration::ZERO);
     }
 

@@ -55,8 +55,7 @@ pub struct Notebook {
     unasked: BTreeSet<CellId>,
     unasked_time: Duration,
     texts_time: Duration,
-    /// The last command was undo or redo.
-    follows_step: bool,
+    last_command: LastCommand,
     /// Expressions within texts, of the cells that have some.
     texts: BTreeMap<CellId, CellTexts>,
     texts_waiting: BTreeSet<CellId>,
@@ -70,6 +69,17 @@ pub struct Notebook {
     seed: u64,
     /// The snapshot, until something changes.
     view: OnceCell<Arc<NotebookSnapshot>>,
+}
+
+/// The last command, as far as exercises care.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LastCommand {
+    /// Undo or redo: it answers no exercise.
+    Step,
+    /// Another sentence on the stage: no attempt at an exercise, though its check may find something else.
+    Sentence,
+    #[default]
+    Other,
 }
 
 /// The target of a slider.
@@ -114,7 +124,7 @@ impl Notebook {
             unasked: BTreeSet::new(),
             unasked_time: Duration::ZERO,
             texts_time: Duration::ZERO,
-            follows_step: false,
+            last_command: LastCommand::default(),
             texts: BTreeMap::new(),
             texts_waiting: BTreeSet::new(),
             runs_done: 0,
@@ -302,12 +312,12 @@ impl Notebook {
         let bytes = outcome.bytes();
         let is_code = self.document.cell(id).is_some_and(|cell| matches!(*cell.kind, CellKind::Code { .. }));
         self.code_runs_done = self.code_runs_done.saturating_add(u64::from(is_code));
-        let moved =
-            !self.follows_step && self.runs.get(id).is_some_and(|run| execution::is_attempt(&run.shown, &outcome));
+        let moved = self.last_command == LastCommand::Other
+            && self.runs.get(id).is_some_and(|run| execution::is_attempt(&run.shown, &outcome));
         if let Some(is_right) = execution::is_right(&outcome)
             && let Ok(DocumentCell { kind, answer: Answer::Exercise(attempts), .. }) = self.document.cell_mut(id)
         {
-            attempts.is_passed |= is_right && !self.follows_step;
+            attempts.is_passed |= is_right && self.last_command != LastCommand::Step;
             // What is done elsewhere nobody asks to check: the first change of it is an attempt.
             if moved && attempts.tried == 0 && matches!(&**kind, CellKind::Exercise(Exercise { start: None, .. })) {
                 attempts.tried = 1;
@@ -339,6 +349,12 @@ impl Notebook {
         self.view.take();
     }
 
+    fn reads_model(&self, id: &CellId) -> bool {
+        let names = self.analyses.get(id).and_then(|analysis| analysis.names.as_ref().ok());
+        self.live.is_empty()
+            || names.is_some_and(|names| self.live.iter().any(|known| names.reads.contains(&known.name)))
+    }
+
     /// The present state for viewers.
     pub fn snapshot(&self) -> Arc<NotebookSnapshot> {
         self.view.get_or_init(|| Arc::new(self.view())).clone()
@@ -352,6 +368,7 @@ impl Notebook {
             status: if waiting.contains(&cell.id) { CellStatus::Waiting } else { status },
             run: self.runs.get(&cell.id).map(|run| run.shown.clone()),
             mistake: self.analyses.get(&cell.id).and_then(|analysis| analysis.names.clone().err()),
+            reads_model: self.reads_model(&cell.id),
             shadows: shadows.map(Arc::from),
             live: self.texts.get(&cell.id).map(|texts| texts.shown(stale_texts.contains(&cell.id))),
         };

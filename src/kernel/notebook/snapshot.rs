@@ -34,6 +34,8 @@ pub struct CellSnapshot {
     pub run: Option<Arc<RunSnapshot>>,
     /// Why its text cannot run at all, found without running it.
     pub mistake: Option<Arc<Fault>>,
+    /// Its code reads the model, as far as is known: its answer is the model's, and not one of arithmetic alone.
+    pub reads_model: bool,
     /// Another cell above defines this name too, and the cells below see this one's.
     pub shadows: Option<Arc<str>>,
     /// The expressions in its texts; `None` where it has none.

@@ -17,7 +17,7 @@ use crate::kernel::model::{HISTORY_BYTES_MAX, HISTORY_STATES_MAX, LessonModel};
 use crate::kernel::notebook::execution::Answered;
 use crate::kernel::notebook::runs::Outcome;
 use crate::kernel::notebook::saved::SavedNotebook;
-use crate::kernel::notebook::{CellCommand, CellId, EditDrag, Notebook, NotebookCommand, SliderMove};
+use crate::kernel::notebook::{CellCommand, CellId, EditDrag, LastCommand, Notebook, NotebookCommand, SliderMove};
 use crate::kernel::persist::resume::Resuming;
 use crate::kernel::persist::saved::{Saved, SavedModel};
 use crate::kernel::snapshot::{HistorySnapshot, Snapshot};
@@ -324,7 +324,11 @@ impl Kernel {
 
     fn apply_next(&mut self, command: Command, more: &mut Peekable<impl Iterator<Item = Command>>) {
         self.revision += 1;
-        self.notebook.begin(command.is_step());
+        self.notebook.begin(match command {
+            _ if command.is_step() => LastCommand::Step,
+            Command::Sentence(_) => LastCommand::Sentence,
+            _ => LastCommand::Other,
+        });
         let last_drag = self.last_drag.take();
         if !matches!(command, Command::Retrain(_)) {
             self.retrained = None;

@@ -2,7 +2,7 @@
 
 use attune::code::Output;
 use attune::kernel::check::rehearsal::{Problem, rehearse};
-use attune::kernel::command::InterventionCommand;
+use attune::kernel::command::{InterventionCommand, SentenceCommand};
 use attune::kernel::notebook::document::Answer;
 use attune::kernel::notebook::snapshot::{CellStatus, Verdict};
 use attune::kernel::notebook::{CellCommand, NotebookCommand};
@@ -119,6 +119,20 @@ fn nothing_is_judged_before_the_learner_has_changed_something() {
     assert!(!is_right(&kernel, "sharpen") && !is_judged(&kernel));
     apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(0.9))));
     assert!(!is_right(&kernel, "sharpen") && is_judged(&kernel));
+}
+
+#[test]
+fn another_sentence_is_no_attempt() {
+    let text = NOTEBOOK.replacen(r#"value: "temperature""#, r#"value: "shape(X)[0] + temperature""#, 1);
+    let lesson = attune::lesson::parse("notebook.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    let mut kernel = Kernel::trained(Arc::new(lesson));
+    let tried = |kernel: &Kernel| found(kernel, "sharpen").cell.attempts().tried;
+    let before = verdict(&kernel, "sharpen");
+    apply(&mut kernel, Command::Sentence(SentenceCommand::Select(1)));
+    assert_ne!(verdict(&kernel, "sharpen"), before, "the check finds something else");
+    assert_eq!(tried(&kernel), 0);
+    apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(0.9))));
+    assert_eq!(tried(&kernel), 1);
 }
 
 #[test]

@@ -140,6 +140,24 @@ impl Absent {
         self.known().map(|known| known.about)
     }
 
+    /// A sentence that says so.
+    pub fn title(&self) -> String {
+        let name = self.about().unwrap_or(self.name.as_str());
+        let name = name.strip_prefix("a ").map_or_else(|| name.to_owned(), |name| format!("A {name}"));
+        let comma = if name.contains(',') { "," } else { "" };
+        match self.lacks {
+            Some(lacks) => format!("{name}{comma} is only partly on this computer: {lacks} is missing"),
+            None => format!("{name}{comma} is not on this computer"),
+        }
+    }
+
+    /// What a lesson about it needs, in a word or two.
+    pub fn needs(&self) -> String {
+        let name = self.about().and_then(|about| about.split(',').next()).unwrap_or(self.name.as_str());
+        let size = self.megabytes().map_or_else(String::new, |megabytes| format!(", {megabytes} MB"));
+        format!("needs {name}{size}")
+    }
+
     /// The size of its weights in MB, if it is well known.
     pub fn megabytes(&self) -> Option<u32> {
         self.known().map(|known| known.megabytes)

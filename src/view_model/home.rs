@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use super::course::{self, Course, LessonProgress, Tasks};
 use super::sketch::Sketch;
+use crate::lesson::Lesson;
 use crate::lesson::course::CourseFile;
+use crate::panics::quietly;
 
 /// Contents of the home page.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,10 +36,34 @@ pub struct HomeRow {
     pub minutes: Option<usize>,
     /// The lessons that it builds on, by number where they have one.
     pub builds_on: Vec<String>,
-    /// Its opening picture, once that is drawn.
-    pub picture: Option<Arc<Sketch>>,
+    /// None until it is drawn.
+    pub picture: Option<Picture>,
     pub tasks: Tasks,
     pub state: RowState,
+}
+
+/// The picture on the card of a lesson.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Picture {
+    /// Its opening picture, drawn from the lesson.
+    Sketch(Arc<Sketch>),
+    /// Its model is not on this computer: what it needs, and the model's layers and heads of each.
+    Absent { needs: String, layers: usize, heads: usize },
+    /// It cannot be drawn.
+    None,
+}
+
+impl Picture {
+    /// Draws a lesson, unless its model is not on this computer.
+    pub fn of(lesson: Lesson) -> Self {
+        if let Some(absent) = lesson.absent_model() {
+            let blocks = &lesson.model.architecture.blocks;
+            let heads = blocks.first().map_or(0, |block| block.attention.heads);
+            return Self::Absent { needs: absent.needs(), layers: blocks.len(), heads };
+        }
+        // A lesson that cannot be drawn must not keep the others from being drawn.
+        quietly(|| Sketch::of(lesson)).ok().flatten().map_or(Self::None, |sketch| Self::Sketch(Arc::new(sketch)))
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +97,7 @@ pub struct Found {
     /// Files that were opened and are gone, as `course` names them.
     pub missing: BTreeSet<String>,
     /// Pictures of lessons as they are, by the paths of their files.
-    pub pictures: BTreeMap<PathBuf, Arc<Sketch>>,
+    pub pictures: BTreeMap<PathBuf, Picture>,
 }
 
 impl HomeModel {

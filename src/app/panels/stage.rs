@@ -1,8 +1,13 @@
-//! The stage panel: a tab for the stage, which panels do not know.
+//! The stage panel: a tab for the stage, which panels do not know; or why there is nothing on it.
 
-use egui::Ui;
+use egui::{Frame, Label, Margin, RichText, Ui};
 
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
+use crate::app::theme::{self, Palette, size};
+use crate::app::widgets::controls::middle_ui;
+use crate::app::widgets::copy::copy_button;
+use crate::kernel::vectors::LessonFault;
+use crate::pretrained::cache::Absent;
 
 #[derive(Default)]
 pub struct StagePanel;
@@ -21,11 +26,48 @@ impl Panel for StagePanel {
     }
 
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
-        cx.stage.stage_ui(ui, &mut cx.view);
+        let snapshot = cx.models.snapshot();
+        match snapshot.and_then(|snapshot| Some((snapshot, snapshot.fault.as_ref()?))) {
+            Some((snapshot, fault)) => empty_ui(ui, fault, snapshot.lesson.absent_model()),
+            None => cx.stage.stage_ui(ui, &mut cx.view),
+        }
         Some(())
     }
 
     fn has_margin(&self) -> bool {
         false
+    }
+}
+
+/// Why there is nothing to show; of a model that is not on this computer, also the command that downloads it.
+fn empty_ui(ui: &mut Ui, fault: &LessonFault, absent: Option<&Absent>) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.painter().rect_filled(ui.max_rect(), 0.0, palette.stage);
+    middle_ui(ui, |ui| match absent {
+        Some(absent) => absent_ui(ui, absent, palette),
+        None => _ = ui.add(Label::new(RichText::new(&fault.words).color(palette.warn)).selectable(true).wrap()),
+    });
+}
+
+fn absent_ui(ui: &mut Ui, absent: &Absent, palette: &Palette) {
+    let line = |ui: &mut Ui, words: RichText| _ = ui.add(Label::new(words).selectable(true).wrap());
+    line(ui, RichText::new(absent.title()).font(theme::strong(size::HEADING)).color(palette.ink));
+    let from = match absent.megabytes() {
+        Some(megabytes) => format!("attune opens no network connection. This command downloads it ({megabytes} MB):"),
+        None => "attune opens no network connection. This command downloads it:".to_owned(),
+    };
+    line(ui, RichText::new(from).color(palette.ink_soft));
+    Frame::new().fill(palette.raised).corner_radius(size::RADIUS).inner_margin(Margin::same(size::PANEL_MARGIN)).show(
+        ui,
+        |ui| {
+            ui.set_width(ui.available_width());
+            line(ui, RichText::new(absent.command()).font(theme::mono(size::MONO)).color(palette.ink));
+            copy_button(ui, "the command", || absent.command());
+        },
+    );
+    line(ui, RichText::new("Then open the lesson again.").color(palette.ink_soft));
+    if let Some(folder) = &absent.looked_in {
+        let words = format!("Looked in {}", folder.display());
+        line(ui, RichText::new(words).size(size::SMALL).color(palette.ink_faint));
     }
 }

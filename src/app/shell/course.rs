@@ -15,7 +15,7 @@ use crate::lesson::load;
 use crate::lesson::locate::written;
 use crate::store::{Checkpoint, Home, Key, Lock, NotSaved, Stored, open, read, update};
 use crate::view_model::course::{Course, Tasks, name};
-use crate::view_model::home::{Found, HomeModel};
+use crate::view_model::home::{Found, HomeModel, Picture};
 use crate::view_model::sketch::Sketch;
 
 use super::home::{HomeFrame, HomeUiState};
@@ -45,7 +45,7 @@ pub struct CoursePage {
 enum News {
     Found(Found),
     /// A picture that was not kept, or was of another version of its lesson.
-    Picture(PathBuf, Arc<Sketch>),
+    Picture(PathBuf, Picture),
 }
 
 /// Pictures of lessons, kept beside the progress.
@@ -92,10 +92,10 @@ impl CoursePage {
             let files: Vec<PathBuf> = found.files.iter().map(|file| file.path.clone()).collect();
             let missing: Vec<PathBuf> = files.into_iter().filter(|path| !found.pictures.contains_key(path)).collect();
             if send(News::Found(found)) {
-                missing
-                    .into_iter()
-                    .filter_map(|path| draw(path, home.as_ref()))
-                    .all(|(path, sketch)| send(News::Picture(path, sketch)));
+                missing.into_iter().all(|path| {
+                    let picture = draw(&path, home.as_ref());
+                    send(News::Picture(path, picture))
+                });
             }
         });
     }
@@ -115,7 +115,7 @@ impl CoursePage {
             has_news = true;
             match news {
                 News::Found(found) => self.found = found,
-                News::Picture(path, sketch) => _ = self.found.pictures.insert(path, sketch),
+                News::Picture(path, picture) => _ = self.found.pictures.insert(path, picture),
             }
         }
         if has_news {
@@ -203,21 +203,21 @@ fn kept_pictures(home: Option<&Home>) -> Pictures {
 }
 
 /// The picture that is kept of a lesson, if the file is the one that it was drawn of.
-fn present(file: &Path, kept: &Pictures) -> Option<Arc<Sketch>> {
+fn present(file: &Path, kept: &Pictures) -> Option<Picture> {
     let kept = kept.0.get(&name(file)?)?;
-    (version(file)? == kept.version).then(|| Arc::new(kept.sketch.clone()))
+    (version(file)? == kept.version).then(|| Picture::Sketch(Arc::new(kept.sketch.clone())))
 }
 
 /// Draws a lesson's picture and keeps it.
-fn draw(file: PathBuf, home: Option<&Home>) -> Option<(PathBuf, Arc<Sketch>)> {
-    let version = version(&file)?;
-    let sketch = Sketch::of(load::read(&file).ok()?)?;
-    if let (Some(home), Some(name)) = (home, name(&file)) {
-        let kept = KeptPicture { version, sketch: sketch.clone() };
+fn draw(file: &Path, home: Option<&Home>) -> Picture {
+    let (Some(version), Ok(lesson)) = (version(file), load::read(file)) else { return Picture::None };
+    let picture = Picture::of(lesson);
+    if let (Picture::Sketch(sketch), Some(home), Some(name)) = (&picture, home, name(file)) {
+        let kept = KeptPicture { version, sketch: Sketch::clone(sketch) };
         // Where it cannot be kept, it is drawn again the next time.
         let _ = update(home, &Key::named(PICTURES), |pictures: &mut Pictures| _ = pictures.0.insert(name, kept));
     }
-    Some((file, Arc::new(sketch)))
+    picture
 }
 
 fn find(home: Option<&Home>, kept: &Pictures) -> Found {
@@ -247,14 +247,18 @@ mod tests {
         let text = include_str!("../../../tests/fixtures/small.ron");
         std::fs::write(&file, text).expect("it is written");
         assert!(present(&file, &kept_pictures(Some(&home))).is_none(), "nothing is drawn yet");
-        let (_, drawn) = draw(file.clone(), Some(&home)).expect("it is a lesson");
+        let drawn = draw(&file, Some(&home));
+        assert!(matches!(drawn, Picture::Sketch(_)), "{drawn:?}");
         assert_eq!(present(&file, &kept_pictures(Some(&home))), Some(drawn.clone()));
 
         std::fs::write(&file, text.replacen("seed: 5", "seed: 6", 1)).expect("it is written");
         assert!(present(&file, &kept_pictures(Some(&home))).is_none(), "the file has changed");
-        let (_, other) = draw(file.clone(), Some(&home)).expect("it is a lesson");
+        let other = draw(&file, Some(&home));
         assert_ne!(other, drawn, "another seed, another picture");
         assert_eq!(present(&file, &kept_pictures(Some(&home))), Some(other));
+
+        std::fs::write(&file, "Lesson(").expect("it is written");
+        assert_eq!(draw(&file, Some(&home)), Picture::None, "it does not wait for ever");
         std::fs::remove_dir_all(folder).expect("the temporary folder goes");
     }
 }

@@ -9,7 +9,7 @@ use crate::app::actions::{Action, ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ThemeChoice;
 use crate::app::widgets::sketch::sketch_ui;
-use crate::view_model::home::{HomeModel, HomeRow, RowState};
+use crate::view_model::home::{HomeModel, HomeRow, Picture, RowState};
 
 use super::top_bar::view_ui;
 
@@ -234,7 +234,9 @@ fn card_ui(ui: &mut Ui, row: &HomeRow, width: f32) -> Option<Action> {
     let (picture, words) = rect.split_top_bottom_at_y(rect.top() + width * PICTURE);
     ui.painter().rect_filled(picture.shrink(size::HAIRLINE), round, palette.ground);
     match &row.picture {
-        Some(sketch) => sketch_ui(ui, sketch, picture),
+        Some(Picture::Sketch(sketch)) => sketch_ui(ui, sketch, picture),
+        Some(Picture::Absent { needs, layers, heads }) => absent_ui(ui, needs, (*layers, *heads), picture),
+        Some(Picture::None) => {}
         None if matches!(row.state, RowState::Broken(_)) => {}
         None => {
             let font = theme::plain(size::SMALL);
@@ -258,6 +260,20 @@ fn card_ui(ui: &mut Ui, row: &HomeRow, width: f32) -> Option<Action> {
     ui.painter().rect_stroke(rect, round, edge, StrokeKind::Inside);
     let hint = if row.summary.is_empty() { row.title.clone() } else { row.summary.clone() };
     response.on_hover_text(hint).clicked().then(|| Action::Open(row.path.clone()))
+}
+
+/// A model that is not on this computer: a dot for each head, a row for each layer, and what it needs.
+fn absent_ui(ui: &Ui, needs: &str, (layers, heads): (usize, usize), rect: Rect) {
+    const DOT: f32 = 2.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let painter = ui.painter_at(rect);
+    let (grid, line) = rect.shrink(size::GAP).split_top_bottom_at_y(rect.bottom() - size::GAP - size::SLIDER_ROW);
+    let step = grid.height() / layers.max(1) as f32;
+    let first = grid.center() - vec2(heads.saturating_sub(1) as f32, layers.saturating_sub(1) as f32) * step / 2.0;
+    for (layer, head) in (0..layers).flat_map(|layer| (0..heads).map(move |head| (layer, head))) {
+        painter.circle_filled(first + vec2(head as f32, layer as f32) * step, DOT, palette.ink_faint);
+    }
+    painter.text(line.center(), Align2::CENTER_CENTER, needs, theme::plain(size::SMALL), palette.ink_soft);
 }
 
 /// Below the words of a card: what it builds on and its minutes, and how far the learner is.

@@ -1,6 +1,9 @@
 //! Small controls that several panels share: boxes, choices, hints, the row of words that chooses the query.
 
-use egui::{CornerRadius, EventFilter, Key, Modifiers, Response, ScrollArea, Stroke, Ui, WidgetText};
+use egui::{
+    Align, CornerRadius, EventFilter, Key, Layout, Modifiers, Rect, Response, ScrollArea, Stroke, Ui, UiBuilder,
+    WidgetText, pos2, vec2,
+};
 
 use crate::app::theme::{Palette, size};
 use crate::app::view::Selection;
@@ -90,6 +93,24 @@ pub fn led_by_arrows(ui: &Ui, grid: &Response, (row, col): (usize, usize), rows:
 
 /// A line in place of a panel that has nothing to show yet.
 pub fn waiting_ui(ui: &mut Ui, models: &Models) {
-    let words = models.snapshot().map_or_else(|| "…".to_owned(), |snapshot| waiting_words(snapshot));
-    ui.centered_and_justified(|ui| ui.weak(words));
+    let words = match models.snapshot() {
+        None => "…".to_owned(),
+        // The stage says why, and what helps.
+        Some(snapshot) if snapshot.fault.is_some() => "There is no model: see the stage.".to_owned(),
+        Some(snapshot) => waiting_words(snapshot),
+    };
+    middle_ui(ui, |ui| _ = ui.weak(words));
+}
+
+/// Words in the middle of what there is, in lines of a column's width.
+pub fn middle_ui(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
+    /// The height of the words is not known before they are set: about two lines above the middle.
+    const ABOVE: f32 = 40.0;
+    const WIDEST: f32 = 440.0;
+    let whole = ui.available_rect_before_wrap();
+    let width = (whole.width() - 2.0 * size::GAP_WIDE).clamp(0.0, WIDEST);
+    let top = whole.top() + (whole.height() / 2.0 - ABOVE).max(0.0);
+    let place = Rect::from_min_size(pos2(whole.center().x - width / 2.0, top), vec2(width, whole.bottom() - top));
+    let layout = Layout::top_down(Align::Center);
+    ui.scope_builder(UiBuilder::new().max_rect(place).layout(layout), content);
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use attune::app::actions::window::WorkChoice;
 use attune::app::actions::{Action, WindowAction};
-use attune::app::shell::hand_in::{HandInUiState, hand_in_ui};
+use attune::app::shell::hand_in::{HandInUiState, hand_in_ui, share_ui};
 use attune::app::shell::menu::menu_ui;
 use egui::accesskit::Toggled;
 use egui::{Key, Vec2};
@@ -88,4 +88,23 @@ fn escape_and_cancel_write_nothing() {
     click(&mut other, "Cancel");
     assert!(other.query_by_label("Name").is_none());
     assert_eq!((choice(&asked), choice(&other_asked)), (None, None));
+}
+
+#[test]
+fn the_dialog_says_what_is_shared_and_esc_closes_it() {
+    for key in [None, Some(Key::Escape)] {
+        let asked = Asked::default();
+        let (inner, mut is_open) = (asked.clone(), true);
+        let size = Vec2::new(600.0, 400.0);
+        let mut harness = dressed(size, move |ui| inner.borrow_mut().extend(share_ui(ui.ctx(), &mut is_open)));
+        assert!(harness.query_by_label_contains("In it: your answers").is_some());
+        assert!(harness.query_by_label_contains("Not in it: your name").is_some());
+        match key {
+            Some(key) => harness.key_press(key),
+            None => click(&mut harness, "Choose a file …"),
+        }
+        harness.run_steps(2);
+        assert_eq!(choice(&asked), key.is_none().then_some(WorkChoice::Share));
+        assert!(harness.query_by_label("Cancel").is_none(), "it closes");
+    }
 }

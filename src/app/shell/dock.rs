@@ -170,7 +170,8 @@ pub fn workspace_ui(
         top_bar_ui(ui, snapshot, sentences.as_deref(), &panels, top_bar, view.preferences.theme, &mut requests);
     });
     fault_strip_ui(ui, issues);
-    notice_ui(ui.ctx(), snapshot.notice.as_ref(), notice);
+    // Of a lesson that has nothing to show the stage says why.
+    notice_ui(ui.ctx(), snapshot.notice.as_ref().filter(|_| snapshot.fault.is_none()), notice);
     opened_ui(ui.ctx(), growth);
     places.follow(ui.available_size());
     let seconds = if view.preferences.reduced_motion { f32::INFINITY } else { ui.input(|input| input.stable_dt) };
@@ -179,7 +180,7 @@ pub fn workspace_ui(
     }
     let (fronts, unseen) = (places.fronts().collect(), places.unseen.iter().copied().collect());
     let context = PanelContext { models, view: view.for_panels(), stage, prose, is_answered, requests: &mut requests };
-    let mut tabs = Tabs { panels, context, fronts, unseen, accent: palette.accent, closed: None };
+    let mut tabs = Tabs { panels, context, fronts, unseen, closed: None };
     let is_held = ui.input(|input| input.pointer.any_down() || input.pointer.any_released());
     let id = places.begin_frame(is_held);
     DockArea::new(&mut places.dock)

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use egui::{Align2, Context, Vec2};
+use egui::{Align2, Context, Key, Vec2};
 use egui_file_dialog::{DialogState, FileDialog, FileDialogLabels, Filter, OpeningMode};
 
 use crate::app::actions::{Action, ListChoice};
@@ -142,9 +142,11 @@ pub fn files_ui(ctx: &Context, state: &mut FilesUiState) -> Option<Action> {
         style.visuals.selection.stroke.color = palette.on_accent;
     });
     dialog.update(ctx);
+    // In its fields too, which would only give the keyboard back.
+    let is_left = ctx.input(|input| input.key_pressed(Key::Escape));
     ctx.style_mut_of(theme, |style| style.visuals.selection = before);
     let picked = dialog.take_picked();
-    if picked.is_some() || *dialog.state() != DialogState::Open {
+    if picked.is_some() || is_left || *dialog.state() != DialogState::Open {
         state.dialog = None;
     }
     picked.map(|file| match purpose {

@@ -1,6 +1,6 @@
-//! Dialog for a work that is handed in: what its file says of the learner, which is nothing unless they want it to.
+//! Dialogs for a work that is handed in or shared: what its file has of the learner's, and of the learner.
 
-use egui::{Align2, Context, DragValue, Key, RichText, TextEdit};
+use egui::{Align2, Context, DragValue, Key, RichText, TextEdit, Ui};
 
 use crate::app::actions::Action;
 use crate::app::actions::window::WorkChoice;
@@ -37,49 +37,83 @@ impl HandInUiState {
 /// Over everything; `state` is none while it is closed.
 pub fn hand_in_ui(ctx: &Context, state: &mut Option<HandInUiState>) -> Option<Action> {
     let said = state.as_mut()?;
+    let mut entered = false;
+    let end = dialog_ui(ctx, "Hand in", |ui| {
+        ui.label("Your answers and their results in one file. attune sends nothing: you hand in the file yourself.");
+        ui.add_space(size::GAP);
+        ui.horizontal(|ui| {
+            let label = ui.label("Name");
+            let field = TextEdit::singleline(&mut said.name).char_limit(NAME_CHARS_MAX).desired_width(f32::INFINITY);
+            let field = ui.add(field.hint_text("optional")).labelled_by(label.id);
+            let field = field.on_hover_text("Appears in the file and in your teacher's table");
+            entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+            if !std::mem::replace(&mut said.has_begun, true) {
+                field.request_focus();
+            }
+        });
+        ui.horizontal(|ui| {
+            let hint = "attune does not measure it: enter it yourself";
+            checkbox_ui(ui, &mut said.says_minutes, "Include how long I worked").on_hover_text(hint);
+            let minutes = DragValue::new(&mut said.minutes).range(0..=MINUTES_MAX).suffix(" min");
+            let field = ui.add_enabled(said.says_minutes, minutes);
+            field.on_hover_text("Drag, or click to type").on_disabled_hover_text("Tick the box first");
+        });
+    });
+    let end = if entered { Some(End::GoesOn) } else { end };
+    let action = (end == Some(End::GoesOn)).then(|| Action::PlaceWork(said.choice()));
+    if end.is_some() {
+        *state = None;
+    }
+    action
+}
+
+/// Over everything, while `is_open`: what a file has that is shared.
+pub fn share_ui(ctx: &Context, is_open: &mut bool) -> Option<Action> {
+    if !*is_open {
+        return None;
+    }
+    let end = dialog_ui(ctx, "Share", |ui| {
+        ui.label("Your work on this lesson and what is on the screen, in one file. attune sends nothing: you pass the file on.");
+        ui.add_space(size::GAP);
+        ui.label("In it: your answers and cells with their results, your changes to the model, your sentences, the panels, the camera and the step of the walk.");
+        ui.label("Not in it: your name, other lessons, the lesson itself. Whoever opens it gets a copy.");
+    });
+    *is_open = end.is_none();
+    (end == Some(End::GoesOn)).then_some(Action::PlaceWork(WorkChoice::Share))
+}
+
+/// How a dialog ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    GoesOn,
+    Cancelled,
+}
+
+/// A dialog that leads to the choice of a file; Esc closes it, wherever the keyboard is.
+fn dialog_ui(ctx: &Context, title: &'static str, content: impl FnOnce(&mut Ui)) -> Option<End> {
     let palette = Palette::of(ctx.theme() == egui::Theme::Dark);
     let (mut is_open, mut is_over, mut goes_on) = (true, false, false);
-    tool_window("Hand in")
+    tool_window(title)
         .open(&mut is_open)
         .anchor(Align2::CENTER_CENTER, egui::Vec2::ZERO)
         .resizable(false)
         .default_width(WIDTH)
         .show(ctx, |ui| {
             ui.set_width(WIDTH);
-            ui.label(
-                "Your answers and their results in one file. attune sends nothing: you hand in the file yourself.",
-            );
-            ui.add_space(size::GAP);
-            ui.horizontal(|ui| {
-                let label = ui.label("Name");
-                let field =
-                    TextEdit::singleline(&mut said.name).char_limit(NAME_CHARS_MAX).desired_width(f32::INFINITY);
-                let field = ui.add(field.hint_text("optional")).labelled_by(label.id);
-                let field = field.on_hover_text("Appears in the file and in your teacher's table");
-                goes_on = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
-                if !std::mem::replace(&mut said.has_begun, true) {
-                    field.request_focus();
-                }
-            });
-            ui.horizontal(|ui| {
-                let hint = "attune does not measure it: enter it yourself";
-                checkbox_ui(ui, &mut said.says_minutes, "Include how long I worked").on_hover_text(hint);
-                let minutes = DragValue::new(&mut said.minutes).range(0..=MINUTES_MAX).suffix(" min");
-                let field = ui.add_enabled(said.says_minutes, minutes);
-                field.on_hover_text("Drag, or click to type").on_disabled_hover_text("Tick the box first");
-            });
+            content(ui);
             ui.add_space(size::GAP);
             ui.horizontal(|ui| {
                 let words = RichText::new("Choose a file …").color(palette.on_accent);
                 let button = ui.add(egui::Button::new(words).fill(palette.accent));
-                goes_on |=
-                    button.on_hover_text("Choose where to save the file: by default, beside the lesson").clicked();
+                let hint = "Choose where to save the file: by default, beside the lesson";
+                goes_on = button.on_hover_text(hint).clicked();
                 is_over = ui.button("Cancel").on_hover_text("Nothing is written (Esc)").clicked();
             });
         });
-    let action = goes_on.then(|| Action::PlaceWork(said.choice()));
-    if !is_open || is_over || action.is_some() || ctx.input(|input| input.key_pressed(Key::Escape)) {
-        *state = None;
+    let is_cancelled = !is_open || is_over || ctx.input(|input| input.key_pressed(Key::Escape));
+    match (goes_on, is_cancelled) {
+        (true, _) => Some(End::GoesOn),
+        (false, true) => Some(End::Cancelled),
+        (false, false) => None,
     }
-    action
 }

@@ -1,14 +1,14 @@
-//! Notes over the lower edge of the window, so that nothing moves when one comes or goes.
+//! Notes of the window: what a command could not do, what has opened, how an export goes.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use egui::{Align2, Area, Context, Frame, Order, RichText, Ui, Vec2};
+use egui::{Context, Id, Label, RichText, Ui};
 
-use super::arrangement::{has_side, notebook_width, side_share};
 use crate::app::theme::{Palette, size};
+use crate::app::widgets::note::{self, Showing};
 
-/// The place of a note, counted from below.
+/// The place of a note, counted from below, where no notebook is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotePlace {
     Notice,
@@ -18,48 +18,45 @@ pub enum NotePlace {
 }
 
 pub fn note_ui<R>(ctx: &Context, place: NotePlace, content: impl FnOnce(&mut Ui) -> R) -> R {
-    const WIDEST: f32 = 620.0;
+    note_at(ctx, place, content).0
+}
+
+fn note_at<R>(ctx: &Context, place: NotePlace, content: impl FnOnce(&mut Ui) -> R) -> (R, egui::Response) {
     const HEIGHT: f32 = 46.0;
     let lift = size::TIMELINE_NARROW + size::GAP + HEIGHT * place as usize as f32;
-    note_at(ctx, place, (Align2::CENTER_BOTTOM, Vec2::new(0.0, -lift)), |ui| {
-        ui.set_max_width(WIDEST);
-        ui.horizontal(|ui| content(ui)).inner
-    })
+    note::note_ui(ctx, Id::new(("note", place as usize)), lift, content)
 }
 
-/// A note in the lower corner of the panels' column, over them and not over the stage.
-pub fn side_note_ui<R>(ctx: &Context, place: NotePlace, content: impl FnOnce(&mut Ui) -> R) -> R {
-    let room = ctx.content_rect().width();
-    let rest = room - notebook_width(room);
-    let (column, at) = if has_side(room) {
-        (rest * side_share(rest), (Align2::RIGHT_BOTTOM, Vec2::splat(-size::GAP)))
-    } else {
-        (room - rest, (Align2::LEFT_BOTTOM, Vec2::new(size::GAP, -size::GAP)))
-    };
-    let inner = column - 2.0 * size::GAP;
-    note_at(ctx, place, at, |ui| {
-        ui.set_max_width(inner - ui.style().spacing.menu_margin.sum().x);
-        ui.vertical(|ui| content(ui)).inner
-    })
+/// Words with a button that hides them, shown for as long as it takes to read. False when they are over.
+pub fn passing_ui(
+    ctx: &Context,
+    place: NotePlace,
+    (words, hint): (RichText, &str),
+    showing: &mut Showing,
+    shown: Duration,
+) -> bool {
+    let Some(opacity) = showing.opacity(ctx, shown) else { return false };
+    let (is_dismissed, note) = note_at(ctx, place, |ui| {
+        ui.set_opacity(opacity);
+        ui.add(Label::new(words).selectable(true).wrap());
+        ui.button("Dismiss").on_hover_text(hint).clicked()
+    });
+    showing.stay(&note);
+    !is_dismissed
 }
 
-fn note_at<R>(ctx: &Context, place: NotePlace, at: (Align2, Vec2), content: impl FnOnce(&mut Ui) -> R) -> R {
-    let area = Area::new(egui::Id::new(("note", place as usize))).anchor(at.0, at.1).order(Order::Foreground);
-    area.show(ctx, |ui| Frame::popup(ui.style()).show(ui, content).inner).inner
-}
-
-/// Notice that the last command failed or that a link leads nowhere, shown for as long as it takes to read.
+/// Notice that the last command failed or that a link leads nowhere.
 #[derive(Default)]
 pub struct NoticeUiState {
     /// The kernel's latest.
     last: Option<Arc<str>>,
-    shown: Option<(Arc<str>, Instant)>,
+    shown: Option<(Arc<str>, Showing)>,
 }
 
 impl NoticeUiState {
     /// Shows words of the window's own.
     pub fn say(&mut self, words: &str) {
-        self.shown = Some((words.into(), Instant::now()));
+        self.shown = Some((words.into(), Showing::begin()));
     }
 }
 
@@ -68,24 +65,12 @@ pub fn notice_ui(ctx: &Context, notice: Option<&Arc<str>>, state: &mut NoticeUiS
     // The same words said again are another notice.
     if state.last.as_ref().map(Arc::as_ptr) != notice.map(Arc::as_ptr) {
         state.last = notice.cloned();
-        state.shown = notice.map(|notice| (notice.clone(), Instant::now()));
+        state.shown = notice.map(|notice| (notice.clone(), Showing::begin()));
     }
-    let Some((words, since)) = &state.shown else { return };
-    let age = since.elapsed();
-    if age >= SHOWN {
-        state.shown = None;
-        return;
-    }
-    ctx.request_repaint_after(SHOWN - age);
-    let mut is_dismissed = false;
+    let Some((words, showing)) = &mut state.shown else { return };
     let palette = Palette::of(ctx.theme() == egui::Theme::Dark);
-    note_ui(ctx, NotePlace::Notice, |ui| {
-        ui.add(egui::Label::new(RichText::new(&**words).color(palette.warn)).selectable(true).wrap());
-        if ui.button("Dismiss").on_hover_text("Hide this").clicked() {
-            is_dismissed = true;
-        }
-    });
-    if is_dismissed {
+    let words = RichText::new(&**words).color(palette.warn);
+    if !passing_ui(ctx, NotePlace::Notice, (words, "Hide this"), showing, SHOWN) {
         state.shown = None;
     }
 }

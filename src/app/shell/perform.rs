@@ -268,11 +268,7 @@ fn perform_row(world: &mut World, pressed: Pressed<WindowAction>) {
             world.resource_mut::<WindowState>().picture = Some(choice);
         }
         WindowAction::HandIn | WindowAction::Share if world.resource::<WindowState>().is_exporting() => {}
-        WindowAction::Share => {
-            if let Some(path) = opened_path(world) {
-                world.resource_mut::<WindowState>().files.save_work(WorkChoice::Share, &path);
-            }
-        }
+        WindowAction::Share => world.resource_mut::<WindowState>().is_sharing = true,
         WindowAction::HandIn => world.resource_mut::<WindowState>().hand_in = Some(HandInUiState::default()),
         WindowAction::Checkpoints => {
             let rows = world.get_resource_mut::<Session>().map(|mut session| session.list_checkpoints());

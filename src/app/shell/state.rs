@@ -21,6 +21,8 @@ pub struct WindowState {
     pub picture: Option<PictureChoice>,
     /// The dialog of a work that is to be handed in.
     pub hand_in: Option<HandInUiState>,
+    /// The dialog that says what is shared is open.
+    pub is_sharing: bool,
     /// The note on the export that is under way, or has ended.
     pub export: ExportModel,
     /// The still map of the words.
@@ -32,7 +34,7 @@ pub struct WindowState {
 impl WindowState {
     /// A dialog of files, of a picture or of a work has the keys.
     pub fn is_dialog_open(&self) -> bool {
-        self.files.is_open() || self.picture.is_some() || self.hand_in.is_some()
+        self.files.is_open() || self.picture.is_some() || self.hand_in.is_some() || self.is_sharing
     }
 
     pub fn is_exporting(&self) -> bool {

@@ -3,11 +3,11 @@
 
 use egui::containers::menu::MenuButton;
 use egui::{
-    Button, Color32, Frame, Id, Margin, Rect, Response, RichText, TextStyle, Ui, UiBuilder, WidgetInfo, WidgetText,
-    WidgetType, pos2, vec2,
+    Button, Frame, Id, Margin, Rect, Response, RichText, TextStyle, Ui, UiBuilder, WidgetInfo, WidgetText, WidgetType,
+    pos2, vec2,
 };
 use egui_dock::tab_viewer::OnCloseResponse;
-use egui_dock::{TabIndex, TabPath, TabStyle, TabViewer};
+use egui_dock::{TabIndex, TabPath, TabViewer};
 
 use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::panels::stage::StagePanel;
@@ -31,10 +31,14 @@ pub struct Tabs<'a> {
     pub fronts: Vec<PanelId>,
     /// The panels that have appeared and were not yet looked at.
     pub unseen: Vec<&'static str>,
-    /// Ink of their names.
-    pub accent: Color32,
     /// The panel whose cross was clicked.
     pub closed: Option<PanelId>,
+}
+
+/// Name of a tab; a dot after it says that the panel has appeared and was not yet looked at.
+fn name(panel: PanelId, is_new: bool) -> WidgetText {
+    let title = panel.title();
+    (if is_new { format!("{title} ●") } else { title.to_owned() }).into()
 }
 
 /// Tooltip of a tab: the panel's contents, with the key that brings it to the front.
@@ -55,7 +59,7 @@ impl TabViewer for Tabs<'_> {
     }
 
     fn title(&mut self, tab: &mut PanelId) -> WidgetText {
-        tab.title().into()
+        name(*tab, self.unseen.contains(&tab.title()))
     }
 
     /// The cross of those in front alone: the others keep the room for their names.
@@ -71,22 +75,17 @@ impl TabViewer for Tabs<'_> {
 
     fn on_tab_button(&mut self, tab: &mut PanelId, response: &Response) {
         let (title, is_front) = (tab.title(), self.fronts.contains(tab));
-        response.widget_info(|| {
-            WidgetInfo::selected(WidgetType::SelectableLabel, true, is_front, format!("{title} panel"))
-        });
+        let is_new = self.unseen.contains(&title);
+        let said = if is_new { format!("{title} panel, new") } else { format!("{title} panel") };
+        response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_front, &said));
         if self.is_closeable(tab) {
             // The cross is drawn by the dock, which does not name it.
             response.ctx.accesskit_node_builder(response.id.with("close-button"), |node| {
                 node.set_label(format!("Close the {title} panel"));
             });
         }
-        response.clone().on_hover_text(about(*tab));
-    }
-
-    fn tab_style_override(&self, tab: &PanelId, style: &TabStyle) -> Option<TabStyle> {
-        let mut style = style.clone();
-        style.inactive.text_color = self.accent;
-        self.unseen.contains(&tab.title()).then_some(style)
+        let about = about(*tab);
+        response.clone().on_hover_text(if is_new { format!("● New: not opened yet. {about}") } else { about });
     }
 
     /// The stage paints every pixel of its own.
@@ -112,7 +111,8 @@ impl TabViewer for Tabs<'_> {
 /// Puts tabs away until the others fit, or takes some back for which there is room again. True if any went or came.
 pub fn fit_tabs(ui: &Ui, places: &mut Places) -> bool {
     let width = |panel: PanelId| {
-        let name = WidgetText::from(panel.title()).into_galley(ui, None, f32::INFINITY, TextStyle::Button);
+        let is_new = places.unseen.contains(panel.title());
+        let name = name(panel, is_new).into_galley(ui, None, f32::INFINITY, TextStyle::Button);
         name.size().x + TAB_PADDING
     };
     let mut rows: Vec<Row> = Vec::new();

@@ -14,7 +14,7 @@ use super::course::CoursePage;
 use super::dock::{Workspace, WorkspaceState, workspace_ui};
 use super::exported::{ExportModel, exported_ui};
 use super::files::files_ui;
-use super::hand_in::hand_in_ui;
+use super::hand_in::{hand_in_ui, share_ui};
 use super::home::{drop_ui, home_ui};
 use super::key_sheet::key_sheet_ui;
 use super::picture_choice::picture_choice_ui;
@@ -178,6 +178,7 @@ fn window_ui(
     let chosen = files_ui(&ctx, &mut state.files)
         .or_else(|| picture_choice_ui(&ctx, &mut state.picture))
         .or_else(|| hand_in_ui(&ctx, &mut state.hand_in))
+        .or_else(|| share_ui(&ctx, &mut state.is_sharing))
         .or_else(|| checkpoints_ui(&ctx, &mut workspace.checkpoints));
     if is_dialog {
         // Keys typed in a dialog must not reach the panels below.

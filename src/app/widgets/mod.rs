@@ -6,6 +6,7 @@ pub mod copy;
 pub mod curve;
 pub mod heat;
 pub mod mask;
+pub mod note;
 pub mod plot;
 pub mod reading;
 pub mod sentence_field;

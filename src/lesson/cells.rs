@@ -8,7 +8,7 @@ pub struct Cell {
     /// Unique in the lesson.
     pub id: String,
     pub kind: CellKind,
-    /// The panels that appear when the learner reaches it.
+    /// The panels that appear when the learner reaches it, or answers it if it is a prediction.
     pub opens: Vec<PanelName>,
 }
 

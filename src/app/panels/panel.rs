@@ -91,6 +91,8 @@ pub struct Reached {
     pub cell: CellId,
     /// The cell was run or shown, and not only read.
     pub is_used: bool,
+    /// The predictions that wait for an answer: the panels that they open would give it away.
+    pub unanswered: Vec<CellId>,
 }
 
 /// The stage, as panels use it without knowing it.

@@ -1,16 +1,18 @@
 //! The workspace grows with the lesson: a panel appears when the learner reaches the cell that opens it, with a notice.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use egui::{Context, RichText};
 
 use super::dock::Workspace;
-use super::note::{NotePlace, side_note_ui};
+use super::note::{NotePlace, passing_ui};
 use super::places::Places;
 use crate::app::panels::{PanelId, PanelName, Reached};
 use crate::app::theme::Palette;
+use crate::app::widgets::note::Showing;
 use crate::lesson::Lesson;
+use crate::lesson::cells::Cell;
 use crate::view_model::saved_view::SavedView;
 
 /// How far the workspace has grown with the lesson.
@@ -19,7 +21,7 @@ pub struct Growth {
     /// The lesson whose first panels are open.
     begun: Option<Arc<Lesson>>,
     /// The notice of what has appeared, and when it came.
-    notice: Option<(String, Instant)>,
+    notice: Option<(String, Showing)>,
     /// Nothing appears any more: it is a picture.
     is_still: bool,
 }
@@ -40,14 +42,15 @@ impl Workspace {
     }
 
     /// Opens what the learner's way to a cell opens: each panel once, so that one that was closed stays closed. Those
-    /// of a cell that is used come to the front.
+    /// of a cell that is used come to the front; those of a prediction come with its answer.
     pub fn reach(&mut self, lesson: &Lesson, reached: &Reached) {
         if self.growth.is_still {
             return;
         }
         let Some(place) = lesson.cells.iter().position(|cell| *cell.id == *reached.cell) else { return };
         let mut appeared = Vec::new();
-        for cell in &lesson.cells[..=place] {
+        let is_told = |cell: &&Cell| !reached.unanswered.iter().any(|id| **id == *cell.id);
+        for cell in lesson.cells[..=place].iter().filter(is_told) {
             for panel in &cell.opens {
                 let id = PanelId::of(*panel);
                 if !self.places.revealed.insert(*panel) || self.places.is_open(id) {
@@ -64,7 +67,7 @@ impl Workspace {
             }
         }
         if let Some(said) = said(&appeared) {
-            self.growth.notice = Some((said, Instant::now()));
+            self.growth.notice = Some((said, Showing::begin()));
         }
     }
 
@@ -72,7 +75,7 @@ impl Workspace {
     pub fn hold_still(&mut self, lesson: &Arc<Lesson>, cell: Option<&str>) {
         self.begin(lesson);
         if let Some(cell) = cell {
-            self.reach(lesson, &Reached { cell: cell.into(), is_used: false });
+            self.reach(lesson, &Reached { cell: cell.into(), is_used: false, unanswered: Vec::new() });
         }
         (self.growth.notice, self.growth.is_still) = (None, true);
         self.places.settle();
@@ -114,22 +117,14 @@ fn said(appeared: &[PanelName]) -> Option<String> {
     }
 }
 
-/// The notice of what has appeared, for as long as it takes to read.
+/// The notice of what has appeared.
 pub(super) fn opened_ui(ctx: &Context, growth: &mut Growth) {
     const SHOWN: Duration = Duration::from_secs(6);
-    let Some((said, since)) = &growth.notice else { return };
-    let age = since.elapsed();
-    if age >= SHOWN {
-        growth.notice = None;
-        return;
-    }
-    ctx.request_repaint_after(SHOWN - age);
+    let Some((said, showing)) = &mut growth.notice else { return };
     let palette = Palette::of(ctx.theme() == egui::Theme::Dark);
-    let is_dismissed = side_note_ui(ctx, NotePlace::Opened, |ui| {
-        ui.add(egui::Label::new(RichText::new(said).color(palette.ink)).wrap());
-        ui.button("Dismiss").on_hover_text("Hide this; the menu Lab opens and closes panels").clicked()
-    });
-    if is_dismissed {
+    let words = RichText::new(&*said).color(palette.ink);
+    let hint = "Hide this; the menu Lab opens and closes panels";
+    if !passing_ui(ctx, NotePlace::Opened, (words, hint), showing, SHOWN) {
         growth.notice = None;
     }
 }
@@ -156,7 +151,7 @@ mod tests {
     }
 
     fn read(cell: &str) -> Reached {
-        Reached { cell: cell.into(), is_used: false }
+        Reached { cell: cell.into(), is_used: false, unanswered: Vec::new() }
     }
 
     #[test]
@@ -178,7 +173,7 @@ mod tests {
         workspace.places.close(PanelId::of(PanelName::Weights));
         workspace.reach(&lesson, &read("b"));
         assert_eq!(open(&workspace), ["Notebook", "Stage", "Attention"]);
-        workspace.reach(&lesson, &Reached { cell: "c".into(), is_used: true });
+        workspace.reach(&lesson, &Reached { is_used: true, ..read("c") });
         assert_eq!(open(&workspace), ["Notebook", "Stage", "Attention", "Step", "Train"]);
         assert!(!workspace.places.is_in_front(attention), "a cell that is used has its panel in front");
         workspace.reach(&lesson, &read("nobody"));
@@ -190,7 +185,7 @@ mod tests {
         let mut workspace = Workspace::default();
         workspace.places.follow(egui::vec2(900.0, 556.0));
         workspace.begin(&lesson);
-        workspace.reach(&lesson, &Reached { cell: "a".into(), is_used: true });
+        workspace.reach(&lesson, &Reached { is_used: true, ..read("a") });
         assert_eq!(open(&workspace), ["Notebook", "Stage", "Attention", "Weights"]);
         assert!(workspace.places.is_in_front(PanelId::of(PanelName::Notebook)));
         assert!(workspace.places.unseen.contains("Weights"));
@@ -205,6 +200,20 @@ mod tests {
         assert_eq!(open(&workspace), ["Notebook", "Stage", "Attention", "Weights", "Train"]);
         let said = workspace.growth.notice.as_ref().map(|(said, _)| said.as_str());
         assert_eq!(said, Some("Weights and Train opened."));
+    }
+
+    #[test]
+    fn the_panels_of_a_prediction_come_with_its_answer() {
+        let guess = r#"Predict(id: "guess", ask: "?", choices: ["a", "b"], answer: "0", opens: ["Answers"]),"#;
+        let lesson = lesson(&[guess, &opens("below", "\"Weights\"")].concat());
+        let mut workspace = Workspace::default();
+        workspace.begin(&lesson);
+        let unanswered = vec!["guess".into()];
+        workspace.reach(&lesson, &Reached { unanswered: unanswered.clone(), ..read("guess") });
+        workspace.reach(&lesson, &Reached { unanswered, ..read("below") });
+        assert_eq!(open(&workspace), ["Notebook", "Stage", "Attention", "Weights"]);
+        workspace.reach(&lesson, &Reached { is_used: true, ..read("guess") });
+        assert_eq!(open(&workspace), ["Notebook", "Stage", "Attention", "Weights", "Answers"]);
     }
 
     #[test]

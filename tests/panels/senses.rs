@@ -80,6 +80,20 @@ fn a_list_is_written_with_the_keyboard_alone() {
 }
 
 #[test]
+fn a_click_on_a_letter_moves_no_sentence() {
+    let mut panel = shown();
+    click(&mut panel, "20 sentences with “bank”");
+    let places = |panel: &PanelHarness<MeaningPanel>| {
+        [1, 2, 3, 4].map(|number| panel.get_by_label(&format!("Sentence {number}")).rect().top())
+    };
+    let before = places(&panel);
+    for letter in ["A", "B", "C", "none"] {
+        click(&mut panel, &format!("Sense of sentence 2: {letter}"));
+        assert_eq!(places(&panel), before, "after a click on {letter}");
+    }
+}
+
+#[test]
 fn a_sense_is_clicked_through_or_pressed_as_a_letter() {
     let mut panel = shown();
     click(&mut panel, "20 sentences with “bank”");

@@ -27,6 +27,8 @@ pub struct SensesUiState {
     written: Option<(Id, String)>,
     /// Cosines less the layer's baseline.
     over_baseline: bool,
+    /// Width and height of what stands above the sentences.
+    scores: Option<(f32, f32)>,
 }
 
 /// Shows the word in its sentences, or no longer does; `word` is chosen where the list has none.
@@ -56,7 +58,16 @@ pub fn senses_ui(
             empty_ui(ui, model, &mut asked);
         }
         if model.is_on && model.last_layer() > 0 {
-            scores_ui(ui, model, state, layer, view);
+            // As high as it was: with other senses it has other lines, and the sentences below stay where they are.
+            let width = ui.available_width();
+            let (_, high) = state.scores.filter(|(of, _)| *of == width).unwrap_or((width, 0.0));
+            let shown = ui.scope(|ui| {
+                ui.set_min_height(high);
+                scores_ui(ui, model, state, layer, view);
+            });
+            state.scores = Some((width, shown.response.rect.height()));
+        } else {
+            state.scores = None;
         }
         if let Some(words) = model.waits_for.as_ref().filter(|_| !model.rows.is_empty()) {
             ui.add(Label::new(RichText::new(words).weak()).wrap());
@@ -220,10 +231,14 @@ fn row_ui(
         (None, Some(nearest)) => Some((nearest.said, palette.ink_soft)),
         (None, None) => None,
     };
-    if let Some((words, ink)) = under {
+    // One line, said or not: a click on a letter changes what is said of other sentences too, and moves none of them.
+    if model.is_on || under.is_some() {
+        let (words, ink) = under.unwrap_or((String::new(), palette.ink_soft));
         ui.horizontal(|ui| {
             ui.add_space(NUMBER + size::GAP_TIGHT);
-            ui.add(Label::new(RichText::new(words).font(theme::plain(size::SMALL)).color(ink)).wrap());
+            ui.set_min_height(size::BODY);
+            let label = Label::new(RichText::new(&words).font(theme::plain(size::SMALL)).color(ink));
+            ui.add(if row.is_left_out { label.wrap() } else { label.truncate() });
         });
     }
     if view.selection.sense.and_then(|point| model.sentence_of(point)) == Some(index) {

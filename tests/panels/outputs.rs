@@ -124,6 +124,26 @@ fn a_number_is_copied_with_all_its_digits() {
 }
 
 #[test]
+fn lines_printed_in_a_row_are_copied_at_once() {
+    let lines = ["one", "two", "three"].map(|line| Output::Text(line.into()));
+    let mut harness = shown(&[&lines[..], &[Output::Number(1.0), Output::Text("four".into())]].concat());
+    assert_eq!(harness.query_all_by_label("Copy the text").count(), 2);
+    let first = harness.get_all_by_label("Copy the text").next().expect("it is there").rect();
+    harness.hover_at(first.center());
+    harness.run_steps(2);
+    harness.get_all_by_label("Copy the text").next().expect("it is there").click();
+    let mut texts = Vec::new();
+    for _ in 0..4 {
+        harness.step();
+        texts.extend(harness.output().platform_output.commands.iter().filter_map(|command| match command {
+            OutputCommand::CopyText(text) => Some(text.clone()),
+            _ => None,
+        }));
+    }
+    assert_eq!(texts, ["one\ntwo\nthree"]);
+}
+
+#[test]
 fn the_other_kinds_have_names() {
     let ranking = [("river", 0.9), ("money", -0.2)].map(|(word, x)| (word.to_owned(), x));
     let line = ("loss".to_owned(), [1.0, f64::NAN, 3.0].into());

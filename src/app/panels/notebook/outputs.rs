@@ -2,7 +2,7 @@
 
 use egui::{
     Align, Align2, Label, Layout, Rect, Response, RichText, ScrollArea, Sense, Ui, UiBuilder, Vec2, WidgetInfo,
-    WidgetType,
+    WidgetType, pos2,
 };
 
 use crate::app::text::images::Images;
@@ -17,14 +17,28 @@ use crate::app::widgets::plot::plot_ui;
 use crate::app::widgets::table::table_ui;
 use crate::view_model::table::TableModel;
 
-/// All of them, one below the other. Give each cell an id of its own.
+/// All of them, one below the other; lines that were printed in a row are one text. Give each cell an id of its own.
 pub fn outputs_ui(ui: &mut Ui, outputs: &[OutputModel]) {
-    for (i, output) in outputs.iter().enumerate() {
-        ui.push_id(("output", i), |ui| output_ui(ui, output));
-        if i + 1 < outputs.len() {
+    let is_line = |output: &OutputModel| matches!(output, OutputModel::Text(text) if text.help.is_none());
+    for (i, outputs) in outputs.chunk_by(|a, b| is_line(a) && is_line(b)).enumerate() {
+        if i > 0 {
             ui.add_space(size::GAP_TIGHT);
         }
+        ui.push_id(("output", i), |ui| match outputs {
+            [output] => output_ui(ui, output),
+            lines => lines_ui(ui, lines),
+        });
     }
+}
+
+fn lines_ui(ui: &mut Ui, lines: &[OutputModel]) {
+    let texts = || lines.iter().filter_map(|line| if let OutputModel::Text(text) = line { Some(text) } else { None });
+    let whole = || texts().map(|text| &*text.text).collect::<Vec<_>>().join("\n");
+    beside_copy(ui, "the text", whole, |ui| {
+        for (i, text) in texts().enumerate() {
+            ui.push_id(i, |ui| line_ui(ui, text));
+        }
+    });
 }
 
 pub fn output_ui(ui: &mut Ui, output: &OutputModel) {
@@ -108,17 +122,20 @@ fn number_ui(ui: &mut Ui, number: &NumberModel) {
 /// Something with a button beside it that copies it.
 fn beside_copy(ui: &mut Ui, what: &str, text: impl FnOnce() -> String, show: impl FnOnce(&mut Ui)) {
     const BUTTON: f32 = 44.0;
-    let (content, beside) = {
-        let whole = ui.available_rect_before_wrap();
-        whole.split_left_right_at_x(whole.right() - BUTTON)
-    };
-    // Not part of the flow: the content alone says how high both are.
-    let button = UiBuilder::new().max_rect(beside).layout(Layout::right_to_left(Align::Min));
-    copy_button(&mut ui.new_child(button), what, text);
-    ui.scope(|ui| {
+    let whole = ui.available_rect_before_wrap();
+    let (content, beside) = whole.split_left_right_at_x(whole.right() - BUTTON);
+    let shown = ui.scope(|ui| {
         ui.set_max_width(content.width());
         show(ui);
     });
+    // Not part of the flow: the content alone says how high both are.
+    let row = Rect::from_min_max(whole.min, pos2(whole.right(), shown.response.rect.bottom()));
+    let button = UiBuilder::new().max_rect(beside).layout(Layout::right_to_left(Align::Min));
+    let mut beside = ui.new_child(button);
+    // Seen where the pointer is, or the keyboard.
+    let is_near = ui.rect_contains_pointer(row) || ui.memory(|memory| memory.has_focus(beside.next_auto_id()));
+    beside.set_opacity(if is_near { 1.0 } else { 0.0 });
+    copy_button(&mut beside, what, text);
 }
 
 fn text_ui(ui: &mut Ui, text: &TextModel) {
@@ -130,14 +147,18 @@ fn text_ui(ui: &mut Ui, text: &TextModel) {
             if let Some(help) = text.help {
                 return help_ui(ui, help);
             }
-            ScrollArea::vertical().max_height(size::OUTPUT_MAX).auto_shrink([false, true]).show(ui, |ui| {
-                ui.add(Label::new(RichText::new(text.shown()).monospace()).selectable(true).wrap());
-                if let Some(left_out) = text.left_out() {
-                    ui.weak(left_out);
-                }
-            });
+            line_ui(ui, text);
         },
     );
+}
+
+fn line_ui(ui: &mut Ui, text: &TextModel) {
+    ScrollArea::vertical().max_height(size::OUTPUT_MAX).auto_shrink([false, true]).show(ui, |ui| {
+        ui.add(Label::new(RichText::new(text.shown()).monospace()).selectable(true).wrap());
+        if let Some(left_out) = text.left_out() {
+            ui.weak(left_out);
+        }
+    });
 }
 
 /// Help text, with its equation typeset.

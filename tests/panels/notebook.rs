@@ -6,6 +6,7 @@ use attune::code::Output;
 use attune::kernel::Command;
 use attune::kernel::notebook::document::Answer;
 use attune::kernel::notebook::snapshot::CellSnapshot;
+use attune::kernel::notebook::{CellCommand, NotebookCommand};
 use attune::view_model::course::{AroundLesson, LessonsAround};
 use egui::{Key, Modifiers, Vec2};
 use egui_kittest::kittest::Queryable;
@@ -216,7 +217,7 @@ fn arrows_lead_from_one_code_cell_to_the_next() {
 fn at_the_ends_of_the_notebook_arrows_stay_in_the_text() {
     let mut bench = bench();
     bench.key(Key::ArrowDown);
-    bench.key(Key::Enter);
+    bench.key(Key::F2);
     assert!(bench.has("Markdown of cell intro"));
     for _ in 0..5 {
         bench.key(Key::ArrowUp);
@@ -231,7 +232,7 @@ fn at_the_ends_of_the_notebook_arrows_stay_in_the_text() {
 fn a_text_is_split_and_undone_by_keys() {
     let mut bench = bench();
     bench.key(Key::ArrowDown);
-    bench.key(Key::Enter);
+    bench.key(Key::F2);
     bench.key(Key::ArrowUp);
     for _ in 0..4 {
         bench.key(Key::ArrowUp);
@@ -243,7 +244,7 @@ fn a_text_is_split_and_undone_by_keys() {
     assert!(cells[1].cell.is_text());
     bench.key(Key::Z);
     assert_eq!(bench.ids()[1], "double");
-    bench.key(Key::Enter);
+    bench.key(Key::F2);
     bench.typed("?");
     bench.key(Key::Escape);
     assert!(bench.cells()[0].cell.text.contains('?'), "{}", bench.cells()[0].cell.text);
@@ -470,4 +471,150 @@ fn the_functions_are_searched_at_once_and_left_by_esc() {
     assert!(bench.harness.query_by_label("softmax(S)").is_some());
     bench.key(Key::Escape);
     assert!(bench.harness.query_by_label("softmax(S)").is_none());
+}
+
+impl Bench {
+    /// Selects a cell of the lesson by keys.
+    fn go_to(&mut self, id: &str) {
+        let at = self.ids().iter().position(|other| other == id).expect("a cell");
+        for _ in 0..=at {
+            self.key(Key::ArrowDown);
+        }
+        self.glide();
+        assert_eq!(self.selected().as_deref(), Some(id));
+    }
+
+    fn selected(&self) -> Option<String> {
+        self.harness.panel().selected_cell().map(str::to_owned)
+    }
+
+    fn place(&self, label: &str) -> egui::Rect {
+        self.harness.get_by_label(label).rect()
+    }
+
+    /// Whether all of it is between the edges of the list, below the toolbar.
+    fn is_in_sight(&self, label: &str) -> bool {
+        let list = egui::Rect::from_min_max(egui::pos2(0.0, self.place("Outline").bottom()), SIZE.to_pos2());
+        list.contains_rect(self.place(label))
+    }
+
+    /// Writes an answer to the selected exercise.
+    fn answer(&mut self, answer: &str) {
+        self.key(Key::Enter);
+        self.press(Modifiers::COMMAND, Key::A);
+        self.typed(answer);
+    }
+}
+
+#[test]
+fn shift_enter_shows_what_is_wrong_and_goes_on_from_what_is_right() {
+    let mut bench = bench();
+    bench.go_to("middle");
+    bench.answer("fn middle(a, b) { a }");
+    bench.press(Modifiers::SHIFT, Key::Enter);
+    bench.glide();
+    assert_eq!(bench.selected().as_deref(), Some("middle"));
+    assert!(bench.is_in_sight("✗  Not yet. Case 1 of 2 differs.") && bench.is_in_sight("This is the first one."));
+    // The keyboard is still in the answer.
+    bench.press(Modifiers::COMMAND, Key::A);
+    bench.typed("fn middle(a, b) { (a + b) / 2 }");
+    bench.press(Modifiers::SHIFT, Key::Enter);
+    bench.glide();
+    assert_ne!(bench.selected().as_deref(), Some("middle"));
+    assert!(bench.is_in_sight("✓  Right."));
+}
+
+#[test]
+fn shift_enter_goes_on_from_a_right_prediction_alone() {
+    for (choice, is_right) in [(Key::Num2, true), (Key::Num1, false)] {
+        let mut bench = bench();
+        bench.go_to("guess");
+        bench.key(choice);
+        bench.press(Modifiers::SHIFT, Key::Enter);
+        bench.glide();
+        assert_eq!(bench.selected().as_deref() != Some("guess"), is_right);
+        let said = if is_right { "The model agrees." } else { "The model says otherwise." };
+        assert!(bench.is_in_sight(said), "{said}");
+        bench.press(Modifiers::SHIFT, Key::Enter);
+        assert_ne!(bench.selected().as_deref(), Some("guess"), "what is locked is gone past");
+    }
+}
+
+#[test]
+fn what_is_clicked_keeps_its_place() {
+    let mut bench = bench();
+    bench.go_to("middle");
+    for label in ["Hint: middle", "Hint: middle", "Solution: middle", "Check: middle"] {
+        let before = bench.place(label);
+        bench.harness.get_by_label(label).click();
+        bench.glide();
+        assert_eq!(bench.place(label), before, "{label}");
+    }
+    assert!(bench.has("Divide by two.") && bench.has("✗  Not yet. Case 1 of 2 differs."));
+}
+
+#[test]
+fn what_is_clicked_keeps_its_place_when_the_cells_above_grow() {
+    let mut bench = bench();
+    bench.go_to("reads");
+    let before = bench.place("Code of cell reads");
+    bench.harness.get_by_label("Run cell reads").click();
+    bench.harness.run_steps(1);
+    // As if the click had done it.
+    let command = CellCommand::SetText("1;\n2;\n3;\n4;\n5;".into());
+    bench.harness.apply(Command::Notebook(NotebookCommand::Cell("double".into(), command)));
+    bench.glide();
+    assert_eq!(bench.place("Code of cell reads").top(), before.top());
+}
+
+#[test]
+fn letters_are_commands_only_of_a_cell_that_keys_led_to() {
+    let mut bench = bench();
+    let lesson = bench.ids();
+    bench.harness.get_by_label("Run cell double").click();
+    bench.harness.run_steps(6);
+    for letter in [Key::A, Key::B, Key::M, Key::O, Key::D, Key::D] {
+        bench.key(letter);
+    }
+    assert_eq!(bench.ids(), lesson);
+    assert!(!bench.cells()[1].cell.is_folded && !bench.cells()[1].cell.is_text());
+    assert!(bench.has("Enter to write; Esc for the keys of the notebook"));
+    bench.key(Key::Escape);
+    bench.key(Key::B);
+    assert_eq!(bench.ids().len(), lesson.len() + 1);
+}
+
+#[test]
+fn enter_reads_on_from_a_text_of_the_lesson() {
+    let mut bench = bench();
+    bench.key(Key::ArrowDown);
+    bench.key(Key::Enter);
+    assert_eq!(bench.selected().as_deref(), Some("double"));
+    assert!(!bench.has("Markdown of cell intro"));
+}
+
+#[test]
+fn the_check_is_shown_when_nothing_is_left_to_find() {
+    let check = "norm(middle(a, b) - (a + b) / 2) < 0.000001";
+    let mut bench = bench();
+    bench.go_to("middle");
+    bench.harness.get_by_label("Check: middle").click();
+    bench.glide();
+    assert!(!bench.has(check), "it has the solution in it");
+    bench.harness.get_by_label("Solution: middle").click();
+    bench.glide();
+    assert!(bench.has(check));
+}
+
+#[test]
+fn the_outline_leads_to_the_upper_edge() {
+    let sections =
+        (0..30).map(|i| format!("Text(id: \"s{i}\", md: \"# Section {i}\\n\\nA line.\"),")).collect::<String>();
+    let mut bench = Bench::open(&SMALL.replacen("cells: [", &format!("cells: [{sections}"), 1));
+    bench.harness.get_by_label("Outline").click();
+    bench.harness.run_steps(6);
+    bench.harness.get_by_label("Section 9: section").click();
+    bench.glide();
+    let gap = bench.place("Section 9").top() - bench.place("Outline").bottom();
+    assert!((0.0..60.0).contains(&gap), "{gap}");
 }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use attune::app::actions::typing::follow_typing;
+use attune::app::actions::typing::{dropped_letters, follow_typing};
 use egui::{Key, Modifiers, TextEdit};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
@@ -60,4 +60,37 @@ fn a_letter_after_esc_acts_at_once() {
     harness.ctx.memory_mut(|memory| memory.stop_text_input());
     press_f(&mut harness);
     assert_eq!(acted.get(), 2, "Esc leaves the field on purpose");
+}
+
+fn press_letter(harness: &mut Harness, key: Key) {
+    let letter = key.name().to_lowercase();
+    harness.event(egui::Event::Text(letter));
+    harness.event(egui::Event::Key {
+        key,
+        physical_key: None,
+        pressed: true,
+        repeat: false,
+        modifiers: Modifiers::NONE,
+    });
+    harness.run_steps(2);
+}
+
+#[test]
+fn a_word_typed_into_no_field_acts_once() {
+    let (mut harness, acted) = field();
+    for key in [Key::F, Key::A, Key::F, Key::F] {
+        press_letter(&mut harness, key);
+    }
+    assert_eq!(acted.get(), 1, "the first letter alone");
+    assert!(dropped_letters(&harness.ctx).is_some());
+}
+
+#[test]
+fn a_key_pressed_again_is_no_word() {
+    let (mut harness, acted) = field();
+    for _ in 0..3 {
+        press_letter(&mut harness, Key::F);
+    }
+    assert_eq!(acted.get(), 3);
+    assert!(dropped_letters(&harness.ctx).is_none());
 }

@@ -9,6 +9,7 @@ use attune::app::shell::dock::{Workspace, workspace_ui};
 use attune::app::stage::projected::SceneRef;
 use attune::app::stage::view::{StageControls, picture_ui};
 use attune::app::view::{PanelView, ViewState};
+use attune::kernel::Kernel;
 use attune::view_model::models::Models;
 use attune::view_model::search::Emphasis;
 use attune::view_model::stage::StageModel;
@@ -108,7 +109,10 @@ fn a_panel_appears_when_its_cell_has_been_in_sight_and_the_text_stays_where_it_i
     let line = harness.get_by_label("The end.").rect();
     harness.run_steps(40);
     assert!(is_open(&harness));
-    assert!(harness.query_by_label_contains("Weights opened: every weight").is_some());
+    let note = harness.get_by_label_contains("Weights opened: every weight").rect();
+    assert!(note.right() <= 448.0 && note.bottom() <= 720.0, "{note}: below the notebook");
+    let runs = harness.query_all_by_label_contains("Run cell ").map(|button| button.rect());
+    assert!(runs.filter(|rect| rect.bottom() <= 720.0).all(|rect| !rect.intersects(note)), "over no control");
     assert_eq!(harness.get_by_label("The end.").rect(), line);
     assert_eq!(harness.get_by_label("Notebook panel").rect(), wide);
     // Closed from its tab, it stays closed.
@@ -116,3 +120,36 @@ fn a_panel_appears_when_its_cell_has_been_in_sight_and_the_text_stays_where_it_i
     harness.run_steps(40);
     assert!(!is_open(&harness));
 }
+
+#[test]
+fn a_lesson_whose_model_is_absent_says_once_how_to_get_it() {
+    let text = SMALL_OF_BERT;
+    let lesson = attune::lesson::parse("bert.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    if lesson.absent_model().is_none() {
+        return;
+    }
+    let snapshot = Kernel::trained(Arc::new(lesson)).snapshot();
+    let (mut workspace, mut view) = (Workspace::default(), ViewState::default());
+    let models = Models::of(Arc::new(snapshot));
+    let mut harness = dressed(Vec2::new(1280.0, 720.0), move |ui| {
+        workspace_ui(ui, &models, &mut Vec::new(), &mut workspace, &mut view, &mut Stage(None), true);
+    });
+    harness.run_steps(10);
+    assert_eq!(harness.query_all_by_label_contains("is not on this computer").count(), 1);
+    assert!(harness.query_by_label("BERT, the encoder of 2018, is not on this computer").is_some());
+    click(&mut harness, "Copy the command");
+    let copied = harness.output().platform_output.commands.iter().any(|command| {
+        matches!(command, egui::OutputCommand::CopyText(text) if text.starts_with("hf download google-bert/bert-base-uncased"))
+    });
+    assert!(copied || harness.query_by_label("Copied the command").is_some());
+}
+
+const SMALL_OF_BERT: &str = r#"Lesson(
+    id: "bert",
+    title: "A model that is elsewhere",
+    seed: 1,
+    model: Pretrained("google-bert/bert-base-uncased"),
+    sentences: ["a bank"],
+    panels: ["Attention"],
+    cells: [Text(id: "intro", md: "Words.")],
+)"#;

@@ -296,6 +296,12 @@ impl Bench {
         self.rest();
     }
 
+    /// Letters are commands of a cell that was come to by keys.
+    fn select_by_keys(&mut self, id: &str) {
+        self.select(id);
+        self.press(NotebookAction::Leave.row().keys[0]);
+    }
+
     fn selected(&self) -> Option<String> {
         self.world.resource::<WorkspaceState>().0.saved(self.world.resource::<ViewState>()).selected
     }
@@ -609,9 +615,8 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
         }
         WindowAction::Share => {
             act(bench);
-            assert!(bench.state().files.is_open(), "{said}");
-            bench.state().files = Default::default();
-            bench.leave_field();
+            assert!(bench.state().is_sharing && bench.is_visible("Share"), "{said}");
+            bench.state().is_sharing = false;
         }
         WindowAction::Picture => {
             act(bench);
@@ -844,32 +849,40 @@ fn check_notebook(action: NotebookAction, which: usize, key: Shortcut) {
                 }
             }
         }
+        Do::EditText => {
+            bench.select("intro");
+            bench.press(NotebookAction::Write.row().keys[0]);
+            assert!(!is_writing(bench) && bench.selected().as_deref() == Some("double"), "Enter reads on");
+            bench.select("intro");
+            bench.press(key);
+            assert!(is_writing(bench), "{said}");
+        }
         Do::InsertAbove | Do::InsertBelow => {
-            bench.select("turn");
+            bench.select_by_keys("turn");
             let at = bench.place("turn").expect("a cell");
             bench.press(key);
             bench.until(&said, |bench| own(bench) == Some(at + usize::from(action == Do::InsertBelow)));
             assert!(!is_writing(bench));
         }
         Do::Delete => {
-            bench.select("turn");
+            bench.select_by_keys("turn");
             bench.press(key);
             bench.until(&said, |bench| bench.place("turn").is_none());
         }
         Do::UndoDelete => {
-            bench.select("turn");
+            bench.select_by_keys("turn");
             bench.press(NotebookAction::Delete.row().keys[0]);
             bench.until("it is gone", |bench| bench.place("turn").is_none());
             bench.press(key);
             bench.until(&said, |bench| bench.place("turn").is_some());
         }
         Do::MakeText => {
-            bench.select("double");
+            bench.select_by_keys("double");
             bench.press(key);
             bench.until(&said, |bench| bench.cell("double").is_text());
         }
         Do::MakeCode => {
-            bench.select("intro");
+            bench.select_by_keys("intro");
             bench.press(key);
             bench.until(&said, |bench| bench.cell("intro").is_code());
         }
@@ -891,12 +904,12 @@ fn check_notebook(action: NotebookAction, which: usize, key: Shortcut) {
             bench.until(&said, |bench| bench.ids().len() == count + 1);
         }
         Do::Merge => {
-            bench.select("uses");
+            bench.select_by_keys("uses");
             bench.press(key);
             bench.until(&said, |bench| bench.place("reads").is_none());
         }
         Do::Fold => {
-            bench.select("double");
+            bench.select_by_keys("double");
             bench.press(key);
             bench.until(&said, |bench| bench.cell("double").is_folded);
         }
@@ -905,6 +918,7 @@ fn check_notebook(action: NotebookAction, which: usize, key: Shortcut) {
             assert!(bench.has_asked(&NotebookCommand::Interrupt), "{said}");
         }
         Do::Restart => {
+            bench.press(NotebookAction::Leave.row().keys[0]);
             bench.press(key);
             assert!(bench.has_asked(&NotebookCommand::Restart), "{said}");
         }

@@ -10,8 +10,9 @@ action_table! {
     /// An action of the notebook. On a cell of a kind that is not written, such as a prediction, `Write` and the
     /// three that run mean what that kind does.
     NotebookAction {
-        Write { text: "Write", keys: &[key(Key::Enter)], line: New("write in the selected cell; leave it") }
+        Write { keys: &[key(Key::Enter)], line: New("write in the selected cell; leave it") }
         Leave { keys: &[key(Key::Escape)], line: Joined }
+        EditText { text: "Edit", keys: &[key(Key::F2)], line: New("edit a text of the lesson") }
         SelectAbove { keys: &[key(Key::ArrowUp)], or: &[key(Key::K)], line: New("select the cell above, below") }
         SelectBelow { keys: &[key(Key::ArrowDown)], or: &[key(Key::J)], line: Joined }
         RunAndGoOn {
@@ -85,5 +86,11 @@ impl NotebookAction {
     pub fn is_of_editor(self) -> bool {
         use NotebookAction::{Leave, Run, RunAndGoOn, RunAndInsert, Split};
         matches!(self, Run | RunAndGoOn | RunAndInsert | Split | Leave)
+    }
+
+    /// Its key is a letter or a digit that changes the notebook: one of Jupyter's command mode, which is entered by keys.
+    pub fn is_of_command_mode(self) -> bool {
+        use NotebookAction::{Delete, Fold, InsertAbove, InsertBelow, MakeCode, MakeText, Merge, Restart, UndoDelete};
+        matches!(self, InsertAbove | InsertBelow | Delete | UndoDelete | MakeText | MakeCode | Merge | Fold | Restart)
     }
 }

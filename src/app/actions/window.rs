@@ -185,7 +185,7 @@ action_table! {
             keys: &[ctrl_shift(Key::S)],
             line: New("share what you see as a file"),
         }
-        Theme { keys: &[key(Key::T)], line: New("theme: system, light, dark") }
+        Theme { keys: &[alt(Key::T)], line: New("theme: system, light, dark") }
         Larger {
             text: "A+",
             tooltip: "Larger",

@@ -140,14 +140,14 @@ fn menu_ui(ui: &mut Ui, cell: &CellModel, frame: &mut Frame) {
 
 fn entries_ui(ui: &mut Ui, cell: &CellModel, frame: &mut Frame) {
     use NotebookAction::{
-        AutoRun, ClearOutputs, Delete, Fold, InsertAbove, InsertBelow, MakeCode, MakeText, Merge, MoveDown, MoveUp,
-        Reset, RunAbove, Write,
+        AutoRun, ClearOutputs, Delete, EditText, Fold, InsertAbove, InsertBelow, MakeCode, MakeText, Merge, MoveDown,
+        MoveUp, Reset, RunAbove,
     };
     let is_text = cell.cell.is_text();
     let is_code = matches!(*cell.cell.kind, CellKind::Code { .. });
     let is_changed = cell.cell.is_edited() || cell.shown.run.is_some();
     let groups: [&[(NotebookAction, bool)]; 3] = [
-        &[(Write, is_text), (RunAbove, is_code), (ClearOutputs, is_code), (AutoRun, is_code), (Fold, true)],
+        &[(EditText, is_text), (RunAbove, is_code), (ClearOutputs, is_code), (AutoRun, is_code), (Fold, true)],
         &[
             (InsertAbove, true),
             (InsertBelow, true),

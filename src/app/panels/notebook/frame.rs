@@ -1,6 +1,7 @@
 //! State of the notebook panel, and its work of one frame.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Instant;
 
 use egui::Ui;
@@ -9,12 +10,16 @@ use crate::app::actions::{Action, NotebookAction, focus};
 use crate::app::panels::notebook::reference::ReferenceUiState;
 use crate::app::text::prose::{Around, Prose, live_prose_ui};
 use crate::app::view::PanelView;
+use crate::app::widgets::note::Showing;
 use crate::kernel::command::Command;
-use crate::kernel::notebook::document::{CellId, OwnKind};
+use crate::kernel::notebook::document::{Answer, CellId, OwnKind};
+use crate::kernel::notebook::snapshot::{CellStatus, RunSnapshot};
 use crate::kernel::notebook::{CellCommand, NotebookCommand};
 use crate::view_model::notebook::{CellModel, NotebookModel};
 
 use super::drafts::Drafts;
+use super::hold::{Below, Held};
+use super::writing::go_on;
 
 #[derive(Default)]
 pub struct NotebookPanel {
@@ -22,6 +27,10 @@ pub struct NotebookPanel {
     /// The cell that keys act on, and where it stood when it was last there.
     pub(super) selected: Option<CellId>,
     pub(super) selected_at: usize,
+    /// The learner came to it by keys, and not by a click: only then do letters change the notebook.
+    pub(super) is_led_by_keys: bool,
+    /// When a letter that changes the notebook was refused last.
+    pub(super) refused: Option<Instant>,
     /// The text whose Markdown is open.
     pub(super) open_text: Option<CellId>,
     /// Its editor gets the keyboard in the next frame.
@@ -33,13 +42,19 @@ pub struct NotebookPanel {
     /// A cell was inserted next to this one, and is to be selected, and perhaps written in, when it comes.
     pub(super) awaited: Option<Awaited>,
     /// When a cell was deleted last: for a moment, that is said.
-    pub(super) deleted: Option<Instant>,
+    pub(super) deleted: Option<Showing>,
     /// The keyboard goes to the way on, below the last cell.
     pub(super) wants_next: bool,
     /// Height of the way on, as it was seen.
     pub(super) way_on_height: f32,
-    /// The exercise whose buttons, and what is said beside them, are brought into sight in the next frame.
+    /// The answer that a key has asked to check, until its verdict comes.
+    pub(super) checked: Option<Checked>,
+    /// The exercise whose verdict is brought into sight in the next frame.
     pub(super) judged: Option<CellId>,
+    /// The cell that was clicked last keeps its place under the pointer.
+    pub(super) held: Option<Held>,
+    /// What a click has added to a cell, as long as it is below the lower edge.
+    pub(super) below: Option<Below>,
     /// Heights that were seen, for what is out of sight.
     pub(super) heights: HashMap<CellId, f32>,
     /// The first of two presses, such as D D, and when it came.
@@ -117,7 +132,7 @@ impl NotebookPanel {
     pub fn select(&mut self, id: &str) {
         let id: CellId = id.into();
         self.selected = Some(id.clone());
-        self.follow = Some(Follow { id, is_end: false, frames: FOLLOWED });
+        self.follow = Some(Follow::of(&id));
     }
 
     /// The kernel has answered all that was asked of it.
@@ -137,6 +152,8 @@ pub(super) struct Frame<'a, 'v> {
     pub actions: Vec<Action>,
     /// The lowest of the lesson's cells in sight.
     pub lowest: Option<CellId>,
+    /// Places in the cell that is drawn.
+    pub places: Places,
     /// The model's answer to a prediction is told without one of the learner's.
     pub tells_answers: bool,
 }
@@ -149,7 +166,8 @@ impl<'a, 'v> Frame<'a, 'v> {
         prose: &'a mut Prose,
     ) -> Self {
         let (commands, actions) = (Vec::new(), Vec::new());
-        Self { model, state, view, prose, commands, actions, lowest: None, tells_answers: false }
+        let (lowest, places) = (None, Places::default());
+        Self { model, state, view, prose, commands, actions, lowest, places, tells_answers: false }
     }
 }
 
@@ -172,7 +190,7 @@ impl Frame<'_, '_> {
     /// Deletes a cell, and says so.
     pub fn delete(&mut self, id: &CellId) {
         self.ask(id, CellCommand::Delete);
-        self.state.deleted = Some(Instant::now());
+        self.state.deleted = Some(Showing::begin());
     }
 
     pub fn toggle_reference(&mut self, ui: &Ui) {
@@ -184,22 +202,54 @@ impl Frame<'_, '_> {
 
     /// Brings a cell into sight, from its beginning.
     pub fn reveal(&mut self, id: &CellId) {
-        self.state.follow = Some(Follow { id: id.clone(), is_end: false, frames: FOLLOWED });
+        self.state.follow = Some(Follow::of(id));
+    }
+
+    /// Brings the beginning of a cell to the upper edge.
+    pub fn reveal_at_top(&mut self, id: &CellId) {
+        self.state.follow = Some(Follow { is_at_top: true, ..Follow::of(id) });
     }
 
     /// Keeps the end of a cell in sight, where its answer comes.
     pub fn reveal_end(&mut self, id: &CellId) {
-        self.state.follow = Some(Follow { id: id.clone(), is_end: true, frames: FOLLOWED });
+        self.state.follow = Some(Follow { is_end: true, ..Follow::of(id) });
     }
 
-    /// Brings the answer of a cell that was run into sight: of an exercise only where its buttons stand, so that what
-    /// is written stays where it is.
-    pub fn reveal_answer(&mut self, id: &CellId) {
-        let is_exercise = self.model.index(id).is_some_and(|at| self.model.cells[at].is_exercise());
-        if is_exercise {
-            self.state.judged = Some(id.clone());
+    /// Brings the answer of a cell that was run into sight: of an exercise the verdict, when it comes.
+    pub fn reveal_answer(&mut self, cell: &CellModel) {
+        if cell.is_exercise() {
+            self.await_verdict(cell, false);
         } else {
-            self.reveal_end(id);
+            self.reveal_end(cell.id());
+        }
+    }
+
+    /// Waits for the verdict on an answer, to show it; or, where it `goes_on`, to go on as soon as the answer is right.
+    pub fn await_verdict(&mut self, cell: &CellModel, goes_on: bool) {
+        let before = cell.shown.run.clone();
+        self.state.checked = Some(Checked { cell: cell.id().clone(), before, goes_on });
+    }
+
+    /// Leads on from an answer that was checked and is right; of any other, the verdict is brought into sight.
+    pub fn follow_verdict(&mut self, ui: &Ui) {
+        let model = self.model;
+        let Some(checked) = self.state.checked.take() else { return };
+        let is_selected = self.state.selected.as_ref() == Some(&checked.cell);
+        let Some(index) = model.index(&checked.cell).filter(|_| is_selected) else { return };
+        let cell = &model.cells[index];
+        if !checked.is_answered(cell) {
+            self.state.checked = Some(checked);
+        } else if checked.goes_on && cell.is_right() {
+            ui.memory_mut(|memory| memory.stop_text_input());
+            self.state.drafts.leave(&checked.cell);
+            go_on(self, index);
+            if let Some(follow) = &mut self.state.follow {
+                follow.after = Some(checked.cell);
+            }
+        } else if cell.is_exercise() {
+            self.state.judged = Some(checked.cell);
+        } else {
+            self.reveal_end(&checked.cell);
         }
     }
 
@@ -287,13 +337,52 @@ impl Frame<'_, '_> {
     }
 }
 
+/// An answer that was checked.
+pub(super) struct Checked {
+    cell: CellId,
+    /// The result of the cell before that.
+    before: Option<Arc<RunSnapshot>>,
+    /// The next cell is selected if the answer is right.
+    goes_on: bool,
+}
+
+impl Checked {
+    fn is_answered(&self, cell: &CellModel) -> bool {
+        let (now, before) = (cell.shown.run.as_ref(), self.before.as_ref());
+        let is_new = match cell.cell.answer {
+            Answer::Predict { is_locked, .. } => is_locked && now.is_some(),
+            _ => now.map(Arc::as_ptr) != before.map(Arc::as_ptr),
+        };
+        is_new && cell.shown.status != CellStatus::Waiting
+    }
+}
+
+/// Heights on the screen of parts of the cell that is drawn.
+#[derive(Default)]
+pub(super) struct Places {
+    /// The upper edge of its buttons or choices: what is above them may grow when they are clicked.
+    pub controls: Option<f32>,
+    /// The upper edge of the verdict on its answer.
+    pub verdict: Option<f32>,
+}
+
 /// A cell that is kept in sight while it, or what stands above it, grows.
 pub struct Follow {
     pub id: CellId,
+    /// The cell above, whose verdict stays in sight too where there is room for both.
+    pub after: Option<CellId>,
     /// Keeps the end of a cell that is too high in sight, and not its beginning.
     pub is_end: bool,
+    /// Brings it to the upper edge, also where it is in sight already.
+    pub is_at_top: bool,
     /// For so many frames.
     pub frames: usize,
+}
+
+impl Follow {
+    fn of(id: &CellId) -> Self {
+        Self { id: id.clone(), after: None, is_end: false, is_at_top: false, frames: FOLLOWED }
+    }
 }
 
 /// Long enough for the answer of a cell that runs for a moment.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use egui::Ui;
+use egui::{Key, Ui};
 
 use crate::app::actions::{NotebookAction, Pressed, drop_text, first_pressed, pressed};
 use crate::kernel::command::Command;
@@ -22,6 +22,9 @@ pub fn keys(ui: &Ui, frame: &mut Frame) {
     if ctx.text_edit_focused() || ctx.memory(|memory| memory.focused()).is_some() || egui::Popup::is_any_open(ctx) {
         return;
     }
+    if ui.input(|input| input.key_pressed(Key::Escape)) {
+        frame.state.is_led_by_keys = true;
+    }
     let is_first = |action| matches!(action, SelectAbove | SelectBelow | Functions | Delete | Interrupt | Restart);
     let mut deletes = false;
     let mut steps = 0;
@@ -33,13 +36,14 @@ pub fn keys(ui: &Ui, frame: &mut Frame) {
                 frame.toggle_reference(ui);
                 drop_text(ctx);
             }
-            _ if !is_second(frame, action, count) => {}
+            _ if is_refused(frame, action) || !is_second(frame, action, count) => {}
             Interrupt => frame.commands.push(Command::Notebook(NotebookCommand::Interrupt)),
             Restart => frame.commands.push(Command::Notebook(NotebookCommand::Restart)),
             _ => deletes = true,
         }
     }
     if steps != 0 {
+        frame.state.is_led_by_keys = true;
         frame.step(steps);
     }
     let Some((id, index)) = frame.state.selected.clone().and_then(|id| {
@@ -57,9 +61,29 @@ pub fn keys(ui: &Ui, frame: &mut Frame) {
     }
     // One of them: what follows may be meant for another cell, or for the text of this one.
     let is_on = |action| !is_first(action) && !is_of_kind(action) && !matches!(action, Leave | Split);
-    if let Some(action) = first_pressed(ctx, is_on) {
-        perform(action, frame, &id, index);
+    match first_pressed(ctx, is_on) {
+        Some(action) if is_refused(frame, action) => {}
+        // The lesson is read on.
+        Some(NotebookAction::Write) if is_lessons_text(frame, index) => frame.step(1),
+        Some(action) => perform(action, frame, &id, index),
+        None => {}
     }
+}
+
+/// A text of the lesson that is read, and not being written.
+fn is_lessons_text(frame: &Frame, index: usize) -> bool {
+    let cell = &frame.model.cells[index].cell;
+    cell.is_text() && !cell.is_own
+}
+
+/// Whether a letter would change the notebook though the learner did not come to the selected cell by keys: then it was
+/// perhaps meant for a field, and it is said how to write.
+fn is_refused(frame: &mut Frame, action: NotebookAction) -> bool {
+    let is_refused = action.is_of_command_mode() && !frame.state.is_led_by_keys;
+    if is_refused {
+        frame.state.refused = Some(Instant::now());
+    }
+    is_refused
 }
 
 /// Deletes a cell and selects the one that comes in its place.
@@ -80,15 +104,18 @@ pub fn perform(action: NotebookAction, frame: &mut Frame, id: &CellId, index: us
         }
     };
     match action {
-        NotebookAction::Write => frame.write(id),
+        NotebookAction::Write | NotebookAction::EditText => frame.write(id),
         NotebookAction::RunAndGoOn => {
             run(frame);
-            go_on(frame, index);
+            match &frame.model.cells[index] {
+                cell if cell.is_exercise() => frame.await_verdict(cell, true),
+                _ => go_on(frame, index),
+            }
         }
         NotebookAction::Run => {
             run(frame);
             if runs {
-                frame.reveal_answer(id);
+                frame.reveal_answer(&frame.model.cells[index]);
             }
         }
         NotebookAction::RunAndInsert => {

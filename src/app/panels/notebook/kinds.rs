@@ -124,20 +124,25 @@ fn predict_keys(ui: &Ui, frame: &mut Frame, index: usize, predict: &Predict) -> 
     let entered = pressed.iter().map(|pressed| pressed.action).find(|action| is_enter(*action));
     if let Some(choice) = choice {
         frame.ask(cell.id(), CellCommand::Choose(choice));
-        if entered.is_some() {
-            frame.ask(cell.id(), CellCommand::Reveal);
+        match entered {
+            Some(entered) => lock(frame, cell, entered),
+            None => frame.reveal_end(cell.id()),
         }
-        frame.reveal_end(cell.id());
         return true;
     }
     let Some(entered) = entered else { return false };
     if chosen.is_some() && !is_locked {
-        frame.ask(cell.id(), CellCommand::Reveal);
-        frame.reveal_end(cell.id());
+        lock(frame, cell, entered);
     } else {
         end(frame, index, entered);
     }
     true
+}
+
+/// Locks an answer; Shift+Enter goes on from one that turns out right.
+fn lock(frame: &mut Frame, cell: &CellModel, entered: NotebookAction) {
+    frame.ask(cell.id(), CellCommand::Reveal);
+    frame.await_verdict(cell, entered == NotebookAction::RunAndGoOn);
 }
 
 fn slider_keys(frame: &mut Frame, cell: &CellModel, slider: &Slider, pressed: &[Pressed<NotebookAction>]) -> bool {

@@ -10,18 +10,21 @@
 //! | `keys` | Jupyter's keys, while nothing is written |
 //! | `writing` | the editor of a cell, with the notebook's keys |
 //! | `frame` | what the panel remembers, and its work of one frame |
+//! | `hold` | the place of what was clicked |
+//! | `notes` | words over the lower edge: a deletion, letters that do nothing |
 //! | `slide` | one slide of a talk |
 //! | `drafts` | what is being written, until the kernel has it |
 
 mod cell;
 mod code_cell;
 mod compared;
-mod deleted;
 mod drafts;
 mod frame;
+mod hold;
 mod keys;
 mod kinds;
 mod list;
+mod notes;
 mod outline;
 pub mod outputs;
 pub mod reference;
@@ -66,8 +69,12 @@ impl Panel for NotebookPanel {
         let (commands, actions) = notebook_ui(ui, &model, self, &mut cx.view, cx.prose);
         let run = commands.iter().find_map(used_cell);
         let shown = cx.view.highlight.shown_cell.clone().filter(|now| shown.as_ref() != Some(now));
-        let used = run.or(shown.map(Into::into)).map(|cell| Reached { cell, is_used: true });
-        cx.requests.reached = used.or(self.reached.take().map(|cell| Reached { cell, is_used: false }));
+        let used = run.or(shown.map(Into::into)).map(|cell| (cell, true));
+        let reached = used.or(self.reached.take().map(|cell| (cell, false)));
+        cx.requests.reached = reached.map(|(cell, is_used)| {
+            let unanswered = model.unanswered().filter(|id| !(is_used && **id == cell)).cloned().collect();
+            Reached { cell, is_used, unanswered }
+        });
         cx.requests.commands.extend(commands);
         cx.requests.actions.extend(actions);
         Some(())
@@ -97,11 +104,17 @@ pub fn notebook_ui(
     let mut frame = Frame::new(model, state, view, prose);
     frame.greet_awaited();
     frame.keep_selected();
+    frame.follow_verdict(ui);
+    if ui.input(|input| input.pointer.any_pressed()) {
+        frame.state.is_led_by_keys = false;
+        // What is clicked keeps its place.
+        frame.state.follow = None;
+    }
     keys::keys(ui, &mut frame);
     toolbar::toolbar_ui(ui, &mut frame);
     list::list_ui(ui, &mut frame);
     toolbar::reference_window_ui(ui, &mut frame);
-    deleted::deleted_ui(ui, &mut frame);
+    notes::notes_ui(ui, &mut frame);
     let Frame { commands, actions, lowest, .. } = frame;
     state.reached = state.sight.reached(ui, lowest).or(state.reached.take());
     (commands, actions)
@@ -112,7 +125,7 @@ fn used_cell(command: &Command) -> Option<CellId> {
     match command {
         Command::Notebook(NotebookCommand::Cell(
             cell,
-            CellCommand::Run | CellCommand::Slide(_) | CellCommand::Choose(_) | CellCommand::Reveal,
+            CellCommand::Run | CellCommand::Slide(_) | CellCommand::Reveal,
         )) => Some(cell.clone()),
         _ => None,
     }

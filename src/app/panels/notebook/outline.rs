@@ -42,7 +42,7 @@ pub fn outline_ui(ui: &mut Ui, frame: &mut Frame) {
                     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, is_open, &said));
                     if response.on_disabled_hover_text("Behind the tasks above it").clicked() {
                         frame.state.selected = Some(id.clone());
-                        frame.reveal(&id);
+                        frame.reveal_at_top(&id);
                         ui.close();
                     }
                 });

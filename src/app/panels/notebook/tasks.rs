@@ -12,9 +12,11 @@ use crate::kernel::notebook::CellCommand;
 use crate::kernel::notebook::document::Answer;
 use crate::kernel::notebook::snapshot::{CellStatus, Verdict};
 use crate::lesson::cells::{Exercise, Predict};
+use crate::view_model::compared::ComparedModel;
 use crate::view_model::notebook::CellModel;
 
 use super::frame::Frame;
+use super::hold::Below;
 use super::writing::{write_on, write_ui};
 
 pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut Frame) {
@@ -24,6 +26,7 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
         Some(Verdict::Prediction { right }) if is_locked || frame.tells_answers => Some(*right),
         _ => None,
     };
+    frame.places.controls = Some(ui.cursor().top());
     for (index, choice) in predict.choices.iter().enumerate() {
         ui.horizontal_top(|ui| {
             let mark = match right {
@@ -44,21 +47,27 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
         });
     }
     if !is_locked && right.is_none() {
-        let lock = ui.add_enabled(chosen.is_some(), Button::new("Lock it in and ask the model"));
+        let words = if cell.shown.reads_model { "Lock it in and ask the model" } else { "Lock it in" };
+        let lock = ui.add_enabled(chosen.is_some(), Button::new(words));
         let lock = lock.on_hover_text("Your answer stays; the live numbers are shown");
         if lock.on_disabled_hover_text("Choose an answer first").clicked() {
             frame.ask(cell.id(), CellCommand::Reveal);
-            frame.reveal_end(cell.id());
+            frame.state.below = Some(Below::end(cell.id(), "Show the answer"));
         }
         return;
     }
+    frame.places.verdict = Some(ui.cursor().top());
     if let Some(run) = &cell.shown.run {
         let words = match right {
             None => "",
             Some(_) if chosen.is_none() => "",
             Some(_) if cell.shown.status == CellStatus::Stale => "The model has changed since you asked it.",
-            Some(right) if chosen == Some(right) => "The model agrees.",
-            Some(_) => "The model says otherwise.",
+            Some(right) => match (chosen == Some(right), cell.shown.reads_model) {
+                (true, true) => "The model agrees.",
+                (false, true) => "The model says otherwise.",
+                (true, false) => "Right.",
+                (false, false) => "Not so.",
+            },
         };
         ui.label(RichText::new(words).size(size::READING));
         outputs_ui(ui, &cell.outputs);
@@ -79,11 +88,12 @@ pub fn exercise_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, index: us
     if exercise.start.is_some() {
         write_ui(ui, cell, index, frame);
     }
-    let buttons = ui.horizontal_wrapped(|ui| {
+    frame.places.controls = Some(ui.cursor().top());
+    ui.horizontal_wrapped(|ui| {
         if exercise.start.is_some() && button(ui, true, "Check", &try_it, cell) {
-            // What is judged stands beside the button: nothing moves under the pointer.
             frame.ask(cell.id(), CellCommand::Run);
             frame.select(cell.id());
+            frame.state.below = Some(Below::verdict(cell.id(), "Show the verdict"));
             write_on(frame, cell.id());
         }
         let left = exercise.hints.len() - attempts.hints.min(exercise.hints.len());
@@ -95,25 +105,28 @@ pub fn exercise_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, index: us
             };
             if button(ui, left > 0, "Hint", &words, cell) {
                 frame.ask(cell.id(), CellCommand::Hint);
-                frame.reveal_end(cell.id());
+                frame.select(cell.id());
+                frame.state.below = Some(Below::end(cell.id(), "Show the hint"));
                 write_on(frame, cell.id());
             }
         }
         let solution = NotebookAction::Solution.row();
         if button(ui, !attempts.is_revealed, solution.text, &solution.hint(), cell) {
             frame.ask(cell.id(), CellCommand::Reveal);
-            frame.reveal_end(cell.id());
+            frame.select(cell.id());
+            frame.state.below = Some(Below::end(cell.id(), "Show the solution"));
         }
         if exercise.start.is_some() && button(ui, cell.cell.is_edited(), "Reset", "Back to the start", cell) {
             frame.ask(cell.id(), CellCommand::Reset);
             frame.state.drafts.forget(cell.id());
         }
-        judgement_ui(ui, cell, exercise);
     });
+    let verdict = ui.scope(|ui| verdict_ui(ui, cell, exercise, frame)).response.rect;
+    frame.places.verdict = Some(verdict.top());
     if frame.state.judged.take_if(|judged| judged == cell.id()).is_some() {
-        buttons.response.scroll_to_me(None);
+        ui.scroll_to_rect(verdict.expand(size::GAP), None);
     }
-    verdict_ui(ui, cell, exercise, frame);
+    evidence_ui(ui, cell, exercise, frame);
     for hint in exercise.hints.iter().take(attempts.hints) {
         card_ui(ui, |ui| frame.prose_ui(ui, cell, hint));
     }
@@ -125,35 +138,52 @@ pub fn exercise_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, index: us
     }
 }
 
-/// Right or not yet, beside the buttons.
-fn judgement_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise) {
-    let palette = Palette::of(ui.visuals().dark_mode);
-    let verdict = cell.shown.run.as_ref().and_then(|run| run.verdict.as_ref()).filter(|_| cell.is_judged);
-    let Some(Verdict::Exercise { is_right, failed_case, .. }) = verdict else { return };
-    let case = failed_case.filter(|_| exercise.cases.len() > 1);
-    let case = case.map_or(String::new(), |case| format!(" Case {} of {} differs.", case + 1, exercise.cases.len()));
-    // It follows the model by itself, but where the answer is of an earlier session or writes to the model.
-    let is_now = cell.shown.status != CellStatus::Stale;
-    let words = match (is_right, is_now) {
-        (true, true) => "✓  Right.".to_owned(),
-        (true, false) => "✓  It was right.".to_owned(),
-        (false, true) => format!("✗  Not yet.{case}"),
-        (false, false) => format!("✗  It was not right yet.{case}"),
-    };
-    let color = if *is_right { palette.accent } else { palette.warn };
-    ui.label(RichText::new(words).size(size::READING).color(color));
-}
-
+/// Right or not yet, and why: a line below the buttons, and the lesson's words on this answer.
 fn verdict_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut Frame) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let Some(run) = &cell.shown.run else { return };
     if let Some(fault) = &run.fault {
         fault_ui(ui, fault);
     }
-    let Some(Verdict::Exercise { feedback, failed_case, .. }) = &run.verdict else { return };
-    if let Some(feedback) = feedback.as_ref().filter(|_| cell.is_judged) {
+    let Some(Verdict::Exercise { is_right, failed_case, feedback, .. }) =
+        run.verdict.as_ref().filter(|_| cell.is_judged)
+    else {
+        return;
+    };
+    // It follows the model by itself, but where the answer is of an earlier session or writes to the model.
+    let is_now = cell.shown.status != CellStatus::Stale;
+    let differs = failed_case.map_or(String::new(), |failed| differing(&cell.compared, failed, exercise.cases.len()));
+    let words = match (is_right, is_now) {
+        (true, true) => "✓  Right.".to_owned(),
+        (true, false) => "✓  It was right.".to_owned(),
+        (false, true) => format!("✗  Not yet.{differs}"),
+        (false, false) => format!("✗  It was not right yet.{differs}"),
+    };
+    let color = if *is_right { palette.accent } else { palette.warn };
+    ui.label(RichText::new(words).size(size::READING).color(color));
+    if let Some(feedback) = feedback {
         frame.prose_ui(ui, cell, feedback);
     }
+}
+
+/// How many of the cases differ, or which one; nothing of a single case.
+fn differing(compared: &[ComparedModel], failed: usize, cases: usize) -> String {
+    let wrong = compared.iter().filter(|case| !case.is_right).count();
+    match (wrong, cases) {
+        (_, 0 | 1) => String::new(),
+        // Where not all cases are compared, only the first wrong one is known.
+        _ if compared.len() < cases || wrong == 1 => format!(" Case {} of {cases} differs.", failed + 1),
+        (2, 2) => " Both cases differ.".to_owned(),
+        _ if wrong == cases => format!(" All {cases} cases differ."),
+        _ => format!(" {wrong} of {cases} cases differ."),
+    }
+}
+
+/// What the verdict rests on: the answer beside what is expected, and other outputs of the check.
+fn evidence_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut Frame) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let Some(run) = &cell.shown.run else { return };
+    let Some(Verdict::Exercise { failed_case, .. }) = &run.verdict else { return };
     let is_now = cell.shown.status != CellStatus::Stale;
     if !is_now && !cell.compared.is_empty() {
         ui.label(RichText::new("when it was checked").size(size::SMALL).color(palette.ink_faint));
@@ -164,11 +194,14 @@ fn verdict_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut Fr
         ui.label(RichText::new(when).size(size::SMALL).color(palette.ink_faint));
         ui.push_id("value", |ui| outputs_ui(ui, &cell.value));
     }
-    ui.horizontal_wrapped(|ui| {
-        ui.label(RichText::new("check").size(size::SMALL).color(palette.ink_faint));
-        ui.label(RichText::new(&exercise.check).monospace().color(palette.ink_soft))
-            .on_hover_text("Must be true in every case; belongs to the lesson and cannot be edited");
-    });
+    // It often contains the solution.
+    if cell.cell.is_done() || cell.cell.attempts().is_revealed {
+        ui.horizontal_wrapped(|ui| {
+            ui.label(RichText::new("check").size(size::SMALL).color(palette.ink_faint));
+            ui.label(RichText::new(&exercise.check).monospace().color(palette.ink_soft))
+                .on_hover_text("Must be true in every case; belongs to the lesson and cannot be edited");
+        });
+    }
     if !cell.outputs.is_empty() {
         ui.push_id("shown", |ui| outputs_ui(ui, &cell.outputs));
         pictures_ui(ui, &cell.outputs, &mut frame.prose.images);

@@ -75,12 +75,16 @@ fn act(ui: &Ui, asked: Asked, cell: &CellModel, index: usize, frame: &mut Frame)
     let is_text = cell.cell.is_text();
     let neighbour = if action == SelectAbove { index.checked_sub(1) } else { Some(index + 1) };
     let neighbour = neighbour.and_then(|index| frame.model.open_cells().get(index));
+    let is_checked = cell.is_exercise() && !frame.state.drafts.is_too_long(id);
     let leaves = match action {
         // Code that was run is written on; text that was is read.
         Run => is_text,
         SelectAbove | SelectBelow => neighbour.is_some(),
+        // A wrong answer is written on.
+        RunAndGoOn if is_checked => false,
         _ => true,
     };
+    frame.state.is_led_by_keys = true;
     if leaves {
         ui.memory_mut(|memory| memory.stop_text_input());
         frame.state.drafts.leave(id);
@@ -92,7 +96,8 @@ fn act(ui: &Ui, asked: Asked, cell: &CellModel, index: usize, frame: &mut Frame)
         frame.ask(id, CellCommand::Run);
     }
     match (action, neighbour) {
-        (Run, _) => frame.reveal_answer(id),
+        (Run, _) => frame.reveal_answer(cell),
+        (RunAndGoOn, _) if is_checked => frame.await_verdict(cell, true),
         (RunAndGoOn, _) => go_on(frame, index),
         (RunAndInsert, _) => frame.insert(id, OwnKind::Code, false, true),
         (Split, _) => {

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 /// Pixels of a side.
 pub const SIDES: RangeInclusive<u32> = 1..=8192;
 /// Pixels of a whole picture: some thirty bytes are held for each while it is drawn and read back.
-pub const PIXELS_MAX: u32 = 24_000_000;
+pub const PIXELS_MAX: u32 = 20_000_000;
 
 /// Whether a picture of this size can be drawn.
 pub fn fits((width, height): (u32, u32)) -> bool {
@@ -33,6 +33,6 @@ mod tests {
             assert!(fits(nearest(size)), "{size:?}");
             assert_eq!(fits(size), nearest(size) == size, "{size:?}");
         }
-        assert_eq!(nearest((8192, 8192)), (8192, 2929));
+        assert_eq!(nearest((8192, 8192)), (8192, 2441));
     }
 }

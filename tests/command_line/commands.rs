@@ -74,7 +74,7 @@ fn wrong_usage_exits_with_2() {
     check(&["trace", SMALL, "--sentence", "the stne sank"], 2, "did you mean \"stone\"?");
     check(&["trace", SMALL, "--sentence", ""], 2, "no words");
     check(&["render", SMALL, "-o", "x.png", "--size", "0x0"], 2, "1280x720");
-    check(&["render", SMALL, "-o", "x.png", "--size", "8192x8192"], 2, "together at most 24 million");
+    check(&["render", SMALL, "-o", "x.png", "--size", "8192x8192"], 2, "together at most 20 million");
     check(&["render", SMALL, "-o", "x.png", "--time", "1.5"], 2, "from 0, static, to 1, contextual");
     check(&["trace", "missing.ron"], 1, "missing.ron");
     check(&["missing.ron"], 1, "missing.ron");

@@ -69,7 +69,8 @@ impl Attack for Shape {
         let sizes = sizes.prop_map(|(width, layers, heads, hidden, positions, vocabulary)| {
             [width, layers, heads.min(width), hidden, positions, vocabulary]
         });
-        let ids = prop::collection::vec(0..20_usize, prop_oneof![Just(1), Just(40), Just(100), Just(128), Just(129)]);
+        let count = prop::sample::select(vec![1_usize, 40, 100, 128, 129]);
+        let ids = count.prop_flat_map(|count| prop::collection::vec(0..20_usize, count));
         let added = prop_oneof![2 => Just(None), 1 => Just(Some(2)), 1 => Just(Some(100)), 1 => Just(Some(192))];
         let shape = (sizes, added, ids).prop_map(|(sizes, added, ids)| Self { sizes, added, ids });
         drawn(seed, shape.prop_filter("a model that is soon written", |shape| shape.parameters() <= PARAMETERS_MAX))

@@ -43,6 +43,7 @@ pub fn adding(count: usize) -> Value {
     let ids = vec![1; count / parts.len().max(1)];
     let single = [parts, vec![json!({ "Sequence": { "id": "A", "type_id": 0 } })]].concat();
     json!({
+        "normalizer": { "type": "BertNormalizer" },
         "pre_tokenizer": { "type": "BertPreTokenizer" },
         "post_processor": {
             "type": "TemplateProcessing", "single": single,

@@ -2,7 +2,10 @@
 
 use attune::kernel::command::SentenceCommand;
 use attune::kernel::{Command, Kernel};
+use attune::lesson::budget::pieces_max;
+use attune::numerics::model::Readout;
 use attune::pretrained::config::Config;
+use attune::pretrained::load::architecture;
 use serde_json::Value;
 
 use crate::common::models::{adding, shape, without_words, zeros};
@@ -86,4 +89,28 @@ fn a_lesson_s_sentence_that_is_no_word_is_an_issue() {
     assert!(code == Some(1) && told.contains("a text without words"), "{code:?} {told}");
     let (code, told) = lesson("a b");
     assert_eq!(code, Some(0), "{told}");
+}
+
+/// The memory and the time of a sentence are in measure with the model.
+#[test]
+fn a_sentence_is_bounded_only_where_its_model_is_small() {
+    let most = |config: &Config| pieces_max(&architecture(config, Readout::Tied), config.vocabulary);
+    let usual = [
+        ("BERT-base", shape([768, 12, 12, 3072, 512, 30_522])),
+        ("BERT-large", shape([1024, 24, 16, 4096, 512, 30_522])),
+        ("GPT-2", shape([768, 12, 12, 3072, 1024, 50_257])),
+        ("MiniLM", shape([384, 6, 12, 1536, 512, 30_522])),
+        // Larger than what is opened.
+        (
+            "600 million",
+            Config { width: 1024, layers: 28, heads: 16, hidden: 3072, vocabulary: 151_936, ..shape(SMALL) },
+        ),
+        ("a billion", Config { width: 2048, layers: 24, heads: 16, hidden: 8192, vocabulary: 128_256, ..shape(SMALL) }),
+    ];
+    for (name, config) in usual {
+        assert_eq!(most(&config), 128, "{name}");
+    }
+    for sizes in [[32, 128, 32, 1, 128, 20], [128, 128, 128, 1, 128, 20], [256, 8, 256, 1, 128, 20]] {
+        assert!((2..100).contains(&most(&shape(sizes))), "{sizes:?}: {}", most(&shape(sizes)));
+    }
 }

@@ -11,7 +11,9 @@ const Camera = (() => {
   const DISTANCE = [0.08, 40];
   const HOME = { yaw: 0.42, pitch: 0.26 };
   /** Room around the scene at home, across and upwards. */
-  const MARGIN = [1.2, 1.3];
+  const MARGIN = [1.25, 1.3];
+  /** Pixels of a drag by which a flat view that it tilts has its whole perspective. */
+  const TILTED = 200;
   const NEAR_SHARE = 0.02;
   /** How much smaller and larger a disc is seen far away and near. */
   const RADIUS_LIMITS = [0.62, 1.7];
@@ -35,37 +37,34 @@ const Camera = (() => {
     return { right, up, backwards };
   }
 
-  /**
-   * From where to where a scene reaches along a direction: all `certain` points, and most of the `others`. In coarse
-   * steps, so that home does not jitter.
-   */
-  function reach(certain, others, direction) {
-    const [STEP, BEYOND, MOST, SMALLEST] = [0.0625, 0.1, 12, 0.2];
-    const along = others.map((point) => dot(point, direction)).sort((a, b) => a - b);
-    const cut = Math.floor(along.length * BEYOND);
-    let [least, most] = along.length > 0 ? [along[cut], along[along.length - 1 - cut]] : [Infinity, -Infinity];
-    for (const point of certain) {
-      const x = dot(point, direction);
-      least = Math.min(least, x);
-      most = Math.max(most, x);
-    }
+  /** From where to where points reach along a direction. In coarse steps, so that home does not jitter. */
+  function reach(points, direction) {
+    const [STEP, MOST, SMALLEST] = [0.0625, 12, 0.2];
+    const along = points.map((point) => dot(point, direction));
+    let [least, most] = [Math.min(...along), Math.max(...along)];
     if (!(least <= most)) [least, most] = [0, 0];
     const room = Math.max(SMALLEST - (most - least) / 2, 0);
     const step = (x, round) => clamp(round(x / STEP) * STEP, [-MOST, MOST]);
     return [step(least - room, Math.floor), step(most + room, Math.ceil)];
   }
 
-  /** The pose that shows all of a scene as large as the view allows, from a little above; in 2D from the front. */
-  function home({ certain, others }, aspect, isFlat) {
+  /** The pose that shows all points as large as the view allows, from a little above; in 2D from the front. */
+  function home(points, aspect, isFlat) {
     const pose = { yaw: isFlat ? 0 : HOME.yaw, pitch: isFlat ? 0 : HOME.pitch, perspective: isFlat ? 0 : 1 };
     const { right, up, backwards } = directions(pose);
-    const bounds = [right, up, backwards].map((direction) => reach(certain, others, direction));
-    const middle = bounds.map(([least, most]) => (least + most) / 2);
-    const half = bounds.map(([least, most]) => (most - least) / 2);
-    const target = plus(plus(plus([0, 0, 0], right, middle[0]), up, middle[1]), backwards, middle[2]);
     const height = halfHeight(aspect);
-    const seen = Math.max((half[1] * MARGIN[1]) / height, (half[0] * MARGIN[0]) / (height * aspect));
-    return { ...pose, target, distance: clamp(seen + pose.perspective * half[2], DISTANCE) };
+    // The middle along a side, and the depth of the eye from which all is within the slope.
+    const seen = (side, slope) => {
+      const leaning = [0, 1, 2].map((axis) => backwards[axis] * slope * pose.perspective);
+      const [most, least] = [1, -1].map((sign) => reach(points, plus(leaning, side, sign))[1]);
+      return [(most - least) / 2, (most + least) / 2 / slope];
+    };
+    const [x, across] = seen(right, (height * aspect) / MARGIN[0]);
+    const [y, upwards] = seen(up, height / MARGIN[1]);
+    const [far, near] = reach(points, backwards);
+    const z = (far + near) / 2;
+    const target = plus(plus(plus([0, 0, 0], right, x), up, y), backwards, z);
+    return { ...pose, target, distance: clamp(Math.max(across, upwards) - z * pose.perspective, DISTANCE) };
   }
 
   /** The projection of a pose onto a view of `width` by `height`: from a point to its place, or null behind the eye. */
@@ -90,10 +89,12 @@ const Camera = (() => {
     };
   }
 
+  /** Turns around the target. A flat view tilts into space: the longer the drag, the more perspective it has. */
   const orbit = (pose, dx, dy) => ({
     ...pose,
     yaw: (pose.yaw - dx * ORBIT_SPEED) % (2 * Math.PI),
     pitch: clamp(pose.pitch + dy * ORBIT_SPEED, [-PITCH_LIMIT, PITCH_LIMIT]),
+    perspective: Math.min(pose.perspective + Math.hypot(dx, dy) / TILTED, 1),
   });
 
   /** Moves with the pointer: what lies at the target's depth stays under it. */

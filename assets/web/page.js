@@ -244,7 +244,7 @@
     const redraws = [];
     const theme = themes(() => redraws.forEach((redraw) => redraw()));
     theme.show();
-    const stage = Stage.create($("lab-stage"), state);
+    const stage = Stage.create($("lab-stage"), state, (isFlat) => $("stage-flat").setAttribute("aria-pressed", String(isFlat)));
     const sentence = Sentence.create($("lab-sentence"), state);
     const attention = Attention.create($("panel-attention"), state);
     const provenance = Provenance.create($("panel-number"), state);
@@ -258,7 +258,7 @@
     const shows = { "panel-attention": attention.build, "panel-number": provenance.show, "panel-weights": weights.show, "panel-answers": showAnswers };
     const open = tabs(() => Object.keys(shows).forEach((id) => $(id).hidden || shows[id]()));
     redraws.push(stage.request, sentence.look, attention.build, weights.show);
-    $("stage-flat").addEventListener("click", ({ target }) => target.setAttribute("aria-pressed", String(stage.flat())));
+    $("stage-flat").addEventListener("click", stage.flat);
     $("stage-home").addEventListener("click", stage.home);
     $("stage-in").addEventListener("click", () => stage.zoom(90));
     $("stage-out").addEventListener("click", () => stage.zoom(-90));

@@ -37,7 +37,8 @@ const Stage = (() => {
     return { point: (vector) => along(vector, true), arrow: (vector) => along(vector, false) };
   }
 
-  function create(canvas, state) {
+  /** `showFlat` is told whether the picture is flat, whenever that changes. */
+  function create(canvas, state, showFlat) {
     const { data, actions } = state;
     const context = canvas.getContext("2d");
     const { point, arrow } = projector(data);
@@ -90,8 +91,8 @@ const Stage = (() => {
       const sources = (pass.source || []).map((word, i) => ({ label: state.sourceLabels[i], group: data.group_of[word], at: words[word].at }));
       const named = words.filter((word) => word.group !== null || inSentence.has(word.index)).map((word) => word.at);
       const certain = [...named, ...tokens.flatMap((token) => token.stops)];
-      const others = words.filter((word) => word.group === null).map((word) => word.at);
-      scene = { tokens, inSentence, sources, content: { certain, others } };
+      const content = certain.length > 0 ? certain : words.map((word) => word.at);
+      scene = { tokens, inSentence, sources, content };
       if (!isTouched) goHome();
       request();
     }
@@ -156,7 +157,7 @@ const Stage = (() => {
           line(project, [-end, GROUND, x], [end, GROUND, x], Colors.of("grid"), 1);
         }
       }
-      data.projection.names.slice(0, data.projection.explained.length).forEach((_, axis) => {
+      data.projection.names.slice(0, data.projection.shares.length).forEach((_, axis) => {
         const tip = [0, 1, 2].map((i) => (i === axis ? 1 : 0));
         line(project, tip.map((x) => -x), tip, Colors.of(data.projection.ends[axis] ? "ink-faint" : "axis"), 1.4);
       });
@@ -310,9 +311,9 @@ const Stage = (() => {
           }
         }
       }
-      data.projection.names.slice(0, data.projection.explained.length).forEach((name, axis) => {
+      data.projection.names.slice(0, data.projection.shares.length).forEach((name, axis) => {
         const ends = data.projection.ends[axis];
-        const percent = `${Math.round(data.projection.explained[axis] * 100)} %`;
+        const percent = `${Math.round(data.projection.shares[axis] * 100)} %`;
         const tips = ends ? [[-1, ends[0]], [1, `${ends[1]} ${percent}`]] : [[1, `${name} ${percent}`]];
         for (const [sign, text] of tips) {
           const at = project([0, 1, 2].map((i) => (i === axis ? sign : 0)));
@@ -404,6 +405,7 @@ const Stage = (() => {
     const turn = (next) => {
       pose = next;
       isTouched = true;
+      setFlat(pose.perspective === 0);
       request();
     };
 
@@ -454,7 +456,7 @@ const Stage = (() => {
           const zoomed = Camera.zoom(pose, Math.log(Math.max(ratio, 0.01)) * 300, middle, size.width / size.height);
           turn(Camera.pan(zoomed, dx / 2, dy / 2, size.width, size.height));
         } else if (moved > DRAG_MIN) {
-          const isPan = isFlat || event.buttons > 1 || event.shiftKey;
+          const isPan = event.buttons > 1 || event.shiftKey;
           turn(isPan ? Camera.pan(pose, dx, dy, size.width, size.height) : Camera.orbit(pose, dx, dy));
         }
         pointers.set(event.pointerId, [x, y]);
@@ -507,10 +509,15 @@ const Stage = (() => {
       request();
     }
 
+    function setFlat(flat) {
+      if (flat === isFlat) return;
+      isFlat = flat;
+      showFlat(isFlat);
+    }
+
     function flat() {
-      isFlat = !isFlat;
+      setFlat(!isFlat);
       home();
-      return isFlat;
     }
 
     listen();

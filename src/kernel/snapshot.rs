@@ -10,6 +10,7 @@ pub use super::data::space::StaticSpace;
 pub use super::data::token::Token;
 
 use crate::kernel::command::Reference;
+use crate::kernel::data::shares::TokenShares;
 use crate::kernel::notebook::Notebook;
 use crate::kernel::notebook::snapshot::NotebookSnapshot;
 use crate::kernel::persist::saved::SavedModel;
@@ -108,6 +109,10 @@ pub struct ModelSnapshot {
     pub sentence: Arc<SentenceSnapshot>,
     /// The sentence beside it, if there is one.
     pub second: Option<Arc<SecondSentence>>,
+    /// How much of the tokens of both sentences the axes show.
+    pub shares: Arc<TokenShares>,
+    /// The same with each word of the first one a point, where a word has several pieces.
+    pub shares_of_words: Option<Arc<TokenShares>>,
     /// One word in sentences of a list.
     pub senses: Arc<SensesSnapshot>,
     /// The learner's changes of the lesson before it was trained, and the lesson with them.

@@ -43,6 +43,7 @@ pub mod projection;
 pub mod reference;
 pub mod rng;
 pub mod senses;
+pub mod shares;
 pub mod simd;
 pub mod sinks;
 pub mod softmax;

@@ -15,11 +15,7 @@ pub struct Projection {
     /// (3, D), rows of length 1 (zero rows where there are fewer dimensions than axes). At right
     /// angles, but for axes that were chosen.
     axes: Matrix<f32>,
-    /// Share of the variance along each axis, in [0, 1].
-    explained: [f32; AXES],
-    /// Share of it that the axes show together.
-    together: f32,
-    /// Standard deviation of the same vectors along all axes together.
+    /// Standard deviation of the vectors that chose the axes, along all of them together.
     deviation: f32,
     kinds: [Kind; AXES],
 }
@@ -40,7 +36,7 @@ impl Projection {
     pub fn coordinates(width: usize) -> Self {
         let axes = Matrix::from_fn(AXES, width, |axis, j| f32::from(u8::from(axis == j)));
         let kinds = [0, 1, 2].map(Kind::Coordinate);
-        Self { mean: vec![0.0; width], axes, explained: [0.0; AXES], together: 0.0, deviation: 0.0, kinds }
+        Self { mean: vec![0.0; width], axes, deviation: 0.0, kinds }
     }
 
     /// Centred principal components of the rows of `vectors`, largest variance first, each pointing so
@@ -69,7 +65,7 @@ impl Projection {
     /// As [`Self::of_spread`], but for the axes that are chosen: each runs along its
     /// direction, such as from the centre of one group of words to that of another. The others are the
     /// principal components of what the chosen ones leave, at right angles to them; the chosen ones
-    /// stand at whatever angle they have, and their shares of the variance may overlap.
+    /// stand at whatever angle they have.
     ///
     /// `None` if a direction has no length or is not finite.
     ///
@@ -121,29 +117,14 @@ impl Projection {
 
     fn through(mean: &[f64], spread: &Spread, found: Vec<Vec<f64>>, kinds: [Kind; AXES]) -> Self {
         let width = mean.len();
-        let total = spread.total();
-        let share = |direction: &[f64]| {
-            let share = if total > 0.0 { spread.variance_along(direction) / total } else { 0.0 };
-            share.clamp(0.0, 1.0) as f32
-        };
         let mut axes = Matrix::zeros(AXES, width);
-        let mut explained = [0.0; AXES];
-        for (axis, (direction, explained)) in found.iter().zip(&mut explained).enumerate() {
-            *explained = share(direction);
+        for (axis, direction) in found.iter().enumerate() {
             axes.row_mut(axis).iter_mut().zip(direction).for_each(|(to, &x)| *to = x as f32);
         }
         let variance: f64 = found.iter().map(|direction| spread.variance_along(direction)).sum();
-        // Of the space that they span: the shares of axes that are not at right angles do not add up.
-        let together = orthonormal(&found, width).iter().map(|direction| share(direction)).sum::<f32>().min(1.0);
-        Self {
-            mean: mean.iter().map(|&x| x as f32).collect(),
-            axes,
-            explained,
-            together,
-            deviation: variance.max(0.0).sqrt() as f32,
-            kinds,
-        }
+        Self { mean: mean.iter().map(|&x| x as f32).collect(), axes, deviation: variance.max(0.0).sqrt() as f32, kinds }
     }
+
     /// Rows as points, (n, 3).
     ///
     /// # Panics
@@ -199,19 +180,9 @@ impl Projection {
         self.kinds.iter().all(|kind| matches!(kind, Kind::Coordinate(_)))
     }
 
-    /// Share along each axis, in [0, 1], of the variance of the vectors that chose the axes.
-    pub fn explained(&self) -> [f32; AXES] {
-        self.explained
-    }
-
     /// How far the vectors that chose the axes lie from their mean in the picture: its scale.
     pub fn deviation(&self) -> f32 {
         self.deviation
-    }
-
-    /// Share that the axes show together: their sum, where they stand at right angles.
-    pub fn explained_together(&self) -> f32 {
-        self.together
     }
 
     /// All axes stand at right angles: but for what is left out, the picture keeps every angle.
@@ -240,6 +211,7 @@ fn orthonormal<'a>(axes: impl IntoIterator<Item = &'a Vec<f64>>, width: usize) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::numerics::shares::Shares;
 
     /// Most of the variance along x₂, then x₄, x₁, x₃.
     fn cloud() -> Matrix<f32> {
@@ -264,7 +236,6 @@ mod tests {
         for (axis, expected) in [[0., 1., 0., 0.], [0., 0., 0., 1.], [1., 0., 0., 0.]].iter().enumerate() {
             assert_close(projection.axes.row(axis), expected);
         }
-        assert_close(&projection.explained(), &[81.0 / 102.0, 16.0 / 102.0, 4.0 / 102.0]);
     }
 
     #[test]
@@ -278,8 +249,6 @@ mod tests {
             let dot: f32 = rows[a].iter().zip(rows[b]).map(|(a, b)| a * b).sum();
             assert!(dot.abs() < 1e-6, "axes {a} and {b}: {dot}");
         }
-        // aᵀ C a = 0.36 · 81 + 0.64 · 1
-        assert_close(&projection.explained()[1..2], &[29.8 / 102.0]);
         let arrow = projection.direction(&[0.0, 3.0, 4.0, 0.0]);
         assert_close(&arrow, &[0.0, 5.0, 0.0]);
     }
@@ -290,6 +259,7 @@ mod tests {
         let projection = Projection::along(&Spread::of(&cloud()), [Some(&x), Some(&y), Some(&x)]).expect("directions");
         assert_close(projection.axes.row(2), &x);
         assert_close(projection.axes.row(1), &[0.5f32.sqrt(), 0.5f32.sqrt(), 0.0, 0.0]);
+        assert!(!projection.is_orthogonal() && Projection::principal_components(&cloud()).is_orthogonal());
     }
 
     #[test]
@@ -310,23 +280,12 @@ mod tests {
     }
 
     #[test]
-    fn axes_that_are_not_at_right_angles_show_together_what_their_plane_does() {
-        let [x, y] = [[1.0, 0.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0]];
-        let skewed = Projection::along(&Spread::of(&cloud()), [Some(&x), Some(&y), Some(&x)]).expect("directions");
-        assert!(!skewed.is_orthogonal());
-        // The plane of x₁ and x₂.
-        assert!((skewed.explained_together() - 85.0 / 102.0).abs() < 1e-6);
-        let straight = Projection::principal_components(&cloud());
-        assert!(straight.is_orthogonal());
-        assert!((straight.explained_together() - straight.explained().iter().sum::<f32>()).abs() < 1e-6);
-    }
-
-    #[test]
     fn what_varies_only_along_a_chosen_axis_leaves_the_others_at_right_angles() {
         let line = Matrix::from_fn(8, 4, |i, j| if j == 2 { i as f32 } else { 0.0 });
         let along = Projection::along(&Spread::of(&line), [None, Some(&[0.0, 0.0, 1.0, 0.0]), None]).expect("one");
         assert!(along.is_orthogonal());
-        assert_close(&along.explained(), &[0.0, 1.0, 0.0]);
+        let shares = Shares::of_variance(&along, &line).expect("it varies");
+        assert_close(&[0, 1, 2].map(|axis| shares.along(axis)), &[0.0, 1.0, 0.0]);
     }
 
     #[test]
@@ -346,8 +305,9 @@ mod tests {
                 assert!(to.row(row).iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-5 * scale));
             }
             // A turn keeps what is seen, and shares it out anew.
-            let seen = |projection: &Projection| projection.explained().iter().sum::<f32>();
-            assert!((seen(&before) - seen(&after)).abs() < 1e-5 && before.explained() != after.explained());
+            let shares = |projection: &Projection| Shares::of_variance(projection, &vectors).expect("they vary");
+            let (before, after) = (shares(&before), shares(&after));
+            assert!((before.seen(None) - after.seen(None)).abs() < 1e-5 && before.along(0) != after.along(0));
         }
     }
 

@@ -3,21 +3,19 @@
 use std::sync::Arc;
 
 use super::models::Model;
+use super::shares::{LITTLE, StageShares, percent};
 use crate::kernel::command::Axis;
 use crate::kernel::data::space::{ChosenAxis, ScaleNorm};
 use crate::kernel::snapshot::{Snapshot, StaticSpace};
 
-/// Below this share the picture may mislead.
-pub const LITTLE: f32 = 0.5;
-
 #[derive(Clone, Debug, PartialEq)]
 pub struct AxesModel {
     pub rows: Vec<AxisRow>,
-    /// Share of the variance that the axes show together.
-    pub together: f32,
+    /// Share of the variance that 2D shows, and that all axes show; `None` where nothing varies.
+    pub together: Option<[f32; 2]>,
     /// Cautions about the picture: it shows little, or its axes are not at right angles.
     pub warnings: Vec<String>,
-    /// Says whose variance the shares divide.
+    /// Says whose variance the shares divide, and what chose the axes.
     pub about: String,
     /// The lesson's groups, by name.
     pub groups: Vec<String>,
@@ -65,21 +63,22 @@ impl AxesModel {
         let (projection, width) = (&space.projection, space.vectors.cols());
         let dimensions = projection.dimensions();
         let shown = Axis::ALL.into_iter().take(dimensions);
-        let rows = shown.zip(names(space)).zip(projection.explained()).map(|((axis, name), variance)| {
+        let shares = StageShares::of(snapshot).by_axis().map(|(_, shares)| shares);
+        let rows = shown.zip(names(space)).map(|(axis, name)| {
             let chosen = space.basis.chosen[axis.index()].as_ref();
             AxisRow {
                 axis,
                 meaning: chosen.map_or_else(|| meaning(&name), told),
                 name,
-                variance,
+                variance: shares.map_or(0.0, |shares| shares.along(axis.index())),
                 is_changed: chosen != space.own_basis.chosen[axis.index()].as_ref(),
                 chosen: chosen.map(|chosen| (chosen.from.text.clone(), chosen.to.text.clone())),
             }
         });
         let rows: Vec<AxisRow> = rows.collect();
         Some(Self {
-            together: projection.explained_together(),
-            warnings: warnings(space),
+            together: shares.map(|shares| [Some(Axis::Z.index()), None].map(|flat_along| shares.seen(flat_along))),
+            warnings: warnings(space, shares.map(|shares| shares.seen(None))),
             about: about(snapshot),
             scale: space
                 .scale
@@ -93,34 +92,37 @@ impl AxesModel {
     }
 }
 
-fn warnings(space: &StaticSpace) -> Vec<String> {
-    let projection = &space.projection;
-    let together = projection.explained_together();
-    let little = (together < LITTLE).then(|| {
-        let percent = together * 100.0;
-        format!("The axes show only {percent:.0} % of the variance: points that look near may be far.")
+fn warnings(space: &StaticSpace, together: Option<f32>) -> Vec<String> {
+    let little = together.filter(|together| *together < LITTLE).map(|together| {
+        let percent = percent(together);
+        format!("The axes show only {percent} of the variance: points that look near may be far.")
     });
-    let skewed = (!projection.is_orthogonal())
+    let skewed = (!space.projection.is_orthogonal())
         .then(|| "The chosen axes are not at right angles: distances in the picture are distorted.".to_owned());
     little.into_iter().chain(skewed).collect()
 }
 
-/// A sentence on whose variance the shares divide, and on the norm that the picture is seen through, if there is one.
+/// Sentences on whose variance the shares by axis divide, on what chose the axes, and on the norm that the picture is seen
+/// through, if there is one.
 pub fn about(snapshot: &Snapshot) -> String {
     let Some(space) = snapshot.space.as_deref() else { return String::new() };
-    let of = match (&space.basis.fitted, snapshot.lesson.static_embedding.is_pretrained()) {
-        (Some(_), true) => "of the points that were on the stage at the refit, in all layers and without a first token",
-        (Some(_), false) => "of the points that were on the stage at the refit",
-        (None, true) => "of the states of the model's first sentences in all layers, without their first tokens",
-        (None, false) => "of the words that the lesson names",
+    let is_pretrained = snapshot.lesson.static_embedding.is_pretrained();
+    let of = if is_pretrained { "the sentence's outputs without the first token" } else { "all words" };
+    let fitted_to = match (&space.basis.fitted, is_pretrained) {
+        (Some(_), true) => "the points that were on the stage at the refit, in all layers and without a first token",
+        (Some(_), false) => "the points that were on the stage at the refit",
+        (None, true) => "the states of the model's first sentences in all layers, without their first tokens",
+        (None, false) => "the words that the lesson names",
     };
+    let is_fitted = space.basis.chosen.iter().any(Option::is_none) && !space.projection.is_identity();
+    let fitted = if is_fitted { format!(" Axes that nobody chose fit {fitted_to}.") } else { String::new() };
     let is_before_norm = || snapshot.model.as_ref().is_some_and(|model| model.architecture.final_norm);
     let seen = match space.scale() {
         Some(scale) => format!(" {}", seen_through(scale.norm)),
         None if is_before_norm() => format!(" {BEFORE_NORM}"),
         None => String::new(),
     };
-    format!("Shares of the variance {of}, in {} dimensions.{seen}", space.vectors.cols())
+    format!("Shares of the variance of {of}, in {} dimensions.{fitted}{seen}", space.vectors.cols())
 }
 
 const BEFORE_NORM: &str = "Outputs are shown before the final norm; neighbours and answers are read after it.";

@@ -27,6 +27,7 @@ pub fn stage(from: &StageModel, to: &StageModel, share: f32) -> StageModel {
         shared: to.shared.clone(),
         ghosts: to.ghosts.clone(),
         note: to.note.clone(),
+        shares: to.shares.clone(),
         about: to.about.clone(),
         ..*to
     }

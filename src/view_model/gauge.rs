@@ -88,6 +88,11 @@ impl GaugeModel {
         if of_words.is_empty() { query.and_then(|query| self.marks.get(query)).into_iter().collect() } else { of_words }
     }
 
+    /// A word of the sentence moves along the axis.
+    pub fn has_moves(&self) -> bool {
+        self.marks.iter().any(|mark| mark.now != mark.fixed)
+    }
+
     /// The place of a mark in words, for screen readers.
     pub fn said(&self, mark: &GaugeMark) -> String {
         let Self { from, to, .. } = self;

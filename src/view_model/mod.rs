@@ -40,6 +40,7 @@ pub mod search;
 pub mod senses;
 pub mod sentence_arcs;
 pub mod sentences;
+pub mod shares;
 pub mod side;
 pub mod sinks;
 pub mod sketch;

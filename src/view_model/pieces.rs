@@ -156,6 +156,7 @@ impl StageModel {
             word.in_sentence &= wholes.contains(&row);
         }
         self.is_of_words = true;
+        self.shares = self.shares.by_words();
         self
     }
 }

@@ -240,7 +240,7 @@ mod tests {
             note: None,
             groups: Vec::new(),
             axes: Vec::new(),
-            explained: 1.0,
+            shares: Default::default(),
             is_whole: false,
             radius: 1.0,
         }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::models::Model;
 use super::stage::{StageModel, TokenPoint};
 use crate::kernel::data::senses::{MEASURED_MAX, SENSES, SenseList, SenseSentence};
+use crate::kernel::data::shares::TokenShares;
 use crate::kernel::data::token::{word_pieces, written_word};
 use crate::kernel::scene::senses::{MeasuredSenses, Note, SenseRow, SensesSnapshot};
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
@@ -39,6 +40,8 @@ pub struct SensesModel {
     /// The lesson's groups, whose hues come before those of senses.
     groups: usize,
     occurrences: Vec<OccurrenceModel>,
+    /// How much of the occurrences the axes show.
+    shares: Arc<TokenShares>,
 }
 
 /// A sentence of the list.
@@ -164,6 +167,7 @@ impl SensesModel {
             said: part(&layers),
             suggestion: senses.list.is_empty().then(|| suggestion(snapshot, model)).flatten(),
             occurrences: measured.map_or_else(Vec::new, |measured| occurrences(senses, measured)),
+            shares: senses.shares.clone(),
             can_refit: snapshot.space.as_ref().is_some_and(|space| !space.projection.is_identity()),
             groups: snapshot.lesson.groups.len(),
             letters,
@@ -426,6 +430,7 @@ impl StageModel {
         self.shared.clear();
         self.ghosts.clear();
         self.sense_word = Some(senses.word.clone());
+        self.shares.tokens = senses.shares.clone();
         self
     }
 }

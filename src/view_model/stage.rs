@@ -5,12 +5,14 @@ use std::sync::Arc;
 use super::axes::{about, names, short};
 use super::compare::{choose, furthest_first};
 use super::models::Model;
+use super::shares::StageShares;
 use crate::kernel::data::space::ChosenAxis;
 use crate::kernel::data::token::{occurrence, subscript};
 use crate::kernel::scene::second::SharedWord;
 use crate::kernel::snapshot::{Neighbours, Replaced, SentenceSnapshot, Snapshot, StaticSpace, Token};
 use crate::lesson::Recipe;
 use crate::numerics::Matrix;
+use crate::numerics::projection::AXES;
 
 /// Everything the 3D view draws.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,12 +29,11 @@ pub struct StageModel {
     pub shared: Vec<SharedWord>,
     /// Names of the lesson's groups, in the order of their colours.
     pub groups: Vec<String>,
-    /// Names of the axes, with their share of the variance of the words that the lesson names: three, or as many as
-    /// the vectors have dimensions.
+    /// Names of the axes: three, or as many as the vectors have dimensions.
     pub axes: Vec<AxisLabel>,
-    /// Share of the variance that the axes show together.
-    pub explained: f32,
-    /// Whose variance that is, and which norm the picture is seen through.
+    /// How much of what is drawn the axes show.
+    pub shares: StageShares,
+    /// What chose the axes, and which norm the picture is seen through.
     pub about: String,
     /// The axes are the vectors' own dimensions: nothing is projected.
     pub is_whole: bool,
@@ -124,8 +125,6 @@ pub struct GhostPoint {
 #[derive(Clone, Debug, PartialEq)]
 pub struct AxisLabel {
     pub name: String,
-    /// Share of the variance, in [0, 1].
-    pub variance: f32,
     /// The words from which it runs and those to which, where it was chosen.
     pub ends: Option<(String, String)>,
 }
@@ -149,9 +148,20 @@ impl StageModel {
         choose(pairs, query, second).map(|index| &self.shared[index])
     }
 
-    /// An axis runs between two named ends.
-    pub fn has_chosen_axes(&self) -> bool {
-        self.axes.iter().any(|axis| axis.ends.is_some())
+    /// One or two chosen axes are read best in their plane; a third one is seen in space alone.
+    pub fn opens_flat(&self) -> bool {
+        let chosen = self.axes.iter().filter(|axis| axis.ends.is_some()).count();
+        (1..AXES).contains(&chosen)
+    }
+
+    /// Attention moves a point, with the weights in use or with the trained ones. Until there are points, it may.
+    pub fn has_moves(&self) -> bool {
+        let tokens = || self.tokens.iter().chain(&self.second);
+        let is_moved = |token: &TokenPoint| {
+            let ends = [token.end, token.trained_end];
+            ends.iter().chain(&token.between).any(|at| *at != token.static_at)
+        };
+        tokens().next().is_none() || tokens().any(is_moved)
     }
 
     /// Another sentence is shown than before, or what was changed in this one is as trained again.
@@ -194,9 +204,8 @@ impl StageModel {
         let ends = |chosen: &Option<ChosenAxis>| {
             chosen.as_ref().map(|ChosenAxis { from, to }| (short(&from.text), short(&to.text)))
         };
-        let (variance, names) = (space.projection.explained(), names(space));
-        let axes = names.into_iter().zip(variance).zip(&space.basis.chosen).take(space.projection.dimensions());
-        let axes = axes.map(|((name, variance), chosen)| AxisLabel { name, variance, ends: ends(chosen) });
+        let axes = names(space).into_iter().zip(&space.basis.chosen).take(space.projection.dimensions());
+        let axes = axes.map(|(name, chosen)| AxisLabel { name, ends: ends(chosen) });
         let sources = snapshot.model.as_ref().map_or(0, |model| model.architecture.source_blocks.len());
         let points = |sentence: &SentenceSnapshot| {
             let mut tokens = token_points(space, sentence, sources);
@@ -215,7 +224,7 @@ impl StageModel {
                 .map_or_else(Vec::new, |second| furthest_first(&second.shared).into_iter().cloned().collect()),
             groups: snapshot.lesson.groups.iter().map(|group| group.name.clone()).collect(),
             axes: axes.collect(),
-            explained: space.projection.explained_together(),
+            shares: StageShares::of(snapshot),
             about: about(snapshot),
             is_whole: space.projection.is_identity(),
             is_of_words: false,

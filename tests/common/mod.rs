@@ -11,4 +11,5 @@ pub mod models;
 pub mod numerics;
 pub mod program;
 pub mod resaved;
+pub mod shares;
 pub mod snapshots;

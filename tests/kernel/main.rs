@@ -17,4 +17,5 @@ mod retraining;
 mod second_sentence;
 mod senses;
 mod sentence_fields;
+mod shares;
 mod training_history;

@@ -12,3 +12,4 @@ mod forms;
 mod numbers;
 mod pages;
 mod reference_lesson;
+mod shares;

@@ -6,6 +6,7 @@ use attune::kernel::snapshot::Snapshot;
 use attune::kernel::{Command, Kernel, Saved};
 use attune::numerics::Matrix;
 use attune::numerics::params::TensorName;
+use attune::numerics::shares::Shares;
 use attune::quantity::{Quantity, StagePoint};
 use attune::view_model::axes::AxesModel;
 use attune::view_model::path::{By, PathModel};
@@ -160,8 +161,10 @@ fn the_axes_are_fitted_to_every_layer_and_to_no_first_token() {
         for (found, wanted) in space.projection.mean().iter().zip(&mean) {
             assert!((f64::from(*found) - wanted).abs() < 1e-4 * (1.0 + wanted.abs()), "{name}");
         }
-        let explained = f64::from(space.projection.explained()[0]);
-        assert!((explained - along / total).abs() < 1e-4, "{name}: {explained}, not {}", along / total);
+        let width = mean.len();
+        let all = Matrix::from_fn(rows.len(), width, |i, j| rows[i][j] as f32);
+        let share = Shares::of_variance(&space.projection, &all).expect("they vary").along(0);
+        assert!((f64::from(share) - along / total).abs() < 1e-4, "{name}: {share}, not {}", along / total);
         // No other direction shows more: the axis is where they vary most.
         for other in 0..mean.len() {
             let unit: Vec<f32> = (0..mean.len()).map(|j| f32::from(u8::from(j == other))).collect();

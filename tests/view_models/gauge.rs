@@ -1,12 +1,13 @@
 //! Places of words between the two ends of the first axis.
 
-use attune::kernel::command::{Axis, AxisCommand};
+use attune::kernel::command::{Axis, AxisCommand, InterventionCommand};
 use attune::kernel::{Command, Kernel};
 use attune::lesson::schema::AxisEnds;
 use attune::numerics::vectors::centroid;
 use attune::view_model::gauge::GaugeModel;
+use attune::view_model::stage::StageModel;
 
-use crate::common::lessons::{SMALL, changed, kernel};
+use crate::common::lessons::{SMALL, changed, kernel, lesson};
 
 fn with_axis() -> Kernel {
     let ends = || AxisEnds { from: "mineral".to_owned(), to: "animal".to_owned() };
@@ -52,6 +53,31 @@ fn a_gauge_follows_the_axes_and_is_none_without_one() {
     assert_eq!(gauge(&kernel).to, "seal");
     kernel.apply(Command::Axes(AxisCommand::ResetAll));
     assert_eq!(gauge(&kernel).to, "animal");
+}
+
+/// There each word sees itself alone, until the mask is changed.
+#[test]
+fn where_attention_moves_no_word_there_is_no_move_to_show() {
+    let text = r#"Lesson(
+        id: "alone", title: "Alone", seed: 1,
+        corpus: Sentences(["a b c", "c a b"]),
+        static_embedding: Given({"a": [1, 0, 1, 2], "b": [0, 2, 3, 1], "c": [3, 3, 1, 0]}),
+        model: Attention(
+            heads: 1, objective: MaskedWord, projections: false, residual: false, positions: None, max_tokens: 3,
+            mask: Custom([[true, false, false], [false, true, false], [false, false, true]]), steps: 0,
+        ),
+        axes: [Axis(from: "a", to: "b")],
+        sentences: ["a b c"],
+    )"#;
+    let mut kernel = Kernel::trained(lesson(text));
+    let moves = |kernel: &Kernel| {
+        let stage = StageModel::of(&kernel.snapshot()).expect("points");
+        (gauge(kernel).has_moves(), stage.has_moves())
+    };
+    assert_eq!(moves(&kernel), (false, false));
+    kernel.apply(Command::Interventions(InterventionCommand::ToggleMask { query: 1, key: 0 }));
+    assert_eq!(moves(&kernel), (true, true));
+    assert_eq!(moves(&with_axis()), (true, true));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
 use crate::kernel::command::{Axis, AxisCommand, Command};
 use crate::view_model::axes::{AxesModel, AxisRow};
+use crate::view_model::shares::percent;
 
 #[derive(Default)]
 pub struct AxesPanel {
@@ -65,8 +66,10 @@ pub fn axes_ui(ui: &mut Ui, model: &AxesModel, state: &mut AxesPanel, requests: 
         if ui.button(map.text).on_hover_text(map.tooltip).clicked() {
             requests.actions.push(WindowAction::Map.into());
         }
-        let together = format!("together {:.0} %", model.together * 100.0);
-        ui.label(RichText::new(together).color(palette.ink_soft)).on_hover_text(&model.about);
+        if let Some([plane, all]) = model.together {
+            let together = format!("together {}, in 2D {}", percent(all), percent(plane));
+            ui.label(RichText::new(together).color(palette.ink_soft)).on_hover_text(&model.about);
+        }
     });
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;

@@ -8,8 +8,8 @@ use egui::text::{LayoutJob, TextFormat};
 use egui::{Color32, Galley, Painter, Pos2, Rect, Shape, Stroke, StrokeKind};
 
 use crate::app::theme::{self, MARK_CONTRAST, Palette, TEXT_CONTRAST, size};
-use crate::view_model::axes::LITTLE;
 use crate::view_model::search::{Hit, Visibility};
+use crate::view_model::shares::{captions, lines};
 use crate::view_model::stage::{AxisLabel, StageModel};
 
 use super::arrows::axis_end;
@@ -367,12 +367,11 @@ pub fn paint_caption(canvas: &Canvas, old_ghosts: bool) -> Vec<Rect> {
     if rect.width() < CAPTION_MIN.x || rect.height() < CAPTION_MIN.y {
         return written;
     }
-    let is_flat = projected.projection.perspective == 0.0;
     let ink = palette.ink_faint;
-    let (words, exact) = caution(model, is_flat);
-    let whole = set(format!("{words}{exact}"), ink);
+    let mut texts = cautions(projected).into_iter().map(|text| set(text, ink)).collect::<Vec<_>>();
     // A second line would lie over points.
-    line(if whole.rows.len() > 1 { set(words, ink) } else { whole }, ink);
+    let fits = texts.iter().position(|text| text.rows.len() == 1).unwrap_or(texts.len() - 1);
+    line(texts.swap_remove(fits), ink);
     match projected.point_index.lost {
         0 => {}
         1 => line(set("1 point is not shown: a coordinate of it is no number".to_owned(), palette.warn), palette.warn),
@@ -388,30 +387,24 @@ pub fn paint_caption(canvas: &Canvas, old_ghosts: bool) -> Vec<Rect> {
     written
 }
 
-/// Words on how far distances in the picture can be trusted, and those that are left out where there is no room.
-fn caution(model: &StageModel, is_flat: bool) -> (String, &'static str) {
-    const EXACT: &str = " The numbers are exact.";
-    let view = if is_flat { "2D" } else { "3D" };
-    let percent = model.explained * 100.0;
-    match (is_flat, model.is_whole) {
-        (false, true) => ("All there is: the vectors have no more dimensions than the stage.".to_owned(), ""),
-        _ if model.explained < LITTLE => {
-            (format!("{view}, {percent:.0}% of the variance: points that look near may be far apart."), EXACT)
-        }
-        _ => (format!("{view} is a projection; the axes show {percent:.0}% of the variance."), EXACT),
+/// Words on how far distances in the picture can be trusted, the longest first.
+fn cautions(projected: &ProjectedScene) -> Vec<String> {
+    let ProjectedScene { scene: SceneRef { model, .. }, projection, time, .. } = *projected;
+    if projection.perspective > 0.0 && model.is_whole {
+        return vec!["All there is: the vectors have no more dimensions than the stage.".to_owned()];
     }
+    let flat_along = projection.flat_along();
+    captions(&model.shares.shown(time, flat_along), projection.perspective == 0.0)
 }
 
 /// The same at more length, for the pointer.
 pub fn caption_about(model: &StageModel) -> String {
-    let axis = |axis: &AxisLabel| format!("{}: {:.0}% of the variance", axis.name, axis.variance * 100.0);
-    let mut lines: Vec<String> = model.axes.iter().map(axis).collect();
-    lines.push(format!(
-        "Together {:.0}%. Distances here may mislead; every number is of the whole vectors.",
-        model.explained * 100.0
-    ));
-    lines.push(model.about.clone());
-    lines.join("\n")
+    let names: Vec<&str> = model.axes.iter().map(|axis| axis.name.as_str()).collect();
+    let mut all = lines(&model.shares, &names);
+    all.push("Shares of the variance; of moves, shares of their squared lengths.".to_owned());
+    all.push("Distances here may mislead; every number is of the whole vectors.".to_owned());
+    all.push(model.about.clone());
+    all.join("\n")
 }
 
 /// Shape of a mark in the legend.

@@ -214,8 +214,8 @@ struct ProjectionData<'a> {
     names: Vec<String>,
     /// Words from which a chosen axis runs and those to which.
     ends: Vec<Option<(String, String)>>,
-    explained: Vec<f32>,
-    together: f32,
+    /// Of the variance of all words, by axis.
+    shares: Vec<f32>,
 }
 
 #[derive(Serialize)]
@@ -322,7 +322,7 @@ pub fn data(snapshot: &Snapshot) -> Option<String> {
     let stage = StageModel::of(snapshot)?;
     let (architecture, labels) = (&model.architecture, HeadLabels::of(model));
     let blocks = || architecture.numbered_blocks().map(|(_, block)| &block.attention);
-    let projection = &space.projection;
+    let (projection, shares) = (&space.projection, stage.shares.by_axis());
     let data = Data {
         lesson: &snapshot.lesson.id,
         seed: model.made_of.seed,
@@ -348,8 +348,7 @@ pub fn data(snapshot: &Snapshot) -> Option<String> {
             },
             names: names(space),
             ends: stage.axes.iter().map(|axis| axis.ends.clone()).collect(),
-            explained: stage.axes.iter().map(|axis| axis.variance).collect(),
-            together: stage.explained,
+            shares: (0..stage.axes.len()).map(|axis| shares.map_or(0.0, |(_, shares)| shares.along(axis))).collect(),
         },
         radius: stage.radius,
         sentences: &snapshot.lesson.sentences,

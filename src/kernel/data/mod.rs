@@ -6,6 +6,7 @@ pub mod neighbours;
 pub mod progress;
 pub mod senses;
 pub mod sentence;
+pub mod shares;
 pub mod space;
 pub mod token;
 pub mod vocabulary;

@@ -1,6 +1,6 @@
 //! The static vectors and the axes that they are drawn along.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::word_group::WordGroup;
 use crate::lesson::schema::{AxisEnds, Lesson};
@@ -9,6 +9,7 @@ use crate::numerics::lens::{Lens, Sight};
 use crate::numerics::model::Architecture;
 use crate::numerics::params::Parameters;
 use crate::numerics::projection::{AXES, Projection};
+use crate::numerics::shares::Shares;
 use crate::numerics::spread::Spread;
 use crate::numerics::vectors::centroid;
 
@@ -32,6 +33,8 @@ pub struct StaticSpace {
     pub own_projection: Projection,
     /// `E` in the basis, (V, 3)
     pub points: Matrix<f32>,
+    /// Shares of the variance of the whole vocabulary that the axes show, once they were asked for.
+    pub shares: OnceLock<Option<Shares>>,
     /// Index into [`Lesson::groups`] of each word that belongs to one.
     pub group_of: Vec<Option<usize>>,
 }
@@ -70,6 +73,11 @@ impl StaticSpace {
     /// Some words as they are seen, before the axes.
     pub fn seen(&self, words: &Matrix<f32>) -> Matrix<f32> {
         self.scale().map_or_else(|| words.clone(), |scale| scale.lens.see(words))
+    }
+
+    /// Shares of the variance of the whole vocabulary that the axes show; worked out when they are first asked for.
+    pub fn shares(&self) -> Option<Shares> {
+        *self.shares.get_or_init(|| Shares::of_variance(&self.projection, &self.seen(&self.vectors)))
     }
 
     /// The centre of some words as they are seen.

@@ -21,6 +21,7 @@ use crate::kernel::data::space::StaticSpace;
 use crate::kernel::model::retraining::EmbeddedCorpus;
 use crate::kernel::scene::second::SecondSentence;
 use crate::kernel::scene::sentence::Sentence;
+use crate::kernel::scene::shares::SharesOf;
 use crate::kernel::scene::{Scene, SecondState, SensesState, SentenceState};
 use crate::kernel::snapshot::{CheckpointsSnapshot, LookSnapshot, ModelSnapshot, Replaced, TrainingSnapshot};
 use crate::kernel::training::Training;
@@ -261,8 +262,14 @@ impl LessonModel {
         let (model, network) = (training.model(), &training.trainer().model);
         let sentence = scene.run(network, model.live(), model.trained());
         let second = scene.run_second(network, model.live(), model.trained());
+        let leaves_first_out = self.pretrained.is_some();
+        let shares = SharesOf { space: &self.space, model: network, parameters: model.live(), leaves_first_out };
+        let of_tokens = Arc::new(shares.tokens(&sentence, second.as_deref()));
+        let of_words = shares.words(&sentence, second.as_deref()).map(Arc::new);
         let second = second.map(|second| Arc::new(SecondSentence::of(&self.space, &sentence, second)));
         ModelSnapshot {
+            shares: of_tokens,
+            shares_of_words: of_words,
             architecture: network.architecture.clone(),
             parameters: model.live().clone(),
             trained: model.trained().clone(),

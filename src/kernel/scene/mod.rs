@@ -10,9 +10,10 @@ pub mod reading;
 pub mod second;
 pub mod senses;
 pub mod sentence;
+pub mod shares;
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use self::interventions::check_temperature;
 use crate::kernel::command::{HeadSetting, PatchPlace};
@@ -181,7 +182,7 @@ impl Scene {
         (basis, projection): (Basis, Projection),
     ) -> (Basis, Projection) {
         let now = Arc::make_mut(space);
-        now.points = now.points_in(&basis, &projection);
+        (now.points, now.shares) = (now.points_in(&basis, &projection), OnceLock::new());
         let before = (std::mem::replace(&mut now.basis, basis), std::mem::replace(&mut now.projection, projection));
         self.space = space.clone();
         let again = |frame: &SentenceFrame| SentenceFrame::new(frame.sentence.clone(), space, self.rewriter.as_ref());

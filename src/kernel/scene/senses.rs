@@ -8,16 +8,18 @@ use std::sync::Arc;
 
 use crate::kernel::data::progress::Progress;
 use crate::kernel::data::senses::{MEASURED_MAX, SenseList, SenseSentence};
+use crate::kernel::data::shares::TokenShares;
 use crate::kernel::data::space::StaticSpace;
 use crate::kernel::data::token::{PieceText, Token, word_pieces, written_word};
-use crate::kernel::scene::sentence::{Sentence, SentenceFrame, sight};
+use crate::kernel::scene::sentence::{Sentence, SentenceFrame, lens, sight};
+use crate::kernel::scene::shares::middles;
 use crate::lesson::issue::shorten;
 use crate::lesson::schema::Lesson;
 use crate::lesson::text::tokenize;
 use crate::nearest::nearest;
 use crate::numerics::Matrix;
 use crate::numerics::attention::Mask;
-use crate::numerics::lens::Sight;
+use crate::numerics::lens::{Lens, Sight};
 use crate::numerics::model::activations::Interventions;
 use crate::numerics::model::{Activations, AttentionModel, Sequences};
 use crate::numerics::params::Parameters;
@@ -38,6 +40,8 @@ pub struct SensesSnapshot {
     pub measured: Option<Arc<MeasuredSenses>>,
     /// The occurrences in the basis of the picture, (n, 3): at their static places, and behind each layer.
     pub points: Arc<[Matrix<f32>]>,
+    /// How much of the occurrences the axes show.
+    pub shares: Arc<TokenShares>,
     /// Whether it is of this list and these weights.
     pub is_current: bool,
     /// Sentences that have run, and those that are to.
@@ -263,7 +267,8 @@ impl Senses {
         let has_run =
             |(_, read, _): &(usize, &Arc<ReadText>, _)| self.run.as_ref().is_some_and(|run| run.of(read).is_some());
         let done = if is_current { of } else { self.found().filter(has_run).count() };
-        let points = self.measured.as_ref().filter(|_| self.is_on).map(|measured| measured.points(with));
+        let shown = self.measured.as_ref().filter(|_| self.is_on);
+        let points = shown.map(|measured| measured.points(with));
         SensesSnapshot {
             list: self.list.clone(),
             is_on: self.is_on,
@@ -271,6 +276,7 @@ impl Senses {
             rows: self.rows.clone(),
             measured: self.measured.clone(),
             points: points.unwrap_or_default().into(),
+            shares: Arc::new(shown.map(|measured| measured.shares(with)).unwrap_or_default()),
             is_current,
             progress: Progress { done, of },
         }
@@ -408,6 +414,20 @@ impl MeasuredSenses {
         let layers = (0..layers).map(layer).collect();
         let (parameters, interventions) = (run.parameters.clone(), run.interventions.clone());
         Self { list: list.clone(), parameters, interventions, occurrences, layers }
+    }
+
+    /// How much of the occurrences the axes show, each in the middle of its pieces.
+    fn shares(&self, with: &SenseModel) -> TokenShares {
+        let SenseModel { space, model, .. } = *with;
+        let behind = lens(space, model, &self.parameters);
+        let pieces: Vec<Range<usize>> = self.occurrences.iter().map(|of| of.pieces.clone()).collect();
+        let of_layer = |(layer, of): (usize, &SenseLayer)| {
+            let seen =
+                if layer == 0 { space.seen(&of.pieces) } else { Lens::see_through(behind.as_ref(), of.pieces.clone()) };
+            middles(&seen, &pieces)
+        };
+        let stops: Vec<Matrix<f32>> = self.layers.iter().enumerate().map(of_layer).collect();
+        TokenShares::of(&space.projection, &stops)
     }
 
     /// The occurrences in the basis, each in the middle of its pieces, as the words of a sentence are.

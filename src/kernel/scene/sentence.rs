@@ -290,7 +290,7 @@ pub(super) fn sight<'a>(
 }
 
 /// The norm in front of the picture.
-fn lens(space: &StaticSpace, model: &AttentionModel<f32>, parameters: &Parameters<f32>) -> Option<Lens> {
+pub(super) fn lens(space: &StaticSpace, model: &AttentionModel<f32>, parameters: &Parameters<f32>) -> Option<Lens> {
     Layers { model, parameters, scale: space.scale() }.lens()
 }
 

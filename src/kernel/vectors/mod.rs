@@ -4,7 +4,7 @@ pub mod examples;
 pub mod loading;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::kernel::data::progress::Progress;
 use crate::kernel::data::space::{Basis, ScaleNorm, SharedScale, StaticSpace};
@@ -177,6 +177,7 @@ impl SpaceTrainer {
             own_projection: undecided.clone(),
             projection: undecided,
             points: Matrix::zeros(0, AXES),
+            shares: OnceLock::new(),
             own_basis: basis.clone(),
             basis,
             group_of,
@@ -264,7 +265,7 @@ pub fn turned(space: StaticSpace, like: &StaticSpace, lesson: &Lesson) -> Static
     let turn = turn_between(&rows(&space.points, &from), &rows(&like.points, &to));
     let projection = space.projection.turned(&Spread::of(&rows(&space.vectors, &chosen)), &turn);
     let (points, own_projection) = (projection.points(&space.vectors), projection.clone());
-    StaticSpace { points, projection, own_projection, ..space }
+    StaticSpace { points, projection, own_projection, shares: OnceLock::new(), ..space }
 }
 
 fn rows(of: &Matrix<f32>, chosen: &[usize]) -> Matrix<f32> {

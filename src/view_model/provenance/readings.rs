@@ -10,6 +10,7 @@ use crate::numerics::params::{TensorId, TensorName};
 use crate::quantity::{Entry, Quantity, StagePoint, latex};
 use crate::view_model::axes::{self, seen_through};
 use crate::view_model::reader::Reader;
+use crate::view_model::shares::{StageShares, percent};
 
 impl Reader<'_> {
     pub(super) fn parameter(&self, tensor: TensorId, row: usize, col: usize) -> Option<Explanation> {
@@ -94,16 +95,12 @@ impl Reader<'_> {
             Term(vec![x, Factor::One(along)])
         };
         let terms: Vec<Term> = seen.into_iter().enumerate().map(term).collect();
-        let share = 100.0 * projection.explained().get(axis)?;
         let name = axes::names(self.space).into_iter().nth(axis)?;
-        let of = match (&self.space.basis.fitted, &self.model.pretrained) {
-            (Some(_), _) => "the vectors it was fitted to",
-            (None, Some(_)) => "the states of all layers in the model's first sentences",
-            (None, None) => "the static vectors",
-        };
-        let note = format!(
-            "The axis {name} is the same for static and contextual places, and holds {share:.0} % of the variance of {of}."
-        );
+        let by_axis = StageShares::of(self.snapshot).by_axis();
+        let share = by_axis.map_or_else(String::new, |(of, shares)| {
+            format!(", and holds {} of the {of}' variance", percent(shares.along(axis)))
+        });
+        let note = format!("The axis {name} is the same for static and contextual places{share}.");
         Some((
             "p = \\sum_d (x_d - \\bar{x}_d) \\, u_d".to_owned(),
             Worked::Sum(terms),

@@ -194,6 +194,11 @@ pub fn is_silent(snapshot: &Snapshot, head: usize) -> bool {
 }
 
 impl WalkModel {
+    /// The query, where it is a word of the source.
+    pub fn source_query(&self) -> Option<usize> {
+        (self.query_side == Side::Source).then_some(self.focus.query)
+    }
+
     /// `None` until there is a model, and where it has no such head or query.
     pub fn of(snapshot: &Snapshot, focus: Focus) -> Option<Self> {
         let writer = Writer::of(snapshot, focus)?;

@@ -8,6 +8,7 @@ use attune::numerics::optimiser::{Optimiser, OptimiserConfig};
 use attune::numerics::params::{Parameters, TensorName};
 use attune::numerics::positions::sinusoidal;
 use attune::numerics::projection::Projection;
+use attune::numerics::shares::Shares;
 use serde_json::Value;
 
 use super::{EXACT, Fixture, SINGLE, assert_close, cast};
@@ -127,5 +128,6 @@ fn principal_components_agree() {
     let cloud = cast::<f32>(&case["cloud"]);
     let projection = Projection::principal_components(&cloud);
     assert_close("points", projection.points(&cloud).flat(), &case["points"], SINGLE);
-    assert_close("explained", &projection.explained(), &case["explained"], SINGLE);
+    let shares = Shares::of_variance(&projection, &cloud).expect("a cloud");
+    assert_close("explained", &[0, 1, 2].map(|axis| shares.along(axis)), &case["explained"], SINGLE);
 }

@@ -1,0 +1,184 @@
+//! The share of vectors that the axes of a picture show: of their variance, or of the squared lengths of arrows.
+//!
+//! With the axes `u_a` and the rows `x_i` less their mean (arrows: as they are), what is seen is in the products
+//! `M = Σ_i (x_i · u_a)(x_i · u_b)`. Axes may be at any angle: what two or three of them show together is the part of the
+//! rows in the space that they span, `Σ_b bᵀ M b` over an orthonormal basis of it.
+
+use super::Matrix;
+use super::projection::{AXES, Projection};
+
+/// Shares in [0, 1] that the axes of a picture show.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shares {
+    axes: [f32; AXES],
+    /// Of the plane of the other two axes.
+    planes: [f32; AXES],
+    space: f32,
+}
+
+/// Products of the axes with each other, or of what lies along them.
+type Products = [[f64; AXES]; AXES];
+
+/// Squares below this share of those that they come from are rounding.
+const ROUNDING: f64 = 1e-12;
+
+impl Shares {
+    /// Shares of the variance of some rows; `None` where they are one point, or not finite.
+    ///
+    /// # Panics
+    /// If the rows are not as wide as the axes.
+    pub fn of_variance(projection: &Projection, rows: &Matrix<f32>) -> Option<Self> {
+        let count = rows.rows() as f64;
+        let mut mean = vec![0.0; rows.cols()];
+        for row in 0..rows.rows() {
+            mean.iter_mut().zip(rows.row(row)).for_each(|(mean, x)| *mean += f64::from(*x) / count);
+        }
+        Self::about(projection, rows, &mean)
+    }
+
+    /// Shares of the squared lengths of some arrows; `None` where none has a length, or one is not finite.
+    ///
+    /// # Panics
+    /// If the arrows are not as wide as the axes.
+    pub fn of_arrows(projection: &Projection, arrows: &Matrix<f32>) -> Option<Self> {
+        Self::about(projection, arrows, &vec![0.0; arrows.cols()])
+    }
+
+    fn about(projection: &Projection, rows: &Matrix<f32>, origin: &[f64]) -> Option<Self> {
+        assert_eq!(rows.cols(), projection.mean().len(), "shares: rows of width {}", rows.cols());
+        let axes: [&[f32]; AXES] = std::array::from_fn(|axis| projection.axis(axis));
+        let (mut total, mut whole) = (0.0, 0.0);
+        let mut products = Products::default();
+        for row in 0..rows.rows() {
+            let mut along = [0.0; AXES];
+            for (j, (x, origin)) in rows.row(row).iter().zip(origin).enumerate() {
+                let (x, off) = (f64::from(*x), f64::from(*x) - origin);
+                (whole, total) = (whole + x * x, total + off * off);
+                along.iter_mut().zip(axes).for_each(|(along, axis)| *along += off * f64::from(axis[j]));
+            }
+            products = from_pairs(|a, b| products[a][b] + along[a] * along[b]);
+        }
+        if !(total.is_finite() && total > ROUNDING * whole) {
+            return None;
+        }
+        let angles = from_pairs(|a, b| axes[a].iter().zip(axes[b]).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum());
+        // A picture that was turned has the lengths of the one before: of few dimensions, its axes are shorter than 1.
+        let seen = |chosen: &[usize]| match projection.is_turned() {
+            true => chosen.iter().map(|axis| products[*axis][*axis]).sum(),
+            false => within(chosen, &angles, &products),
+        };
+        let share = |chosen: &[usize]| (seen(chosen) / total).clamp(0.0, 1.0) as f32;
+        Some(Self {
+            axes: [0, 1, 2].map(|axis| share(&[axis])),
+            planes: [[1, 2], [0, 2], [0, 1]].map(|others| share(&others)),
+            space: share(&[0, 1, 2]),
+        })
+    }
+
+    /// The share that an axis shows by itself; those of axes that are not at right angles overlap.
+    ///
+    /// # Panics
+    /// If there is no such axis.
+    pub fn along(&self, axis: usize) -> f32 {
+        self.axes[axis]
+    }
+
+    /// The share that all axes show together, or, in a flat picture that looks along an axis, the two others.
+    ///
+    /// # Panics
+    /// If there is no such axis.
+    pub fn seen(&self, flat_along: Option<usize>) -> f32 {
+        flat_along.map_or(self.space, |axis| self.planes[axis])
+    }
+}
+
+fn from_pairs(of: impl Fn(usize, usize) -> f64) -> Products {
+    std::array::from_fn(|a| std::array::from_fn(|b| of(a, b)))
+}
+
+/// Squared lengths of the parts of the rows in the space of some axes (Gram and Schmidt).
+fn within(chosen: &[usize], angles: &Products, products: &Products) -> f64 {
+    let inner = |of: &Products, a: &[f64; AXES], b: &[f64; AXES]| -> f64 {
+        (0..AXES).flat_map(|i| (0..AXES).map(move |j| (i, j))).map(|(i, j)| a[i] * of[i][j] * b[j]).sum()
+    };
+    let mut basis: Vec<[f64; AXES]> = Vec::new();
+    for &axis in chosen {
+        let mut rest: [f64; AXES] = std::array::from_fn(|i| f64::from(u8::from(i == axis)));
+        for other in &basis {
+            let along = inner(angles, &rest, other);
+            rest = std::array::from_fn(|i| rest[i] - along * other[i]);
+        }
+        let square = inner(angles, &rest, &rest);
+        // Single precision leaves as much of an axis that another one repeats; an axis of no length spans nothing.
+        if square > f64::from(f32::EPSILON) {
+            basis.push(rest.map(|x| x / square.sqrt()));
+        }
+    }
+    basis.iter().map(|direction| inner(products, direction, direction)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numerics::spread::Spread;
+
+    /// Variances 4, 81, 1 and 16 along the four dimensions.
+    fn cloud() -> Matrix<f32> {
+        let deviations = [2.0, 9.0, 1.0, 4.0];
+        Matrix::from_fn(64, 4, |i, j| if (i >> j) & 1 == 1 { deviations[j] } else { -deviations[j] } + 10.0)
+    }
+
+    #[track_caller]
+    fn assert_close(found: f32, expected: f32) {
+        assert!((found - expected).abs() < 1e-6, "{found}, not {expected}");
+    }
+
+    #[test]
+    fn a_flat_picture_shows_the_variance_of_two_axes() {
+        let shares = Shares::of_variance(&Projection::principal_components(&cloud()), &cloud()).expect("a cloud");
+        for (axis, expected) in [81.0, 16.0, 4.0].into_iter().enumerate() {
+            assert_close(shares.along(axis), expected / 102.0);
+            assert_close(shares.seen(Some(axis)), (101.0 - expected) / 102.0);
+        }
+        assert_close(shares.seen(None), 101.0 / 102.0);
+    }
+
+    #[test]
+    fn axes_at_any_angle_show_together_what_the_space_that_they_span_does() {
+        let [x, y] = [[1.0, 0.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0]];
+        let skewed = Projection::along(&Spread::of(&cloud()), [Some(&x), Some(&y), Some(&x)]).expect("directions");
+        let shares = Shares::of_variance(&skewed, &cloud()).expect("a cloud");
+        assert_close(shares.along(1), 42.5 / 102.0);
+        assert_close(shares.seen(None), 85.0 / 102.0);
+        assert_close(shares.seen(Some(2)), 85.0 / 102.0);
+        assert_close(shares.seen(Some(1)), 4.0 / 102.0);
+    }
+
+    #[test]
+    fn arrows_count_by_their_squared_lengths_and_not_from_their_mean() {
+        let same = Matrix::from_fn(3, 4, |_, j| [3.0, 0.0, 0.0, 4.0][j]);
+        let shares = Shares::of_arrows(&Projection::coordinates(4), &same).expect("lengths");
+        assert_close(shares.along(0), 9.0 / 25.0);
+        assert_close(shares.seen(None), 9.0 / 25.0);
+        assert_eq!(Shares::of_variance(&Projection::coordinates(4), &same), None, "they are one point");
+        assert_eq!(Shares::of_arrows(&Projection::coordinates(4), &Matrix::zeros(2, 4)), None);
+    }
+
+    #[test]
+    fn what_is_no_number_has_no_share() {
+        for entry in [f32::NAN, f32::INFINITY] {
+            let rows = Matrix::from_fn(2, 4, |i, j| if (i, j) == (1, 2) { entry } else { 1.0 });
+            assert_eq!(Shares::of_variance(&Projection::coordinates(4), &rows), None);
+            assert_eq!(Shares::of_arrows(&Projection::coordinates(4), &rows), None);
+        }
+        let far = Matrix::from_fn(2, 4, |i, _| if i == 0 { f32::MAX } else { -f32::MAX });
+        assert_close(Shares::of_variance(&Projection::coordinates(4), &far).expect("finite").seen(None), 0.75);
+    }
+
+    #[test]
+    fn an_axis_without_length_shows_nothing() {
+        let flat = Matrix::from_fn(8, 2, |i, j| (i * i * (j + 1)) as f32);
+        let shares = Shares::of_variance(&Projection::principal_components(&flat), &flat).expect("it varies");
+        assert_eq!((shares.along(2), shares.seen(None), shares.seen(Some(2))), (0.0, 1.0, 1.0));
+    }
+}

@@ -25,6 +25,7 @@ use attune::kernel::Command;
 use attune::kernel::Worker;
 use attune::lesson::Recipe;
 use attune::view_model::search::Emphasis;
+use attune::view_model::shares::StageShares;
 use attune::view_model::stage::{AxisLabel, StageModel, WordPoint};
 use bevy::app::App;
 use bevy::math::Vec2;
@@ -71,8 +72,8 @@ fn scene(count: usize) -> StageModel {
         ghosts: Vec::new(),
         note: None,
         groups: ["a", "b", "c", "d"].map(str::to_owned).to_vec(),
-        axes: ["PC1", "PC2", "PC3"].map(|name| AxisLabel { name: name.to_owned(), variance: 0.2, ends: None }).to_vec(),
-        explained: 0.6,
+        axes: ["PC1", "PC2", "PC3"].map(|name| AxisLabel { name: name.to_owned(), ends: None }).to_vec(),
+        shares: StageShares::default(),
         is_whole: false,
         radius: 1.0,
     }

@@ -60,7 +60,7 @@ pub fn show(snapshot: Arc<Snapshot>, scene: &mut Scene, stage: &mut StageScene, 
     scene.show(snapshot.clone());
     let tokens = stage.take_points(scene);
     view.selection.keep_query_below(tokens);
-    view.selection.keep_head_below(snapshot.model.as_ref().map_or(1, |model| model.architecture.heads()));
+    view.selection.set_heads(snapshot.model.as_ref().map_or(1, |model| model.architecture.heads()));
     stage.follow(scene, view);
     stage.begin_glide(before.as_deref(), &snapshot);
 }

@@ -1,5 +1,6 @@
 //! A model's folder, opened: its shape and its tokenizer. The weights are read later, by [`super::load`].
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -174,13 +175,16 @@ fn shown(tokenizer: &Tokenizer, id: u32) -> String {
     if text.is_empty() { piece.to_owned() } else { text.to_owned() }
 }
 
-/// `ORG/NAME` of a folder in the cache, else the folder's name.
+/// `ORG/NAME` of a folder in the cache, else the name of the folder, or of the one that it is in where its own name would
+/// fit any model.
 fn name(path: &Path) -> String {
+    const OF_ANY: [&str; 5] = ["model", "models", "checkpoint", "weights", "onnx"];
     let whole = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let parts = whole.ancestors().filter_map(|folder| folder.file_name()?.to_str());
-    let in_cache = parts.filter_map(|part| part.strip_prefix("models--")).next();
-    let own = || whole.file_name().map_or_else(|| "model".to_owned(), |name| name.to_string_lossy().into_owned());
-    in_cache.map_or_else(own, |name| name.replace("--", "/"))
+    let parts = || whole.ancestors().filter_map(|folder| folder.file_name());
+    let in_cache = parts().filter_map(|part| part.to_str()?.strip_prefix("models--")).next();
+    let of_any = |part: &OsStr| OF_ANY.iter().any(|name| part.eq_ignore_ascii_case(name));
+    let own = || parts().find(|part| !of_any(part)).map_or("model".into(), OsStr::to_string_lossy);
+    in_cache.map_or_else(|| own().into_owned(), |name| name.replace("--", "/"))
 }
 
 fn tokenizer(folder: &Path) -> Result<Option<Tokenizer>, Refusal> {

@@ -5,22 +5,23 @@ use std::sync::Arc;
 
 use attune::app::stage::bar::bar_ui;
 use attune::app::stage::camera::CameraRig;
-use attune::app::stage::keys::keys;
+use attune::app::stage::keys::{keys, leave};
 use attune::app::stage::point_index::PointIndex;
 use attune::app::stage::points::{extent, instances, scaled};
 use attune::app::stage::projected::{ProjectedScene, SceneRef, SeenPoint};
 use attune::app::stage::timeline::timeline_ui;
-use attune::app::stage::view::{Hit, StageControls, picture_ui};
+use attune::app::stage::view::{Hit, StageControls, picture_ui, stage_id};
 use attune::app::stage::{arrows, labels};
 use attune::app::theme::Palette;
 use attune::app::theme::{self, fonts};
 use attune::app::view::ViewState;
 use attune::view_model::search::{Choice, Emphasis};
+use attune::view_model::shares::StageShares;
 use attune::view_model::stage::{AxisLabel, StageModel, TokenPoint, WordPoint, reach};
 use attune::view_model::walk::route::RouteModel;
 use attune::view_model::walk::{Focus, Step, WalkModel};
 use bevy::math::{Vec2, Vec3};
-use egui::{Context, Event, Key, Modifiers, Pos2, RawInput, Rect, TextureId, Ui, UiBuilder, pos2, vec2};
+use egui::{Context, Event, Key, Modifiers, PointerButton, Pos2, RawInput, Rect, TextureId, Ui, UiBuilder, pos2, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -68,8 +69,8 @@ fn model(words: Vec<WordPoint>, tokens: Vec<TokenPoint>) -> StageModel {
         ghosts: Vec::new(),
         note: None,
         groups: vec!["fruit".to_owned()],
-        axes: ["PC1", "PC2", "PC3"].map(|name| AxisLabel { name: name.to_owned(), variance: 0.3, ends: None }).to_vec(),
-        explained: 0.9,
+        axes: ["PC1", "PC2", "PC3"].map(|name| AxisLabel { name: name.to_owned(), ends: None }).to_vec(),
+        shares: StageShares::default(),
         about: String::new(),
         is_of_words: false,
         hides_table: false,
@@ -124,19 +125,87 @@ fn hover(harness: &mut Harness, at: Pos2) {
     harness.run_steps(3);
 }
 
+/// Clicks, or drags by so far.
+fn drag(harness: &mut Harness, at: Pos2, by: egui::Vec2, button: PointerButton) {
+    const STEPS: i32 = 10;
+    hover(harness, at);
+    harness.event(Event::PointerButton { pos: at, button, pressed: true, modifiers: Modifiers::NONE });
+    harness.run_steps(1);
+    for step in 1..=STEPS {
+        harness.event(Event::PointerMoved(at + by * (step as f32 / STEPS as f32)));
+        harness.run_steps(1);
+    }
+    harness.event(Event::PointerButton { pos: at + by, button, pressed: false, modifiers: Modifiers::NONE });
+    harness.run_steps(2);
+}
+
+fn click(harness: &mut Harness, at: Pos2) {
+    drag(harness, at, egui::Vec2::ZERO, PointerButton::Primary);
+}
+
 #[test]
-fn keys_move_the_camera_while_the_pointer_is_over_the_stage() {
+fn a_left_drag_turns_the_stage_also_from_2d_and_others_pan_it() {
+    let (mut harness, shared) = stage();
+    let rig = || shared.borrow().0.rig.clone();
+    shared.borrow_mut().0.rig.open(true);
+    harness.run_steps(2);
+    let flat = rig().pose;
+    for button in [PointerButton::Secondary, PointerButton::Middle] {
+        let before = rig().pose.target;
+        drag(&mut harness, ON_STAGE, vec2(40.0, -30.0), button);
+        assert!(rig().is_flat() && rig().pose.target != before, "{button:?} pans");
+    }
+    let panned = rig().pose.target;
+    drag(&mut harness, ON_STAGE, vec2(120.0, -60.0), PointerButton::Primary);
+    let tilted = rig().pose;
+    assert!(!rig().is_flat() && tilted.yaw < flat.yaw && tilted.pitch < flat.pitch, "{tilted:?}");
+    assert_eq!((tilted.target, tilted.distance), (panned, flat.distance));
+    press(&mut harness, Modifiers::NONE, Key::Num2);
+    assert!(!rig().is_flat(), "a drag is no click: the keyboard is elsewhere");
+    harness.get_by_label("2D").click();
+    harness.run_steps(3);
+    assert_eq!((rig().pose.perspective, rig().pose.yaw, rig().pose.pitch), (0.0, 0.0, 0.0));
+    assert_eq!((rig().pose.target, rig().pose.distance), (panned, flat.distance));
+}
+
+#[test]
+fn the_stage_has_the_keys_from_a_click_on_it_to_one_elsewhere_wherever_the_pointer_is() {
     let (mut harness, shared) = stage();
     let pose = || shared.borrow().0.rig.pose;
     let none = Modifiers::NONE;
-
     let before = pose();
-    hover(&mut harness, pos2(100.0, 10.0));
-    press(&mut harness, none, Key::ArrowLeft);
-    press(&mut harness, none, Key::X);
-    assert_eq!(pose(), before, "the pointer is elsewhere");
-
     hover(&mut harness, ON_STAGE);
+    for key in [Key::ArrowDown, Key::Num2, Key::X] {
+        press(&mut harness, none, key);
+        assert_eq!(pose(), before, "{key:?}: the mouse was only put aside");
+    }
+    click(&mut harness, ON_STAGE);
+    hover(&mut harness, pos2(100.0, 10.0));
+    press(&mut harness, none, Key::ArrowDown);
+    assert!(pose().pitch < before.pitch);
+    press(&mut harness, none, Key::Escape);
+    let left = pose();
+    press(&mut harness, none, Key::ArrowDown);
+    assert_eq!(pose(), left, "Esc leaves the stage");
+    click(&mut harness, ON_STAGE);
+    let area = Rect::from_min_size(pos2(0.0, 100.0), SIZE);
+    let ctx = harness.ctx.clone();
+    assert_eq!(ctx.memory(|memory| memory.focused()), Some(stage_id()));
+    harness.event(Event::PointerMoved(pos2(300.0, 70.0)));
+    let (button, modifiers) = (PointerButton::Primary, none);
+    harness.event(Event::PointerButton { pos: pos2(300.0, 70.0), button, pressed: true, modifiers });
+    harness.step();
+    leave(&ctx, area);
+    assert_eq!(ctx.memory(|memory| memory.focused()), None, "a click on nothing leaves the stage too");
+}
+
+#[test]
+fn keys_move_the_camera_of_a_stage_that_was_clicked() {
+    let (mut harness, shared) = stage();
+    let pose = || shared.borrow().0.rig.pose;
+    let none = Modifiers::NONE;
+    click(&mut harness, ON_STAGE);
+    let before = pose();
     press(&mut harness, none, Key::ArrowRight);
     assert!(pose().yaw > before.yaw && pose().target == before.target, "the camera goes right");
     press(&mut harness, none, Key::ArrowUp);
@@ -153,15 +222,17 @@ fn keys_move_the_camera_while_the_pointer_is_over_the_stage() {
     press(&mut harness, none, Key::Num2);
     assert!(shared.borrow().0.rig.is_flat());
     let flat = pose();
+    press(&mut harness, Modifiers::SHIFT, Key::ArrowRight);
+    assert!(pose().yaw == flat.yaw && pose().target != flat.target, "Shift pans in 2D too");
     press(&mut harness, none, Key::ArrowRight);
-    assert!(pose().yaw == flat.yaw && pose().target != flat.target, "in 2D arrows pan");
+    assert!(pose().yaw > flat.yaw && !shared.borrow().0.rig.is_flat(), "arrows tilt it as a drag does");
 }
 
 #[test]
 fn keys_choose_words_isolate_and_clear() {
     let (mut harness, shared) = stage();
     let view = || shared.borrow().1.clone();
-    hover(&mut harness, ON_STAGE);
+    click(&mut harness, ON_STAGE);
     let chosen: Vec<Option<usize>> = [Modifiers::NONE, Modifiers::NONE, Modifiers::NONE, Modifiers::SHIFT]
         .map(|modifiers| {
             press(&mut harness, modifiers, Key::Q);
@@ -186,12 +257,7 @@ fn keys_choose_words_isolate_and_clear() {
 fn a_click_leaves_the_keyboard_with_the_stage_until_something_is_written() {
     let (mut harness, shared) = stage();
     let yaw = || shared.borrow().0.rig.pose.yaw;
-    hover(&mut harness, ON_STAGE);
-    for pressed in [true, false] {
-        let (button, modifiers) = (egui::PointerButton::Primary, Modifiers::NONE);
-        harness.event(Event::PointerButton { pos: ON_STAGE, button, pressed, modifiers });
-        harness.run_steps(2);
-    }
+    click(&mut harness, ON_STAGE);
     hover(&mut harness, pos2(100.0, 10.0));
     let before = yaw();
     press(&mut harness, Modifiers::NONE, Key::ArrowRight);
@@ -210,7 +276,7 @@ fn a_click_leaves_the_keyboard_with_the_stage_until_something_is_written() {
 fn a_search_lights_counts_and_leads_to_what_it_finds() {
     let (mut harness, shared) = stage();
     let view = || shared.borrow().1.clone();
-    hover(&mut harness, ON_STAGE);
+    click(&mut harness, ON_STAGE);
     press(&mut harness, Modifiers::NONE, Key::Slash);
     harness.event(Event::Text("RIV".to_owned()));
     harness.run_steps(3);

@@ -29,7 +29,7 @@ use attune::app::theme::{self, fonts};
 use attune::app::view::{Preferences, ViewState};
 use attune::app::work::session::{self, Session};
 use attune::app::work::source;
-use attune::kernel::command::{SentenceCommand, TrainingCommand};
+use attune::kernel::command::{AxisCommand, SentenceCommand, TrainingCommand};
 use attune::kernel::notebook::NotebookCommand;
 use attune::kernel::notebook::document::{Answer, DocumentCell};
 use attune::kernel::{Command, Snapshot};
@@ -186,6 +186,16 @@ impl Bench {
 
     fn point_at(&mut self, at: Pos2) {
         self.frame(vec![Event::PointerMoved(at)]);
+        self.rest();
+    }
+
+    /// Clicks with the left button, which gives the keyboard to what is there.
+    fn click_at(&mut self, at: Pos2) {
+        self.point_at(at);
+        for pressed in [true, false] {
+            let (button, modifiers) = (egui::PointerButton::Primary, Modifiers::NONE);
+            self.frame(vec![Event::PointerButton { pos: at, button, pressed, modifiers }]);
+        }
         self.rest();
     }
 
@@ -645,10 +655,10 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
 fn every_key_of_the_stage_does_what_its_row_says() {
     let mut bench = Bench::open("keys-stage");
     let stage = bench.ctx.read_response(stage_id()).expect("the stage is shown").rect;
-    // In a corner, where no word is.
-    bench.point_at(stage.left_bottom() + egui::vec2(12.0, -12.0));
     for (action, row) in StageAction::ROWS {
         for (which, key) in keys(row) {
+            // In a corner, where no word is.
+            bench.click_at(stage.left_bottom() + egui::vec2(12.0, -12.0));
             check_stage(&mut bench, *action, which, key);
         }
     }
@@ -745,12 +755,63 @@ fn check_stage(bench: &mut Bench, action: StageAction, which: usize, key: Shortc
 fn every_key_of_the_sentence_does_what_its_row_says() {
     let mut bench = Bench::open("keys-sentence");
     let strip = bench.ctx.read_response(strip_id()).expect("the sentence is shown").rect;
-    bench.point_at(strip.left_top() + egui::vec2(2.0, strip.height() / 2.0));
     for (action, row) in SentenceAction::ROWS {
         for (_, key) in keys(row) {
+            bench.click_at(strip.left_top() + egui::vec2(2.0, strip.height() / 2.0));
             check_sentence(&mut bench, *action, key);
         }
     }
+}
+
+#[test]
+fn the_notebook_has_the_keys_while_the_mouse_is_put_aside_over_the_stage() {
+    let mut bench = Bench::open("keys-aside");
+    let stage = bench.ctx.read_response(stage_id()).expect("the stage is shown").rect;
+    let down = NotebookAction::SelectBelow.row().keys[0];
+    let ids = bench.ids();
+    bench.select(&ids[0]);
+    let check = |bench: &mut Bench, selected: usize, turns: bool| {
+        let before = bench.pose();
+        bench.press(down);
+        assert_eq!((bench.selected().as_ref(), bench.pose() != before), (Some(&ids[selected]), turns));
+    };
+    bench.point_at(stage.center());
+    check(&mut bench, 1, false);
+    bench.click_at(stage.left_bottom() + egui::vec2(12.0, -12.0));
+    bench.point_at(ELSEWHERE);
+    check(&mut bench, 1, true);
+    bench.click_at(ELSEWHERE);
+    bench.point_at(stage.center());
+    check(&mut bench, 2, false);
+}
+
+#[test]
+fn other_axes_bring_the_camera_home() {
+    let mut bench = Bench::open("keys-axes");
+    bench.world.init_resource::<Time>();
+    let advance = |bench: &mut Bench| {
+        bench.world.run_system_once(stage::frame::advance).expect("it runs");
+        bench.rest();
+    };
+    advance(&mut bench);
+    let home = bench.pose();
+    let away = |bench: &mut Bench| {
+        let rig = &mut bench.world.resource_mut::<StageTab>().controls.rig;
+        rig.pan(bevy::math::Vec2::new(400.0, 300.0), bevy::math::Vec2::splat(500.0));
+    };
+    away(&mut bench);
+    bench.send(Command::Sentence(SentenceCommand::Select(1)));
+    bench.until("a sentence", |bench| {
+        bench.snapshot().model.as_ref().is_some_and(|model| model.sentence.index == Some(1))
+    });
+    advance(&mut bench);
+    assert!(bench.pose().target != home.target, "another sentence leaves a camera that was moved where it is");
+    bench.send(Command::Axes(AxisCommand::Refit));
+    bench.until("other axes", |bench| {
+        bench.snapshot().space.as_ref().is_some_and(|space| space.basis != space.own_basis)
+    });
+    advance(&mut bench);
+    assert!(!bench.world.resource::<StageTab>().controls.rig.is_touched());
 }
 
 fn check_sentence(bench: &mut Bench, action: SentenceAction, key: Shortcut) {

@@ -112,7 +112,7 @@ fn check_tokens(picture: &image::RgbImage, model: &StageModel, time: f32, palett
     let mut rig = CameraRig::default();
     let size = Vec2::new(SIZE.0 as f32, SIZE.1 as f32 - CAPTION);
     rig.fit_now(extent(model), size);
-    rig.open(model.has_chosen_axes());
+    rig.open(model.opens_flat());
     check_seen(picture, model, time, palette, &rig.view(size));
 }
 

@@ -1,7 +1,7 @@
 //! The keyboard, asked for a widget by its name: the widget takes it when it is next shown, be that in this frame, in
 //! the next one, or when the kernel has answered.
 
-use egui::{Context, Id};
+use egui::{Context, Id, Popup};
 
 pub fn stage_search() -> Id {
     Id::new("stage search")
@@ -31,6 +31,11 @@ pub fn take(ctx: &Context, id: Id) {
         ctx.data_mut(|data| data.remove::<Id>(asked()));
         ctx.memory_mut(|memory| memory.request_focus(id));
     }
+}
+
+/// A part of the window has the keyboard, and no menu lies over it.
+pub fn is_at(ctx: &Context, part: Id) -> bool {
+    !Popup::is_any_open(ctx) && ctx.memory(|memory| memory.focused()) == Some(part)
 }
 
 fn asked() -> Id {

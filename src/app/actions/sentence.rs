@@ -1,4 +1,4 @@
-//! The actions of the sentence over the stage: while the pointer is over it, or it was clicked last.
+//! The actions of the sentence over the stage, once it was clicked.
 
 use egui::Key;
 
@@ -21,6 +21,6 @@ action_table! {
             keys: &[key(Key::R)],
             line: New("words that it looks at, or words that look at it"),
         }
-        LetGo { keys: &[key(Key::Escape)], line: New("no word chosen") }
+        LetGo { keys: &[key(Key::Escape)], line: New("no word chosen; leave the sentence") }
     }
 }

@@ -1,4 +1,4 @@
-//! The actions of the stage: while the pointer is over it, or it was clicked last.
+//! The actions of the stage, once it was clicked.
 
 use egui::Key;
 
@@ -8,7 +8,7 @@ use super::keys::{key, shift};
 
 /// Mouse gestures on the stage.
 pub const MOUSE: [(&str, &str); 5] = [
-    ("Left-drag", "orbit; in 2D, pan"),
+    ("Left-drag", "turn; a flat picture tilts into space"),
     ("Right- or middle-drag", "pan"),
     ("Wheel", "zoom towards the pointer"),
     ("Click", "choose a token: its row of attention"),
@@ -20,7 +20,7 @@ action_table! {
     StageAction {
         Orbit {
             keys: &[key(Key::ArrowUp), key(Key::ArrowDown), key(Key::ArrowLeft), key(Key::ArrowRight)],
-            line: New("orbit; with Shift, pan"),
+            line: New("turn; with Shift, pan"),
         }
         Pan {
             keys: &[shift(Key::ArrowUp), shift(Key::ArrowDown), shift(Key::ArrowLeft), shift(Key::ArrowRight)],
@@ -35,7 +35,7 @@ action_table! {
         }
         Flat {
             text: "2D",
-            tooltip: "The plane of two axes, without perspective; a drag pans",
+            tooltip: "The plane of two axes, without perspective; a drag tilts it back into space",
             keys: &[key(Key::Num2)],
             line: New("2D and back"),
         }
@@ -59,7 +59,7 @@ action_table! {
         Clear {
             tooltip: "All points again",
             keys: &[key(Key::Escape)],
-            line: New("all points again; no word chosen"),
+            line: New("all points again; no word chosen; leave the stage"),
         }
         Home { text: "Home", tooltip: "Camera home", keys: &[key(Key::Home)], line: New("camera home") }
     }

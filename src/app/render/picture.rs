@@ -217,7 +217,7 @@ fn prepare(app: &mut App, options: &PictureOptions, mut view: ViewState) {
     } else if let Some(model) = &stage.points {
         let size = Vec2::new(options.size.0 as f32, options.size.1 as f32);
         tab.controls.rig.fit_now(points::extent(model), size);
-        tab.controls.rig.open(model.has_chosen_axes());
+        tab.controls.rig.open(model.opens_flat());
         if let Some(camera) = options.shared.as_ref().and_then(|shared| shared.camera) {
             tab.controls.rig.restore(&camera);
         }

@@ -76,7 +76,7 @@ impl Workspace {
             walk: view.walk.saved(),
             query: view.selection.query,
             head: view.selection.is_head_chosen.then_some(view.selection.head),
-            is_head_alone: view.selection.is_head_alone,
+            is_head_alone: view.selection.shown_head().is_some(),
             reading: view.selection.reading,
             pieces: view.highlight.pieces,
             lit: view.highlight.lit.clone(),

@@ -14,8 +14,8 @@ const AROUND: egui::Vec2 = egui::Vec2::new(64.0, 96.0);
 /// Each part of the sheet with its heading.
 pub fn parts() -> [(&'static str, Vec<KeyLine>); 4] {
     [
-        ("Stage: the pointer over it, or clicked", lines::<StageAction>(&stage::MOUSE)),
-        ("Sentence: the pointer over it, or clicked", lines::<SentenceAction>(&sentence::MOUSE)),
+        ("Stage, once it was clicked", lines::<StageAction>(&stage::MOUSE)),
+        ("Sentence, once it was clicked", lines::<SentenceAction>(&sentence::MOUSE)),
         ("Notebook", lines::<NotebookAction>(&[])),
         ("Window", lines::<WindowAction>(&window::MOUSE)),
     ]

@@ -35,7 +35,7 @@ use crate::app::stage::bar::{self, bar_ui};
 use crate::app::stage::frame::StageTab;
 use crate::app::stage::gauge;
 use crate::app::stage::gauge::Gauge;
-use crate::app::stage::keys::keys;
+use crate::app::stage::keys::{self, keys};
 use crate::app::stage::points::scaled;
 use crate::app::stage::projected;
 use crate::app::stage::projection::View;
@@ -53,6 +53,7 @@ use crate::app::work::source::LessonIssues;
 use crate::lesson::links::TextLink;
 use crate::view_model::stage::TokenPoint;
 use crate::view_model::training::TrainingStage;
+use crate::view_model::walk::WalkModel;
 
 /// A new context gets the app's fonts and styles before its first pass.
 pub fn apply_style(mut contexts: Query<&mut EguiContext, Added<EguiContext>>) {
@@ -108,10 +109,9 @@ pub fn workspace(
         state.asked.extend(keys.into_iter().map(Action::Row));
     }
     let points = on_stage.points.as_deref();
+    tab.strip.followed = on_stage.walk.as_deref().and_then(WalkModel::source_query);
     sentence_keys(&ctx, on_stage.sentence.as_deref(), &mut tab.strip, &mut view.for_panels());
     keys(&ctx, points, &on_stage.emphasis, &mut tab.controls, &mut view.for_panels());
-    // The stage may be behind another tab: where it is shown, it says so again.
-    (tab.controls.is_over, tab.strip.is_over) = (false, false);
     if let Some(talk) = &mut state.presentation {
         let strip = StripOptions { is_open: false, reduced_motion: view.preferences.reduced_motion };
         let mut stage = StageSide { scene: &on_stage, tab: &mut tab, parts: StageParts::Gauge, strip };
@@ -277,10 +277,7 @@ impl SceneCamera for StageSide<'_> {
     }
 
     fn orbit(&mut self, drag: egui::Vec2) {
-        let rig = &mut self.tab.controls.rig;
-        if !rig.is_flat() {
-            rig.orbit(Vec2::new(drag.x, drag.y));
-        }
+        self.tab.controls.rig.orbit(Vec2::new(drag.x, drag.y));
     }
 
     fn home(&mut self) {
@@ -308,6 +305,7 @@ fn strip_ui(
 fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
     let StageSide { scene, tab, parts, strip } = side;
     let mut area = ui.available_rect_before_wrap();
+    keys::leave(ui.ctx(), area);
     let (model, emphasis) = (scene.points.as_ref(), &scene.emphasis);
     let has_gauge = match parts {
         StageParts::Picture => false,
@@ -318,7 +316,7 @@ fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
             area != whole && whole.height() >= gauge::FROM
         }
     };
-    if let Some(gauge) = scene.gauge.as_deref().filter(|_| has_gauge) {
+    if let Some(gauge) = scene.gauge.as_deref().filter(|gauge| has_gauge && gauge.has_moves()) {
         let gauge = Gauge::of(gauge, view);
         let (top, below) = area.split_top_bottom_at_y(area.top() + gauge.height());
         area = below;
@@ -326,9 +324,14 @@ fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
         ui.scope_builder(UiBuilder::new().max_rect(top), |ui| gauge.ui(ui, time, view));
     }
     if *parts == StageParts::All {
-        let timeline = area.split_top_bottom_at_y((area.bottom() - timeline::height(area.width())).max(area.top())).1;
-        area.max.y = timeline.top();
-        ui.scope_builder(UiBuilder::new().max_rect(timeline), |ui| walk_ui(ui, scene, view));
+        if scene.has_walk(view.walk) {
+            let about = scene.about_points(view);
+            let height = timeline::height(ui, area.width(), scene.route.as_deref(), scene.walk.as_deref(), about);
+            let top = (area.bottom() - height).max(area.top());
+            let timeline = area.split_top_bottom_at_y(top).1;
+            area.max.y = timeline.top();
+            ui.scope_builder(UiBuilder::new().max_rect(timeline), |ui| walk_ui(ui, scene, view));
+        }
         let (top, below) = area.split_top_bottom_at_y(area.top() + bar::height(area.height(), emphasis));
         area = below;
         if top.is_positive() {

@@ -57,6 +57,11 @@ impl BasisGlide {
         (Arc::new(between::stage(&self.from.0, &self.to.0, share)), path)
     }
 
+    /// The points at its end.
+    pub fn goal(&self) -> &Arc<StageModel> {
+        &self.to.0
+    }
+
     /// Ends at another path, which has no way to glide.
     pub fn go_to_path(&mut self, path: &Option<Arc<PathModel>>) {
         self.to.1.clone_from(path);

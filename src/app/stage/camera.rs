@@ -4,6 +4,7 @@
 //! parallel lines. The scene is a ball of radius 1: the static points.
 
 use std::f32::consts::{FRAC_PI_2, PI, TAU};
+use std::sync::Arc;
 
 use bevy::math::{Vec2, Vec3};
 
@@ -24,25 +25,24 @@ const TARGET_MAX: f32 = 60.0;
 const HOME_YAW: f32 = 0.42;
 const HOME_PITCH: f32 = 0.26;
 /// Room around the scene at home, across and upwards: for names beside the outermost points, legend and caption.
-const HOME_MARGIN: (f32, f32) = (1.2, 1.3);
-/// Before a scene is known, home is as near as a ball of radius 1 needs: it would fit this one with room around it.
-const UNKNOWN: f32 = 0.65;
+const HOME_MARGIN: (f32, f32) = (1.25, 1.3);
+/// Before a scene is known, home is as near as a ball of radius 1 needs.
+const UNKNOWN: f32 = 0.85;
 /// Room around a ball.
 const BALL_MARGIN: f32 = 1.02;
 /// A focused point is seen from this share of the home distance.
 const FOCUS_SHARE: f32 = 0.42;
+/// Points of a drag by which a flat view that it tilts has its whole perspective.
+const TILTED: f32 = 200.0;
 
 /// Half the height that is seen at distance 1. A view that is taller than wide sees the field of view across.
 pub(super) fn half_height(aspect: f32) -> f32 {
     (FIELD_OF_VIEW / 2.0).tan() / aspect.clamp(f32::EPSILON, 1.0)
 }
 
-/// Bounds of a scene's points as home sees them, in 3D and in 2D.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Content {
-    solid: Bounds,
-    flat: Bounds,
-}
+/// The points of a scene that home shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Content(Arc<[Vec3]>);
 
 /// Bounds along the right, the up and the backward direction of a camera.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,36 +52,51 @@ struct Bounds {
 }
 
 impl Content {
-    /// `bounds` says from where to where the points reach along a direction.
-    pub fn of(bounds: impl Fn(Vec3) -> (f32, f32)) -> Self {
-        let seen = |is_flat: bool| {
-            let pose = Pose::front(is_flat);
-            let [x, y, z] = [pose.right(), pose.up(), pose.backwards()].map(&bounds);
-            Bounds { least: Vec3::new(x.0, y.0, z.0), most: Vec3::new(x.1, y.1, z.1) }
-        };
-        Self { solid: seen(false), flat: seen(true) }
+    pub fn of(points: impl IntoIterator<Item = Vec3>) -> Self {
+        Self(points.into_iter().filter(|point| point.is_finite()).collect())
     }
 
+    /// A ball as home sees it: the ends of its diameters to the right, upwards and backwards.
     pub fn ball(radius: f32) -> Self {
-        Self::of(|_| (-radius, radius))
+        let pose = Pose::front(false);
+        let diameters = [pose.right(), pose.up(), pose.backwards()];
+        Self::of(diameters.into_iter().flat_map(|side| [side * radius, side * -radius]))
     }
 
-    fn bounds(self, is_flat: bool) -> Bounds {
-        if is_flat { self.flat } else { self.solid }
+    /// From where to where the points reach along a direction; in coarse steps, so that home does not jitter while
+    /// training moves the points.
+    fn reach(&self, direction: Vec3) -> (f32, f32) {
+        const STEP: f32 = 0.0625;
+        /// From farther away the points would be one.
+        const MOST: f32 = 12.0;
+        const SMALLEST: f32 = 0.2;
+        let along = self.0.iter().map(|at| at.dot(direction));
+        let (least, most) =
+            along.fold((f32::INFINITY, f32::NEG_INFINITY), |(least, most), x| (least.min(x), most.max(x)));
+        let (least, most) = if least <= most { (least, most) } else { (0.0, 0.0) };
+        let room = (SMALLEST - (most - least) / 2.0).max(0.0);
+        let step = |x: f32, round: fn(f32) -> f32| (round(x / STEP) * STEP).clamp(-MOST, MOST);
+        (step(least - room, f32::floor), step(most + room, f32::ceil))
     }
 
-    /// Whether another one lies within this.
-    fn holds(self, other: Self) -> bool {
+    fn bounds(&self, pose: Pose) -> Bounds {
+        let [x, y, z] = [pose.right(), pose.up(), pose.backwards()].map(|direction| self.reach(direction));
+        Bounds { least: Vec3::new(x.0, y.0, z.0), most: Vec3::new(x.1, y.1, z.1) }
+    }
+
+    /// Whether another one lies within this, as home sees both.
+    fn holds(&self, other: &Self) -> bool {
         const ROUNDING: f32 = 1e-4;
-        let within = |outer: Bounds, inner: Bounds| {
+        [false, true].into_iter().all(|is_flat| {
+            let [outer, inner] = [self, other].map(|content| content.bounds(Pose::front(is_flat)));
             inner.least.cmpge(outer.least - ROUNDING).all() && inner.most.cmple(outer.most + ROUNDING).all()
-        };
-        within(self.solid, other.solid) && within(self.flat, other.flat)
+        })
     }
 
     /// Half the diagonal.
-    fn reach(self) -> f32 {
-        ((self.solid.most - self.solid.least) / 2.0).length()
+    fn half_diagonal(&self) -> f32 {
+        let Bounds { least, most } = self.bounds(Pose::front(false));
+        ((most - least) / 2.0).length()
     }
 }
 
@@ -109,18 +124,31 @@ impl Pose {
         Pose { target: Vec3::ZERO, yaw, pitch, distance: 1.0, perspective }
     }
 
-    /// All of a scene, as large as the view allows.
-    pub fn home(content: Content, aspect: f32, is_flat: bool) -> Pose {
-        let pose = Pose::front(is_flat);
-        let Bounds { least, most } = content.bounds(is_flat);
-        let (middle, half) = ((least + most) / 2.0, (most - least) / 2.0);
-        let target = pose.right() * middle.x + pose.up() * middle.y + pose.backwards() * middle.z;
+    /// All of a scene, as large as the view allows, from where home looks.
+    pub fn home(content: &Content, aspect: f32, is_flat: bool) -> Pose {
+        Pose::front(is_flat).framing(content, aspect)
+    }
+
+    /// From the same side, all of a scene, as large as the view allows.
+    ///
+    /// A point `(x, y, z)` in the directions of the camera is within `t` of the middle, as a slope, where
+    /// `|x - x_0| <= t (d - z)` for an eye at depth `d`: `x_0` and the least `d` are in the largest `x + t z` and `-x + t z`.
+    /// Without perspective `z` has no part in it.
+    fn framing(self, content: &Content, aspect: f32) -> Pose {
         let half_height = half_height(aspect);
-        let (across, up) = (half.x * HOME_MARGIN.0, half.y * HOME_MARGIN.1);
-        let seen = (up / half_height).max(across / (half_height * aspect.max(f32::EPSILON)));
-        // In perspective the side that is nearest must fit.
-        let distance = (seen + pose.perspective * half.z).clamp(DISTANCE.0, DISTANCE.1);
-        Pose { target, distance, ..pose }
+        // The middle along a side, and the depth of the eye from which all is within the slope.
+        let seen = |side: Vec3, slope: f32| {
+            let leaning = self.backwards() * (slope * self.perspective);
+            let [most, least] = [side, -side].map(|side| content.reach(side + leaning).1);
+            ((most - least) / 2.0, (most + least) / 2.0 / slope)
+        };
+        let (x, across) = seen(self.right(), half_height * aspect.max(f32::EPSILON) / HOME_MARGIN.0);
+        let (y, upwards) = seen(self.up(), half_height / HOME_MARGIN.1);
+        let (far, near) = content.reach(self.backwards());
+        let z = (near + far) / 2.0;
+        let distance = across.max(upwards) - z * self.perspective;
+        let target = self.right() * x + self.up() * y + self.backwards() * z;
+        Pose { target, distance: distance.clamp(DISTANCE.0, DISTANCE.1), ..self }
     }
 
     /// From the same side, so near that a ball fills the view.
@@ -176,6 +204,8 @@ pub struct CameraRig {
     aspect: f32,
     /// The learner has moved the camera: it no longer follows the scene's size.
     touched: bool,
+    /// The learner has switched between 2D and 3D.
+    switched: bool,
     /// Yaw and pitch before 2D.
     solid: (f32, f32),
 }
@@ -184,8 +214,9 @@ impl Default for CameraRig {
     fn default() -> Self {
         let solid = (HOME_YAW, HOME_PITCH);
         let content = Content::ball(UNKNOWN);
-        let pose = Pose::home(content, 1.0, false);
-        CameraRig { pose, ease: None, content, shown: content, aspect: 1.0, touched: false, solid }
+        let pose = Pose::home(&content, 1.0, false);
+        let shown = content.clone();
+        CameraRig { pose, ease: None, content, shown, aspect: 1.0, touched: false, switched: false, solid }
     }
 }
 
@@ -208,22 +239,28 @@ impl CameraRig {
         self.touched
     }
 
-    /// In 2D: nothing is nearer than anything else, and a drag pans.
+    /// In 2D: nothing is nearer than anything else.
     pub fn is_flat(&self) -> bool {
         self.goal().perspective == 0.0
     }
 
-    /// To 2D, the plane of the first two axes, or back to how it was seen before.
+    /// To 2D, the plane of the first two axes, or to 3D, from where it was seen before. In 3D the scene is framed; in 2D,
+    /// what the learner looked at stays in the middle.
     pub fn toggle_flat(&mut self) {
         let goal = self.goal();
-        let to = if self.is_flat() {
-            Pose { perspective: 1.0, ..goal.turned(self.solid) }
+        self.switched = true;
+        if self.is_flat() {
+            self.shown = self.content.clone();
+            self.touched = self.solid != (HOME_YAW, HOME_PITCH);
+            self.ease_to(Pose { perspective: 1.0, ..goal.turned(self.solid) }.framing(&self.content, self.aspect));
+            return;
+        }
+        self.solid = (goal.yaw, goal.pitch);
+        if self.touched {
+            self.ease_to(Pose { perspective: 0.0, ..goal.turned(FLAT) });
         } else {
-            self.solid = (goal.yaw, goal.pitch);
-            Pose { perspective: 0.0, ..goal.turned(FLAT) }
-        };
-        self.touched = true;
-        self.ease_to(to);
+            self.home_in(true);
+        }
     }
 
     /// Looks along an axis, from its positive side; from the other where it looks from that one already.
@@ -236,7 +273,8 @@ impl CameraRig {
         self.ease_to(if is_there { second } else { first });
     }
 
-    /// Turns around the target by a drag of `delta` points.
+    /// Turns around the target by a drag of `delta` points. A flat view tilts into space: it has the more perspective, the
+    /// longer the drag, so that nothing jumps.
     pub fn orbit(&mut self, delta: Vec2) {
         if !delta.is_finite() {
             return;
@@ -245,6 +283,7 @@ impl CameraRig {
         // Of a full circle nothing is lost but digits.
         pose.yaw = (pose.yaw - delta.x * ORBIT_SPEED) % TAU;
         pose.pitch = (pose.pitch + delta.y * ORBIT_SPEED).clamp(-PITCH_LIMIT, PITCH_LIMIT);
+        pose.perspective = (pose.perspective + delta.length() / TILTED).min(1.0);
     }
 
     /// Moves with the pointer: what lies at the target's depth stays under it.
@@ -289,7 +328,13 @@ impl CameraRig {
     pub fn saved(&self) -> Option<SavedCamera> {
         let Pose { target, yaw, pitch, distance, perspective } = self.goal();
         let is_flat = perspective == 0.0;
-        self.touched.then_some(SavedCamera { target: target.to_array(), yaw, pitch, distance, is_flat })
+        (self.touched || self.switched).then_some(SavedCamera {
+            target: target.to_array(),
+            yaw,
+            pitch,
+            distance,
+            is_flat,
+        })
     }
 
     /// Back to a pose, at once, as far as a camera can be there.
@@ -307,31 +352,37 @@ impl CameraRig {
     }
 
     fn home_pose(&self) -> Pose {
-        Pose::home(self.content, self.aspect, self.is_flat())
+        Pose::home(&self.content, self.aspect, self.is_flat())
     }
 
+    /// Comes home in 2D or in 3D, whichever it is in.
     pub fn home(&mut self) {
         self.home_in(self.is_flat());
     }
 
-    /// Comes home in 2D or in 3D, whichever it is in.
-    pub fn home_in(&mut self, is_flat: bool) {
-        (self.touched, self.shown) = (false, self.content);
-        let home = Pose::home(self.content, self.aspect, is_flat);
+    /// Comes home as a lesson shows its scene, flat or not.
+    pub fn show(&mut self, is_flat: bool) {
+        (self.switched, self.solid) = (false, (HOME_YAW, HOME_PITCH));
+        self.home_in(is_flat);
+    }
+
+    fn home_in(&mut self, is_flat: bool) {
+        (self.touched, self.shown) = (false, self.content.clone());
+        let home = Pose::home(&self.content, self.aspect, is_flat);
         let turned = self.goal().turned((home.yaw, home.pitch));
         self.ease_to(Pose { yaw: turned.yaw, ..home });
     }
 
     /// Opens a scene, flat or not, at once.
     pub fn open(&mut self, is_flat: bool) {
-        self.home_in(is_flat);
+        self.show(is_flat);
         self.advance(f32::INFINITY);
     }
 
     /// The scene's points lie in this box. Home shows it all, and so does a camera that nobody has moved.
     pub fn fit(&mut self, content: Content) {
         self.content = content;
-        if !self.touched && !self.shown.holds(content) {
+        if !self.touched && !self.shown.holds(&self.content) {
             self.home();
         }
     }
@@ -377,7 +428,7 @@ impl CameraRig {
 
     /// The view of a rectangle of `size` points.
     pub fn view(&self, size: Vec2) -> View {
-        View::of(self.pose, size, self.shown.reach())
+        View::of(self.pose, size, self.shown.half_diagonal())
     }
 }
 
@@ -387,11 +438,16 @@ mod tests {
 
     const SIZE: Vec2 = Vec2::new(800.0, 600.0);
 
-    fn cube(half: f32) -> Content {
-        Content::of(|direction| {
-            let reach = direction.abs().element_sum() * half;
-            (-reach, reach)
+    /// The corners of a box.
+    fn corners(middle: Vec3, half: Vec3) -> impl Iterator<Item = Vec3> {
+        (0..8).map(move |i: i32| {
+            let side = |bit: i32| if i & bit == 0 { 1.0 } else { -1.0 };
+            middle + half * Vec3::new(side(1), side(2), side(4))
         })
+    }
+
+    fn cube(half: f32) -> Content {
+        Content::of(corners(Vec3::ZERO, Vec3::splat(half)))
     }
 
     fn close(a: Vec2, b: Vec2) -> bool {
@@ -518,6 +574,52 @@ mod tests {
     }
 
     #[test]
+    fn a_drag_tilts_a_flat_view_without_a_jump_and_2d_lays_it_flat_again() {
+        let (middle, half) = (Vec3::new(0.2, 0.1, -0.4), Vec3::new(1.0, 0.5, 0.8));
+        let mut rig = CameraRig::default();
+        rig.fit_now(Content::of(corners(middle, half)), SIZE);
+        rig.open(true);
+        rig.pan(Vec2::new(30.0, 10.0), SIZE);
+        let flat = rig.pose;
+        let places = |rig: &CameraRig| -> Vec<Vec2> {
+            corners(middle, half).map(|at| rig.view(SIZE).project(at).expect("in front").at).collect()
+        };
+        let mut before = places(&rig);
+        for _ in 0..80 {
+            rig.orbit(Vec2::new(3.0, 1.0));
+            let now = places(&rig);
+            let jump = now.iter().zip(&before).map(|(now, before)| now.distance(*before)).fold(0.0, f32::max);
+            assert!(jump < 25.0, "a point jumped by {jump} under a drag by 3");
+            before = now;
+        }
+        assert!(!rig.is_flat() && rig.pose.perspective == 1.0 && rig.pose.yaw != flat.yaw);
+        rig.toggle_flat();
+        rig.advance(1.0);
+        assert_eq!(rig.pose, flat);
+    }
+
+    #[test]
+    fn a_switch_to_3d_frames_the_scene_and_is_kept() {
+        let (middle, half) = (Vec3::new(1.9, -1.6, 0.3), Vec3::new(1.5, 0.9, 1.2));
+        for size in [SIZE, Vec2::new(845.0, 300.0)] {
+            let mut rig = CameraRig::default();
+            rig.fit_now(Content::of(corners(middle, half)), size);
+            rig.open(true);
+            assert_eq!(rig.saved(), None);
+            rig.zoom(-900.0, Vec2::new(0.5, 0.5), 1.0);
+            rig.toggle_flat();
+            rig.advance(1.0);
+            let far = farthest(&rig, corners(middle, half), size);
+            assert!((0.7..0.85).contains(&far), "a corner at {far} of {size}");
+            let mut again = CameraRig::default();
+            again.fit_now(Content::of(corners(middle, half)), size);
+            again.open(true);
+            again.restore(&rig.saved().expect("the learner switched"));
+            assert!(!again.is_flat());
+        }
+    }
+
+    #[test]
     fn zoom_keeps_what_is_under_the_cursor() {
         let mut rig = CameraRig::default();
         let cursor = Vec2::new(0.5, -0.3);
@@ -566,36 +668,34 @@ mod tests {
         let mut rig = CameraRig::default();
         rig.fit_now(cube(1.5), Vec2::ONE);
         let wide = rig.pose;
-        assert_eq!(wide, Pose::home(cube(1.5), 1.0, false));
+        assert_eq!(wide, Pose::home(&cube(1.5), 1.0, false));
         rig.fit_now(cube(1.0), Vec2::ONE);
         assert_eq!(rig.pose, wide, "a smaller scene brings the camera no nearer");
         rig.home();
         rig.advance(1.0);
-        assert_eq!(rig.pose, Pose::home(cube(1.0), 1.0, false), "Home does");
+        assert_eq!(rig.pose, Pose::home(&cube(1.0), 1.0, false), "Home does");
+    }
+
+    /// The place of the farthest of some points between the middle of the view, 0, and its edge, 1.
+    fn farthest(rig: &CameraRig, points: impl Iterator<Item = Vec3>, size: Vec2) -> f32 {
+        let seen = points.map(|point| rig.view(size).project(point).expect("in front").at / size);
+        seen.map(|at| ((at - 0.5) * 2.0).abs().max_element()).fold(0.0, f32::max)
     }
 
     #[test]
     fn home_shows_the_box_and_fills_the_view_with_it() {
         let (middle, half) = (Vec3::new(0.5, 0.2, 0.0), Vec3::new(1.5, 0.4, 0.3));
-        let corner = |i: i32| {
-            let side = |bit: i32| if i & bit == 0 { 1.0 } else { -1.0 };
-            middle + half * Vec3::new(side(1), side(2), side(4))
-        };
-        let content = Content::of(|direction| {
-            let along = (0..8).map(|i| corner(i).dot(direction));
-            along.fold((f32::INFINITY, f32::NEG_INFINITY), |(least, most), x| (least.min(x), most.max(x)))
-        });
+        let content = Content::of(corners(middle, half));
         for size in [SIZE, Vec2::new(300.0, 900.0), Vec2::new(1600.0, 500.0)] {
             for is_flat in [false, true] {
                 let mut rig = CameraRig::default();
                 rig.open(is_flat);
-                rig.fit_now(content, size);
+                rig.fit_now(content.clone(), size);
                 rig.home();
                 rig.advance(1.0);
-                let seen = (0..8).map(|i| rig.view(size).project(corner(i)).expect("in front").at / size);
-                let far = seen.map(|at| ((at - 0.5) * 2.0).abs().max_element()).fold(0.0, f32::max);
-                assert!(far < 0.95, "a corner at {far} of {size}");
-                assert!(far > 0.6, "the picture fills no more than {far} of {size}, flat: {is_flat}");
+                let far = farthest(&rig, corners(middle, half), size);
+                assert!(far < 0.85, "a corner at {far} of {size}");
+                assert!(far > 0.7, "the picture fills no more than {far} of {size}, flat: {is_flat}");
             }
         }
     }

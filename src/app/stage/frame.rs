@@ -12,6 +12,7 @@ use egui::{Rgba, TextureId};
 use crate::app::scene::Scene;
 use crate::app::theme::{Palette, motion};
 use crate::app::view::ViewState;
+use crate::kernel::data::space::Basis;
 use crate::view_model::path::PathModel;
 use crate::view_model::saved_view::SavedCamera;
 use crate::view_model::search::Emphasis;
@@ -50,6 +51,8 @@ pub struct StageTab {
     built_from: Option<BuiltFrom>,
     /// The model whose box the camera knows.
     pub fitted: Option<Arc<StageModel>>,
+    /// The choice behind the axes of that model.
+    basis: Option<Basis>,
     /// How often a stage cell had been shown when the camera last came home for one.
     shows: usize,
     /// A camera as it was left, until the points are there.
@@ -100,11 +103,15 @@ pub fn advance(
         stage.points_of_camera().filter(|model| !tab.fitted.as_ref().is_some_and(|known| Arc::ptr_eq(known, model)))
     {
         let before = tab.fitted.replace(model.clone());
+        let basis = scene.snapshot().and_then(|snapshot| snapshot.space.as_ref()).map(|space| space.basis.clone());
+        let has_other_axes = tab.basis != basis;
+        tab.basis = basis;
         let rig = &mut tab.controls.rig;
         rig.fit(points::extent(model));
         match before {
-            // Axes that a lesson chooses are read best in their plane.
-            None => rig.open(model.has_chosen_axes()),
+            None => rig.open(model.opens_flat()),
+            // In other axes the points are elsewhere.
+            Some(_) if has_other_axes => rig.home(),
             // Nothing moves by itself here: another sentence, or an intervention that was undone.
             // Other points take the place of all.
             Some(before) if before.sense_word.is_some() != model.sense_word.is_some() => rig.home(),
@@ -121,7 +128,7 @@ pub fn advance(
     if std::mem::replace(&mut tab.shows, view.highlight.shows) != view.highlight.shows
         && let Some(model) = tab.fitted.clone()
     {
-        tab.controls.rig.home_in(model.has_chosen_axes());
+        tab.controls.rig.show(model.opens_flat());
     }
     let is_opening = scene
         .snapshot()

@@ -1,7 +1,7 @@
-//! The keys of the stage: while the pointer is over it, or it was clicked last, and nothing is written anywhere.
+//! The keys of the stage, once it was clicked: until something else is.
 
 use bevy::math::Vec2;
-use egui::{Context, Popup};
+use egui::{Context, Rect};
 
 use crate::app::actions::{Pressed, StageAction, drop_text, focus, pressed};
 use crate::app::view::PanelView;
@@ -10,6 +10,7 @@ use crate::view_model::stage::StageModel;
 
 use super::camera::CameraRig;
 use super::projected::place;
+use super::sentence::strip_id;
 use super::view::{StageControls, stage_id};
 
 /// A press of a key moves as a drag of so many points does, or a scroll.
@@ -27,15 +28,17 @@ pub fn keys(
     controls: &mut StageControls,
     view: &mut PanelView,
 ) {
-    let has_keyboard = model.is_some() && has_keyboard(ctx, controls);
+    let is_own = model.is_some() && focus::is_at(ctx, stage_id());
+    // The sentence has arrows and Esc of its own.
+    let is_shared = is_own || model.is_some() && focus::is_at(ctx, strip_id());
     let is_writing = ctx.text_edit_focused();
-    let is_narrowed = view.highlight.is_narrowed() || view.selection.query.is_some();
     let pressed = pressed(ctx, |action| match action {
-        // Wherever the pointer is.
+        // Wherever the keyboard is.
         StageAction::Home => !is_writing,
         // A card that says where a number comes from goes first.
-        StageAction::Clear => has_keyboard && is_narrowed && view.trail.entry().is_none(),
-        _ => has_keyboard,
+        StageAction::Clear => is_own && view.trail.entry().is_none(),
+        StageAction::Orbit | StageAction::Pan => is_own,
+        _ => is_shared,
     });
     for pressed in &pressed {
         perform(ctx, pressed, model, emphasis, controls, view);
@@ -66,8 +69,8 @@ fn perform(
     };
     match action {
         // The camera goes where the arrow points.
-        StageAction::Orbit if !controls.rig.is_flat() => controls.rig.orbit(-ARROWS[which] * ORBIT * times),
-        StageAction::Orbit | StageAction::Pan => controls.rig.pan(-ARROWS[which] * PAN * times, size),
+        StageAction::Orbit => controls.rig.orbit(-ARROWS[which] * ORBIT * times),
+        StageAction::Pan => controls.rig.pan(-ARROWS[which] * PAN * times, size),
         StageAction::Nearer => zoom(&mut controls.rig, times),
         StageAction::Farther => zoom(&mut controls.rig, -times),
         StageAction::Focus => {
@@ -83,18 +86,17 @@ fn perform(
         StageAction::Isolate => view.highlight.isolated = !view.highlight.isolated,
         StageAction::NextQuery => step(view, count as isize),
         StageAction::QueryBefore => step(view, -(count as isize)),
-        StageAction::Clear => view.clear(),
+        StageAction::Clear if view.highlight.is_narrowed() || view.selection.query.is_some() => view.clear(),
+        StageAction::Clear => ctx.memory_mut(|memory| memory.surrender_focus(stage_id())),
         StageAction::Home => controls.rig.home(),
     }
 }
 
-fn has_keyboard(ctx: &Context, controls: &StageControls) -> bool {
-    if ctx.text_edit_focused() || Popup::is_any_open(ctx) {
-        return false;
-    }
-    match ctx.memory(|memory| memory.focused()) {
-        Some(focused) => focused == stage_id(),
-        None => controls.is_over,
+/// Takes the keyboard from the stage in `area` when something else is clicked, whether that takes the keyboard or not.
+pub fn leave(ctx: &Context, area: Rect) {
+    let pressed = ctx.input(|input| input.pointer.any_pressed().then(|| input.pointer.interact_pos()).flatten());
+    if pressed.is_some_and(|at| !area.contains(at)) {
+        ctx.memory_mut(|memory| [stage_id(), strip_id()].into_iter().for_each(|part| memory.surrender_focus(part)));
     }
 }
 

@@ -137,37 +137,17 @@ fn old_ghost(model: &StageModel, ghost: &GhostPoint, palette: &Palette) -> Insta
     Instance { start, end, color, size: WORD_RADIUS, kind: DOTTED }
 }
 
-/// Bounds of a scene: all tokens, before attention, between its layers and after it, all words of groups, and most of the other words. In
-/// coarse steps, so that home does not jitter while training moves the points.
+/// The points that the picture is about: all tokens, before attention, between its layers and after it, and the words of
+/// groups; all words, where there are none of these.
 pub fn extent(model: &StageModel) -> Content {
-    const STEP: f32 = 0.0625;
-    /// Share of the words without a group that may lie beyond, on each side.
-    const BEYOND: f32 = 0.1;
-    /// From farther away the words would be one point.
-    const MOST: f32 = 12.0;
-    const SMALLEST: f32 = 0.2;
-    let named = model.words.iter().filter(|word| word.group.is_some() || word.in_sentence).map(|word| word.at);
+    let is_drawn = |word: &&WordPoint| !model.hides_table || word.in_sentence;
+    let named = model.words.iter().filter(|word| word.group.is_some() || word.in_sentence).filter(is_drawn);
     let tokens = model.tokens.iter().chain(&model.second);
     let tokens = tokens.flat_map(|token| [token.start, token.end].into_iter().chain(token.between.iter().copied()));
     let placed = |at: [f32; 3]| has_place(at).then(|| Vec3::from(scaled(model, at)));
-    let certain: Vec<Vec3> = named.chain(tokens).filter_map(placed).collect();
-    let others = model.words.iter().filter(|word| word.group.is_none()).map(|word| word.at);
-    let others: Vec<Vec3> = others.filter_map(placed).collect();
-    Content::of(|direction| {
-        let mut along: Vec<f32> = others.iter().map(|at| at.dot(direction)).collect();
-        let cut = (along.len() as f32 * BEYOND) as usize;
-        let (mut least, mut most) = (f32::INFINITY, f32::NEG_INFINITY);
-        if !along.is_empty() {
-            let last = along.len() - 1 - cut;
-            least = *along.select_nth_unstable_by(cut, f32::total_cmp).1;
-            most = *along.select_nth_unstable_by(last, f32::total_cmp).1;
-        }
-        for x in certain.iter().map(|at| at.dot(direction)) {
-            (least, most) = (least.min(x), most.max(x));
-        }
-        let (least, most) = if least <= most { (least, most) } else { (0.0, 0.0) };
-        let room = (SMALLEST - (most - least) / 2.0).max(0.0);
-        let step = |x: f32, round: fn(f32) -> f32| (round(x / STEP) * STEP).clamp(-MOST, MOST);
-        (step(least - room, f32::floor), step(most + room, f32::ceil))
-    })
+    let about: Vec<Vec3> = named.map(|word| word.at).chain(tokens).filter_map(placed).collect();
+    if about.is_empty() {
+        return Content::of(model.words.iter().filter_map(|word| placed(word.at)));
+    }
+    Content::of(about)
 }

@@ -71,6 +71,13 @@ impl View {
         is_seen.then(|| Seen { at, depth: self.depth_of.dot(point.extend(1.0)), divisor: clip.w })
     }
 
+    /// The axis that a flat view looks along; `None` in 3D, and on the way there.
+    pub fn flat_along(&self) -> Option<usize> {
+        let direction = self.depth_of.truncate().abs();
+        let nearest = [0, 1, 2].into_iter().max_by(|a, b| direction[*a].total_cmp(&direction[*b]));
+        nearest.filter(|_| self.perspective == 0.0)
+    }
+
     /// How far a point is seen to the right of a place on the screen, and below it, in points: the products of the
     /// first two with the point, divided by that of the third.
     pub fn offsets_from(&self, at: Vec2) -> [Vec4; 3] {

@@ -109,6 +109,11 @@ impl StageScene {
         self.words.is_some()
     }
 
+    /// There is a walk to show: attention moves a point, or is walked through all the same.
+    pub fn has_walk(&self, walk: &Walk) -> bool {
+        walk.is_walking() || self.whole.as_ref().is_none_or(|whole| whole.has_moves())
+    }
+
     /// Says what the points are, where they are not the words of a sentence; or what the chosen word is made of, where it is one
     /// point for several pieces.
     pub fn about_points(&self, view: &PanelView) -> Option<String> {
@@ -138,6 +143,7 @@ impl StageScene {
             return self.whole.clone();
         };
         let mut points = StageModel::clone(whole);
+        points.shares.layer = Some(layer);
         let is_last = layer + 1 == route.layers.len();
         for token in &mut points.tokens {
             let Some((start, end)) = route.way(token.position, layer) else { continue };
@@ -162,9 +168,14 @@ impl StageScene {
         is_there.then_some(Walked { walk: model, path, mix: self.mix.as_deref() })
     }
 
-    /// The points whose reach the camera has room for: all the way's.
+    /// The points whose reach the camera has room for: all the way's; of points on their way to another basis, where they
+    /// will be.
     pub fn points_of_camera(&self) -> Option<&Arc<StageModel>> {
-        if self.shown_layer.is_some() { self.whole.as_ref() } else { self.points.as_ref() }
+        match (&self.glide, self.shown_layer) {
+            (Some(glide), _) => Some(glide.goal()),
+            (None, Some(_)) => self.whole.as_ref(),
+            (None, None) => self.points.as_ref(),
+        }
     }
 
     /// The walk's word and head where nobody chose one, and the layer that they are in.

@@ -13,9 +13,38 @@ use crate::app::view::{PanelView, Walk};
 use crate::view_model::walk::route::RouteModel;
 use crate::view_model::walk::{Step, WalkModel};
 
-/// How high the time line is under a stage of this width: what is said takes more lines on a narrow one.
-pub fn height(width: f32) -> f32 {
-    if width < size::TIMELINE_WIDE_FROM { size::TIMELINE_NARROW } else { size::TIMELINE }
+/// Height of the row with the track.
+const TRACK_HEIGHT: f32 = 26.0;
+
+/// Height of the time line under a stage of this width: as the longest words of a step need, and the same at each step.
+pub fn height(ui: &Ui, width: f32, route: Option<&RouteModel>, walk: Option<&WalkModel>, about: Option<String>) -> f32 {
+    /// Beside the words: the margins and the button.
+    const BESIDE: f32 = 112.0;
+    /// With more the picture would have no room.
+    const MOST: f32 = 128.0;
+    let least = if width < size::TIMELINE_WIDE_FROM { size::TIMELINE_NARROW } else { size::TIMELINE };
+    let place = route.and_then(|route| route.layers.last()).map_or(String::new(), |layer| layer.title.clone());
+    let steps = walk.into_iter().flat_map(|walk| Step::ALL.map(|step| (step.name(), walk.step(step).said.as_str())));
+    let all = steps.chain(about.as_deref().map(|about| (Step::Contextual.name(), about)));
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let needed = all.map(|(title, said)| {
+        let job =
+            job(title, &format!("{place}, step {STEPS} of {STEPS} "), said, (width - BESIDE, size::SMALL), palette);
+        ui.fonts_mut(|fonts| fonts.layout_job(job).size().y)
+    });
+    let needed = needed.fold(0.0, f32::max) + TRACK_HEIGHT + 2.0 * size::GAP_TIGHT + size::HAIRLINE;
+    least.max(needed.min(MOST))
+}
+
+/// What is said, in a width and a size of the type.
+fn job(title: &str, place: &str, said: &str, (width, body): (f32, f32), palette: &Palette) -> LayoutJob {
+    let mut job = LayoutJob::default();
+    job.wrap.max_width = width;
+    // A space after each part, so that a line may end there.
+    job.append(&format!("{title} "), 0.0, TextFormat::simple(theme::strong(body), palette.accent));
+    job.append(place, size::GAP_TIGHT, TextFormat::simple(theme::plain(size::SMALL), palette.ink_soft));
+    job.append(said, size::GAP_TIGHT, TextFormat::simple(theme::plain(body), palette.ink));
+    job
 }
 
 /// `about` is said of a word of several pieces instead of what its first piece does.
@@ -27,7 +56,6 @@ pub fn timeline_ui(
     view: &mut PanelView,
 ) {
     const ENDS: f32 = 92.0;
-    const TRACK_HEIGHT: f32 = 26.0;
     let area = ui.available_rect_before_wrap().shrink2(vec2(size::GAP, size::GAP_TIGHT));
     let (upper, lower) = area.split_top_bottom_at_y(area.top() + TRACK_HEIGHT);
     let (left, rest) = upper.split_left_right_at_x(upper.left() + ENDS);
@@ -217,15 +245,7 @@ fn said_ui(
     let hint = if passed == Some(0.0) { FROM_THE_TABLE } else { hint };
     let of_step = walk.filter(|_| passed != Some(0.0)).map_or(hint, |walk| &walk.step(step).said);
     let said = about.as_deref().filter(|_| passed != Some(0.0)).unwrap_or(of_step);
-    let job = |wide: f32, body: f32| {
-        let mut job = LayoutJob::default();
-        job.wrap.max_width = wide;
-        // A space after each part, so that a line may end there.
-        job.append(&format!("{title} "), 0.0, TextFormat::simple(theme::strong(body), palette.accent));
-        job.append(&place, size::GAP_TIGHT, TextFormat::simple(theme::plain(size::SMALL), palette.ink_soft));
-        job.append(said, size::GAP_TIGHT, TextFormat::simple(theme::plain(body), palette.ink));
-        job
-    };
+    let job = |wide: f32, body: f32| job(&title, &place, said, (wide, body), palette);
     ui.horizontal_top(|ui| {
         if next(ui) {
             view.walk.step_on();

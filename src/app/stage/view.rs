@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use bevy::math::Vec2;
 use egui::{
-    EventFilter, Id, PointerButton, Pos2, Rect, Response, Sense, Stroke, StrokeKind, TextureId, Ui, WidgetInfo,
+    CursorIcon, EventFilter, Id, PointerButton, Pos2, Rect, Response, Sense, Stroke, StrokeKind, TextureId, Ui,
+    WidgetInfo,
 };
 
 use crate::app::theme::{self, Palette, size};
@@ -25,12 +26,11 @@ use super::second;
 use super::source;
 use super::writing::{Canvas, Writing, caption_about, paint_caption, paint_labels};
 
-/// The camera, the pointer of the last frame for the stage's keys, and the points prepared for picking.
+/// The camera, the point under the pointer in the last frame, and the points prepared for picking.
 #[derive(Clone, Debug, Default)]
 pub struct StageControls {
     pub rig: CameraRig,
-    /// The pointer is over the stage, and over which point.
-    pub is_over: bool,
+    /// The point under the pointer.
     pub hovered: Option<Hit>,
     /// In points.
     pub size: Vec2,
@@ -69,10 +69,10 @@ pub fn picture_ui(
     controls.size = to_glam(rect.size());
     let (Some(scene), Some(texture)) = (scene, texture) else {
         painter.rect_filled(rect, 0.0, palette.stage);
-        (controls.is_over, controls.hovered) = (false, None);
+        controls.hovered = None;
         return rect;
     };
-    steer(ui, &response, rect, &mut controls.rig);
+    let response = steer(ui, response, rect, &mut controls.rig);
     keep_keys(&response);
     let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
     painter.image(texture, rect, whole, theme::UNTINTED);
@@ -81,7 +81,7 @@ pub fn picture_ui(
     let projected =
         ProjectedScene { scene, point_index: &point_index, projection, rect, time: view.walk.layer_time(), palette };
     let hovered = response.hover_pos().filter(|_| !response.dragged()).and_then(|pointer| projected.pick(pointer));
-    (controls.is_over, controls.hovered) = (response.hovered(), hovered);
+    controls.hovered = hovered;
     let pointer = response.hover_pos().filter(|_| hovered.is_none() && !response.dragged());
     let beside = pointer.and_then(|pointer| second::pick(&projected, pointer));
     let arrow = pointer.filter(|_| beside.is_none()).and_then(|pointer| {
@@ -92,6 +92,9 @@ pub fn picture_ui(
         second::choose(scene.model, position, view);
     } else {
         act(&response, hovered, arrow, &projected, &mut controls.rig, view);
+    }
+    if hovered.is_some() || beside.is_some() || arrow.is_some() {
+        ui.ctx().set_cursor_icon(CursorIcon::PointingHand);
     }
     if let Some(hit) = hovered {
         view.hover.point_at(projected.word(hit));
@@ -185,17 +188,25 @@ fn to_glam(size: egui::Vec2) -> Vec2 {
     Vec2::new(size.x, size.y)
 }
 
-/// Orbit, pan and zoom, from the picture's own response: the wheel over another panel is not for the stage.
-fn steer(ui: &Ui, response: &Response, rect: Rect, rig: &mut CameraRig) {
+/// Orbit, pan and zoom, from the picture's own response: the wheel over another panel is not for the stage. The cursor
+/// shows what a drag does.
+fn steer(ui: &Ui, response: Response, rect: Rect, rig: &mut CameraRig) -> Response {
     let drag = to_glam(response.drag_delta());
+    let is_turned = response.dragged_by(PointerButton::Primary);
     if drag != Vec2::ZERO {
-        if response.dragged_by(PointerButton::Primary) && !rig.is_flat() {
+        if is_turned {
             rig.orbit(drag);
         } else {
             rig.pan(drag, to_glam(rect.size()));
         }
     }
-    let Some(pointer) = response.hover_pos() else { return };
+    let cursor = match response.dragged() {
+        true if is_turned => CursorIcon::Grabbing,
+        true => CursorIcon::AllScroll,
+        false => CursorIcon::Grab,
+    };
+    let response = response.on_hover_and_drag_cursor(cursor);
+    let Some(pointer) = response.hover_pos() else { return response };
     let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
     // A pinch by a factor is a scroll by its logarithm.
     const PINCH: f32 = 300.0;
@@ -204,6 +215,7 @@ fn steer(ui: &Ui, response: &Response, rect: Rect, rig: &mut CameraRig) {
         let offset = (pointer - rect.center()) / (rect.size().max(egui::Vec2::splat(1.0)) / 2.0);
         rig.zoom(amount, Vec2::new(offset.x, -offset.y), rect.aspect_ratio());
     }
+    response
 }
 
 /// A click selects a token, a click beside every point clears; a double click focuses a point or goes home.

@@ -14,8 +14,10 @@ pub struct Selection {
     pub head: usize,
     /// The learner chose the head; else it is the one that moves the query most.
     pub is_head_chosen: bool,
-    /// The map and the sentence show this head alone, not all of them.
-    pub is_head_alone: bool,
+    /// The map and the sentence show this head alone, or all of them; none: as [`Self::set_heads`] says.
+    pub is_head_alone: Option<bool>,
+    /// The model has so many heads that all of them at once cannot be told apart.
+    has_many_heads: bool,
     /// The key of the worked product; none: the one with the largest weight.
     pub key: Option<usize>,
     /// A position in the second sentence: with the query, the pair that is compared.
@@ -59,12 +61,12 @@ impl Selection {
 
     /// The one head that the map and the sentence show; none: all.
     pub fn shown_head(&self) -> Option<usize> {
-        self.is_head_alone.then_some(self.head)
+        self.is_head_alone.unwrap_or(self.has_many_heads).then_some(self.head)
     }
 
     /// Shows one head alone, which the walk then goes through too, or all of them.
     pub fn show_head(&mut self, head: Option<usize>) {
-        self.is_head_alone = head.is_some();
+        self.is_head_alone = Some(head.is_some());
         match head {
             Some(head) if head != self.head => self.choose_head(head),
             Some(_) => self.is_head_chosen = true,
@@ -95,12 +97,15 @@ impl Selection {
         self.keep_query_below(tokens);
         if let Some(head) = saved.head.filter(|head| *head < heads) {
             self.choose_head(head);
-            self.is_head_alone = saved.is_head_alone;
+            self.is_head_alone = Some(saved.is_head_alone);
         }
     }
 
-    /// Drops a head that the model does not have.
-    pub fn keep_head_below(&mut self, heads: usize) {
+    /// Follows the model: a head that it does not have is dropped. Of many heads one is shown alone, until the learner asks
+    /// for all.
+    pub fn set_heads(&mut self, heads: usize) {
+        const FEW: usize = 8;
+        self.has_many_heads = heads > FEW;
         if self.head >= heads {
             self.follow_head(0);
         }

@@ -11,6 +11,8 @@ use super::plan::Plan;
 /// Width in points of an arc without weight, and what a weight of 1 adds.
 const THIN: f32 = 0.6;
 const WEIGHT_WIDTH: f32 = 8.0;
+/// The least radius that the widest arc can turn by.
+const TURN: f32 = (THIN + WEIGHT_WIDTH) / 2.0;
 /// Weights below this are faint.
 const FAINT_BELOW: f32 = 0.05;
 const FAINT: f32 = 0.14;
@@ -47,7 +49,11 @@ fn curve(plan: &Plan, arc: &WeightArc, shift: f32) -> Option<[Pos2; 4]> {
     const TO_CONTROL: f32 = 4.0 / 3.0;
     /// The nearest words have arcs of this share of the height.
     const LOW: f32 = 0.34;
+    /// Half of a loop's width, as a share of its word's; and the height of a loop, so that the widest line leaves a hole.
     const LOOP: f32 = 0.3;
+    const LOOP_HEIGHT: f32 = 0.75;
+    /// The way from row to row begins and ends between upright and straight: a wide line could not turn so sharply.
+    const LEAN: Vec2 = Vec2::new(0.2, 0.45);
     let (from, to) = (plan.place(arc.from)?, plan.place(arc.to)?);
     let gap = Vec2::new(0.0, size::OUTLINE);
     if from.row != to.row {
@@ -56,14 +62,16 @@ fn curve(plan: &Plan, arc: &WeightArc, shift: f32) -> Option<[Pos2; 4]> {
             at + Vec2::new(shift, 0.0)
         };
         let (start, end) = (middle(from, from.row < to.row), middle(to, to.row < from.row));
-        let bend = Vec2::new(0.0, (end.y - start.y) / 2.0);
+        let bend = (end - start) * LEAN;
         return Some([start, start + bend, end - bend, end]);
     }
     let most = (plan.rooms[from.row] - 2.0 * gap.y - WEIGHT_WIDTH / 2.0).max(size::GAP);
     let [start, end] = [from, to].map(|word| word.rect.center_top() - gap + Vec2::new(shift, 0.0));
     if arc.from == arc.to {
-        let half = Vec2::new((from.rect.width() * LOOP).min(size::GAP_WIDE), 0.0);
-        let up = Vec2::new(0.0, most * LOW * TO_CONTROL);
+        // The radius at the feet of such a curve is 3/4 up² / half, and at its top 3/2 half² / up.
+        let up = most * LOOP_HEIGHT * TO_CONTROL;
+        let half = (from.rect.width() * LOOP).min(size::GAP_WIDE).min(0.75 * up * up / TURN).max(WEIGHT_WIDTH);
+        let (up, half) = (Vec2::new(0.0, up.min(1.5 * half * half / TURN)), Vec2::new(half, 0.0));
         return Some([start - half, start - half - up, start + half - up, start + half]);
     }
     let share = ((end.x - start.x).abs() / plan.size.x.max(1.0)).sqrt();
@@ -124,4 +132,59 @@ pub fn nearest(arcs: &[PlacedArc], pointer: Pos2) -> Option<Pair> {
     let near = arcs.iter().rev().map(|arc| (arc, arc.distance(pointer)));
     let near = near.filter(|(arc, distance)| *distance <= REACH + WEIGHT_WIDTH / 2.0 * arc.arc.weight);
     near.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(arc, _)| arc.arc.pair)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::stage::sentence::plan::Room;
+    use crate::view_model::sentence_arcs::{ArcWord, SentenceArcs, WordAt};
+
+    fn words(text: &str) -> Vec<ArcWord> {
+        let word = |word: &str| ArcWord { label: word.to_owned(), text: word.to_owned(), group: None, is_part: false };
+        text.split(' ').map(word).collect()
+    }
+
+    fn arc(from: WordAt, to: WordAt) -> WeightArc {
+        let pair = Pair { head: 0, query: from.position, key: to.position };
+        WeightArc { pair, own: 0, from, to, weight: 1.0, added: None, is_enabled: true }
+    }
+
+    /// The radius of the sharpest turn of a curve.
+    fn sharpest(curve: [Pos2; 4]) -> f32 {
+        const STEPS: usize = 200;
+        let curve = CubicBezierShape::from_points_stroke(curve, false, theme::CLEAR, Stroke::NONE);
+        let at: Vec<Pos2> = (0..=STEPS).map(|i| curve.sample(i as f32 / STEPS as f32)).collect();
+        let turns = at.windows(3).map(|at| {
+            let (before, after) = (at[1] - at[0], at[2] - at[1]);
+            let turn = before.angle() - after.angle();
+            before.length() / turn.sin().atan2(turn.cos()).abs().max(f32::EPSILON)
+        });
+        turns.fold(f32::INFINITY, f32::min)
+    }
+
+    #[test]
+    fn no_arc_turns_more_sharply_than_its_widest_line_can() {
+        let model = SentenceArcs {
+            words: words("[start] cinq i deux"),
+            source: words("nine two three four five"),
+            layers: Vec::new(),
+            lengths: Vec::new(),
+            sinks: Default::default(),
+            has_pieces: false,
+            hides: "The mask",
+        };
+        for (above, between) in [(46.0, 36.0), (32.0, 28.0)] {
+            let room = Room { width: 460.0, above, between, below: 15.0 };
+            let plan = Plan::of(&model, room, |text, font| text.chars().count() as f32 * font * 0.5);
+            let from_row_to_row =
+                (0..4).flat_map(|query| (0..5).map(move |key| (WordAt::in_sentence(query), WordAt::in_source(key))));
+            let loops = (0..4).map(|word| (WordAt::in_sentence(word), WordAt::in_sentence(word)));
+            for (from, to) in from_row_to_row.chain(loops) {
+                let curve = curve(&plan, &arc(from, to), 0.0).expect("both have a place");
+                let radius = sharpest(curve);
+                assert!(radius >= 0.95 * TURN, "{from:?} to {to:?} turns by a radius of {radius}");
+            }
+        }
+    }
 }

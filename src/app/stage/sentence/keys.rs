@@ -1,9 +1,8 @@
-//! The keys of the sentence over the stage: while the pointer is over it, or it was clicked last, and nothing is
-//! written anywhere.
+//! The keys of the sentence over the stage, once it was clicked: until something else is.
 
-use egui::{Context, Popup};
+use egui::Context;
 
-use crate::app::actions::{Pressed, SentenceAction, drop_text, pressed};
+use crate::app::actions::{Pressed, SentenceAction, drop_text, focus, pressed};
 use crate::app::view::PanelView;
 use crate::view_model::sentence_arcs::{SentenceArcs, WordAt};
 use crate::view_model::side::Side;
@@ -12,12 +11,12 @@ use super::{StripState, choose, layer, shown, strip_id};
 
 /// Acts on the keys of the sentence, before any panel sees them.
 pub fn keys(ctx: &Context, model: Option<&SentenceArcs>, state: &mut StripState, view: &mut PanelView) {
-    let Some(model) = model.filter(|_| has_keyboard(ctx, state)) else { return };
+    let Some(model) = model.filter(|_| focus::is_at(ctx, strip_id())) else { return };
     let is_chosen = view.selection.query.is_some() || state.source.is_some();
     let has_arcs = !model.layers.is_empty();
     let pressed = pressed(ctx, |action| match action {
         // A card that says where a number comes from goes first.
-        SentenceAction::LetGo => is_chosen && view.trail.entry().is_none(),
+        SentenceAction::LetGo => view.trail.entry().is_none(),
         SentenceAction::WordBefore | SentenceAction::WordAfter => true,
         SentenceAction::HeadBefore | SentenceAction::HeadAfter | SentenceAction::Turn => has_arcs,
     });
@@ -29,6 +28,7 @@ pub fn keys(ctx: &Context, model: Option<&SentenceArcs>, state: &mut StripState,
             SentenceAction::HeadBefore => step_head(model, view, -steps),
             SentenceAction::HeadAfter => step_head(model, view, steps),
             SentenceAction::Turn => state.direction = state.direction.other(),
+            SentenceAction::LetGo if !is_chosen => ctx.memory_mut(|memory| memory.surrender_focus(strip_id())),
             SentenceAction::LetGo => {
                 state.source = None;
                 view.selection.choose_query(None);
@@ -37,16 +37,6 @@ pub fn keys(ctx: &Context, model: Option<&SentenceArcs>, state: &mut StripState,
     }
     if !pressed.is_empty() {
         drop_text(ctx);
-    }
-}
-
-fn has_keyboard(ctx: &Context, state: &StripState) -> bool {
-    if ctx.text_edit_focused() || Popup::is_any_open(ctx) {
-        return false;
-    }
-    match ctx.memory(|memory| memory.focused()) {
-        Some(focused) => focused == strip_id(),
-        None => state.is_over,
     }
 }
 

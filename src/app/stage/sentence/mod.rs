@@ -31,14 +31,15 @@ const NUMBERED: f32 = 0.095;
 /// As many heads at once have numbers.
 const NUMBERED_HEADS: usize = 2;
 
-/// State of the strip between frames, with the pointer's last place for its keys.
+/// State of the strip between frames.
 #[derive(Clone, Debug, Default)]
 pub struct StripState {
-    pub is_over: bool,
     area: Option<Rect>,
     pub direction: Direction,
     /// The chosen word of the source: the sentence's is the query.
     pub source: Option<usize>,
+    /// The word of the source that the walk follows.
+    pub followed: Option<usize>,
     fade: Fade,
     /// The chosen word that was scrolled into sight.
     in_sight: Option<WordAt>,
@@ -80,15 +81,22 @@ impl<'a> Strip<'a> {
         const ROOMY: (f32, f32, f32) = (46.0, 36.0, 18.0);
         const TIGHT: (f32, f32, f32) = (32.0, 28.0, 15.0);
         const PLAIN: (f32, f32, f32) = (size::GAP, size::GAP_TIGHT, size::GAP_TIGHT);
+        /// Arcs come only while a word is pointed at.
+        const CLOSED: (f32, f32, f32) = (28.0, size::GAP_TIGHT, 15.0);
+        /// Between two rows of one sentence.
+        const NEAR: f32 = 16.0;
         if area.y < FROM || model.words.is_empty() {
             return None;
         }
         let has_arcs = !model.layers.is_empty();
         let (above, between, below) = match has_arcs {
             false => PLAIN,
+            true if !options.is_open && model.source.is_empty() => CLOSED,
             true if area.y >= ROOMY_FROM => ROOMY,
             true => TIGHT,
         };
+        // From a source, which is a row of its own, arcs run from row to row.
+        let between = if model.source.is_empty() { between.min(NEAR) } else { between };
         let room = Room { width: (area.x - 2.0 * size::GAP).max(0.0), above, between, below };
         let plan = Plan::of(model, room, |text, font| width_of(ui, text, theme::strong(font)));
         let controls = if has_arcs && options.is_open { size::VIEW_BAR - size::GAP_TIGHT } else { 0.0 };
@@ -108,7 +116,6 @@ impl<'a> Strip<'a> {
         let ground = ui.interact(area, strip_id(), Sense::click());
         let said = shown.map_or_else(|| self.sentence(), |shown| self.model.spoken(&shown));
         ground.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, format!("Sentence: {said}")));
-        state.is_over = ui.rect_contains_pointer(area);
         keep_keys(&ground);
         if ground.clicked() {
             view.selection.choose_query(None);
@@ -456,9 +463,10 @@ fn card_ui(ui: &mut Ui, label: &str, cards: &[Vec<String>], sink: Option<&Sink>)
     ui.weak("Click to choose it; then the arrow keys move on.");
 }
 
-/// The layer whose arcs are shown: the walk's, or that of the head that was chosen, or else the last.
+/// The layer whose arcs are shown: the walk's, or that of the head that was chosen or is shown alone, or else the last.
 pub fn layer(model: &SentenceArcs, view: &PanelView) -> Option<usize> {
-    let is_followed = view.selection.is_head_chosen || view.walk.is_walking() || view.walk.shown_layer().is_some();
+    let is_of_head = view.selection.is_head_chosen || view.selection.shown_head().is_some();
+    let is_followed = is_of_head || view.walk.is_walking() || view.walk.shown_layer().is_some();
     let of_head = || model.layer_of(view.selection.head);
     if is_followed { of_head() } else { model.layers.len().checked_sub(1) }
 }
@@ -475,7 +483,7 @@ pub fn shown(model: &SentenceArcs, state: &StripState, view: &PanelView, is_open
             .query
             .or_else(|| model.first_lit(&view.highlight.lit).filter(|_| is_open))
             .map(WordAt::in_sentence),
-        Side::Source => state.source.map(WordAt::in_source),
+        Side::Source => state.source.or(state.followed).map(WordAt::in_source),
     };
     let word = view.hover.at().or(chosen).filter(|word| model.word(*word).is_some());
     let of_word = word.map(|word| {

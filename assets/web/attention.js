@@ -21,7 +21,7 @@ const Attention = (() => {
       const queriesSide = step.isOfSource ? "source" : "sentence";
       const keysSide = step.isOfSource || step.config.attends_to === "source" ? "source" : "sentence";
       const section = element("section", "", "head");
-      section.style.setProperty("--hue", `var(--head-${head % 6})`);
+      section.style.setProperty("--hue", `var(--head-${(head - step.firstHead) % 6})`);
       const label = element("label", "", "head-name");
       const box = document.createElement("input");
       box.type = "checkbox";

@@ -98,7 +98,7 @@ const Sentence = (() => {
           const isKey = state.key === j && chosen.step.firstHead + h === state.head;
           path.setAttribute("stroke-width", THIN + WEIGHT_WIDTH * weight);
           path.setAttribute("stroke-opacity", isKey ? 1 : weight < FAINT_BELOW ? FAINT : Math.sqrt(weight));
-          path.setAttribute("stroke", isKey ? Colors.of("ink") : Colors.head(chosen.step.firstHead + h));
+          path.setAttribute("stroke", isKey ? Colors.of("ink") : Colors.head(h));
           path.setAttribute("fill", "none");
           paths.push(path);
         });

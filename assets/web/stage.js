@@ -180,7 +180,7 @@ const Stage = (() => {
       if (share(2) > 0) {
         weights.forEach((weight, j) => {
           if ((!isSource && j === state.query) || (scores[j] === -Infinity && share(3) === 1)) return;
-          line(project, placeOfKey(j), here, Colors.head(state.head), LINE + WEIGHT_WIDTH * weight * share(4));
+          line(project, placeOfKey(j), here, Colors.head(state.head - head.step.firstHead), LINE + WEIGHT_WIDTH * weight * share(4));
         });
       }
       context.globalAlpha = 1;
@@ -191,7 +191,7 @@ const Stage = (() => {
           for (let j = 0; j < weights.length; j++) {
             const moved = arrow(Engine.arrow(head.step, own, state.query, j)).map((x) => x * share(6));
             const to = from.map((x, axis) => x + moved[axis]);
-            arrowLine(project, from, to, Colors.head(head.step.firstHead + h), 2.2);
+            arrowLine(project, from, to, Colors.head(h), 2.2);
             from = to;
           }
         });

@@ -24,8 +24,10 @@ pub struct AttentionModel {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeadMap {
-    /// From 0; its hue is the same in every panel.
+    /// Counted over all blocks.
     pub head: usize,
+    /// Its place in its layer: its hue.
+    pub own: usize,
     /// `Head 1`, with the layer where there are several.
     pub title: String,
     /// The place of its block in the model.
@@ -85,10 +87,12 @@ impl AttentionModel {
         let labels = HeadLabels::of(model);
         let map = |(head, activations): (usize, &HeadActivations<f32>)| {
             let weights = &activations.weights;
+            let (block, _, own) = model.architecture.head(head);
             HeadMap {
                 head,
+                own,
                 title: labels.title(head),
-                block: model.architecture.head(head).0,
+                block,
                 enabled: model.is_enabled(head),
                 queries: labels.queries(head).to_vec(),
                 keys: labels.keys(head).to_vec(),
@@ -205,6 +209,7 @@ mod tests {
     fn words_are_alone_until_one_looks_at_another() {
         let map = |weights: [[f32; 2]; 2]| HeadMap {
             head: 0,
+            own: 0,
             title: "Head 1".to_owned(),
             block: 0,
             enabled: true,

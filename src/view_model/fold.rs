@@ -139,7 +139,7 @@ impl<'a> From<&'a Matrix<f32>> for Entries<'a> {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoldHead {
-    /// Counted over all blocks: its hue.
+    /// Counted over all blocks.
     pub head: usize,
     /// `Head 1`
     pub title: String,

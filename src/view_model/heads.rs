@@ -17,7 +17,10 @@ pub struct HeadsModel {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeadRow {
+    /// Counted over all blocks.
     pub head: usize,
+    /// Its place in its layer: its hue.
+    pub own: usize,
     /// `Head 1`, with the layer where there are several.
     pub title: String,
     pub block: usize,
@@ -66,6 +69,7 @@ impl HeadsModel {
                 let tokens = if labels.is_of_source(head) { 0 } else { labels.tokens.len() };
                 HeadRow {
                     head,
+                    own,
                     title: labels.title(head),
                     block,
                     enabled,

@@ -1,10 +1,12 @@
 //! The Neighbours panel: which words are near a token, before attention and after it.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::head_labels::HeadLabels;
 use super::models::Model;
 use super::reader::Reader;
+use super::words::Words;
 use crate::kernel::data::token::token_labels;
 use crate::kernel::scene::near::near;
 use crate::kernel::snapshot::{Neighbour, Neighbours, Snapshot, StaticSpace};
@@ -23,6 +25,28 @@ pub enum Measure {
 #[derive(Clone, Debug, PartialEq)]
 pub struct NeighboursModel {
     pub tokens: Vec<TokenNeighbours>,
+    /// The words of the sentence, where some are cut into pieces.
+    pub words: Vec<CutWord>,
+}
+
+/// A word by its pieces.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CutWord {
+    pub label: String,
+    /// The position of its first piece, whose neighbours are shown.
+    pub first: usize,
+    pub pieces: usize,
+}
+
+impl CutWord {
+    /// Says whose neighbours are shown, where the word has several pieces.
+    pub fn note(&self, tokens: &[TokenNeighbours]) -> Option<String> {
+        let Self { label, first, pieces } = self;
+        let piece = &tokens.get(*first)?.label;
+        (*pieces > 1).then(|| {
+            format!("“{label}” is cut into {pieces} pieces. These are the words near its first piece, “{piece}”.")
+        })
+    }
 }
 
 /// Neighbours of one token.
@@ -124,8 +148,16 @@ impl NeighboursModel {
             before: words(before, after),
             after: words(after, before),
         });
-        Some(Self { tokens: tokens.collect() })
+        Some(Self {
+            tokens: tokens.collect(),
+            words: Words::of(sentence).map_or_else(Vec::new, |words| cut_words(&words)),
+        })
     }
+}
+
+fn cut_words(words: &Words) -> Vec<CutWord> {
+    let word = |(label, pieces): (String, &Range<usize>)| CutWord { label, first: pieces.start, pieces: pieces.len() };
+    words.labels().into_iter().zip(&words.pieces).map(word).collect()
 }
 
 fn near_words(space: &StaticSpace, own: &Neighbours, other: &Neighbours) -> NearWords {

@@ -10,19 +10,26 @@ use super::parts::{self, Part};
 use super::quoted;
 use crate::kernel::data::moves::{Moves, PartMoves, Point, sum};
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
+use crate::numerics::model::Architecture;
 use crate::numerics::vectors::norm;
 use crate::quantity::{Entry, Quantity};
 
 /// Parts that an arrow stands for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// A word, through all heads.
-    #[default]
     Word,
     /// A head, with all its words.
     Head,
     /// A word in a head.
     Both,
+}
+
+impl By {
+    /// The arrows of the walk through a head where the learner chose none: of several heads one each, else one for each word.
+    pub fn of_head(architecture: &Architecture, head: usize) -> Self {
+        if architecture.head(head).1.attention.heads > 1 { Self::Head } else { Self::Word }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -31,8 +38,10 @@ pub struct PathArrow {
     pub label: String,
     /// Its meaning, where no head adds it.
     pub part: Option<Part>,
-    /// Counted over all blocks; its hue.
+    /// Counted over all blocks.
     pub head: Option<usize>,
+    /// The head's place in its layer: its hue.
+    pub own: Option<usize>,
     pub key: Option<usize>,
     /// `α`, of a word in a head.
     pub weight: Option<f32>,
@@ -47,6 +56,7 @@ pub struct PathArrow {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathModel {
     pub query: usize,
+    pub by: By,
     /// Tip to tail: what the norm makes of the word itself, then what is added, the longest first, then `b_O` and what
     /// the rest of the layer adds.
     pub arrows: Vec<PathArrow>,
@@ -63,10 +73,13 @@ const NAMED: usize = 3;
 const SHARE_MIN: f32 = 0.01;
 
 impl Model for PathModel {
-    type Choice = (usize, usize, By);
+    /// The query, the head, and what the arrows stand for where the learner chose that.
+    type Choice = (usize, usize, Option<By>);
 
-    fn make(snapshot: &Arc<Snapshot>, (query, head, by): &(usize, usize, By), _: Option<&Self>) -> Option<Self> {
-        Self::of(snapshot, *query, *head, *by)
+    fn make(snapshot: &Arc<Snapshot>, (query, head, by): &Self::Choice, _: Option<&Self>) -> Option<Self> {
+        let architecture = &snapshot.model.as_ref()?.architecture;
+        let by = by.or_else(|| (*head < architecture.heads()).then(|| By::of_head(architecture, *head)))?;
+        Self::of(snapshot, *query, *head, by)
     }
 }
 
@@ -94,10 +107,11 @@ impl PathModel {
             let start = tip;
             tip = std::array::from_fn(|axis| start[axis] + part.arrow[axis]);
             let Segment { label, part, head, key, weight, length, entry, .. } = part;
-            PathArrow { label, part, head, key, weight, length, entry, from: start, to: tip }
+            let own = head.map(|head| head - writer.first_head());
+            PathArrow { label, part, head, own, key, weight, length, entry, from: start, to: tip }
         };
         let arrows = first.into_iter().chain(parts).chain(last).map(&mut lay).collect();
-        Some(Self { query, arrows, from, to: moves.end(query), why: writer.why() })
+        Some(Self { query, by, arrows, from, to: moves.end(query), why: writer.why() })
     }
 }
 

@@ -57,8 +57,10 @@ impl Model for WordArcs {
         let mut arcs = SentenceArcs::of(snapshot)?;
         let none = ArcWord { label: String::new(), text: String::new(), group: None, is_part: true };
         let mut placed = vec![none; arcs.words.len()];
+        arcs.pieces = vec![1; arcs.words.len()];
         for ((range, text), label) in words.pieces.iter().zip(&words.texts).zip(words.labels()) {
             let group = arcs.words[range.start].group;
+            arcs.pieces[range.start] = range.len();
             placed[range.start] = ArcWord { label, text: text.clone(), group, is_part: false };
         }
         arcs.words = placed;
@@ -163,12 +165,12 @@ impl StageModel {
 
 impl PathModel {
     /// The path of a word: each arrow is the mean of its pieces', and what the pieces of a word add is one arrow.
-    pub fn of_word(snapshot: &Snapshot, words: &Words, query: usize, head: usize, by: By) -> Option<Self> {
+    pub fn of_word(snapshot: &Arc<Snapshot>, words: &Words, query: usize, head: usize, by: Option<By>) -> Option<Self> {
         let own = words.pieces.iter().find(|range| range.contains(&query))?.clone();
         let (model, labels) = (snapshot.model.as_ref()?, words.labels());
         let (block, ..) = model.architecture.head(head);
         let summer = Summer { model, block };
-        let paths = own.map(|piece| Self::of(snapshot, piece, head, by)).collect::<Option<Vec<_>>>()?;
+        let paths = own.map(|piece| Self::make(snapshot, &(piece, head, by), None)).collect::<Option<Vec<_>>>()?;
         let share = 1.0 / paths.len() as f32;
         let mut sums: Vec<(PathArrow, Point, Vec<f32>)> = Vec::new();
         for (path, arrow) in paths.iter().flat_map(|path| path.arrows.iter().map(move |arrow| (path, arrow))) {
@@ -224,7 +226,14 @@ impl PathModel {
             PathArrow { from, to: tip, ..arrow }
         };
         let arrows = sums.into_iter().map(lay).collect();
-        Some(Self { query: words.first(query), arrows, from, to: middle(|path| path.to), why: paths[0].why.clone() })
+        Some(Self {
+            query: words.first(query),
+            by: paths[0].by,
+            arrows,
+            from,
+            to: middle(|path| path.to),
+            why: paths[0].why.clone(),
+        })
     }
 }
 

@@ -374,6 +374,17 @@ fn suggestion(snapshot: &Snapshot, model: &ModelSnapshot) -> Option<SenseList> {
     })
 }
 
+/// The sentence on the stage with one of its words, and the lesson's other sentences that have it too.
+pub fn list_with(snapshot: &Snapshot, word: &str) -> Option<SenseList> {
+    let own = snapshot.model.as_ref()?.sentence.written();
+    let wanted = word.to_lowercase();
+    let others = snapshot.lesson.sentences.iter().map(|words| words.join(" ")).filter(|text| *text != own);
+    let others = others.filter(|text| tokenize(text).contains(&wanted)).take(MEASURED_MAX - 1);
+    let sentence = |text: String| SenseSentence { text, sense: None };
+    let sentences = std::iter::once(own.clone()).chain(others).map(sentence).collect();
+    Some(SenseList { word: word.to_owned(), sentences })
+}
+
 fn of_probes(probes: &[Probe]) -> Option<SenseList> {
     let word = &probes.first()?.word;
     let own = || probes.iter().filter(|probe| probe.word == *word);

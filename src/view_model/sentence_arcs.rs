@@ -12,6 +12,7 @@ use super::words::Words;
 use crate::kernel::data::token::token_labels;
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot, StaticSpace, Token};
 use crate::numerics::model::activations::HeadActivations;
+use crate::quantity::{Entry, Quantity};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct SentenceArcs {
@@ -26,6 +27,8 @@ pub struct SentenceArcs {
     pub sinks: Sinks,
     /// A word of the sentence has several pieces.
     pub has_pieces: bool,
+    /// The numbers of pieces of each word, where words are shown; else each word is one.
+    pub pieces: Vec<usize>,
     /// The mask in words, at the beginning of a sentence.
     pub hides: &'static str,
 }
@@ -53,7 +56,7 @@ pub struct ArcLayer {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArcHead {
-    /// Counted over all blocks; its hue.
+    /// Counted over all blocks.
     pub head: usize,
     /// `Head 1`, with the layer where there are several.
     pub title: String,
@@ -119,6 +122,14 @@ impl Direction {
         }
     }
 
+    /// Over a word's weights in this direction.
+    pub fn heading(self, word: &str) -> String {
+        match self {
+            Self::LooksAt => format!("{word} looks at"),
+            Self::SeenBy => format!("{word} is seen by"),
+        }
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Self::LooksAt => "looks at",
@@ -131,7 +142,7 @@ impl Direction {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WeightArc {
     pub pair: Pair,
-    /// Place of the head among those of its layer.
+    /// Place of the head in its layer: its hue.
     pub own: usize,
     pub from: WordAt,
     pub to: WordAt,
@@ -176,6 +187,7 @@ impl SentenceArcs {
             lengths: lengths(model)?,
             sinks: Sinks::of(model),
             has_pieces: Words::of(&model.sentence).is_some(),
+            pieces: Vec::new(),
             hides: if model.interventions.edges.is_empty() { "The mask" } else { "The mask or a removed edge" },
         })
     }
@@ -189,6 +201,27 @@ impl SentenceArcs {
 
     pub fn word(&self, at: WordAt) -> Option<&ArcWord> {
         self.line(at.side).get(at.position)
+    }
+
+    /// The same word at the place that it has: a piece of a word is where the first one is.
+    pub fn placed(&self, at: WordAt) -> WordAt {
+        let line = self.line(at.side).get(..=at.position).unwrap_or_default();
+        WordAt { position: line.iter().rposition(|word| !word.is_part).unwrap_or(at.position), ..at }
+    }
+
+    /// The same pair at the places that its words have; `None` of a head that has no arcs.
+    pub fn placed_pair(&self, Pair { head, query, key }: Pair) -> Option<Pair> {
+        let layer = &self.layers[self.layer_of(head)?];
+        let place = |side, position| self.placed(WordAt { side, position }).position;
+        Some(Pair { head, query: place(layer.queries, query), key: place(layer.keys, key) })
+    }
+
+    /// The weight of an arc, as it can be asked where it comes from; `None` of one that is of several pieces.
+    pub fn entry(&self, arc: &WeightArc) -> Option<Entry> {
+        let is_one =
+            |at: WordAt| at.side == Side::Source || self.pieces.get(at.position).is_none_or(|count| *count == 1);
+        let is_of_one = is_one(arc.from) && is_one(arc.to);
+        is_of_one.then(|| Quantity::Weight.of_head(arc.pair.head, [arc.pair.query, arc.pair.key]))
     }
 
     pub fn label(&self, at: WordAt) -> &str {

@@ -97,7 +97,11 @@ pub struct Sinks {
 }
 
 impl Sinks {
+    /// None of a lesson's own small model: its few heads look where the lesson trained them to look.
     pub fn of(model: &ModelSnapshot) -> Self {
+        if !model.made_of.static_embedding.is_pretrained() {
+            return Self::default();
+        }
         let (labels, sentence) = (HeadLabels::of(model), &model.sentence);
         let heads: Vec<_> = sentence.activations.heads().enumerate().collect();
         let of_sentence = |head: usize| !labels.keys_are_source(head);

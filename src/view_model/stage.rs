@@ -148,6 +148,11 @@ impl StageModel {
         choose(pairs, query, second).map(|index| &self.shared[index])
     }
 
+    /// The point of a token: where words are points, that of its first piece.
+    pub fn point_of(&self, token: usize) -> Option<usize> {
+        self.tokens.get(..=token)?.iter().rposition(|token| !token.is_part)
+    }
+
     /// One or two chosen axes are read best in their plane; a third one is seen in space alone.
     pub fn opens_flat(&self) -> bool {
         let chosen = self.axes.iter().filter(|axis| axis.ends.is_some()).count();

@@ -47,7 +47,10 @@ impl<T: Copy> Setting<T> {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeadState {
+    /// Counted over all blocks.
     pub head: usize,
+    /// Its place in its layer: its hue.
+    pub own: usize,
     /// `Head 1`
     pub title: String,
     /// Labels of what it looks at.
@@ -172,6 +175,7 @@ impl WhatIfModel {
         let is_solo = changed.heads.len() > 1 && changed.heads.iter().filter(takes_part).count() == 1;
         let heads = changed.heads.iter().enumerate().map(|(head, mode)| HeadState {
             head,
+            own: model.architecture.head(head).2,
             title: labels.title(head),
             keys: labels.keys(head).to_vec(),
             setting: setting(mode),

@@ -1,22 +1,27 @@
 //! The Attention panel by its labels.
 
+use std::sync::Arc;
+
 use attune::app::actions::WindowAction;
 use attune::app::panels::attention::AttentionPanel;
 use attune::app::panels::{Panel, PanelContext, PanelId, Region};
 use attune::app::shell::provenance::provenance_ui;
 use attune::app::shell::shortcuts::{LessonKeys, lesson_keys};
+use attune::app::theme::Palette;
 use attune::kernel::command::{InterventionCommand, SentenceCommand};
 use attune::kernel::{Command, Kernel};
 use attune::numerics::attention::{Mask, MaskTable};
 use attune::quantity::Quantity;
 use attune::view_model::attention::{AttentionModel, HeadMap};
+use attune::view_model::pieces::WordAttention;
 use attune::view_model::sentence_arcs::{Pair, WordAt};
 use attune::view_model::sinks::Reading;
-use egui::{Event, Key, PointerButton, Pos2, Ui, Vec2};
+use egui::{Event, Key, PointerButton, Pos2, Shape, Ui, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
 use crate::common::lessons::{APPLE, form, kernel, small};
+use crate::common::models::with_tokenizer;
 use crate::live::PanelHarness;
 use crate::pointer::{click, press, wheel};
 
@@ -229,4 +234,37 @@ fn attention_is_seen_as_lines_by_head_and_copied() {
     assert!(panel.query_by_label("Lines from queries to keys").is_some());
     click(&mut panel, "Query seal, lines");
     assert_eq!(panel.view().selection.query, Some(1));
+}
+
+/// The frames of the accent's colour, by the middles of their rows.
+fn framed<P: Panel + 'static>(panel: &PanelHarness<P>) -> Vec<f32> {
+    let accent = Palette::of(panel.ctx.global_style().visuals.dark_mode).accent;
+    let shapes = panel.output().shapes.iter().map(|clipped| &clipped.shape);
+    let frames = shapes.filter_map(|shape| match shape {
+        Shape::Rect(rect) if rect.stroke.color == accent => Some(rect.rect.center().y),
+        _ => None,
+    });
+    frames.collect()
+}
+
+#[test]
+fn the_frame_is_around_the_row_of_the_chosen_word_where_words_are_cut_into_pieces() {
+    let folder = with_tokenizer("bert-wild");
+    let mut kernel = Kernel::embedded(Arc::new(attune::lesson::read(&folder.0).expect("a model")));
+    kernel.apply(Command::Sentence(SentenceCommand::Set("The unrelated bankers of Zürich ate it".to_owned())));
+    let mut panel = PanelHarness::new(kernel, Vec2::new(700.0, 1400.0), AttentionPanel::default());
+    let maps = panel.model::<WordAttention>().0.heads.clone();
+    for word in ["The", "bankers", "ate", "it"] {
+        let row = |map: &HeadMap| {
+            let label = map.queries.iter().find(|label| label.eq_ignore_ascii_case(word)).expect("a word").clone();
+            format!("Query {label} in {}", map.title.to_lowercase())
+        };
+        let first = row(&maps[0]);
+        click(&mut panel, &first);
+        let framed = framed(&panel);
+        assert!(!framed.is_empty(), "{word} has a frame");
+        let rows: Vec<f32> = maps.iter().map(|map| panel.get_by_label(&row(map)).rect().center().y).collect();
+        let is_on_its_row = |frame: &f32| rows.iter().any(|row| (row - frame).abs() < 1.0);
+        assert!(framed.iter().all(is_on_its_row), "{word}: frames at {framed:?}, its rows at {rows:?}");
+    }
 }

@@ -1,15 +1,18 @@
 //! The Meaning panel by its labels.
 
+use std::sync::Arc;
+
 use attune::app::panels::Panel;
 use attune::app::panels::meaning::MeaningPanel;
-use attune::kernel::Command;
 use attune::kernel::command::SentenceCommand;
+use attune::kernel::{Command, Kernel};
 use attune::view_model::neighbours::{Measure, NeighboursModel};
 use attune::view_model::saved_view::{MeaningView, SavedView};
 use egui::Vec2;
 use egui_kittest::kittest::Queryable;
 
 use crate::common::lessons::small;
+use crate::common::models::with_tokenizer;
 use crate::live::PanelHarness;
 use crate::pointer::click;
 
@@ -45,4 +48,27 @@ fn a_comparison_that_was_there_leaves_the_kept_view_in_front() {
     let mut restored = MeaningPanel::default();
     restored.restore(&saved);
     assert_eq!(view(restored), MeaningView::Neighbours);
+}
+
+#[test]
+fn neighbours_lists_the_words_that_the_sentence_shows_and_says_whose_they_are_of_one_that_is_cut() {
+    const SIZE: Vec2 = Vec2::new(520.0, 640.0);
+    let folder = with_tokenizer("bert-wild");
+    let mut kernel = Kernel::embedded(Arc::new(attune::lesson::read(&folder.0).expect("a model")));
+    kernel.apply(Command::Sentence(SentenceCommand::Set("The unrelated bankers of Zürich ate it".to_owned())));
+    let mut panel = PanelHarness::new(kernel, SIZE, MeaningPanel::showing(MeaningView::Neighbours));
+    let model = panel.model::<NeighboursModel>();
+    let cut = model.words.iter().find(|word| word.label == "Zürich").expect("a word of several pieces");
+    assert!(cut.pieces > 1 && model.words.len() < model.tokens.len());
+    let note = format!("“Zürich” is cut into {} pieces.", cut.pieces);
+    assert!(panel.query_by_label_contains(&note).is_none());
+    click(&mut panel, "Zürich");
+    assert_eq!(panel.view().selection.query, Some(cut.first));
+    assert!(panel.query_by_label_contains(&note).is_some());
+    panel.view_mut().highlight.pieces = true;
+    panel.run_steps(2);
+    assert!(panel.query_by_label("Zürich").is_none() && panel.query_by_label_contains(&note).is_none());
+    let last = &model.tokens[cut.first + cut.pieces - 1].label;
+    click(&mut panel, last);
+    assert_eq!(panel.view().selection.query, Some(cut.first + cut.pieces - 1), "pieces are chosen as pieces");
 }

@@ -149,3 +149,26 @@ fn the_curve_leads_to_a_layer_and_the_file_is_asked_for() {
         assert_eq!(panel.take_actions(), [Action::PlaceSenses(choice)]);
     }
 }
+
+#[test]
+fn the_chosen_word_is_offered_before_the_lesson_s_own() {
+    let mut panel = shown();
+    let tokens = panel.snapshot().model.expect("a model").sentence.tokens.clone();
+    let other = tokens.iter().position(|token| token.text != "bank").expect("another word");
+    panel.view_mut().selection.choose_query(Some(other));
+    panel.run_steps(2);
+    let word = tokens[other].text.clone();
+    let offered = panel.get_by_label_contains(&format!("with “{word}”")).rect();
+    let suggested = panel.get_by_label("20 sentences with “bank”").rect();
+    assert!(offered.bottom() <= suggested.top());
+    panel.get_by_label_contains(&format!("with “{word}”")).click();
+    panel.run_steps(3);
+    let own = panel.snapshot().model.expect("a model").sentence.written();
+    assert_eq!((list(&panel).word.as_str(), list(&panel).sentences[0].text.as_str()), (word.as_str(), own.as_str()));
+    let mut panel = shown();
+    let bank = tokens.iter().position(|token| token.text == "bank").expect("its word");
+    panel.view_mut().selection.choose_query(Some(bank));
+    panel.run_steps(2);
+    assert!(panel.query_by_label("20 sentences with “bank”").is_some(), "the lesson's list of the same word");
+    assert_eq!(panel.query_all_by_label_contains("with “bank”").count(), 1);
+}

@@ -1,11 +1,13 @@
 //! The names on the stage of every lesson, from several sides and in several sizes.
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use attune::app::stage::labels::{NEAR, SAME_PLACE};
+use attune::app::stage::names::{DrawnName, NameOwner};
 use attune::app::stage::point_index::PointIndex;
 use attune::app::stage::points::extent;
-use attune::app::stage::projected::{ProjectedScene, SceneRef};
+use attune::app::stage::projected::{ProjectedScene, SceneRef, SeenPoint};
 use attune::app::stage::view::{Hit, StageControls, picture_ui};
 use attune::app::theme::{self, Palette, fonts};
 use attune::app::view::ViewState;
@@ -13,8 +15,13 @@ use attune::kernel::Kernel;
 use attune::kernel::command::{Command, SentenceCommand};
 use attune::lesson::course;
 use attune::lesson::schema::CellKind;
+use attune::view_model::models::Model;
+use attune::view_model::path::PathModel;
 use attune::view_model::search::{Choice, Emphasis, Search, Visibility};
+use attune::view_model::side::Side;
 use attune::view_model::stage::StageModel;
+use attune::view_model::walk::route::RouteModel;
+use attune::view_model::walk::{Step, WalkModel};
 use bevy::math::Vec2;
 use egui::{Context, Pos2, RawInput, Rect, TextureId, vec2};
 
@@ -36,9 +43,34 @@ struct Stage {
     controls: StageControls,
     size: (f32, f32),
     time: f32,
+    walk: Option<Walked>,
+}
+
+/// A step of the walk through a layer.
+struct Walked {
+    walk: Arc<WalkModel>,
+    path: Arc<PathModel>,
+    layers: usize,
+    layer: usize,
+    step: Step,
+}
+
+impl Walked {
+    fn scene(&self) -> Option<(&WalkModel, Step)> {
+        Some((&self.walk, self.step))
+    }
 }
 
 impl Stage {
+    fn scene(&self) -> SceneRef<'_> {
+        SceneRef {
+            model: &self.model,
+            emphasis: &self.emphasis,
+            path: self.walk.as_ref().map(|walked| &*walked.path),
+            walk: self.walk.as_ref().and_then(Walked::scene),
+        }
+    }
+
     fn draw(&mut self) {
         let input = RawInput {
             screen_rect: Some(Rect::from_min_size(Pos2::ZERO, vec2(self.size.0, self.size.1))),
@@ -46,13 +78,20 @@ impl Stage {
         };
         let mut view = ViewState::default();
         view.walk.set_time(self.time);
-        let Self { ctx, model, emphasis, controls, .. } = self;
-        ctx.run_ui(input, |ui| {
-            let scene = SceneRef { model, emphasis, path: None, walk: None };
-            picture_ui(ui, Some(scene), controls, &mut view.for_panels(), Some(TextureId::User(0)));
-        })
-        .textures_delta
-        .clear();
+        if let Some(walked) = &self.walk {
+            view.walk.set_layers(walked.layers);
+            view.walk.set((walked.layer * Step::ALL.len() + walked.step.index()) as f32);
+            view.selection.query = Some(walked.walk.focus.query).filter(|_| walked.walk.query_side == Side::Sentence);
+        }
+        let mut controls = std::mem::take(&mut self.controls);
+        self.ctx
+            .run_ui(input, |ui| {
+                let scene = Some(self.scene());
+                picture_ui(ui, scene, &mut controls, &mut view.for_panels(), Some(TextureId::User(0)));
+            })
+            .textures_delta
+            .clear();
+        self.controls = controls;
     }
 
     fn home(&mut self, is_flat: bool) {
@@ -69,23 +108,77 @@ impl Stage {
 
     /// The words of the sentence that are in the picture and not at its very edge, and where.
     fn seen_tokens(&self) -> Vec<(usize, Pos2)> {
-        let Self { model, emphasis, controls, size, time, .. } = self;
-        let rect = Rect::from_min_size(Pos2::ZERO, vec2(size.0, size.1));
-        let projected = ProjectedScene {
-            scene: SceneRef { model, emphasis, path: None, walk: None },
-            point_index: &PointIndex::of(model, emphasis),
-            projection: controls.rig.view(Vec2::new(size.0, size.1)),
-            rect,
-            time: *time,
+        let rect = self.rect();
+        let seen = |hit: Hit| Some((hit, self.projected(&self.point_index()).see(hit)?.at));
+        let tokens = (0..self.model.tokens.len()).filter_map(|token| Some((token, seen(Hit::Token(token))?.1)));
+        tokens.filter(|(_, at)| rect.shrink(EDGE).contains(*at)).collect()
+    }
+
+    fn rect(&self) -> Rect {
+        Rect::from_min_size(Pos2::ZERO, vec2(self.size.0, self.size.1))
+    }
+
+    fn point_index(&self) -> PointIndex {
+        PointIndex::of(&self.model, &self.emphasis)
+    }
+
+    fn projected<'a>(&'a self, point_index: &'a PointIndex) -> ProjectedScene<'a> {
+        ProjectedScene {
+            scene: self.scene(),
+            point_index,
+            projection: self.controls.rig.view(Vec2::new(self.size.0, self.size.1)),
+            rect: self.rect(),
+            time: self.time,
             palette: Palette::of(false),
-        };
-        let seen = (0..model.tokens.len()).filter_map(|token| Some((token, projected.see(Hit::Token(token))?.at)));
-        seen.filter(|(_, at)| rect.shrink(EDGE).contains(*at)).collect()
+        }
+    }
+
+    /// Each name is at its own point, where it is read as that of no word of the sentence, or a hairline leads to its
+    /// point; none covers a word of the sentence. Names of crowds are nearer to their words than to those of the sentence.
+    #[track_caller]
+    fn check_names(&self) {
+        const ROUNDING: f32 = 1.0;
+        let Self { name, size, .. } = self;
+        let at = format!("{name} {size:?} at {}, {:?}", self.time, self.walk.as_ref().map(|walked| walked.step));
+        let point_index = self.point_index();
+        let projected = self.projected(&point_index);
+        let tokens = (0..self.model.tokens.len()).filter_map(|token| projected.see(Hit::Token(token)));
+        let tokens: Vec<SeenPoint> = tokens.filter(|point| self.rect().contains(point.at)).collect();
+        for (owner, DrawnName { point, radius, placed }) in self.controls.writing.names() {
+            let own = placed.rect.distance_to_pos(point);
+            for token in tokens.iter().filter(|token| token.at.distance(point) > SAME_PLACE) {
+                let text = projected.label(token.hit);
+                assert!(!placed.rect.intersects(token.disc()), "{at}: the name of {owner:?} covers {text}");
+                let is_nearer = placed.rect.distance_to_pos(token.at) + ROUNDING < own;
+                assert!(!is_nearer || placed.leader.is_some(), "{at}: the name of {owner:?} is read as that of {text}");
+            }
+            match placed.leader {
+                None => assert!(own - radius <= NEAR + ROUNDING, "{at}: the name of {owner:?} is {own} from its point"),
+                Some([from, to]) => {
+                    assert!((from.distance(point) - radius).abs() < ROUNDING, "{at}: {owner:?}");
+                    assert!(placed.rect.expand(ROUNDING).contains(to), "{at}: {owner:?}");
+                }
+            }
+        }
+        for (group, rect) in self.controls.writing.crowds() {
+            let is_own = |word: &usize| self.model.words[*word].group == Some(*group);
+            let words = (0..self.model.words.len()).filter(is_own).filter_map(|word| projected.see(Hit::Word(word)));
+            let own: Vec<Pos2> = words.map(|word| word.at).collect();
+            let away = own.iter().map(|word| rect.distance_to_pos(*word)).fold(f32::INFINITY, f32::min);
+            for token in tokens.iter().filter(|token| own.iter().all(|word| word.distance(token.at) > SAME_PLACE)) {
+                let (group, text) = (&self.model.groups[*group], projected.label(token.hit));
+                assert!(
+                    rect.distance_to_pos(token.at) > away - ROUNDING,
+                    "{at}: {group} is read as the name of {text}"
+                );
+            }
+        }
     }
 
     /// No two texts lie over each other, and none is cut off.
     #[track_caller]
     fn check(&self) {
+        self.check_names();
         let Self { name, size, time, .. } = self;
         let picture = Rect::from_min_size(Pos2::ZERO, vec2(size.0, size.1));
         let written = self.controls.writing.rects();
@@ -116,7 +209,8 @@ fn stages(file: &Path) -> Vec<Stage> {
         ctx.set_fonts(fonts::definitions());
         theme::apply(&ctx);
         let (model, name) = (Arc::new(model), name.clone());
-        Stage { ctx, name, model, emphasis, controls: StageControls::default(), size: SIZES[0], time: 0.0 }
+        let (controls, size) = (StageControls::default(), SIZES[0]);
+        Stage { ctx, name, model, emphasis, controls, size, time: 0.0, walk: None }
     };
     let first = stage(Vec::new(), 0);
     std::iter::once(first).chain(lit.map(|(sentence, words)| stage(words, sentence))).collect()
@@ -203,4 +297,90 @@ fn from_near_more_words_have_names() {
     stage.check();
     let near = plain(&stage);
     assert!(near > far + 5, "{near} names of words without a group from near, {far} from far");
+}
+
+/// The steps of the walk through each layer of a lesson that the word of its first stage cell takes.
+fn walks(kernel: &Kernel, name: &str) -> Vec<Stage> {
+    let snapshot = Arc::new(kernel.snapshot());
+    let (route, whole) = (RouteModel::of(&snapshot).expect("a model"), StageModel::of(&snapshot).expect("trained"));
+    let ctx = Context::default();
+    ctx.set_fonts(fonts::definitions());
+    theme::apply(&ctx);
+    let word = route.word(&[]).expect("words");
+    let mut stages = Vec::new();
+    for (layer, step) in (0..route.layers.len()).flat_map(|layer| Step::ALL.map(|step| (layer, step))) {
+        let mut model = whole.clone();
+        for token in model.tokens.iter_mut().filter(|_| route.layers.len() > 1) {
+            (token.start, token.end) = route.way(token.position, layer).expect("a way");
+            token.trained_end = token.end;
+        }
+        let head = route.head(layer, word).expect("a head");
+        let focus = route.focus(word, head, None);
+        let walk = Arc::new(WalkModel::of(&snapshot, focus).expect("a walk"));
+        let path = Arc::new(PathModel::make(&snapshot, &(focus.query, head, None), None).expect("a path"));
+        let model = Arc::new(model);
+        let takes_part = |token: usize| {
+            let is_query = walk.query_side == Side::Sentence && walk.focus.query == token;
+            step == Step::Contextual || is_query || walk.key_side == Side::Sentence && walk.takes_part(step, token)
+        };
+        let emphasis = Arc::new(Emphasis::default().of_step(&model, takes_part));
+        let time = if step == Step::Contextual { 1.0 } else { 0.0 };
+        let walk = Some(Walked { walk, path, layers: route.layers.len(), layer, step });
+        let (ctx, name, controls) = (ctx.clone(), name.to_owned(), StageControls::default());
+        stages.push(Stage { ctx, name, model, emphasis, controls, size: SIZES[0], time, walk });
+    }
+    stages
+}
+
+#[test]
+fn names_with_numbers_are_at_their_points_at_every_step_of_a_walk() {
+    /// The stage between two other columns of a window of 1280x720.
+    const NARROW: (f32, f32) = (464.0, 362.0);
+    for lesson in ["apple", "heads", "it", "cross_attention", "next_word"] {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("lessons/{lesson}.ron"));
+        let kernel = Kernel::trained(Arc::new(attune::lesson::read(&file).expect("no issues")));
+        for mut stage in walks(&kernel, lesson) {
+            for (size, is_flat) in
+                [NARROW, SIZES[2], SIZES[3]].into_iter().flat_map(|size| [(size, true), (size, false)])
+            {
+                stage.size = size;
+                stage.home(is_flat);
+                for turn in 0..3 {
+                    if turn > 0 && !is_flat {
+                        stage.controls.rig.orbit(Vec2::new(130.0, 8.0));
+                    }
+                    stage.draw();
+                    stage.check();
+                }
+            }
+        }
+    }
+}
+
+/// The numbers of the two occurrences, each with its name, where both are one point.
+#[test]
+fn occurrences_and_words_of_a_source_on_one_point_share_a_label() {
+    let read = |lesson: &str| {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("lessons/{lesson}.ron"));
+        walks(&Kernel::trained(Arc::new(attune::lesson::read(&file).expect("no issues"))), lesson)
+    };
+    let names = |stage: &mut Stage| {
+        stage.size = SIZES[2];
+        stage.home(true);
+        stage.draw();
+        stage.check();
+        stage.controls.writing.names().collect::<HashMap<NameOwner, DrawnName>>()
+    };
+    let mut apple = read("apple").remove(Step::Softmax.index());
+    let drawn = names(&mut apple);
+    let [first, last] = [0, 10].map(|token| drawn[&NameOwner::Point(Hit::Token(token))]);
+    assert_eq!(first, last, "one label, of two lines");
+    let other = drawn[&NameOwner::Point(Hit::Token(1))].placed.rect;
+    assert!(first.placed.rect.height() > 1.8 * other.height());
+    let mut cross = read("cross_attention").remove(Step::Mix.index());
+    let drawn = names(&mut cross);
+    let source = cross.walk.as_ref().expect("a walk").walk.source.len();
+    assert_eq!(source, 5);
+    let labels: Vec<DrawnName> = (0..source).map(|word| drawn[&NameOwner::Source(word)]).collect();
+    assert!(labels.iter().all(|label| label == &labels[0]), "{labels:?}");
 }

@@ -3,15 +3,19 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use attune::app::stage::arrows;
 use attune::app::stage::bar::bar_ui;
 use attune::app::stage::camera::CameraRig;
 use attune::app::stage::keys::{keys, leave};
+use attune::app::stage::keys::keys;
+use attune::app::stage::labels::{self, ObstacleKind};
 use attune::app::stage::point_index::PointIndex;
 use attune::app::stage::points::{extent, instances, scaled};
 use attune::app::stage::projected::{ProjectedScene, SceneRef, SeenPoint};
 use attune::app::stage::timeline::timeline_ui;
 use attune::app::stage::view::{Hit, StageControls, picture_ui, stage_id};
 use attune::app::stage::{arrows, labels};
+use attune::app::stage::view::{Hit, StageControls, picture_ui};
 use attune::app::theme::Palette;
 use attune::app::theme::{self, fonts};
 use attune::app::view::ViewState;
@@ -532,14 +536,12 @@ fn labels_of_a_long_sentence_never_overlap_nor_leave_the_stage() {
                 depth: point.depth,
             };
             let requests: Vec<labels::LabelRequest> = named.iter().map(request).collect();
-            let discs = named
-                .iter()
-                .chain(&others)
-                .map(|point| labels::Obstacle { rect: point.disc(), is_token: matches!(point.hit, Hit::Token(_)) });
-            let places = labels::place(&requests, &discs.collect::<Vec<_>>(), &[], projected.rect);
+            let mark = |kind| move |point: &SeenPoint| labels::Obstacle { rect: point.disc(), kind };
+            let marks = named.iter().map(mark(ObstacleKind::Named)).chain(others.iter().map(mark(ObstacleKind::Dot)));
+            let places = labels::place(&requests, &marks.collect::<Vec<_>>(), &[], projected.rect);
             let tokens = named.iter().zip(&places).filter(|(point, _)| matches!(point.hit, Hit::Token(_)));
             assert!(tokens.into_iter().all(|(_, place)| place.is_some()), "every token has its name");
-            let placed: Vec<Rect> = places.into_iter().flatten().collect();
+            let placed: Vec<Rect> = places.into_iter().flatten().map(|placed| placed.rect).collect();
             for (i, label) in placed.iter().enumerate() {
                 assert!(projected.rect.contains_rect(*label), "cut off: {label:?}");
                 assert!(placed[i + 1..].iter().all(|other| !other.intersects(*label)), "covered: {label:?}");

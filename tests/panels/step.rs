@@ -35,7 +35,7 @@ fn the_walk_is_followed_word_by_word_head_by_head_and_step_by_step() {
     let path = PathModel::of(&snapshot, 1, 1, By::Word).expect("a path");
     assert!(panel.query_by_label(&path.why).is_some());
     click(&mut panel, "head");
-    assert_eq!(panel.view().selection.by, By::Head);
+    assert_eq!(panel.view().selection.by, Some(By::Head));
     click(&mut panel, "Step back");
     assert_eq!(panel.view().walk.step(), Step::Mix);
 }

@@ -2,12 +2,15 @@
 
 use attune::app::panels::{Panel, PanelContext, PanelId, Region};
 use attune::app::stage::gauge::Gauge;
+use attune::app::stage::second::SecondLine;
 use attune::app::stage::sentence::keys::keys;
 use attune::app::stage::sentence::{Strip, StripOptions, StripState, strip_id};
-use attune::kernel::Kernel;
+use attune::kernel::command::SentenceCommand;
+use attune::kernel::{Command, Kernel};
 use attune::lesson::schema::AxisEnds;
 use attune::view_model::gauge::GaugeModel;
 use attune::view_model::sentence_arcs::{Direction, Pair, SentenceArcs, WordAt};
+use attune::view_model::stage::StageModel;
 use egui::{Event, Key, Modifiers, Pos2, Rect, Ui, UiBuilder, Vec2};
 use egui_kittest::kittest::Queryable;
 
@@ -90,6 +93,9 @@ fn a_word_under_the_pointer_says_whom_it_looks_at_and_a_click_keeps_it() {
     let seal = word(&bench, "seal").center();
     point_at(&mut bench, seal);
     assert!(says(&bench, "seal looks most at "));
+    for heading in ["seal looks at", "seal is seen by"] {
+        assert!(bench.query_by_label(heading).is_some(), "the card has no list under “{heading}”");
+    }
     assert_eq!((bench.view().hover.at(), bench.view().hover.word()), (Some(WordAt::in_sentence(1)), Some("seal")));
     click(&mut bench, "Arcs from the words that look at the chosen one");
     assert_eq!(bench.panel().state.direction, Direction::SeenBy);
@@ -238,5 +244,46 @@ fn the_gauge_has_a_track_for_each_word_of_the_lesson_and_lights_it_everywhere() 
         assert!(marks.windows(2).all(|pair| pair[0].bottom() <= pair[1].top()), "{width}: {marks:?}");
         point_at(&mut bench, marks[1].center());
         assert_eq!(bench.view().hover.at(), Some(WordAt::in_sentence(1)), "{width}");
+    }
+}
+
+/// The second sentence as the stage's tab has it.
+struct Second;
+
+impl Panel for Second {
+    fn id(&self) -> PanelId {
+        PanelId("Second")
+    }
+
+    fn region(&self) -> Region {
+        Region::Middle
+    }
+
+    fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
+        let model = cx.models.get::<StageModel>()?;
+        let area = ui.available_rect_before_wrap();
+        let line = SecondLine::of(ui, &model, &cx.view, area.width())?;
+        let rect = Rect::from_min_size(area.min, Vec2::new(area.width(), line.height()));
+        ui.scope_builder(UiBuilder::new().max_rect(rect), |ui| line.ui(ui, &mut cx.view));
+        Some(())
+    }
+}
+
+#[test]
+fn a_second_sentence_is_read_over_the_picture_and_a_click_compares_its_word() {
+    for width in [640.0, 160.0] {
+        let mut kernel = small();
+        kernel.apply(Command::Sentence(SentenceCommand::SetSecond(Some("a duck sank the happy duck".to_owned()))));
+        let mut bench = PanelHarness::new(kernel, Vec2::new(width, 300.0), Second);
+        let words: Vec<Rect> = ["a′", "duck₁′", "sank′", "the′", "happy′", "duck₂′"]
+            .map(|word| bench.get_by_label(&format!("Second sentence: {word}")).rect())
+            .to_vec();
+        for (place, word) in words.iter().enumerate() {
+            assert!(word.left() >= 0.0 && word.right() <= width, "{word} of {width}");
+            assert!(words[..place].iter().all(|other| !other.intersects(word.shrink(0.5))), "one over another");
+        }
+        click(&mut bench, "Second sentence: sank′");
+        assert_eq!((bench.view().selection.second, bench.view().selection.query), (Some(2), Some(2)));
+        assert!(bench.query_by_label_contains("sank and sank′: cosine ").is_some());
     }
 }

@@ -3,19 +3,25 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use attune::kernel::command::SentenceCommand;
-use attune::kernel::{Command, Kernel};
+use attune::kernel::command::{SentenceCommand, WeightCommand};
+use attune::kernel::{Command, Kernel, Snapshot};
 use attune::lesson;
 use attune::numerics::Matrix;
 use attune::numerics::contributions::Contributions;
 use attune::numerics::head_measures::{HeadMeasure, HeadPatterns, MeasuredToken};
 use attune::numerics::model::Sequences;
 use attune::numerics::model::activations::{Activations, Interventions};
+use attune::numerics::params::TensorName;
 use attune::numerics::sinks::key_weights;
 use attune::numerics::vectors::norm;
 use attune::pretrained::load;
 use attune::quantity::{Entry, Quantity};
+use attune::view_model::attention::AttentionModel;
 use attune::view_model::provenance::{Piece, Provenance};
+use attune::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WordAt};
+use attune::view_model::sinks::Reading;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
 use serde_json::Value;
 
 use crate::common::numerics::json::{list, parse, sizes};
@@ -145,5 +151,81 @@ fn a_cell_leads_to_the_tensor_s_own_name_and_index_in_the_file() {
         let of_tensor: Vec<&String> = notes.iter().filter(|note| note.contains(wanted)).collect();
         let columns = if name == "bert-wild" { "entry [8, " } else { ", 8] " };
         assert!(of_tensor.iter().any(|note| note.contains(columns)), "{name}: {} notes, {of_tensor:?}", notes.len());
+    }
+}
+
+const HIDING: Reading = Reading { is_added: false, hides_sinks: true };
+
+/// A pretrained model whose queries all look for the same, so that most heads find most of it in one word.
+fn with_a_sink() -> Arc<Snapshot> {
+    let lesson = Arc::new(lesson::read(&fixture("gpt2-wild")).unwrap_or_else(|issues| panic!("{issues:?}")));
+    let with_biases = |seed: u64| {
+        let mut kernel = Kernel::embedded(lesson.clone());
+        kernel.apply(Command::Sentence(SentenceCommand::Ids(vec![2, 45, 311, 7])));
+        let architecture = kernel.snapshot().model.expect("a model").architecture;
+        let mut rng = StdRng::seed_from_u64(seed);
+        for (block, col) in
+            (0..architecture.blocks.len()).flat_map(|block| (0..architecture.width).map(move |col| (block, col)))
+        {
+            let value = if rng.random() { 60.0 } else { -60.0 };
+            let tensor = TensorName::QueryBias.of_block(block).into();
+            kernel.apply(Command::Weights(WeightCommand::Set { tensor, row: 0, col, value }));
+        }
+        kernel.settle();
+        Arc::new(kernel.snapshot())
+    };
+    let has_sinks = |snapshot: &Arc<Snapshot>| !AttentionModel::of(snapshot).expect("a model").sinks.is_empty();
+    (0..40).map(with_biases).find(has_sinks).expect("a direction in which most heads find one word")
+}
+
+#[test]
+fn without_the_sinks_every_row_sums_to_one_and_that_is_said() {
+    let snapshot = with_a_sink();
+    let model = AttentionModel::of(&snapshot).expect("a model");
+    let sinks = &model.sinks.sinks;
+    assert!(!sinks.is_empty(), "each head finds most in one word");
+    for sink in sinks {
+        assert!(
+            sink.mean > 0.3
+                && sink.heads.1 == model.heads.len()
+                && sink.about().starts_with(&format!("{} is a sink", sink.label))
+        );
+        assert!(sink.about().contains(if sink.of_added < 0.9 * sink.of_weights {
+            "are short"
+        } else {
+            "are not short"
+        }));
+    }
+    let mut left = 0;
+    for map in &model.heads {
+        for query in 0..map.queries.len() {
+            let row: Vec<Option<f32>> = (0..map.keys.len()).map(|key| model.shown(map, HIDING, query, key)).collect();
+            assert!(sinks.iter().all(|sink| row[sink.position].is_none()));
+            let sum: f32 = row.iter().flatten().sum();
+            assert!((sum - 1.0).abs() < 1e-5 || row.iter().all(Option::is_none), "{}: {sum}", map.title);
+            left += row.iter().flatten().count();
+            let plain = |key| model.shown(map, Reading::default(), query, key);
+            assert!((0..map.keys.len()).all(|key| plain(key) == Some(map.weights[query][key])), "as they are");
+        }
+    }
+    assert!(left > 0, "some rows have more than the sinks");
+    let said = HIDING.said().expect("said");
+    assert!(model.tsv(&[0], HIDING).starts_with(&format!("{said}\n")) && Reading::default().said().is_none());
+    assert_eq!(model.say_shown(0, 1, sinks[0].position, HIDING).as_deref(), Some("Hidden as a sink."));
+    // So do the arcs over the sentence.
+    let arcs = SentenceArcs::of(&snapshot).expect("a model");
+    assert_eq!(arcs.sinks, model.sinks);
+    let shown = |head| Shown {
+        word: WordAt::in_sentence(0),
+        direction: Direction::LooksAt,
+        layer: arcs.layer_of(head).expect("its layer"),
+        head: Some(head),
+        reading: HIDING,
+    };
+    for (head, map) in model.heads.iter().enumerate() {
+        let found: Vec<(usize, f32)> =
+            arcs.arcs(&shown(head)).iter().map(|arc| (arc.to.position, arc.weight)).collect();
+        let row = (0..map.keys.len()).filter_map(|key| Some((key, model.shown(map, HIDING, 0, key)?)));
+        assert_eq!(found, row.collect::<Vec<_>>());
     }
 }

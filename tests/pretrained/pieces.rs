@@ -11,6 +11,8 @@ use attune::view_model::attention::AttentionModel;
 use attune::view_model::models::Model;
 use attune::view_model::path::{By, PathModel};
 use attune::view_model::pieces::{WordArcs, WordAttention, Words};
+use attune::view_model::sentence_arcs::{Direction, Pair, Shown, WordAt};
+use attune::view_model::sinks::Reading;
 use attune::view_model::stage::StageModel;
 
 use crate::opened::{opened, running, with_tokenizer};
@@ -181,7 +183,7 @@ fn the_arrows_of_a_word_lead_to_where_it_is() {
                 let own: Vec<usize> =
                     (query..model.sentence.tokens.len()).filter(|at| words.first(*at) == query).collect();
                 for by in [By::Word, By::Head, By::Both] {
-                    let path = PathModel::of_word(&snapshot, &words, query, head, by).expect("a path");
+                    let path = PathModel::of_word(&snapshot, &words, query, head, Some(by)).expect("a path");
                     let tip = path.arrows.last().expect("arrows").to;
                     for (axis, (tip, to)) in tip.iter().zip(path.to).enumerate() {
                         let ends = own.iter().map(|piece| f64::from(model.sentence.moves[block].end(*piece)[axis]));
@@ -208,5 +210,32 @@ fn the_arrows_of_a_word_lead_to_where_it_is() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn an_arc_is_asked_where_it_comes_from_only_where_it_is_one_number_and_a_piece_is_at_the_place_of_its_word() {
+    for (name, snapshot) in snapshots() {
+        let (arcs, words) = (WordArcs::make(&snapshot, &(), None).expect("words").0, of_words(&snapshot));
+        let pieces = &words.heads[0].query_tokens;
+        let (mut one, mut several) = (0, 0);
+        for query in pieces {
+            let word = WordAt::in_sentence(query.start);
+            for piece in query.clone() {
+                assert_eq!(arcs.placed(WordAt::in_sentence(piece)), word, "{name}");
+                let last = pieces[pieces.len() - 1].clone();
+                let pair = Pair { head: 1, query: piece, key: last.end - 1 };
+                assert_eq!(arcs.placed_pair(pair), Some(Pair { head: 1, query: query.start, key: last.start }));
+            }
+            let shown =
+                Shown { word, direction: Direction::LooksAt, layer: 0, head: Some(0), reading: Reading::default() };
+            for arc in arcs.arcs(&shown).iter().filter(|arc| !arcs.words[arc.pair.key].is_part) {
+                let key = pieces.iter().find(|range| range.start == arc.pair.key).expect("a word");
+                let is_one = query.len() == 1 && key.len() == 1;
+                assert_eq!(arcs.entry(arc).is_some(), is_one, "{name}: {arc:?}");
+                *if is_one { &mut one } else { &mut several } += 1;
+            }
+        }
+        assert!(one > 0 && several > 0, "{name}");
     }
 }

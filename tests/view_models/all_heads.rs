@@ -14,7 +14,6 @@ use attune::view_model::sinks::Reading;
 
 use crate::common::lessons::small;
 
-const HIDING: Reading = Reading { is_added: false, hides_sinks: true };
 const ADDED: Reading = Reading { is_added: true, hides_sinks: false };
 
 fn all_heads(snapshot: &Snapshot) -> AllHeads {
@@ -94,52 +93,13 @@ fn a_small_map_keeps_the_largest_of_what_falls_on_a_cell() {
 }
 
 #[test]
-fn without_the_sinks_every_row_sums_to_one_and_that_is_said() {
-    let kernel = with_a_sink();
-    let snapshot = kernel.snapshot();
+fn a_lesson_s_own_model_has_no_sinks_wherever_its_heads_look() {
+    let snapshot = with_a_sink().snapshot();
     let model = AttentionModel::of(&snapshot).expect("a model");
-    let sinks = &model.sinks.sinks;
-    assert!(!sinks.is_empty(), "each head finds most in one word");
-    for sink in sinks {
-        assert!(sink.mean > 0.3 && sink.heads.1 == 2 && sink.about().starts_with(&format!("{} is a sink", sink.label)));
-        assert!(sink.about().contains(if sink.of_added < 0.9 * sink.of_weights {
-            "are short"
-        } else {
-            "are not short"
-        }));
-    }
-    let mut left = 0;
-    for map in &model.heads {
-        for query in 0..map.queries.len() {
-            let row: Vec<Option<f32>> = (0..map.keys.len()).map(|key| model.shown(map, HIDING, query, key)).collect();
-            assert!(sinks.iter().all(|sink| row[sink.position].is_none()));
-            let sum: f32 = row.iter().flatten().sum();
-            assert!((sum - 1.0).abs() < 1e-5 || row.iter().all(Option::is_none), "{}: {sum}", map.title);
-            left += row.iter().flatten().count();
-            let plain = |key| model.shown(map, Reading::default(), query, key);
-            assert!((0..map.keys.len()).all(|key| plain(key) == Some(map.weights[query][key])), "as they are");
-        }
-    }
-    assert!(left > 0, "some rows have more than the sinks");
-    let said = HIDING.said().expect("said");
-    assert!(model.tsv(&[0], HIDING).starts_with(&format!("{said}\n")) && Reading::default().said().is_none());
-    assert_eq!(model.say_shown(0, 1, sinks[0].position, HIDING).as_deref(), Some("Hidden as a sink."));
-    // So do the arcs over the sentence.
-    let arcs = SentenceArcs::of(&snapshot).expect("a model");
-    assert_eq!(arcs.sinks, model.sinks);
-    let shown = |head| Shown {
-        word: WordAt::in_sentence(0),
-        direction: Direction::LooksAt,
-        layer: 0,
-        head: Some(head),
-        reading: HIDING,
-    };
-    for (head, map) in model.heads.iter().enumerate() {
-        let found: Vec<(usize, f32)> =
-            arcs.arcs(&shown(head)).iter().map(|arc| (arc.to.position, arc.weight)).collect();
-        let row = (0..map.keys.len()).filter_map(|key| Some((key, model.shown(map, HIDING, 0, key)?)));
-        assert_eq!(found, row.collect::<Vec<_>>());
-    }
+    let most = |key: usize| model.heads[0].weights.iter().map(|row| row[key]).sum::<f32>() / 7.0;
+    assert!((0..7).any(|key| most(key) > 0.6), "each query finds most in one word");
+    assert!(model.sinks.is_empty() && all_heads(&snapshot).sinks.is_empty());
+    assert!(SentenceArcs::of(&snapshot).expect("a model").sinks.is_empty());
 }
 
 #[test]

@@ -1,12 +1,18 @@
 //! The walk through attention: its numbers lead from one to the next, and its words say them.
 
+use std::sync::Arc;
+
 use attune::kernel::command::{HeadSetting, InterventionCommand};
 use attune::kernel::data::moves::Point;
 use attune::kernel::{Command, Snapshot};
 use attune::numerics::attention::{Mask, MaskTable};
 use attune::numerics::softmax::softmax_forward;
+use attune::quantity::Quantity;
+use attune::view_model::attention::AttentionModel;
+use attune::view_model::models::Model;
 use attune::view_model::path::{By, PathModel};
 use attune::view_model::walk::{Columns, Focus, NumberRow, Step, WalkModel};
+use attune::view_model::what_if::WhatIfModel;
 
 use crate::common::lessons::{APPLE, SMALL, formed, kernel};
 
@@ -292,4 +298,65 @@ fn a_model_without_positions_speaks_of_none() {
         let [word, input] = [0, 1].map(|row| &embed.rows[row].values);
         assert_eq!(word == input, !has_positions, "{positions}: x is E's row, and nothing added to it");
     }
+}
+
+#[test]
+fn bars_of_negative_scores_grow_to_the_left_of_zero_and_those_of_weights_to_the_right() {
+    let walk = WalkModel::of(&kernel(APPLE).snapshot(), Focus { query: 10, ..FIRST }).expect("a walk");
+    let at = |step: Step| step.index() as f32;
+    let (mut negative, mut positive) = (0, 0);
+    for key in 0..walk.keys.len() {
+        for (step, quantity) in [(Step::Score, Quantity::Product), (Step::Scale, Quantity::Score)] {
+            let (score, bar) = (walk.by_key(step, quantity)[key], walk.bar(at(step), key).expect("a bar"));
+            assert_eq!(bar.zero, 0.5);
+            assert!((0.0..=1.0).contains(&bar.end) && (score < 0.0) == (bar.end < bar.zero), "{score} is {bar:?}");
+            *if score < 0.0 { &mut negative } else { &mut positive } += 1;
+        }
+        let bar = walk.bar(at(Step::Softmax), key).expect("a bar");
+        assert_eq!((bar.zero, bar.end), (0.0, walk.by_key(Step::Softmax, Quantity::Weight)[key]));
+    }
+    assert!(negative > 0 && positive > 0, "{negative} negative scores and {positive} others");
+    assert_eq!(walk.bar(at(Step::Project), 0), None);
+}
+
+#[test]
+fn where_a_head_moves_a_word_farther_than_it_goes_the_last_step_says_what_pulls_it_back() {
+    let mut seen = [0, 0];
+    for form in ["bias: true", "bias: false, layers: 2", FED] {
+        let snapshot = kernel(&formed(form)).snapshot();
+        let model = snapshot.model.as_ref().expect("a model");
+        for (head, query) in (0..model.architecture.heads()).flat_map(|head| (0..4).map(move |query| (head, query))) {
+            let walk = WalkModel::of(&snapshot, Focus { query, head, key: None }).expect("a walk");
+            let (block, _, own) = model.architecture.head(head);
+            let length = model.sentence.contributions[block].head_lengths[own][query];
+            let moved = model.sentence.moves[block].lengths[query];
+            let said = &walk.step(Step::Contextual).said;
+            let words = format!("Head {} alone would move it by {length:.3}; head {} pulls it back.", own + 1, 2 - own);
+            let is_said = form != FED && length > moved + 0.001;
+            assert_eq!(said.contains(&words), is_said, "{form}, head {head} by {length} of {moved}: {said}");
+            assert_eq!(said.contains("pulls it back"), is_said, "{said}");
+            seen[usize::from(is_said)] += 1;
+        }
+    }
+    assert!(seen[0] > 0 && seen[1] > 0, "{seen:?}");
+}
+
+#[test]
+fn arrows_are_of_heads_where_there_are_several_and_have_the_hues_of_their_places_in_the_layer() {
+    let snapshot = Arc::new(kernel(&formed("layers: 2")).snapshot());
+    let path = |head, by| PathModel::make(&snapshot, &(1, head, by), None).expect("a path");
+    for head in 0..4 {
+        let owns: Vec<usize> = path(head, None).arrows.iter().filter_map(|arrow| arrow.own).collect();
+        assert!(owns.len() == 2 && owns.contains(&0) && owns.contains(&1), "{owns:?} in the layer of head {head}");
+        assert_eq!((path(head, None).by, path(head, Some(By::Word)).by), (By::Head, By::Word));
+        let walk = WalkModel::of(&snapshot, Focus { query: 1, head, key: None }).expect("a walk");
+        assert_eq!(walk.own, head % 2);
+    }
+    let one = Arc::new(scaling());
+    assert_eq!(PathModel::make(&one, &(0, 0, None), None).expect("a path").by, By::Word);
+    assert_eq!(PathModel::make(&one, &(0, 9, None), None), None);
+    let attention = AttentionModel::of(&snapshot).expect("a model");
+    assert_eq!(attention.heads.iter().map(|map| map.own).collect::<Vec<_>>(), [0, 1, 0, 1]);
+    let what_if = WhatIfModel::of(&snapshot).expect("a model");
+    assert_eq!(what_if.heads.iter().map(|head| head.own).collect::<Vec<_>>(), [0, 1, 0, 1]);
 }

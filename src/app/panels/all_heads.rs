@@ -439,15 +439,15 @@ impl Textures {
 
 /// The maps of a layer's heads side by side.
 fn picture(heads: &AllHeads, layer: usize, reading: Reading, palette: &Palette) -> ColorImage {
-    let maps: Vec<(usize, Thumbnail)> =
-        heads.layers[layer].heads.clone().map(|head| (head, heads.thumbnail(head, TEXELS, reading))).collect();
-    let [rows, cols] = maps.first().map_or([0, 0], |(_, map)| [map.rows, map.cols]);
-    let colour = |(head, map): &(usize, Thumbnail), row: usize, col: usize| {
-        map.shares[row * cols + col].map_or(palette.surface, |share| palette.weight(*head, share))
+    let maps: Vec<Thumbnail> =
+        heads.layers[layer].heads.clone().map(|head| heads.thumbnail(head, TEXELS, reading)).collect();
+    let [rows, cols] = maps.first().map_or([0, 0], |map| [map.rows, map.cols]);
+    let colour = |(own, map): (usize, &Thumbnail), row: usize, col: usize| {
+        map.shares[row * cols + col].map_or(palette.surface, |share| palette.weight(own, share))
     };
     let pixels = (0..rows).flat_map(|row| {
-        let maps = &maps;
-        maps.iter().flat_map(move |map| (0..cols).map(move |col| colour(map, row, col)))
+        let maps = maps.iter().enumerate();
+        maps.flat_map(move |map| (0..cols).map(move |col| colour(map, row, col)))
     });
     ColorImage::new([maps.len() * cols, rows], pixels.collect())
 }

@@ -32,10 +32,10 @@ pub fn arithmetic_ui(
 ) {
     let Some(model) = model else {
         ui.weak("Choose a word on the stage or in the sentence, to follow its numbers.");
-        choose_query_ui(ui, &attention.tokens, FOLLOW, view.selection);
+        choose_query_ui(ui, attention.tokens.iter().enumerate(), FOLLOW, view.selection);
         return;
     };
-    choose_query_ui(ui, &attention.tokens, FOLLOW, view.selection);
+    choose_query_ui(ui, attention.tokens.iter().enumerate(), FOLLOW, view.selection);
     ui.horizontal_wrapped(|ui| {
         steps_ui(ui, view);
         heads_ui(ui, attention, view);
@@ -88,13 +88,8 @@ fn dot_ui(ui: &mut Ui, dot: &Dot, view: &mut PanelView) {
                 ui.label(RichText::new("=").color(ink));
                 ui.label(number(term.product()).color(ink));
                 let (rect, _) = ui.allocate_exact_size(Vec2::new(BAR, size::BAR), Sense::hover());
-                bar(
-                    ui.painter(),
-                    rect,
-                    share.abs(),
-                    if share < 0.0 { palette.negative } else { palette.positive },
-                    palette,
-                );
+                let fill = if share < 0.0 { palette.negative } else { palette.positive };
+                bar(ui.painter(), rect, (SIGNED, share), fill, palette);
                 ui.end_row();
             }
         },
@@ -121,10 +116,19 @@ fn dot_ui(ui: &mut Ui, dot: &Dot, view: &mut PanelView) {
 /// The name, two factors and the product, the signs between them, and a bar.
 const DOT_COLUMNS: usize = 7;
 
-fn bar(painter: &Painter, rect: Rect, share: f32, fill: Color32, palette: &Palette) {
+/// Where bars begin on their tracks: those of numbers that may be negative in the middle.
+const SIGNED: f32 = 0.5;
+const UNSIGNED: f32 = 0.0;
+
+/// A bar from `zero` along its track to a share of what is right of it, or to the left where the share is negative.
+fn bar(painter: &Painter, rect: Rect, (zero, share): (f32, f32), fill: Color32, palette: &Palette) {
     painter.rect_filled(rect, CornerRadius::ZERO, palette.raised);
-    let part = rect.with_max_x(rect.left() + rect.width() * share.clamp(0.0, 1.0));
-    painter.rect_filled(part, CornerRadius::ZERO, fill);
+    let along = |at: f32| rect.left() + rect.width() * at.clamp(0.0, 1.0);
+    let (from, to) = (along(zero), along(zero + share * (1.0 - zero)));
+    painter.rect_filled(rect.with_min_x(from.min(to)).with_max_x(from.max(to)), CornerRadius::ZERO, fill);
+    if zero > 0.0 {
+        painter.vline(from, rect.y_range(), Stroke::new(size::HAIRLINE, palette.ink_faint));
+    }
 }
 
 /// Each key's number before the step and after it. A click works a key through.
@@ -156,13 +160,15 @@ fn bars_ui(ui: &mut Ui, model: &WalkModel, step: &StepModel, bars: &Bars, view: 
                 let is_weight = row.first.quantity == Quantity::Weight;
                 let share = if is_weight { value } else { value / largest };
                 let fill = match (is_weight, share < 0.0) {
-                    (true, _) => palette.head(model.focus.head),
+                    (true, _) => palette.head(model.own),
                     (false, true) => palette.negative,
                     (false, false) => palette.positive,
                 };
                 let (rect, _) = ui.allocate_exact_size(Vec2::new(BAR, size::BAR), Sense::hover());
-                let length = if value.is_finite() { share.abs() } else { 0.0 };
-                bar(ui.painter(), rect, length, if takes_part { fill } else { palette.dimmed(fill) }, palette);
+                let length = if value.is_finite() { share } else { 0.0 };
+                let zero = if is_weight { UNSIGNED } else { SIGNED };
+                let fill = if takes_part { fill } else { palette.dimmed(fill) };
+                bar(ui.painter(), rect, (zero, length), fill, palette);
                 let text = if value == f32::NEG_INFINITY { "−∞".to_owned() } else { format!("{value:.3}") };
                 let ink = if takes_part { palette.ink } else { palette.ink_soft };
                 let text = RichText::new(text.replace('-', "−")).font(theme::mono(size::SMALL)).color(ink);
@@ -187,15 +193,15 @@ fn why_ui(ui: &mut Ui, path: &PathModel, view: &mut PanelView) {
             (By::Head, "head", "What each head adds, from all words"),
             (By::Both, "both", "What each word adds in each head"),
         ] {
-            if ui.selectable_label(view.selection.by == by, words).on_hover_text(hint).clicked() {
-                view.selection.by = by;
+            if ui.selectable_label(path.by == by, words).on_hover_text(hint).clicked() {
+                view.selection.by = Some(by);
             }
         }
     });
     for arrow in &path.arrows {
         ui.horizontal(|ui| {
             let of_part = arrow.part.map_or(palette.ink, |part| palette.part(part));
-            let ink = arrow.head.map_or(of_part, |head| palette.head(head));
+            let ink = arrow.own.map_or(of_part, |own| palette.head(own));
             ui.label(RichText::new(&arrow.label).color(ink));
             let small = |text: String| RichText::new(text).font(theme::mono(size::SMALL)).color(palette.ink_soft);
             if let (Some(weight), Some(head), Some(key)) = (arrow.weight, arrow.head, arrow.key) {
@@ -226,7 +232,7 @@ fn heads_ui(ui: &mut Ui, attention: &AttentionModel, view: &mut PanelView) {
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
     for map in &attention.heads {
-        let words = RichText::new(&map.title).color(palette.head(map.head));
+        let words = RichText::new(&map.title).color(palette.head(map.own));
         if ui
             .selectable_label(view.selection.head == map.head, words)
             .on_hover_text("Follow it through this head")

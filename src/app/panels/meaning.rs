@@ -8,7 +8,7 @@ use crate::app::widgets::sentence_field::SentenceFieldState;
 use crate::view_model::compare::CompareModel;
 use crate::view_model::neighbours::{LayerNeighbours, Measure, NeighboursModel};
 use crate::view_model::saved_view::{MeaningView, SavedView};
-use crate::view_model::senses::SensesModel;
+use crate::view_model::senses::{SensesModel, list_with, written_at};
 use crate::view_model::sentences::SentencesModel;
 use crate::view_model::two_models::TwoModels;
 
@@ -99,7 +99,12 @@ impl Panel for MeaningPanel {
                 let models = beside.and_then(|beside| cx.models.of_choice::<TwoModels>(&beside))?;
                 two_models_ui(ui, &models, &mut self.models, &mut cx.view);
             }
-            MeaningView::Senses => senses_ui(ui, &senses, &mut self.senses, &mut cx.view, cx.requests),
+            MeaningView::Senses => {
+                let snapshot = cx.models.snapshot().filter(|_| senses.rows.is_empty());
+                let word = snapshot.and_then(|snapshot| written_at(snapshot, cx.view.selection.query));
+                let chosen = snapshot.zip(word).and_then(|(snapshot, word)| list_with(snapshot, &word));
+                senses_ui(ui, &senses, chosen.as_ref(), &mut self.senses, &mut cx.view, cx.requests);
+            }
         }
         Some(())
     }

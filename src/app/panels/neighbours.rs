@@ -19,11 +19,21 @@ pub fn neighbours_ui(
     measure: &mut Measure,
     view: &mut PanelView,
 ) {
-    choose_query_ui(ui, model.tokens.iter().map(|token| &token.label), "The words near this one", view.selection);
+    // The same words as in the sentence.
+    let words = if view.highlight.pieces { &[][..] } else { &model.words[..] };
+    let hint = "The words near this one";
+    if words.is_empty() {
+        choose_query_ui(ui, model.tokens.iter().map(|token| &token.label).enumerate(), hint, view.selection);
+    } else {
+        choose_query_ui(ui, words.iter().map(|word| (word.first, &word.label)), hint, view.selection);
+    }
     let Some((query, token)) = view.selection.query.and_then(|query| Some((query, model.tokens.get(query)?))) else {
         ui.weak("Choose a word, to see which words are near it before attention and after.");
         return;
     };
+    if let Some(note) = words.iter().find(|word| word.first == query).and_then(|word| word.note(&model.tokens)) {
+        ui.add(Label::new(RichText::new(note).weak()).wrap());
+    }
     ui.horizontal(|ui| {
         for (choice, words, hint) in [
             (Measure::Cosine, "Cosine", "By the angle between the vectors: 1 is the same direction"),

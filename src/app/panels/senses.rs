@@ -13,7 +13,7 @@ use crate::app::view::PanelView;
 use crate::app::widgets::controls::switch_ui;
 use crate::app::widgets::curve::{curve_plot, tick_text};
 use crate::kernel::command::{AxisCommand, Command, SenseCommand};
-use crate::kernel::data::senses::{CHARS_MAX, SENSES};
+use crate::kernel::data::senses::{CHARS_MAX, SENSES, SenseList};
 use crate::view_model::senses::{SenseCurve, SenseRowModel, SensesModel, after, number};
 
 use super::Requests;
@@ -38,9 +38,11 @@ pub fn toggle_senses(senses: &SensesModel, word: Option<String>) -> Vec<Command>
     word.map(SenseCommand::SetWord).into_iter().chain([show]).map(Command::Senses).collect()
 }
 
+/// `chosen` is a list for the word that is chosen in the sentence, offered while there is none.
 pub fn senses_ui(
     ui: &mut Ui,
     model: &SensesModel,
+    chosen: Option<&SenseList>,
     state: &mut SensesUiState,
     view: &mut PanelView,
     requests: &mut Requests,
@@ -55,7 +57,7 @@ pub fn senses_ui(
         ui.set_max_width(ui.available_width());
         let layer = (view.walk.time() * model.last_layer() as f32).round() as usize;
         if model.rows.is_empty() {
-            empty_ui(ui, model, &mut asked);
+            empty_ui(ui, model, chosen, &mut asked);
         }
         if model.is_on && model.last_layer() > 0 {
             // As high as it was: with other senses it has other lines, and the sentences below stay where they are.
@@ -132,18 +134,20 @@ fn foot_ui(ui: &mut Ui, model: &SensesModel, asked: &mut Vec<SenseCommand>, acti
     });
 }
 
-/// The purpose of the panel, and the lesson's own sentences.
-fn empty_ui(ui: &mut Ui, model: &SensesModel, asked: &mut Vec<SenseCommand>) {
+/// The purpose of the panel, the sentences with the chosen word, and the lesson's own.
+fn empty_ui(ui: &mut Ui, model: &SensesModel, chosen: Option<&SenseList>, asked: &mut Vec<SenseCommand>) {
     let words = "One word in 2 to 20 sentences on one stage. Say with a letter which sentences use it in the same \
                  sense, and see after which layer the senses part.";
     ui.add(Label::new(words).wrap());
-    if let Some(list) = &model.suggestion {
-        let words = format!("{} sentences with “{}”", list.sentences.len(), list.word);
-        if ui
-            .button(&words)
-            .on_hover_text("Takes the lesson's sentences with this word, and shows it in them")
-            .clicked()
-        {
+    let is_same = |list: &&SenseList| chosen.is_some_and(|chosen| chosen.word == list.word);
+    let own = chosen.filter(|_| !model.suggestion.as_ref().is_some_and(|list| is_same(&list)));
+    for list in own.into_iter().chain(&model.suggestion) {
+        let words = match list.sentences.len() {
+            1 => format!("1 sentence with “{}”", list.word),
+            count => format!("{count} sentences with “{}”", list.word),
+        };
+        let hint = "Takes the sentences with this word, and shows it in them";
+        if ui.button(&words).on_hover_text(hint).clicked() {
             asked.extend([SenseCommand::Replace(list.clone()), SenseCommand::Show(true)]);
         }
     }

@@ -40,6 +40,7 @@ use crate::app::stage::points::scaled;
 use crate::app::stage::projected;
 use crate::app::stage::projection::View;
 use crate::app::stage::scene::StageScene;
+use crate::app::stage::second::SecondLine;
 use crate::app::stage::sentence::keys::keys as sentence_keys;
 use crate::app::stage::sentence::{Strip, StripOptions, StripState};
 use crate::app::stage::timeline::{self, timeline_ui};
@@ -322,6 +323,11 @@ fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
         area = below;
         let time = view.walk.time();
         ui.scope_builder(UiBuilder::new().max_rect(top), |ui| gauge.ui(ui, time, view));
+    }
+    if let Some(line) = model.and_then(|model| SecondLine::of(ui, model, view, area.width())) {
+        let (top, below) = area.split_top_bottom_at_y(area.top() + line.height());
+        area = below;
+        ui.scope_builder(UiBuilder::new().max_rect(top), |ui| line.ui(ui, view));
     }
     if *parts == StageParts::All {
         if scene.has_walk(view.walk) {

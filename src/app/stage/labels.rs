@@ -1,7 +1,5 @@
-//! Which labels are drawn and where: the important ones first, none over another.
-
-use std::cmp::Ordering;
-use std::collections::HashMap;
+//! Which labels are drawn and where: the important ones first, none over another, none over the point of another. A label
+//! is so near to its point that it can be read as the name of no other, or a hairline leads from it to its point.
 
 use egui::{Pos2, Rect, Vec2};
 
@@ -34,33 +32,54 @@ pub struct LabelRequest {
     pub depth: f32,
 }
 
-/// A disc on the screen, which labels keep clear of.
+/// Largest gap in points between a point and its name where no hairline joins them.
+pub const NEAR: f32 = 12.0;
+
+/// A mark on the screen, which labels keep clear of.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Obstacle {
     pub rect: Rect,
-    /// A label over a token's disc would be read as its name.
-    pub is_token: bool,
+    pub kind: ObstacleKind,
 }
 
-/// A label's place beside its point: an index into its places, the nearest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ObstacleKind {
+    /// A point that has a name: a label on it or nearer to it than to its own point would be read as its name.
+    Named,
+    /// A part of a line, which would strike the letters through.
+    Line,
+    /// A point without a name.
+    Dot,
+}
+
+/// A label's place around its point, counted from the nearest.
 pub type Slot = usize;
 
-/// A place for each wish that has one. Labels keep clear of each other, of what is `written` already and of the discs,
-/// and stay inside `bounds`.
-pub fn place(requests: &[LabelRequest], discs: &[Obstacle], written: &[Rect], bounds: Rect) -> Vec<Option<Rect>> {
-    let none = vec![None; requests.len()];
-    place_again(requests, &none, discs, written, bounds).into_iter().map(|place| Some(place?.0)).collect()
+/// Where a label is drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Placed {
+    pub rect: Rect,
+    pub slot: Slot,
+    /// The hairline from the edge of its disc to the label.
+    pub leader: Option<[Pos2; 2]>,
 }
 
-/// As [`place`], where labels stood before, in these slots. One that stood keeps its place as long as no other label
-/// needs it more; one that comes needs more room than one that stays. So the same names stay while the camera turns.
+/// A place for each request that has one. Labels keep clear of each other, of what is `written` already and of the named
+/// points, and stay inside `bounds`.
+pub fn place(requests: &[LabelRequest], marks: &[Obstacle], written: &[Rect], bounds: Rect) -> Vec<Option<Placed>> {
+    place_again(requests, &vec![None; requests.len()], marks, written, bounds)
+}
+
+/// As [`place`], where labels were `before` in these slots. A label keeps its slot as long as no other label needs it more
+/// and no slot is clearly better; a new one needs more room than one that stays. So the same names stay while the camera
+/// turns.
 pub fn place_again(
     requests: &[LabelRequest],
     before: &[Option<Slot>],
-    discs: &[Obstacle],
+    marks: &[Obstacle],
     written: &[Rect],
     bounds: Rect,
-) -> Vec<Option<(Rect, Slot)>> {
+) -> Vec<Option<Placed>> {
     let mut order: Vec<usize> = (0..requests.len()).collect();
     order.sort_by(|&a, &b| {
         let (first, second) = (&requests[a], &requests[b]);
@@ -72,78 +91,200 @@ pub fn place_again(
         };
         first.priority.cmp(&second.priority).then(stood).then_with(by_depth)
     });
-    let [mut labels, mut obstacles, mut tokens] = [Grid::default(), Grid::default(), Grid::default()];
-    written.iter().for_each(|text| labels.take(*text));
-    discs.iter().for_each(|disc| obstacles.take(disc.rect));
-    discs.iter().filter(|disc| disc.is_token).for_each(|disc| tokens.take(disc.rect));
+    let mut room = Room::of(marks, written, bounds);
     let mut places = vec![None; requests.len()];
     for index in order {
         let request = &requests[index];
-        let must_stand = request.priority <= Priority::GroupWord;
-        let rings = match request.priority.cmp(&Priority::GroupWord) {
-            Ordering::Less => &GAPS[..],
-            Ordering::Equal => &GAPS[..GAPS.len() - 1],
-            Ordering::Greater => &GAPS[..1],
-        };
-        let slots: Vec<(Slot, Rect)> = rings.iter().flat_map(|gap| candidates(request, *gap)).enumerate().collect();
-        let clear = |rect: &Rect| bounds.contains_rect(*rect) && labels.is_free(*rect);
-        let kept =
-            before[index].and_then(|slot| slots.get(slot)).filter(|(_, rect)| clear(rect) && tokens.is_free(*rect));
-        // Names that may be left out come only where there is some room around them.
-        let room = if request.priority < Priority::GroupWord { Vec2::ZERO } else { ROOM };
-        let find = |allowed: &dyn Fn(&Rect) -> bool| {
-            slots
-                .iter()
-                .find(|(_, rect)| bounds.contains_rect(*rect) && labels.is_free(rect.expand2(room)) && allowed(rect))
-        };
-        let mut place = kept.or_else(|| find(&|rect| obstacles.is_free(*rect)));
-        if must_stand {
-            // Rather over the disc of a word than not at all.
-            place = place.or_else(|| find(&|rect| tokens.is_free(*rect)));
-        }
-        if request.priority < Priority::GroupWord {
-            // A word of the sentence is named even where its name lies over another's disc.
-            place = place.or_else(|| slots.iter().find(|(_, rect)| clear(rect)));
-        }
-        let mut place = place.map(|(slot, rect)| (*rect, *slot));
+        let mut placed = room.place(request, before[index]);
         if request.priority == Priority::Hovered {
-            place = place.or(Some((moved_inside(slots[0].1, bounds), 0)));
+            // What the pointer is on has a name in the smallest picture.
+            placed = placed.or_else(|| {
+                let rect = moved_inside(slot_rect(request, 0), bounds);
+                Some(Placed { rect, slot: 0, leader: room.leader(request, rect) })
+            });
         }
-        if let Some((rect, _)) = place {
-            labels.take(rect.expand2(MARGIN));
-            places[index] = place;
+        if let Some(placed) = placed {
+            room.labels.take(placed.rect.expand2(MARGIN));
+            places[index] = Some(placed);
         }
     }
     places
 }
 
-/// Gaps between a point and its name: the usual one, and how far one that must stand moves away; a word of the sentence
-/// the farthest.
-const GAPS: [f32; 4] = [size::LABEL_GAP, 9.0, 18.0, 34.0];
+/// Gaps between a point and its name. The first are near; how many a label may use is a matter of its priority.
+const GAPS: [f32; 6] = [size::LABEL_GAP, 9.0, 18.0, 30.0, 44.0, 60.0];
 /// Room around a name that comes.
 const ROOM: Vec2 = Vec2::new(6.0, 2.0);
 /// Room around a label that stands.
 const MARGIN: Vec2 = Vec2::new(5.0, 0.0);
 
-/// Right of the point, left of it, above, below, and the four corners.
-fn candidates(request: &LabelRequest, gap: f32) -> [Rect; 8] {
+/// Directions of a name from its point: the sides, the corners, and between them.
+const DIRECTIONS: [(f32, f32); 16] = {
+    /// Sine of an eighth and of a sixteenth of a turn, and the cosine of the latter.
+    const EIGHTH: f32 = std::f32::consts::FRAC_1_SQRT_2;
+    const LOW: f32 = 0.382_683_43;
+    const HIGH: f32 = 0.923_879_5;
+    [
+        (1.0, 0.0),
+        (-1.0, 0.0),
+        (0.0, -1.0),
+        (0.0, 1.0),
+        (EIGHTH, -EIGHTH),
+        (EIGHTH, EIGHTH),
+        (-EIGHTH, -EIGHTH),
+        (-EIGHTH, EIGHTH),
+        (HIGH, -LOW),
+        (HIGH, LOW),
+        (LOW, -HIGH),
+        (LOW, HIGH),
+        (-LOW, -HIGH),
+        (-LOW, HIGH),
+        (-HIGH, -LOW),
+        (-HIGH, LOW),
+    ]
+};
+
+/// The label in a slot: its nearest edge or corner is a gap away from the disc.
+fn slot_rect(request: &LabelRequest, slot: Slot) -> Rect {
+    let (gap, (x, y)) = (GAPS[slot / DIRECTIONS.len()], DIRECTIONS[slot % DIRECTIONS.len()]);
+    let side = |along: f32| if along == 0.0 { 0.0 } else { along.signum() };
     let reach = request.radius + gap;
     let half = request.size / 2.0;
-    let (x, y) = (reach + half.x, reach + half.y);
-    let corner = (request.radius + gap) / 2.0;
-    let (near_x, near_y) = (corner + half.x, corner + half.y);
-    [
-        Vec2::new(x, 0.0),
-        Vec2::new(-x, 0.0),
-        Vec2::new(0.0, -y),
-        Vec2::new(0.0, y),
-        Vec2::new(near_x, -near_y),
-        Vec2::new(near_x, near_y),
-        Vec2::new(-near_x, -near_y),
-        Vec2::new(-near_x, near_y),
-    ]
-    .map(|offset| Rect::from_center_size(request.point + offset, request.size))
+    let offset = Vec2::new(x * reach + side(x) * half.x, y * reach + side(y) * half.y);
+    Rect::from_center_size(request.point + offset, request.size)
 }
+
+/// How little a slot suits a label, the best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Cost {
+    is_on_line: bool,
+    needs_leader: bool,
+    is_on_dot: bool,
+}
+
+impl Cost {
+    const NONE: Self = Self { is_on_line: false, needs_leader: false, is_on_dot: false };
+
+    /// Differences for which a label that is in its slot already moves.
+    fn is_clearly_less(self, other: Self) -> bool {
+        (self.is_on_line, self.needs_leader) < (other.is_on_line, other.needs_leader)
+    }
+}
+
+/// What is on the screen already.
+struct Room {
+    bounds: Rect,
+    labels: Grid,
+    /// Marks by their kinds.
+    named: Grid,
+    lines: Grid,
+    dots: Grid,
+}
+
+impl Room {
+    fn of(marks: &[Obstacle], written: &[Rect], bounds: Rect) -> Self {
+        let grid = |rects: &mut dyn Iterator<Item = Rect>| {
+            let mut grid = Grid::over(bounds);
+            rects.for_each(|rect| grid.take(rect));
+            grid
+        };
+        let of = |kind| grid(&mut marks.iter().filter(|mark| mark.kind == kind).map(|mark| mark.rect));
+        Self {
+            bounds,
+            labels: grid(&mut written.iter().copied()),
+            named: of(ObstacleKind::Named),
+            lines: of(ObstacleKind::Line),
+            dots: of(ObstacleKind::Dot),
+        }
+    }
+
+    fn place(&self, request: &LabelRequest, before: Option<Slot>) -> Option<Placed> {
+        // Words of the sentence go farthest; names that may be left out are only at their points.
+        let gaps = match request.priority {
+            Priority::Word | Priority::Axis => 1,
+            Priority::GroupWord => 3,
+            _ => GAPS.len(),
+        };
+        let slots = gaps * DIRECTIONS.len();
+        // Names that may be left out come only where there is some room around them.
+        let around = if request.priority < Priority::GroupWord { Vec2::ZERO } else { ROOM };
+        let kept = before
+            .filter(|slot| *slot < slots)
+            .and_then(|slot| Some((self.cost(request, slot_rect(request, slot), Vec2::ZERO)?, slot)));
+        let mut best = kept;
+        for slot in 0..slots {
+            if best.is_some_and(|(cost, _)| !Cost::NONE.is_clearly_less(cost) && (kept.is_some() || cost == Cost::NONE))
+            {
+                break;
+            }
+            let Some(cost) = self.cost(request, slot_rect(request, slot), around) else { continue };
+            let is_better = |(other, of): (Cost, Slot)| match kept {
+                Some((_, slot)) if slot == of => cost.is_clearly_less(other),
+                _ => cost < other,
+            };
+            if best.is_none_or(is_better) {
+                best = Some((cost, slot));
+            }
+        }
+        // A word that is named only at its point does not come over a mark.
+        let is_allowed = |(cost, slot): &(Cost, Slot)| {
+            gaps > 1 || *cost == Cost::NONE || before == Some(*slot) && !Cost::NONE.is_clearly_less(*cost)
+        };
+        let (_, slot) = best.filter(is_allowed)?;
+        let rect = slot_rect(request, slot);
+        Some(Placed { rect, slot, leader: self.leader(request, rect) })
+    }
+
+    /// `None` where the label may not be: cut off, over another label or a named point, or far from its point with another
+    /// one on the way.
+    fn cost(&self, request: &LabelRequest, rect: Rect, around: Vec2) -> Option<Cost> {
+        let is_free =
+            self.bounds.contains_rect(rect) && self.labels.is_free(rect.expand2(around)) && self.named.is_free(rect);
+        if !is_free {
+            return None;
+        }
+        let leader = self.leader(request, rect);
+        if leader.is_some_and(|leader| self.is_crossed(request, leader)) {
+            return None;
+        }
+        Some(Cost {
+            is_on_line: !self.lines.is_free(rect),
+            needs_leader: leader.is_some(),
+            is_on_dot: !self.dots.is_free(rect),
+        })
+    }
+
+    /// The hairline that a label needs: it is far from its point, or another named one is nearer.
+    fn leader(&self, request: &LabelRequest, rect: Rect) -> Option<[Pos2; 2]> {
+        /// Allowance for rounding.
+        const SLACK: f32 = 0.5;
+        let own = rect.distance_to_pos(request.point);
+        let is_nearer = |mark: Rect| !is_own(mark, request) && rect.distance_to_pos(mark.center()) + SLACK < own;
+        let is_far = own - request.radius > NEAR + SLACK;
+        (is_far || self.named.any(rect.expand(own), is_nearer)).then(|| {
+            let end = rect.clamp(request.point);
+            [request.point + (end - request.point).normalized() * request.radius, end]
+        })
+    }
+
+    /// The point of another name is on the hairline.
+    fn is_crossed(&self, request: &LabelRequest, [from, to]: [Pos2; 2]) -> bool {
+        let is_on_it = |mark: Rect| {
+            let along = to - from;
+            let share = ((mark.center() - from).dot(along) / along.length_sq().max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
+            !is_own(mark, request) && mark.expand(size::HAIRLINE).contains(from + along * share)
+        };
+        self.named.any(Rect::from_two_pos(from, to), is_on_it)
+    }
+}
+
+/// The mark is at the label's own point: names of points on one place are one label.
+fn is_own(mark: Rect, request: &LabelRequest) -> bool {
+    mark.center().distance(request.point) < SAME_PLACE
+}
+
+/// Points that are nearer to each other are seen as one.
+pub const SAME_PLACE: f32 = 1.5;
 
 pub fn moved_inside(rect: Rect, bounds: Rect) -> Rect {
     let right = (rect.right() - bounds.right()).max(0.0);
@@ -152,29 +293,47 @@ pub fn moved_inside(rect: Rect, bounds: Rect) -> Rect {
     moved.translate((bounds.min - moved.min).max(Vec2::ZERO))
 }
 
-/// Cells with the rectangles that touch them, so that a label looks only at its neighbours.
-#[derive(Default)]
+/// Cells with the rectangles that touch them, so that a label looks only at its neighbours. What is outside of the picture
+/// is in the cells at its edge.
 struct Grid {
-    cells: HashMap<(i32, i32), Vec<Rect>>,
+    origin: Pos2,
+    columns: usize,
+    cells: Vec<Vec<Rect>>,
 }
 
 /// About one short label.
 const CELL: Vec2 = Vec2::new(64.0, 24.0);
 
 impl Grid {
-    fn cells_of(rect: Rect) -> impl Iterator<Item = (i32, i32)> {
-        let cell = |pos: Pos2| ((pos.x / CELL.x).floor() as i32, (pos.y / CELL.y).floor() as i32);
-        let (min, max) = (cell(rect.min), cell(rect.max));
-        (min.0..=max.0).flat_map(move |x| (min.1..=max.1).map(move |y| (x, y)))
+    fn over(bounds: Rect) -> Self {
+        const MOST: usize = 512;
+        let count = |length: f32, cell: f32| ((length / cell) as usize + 1).min(MOST);
+        let (columns, rows) = (count(bounds.width(), CELL.x), count(bounds.height(), CELL.y));
+        Self { origin: bounds.min, columns, cells: vec![Vec::new(); columns * rows] }
+    }
+
+    /// The cells that a rectangle touches.
+    fn cells_of(&self, rect: Rect) -> impl Iterator<Item = usize> + use<> {
+        let rows = self.cells.len() / self.columns;
+        let (min, max) = ((rect.min - self.origin) / CELL, (rect.max - self.origin) / CELL);
+        // A float below 0 is cell 0.
+        let within = |at: f32, count: usize| (at as usize).min(count - 1);
+        let (left, right) = (within(min.x, self.columns), within(max.x, self.columns));
+        let columns = self.columns;
+        (within(min.y, rows)..=within(max.y, rows)).flat_map(move |y| (left..=right).map(move |x| y * columns + x))
+    }
+
+    fn any(&self, rect: Rect, is_it: impl Fn(Rect) -> bool) -> bool {
+        self.cells_of(rect).any(|cell| self.cells[cell].iter().any(|taken| is_it(*taken)))
     }
 
     fn is_free(&self, rect: Rect) -> bool {
-        Self::cells_of(rect).filter_map(|cell| self.cells.get(&cell)).flatten().all(|taken| !taken.intersects(rect))
+        !self.any(rect, |taken| taken.intersects(rect))
     }
 
     fn take(&mut self, rect: Rect) {
-        for cell in Self::cells_of(rect) {
-            self.cells.entry(cell).or_default().push(rect);
+        for cell in self.cells_of(rect) {
+            self.cells[cell].push(rect);
         }
     }
 }
@@ -185,6 +344,10 @@ mod tests {
 
     const BOUNDS: Rect = Rect { min: Pos2::ZERO, max: Pos2::new(400.0, 300.0) };
 
+    fn rects(placed: &[Option<Placed>]) -> Vec<Rect> {
+        placed.iter().flatten().map(|placed| placed.rect).collect()
+    }
+
     fn request(priority: Priority, x: f32, y: f32) -> LabelRequest {
         LabelRequest { priority, point: Pos2::new(x, y), radius: 5.0, size: Vec2::new(50.0, 14.0), depth: 1.0 }
     }
@@ -193,7 +356,7 @@ mod tests {
     fn labels_never_overlap() {
         let requests: Vec<LabelRequest> =
             (0..200).map(|i| request(Priority::Word, (i * 37 % 390) as f32, (i * 53 % 290) as f32)).collect();
-        let placed: Vec<Rect> = place(&requests, &[], &[], BOUNDS).into_iter().flatten().collect();
+        let placed: Vec<Rect> = rects(&place(&requests, &[], &[], BOUNDS));
         assert!(placed.len() > 20);
         for (i, a) in placed.iter().enumerate() {
             assert!(BOUNDS.contains_rect(*a));
@@ -211,21 +374,63 @@ mod tests {
         assert!(places.iter().filter(|place| place.is_some()).count() < many.len());
     }
 
+    fn mark(rect: Rect, kind: ObstacleKind) -> Obstacle {
+        Obstacle { rect, kind }
+    }
+
     #[test]
-    fn a_label_keeps_off_a_token_s_disc_before_it_keeps_off_a_word_s() {
+    fn a_label_keeps_off_a_named_point_before_it_keeps_off_a_dot() {
         let wished = request(Priority::Token, 200.0, 150.0);
         let everywhere = Rect::from_center_size(wished.point, Vec2::splat(200.0));
         let right = Rect::from_min_size(wished.point + Vec2::new(6.0, -100.0), Vec2::splat(200.0));
-        let discs = [Obstacle { rect: everywhere, is_token: false }, Obstacle { rect: right, is_token: true }];
-        let placed = place(&[wished], &discs, &[], BOUNDS)[0].expect("a token is always named");
-        assert!(!placed.intersects(right), "{placed:?}");
+        let marks = [mark(everywhere, ObstacleKind::Dot), mark(right, ObstacleKind::Named)];
+        let placed = place(&[wished], &marks, &[], BOUNDS)[0].expect("a token is named over dots");
+        assert!(!placed.rect.intersects(right), "{placed:?}");
+        let all = [mark(everywhere, ObstacleKind::Named)];
+        assert_eq!(place(&[wished], &all, &[], BOUNDS), [None], "rather not than over a named point");
+    }
+
+    /// Points at random: each name is at its point, and read as that of no other, or a hairline leads to its point.
+    #[test]
+    fn a_name_is_at_its_own_point_or_a_hairline_leads_there() {
+        let at = |i: usize| (20.0 + (i * 97 % 360) as f32, 20.0 + (i * 61 % 260) as f32);
+        let kinds = [Priority::Token, Priority::GroupWord, Priority::Word];
+        let requests: Vec<LabelRequest> = (0..60).map(|i| request(kinds[i % 3], at(i).0, at(i).1)).collect();
+        let disc = |request: &LabelRequest| Rect::from_center_size(request.point, Vec2::splat(7.0));
+        let marks: Vec<Obstacle> = requests.iter().map(|one| mark(disc(one), ObstacleKind::Named)).collect();
+        let placed = place(&requests, &marks, &[], BOUNDS);
+        let mut led = 0;
+        for (request, placed) in requests.iter().zip(&placed).filter_map(|(one, placed)| Some((one, (*placed)?))) {
+            let away = |other: &LabelRequest| placed.rect.distance_to_pos(other.point);
+            assert!(!marks.iter().any(|mark| mark.rect.intersects(placed.rect)), "{placed:?} covers a point");
+            let is_read_as_its = away(request) <= request.radius + NEAR + 1.0
+                && requests.iter().all(|other| away(other) + 1.0 >= away(request));
+            led += usize::from(placed.leader.is_some());
+            assert!(is_read_as_its || placed.leader.is_some(), "{request:?} is named at {placed:?}");
+            if let Some([from, to]) = placed.leader {
+                assert!((from.distance(request.point) - request.radius).abs() < 0.1);
+                assert!(placed.rect.expand(0.1).contains(to));
+            }
+        }
+        assert!(led > 3 && placed.iter().flatten().count() > 30, "{led} hairlines, {placed:?}");
+    }
+
+    #[test]
+    fn a_name_is_struck_through_by_a_line_only_where_there_is_no_other_place() {
+        let wished = request(Priority::Token, 200.0, 150.0);
+        let usual = place(&[wished], &[], &[], BOUNDS)[0].expect("room").rect;
+        let line = mark(Rect::from_center_size(usual.center(), Vec2::splat(7.0)), ObstacleKind::Line);
+        let placed = place(&[wished], &[line], &[], BOUNDS)[0].expect("room").rect;
+        assert!(!placed.intersects(line.rect));
+        let everywhere = mark(BOUNDS, ObstacleKind::Line);
+        assert!(place(&[wished], &[everywhere], &[], BOUNDS)[0].is_some());
     }
 
     #[test]
     fn a_label_keeps_off_what_is_written() {
         let written = [Rect::from_min_size(Pos2::new(200.0, 140.0), Vec2::new(190.0, 20.0))];
         let placed = place(&[request(Priority::Token, 200.0, 150.0)], &[], &written, BOUNDS)[0].expect("beside it");
-        assert!(!placed.intersects(written[0]), "{placed:?}");
+        assert!(!placed.rect.intersects(written[0]), "{placed:?}");
     }
 
     /// A crowd that turns: names may leave, but none goes and comes back, and few move.
@@ -244,7 +449,7 @@ mod tests {
         };
         let discs = |requests: &[LabelRequest]| -> Vec<Obstacle> {
             let disc = |request: &LabelRequest| Rect::from_center_size(request.point, Vec2::splat(7.0));
-            requests.iter().map(|request| Obstacle { rect: disc(request), is_token: false }).collect()
+            requests.iter().map(|request| mark(disc(request), ObstacleKind::Dot)).collect()
         };
         let turn = |keeps: bool| {
             let mut slots = vec![None; 24];
@@ -253,7 +458,7 @@ mod tests {
                 let requests = at(step as f32 * 0.003);
                 let before = if keeps { slots.clone() } else { vec![None; 24] };
                 let placed = place_again(&requests, &before, &discs(&requests), &[], BOUNDS);
-                let now: Vec<Option<Slot>> = placed.iter().map(|place| Some(place.as_ref()?.1)).collect();
+                let now: Vec<Option<Slot>> = placed.iter().map(|place| Some(place.as_ref()?.slot)).collect();
                 changes +=
                     if step == 0 { 0 } else { now.iter().zip(&slots).filter(|(now, before)| now != before).count() };
                 slots = now;

@@ -13,6 +13,7 @@ pub mod gauge;
 pub mod glide;
 pub mod keys;
 pub mod labels;
+pub mod names;
 pub mod pass;
 pub mod picking;
 pub mod point_index;

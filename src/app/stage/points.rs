@@ -94,7 +94,8 @@ pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &P
         model.ghosts.iter().filter(|_| old && !emphasis.is_isolated()).map(|ghost| old_ghost(model, ghost, palette));
     let split = in_sight().filter(|token| token.pieces > 1);
     let split = split.map(|token| static_place(model, token, emphasis.token(token.position), palette));
-    let all = old.chain(words).chain(split).chain(ghosts).chain(tokens);
+    let begun = in_sight().filter(|token| token.start != token.static_at).map(|token| beginning(model, token, palette));
+    let all = old.chain(words).chain(split).chain(ghosts).chain(begun).chain(tokens);
     all.filter(Instance::has_place).collect()
 }
 
@@ -119,6 +120,13 @@ fn token_point(model: &StageModel, token: &TokenPoint, shown: Visibility, palett
 fn static_place(model: &StageModel, token: &TokenPoint, shown: Visibility, palette: &Palette) -> Instance {
     let (at, color) = (scaled(model, token.static_at), shade(palette, palette.token(token.group), shown));
     Instance { start: at, end: at, color, size: TOKEN_RADIUS, kind: RING }
+}
+
+/// The token's place before the layer that is shown, where its arrow begins.
+fn beginning(model: &StageModel, token: &TokenPoint, palette: &Palette) -> Instance {
+    let at = scaled(model, token.start);
+    let color = palette.dimmed(palette.token(token.group));
+    Instance { start: at, end: at, color, size: LEAST_RADIUS, kind: DISC }
 }
 
 /// The token's place before weights were edited.

@@ -11,7 +11,7 @@ use crate::view_model::path::PathModel;
 use crate::view_model::search::{Emphasis, Hit, Visibility};
 use crate::view_model::side::Side;
 use crate::view_model::stage::{StageModel, TokenPoint};
-use crate::view_model::walk::{Step, WalkModel};
+use crate::view_model::walk::{Bar, Step, WalkModel};
 
 use super::labels::Priority;
 use super::picking::{self, Candidate};
@@ -90,44 +90,22 @@ impl<'a> ProjectedScene<'a> {
         }
     }
 
-    /// Label beside a point. Before the first step all tokens of one word lie on one point, which says the word
-    /// once.
-    pub fn label(&self, hit: Hit) -> Option<String> {
-        let Hit::Token(position) = hit else { return Some(self.word(hit).to_owned()) };
-        let token = self.scene.model.tokens.get(position)?;
-        let tokens = &self.scene.model.tokens;
-        let is_one_point = tokens.iter().all(|other| other.text != token.text || other.start == token.start);
-        if self.time > 0.0 || !is_one_point {
-            return Some(token.label());
+    /// Label beside a point: a word that the sentence has more than once is numbered.
+    pub fn label(&self, hit: Hit) -> String {
+        match hit {
+            Hit::Token(position) => self.scene.model.tokens.get(position).map_or_else(String::new, TokenPoint::label),
+            Hit::Word(_) => self.word(hit).to_owned(),
         }
-        let first = tokens.iter().position(|other| other.text == token.text);
-        (first == Some(position)).then(|| token.text.clone())
     }
 
-    /// Amount that the step of the walk gives a name; where it stands for several tokens, the amount of each, once
-    /// where they are alike.
-    pub fn step_note(&self, hit: Hit) -> Option<String> {
-        let (walk, step) = self.scene.walk?;
-        let mut notes: Vec<String> = self.keys_at(hit).into_iter().filter_map(|key| walk.beside(step, key)).collect();
-        notes.dedup();
-        (!notes.is_empty()).then(|| notes.join(" · "))
-    }
-
-    /// The same as bars, where the walk is now.
-    pub fn step_bars(&self, hit: Hit, walked: f32) -> Vec<f32> {
-        let Some((walk, _)) = self.scene.walk else { return Vec::new() };
-        self.keys_at(hit).into_iter().filter_map(|key| walk.bar(walked, key)).collect()
-    }
-
-    /// The keys of the walk that a name stands for: before the first layer all tokens of a word lie on one point.
-    fn keys_at(&self, hit: Hit) -> Vec<usize> {
-        let (Hit::Token(position), Some((walk, _))) = (hit, self.scene.walk) else { return Vec::new() };
-        let tokens = &self.scene.model.tokens;
-        let is_same = |other: &TokenPoint, one: &TokenPoint| other.text == one.text && other.start == one.start;
-        let is_here =
-            |other: &usize| *other == position || (self.time == 0.0 && is_same(&tokens[*other], &tokens[position]));
-        let are_keys = walk.key_side == Side::Sentence;
-        (0..tokens.len()).filter(|other| are_keys && is_here(other)).collect()
+    /// Number that the step of the walk gives a token, and its bar where the walk is now.
+    pub fn step_note(&self, hit: Hit, walked: f32) -> (Option<String>, Option<Bar>) {
+        match (hit, self.scene.walk) {
+            (Hit::Token(key), Some((walk, step))) if walk.key_side == Side::Sentence => {
+                (walk.beside(step, key), walk.bar(walked, key))
+            }
+            _ => (None, None),
+        }
     }
 
     pub fn color(&self, hit: Hit) -> Color32 {
@@ -199,7 +177,7 @@ impl<'a> ProjectedScene<'a> {
         picking::nearest(Vec2::new(pointer.x, pointer.y), candidates)
     }
 
-    /// Static places that their words have left, each with its word.
+    /// Rings of the static places that their words have left, each with its word.
     pub fn left_places(&self) -> Vec<(SeenPoint, &'a str)> {
         /// So near to its ring, a word's own label names both; in points.
         const NEAR: f32 = 40.0;
@@ -214,23 +192,52 @@ impl<'a> ProjectedScene<'a> {
             if !is_first || token.text == START || is_quiet(emphasis.token(token.position)) {
                 return None;
             }
-            let start = Vec3::from(scaled(model, token.start));
-            let ring = self.project(Hit::Token(token.position), start, TOKEN_RADIUS, Priority::GroupWord)?;
+            let ring = Vec3::from(scaled(model, self.ring(token)?));
+            let ring = self.project(Hit::Token(token.position), ring, TOKEN_RADIUS, Priority::GroupWord)?;
             let is_left = self.rect.contains(ring.at) && !of_word(token).any(|other| is_near(other, ring.at));
             is_left.then_some((ring, token.text.as_str()))
         });
         left.collect()
     }
 
-    /// Squares along the moves of the lit words, which names keep off.
-    pub fn moves(&self) -> Vec<Rect> {
-        const SIDE: f32 = 7.0;
-        const APART: f32 = 12.0;
-        const MOST: usize = 60;
+    /// The place of the ring that marks where a token comes from; `None` where none is drawn.
+    fn ring(&self, token: &TokenPoint) -> Option<[f32; 3]> {
         let SceneRef { model, emphasis, .. } = self.scene;
-        let lit = model.tokens.iter().filter(|token| emphasis.token(token.position) == Visibility::Lit);
-        let squares = lit.filter_map(|token| {
-            let (from, to) = (self.at(token.start)?, self.at(token.at(self.time))?);
+        if token.pieces > 1 {
+            return Some(token.static_at);
+        }
+        let word = token.word.filter(|word| emphasis.word(*word) != Visibility::Hidden)?;
+        model.words.get(word).filter(|word| word.in_sentence).map(|word| word.at)
+    }
+
+    /// Squares along the lines that names keep off: the arrows of the walk and its lines to the keys, or else the moves of
+    /// the lit words. `walked` is how far the walk is.
+    pub fn lines(&self, walked: f32) -> Vec<Rect> {
+        const SIDE: f32 = 5.0;
+        const APART: f32 = 8.0;
+        const MOST: usize = 120;
+        let SceneRef { model, emphasis, path, walk } = self.scene;
+        let mut lines: Vec<[[f32; 3]; 2]> = Vec::new();
+        let path = path.filter(|_| Step::Output.share(walked) > 0.0 && (walk.is_some() || model.is_of_words));
+        match path {
+            Some(path) => lines.extend(path.arrows.iter().map(|arrow| [arrow.from, arrow.to])),
+            None => {
+                let lit = model.tokens.iter().filter(|token| emphasis.token(token.position) == Visibility::Lit);
+                lines.extend(lit.map(|token| [token.start, token.at(self.time)]));
+            }
+        }
+        if let Some((walk, step)) = walk.filter(|_| Step::Score.share(walked) > 0.0) {
+            let place = |side: Side, index: usize| match side {
+                Side::Sentence => model.tokens.get(index).map(|token| token.start),
+                Side::Source => walk.source.get(index).map(|word| word.from),
+            };
+            let keys = (0..walk.keys.len()).filter(|key| walk.takes_part(step, *key));
+            lines.extend(
+                keys.filter_map(|key| Some([place(walk.key_side, key)?, place(walk.query_side, walk.focus.query)?])),
+            );
+        }
+        let squares = lines.into_iter().filter_map(|[from, to]| {
+            let (from, to) = (self.at(from)?, self.at(to)?);
             let count = ((from.distance(to) / APART) as usize).min(MOST);
             let square = move |i: usize| {
                 Rect::from_center_size(from.lerp(to, i as f32 / count.max(1) as f32), egui::Vec2::splat(SIDE))

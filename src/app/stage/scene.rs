@@ -51,7 +51,7 @@ pub struct StageScene {
     pub emphasis: Arc<Emphasis>,
     /// Another basis is on its way to the stage.
     pub glide: Option<BasisGlide>,
-    walked: Option<(u64, Focus, By, bool)>,
+    walked: Option<(u64, Focus, Option<By>, bool)>,
     followed: Option<Followed>,
     /// How often a stage cell had been shown when the query was last chosen for one.
     shows: usize,

@@ -2,19 +2,21 @@
 //! word that is looked at; or one word in several sentences, in place of both.
 
 use bevy::math::{Vec2, Vec3};
-use egui::{Color32, Pos2, Rect, Stroke};
+use egui::{Align2, Color32, Label, Painter, Pos2, Rect, RichText, Sense, Stroke, Ui, WidgetInfo, WidgetType};
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::{Highlight, PanelView, Selection};
+use crate::app::widgets::slant::width_of;
 use crate::kernel::scene::second::SharedWord;
 use crate::view_model::compare::SECOND;
 use crate::view_model::stage::{StageModel, TokenPoint};
 
-use super::labels::{self, LabelRequest, Obstacle, Priority};
+use super::labels::Priority;
+use super::names::{NameOwner, Named, name_color};
 use super::picking::{self, Candidate};
 use super::points::{DISC, Instance, LEAST_RADIUS, TOKEN_RADIUS, scaled};
 use super::projected::ProjectedScene;
-use super::writing::{Canvas, TOWARDS_INK, paint_haloed};
+use super::writing::Canvas;
 
 /// The shader's kind of point.
 const DIAMOND: f32 = 2.0;
@@ -126,99 +128,146 @@ pub fn choose(model: &StageModel, position: usize, view: &mut PanelView) {
     view.selection.query = first.map_or(view.selection.query, |pair| Some(pair.first));
 }
 
-/// The names of the second sentence; what is written is added to `written`, so that others keep clear of it.
-pub fn paint_labels(canvas: &Canvas, view: &PanelView, written: &mut Vec<Rect>) {
+/// Marks the point that is looked at. Returns the points of the second sentence for their names.
+pub fn paint(canvas: &Canvas, view: &PanelView) -> Vec<Named> {
     let Canvas { painter, ref projected } = *canvas;
     let ProjectedScene { rect, palette, .. } = *projected;
     let model = projected.scene.model;
     let pair = chosen(model, view.selection, view.highlight);
-    let in_sight: Vec<Seen> = seen(projected).filter(|seen| rect.contains(seen.at)).collect();
-    let mut said: Vec<&str> = Vec::new();
-    let mut waiting = Vec::new();
-    for seen in &in_sight {
-        let is_sense = model.sense_word.is_some() && view.selection.sense == Some(seen.token.position);
-        let is_chosen = is_sense || pair.is_some_and(|pair| pair.second == seen.token.position);
+    let is_at_rest = view.walk.layer_time() == 0.0;
+    let named = |seen: Seen| {
+        let Seen { token, at, radius, depth } = seen;
+        let is_sense = model.sense_word.is_some() && view.selection.sense == Some(token.position);
+        let is_chosen = is_sense || pair.is_some_and(|pair| pair.second == token.position);
         if is_chosen {
-            let ring = Stroke::new(size::RING, palette.accent);
-            painter.circle_stroke(seen.at, seen.radius + size::RING_GAP, ring);
+            painter.circle_stroke(at, radius + size::RING_GAP, Stroke::new(size::RING, palette.accent));
         }
-        // At rest all tokens of one word lie on one point, which the first sentence may have named.
-        let is_at_rest = view.walk.layer_time() == 0.0;
-        let is_one_point = model.second.iter().all(|other| other.start == seen.token.start);
-        let (name, group) = match &model.sense_word {
-            Some(word) if is_at_rest && is_one_point => (word, None),
-            _ => (&seen.token.text, seen.token.group),
+        // At rest all are the one word, which no sentence has turned yet.
+        let is_one_point = || model.second.iter().all(|other| other.start == token.start);
+        let (word, label, group) = match &model.sense_word {
+            Some(word) if is_at_rest && is_one_point() => (word.clone(), word.clone(), None),
+            Some(_) => (token.text.clone(), token.text.clone(), token.group),
+            None => (token.text.clone(), format!("{}{SECOND}", token.label()), token.group),
         };
-        let is_named = is_at_rest
-            && (said.contains(&name.as_str()) || model.tokens.iter().any(|first| first.text == seen.token.text));
-        said.push(name);
-        if is_named {
-            continue;
-        }
-        let ink = palette.token(group).lerp_to_gamma(palette.ink, TOWARDS_INK);
-        let text = if model.sense_word.is_some() { name.clone() } else { format!("{}{SECOND}", seen.token.label()) };
         let is_one_of_many = model.sense_word.is_some() && !is_chosen;
-        let font = if is_one_of_many { theme::plain(size::LABEL) } else { theme::strong(size::LABEL_STRONG) };
-        let galley = painter.layout_no_wrap(text, font, ink);
-        let priority = if is_chosen { Priority::Selected } else { Priority::Token };
-        let request =
-            LabelRequest { priority, point: seen.at, radius: seen.radius, size: galley.size(), depth: seen.depth };
-        waiting.push((request, galley, ink));
-    }
-    let square = |seen: &Seen| Rect::from_center_size(seen.at, egui::Vec2::splat(seen.radius));
-    let discs: Vec<Obstacle> = in_sight.iter().map(|seen| Obstacle { rect: square(seen), is_token: true }).collect();
-    let requests: Vec<LabelRequest> = waiting.iter().map(|(request, ..)| *request).collect();
-    for (place, (_, galley, ink)) in labels::place(&requests, &discs, written, rect).into_iter().zip(waiting) {
-        if let Some(place) = place {
-            written.push(place);
-            paint_haloed(painter, place.min, galley, ink, palette.stage);
+        Named {
+            owner: NameOwner::Second(token.position),
+            at,
+            radius,
+            depth,
+            priority: match (is_chosen, is_one_of_many) {
+                (true, _) => Priority::Selected,
+                (_, true) => Priority::Lit,
+                (false, false) => Priority::Token,
+            },
+            word,
+            label,
+            note: None,
+            bar: None,
+            color: name_color(palette.token(group), true, palette),
+            is_first: true,
         }
-    }
-    written.extend(discs.into_iter().map(|disc| disc.rect));
+    };
+    seen(projected).filter(|seen| rect.contains(seen.at)).map(named).collect()
 }
 
-/// Text on the pair, over the caption; the marks of the two sentences.
-pub fn paint_caption(canvas: &Canvas, view: &PanelView, written: &mut Vec<Rect>) {
-    let Canvas { painter, ref projected } = *canvas;
-    let ProjectedScene { rect, palette, .. } = *projected;
-    let model = projected.scene.model;
-    if model.sense_word.is_some() {
-        return;
-    }
-    let lower = written.iter().filter(|text| text.center().y > rect.center().y);
-    let bottom = lower.map(|text| text.top()).fold(rect.bottom() - size::GAP_WIDE, f32::min);
-    let left = rect.left() + size::GAP_WIDE - size::GAP_TIGHT;
-    let mut at = egui::pos2(left, bottom - size::GAP_TIGHT / 2.0);
-    let number = |x: f32| format!("{x:.2}").replace('-', "−");
-    let said = match chosen(model, view.selection, view.highlight) {
-        Some(pair) => {
-            let label = model.tokens.get(pair.first).map_or_else(String::new, TokenPoint::label);
-            let other = model.second.get(pair.second).map_or_else(String::new, TokenPoint::label);
-            let (before, after) = (pair.before, pair.after);
-            format!(
-                "{label} and {other}{SECOND}: cosine {} → {}, distance {} → {}",
-                number(before.cosine),
-                number(after.cosine),
-                number(before.distance),
-                number(after.distance),
-            )
+/// The second sentence in a line over the picture, with the pair that is looked at in numbers.
+pub struct SecondLine<'a> {
+    model: &'a StageModel,
+    /// From the upper left corner, each with its token.
+    words: Vec<(Rect, &'a TokenPoint)>,
+    said: String,
+    size: egui::Vec2,
+}
+
+impl<'a> SecondLine<'a> {
+    const FONT: f32 = 16.0;
+    const ROW: f32 = 24.0;
+    /// Before the words, for the diamond.
+    const MARK: f32 = size::LEGEND + size::GAP;
+
+    /// `None` where nothing is compared.
+    pub fn of(ui: &Ui, model: &'a StageModel, view: &PanelView, width: f32) -> Option<Self> {
+        if model.second.is_empty() || model.sense_word.is_some() {
+            return None;
         }
-        None => "The two sentences share no word.".to_owned(),
-    };
-    let galley = painter.layout(said, theme::strong(size::SMALL), palette.ink, rect.right() - left);
-    at.y -= galley.size().y;
-    written.push(Rect::from_min_size(at, galley.size()));
-    paint_haloed(painter, at, galley, palette.ink, palette.stage);
-    at.y -= size::GAP_TIGHT / 2.0;
-    let galley =
-        painter.layout_no_wrap(format!("second sentence (word{SECOND})"), theme::plain(size::LABEL), palette.ink_soft);
-    at.y -= galley.size().y;
+        let (left, right) = (size::GAP_WIDE + Self::MARK, width - size::GAP_WIDE);
+        let mut at = egui::pos2(left, 0.0);
+        let place = |token: &'a TokenPoint| {
+            let word = width_of(ui, &Self::label(token), theme::strong(Self::FONT)) + size::GAP;
+            if at.x + word > right && at.x > left {
+                at = egui::pos2(left, at.y + Self::ROW);
+            }
+            let rect = Rect::from_min_size(at, egui::vec2(word, Self::ROW));
+            at.x += word;
+            (rect, token)
+        };
+        let words: Vec<(Rect, &TokenPoint)> = model.second.iter().map(place).collect();
+        let said = said(model, chosen(model, view.selection, view.highlight));
+        let height = words.last().map_or(0.0, |(rect, _)| rect.bottom()) + Self::ROW;
+        Some(Self { model, words, said, size: egui::vec2(width, height) })
+    }
+
+    pub fn height(&self) -> f32 {
+        self.size.y
+    }
+
+    fn label(token: &TokenPoint) -> String {
+        format!("{}{SECOND}", token.label())
+    }
+
+    /// Words under the pointer are lit everywhere; a click compares the word with the same one of the first sentence.
+    pub fn ui(&self, ui: &mut Ui, view: &mut PanelView) {
+        let palette = Palette::of(ui.visuals().dark_mode);
+        let area = ui.available_rect_before_wrap();
+        ui.painter().rect_filled(area, 0.0, palette.stage);
+        paint_mark(ui.painter(), area.min + egui::vec2(size::GAP_WIDE, Self::ROW / 2.0), palette);
+        let pair = chosen(self.model, view.selection, view.highlight).map(|pair| pair.second);
+        for (rect, token) in &self.words {
+            let rect = rect.translate(area.min.to_vec2());
+            let response = ui.interact(rect, ui.id().with(("second sentence", token.position)), Sense::click());
+            let (label, is_chosen) = (Self::label(token), pair == Some(token.position));
+            let name = format!("Second sentence: {label}");
+            response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
+            if response.hovered() || view.hover.word() == Some(token.text.as_str()) {
+                ui.painter().rect_filled(rect, f32::from(size::RADIUS_SMALL), palette.lifted);
+            }
+            let font = if is_chosen { theme::strong(Self::FONT) } else { theme::plain(Self::FONT) };
+            ui.painter().text(rect.center(), Align2::CENTER_CENTER, label, font, palette.token(token.group));
+            if response.hovered() {
+                view.hover.point_at(&token.text);
+            }
+            if response.on_hover_text("Compare its path with that in the first sentence").clicked() {
+                choose(self.model, token.position, view);
+            }
+        }
+        let foot = area.with_min_y(area.bottom() - Self::ROW).shrink2(egui::vec2(size::GAP_WIDE, 0.0));
+        let label = Label::new(RichText::new(&self.said).size(size::SMALL).color(palette.ink)).truncate();
+        ui.put(foot, label);
+    }
+}
+
+/// A diamond, as the points of the second sentence are; `at` is its left corner.
+fn paint_mark(painter: &Painter, at: Pos2, palette: &Palette) {
     let radius = size::LEGEND / 2.0;
-    let center = at + egui::vec2(radius, galley.size().y / 2.0);
     let corners = [(radius, 0.0), (0.0, radius), (-radius, 0.0), (0.0, -radius)];
-    let corners = corners.map(|(x, y)| center + egui::vec2(x, y)).to_vec();
+    let corners = corners.map(|(x, y)| at + egui::vec2(radius + x, y)).to_vec();
     painter.add(egui::Shape::convex_polygon(corners, palette.ink_soft, Stroke::NONE));
-    let width = size::LEGEND + size::GAP_TIGHT;
-    written.push(Rect::from_min_size(at, galley.size() + egui::vec2(width, 0.0)));
-    paint_haloed(painter, at + egui::vec2(width, 0.0), galley, palette.ink_soft, palette.stage);
+}
+
+/// The pair in numbers, before attention and after it.
+fn said(model: &StageModel, pair: Option<&SharedWord>) -> String {
+    let Some(pair) = pair else { return "The two sentences share no word.".to_owned() };
+    let number = |x: f32| format!("{x:.2}").replace('-', "−");
+    let label = |token: Option<&TokenPoint>| token.map_or_else(String::new, TokenPoint::label);
+    let (before, after) = (pair.before, pair.after);
+    format!(
+        "{} and {}{SECOND}: cosine {} → {}, distance {} → {}",
+        label(model.tokens.get(pair.first)),
+        label(model.second.get(pair.second)),
+        number(before.cosine),
+        number(after.cosine),
+        number(before.distance),
+        number(after.distance),
+    )
 }

@@ -20,11 +20,12 @@ use crate::view_model::stage::{StageModel, TokenPoint, WordPoint};
 use crate::view_model::walk::Step;
 
 use super::camera::CameraRig;
+use super::names::{Shown, Writing, paint_names};
 use super::point_index::PointIndex;
 use super::projected::{ProjectedScene, SceneRef};
 use super::second;
 use super::source;
-use super::writing::{Canvas, Writing, caption_about, paint_caption, paint_labels};
+use super::writing::{Canvas, caption_about, paint_caption};
 
 /// The camera, the point under the pointer in the last frame, and the points prepared for picking.
 #[derive(Clone, Debug, Default)]
@@ -103,21 +104,19 @@ pub fn picture_ui(
         }
     }
     // Lit by a panel: the token, or else the word itself, not the tokens of it.
-    let pointed = view.hover.token().filter(|token| *token < scene.model.tokens.len()).map(Hit::Token);
+    let pointed = view.hover.token().and_then(|token| scene.model.point_of(token)).map(Hit::Token);
     let lit = hovered.or(pointed).or_else(|| {
         let pointed = view.hover.word()?;
         let is_it = |word: &WordPoint| word.text == pointed && !word.in_sentence;
         scene.model.words.iter().position(is_it).map(Hit::Word)
     });
     let canvas = Canvas { painter: &painter, projected };
-    let mut written = paint_caption(&canvas, view.highlight.old_ghosts);
-    if !scene.model.second.is_empty() {
-        second::paint_caption(&canvas, view, &mut written);
-        second::paint_labels(&canvas, view, &mut written);
-    }
+    let written = paint_caption(&canvas, view.highlight.old_ghosts);
     let caption = written.first().copied();
-    source::paint(&canvas, view.walk.at(), &mut written);
-    paint_labels(&canvas, lit, view.selection.query, view.walk.at(), written, &mut controls.writing);
+    let mut others = second::paint(&canvas, view);
+    others.extend(source::paint(&canvas, view.walk.at()));
+    let shown = Shown { hovered: lit, query: view.selection.query, walked: view.walk.at() };
+    paint_names(&canvas, shown, others, written, &mut controls.writing);
     focus_ring(&painter, rect, &response, palette);
     if let Some(caption) = caption {
         let about = ui.interact(caption, ui.id().with("caption"), Sense::hover());
@@ -229,9 +228,11 @@ fn act(
 ) {
     // A right-drag pans; a right-click asks where something comes from.
     if response.secondary_clicked() {
-        let place = hovered.map(|hit| match hit {
-            Hit::Word(word) => StagePoint::Word(word),
-            Hit::Token(token) => point_of(token, view.walk),
+        // The middle of several pieces is no one point of the model.
+        let is_one = |token: usize| projected.scene.model.tokens.get(token).is_some_and(|token| token.pieces == 1);
+        let place = hovered.and_then(|hit| match hit {
+            Hit::Word(word) => Some(StagePoint::Word(word)),
+            Hit::Token(token) => is_one(token).then(|| point_of(token, view.walk)),
         });
         let entry = place.map(|of| Quantity::Coordinate.of_point(of, 0)).or(arrow.and_then(|arrow| arrow.entry));
         if let Some(entry) = entry {
@@ -286,7 +287,9 @@ fn tooltip_ui(ui: &mut Ui, model: &StageModel, hit: Hit, walk: &Walk) {
             }
             places_ui(ui, model, token, walk);
             ui.weak("Click: highlight its row of attention. Double-click: focus the camera on it.");
-            ui.weak("Right-click: where its place comes from.");
+            if token.pieces == 1 {
+                ui.weak("Right-click: where its place comes from.");
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Lines of the walk: from the query to its keys, and the arrows of its move, tip to tail.
 
-use crate::app::theme::Palette;
+use crate::app::theme::{Palette, weight_line};
 use crate::app::view::walk::ease;
 use crate::quantity::Quantity;
 use crate::view_model::path::{PathArrow, PathModel};
@@ -14,9 +14,8 @@ use super::points::{Instance, scaled};
 const LINE: f32 = 0.0;
 /// An arrow of its full length, whatever the time.
 const STILL_ARROW: f32 = 2.0;
-/// Widths in points: of a line without weight, and what a weight of 1 adds.
+/// Width in points of a line before there are weights.
 const THIN: f32 = 1.2;
-const WEIGHT_WIDTH: f32 = 7.0;
 const ARROW_WIDTH: f32 = 2.2;
 /// Lines to keys, once the move is shown.
 const FAINT: f32 = 0.25;
@@ -54,6 +53,10 @@ pub fn instances(
     let Some(walked) = walked.filter(|walked| model.is_of_words || walked.walk.fits(labels)) else {
         return Vec::new();
     };
+    let is_hidden = |token| emphasis.token(token) == Visibility::Hidden;
+    if walked.walk.query_side == Side::Sentence && is_hidden(walked.walk.focus.query) {
+        return Vec::new();
+    }
     let mut lines = arrows(model, &walked, at, palette);
     // Steps are of pieces: between words there is nothing but the move.
     if !model.is_of_words {
@@ -72,17 +75,17 @@ fn key_lines(model: &StageModel, walked: &Walked, emphasis: &Emphasis, at: f32, 
     let weights = walk.by_key(Step::Softmax, Quantity::Weight);
     let (masked, weighed) = (Step::Scale.share(at), Step::Softmax.share(at));
     let gone = Step::Output.share(at);
-    let hue = palette.head(walk.focus.head);
+    let hue = palette.head(walk.own);
     let line = |key: usize| {
         let weight = weights.get(key).copied().unwrap_or(0.0);
         let is_hidden = scores.get(key) == Some(&f32::NEG_INFINITY);
         let seen = if is_hidden { 1.0 - masked } else { 1.0 };
-        let alpha = shown * seen * (PLAIN + (1.0 - PLAIN) * weighed) * (1.0 - (1.0 - FAINT) * gone);
+        let weigh = |plain: f32, weight: f32| plain + (weight - plain) * weighed;
+        let alpha = shown * seen * weigh(PLAIN, weight_line::opacity(weight)) * (1.0 - (1.0 - FAINT) * gone);
         let is_itself = walk.query_side == walk.key_side && key == walk.focus.query;
         let is_out = walk.key_side == Side::Sentence && emphasis.token(key) == Visibility::Hidden;
         let start = walked.place(model, walk.key_side, key).filter(|_| !is_itself && !is_out && alpha > 0.0)?;
-        // What weighs next to nothing is no line any more.
-        let size = THIN + WEIGHT_WIDTH * weight * weighed;
+        let size = weigh(THIN, weight_line::width(weight));
         let (start, end) = (scaled(model, start), scaled(model, query));
         Some(Instance { start, end, color: hue.gamma_multiply(alpha), size, kind: LINE })
     };
@@ -94,7 +97,7 @@ fn key_lines(model: &StageModel, walked: &Walked, emphasis: &Emphasis, at: f32, 
 fn sliding(model: &StageModel, walked: &Walked, at: f32, palette: &Palette) -> Vec<Instance> {
     let (shown, gone) = (Step::Mix.share(at), Step::Output.share(at));
     let Some(mix) = walked.mix.filter(|_| shown > 0.0 && gone < 1.0) else { return Vec::new() };
-    let hue = palette.head(walked.walk.focus.head).gamma_multiply(1.0 - gone);
+    let hue = palette.head(walked.walk.own).gamma_multiply(1.0 - gone);
     let arrow = |arrow: &PathArrow| {
         let from = walked.place(model, walked.walk.key_side, arrow.key?)?;
         let slid = ease(shown);
@@ -136,8 +139,8 @@ fn arrows(model: &StageModel, walked: &Walked, at: f32, palette: &Palette) -> Ve
 /// A head's hue; a word's colour where it counts through all heads; the part's of what no head adds.
 fn color(model: &StageModel, walk: &WalkModel, arrow: &PathArrow, palette: &Palette) -> egui::Color32 {
     let token = arrow.key.filter(|_| walk.key_side == Side::Sentence).and_then(|key| model.tokens.get(key));
-    match (arrow.head, token) {
-        (Some(head), _) => palette.head(head),
+    match (arrow.own, token) {
+        (Some(own), _) => palette.head(own),
         (None, Some(token)) => palette.token(token.group),
         (None, None) => arrow.part.map_or(palette.ink_soft, |part| palette.part(part)),
     }

@@ -1,21 +1,23 @@
-//! Text over the picture: labels, the axes' names, the caption and the legend.
+//! Text over the picture beside the names of its points: those of crowds and of chosen axes, the caption and the legend.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use bevy::math::Vec3;
-use egui::text::{LayoutJob, TextFormat};
-use egui::{Color32, Galley, Painter, Pos2, Rect, Shape, Stroke, StrokeKind};
+use egui::{Color32, Galley, Painter, Pos2, Rect, Shape, Stroke};
 
 use crate::app::theme::{self, MARK_CONTRAST, Palette, TEXT_CONTRAST, size};
 use crate::view_model::search::{Hit, Visibility};
 use crate::view_model::shares::{captions, lines};
+use crate::app::theme::{self, MARK_CONTRAST, Palette, size};
+use crate::view_model::axes::LITTLE;
+use crate::view_model::search::Hit;
 use crate::view_model::stage::{AxisLabel, StageModel};
 
 use super::arrows::axis_end;
-use super::labels::{self, LabelRequest, Obstacle, Priority, Slot};
+use super::labels::{self, Obstacle, ObstacleKind};
+use super::names::Writing;
 use super::points::{DASHES, DOTS};
-use super::projected::{ProjectedScene, SceneRef, SeenPoint};
+use super::projected::{ProjectedScene, SceneRef};
 
 /// The surface that names are written on.
 pub struct Canvas<'a> {
@@ -23,142 +25,9 @@ pub struct Canvas<'a> {
     pub projected: ProjectedScene<'a>,
 }
 
-/// A text that waits for a place.
-struct Label {
-    request: LabelRequest,
-    galley: Arc<Galley>,
-    color: Color32,
-    /// Bars of the walk's step under it, and their hue.
-    bars: Vec<f32>,
-    /// Its word is what the picture is about; whether the pointer is on it makes no difference.
-    is_first: bool,
-}
-
-/// Owner of a label.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum LabelOwner {
-    Point(Hit),
-    /// The ring of a word's static place, by the position of its first token.
-    Ring(usize),
-    Axis(usize),
-}
-
-/// Names, each with its slot beside its point.
-type Names = HashMap<LabelOwner, (Slot, Rect)>;
-
-/// The names and labels of the last frame, with their places.
-#[derive(Clone, Debug, Default)]
-pub struct Writing {
-    names: Names,
-    /// All that is written.
-    all: Vec<Rect>,
-}
-
-impl Writing {
-    /// The name of a point.
-    pub fn name(&self, of: Hit) -> Option<Rect> {
-        self.names.get(&LabelOwner::Point(of)).map(|(_, rect)| *rect)
-    }
-
-    /// All that is written.
-    pub fn rects(&self) -> &[Rect] {
-        &self.all
-    }
-}
-
-/// A bar of the walk's step under a word, its length from −1 to 1; `at` is its lower left corner.
-pub(super) fn paint_bar(painter: &Painter, at: Pos2, length: f32, hue: Color32, palette: &Palette) {
-    const HEIGHT: f32 = size::BAR_BESIDE - size::HAIRLINE;
-    let bar = |length: f32| Rect::from_min_size(at - egui::vec2(0.0, HEIGHT), egui::vec2(length, HEIGHT));
-    painter.rect_filled(bar(size::BAR_LENGTH).expand(size::HAIRLINE), 0.0, palette.stage);
-    painter.rect_stroke(bar(size::BAR_LENGTH), 0.0, Stroke::new(size::HAIRLINE, palette.axis), StrokeKind::Inside);
-    let fill = if length < 0.0 { palette.negative } else { hue };
-    painter.rect_filled(bar(size::BAR_LENGTH * length.abs().min(1.0)), 0.0, fill);
-}
-
-/// `walked` is how far the walk is; `written` is what stands there already, and `writing` what stood in the last frame.
-pub fn paint_labels(
-    canvas: &Canvas,
-    hovered: Option<Hit>,
-    query: Option<usize>,
-    walked: f32,
-    mut written: Vec<Rect>,
-    writing: &mut Writing,
-) {
-    let Canvas { painter, ref projected } = *canvas;
-    paint_axes(canvas, &mut written);
-    let (mut named, others) = projected.labelled();
-    // What is under the pointer has a name, whatever it is.
-    let is_there = |hit| named.iter().any(|point| point.hit == hit);
-    named.extend(hovered.filter(|hit| !is_there(*hit)).and_then(|hit| projected.see(hit)));
-    let mut waiting: Vec<(LabelOwner, Label)> = Vec::new();
-    for point in &named {
-        let is_hovered = hovered == Some(point.hit);
-        let is_selected = query.is_some_and(|query| point.hit == Hit::Token(query));
-        if is_hovered || is_selected {
-            let color = if is_selected { projected.palette.accent } else { projected.palette.ink };
-            painter.circle_stroke(point.at, point.radius + size::RING_GAP, Stroke::new(size::RING, color));
-        }
-        let priority = match (is_hovered, is_selected) {
-            (true, _) => Priority::Hovered,
-            (_, true) => Priority::Selected,
-            _ => point.priority,
-        };
-        let owner = LabelOwner::Point(point.hit);
-        waiting.extend(point_label(canvas, point, priority, walked).map(|label| (owner, label)));
-    }
-    let ring = |(ring, word): &(SeenPoint, &str)| {
-        let Hit::Token(position) = ring.hit else { return None };
-        Some((LabelOwner::Ring(position), ring_label(canvas, ring, word)))
-    };
-    waiting.extend(projected.left_places().iter().filter_map(ring));
-    let axes = projected.scene.model.axes.iter().enumerate();
-    waiting.extend(axes.filter_map(|(axis, label)| Some((LabelOwner::Axis(axis), axis_label(canvas, axis, label)?))));
-    let obstacle = |point: &SeenPoint| Obstacle { rect: point.disc(), is_token: matches!(point.hit, Hit::Token(_)) };
-    let lines = projected.moves().into_iter().map(|rect| Obstacle { rect, is_token: false });
-    let discs: Vec<Obstacle> = named.iter().chain(&others).map(obstacle).chain(lines).collect();
-    // The crowds' names keep off those of the words that the picture is about, and the others' off theirs.
-    let (first, mut rest): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|(_, label)| label.is_first);
-    let before = std::mem::take(&mut writing.names);
-    paint_names(canvas, first, &discs, &before, &mut written, &mut writing.names);
-    let small = paint_crowds(canvas, &mut written);
-    // Of a crowd that is seen from far its own name is enough.
-    let is_small = |owner: &LabelOwner| matches!(owner, LabelOwner::Point(hit) if small.contains(hit));
-    rest.retain(|(owner, label)| label.request.priority != Priority::GroupWord || !is_small(owner));
-    paint_names(canvas, rest, &discs, &before, &mut written, &mut writing.names);
-    writing.all = written;
-}
-
-/// Finds places for names and paints them; those that stood `before` keep theirs.
-fn paint_names(
-    canvas: &Canvas,
-    waiting: Vec<(LabelOwner, Label)>,
-    discs: &[Obstacle],
-    before: &Names,
-    written: &mut Vec<Rect>,
-    names: &mut Names,
-) {
-    let Canvas { painter, ref projected } = *canvas;
-    let requests: Vec<LabelRequest> = waiting.iter().map(|(_, label)| label.request).collect();
-    let before: Vec<Option<Slot>> = waiting.iter().map(|(owner, _)| before.get(owner).map(|(slot, _)| *slot)).collect();
-    let placed = labels::place_again(&requests, &before, discs, written, projected.rect);
-    for (place, (owner, label)) in placed.into_iter().zip(waiting) {
-        let Some((place, slot)) = place else { continue };
-        names.insert(owner, (slot, place));
-        written.push(place);
-        paint_haloed(painter, place.min, label.galley, label.color, projected.palette.stage);
-        let Some((walk, _)) = projected.scene.walk else { continue };
-        let hue = projected.palette.head(walk.focus.head);
-        for (nth, bar) in label.bars.iter().enumerate() {
-            let below = egui::vec2(0.0, nth as f32 * size::BAR_BESIDE);
-            paint_bar(painter, place.left_bottom() - below, *bar, hue, projected.palette);
-        }
-    }
-}
-
-/// Names the crowds, in large quiet letters above each. Returns the words of those that are too small for names of
-/// their own.
-fn paint_crowds(canvas: &Canvas, written: &mut Vec<Rect>) -> Vec<Hit> {
+/// Names the crowds, in large quiet letters beside each: nearer to a word of the crowd than to any other of the named `marks`,
+/// so that it is not read as the name of one. Returns the words of the crowds that are too small for names of their own.
+pub(super) fn paint_crowds(canvas: &Canvas, marks: &[Obstacle], writing: &mut Writing) -> Vec<Hit> {
     /// How far the middle half of a crowd reaches, in points, from where on its words have names.
     const SMALL: f32 = 20.0;
     /// Height of a crowd above its middle, in deviations.
@@ -170,10 +39,6 @@ fn paint_crowds(canvas: &Canvas, written: &mut Vec<Rect>) -> Vec<Hit> {
     let ProjectedScene { rect, palette, .. } = *projected;
     let SceneRef { model, emphasis, .. } = projected.scene;
     let mut small = Vec::new();
-    let tokens: Vec<Rect> = (0..model.tokens.len())
-        .filter(|position| emphasis.token(*position) == Visibility::Lit)
-        .filter_map(|position| Some(projected.see(Hit::Token(position))?.disc().expand(size::GAP)))
-        .collect();
     if emphasis.is_searched() || emphasis.is_isolated() {
         return small;
     }
@@ -199,30 +64,36 @@ fn paint_crowds(canvas: &Canvas, written: &mut Vec<Rect>) -> Vec<Hit> {
         let color = palette.group(*group).lerp_to_gamma(palette.stage, TOWARDS_GROUND);
         let color = palette.legible(color, MARK_CONTRAST);
         let galley = painter.layout_no_wrap(model.groups[*group].clone(), theme::strong(size::CROWD), color);
-        let (half, above) = (galley.size() / 2.0, spread.y * ABOVE + size::GAP_WIDE);
-        let beside = spread.x * ABOVE + size::GAP_WIDE;
-        let sides = [
-            egui::vec2(0.0, -above - half.y),
-            egui::vec2(0.0, above + half.y),
-            egui::vec2(beside + half.x, 0.0),
-            egui::vec2(-beside - half.x, 0.0),
-        ];
+        let half = galley.size() / 2.0;
+        let beside = spread * ABOVE + egui::Vec2::splat(size::GAP_WIDE) + half;
+        let sides =
+            [(0.0, -1.0), (0.0, 1.0), (1.0, 0.0), (-1.0, 0.0), (1.0, -1.0), (-1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
         let inside = rect.shrink(size::GAP);
-        let places = sides
-            .map(|side| labels::moved_inside(Rect::from_center_size((middle + side).to_pos2(), galley.size()), inside));
-        let is_free = |place: &&Rect| !written.iter().any(|other| other.intersects(**place));
-        let is_clear = |place: &&Rect| is_free(place) && !tokens.iter().any(|token| token.intersects(**place));
-        // Rather over a word of the sentence than over another text, and rather not at all than that.
-        let place = places.iter().find(is_clear).or_else(|| places.iter().find(is_free)).copied();
-        let Some(place) = place.filter(|place| rect.contains_rect(*place)) else { continue };
-        written.push(place);
+        let places = sides.map(|(x, y)| {
+            let center = (middle + egui::vec2(x, y) * beside).to_pos2();
+            labels::moved_inside(Rect::from_center_size(center, galley.size()), inside)
+        });
+        let is_free = |place: &Rect| rect.contains_rect(*place) && !writing.is_written(*place);
+        let is_its_name = |place: &Rect| {
+            let own = seen.iter().map(|at| place.distance_to_pos(*at)).fold(f32::INFINITY, f32::min);
+            let is_other = |mark: &&Obstacle| {
+                let at = mark.rect.center();
+                mark.kind == ObstacleKind::Named && seen.iter().all(|word| word.distance(at) > labels::SAME_PLACE)
+            };
+            marks.iter().filter(is_other).all(|mark| place.distance_to_pos(mark.rect.center()) > own)
+        };
+        let is_clear = |place: &&Rect| !marks.iter().any(|mark| mark.rect.intersects(**place));
+        let places: Vec<Rect> = places.into_iter().filter(|place| is_free(place) && is_its_name(place)).collect();
+        // Rather over a line or a dot than not at all.
+        let Some(place) = places.iter().find(is_clear).or(places.first()).copied() else { continue };
+        writing.write_crowd(*group, place);
         paint_haloed(painter, place.min, galley, color, palette.stage);
     }
     small
 }
 
 /// Names both ends of each axis that was chosen, with the way to each.
-fn paint_axes(canvas: &Canvas, written: &mut Vec<Rect>) {
+pub(super) fn paint_axes(canvas: &Canvas, written: &mut Vec<Rect>) {
     let Canvas { painter, ref projected } = *canvas;
     let ProjectedScene { rect, palette, .. } = *projected;
     let axes = projected.scene.model.axes.iter().enumerate();
@@ -268,80 +139,16 @@ fn paint_axes(canvas: &Canvas, written: &mut Vec<Rect>) {
 /// Distance of an end's name from its axis, in sizes of the name.
 const BESIDE: f32 = 0.75;
 /// Length in points below which an axis, seen from its end, gets no name.
-const SHORT: f32 = 24.0;
+pub(super) const SHORT: f32 = 24.0;
 
-fn point_label(canvas: &Canvas, point: &SeenPoint, priority: Priority, walked: f32) -> Option<Label> {
-    let projected = &canvas.projected;
-    let plain = || (priority == Priority::Hovered).then(|| projected.word(point.hit).to_owned());
-    let text = projected.label(point.hit).or_else(plain)?;
-    let strong = priority <= Priority::Token;
-    let font = if strong { theme::strong(size::LABEL_STRONG) } else { theme::plain(size::LABEL) };
-    let color = label_color(projected.color(point.hit), strong, projected.palette);
-    let mut job = LayoutJob::simple_singleline(text, font, color);
-    if let (Some(note), Some((walk, _))) = (projected.step_note(point.hit), projected.scene.walk) {
-        let ink = projected.palette.head(walk.focus.head).lerp_to_gamma(projected.palette.ink, TOWARDS_INK);
-        job.append(&note, size::GAP, TextFormat::simple(theme::mono(size::LABEL), ink));
-    }
-    let galley = canvas.painter.layout_job(job);
-    let bars = projected.step_bars(point.hit, walked);
-    let mut room = galley.size();
-    if !bars.is_empty() {
-        room = egui::vec2(room.x.max(size::BAR_LENGTH), room.y + bars.len() as f32 * size::BAR_BESIDE);
-    }
-    let request = LabelRequest { priority, point: point.at, radius: point.radius, size: room, depth: point.depth };
-    Some(Label { request, galley, color, bars, is_first: point.priority <= Priority::Lit })
-}
-
-/// The word whose static place a ring marks, where the word itself has gone elsewhere.
-fn ring_label(canvas: &Canvas, ring: &SeenPoint, word: &str) -> Label {
-    let projected = &canvas.projected;
-    let color = label_color(projected.color(ring.hit), false, projected.palette);
-    let galley = canvas.painter.layout_no_wrap(word.to_owned(), theme::plain(size::LABEL), color);
-    let SeenPoint { priority, at, radius, depth, .. } = *ring;
-    Label {
-        request: LabelRequest { priority, point: at, radius, size: galley.size(), depth },
-        galley,
-        color,
-        bars: Vec::new(),
-        is_first: false,
-    }
-}
-
-/// The name of an axis that nobody chose, at its positive end; it gives way to every word.
-fn axis_label(canvas: &Canvas, axis: usize, label: &AxisLabel) -> Option<Label> {
-    if label.ends.is_some() {
-        return None;
-    }
-    let projected = &canvas.projected;
-    let seen = projected.projection.project(Vec3::from(axis_end(axis)))?;
-    let length = projected.projection.project(Vec3::ZERO).map_or(f32::INFINITY, |origin| origin.at.distance(seen.at));
-    let point = projected.rect.min + egui::vec2(seen.at.x, seen.at.y);
-    let color = projected.palette.ink_faint;
-    let galley = canvas.painter.layout_no_wrap(label.name.clone(), theme::mono(size::LABEL_AXIS), color);
-    let request = LabelRequest { priority: Priority::Axis, point, radius: 0.0, size: galley.size(), depth: seen.depth };
-    (length > SHORT && projected.rect.contains(point)).then_some(Label {
-        request,
-        galley,
-        color,
-        bars: Vec::new(),
-        is_first: false,
-    })
-}
-
-/// How much of the ink a colour gets that is to be read.
-pub(super) const TOWARDS_INK: f32 = 0.35;
-
-/// Color of a name: its point's, as far as it can be read.
-fn label_color(color: Color32, strong: bool, palette: &Palette) -> Color32 {
-    let color = if strong { color.lerp_to_gamma(palette.ink, TOWARDS_INK) } else { color };
-    palette.legible(color, TEXT_CONTRAST)
-}
-
-/// Text on a ground of its own, so that dots and lines do not strike through its letters.
+/// Text with a rim of the background's colour around its letters, so that dots and lines do not strike through them and
+/// what is beside them stays whole.
 pub fn paint_haloed(painter: &Painter, at: Pos2, galley: Arc<Galley>, color: Color32, halo: Color32) {
-    const OPACITY: f32 = 0.78;
-    let ground = Rect::from_min_size(at, galley.size()).expand2(egui::vec2(size::HALO, -size::HALO));
-    painter.rect_filled(ground, f32::from(size::RADIUS_SMALL), halo.gamma_multiply(OPACITY));
+    const AROUND: usize = 8;
+    for side in 0..AROUND {
+        let offset = size::HALO * egui::Vec2::angled(std::f32::consts::TAU * side as f32 / AROUND as f32);
+        painter.galley_with_override_text_color(at + offset, galley.clone(), halo);
+    }
     painter.galley(at, galley, color);
 }
 

@@ -114,6 +114,22 @@ pub mod size {
     }
 }
 
+/// A weight as a line: the more, the thicker and the more opaque.
+pub mod weight_line {
+    /// Widths in points of lines without weight and of weight 1.
+    pub const WIDTH: (f32, f32) = (0.5, 10.0);
+    /// Opacity of a line without weight.
+    const FAINT: f32 = 0.14;
+
+    pub fn width(weight: f32) -> f32 {
+        WIDTH.0 + (WIDTH.1 - WIDTH.0) * weight.clamp(0.0, 1.0)
+    }
+
+    pub fn opacity(weight: f32) -> f32 {
+        weight.clamp(0.0, 1.0).sqrt().max(FAINT)
+    }
+}
+
 /// How text cells are set, in points; ratios are of the font size.
 pub mod prose {
     use super::size;

@@ -5,7 +5,7 @@
 //! | a group of the lesson | `groups`: orange, blue, yellow, pink, … in the lesson's order |
 //! | a word of the sentence without a group | `ink`, the same in every sentence |
 //! | any other word | `word`, a grey |
-//! | a head | `heads`: teal, rose, olive, … |
+//! | a head | `heads`: teal, rose, olive, … by its place in its layer |
 //! | what no word and no head adds to a move | `parts`: pale tints; `ink_soft` for `b_O` |
 //! | the sign of a number | `negative` purple, `positive` green |
 //! | what the learner has chosen, links, focus | `accent`, an indigo |
@@ -187,8 +187,9 @@ impl Palette {
         group.map_or(self.ink, |group| self.group(group))
     }
 
-    pub fn head(&self, head: usize) -> Color32 {
-        self.heads[head % HEADS]
+    /// The hue of a head, by its place in its layer: the same in every layer.
+    pub fn head(&self, own: usize) -> Color32 {
+        self.heads[own % HEADS]
     }
 
     /// Arrow of what no head adds.
@@ -219,10 +220,10 @@ impl Palette {
     }
 
     /// A weight in [0, 1]: from the surface to the head's hue.
-    pub fn weight(&self, head: usize, weight: f32) -> Color32 {
+    pub fn weight(&self, own: usize, weight: f32) -> Color32 {
         /// Spreads the small weights, where the eye has to tell them apart; 0 and 1 stay.
         const SPREAD: f32 = 0.7;
-        self.raised.lerp_to_gamma(self.head(head), weight.clamp(0.0, 1.0).powf(SPREAD))
+        self.raised.lerp_to_gamma(self.head(own), weight.clamp(0.0, 1.0).powf(SPREAD))
     }
 
     /// A number in [-1, 1]: purple through the surface to green.

@@ -24,8 +24,8 @@ pub struct Selection {
     pub second: Option<usize>,
     /// The point of a word in one of several sentences that was clicked.
     pub sense: Option<usize>,
-    /// Quantity that the arrows of a move stand for.
-    pub by: By,
+    /// Parts that the arrows of a move stand for, where the learner chose them.
+    pub by: Option<By>,
     /// How attention is read, in every map and in the sentence.
     pub reading: Reading,
     /// The chosen word and its occurrence while the sentence has no such occurrence.

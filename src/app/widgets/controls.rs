@@ -56,10 +56,10 @@ pub fn switch_ui<T: Copy + PartialEq>(ui: &mut Ui, chosen: &mut T, ways: &[(T, &
     });
 }
 
-/// The words of the sentence, one of which is the query.
+/// The words of the sentence with their positions, one of which is the query.
 pub fn choose_query_ui<'a>(
     ui: &mut Ui,
-    tokens: impl IntoIterator<Item = &'a String>,
+    tokens: impl IntoIterator<Item = (usize, &'a String)>,
     hint: &str,
     selection: &mut Selection,
 ) {
@@ -70,7 +70,7 @@ pub fn choose_query_ui<'a>(
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = egui::vec2(0.0, size::GAP_TIGHT);
             ui.spacing_mut().button_padding.x = size::GAP_TIGHT + 2.0;
-            for (position, token) in tokens.into_iter().enumerate() {
+            for (position, token) in tokens {
                 let chosen = selection.query == Some(position);
                 if ui.selectable_label(chosen, token).on_hover_text(hint).clicked() {
                     selection.choose_query(Some(position));

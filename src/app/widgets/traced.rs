@@ -12,6 +12,9 @@ use crate::quantity::Entry;
 pub const HINT: &str = "Click: where it comes from";
 pub const ASK_HINT: &str = "Right-click: where it comes from.";
 
+/// Said where one number stands for several, which have no one place that they come from.
+pub const OF_PIECES: &str = "To a word of several pieces: their sum; from one: their mean.";
+
 /// A number that is clicked to ask where it comes from.
 pub fn number_ui(ui: &mut Ui, text: impl Into<RichText>, entry: Entry, trail: &mut Trail) -> Response {
     let text: RichText = text.into();

@@ -139,6 +139,14 @@ pub struct Bars {
     pub after: Quantity,
 }
 
+/// The bar beside a key's word, along a track from 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bar {
+    /// Where the bar begins: in the middle for scores, which may be negative, at the left for weights.
+    pub zero: f32,
+    pub end: f32,
+}
+
 /// A word of the source: where the walked layer finds it, and where it leaves it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceWord {
@@ -167,6 +175,8 @@ pub struct WalkModel {
     pub focus: Focus,
     /// `Head 1`
     pub head: String,
+    /// The head's place in its layer: its hue.
+    pub own: usize,
     /// Words of the head's sentence.
     pub queries: Vec<String>,
     pub keys: Vec<String>,
@@ -205,9 +215,9 @@ impl WalkModel {
         let steps = Step::ALL.iter().map(|step| writer.step(*step)).collect();
         let (query_side, key_side) = writer.sides();
         let source = if key_side == Side::Source { writer.source() } else { Vec::new() };
-        let Writer { reader, queries, keys, key, .. } = writer;
+        let Writer { reader, queries, keys, key, own, .. } = writer;
         let head = reader.labels.title(focus.head);
-        Some(Self { focus, head, key, steps, queries, keys, query_side, key_side, source })
+        Some(Self { focus, head, own, key, steps, queries, keys, query_side, key_side, source })
     }
 
     pub fn step(&self, step: Step) -> &StepModel {
@@ -236,9 +246,10 @@ impl WalkModel {
         }
     }
 
-    /// The length of a key's bar beside its word, from −1 to 1, at a place of the walk through the layer: its score,
-    /// scaled, then its weight; what lies between two steps is on its way.
-    pub fn bar(&self, at: f32, key: usize) -> Option<f32> {
+    /// A key's bar beside its word at a place of the walk through the layer: its score, scaled, then its weight; what is
+    /// between two steps is on its way.
+    pub fn bar(&self, at: f32, key: usize) -> Option<Bar> {
+        const MIDDLE: f32 = 0.5;
         let number = |step: Step, quantity| self.by_key(step, quantity).get(key).copied().filter(|x| x.is_finite());
         let products = self.by_key(Step::Score, Quantity::Product);
         let largest = products.iter().fold(f32::MIN_POSITIVE, |most, x| most.max(x.abs()));
@@ -247,8 +258,10 @@ impl WalkModel {
         let product = score(Step::Score, Quantity::Product) * begun;
         let scaled = lerp(product, score(Step::Scale, Quantity::Score), Step::Scale.share(at));
         let weight = number(Step::Softmax, Quantity::Weight).unwrap_or(0.0);
-        let bar = lerp(scaled, weight, Step::Softmax.share(at)) * (1.0 - ended);
-        (begun > 0.0 && ended < 1.0).then_some(bar)
+        let weighed = Step::Softmax.share(at);
+        let length = lerp(scaled, weight, weighed) * (1.0 - ended);
+        let zero = MIDDLE * (1.0 - weighed);
+        (begun > 0.0 && ended < 1.0).then_some(Bar { zero, end: zero + length * (1.0 - zero) })
     }
 
     /// A number for each key: a step's row of a quantity.

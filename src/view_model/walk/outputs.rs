@@ -68,7 +68,7 @@ impl<'a> Writer<'a> {
         let (head, query) = (self.own + 1, self.said_query());
         // Without a residual nothing is added to the word: what the heads bring takes its place.
         let does = if self.config().residual {
-            format!("head {head} moves {query} by {length}")
+            format!("head {head} adds an arrow of length {length} to {query}")
         } else {
             format!("head {head} brings {query} a vector of length {length}")
         };
@@ -133,7 +133,23 @@ impl<'a> Writer<'a> {
         };
         let answer = is_last.then(|| said(self.reader.model, self.query)).flatten();
         let answer = answer.map_or_else(String::new, |answer| format!(" {answer}"));
-        (equation, format!("{moved}{}{answer}", self.behind_the_heads()), rows)
+        (equation, format!("{moved}{}{}{answer}", self.pulled_back(length), self.behind_the_heads()), rows)
+    }
+
+    /// A sentence on the other heads where the arrow of this one is longer than the whole move of `moved`.
+    fn pulled_back(&self, moved: f32) -> String {
+        let config = self.config();
+        let is_sum_of_heads = config.residual && config.norm != Norm::Post && config.feed_forward.is_none();
+        let length = self.reader.sentence.contributions[self.block].head_lengths[self.own][self.query];
+        if !is_sum_of_heads || length <= moved + LEAST_LENGTH {
+            return String::new();
+        }
+        let others = match config.attention.heads {
+            1 => "b_O pulls".to_owned(),
+            2 => format!("head {} pulls", 2 - self.own),
+            _ => "the other heads together pull".to_owned(),
+        };
+        format!(" Head {} alone would move it by {}; {others} it back.", self.own + 1, number(length))
     }
 
     /// The layer's effect on the move behind the heads, as a sentence of its own.

@@ -95,21 +95,19 @@ fn written_ui(ui: &mut Ui, written: &Written) {
 /// A line for each word that was written, a cell for each row before it: filled where the row was computed for this word, an
 /// outline where its key and value were kept.
 fn rows_ui(ui: &mut Ui, written: &Written) {
-    /// A cell, at least and at most.
-    const CELL: (f32, f32) = (3.0, 9.0);
     /// Cells that leave no room for an outline are without one.
     const OUTLINE_FROM: f32 = 5.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.add(Label::new(&written.rows_said).wrap());
     let most = written.rows.iter().map(|rows| rows.kept + rows.computed).max().unwrap_or(1);
-    let cell = (ui.available_width() / most as f32).floor().clamp(CELL.0, CELL.1);
-    let room = vec2(cell * most as f32, cell * written.rows.len() as f32);
-    let (rect, response) = ui.allocate_exact_size(room.min(vec2(ui.available_width(), room.y)), Sense::hover());
+    let (first, cell) = columns(most, ui.available_width());
+    let room = vec2(cell * (most - first) as f32, cell * written.rows.len() as f32);
+    let (rect, response) = ui.allocate_exact_size(room, Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, &written.rows_said));
     let painter = ui.painter_at(rect);
     for (line, rows) in written.rows.iter().enumerate() {
-        for at in 0..rows.kept + rows.computed {
-            let corner = pos2(rect.left() + cell * at as f32, rect.top() + cell * line as f32);
+        for at in first..rows.kept + rows.computed {
+            let corner = pos2(rect.left() + cell * (at - first) as f32, rect.top() + cell * line as f32);
             let inner = Rect::from_min_size(corner, vec2(cell, cell)).shrink(size::HAIRLINE / 2.0);
             if at >= rows.kept {
                 painter.rect_filled(inner, 0.0, palette.accent);
@@ -127,5 +125,35 @@ fn rows_ui(ui: &mut Ui, written: &Written) {
         let said = format!("{word}: {} computed, {} kept", rows.computed, rows.kept);
         response.on_hover_text_at_pointer(said);
     }
-    ui.weak(RichText::new("A line for each new word; filled: computed, outlined: kept.").size(size::SMALL));
+    let left_out = match first {
+        0 => String::new(),
+        1 => " There is no room for the first row.".to_owned(),
+        count => format!(" There is no room for the first {count} rows."),
+    };
+    let words = format!("A line for each new word; filled: computed, outlined: kept.{left_out}");
+    ui.add(Label::new(RichText::new(words).size(size::SMALL).weak()).wrap());
+}
+
+/// The first of so many cells that a width has room for, the last of them being the newest, and the side of a cell.
+fn columns(most: usize, width: f32) -> (usize, f32) {
+    /// A cell, at least and at most.
+    const CELL: (f32, f32) = (3.0, 9.0);
+    let room = ((width / CELL.0) as usize).max(1);
+    let shown = most.min(room);
+    (most - shown, (width / shown.max(1) as f32).floor().clamp(CELL.0, CELL.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_cells_are_in_sight_whatever_the_width() {
+        for (most, width) in [(0, 300.0), (7, 300.0), (100, 300.0), (101, 300.0), (400, 300.0), (400, 1.0)] {
+            let (first, cell) = columns(most, width);
+            assert!(cell >= 3.0 && (most - first) as f32 * cell <= width.max(cell), "{most} cells in {width}");
+            assert!(most == 0 || first < most, "the last is there");
+            assert!(first == 0 || (most - first + 1) as f32 * 3.0 > width, "as many as there is room for");
+        }
+    }
 }

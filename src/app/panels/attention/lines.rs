@@ -2,19 +2,16 @@
 
 use egui::{Align2, Pos2, Rect, Sense, Shape, Stroke, Ui, Vec2, WidgetInfo, WidgetType, epaint::CubicBezierShape};
 
-use crate::app::theme::{self, Palette, size};
+use crate::app::theme::{self, Palette, size, weight_line};
 use crate::app::view::PanelView;
 use crate::view_model::attention::{AttentionModel, HeadMap};
 use crate::view_model::sentence_arcs::WordAt;
 use crate::view_model::sinks::Reading;
 
-use crate::app::panels::attention::{OF_PIECES, choose, choose_row, sides_of};
+use crate::app::panels::attention::{choose, choose_row, query_row, sides_of};
 use crate::app::widgets::slant::text_width;
-use crate::app::widgets::traced::{ASK_HINT, ask_on};
+use crate::app::widgets::traced::{ASK_HINT, OF_PIECES, ask_on};
 
-/// Width in points of a line without weight, and what a weight of 1 adds.
-const THIN: f32 = 0.4;
-const WEIGHT_WIDTH: f32 = 6.0;
 /// Weights below this are no line.
 const LEAST: f32 = 0.005;
 /// Opacity of lines that are not the chosen query's.
@@ -79,7 +76,7 @@ fn picture_ui(ui: &mut Ui, model: &AttentionModel, maps: &[&HeadMap], view: &mut
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, "Lines from queries to keys"));
     let picture =
         Picture { left: rect.left() + left, right: rect.right() - right, top: rect.top(), step: size::SLIDER_ROW };
-    let chosen = view.selection.query.filter(|_| !first.is_of_source).and_then(|query| first.row_of(query));
+    let chosen = query_row(first, view);
     let reading = view.selection.reading;
     let mut lines = lines(model, maps, reading, &picture);
     // The heaviest last, over the others; those of the chosen query over all.
@@ -89,9 +86,11 @@ fn picture_ui(ui: &mut Ui, model: &AttentionModel, maps: &[&HeadMap], view: &mut
     let painter = ui.painter().with_clip_rect(ui.clip_rect());
     for (index, line) in lines.iter().enumerate() {
         let is_lit = chosen.is_none_or(|query| query == line.query);
-        let ink = palette.head(line.map.head).gamma_multiply(strength(line.weight) * if is_lit { 1.0 } else { FAINT });
+        let ink = palette
+            .head(line.map.own)
+            .gamma_multiply(weight_line::opacity(line.weight) * if is_lit { 1.0 } else { FAINT });
         let ink = if hovered == Some(index) || is_pointed(line) { palette.ink } else { ink };
-        let stroke = Stroke::new(THIN + WEIGHT_WIDTH * line.weight, ink);
+        let stroke = Stroke::new(weight_line::width(line.weight), ink);
         painter.add(Shape::CubicBezier(CubicBezierShape::from_points_stroke(line.curve, false, theme::CLEAR, stroke)));
     }
     words_ui(ui, first, &picture, rect, chosen, view);
@@ -119,7 +118,7 @@ fn titles_ui(ui: &mut Ui, maps: &[&HeadMap], palette: &Palette) {
         for map in maps {
             let off = if map.enabled { "" } else { " · out of the sum" };
             let title = egui::RichText::new(format!("{}{off}", map.title)).font(theme::strong(size::BODY));
-            ui.label(title.color(palette.head(map.head)));
+            ui.label(title.color(palette.head(map.own)));
         }
         ui.weak("queries left, keys right");
     });
@@ -150,13 +149,6 @@ fn lines<'a>(model: &AttentionModel, maps: &[&'a HeadMap], reading: Reading, pic
         }
     }
     lines
-}
-
-/// How opaque a line is.
-fn strength(weight: f32) -> f32 {
-    const SPREAD: f32 = 0.6;
-    const LEAST_SEEN: f32 = 0.12;
-    weight.clamp(0.0, 1.0).powf(SPREAD).max(LEAST_SEEN)
 }
 
 /// The line that the pointer is on; of a chosen query's and another, the chosen one's.

@@ -20,7 +20,7 @@ use crate::app::widgets::copy::copy_button;
 use crate::app::widgets::heat::Heat;
 use crate::app::widgets::reading::{paint_sink, reading_ui};
 use crate::app::widgets::slant::{paint_slanted, paint_upright, reach, text_width};
-use crate::app::widgets::traced::{ASK_HINT, ask_on};
+use crate::app::widgets::traced::{ASK_HINT, OF_PIECES, ask_on};
 use crate::view_model::saved_view::SavedView;
 
 /// How the weights are drawn.
@@ -221,8 +221,12 @@ fn heads_choice_ui(ui: &mut Ui, model: &AttentionModel, view: &mut PanelView) {
     }
     let palette = Palette::of(ui.visuals().dark_mode);
     let only = shown_head(model, view);
-    let short =
-        |map: &HeadMap| if model.heads.len() > BUTTONS { map.title.clone() } else { (map.head + 1).to_string() };
+    let short = |map: &HeadMap| match model.heads.len() {
+        count if count > BUTTONS => map.title.clone(),
+        // As All heads numbers them: the layer and the head.
+        _ if model.heads.iter().any(|other| other.block != map.block) => format!("{}·{}", map.block + 1, map.own + 1),
+        _ => (map.own + 1).to_string(),
+    };
     let mut choice = |ui: &mut Ui, head: Option<usize>, words: RichText, name: &str| {
         let is_chosen = only == head;
         let response = ui.selectable_label(is_chosen, words);
@@ -234,7 +238,7 @@ fn heads_choice_ui(ui: &mut Ui, model: &AttentionModel, view: &mut PanelView) {
     let mut choices = |ui: &mut Ui| {
         choice(ui, None, RichText::new("All"), "Show all heads");
         for map in &model.heads {
-            let words = RichText::new(short(map)).color(palette.head(map.head)).strong();
+            let words = RichText::new(short(map)).color(palette.head(map.own)).strong();
             choice(ui, Some(map.head), words, &format!("Show {} alone", map.title.to_lowercase()));
         }
     };
@@ -289,16 +293,12 @@ fn maps_beside(ui: &Ui, maps: &[&HeadMap]) -> usize {
 fn head_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, room: MapRoom, view: &mut PanelView) -> Option<Rect> {
     let palette = Palette::of(ui.visuals().dark_mode);
     let off = if map.enabled { "" } else { "  · out of the sum" };
-    ui.label(
-        RichText::new(format!("{}{off}", map.title)).font(theme::strong(size::BODY)).color(palette.head(map.head)),
-    );
-    // The rows of the source's own heads are no tokens of the stage: none of them is the selected one.
-    let query = view.selection.query.filter(|_| !map.is_of_source).and_then(|query| map.row_of(query));
+    ui.label(RichText::new(format!("{}{off}", map.title)).font(theme::strong(size::BODY)).color(palette.head(map.own)));
     let layout = Layout::of(ui, map, room);
     let (rect, _) = ui.allocate_exact_size(layout.size, Sense::hover());
     let heat =
         Heat { origin: rect.min + layout.offset, cell: layout.cell, rows: map.queries.len(), cols: map.keys.len() };
-    let lit = query.filter(|row| *row < heat.rows).map(|row| heat.row_rect(row));
+    let lit = query_row(map, view).map(|row| heat.row_rect(row));
     // Many heads are a long way to scroll.
     if model.heads.len() > ALL_DRAWN && !ui.is_rect_visible(rect) {
         return lit;
@@ -394,17 +394,21 @@ fn paint(ui: &Ui, model: &AttentionModel, map: &HeadMap, heat: &Heat, view: &Pan
     let font = heat.number_font(ui.ctx(), || values.iter().flatten().copied());
     for (row, col) in (0..heat.rows).flat_map(|row| (0..heat.cols).map(move |col| (row, col))) {
         let Some(shown) = model.shown(map, reading, row, col) else { continue };
-        let fill = palette.weight(map.head, shown / full);
+        let fill = palette.weight(map.own, shown / full);
         let fill = if map.enabled { fill } else { palette.raised.lerp_to_gamma(fill, OFF) };
         heat.paint_cell(painter, row, col, fill);
         if let Some(font) = &font {
             heat.paint_number(painter, row, col, shown, font, palette.ink_on(fill));
         }
     }
-    let query = view.selection.query.filter(|_| !map.is_of_source);
-    if let Some(row) = query.filter(|row| *row < heat.rows) {
+    if let Some(row) = query_row(map, view) {
         heat.outline(painter, heat.row_rect(row), palette.accent);
     }
+}
+
+/// The row of the chosen query. The rows of the source's own heads are no tokens of the stage.
+pub(super) fn query_row(map: &HeadMap, view: &PanelView) -> Option<usize> {
+    view.selection.query.filter(|_| !map.is_of_source).and_then(|query| map.row_of(query))
 }
 
 /// The names of the columns, at the upper edge of what is in sight while their map scrolls under it. Returns their
@@ -429,8 +433,10 @@ fn keys_ui(ui: &Ui, model: &AttentionModel, map: &HeadMap, heat: &Heat, layout: 
         } else {
             paint_slanted(painter, foot, galley, palette.ink_soft);
         }
-        if model.sinks.at(col).is_some() && !map.keys_are_source {
+        if let Some(sink) = model.sinks.at(col).filter(|_| !map.keys_are_source) {
             paint_sink(painter, Pos2::new(foot.x, names.bottom()), palette);
+            let mark = Rect::from_center_size(foot, Vec2::splat(size::GAP_WIDE));
+            ui.interact(mark, ui.id().with(("sink", col)), Sense::hover()).on_hover_text(sink.about());
         }
     }
     names
@@ -466,7 +472,7 @@ fn queries_ui(ui: &mut Ui, map: &HeadMap, heat: &Heat, left: f32, view: &mut Pan
         let response = ui.interact(rect, ui.id().with(("query", row)), Sense::click());
         let name = format!("Query {token} in {}", map.title.to_lowercase());
         let tokens = &map.query_tokens[row];
-        let selected = view.selection.query.is_some_and(|query| tokens.contains(&query)) && !map.is_of_source;
+        let selected = query_row(map, view) == Some(row);
         response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::SelectableLabel, true, selected, &name));
         let ink = match (selected, response.hovered()) {
             (true, _) => palette.accent,
@@ -523,9 +529,6 @@ fn hover_and_click(
         ui.weak(format!("Click: follow this pair. {}", if entry.is_some() { ASK_HINT } else { OF_PIECES }));
     });
 }
-
-/// Said where one number stands for several.
-pub(super) const OF_PIECES: &str = "To a word of several pieces: their sum; from one: their mean.";
 
 /// The walk follows this pair through this head. The rows of the source are no tokens of the stage.
 pub(super) fn choose(view: &mut PanelView, map: &HeadMap, query: usize, key: usize) {

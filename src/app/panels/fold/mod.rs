@@ -166,7 +166,7 @@ fn pictures_ui(ui: &mut Ui, model: &FoldModel, scene: &FoldScene, view: &mut Pan
     for (own, head) in model.heads.iter().enumerate() {
         let (at, shown) = scene.title(own, walk);
         if shown > 0.0 {
-            let ink = palette.head(head.head).gamma_multiply(shown);
+            let ink = palette.head(own).gamma_multiply(shown);
             let off = if head.is_on { "" } else { "  · out of the sum" };
             let font = theme::strong(size::BODY);
             ui.painter().text(at, egui::Align2::LEFT_TOP, format!("{}{off}", head.title), font, ink);

@@ -39,7 +39,7 @@ impl PictureUi<'_> {
     pub fn paint(&self, ui: &Ui, camera: &dyn SceneCamera) {
         let palette = Palette::of(ui.visuals().dark_mode);
         let painter = ui.painter_at(self.rect);
-        let hue = palette.head(self.model.heads[self.own].head);
+        let hue = palette.head(self.own);
         frame(&painter, self.rect, if self.joined > 0.5 { palette.line } else { hue }, self.shown, palette);
         let (middle, reach) = self.ball();
         let see = camera.projection(inner(self.rect), middle, reach);
@@ -105,7 +105,7 @@ impl PictureUi<'_> {
                 let before = (0..own).map(|other| self.model.arrow(other, query)).fold([0.0; 3], add);
                 let from = add(self.model.from(query), before.map(|x| x * self.joined));
                 let to = add(from, self.model.arrow(own, query).map(|x| x * grown));
-                let hue = palette.head(self.model.heads[own].head).gamma_multiply(strength);
+                let hue = palette.head(own).gamma_multiply(strength);
                 if let (Some(from), Some(to)) = (see(from), see(to)) {
                     arrow(painter, from, to, hue);
                     arrows.push([from, to]);

@@ -61,10 +61,10 @@ impl SheetUi<'_> {
         self.words(ui, &heat, palette);
     }
 
-    /// The head that a slice belongs to, counted over all blocks.
+    /// The head that a slice belongs to, by its place in its layer.
     fn head(&self) -> Option<usize> {
-        let own = match self.placed.sheet {
-            Sheet::Input | Sheet::Projected(_) | Sheet::Output => return None,
+        match self.placed.sheet {
+            Sheet::Input | Sheet::Projected(_) | Sheet::Output => None,
             Sheet::RoleWeights(_, own)
             | Sheet::Query(own)
             | Sheet::Key(own)
@@ -73,9 +73,8 @@ impl SheetUi<'_> {
             | Sheet::Score(own)
             | Sheet::Weight(own)
             | Sheet::Mix(own)
-            | Sheet::OutputWeights(own) => own,
-        };
-        self.model.heads.get(own).map(|head| head.head)
+            | Sheet::OutputWeights(own) => Some(own),
+        }
     }
 
     fn fill(&self, value: f32, palette: &Palette) -> Color32 {

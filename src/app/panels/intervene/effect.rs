@@ -25,7 +25,7 @@ pub fn effect_ui(ui: &mut Ui, model: &WhatIfModel, names_heads: bool, view: &mut
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         for other in effect.rows.iter().filter(|_| names_heads) {
             let Some(head) = model.heads.get(other.head) else { continue };
-            let words = RichText::new(&head.title).color(palette.head(head.head));
+            let words = RichText::new(&head.title).color(palette.head(head.own));
             let is_chosen = other.head == row.head;
             let response = ui.selectable_label(is_chosen, words);
             let name = format!("Weights of {}", head.title.to_lowercase());
@@ -90,10 +90,10 @@ pub fn said(model: &WhatIfModel, query: Option<usize>) -> Vec<String> {
 fn bars_ui(ui: &mut Ui, row: &EffectRow, model: &WhatIfModel, query: usize, view: &mut PanelView) -> Option<Command> {
     const WORD: f32 = 98.0;
     const NUMBERS: f32 = 112.0;
-    let HeadState { keys, title, .. } = &model.heads[row.head];
+    let HeadState { keys, title, own, .. } = &model.heads[row.head];
     let mut command = None;
     let palette = Palette::of(ui.visuals().dark_mode);
-    let hue = palette.head(row.head);
+    let hue = palette.head(*own);
     ui.spacing_mut().interact_size.y = size::CHIP;
     ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
     for (key, word) in keys.iter().enumerate() {

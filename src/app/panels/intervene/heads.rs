@@ -50,7 +50,7 @@ impl HeadsUi<'_> {
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing.x = CHIP_GAP;
             let is_followed = view.selection.head == head.head;
-            let title = RichText::new(&head.title).font(theme::strong(size::BODY)).color(palette.head(head.head));
+            let title = RichText::new(&head.title).font(theme::strong(size::BODY)).color(palette.head(head.own));
             let title = ui.selectable_label(is_followed, title);
             let name = format!("Follow {}", head.title.to_lowercase());
             title.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_followed, &name));
@@ -125,7 +125,7 @@ pub fn choose_head_ui(ui: &mut Ui, model: &HeadsModel, states: &[HeadState], vie
     row(ui, "layer", layers);
     let heads = of_block(block).enumerate().map(|(at, head)| {
         let changed = is_changed(head);
-        let text = RichText::new(format!("{}{}", at + 1, mark(changed))).color(palette.head(head.head));
+        let text = RichText::new(format!("{}{}", at + 1, mark(changed))).color(palette.head(head.own));
         (text, format!("Head {} of this layer{}", at + 1, said(changed)), head.head == followed, head.head)
     });
     let heads = heads.collect();
@@ -187,7 +187,7 @@ fn length_ui(ui: &mut Ui, head: &HeadRow, query: usize, longest: f32, palette: &
         ui.painter().rect_filled(rect, size::BAR / 2.0, palette.raised);
         if longest > 0.0 {
             let filled = rect.with_max_x(rect.left() + rect.width() * (length / longest).clamp(0.0, 1.0));
-            ui.painter().rect_filled(filled, size::BAR / 2.0, palette.head(head.head));
+            ui.painter().rect_filled(filled, size::BAR / 2.0, palette.head(head.own));
         }
         response.on_hover_text("Length of the head's contribution to this token in the true space");
         number_ui(ui, format!("{length:.3}"), Quantity::HeadLength.of_head(head.head, [query]), view.trail);

@@ -58,7 +58,7 @@ fn intervene_ui(
     let mut commands = Vec::new();
     choose_query_ui(
         ui,
-        &model.tokens,
+        model.tokens.iter().enumerate(),
         "See what each head adds to this word, and what the changes do to it",
         view.selection,
     );

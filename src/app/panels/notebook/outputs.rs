@@ -216,7 +216,8 @@ fn row_ui(ui: &mut Ui, row: &RankingRow, widest: f32, has_negative: bool) {
         let zero = if has_negative { track.center().x } else { track.left() };
         let end = zero + share * (track.right() - zero);
         let bar = Rect::from_x_y_ranges(zero.min(end)..=zero.max(end), track.y_range());
-        painter.rect_filled(bar, radius, if share < 0.0 { palette.negative } else { palette.positive });
+        // Nearness is no weight: neither of the signs' colours.
+        painter.rect_filled(bar, radius, palette.ink_faint);
     }
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, format!("{} {}", row.word, row.shown)));
     response.on_hover_ui_at_pointer(|ui| _ = ui.monospace(format!("{} {}", row.word, full(row.number))));

@@ -3,19 +3,15 @@
 use egui::epaint::CubicBezierShape;
 use egui::{Color32, Painter, Pos2, Shape, Stroke, Vec2};
 
-use crate::app::theme::{self, Palette, size};
+use crate::app::theme::{self, Palette, size, weight_line};
 use crate::view_model::sentence_arcs::{Pair, WeightArc};
 
 use super::plan::Plan;
 
-/// Width in points of an arc without weight, and what a weight of 1 adds.
-const THIN: f32 = 0.6;
-const WEIGHT_WIDTH: f32 = 8.0;
 /// The least radius that the widest arc can turn by.
-const TURN: f32 = (THIN + WEIGHT_WIDTH) / 2.0;
-/// Weights below this are faint.
+const TURN: f32 = weight_line::WIDTH.1 / 2.0;
+/// Weights below this have no point at their end.
 const FAINT_BELOW: f32 = 0.05;
-const FAINT: f32 = 0.14;
 /// From an arc to the pointer that is on it.
 const REACH: f32 = 5.0;
 /// Points on an arc that are looked at for the pointer.
@@ -65,12 +61,12 @@ fn curve(plan: &Plan, arc: &WeightArc, shift: f32) -> Option<[Pos2; 4]> {
         let bend = (end - start) * LEAN;
         return Some([start, start + bend, end - bend, end]);
     }
-    let most = (plan.rooms[from.row] - 2.0 * gap.y - WEIGHT_WIDTH / 2.0).max(size::GAP);
+    let most = (plan.rooms[from.row] - 2.0 * gap.y - weight_line::WIDTH.1 / 2.0).max(size::GAP);
     let [start, end] = [from, to].map(|word| word.rect.center_top() - gap + Vec2::new(shift, 0.0));
     if arc.from == arc.to {
         // The radius at the feet of such a curve is 3/4 up² / half, and at its top 3/2 half² / up.
         let up = most * LOOP_HEIGHT * TO_CONTROL;
-        let half = (from.rect.width() * LOOP).min(size::GAP_WIDE).min(0.75 * up * up / TURN).max(WEIGHT_WIDTH);
+        let half = (from.rect.width() * LOOP).min(size::GAP_WIDE).min(0.75 * up * up / TURN).max(weight_line::WIDTH.1);
         let (up, half) = (Vec2::new(0.0, up.min(1.5 * half * half / TURN)), Vec2::new(half, 0.0));
         return Some([start - half, start - half - up, start + half - up, start + half]);
     }
@@ -82,10 +78,9 @@ fn curve(plan: &Plan, arc: &WeightArc, shift: f32) -> Option<[Pos2; 4]> {
 impl PlacedArc {
     /// Draws the arc; `shown` is the share of its way into sight.
     pub fn paint(&self, painter: &Painter, palette: &Palette, shown: f32, is_pointed: bool) {
-        let strength = if self.arc.weight < FAINT_BELOW { FAINT } else { strength(self.arc.weight) };
-        let hue = if is_pointed { palette.ink } else { palette.head(self.arc.pair.head) };
-        let ink = hue.gamma_multiply(if is_pointed { shown } else { strength * shown });
-        let width = THIN + WEIGHT_WIDTH * self.arc.weight;
+        let hue = if is_pointed { palette.ink } else { palette.head(self.arc.own) };
+        let ink = hue.gamma_multiply(if is_pointed { shown } else { weight_line::opacity(self.arc.weight) * shown });
+        let width = weight_line::width(self.arc.weight);
         painter.add(Shape::CubicBezier(CubicBezierShape::from_points_stroke(
             self.curve,
             false,
@@ -121,16 +116,10 @@ impl PlacedArc {
     }
 }
 
-/// How opaque an arc is.
-fn strength(weight: f32) -> f32 {
-    const SPREAD: f32 = 0.5;
-    weight.clamp(0.0, 1.0).powf(SPREAD)
-}
-
 /// The arc that the pointer is on: the nearest, of equals the heaviest.
 pub fn nearest(arcs: &[PlacedArc], pointer: Pos2) -> Option<Pair> {
     let near = arcs.iter().rev().map(|arc| (arc, arc.distance(pointer)));
-    let near = near.filter(|(arc, distance)| *distance <= REACH + WEIGHT_WIDTH / 2.0 * arc.arc.weight);
+    let near = near.filter(|(arc, distance)| *distance <= REACH + weight_line::width(arc.arc.weight) / 2.0);
     near.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(arc, _)| arc.arc.pair)
 }
 

@@ -13,15 +13,14 @@ use crate::app::view::PanelView;
 use crate::app::widgets::card::card_beside;
 use crate::app::widgets::reading::{paint_sink, reading_ui};
 use crate::app::widgets::slant::width_of;
-use crate::app::widgets::traced::{ASK_HINT, ask_on};
-use crate::quantity::Quantity;
+use crate::app::widgets::traced::{ASK_HINT, OF_PIECES, ask_on};
 use crate::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WeightArc, WordAt};
 use crate::view_model::side::Side;
 use crate::view_model::sinks::{Reading, Sink};
 
 use self::arcs::{PlacedArc, nearest, placed};
 use self::plan::{PlacedWord, Plan, Room};
-use super::writing::TOWARDS_INK;
+use super::names::TOWARDS_INK;
 
 /// A stage that is lower has no room for the sentence; one below the second has low arcs.
 const FROM: f32 = 230.0;
@@ -225,7 +224,7 @@ impl<'a> Strip<'a> {
             chip(ui, None, RichText::new("all"), all);
             for (own, head) in heads.iter().enumerate() {
                 let off = if head.is_enabled { "" } else { ", switched off" };
-                let text = RichText::new(format!("{}", own + 1)).color(palette.head(head.head)).strong();
+                let text = RichText::new(format!("{}", own + 1)).color(palette.head(own)).strong();
                 let text = if head.is_enabled { text } else { text.strikethrough() };
                 chip(ui, Some(head.head), text, &format!("Arcs of {} alone{off}", head.title.to_lowercase()));
             }
@@ -280,7 +279,7 @@ impl<'a> Strip<'a> {
         let arcs_of = |shown: Option<Shown>| shown.map(|shown| self.model.drawn(&shown)).unwrap_or_default();
         let arcs = arcs_of(shown);
         let placed_arcs = placed(&self.plan, origin, &arcs);
-        let pointed = view.hover.pair();
+        let pointed = view.hover.pair().and_then(|pair| self.model.placed_pair(pair));
         for arc in placed(&self.plan, origin, &arcs_of(before)) {
             arc.paint(&painter, palette, 1.0 - share, false);
         }
@@ -312,10 +311,13 @@ impl<'a> Strip<'a> {
             selection.choose_query(Some(arc.pair.query));
             (selection.head, selection.key) = (arc.pair.head, Some(arc.pair.key));
         }
-        ask_on(ground, Quantity::Weight.of_head(arc.pair.head, [arc.pair.query, arc.pair.key]), view.trail);
+        let entry = self.model.entry(arc);
+        if let Some(entry) = entry {
+            ask_on(ground, entry, view.trail);
+        }
         ground.clone().on_hover_cursor(egui::CursorIcon::PointingHand).on_hover_ui(|ui| {
             ui.label(self.model.say(arc));
-            ui.weak(format!("Click: follow this pair. {ASK_HINT}"));
+            ui.weak(format!("Click: follow this pair. {}", if entry.is_some() { ASK_HINT } else { OF_PIECES }));
         });
     }
 
@@ -384,13 +386,16 @@ impl<'a> Strip<'a> {
     }
 
     /// Both directions of a word in words, each of some lines.
-    fn cards(&self, at: WordAt, view: &PanelView) -> Vec<Vec<String>> {
+    fn cards(&self, at: WordAt, view: &PanelView) -> Vec<(Direction, Vec<String>)> {
         let Some(layer) = layer(self.model, view) else { return Vec::new() };
         let head = view.selection.shown_head();
         let directions = self.model.directions(layer, at).into_iter();
         directions
             .map(|direction| {
-                self.model.card(&Shown { word: at, direction, layer, head, reading: view.selection.reading })
+                (
+                    direction,
+                    self.model.card(&Shown { word: at, direction, layer, head, reading: view.selection.reading }),
+                )
             })
             .collect()
     }
@@ -422,7 +427,7 @@ impl<'a> Strip<'a> {
         for arc in largest {
             let Some(word) = self.plan.place(other(arc)).filter(|word| !numbered.contains(&word.at)) else { continue };
             numbered.push(word.at);
-            let ink = palette.head(arc.pair.head).lerp_to_gamma(palette.ink, TOWARDS_INK);
+            let ink = palette.head(arc.own).lerp_to_gamma(palette.ink, TOWARDS_INK);
             let galley = painter.layout_no_wrap(arc.number(), theme::mono(size::LABEL_AXIS), ink);
             let rect = word.rect.translate(origin.to_vec2());
             let at = if word.row < from.row {
@@ -444,13 +449,14 @@ impl<'a> Strip<'a> {
 /// How much of what lies under a number its ground hides.
 const HALO: f32 = 0.8;
 
-fn card_ui(ui: &mut Ui, label: &str, cards: &[Vec<String>], sink: Option<&Sink>) {
+fn card_ui(ui: &mut Ui, label: &str, cards: &[(Direction, Vec<String>)], sink: Option<&Sink>) {
     ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
     ui.strong(label);
-    for (place, card) in cards.iter().filter(|card| !card.is_empty()).enumerate() {
+    for (place, (direction, card)) in cards.iter().filter(|(_, card)| !card.is_empty()).enumerate() {
         if place > 0 {
             ui.separator();
         }
+        ui.label(RichText::new(direction.heading(label)).font(theme::strong(size::SMALL)));
         card.iter().for_each(|line| {
             ui.label(line);
         });
@@ -485,7 +491,7 @@ pub fn shown(model: &SentenceArcs, state: &StripState, view: &PanelView, is_open
             .map(WordAt::in_sentence),
         Side::Source => state.source.or(state.followed).map(WordAt::in_source),
     };
-    let word = view.hover.at().or(chosen).filter(|word| model.word(*word).is_some());
+    let word = view.hover.at().or(chosen).filter(|word| model.word(*word).is_some()).map(|word| model.placed(word));
     let of_word = word.map(|word| {
         let directions = model.directions(layer, word);
         let same = directions.iter().find(|one| **one == state.direction).or(directions.first());
@@ -497,7 +503,7 @@ pub fn shown(model: &SentenceArcs, state: &StripState, view: &PanelView, is_open
             reading,
         }
     });
-    let Some(pair) = view.hover.pair() else { return of_word };
+    let Some(pair) = view.hover.pair().and_then(|pair| model.placed_pair(pair)) else { return of_word };
     if of_word.is_some_and(|shown| model.arcs(&shown).iter().any(|arc| arc.pair == pair)) {
         return of_word;
     }

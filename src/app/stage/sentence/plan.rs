@@ -142,6 +142,7 @@ mod tests {
             lengths: Vec::new(),
             sinks: Default::default(),
             has_pieces: false,
+            pieces: Vec::new(),
             hides: "The mask",
         }
     }

@@ -1,0 +1,388 @@
+//! The names of the points: gathered from the sentence, a second one, a source and the table, placed by [`labels`] and
+//! painted. Points that are seen as one share a label.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bevy::math::Vec3;
+use egui::text::{LayoutJob, TextFormat};
+use egui::{Color32, Galley, Painter, Pos2, Rect, Stroke, StrokeKind};
+
+use crate::app::theme::{self, Palette, TEXT_CONTRAST, size};
+use crate::view_model::search::Hit;
+use crate::view_model::stage::AxisLabel;
+use crate::view_model::walk::Bar;
+
+use super::arrows::axis_end;
+use super::labels::{self, LabelRequest, Obstacle, ObstacleKind, Placed, Priority, SAME_PLACE, Slot};
+use super::projected::{ProjectedScene, SeenPoint};
+use super::writing::{Canvas, SHORT, paint_axes, paint_crowds, paint_haloed};
+
+/// Owner of a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NameOwner {
+    Point(Hit),
+    /// A word of the second sentence, by its position.
+    Second(usize),
+    /// A word of the source, by its position.
+    Source(usize),
+    /// The ring of a word's static place, by the position of its first token.
+    Ring(usize),
+    Axis(usize),
+}
+
+impl NameOwner {
+    /// A word of a sentence, which may be on the same place as others.
+    fn is_of_sentence(self) -> bool {
+        matches!(self, Self::Point(Hit::Token(_)) | Self::Second(_) | Self::Source(_))
+    }
+}
+
+/// A point that has a name.
+#[derive(Clone, Debug)]
+pub struct Named {
+    pub owner: NameOwner,
+    pub at: Pos2,
+    /// Radius of its disc.
+    pub radius: f32,
+    pub depth: f32,
+    pub priority: Priority,
+    /// The word without its number.
+    pub word: String,
+    pub label: String,
+    /// The number that the step of the walk gives it, and its bar.
+    pub note: Option<String>,
+    pub bar: Option<Bar>,
+    pub color: Color32,
+    /// The picture is about its word; whether the pointer is on it makes no difference.
+    pub is_first: bool,
+}
+
+impl Named {
+    /// The square inside the disc.
+    fn mark(&self) -> Obstacle {
+        let side = self.radius * std::f32::consts::SQRT_2;
+        Obstacle { rect: Rect::from_center_size(self.at, egui::Vec2::splat(side)), kind: ObstacleKind::Named }
+    }
+}
+
+/// Names that share a label, as it is set.
+struct Label {
+    owners: Vec<NameOwner>,
+    request: LabelRequest,
+    rows: Vec<(Arc<Galley>, Option<Bar>)>,
+    color: Color32,
+    is_first: bool,
+}
+
+/// A name as it was drawn, with its point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DrawnName {
+    pub point: Pos2,
+    pub radius: f32,
+    pub placed: Placed,
+}
+
+/// What was written over the picture in the last frame, with its places.
+#[derive(Clone, Debug, Default)]
+pub struct Writing {
+    names: HashMap<NameOwner, DrawnName>,
+    /// The names of crowds, with their groups.
+    crowds: Vec<(usize, Rect)>,
+    /// All that is written.
+    all: Vec<Rect>,
+}
+
+impl Writing {
+    /// The place of a point's name.
+    pub fn name(&self, of: Hit) -> Option<Rect> {
+        self.names.get(&NameOwner::Point(of)).map(|name| name.placed.rect)
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = (NameOwner, DrawnName)> {
+        self.names.iter().map(|(owner, name)| (*owner, *name))
+    }
+
+    /// The places of the crowds' names, each with its group.
+    pub fn crowds(&self) -> &[(usize, Rect)] {
+        &self.crowds
+    }
+
+    /// All that is written.
+    pub fn rects(&self) -> &[Rect] {
+        &self.all
+    }
+
+    pub(super) fn is_written(&self, rect: Rect) -> bool {
+        self.all.iter().any(|other| other.intersects(rect))
+    }
+
+    pub(super) fn write_crowd(&mut self, group: usize, rect: Rect) {
+        self.crowds.push((group, rect));
+        self.all.push(rect);
+    }
+}
+
+/// The viewer's choices that names follow.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Shown {
+    pub hovered: Option<Hit>,
+    pub query: Option<usize>,
+    /// How far the walk is.
+    pub walked: f32,
+}
+
+/// Paints the names of the points and of `others`, which are no words of the sentence or the table; `written` is on the
+/// picture already, and `writing` what was on it in the last frame.
+pub fn paint_names(canvas: &Canvas, shown: Shown, others: Vec<Named>, mut written: Vec<Rect>, writing: &mut Writing) {
+    let Canvas { painter, ref projected } = *canvas;
+    paint_axes(canvas, &mut written);
+    let (mut points, quiet) = projected.labelled();
+    // What is under the pointer has a name, whatever it is.
+    let is_there = |hit| points.iter().any(|point| point.hit == hit);
+    points.extend(shown.hovered.filter(|hit| !is_there(*hit)).and_then(|hit| projected.see(hit)));
+    let mut named = Vec::new();
+    for point in &points {
+        let is_hovered = shown.hovered == Some(point.hit);
+        let is_selected = shown.query.is_some_and(|query| point.hit == Hit::Token(query));
+        if is_hovered || is_selected {
+            let color = if is_selected { projected.palette.accent } else { projected.palette.ink };
+            painter.circle_stroke(point.at, point.radius + size::RING_GAP, Stroke::new(size::RING, color));
+        }
+        let priority = match (is_hovered, is_selected) {
+            (true, _) => Priority::Hovered,
+            (_, true) => Priority::Selected,
+            _ => point.priority,
+        };
+        named.push(of_point(projected, point, priority, shown.walked));
+    }
+    named.extend(others);
+    let rings = projected.left_places();
+    named.extend(rings.iter().filter_map(|(ring, word)| of_ring(projected, ring, word)));
+    let dots = quiet.iter().map(|point| Obstacle { rect: point.disc(), kind: ObstacleKind::Dot });
+    let lines = projected.lines(shown.walked).into_iter().map(|rect| Obstacle { rect, kind: ObstacleKind::Line });
+    let marks: Vec<Obstacle> = named.iter().map(Named::mark).chain(dots).chain(lines).collect();
+    let groups = together(named);
+    let labels = groups.iter().map(|names| Label::of(canvas, names)).chain(axis_labels(canvas));
+    // The crowds' names keep off those of the words that the picture is about, and the others' off theirs.
+    let (first, mut rest): (Vec<_>, Vec<_>) = labels.partition(|label| label.is_first);
+    let before = std::mem::take(writing).names;
+    writing.all = written;
+    paint_labels(canvas, first, &marks, &before, writing);
+    let small = paint_crowds(canvas, &marks, writing);
+    // Of a crowd that is seen from far its own name is enough.
+    let is_small = |owner: &NameOwner| matches!(owner, NameOwner::Point(hit) if small.contains(hit));
+    rest.retain(|label| label.request.priority != Priority::GroupWord || !label.owners.iter().any(is_small));
+    paint_labels(canvas, rest, &marks, &before, writing);
+}
+
+/// Finds places for labels and paints them; those that were there `before` keep theirs.
+fn paint_labels(
+    canvas: &Canvas,
+    labels: Vec<Label>,
+    marks: &[Obstacle],
+    before: &HashMap<NameOwner, DrawnName>,
+    writing: &mut Writing,
+) {
+    let Canvas { painter, ref projected } = *canvas;
+    let requests: Vec<LabelRequest> = labels.iter().map(|label| label.request).collect();
+    let slot = |label: &Label| before.get(&label.owners[0]).map(|name| name.placed.slot);
+    let before: Vec<Option<Slot>> = labels.iter().map(slot).collect();
+    let placed = labels::place_again(&requests, &before, marks, &writing.all, projected.rect);
+    for (placed, label) in placed.into_iter().zip(labels).filter_map(|(placed, label)| Some((placed?, label))) {
+        let LabelRequest { point, radius, .. } = label.request;
+        writing.names.extend(label.owners.iter().map(|owner| (*owner, DrawnName { point, radius, placed })));
+        writing.all.push(placed.rect);
+        label.paint(painter, projected, placed);
+    }
+}
+
+/// Puts names together whose points are seen as one.
+fn together(named: Vec<Named>) -> Vec<Vec<Named>> {
+    let mut groups: Vec<Vec<Named>> = Vec::new();
+    for name in named {
+        let is_here = |other: &Named| other.owner.is_of_sentence() && other.at.distance(name.at) < SAME_PLACE;
+        let same = groups.iter_mut().find(|group| name.owner.is_of_sentence() && is_here(&group[0]));
+        match same {
+            Some(group) => group.push(name),
+            None => groups.push(vec![name]),
+        }
+    }
+    groups
+}
+
+impl Label {
+    fn of(canvas: &Canvas, names: &[Named]) -> Self {
+        let projected = &canvas.projected;
+        let first = &names[0];
+        let priority = names.iter().map(|name| name.priority).min().unwrap_or(first.priority);
+        let rows: Vec<(Arc<Galley>, Option<Bar>)> = rows(names, priority)
+            .into_iter()
+            .map(|Row { text, note, bar, font, color }| {
+                let mut job = LayoutJob::simple_singleline(text, font, color);
+                if let (Some(note), Some((walk, _))) = (note, projected.scene.walk) {
+                    let ink = projected.palette.head(walk.own).lerp_to_gamma(projected.palette.ink, TOWARDS_INK);
+                    job.append(&note, size::GAP, TextFormat::simple(theme::mono(size::LABEL), ink));
+                }
+                (canvas.painter.layout_job(job), bar)
+            })
+            .collect();
+        let room = |(galley, bar): &(Arc<Galley>, Option<Bar>)| match bar {
+            Some(_) => egui::vec2(galley.size().x.max(size::BAR_LENGTH), galley.size().y + size::BAR_BESIDE),
+            None => galley.size(),
+        };
+        let size =
+            rows.iter().map(room).fold(egui::Vec2::ZERO, |whole, row| egui::vec2(whole.x.max(row.x), whole.y + row.y));
+        Self {
+            owners: names.iter().map(|name| name.owner).collect(),
+            request: LabelRequest { priority, point: first.at, radius: first.radius, size, depth: first.depth },
+            rows,
+            color: first.color,
+            is_first: names.iter().any(|name| name.is_first),
+        }
+    }
+
+    fn paint(self, painter: &Painter, projected: &ProjectedScene, Placed { rect, leader, .. }: Placed) {
+        const LEADER: f32 = 0.6;
+        let palette = projected.palette;
+        if let Some(leader) = leader {
+            painter.line_segment(leader, Stroke::new(size::HAIRLINE, self.color.gamma_multiply(LEADER)));
+        }
+        let mut at = rect.min;
+        for (galley, bar) in self.rows {
+            let below = galley.size().y;
+            paint_haloed(painter, at, galley, self.color, palette.stage);
+            at.y += below;
+            if let Some((bar, (walk, _))) = bar.zip(projected.scene.walk) {
+                paint_bar(painter, at, bar, palette.head(walk.own), palette);
+                at.y += size::BAR_BESIDE;
+            }
+        }
+    }
+}
+
+/// A line of a label.
+struct Row {
+    text: String,
+    note: Option<String>,
+    bar: Option<Bar>,
+    font: egui::FontId,
+    color: Color32,
+}
+
+/// The lines of a label: one for the occurrences of one word, else one for each name, as long as they are few.
+fn rows(names: &[Named], priority: Priority) -> Vec<Row> {
+    /// The most lines, and the most occurrences in one line.
+    const LINES: usize = 6;
+    const OCCURRENCES: usize = 3;
+    let font = if priority <= Priority::Token { theme::strong(size::LABEL_STRONG) } else { theme::plain(size::LABEL) };
+    let first = &names[0];
+    let row = |text: String, note: Option<String>, bar: Option<Bar>, color: Color32| Row {
+        text,
+        note,
+        bar,
+        font: font.clone(),
+        color,
+    };
+    let is_plain = |name: &Named| name.word == first.word && name.note.is_none() && name.bar.is_none();
+    if names.iter().all(is_plain) {
+        let mut labels: Vec<&str> = names.iter().map(|name| name.label.as_str()).collect();
+        labels.dedup();
+        let text = match &labels[..] {
+            [one, .., other] if labels.len() > OCCURRENCES => format!("{one} … {other}"),
+            labels => labels.join(" · "),
+        };
+        return vec![row(text, None, None, first.color)];
+    }
+    let shown = if names.len() > LINES { LINES - 1 } else { names.len() };
+    let lines = names[..shown].iter();
+    let mut rows: Vec<Row> =
+        lines.map(|name| row(name.label.clone(), name.note.clone(), name.bar, name.color)).collect();
+    if shown < names.len() {
+        rows.push(row(format!("and {} more", names.len() - shown), None, None, first.color));
+    }
+    rows
+}
+
+fn of_point(projected: &ProjectedScene, point: &SeenPoint, priority: Priority, walked: f32) -> Named {
+    let SeenPoint { hit, at, radius, depth, .. } = *point;
+    let (note, bar) = projected.step_note(hit, walked);
+    Named {
+        owner: NameOwner::Point(hit),
+        at,
+        radius,
+        depth,
+        priority,
+        word: projected.word(hit).to_owned(),
+        label: projected.label(hit),
+        note,
+        bar,
+        color: name_color(projected.color(hit), priority <= Priority::Token, projected.palette),
+        is_first: point.priority <= Priority::Lit,
+    }
+}
+
+/// The name of a ring, where the word itself has gone elsewhere.
+fn of_ring(projected: &ProjectedScene, ring: &SeenPoint, word: &str) -> Option<Named> {
+    let SeenPoint { hit, at, radius, depth, priority, .. } = *ring;
+    let Hit::Token(position) = hit else { return None };
+    Some(Named {
+        owner: NameOwner::Ring(position),
+        at,
+        radius,
+        depth,
+        priority,
+        word: word.to_owned(),
+        label: word.to_owned(),
+        note: None,
+        bar: None,
+        color: name_color(projected.color(hit), false, projected.palette),
+        is_first: false,
+    })
+}
+
+/// The names of the axes that nobody chose, at their positive ends; they give way to every word.
+fn axis_labels(canvas: &Canvas) -> Vec<Label> {
+    let projected = &canvas.projected;
+    let label = |(axis, label): (usize, &AxisLabel)| {
+        let seen = projected.projection.project(Vec3::from(axis_end(axis))).filter(|_| label.ends.is_none())?;
+        let origin = projected.projection.project(Vec3::ZERO);
+        let length = origin.map_or(f32::INFINITY, |origin| origin.at.distance(seen.at));
+        let point = projected.rect.min + egui::vec2(seen.at.x, seen.at.y);
+        let color = projected.palette.ink_faint;
+        let galley = canvas.painter.layout_no_wrap(label.name.clone(), theme::mono(size::LABEL_AXIS), color);
+        let size = galley.size();
+        (length > SHORT && projected.rect.contains(point)).then(|| Label {
+            owners: vec![NameOwner::Axis(axis)],
+            request: LabelRequest { priority: Priority::Axis, point, radius: 0.0, size, depth: seen.depth },
+            rows: vec![(galley, None)],
+            color,
+            is_first: false,
+        })
+    };
+    projected.scene.model.axes.iter().enumerate().filter_map(label).collect()
+}
+
+/// A bar of the walk's step under a word; `at` is the upper left corner of its track.
+fn paint_bar(painter: &Painter, at: Pos2, bar: Bar, hue: Color32, palette: &Palette) {
+    const HEIGHT: f32 = size::BAR_BESIDE - size::HAIRLINE;
+    let track = Rect::from_min_size(at, egui::vec2(size::BAR_LENGTH, HEIGHT));
+    painter.rect_filled(track.expand(size::HAIRLINE), 0.0, palette.stage);
+    painter.rect_stroke(track, 0.0, Stroke::new(size::HAIRLINE, palette.axis), StrokeKind::Inside);
+    let along = |share: f32| track.left() + track.width() * share.clamp(0.0, 1.0);
+    let (zero, end) = (along(bar.zero), along(bar.end));
+    let fill = if end < zero { palette.negative } else { hue };
+    painter.rect_filled(track.with_min_x(zero.min(end)).with_max_x(zero.max(end)), 0.0, fill);
+    if bar.zero > 0.0 {
+        painter.vline(zero, track.y_range(), Stroke::new(size::HAIRLINE, palette.ink_soft));
+    }
+}
+
+/// How much of the ink a colour gets that is to be read.
+pub(super) const TOWARDS_INK: f32 = 0.35;
+
+/// Color of a name: its point's, as far as it can be read.
+pub(super) fn name_color(color: Color32, is_strong: bool, palette: &Palette) -> Color32 {
+    let color = if is_strong { color.lerp_to_gamma(palette.ink, TOWARDS_INK) } else { color };
+    palette.legible(color, TEXT_CONTRAST)
+}

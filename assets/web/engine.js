@@ -154,11 +154,12 @@ const Engine = (() => {
       return rest.map((weight) => (total > 0 ? weight / total : 0));
     };
     const temperature = config.temperature;
-    const root = config.scaled ? Math.sqrt(config.d_k) : 1;
+    const own = config.score_divisor || 1;
+    const divisor = config.scaled ? own * Math.sqrt(config.d_k) : own;
     const score = (i, j) => {
       if (!looks(i, j)) return -Infinity;
       const near = favour ? favour[config.distances - 1 + j - i] : 0;
-      return (dot(row(query, i), row(key, j)) / root + near) / temperature;
+      return (dot(row(query, i), row(key, j)) / divisor + near) / temperature;
     };
     const scores = matrix(query.rows, key.rows, score);
     const weights = matrix(query.rows, key.rows);
@@ -178,7 +179,7 @@ const Engine = (() => {
     }
     const mix = product(weights, value);
     for (let i = 0; i < mix.data.length; i++) mix.data[i] *= mode.gain;
-    return { query, key, value, scores, weights, mix, temperature, root };
+    return { query, key, value, scores, weights, mix, temperature, divisor };
   }
 
   /** A head as it is where nobody changed it. */

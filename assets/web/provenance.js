@@ -38,13 +38,14 @@ const Provenance = (() => {
     }
     const root = config.scaled ? `√${config.d_k}` : "";
     const temperature = found.temperature === 1 && root ? "" : written(found.temperature);
-    const divisor = [root, temperature].filter(Boolean).join(" · ");
-    const near = score - product / (found.root * found.temperature);
+    const own = config.score_divisor ? written(config.score_divisor) : "";
+    const divisor = [root, own, temperature].filter(Boolean).join(" · ");
+    const near = score - product / (found.divisor * found.temperature);
     const distance = config.distances == null ? "" : near < 0 ? ` − ${written(-near)}` : ` + ${written(near)}`;
     all.push([
       config.distances != null ? "Scaled, and distance adds its share" : "Scaled",
-      `s = q·k / (${divisor})${distance} = ${written(product)} / ${written(found.root * found.temperature)}${distance} = ${written(score)}`,
-      [root && `√d_k is the root of the width of a key, ${config.d_k}.`, `The temperature is ${written(found.temperature)}.`].filter(Boolean).join(" "),
+      `s = q·k / (${divisor})${distance} = ${written(product)} / ${written(found.divisor * found.temperature)}${distance} = ${written(score)}`,
+      [root && `√d_k is the root of the width of a key, ${config.d_k}.`, own && `The model divides the scores of this layer by ${own}.`, `The temperature is ${written(found.temperature)}.`].filter(Boolean).join(" "),
     ]);
     const highest = Math.max(...scores);
     const powers = Array.from(scores, (s) => Math.exp(s - highest));

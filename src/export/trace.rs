@@ -126,6 +126,8 @@ struct Block {
     d_v: usize,
     bias: bool,
     scale: f64,
+    #[serde(skip_serializing_if = "is_one")]
+    score_divisor: f64,
     #[serde(flatten)]
     distances: Option<Distances>,
     mask: &'static str,
@@ -158,6 +160,10 @@ impl Distances {
 
 fn is_zero(cost: &f64) -> bool {
     *cost == 0.0
+}
+
+fn is_one(divisor: &f64) -> bool {
+    *divisor == 1.0
 }
 
 fn is_usual(epsilon: &f64) -> bool {
@@ -194,6 +200,7 @@ impl Block {
             d_v: layer.value_width,
             bias: layer.bias,
             scale: layer.score_scale(),
+            score_divisor: layer.score_divisor,
             distances: Distances::of(layer),
             mask: match layer.mask {
                 Mask::None => "none",

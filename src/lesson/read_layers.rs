@@ -74,6 +74,7 @@ pub(super) fn read_layers(
         output: output?,
         bias: bias?,
         scale: scale?,
+        score_divisor: 1.0,
         temperature: temperature?,
         mask: mask?,
         distances: None,

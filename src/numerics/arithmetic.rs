@@ -14,7 +14,7 @@ use super::{Matrix, Scalar};
 pub struct Arithmetic<S> {
     /// `Q Kᵀ` (T, T_k)
     pub products: Matrix<S>,
-    /// The factor of a product: `1 / √d_k`, where scores are scaled, over the temperature.
+    /// The factor of a product, [`AttentionConfig::score_scale`](super::attention::AttentionConfig::score_scale).
     pub scale: S,
     /// `B[j − i] / τ` (T, T_k), added to the scaled products; `None` where distances do not count.
     pub distances: Option<Matrix<S>>,

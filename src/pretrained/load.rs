@@ -316,8 +316,7 @@ pub fn architecture(config: &Config, readout: Readout) -> Architecture {
         ..BlockConfig::plain(AttentionConfig {
             mask: if config.causal { Mask::Causal } else { Mask::None },
             scale: config.scaled,
-            // What a layer's scores are divided by besides.
-            temperature: if config.scaled_by_layer { (layer + 1) as f64 } else { 1.0 },
+            score_divisor: if config.scaled_by_layer { (layer + 1) as f64 } else { 1.0 },
             ..AttentionConfig::multi_head(config.width, config.heads)
         })
     };

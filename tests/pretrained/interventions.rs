@@ -1,8 +1,9 @@
-//! Heads that are off or have their mean, removed edges, and vectors of another sentence: against NumPy in float64,
+//! Heads that are off or have their mean, removed edges, vectors of another sentence, and temperatures: against NumPy in float64,
 //! `oracle/interventions.py`, and through commands.
 
 use std::sync::Arc;
 
+use attune::export::trace;
 use attune::kernel::command::{HeadSetting, InterventionCommand, PatchPlace, SentenceCommand};
 use attune::kernel::snapshot::ModelSnapshot;
 use attune::kernel::{Command, Kernel, Saved};
@@ -10,15 +11,19 @@ use attune::numerics::attention::{Edge, HeadMode};
 use attune::numerics::model::activations::{Activations, Interventions, Patch};
 use attune::numerics::model::{AttentionModel, Sequences};
 use attune::numerics::params::Parameters;
-use attune::pretrained::load;
-use attune::view_model::what_if::WhatIfModel;
+use attune::quantity::Quantity;
+use attune::view_model::provenance::Provenance;
+use attune::view_model::walk::{Focus, Step, WalkModel};
+use attune::view_model::what_if::{Setting, WhatIfModel};
 use serde_json::Value;
 
 use crate::common::numerics::json::{list, parse, size, sizes};
 use crate::opened::{ALL, opened, running, with_tokenizer};
 use crate::values::TOLERANCE;
-use crate::written::fixture;
+use crate::written::Model as Written;
 
+/// Divides the scores of a GPT-2's layers by 1, 2, 3 …; BERT has no such field.
+const BY_LAYER: &str = "scale_attn_by_inverse_layer_idx";
 /// Layers and heads of the fixtures.
 const HEADS: usize = 3;
 
@@ -42,7 +47,8 @@ fn interventions(change: &Value, model: &Model, second: &Sequences) -> Intervent
     let mut heads = vec![HeadMode::Live; HEADS * HEADS];
     entries(change, "off").iter().for_each(|at| heads[at[0] * HEADS + at[1]] = HeadMode::Off);
     entries(change, "mean").iter().for_each(|at| heads[at[0] * HEADS + at[1]] = HeadMode::Mean);
-    let any_sentence = Interventions { heads, ..Interventions::default() };
+    let temperature = change.get("temperature").and_then(Value::as_f64);
+    let any_sentence = Interventions { heads, temperature, ..Interventions::default() };
     let edge = |at: &Vec<usize>| Edge { head: at[0] * HEADS + at[1], query: at[2], key: at[3] };
     let mut edges: Vec<Edge> = entries(change, "edges").iter().map(edge).collect();
     edges.sort_unstable();
@@ -71,11 +77,15 @@ fn every_change_of_a_pass_is_that_of_numpy() {
     };
     let (first, second, stride) = (sentence("first"), sentence("second"), size(&oracle["stride"]));
     for name in ALL {
-        let read = load(&fixture(name), &mut |_| true).unwrap_or_else(|said| panic!("{name}: {said}"));
-        let (engine, parameters) = (read.model(), &read.parameters);
-        let model = Model { engine: &engine, parameters };
-        let plain = model.pass(&first, &Interventions::default());
         for (change, expected) in list(&oracle["changes"]).iter().zip(list(&oracle["models"][name])) {
+            let mut written = Written::of(name);
+            if change.get("by_layer").is_some() {
+                written.set(BY_LAYER, true);
+            }
+            let read = written.loaded();
+            let (engine, parameters) = (read.model(), &read.parameters);
+            let model = Model { engine: &engine, parameters };
+            let plain = model.pass(&first, &Interventions::default());
             let changed = interventions(change, &model, &second);
             let pass = model.pass(&first, &changed);
             let output = &pass.blocks.last().expect("a block").output;
@@ -87,9 +97,10 @@ fn every_change_of_a_pass_is_that_of_numpy() {
             ] {
                 assert!(worst <= f64::from(TOLERANCE), "{name}, {change}: {what} are {worst} away");
             }
-            // From the first block that is changed on, with the bits of a whole pass.
+            // From the first block that is changed on, with the bits of a whole pass; a temperature changes all.
             let at = ["off", "mean", "edges"].iter().flat_map(|what| entries(change, what)).map(|at| at[0]);
-            let block = at.chain(changed.patch.as_ref().map(|patch| patch.block)).min().expect("a change");
+            let at = at.chain(changed.patch.as_ref().map(|patch| patch.block));
+            let block = at.chain(changed.temperature.map(|_| 0)).min().unwrap_or(0);
             let again = plain.again(block, &engine, parameters, &first, None, &changed);
             assert_eq!(again, pass, "{name}, {change}");
             assert!(
@@ -97,6 +108,53 @@ fn every_change_of_a_pass_is_that_of_numpy() {
                 "{name}, {change}"
             );
         }
+    }
+}
+
+/// A temperature takes the place of the model's own and of nothing else that divides its scores.
+#[test]
+fn a_temperature_of_1_changes_nothing_where_layers_have_divisors_of_their_own() {
+    let folder = with_tokenizer("gpt2-wild");
+    let mut written = Written::of("gpt2-wild");
+    written.set(BY_LAYER, true);
+    written.put(&folder);
+    let mut kernel = running(&opened(&folder.0));
+    kernel.apply(Command::Sentence(SentenceCommand::Set(FIRST.to_owned())));
+    let trace = |kernel: &Kernel| {
+        let trace = trace::trace(&kernel.snapshot()).expect("a model");
+        parse(&trace)["tensors"].clone()
+    };
+    let (before, own) = (model(&kernel), trace(&kernel));
+    let what_if = |kernel: &Kernel| WhatIfModel::of(&kernel.snapshot()).expect("a model");
+    assert_eq!(what_if(&kernel).temperature, Setting { now: 1.0, own: 1.0, is_set: false });
+    apply(&mut kernel, InterventionCommand::SetTemperature(Some(1.0)));
+    assert_eq!(model(&kernel).sentence.activations, before.sentence.activations);
+    assert_eq!(trace(&kernel), own);
+    assert_eq!(what_if(&kernel).said, Vec::<String>::new());
+
+    apply(&mut kernel, InterventionCommand::SetTemperature(Some(0.5)));
+    let snapshot = kernel.snapshot();
+    let width = before.architecture.blocks[0].attention.key_width as f64;
+    let activations = &snapshot.model.as_ref().expect("a model").sentence.activations;
+    for (head, found) in activations.heads().enumerate() {
+        let divisor = (head / HEADS + 1) as f64;
+        let dot = |(a, b): (&f32, &f32)| f64::from(*a) * f64::from(*b);
+        let product: f64 = found.query.row(2).iter().zip(found.key.row(1)).map(dot).sum();
+        let expected = product / (width.sqrt() * divisor * 0.5);
+        assert!((f64::from(found.scores.get(2, 1)) - expected).abs() <= f64::from(TOLERANCE), "head {head}");
+
+        let provenance = Provenance::of(&snapshot, Quantity::Scale.of_head(head, [])).expect("a number");
+        let (formula, symbols) = match divisor {
+            1.0 => (format!("1 / (√{width} · 0.5)"), "\\frac{1}{\\tau \\sqrt{d_k}}".to_owned()),
+            own => (format!("1 / (√{width} · {own} · 0.5)"), format!("\\frac{{1}}{{{own} \\tau \\sqrt{{d_k}}}}")),
+        };
+        assert_eq!((provenance.worked.text(1), provenance.symbols), (formula, symbols), "head {head}");
+        let says = provenance.notes.iter().any(|note| note.contains(&format!("divides its scores by {divisor}")));
+        assert_eq!(says, divisor > 1.0, "head {head}: {:?}", provenance.notes);
+        let walk = WalkModel::of(&snapshot, Focus { query: 2, head, key: Some(1) }).expect("a walk");
+        let said = &walk.step(Step::Scale).said;
+        let names = said.contains(&format!("and by {divisor}, the divisor of this layer, and by the temperature"));
+        assert_eq!(names, divisor > 1.0, "head {head}: {said}");
     }
 }
 

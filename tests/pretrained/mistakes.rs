@@ -118,7 +118,7 @@ impl Model {
 }
 
 fn scaled_by_the_whole_width(model: &mut Model) {
-    model.blocks(|block| block.attention.temperature *= (block.attention.heads as f64).sqrt());
+    model.blocks(|block| block.attention.score_divisor *= (block.attention.heads as f64).sqrt());
 }
 
 /// Each head has the weights of another, and its own values.

@@ -43,7 +43,9 @@ fn worked_out(worked: &Worked) -> Option<f64> {
         Worked::Exponential { score, largest } => (value(score) - value(largest)).exp(),
         Worked::Quotient { over, under } => value(over) / value(under),
         Worked::Share(count) => 1.0 / *count as f64,
-        Worked::Scale { key_width, temperature } => 1.0 / (key_width.map_or(1.0, |d| (d as f64).sqrt()) * temperature),
+        Worked::Scale { key_width, divisor, temperature } => {
+            1.0 / (key_width.map_or(1.0, |d| (d as f64).sqrt()) * divisor * temperature)
+        }
         Worked::Length(sums) => sums.iter().map(|sum| sum.iter().map(value).sum::<f64>().powi(2)).sum::<f64>().sqrt(),
         Worked::Distance(pairs) => pairs.iter().map(|(a, b)| (value(a) - value(b)).powi(2)).sum::<f64>().sqrt(),
         Worked::Cosine(pairs) => {

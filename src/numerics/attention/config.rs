@@ -23,6 +23,8 @@ pub struct AttentionConfig {
     pub bias: bool,
     /// Scores are divided by `√d_k` ...
     pub scale: bool,
+    /// ... by a number that belongs to the model: the layer's own, 1 in most ...
+    pub score_divisor: f64,
     /// ... and by the temperature: below 1 the weights are sharper, above 1 more even.
     pub temperature: f64,
     pub mask: Mask,
@@ -43,6 +45,7 @@ impl AttentionConfig {
             output: false,
             bias: false,
             scale: false,
+            score_divisor: 1.0,
             temperature: 1.0,
             mask: Mask::None,
             distances: None,
@@ -63,7 +66,7 @@ impl AttentionConfig {
     /// `s`: what `q · k` is multiplied by.
     pub fn score_scale(&self) -> f64 {
         let scale = if self.scale { 1.0 / (self.key_width as f64).sqrt() } else { 1.0 };
-        scale / self.temperature
+        scale / self.score_divisor / self.temperature
     }
 
     /// How many distances there are between the tokens of the longest sentence; 0 where they do not count.

@@ -4,11 +4,13 @@
 //!
 //! ```text
 //! Q = X W_Q + b_Q          K = Z W_K + b_K          V = Z W_V + b_V
-//! S_h = s · Q_h K_hᵀ       s = 1/(√d_k τ), without the root if not scaled; −∞ where masked
+//! S_h = s · Q_h K_hᵀ       s = 1/(√d_k c τ), without the root if not scaled; −∞ where masked
 //!       + B_h[j − i] / τ   where distances count: query i, key j
 //! A_h = softmax(S_h)       by rows: a row is a query, a column a key
 //! M_h = A_h V_h            the mix
 //! ```
+//!
+//! `c` divides the scores of a layer in models that have such a number, `τ` is the temperature.
 //!
 //! In self-attention the keys and values come from the queries' own sentence, `Z = X`; in
 //! cross-attention from another. The heads are folded without a copy: head `h` is a block of

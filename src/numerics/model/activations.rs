@@ -115,7 +115,7 @@ impl<S: Scalar> AttentionModel<S> {
 pub struct Interventions<S> {
     /// One for every head of every block, the source's first; empty where all are live.
     pub heads: Vec<HeadMode<S>>,
-    /// Instead of the layers' own.
+    /// Instead of the layers' own; what else divides a layer's scores stays.
     pub temperature: Option<f64>,
     pub scale: Option<bool>,
     /// The mask of self-attention in the sentence, instead of the layers' own.

@@ -1,12 +1,13 @@
 //! Attention (Vaswani et al. 2017, *Attention Is All You Need*, arXiv 1706.03762, Eq. 1 and section 3.2.2).
 //!
 //! ```text
-//! S_ij = (q_i · k_j / √d_k + B[j − i]) / τ      −∞ where query i does not see key j
-//! A    = softmax(S)                             by rows: how much query i takes from each key
-//! M    = A V                                    the mix
+//! S_ij = (q_i · k_j / (c √d_k) + B[j − i]) / τ      −∞ where query i does not see key j
+//! A    = softmax(S)                                 by rows: how much query i takes from each key
+//! M    = A V                                        the mix
 //! ```
 //!
-//! `τ`, the temperature, is 1 in the paper. `B`, a learned number for each distance from a query to a key, is that of
+//! `τ`, the temperature, is 1 in the paper, and so is `c`, which some GPT-2 models set to the number of the layer
+//! (`scale_attn_by_inverse_layer_idx`). `B`, a learned number for each distance from a query to a key, is that of
 //! Raffel et al. 2020 (arXiv 1910.10683, section 2.1, without its buckets), the plainest of the relative positions that
 //! Shaw et al. 2018 (arXiv 1803.02155) began.
 
@@ -55,10 +56,10 @@ pub struct Attention<S> {
     pub mix: Matrix<S>,
 }
 
-/// `√d_k`, or 1 in a layer that does not scale its scores; and `τ`.
-fn root_and_temperature<S: Scalar>(config: &AttentionConfig) -> (S, S) {
+/// `c √d_k`, without the root in a layer that does not scale its scores; and `τ`.
+fn divisor_and_temperature<S: Scalar>(config: &AttentionConfig) -> (S, S) {
     let root = if config.scale { (config.key_width as f64).sqrt() } else { 1.0 };
-    (S::from_f64(root), S::from_f64(config.temperature))
+    (S::from_f64(config.score_divisor * root), S::from_f64(config.temperature))
 }
 
 /// The index of `B[j − i]` in a head's row of `B`: the furthest key before its query comes first.
@@ -93,13 +94,13 @@ pub fn attention<S: Scalar>(
     k: &Matrix<S>,
     v: &Matrix<S>,
 ) -> Attention<S> {
-    let (root, temperature) = root_and_temperature::<S>(config);
+    let (divisor, temperature) = divisor_and_temperature::<S>(config);
     let scores = Matrix::from_fn(q.rows(), k.rows(), |i, j| {
         if !config.mask.sees(i, j) {
             return S::NEG_INFINITY;
         }
         let favour = config.distances.map_or(S::zero(), |tokens| distances[distance(tokens, i, j)]);
-        (dot(q.row(i), k.row(j)) / root + favour) / temperature
+        (dot(q.row(i), k.row(j)) / divisor + favour) / temperature
     });
     let rows = (0..q.rows()).flat_map(|i| softmax(scores.row(i))).collect();
     let weights = Matrix::from_row_major(q.rows(), k.rows(), rows);
@@ -123,7 +124,7 @@ pub struct AttentionGradients<S> {
 ///
 /// ```text
 /// d_V = Aᵀ d_M         d_A = d_M Vᵀ         d_S = softmax_backward(A, d_A)   by rows
-/// d_Q = d_S K / (√d_k τ)       d_K = d_Sᵀ Q / (√d_k τ)       d_B[j − i] += d_S_ij / τ
+/// d_Q = d_S K / (c √d_k τ)     d_K = d_Sᵀ Q / (c √d_k τ)     d_B[j − i] += d_S_ij / τ
 /// ```
 ///
 /// A weight that is masked is 0, and so are the gradients of its score and of all that made it.
@@ -136,12 +137,12 @@ pub fn attention_backward<S: Scalar>(
     [q, k, v]: [&Matrix<S>; 3],
     d_mix: &Matrix<S>,
 ) -> AttentionGradients<S> {
-    let (root, temperature) = root_and_temperature::<S>(config);
+    let (divisor, temperature) = divisor_and_temperature::<S>(config);
     let weights = attention(config, distances, q, k, v).weights;
     let d_weights = product(d_mix, &transposed(v));
     let rows = (0..q.rows()).flat_map(|i| softmax_backward(weights.row(i), d_weights.row(i))).collect();
     let d_scores = Matrix::from_row_major(q.rows(), k.rows(), rows);
-    let d_products = Matrix::from_fn(q.rows(), k.rows(), |i, j| d_scores.get(i, j) / (root * temperature));
+    let d_products = Matrix::from_fn(q.rows(), k.rows(), |i, j| d_scores.get(i, j) / (divisor * temperature));
 
     let mut d_distances = vec![S::zero(); distances.len()];
     if let Some(tokens) = config.distances {

@@ -70,15 +70,19 @@ impl Reader<'_> {
     pub(super) fn scale(&self, head: usize) -> Option<Explanation> {
         let parts = self.head(head)?;
         let (attention, changed) = (&parts.config.attention, &self.model.interventions);
-        let temperature = self.temperature(&parts);
+        let (divisor, temperature) = (attention.score_divisor, self.temperature(&parts));
         let is_scaled = changed.scale.unwrap_or(attention.scale);
         let key_width = is_scaled.then(|| parts.activations.query.cols());
-        let symbols = if is_scaled { "\\frac{1}{\\tau \\sqrt{d_k}}" } else { "\\frac{1}{\\tau}" };
+        let root = if is_scaled { " \\sqrt{d_k}" } else { "" };
+        let symbols = format!("\\frac{{1}}{{{}\\tau{root}}}", symbol_of(divisor));
         let mut notes: Vec<String> = self.temperature_note(&parts).into_iter().collect();
+        if divisor != 1.0 {
+            notes.push(format!("In this layer the model divides its scores by {divisor}, at any temperature."));
+        }
         if let Some(is_on) = changed.scale.filter(|is_on| *is_on != attention.scale) {
             notes.push(format!("Scaling was turned {}.", if is_on { "on" } else { "off" }));
         }
-        Some((symbols.to_owned(), Worked::Scale { key_width, temperature }, notes))
+        Some((symbols, Worked::Scale { key_width, divisor, temperature }, notes))
     }
 
     /// `B[h, j − i] · 1/τ`; `None` where distances do not count.
@@ -101,7 +105,8 @@ impl Reader<'_> {
         }
         let term = Term::of([self.operand(Quantity::Scale.of_head(head, []))?, product]);
         let (_, _, notes) = self.scale(head)?;
-        let mut symbols = "s_{ij} = \\frac{q_i \\cdot k_j}{\\tau \\sqrt{d_k}}".to_owned();
+        let divisor = symbol_of(self.head(head)?.config.attention.score_divisor);
+        let mut symbols = format!("s_{{ij}} = \\frac{{q_i \\cdot k_j}}{{{divisor}\\tau \\sqrt{{d_k}}}}");
         let mut terms = vec![term];
         if let Some(distance) = self.distance_term(head, query, key) {
             symbols.push_str(&format!(" + {DISTANCE_BIAS}"));
@@ -256,6 +261,11 @@ impl Reader<'_> {
             notes,
         ))
     }
+}
+
+/// A layer's own divisor as a factor of a formula; nothing where it is 1.
+fn symbol_of(divisor: f64) -> String {
+    if divisor == 1.0 { String::new() } else { format!("{divisor} ") }
 }
 
 /// Parts of a head that an intervention changes: its weights, or the sum that it adds.

@@ -68,9 +68,10 @@ pub enum Worked {
     },
     /// One part of so many.
     Share(usize),
-    /// `1 / (√d_k τ)`, without the root where nothing is scaled.
+    /// `1 / (√d_k c τ)`, without the root where nothing is scaled; `c` is the layer's own divisor.
     Scale {
         key_width: Option<usize>,
+        divisor: f64,
         temperature: f64,
     },
     /// `√ Σ_d (Σ …)²`
@@ -181,10 +182,11 @@ impl Worked {
             }
             Self::Quotient { over, under } => (vec![vec![number(over), text("/"), number(under)]], 0),
             Self::Share(count) => (vec![vec![text(&format!("1 / {count}"))]], 0),
-            Self::Scale { key_width, temperature } => {
+            Self::Scale { key_width, divisor, temperature } => {
                 let root = key_width.map(|width| format!("√{width}"));
-                let temperature = (*temperature != 1.0).then(|| temperature.to_string());
-                let under: Vec<String> = [root, temperature].into_iter().flatten().collect();
+                let unless_one = |x: &f64| (*x != 1.0).then(|| x.to_string());
+                let under: Vec<String> =
+                    [root, unless_one(divisor), unless_one(temperature)].into_iter().flatten().collect();
                 let under = if under.is_empty() { "1".to_owned() } else { under.join(" · ") };
                 (vec![vec![text(&format!("1 / ({under})"))]], 0)
             }

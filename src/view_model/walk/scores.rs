@@ -94,26 +94,29 @@ impl Writer<'_> {
         let comes_to = format!(": {} comes to {}", self.said_key(), number(scores[self.key]));
         let distances = arithmetic.distances.as_ref().map(|distances| distances.row(self.query));
         let width = head.query.cols();
-        let scales = self.reader.model.interventions.scale.unwrap_or(self.config().attention.scale);
-        let divides = match (scales, self.temperature()) {
-            (false, 1.0) => None,
-            (true, 1.0) => Some(format!("Wide vectors give large scores, so divide by √{width}")),
-            (false, heat) => Some(format!("Divide by the temperature, {}", number(heat as f32))),
-            (true, heat) => Some(format!(
-                "Wide vectors give large scores, so divide by √{width}, and by the temperature, {}",
-                number(heat as f32)
-            )),
+        let Divisors { has_root, own, temperature } = self.divisors();
+        let divisors: Vec<String> = [
+            has_root.then(|| format!("√{width}")),
+            own.map(|own| format!("{own}, the divisor of this layer")),
+            temperature.map(|heat| format!("the temperature, {}", number(heat as f32))),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        let scaled = if divisors.is_empty() {
+            "Nothing is scaled here.".to_owned()
+        } else {
+            let divide = if has_root { "Wide vectors give large scores, so divide" } else { "Divide" };
+            let comes_to = if distances.is_some() { "" } else { &comes_to };
+            format!("{divide} by {}{comes_to}.", divisors.join(", and by "))
         };
-        let scaled = divides.map_or("Nothing is scaled here.".to_owned(), |divides| {
-            format!("{divides}{}.", if distances.is_some() { "" } else { &comes_to })
-        });
         let mut added = String::new();
         if let Some(distances) = distances {
             let is_hidden = scores[self.key] == f32::NEG_INFINITY;
             let comes_to = if is_hidden { "" } else { &comes_to };
             added = format!(" {}{comes_to}.", self.said_distance(distances[self.key]));
             let mut row = self.row("distance", Quantity::DistanceBias);
-            if self.temperature() != 1.0 {
+            if temperature.is_some() {
                 row.tensor = row.tensor.replace('B', "B/τ");
             }
             rows.insert(1, row);
@@ -126,21 +129,26 @@ impl Writer<'_> {
         (self.scale_equation(), format!("{scaled}{added} {masked}"), rows)
     }
 
-    fn temperature(&self) -> f64 {
-        self.reader.model.interventions.temperature_of(self.config())
+    fn divisors(&self) -> Divisors {
+        let (config, interventions) = (self.config(), &self.reader.model.interventions);
+        let unless_one = |divisor: f64| (divisor != 1.0).then_some(divisor);
+        Divisors {
+            has_root: interventions.scale.unwrap_or(config.attention.scale),
+            own: unless_one(config.attention.score_divisor),
+            temperature: unless_one(interventions.temperature_of(config)),
+        }
     }
 
     fn scale_equation(&self) -> String {
-        let config = &self.config().attention;
-        let scales = self.reader.model.interventions.scale.unwrap_or(config.scale);
-        let has_temperature = self.temperature() != 1.0;
-        let under = match (scales, has_temperature) {
-            (true, false) => "\\sqrt{d_k}",
-            (true, true) => "\\tau\\sqrt{d_k}",
-            (false, true) => "\\tau",
-            (false, false) => "1",
-        };
-        let distance = match (config.distances, has_temperature) {
+        let Divisors { has_root, own, temperature } = self.divisors();
+        let symbols = [
+            own.map(|own| own.to_string()),
+            temperature.map(|_| "\\tau".to_owned()),
+            has_root.then(|| "\\sqrt{d_k}".to_owned()),
+        ];
+        let under: String = symbols.into_iter().flatten().collect();
+        let under = if under.is_empty() { "1" } else { &under };
+        let distance = match (self.config().attention.distances, temperature.is_some()) {
             (None, _) => "",
             (Some(_), false) => " + B_{h,\\,j-i}",
             (Some(_), true) => " + \\frac{B_{h,\\,j-i}}{\\tau}",
@@ -193,6 +201,15 @@ impl Writer<'_> {
             best(weights, NAMED).into_iter().map(|key| format!("{} {:.3}", quoted(&self.keys[key]), weights[key]));
         named.collect::<Vec<_>>().join(", ")
     }
+}
+
+/// Divisors of a head's products, without those that are 1.
+struct Divisors {
+    /// `√d_k` is one of them.
+    has_root: bool,
+    /// The divisor that the model has for this layer.
+    own: Option<f64>,
+    temperature: Option<f64>,
 }
 
 /// Places of the largest, the largest first.

@@ -107,6 +107,7 @@ pub fn layer(change: impl FnOnce(&mut AttentionConfig)) -> AttentionConfig {
         output: true,
         bias: true,
         scale: true,
+        score_divisor: 1.0,
         temperature: 1.0,
         mask: Mask::None,
         distances: None,

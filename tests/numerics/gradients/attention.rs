@@ -38,7 +38,12 @@ fn forms() -> Vec<Form> {
         ("no bias", layer(|l| l.bias = false)),
         ("no scale", layer(|l| l.scale = false)),
         ("sharp", layer(|l| l.temperature = 0.3)),
+        ("with a divisor", layer(|l| (l.score_divisor, l.temperature) = (3.0, 0.6))),
         ("distances count", layer(|l| (l.distances, l.temperature) = (Some(6), 0.7))),
+        (
+            "distances count, with a divisor",
+            layer(|l| (l.distances, l.score_divisor, l.temperature) = (Some(6), 0.5, 0.7)),
+        ),
         ("even, not scaled", layer(|l| (l.temperature, l.scale) = (2.5, false))),
         ("one wide head", heads(1, 5, 5)),
         ("three heads, values wider than keys", heads(3, 1, 4)),

@@ -48,6 +48,7 @@ fn config(case: &Value) -> BlockConfig {
             output: flag(&given["output"]),
             bias: flag(&given["bias"]),
             scale: flag(&given["scale"]),
+            score_divisor: 1.0,
             temperature: number(&given["temperature"]),
             mask: mask(&given["mask"], &case["visible"]),
             distances: None,

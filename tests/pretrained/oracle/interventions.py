@@ -1,4 +1,5 @@
-"""Passes with a head off, a head's mean, edges removed, and a vector of another sentence, in NumPy, float64; independent of attune.
+"""Passes with a head off, a head's mean, edges removed, a vector of another sentence, and a temperature, in NumPy, float64;
+independent of attune.
 
     pip install numpy safetensors
     python tests/pretrained/oracle/interventions.py
@@ -29,6 +30,11 @@ CHANGES = [
     dict(patch=[1, 2, 3]),
     dict(patch=[0, 5, 1]),
     dict(off=[[1, 0]], mean=[[2, 2]], edges=[[2, 1, 6, 3]], patch=[1, 3, 2]),
+    dict(temperature=0.4),
+    # GPT-2's `scale_attn_by_inverse_layer_idx`: scores are divided by 1, 2 and 3 as well.
+    dict(by_layer=True),
+    dict(by_layer=True, temperature=0.4),
+    dict(by_layer=True, temperature=2.5, mean=[[1, 1]], patch=[2, 3, 2]),
 ]
 
 
@@ -48,7 +54,7 @@ def edited(config, tensors, off):
     return tensors
 
 
-def of(changed, second):
+def of(model_type, changed, second):
     """The change of a pass; `second` has every tensor of the other sentence."""
     def change(name, values):
         kind, layer = name.split('.')
@@ -56,6 +62,9 @@ def of(changed, second):
         if kind == 'input' and 'patch' in changed and changed['patch'][0] == layer:
             _, place, source = changed['patch']
             values[place] = second['input' if layer == 0 else f'output.{layer - 1}'][source]
+        if kind == 'scores':
+            by_layer = model_type == 'gpt2' and changed.get('by_layer')
+            values = values / (layer + 1 if by_layer else 1) / changed.get('temperature', 1)
         if kind == 'weights':
             for l, head, query, key in changed.get('edges', []):
                 if l == layer:
@@ -73,10 +82,10 @@ def of(changed, second):
 def passes(config, tensors, forward, changed):
     now = edited(config, tensors, changed.get('off', []))
     array = lambda pair: [np.array(x) for x in pair]
-    # The other sentence has what holds for any: heads that are off or have their mean.
-    any_sentence = {key: values for key, values in changed.items() if key == 'mean'}
-    second = forward(config, now, *array(SECOND), of(any_sentence, None))
-    return forward(config, now, *array(FIRST), of(changed, second))
+    # The other sentence has what holds for any: heads that are off or have their mean, and the temperature.
+    any_sentence = {key: values for key, values in changed.items() if key in ('mean', 'temperature', 'by_layer')}
+    second = forward(config, now, *array(SECOND), of(config['model_type'], any_sentence, None))
+    return forward(config, now, *array(FIRST), of(config['model_type'], changed, second))
 
 
 if __name__ == '__main__':

@@ -52,13 +52,13 @@ def softmax(s):
 
 
 def unchanged(_, values):
-    """A change of a pass: gets `input.2`, `weights.2` and `mix.2` of each layer, and returns what goes on in their place."""
+    """A change of a pass: gets `input.2`, `scores.2`, `weights.2` and `mix.2` of each layer, and returns what goes on in their place."""
     return values
 
 
 def attend(q, k, v, heads, causal, l, change):
     q, k, v = (x.reshape(len(x), heads, -1).transpose(1, 0, 2) for x in (q, k, v))
-    s = q @ k.transpose(0, 2, 1) / math.sqrt(q.shape[-1])
+    s = change(f'scores.{l}', q @ k.transpose(0, 2, 1) / math.sqrt(q.shape[-1]))
     if causal:
         s = np.where(np.tril(np.ones(s.shape[1:])) > 0, s, -np.inf)
     a = change(f'weights.{l}', softmax(s))

@@ -221,6 +221,18 @@ const Code = (() => {
     return tensor(shape, Array.from({ length: size(shape) }, (_, at) => f(at)));
   }
 
+  /** From here on all numbers are whole. */
+  const WHOLE = 2 ** 52;
+
+  /** A number to so many digits behind the point, or before it where they are negative; halves away from 0. */
+  function rounded(x, digits) {
+    const scale = 10 ** Math.min(Math.abs(digits), 308);
+    const scaled = digits < 0 ? x / scale : x * scale;
+    if (!(Math.abs(scaled) < WHOLE)) return x;
+    const whole = Math.sign(scaled) * Math.round(Math.abs(scaled));
+    return digits < 0 ? whole * scale : whole / scale;
+  }
+
   const FUNCTIONS = {
     max: (x, y) => (y === undefined ? rows(x, (row) => Math.max(...row)) : Math.max(x, y)),
     min: (x, y) => (y === undefined ? rows(x, (row) => Math.min(...row)) : Math.min(x, y)),
@@ -229,7 +241,7 @@ const Code = (() => {
     abs: (x) => map(x, Math.abs),
     sqrt: (x) => map(x, Math.sqrt),
     exp: (x) => map(x, Math.exp),
-    round: (x, digits = 0) => map(x, (entry) => Math.round(entry * 10 ** digits) / 10 ** digits),
+    round: (x, digits = 0) => map(x, (entry) => rounded(entry, digits)),
     cosine: (a, b) => product(a, b) / norm(a.data) / norm(b.data),
     dot: product,
     softmax: (x) => {
@@ -240,7 +252,10 @@ const Code = (() => {
     },
     argmax: (x) => {
       const names = x.names[x.names.length - 1];
-      const best = (row) => row.indexOf(Math.max(...row));
+      const best = (row) => {
+        if (row.some(Number.isNaN)) throw new Error("argmax: an entry is NaN, so none is the largest");
+        return row.indexOf(Math.max(...row));
+      };
       const found = rows(x, (row) => (names ? names[best(row)] : best(row)));
       return isTensor(found) ? found.data : found;
     },

@@ -134,14 +134,21 @@ fn takes(value: &Dynamic, left: &mut usize) -> bool {
     })
 }
 
+/// Hint beside a number that is NaN.
+const NO_NUMBER: &str = "NaN comes of calculations without an answer, such as 0.0 / 0.0 or sqrt(-1.0)";
+
 /// A number without its fraction.
 fn whole(x: f64) -> Result<INT, Fault> {
-    let limits = INT::MIN as f64..=INT::MAX as f64;
-    if x.is_nan() || limits.contains(&x) {
+    // The largest whole number is no double: the next one up, 2^63, is the first that is too large.
+    let limits = INT::MIN as f64..INT::MAX as f64;
+    if limits.contains(&x) {
         return Ok(x as INT);
     }
+    if x.is_nan() {
+        return Err(Fault::new("to_int: NaN cannot become a whole number").hint(NO_NUMBER));
+    }
     let fault = Fault::new(format!("to_int: {x:e} is too large for a whole number"));
-    Err(fault.hint(format!("whole numbers reach from {:.1e} to {:.1e}", limits.start(), limits.end())))
+    Err(fault.hint(format!("whole numbers reach from {:.1e} to {:.1e}", limits.start, limits.end)))
 }
 
 fn register_operators(engine: &mut Engine, budget: &Budget) {
@@ -322,11 +329,20 @@ fn register_entrywise(engine: &mut Engine, budget: &Budget) {
     engine.register_fn("round", rounded);
 }
 
+/// A number to so many digits behind the point, or before it where they are negative.
 fn rounded(x: f64, digits: INT) -> f64 {
-    /// Beyond these a double has no more digits.
-    const DIGITS_MAX: INT = 15;
-    let scale = 10f64.powi(digits.clamp(-DIGITS_MAX, DIGITS_MAX) as i32);
-    (x * scale).round() / scale
+    /// The largest power of ten that is a double.
+    const DIGITS_MAX: INT = 308;
+    /// From here on all doubles are whole.
+    const WHOLE: f64 = (1_u64 << f64::MANTISSA_DIGITS - 1) as f64;
+    let scale = 10f64.powi(digits.clamp(-DIGITS_MAX, DIGITS_MAX).unsigned_abs() as i32);
+    let scaled = if digits < 0 { x / scale } else { x * scale };
+    match scaled.abs() < WHOLE {
+        // It has no digit there, or is not finite.
+        false => x,
+        true if digits < 0 => scaled.round() * scale,
+        true => scaled.round() / scale,
+    }
 }
 
 fn register_rows(engine: &mut Engine, budget: &Budget) {
@@ -338,6 +354,13 @@ fn register_rows(engine: &mut Engine, budget: &Budget) {
         ("min", |row| -row.iter().map(|x| -x).fold(f64::NEG_INFINITY, larger)),
         ("norm", norm),
     ];
+    type OfTwo = fn(f64, f64) -> f64;
+    for (name, of_two) in [("max", larger as OfTwo), ("min", |a, b| -larger(-a, -b))] {
+        engine
+            .register_fn(name, move |a: f64, b: f64| of_two(a, b))
+            .register_fn(name, move |a: INT, b: f64| of_two(a as f64, b))
+            .register_fn(name, move |a: f64, b: INT| of_two(a, b as f64));
+    }
     for (name, f) in functions {
         let paid = budget.clone();
         engine.register_fn(name, move |context: NativeCallContext, x: Tensor| {
@@ -406,6 +429,9 @@ fn argmax(x: &Tensor) -> Result<Dynamic, Fault> {
     let axis = x.last_axis();
     if axis.len == 0 {
         return Err(Fault::new("argmax: there are no entries"));
+    }
+    if x.entries().iter().any(|entry| entry.is_nan()) {
+        return Err(Fault::new("argmax: an entry is NaN, so none is the largest").hint(NO_NUMBER));
     }
     let of_row = |row: &[f64]| {
         let place = (0..row.len()).reduce(|best, i| if row[i] > row[best] { i } else { best }).unwrap_or(0);

@@ -205,9 +205,31 @@ fn numbers_at_their_ends_are_refused_or_right() {
         "W[-9223372036854775808, 0] = 1;",
         "E[0.0 / 0.0]",
         "for i in range(0, 10, 0) {}",
+        "to_int(0.0 / 0.0)",
+        "to_int(1.0 / 0.0)",
+        "to_int(-1.0 / 0.0)",
+        "to_int(9223372036854775808.0)",
+        "to_int(-9223372036854777856.0)",
     ] {
         assert!(cell(source).fault.is_some(), "{source}");
     }
+    assert_eq!(number("to_int(9223372036854774784.0) % 1000"), 784.0);
+    assert_eq!(number("if to_int(-9223372036854775808.0) == -9223372036854775808 { 1 } else { 0 }"), 1.0);
+    for (source, expected) in [
+        ("round(1e300, 15)", 1e300),
+        ("round(-1e300, 308)", -1e300),
+        ("round(1e300, -15)", 1e300),
+        ("round(1.0 / 0.0, 2)", f64::INFINITY),
+        ("round(9007199254740993.0, 1)", 9007199254740992.0),
+        ("round(0.30000000000000004, 16)", 0.3),
+        ("round(1.26e-20, 21)", 1.3e-20),
+        ("round(-2.5, 0)", -3.0),
+        ("round(1250.0, -2)", 1300.0),
+        ("round(1250.0, -9223372036854775808)", 0.0),
+    ] {
+        assert_eq!(number(source), expected, "{source}");
+    }
+    assert!(number("round(0.0 / 0.0, 2)").is_nan());
     assert_eq!(number("1 << 100") + number("round(1.5, 9223372036854775807)"), 1.5);
 }
 

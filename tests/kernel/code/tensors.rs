@@ -1,6 +1,6 @@
 //! Tensors: products, shapes, indices, functions.
 
-use super::{fault, given, last, number, table, words};
+use super::{cell, fault, given, last, number, table, words};
 use attune::code::{Output, REFERENCE};
 
 #[track_caller]
@@ -113,7 +113,20 @@ fn functions_of_rows() {
     assert_eq!(last(r#"argmax(A["bank"])"#), Output::Text("river".into()));
     assert_eq!(number("argmax(vector([3, 9, 2]))"), 1.0);
     assert_eq!(last("shape(Q)"), Output::Text("[2, 3, 2]".into()));
-    assert!(number("max(vector([1, 0.0 / 0.0]))").is_nan(), "NaN is not hidden");
+    for source in ["vector([1, 0.0 / 0.0])", "vector([0.0 / 0.0, 1])", "0.0 / 0.0, 1.0", "1, 0.0 / 0.0", "0.0 / 0.0, 1"]
+    {
+        for name in ["max", "min"] {
+            assert!(number(&format!("{name}({source})")).is_nan(), "{name}({source}): NaN is not hidden");
+        }
+    }
+    assert_eq!((number("max(1, 2.5)"), number("min(1, 2.5)"), number("min(-1.5, 2.5)")), (2.5, 1.0, -1.5));
+    for source in
+        ["vector([0.0 / 0.0, 2.0, 1.0])", "vector([2.0, 1.0, 0.0 / 0.0])", "matrix([[1.0, 2.0], [0.0 / 0.0, 1.0]])"]
+    {
+        let fault = cell(&format!("argmax({source})")).fault.expect("NaN has no place in an order");
+        assert_eq!(fault.message, "argmax: an entry is NaN, so none is the largest", "{source}");
+    }
+    assert_eq!(number("argmax(vector([1.0, 1.0 / 0.0, -1.0 / 0.0]))"), 1.0);
     let Output::Ranking(neighbours) = last(r#"nearest(E, E["bank"], 2)"#) else { panic!("no ranking") };
     assert_eq!(neighbours[0], ("bank".to_owned(), 1.0));
     assert_eq!(neighbours[1].0, "river");

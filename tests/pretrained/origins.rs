@@ -7,7 +7,8 @@ use attune::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand}
 use attune::kernel::scene::origins::{layer_answers, terms_of};
 use attune::kernel::vectors::network;
 use attune::kernel::{Command, Kernel, Snapshot};
-use attune::numerics::model::activations::Interventions;
+use attune::numerics::Matrix;
+use attune::numerics::model::activations::{Interventions, Patch};
 use attune::numerics::model::attribution::{NoSum, TermOf};
 use attune::numerics::model::{Activations, Architecture, AttentionModel, Sequences};
 use attune::view_model::attribution::AttributionModel;
@@ -101,6 +102,37 @@ fn the_terms_of_an_answer_add_up_to_its_logit() {
         let of_heads = terms.iter().filter(|(of, _)| matches!(of, TermOf::Head { .. })).count();
         assert_eq!(of_heads, heads, "{name}: one for each head and word");
     }
+}
+
+/// A training that diverged is no patch.
+#[test]
+fn vectors_that_are_nan_are_those_of_the_layers_below() {
+    let snapshot = shown("gpt2-wild");
+    let (space, model) = (snapshot.space.as_deref().expect("vectors"), snapshot.model.as_ref().expect("a model"));
+    let mut activations = model.sentence.activations.clone();
+    let width = model.architecture.width;
+    for block in &mut activations.blocks {
+        Arc::make_mut(block).output = Arc::new(Matrix::from_fn(IDS.len(), width, |_, _| f32::NAN));
+    }
+    for layer in 1..activations.blocks.len() {
+        let below = activations.blocks[layer - 1].output.clone();
+        Arc::make_mut(&mut activations.blocks[layer]).input = below;
+    }
+    let terms_of = |patch| {
+        let network = network(&model.made_of, space);
+        let contributions = &model.sentence.contributions;
+        let terms = network.attribution(&model.parameters, &activations, contributions, patch, (3, 7)).expect("a sum");
+        terms.into_iter().map(|(of, _)| of).collect::<Vec<_>>()
+    };
+    let heads = |terms: &[TermOf]| terms.iter().filter(|of| matches!(of, TermOf::Head { .. })).count();
+    let whole = terms_of(None);
+    assert!(whole.contains(&TermOf::Input));
+    assert_eq!(heads(&whole), model.architecture.heads() * IDS.len());
+    let patch = |position| Patch { block: 2, position, from: 0, vector: vec![0.0; width].into() };
+    assert_eq!(terms_of(Some(&patch(2))), whole, "the patch is at another word");
+    let patched = terms_of(Some(&patch(3)));
+    assert!(patched.contains(&TermOf::Patch { block: 2 }) && !patched.contains(&TermOf::Input));
+    assert_eq!(heads(&patched), model.architecture.heads_of(2).len() * IDS.len());
 }
 
 #[test]

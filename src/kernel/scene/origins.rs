@@ -41,5 +41,6 @@ pub fn terms_of(snapshot: &Snapshot, token: usize, class: usize) -> Option<Resul
         return None;
     }
     let (network, at) = (network(&model.made_of, space), (token, class));
-    Some(network.attribution(&model.parameters, &sentence.activations, &sentence.contributions, at))
+    let patch = model.interventions.patch.as_ref();
+    Some(network.attribution(&model.parameters, &sentence.activations, &sentence.contributions, patch, at))
 }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use super::{AttentionModel, Classes, Pooling};
 use crate::numerics::block::Norm;
 use crate::numerics::contributions::{Contributions, Part};
-use crate::numerics::model::Activations;
+use crate::numerics::model::activations::{Activations, Patch};
 use crate::numerics::norm::inverse_deviations;
 use crate::numerics::params::{Parameters, TensorName};
 use crate::numerics::vectors::dot;
@@ -81,7 +81,7 @@ impl<S: Scalar> AttentionModel<S> {
     }
 
     /// The terms of a class's logit: at a word, where each has answers of its own; else of the last word, or the means of the
-    /// terms of all words, as the model reads them. Their sum is the logit, but for rounding.
+    /// terms of all words, as the model reads them. Their sum is the logit, but for rounding. `patch` is that of the pass.
     ///
     /// # Errors
     /// If the logit is no such sum.
@@ -93,6 +93,7 @@ impl<S: Scalar> AttentionModel<S> {
         parameters: &Parameters<S>,
         activations: &Activations<S>,
         contributions: &[Arc<Contributions<S>>],
+        patch: Option<&Patch<S>>,
         (row, class): (usize, usize),
     ) -> Result<Vec<(TermOf, S)>, NoSum> {
         let architecture = &self.architecture;
@@ -111,7 +112,11 @@ impl<S: Scalar> AttentionModel<S> {
         let share = S::one() / S::from_f64(rows.clone().count() as f64);
         let mut terms: Vec<(TermOf, S)> = Vec::new();
         let mut places: HashMap<TermOf, usize> = HashMap::new();
-        for (of, value) in rows.flat_map(|row| self.terms_at(parameters, activations, contributions, (row, class))) {
+        let terms_at = |row: usize| {
+            let patched = patch.filter(|patch| patch.position == row).map(|patch| patch.block);
+            self.terms_at(parameters, activations, contributions, patched, (row, class))
+        };
+        for (of, value) in rows.flat_map(terms_at) {
             let place = *places.entry(of).or_insert(terms.len());
             if place == terms.len() {
                 terms.push((of, S::zero()));
@@ -121,12 +126,13 @@ impl<S: Scalar> AttentionModel<S> {
         Ok(terms)
     }
 
-    /// The terms of a class's logit, as if it were read at a word alone.
+    /// The terms of a class's logit, as if it were read at a word alone, whose vector before the block `patched` is another's.
     fn terms_at(
         &self,
         parameters: &Parameters<S>,
         activations: &Activations<S>,
         contributions: &[Arc<Contributions<S>>],
+        patched: Option<usize>,
         (row, class): (usize, usize),
     ) -> Vec<(TermOf, S)> {
         let architecture = &self.architecture;
@@ -149,13 +155,6 @@ impl<S: Scalar> AttentionModel<S> {
         if let Some(bias) = parameters.entry(TensorName::LogitBias, 0, class) {
             terms.push((TermOf::Bias, bias));
         }
-        // A patched vector is none that the block before it came to.
-        let came_to = |block: usize| match block.checked_sub(1).filter(|_| block > before) {
-            Some(below) => activations.blocks[below].output.row(row),
-            None => activations.input.row(row),
-        };
-        let is_patched = |block: &usize| activations.blocks[*block].input.row(row) != came_to(*block);
-        let patched = (before..activations.blocks.len()).rev().find(is_patched);
         let (of_start, mut first) = patched.map_or((TermOf::Input, before), |block| (TermOf::Patch { block }, block));
         // A block without a residual leaves nothing of its input.
         let ends_input = architecture.blocks.iter().rposition(|block| !block.residual).map(|block| before + block);

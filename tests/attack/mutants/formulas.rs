@@ -124,7 +124,7 @@ fn part() -> impl Strategy<Value = Part> {
     };
     let one = (command(), body(), body(), prop::bool::weighted(0.9)).prop_map(written);
     // A command within another's braces.
-    let nested = (command(), one.clone().prop_map(|inner| inner), body(), Just(true)).prop_map(written);
+    let nested = (command(), one.clone(), body(), Just(true)).prop_map(written);
     prop_oneof![3 => one, 1 => nested].prop_map(Part)
 }
 
@@ -173,9 +173,9 @@ fn check(markup: &str) -> Result<(), String> {
         if is_bad || within.contains(['(', '&', '\'', '\\']) || outside.contains(['\'', '`']) {
             return Err(format!("<{tag}>"));
         }
-        let entities = text.split('&').skip(1);
+        let mut entities = text.split('&').skip(1);
         let is_known = |rest: &str| ["lt;", "gt;", "amp;", "quot;", "#39;"].iter().any(|known| rest.starts_with(known));
-        if !entities.into_iter().all(is_known) {
+        if !entities.all(is_known) {
             return Err(format!("an entity in {text:?}"));
         }
         depth += if tag.starts_with('/') { -1 } else { i64::from(!tag.ends_with('/')) };

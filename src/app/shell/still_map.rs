@@ -1,6 +1,6 @@
 //! The still map: a window over the others, with the words as t-SNE lays them.
 
-use egui::{Align2, Context, Id, Key, Modifiers, Pos2, ProgressBar, Rect, RichText, Sense, Ui, Vec2};
+use egui::{Align2, Context, Key, Modifiers, Pos2, ProgressBar, Rect, RichText, Sense, Ui, Vec2};
 
 use crate::app::actions::Action;
 use crate::app::theme::{self, Palette, TEXT_CONTRAST, size};

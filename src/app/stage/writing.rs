@@ -5,13 +5,10 @@ use std::sync::Arc;
 use bevy::math::Vec3;
 use egui::{Color32, Galley, Painter, Pos2, Rect, Shape, Stroke};
 
-use crate::app::theme::{self, MARK_CONTRAST, Palette, TEXT_CONTRAST, size};
-use crate::view_model::search::{Hit, Visibility};
-use crate::view_model::shares::{captions, lines};
 use crate::app::theme::{self, MARK_CONTRAST, Palette, size};
-use crate::view_model::axes::LITTLE;
 use crate::view_model::search::Hit;
-use crate::view_model::stage::{AxisLabel, StageModel};
+use crate::view_model::shares::{captions, lines};
+use crate::view_model::stage::StageModel;
 
 use super::arrows::axis_end;
 use super::labels::{self, Obstacle, ObstacleKind};

@@ -161,6 +161,7 @@ mod tests {
             lengths: Vec::new(),
             sinks: Default::default(),
             has_pieces: false,
+            pieces: Vec::new(),
             hides: "The mask",
         };
         for (above, between) in [(46.0, 36.0), (32.0, 28.0)] {

@@ -129,7 +129,6 @@ fn hover(harness: &mut Harness, at: Pos2) {
     harness.run_steps(3);
 }
 
-/// Clicks, or drags by so far.
 fn drag(harness: &mut Harness, at: Pos2, by: egui::Vec2, button: PointerButton) {
     const STEPS: i32 = 10;
     hover(harness, at);
@@ -144,7 +143,12 @@ fn drag(harness: &mut Harness, at: Pos2, by: egui::Vec2, button: PointerButton) 
 }
 
 fn click(harness: &mut Harness, at: Pos2) {
-    drag(harness, at, egui::Vec2::ZERO, PointerButton::Primary);
+    hover(harness, at);
+    for pressed in [true, false] {
+        let (button, modifiers) = (PointerButton::Primary, Modifiers::NONE);
+        harness.event(Event::PointerButton { pos: at, button, pressed, modifiers });
+        harness.run_steps(2);
+    }
 }
 
 #[test]

@@ -200,6 +200,8 @@ pub struct CameraRig {
     /// Shown by a camera that nobody has moved: it steps back when the scene outgrows it, and never comes
     /// nearer by itself while points move, for then their motion would mix with a zoom.
     shown: Content,
+    /// A scene is known. The first one is framed, however small it is.
+    has_scene: bool,
     /// Width of the view by its height.
     aspect: f32,
     /// The learner has moved the camera: it no longer follows the scene's size.
@@ -216,7 +218,17 @@ impl Default for CameraRig {
         let content = Content::ball(UNKNOWN);
         let pose = Pose::home(&content, 1.0, false);
         let shown = content.clone();
-        CameraRig { pose, ease: None, content, shown, aspect: 1.0, touched: false, switched: false, solid }
+        CameraRig {
+            pose,
+            ease: None,
+            content,
+            shown,
+            aspect: 1.0,
+            has_scene: false,
+            touched: false,
+            switched: false,
+            solid,
+        }
     }
 }
 
@@ -382,7 +394,8 @@ impl CameraRig {
     /// The scene's points lie in this box. Home shows it all, and so does a camera that nobody has moved.
     pub fn fit(&mut self, content: Content) {
         self.content = content;
-        if !self.touched && !self.shown.holds(&self.content) {
+        let is_first = !std::mem::replace(&mut self.has_scene, true);
+        if !self.touched && (is_first || !self.shown.holds(&self.content)) {
             self.home();
         }
     }

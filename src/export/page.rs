@@ -190,7 +190,7 @@ fn model(snapshot: &Snapshot) -> Option<String> {
     let Some(model) = &snapshot.model else { return Some("The model was not ready yet.".to_owned()) };
     let training = &model.training;
     let (step, of) = (training.step_shown(), training.progress.of);
-    let is_changed = model.parameters != model.trained || !are_none(&model.interventions);
+    let is_changed = !model.edits.is_empty() || !are_none(&model.interventions);
     let at = format!("The model is the one at step {step} of {of} of its training");
     let state = match (step == of, is_changed) {
         (true, false) => None,

@@ -26,7 +26,7 @@ use crate::numerics::Matrix;
 use crate::numerics::attention::HeadMode;
 use crate::numerics::model::Architecture;
 use crate::numerics::model::activations::Interventions;
-use crate::numerics::params::Parameters;
+use crate::numerics::params::{Parameters, TensorId};
 use crate::numerics::tensor_norms::TensorNorms;
 use crate::pretrained::Pretrained;
 
@@ -92,6 +92,8 @@ pub struct ModelSnapshot {
     pub parameters: Arc<Parameters<f32>>,
     /// As training left them: the ghost of every slider.
     pub trained: Arc<Parameters<f32>>,
+    /// Tensors of `parameters` that the learner edited, each with the number of entries that are not as trained.
+    pub edits: Arc<[(TensorId, usize)]>,
     /// The initialisation.
     pub start: Arc<Parameters<f32>>,
     /// The comparison of `parameters` with others, if there is one.
@@ -144,6 +146,16 @@ pub struct RetrainingSnapshot {
 }
 
 impl ModelSnapshot {
+    /// Where weights that nobody edited come from, in a word: as *trained*, *given* or *drawn*.
+    pub fn weights_origin(&self) -> &'static str {
+        let model = &self.made_of.model;
+        match model.steps == 0 && self.pretrained.is_none() {
+            true if model.weights.is_empty() => "drawn",
+            true => "given",
+            false => "trained",
+        }
+    }
+
     /// The head takes part in the sum.
     pub fn is_enabled(&self, head: usize) -> bool {
         self.interventions.heads.get(head) != Some(&HeadMode::Off)

@@ -84,6 +84,12 @@ pub trait Scalar:
     fn is_finite(self) -> bool;
     fn is_nan(self) -> bool;
 
+    /// The same bit for bit: −0 is not 0, and NaN is NaN.
+    #[inline(always)]
+    fn is_same(self, other: Self) -> bool {
+        self.to_f64().to_bits() == other.to_f64().to_bits()
+    }
+
     /// The larger of the two; NaN if either is.
     #[inline(always)]
     fn max(self, other: Self) -> Self {
@@ -100,4 +106,9 @@ pub trait Scalar:
     fn zero_below(self, least: Self) -> Self {
         if self.abs() < least { Self::zero() } else { self }
     }
+}
+
+/// Whether numbers are the same bit for bit; see [`Scalar::is_same`].
+pub fn are_same<S: Scalar>(a: &[S], b: &[S]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(&a, &b)| a.is_same(b))
 }

@@ -107,7 +107,7 @@ impl TrainingModel {
     }
 }
 
-/// Such as `76 steps are kept (1.2 MB), every 8th; the others are trained again from the one before`.
+/// Such as `76 steps kept in 1.2 MB, every 8; those between are trained again, bit for bit`.
 fn checkpoints_words(checkpoints: &CheckpointsSnapshot) -> String {
     const MEGABYTE: f64 = 1e6;
     let CheckpointsSnapshot { steps, bytes } = checkpoints;

@@ -16,6 +16,8 @@ pub struct WeightsModel {
     /// Names of the blocks: `Layer 2`, `Cross-attention`; of a single one, nothing.
     pub blocks: Vec<String>,
     pub comparison: Option<ComparisonModel>,
+    /// Where weights that nobody edited come from: *trained*, *given* or *drawn*.
+    pub origin: &'static str,
     /// The latest step of the training.
     pub step: usize,
 }
@@ -24,7 +26,7 @@ pub struct WeightsModel {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparisonModel {
     pub with: Reference,
-    /// Such as `step 100` or `as trained`.
+    /// Such as `after step 100` or `as trained`.
     pub name: String,
     /// `‖W − W'‖` of all tensors together.
     pub overall: f32,
@@ -36,6 +38,8 @@ pub struct TensorModel {
     pub id: TensorId,
     pub rows: usize,
     pub cols: usize,
+    /// As in [`WeightsModel::origin`].
+    pub origin: &'static str,
     /// In use now.
     live: Arc<Parameters<f32>>,
     /// As training left them.
@@ -145,7 +149,7 @@ impl WeightsModel {
     /// `before`: the last one, which knows the largest entries.
     fn after(before: Option<&Self>, snapshot: &Snapshot) -> Option<WeightsModel> {
         let model = snapshot.model.as_ref()?;
-        let comparison = model.comparison.as_ref();
+        let (comparison, origin) = (model.comparison.as_ref(), model.weights_origin());
         let tensors = model
             .parameters
             .specs()
@@ -159,12 +163,8 @@ impl WeightsModel {
                     id: spec.id,
                     rows: spec.rows,
                     cols: spec.cols,
-                    changed: if model.parameters.has_same(spec.id, &model.trained) {
-                        0
-                    } else {
-                        let [live, trained] = [&model.parameters, &model.trained].map(|of| of.row_major(spec.id));
-                        live.iter().zip(trained.iter()).filter(|(live, trained)| live != trained).count()
-                    },
+                    origin,
+                    changed: model.edits.iter().find(|(id, _)| *id == spec.id).map_or(0, |(_, entries)| *entries),
                     live: model.parameters.clone(),
                     trained: model.trained.clone(),
                     difference: comparison.map(|with| with.difference.clone()),
@@ -181,14 +181,14 @@ impl WeightsModel {
         let comparison = comparison.map(|with| ComparisonModel {
             with: with.with,
             name: match with.with {
-                Reference::Trained => "as trained".to_owned(),
+                Reference::Trained => format!("as {origin}"),
                 Reference::Start => "at the start".to_owned(),
                 Reference::Step(step) => format!("after step {step}"),
             },
             overall: with.norms.overall,
         });
         let blocks = HeadLabels::of(model).blocks();
-        Some(WeightsModel { tensors, blocks, comparison, step: model.training.progress.done })
+        Some(WeightsModel { tensors, blocks, comparison, origin, step: model.training.progress.done })
     }
 
     /// The tensors by block, each group in the order of [`TensorModel::rank`]; last those that no block has.

@@ -275,6 +275,25 @@ fn a_drag_of_one_slider_is_one_undo() {
     assert_eq!(kernel.snapshot().history.undo, None);
 }
 
+/// An edit is a change of bits: −0 is not 0.
+#[test]
+fn a_weight_that_changes_its_sign_alone_is_edited() {
+    let mut kernel = run(&[]);
+    let bias = |kernel: &Kernel| {
+        let parameters = kernel.snapshot().model.expect("a model").parameters;
+        parameters.entry(TensorName::QueryBias, 0, 1).map(f32::to_bits)
+    };
+    assert_eq!(bias(&kernel), Some(0.0_f32.to_bits()), "before training");
+    let set = WeightCommand::Set { tensor: TensorName::QueryBias.into(), row: 0, col: 1, value: -0.0 };
+    kernel.apply(Command::Weights(set));
+    assert_eq!(bias(&kernel), Some((-0.0_f32).to_bits()));
+    let model = kernel.snapshot().model.expect("a model");
+    assert_eq!(model.trained.changed_to(&model.parameters).len(), 1);
+    assert!(model.trained != model.parameters && model.parameters == model.parameters);
+    kernel.apply(Command::Undo);
+    assert_eq!(bias(&kernel), Some(0.0_f32.to_bits()));
+}
+
 #[test]
 fn weights_reset_one_by_one_by_tensor_and_all_together() {
     let mut kernel = run(&[Command::Training(TrainingCommand::Play)]);
@@ -455,6 +474,7 @@ fn a_copy_has_the_same_model_at_once_and_goes_its_own_way() {
     assert!(Arc::ptr_eq(&copy.latest().lesson, &twin), "no snapshot of it is one of the other");
     let copied = wait_for(&copy, |s| s.model.is_some());
     let same = copied.model.as_ref().expect("a model");
+    wait_for(&worker, |_| worker.is_answered());
     assert_eq!(numbers(&copied), numbers(&own));
     assert!(Arc::ptr_eq(&same.parameters, &model.parameters) && Arc::ptr_eq(&same.trained, &model.trained));
     assert_eq!((same.sentence.index, &same.interventions), (model.sentence.index, &model.interventions));

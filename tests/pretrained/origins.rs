@@ -118,7 +118,7 @@ fn vectors_that_are_nan_are_those_of_the_layers_below() {
         let below = activations.blocks[layer - 1].output.clone();
         Arc::make_mut(&mut activations.blocks[layer]).input = below;
     }
-    let terms_of = |patch| {
+    let terms_of = |patch: Option<&Patch<f32>>| {
         let network = network(&model.made_of, space);
         let contributions = &model.sentence.contributions;
         let terms = network.attribution(&model.parameters, &activations, contributions, patch, (3, 7)).expect("a sum");

@@ -273,6 +273,7 @@ impl LessonModel {
             architecture: network.architecture.clone(),
             parameters: model.live().clone(),
             trained: model.trained().clone(),
+            edits: if model.is_edited() { model.trained().differences(model.live()).into() } else { Arc::from([]) },
             start: training.start().clone(),
             comparison: training.comparison().map(|comparison| comparison.snapshot(model)),
             training: self.training_snapshot(lesson),

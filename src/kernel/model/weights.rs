@@ -54,7 +54,7 @@ impl LessonModel {
         if !value.is_finite() {
             return Err(format!("{tensor}[{row}, {col}] cannot be {value}: a weight is a finite number"));
         }
-        if self.training.model().live().at(index) == value {
+        if self.training.model().live().at(index).to_bits() == value.to_bits() {
             return Ok(());
         }
         let label = format!("{tensor}[{row}, {col}]");
@@ -103,7 +103,7 @@ impl LessonModel {
         if changed.iter().any(|(_, value)| !value.is_finite()) {
             return Err(format!("the brush would leave {tensor} with an entry that is no finite number"));
         }
-        if changed.iter().all(|&(index, value)| live.at(index) == value) {
+        if changed.iter().all(|&(index, value)| live.at(index).to_bits() == value.to_bits()) {
             return Ok(());
         }
         self.edit(&format!("painting of {tensor}"), goes_on, |live| {

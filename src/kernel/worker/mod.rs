@@ -240,7 +240,6 @@ fn run(
                 Request::Copy(lesson, to) => {
                     // Whoever asked may be gone.
                     let _ = to.send(kernel.copy(lesson));
-                    continue;
                 }
                 Request::Settle(answer) => {
                     waiting.push(answer);

@@ -15,15 +15,22 @@ pub use tile::{PANEL, Product, on_plain_numbers};
 #[cfg(target_arch = "x86_64")]
 pub use tile::{on_avx2, on_avx512};
 
-use super::{Matrix, Scalar};
+use super::{Matrix, Scalar, are_same};
 
 /// `W` (in, out), in panels.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Packed<S> {
     rows: usize,
     cols: usize,
     /// Panel by panel, each (in, [`PANEL`]).
     panels: Vec<[S; PANEL]>,
+}
+
+impl<S: Scalar> PartialEq for Packed<S> {
+    fn eq(&self, other: &Self) -> bool {
+        let has_shape = (self.rows, self.cols) == (other.rows, other.cols);
+        has_shape && are_same(self.padded(), other.padded())
+    }
 }
 
 impl<S: Scalar> Packed<S> {
@@ -117,6 +124,11 @@ impl<S: Scalar> Packed<S> {
             }
             begin += width;
         }
+    }
+
+    /// All numbers in the order in which they lie, with the zeros that fill the last panel.
+    pub fn padded(&self) -> &[S] {
+        self.panels.as_flattened()
     }
 
     pub fn to_row_major(&self) -> Vec<S> {

@@ -1,36 +1,41 @@
 //! Parameters beside others of the same shapes. Packed tensors that both share are not looked into.
+//!
+//! Numbers are the same here if their bits are: −0 is not 0, and NaN is NaN. One that was set is an edit by that alone, and
+//! so a training that goes on from it is the same.
 
 use std::sync::Arc;
 
 use super::{Parameters, Place, TensorId, TensorSpec};
-use crate::numerics::Scalar;
 use crate::numerics::packed::Packed;
+use crate::numerics::{Scalar, are_same};
 
-impl<S: PartialEq> PartialEq for Parameters<S> {
+impl<S: Scalar> PartialEq for Parameters<S> {
     /// Shared tensors are not looked into.
     fn eq(&self, other: &Self) -> bool {
         let has_layout = Arc::ptr_eq(&self.layout, &other.layout) || self.layout == other.layout;
         let mut packed = self.packed.iter().zip(&other.packed);
-        has_layout && self.values == other.values && packed.all(|(a, b)| Arc::ptr_eq(a, b) || a == b)
+        has_layout && are_same(&self.values, &other.values) && packed.all(|(a, b)| Arc::ptr_eq(a, b) || a == b)
     }
 }
 
+/// Of parameters within one `Arc`, none is compared: those equal themselves.
+impl<S: Scalar> Eq for Parameters<S> {}
+
 impl<S: Scalar> Parameters<S> {
-    /// Tensors in which others of the same shapes differ by their bits; a packed one that both do not share counts,
+    /// Tensors in which others of the same shapes differ; a packed one that both do not share counts,
     /// without a look into it.
     pub fn differing(&self, others: &Self) -> impl Iterator<Item = TensorId> {
-        let differ = |(old, new): (&S, &S)| old.to_f64().to_bits() != new.to_f64().to_bits();
         let is_same = std::ptr::eq(self, others);
         let pairs = self.layout.iter().zip(others.specs()).filter(move |_| !is_same);
         let differing = pairs.filter(move |(spec, other)| match spec.place {
-            Place::Flat(_) => self.values[spec.range()].iter().zip(&others.values[other.range()]).any(differ),
+            Place::Flat(_) => !are_same(&self.values[spec.range()], &others.values[other.range()]),
             Place::Packed(_) => !self.shares(spec, others, other),
         });
         differing.map(|(spec, _)| spec.id)
     }
 
-    /// The entries in which others of the same shapes differ by their bits (−0 is not 0), with the values there; packed
-    /// tensors that both share are not looked into.
+    /// The entries in which others of the same shapes differ, with the values there; packed tensors that both share are
+    /// not looked into.
     pub fn changed_to(&self, others: &Self) -> Vec<(usize, S)> {
         let mut changed = Vec::new();
         for (spec, other) in self.layout.iter().zip(others.specs()) {
@@ -39,10 +44,26 @@ impl<S: Scalar> Parameters<S> {
             }
             let (old, new) = (self.row_major_of(spec), others.row_major_of(other));
             let pairs = spec.indices().zip(old.iter().zip(new.iter()));
-            let differ = pairs.filter(|(_, (old, new))| old.to_f64().to_bits() != new.to_f64().to_bits());
+            let differ = pairs.filter(|(_, (old, new))| !old.is_same(**new));
             changed.extend(differ.map(|(index, (_, new))| (index, *new)));
         }
         changed
+    }
+
+    /// How many entries of each tensor differ in others of the same shapes, of those in which one does.
+    pub fn differences(&self, others: &Self) -> Vec<(TensorId, usize)> {
+        let count = |a: &[S], b: &[S]| a.iter().zip(b).filter(|(a, b)| !a.is_same(**b)).count();
+        let pairs = self.layout.iter().zip(others.specs()).filter(|(spec, other)| !self.shares(spec, others, other));
+        let counts = pairs.map(|(spec, other)| {
+            let entries = match (spec.place, other.place) {
+                (Place::Packed(own), Place::Packed(other)) => {
+                    count(self.packed[own].padded(), others.packed[other].padded())
+                }
+                _ => count(&self.row_major_of(spec), &others.row_major_of(other)),
+            };
+            (spec.id, entries)
+        });
+        counts.filter(|(_, entries)| *entries > 0).collect()
     }
 
     /// These less others of the same shapes. Packed tensors that both share have one tensor of zeros of each shape.
@@ -86,7 +107,7 @@ impl<S: Scalar> Parameters<S> {
             (Some(own), Some(other)) if self.shares(own, others, other) => true,
             (Some(own), Some(other)) => match (own.place, other.place) {
                 (Place::Packed(own), Place::Packed(other)) => self.packed[own] == others.packed[other],
-                _ => self.row_major_of(own) == others.row_major_of(other),
+                _ => are_same(&self.row_major_of(own), &others.row_major_of(other)),
             },
             (own, other) => own.is_none() && other.is_none(),
         }

@@ -16,21 +16,25 @@ pub type Turn = [[f64; AXES]; AXES];
 
 pub const NO_TURN: Turn = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 
-/// The turn of points in rows, (n, 3), that brings them nearest to others, row by row; [`NO_TURN`] where a
-/// number is not finite.
+/// The turn of points in rows, (n, 3), within the `free` axes that brings them nearest to others, row by row;
+/// [`NO_TURN`] where a number is not finite.
 ///
 /// # Panics
 /// If there are not as many of both.
-pub fn turn_between(from: &Matrix<f32>, to: &Matrix<f32>) -> Turn {
+pub fn turn_between(from: &Matrix<f32>, to: &Matrix<f32>, free: &[usize]) -> Turn {
     assert_eq!((from.rows(), from.cols()), (to.rows(), to.cols()), "procrustes: clouds of two sizes");
     let products = |i: usize, j: usize| -> f64 {
-        (0..from.rows()).map(|row| f64::from(from.get(row, i)) * f64::from(to.get(row, j))).sum()
+        let rows = 0..from.rows();
+        rows.map(|row| f64::from(from.get(row, free[i])) * f64::from(to.get(row, free[j]))).sum()
     };
-    let cross = faer::Mat::from_fn(AXES, AXES, products);
-    let is_finite = (0..AXES).all(|i| (0..AXES).all(|j| cross[(i, j)].is_finite()));
+    let cross = faer::Mat::from_fn(free.len(), free.len(), products);
+    let is_finite = cross.col_iter().all(|column| column.iter().all(|x| x.is_finite()));
     let Some(svd) = is_finite.then(|| cross.svd().ok()).flatten() else { return NO_TURN };
-    let turn = svd.U() * svd.V().transpose();
-    let turn: Turn = std::array::from_fn(|i| std::array::from_fn(|j| turn[(i, j)]));
+    let found = svd.U() * svd.V().transpose();
+    let mut turn = NO_TURN;
+    for (i, &from) in free.iter().enumerate() {
+        free.iter().enumerate().for_each(|(j, &to)| turn[from][to] = found[(i, j)]);
+    }
     if turn.iter().flatten().all(|x| x.is_finite()) { turn } else { NO_TURN }
 }
 
@@ -39,6 +43,8 @@ mod tests {
     use super::*;
     use crate::numerics::rng::{Stream, stream};
     use rand::RngExt;
+
+    const ALL: [usize; AXES] = [0, 1, 2];
 
     fn cloud(seed: u64) -> Matrix<f32> {
         let mut rng = stream(seed, Stream::ModelInit);
@@ -79,18 +85,35 @@ mod tests {
         mirrored[1] = mirrored[1].map(|x| -x);
         for wanted in [NO_TURN, rotation(0.7, 1.9), rotation(3.0, -2.5), mirrored] {
             assert_orthogonal(&wanted);
-            let found = turn_between(&points, &turned(&points, &wanted));
+            let found = turn_between(&points, &turned(&points, &wanted), &ALL);
             assert_orthogonal(&found);
             let error = found.iter().flatten().zip(wanted.iter().flatten()).map(|(a, b)| (a - b).abs());
             assert!(error.fold(0.0, f64::max) < 1e-6, "{found:?}, not {wanted:?}");
         }
     }
 
+    #[test]
+    fn axes_that_are_not_free_stay() {
+        let points = cloud(5);
+        // About the first axis, and mirrored; the points are another's along the first.
+        let (c, s) = (0.8, 0.6);
+        let wanted = [[1.0, 0.0, 0.0], [0.0, c, s], [0.0, s, -c]];
+        let mut to = turned(&points, &wanted);
+        (0..to.rows()).for_each(|row| to.row_mut(row)[0] = -to.get(row, 0));
+        let found = turn_between(&points, &to, &[1, 2]);
+        let error = found.iter().flatten().zip(wanted.iter().flatten()).map(|(a, b)| (a - b).abs());
+        assert!(error.fold(0.0, f64::max) < 1e-6, "{found:?}");
+        assert_eq!(turn_between(&points, &to, &[]), NO_TURN);
+        let mirrored =
+            turn_between(&points, &turned(&points, &[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, -1.0]]), &[2]);
+        assert_eq!(mirrored[2], [0.0, 0.0, -1.0]);
+    }
+
     /// The least that double precision can find among many turns near the answer and far from it.
     #[test]
     fn no_other_turn_brings_two_clouds_nearer() {
         let (from, to) = (cloud(2), cloud(3));
-        let best = distance(&turned(&from, &turn_between(&from, &to)), &to);
+        let best = distance(&turned(&from, &turn_between(&from, &to, &ALL)), &to);
         for i in 0..60 {
             for j in 0..60 {
                 let other = rotation(f64::from(i) * 0.1047, f64::from(j) * 0.1047);
@@ -106,12 +129,12 @@ mod tests {
     #[test]
     fn clouds_without_form_give_some_turn() {
         let zeros = Matrix::zeros(4, AXES);
-        assert_orthogonal(&turn_between(&zeros, &zeros));
-        assert_orthogonal(&turn_between(&Matrix::zeros(0, AXES), &Matrix::zeros(0, AXES)));
+        assert_orthogonal(&turn_between(&zeros, &zeros, &ALL));
+        assert_orthogonal(&turn_between(&Matrix::zeros(0, AXES), &Matrix::zeros(0, AXES), &ALL));
         let flat = Matrix::from_fn(9, AXES, |row, axis| if axis == 2 { 0.0 } else { (row * (axis + 1)) as f32 });
-        assert_orthogonal(&turn_between(&flat, &cloud(4).clone_rows(9)));
+        assert_orthogonal(&turn_between(&flat, &cloud(4).clone_rows(9), &ALL));
         let wild = Matrix::from_fn(9, AXES, |_, _| f32::NAN);
-        assert_eq!(turn_between(&wild, &flat), NO_TURN);
+        assert_eq!(turn_between(&wild, &flat, &ALL), NO_TURN);
     }
 
     impl Matrix<f32> {

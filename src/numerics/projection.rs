@@ -107,12 +107,19 @@ impl Projection {
             (0..self.mean.len()).map(entry).collect()
         };
         let mean: Vec<f64> = self.mean.iter().map(|&x| f64::from(x)).collect();
-        Self::through(&mean, spread, (0..AXES).map(mixed).collect(), [0, 1, 2].map(Kind::Turned))
+        let is_chosen = |axis: usize| self.kinds[axis] == Kind::Chosen;
+        let kinds = [0, 1, 2].map(|axis| if is_chosen(axis) { Kind::Chosen } else { Kind::Turned(axis) });
+        Self::through(&mean, spread, (0..AXES).map(mixed).collect(), kinds)
     }
 
-    /// An axis that was turned to lie as another one does.
+    /// An axis was turned to be as that of another picture.
     pub fn is_turned(&self) -> bool {
-        matches!(self.kinds, [Kind::Turned(_), ..])
+        self.kinds.iter().any(|kind| matches!(kind, Kind::Turned(_)))
+    }
+
+    /// An axis runs along a direction that somebody chose.
+    pub fn is_chosen(&self) -> bool {
+        self.kinds.contains(&Kind::Chosen)
     }
 
     fn through(mean: &[f64], spread: &Spread, found: Vec<Vec<f64>>, kinds: [Kind; AXES]) -> Self {

@@ -165,6 +165,10 @@ fn meaning(name: &str) -> String {
     match name.strip_prefix("PC") {
         Some("1") => "The direction in which the vectors differ most".to_owned(),
         Some(_) => "The direction in which they differ most among those that are left".to_owned(),
+        None if name.starts_with("axis") => {
+            "A mixture of the directions in which the vectors differ most, turned to match the lesson's picture"
+                .to_owned()
+        }
         None => "An entry of the vectors, as it is".to_owned(),
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::models::Model;
-use crate::kernel::snapshot::{RetrainingSnapshot, Snapshot};
+use crate::kernel::snapshot::{RetrainingSnapshot, Snapshot, StaticSpace};
 use crate::lesson::offers::{Knob, Offer, offers};
 use crate::lesson::{Lesson, Recipe};
 
@@ -52,11 +52,9 @@ impl RetrainModel {
         let told = if model.recipe.is_default() {
             "Shown: the lesson as it is.".to_owned()
         } else {
-            let space = if is_new_space {
-                "a retrained space, rotated to match the previous view"
-            } else {
-                "the lesson's own space"
-            };
+            let picture = snapshot.space.as_deref().filter(|_| is_new_space).map(picture_of_retrained);
+            let space =
+                picture.map_or_else(|| "the lesson's own space".to_owned(), |at| format!("a retrained space, {at}"));
             format!("Shown: {}. It is {space}.", model.recipe.words(&snapshot.lesson))
         };
         Some(Self {
@@ -67,6 +65,17 @@ impl RetrainModel {
             under_way: under_way.map(progress),
             made_of: (snapshot.lesson.clone(), recipe.clone()),
         })
+    }
+}
+
+/// How the picture of a retrained space is chosen.
+pub(super) fn picture_of_retrained(space: &StaticSpace) -> &'static str {
+    let projection = &space.projection;
+    match (projection.is_turned(), projection.is_chosen()) {
+        (true, false) => "turned to match the lesson's picture",
+        (true, true) => "along the same chosen axes, the others turned to match the lesson's picture",
+        (false, _) if space.basis.fitted.is_some() => "along the axes that you fitted to it",
+        (false, _) => "along the same axes",
     }
 }
 

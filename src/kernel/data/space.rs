@@ -31,6 +31,8 @@ pub struct StaticSpace {
     /// The lesson's own choice, and the projection that it makes, which a reset brings back.
     pub own_basis: Basis,
     pub own_projection: Projection,
+    /// The space of the lesson itself, whose picture that of a retrained space matches.
+    pub like: Option<Arc<StaticSpace>>,
     /// `E` in the basis, (V, 3)
     pub points: Matrix<f32>,
     /// Shares of the variance of the whole vocabulary that the axes show, once they were asked for.

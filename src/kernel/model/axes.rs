@@ -9,7 +9,7 @@ use crate::kernel::data::word_group::WordGroup;
 use crate::kernel::model::{LessonModel, ScenePart};
 use crate::kernel::persist::saved::SavedBasis;
 use crate::kernel::scene::layers::Layers;
-use crate::kernel::vectors::{basis_vectors, own_spread};
+use crate::kernel::vectors::{basis_vectors, matched, own_spread};
 use crate::lesson::schema::Lesson;
 use crate::numerics::Matrix;
 use crate::numerics::projection::{AXES, Projection};
@@ -32,7 +32,9 @@ impl Basis {
                 &own
             }
         };
-        self.projection_of(spread, space)
+        let projection = self.projection_of(spread, space)?;
+        // What the learner fitted to this space is seen as it was fitted.
+        Ok(if self.fitted.is_some() { projection } else { matched(projection, self, space, lesson) })
     }
 }
 

@@ -115,7 +115,7 @@ impl Retraining {
     ///
     /// # Errors
     /// If this recipe leaves nothing to show.
-    pub fn advance(mut self, own: &StaticSpace) -> Result<Step, LessonFault> {
+    pub fn advance(mut self, own: &Arc<StaticSpace>) -> Result<Step, LessonFault> {
         self.stage = match self.stage {
             Stage::Space(mut trainer) => {
                 if trainer.advance() {

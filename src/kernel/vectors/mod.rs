@@ -179,6 +179,7 @@ impl SpaceTrainer {
             points: Matrix::zeros(0, AXES),
             shares: OnceLock::new(),
             own_basis: basis.clone(),
+            like: None,
             basis,
             group_of,
         };
@@ -250,22 +251,36 @@ pub fn basis_vectors(lesson: &Lesson, vocabulary: &[String], vectors: &Matrix<f3
     rows(vectors, &basis_rows(lesson, vocabulary))
 }
 
-/// The space of a lesson that was trained again, turned so that its picture lies as nearly as it can as
-/// that of the lesson itself; the words that choose the axes also choose the turn. Lengths and angles stay.
-/// Axes that the lesson chooses need no turn: they mean the same in every space.
-pub fn turned(space: StaticSpace, like: &StaticSpace, lesson: &Lesson) -> StaticSpace {
-    if !lesson.axes.is_empty() {
-        return space;
-    }
-    let chosen = basis_rows(lesson, &space.vocabulary);
-    let own = index_of(&like.vocabulary);
-    let pairs: Vec<(usize, usize)> =
-        chosen.iter().filter_map(|&row| Some((row, *own.get(space.vocabulary[row].as_str())?))).collect();
-    let (from, to): (Vec<usize>, Vec<usize>) = pairs.into_iter().unzip();
-    let turn = turn_between(&rows(&space.points, &from), &rows(&like.points, &to));
-    let projection = space.projection.turned(&Spread::of(&rows(&space.vectors, &chosen)), &turn);
+/// The space of a lesson that was trained again, whose picture is turned to match that of the lesson itself; see
+/// [`matched`].
+pub fn turned(space: StaticSpace, like: &Arc<StaticSpace>, lesson: &Lesson) -> StaticSpace {
+    let space = StaticSpace { like: Some(like.clone()), ..space };
+    let projection = matched(space.projection.clone(), &space.own_basis, &space, lesson);
     let (points, own_projection) = (projection.points(&space.vectors), projection.clone());
     StaticSpace { points, projection, own_projection, shares: OnceLock::new(), ..space }
+}
+
+/// A picture of a space that was trained again, turned so that it is as near as it can be to the picture that the same
+/// basis makes of the lesson's own space. The words that choose the axes also choose the turn; lengths and angles stay.
+/// Chosen axes need no turn, as they mean the same in every space: the others turn around them.
+pub fn matched(projection: Projection, basis: &Basis, space: &StaticSpace, lesson: &Lesson) -> Projection {
+    let Some(like) = space.like.as_deref() else { return projection };
+    let own = if *basis == like.own_basis {
+        Ok(like.own_projection.clone())
+    } else {
+        basis.projection_of(&own_spread(lesson, like, None, basis.raw), like)
+    };
+    // A basis that makes no picture of the lesson's own space has none to match.
+    let Ok(own) = own else { return projection };
+    let chosen = basis_rows(lesson, &space.vocabulary);
+    let index = index_of(&like.vocabulary);
+    let pairs: Vec<(usize, usize)> =
+        chosen.iter().filter_map(|&row| Some((row, *index.get(space.vocabulary[row].as_str())?))).collect();
+    let (from, to): (Vec<usize>, Vec<usize>) = pairs.into_iter().unzip();
+    let free: Vec<usize> = (0..AXES).filter(|&axis| basis.chosen[axis].is_none()).collect();
+    let points = projection.points(&rows(&space.vectors, &from));
+    let turn = turn_between(&points, &own.points(&rows(&like.vectors, &to)), &free);
+    projection.turned(&Spread::of(&rows(&space.vectors, &chosen)), &turn)
 }
 
 fn rows(of: &Matrix<f32>, chosen: &[usize]) -> Matrix<f32> {

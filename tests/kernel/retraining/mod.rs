@@ -4,6 +4,7 @@
 mod edits;
 mod journeys;
 mod paces;
+mod pictures;
 mod recipes;
 mod saving;
 

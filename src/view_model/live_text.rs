@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::code::{Fault, Value};
+use crate::kernel::notebook::document::CellId;
 use crate::kernel::notebook::live::Follows;
 use crate::kernel::notebook::live_values::{LiveTextSnapshot, LiveValue};
 use crate::kernel::scene::interventions::are_none;
@@ -20,10 +21,23 @@ pub struct Differences {
     stage: Option<usize>,
     stage_words: String,
     sentences: Arc<[String]>,
-    /// Changes of the forward pass, of the weights, and of the training: each a sentence.
-    forward: Option<String>,
-    weights: Vec<String>,
-    recipe: Option<String>,
+    forward: Option<Difference>,
+    weights: Vec<Difference>,
+    recipe: Option<Difference>,
+}
+
+/// Why a number may not be the one that the text speaks of.
+#[derive(Clone, Debug, PartialEq)]
+struct Difference {
+    /// In two or three words, beside the number.
+    mark: &'static str,
+    sentence: String,
+}
+
+impl Difference {
+    fn new(mark: &'static str, sentence: impl Into<String>) -> Self {
+        Self { mark, sentence: sentence.into() }
+    }
 }
 
 impl Differences {
@@ -34,32 +48,35 @@ impl Differences {
         let (step, progress) = (training.step_shown(), training.progress);
         let is_ended = matches!(training.stopped, Some(Stopped::LastStep | Stopped::Rule(_)));
         let is_trained = step == progress.done && (is_ended || progress.done == progress.of) && !training.playing;
-        let at = format!("Training is at step {step} of {}.", progress.of);
-        let is_edited = !Arc::ptr_eq(&model.parameters, &model.trained) && model.parameters != model.trained;
+        let at = || Difference::new("other step", format!("Training is at step {step} of {}.", progress.of));
+        let edited = || Difference::new("weights edited", "Weights are edited.");
+        let changed = || Difference::new("training changed", "Training was changed on its way.");
+        let retrained = || {
+            let words = model.recipe.words(&snapshot.lesson);
+            Difference::new("retrained", format!("The lesson was trained again with {words}."))
+        };
+        let is_edited = !model.edits.is_empty();
         Self {
             stage: model.sentence.index,
             stage_words: stage_words.to_owned(),
             sentences: sentences.clone(),
-            forward: (!are_none(&model.interventions)).then(|| "The attention is changed under Intervene.".to_owned()),
-            weights: [(!is_trained).then_some(at), is_edited.then(|| "Weights are edited.".to_owned())]
+            forward: (!are_none(&model.interventions))
+                .then(|| Difference::new("attention changed", "The attention is changed under Intervene.")),
+            weights: [(!is_trained).then(at), is_edited.then(edited), training.changes.last().is_some().then(changed)]
                 .into_iter()
                 .flatten()
                 .collect(),
-            recipe: (!model.recipe.is_default())
-                .then(|| format!("The lesson was trained again with {}.", model.recipe.words(&snapshot.lesson))),
+            recipe: (!model.recipe.is_default()).then(retrained),
         }
     }
 
-    /// Why a value is not the one that the text speaks of; empty where it is.
-    fn of_value(&self, value: &LiveValue, speaks_of: usize) -> Vec<String> {
+    /// What differs of all that a value was computed from; empty where the value is the one that the text speaks of.
+    fn of_value(&self, value: &LiveValue, speaks_of: usize) -> Vec<Difference> {
         let mut all = Vec::new();
-        if value.follows >= Follows::Forward && self.stage != Some(speaks_of) {
-            let spoken = self.sentences.get(speaks_of).map_or("", String::as_str);
-            all.push(if value.is_elsewhere {
-                format!("The stage shows another sentence; this is of “{spoken}”.")
-            } else {
-                format!("This is of “{}”, on the stage; the text speaks of “{spoken}”.", self.stage_words)
-            });
+        if self.is_of_another_sentence(value, speaks_of) && !value.is_elsewhere {
+            let (shown, spoken) = (&self.stage_words, self.spoken(speaks_of));
+            let said = format!("This is of “{shown}”, on the stage; the text speaks of “{spoken}”.");
+            all.push(Difference::new("other sentence", said));
         }
         if value.follows >= Follows::Forward {
             all.extend(self.forward.clone());
@@ -67,10 +84,19 @@ impl Differences {
         if value.follows >= Follows::Parameters {
             all.extend(self.weights.iter().cloned());
         }
-        if !value.tensors.is_empty() {
+        if value.follows >= Follows::Space {
             all.extend(self.recipe.clone());
         }
         all
+    }
+
+    /// The stage does not show the sentence that a text speaks of, and the value depends on the sentence.
+    fn is_of_another_sentence(&self, value: &LiveValue, speaks_of: usize) -> bool {
+        value.follows >= Follows::Forward && self.stage != Some(speaks_of)
+    }
+
+    fn spoken(&self, speaks_of: usize) -> &str {
+        self.sentences.get(speaks_of).map_or("", String::as_str)
     }
 }
 
@@ -86,7 +112,7 @@ pub struct LiveTextModel {
 pub enum Standing {
     /// The value is what the text speaks of.
     Current,
-    /// The model or the stage is not as the text has it.
+    /// The value is another one than the text speaks of, or may be.
     Differs,
     /// Not evaluated yet, or about to be.
     Waiting,
@@ -108,9 +134,6 @@ pub struct LiveWord {
     /// The number whose provenance a click opens.
     pub entry: Option<Entry>,
 }
-
-/// Behind a number that is not the one the text speaks of, to be seen without its colour.
-const DIFFERS: &str = "\u{202f}≠";
 
 impl LiveTextModel {
     /// `before`, of the same cell, is kept if nothing changed.
@@ -135,23 +158,42 @@ impl LiveTextModel {
         match &value.value {
             Err(fault) => LiveWord { standing: Standing::Failed, notes: vec![failed(fault)], ..plain },
             Ok(content) => {
-                let differing = self.differences.of_value(value, speaks_of);
+                let differing = self.differing(expression, value, speaks_of);
                 let standing = match (differing.is_empty(), self.shown.is_stale) {
                     (true, true) => Standing::Waiting,
                     (true, false) => Standing::Current,
                     (false, _) => Standing::Differs,
                 };
-                let mark = if standing == Standing::Differs { DIFFERS } else { "" };
+                let mark = differing.first().map_or(String::new(), |first| format!(" ({})", first.mark));
+                let elsewhere = value.is_elsewhere && self.differences.is_of_another_sentence(value, speaks_of);
+                let elsewhere = elsewhere.then(|| {
+                    let spoken = self.differences.spoken(speaks_of);
+                    format!("The stage shows another sentence; this is of “{spoken}”.")
+                });
                 LiveWord {
                     words: format!("{}{mark}", plain.words),
                     standing,
-                    notes: differing,
+                    notes: elsewhere.into_iter().chain(differing.into_iter().map(|it| it.sentence)).collect(),
                     full: full(content),
                     entry: value.entry.filter(|_| !value.is_elsewhere || value.follows < Follows::Forward),
                     ..plain
                 }
             }
         }
+    }
+
+    /// Why a value is not the one that the text speaks of. One that reads as it does in the model as the lesson has it is
+    /// that one, whatever else differs.
+    fn differing(&self, expression: &Expression, value: &LiveValue, speaks_of: usize) -> Vec<Difference> {
+        let is_stale = |cell: &&CellId| self.shown.stale_cells.contains(*cell);
+        if let Some(cell) = value.cells.iter().find(is_stale) {
+            let said = format!("The cell {cell} has not run since what it reads was changed.");
+            return vec![Difference::new("older result", said)];
+        }
+        let written = |value| written(expression, value);
+        let is_own =
+            value.own.as_ref().zip(value.value.as_ref().ok()).is_some_and(|(own, now)| written(own) == written(now));
+        if is_own { Vec::new() } else { self.differences.of_value(value, speaks_of) }
     }
 }
 
@@ -187,9 +229,15 @@ fn failed(fault: &Fault) -> String {
 fn words(expression: &Expression, value: Option<&LiveValue>) -> String {
     match value.map(|value| &value.value) {
         None => "…".to_owned(),
-        Some(Ok(Value::Number { value, is_whole })) => expression.format.number(*value, *is_whole),
-        Some(Ok(Value::Word(word))) => word.to_string(),
+        Some(Ok(value)) => written(expression, value),
         Some(Err(fault)) => format!("⚠ {}: {}", shorten(&expression.source), shorten(&fault.message)),
+    }
+}
+
+fn written(expression: &Expression, value: &Value) -> String {
+    match value {
+        Value::Number { value, is_whole } => expression.format.number(*value, *is_whole),
+        Value::Word(word) => word.to_string(),
     }
 }
 

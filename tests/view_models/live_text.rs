@@ -2,10 +2,11 @@
 
 use attune::export::prose::{Piece, Prose};
 use attune::export::restate::restated;
-use attune::kernel::command::{InterventionCommand, SentenceCommand};
+use attune::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand};
 use attune::kernel::notebook::live_values::LiveTextSnapshot;
 use attune::kernel::notebook::{CellCommand, NotebookCommand};
 use attune::kernel::{Command, Kernel};
+use attune::lesson::Recipe;
 use attune::lesson::live_text::LiveText;
 use attune::view_model::live_text::{LiveWord, Standing};
 use attune::view_model::notebook::NotebookModel;
@@ -57,24 +58,91 @@ fn a_number_says_when_it_is_not_the_one_of_the_text() {
     kernel.settle();
     let words = words_of(&kernel, TEXT);
     assert_eq!(words[0].standing, Standing::Differs);
-    assert!(words[0].words.ends_with('≠') && !words[0].words.starts_with(&before), "{:?}", words[0]);
+    assert!(words[0].words.ends_with(" (attention changed)") && !words[0].words.starts_with(&before), "{:?}", words[0]);
     assert_eq!(words[1].standing, Standing::Current, "it reads nothing of the model");
     kernel.apply(Command::Undo);
     kernel.settle();
     assert_eq!(words_of(&kernel, TEXT)[0].words, before);
+    // Changed, but not in this number.
+    kernel.apply(Command::Interventions(InterventionCommand::SetTemperature(Some(1.0))));
+    kernel.settle();
+    assert_eq!(words_of(&kernel, TEXT)[0].standing, Standing::Current);
+    kernel.apply(Command::Undo);
 
     // Another sentence of the lesson has no duck: the number stays that of the text's own sentence.
     kernel.apply(Command::Sentence(SentenceCommand::Select(1)));
     kernel.settle();
     let word = &words_of(&kernel, TEXT)[0];
-    assert!(word.words.starts_with(&before), "{word:?}");
-    assert_eq!((word.standing, word.entry), (Standing::Differs, None));
+    assert_eq!((&word.words, word.standing, word.entry), (&before, Standing::Current, None));
     assert!(word.notes[0].contains("the seal sank while a duck swam"), "{word:?}");
     // A sentence of the learner's is followed.
     kernel.apply(Command::Sentence(SentenceCommand::Set("a duck and the seal".replace(" and", ""))));
     kernel.settle();
     let word = &words_of(&kernel, TEXT)[0];
     assert!(word.notes[0].contains("on the stage"), "{word:?}");
+    assert!(word.words.starts_with(&before) || word.words.ends_with(" (other sentence)"), "{word:?}");
+}
+
+/// A number follows what it reads: through variables, and through a retraining of the vectors too.
+#[test]
+fn numbers_of_the_vectors_follow_a_retraining_and_nothing_else() {
+    let text = r#"{{ E["seal", 0] | .3 }} {{ long | .3 }} {{ asked | .3 }} {{ 2 + 1 }}"#;
+    let cells = r##"Plot(id: "plot", caption: "a length", src: r#"let long = norm(E["seal"]); long"#),
+        Code(id: "code", src: r#"let asked = 2.0 * norm(E["seal"]);"#), Text(id: "say", md: r#"TEXT"#),"##;
+    let cells = cells.replace("TEXT", text);
+    let mut kernel =
+        kernel(&SMALL.replacen(r#"        Stage(id: "both""#, &format!("{cells}\n        Stage(id: \"both\""), 1));
+    kernel.apply(Command::Notebook(NotebookCommand::RunAll));
+    kernel.settle();
+    let words = |kernel: &Kernel| -> Vec<LiveWord> {
+        let model = NotebookModel::of(&kernel.snapshot(), None);
+        let live = model.cells[3].live.as_ref().expect("live");
+        LiveText::read(text).expressions.iter().map(|expression| live.word(expression)).collect()
+    };
+    let standings = |kernel: &Kernel| words(kernel).iter().map(|word| word.standing).collect::<Vec<_>>();
+    let written = |kernel: &Kernel| words(kernel).into_iter().map(|word| word.words).collect::<Vec<_>>();
+    let length = |kernel: &Kernel| {
+        let space = kernel.snapshot().space.expect("a space");
+        let seal = space.vocabulary.iter().position(|word| word == "seal").expect("a word");
+        space.vectors.row(seal).iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt()
+    };
+    let own = written(&kernel);
+    assert_eq!(own[1], format!("{:.3}", length(&kernel)));
+    assert_eq!(standings(&kernel), [Standing::Current; 4]);
+
+    for change in [
+        InterventionCommand::SetHead { head: 0, setting: HeadSetting::Off },
+        InterventionCommand::SetTemperature(Some(0.3)),
+    ] {
+        kernel.apply(Command::Interventions(change));
+        kernel.settle();
+        assert_eq!((written(&kernel), standings(&kernel)), (own.clone(), vec![Standing::Current; 4]));
+        kernel.apply(Command::Undo);
+        kernel.settle();
+    }
+
+    let retrained = Recipe { seed: Some(9), ..Recipe::default() };
+    kernel.apply(Command::Retrain(Box::new(retrained)));
+    kernel.settle();
+    let now = written(&kernel);
+    assert_eq!(now[1], format!("{:.3} (retrained)", length(&kernel)), "the plot runs by itself");
+    assert!(now[0].ends_with(" (retrained)") && now[0] != own[0], "{now:?}");
+    assert_eq!(now[2], format!("{} (older result)", own[2]), "the learner's cell waits");
+    assert!(words(&kernel)[2].notes[0].contains("The cell code has not run"), "{:?}", words(&kernel)[2]);
+    assert_eq!(now[3], "3");
+    assert!(kernel.snapshot().notebook.cells[2].is_stale());
+    kernel.apply(Command::Notebook(NotebookCommand::RunAll));
+    kernel.settle();
+    assert_eq!(written(&kernel)[2], format!("{:.3} (retrained)", 2.0 * length(&kernel)));
+
+    kernel.apply(Command::Retrain(Box::default()));
+    kernel.settle();
+    let back = written(&kernel);
+    assert_eq!(back[..2], own[..2], "the lesson's own again");
+    assert!(back[2].ends_with(" (older result)"), "{back:?}");
+    kernel.apply(Command::Notebook(NotebookCommand::RunAll));
+    kernel.settle();
+    assert_eq!((written(&kernel), standings(&kernel)), (own, vec![Standing::Current; 4]));
 }
 
 #[test]

@@ -9,9 +9,11 @@ use crate::kernel::notebook::dependencies::Versions;
 use crate::kernel::notebook::execution::LiveModel;
 use crate::kernel::notebook::live::{Live, LiveName, live_names};
 use crate::kernel::notebook::live_text::SpokenModel;
-use crate::kernel::scene::interventions::check_temperature;
+use crate::kernel::scene::interventions::{are_none, check_temperature};
 use crate::kernel::scene::sentence::{Sentence, SentenceFrame};
+use crate::kernel::training::stop::Stopped;
 use crate::lesson::Lesson;
+use crate::numerics::Matrix;
 use crate::numerics::model::activations::Interventions;
 use crate::numerics::params::Parameters;
 use crate::quantity::Quantity;
@@ -25,6 +27,7 @@ pub struct Watch {
 
 /// The state at the last look; held, so that nothing new can stand at its address.
 struct Seen {
+    vectors: Arc<Matrix<f32>>,
     parameters: Arc<Parameters<f32>>,
     interventions: Arc<Interventions<f32>>,
     sentence: Sentence,
@@ -44,15 +47,19 @@ impl Watch {
         let parameters = ready.training.model().live();
         let interventions = ready.scene.interventions();
         let sentence = ready.scene.sentence();
-        let (is_same_model, is_same_pass) = self.seen.as_ref().map_or((false, false), |seen| {
-            let is_same_model = Arc::ptr_eq(&seen.parameters, parameters);
+        let vectors = &ready.space.vectors;
+        let (is_same_space, is_same_model, is_same_pass) = self.seen.as_ref().map_or((false, false, false), |seen| {
+            let is_same_space = Arc::ptr_eq(&seen.vectors, vectors);
+            let is_same_model = is_same_space && Arc::ptr_eq(&seen.parameters, parameters);
             let is_same_rest = Arc::ptr_eq(&seen.interventions, interventions) && seen.sentence == *sentence;
-            (is_same_model, is_same_model && is_same_rest)
+            (is_same_space, is_same_model, is_same_model && is_same_rest)
         });
+        self.versions.space += u64::from(!is_same_space);
         self.versions.parameters += u64::from(!is_same_model);
         self.versions.forward += u64::from(!is_same_pass);
         if !is_same_pass {
             self.seen = Some(Seen {
+                vectors: vectors.clone(),
                 parameters: parameters.clone(),
                 interventions: interventions.clone(),
                 sentence: sentence.clone(),
@@ -109,6 +116,13 @@ impl SpokenModel for LessonModel {
         let sentence = Sentence::of_lesson(&self.origin.lesson, &self.words, sentence)?;
         let (frame, interventions) = self.scene.beside(sentence);
         Some(of_frame(self, &frame, self.training.model().live(), &Arc::new(interventions)))
+    }
+
+    fn is_as_given(&self) -> bool {
+        let (training, model) = (&self.training, self.training.model());
+        let is_at_its_end = matches!(training.stopped(), Some(Stopped::LastStep | Stopped::Rule(_)));
+        let is_trained = is_at_its_end && model.replay().is_none() && model.run.changes().iter().next().is_none();
+        is_trained && self.origin.recipe.is_default() && !model.is_edited() && are_none(self.scene.interventions())
     }
 
     fn first_head(&self, block: usize) -> usize {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::code::{Fault, Names, names};
 use crate::kernel::notebook::dependencies::Source;
-use crate::kernel::notebook::document::DocumentCell;
+use crate::kernel::notebook::document::{CellId, DocumentCell};
 use crate::kernel::notebook::live_values::{LiveTextSnapshot, LiveValues};
 use crate::lesson::live_text::LiveText;
 
@@ -46,8 +46,12 @@ impl CellTexts {
         Some(Self { cell: cell.clone(), reads: reads.collect(), expressions, evaluated: None })
     }
 
-    pub fn shown(&self, is_stale: bool) -> LiveTextSnapshot {
-        LiveTextSnapshot { values: self.evaluated.as_ref().map(|evaluated| evaluated.values.clone()), is_stale }
+    /// The values, some of which may be of cells that are stale.
+    pub fn shown(&self, is_stale: bool, stale_cells: &BTreeSet<&CellId>) -> LiveTextSnapshot {
+        let values = self.evaluated.as_ref().map(|evaluated| evaluated.values.clone());
+        let read = values.iter().flat_map(|values| &values.values).flat_map(|value| &value.cells);
+        let stale_cells: BTreeSet<CellId> = read.filter(|cell| stale_cells.contains(cell)).cloned().collect();
+        LiveTextSnapshot { values, is_stale, stale_cells }
     }
 
     pub fn is_of(&self, cell: &Arc<DocumentCell>) -> bool {

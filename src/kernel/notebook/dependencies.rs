@@ -15,16 +15,27 @@ pub enum Source {
     /// A function of the language, or nothing.
     Language,
     /// A live tensor, at this version of what it follows.
-    Live { version: u64 },
+    Live { follows: Follows, version: u64 },
     /// A run of a cell above, by its serial number.
     Run(CellId, u64),
     /// A slider above and the bits of its value.
     Slider(CellId, u64),
 }
 
+impl Source {
+    /// The cell whose run it is.
+    pub fn cell(&self) -> Option<&CellId> {
+        match self {
+            Self::Run(cell, _) => Some(cell),
+            Self::Language | Self::Live { .. } | Self::Slider(..) => None,
+        }
+    }
+}
+
 /// Versions of the model: they grow when it changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Versions {
+    pub space: u64,
     pub parameters: u64,
     pub forward: u64,
 }
@@ -33,6 +44,7 @@ impl Versions {
     fn of(self, follows: Follows) -> u64 {
         match follows {
             Follows::Nothing => 0,
+            Follows::Space => self.space,
             Follows::Parameters => self.parameters,
             Follows::Forward => self.forward,
         }
@@ -41,13 +53,14 @@ impl Versions {
 
 /// The names in sight at one place of the notebook, from the top down.
 pub struct NamesInScope<'a> {
-    live: BTreeMap<&'a str, u64>,
+    live: BTreeMap<&'a str, Source>,
     above: BTreeMap<&'a str, Source>,
 }
 
 impl<'a> NamesInScope<'a> {
     pub fn new(live: &'a [LiveName], versions: Versions) -> Self {
-        let live = live.iter().map(|live| (live.name.as_str(), versions.of(live.tensor.follows()))).collect();
+        let source = |follows| Source::Live { follows, version: versions.of(follows) };
+        let live = live.iter().map(|live| (live.name.as_str(), source(live.tensor.follows()))).collect();
         Self { live, above: BTreeMap::new() }
     }
 
@@ -56,7 +69,7 @@ impl<'a> NamesInScope<'a> {
         if let Some(source) = self.above.get(name).filter(|_| !is_clean) {
             return source.clone();
         }
-        self.live.get(name).map_or(Source::Language, |&version| Source::Live { version })
+        self.live.get(name).cloned().unwrap_or(Source::Language)
     }
 
     /// Adds what a cell hands on, and says which of its names hides that of a cell above.
@@ -82,6 +95,12 @@ pub struct Standing<'a> {
     pub shadows: Option<&'a str>,
     /// A run now would read what the last one read. It may be stale all the same: by what it read, which is stale.
     pub is_up_to_date: bool,
+}
+
+/// Cells whose results no longer follow from what they read.
+pub fn stale_cells<'a>(document: &'a Document, standings: &[Standing<'_>]) -> BTreeSet<&'a CellId> {
+    let all = document.cells.iter().zip(standings);
+    all.filter(|(_, standing)| standing.status == CellStatus::Stale).map(|(cell, _)| &cell.id).collect()
 }
 
 /// For each cell, in order, whether its result still follows from what it read.

@@ -36,6 +36,9 @@ pub struct LiveTensor {
 pub enum Follows {
     #[default]
     Nothing,
+    /// The static vectors, which a retraining replaces.
+    Space,
+    /// The static vectors and the parameters.
     Parameters,
     /// Parameters, the sentence and the interventions.
     Forward,
@@ -44,7 +47,7 @@ pub enum Follows {
 impl LiveTensor {
     pub fn follows(self) -> Follows {
         match self.quantity {
-            Quantity::Static => Follows::Nothing,
+            Quantity::Static => Follows::Space,
             Quantity::Parameter(_) => Follows::Parameters,
             _ => Follows::Forward,
         }

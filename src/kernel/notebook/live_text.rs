@@ -13,7 +13,7 @@ use crate::code::budget::{Allowance, TEXT_TIME_MAX};
 use crate::code::{Axis, Fault, Names, Scope, Value, values};
 use crate::kernel::notebook::Notebook;
 use crate::kernel::notebook::cell_texts::{CellTexts, Evaluated};
-use crate::kernel::notebook::dependencies::{NamesInScope, Source};
+use crate::kernel::notebook::dependencies::{NamesInScope, Source, stale_cells};
 use crate::kernel::notebook::document::{CellId, Document, DocumentCell};
 use crate::kernel::notebook::live::{Follows, Live, LiveName};
 use crate::kernel::notebook::live_values::{LiveValue, LiveValues};
@@ -31,6 +31,8 @@ pub trait SpokenModel {
     fn live(&self) -> Live;
     /// The tensors of one of the lesson's sentences.
     fn live_of(&self, sentence: usize) -> Option<Live>;
+    /// Nobody changed it: it is trained to its end, by the lesson's own numbers.
+    fn is_as_given(&self) -> bool;
     /// The first head of a block, counted over all of them.
     fn first_head(&self, block: usize) -> usize;
 }
@@ -131,6 +133,10 @@ impl Notebook {
             evaluate(&again, &live, true);
         }
 
+        let standings = self.standings();
+        let stale_cells = stale_cells(&self.document, &standings);
+        let before = texts.evaluated.as_ref().map(|evaluated| &*evaluated.values);
+        let is_as_given = model.is_as_given();
         let value = |(i, (source, names)): (usize, &(Arc<str>, Result<Names, Fault>))| {
             let (value, is_elsewhere) =
                 found.remove(&i).unwrap_or_else(|| (Err(Fault::new("there is no such sentence")), false));
@@ -138,14 +144,23 @@ impl Notebook {
             let reads = names.as_ref().map(|names| &names.reads).ok();
             let tensors: Vec<&LiveName> =
                 self.live.iter().filter(|live| reads.is_some_and(|r| r.contains(&live.name))).collect();
-            let is_variable = reads.is_some_and(|reads| reads.iter().any(|name| from_cells.contains(&**name)));
-            let follows = tensors.iter().map(|live| live.tensor.follows()).max().unwrap_or(Follows::Nothing);
+            let read = sources.iter().filter(|(name, _)| reads.is_some_and(|reads| reads.contains(name)));
+            let follows = self.followed_by(read.clone());
+            let cells: Vec<CellId> = read.filter_map(|(_, source)| source.cell().cloned()).collect();
+            let is_spoken_of = is_elsewhere || on_stage == Some(speaks_of) || follows < Follows::Forward;
+            let is_own = is_as_given && is_spoken_of && !cells.iter().any(|cell| stale_cells.contains(cell));
+            let own = match &value {
+                Ok(value) if is_own => Some(value.clone()),
+                _ => before.and_then(|before| before.of(source)?.own.clone()),
+            };
             LiveValue {
+                own,
+                cells,
                 entry: value.is_ok().then(|| self.entry(source, &from_cells, model)).flatten(),
                 source: source.clone(),
                 value,
                 tensors: tensors.iter().map(|live| live.name.clone()).collect(),
-                follows: if is_variable { Follows::Forward } else { follows },
+                follows,
                 is_elsewhere,
             }
         };

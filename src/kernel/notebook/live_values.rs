@@ -1,8 +1,10 @@
 //! The values of the expressions in the texts of a cell, as viewers see them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::code::{Fault, Value};
+use crate::kernel::notebook::document::CellId;
 use crate::kernel::notebook::live::Follows;
 use crate::quantity::Entry;
 
@@ -18,9 +20,13 @@ pub struct LiveValues {
 pub struct LiveValue {
     pub source: Arc<str>,
     pub value: Result<Value, Fault>,
+    /// The value in the model as the lesson has it, once it was evaluated there.
+    pub own: Option<Value>,
     /// Live tensors that it reads.
     pub tensors: Vec<String>,
-    /// The most that it depends on; variables may hold anything.
+    /// Cells above whose names it reads.
+    pub cells: Vec<CellId>,
+    /// The most that it depends on, through those cells too.
     pub follows: Follows,
     /// The number, where the expression is one entry of a live tensor.
     pub entry: Option<Entry>,
@@ -46,12 +52,14 @@ pub struct LiveTextSnapshot {
     pub values: Option<Arc<LiveValues>>,
     /// Something that they read has changed since.
     pub is_stale: bool,
+    /// Cells that they read whose own results are stale.
+    pub stale_cells: BTreeSet<CellId>,
 }
 
 impl LiveTextSnapshot {
     /// Found without looking into the values.
     pub fn is_same(&self, other: &Self) -> bool {
-        self.is_stale == other.is_stale
+        (self.is_stale, &self.stale_cells) == (other.is_stale, &other.stale_cells)
             && self.values.as_ref().map(Arc::as_ptr) == other.values.as_ref().map(Arc::as_ptr)
     }
 }

@@ -33,9 +33,9 @@ pub use document::{CellId, Document};
 pub use editing::{Changed, EditDrag};
 
 use crate::kernel::notebook::cell_texts::CellTexts;
-use crate::kernel::notebook::dependencies::{NamesInScope, Source, Standing, Versions, standings};
+use crate::kernel::notebook::dependencies::{NamesInScope, Source, Standing, Versions, stale_cells, standings};
 use crate::kernel::notebook::document::{Answer, DocumentCell};
-use crate::kernel::notebook::live::LiveName;
+use crate::kernel::notebook::live::{Follows, LiveName};
 use crate::kernel::notebook::merge::{Merged, merge};
 use crate::kernel::notebook::runs::{Analysis, CellRun, Outcome};
 use crate::kernel::notebook::saved::SavedNotebook;
@@ -95,7 +95,7 @@ impl SliderMove {
         match (self, source) {
             (_, Source::Run(cell, _)) => dependent.contains(cell),
             (Self::Variable(slider), Source::Slider(cell, _)) => slider == cell,
-            (Self::Model, Source::Live { version }) => *version > 0,
+            (Self::Model, Source::Live { follows, .. }) => *follows >= Follows::Parameters,
             _ => false,
         }
     }
@@ -295,7 +295,7 @@ impl Notebook {
         let Some(analysis) = self.analyses.get(id) else { return };
         let text = analysis.text.clone();
         let names = analysis.names.as_ref().map(|names| names.clone()).unwrap_or_default();
-        let reads = {
+        let reads: Vec<(String, Source)> = {
             let mut sight = NamesInScope::new(&self.live, versions);
             let mut is_clean = false;
             for cell in &self.document.cells {
@@ -339,6 +339,7 @@ impl Notebook {
         };
         let run = CellRun {
             serial: self.runs_done,
+            follows: self.followed_by(&reads),
             reads,
             defined: outcome.defined,
             functions: outcome.functions,
@@ -355,6 +356,16 @@ impl Notebook {
             || names.is_some_and(|names| self.live.iter().any(|known| names.reads.contains(&known.name)))
     }
 
+    /// The most that names from these sources follow, those that cells make too.
+    fn followed_by<'a>(&self, sources: impl IntoIterator<Item = &'a (String, Source)>) -> Follows {
+        let follows = |(_, source): &(String, Source)| match source {
+            Source::Live { follows, .. } => *follows,
+            Source::Run(cell, _) => self.runs.get(cell).map_or(Follows::Forward, |run| run.follows),
+            Source::Language | Source::Slider(..) => Follows::Nothing,
+        };
+        sources.into_iter().map(follows).max().unwrap_or_default()
+    }
+
     /// The present state for viewers.
     pub fn snapshot(&self) -> Arc<NotebookSnapshot> {
         self.view.get_or_init(|| Arc::new(self.view())).clone()
@@ -363,6 +374,8 @@ impl Notebook {
     fn view(&self) -> NotebookSnapshot {
         let waiting: BTreeSet<&CellId> = self.waiting.iter().collect();
         let stale_texts = self.stale_texts();
+        let standings = self.standings();
+        let stale_cells = stale_cells(&self.document, &standings);
         let cell = |(cell, Standing { status, shadows, .. }): (&Arc<DocumentCell>, Standing<'_>)| CellSnapshot {
             cell: cell.clone(),
             status: if waiting.contains(&cell.id) { CellStatus::Waiting } else { status },
@@ -370,10 +383,10 @@ impl Notebook {
             mistake: self.analyses.get(&cell.id).and_then(|analysis| analysis.names.clone().err()),
             reads_model: self.reads_model(&cell.id),
             shadows: shadows.map(Arc::from),
-            live: self.texts.get(&cell.id).map(|texts| texts.shown(stale_texts.contains(&cell.id))),
+            live: self.texts.get(&cell.id).map(|texts| texts.shown(stale_texts.contains(&cell.id), &stale_cells)),
         };
         NotebookSnapshot {
-            cells: self.document.cells.iter().zip(self.standings()).map(cell).collect(),
+            cells: self.document.cells.iter().zip(standings).map(cell).collect(),
             auto_run: self.document.auto_run,
             live: self.live.iter().map(live_name).collect(),
             closed_gate: self.document.first_closed_gate(),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::code::{Fault, Functions, Names, Output, Variable, names};
 use crate::kernel::notebook::dependencies::Source;
+use crate::kernel::notebook::live::Follows;
 use crate::kernel::notebook::snapshot::{RunSnapshot, Verdict};
 
 /// The names of a text, found once for each text.
@@ -32,6 +33,8 @@ pub struct CellRun {
     pub serial: u64,
     /// Each name that it read, with where it came from.
     pub reads: Vec<(String, Source)>,
+    /// The most that its result depends on, through the cells that it reads too.
+    pub follows: Follows,
     pub defined: Vec<Variable>,
     pub functions: Functions,
     pub shown: Arc<RunSnapshot>,
@@ -43,7 +46,8 @@ impl CellRun {
     /// One of an earlier session: nothing is left of it but what it showed.
     pub fn from_before(shown: Arc<RunSnapshot>) -> Self {
         let bytes = shown.outputs.iter().map(Output::size).sum();
-        Self { serial: 0, reads: Vec::new(), defined: Vec::new(), functions: Functions::default(), shown, bytes }
+        let (reads, defined, functions) = (Vec::new(), Vec::new(), Functions::default());
+        Self { serial: 0, reads, follows: Follows::Forward, defined, functions, shown, bytes }
     }
 
     /// Names that the cells below see.

@@ -242,11 +242,12 @@ fn paint_legend(
 ) {
     let groups = model.groups.iter().enumerate().map(|(group, name)| (Mark::Disc(palette.group(group)), name.as_str()));
     let ink = palette.ink_soft;
+    let unedited = format!("as {}", model.origin);
     let ring = |shown: bool, mark, text| shown.then_some((mark, text));
     let turned = model.tokens.iter().any(|token| token.end != token.trained_end);
     let rings = [
         ring(!model.tokens.is_empty() || model.sense_word.is_some(), Mark::Ring(ink), "static place"),
-        ring(turned, Mark::Broken(ink, DASHES), "as trained"),
+        ring(turned, Mark::Broken(ink, DASHES), &unedited),
         ring(old_ghosts && !model.ghosts.is_empty(), Mark::Broken(ink, DOTS), "before retraining"),
     ];
     let mut at = rect.left_top();

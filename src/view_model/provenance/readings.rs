@@ -19,16 +19,26 @@ impl Reader<'_> {
         let start = self.model.start.entry(tensor, row, col)?;
         let steps = self.model.training.step_shown();
         let is_read = self.model.pretrained.is_some();
-        let mut others = if is_read { Vec::new() } else { vec![constant("before training", start)] };
+        let is_given = self.model.made_of.model.weights.iter().any(|(given, _)| *given == tensor);
+        let is_trained = self.model.weights_origin() == "trained";
+        let mut others = if is_read || !is_trained { Vec::new() } else { vec![constant("before training", start)] };
         if value != trained {
-            let name = if is_read { "in the file" } else { "as training left it" };
+            let name = match (is_read, is_trained) {
+                (true, _) => "in the file",
+                (_, true) => "as training left it",
+                (_, false) => "before your change",
+            };
             others.insert(0, constant(name, trained));
         }
         let origin = self.model.pretrained.as_ref().map(|model| model.entry(tensor, row, col));
         let note = match (value == trained, steps) {
             (false, _) if origin.is_some() => "You changed this weight. The model's file has another value.".to_owned(),
             (true, _) if origin.is_some() => "It was read from the model's file.".to_owned(),
+            (false, _) if !is_trained => "You changed this weight.".to_owned(),
             (false, _) => "You changed this weight. Training left another value.".to_owned(),
+            (true, 0) if is_given && is_trained => "Training has not begun: the lesson gives it this value.".to_owned(),
+            (true, 0) if is_given => "The lesson gives it.".to_owned(),
+            (true, 0) if !is_trained => "Nothing trains it: it is as the seed drew it.".to_owned(),
             (true, 0) => "Training has not begun: it is as the seed drew it.".to_owned(),
             (true, steps) => format!("Training brought it to this value in {steps} steps."),
         };

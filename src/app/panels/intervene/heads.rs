@@ -166,7 +166,7 @@ fn gain_ui(ui: &mut Ui, head: &HeadRow) -> Option<Command> {
         let slider = Slider::new(&mut gain, 0.0..=GAIN_MAX).show_value(false).step_by(GAIN_STEP);
         let slider = ui.add_enabled(head.gain.is_some(), slider);
         slider.widget_info(|| egui::WidgetInfo::slider(head.gain.is_some(), f64::from(before), &name));
-        let tip = "Gain of this head's output: 0 is off, 1 as trained; double-click: 1";
+        let tip = "Gain of this head's output: 0 is off, 1 leaves it as it is; double-click: 1";
         let slider = hint(slider, tip).on_disabled_hover_text("No gain while the head is uniform or frozen");
         if slider.double_clicked() {
             gain = 1.0;

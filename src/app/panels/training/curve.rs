@@ -1,7 +1,7 @@
 //! The curve of a training: loss or gradient norms by step, with a cursor that looks back.
 
-use egui::{ComboBox, EventFilter, Key, Modifiers, Response, Ui, WidgetInfo, WidgetType};
-use egui_plot::{GridMark, HLine, Line, LineStyle, PlotPoint, PlotPoints, VLine};
+use egui::{Align2, ComboBox, EventFilter, Key, Modifiers, Response, RichText, Ui, WidgetInfo, WidgetType};
+use egui_plot::{GridMark, HLine, Line, LineStyle, PlotPoint, PlotPoints, Text, VLine};
 
 use crate::app::theme::{Palette, size};
 use crate::kernel::command::{Command, TrainingCommand};
@@ -13,6 +13,9 @@ use crate::app::widgets::curve::{curve_plot, tick_text};
 
 /// With Shift an arrow key looks so many steps further.
 pub const FAR_STEPS: usize = 10;
+
+/// Name of the line at the loss of a model that guesses.
+const GUESS: &str = "a random guess";
 
 /// Quantity that the curve shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,8 +62,9 @@ impl CurveUiState {
             return;
         }
         let scaled = |x: f32| if scale { f64::from(x).log10() } else { f64::from(x) };
+        // A step's own record, of its batch before the update, as the line above the curve has it.
         let points =
-            log.steps().enumerate().map(|(step, record)| PlotPoint::new(step as f64, scaled(curve.of(&record))));
+            log.steps().zip(1..).map(|(record, step)| PlotPoint::new(f64::from(step), scaled(curve.of(&record))));
         // A norm of 0 has no logarithm.
         self.points = points.filter(|point| point.y.is_finite()).collect();
         self.points_of = Some((log.clone(), scale, curve));
@@ -84,8 +88,11 @@ pub fn curve_ui(ui: &mut Ui, model: &TrainingModel, state: &mut CurveUiState, he
         .y_axis_formatter(move |mark, _| loss_text(mark, log))
         .show(ui, |plot| {
             if let Some(chance) = chance {
-                let line = HLine::new("a guess", chance).color(palette.ink_faint);
+                let line = HLine::new(GUESS, chance).color(palette.ink_faint);
                 plot.hline(line.style(LineStyle::dashed_loose()));
+                let name = RichText::new(GUESS).size(size::SMALL).color(palette.ink_soft);
+                let at = PlotPoint::new(model.steps as f64, chance);
+                plot.text(Text::new(GUESS, at, name).anchor(Align2::RIGHT_BOTTOM));
             }
             plot.line(Line::new("curve", PlotPoints::Borrowed(&state.points)).color(palette.accent).width(size::CURVE));
             if model.step > 0 {
@@ -113,7 +120,7 @@ fn chooser_ui(ui: &mut Ui, model: &TrainingModel, state: &mut CurveUiState) {
                 }
             });
         chooser.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, "Curve"));
-        let tip = "Loss in nats, the dashed line a guess; or the L2 norm of the gradient, of all tensors or of one";
+        let tip = "Loss in nats, with a line at that of a random guess; or the L2 norm of the gradient, of all tensors or of one";
         chooser.response.on_hover_text(tip);
         checkbox_ui(ui, &mut state.log, "log").on_hover_text("Logarithmic scale");
         ui.weak("drag to look back")
@@ -142,8 +149,8 @@ fn look_along(
         let step = at(pointer.x);
         let value = state.points.iter().find(|point| point.x == step as f64);
         let value = value.map(|point| if state.log { 10f64.powf(point.y) } else { point.y });
-        let value = value.map_or("the latest".to_owned(), |value| format!("{value:.4}"));
-        response.clone().on_hover_text_at_pointer(format!("step {step}: {value}"));
+        let said = value.map_or("before the first update".to_owned(), |value| format!("{value:.4}"));
+        response.clone().on_hover_text_at_pointer(format!("step {step}: {said}"));
     }
     if response.has_focus() {
         let arrows = EventFilter { horizontal_arrows: true, ..EventFilter::default() };

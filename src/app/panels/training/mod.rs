@@ -126,7 +126,8 @@ fn progress_ui(ui: &mut Ui, model: &TrainingModel, palette: &Palette) {
             |step| step.checked_sub(1).and_then(|last| model.log.losses().nth(last)),
         );
         if let Some(loss) = shown {
-            ui.monospace(format!("loss {loss:.4}")).on_hover_text("Mean cross-entropy of the last step, in nats");
+            ui.monospace(format!("loss {loss:.4}"))
+                .on_hover_text("Mean cross-entropy of this step's batch before its update, in nats");
         }
         let ink = if model.stage == TrainingStage::Diverged { palette.error } else { palette.ink_soft };
         // A look back has a line of its own.

@@ -153,19 +153,19 @@ fn resets_ui(ui: &mut Ui, model: &WeightsModel, tensor: &TensorModel, state: &mu
                 "entry",
                 entry_turned,
                 Command::Weights(WeightCommand::Reset { tensor: tensor.id, row, col }),
-                format!("{symbol}[{row},{col}] as trained"),
+                format!("{symbol}[{row},{col}] as {}", model.origin),
             ),
             (
                 "matrix",
                 turned(tensor),
                 Command::Weights(WeightCommand::ResetTensor(tensor.id)),
-                format!("{symbol} as trained"),
+                format!("{symbol} as {}", model.origin),
             ),
             (
                 "all",
                 model.tensors.iter().any(turned),
                 Command::Weights(WeightCommand::ResetAll),
-                "Every tensor as trained".to_owned(),
+                format!("Every tensor as {}", model.origin),
             ),
         ];
         for (name, enabled, reset, tip) in resets {
@@ -180,7 +180,7 @@ fn resets_ui(ui: &mut Ui, model: &WeightsModel, tensor: &TensorModel, state: &mu
     command
 }
 
-/// The selected entry: slider, number, and where training left it.
+/// The selected entry: slider, number, and what it was before edits.
 fn entry_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize), view: &mut PanelView) -> Option<Command> {
     if tensor.entries() == 0 {
         return None;
@@ -192,7 +192,7 @@ fn entry_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize), view:
         number_ui(ui, name, Entry::parameter(tensor.id, row, col), view.trail);
         command = value_ui(ui, tensor, row, col);
         if ui.available_width() > WITH_TRAINED {
-            ui.weak(format!("trained {:.DECIMALS$}", tensor.trained_value(row, col)));
+            ui.weak(format!("{} {:.DECIMALS$}", tensor.origin, tensor.trained_value(row, col)));
         }
     });
     command
@@ -351,7 +351,7 @@ fn entry_tip_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize), p
     if let Some(meaning) = tensor.entry_meaning(row, col) {
         ui.weak(meaning);
     }
-    ui.weak(format!("trained {:.4}", tensor.trained_value(row, col)));
+    ui.weak(format!("{} {:.4}", tensor.origin, tensor.trained_value(row, col)));
     if let Some(differences) = tensor.difference_row(row) {
         ui.weak(format!("difference {:+.4}", differences[col]));
     }

@@ -97,7 +97,7 @@ fn compare_ui(ui: &mut Ui, model: &WeightsModel, state: &mut ToolsUiState) -> Op
     let said = model.comparison.as_ref().map_or("compare", |comparison| &comparison.name);
     let chooser = ComboBox::from_id_salt("compare").width(WIDTH).selected_text(said).show_ui(ui, |ui| {
         ui.selectable_value(&mut wanted, None, "with nothing");
-        ui.selectable_value(&mut wanted, Some(Reference::Trained), "as trained");
+        ui.selectable_value(&mut wanted, Some(Reference::Trained), format!("as {}", model.origin));
         ui.selectable_value(&mut wanted, Some(Reference::Start), "at the start");
         let is_step = matches!(wanted, Some(Reference::Step(_)));
         if ui.selectable_label(is_step, "after a step …").clicked() && !is_step {

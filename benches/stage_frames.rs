@@ -7,6 +7,7 @@
 //! picking, and `pass of an orbit` the same where the camera turns. The last line is `orbit` again, while apple is
 //! trained from scratch over and over on the kernel's thread.
 
+use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -58,18 +59,19 @@ fn scene(count: usize) -> StageModel {
         text: format!("word{index}"),
         group: (index < GROUPED).then_some(index % 4),
         at: point(),
-        in_sentence: false,
     };
     StageModel {
         about: String::new(),
         is_of_words: false,
         hides_table: false,
-        words: (0..count).map(word).collect(),
+        words: (0..count).map(word).collect::<Vec<_>>().into(),
+        in_sentence: BTreeSet::new(),
         tokens: Vec::new(),
         second: Vec::new(),
         sense_word: None,
         shared: Vec::new(),
         ghosts: Vec::new(),
+        origin: "trained",
         note: None,
         groups: ["a", "b", "c", "d"].map(str::to_owned).to_vec(),
         axes: ["PC1", "PC2", "PC3"].map(|name| AxisLabel { name: name.to_owned(), ends: None }).to_vec(),

@@ -17,7 +17,8 @@ pub fn stage(from: &StageModel, to: &StageModel, share: f32) -> StageModel {
         None => word.clone(),
     };
     StageModel {
-        words: to.words.iter().enumerate().map(word).collect(),
+        words: to.words.iter().enumerate().map(word).collect::<Vec<_>>().into(),
+        in_sentence: to.in_sentence.clone(),
         tokens: tokens(&from.tokens, &to.tokens, share),
         second: tokens(&from.second, &to.second, share),
         sense_word: to.sense_word.clone(),

@@ -1,5 +1,7 @@
 //! Names of a head, and of its rows and columns.
 
+use std::sync::Arc;
+
 use crate::kernel::data::token::token_labels;
 use crate::kernel::snapshot::ModelSnapshot;
 use crate::numerics::attention::AttentionConfig;
@@ -72,6 +74,24 @@ impl<'a> HeadLabels<'a> {
     /// Its keys are words of the source.
     pub fn keys_are_source(&self, head: usize) -> bool {
         self.is_of_source(head) || self.architecture.head(head).1.attends_to_source()
+    }
+
+    /// The first head whose queries are words of the sentence.
+    pub fn first_of_sentence(&self) -> usize {
+        let heads = self.architecture.heads();
+        (0..heads).find(|head| !self.is_of_source(*head)).unwrap_or(heads)
+    }
+
+    /// As [`Self::keys`], the same for all heads that look at the same words.
+    pub fn shared_keys(&self) -> impl Fn(usize) -> Arc<[String]> + use<'a> {
+        let (tokens, source): (Arc<[String]>, Arc<[String]>) =
+            (self.tokens.as_slice().into(), self.source.as_slice().into());
+        let first = self.first_of_sentence();
+        let architecture = self.architecture;
+        move |head| {
+            let of_source = head < first || architecture.head(head).1.attends_to_source();
+            if of_source { source.clone() } else { tokens.clone() }
+        }
     }
 
     pub fn keys(&self, head: usize) -> &[String] {

@@ -36,7 +36,7 @@ pub struct HeadRow {
     /// Its place in the tensors, in words.
     pub place: String,
     /// Labels of what it looks at.
-    pub keys: Vec<String>,
+    pub keys: Arc<[String]>,
     /// Length of the head's contribution to each token, `‖Σ_j α_ij (x_j W_V + b_V) W_O‖`; empty for a
     /// head of the source, which adds nothing to tokens.
     pub move_length: Vec<f32>,
@@ -57,7 +57,7 @@ impl HeadsModel {
         let model = snapshot.model.as_ref()?;
         let sentence = &model.sentence;
         let labels = HeadLabels::of(model);
-        let count = model.architecture.heads();
+        let (count, keys) = (model.architecture.heads(), labels.shared_keys());
         let solo = count > 1 && (0..count).filter(|head| model.is_enabled(*head)).count() == 1;
         let heads = sentence
             .activations
@@ -76,7 +76,7 @@ impl HeadsModel {
                     gain: gain(&model.interventions.heads[head]),
                     solo: solo && enabled,
                     place: labels.place(head),
-                    keys: labels.keys(head).to_vec(),
+                    keys: keys(head),
                     key_columns: config.attention.key_columns(own),
                     value_columns: config.attention.value_columns(own),
                     move_length: sentence.contributions[block].head_lengths[own][..tokens].to_vec(),

@@ -54,6 +54,7 @@ pub mod variables;
 pub mod walk;
 pub mod weights;
 pub mod what_if;
+pub mod word_table;
 pub mod words;
 
 /// The words with a capital letter.

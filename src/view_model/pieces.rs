@@ -154,9 +154,7 @@ impl StageModel {
         // The static place of a piece is that of a word only where the piece is the whole word.
         let wholes = self.tokens.iter().filter(|token| token.pieces == 1 && !token.is_part).chain(&self.second);
         let wholes: BTreeSet<usize> = wholes.filter_map(|token| token.word).collect();
-        for (row, word) in self.words.iter_mut().enumerate() {
-            word.in_sentence &= wholes.contains(&row);
-        }
+        self.in_sentence.retain(|row| wholes.contains(row));
         self.is_of_words = true;
         self.shares = self.shares.by_words();
         self

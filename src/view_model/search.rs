@@ -1,6 +1,8 @@
 //! Which points of the stage are looked for, and how each of them is shown.
 
-use super::stage::{StageModel, TokenPoint, WordPoint};
+use std::collections::BTreeMap;
+
+use super::stage::{StageModel, TokenPoint};
 use crate::pattern;
 
 /// Text to search for; a blank one finds nothing.
@@ -50,8 +52,8 @@ impl Search {
 fn points(stage: &StageModel, matches: impl Fn(&str) -> bool) -> Vec<Hit> {
     let tokens = stage.tokens.iter().filter(|token| matches(&token.text)).map(|token| Hit::Token(token.position));
     // A word of the sentence is found where it is now.
-    let words = stage.words.iter().enumerate().filter(|(_, word)| !word.in_sentence && matches(&word.text));
-    tokens.chain(words.map(|(index, _)| Hit::Word(index))).collect()
+    let words = stage.words.iter().enumerate().filter(|(_, word)| matches(&word.text)).map(|(index, _)| index);
+    tokens.chain(words.filter(|index| !stage.is_in_sentence(*index)).map(Hit::Word)).collect()
 }
 
 /// How a point is shown.
@@ -83,37 +85,54 @@ pub struct Emphasis {
     pub found: Option<Found>,
     is_isolated: bool,
     tokens: Vec<Visibility>,
-    words: Vec<Visibility>,
+    words: ShownWords,
+}
+
+/// How the words of the vocabulary are shown: most of them alike, which need not be looked at one by one.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct ShownWords {
+    most: Visibility,
+    others: BTreeMap<usize, Visibility>,
+}
+
+impl ShownWords {
+    fn of(most: Visibility, words: impl Iterator<Item = usize>, show: impl Fn(usize) -> Visibility) -> Self {
+        let shown = words.map(|word| (word, show(word)));
+        Self { most, others: shown.filter(|(_, shown)| *shown != most).collect() }
+    }
 }
 
 impl Emphasis {
     pub fn of(stage: &StageModel, choice: Choice) -> Emphasis {
         let found = choice.search.find(stage);
-        let Some(show) = choice.rule() else {
-            return Emphasis { found, ..Emphasis::default() }.without_table(stage, choice.near);
+        let rule = choice.rule();
+        let show = |word: usize| {
+            let of_word = |rule: &Rule| {
+                let point = &stage.words[word];
+                rule(&point.text, point.group.is_some(), stage.is_in_sentence(word))
+            };
+            rule.as_ref().map_or(Visibility::Lit, of_word)
         };
-        let emphasis = Emphasis {
-            found,
-            is_isolated: choice.is_isolated,
-            tokens: stage.tokens.iter().map(|token| show(&token.text, token.group.is_some(), true)).collect(),
-            words: stage.words.iter().map(|word| show(&word.text, word.group.is_some(), word.in_sentence)).collect(),
+        let words = if stage.hides_table {
+            // The table of a pretrained model would bury the sentence: but for words that are found, or near.
+            let hits = found.iter().flatten().flatten();
+            let is_found = hits.filter_map(|hit| if let Hit::Word(word) = hit { Some(*word) } else { None });
+            let near = choice.near.iter().flat_map(|text| stage.words.find(text)).copied();
+            ShownWords::of(Visibility::Hidden, stage.in_sentence.iter().copied().chain(is_found).chain(near), show)
+        } else if rule.is_some() {
+            let most = if choice.is_isolated { Visibility::Hidden } else { Visibility::Faded };
+            ShownWords::of(most, 0..stage.words.len(), show)
+        } else {
+            ShownWords::default()
         };
-        emphasis.without_table(stage, choice.near)
-    }
-
-    /// Hides the table of a pretrained model, which would bury the sentence: but for words that are found, or near.
-    fn without_table(mut self, stage: &StageModel, near: &[&str]) -> Self {
-        if !stage.hides_table {
-            return self;
-        }
-        let is_searched = self.is_searched();
-        let shown = |(index, word): (usize, &WordPoint)| {
-            let is_found = is_searched && self.word(index) == Visibility::Lit;
-            let is_kept = is_found || word.in_sentence || near.contains(&word.text.as_str());
-            if is_kept { self.word(index) } else { Visibility::Hidden }
+        let (is_isolated, tokens) = match &rule {
+            Some(rule) => {
+                let tokens = stage.tokens.iter().map(|token| rule(&token.text, token.group.is_some(), true));
+                (choice.is_isolated, tokens.collect())
+            }
+            None => (false, Vec::new()),
         };
-        self.words = stage.words.iter().enumerate().map(shown).collect();
-        self
+        Emphasis { found, is_isolated, tokens, words }
     }
 
     /// The same for a step of a walk: what takes part in it is lit, and so are the words that have a group, among which
@@ -125,8 +144,13 @@ impl Emphasis {
         }
         let shown = |is_lit| if is_lit { Visibility::Lit } else { Visibility::Faded };
         self.tokens = (0..stage.tokens.len()).map(|position| shown(takes_part(position))).collect();
-        self.words = stage.words.iter().map(|word| shown(word.group.is_some() && !word.in_sentence)).collect();
-        self.without_table(stage, &[])
+        self.words = if stage.hides_table {
+            ShownWords::of(Visibility::Hidden, stage.in_sentence.iter().copied(), |_| Visibility::Faded)
+        } else {
+            let ends = stage.words.grouped().iter().copied().filter(|word| !stage.is_in_sentence(*word));
+            ShownWords::of(Visibility::Faded, ends, |_| Visibility::Lit)
+        };
+        self
     }
 
     /// Pieces for which the first one of their word stands are not seen.
@@ -145,12 +169,21 @@ impl Emphasis {
     }
 
     pub fn word(&self, index: usize) -> Visibility {
-        self.words.get(index).copied().unwrap_or_default()
+        self.words.others.get(&index).copied().unwrap_or(self.words.most)
+    }
+
+    /// The words that are not hidden, in the order of the vocabulary.
+    pub fn shown_words<'a>(&'a self, stage: &StageModel) -> Box<dyn Iterator<Item = usize> + 'a> {
+        let is_shown = |word: &usize| self.word(*word) != Visibility::Hidden;
+        match self.words.most {
+            Visibility::Hidden => Box::new(self.words.others.keys().copied()),
+            _ => Box::new((0..stage.words.len()).filter(is_shown)),
+        }
     }
 
     /// A word that was lit or found, where others were not.
     pub fn is_chosen(&self, word: usize) -> bool {
-        self.words.get(word) == Some(&Visibility::Lit)
+        self.words.most != Visibility::Lit && self.word(word) == Visibility::Lit
     }
 
     /// Some points may be hidden.
@@ -207,8 +240,7 @@ mod tests {
     use crate::view_model::stage::{StageModel, TokenPoint, WordPoint};
 
     fn stage() -> StageModel {
-        let word =
-            |text: &str, in_sentence| WordPoint { text: text.to_owned(), group: None, at: [0.0; 3], in_sentence };
+        let word = |text: &str| WordPoint { text: text.to_owned(), group: None, at: [0.0; 3] };
         let token = |position, text: &str| TokenPoint {
             text: text.to_owned(),
             position,
@@ -231,12 +263,14 @@ mod tests {
             about: String::new(),
             is_of_words: false,
             hides_table: false,
-            words: vec![word("bank", true), word("Banker", false), word("river", true), word("Ärger", false)],
+            words: ["bank", "Banker", "river", "Ärger"].map(word).to_vec().into(),
+            in_sentence: [0, 2].into(),
             tokens: vec![token(0, "bank"), token(1, "river"), token(2, "bank")],
             second: Vec::new(),
             sense_word: None,
             shared: Vec::new(),
             ghosts: Vec::new(),
+            origin: "trained",
             note: None,
             groups: Vec::new(),
             axes: Vec::new(),
@@ -251,7 +285,9 @@ mod tests {
         let mut stage = stage();
         let other = stage.words[3].clone();
         const WORDS: usize = 700;
-        stage.words.resize(WORDS + 1, other);
+        let mut words = stage.words.to_vec();
+        words.resize(WORDS + 1, other);
+        stage.words = words.into();
         stage.hides_table = true;
         let shown = |text: &str, near: &[&str]| {
             let search = search(text, false);
@@ -331,7 +367,9 @@ mod tests {
     #[test]
     fn a_group_stays_bright_beside_the_words_that_a_cell_lights() {
         let mut stage = stage();
-        stage.words[1].group = Some(0);
+        let mut words = stage.words.to_vec();
+        words[1].group = Some(0);
+        stage.words = words.into();
         let lit = ["river".to_owned()];
         let choice = Choice { search: &Search::default(), is_isolated: false, lit: &lit, near: &[] };
         let shown = Emphasis::of(&stage, choice);

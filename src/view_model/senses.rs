@@ -436,7 +436,8 @@ impl StageModel {
             })
             .collect();
         let wanted = senses.word.to_lowercase();
-        self.words.iter_mut().for_each(|word| word.in_sentence = word.text.to_lowercase() == wanted);
+        let is_wanted = |word: &usize| self.words[*word].text.to_lowercase() == wanted;
+        self.in_sentence = (0..self.words.len()).filter(is_wanted).collect();
         self.tokens.clear();
         self.shared.clear();
         self.ghosts.clear();

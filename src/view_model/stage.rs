@@ -1,15 +1,19 @@
 //! The points of the stage, in the one basis of the moment.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::axes::{about, names, short};
 use super::compare::{choose, furthest_first};
 use super::models::Model;
 use super::shares::StageShares;
+use super::retrain::picture_of_retrained;
+pub use super::word_table::WordPoint;
+use super::word_table::WordTable;
 use crate::kernel::data::space::ChosenAxis;
 use crate::kernel::data::token::{occurrence, subscript};
 use crate::kernel::scene::second::SharedWord;
-use crate::kernel::snapshot::{Neighbours, Replaced, SentenceSnapshot, Snapshot, StaticSpace, Token};
+use crate::kernel::snapshot::{ModelSnapshot, Neighbours, Replaced, SentenceSnapshot, Snapshot, StaticSpace, Token};
 use crate::lesson::Recipe;
 use crate::numerics::Matrix;
 use crate::numerics::projection::AXES;
@@ -18,7 +22,9 @@ use crate::numerics::projection::AXES;
 #[derive(Clone, Debug, PartialEq)]
 pub struct StageModel {
     /// The vocabulary, at rest at its static positions.
-    pub words: Vec<WordPoint>,
+    pub words: WordTable,
+    /// Words that are in the sentence: the resting point of each is the ghost of the moving one.
+    pub in_sentence: BTreeSet<usize>,
     /// The current sentence, each token on its way from static to contextual.
     pub tokens: Vec<TokenPoint>,
     /// The sentence that is compared with it; or one word in several sentences, in place of both.
@@ -43,20 +49,12 @@ pub struct StageModel {
     pub is_of_words: bool,
     /// Words that are not in the sentence are shown as far as they are asked for: they are the table of a pretrained model.
     pub hides_table: bool,
+    /// Where weights that nobody edited come from: *trained*, *given* or *drawn*.
+    pub origin: &'static str,
     /// A caution about reading the picture.
     pub note: Option<String>,
     /// The scale of the picture, fixed for the lesson: of one with words of its own, the radius that holds them all.
     pub radius: f32,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct WordPoint {
-    pub text: String,
-    /// Colour of its group, as an index into the lesson's groups.
-    pub group: Option<usize>,
-    pub at: [f32; 3],
-    /// The word is in the sentence: its resting point is the ghost of the moving one.
-    pub in_sentence: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -135,8 +133,8 @@ const DEVIATIONS: f32 = 2.5;
 impl Model for StageModel {
     type Choice = ();
 
-    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
-        Self::of(snapshot)
+    fn make(snapshot: &Arc<Snapshot>, _: &(), before: Option<&Self>) -> Option<Self> {
+        Self::after(before, snapshot)
     }
 }
 
@@ -182,29 +180,28 @@ impl StageModel {
         self.tokens.iter().any(|token| token.end != token.trained_end)
     }
 
+    /// Whether a word of the vocabulary is in the sentence.
+    pub fn is_in_sentence(&self, word: usize) -> bool {
+        self.in_sentence.contains(&word)
+    }
+
     /// `None` until the static vectors are trained.
     pub fn of(snapshot: &Snapshot) -> Option<StageModel> {
+        Self::after(None, snapshot)
+    }
+
+    /// `before`: the last one, whose words are shared while the space is the same.
+    fn after(before: Option<&Self>, snapshot: &Snapshot) -> Option<StageModel> {
         let space = snapshot.space.as_ref()?;
         let sentence = snapshot.model.as_ref().map(|model| &*model.sentence);
         let second = snapshot.model.as_ref().and_then(|model| model.second.as_deref());
-        let shown =
-            || sentence.into_iter().chain(second.map(|second| &*second.sentence)).flat_map(|sentence| &sentence.tokens);
-        let in_sentence = |word| shown().any(|token| token.word == Some(word));
-        let words = space
-            .vocabulary
-            .iter()
-            .enumerate()
-            .map(|(word, text)| WordPoint {
-                text: text.clone(),
-                group: space.group_of[word],
-                at: row3(&space.points, word),
-                in_sentence: in_sentence(word),
-            })
-            .collect::<Vec<_>>();
+        let shown = sentence.into_iter().chain(second.map(|second| &*second.sentence));
+        let in_sentence = shown.flat_map(|sentence| &sentence.tokens).filter_map(|token| token.word).collect();
+        let known = before.map(|before| &before.words).filter(|words| words.is_of(space));
+        let words = known.cloned().unwrap_or_else(|| WordTable::of(space));
         // Layers may lead far from the words: then the scale is that of what chose the axes.
         let is_read = snapshot.lesson.static_embedding.is_pretrained();
-        let radius =
-            if is_read { DEVIATIONS * space.projection.deviation() } else { reach(words.iter().map(|word| word.at)) };
+        let radius = if is_read { DEVIATIONS * space.projection.deviation() } else { words.reach() };
         let is_new_space = snapshot.model.as_ref().is_some_and(|model| !model.recipe.has_space_of(&Recipe::default()));
         let ends = |chosen: &Option<ChosenAxis>| {
             chosen.as_ref().map(|ChosenAxis { from, to }| (short(&from.text), short(&to.text)))
@@ -222,6 +219,7 @@ impl StageModel {
         };
         Some(StageModel {
             words,
+            in_sentence,
             tokens: sentence.map_or_else(Vec::new, points),
             second: second.map_or_else(Vec::new, |second| points(&second.sentence)),
             sense_word: None,
@@ -235,10 +233,8 @@ impl StageModel {
             is_of_words: false,
             hides_table: is_read,
             ghosts: ghosts(snapshot, radius),
-            note: is_new_space.then(|| match space.projection.is_turned() {
-                true => "Retrained space, rotated to match the previous view.".to_owned(),
-                false => "Retrained space, along the same axes.".to_owned(),
-            }),
+            origin: snapshot.model.as_ref().map_or("trained", ModelSnapshot::weights_origin),
+            note: is_new_space.then(|| format!("Retrained space, {}.", picture_of_retrained(space))),
             radius,
         })
     }

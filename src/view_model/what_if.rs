@@ -1,6 +1,7 @@
 //! The What-if panel: what the learner changed about the forward pass, and what comes of it beside the
 //! unchanged result.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::head_labels::HeadLabels;
@@ -8,11 +9,11 @@ use super::models::Model;
 use super::quoted;
 use crate::kernel::command::{Command, HeadSetting, InterventionCommand, PatchPlace};
 use crate::kernel::data::token::token_labels;
-use crate::kernel::snapshot::{ModelSnapshot, Neighbours, Snapshot, StaticSpace, Token};
+use crate::kernel::snapshot::{ModelSnapshot, Neighbours, SentenceSnapshot, Snapshot, StaticSpace, Token};
 use crate::numerics::attention::{Edge, HeadMode, Mask};
-use crate::numerics::model::activations::Patch;
+use crate::numerics::model::activations::{Activations, Patch};
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct WhatIfModel {
     pub tokens: Vec<String>,
     pub temperature: Setting<f64>,
@@ -26,8 +27,11 @@ pub struct WhatIfModel {
     pub patch: PatchState,
     /// The changes, in sentences; empty where there are none.
     pub said: Vec<String>,
-    /// Effects on each token; where nothing is changed, before is as now.
-    pub effects: Vec<Effect>,
+    /// The pass, with the unchanged one beside it: what the changes do to a word is read of it when somebody asks.
+    sentence: Arc<SentenceSnapshot>,
+    space: Arc<StaticSpace>,
+    /// The heads before it are the source's, whose queries are no tokens.
+    first_head: usize,
 }
 
 /// As it is, and as the lesson has it.
@@ -54,7 +58,7 @@ pub struct HeadState {
     /// `Head 1`
     pub title: String,
     /// Labels of what it looks at.
-    pub keys: Vec<String>,
+    pub keys: Arc<[String]>,
     pub setting: HeadSetting,
     /// The only head that takes part.
     pub solo: bool,
@@ -108,10 +112,9 @@ pub struct Effect {
     pub moved: f32,
     /// The nearest word with its cosine, before the changes and with them.
     pub nearest: [Option<(String, f32)>; 2],
-    /// The row of weights of each head that has the token for a query.
-    pub rows: Vec<EffectRow>,
 }
 
+/// A token's weights in a head, before the changes and with them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EffectRow {
     pub head: usize,
@@ -154,7 +157,7 @@ impl Model for WhatIfModel {
 impl WhatIfModel {
     /// `None` until there is a model.
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
-        let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
+        let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
         let labels = HeadLabels::of(model);
         // The layers are all alike, and self-attention comes first.
         let attention = &model.architecture.blocks[0].attention;
@@ -173,11 +176,12 @@ impl WhatIfModel {
         };
         let takes_part = |mode: &&HeadMode<f32>| **mode != HeadMode::Off;
         let is_solo = changed.heads.len() > 1 && changed.heads.iter().filter(takes_part).count() == 1;
+        let keys = labels.shared_keys();
         let heads = changed.heads.iter().enumerate().map(|(head, mode)| HeadState {
             head,
             own: model.architecture.head(head).2,
             title: labels.title(head),
-            keys: labels.keys(head).to_vec(),
+            keys: keys(head),
             setting: setting(mode),
             solo: is_solo && *mode != HeadMode::Off,
         });
@@ -190,11 +194,58 @@ impl WhatIfModel {
             edges: changed.edges.clone(),
             patch: PatchState::of(model),
             said: Vec::new(),
-            effects: effects(space, model, &labels),
+            sentence: model.sentence.clone(),
+            space: space.clone(),
+            first_head: labels.first_of_sentence(),
             tokens: labels.tokens,
         };
         told.said = told.say(model);
         Some(told)
+    }
+
+    /// The pass without the changes; the one that is shown where nothing is changed.
+    fn before(&self) -> (&Activations<f32>, &[Neighbours]) {
+        let Some(unchanged) = &self.sentence.unchanged else {
+            return (&self.sentence.activations, &self.sentence.contextual_neighbours);
+        };
+        (&unchanged.result.activations, &unchanged.result.contextual_neighbours)
+    }
+
+    /// How far the changes move a token, in the true space.
+    fn moved(&self, token: usize) -> f32 {
+        self.sentence.unchanged.as_ref().map_or(0.0, |unchanged| unchanged.moved[token])
+    }
+
+    /// What the changes do to a token, if there is one.
+    pub fn effect(&self, token: usize) -> Option<Effect> {
+        let nearest = |neighbours: Option<&Neighbours>| {
+            let first = neighbours?.by_cosine.first()?;
+            Some((self.space.vocabulary[first.word].clone(), first.cosine))
+        };
+        let nearest = [self.before().1, &self.sentence.contextual_neighbours].map(|near| nearest(near.get(token)));
+        (token < self.tokens.len()).then(|| Effect { moved: self.moved(token), nearest })
+    }
+
+    /// The token that moved most, with how far.
+    pub fn moved_most(&self) -> Option<(usize, f32)> {
+        let moved = (0..self.tokens.len()).map(|token| (token, self.moved(token)));
+        moved.max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    /// The heads that have tokens for queries.
+    pub fn own_heads(&self) -> Range<usize> {
+        self.first_head..self.heads.len()
+    }
+
+    /// The weights of a token in one of [`Self::own_heads`].
+    pub fn row(&self, token: usize, head: usize) -> Option<EffectRow> {
+        let row = |activations: &Activations<f32>| {
+            let weights = &activations.heads().nth(head)?.weights;
+            (token < weights.rows()).then(|| weights.row(token).to_vec())
+        };
+        let is_own = self.own_heads().contains(&head);
+        is_own
+            .then(|| Some(EffectRow { head, before: row(self.before().0)?, now: row(&self.sentence.activations)? }))?
     }
 
     fn say(&self, model: &ModelSnapshot) -> Vec<String> {
@@ -234,7 +285,7 @@ impl WhatIfModel {
             _ => {}
         }
         said.extend(model.interventions.patch.as_ref().map(|patch| said_patch(model, patch)));
-        let turned = model.trained.changed_to(&model.parameters).len();
+        let turned: usize = model.edits.iter().map(|(_, entries)| entries).sum();
         match turned {
             0 => {}
             1 => said.push("One model weight is changed.".to_owned()),
@@ -260,32 +311,4 @@ pub(super) fn said_patch(model: &ModelSnapshot, patch: &Patch<f32>) -> String {
     let layer = patch.block - model.architecture.source_blocks.len() + 1;
     let at = word(&model.sentence.tokens, patch.position);
     format!("Before layer {layer}, {at} has the vector of {taken} in the second sentence, as it was when taken.")
-}
-
-fn effects(space: &StaticSpace, model: &ModelSnapshot, labels: &HeadLabels) -> Vec<Effect> {
-    let sentence = &model.sentence;
-    let nearest = |neighbours: Option<&Neighbours>| {
-        let first = neighbours?.by_cosine.first()?;
-        Some((space.vocabulary[first.word].clone(), first.cosine))
-    };
-    let unchanged = sentence.unchanged.as_ref();
-    let was = unchanged.map_or(&sentence.activations, |unchanged| &unchanged.result.activations);
-    let near = unchanged.map_or(&sentence.contextual_neighbours, |unchanged| &unchanged.result.contextual_neighbours);
-    let effect = |token: usize| Effect {
-        moved: unchanged.map_or(0.0, |unchanged| unchanged.moved[token]),
-        nearest: [nearest(near.get(token)), nearest(sentence.contextual_neighbours.get(token))],
-        rows: sentence
-            .activations
-            .heads()
-            .zip(was.heads())
-            .enumerate()
-            .filter(|(head, _)| !labels.is_of_source(*head))
-            .map(|(head, (now, before))| EffectRow {
-                head,
-                before: before.weights.row(token).to_vec(),
-                now: now.weights.row(token).to_vec(),
-            })
-            .collect(),
-    };
-    (0..sentence.tokens.len()).map(effect).collect()
 }

@@ -1,5 +1,6 @@
 //! The stage's tab without a graphics card: its keys, its bar, and scenes and sizes that nobody wished for.
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -38,7 +39,7 @@ const BAR: f32 = 60.0;
 const ON_STAGE: Pos2 = pos2(20.0, 400.0);
 
 fn word(text: &str, at: [f32; 3]) -> WordPoint {
-    WordPoint { text: text.to_owned(), group: Some(0), at, in_sentence: false }
+    WordPoint { text: text.to_owned(), group: Some(0), at }
 }
 
 fn token(position: usize, text: &str, start: [f32; 3], end: [f32; 3]) -> TokenPoint {
@@ -65,12 +66,14 @@ fn token(position: usize, text: &str, start: [f32; 3], end: [f32; 3]) -> TokenPo
 fn model(words: Vec<WordPoint>, tokens: Vec<TokenPoint>) -> StageModel {
     let radius = reach(words.iter().map(|word| word.at));
     StageModel {
-        words,
+        words: words.into(),
+        in_sentence: BTreeSet::new(),
         tokens,
         second: Vec::new(),
         sense_word: None,
         shared: Vec::new(),
         ghosts: Vec::new(),
+        origin: "trained",
         note: None,
         groups: vec!["fruit".to_owned()],
         axes: ["PC1", "PC2", "PC3"].map(|name| AxisLabel { name: name.to_owned(), ends: None }).to_vec(),

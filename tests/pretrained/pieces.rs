@@ -137,9 +137,7 @@ fn a_word_is_a_point_in_the_middle_of_its_pieces() {
         let folded = pieces.clone().of_words(&words);
         let wholes = folded.tokens.iter().filter(|token| !token.is_part && token.pieces == 1);
         let wholes: BTreeSet<usize> = wholes.filter_map(|token| token.word).collect();
-        let rings = |stage: &StageModel| -> BTreeSet<usize> {
-            (0..stage.words.len()).filter(|row| stage.words[*row].in_sentence).collect()
-        };
+        let rings = |stage: &StageModel| stage.in_sentence.clone();
         assert_eq!(rings(&folded), wholes, "{name}: the static places of whole words");
         assert!(rings(&pieces).len() > wholes.len(), "{name}: a word in pieces");
         // On the walk through a layer the points begin elsewhere, and the static places stay.

@@ -71,8 +71,9 @@ fn points_start_static_and_end_contextual() {
     let snapshot = with(&[]);
     let stage = StageModel::of(&snapshot).expect("a space");
     for token in &stage.tokens {
-        let word = stage.words.iter().find(|word| word.text == token.text).expect("a word of the vocabulary");
-        assert!(word.in_sentence);
+        let at = stage.words.iter().position(|word| word.text == token.text).expect("a word of the vocabulary");
+        assert!(stage.is_in_sentence(at));
+        let word = &stage.words[at];
         assert_eq!((token.at(0.0), token.at(1.0)), (word.at, token.end));
         assert_eq!(token.trained_end, token.end);
     }

@@ -11,12 +11,23 @@ use attune::view_model::answer_shifts::AnswerShifts;
 use attune::view_model::attention::AttentionModel;
 use attune::view_model::sinks::Reading;
 use attune::view_model::variables::{VariableKind, VariableValue, VariablesModel};
-use attune::view_model::what_if::WhatIfModel;
+use attune::view_model::what_if::{Effect, EffectRow, WhatIfModel};
 
 use crate::common::lessons::{SMALL, kernel, small};
 
 fn what_if(kernel: &Kernel) -> WhatIfModel {
     WhatIfModel::of(&kernel.snapshot()).expect("a model")
+}
+
+fn effects(model: &WhatIfModel) -> Vec<Effect> {
+    (0..model.tokens.len()).filter_map(|token| model.effect(token)).collect()
+}
+
+/// The row of a token in each head that has one.
+fn rows(model: &WhatIfModel, token: usize) -> Vec<EffectRow> {
+    let rows: Vec<EffectRow> = (0..model.heads.len()).filter_map(|head| model.row(token, head)).collect();
+    assert_eq!(rows.len(), model.own_heads().len());
+    rows
 }
 
 fn output(snapshot: &Snapshot) -> Vec<Vec<f32>> {
@@ -54,7 +65,7 @@ fn the_unchanged_result_stands_beside_the_changed_one() {
     let before = kernel.snapshot();
     assert!(before.model.as_ref().expect("a model").sentence.unchanged.is_none(), "nothing is changed");
     let model = what_if(&kernel);
-    assert!(model.said.is_empty() && model.effects.iter().all(|effect| effect.moved == 0.0));
+    assert!(model.said.is_empty() && effects(&model).iter().all(|effect| effect.moved == 0.0));
     let commands = [
         (Command::Interventions(InterventionCommand::SetTemperature(Some(0.1))), "Temperature 0.1 instead of 1."),
         (Command::Interventions(InterventionCommand::SetScale(Some(false))), "Scores are not divided by √3."),
@@ -84,16 +95,16 @@ fn the_unchanged_result_stands_beside_the_changed_one() {
         let (was, is) = (output(&before), output(&after));
         let heads = &before.model.as_ref().expect("a model").sentence.activations.blocks[0].heads;
         let now = &after.model.as_ref().expect("a model").sentence.activations.blocks[0].heads;
-        for (token, effect) in model.effects.iter().enumerate() {
+        for (token, effect) in effects(&model).iter().enumerate() {
             let squares = was[token].iter().zip(&is[token]).map(|(a, b)| f64::from(a - b).powi(2));
             let expected = squares.sum::<f64>().sqrt();
             assert!((f64::from(effect.moved) - expected).abs() < 1e-6, "{said}");
-            for row in &effect.rows {
+            for row in rows(&model, token) {
                 assert_eq!(row.before, heads[row.head].weights.row(token), "{said}");
                 assert_eq!(row.now, now[row.head].weights.row(token), "{said}");
             }
         }
-        assert_eq!(model.effects.len(), model.tokens.len());
+        assert_eq!((effects(&model).len(), model.effect(model.tokens.len())), (model.tokens.len(), None));
     }
     kernel.apply(Command::Interventions(InterventionCommand::Reset));
     kernel.apply(Command::Weights(WeightCommand::ResetAll));
@@ -168,12 +179,9 @@ fn every_form_of_a_model_has_its_what_ifs_and_variables() {
         let mut kernel = kernel(&std::fs::read_to_string(form.path()).expect("text"));
         kernel.apply(Command::Interventions(InterventionCommand::SetTemperature(Some(0.3))));
         let model = what_if(&kernel);
-        assert_eq!((model.effects.len(), model.mask.now.len()), (model.tokens.len(), model.tokens.len().pow(2)));
-        let rows = model.effects.iter().flat_map(|effect| &effect.rows);
-        assert!(
-            rows.clone().count() > 0
-                && rows.into_iter().all(|row| row.before.len() == model.heads[row.head].keys.len())
-        );
+        assert_eq!((effects(&model).len(), model.mask.now.len()), (model.tokens.len(), model.tokens.len().pow(2)));
+        let rows: Vec<EffectRow> = (0..model.tokens.len()).flat_map(|token| rows(&model, token)).collect();
+        assert!(!rows.is_empty() && rows.iter().all(|row| row.before.len() == model.heads[row.head].keys.len()));
         assert!(VariablesModel::of(&Arc::new(kernel.snapshot())).all().len() > 10);
     }
 }

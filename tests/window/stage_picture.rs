@@ -123,7 +123,8 @@ fn check_seen(picture: &image::RgbImage, model: &StageModel, time: f32, palette:
         let place = seen(token.at(time));
         // A point in front of it may hide it.
         let others = model.tokens.iter().filter(|other| other.position != token.position).map(|other| other.at(time));
-        let words = model.words.iter().filter(|word| !word.in_sentence).map(|word| word.at);
+        let is_resting = |word: &usize| !model.is_in_sentence(*word);
+        let words = (0..model.words.len()).filter(is_resting).map(|word| model.words[word].at);
         if others.chain(words).any(|other| seen(other).at.distance(place.at) < 16.0) {
             continue;
         }

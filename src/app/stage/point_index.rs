@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bevy::math::Vec2;
 
 use crate::view_model::search::{Emphasis, Hit, Visibility};
-use crate::view_model::stage::{StageModel, WordPoint, crowd_of};
+use crate::view_model::stage::{StageModel, crowd_of};
 
 use super::points::{has_place, is_small, scaled};
 use super::projection::View;
@@ -39,23 +39,27 @@ pub struct PointIndex {
 impl PointIndex {
     pub fn of(model: &Arc<StageModel>, emphasis: &Arc<Emphasis>) -> PointIndex {
         // A word of the sentence is where its token is.
-        let resting = || model.words.iter().enumerate().filter(|(_, word)| !word.in_sentence);
-        let drawn = |(index, at): &(usize, [f32; 3])| emphasis.word(*index) != Visibility::Hidden && has_place(*at);
+        let is_resting = |index: &usize| !model.is_in_sentence(*index);
+        let shown: Vec<usize> = emphasis.shown_words(model).filter(is_resting).collect();
+        let place = |&index: &usize| (index, scaled(model, model.words[index].at));
         let (words, places): (Vec<usize>, Vec<[f32; 3]>) =
-            resting().map(|(index, word)| (index, scaled(model, word.at))).filter(drawn).unzip();
-        let (named, apart): (Vec<usize>, Vec<usize>) =
-            resting().map(|(index, _)| index).partition(|index| has_name(model, emphasis, *index));
+            shown.iter().map(place).filter(|(_, at)| has_place(*at)).unzip();
+        let named: Vec<usize> = shown.into_iter().filter(|index| has_name(model, emphasis, *index)).collect();
+        let is_apart = |index: &usize| is_resting(index) && !has_name(model, emphasis, *index);
+        let all = if model.words.len() > APART_MAX { 0 } else { model.words.len() };
+        let apart: Vec<usize> = (0..all).filter(is_apart).collect();
         let hits = |indices: Vec<usize>, stride| indices.into_iter().step_by(stride).map(Hit::Word).collect();
         // Of too many, some of each part of the list.
         let stride = named.len().div_ceil(NAMED_MAX).max(1);
-        let lost_words = resting().filter(|(_, word)| !has_place(word.at)).count();
+        let lost_words = model.words.lost().iter().filter(|index| is_resting(index)).count();
         let lost_tokens = model.tokens.iter().filter(|token| !has_place(token.start) || !has_place(token.end)).count();
         let crowd = |group: usize| {
-            let is_member = |(index, word): &(usize, &WordPoint)| {
+            let is_member = |index: &usize| {
+                let word = &model.words[*index];
                 word.group == Some(group) && has_place(word.at) && emphasis.word(*index) != Visibility::Hidden
             };
-            let words = model.words.iter().enumerate().filter(is_member);
-            Some((group, crowd_of(words.map(|(index, _)| Hit::Word(index)))?))
+            let words = model.words.grouped().iter().copied().filter(is_member);
+            Some((group, crowd_of(words.map(Hit::Word))?))
         };
         let crowds = (0..model.groups.len()).filter_map(crowd).collect();
         PointIndex {
@@ -65,7 +69,7 @@ impl PointIndex {
             words,
             along: std::array::from_fn(|axis| places.iter().map(|at| at[axis]).collect()),
             named: hits(named, stride),
-            apart: if model.words.len() > APART_MAX { Vec::new() } else { hits(apart, 1) },
+            apart: hits(apart, 1),
             lost: lost_words + lost_tokens,
         }
     }

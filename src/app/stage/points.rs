@@ -5,7 +5,8 @@ use egui::{Color32, Rgba};
 
 use crate::app::theme::Palette;
 use crate::view_model::search::{Emphasis, Visibility};
-use crate::view_model::stage::{GhostPoint, StageModel, TokenPoint, WordPoint};
+use crate::view_model::stage::{GhostPoint, StageModel, TokenPoint};
+use crate::view_model::word_table::WordTable;
 
 use super::camera::Content;
 
@@ -82,10 +83,7 @@ pub fn is_small(model: &StageModel) -> bool {
 
 /// Every disc and ring of the scene; `old`: those of the picture before this one too.
 pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &Palette) -> Vec<Instance> {
-    let words = model.words.iter().enumerate().filter_map(|(index, word)| {
-        let shown = emphasis.word(index);
-        (shown != Visibility::Hidden).then(|| word_point(model, word, shown, palette))
-    });
+    let words = emphasis.shown_words(model).map(|index| word_point(model, index, emphasis.word(index), palette));
     let in_sight = || model.tokens.iter().filter(|token| emphasis.token(token.position) != Visibility::Hidden);
     let ghosts =
         in_sight().filter(|token| token.end != token.trained_end).map(|token| trained_ghost(model, token, palette));
@@ -99,9 +97,10 @@ pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &P
     all.filter(Instance::has_place).collect()
 }
 
-fn word_point(model: &StageModel, word: &WordPoint, shown: Visibility, palette: &Palette) -> Instance {
+fn word_point(model: &StageModel, index: usize, shown: Visibility, palette: &Palette) -> Instance {
+    let word = &model.words[index];
     let at = scaled(model, word.at);
-    let (color, size, kind) = if word.in_sentence {
+    let (color, size, kind) = if model.is_in_sentence(index) {
         (palette.token(word.group), TOKEN_RADIUS, RING)
     } else if word.group.is_none() && !is_small(model) {
         (palette.dimmed(palette.word), QUIET_RADIUS, DISC)
@@ -148,12 +147,12 @@ fn old_ghost(model: &StageModel, ghost: &GhostPoint, palette: &Palette) -> Insta
 /// The points that the picture is about: all tokens, before attention, between its layers and after it, and the words of
 /// groups; all words, where there are none of these.
 pub fn extent(model: &StageModel) -> Content {
-    let is_drawn = |word: &&WordPoint| !model.hides_table || word.in_sentence;
-    let named = model.words.iter().filter(|word| word.group.is_some() || word.in_sentence).filter(is_drawn);
+    let grouped = if model.hides_table { &[] } else { model.words.grouped() };
+    let named = grouped.iter().chain(&model.in_sentence).map(|&word| model.words[word].at);
     let tokens = model.tokens.iter().chain(&model.second);
     let tokens = tokens.flat_map(|token| [token.start, token.end].into_iter().chain(token.between.iter().copied()));
     let placed = |at: [f32; 3]| has_place(at).then(|| Vec3::from(scaled(model, at)));
-    let about: Vec<Vec3> = named.map(|word| word.at).chain(tokens).filter_map(placed).collect();
+    let about: Vec<Vec3> = named.chain(tokens).filter_map(placed).collect();
     if about.is_empty() {
         return Content::of(model.words.iter().filter_map(|word| placed(word.at)));
     }

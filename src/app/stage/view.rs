@@ -16,7 +16,7 @@ use crate::view_model::compare::SECOND;
 use crate::view_model::path::{PathArrow, PathModel};
 pub use crate::view_model::search::Hit;
 use crate::view_model::sentence_arcs::WordAt;
-use crate::view_model::stage::{StageModel, TokenPoint, WordPoint};
+use crate::view_model::stage::{StageModel, TokenPoint};
 use crate::view_model::walk::Step;
 
 use super::camera::CameraRig;
@@ -107,8 +107,8 @@ pub fn picture_ui(
     let pointed = view.hover.token().and_then(|token| scene.model.point_of(token)).map(Hit::Token);
     let lit = hovered.or(pointed).or_else(|| {
         let pointed = view.hover.word()?;
-        let is_it = |word: &WordPoint| word.text == pointed && !word.in_sentence;
-        scene.model.words.iter().position(is_it).map(Hit::Word)
+        let mut words = scene.model.words.find(pointed).iter().copied();
+        words.find(|word| !scene.model.is_in_sentence(*word)).map(Hit::Word)
     });
     let canvas = Canvas { painter: &painter, projected };
     let written = paint_caption(&canvas, view.highlight.old_ghosts);

@@ -14,19 +14,17 @@ use crate::app::widgets::traced::number_ui;
 
 /// The weights of the chosen word in the head that the walk is through; `names_heads`: with a row of heads to choose from.
 pub fn effect_ui(ui: &mut Ui, model: &WhatIfModel, names_heads: bool, view: &mut PanelView) -> Option<Command> {
-    let Some((query, effect)) = view.selection.query.and_then(|query| Some((query, model.effects.get(query)?))) else {
+    let Some(query) = view.selection.query.filter(|query| *query < model.tokens.len()) else {
         ui.weak("Choose a word above, to see its weights beside the unchanged ones, and to remove single looks.");
         return None;
     };
-    let shown = effect.rows.iter().find(|row| row.head == view.selection.head).or(effect.rows.first());
-    let row = shown?;
+    let row = model.row(query, view.selection.head).or_else(|| model.row(query, model.own_heads().start))?;
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
-        for other in effect.rows.iter().filter(|_| names_heads) {
-            let Some(head) = model.heads.get(other.head) else { continue };
+        for head in model.own_heads().filter(|_| names_heads).filter_map(|head| model.heads.get(head)) {
             let words = RichText::new(&head.title).color(palette.head(head.own));
-            let is_chosen = other.head == row.head;
+            let is_chosen = head.head == row.head;
             let response = ui.selectable_label(is_chosen, words);
             let name = format!("Weights of {}", head.title.to_lowercase());
             response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
@@ -36,7 +34,7 @@ pub fn effect_ui(ui: &mut Ui, model: &WhatIfModel, names_heads: bool, view: &mut
         }
         ui.weak(RichText::new("filled: now; outlined: unchanged; unchecked: removed").size(size::SMALL));
     });
-    bars_ui(ui, row, model, query, view)
+    bars_ui(ui, &row, model, query, view)
 }
 
 /// Which answers gained, and which lost. Always takes the room of all its lines, so that nothing moves under the pointer.
@@ -67,10 +65,10 @@ pub fn shifts_ui(ui: &mut Ui, shifts: &AnswerShifts) {
 
 /// How far a token moved, and what is near it; where none is chosen, of the one that moved most.
 pub fn said(model: &WhatIfModel, query: Option<usize>) -> Vec<String> {
-    let chosen = query.and_then(|query| Some((query, model.effects.get(query)?)));
+    let chosen = query.and_then(|query| Some((query, model.effect(query)?)));
     let Some((token, effect)) = chosen else {
-        let most = model.effects.iter().enumerate().max_by(|a, b| a.1.moved.total_cmp(&b.1.moved));
-        let said = most.map(|(token, effect)| format!("{} moved most, by {:.3}.", model.tokens[token], effect.moved));
+        let said =
+            model.moved_most().map(|(token, moved)| format!("{} moved most, by {moved:.3}.", model.tokens[token]));
         return said.into_iter().collect();
     };
     let moved = format!("{} moved by {:.3}.", model.tokens[token], effect.moved);

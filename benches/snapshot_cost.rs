@@ -1,0 +1,112 @@
+//! What the window does on its own thread with each snapshot, while a slider turns an entry of `W_Q` of a model of GPT-2's
+//! shape and vocabulary: 12 layers, 768 wide, 50,257 pieces, with random weights.
+//!
+//!     cargo bench --profile dev --bench snapshot_cost
+//!
+//! The points of the stage and what is drawn of them, and the models of the panels that are open: at first those of a model's
+//! lesson, then *Intervene* too. Drawing a frame is not part of it.
+
+mod clock;
+mod random_gpt2;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use attune::app::link::show;
+use attune::app::scene::Scene;
+use attune::app::stage::frame::{self, StageTab};
+use attune::app::stage::pass::StageFrame;
+use attune::app::stage::point_index::PointIndex;
+use attune::app::stage::scene::StageScene;
+use attune::app::view::ViewState;
+use attune::kernel::command::{SentenceCommand, WeightCommand};
+use attune::kernel::{Command, Kernel, Snapshot};
+use attune::numerics::params::TensorName;
+use attune::view_model::answer_shifts::AnswerShifts;
+use attune::view_model::attention::AttentionModel;
+use attune::view_model::heads::HeadsModel;
+use attune::view_model::notebook::NotebookModel;
+use attune::view_model::pieces::WordAttention;
+use attune::view_model::sentences::SentencesModel;
+use attune::view_model::what_if::WhatIfModel;
+use bevy::ecs::world::World;
+use bevy::time::Time;
+use clock::{tell, timed};
+
+const TEXT: &str = "the bank of the river by an apple near the old bank";
+/// Snapshots that are not measured, and that are.
+const WARM: usize = 3;
+const TIMES: usize = 41;
+
+/// The window's resources that a snapshot changes.
+struct Window(World);
+
+impl Window {
+    fn new() -> Self {
+        let mut world = World::new();
+        world.insert_resource(Time::<()>::default());
+        world.init_resource::<Scene>();
+        world.init_resource::<StageScene>();
+        world.init_resource::<ViewState>();
+        world.init_resource::<StageTab>();
+        world.init_resource::<StageFrame>();
+        Self(world)
+    }
+
+    /// The points and lines of a snapshot, up to what the graphics card is given.
+    fn stage(&mut self, snapshot: Arc<Snapshot>) {
+        let world = &mut self.0;
+        world.resource_scope(|world, mut scene: bevy::ecs::world::Mut<Scene>| {
+            world.resource_scope(|world, mut stage: bevy::ecs::world::Mut<StageScene>| {
+                let mut view = world.resource_mut::<ViewState>();
+                show(snapshot, &mut scene, &mut stage, &mut view);
+            });
+        });
+        world.run_system_cached(frame::advance).expect("it runs");
+        world.run_system_cached(frame::build).expect("it runs");
+        let stage = world.resource::<StageScene>();
+        let points = stage.points.as_ref().expect("points");
+        std::hint::black_box(PointIndex::of(points, &stage.emphasis));
+    }
+
+    /// The models of the panels of a model's lesson.
+    fn panels(&self) {
+        let models = self.0.resource::<Scene>();
+        assert!(models.get::<NotebookModel>().is_some() && models.get::<SentencesModel>().is_some());
+        assert!(models.get::<WordAttention>().is_some() || models.get::<AttentionModel>().is_some());
+    }
+
+    fn intervene(&self) {
+        let models = self.0.resource::<Scene>();
+        let query = self.0.resource::<ViewState>().selection.query;
+        assert!(models.get::<WhatIfModel>().is_some() && models.get::<HeadsModel>().is_some());
+        std::hint::black_box(models.of_choice::<AnswerShifts>(&query));
+    }
+}
+
+fn main() {
+    let folder = random_gpt2::folder();
+    let lesson = attune::lesson::read(&folder.0).unwrap_or_else(|issues| panic!("{issues:?}"));
+    let mut kernel = Kernel::embedded(Arc::new(lesson));
+    kernel.apply(Command::Sentence(SentenceCommand::Set(TEXT.to_owned())));
+    let mut window = Window::new();
+    let [mut stage, mut panels, mut intervene]: [Vec<Duration>; 3] = Default::default();
+    for turn in 0..WARM + TIMES {
+        let (tensor, value) = (TensorName::QueryWeights.into(), 1e-3 * turn as f32);
+        kernel.apply(Command::Weights(WeightCommand::Set { tensor, row: 0, col: 1, value }));
+        let snapshot = Arc::new(kernel.snapshot());
+        timed(&mut stage, || window.stage(snapshot));
+        timed(&mut panels, || window.panels());
+        timed(&mut intervene, || window.intervene());
+    }
+    let tokens = kernel.snapshot().model.map_or(0, |model| model.sentence.tokens.len());
+    let of = |times: &[&Vec<Duration>]| -> Vec<Duration> {
+        (WARM..WARM + TIMES).map(|turn| times.iter().map(|times| times[turn]).sum()).collect()
+    };
+    println!("{tokens} tokens");
+    tell("stage", of(&[&stage]));
+    tell("panels", of(&[&panels]));
+    tell("Intervene", of(&[&intervene]));
+    tell("all, without Intervene", of(&[&stage, &panels]));
+    tell("all", of(&[&stage, &panels, &intervene]));
+}

@@ -20,7 +20,7 @@ use crate::view_model::stage::StageModel;
 use crate::view_model::walk::Step;
 
 use super::pass::{COLOR_FORMAT, StageFrame};
-use super::points::{LEAST_RADIUS, OtherWords, TOKEN_RADIUS};
+use super::points::{LEAST_RADIUS, TOKEN_RADIUS};
 use super::projection::View;
 use super::scene::StageScene;
 use super::sentence::StripState;

@@ -6,7 +6,6 @@ use egui::{Color32, Rgba};
 use crate::app::theme::Palette;
 use crate::view_model::search::{Emphasis, Visibility};
 use crate::view_model::stage::{GhostPoint, StageModel, TokenPoint};
-use crate::view_model::word_table::WordTable;
 
 use super::camera::Content;
 

@@ -207,7 +207,7 @@ impl<'a> ProjectedScene<'a> {
             return Some(token.static_at);
         }
         let word = token.word.filter(|word| emphasis.word(*word) != Visibility::Hidden)?;
-        model.words.get(word).filter(|word| word.in_sentence).map(|word| word.at)
+        model.words.get(word).filter(|_| model.is_in_sentence(word)).map(|word| word.at)
     }
 
     /// Squares along the lines that names keep off: the arrows of the walk and its lines to the keys, or else the moves of

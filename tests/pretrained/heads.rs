@@ -215,8 +215,10 @@ fn without_the_sinks_every_row_sums_to_one_and_that_is_said() {
     // So do the arcs over the sentence.
     let arcs = SentenceArcs::of(&snapshot).expect("a model");
     assert_eq!(arcs.sinks, model.sinks);
+    // The last word sees all others.
+    let last = model.tokens.len() - 1;
     let shown = |head| Shown {
-        word: WordAt::in_sentence(0),
+        word: WordAt::in_sentence(last),
         direction: Direction::LooksAt,
         layer: arcs.layer_of(head).expect("its layer"),
         head: Some(head),
@@ -225,7 +227,7 @@ fn without_the_sinks_every_row_sums_to_one_and_that_is_said() {
     for (head, map) in model.heads.iter().enumerate() {
         let found: Vec<(usize, f32)> =
             arcs.arcs(&shown(head)).iter().map(|arc| (arc.to.position, arc.weight)).collect();
-        let row = (0..map.keys.len()).filter_map(|key| Some((key, model.shown(map, HIDING, 0, key)?)));
+        let row = (0..map.keys.len()).filter_map(|key| Some((key, model.shown(map, HIDING, last, key)?)));
         assert_eq!(found, row.collect::<Vec<_>>());
     }
 }

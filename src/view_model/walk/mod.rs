@@ -286,5 +286,6 @@ impl WalkModel {
 }
 
 fn lerp(from: f32, to: f32, share: f32) -> f32 {
-    from + (to - from) * share
+    // Not `from + share (to − from)`, which need not round to the end itself.
+    (1.0 - share) * from + share * to
 }

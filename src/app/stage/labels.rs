@@ -157,17 +157,19 @@ fn slot_rect(request: &LabelRequest, slot: Slot) -> Rect {
 /// How little a slot suits a label, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Cost {
+    /// Another named point is on the way from the label to its own.
+    is_crossed: bool,
     is_on_line: bool,
     needs_leader: bool,
     is_on_dot: bool,
 }
 
 impl Cost {
-    const NONE: Self = Self { is_on_line: false, needs_leader: false, is_on_dot: false };
+    const NONE: Self = Self { is_crossed: false, is_on_line: false, needs_leader: false, is_on_dot: false };
 
     /// Differences for which a label that is in its slot already moves.
     fn is_clearly_less(self, other: Self) -> bool {
-        (self.is_on_line, self.needs_leader) < (other.is_on_line, other.needs_leader)
+        Self { is_on_dot: false, ..self } < Self { is_on_dot: false, ..other }
     }
 }
 
@@ -235,8 +237,8 @@ impl Room {
         Some(Placed { rect, slot, leader: self.leader(request, rect) })
     }
 
-    /// `None` where the label may not be: cut off, over another label or a named point, or far from its point with another
-    /// one on the way.
+    /// `None` where the label may not be: cut off, over another label or a named point. Only words of the sentence have
+    /// hairlines over other points.
     fn cost(&self, request: &LabelRequest, rect: Rect, around: Vec2) -> Option<Cost> {
         let is_free =
             self.bounds.contains_rect(rect) && self.labels.is_free(rect.expand2(around)) && self.named.is_free(rect);
@@ -244,10 +246,9 @@ impl Room {
             return None;
         }
         let leader = self.leader(request, rect);
-        if leader.is_some_and(|leader| self.is_crossed(request, leader)) {
-            return None;
-        }
-        Some(Cost {
+        let is_crossed = leader.is_some_and(|leader| self.is_crossed(request, leader));
+        (!is_crossed || request.priority < Priority::GroupWord).then(|| Cost {
+            is_crossed,
             is_on_line: !self.lines.is_free(rect),
             needs_leader: leader.is_some(),
             is_on_dot: !self.dots.is_free(rect),

@@ -13,6 +13,7 @@ use crate::view_model::side::Side;
 use crate::view_model::stage::{StageModel, TokenPoint};
 use crate::view_model::walk::{Bar, Step, WalkModel};
 
+use super::arrows::axis_end;
 use super::labels::Priority;
 use super::picking::{self, Candidate};
 use super::point_index::PointIndex;
@@ -210,8 +211,8 @@ impl<'a> ProjectedScene<'a> {
         model.words.get(word).filter(|_| model.is_in_sentence(word)).map(|word| word.at)
     }
 
-    /// Squares along the lines that names keep off: the arrows of the walk and its lines to the keys, or else the moves of
-    /// the lit words. `walked` is how far the walk is.
+    /// Squares along the lines that names keep off: the chosen axes, the arrows of the walk and its lines to the keys, or else
+    /// the moves of the lit words. `walked` is how far the walk is.
     pub fn lines(&self, walked: f32) -> Vec<Rect> {
         const SIDE: f32 = 5.0;
         const APART: f32 = 8.0;
@@ -236,13 +237,18 @@ impl<'a> ProjectedScene<'a> {
                 keys.filter_map(|key| Some([place(walk.key_side, key)?, place(walk.query_side, walk.focus.query)?])),
             );
         }
+        let chosen = model.axes.iter().enumerate().filter(|(_, axis)| axis.ends.is_some());
+        lines.extend(chosen.map(|(axis, _)| {
+            let end = axis_end(axis).map(|x| x * model.radius);
+            [end.map(|x| -x), end]
+        }));
         let squares = lines.into_iter().filter_map(|[from, to]| {
             let (from, to) = (self.at(from)?, self.at(to)?);
             let count = ((from.distance(to) / APART) as usize).min(MOST);
             let square = move |i: usize| {
                 Rect::from_center_size(from.lerp(to, i as f32 / count.max(1) as f32), egui::Vec2::splat(SIDE))
             };
-            Some((1..count).map(square))
+            Some((1..=count).map(square))
         });
         squares.flatten().collect()
     }

@@ -48,7 +48,7 @@ use peak::Taken;
 
 /// The helpers of the tests under their own path.
 mod common {
-    pub use super::models;
+    pub(crate) use super::models;
 }
 
 /// Cases between two lines of progress.

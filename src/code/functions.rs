@@ -334,7 +334,7 @@ fn rounded(x: f64, digits: INT) -> f64 {
     /// The largest power of ten that is a double.
     const DIGITS_MAX: INT = 308;
     /// From here on all doubles are whole.
-    const WHOLE: f64 = (1_u64 << f64::MANTISSA_DIGITS - 1) as f64;
+    const WHOLE: f64 = (1_u64 << (f64::MANTISSA_DIGITS - 1)) as f64;
     let scale = 10f64.powi(digits.clamp(-DIGITS_MAX, DIGITS_MAX).unsigned_abs() as i32);
     let scaled = if digits < 0 { x / scale } else { x * scale };
     match scaled.abs() < WHOLE {
@@ -540,7 +540,7 @@ fn line_name(name: &Dynamic) -> Result<String, Fault> {
 
 /// The labels of the rows, or their numbers. A line by itself needs no name.
 fn names_of_rows(y: &Tensor) -> Vec<String> {
-    match &y.axes()[..] {
+    match y.axes() {
         [rows, _] if rows.labels.is_some() => (0..rows.len).map(|row| rows.name(row)).collect(),
         [rows, _] if rows.len > 1 => (0..rows.len).map(|row| format!("row {row}")).collect(),
         _ => vec![String::new()],

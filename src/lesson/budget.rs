@@ -3,15 +3,14 @@
 
 use crate::numerics::model::Architecture;
 use crate::numerics::model::cost::{
-    contribution_cost, forward_cost, forward_multiplications, generation_cost, pairs_of_heads, parameters,
-    sentence_bytes, sentence_cost, workspace_entries,
+    contribution_cost, forward_cost, forward_multiplications, generation_cost, parameters, sentence_cost,
+    workspace_entries,
 };
 use crate::numerics::word2vec::Word2VecConfig;
 
 use super::check::Vocabulary;
-use super::limits::{
-    PIECES_MAX, SENTENCE_BYTES_MAX, SENTENCE_PAIRS_MAX, TRAINING_BYTES_MAX, TRAINING_WORK_MAX, VOCABULARY_MAX,
-};
+use super::limits::{SENTENCE_BYTES_MAX, TRAINING_BYTES_MAX, TRAINING_WORK_MAX, VOCABULARY_MAX};
+use super::pieces::NUMBER_BYTES;
 use super::read_claims::ClaimContext;
 use super::read_embedding::ReadEmbedding;
 use super::read_language::ReadCorpus;
@@ -53,17 +52,6 @@ pub(super) fn check_training(node: Node<'_>, model: &ModelConfig, words: usize, 
     needs.check(node, "fewer steps, a smaller batch, shorter texts or a smaller model")
 }
 
-/// Pieces that one sentence of a pretrained model may have: those that it reads and the stage shows, as far as memory
-/// and time for them are in measure with the model.
-pub fn pieces_max(architecture: &Architecture, vocabulary: usize) -> usize {
-    let weights = NUMBER_BYTES * parameters(architecture, 0, 0).0;
-    let fits = |tokens: usize| {
-        sentence_bytes(architecture, vocabulary, tokens) <= SENTENCE_BYTES_MAX + weights
-            && pairs_of_heads(architecture, tokens) <= SENTENCE_PAIRS_MAX
-    };
-    (2..=PIECES_MAX.min(architecture.max_tokens)).rev().find(|&tokens| fits(tokens)).unwrap_or(1)
-}
-
 /// Checks the memory for the states of a lesson's sentences in all layers of a pretrained model, which choose the axes.
 pub(super) fn check_states(node: Node<'_>, architecture: &Architecture, tokens: usize) {
     /// The states, put together, less their mean and in double precision.
@@ -76,20 +64,6 @@ pub(super) fn check_states(node: Node<'_>, architecture: &Architecture, tokens: 
         node.field_issue(format!("sentences: {tokens} pieces in all layers need {needed:.0} MiB of memory"))
             .expected(format!("at most {most:.0} MiB: fewer or shorter sentences"));
     }
-}
-
-/// Why a sentence of so many pieces is not read; `None` where it is.
-pub fn too_many_pieces(architecture: &Architecture, vocabulary: usize, count: usize) -> Option<String> {
-    let most = pieces_max(architecture, vocabulary);
-    let (positions, heads) = (architecture.max_tokens, architecture.heads());
-    let why = match most {
-        _ if most == positions => "the model reads".to_owned(),
-        PIECES_MAX => "the stage shows".to_owned(),
-        _ => format!(
-            "with {heads} heads in all its layers, one sentence of this model would need too much memory or time; it reads"
-        ),
-    };
-    (count > most).then(|| format!("the text has {count} pieces: {why} at most {most}"))
 }
 
 /// The multiplications that static vectors are trained with.
@@ -206,8 +180,6 @@ fn is_one_measurement(a: &Fact, b: &Fact) -> bool {
     a == b || (of_senses(a) && of_senses(b)) || matches!((a, b), (Alignment { .. }, Alignment { .. }))
 }
 
-/// Bytes of a number in training.
-const NUMBER_BYTES: f64 = 4.0;
 /// Multiplications of the optimiser for one parameter, beside the forward passes.
 const UPDATE_MULTIPLICATIONS: f64 = 4.0;
 /// A parameter with its gradient and moments, as snapshots, checkpoints and undo hold it at the least.

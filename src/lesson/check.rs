@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::budget::pieces_max;
 use super::decode::{At, text};
 use super::issue::{is_unprintable, one_of, shorten};
 use super::limits::{
     ID_CHARS_MAX, LINE_CHARS_MAX, NAME_CHARS_MAX, PIECES_MAX, TEXT_BYTES_MAX, TOKENS_MAX, WORD_CHARS_MAX,
 };
+use super::pieces::pieces_max;
 use super::source::Node;
 use super::text::tokenize;
 use crate::pretrained::folder::ModelFolder;

@@ -35,7 +35,7 @@ mod read_training;
 mod read_weights;
 
 mod brackets;
-pub mod budget;
+mod budget;
 mod check;
 pub mod check_texts;
 pub mod controls;
@@ -44,6 +44,7 @@ pub mod issue;
 pub mod limits;
 pub mod offers;
 pub mod panels;
+pub mod pieces;
 pub mod recipe;
 mod record;
 mod source;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::budget::pieces_max;
 use super::cells::{Cell, CellKind};
 use super::panels::PanelName;
+use super::pieces::pieces_max;
 use super::schema::{Corpus, Lesson, ModelConfig, Objective, StaticEmbedding};
 use crate::numerics::model::DistanceCosts;
 use crate::numerics::optimiser::Method;

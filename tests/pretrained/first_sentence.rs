@@ -2,7 +2,7 @@
 
 use attune::kernel::command::SentenceCommand;
 use attune::kernel::{Command, Kernel};
-use attune::lesson::budget::pieces_max;
+use attune::lesson::pieces::pieces_max;
 use attune::numerics::model::Readout;
 use attune::pretrained::config::Config;
 use attune::pretrained::load::architecture;

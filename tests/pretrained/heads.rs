@@ -168,7 +168,7 @@ fn with_a_sink() -> Arc<Snapshot> {
             (0..architecture.blocks.len()).flat_map(|block| (0..architecture.width).map(move |col| (block, col)))
         {
             let value = if rng.random() { 60.0 } else { -60.0 };
-            let tensor = TensorName::QueryBias.of_block(block).into();
+            let tensor = TensorName::QueryBias.of_block(block);
             kernel.apply(Command::Weights(WeightCommand::Set { tensor, row: 0, col, value }));
         }
         kernel.settle();

@@ -16,6 +16,7 @@ use attune::kernel::notebook::document::Answer;
 use attune::kernel::notebook::{CellCommand, NotebookCommand};
 use attune::kernel::{Command, Saved, Snapshot};
 use attune::view_model::slides::SlidesModel;
+use attune::view_model::training::{TrainingModel, TrainingStage};
 use bevy::prelude::World;
 
 use crate::{ask, copy_of, frame, home, open, say, send, sentence, until};
@@ -64,7 +65,9 @@ fn a_talk_reveals_slide_by_slide_and_leaves_everything_as_it_was() {
     until(&mut world, "the learner's work", |world| {
         let shown = snapshot(world);
         let has_run = |id: &str| shown.notebook.cells.iter().any(|shown| &*shown.cell.id == id && shown.run.is_some());
-        sentence(world).as_deref() == Some("the duck sank") && has_run("double") && has_run("guess")
+        let is_trained = TrainingModel::of(&shown).stage == TrainingStage::Finished;
+        let has_run = ["double", "guess", "curve", "sharpen"].into_iter().all(has_run);
+        sentence(world).as_deref() == Some("the duck sank") && is_trained && has_run
     });
     world.resource_mut::<ViewState>().walk.set(3.0);
     let before =

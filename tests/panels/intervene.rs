@@ -185,6 +185,7 @@ fn a_vector_of_the_second_sentence_is_put_in_and_taken_out() {
 fn a_head_has_its_mean_and_answers_are_said() {
     let mut panel = PanelHarness::new(small(), SIZE, IntervenePanel::default());
     panel.view_mut().selection.choose_query(Some(1));
+    panel.run_steps(3);
     assert!(panel.query_by_label("Head 1 mean").is_none(), "first lessons need live, off and solo");
     click(&mut panel, ALL_SETTINGS);
     click(&mut panel, "Head 1 mean");

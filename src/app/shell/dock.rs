@@ -180,16 +180,15 @@ pub fn workspace_ui(
     }
     let (fronts, unseen) = (places.fronts().collect(), places.unseen.iter().copied().collect());
     let context = PanelContext { models, view: view.for_panels(), stage, prose, is_answered, requests: &mut requests };
-    let mut tabs = Tabs { panels, context, fronts, unseen, closed: None };
-    let is_held = ui.input(|input| input.pointer.any_down() || input.pointer.any_released());
-    let id = places.begin_frame(is_held);
+    let mut tabs = Tabs { panels, context, fronts, unseen, closed: None, is_dragged: false };
+    let id = places.begin_frame();
     DockArea::new(&mut places.dock)
         .id(id)
         .style(dock_style(ui, palette))
         .show_leaf_close_all_buttons(false)
         .show_leaf_collapse_buttons(false)
         .show_inside(ui, &mut tabs);
-    places.end_frame(is_held);
+    places.end_frame(tabs.is_dragged, ui.input(|input| input.pointer.primary_released()));
     if let Some(closed) = tabs.closed {
         places.close(closed);
         ui.ctx().request_repaint();

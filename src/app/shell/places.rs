@@ -38,10 +38,17 @@ pub struct Places {
 /// panics where no tab is left there.
 #[derive(Default)]
 struct DragGuard {
-    /// Places of the tabs as they were drawn last, while a button of the mouse is down.
+    /// Places of the tabs as they were drawn last, while one is dragged.
     drawn: Option<Vec<(TabPath, PanelId)>>,
     /// Drags that were ended: the dock's own state is kept by this number.
     ended: usize,
+}
+
+impl DragGuard {
+    fn end(&mut self) {
+        self.drawn = None;
+        self.ended += 1;
+    }
 }
 
 /// An open panel whose tab has no room beside another one.
@@ -76,18 +83,24 @@ impl Places {
         places
     }
 
-    /// The id of the dock's own state, in a frame in which a button of the mouse is down or not.
-    pub fn begin_frame(&mut self, is_held: bool) -> Id {
-        let is_moved = self.drag.drawn.as_ref().is_some_and(|drawn| *drawn != self.tabs());
-        if is_held && is_moved {
-            self.drag.ended += 1;
+    /// The id of the dock's own state in this frame.
+    pub fn begin_frame(&mut self) -> Id {
+        if self.drag.drawn.as_ref().is_some_and(|drawn| *drawn != self.tabs()) {
+            self.drag.end();
         }
         Id::new("dock").with(self.drag.ended)
     }
 
-    /// Ends a frame: what moves tabs from now on is the window, not the learner.
-    pub fn end_frame(&mut self, is_held: bool) {
-        self.drag.drawn = is_held.then(|| self.tabs());
+    /// Ends a frame: what moves tabs from now on is the window, not the learner. `is_dragged`: a tab is; `is_released`: the
+    /// first button of the mouse was let go, by which alone the dock ends a drag.
+    pub fn end_frame(&mut self, is_dragged: bool, is_released: bool) {
+        if is_released {
+            self.drag.drawn = None;
+        } else if is_dragged {
+            self.drag.drawn = Some(self.tabs());
+        } else if self.drag.drawn.is_some() {
+            self.drag.end();
+        }
     }
 
     fn tabs(&self) -> Vec<(TabPath, PanelId)> {

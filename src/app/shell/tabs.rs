@@ -33,6 +33,8 @@ pub struct Tabs<'a> {
     pub unseen: Vec<&'static str>,
     /// The panel whose cross was clicked.
     pub closed: Option<PanelId>,
+    /// A tab is being dragged, with any button of the mouse.
+    pub is_dragged: bool,
 }
 
 /// Name of a tab; a dot after it says that the panel has appeared and was not yet looked at.

@@ -94,11 +94,9 @@ impl Places {
     /// Ends a frame: what moves tabs from now on is the window, not the learner. `is_dragged`: a tab is; `is_released`: the
     /// first button of the mouse was let go, by which alone the dock ends a drag.
     pub fn end_frame(&mut self, is_dragged: bool, is_released: bool) {
-        if is_released {
-            self.drag.drawn = None;
-        } else if is_dragged {
+        if is_dragged {
             self.drag.drawn = Some(self.tabs());
-        } else if self.drag.drawn.is_some() {
+        } else if self.drag.drawn.take().is_some() && !is_released {
             self.drag.end();
         }
     }

@@ -53,6 +53,12 @@ pub fn about(panel: PanelId) -> String {
     }
 }
 
+/// The tab of this button is dragged. While it is, the dock draws another button, with an id made from that of the first.
+fn is_dragged(button: &Response) -> bool {
+    let dragged = button.ctx.dragged_id();
+    dragged.is_some_and(|id| button.id == id || button.id == id.with("dragged"))
+}
+
 impl TabViewer for Tabs<'_> {
     type Tab = PanelId;
 

@@ -182,8 +182,11 @@ pub fn workspace_ui(
     let context = PanelContext { models, view: view.for_panels(), stage, prose, is_answered, requests: &mut requests };
     let mut tabs = Tabs { panels, context, fronts, unseen, closed: None, is_dragged: false };
     let id = places.begin_frame();
+    // By another button than the first the dock would begin a drag that it never ends.
+    let is_by_another = ui.input(|input| input.pointer.secondary_down() || input.pointer.middle_down());
     DockArea::new(&mut places.dock)
         .id(id)
+        .draggable_tabs(!is_by_another)
         .style(dock_style(ui, palette))
         .show_leaf_close_all_buttons(false)
         .show_leaf_collapse_buttons(false)

@@ -2,6 +2,7 @@
 //! stays where the learner has put it.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use egui::{Id, Vec2};
 use egui_dock::{DockState, LeafNode, Node, NodeIndex, TabPath};
@@ -36,18 +37,17 @@ pub struct Places {
 
 /// Ends the drag of a tab when the window moves tabs meanwhile: the dock knows the dragged tab by its place alone, and
 /// panics where no tab is left there.
-#[derive(Default)]
 struct DragGuard {
     /// Places of the tabs as they were drawn last, while one is dragged.
     drawn: Option<Vec<(TabPath, PanelId)>>,
-    /// Drags that were ended: the dock's own state is kept by this number.
-    ended: usize,
+    /// The dock's own state is kept by this number, which is of one layout and one drag alone.
+    dock: usize,
 }
 
-impl DragGuard {
-    fn end(&mut self) {
-        self.drawn = None;
-        self.ended += 1;
+impl Default for DragGuard {
+    fn default() -> Self {
+        static DOCKS: AtomicUsize = AtomicUsize::new(0);
+        Self { drawn: None, dock: DOCKS.fetch_add(1, Ordering::Relaxed) }
     }
 }
 
@@ -86,9 +86,9 @@ impl Places {
     /// The id of the dock's own state in this frame.
     pub fn begin_frame(&mut self) -> Id {
         if self.drag.drawn.as_ref().is_some_and(|drawn| *drawn != self.tabs()) {
-            self.drag.end();
+            self.drag = DragGuard::default();
         }
-        Id::new("dock").with(self.drag.ended)
+        Id::new("dock").with(self.drag.dock)
     }
 
     /// Ends a frame: what moves tabs from now on is the window, not the learner. `is_dragged`: a tab is; `is_released`: the
@@ -97,7 +97,7 @@ impl Places {
         if is_dragged {
             self.drag.drawn = Some(self.tabs());
         } else if self.drag.drawn.take().is_some() && !is_released {
-            self.drag.end();
+            self.drag = DragGuard::default();
         }
     }
 

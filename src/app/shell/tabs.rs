@@ -82,6 +82,7 @@ impl TabViewer for Tabs<'_> {
     }
 
     fn on_tab_button(&mut self, tab: &mut PanelId, response: &Response) {
+        self.is_dragged |= is_dragged(response);
         let (title, is_front) = (tab.title(), self.fronts.contains(tab));
         let is_new = self.unseen.contains(&title);
         let said = if is_new { format!("{title} panel, new") } else { format!("{title} panel") };

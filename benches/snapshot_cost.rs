@@ -1,4 +1,4 @@
-//! What the window does on its own thread with each snapshot, while a slider turns an entry of `W_Q` of a model of GPT-2's
+//! Work of the window's own thread with each snapshot, while a slider turns an entry of `W_Q` of a model of GPT-2's
 //! shape and vocabulary: 12 layers, 768 wide, 50,257 pieces, with random weights.
 //!
 //!     cargo bench --profile dev --bench snapshot_cost

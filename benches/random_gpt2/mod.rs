@@ -13,7 +13,7 @@ const WIDTH: usize = 768;
 const HIDDEN: usize = 3072;
 const VOCABULARY: usize = 50_257;
 const PLACES: usize = 1024;
-/// As the weights are drawn before training.
+/// Standard deviation of the weights, as they are drawn before training.
 const DEVIATION: f32 = 0.02;
 /// A tokenizer of few pieces, to which others are added that no text asks for.
 const TOKENIZER: &str = include_str!("../../tests/fixtures/pretrained/gpt2_tokenizer.json");

@@ -27,7 +27,7 @@ pub const RANKED_MAX: usize = 1000;
 /// Bytes of the path of a picture.
 pub const IMAGE_PATH_BYTES_MAX: usize = 400;
 /// Letters of the name of a line of a plot.
-pub const NAME_CHARS_MAX: usize = 40;
+pub const LINE_NAME_CHARS_MAX: usize = 40;
 /// Lines of one plot.
 pub const PLOT_LINES_MAX: usize = 100;
 /// How long a cell may run, with all its parts. What follows a run takes a second at most: a cell is done within 5 s.

@@ -6,7 +6,7 @@ use rhai::{
     format_map_as_json,
 };
 
-use super::budget::{Budget, IMAGE_PATH_BYTES_MAX, NAME_CHARS_MAX, PLOT_LINES_MAX, RANKED_MAX, STRING_BYTES_MAX};
+use super::budget::{Budget, IMAGE_PATH_BYTES_MAX, LINE_NAME_CHARS_MAX, PLOT_LINES_MAX, RANKED_MAX, STRING_BYTES_MAX};
 use super::expect;
 use super::fault::Fault;
 use super::index;
@@ -531,7 +531,7 @@ fn plot(x: &Tensor, y: &Tensor, names: Option<&[Dynamic]>) -> Result<Plot, Fault
 
 fn line_name(name: &Dynamic) -> Result<String, Fault> {
     match name.read_lock::<ImmutableString>() {
-        Some(name) => Ok(name.chars().take(NAME_CHARS_MAX).collect()),
+        Some(name) => Ok(name.chars().take(LINE_NAME_CHARS_MAX).collect()),
         None => {
             Err(Fault::new(format!("plot: {} is not the name of a line", type_name(name))).hint("a name is a text"))
         }

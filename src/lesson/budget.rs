@@ -3,14 +3,13 @@
 
 use crate::numerics::model::Architecture;
 use crate::numerics::model::cost::{
-    contribution_cost, forward_cost, forward_multiplications, generation_cost, parameters, sentence_cost,
+    NUMBER_BYTES, contribution_cost, forward_cost, forward_multiplications, generation_cost, parameters, sentence_cost,
     workspace_entries,
 };
 use crate::numerics::word2vec::Word2VecConfig;
 
 use super::check::Vocabulary;
 use super::limits::{SENTENCE_BYTES_MAX, TRAINING_BYTES_MAX, TRAINING_WORK_MAX, VOCABULARY_MAX};
-use super::pieces::NUMBER_BYTES;
 use super::read_claims::ClaimContext;
 use super::read_embedding::ReadEmbedding;
 use super::read_language::ReadCorpus;

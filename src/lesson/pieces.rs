@@ -2,12 +2,9 @@
 //! memory nor run for minutes.
 
 use crate::numerics::model::Architecture;
-use crate::numerics::model::cost::{pairs_of_heads, parameters, sentence_bytes};
+use crate::numerics::model::cost::{NUMBER_BYTES, pairs_of_heads, parameters, sentence_bytes};
 
 use super::limits::{PIECES_MAX, SENTENCE_BYTES_MAX, SENTENCE_PAIRS_MAX};
-
-/// Bytes of a number.
-pub(super) const NUMBER_BYTES: f64 = 4.0;
 
 /// Pieces that one sentence of a pretrained model may have: those that it reads and the stage shows, as far as memory
 /// and time for them are in measure with the model.

@@ -269,6 +269,13 @@ impl<S: Scalar> Contributions<S> {
         Cow::Owned(carried)
     }
 
+    /// The row of one head and key in [`Self::carried`]; (D)
+    pub fn carried_term(&self, head: usize, key: usize) -> Vec<S> {
+        let mut row = self.moved.row(head * self.keys + key).to_vec();
+        self.norms.iter().for_each(|norm| norm.apply(S::one(), &mut row));
+        row
+    }
+
     /// `1 / σ` of a query, of all norms together.
     pub fn shrinking(&self, query: usize) -> S {
         self.norms.iter().fold(S::one(), |factor, norm| factor * norm.inverse_deviations[query])

@@ -40,10 +40,11 @@ pub fn key_weights<'a, S: Scalar + 'a>(
     for (weights, scores) in heads {
         let (mut own, mut own_seen) = (vec![0.0; keys], vec![0usize; keys]);
         for query in 0..weights.rows() {
-            let sees = |key: &usize| scores.get(query, *key) != S::NEG_INFINITY;
-            let even = 1.0 / (0..keys).filter(sees).count() as f64;
-            for key in (0..keys).filter(sees) {
-                own[key] += weights.get(query, key).to_f64();
+            let seen = || scores.row(query).iter().map(|score| *score != S::NEG_INFINITY);
+            let even = 1.0 / seen().filter(|is_seen| *is_seen).count() as f64;
+            let row = weights.row(query).iter().zip(seen()).enumerate();
+            for (key, (weight, _)) in row.filter(|(_, (_, is_seen))| *is_seen) {
+                own[key] += weight.to_f64();
                 own_seen[key] += 1;
                 found[key].even += even;
             }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::head_cells::HeadCells;
 use super::head_labels::HeadLabels;
 use super::models::Model;
 use super::sinks::{Reading, Sinks};
@@ -38,7 +39,7 @@ pub struct HeadLayer {
 }
 
 /// A head and what is measured of it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct HeadSummary {
     pub head: usize,
     /// `Layer 2, head 1`
@@ -49,7 +50,7 @@ pub struct HeadSummary {
     pub enabled: bool,
     pub queries: usize,
     pub keys: usize,
-    block: usize,
+    pub cells: HeadCells,
     /// By the places of [`HeadMeasure::ALL`].
     measures: Vec<Option<f32>>,
 }
@@ -87,12 +88,15 @@ impl AllHeads {
         let of_sentence = HeadPatterns::within(&own);
         let across = HeadPatterns::between(own.len(), &source);
         let mut layers: Vec<HeadLayer> = Vec::new();
+        let sinks = Sinks::of(model, &labels);
+        let cells = HeadCells::all(model, &labels, &sinks, None);
         let heads: Vec<HeadSummary> = sentence
             .activations
             .heads()
+            .zip(cells)
             .enumerate()
-            .map(|(head, activations)| {
-                let (block, _, own) = model.architecture.head(head);
+            .map(|(head, (activations, cells))| {
+                let (_, _, own) = model.architecture.head(head);
                 let patterns = match (labels.is_of_source(head), labels.keys_are_source(head)) {
                     (true, _) => &of_source,
                     (false, true) => &across,
@@ -113,13 +117,13 @@ impl AllHeads {
                     enabled: model.is_enabled(head),
                     queries: weights.rows(),
                     keys: weights.cols(),
-                    block,
+                    cells,
                     measures: HeadMeasure::ALL.into_iter().map(measure).collect(),
                 }
             })
             .collect();
         let (sentence, interventions) = (sentence.clone(), model.interventions.clone());
-        Self { sentence, interventions, layers, heads, sinks: Sinks::of(model) }
+        Self { sentence, interventions, layers, heads, sinks }
     }
 
     /// The most heads that a layer has.
@@ -155,20 +159,12 @@ impl AllHeads {
 
     /// A head's map, each cell the largest of those that fall on it: a thin diagonal stays.
     pub fn thumbnail(&self, head: usize, side: usize, reading: Reading) -> Thumbnail {
-        let HeadSummary { queries, keys, block, own, .. } = self.heads[head];
-        let Some(activations) = self.sentence.activations.heads().nth(head) else {
-            return Thumbnail { rows: 0, cols: 0, shares: Vec::new() };
-        };
-        let moves = &self.sentence.moves[block];
-        let value = |query: usize, key: usize| {
-            let length = if reading.is_added { moves.term_length(own, query, key) } else { 0.0 };
-            self.sinks.shown(reading, (head, query, key), activations.weights.get(query, key), length)
-        };
+        let HeadSummary { queries, keys, ref cells, .. } = self.heads[head];
         let (rows, cols) = (queries.min(side), keys.min(side));
         let mut shares: Vec<Option<f32>> = vec![None; rows * cols];
         for (query, key) in (0..queries).flat_map(|query| (0..keys).map(move |key| (query, key))) {
             let cell = &mut shares[query * rows / queries * cols + key * cols / keys];
-            *cell = match (*cell, value(query, key)) {
+            *cell = match (*cell, cells.shown(reading, query, key)) {
                 (Some(one), Some(other)) => Some(one.max(other)),
                 (one, other) => one.or(other),
             };

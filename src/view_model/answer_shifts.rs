@@ -4,11 +4,9 @@ use std::sync::Arc;
 
 use super::models::Model;
 use super::quoted;
-use crate::kernel::data::answers::probabilities;
 use crate::kernel::data::token::token_labels;
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
 use crate::lesson::schema::Objective;
-use crate::numerics::Matrix;
 
 /// A smaller change of a probability is not seen in its digits.
 const SEEN: f32 = 5e-4;
@@ -56,23 +54,27 @@ impl AnswerShifts {
     /// model is asked for: the last, of a model of next words; else a hidden one; else the one that moved most.
     pub fn of(snapshot: &Snapshot, query: Option<usize>) -> Option<Self> {
         let model = snapshot.model.as_ref().filter(|model| model.made_of.static_embedding.guesses_words())?;
-        let (unchanged, is) = (model.sentence.unchanged.as_ref(), &model.sentence.answers.logits);
-        let was = unchanged.map_or(is, |unchanged| &unchanged.result.answers.logits);
+        let (unchanged, is) = (model.sentence.unchanged.as_ref(), &model.sentence.answers);
+        let was = unchanged.map_or(is, |unchanged| &unchanged.result.answers);
         let moved = unchanged.map_or(&[][..], |unchanged| &unchanged.moved);
-        let row = if is.rows() == 1 { 0 } else { query.or_else(|| asked(model, moved))? };
-        if row >= is.rows() {
+        let rows = is.logits.rows();
+        let row = if rows == 1 { 0 } else { query.or_else(|| asked(model, moved))? };
+        if row >= rows {
             return None;
         }
-        let is_changed = was.row(row) != is.row(row);
-        let of = |logits: &Matrix<f32>| if is_changed { probabilities(logits.row(row)) } else { Vec::new() };
-        let (was, is) = (of(was), of(is));
-        let mut by_change: Vec<(usize, f32)> = is.iter().zip(&was).map(|(is, was)| is - was).enumerate().collect();
+        let [was_row, is_row] = [was, is].map(|answers| answers.logits.row(row));
+        // A change that is seen needs a probability that is. Of tens of thousands of words few have one.
+        let [was_seen, is_seen] = [was, is].map(|answers| answers.logit_of(row, SEEN));
+        let classes = was_row.iter().zip(is_row).enumerate();
+        let are_seen = classes.filter(|(_, (was, is))| **was >= was_seen || **is >= is_seen);
+        let change = |class: usize| (class, is.probability(row, class) - was.probability(row, class));
+        let mut by_change: Vec<(usize, f32)> = are_seen.map(|(class, _)| change(class)).collect();
         by_change.retain(|(_, change)| change.abs() >= SEEN);
         by_change.sort_by(|a, b| b.1.total_cmp(&a.1));
         let shift = |(class, _): &(usize, f32)| AnswerShift {
             name: model.classes[*class].clone(),
-            before: was[*class],
-            now: is[*class],
+            before: was.probability(row, *class),
+            now: is.probability(row, *class),
         };
         let gained = by_change.iter().take_while(|(_, change)| *change > 0.0).take(Self::LISTED).map(shift).collect();
         let lost =

@@ -3,26 +3,27 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::head_cells::HeadCells;
 use super::head_labels::HeadLabels;
 use super::models::Model;
 use super::sentence_arcs::Pair;
 use super::sinks::{Reading, Sinks};
+use super::words::Words;
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
 use crate::numerics::attention::Mask;
-use crate::numerics::model::activations::HeadActivations;
 use crate::quantity::{Entry, Quantity};
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct AttentionModel {
-    /// Words of the sentence on the stage.
-    pub tokens: Vec<String>,
+    /// Words of the sentence on the stage, or its pieces.
+    pub tokens: Arc<[String]>,
     pub heads: Vec<HeadMap>,
     /// Why no word looks at another, where the mask is such.
     pub note: Option<&'static str>,
     pub sinks: Sinks,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct HeadMap {
     /// Counted over all blocks.
     pub head: usize,
@@ -34,20 +35,17 @@ pub struct HeadMap {
     pub block: usize,
     pub enabled: bool,
     /// Labels of the rows: tokens, or words of the source that looks at itself.
-    pub queries: Vec<String>,
+    pub queries: Arc<[String]>,
     /// Labels of the columns.
-    pub keys: Vec<String>,
+    pub keys: Arc<[String]>,
     /// Its queries are not the stage's tokens.
     pub is_of_source: bool,
     /// Its keys are words of the source.
     pub keys_are_source: bool,
-    /// `weights[query][key]`; each row sums to 1.
-    pub weights: Vec<Vec<f32>>,
-    /// How much a key adds to a query, as `lengths[query][key]`: the weight times the length of what it weighs.
-    pub lengths: Vec<Vec<f32>>,
+    pub cells: HeadCells,
     /// The tokens that each row and each column is of: one, or the pieces of a word.
-    pub query_tokens: Vec<Range<usize>>,
-    pub key_tokens: Vec<Range<usize>>,
+    pub query_tokens: Arc<[Range<usize>]>,
+    pub key_tokens: Arc<[Range<usize>]>,
 }
 
 impl HeadMap {
@@ -82,42 +80,59 @@ impl Model for AttentionModel {
 }
 
 impl AttentionModel {
-    pub fn of(snapshot: &Snapshot) -> Option<AttentionModel> {
+    pub fn of(snapshot: &Snapshot) -> Option<Self> {
+        Some(Self::between(snapshot.model.as_ref()?, None))
+    }
+
+    /// Between words, of a sentence in which a word has several pieces.
+    pub fn by_words(snapshot: &Snapshot) -> Option<Self> {
         let model = snapshot.model.as_ref()?;
+        Words::of(&model.sentence).map(|words| Self::between(model, Some(&Arc::new(words))))
+    }
+
+    fn between(model: &ModelSnapshot, words: Option<&Arc<Words>>) -> Self {
         let labels = HeadLabels::of(model);
-        let map = |(head, activations): (usize, &HeadActivations<f32>)| {
-            let weights = &activations.weights;
-            let (block, _, own) = model.architecture.head(head);
+        let mut sinks = Sinks::of(model, &labels);
+        let cells = HeadCells::all(model, &labels, &sinks, words);
+        let own: Arc<[String]> = words.map_or_else(|| labels.tokens.clone(), |words| words.labels()).into();
+        let source: Arc<[String]> = labels.source.as_slice().into();
+        let single = |labels: &[String]| (0..labels.len()).map(|at| at..at + 1).collect::<Arc<[Range<usize>]>>();
+        let own_tokens = words.map_or_else(|| single(&own), |words| words.pieces.as_slice().into());
+        let source_tokens = single(&source);
+        let map = |(head, cells): (usize, HeadCells)| {
+            let (block, _, place) = model.architecture.head(head);
+            let (is_of_source, keys_are_source) = (labels.is_of_source(head), labels.keys_are_source(head));
+            let of = |is_source: bool| match is_source {
+                true => (source.clone(), source_tokens.clone()),
+                false => (own.clone(), own_tokens.clone()),
+            };
+            let ((queries, query_tokens), (keys, key_tokens)) = (of(is_of_source), of(keys_are_source));
+            let (title, enabled) = (labels.title(head), model.is_enabled(head));
             HeadMap {
                 head,
-                own,
-                title: labels.title(head),
+                own: place,
+                title,
                 block,
-                enabled: model.is_enabled(head),
-                queries: labels.queries(head).to_vec(),
-                keys: labels.keys(head).to_vec(),
-                is_of_source: labels.is_of_source(head),
-                keys_are_source: labels.keys_are_source(head),
-                weights: (0..weights.rows()).map(|query| weights.row(query).to_vec()).collect(),
-                lengths: lengths(model, head, weights.rows(), weights.cols()),
-                query_tokens: (0..weights.rows()).map(|row| row..row + 1).collect(),
-                key_tokens: (0..weights.cols()).map(|column| column..column + 1).collect(),
+                enabled,
+                queries,
+                keys,
+                is_of_source,
+                keys_are_source,
+                cells,
+                query_tokens,
+                key_tokens,
             }
         };
-        let heads = model.sentence.activations.heads().enumerate().map(map).collect();
-        let note = note(model, labels.tokens.len());
-        Some(AttentionModel { tokens: labels.tokens, heads, note, sinks: Sinks::of(model) })
+        let heads = cells.into_iter().enumerate().map(map).collect();
+        if let Some(words) = words {
+            sinks = sinks.of_words(|piece| words.place(piece));
+        }
+        Self { tokens: own.clone(), heads, note: note(model, labels.tokens.len()), sinks }
     }
 
     /// Each word looks at itself alone: there are no steps of attention to walk through.
     pub fn is_each_word_alone(&self) -> bool {
-        let is_alone = |map: &HeadMap| map.weights.iter().enumerate().all(|(at, row)| row.get(at) == Some(&1.0));
-        self.heads.iter().all(|map| !map.keys_are_source && is_alone(map))
-    }
-
-    /// The shown entry of a query and a key; `None` of a hidden sink, and where nothing is left of its row.
-    pub fn shown(&self, map: &HeadMap, reading: Reading, query: usize, key: usize) -> Option<f32> {
-        self.sinks.shown(reading, (map.head, query, key), map.weights[query][key], map.lengths[query][key])
+        self.heads.iter().all(|map| !map.keys_are_source && map.cells.is_diagonal())
     }
 
     /// The number that fills a cell of a map: a weight of 1, or the longest that is added.
@@ -125,7 +140,7 @@ impl AttentionModel {
         if !reading.is_added {
             return 1.0;
         }
-        let shown = |(query, key)| self.shown(map, reading, query, key);
+        let shown = |(query, key)| map.cells.shown(reading, query, key);
         let pairs = (0..map.queries.len()).flat_map(|query| (0..map.keys.len()).map(move |key| (query, key)));
         pairs.filter_map(shown).fold(f32::MIN_POSITIVE, f32::max)
     }
@@ -135,7 +150,7 @@ impl AttentionModel {
         let table = |head: &usize| {
             let map = &self.heads[*head];
             let rows = map.queries.iter().enumerate().map(|(row, query)| {
-                let shown = (0..map.keys.len()).map(|key| self.shown(map, reading, row, key));
+                let shown = (0..map.keys.len()).map(|key| map.cells.shown(reading, row, key));
                 let numbers = shown.map(|number| number.map_or(String::new(), |number| number.to_string()));
                 std::iter::once(query.clone()).chain(numbers).collect::<Vec<_>>().join("\t")
             });
@@ -151,8 +166,8 @@ impl AttentionModel {
     /// The words that a cell shows in place of its weight; `None` where it is the weight.
     pub fn say_shown(&self, head: usize, query: usize, key: usize, reading: Reading) -> Option<String> {
         let map = &self.heads[head];
-        let is_hidden = reading.hides_sinks && self.sinks.is_of(head, key);
-        match self.shown(map, reading, query, key) {
+        let is_hidden = reading.hides_sinks && map.cells.is_sink(key);
+        match map.cells.shown(reading, query, key) {
             None if is_hidden => Some("Hidden as a sink.".to_owned()),
             None => Some("Nothing is left of this row without the sinks.".to_owned()),
             Some(_) if reading.is_added || !reading.hides_sinks => None,
@@ -167,18 +182,11 @@ impl AttentionModel {
             "{} (query, row) looks at {} (key, column) with weight {:.4} in {}, which adds {:.4}",
             map.queries[query],
             map.keys[key],
-            map.weights[query][key],
+            map.cells.weight(query, key),
             map.title.to_lowercase(),
-            map.lengths[query][key]
+            map.cells.length(query, key)
         )
     }
-}
-
-/// `‖α v W_O‖` of each query and key (Kobayashi et al. 2020, arXiv 2004.10102), at the block's output.
-pub fn lengths(model: &ModelSnapshot, head: usize, queries: usize, keys: usize) -> Vec<Vec<f32>> {
-    let (block, _, own) = model.architecture.head(head);
-    let moves = &model.sentence.moves[block];
-    (0..queries).map(|query| (0..keys).map(|key| moves.term_length(own, query, key)).collect()).collect()
 }
 
 /// Says that the mask, the lesson's or the learner's, lets each word see itself alone.
@@ -198,38 +206,5 @@ fn note(model: &ModelSnapshot, tokens: usize) -> Option<&'static str> {
         None => {
             model.architecture.blocks.iter().all(|block| sees_itself_alone(&block.attention.mask)).then_some(OF_LESSON)
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_alone_until_one_looks_at_another() {
-        let map = |weights: [[f32; 2]; 2]| HeadMap {
-            head: 0,
-            own: 0,
-            title: "Head 1".to_owned(),
-            block: 0,
-            enabled: true,
-            queries: vec!["a".to_owned(), "b".to_owned()],
-            keys: vec!["a".to_owned(), "b".to_owned()],
-            is_of_source: false,
-            keys_are_source: false,
-            weights: weights.map(|row| row.to_vec()).to_vec(),
-            lengths: vec![vec![0.0; 2]; 2],
-            query_tokens: vec![0..1, 1..2],
-            key_tokens: vec![0..1, 1..2],
-        };
-        let model = |maps: &[HeadMap]| AttentionModel {
-            tokens: Vec::new(),
-            heads: maps.to_vec(),
-            note: None,
-            sinks: Sinks::default(),
-        };
-        let (alone, looks) = (map([[1.0, 0.0], [0.0, 1.0]]), map([[1.0, 0.0], [0.5, 0.5]]));
-        assert!(model(std::slice::from_ref(&alone)).is_each_word_alone());
-        assert!(!model(&[alone, looks]).is_each_word_alone());
     }
 }

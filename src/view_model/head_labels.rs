@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::kernel::data::token::token_labels;
 use crate::kernel::snapshot::ModelSnapshot;
 use crate::numerics::attention::AttentionConfig;
+use crate::numerics::block::BlockConfig;
 use crate::numerics::model::Architecture;
 use crate::numerics::params::TensorName;
 use crate::view_model::capitalised;
@@ -13,53 +14,38 @@ pub struct HeadLabels<'a> {
     architecture: &'a Architecture,
     /// Words of the sentence that is read.
     pub tokens: Vec<String>,
-    source: Vec<String>,
+    pub(super) source: Vec<String>,
+    /// Names of the blocks.
+    blocks: Vec<String>,
 }
 
 impl<'a> HeadLabels<'a> {
     pub fn of(model: &'a ModelSnapshot) -> Self {
         let sentence = &model.sentence;
         let source = sentence.source.as_deref().map(token_labels).unwrap_or_default();
-        Self { architecture: &model.architecture, tokens: token_labels(&sentence.tokens), source }
+        let architecture = &model.architecture;
+        let blocks = architecture.numbered_blocks().map(|block| block_name(architecture, block)).collect();
+        Self { architecture, tokens: token_labels(&sentence.tokens), source, blocks }
     }
 
     /// `Head 1`; `Layer 2, head 1`; with a source `Source, head 1`, `Self-attention, head 1` and
     /// `Cross-attention, head 1`, with their layer where there are several.
     pub fn title(&self, head: usize) -> String {
-        let (_, _, own) = self.architecture.head(head);
-        capitalised(&[self.kind_and_layer(head), vec![format!("head {}", own + 1)]].concat().join(", "))
+        let (block, _, own) = self.architecture.head(head);
+        match &self.blocks[block] {
+            block if block.is_empty() => format!("Head {}", own + 1),
+            block => format!("{block}, head {}", own + 1),
+        }
     }
 
     /// Name of the head's block: `Layer 2`, `Source`; empty where there is only one.
     pub fn block(&self, head: usize) -> String {
-        capitalised(&self.kind_and_layer(head).join(", "))
+        self.blocks[self.architecture.head(head).0].clone()
     }
 
     /// Names of all blocks, in the order of their heads.
     pub fn blocks(&self) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
-        for head in 0..self.architecture.heads() {
-            if self.architecture.head(head).0 == names.len() {
-                names.push(self.block(head));
-            }
-        }
-        names
-    }
-
-    fn kind_and_layer(&self, head: usize) -> Vec<String> {
-        let Architecture { source_blocks, blocks, .. } = self.architecture;
-        let (block, config, _) = self.architecture.head(head);
-        let (kind, layer, layers) = if source_blocks.is_empty() {
-            ("", block, blocks.len())
-        } else if self.is_of_source(head) {
-            ("source", block, source_blocks.len())
-        } else {
-            let kind = if config.attends_to_source() { "cross-attention" } else { "self-attention" };
-            // Two blocks to a layer.
-            (kind, (block - source_blocks.len()) / 2, source_blocks.len())
-        };
-        let layer = if layers > 1 { format!("layer {}", layer + 1) } else { String::new() };
-        [layer, kind.to_owned()].into_iter().filter(|part| !part.is_empty()).collect()
+        self.blocks.clone()
     }
 
     /// Its queries are words of the source.
@@ -82,7 +68,7 @@ impl<'a> HeadLabels<'a> {
         (0..heads).find(|head| !self.is_of_source(*head)).unwrap_or(heads)
     }
 
-    /// As [`Self::keys`], the same for all heads that look at the same words.
+    /// Labels of a head's keys ([`Self::keys`]), shared by all heads that look at the same words.
     pub fn shared_keys(&self) -> impl Fn(usize) -> Arc<[String]> + use<'a> {
         let (tokens, source): (Arc<[String]>, Arc<[String]>) =
             (self.tokens.as_slice().into(), self.source.as_slice().into());
@@ -97,24 +83,40 @@ impl<'a> HeadLabels<'a> {
     pub fn keys(&self, head: usize) -> &[String] {
         if self.keys_are_source(head) { &self.source } else { &self.tokens }
     }
+}
 
-    /// The head's place in the tensors, in words.
-    pub fn place(&self, head: usize) -> String {
-        let (block, config, own) = self.architecture.head(head);
-        let AttentionConfig { projected, output, .. } = config.attention;
-        let columns = |range: std::ops::Range<usize>| format!("{}–{}", range.start, range.end.saturating_sub(1));
-        let keys = columns(config.attention.key_columns(own));
-        let values = columns(config.attention.value_columns(own));
-        let symbol = |name: TensorName| name.of_block(block);
-        let from = if projected {
-            let [q, k, v] = [TensorName::QueryWeights, TensorName::KeyWeights, TensorName::ValueWeights].map(symbol);
-            format!("Columns {keys} of {q} and {k}, {values} of {v}")
-        } else {
-            format!("Entries {keys} of each word: its query, key and value")
-        };
-        let distances =
-            config.attention.distances.map(|_| format!("; row {own} of {}", symbol(TensorName::DistanceBias)));
-        let to = output.then(|| format!("; rows {values} of {}", symbol(TensorName::OutputWeights)));
-        [Some(from), distances, to].into_iter().flatten().collect()
-    }
+/// `Layer 2`; with a source its kind too: `Layer 2, cross-attention`; empty where there is only one block.
+fn block_name(architecture: &Architecture, (block, config): (usize, &BlockConfig)) -> String {
+    let Architecture { source_blocks, blocks, .. } = architecture;
+    let (kind, layer, layers) = if source_blocks.is_empty() {
+        ("", block, blocks.len())
+    } else if block < source_blocks.len() {
+        ("source", block, source_blocks.len())
+    } else {
+        let kind = if config.attends_to_source() { "cross-attention" } else { "self-attention" };
+        // Two blocks to a layer.
+        (kind, (block - source_blocks.len()) / 2, source_blocks.len())
+    };
+    let layer = if layers > 1 { format!("layer {}", layer + 1) } else { String::new() };
+    let parts: Vec<&str> = [&layer, kind].into_iter().filter(|part| !part.is_empty()).collect();
+    capitalised(&parts.join(", "))
+}
+
+/// A head's place in the tensors, in words.
+pub fn place_of(architecture: &Architecture, head: usize) -> String {
+    let (block, config, own) = architecture.head(head);
+    let AttentionConfig { projected, output, .. } = config.attention;
+    let columns = |range: std::ops::Range<usize>| format!("{}–{}", range.start, range.end.saturating_sub(1));
+    let keys = columns(config.attention.key_columns(own));
+    let values = columns(config.attention.value_columns(own));
+    let symbol = |name: TensorName| name.of_block(block);
+    let from = if projected {
+        let [q, k, v] = [TensorName::QueryWeights, TensorName::KeyWeights, TensorName::ValueWeights].map(symbol);
+        format!("Columns {keys} of {q} and {k}, {values} of {v}")
+    } else {
+        format!("Entries {keys} of each word: its query, key and value")
+    };
+    let distances = config.attention.distances.map(|_| format!("; row {own} of {}", symbol(TensorName::DistanceBias)));
+    let to = output.then(|| format!("; rows {values} of {}", symbol(TensorName::OutputWeights)));
+    [Some(from), distances, to].into_iter().flatten().collect()
 }

@@ -2,20 +2,24 @@
 
 use std::sync::Arc;
 
-use super::head_labels::HeadLabels;
+use super::head_cells::HeadCells;
+use super::head_labels::{HeadLabels, place_of};
 use super::models::Model;
+use super::sinks::Sinks;
 use crate::kernel::snapshot::Snapshot;
 use crate::numerics::attention::HeadMode;
+use crate::numerics::model::Architecture;
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct HeadsModel {
     pub tokens: Vec<String>,
     /// Names of the layers.
     pub blocks: Vec<String>,
     pub heads: Vec<HeadRow>,
+    architecture: Architecture,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct HeadRow {
     /// Counted over all blocks.
     pub head: usize,
@@ -33,15 +37,11 @@ pub struct HeadRow {
     pub key_columns: std::ops::Range<usize>,
     /// Columns of `W_V` and rows of `W_O` that are this head's.
     pub value_columns: std::ops::Range<usize>,
-    /// Its place in the tensors, in words.
-    pub place: String,
     /// Labels of what it looks at.
     pub keys: Arc<[String]>,
-    /// Length of the head's contribution to each token, `‖Σ_j α_ij (x_j W_V + b_V) W_O‖`; empty for a
-    /// head of the source, which adds nothing to tokens.
-    pub move_length: Vec<f32>,
-    /// The key that each token weighs most in this head, with the weight; empty for a head of the source.
-    pub strongest: Vec<(usize, f32)>,
+    /// Tokens to which it adds something: all of them, and none of a head of the source.
+    pub tokens: usize,
+    cells: HeadCells,
 }
 
 impl Model for HeadsModel {
@@ -55,15 +55,13 @@ impl Model for HeadsModel {
 impl HeadsModel {
     pub fn of(snapshot: &Snapshot) -> Option<HeadsModel> {
         let model = snapshot.model.as_ref()?;
-        let sentence = &model.sentence;
         let labels = HeadLabels::of(model);
         let (count, keys) = (model.architecture.heads(), labels.shared_keys());
         let solo = count > 1 && (0..count).filter(|head| model.is_enabled(*head)).count() == 1;
-        let heads = sentence
-            .activations
-            .heads()
+        let heads = HeadCells::all(model, &labels, &Sinks::default(), None)
+            .into_iter()
             .enumerate()
-            .map(|(head, activations)| {
+            .map(|(head, cells)| {
                 let (block, config, own) = model.architecture.head(head);
                 let enabled = model.is_enabled(head);
                 let tokens = if labels.is_of_source(head) { 0 } else { labels.tokens.len() };
@@ -75,16 +73,38 @@ impl HeadsModel {
                     enabled,
                     gain: gain(&model.interventions.heads[head]),
                     solo: solo && enabled,
-                    place: labels.place(head),
                     keys: keys(head),
                     key_columns: config.attention.key_columns(own),
                     value_columns: config.attention.value_columns(own),
-                    move_length: sentence.contributions[block].head_lengths[own][..tokens].to_vec(),
-                    strongest: (0..tokens).map(|query| strongest(activations.weights.row(query))).collect(),
+                    tokens,
+                    cells,
                 }
             })
             .collect();
-        Some(HeadsModel { blocks: labels.blocks(), tokens: labels.tokens, heads })
+        let architecture = model.architecture.clone();
+        Some(HeadsModel { blocks: labels.blocks(), tokens: labels.tokens, heads, architecture })
+    }
+
+    /// A head's place in the tensors, in words.
+    pub fn place(&self, head: usize) -> String {
+        place_of(&self.architecture, head)
+    }
+}
+
+impl HeadRow {
+    /// `‖Σ_j α_ij (x_j W_V + b_V) W_O‖`: length of the head's contribution to a token.
+    pub fn move_length(&self, query: usize) -> f32 {
+        self.cells.head_length(query)
+    }
+
+    /// Lengths of the head's contributions to all tokens.
+    pub fn move_lengths(&self) -> impl Iterator<Item = f32> {
+        (0..self.tokens).map(|query| self.move_length(query))
+    }
+
+    /// The key that a token weighs most in this head, with the weight.
+    pub fn strongest(&self, query: usize) -> (usize, f32) {
+        strongest(self.cells.weights(query))
     }
 }
 
@@ -93,9 +113,7 @@ fn gain(mode: &HeadMode<f32>) -> Option<f32> {
 }
 
 /// The largest and where it is, the first of equals.
-pub(super) fn strongest(row: &[f32]) -> (usize, f32) {
-    row.iter()
-        .copied()
-        .enumerate()
-        .fold((0, f32::NEG_INFINITY), |best, (key, w)| if w > best.1 { (key, w) } else { best })
+pub(super) fn strongest(row: impl Iterator<Item = f32>) -> (usize, f32) {
+    row.enumerate()
+        .fold((0, f32::NEG_INFINITY), |best, (key, weight)| if weight > best.1 { (key, weight) } else { best })
 }

@@ -16,6 +16,7 @@ pub mod distance;
 pub mod fold;
 pub mod gauge;
 pub mod glossary;
+pub mod head_cells;
 pub mod head_labels;
 pub mod heads;
 pub mod home;

@@ -290,8 +290,7 @@ fn names(
     before: Option<&NotebookModel>,
 ) -> (Arc<Names>, Vec<usize>) {
     let is_same = |before: &&NotebookModel| {
-        let is_same_live = Arc::ptr_eq(&before.live, live) || before.live == *live;
-        is_same_live
+        Arc::ptr_eq(&before.live, live)
             && before.cells.len() == cells.len()
             && before
                 .cells

@@ -293,7 +293,6 @@ impl Writer<'_> {
     }
 
     fn strongest_head(&self, key: usize) -> (usize, f32) {
-        let weights: Vec<f32> = (0..self.moves.heads()).map(|own| self.weight(own, key)).collect();
-        strongest(&weights)
+        strongest((0..self.moves.heads()).map(|own| self.weight(own, key)))
     }
 }

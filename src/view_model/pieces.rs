@@ -1,16 +1,16 @@
-//! Pieces of one word as one: in attention, what looks at a split word looks at all of its pieces, and a split word looks as
-//! its pieces do in the mean (Clark et al. 2019, arXiv 1906.04341, section 4.1). Rows still sum to 1, and words of one piece
-//! keep their numbers. A word's vector is the mean of its pieces, and so are its arrows: they add up as theirs do.
+//! Pieces of one word as one: in attention as [`HeadCells`] has it; a word's vector is the mean of its pieces, and so are its
+//! arrows: they add up as theirs do.
+//!
+//! [`HeadCells`]: super::head_cells::HeadCells
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 use std::sync::Arc;
 
-use super::attention::{AttentionModel, HeadMap};
+use super::attention::AttentionModel;
 use super::models::Model;
 use super::parts::Part;
 use super::path::{By, PathArrow, PathModel};
-use super::sentence_arcs::{ArcWord, SentenceArcs};
+use super::sentence_arcs::SentenceArcs;
 use super::stage::{StageModel, TokenPoint};
 pub use super::words::Words;
 use crate::kernel::data::moves::Point;
@@ -19,100 +19,27 @@ use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
 use crate::numerics::vectors::{add_scaled, norm};
 
 /// The weights between words; `None` where each word is one piece.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct WordAttention(pub AttentionModel);
 
 impl Model for WordAttention {
     type Choice = ();
 
     fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
-        let words = Words::of(&snapshot.model.as_ref()?.sentence)?;
-        let AttentionModel { heads, note, sinks, .. } = AttentionModel::of(snapshot)?;
-        let mut lengths = lengths(snapshot.model.as_ref()?, &words).into_iter();
-        let labels = words.labels();
-        let of_words = |map: HeadMap| HeadMap {
-            queries: labels.clone(),
-            keys: labels.clone(),
-            weights: words.fold(&map.weights),
-            lengths: lengths.next().unwrap_or_default(),
-            query_tokens: words.pieces.clone(),
-            key_tokens: words.pieces.clone(),
-            ..map
-        };
-        let heads: Vec<HeadMap> = heads.into_iter().map(of_words).collect();
-        let sinks = sinks.of_words(|piece| words.place(piece), |head| &heads[head].weights);
-        Some(Self(AttentionModel { tokens: labels.clone(), heads, note, sinks }))
+        AttentionModel::by_words(snapshot).map(Self)
     }
 }
 
-/// The same as arcs: each word stands where its first piece does, and the others have no place.
-#[derive(Clone, Debug, PartialEq)]
+/// The weights between words as arcs; `None` where each word is one piece.
+#[derive(Clone, Debug)]
 pub struct WordArcs(pub Arc<SentenceArcs>);
 
 impl Model for WordArcs {
     type Choice = ();
 
     fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
-        let words = Words::of(&snapshot.model.as_ref()?.sentence)?;
-        let mut arcs = SentenceArcs::of(snapshot)?;
-        let none = ArcWord { label: String::new(), text: String::new(), group: None, is_part: true };
-        let mut placed = vec![none; arcs.words.len()];
-        arcs.pieces = vec![1; arcs.words.len()];
-        for ((range, text), label) in words.pieces.iter().zip(&words.texts).zip(words.labels()) {
-            let group = arcs.words[range.start].group;
-            arcs.pieces[range.start] = range.len();
-            placed[range.start] = ArcWord { label, text: text.clone(), group, is_part: false };
-        }
-        arcs.words = placed;
-        let count = arcs.words.len();
-        let mut of_words = lengths(snapshot.model.as_ref()?, &words).into_iter();
-        for head in arcs.layers.iter_mut().flat_map(|layer| &mut layer.heads) {
-            let (folded, of_head) = (words.fold(&head.weights), of_words.next().unwrap_or_default());
-            let [mut weights, mut lengths] = [vec![vec![0.0; count]; count], vec![vec![0.0; count]; count]];
-            let mut hidden = vec![vec![true; count]; count];
-            for (queries, (row, of_row)) in words.pieces.iter().zip(folded.into_iter().zip(of_head)) {
-                for (keys, (weight, length)) in words.pieces.iter().zip(row.into_iter().zip(of_row)) {
-                    let mut all = head.hidden[queries.clone()].iter().flat_map(|row| &row[keys.clone()]);
-                    hidden[queries.start][keys.start] = all.all(|hidden| *hidden);
-                    (weights[queries.start][keys.start], lengths[queries.start][keys.start]) = (weight, length);
-                }
-            }
-            (head.weights, head.lengths, head.hidden) = (weights, lengths, hidden);
-        }
-        let heads: Vec<&[Vec<f32>]> =
-            arcs.layers.iter().flat_map(|layer| &layer.heads).map(|head| &head.weights[..]).collect();
-        // Where each word sees itself alone there are no layers.
-        let weights = |head: usize| heads.get(head).copied().unwrap_or_default();
-        arcs.sinks = arcs.sinks.of_words(|piece| words.first(piece), weights);
-        Some(Self(Arc::new(arcs)))
+        SentenceArcs::by_words(snapshot).map(|arcs| Self(Arc::new(arcs)))
     }
-}
-
-/// `‖Σ α v W_O‖` between words, by head: of all pieces of a key, and in the mean over those of a query.
-fn lengths(model: &ModelSnapshot, words: &Words) -> Vec<Vec<Vec<f32>>> {
-    let mut all = Vec::new();
-    let blocks = model.sentence.contributions.iter().zip(&model.sentence.moves).zip(&model.sentence.activations.blocks);
-    for ((contributions, moves), activations) in blocks {
-        let (carried, mut sum) = (contributions.carried(), vec![0.0; activations.output.cols()]);
-        for own in 0..moves.heads() {
-            let mut of = |queries: &Range<usize>, keys: &Range<usize>| {
-                if queries.len() == 1 && keys.len() == 1 {
-                    return moves.term_length(own, queries.start, keys.start);
-                }
-                sum.fill(0.0);
-                for key in keys.clone() {
-                    let weight =
-                        |query| contributions.weight(activations, own, query, key) * contributions.shrinking(query);
-                    let mean = queries.clone().map(weight).sum::<f32>() / queries.len() as f32;
-                    add_scaled(&mut sum, mean, carried.row(own * contributions.keys() + key));
-                }
-                norm(&sum)
-            };
-            let row = |queries| words.pieces.iter().map(|keys| of(queries, keys)).collect();
-            all.push(words.pieces.iter().map(row).collect());
-        }
-    }
-    all
 }
 
 impl StageModel {

@@ -1,8 +1,9 @@
 //! Attention in the sentence: its words in a line, a source above them, and the weights between two words as arcs.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::attention::lengths as term_lengths;
+use super::head_cells::HeadCells;
 use super::head_labels::HeadLabels;
 use super::models::Model;
 use super::side::Side;
@@ -11,10 +12,9 @@ use super::walk::route::{first_of, lengths};
 use super::words::Words;
 use crate::kernel::data::token::token_labels;
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot, StaticSpace, Token};
-use crate::numerics::model::activations::HeadActivations;
 use crate::quantity::{Entry, Quantity};
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct SentenceArcs {
     /// The sentence on the stage.
     pub words: Vec<ArcWord>,
@@ -27,8 +27,8 @@ pub struct SentenceArcs {
     pub sinks: Sinks,
     /// A word of the sentence has several pieces.
     pub has_pieces: bool,
-    /// The numbers of pieces of each word, where words are shown; else each word is one.
-    pub pieces: Vec<usize>,
+    /// The pieces of each word, where words are shown; else each word is one.
+    pub folded: Option<Arc<Words>>,
     /// The mask in words, at the beginning of a sentence.
     pub hides: &'static str,
 }
@@ -45,7 +45,7 @@ pub struct ArcWord {
 }
 
 /// The heads of one block: all look from the same words at the same words.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct ArcLayer {
     /// `Layer 2`, `Cross-attention`; empty where there is only one.
     pub title: String,
@@ -54,21 +54,15 @@ pub struct ArcLayer {
     pub heads: Vec<ArcHead>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct ArcHead {
     /// Counted over all blocks.
     pub head: usize,
     /// `Head 1`, with the layer where there are several.
     pub title: String,
-    /// The same within its layer: `head 1`.
-    pub name: String,
     pub is_enabled: bool,
-    /// `weights[query][key]`; each row sums to 1.
-    pub weights: Vec<Vec<f32>>,
-    /// `lengths[query][key]` of what is added.
-    pub lengths: Vec<Vec<f32>>,
-    /// A mask hides this key from this query.
-    pub hidden: Vec<Vec<bool>>,
+    /// Its numbers, of the words in the order in which they are placed.
+    pub cells: HeadCells,
 }
 
 /// A word where it stands.
@@ -174,22 +168,57 @@ impl Model for SentenceArcs {
 }
 
 impl SentenceArcs {
-    /// `None` until there is a model.
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
         let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
-        let layers = layers(model);
+        Self::between(space, model, None)
+    }
+
+    /// Between words, of a sentence in which a word has several pieces: each word is at the place of its first piece, and
+    /// the others have no place.
+    pub fn by_words(snapshot: &Snapshot) -> Option<Self> {
+        let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
+        let words = Arc::new(Words::of(&model.sentence)?);
+        let mut arcs = Self::between(space, model, Some(words.clone()))?;
+        let none = ArcWord { label: String::new(), text: String::new(), group: None, is_part: true };
+        let pieces = std::mem::take(&mut arcs.words);
+        arcs.words = vec![none; pieces.len()];
+        for ((range, text), label) in words.pieces.iter().zip(&words.texts).zip(words.labels()) {
+            let group = pieces[range.start].group;
+            arcs.words[range.start] = ArcWord { label, text: text.clone(), group, is_part: false };
+        }
+        arcs.sinks = arcs.sinks.of_words(|piece| words.first(piece));
+        Some(arcs)
+    }
+
+    fn between(space: &StaticSpace, model: &ModelSnapshot, folded: Option<Arc<Words>>) -> Option<Self> {
+        let labels = HeadLabels::of(model);
+        let sinks = Sinks::of(model, &labels);
+        let layers = layers(model, &labels, &sinks, folded.as_ref());
         // Nobody is looked at by another: there is nothing to draw, and nothing to say.
-        let is_alone = layers.iter().all(|layer| layer.queries == layer.keys && layer.heads.iter().all(is_diagonal));
+        let is_alone = layers
+            .iter()
+            .all(|layer| layer.queries == layer.keys && layer.heads.iter().all(|head| head.cells.is_diagonal()));
         Some(Self {
             words: words(&model.sentence.tokens, space),
             source: model.sentence.source.as_deref().map(|source| words(source, space)).unwrap_or_default(),
             layers: if is_alone { Vec::new() } else { layers },
             lengths: lengths(model)?,
-            sinks: Sinks::of(model),
-            has_pieces: Words::of(&model.sentence).is_some(),
-            pieces: Vec::new(),
+            sinks,
+            has_pieces: folded.is_some() || Words::of(&model.sentence).is_some(),
+            folded,
             hides: if model.interventions.edges.is_empty() { "The mask" } else { "The mask or a removed edge" },
         })
+    }
+
+    /// Rows and columns of a head's numbers, each with the position of its word.
+    fn placed_words(&self, side: Side) -> impl Iterator<Item = (usize, usize)> {
+        let words = self.line(side).iter().enumerate().filter(|(_, word)| !word.is_part);
+        words.map(|(position, _)| position).enumerate()
+    }
+
+    /// The row or the column of a word.
+    fn row_of(&self, side: Side, position: usize) -> Option<usize> {
+        self.placed_words(side).find(|(_, placed)| *placed == position).map(|(row, _)| row)
     }
 
     pub fn line(&self, line: Side) -> &[ArcWord] {
@@ -218,8 +247,12 @@ impl SentenceArcs {
 
     /// The weight of an arc, as it can be asked where it comes from; `None` of one that is of several pieces.
     pub fn entry(&self, arc: &WeightArc) -> Option<Entry> {
-        let is_one =
-            |at: WordAt| at.side == Side::Source || self.pieces.get(at.position).is_none_or(|count| *count == 1);
+        let is_of_one = |words: &Words, position: usize| {
+            words.pieces.iter().all(|pieces| pieces.start != position || pieces.len() == 1)
+        };
+        let is_one = |at: WordAt| {
+            at.side == Side::Source || self.folded.as_ref().is_none_or(|words| is_of_one(words, at.position))
+        };
         let is_of_one = is_one(arc.from) && is_one(arc.to);
         is_of_one.then(|| Quantity::Weight.of_head(arc.pair.head, [arc.pair.query, arc.pair.key]))
     }
@@ -251,25 +284,23 @@ impl SentenceArcs {
         else {
             return Vec::new();
         };
-        let mine = shown.word.position;
+        let Some(mine) = self.row_of(shown.word.side, shown.word.position) else { return Vec::new() };
+        let others = layer.line_of(shown.direction.other());
         let heads = layer.heads.iter().enumerate();
         let heads = heads.filter(|(_, head)| shown.head.is_none_or(|only| only == head.head));
         let mut arcs: Vec<WeightArc> = heads
             .flat_map(|(own, head)| {
-                let others = match shown.direction {
-                    Direction::LooksAt => head.weights.get(mine).map_or(0, Vec::len),
-                    Direction::SeenBy => head.weights.len(),
-                };
-                (0..others).filter_map(move |other| {
-                    let (query, key) = match shown.direction {
-                        Direction::LooksAt => (mine, other),
-                        Direction::SeenBy => (other, mine),
+                self.placed_words(others).filter_map(move |(other, position)| {
+                    let one = (mine, shown.word.position);
+                    let ((row, query), (column, key)) = match shown.direction {
+                        Direction::LooksAt => (one, (other, position)),
+                        Direction::SeenBy => ((other, position), one),
                     };
-                    let weight = *head.weights.get(query)?.get(key)?;
-                    let is_hidden = head.hidden[query][key] && weight == 0.0;
-                    let pair = (head.head, query, key);
-                    let weight = self.sinks.shown(shown.reading, pair, weight, head.lengths[query][key])?;
-                    (!is_hidden).then_some(WeightArc {
+                    if head.cells.is_hidden(row, column) && head.cells.weight(row, column) == 0.0 {
+                        return None;
+                    }
+                    let weight = head.cells.shown(shown.reading, row, column)?;
+                    Some(WeightArc {
                         pair: Pair { head: head.head, query, key },
                         own,
                         from: WordAt { side: layer.queries, position: query },
@@ -303,10 +334,10 @@ impl SentenceArcs {
 
     /// ` (head 2)` where its layer has several.
     fn in_head(&self, arc: &WeightArc) -> String {
-        let layer = self.layers.iter().find(|layer| layer.heads.iter().any(|head| head.head == arc.pair.head));
+        let layer = self.layer_of(arc.pair.head).map(|layer| &self.layers[layer]);
         match layer.filter(|layer| layer.heads.len() > 1) {
-            Some(layer) if arc.is_enabled => format!(" ({})", layer.heads[arc.own].name),
-            Some(layer) => format!(" ({}, switched off)", layer.heads[arc.own].name),
+            Some(_) if arc.is_enabled => format!(" (head {})", arc.own + 1),
+            Some(_) => format!(" (head {}, switched off)", arc.own + 1),
             None if arc.is_enabled => String::new(),
             None => " (switched off)".to_owned(),
         }
@@ -335,13 +366,13 @@ impl SentenceArcs {
     fn hidden(&self, shown: &Shown) -> usize {
         let Some(layer) = self.layers.get(shown.layer) else { return 0 };
         let Some(head) = layer.heads.first() else { return 0 };
-        let mine = shown.word.position;
+        let Some(mine) = self.row_of(shown.word.side, shown.word.position) else { return 0 };
         let is_hidden = |other: usize| match shown.direction {
-            Direction::LooksAt => head.hidden.get(mine).and_then(|row| row.get(other)),
-            Direction::SeenBy => head.hidden.get(other).and_then(|row| row.get(mine)),
+            Direction::LooksAt => head.cells.is_hidden(mine, other),
+            Direction::SeenBy => head.cells.is_hidden(other, mine),
         };
-        let others = self.line(layer.line_of(shown.direction.other())).iter().enumerate();
-        others.filter(|(at, word)| !word.is_part && is_hidden(*at) == Some(&true)).count()
+        let others = self.placed_words(layer.line_of(shown.direction.other()));
+        others.filter(|(other, _)| is_hidden(*other)).count()
     }
 
     /// One line on what is shown: `apple₁ looks most at launched, 38 %`; of several heads, each.
@@ -420,39 +451,22 @@ fn words(tokens: &[Token], space: &StaticSpace) -> Vec<ArcWord> {
     words.collect()
 }
 
-fn layers(model: &ModelSnapshot) -> Vec<ArcLayer> {
-    let labels = HeadLabels::of(model);
-    let heads: Vec<(usize, &HeadActivations<f32>)> = model.sentence.activations.heads().enumerate().collect();
-    let block = |head: usize| model.architecture.head(head).0;
-    let layer = |heads: &[(usize, &HeadActivations<f32>)]| {
-        let first = heads[0].0;
+fn layers(model: &ModelSnapshot, labels: &HeadLabels, sinks: &Sinks, words: Option<&Arc<Words>>) -> Vec<ArcLayer> {
+    let mut cells = HeadCells::all(model, labels, sinks, words).into_iter().enumerate();
+    let mut arc_heads = |heads: Range<usize>| -> Vec<ArcHead> {
+        let arc_head =
+            |(head, cells)| ArcHead { head, title: labels.title(head), is_enabled: model.is_enabled(head), cells };
+        cells.by_ref().take(heads.len()).map(arc_head).collect()
+    };
+    let layer = |(block, _)| {
+        let heads = model.architecture.heads_of(block);
+        let first = heads.start;
         ArcLayer {
             title: labels.block(first),
             queries: Side::of_source(labels.is_of_source(first)),
             keys: Side::of_source(labels.keys_are_source(first)),
-            heads: heads.iter().map(|(head, activations)| arc_head(*head, activations, model, &labels)).collect(),
+            heads: arc_heads(heads),
         }
     };
-    heads.chunk_by(|a, b| block(a.0) == block(b.0)).map(layer).collect()
-}
-
-fn arc_head(head: usize, activations: &HeadActivations<f32>, model: &ModelSnapshot, labels: &HeadLabels) -> ArcHead {
-    let HeadActivations { weights, scores, .. } = activations;
-    ArcHead {
-        head,
-        title: labels.title(head),
-        name: format!("head {}", model.architecture.head(head).2 + 1),
-        is_enabled: model.is_enabled(head),
-        weights: (0..weights.rows()).map(|query| weights.row(query).to_vec()).collect(),
-        lengths: term_lengths(model, head, weights.rows(), weights.cols()),
-        hidden: (0..scores.rows())
-            .map(|query| scores.row(query).iter().map(|score| *score == f32::NEG_INFINITY).collect())
-            .collect(),
-    }
-}
-
-fn is_diagonal(head: &ArcHead) -> bool {
-    let rows = head.weights.iter().enumerate();
-    rows.flat_map(|(query, row)| row.iter().enumerate().map(move |(key, weight)| (query == key, *weight)))
-        .all(|(is_itself, weight)| is_itself || weight == 0.0)
+    model.architecture.numbered_blocks().map(layer).collect()
 }

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::kernel::data::sinks::SinkNumbers;
 use crate::kernel::snapshot::ModelSnapshot;
-use crate::numerics::sinks::{LEAST_WEIGHT, key_weights};
+use crate::numerics::sinks::LEAST_WEIGHT;
 
 use super::head_labels::HeadLabels;
 
@@ -41,22 +42,16 @@ impl Reading {
 /// A word that gets much of the attention, averaged over all heads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sink {
-    /// Its place in the sentence.
+    /// The place of its word: of the first piece, or among the words.
     pub position: usize,
     pub label: String,
-    /// Mean of its weight over all heads and the words that see it.
-    pub mean: f32,
-    /// Heads in which that mean alone is above the threshold, and all.
-    pub heads: (usize, usize),
-    /// Its share of all weights, and of the lengths of all that is added.
-    pub of_weights: f32,
-    pub of_added: f32,
+    pub numbers: SinkNumbers,
 }
 
 impl Sink {
     /// A description of the sink, and whether it means much, in words.
     pub fn about(&self) -> String {
-        let Self { label, mean, heads: (some, all), of_weights, of_added, .. } = self;
+        let Self { label, numbers: SinkNumbers { mean, heads: (some, all), of_weights, of_added, .. }, .. } = self;
         let percent = |share: f32| format!("{:.0} %", share * 100.0);
         let head = format!(
             "{label} is a sink: the words that can see it give it {} of their attention on average, and more than {} in \
@@ -87,80 +82,32 @@ impl Sink {
     }
 }
 
-/// The sinks of a sentence, and what is left without them.
+/// The sinks of a sentence, in its order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sinks {
     pub sinks: Vec<Sink>,
-    /// By head and query, the sum of the weights of all but the sinks; empty of a head that looks elsewhere, and where
-    /// there is no sink.
-    rests: Vec<Vec<f32>>,
 }
 
 impl Sinks {
     /// None of a lesson's own small model: its few heads look where the lesson trained them to look.
-    pub fn of(model: &ModelSnapshot) -> Self {
+    pub fn of(model: &ModelSnapshot, labels: &HeadLabels) -> Self {
         if !model.made_of.static_embedding.is_pretrained() {
             return Self::default();
         }
-        let (labels, sentence) = (HeadLabels::of(model), &model.sentence);
-        let heads: Vec<_> = sentence.activations.heads().enumerate().collect();
-        let of_sentence = |head: usize| !labels.keys_are_source(head);
-        let own = || heads.iter().filter(|(head, _)| of_sentence(*head));
-        let keys = labels.tokens.len();
-        let weights = key_weights(own().map(|(_, head)| (&head.weights, &head.scores)), keys);
-        let positions: Vec<usize> = (0..keys).filter(|key| weights[*key].is_sink()).collect();
-        if positions.is_empty() {
-            return Self::default();
-        }
-        let pairs = || own().flat_map(|(head, it)| (0..it.weights.rows()).map(move |query| (*head, query)));
-        let all_weights = pairs().count() as f32;
-        let length = |head: usize, query: usize, key: usize| {
-            let (block, _, own) = model.architecture.head(head);
-            sentence.moves[block].term_length(own, query, key)
+        let sink = |numbers: &SinkNumbers| Sink {
+            position: numbers.position,
+            label: labels.tokens[numbers.position].clone(),
+            numbers: *numbers,
         };
-        let added = |key: usize| pairs().map(|(head, query)| length(head, query, key)).sum::<f32>();
-        let all_added: f32 = (0..keys).map(added).sum();
-        let sink = |position: usize| Sink {
-            position,
-            label: labels.tokens[position].clone(),
-            mean: weights[position].mean as f32,
-            heads: (weights[position].heads, own().count()),
-            of_weights: pairs().map(|(head, query)| heads[head].1.weights.get(query, position)).sum::<f32>()
-                / all_weights,
-            of_added: if all_added > 0.0 { added(position) / all_added } else { 0.0 },
-        };
-        let rest = |head: usize, query: usize| {
-            let row = heads[head].1.weights.row(query).iter().enumerate();
-            row.filter(|(key, _)| !positions.contains(key)).map(|(_, weight)| weight).sum()
-        };
-        let rests = |head: usize| {
-            let rows = if of_sentence(head) { heads[head].1.weights.rows() } else { 0 };
-            (0..rows).map(|query| rest(head, query)).collect()
-        };
-        Self {
-            sinks: positions.iter().map(|position| sink(*position)).collect(),
-            rests: (0..heads.len()).map(rests).collect(),
-        }
+        Self { sinks: model.sentence.sinks.iter().map(sink).collect() }
     }
 
-    /// The same between words of several pieces: `word` is the place of a piece's word, and `weights` are a head's
-    /// between words.
-    pub fn of_words<'a>(&self, word: impl Fn(usize) -> usize, weights: impl Fn(usize) -> &'a [Vec<f32>]) -> Self {
-        let mut sinks: Vec<Sink> = Vec::new();
-        for sink in &self.sinks {
-            let position = word(sink.position);
-            if sinks.iter().all(|other| other.position != position) {
-                sinks.push(Sink { position, ..sink.clone() });
-            }
-        }
-        let is_sink = |key: usize| sinks.iter().any(|sink| sink.position == key);
-        let rest = |row: &Vec<f32>| {
-            row.iter().enumerate().filter(|(key, _)| !is_sink(*key)).map(|(_, weight)| weight).sum::<f32>()
-        };
-        let of_head = |(head, rows): (usize, &Vec<f32>)| {
-            if rows.is_empty() { Vec::new() } else { weights(head).iter().map(rest).collect() }
-        };
-        Self { rests: self.rests.iter().enumerate().map(of_head).collect(), sinks }
+    /// The same between words of several pieces; `word` is the place of a piece's word.
+    #[must_use]
+    pub fn of_words(mut self, word: impl Fn(usize) -> usize) -> Self {
+        self.sinks.iter_mut().for_each(|sink| sink.position = word(sink.position));
+        self.sinks.dedup_by_key(|sink| sink.position);
+        self
     }
 
     pub fn is_empty(&self) -> bool {
@@ -170,28 +117,5 @@ impl Sinks {
     /// The sink at this place of the sentence.
     pub fn at(&self, position: usize) -> Option<&Sink> {
         self.sinks.iter().find(|sink| sink.position == position)
-    }
-
-    /// Whether this key of a head is a sink, hidden where they are hidden.
-    pub fn is_of(&self, head: usize, key: usize) -> bool {
-        self.rests.get(head).is_some_and(|rows| !rows.is_empty()) && self.at(key).is_some()
-    }
-
-    /// The reading of a pair: its weight or the length of what it adds; `None` of a hidden sink, and where nothing is left
-    /// of a row without them.
-    pub fn shown(&self, reading: Reading, pair: (usize, usize, usize), weight: f32, length: f32) -> Option<f32> {
-        let (head, query, key) = pair;
-        let value = if reading.is_added { length } else { weight };
-        if !reading.hides_sinks {
-            return Some(value);
-        }
-        if self.is_of(head, key) {
-            return None;
-        }
-        match self.rests.get(head).and_then(|rows| rows.get(query)) {
-            Some(rest) if *rest <= 0.0 => None,
-            Some(rest) if !reading.is_added => Some(value / rest),
-            _ => Some(value),
-        }
     }
 }

@@ -50,16 +50,4 @@ impl Words {
         };
         (0..texts.len()).map(label).collect()
     }
-
-    /// To a word: the sum. From one: the mean.
-    pub(super) fn fold(&self, weights: &[Vec<f32>]) -> Vec<Vec<f32>> {
-        let row = |queries: &Range<usize>| {
-            let of = |keys: &Range<usize>| {
-                let sum: f32 = weights[queries.clone()].iter().flat_map(|row| &row[keys.clone()]).sum();
-                if queries.len() == 1 { sum } else { sum / queries.len() as f32 }
-            };
-            self.pieces.iter().map(of).collect()
-        };
-        self.pieces.iter().map(row).collect()
-    }
 }

@@ -85,16 +85,16 @@ fn every_view_shows_every_form() {
         let snapshot = with(form, &[]);
         let attention = AttentionModel::of(&snapshot).expect("a model");
         for (head, map) in attention.heads.iter().enumerate() {
-            assert_eq!(map.weights.len(), map.queries.len(), "{form}: {}", map.title);
-            assert!(map.weights.iter().all(|row| row.len() == map.keys.len()), "{form}: {}", map.title);
+            let shape = (map.cells.rows(), map.cells.cols());
+            assert_eq!(shape, (map.queries.len(), map.keys.len()), "{form}: {}", map.title);
             let (query, key) = (map.queries.len() - 1, map.keys.len() - 1);
             assert!(attention.say(head, query, key).contains(&map.keys[key]));
         }
         let heads = HeadsModel::of(&snapshot).expect("a model");
         for row in &heads.heads {
             let queries = if attention.heads[row.head].is_of_source { 0 } else { heads.tokens.len() };
-            assert_eq!((row.move_length.len(), row.strongest.len()), (queries, queries));
-            assert!(row.strongest.iter().all(|(key, _)| *key < row.keys.len()));
+            assert_eq!((row.tokens, row.move_lengths().count()), (queries, queries));
+            assert!((0..queries).all(|query| row.strongest(query).0 < row.keys.len()));
         }
         let stage = StageModel::of(&snapshot).expect("a space");
         assert_eq!(stage.tokens.len(), attention.tokens.len());
@@ -115,8 +115,8 @@ fn heads_say_where_they_are() {
     assert_eq!(titles("reversal"), ["Source, head 1", "Self-attention, head 1", "Cross-attention, head 1"]);
 
     let places = |form| {
-        let heads = HeadsModel::of(&with(form, &[])).expect("a model").heads;
-        heads.into_iter().map(|row| row.place).collect::<Vec<_>>()
+        let model = HeadsModel::of(&with(form, &[])).expect("a model");
+        model.heads.iter().map(|row| model.place(row.head)).collect::<Vec<_>>()
     };
     assert_eq!(places("parameter_free"), ["Entries 0–2 of each word: its query, key and value"]);
     assert_eq!(places("next_word")[3], "Columns 6–11 of W_Q⁽²⁾ and W_K⁽²⁾, 6–11 of W_V⁽²⁾; rows 6–11 of W_O⁽²⁾");
@@ -128,7 +128,7 @@ fn a_source_is_what_cross_attention_looks_at() {
     let attention = AttentionModel::of(&snapshot).expect("a model");
     let target = ["[start]", "le", "noir", "chat"];
     let source = ["the", "black", "cat", "eats"];
-    assert_eq!(attention.tokens, target);
+    assert_eq!(*attention.tokens, target);
     let sides: Vec<_> = attention.heads.iter().map(|map| (&map.queries[..], &map.keys[..])).collect();
     let [target, source] = [target, source].map(|words| words.map(str::to_owned));
     assert_eq!(sides, [(&source[..], &source[..]), (&target, &target), (&target, &source)]);

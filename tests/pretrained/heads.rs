@@ -186,11 +186,11 @@ fn without_the_sinks_every_row_sums_to_one_and_that_is_said() {
     assert!(!sinks.is_empty(), "each head finds most in one word");
     for sink in sinks {
         assert!(
-            sink.mean > 0.3
-                && sink.heads.1 == model.heads.len()
+            sink.numbers.mean > 0.3
+                && sink.numbers.heads.1 == model.heads.len()
                 && sink.about().starts_with(&format!("{} is a sink", sink.label))
         );
-        assert!(sink.about().contains(if sink.of_added < 0.9 * sink.of_weights {
+        assert!(sink.about().contains(if sink.numbers.of_added < 0.9 * sink.numbers.of_weights {
             "are short"
         } else {
             "are not short"
@@ -199,13 +199,13 @@ fn without_the_sinks_every_row_sums_to_one_and_that_is_said() {
     let mut left = 0;
     for map in &model.heads {
         for query in 0..map.queries.len() {
-            let row: Vec<Option<f32>> = (0..map.keys.len()).map(|key| model.shown(map, HIDING, query, key)).collect();
+            let row: Vec<Option<f32>> = (0..map.keys.len()).map(|key| map.cells.shown(HIDING, query, key)).collect();
             assert!(sinks.iter().all(|sink| row[sink.position].is_none()));
             let sum: f32 = row.iter().flatten().sum();
             assert!((sum - 1.0).abs() < 1e-5 || row.iter().all(Option::is_none), "{}: {sum}", map.title);
             left += row.iter().flatten().count();
-            let plain = |key| model.shown(map, Reading::default(), query, key);
-            assert!((0..map.keys.len()).all(|key| plain(key) == Some(map.weights[query][key])), "as they are");
+            let plain = |key| map.cells.shown(Reading::default(), query, key);
+            assert!((0..map.keys.len()).all(|key| plain(key) == Some(map.cells.weight(query, key))), "as they are");
         }
     }
     assert!(left > 0, "some rows have more than the sinks");
@@ -227,7 +227,7 @@ fn without_the_sinks_every_row_sums_to_one_and_that_is_said() {
     for (head, map) in model.heads.iter().enumerate() {
         let found: Vec<(usize, f32)> =
             arcs.arcs(&shown(head)).iter().map(|arc| (arc.to.position, arc.weight)).collect();
-        let row = (0..map.keys.len()).filter_map(|key| Some((key, model.shown(map, HIDING, last, key)?)));
+        let row = (0..map.keys.len()).filter_map(|key| Some((key, map.cells.shown(HIDING, last, key)?)));
         assert_eq!(found, row.collect::<Vec<_>>());
     }
 }

@@ -43,20 +43,24 @@ fn attention_to_a_split_word_is_summed_and_from_it_is_the_mean() {
         let mut split = 0;
         for (map, of) in folded.heads.iter().zip(&plain.heads) {
             for (row, queries) in map.query_tokens.iter().enumerate() {
-                let sum: f32 = map.weights[row].iter().sum();
+                let sum: f32 = map.cells.weights(row).sum();
                 assert!((sum - 1.0).abs() < 1e-5, "{name}: the row of {} sums to {sum}", map.queries[row]);
                 for (column, keys) in map.key_tokens.iter().enumerate() {
-                    let found = map.weights[row][column];
+                    let found = map.cells.weight(row, column);
                     let (first, key) = (queries.start, keys.start);
                     if queries.len() == 1 && keys.len() == 1 {
-                        assert_eq!(found.to_bits(), of.weights[first][key].to_bits(), "{name}: words of one piece");
+                        assert_eq!(
+                            found.to_bits(),
+                            of.cells.weight(first, key).to_bits(),
+                            "{name}: words of one piece"
+                        );
                         continue;
                     }
                     split += 1;
                     let mut wanted = 0.0;
                     for query in queries.clone() {
                         for key in keys.clone() {
-                            wanted += f64::from(of.weights[query][key]) / queries.len() as f64;
+                            wanted += f64::from(of.cells.weight(query, key)) / queries.len() as f64;
                         }
                     }
                     assert!((f64::from(found) - wanted).abs() < 1e-6, "{name}: {found}, not {wanted}");
@@ -83,7 +87,7 @@ fn what_a_word_adds_is_the_length_of_what_its_pieces_add_together() {
                         sum.iter_mut().zip(term).for_each(|(sum, x)| *sum += f64::from(x) / queries.len() as f64);
                     }
                     let wanted = sum.iter().map(|x| x * x).sum::<f64>().sqrt();
-                    let found = f64::from(map.lengths[row][column]);
+                    let found = f64::from(map.cells.length(row, column));
                     assert!((found - wanted).abs() < 1e-4 * (1.0 + wanted), "{name}: {found}, not {wanted}");
                 }
             }
@@ -102,7 +106,7 @@ fn a_word_is_named_as_it_was_written_and_what_the_tokenizer_added_stays() {
                 .is_some_and(|model| model.sentence.tokens[*at].piece.as_ref().is_some_and(|piece| piece.is_added))
         };
         let map = &folded.heads[0];
-        let split = map.query_tokens.iter().zip(&map.queries).filter(|(tokens, _)| tokens.len() > 1);
+        let split = map.query_tokens.iter().zip(&*map.queries).filter(|(tokens, _)| tokens.len() > 1);
         let names: Vec<&str> = split.map(|(_, name)| name.as_str()).collect();
         assert!(names.contains(&"Zürich") && names.contains(&"unrelated"), "{name}: {names:?}");
         let added: Vec<usize> = map.query_tokens.iter().map(|tokens| tokens.start).filter(is_added).collect();
@@ -119,10 +123,13 @@ fn arcs_between_words_sum_to_one_and_pieces_have_no_place() {
         assert_eq!(placed.len(), of_words(&snapshot).tokens.len());
         for head in arcs.layers.iter().flat_map(|layer| &layer.heads) {
             for query in &placed {
-                let sum: f32 = placed.iter().map(|key| head.weights[*query][*key]).sum();
+                let word = WordAt::in_sentence(*query);
+                let layer = arcs.layer_of(head.head).expect("its layer");
+                let (direction, reading) = (Direction::LooksAt, Reading::default());
+                let found = arcs.arcs(&Shown { word, direction, layer, head: Some(head.head), reading });
+                let sum: f32 = found.iter().map(|arc| arc.weight).sum();
                 assert!((sum - 1.0).abs() < 1e-5, "{name}: {sum}");
-                let whole: f32 = head.weights[*query].iter().sum();
-                assert_eq!(whole, sum, "{name}: nothing goes to a piece");
+                assert!(found.iter().all(|arc| placed.contains(&arc.pair.key)), "{name}: nothing goes to a piece");
             }
         }
     }
@@ -217,7 +224,7 @@ fn an_arc_is_asked_where_it_comes_from_only_where_it_is_one_number_and_a_piece_i
         let (arcs, words) = (WordArcs::make(&snapshot, &(), None).expect("words").0, of_words(&snapshot));
         let pieces = &words.heads[0].query_tokens;
         let (mut one, mut several) = (0, 0);
-        for query in pieces {
+        for query in pieces.iter() {
             let word = WordAt::in_sentence(query.start);
             for piece in query.clone() {
                 assert_eq!(arcs.placed(WordAt::in_sentence(piece)), word, "{name}");

@@ -96,7 +96,7 @@ fn a_small_map_keeps_the_largest_of_what_falls_on_a_cell() {
 fn a_lesson_s_own_model_has_no_sinks_wherever_its_heads_look() {
     let snapshot = with_a_sink().snapshot();
     let model = AttentionModel::of(&snapshot).expect("a model");
-    let most = |key: usize| model.heads[0].weights.iter().map(|row| row[key]).sum::<f32>() / 7.0;
+    let most = |key: usize| (0..7).map(|query| model.heads[0].cells.weight(query, key)).sum::<f32>() / 7.0;
     assert!((0..7).any(|key| most(key) > 0.6), "each query finds most in one word");
     assert!(model.sinks.is_empty() && all_heads(&snapshot).sinks.is_empty());
     assert!(SentenceArcs::of(&snapshot).expect("a model").sinks.is_empty());
@@ -111,7 +111,7 @@ fn arcs_of_what_is_added_are_as_thick_as_they_are_long() {
     let found = arcs.arcs(&shown);
     let longest = found.iter().filter_map(|arc| arc.added).fold(0.0, f32::max);
     for arc in &found {
-        let length = model.heads[arc.pair.head].lengths[1][arc.pair.key];
+        let length = model.heads[arc.pair.head].cells.length(1, arc.pair.key);
         assert_eq!(arc.added, Some(length));
         assert!((arc.weight - length / longest).abs() < 1e-6);
     }

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use attune::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
 use attune::kernel::{Command, Kernel, Snapshot};
+use attune::numerics::attention::{Mask, MaskTable};
 use attune::numerics::params::TensorName;
 use attune::numerics::vectors::{Similarity, norm};
 use attune::view_model::attention::AttentionModel;
 use attune::view_model::heads::HeadsModel;
 use attune::view_model::neighbours::{Measure, NeighboursModel};
 use attune::view_model::notebook::NotebookModel;
+use attune::view_model::sentence_arcs::SentenceArcs;
 use attune::view_model::stage::StageModel;
 use attune::view_model::training::{TrainingModel, TrainingStage};
 use attune::view_model::weights::WeightsModel;
@@ -27,7 +29,7 @@ fn before_training_there_is_a_notebook_and_nothing_false() {
     let lesson = attune::lesson::parse("small.ron", SMALL).expect("no issues");
     let snapshot = Snapshot::before(Arc::new(lesson));
     assert_eq!(StageModel::of(&snapshot), None);
-    assert_eq!(AttentionModel::of(&snapshot), None);
+    assert!(AttentionModel::of(&snapshot).is_none());
     let training = TrainingModel::of(&snapshot);
     assert_eq!((training.stage, training.chance), (TrainingStage::Embedding { done: 0, of: 3 }, None));
     let notebook = NotebookModel::of(&snapshot, None);
@@ -38,12 +40,27 @@ fn before_training_there_is_a_notebook_and_nothing_false() {
 fn words_that_stand_twice_are_told_apart() {
     let snapshot = with(&[Command::Sentence(SentenceCommand::Set("the seal swam while the stone sank".to_owned()))]);
     let attention = AttentionModel::of(&snapshot).expect("a model");
-    assert_eq!(attention.tokens, ["the₁", "seal", "swam", "while", "the₂", "stone", "sank"]);
+    assert_eq!(*attention.tokens, ["the₁", "seal", "swam", "while", "the₂", "stone", "sank"]);
     let stage = StageModel::of(&snapshot).expect("a space");
     let labels: Vec<String> = stage.tokens.iter().map(|token| token.label()).collect();
-    assert_eq!(labels, attention.tokens);
+    assert_eq!(labels, *attention.tokens);
     let groups: Vec<Option<usize>> = stage.tokens.iter().map(|token| token.group).collect();
     assert_eq!(groups, [None, None, None, None, None, Some(0), None]);
+}
+
+#[test]
+fn words_are_alone_until_one_looks_at_another() {
+    let tokens = kernel().snapshot().model.expect("trained").sentence.tokens.len();
+    let is_alone = |sees: fn(usize, usize) -> bool| {
+        let mask = Mask::custom(MaskTable::from_fn(tokens, tokens, sees));
+        let snapshot = with(&[Command::Interventions(InterventionCommand::SetMask(Some(mask)))]);
+        let arcs = SentenceArcs::of(&snapshot).expect("a model");
+        let is_alone = AttentionModel::of(&snapshot).expect("a model").is_each_word_alone();
+        assert_eq!(arcs.layers.is_empty(), is_alone);
+        is_alone
+    };
+    assert!(is_alone(|query, key| query == key));
+    assert!(!is_alone(|query, key| query == key || (query, key) == (1, 0)));
 }
 
 #[test]
@@ -51,12 +68,12 @@ fn rows_of_attention_sum_to_one_and_are_said_in_words() {
     let snapshot = with(&[]);
     let attention = AttentionModel::of(&snapshot).expect("a model");
     for head in &attention.heads {
-        for row in &head.weights {
-            assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-6);
+        for query in 0..head.cells.rows() {
+            assert!((head.cells.weights(query).sum::<f32>() - 1.0).abs() < 1e-6);
         }
     }
     let said = attention.say(1, 0, 2);
-    let (weight, length) = (attention.heads[1].weights[0][2], attention.heads[1].lengths[0][2]);
+    let (weight, length) = (attention.heads[1].cells.weight(0, 2), attention.heads[1].cells.length(0, 2));
     let expected = format!(
         "the (query, row) looks at sank (key, column) with weight {weight:.4} in head 2, which adds {length:.4}"
     );
@@ -97,10 +114,10 @@ fn heads_say_what_they_are_and_which_takes_part() {
     let heads = |commands: &[Command]| HeadsModel::of(&with(commands)).expect("a model").heads;
     let all = heads(&[]);
     assert_eq!((all[1].key_columns.clone(), all[1].value_columns.clone()), (3..6, 3..6));
-    assert!(all.iter().all(|head| head.enabled && !head.solo && head.move_length.iter().all(|length| *length > 0.0)));
+    assert!(all.iter().all(|head| head.enabled && !head.solo && head.move_lengths().all(|length| length > 0.0)));
     let solo = heads(&[Command::Interventions(InterventionCommand::Solo(Some(1)))]);
     assert_eq!((solo[0].enabled, solo[1].enabled, solo[1].solo), (false, true, true));
-    assert!(solo[0].move_length.iter().all(|length| *length == 0.0));
+    assert!(solo[0].move_lengths().all(|length| length == 0.0));
 }
 
 #[test]

@@ -304,7 +304,7 @@ fn grid_ui(ui: &mut Ui, heads: &Arc<AllHeads>, state: &mut AllHeadsPanel, view: 
             is_at: keyboard.has_focus() && state.cursor == head.head || response.hovered(),
         };
         let sinks = if reading.hides_sinks { &[][..] } else { &heads.sinks.sinks };
-        for sink in sinks.iter().filter(|sink| heads.sinks.is_of(head.head, sink.position)) {
+        for sink in sinks.iter().filter(|sink| head.cells.is_sink(sink.position)) {
             let along = (sink.position as f32 + 0.5) / head.keys as f32;
             paint_sink(ui.painter(), map.left_top() + Vec2::new(along * map.width(), -1.0), palette);
         }

@@ -116,7 +116,7 @@ fn dot_ui(ui: &mut Ui, dot: &Dot, view: &mut PanelView) {
 /// The name, two factors and the product, the signs between them, and a bar.
 const DOT_COLUMNS: usize = 7;
 
-/// Where bars begin on their tracks: those of numbers that may be negative in the middle.
+/// Beginnings of bars on their tracks: the middle for numbers that may be negative.
 const SIGNED: f32 = 0.5;
 const UNSIGNED: f32 = 0.0;
 

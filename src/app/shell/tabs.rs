@@ -33,7 +33,7 @@ pub struct Tabs<'a> {
     pub unseen: Vec<&'static str>,
     /// The panel whose cross was clicked.
     pub closed: Option<PanelId>,
-    /// A tab is being dragged, with any button of the mouse.
+    /// A tab is being dragged.
     pub is_dragged: bool,
 }
 

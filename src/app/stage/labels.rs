@@ -55,7 +55,7 @@ pub enum ObstacleKind {
 /// A label's place around its point, counted from the nearest.
 pub type Slot = usize;
 
-/// Where a label is drawn.
+/// Place of a label that is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placed {
     pub rect: Rect,
@@ -70,7 +70,7 @@ pub fn place(requests: &[LabelRequest], marks: &[Obstacle], written: &[Rect], bo
     place_again(requests, &vec![None; requests.len()], marks, written, bounds)
 }
 
-/// As [`place`], where labels were `before` in these slots. A label keeps its slot as long as no other label needs it more
+/// Places labels as [`place`] does, where they were `before` in these slots. A label keeps its slot as long as no other label needs it more
 /// and no slot is clearly better; a new one needs more room than one that stays. So the same names stay while the camera
 /// turns.
 pub fn place_again(
@@ -173,7 +173,7 @@ impl Cost {
     }
 }
 
-/// What is on the screen already.
+/// Marks and labels that are on the screen already.
 struct Room {
     bounds: Rect,
     labels: Grid,
@@ -284,8 +284,8 @@ fn is_own(mark: Rect, request: &LabelRequest) -> bool {
     mark.center().distance(request.point) < SAME_PLACE
 }
 
-/// Points that are nearer to each other are seen as one.
-pub const SAME_PLACE: f32 = 1.5;
+/// Points that are nearer to each other are seen as one: their discs cover the half of each other.
+pub const SAME_PLACE: f32 = 4.0;
 
 pub fn moved_inside(rect: Rect, bounds: Rect) -> Rect {
     let right = (rect.right() - bounds.right()).max(0.0);

@@ -71,6 +71,8 @@ struct Label {
     owners: Vec<NameOwner>,
     request: LabelRequest,
     rows: Vec<(Arc<Galley>, Option<Bar>)>,
+    /// Several rows as one, without their numbers, for where they have no room.
+    line: Option<Arc<Galley>>,
     color: Color32,
     is_first: bool,
 }
@@ -83,7 +85,7 @@ pub struct DrawnName {
     pub placed: Placed,
 }
 
-/// What was written over the picture in the last frame, with its places.
+/// Names that were written over the picture in the last frame, with their places.
 #[derive(Clone, Debug, Default)]
 pub struct Writing {
     names: HashMap<NameOwner, DrawnName>,
@@ -159,6 +161,9 @@ pub fn paint_names(canvas: &Canvas, shown: Shown, others: Vec<Named>, mut writte
     named.extend(others);
     let rings = projected.left_places();
     named.extend(rings.iter().filter_map(|(ring, word)| of_ring(projected, ring, word)));
+    if !projected.scene.emphasis.is_searched() {
+        leave_place(&mut named);
+    }
     let dots = quiet.iter().map(|point| Obstacle { rect: point.disc(), kind: ObstacleKind::Dot });
     let lines = projected.lines(shown.walked).into_iter().map(|rect| Obstacle { rect, kind: ObstacleKind::Line });
     let marks: Vec<Obstacle> = named.iter().map(Named::mark).chain(dots).chain(lines).collect();
@@ -187,14 +192,32 @@ fn paint_labels(
     let Canvas { painter, ref projected } = *canvas;
     let requests: Vec<LabelRequest> = labels.iter().map(|label| label.request).collect();
     let slot = |label: &Label| before.get(&label.owners[0]).map(|name| name.placed.slot);
-    let before: Vec<Option<Slot>> = labels.iter().map(slot).collect();
-    let placed = labels::place_again(&requests, &before, marks, &writing.all, projected.rect);
-    for (placed, label) in placed.into_iter().zip(labels).filter_map(|(placed, label)| Some((placed?, label))) {
+    let slots: Vec<Option<Slot>> = labels.iter().map(slot).collect();
+    let placed = labels::place_again(&requests, &slots, marks, &writing.all, projected.rect);
+    let mut without_room = Vec::new();
+    for (placed, label) in placed.into_iter().zip(labels) {
+        let Some(placed) = placed else {
+            without_room.extend(label.in_one_line());
+            continue;
+        };
         let LabelRequest { point, radius, .. } = label.request;
         writing.names.extend(label.owners.iter().map(|owner| (*owner, DrawnName { point, radius, placed })));
         writing.all.push(placed.rect);
         label.paint(painter, projected, placed);
     }
+    if !without_room.is_empty() {
+        paint_labels(canvas, without_room, marks, before, writing);
+    }
+}
+
+/// Leaves out the words of the table at whose place a word of a sentence is: its name is read there, and a second one
+/// would be read as the name of another point.
+fn leave_place(named: &mut Vec<Named>) {
+    let places: Vec<Pos2> = named.iter().filter(|name| name.owner.is_of_sentence()).map(|name| name.at).collect();
+    named.retain(|name| {
+        let gives_way = matches!(name.owner, NameOwner::Point(Hit::Word(_))) && name.priority > Priority::Hovered;
+        !gives_way || places.iter().all(|place| place.distance(name.at) >= SAME_PLACE)
+    });
 }
 
 /// Puts names together whose points are seen as one.
@@ -214,8 +237,8 @@ fn together(named: Vec<Named>) -> Vec<Vec<Named>> {
 impl Label {
     fn of(canvas: &Canvas, names: &[Named]) -> Self {
         let projected = &canvas.projected;
-        let first = &names[0];
-        let priority = names.iter().map(|name| name.priority).min().unwrap_or(first.priority);
+        let first = names.iter().min_by_key(|name| name.priority).unwrap_or(&names[0]);
+        let priority = first.priority;
         let rows: Vec<(Arc<Galley>, Option<Bar>)> = rows(names, priority)
             .into_iter()
             .map(|Row { text, note, bar, font, color }| {
@@ -233,13 +256,25 @@ impl Label {
         };
         let size =
             rows.iter().map(room).fold(egui::Vec2::ZERO, |whole, row| egui::vec2(whole.x.max(row.x), whole.y + row.y));
+        let line = (rows.len() > 1).then(|| {
+            let labels: Vec<&str> = names.iter().map(|name| name.label.as_str()).collect();
+            canvas.painter.layout_no_wrap(labels.join(" · "), theme::plain(size::LABEL), first.color)
+        });
         Self {
+            line,
             owners: names.iter().map(|name| name.owner).collect(),
             request: LabelRequest { priority, point: first.at, radius: first.radius, size, depth: first.depth },
             rows,
             color: first.color,
             is_first: names.iter().any(|name| name.is_first),
         }
+    }
+
+    /// The same in one line; `None` if it is one already.
+    fn in_one_line(mut self) -> Option<Self> {
+        let line = self.line.take()?;
+        let request = LabelRequest { size: line.size(), ..self.request };
+        Some(Self { request, rows: vec![(line, None)], ..self })
     }
 
     fn paint(self, painter: &Painter, projected: &ProjectedScene, Placed { rect, leader, .. }: Placed) {
@@ -356,6 +391,7 @@ fn axis_labels(canvas: &Canvas) -> Vec<Label> {
             owners: vec![NameOwner::Axis(axis)],
             request: LabelRequest { priority: Priority::Axis, point, radius: 0.0, size, depth: seen.depth },
             rows: vec![(galley, None)],
+            line: None,
             color,
             is_first: false,
         })

@@ -87,13 +87,15 @@ impl StageScene {
         self.route = scene.get::<RouteModel>();
         let whole = scene.get::<StageModel>();
         let count = whole.as_ref().map_or(0, |whole| whole.tokens.len());
-        self.senses = scene.get::<SensesModel>().filter(|senses| senses.is_shown());
+        let model = scene.snapshot().and_then(|snapshot| snapshot.model.as_ref());
+        let senses = model.filter(|model| model.senses.is_on).and_then(|_| scene.get::<SensesModel>());
+        self.senses = senses.filter(|senses| senses.is_shown());
         self.whole = match &self.senses {
             Some(senses) => whole.map(|whole| Arc::new(StageModel::clone(&whole).of_senses(senses))),
             None => whole,
         };
         self.gauge = scene.get::<GaugeModel>();
-        let sentence = scene.snapshot().and_then(|snapshot| snapshot.model.as_ref()).map(|model| &model.sentence);
+        let sentence = model.map(|model| &model.sentence);
         let is_of_sentence = self.senses.is_none();
         self.words = sentence.filter(|_| is_of_sentence).and_then(|sentence| Words::of(sentence)).map(Arc::new);
         self.is_of_words &= self.words.is_some();

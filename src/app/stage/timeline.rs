@@ -36,7 +36,7 @@ pub fn height(ui: &Ui, width: f32, route: Option<&RouteModel>, walk: Option<&Wal
     least.max(needed.min(MOST))
 }
 
-/// What is said, in a width and a size of the type.
+/// Text of a step, laid out in a width and a size of the type.
 fn job(title: &str, place: &str, said: &str, (width, body): (f32, f32), palette: &Palette) -> LayoutJob {
     let mut job = LayoutJob::default();
     job.wrap.max_width = width;

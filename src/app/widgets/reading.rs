@@ -40,7 +40,7 @@ pub fn sinks_ui(ui: &mut Ui, sinks: &Sinks) {
         for sink in &sinks.sinks {
             let (mark, _) = ui.allocate_exact_size(Vec2::splat(2.0 * MARK), egui::Sense::hover());
             paint_sink(ui.painter(), mark.center_bottom(), palette);
-            let words = format!("{} {:.0} %", sink.label, sink.mean * 100.0);
+            let words = format!("{} {:.0} %", sink.label, sink.numbers.mean * 100.0);
             ui.label(words).on_hover_text(sink.about());
         }
     });

@@ -214,7 +214,7 @@ struct ProjectionData<'a> {
     names: Vec<String>,
     /// Words from which a chosen axis runs and those to which.
     ends: Vec<Option<(String, String)>>,
-    /// Of the variance of all words, by axis.
+    /// Shares of the variance of all words, by axis.
     shares: Vec<f32>,
 }
 

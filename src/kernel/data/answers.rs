@@ -28,6 +28,32 @@ pub struct Answer {
     pub probability: f32,
 }
 
+impl Answers {
+    /// `softmax(Z)` of one class.
+    ///
+    /// # Panics
+    /// If there is no such row or class.
+    pub fn probability(&self, row: usize, class: usize) -> f32 {
+        let (highest, probability) = self.best(row);
+        probability * (self.logits.get(row, class) - highest).exp()
+    }
+
+    /// The logit from which on a class of a row has at least this probability.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn logit_of(&self, row: usize, probability: f32) -> f32 {
+        let (highest, of_highest) = self.best(row);
+        highest + (probability / of_highest).ln()
+    }
+
+    /// Logit and probability of the likeliest class of a row.
+    fn best(&self, row: usize) -> (f32, f32) {
+        let best = self.likeliest[row].first();
+        best.map_or((f32::NAN, f32::NAN), |best| (self.logits.get(row, best.class), best.probability))
+    }
+}
+
 /// Reads the answers off the outputs of a sentence.
 pub fn answers(model: &AttentionModel<f32>, parameters: &Parameters<f32>, output: &Matrix<f32>) -> Answers {
     let rows = output.rows();

@@ -7,6 +7,7 @@ pub mod progress;
 pub mod senses;
 pub mod sentence;
 pub mod shares;
+pub mod sinks;
 pub mod space;
 pub mod token;
 pub mod vocabulary;

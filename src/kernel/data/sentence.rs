@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::answers::Answers;
 use super::moves::Moves;
 use super::neighbours::Neighbours;
+use super::sinks::SinkNumbers;
 use super::token::{PieceText, Token};
 use crate::numerics::Matrix;
 use crate::numerics::arithmetic::Arithmetic;
@@ -34,6 +35,8 @@ pub struct SentenceSnapshot {
     pub contributions: Vec<Arc<Contributions<f32>>>,
     /// The same in the basis, of each block.
     pub moves: Vec<Arc<Moves>>,
+    /// Words at which most heads look.
+    pub sinks: Vec<SinkNumbers>,
     /// Static vectors of the tokens in the basis, (T, 3): where the points start.
     pub start: Matrix<f32>,
     /// Outputs in the basis, (T, 3): where the points end.

@@ -63,6 +63,8 @@ pub struct Notebook {
     runs_done: u64,
     code_runs_done: u64,
     live: Arc<[LiveName]>,
+    /// The same for viewers: the same `Arc` as long as nothing in it changes.
+    live_shown: Arc<[LiveNameSnapshot]>,
     versions: Versions,
     /// Ends the run that is under way.
     stop: Arc<AtomicBool>,
@@ -130,6 +132,7 @@ impl Notebook {
             runs_done: 0,
             code_runs_done: 0,
             live: Arc::from([]),
+            live_shown: Arc::from([]),
             versions: Versions::default(),
             stop: Arc::default(),
             seed,
@@ -162,6 +165,10 @@ impl Notebook {
 
     /// The names that the model gives, once there is one.
     pub fn set_live(&mut self, live: Arc<[LiveName]>) {
+        let shown: Vec<LiveNameSnapshot> = live.iter().map(live_name).collect();
+        if *self.live_shown != shown {
+            self.live_shown = shown.into();
+        }
         self.live = live;
         self.view.take();
     }
@@ -388,7 +395,7 @@ impl Notebook {
         NotebookSnapshot {
             cells: self.document.cells.iter().zip(standings).map(cell).collect(),
             auto_run: self.document.auto_run,
-            live: self.live.iter().map(live_name).collect(),
+            live: self.live_shown.clone(),
             closed_gate: self.document.first_closed_gate(),
         }
     }

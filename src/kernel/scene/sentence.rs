@@ -7,6 +7,7 @@ use crate::kernel::data::moves::Moves;
 use crate::kernel::data::neighbours::NEIGHBOURS_BYTES;
 use crate::kernel::data::neighbours::Neighbours;
 use crate::kernel::data::sentence::{SentenceSnapshot, Unchanged, UnchangedResult};
+use crate::kernel::data::sinks::sinks;
 use crate::kernel::data::space::StaticSpace;
 use crate::kernel::data::token::START;
 use crate::kernel::data::token::{PieceText, Token};
@@ -232,10 +233,20 @@ impl SentenceFrame {
             blocks.moves.push(Arc::new(moves));
         }
         let BlocksShown { arithmetic, contributions, moves } = blocks;
+        let of_blocks = model.architecture.numbered_blocks().zip(activations.blocks.iter().zip(&moves));
+        let looks_at_sentence = |(b, config): (usize, &BlockConfig)| {
+            b >= model.architecture.source_blocks.len() && !config.attends_to_source()
+        };
+        let within: Vec<_> = of_blocks
+            .filter(|(numbered, _)| looks_at_sentence(*numbered))
+            .map(|(_, (block, moves))| (&**block, &**moves))
+            .collect();
+        let sinks = sinks(&within, self.len());
         let source_blocks = activations.blocks.iter().take(model.architecture.source_blocks.len());
         let after = source_blocks.map(|block| sight.points(&block.output));
         let source_points = self.source_start.iter().cloned().chain(after).collect();
         SentenceSnapshot {
+            sinks,
             arithmetic,
             moves,
             index: self.sentence.index,

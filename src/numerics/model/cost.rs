@@ -3,6 +3,9 @@
 use super::Architecture;
 use crate::numerics::block::{BlockConfig, Norm};
 
+/// Bytes of a number.
+pub const NUMBER_BYTES: f64 = size_of::<f32>() as f64;
+
 /// Learned numbers, and in how many tensors.
 pub fn parameters(architecture: &Architecture, vocabulary: usize, classes: usize) -> (f64, usize) {
     let shapes = architecture.shapes(vocabulary, classes);
@@ -83,7 +86,6 @@ pub fn sentence_cost(architecture: &Architecture, classes: usize, tokens: usize)
 /// Bytes of one sentence for a viewer: the tensors of its pass, and all that is worked out of them for each head, query
 /// and key.
 pub fn sentence_bytes(architecture: &Architecture, classes: usize, tokens: usize) -> f64 {
-    const NUMBER: f64 = size_of::<f32>() as f64;
     /// The score, the weight, the product, the exponential, the arrow with its length, and what distance adds.
     const OF_A_PAIR: f64 = 9.0;
     /// Vectors of a token between the steps of a block, its moves and its norms.
@@ -97,10 +99,10 @@ pub fn sentence_bytes(architecture: &Architecture, classes: usize, tokens: usize
         let hidden = block.feed_forward.unwrap_or(0) as f64;
         let of_head = tokens * (tokens * OF_A_PAIR + width);
         let of_token = 2.0 * keys + 2.0 * values + OF_A_TOKEN * width + hidden;
-        heads * (OF_A_HEAD + NUMBER * of_head) + NUMBER * tokens * of_token
+        heads * (OF_A_HEAD + NUMBER_BYTES * of_head) + NUMBER_BYTES * tokens * of_token
     };
     let blocks: f64 = architecture.numbered_blocks().map(|(_, block)| of_block(block)).sum();
-    blocks + NUMBER * tokens * (2.0 * classes + OF_A_TOKEN * width)
+    blocks + NUMBER_BYTES * tokens * (2.0 * classes + OF_A_TOKEN * width)
 }
 
 /// Pairs of heads of one block, queries and keys: a word's share of a move is the length of a sum over heads.

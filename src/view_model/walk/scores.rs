@@ -72,7 +72,7 @@ impl Writer<'_> {
             self.row(format!("k({key})"), Quantity::Key),
             self.row("q · k", Quantity::Product),
         ];
-        let (largest, _) = strongest(products);
+        let (largest, _) = strongest(products.iter().copied());
         let others = if largest == self.key {
             ", the largest.".to_owned()
         } else {

@@ -38,7 +38,7 @@ impl<'a> Writer<'a> {
         if query >= weights.rows() {
             return None;
         }
-        let (strongest, _) = strongest(weights.row(query));
+        let (strongest, _) = strongest(weights.row(query).iter().copied());
         let (block, own) = (parts.block, parts.own);
         let (queries, keys) = (reader.labels.queries(head).to_vec(), reader.labels.keys(head).to_vec());
         let key = focus.key.filter(|key| *key < keys.len()).unwrap_or(strongest);

@@ -142,7 +142,7 @@ fn lines<'a>(model: &AttentionModel, maps: &[&'a HeadMap], reading: Reading, pic
         let full = model.full(map, reading);
         let pairs = (0..map.queries.len()).flat_map(|query| (0..map.keys.len()).map(move |key| (query, key)));
         for (query, key) in pairs {
-            let weight = model.shown(map, reading, query, key).map_or(0.0, |shown| shown / full);
+            let weight = map.cells.shown(reading, query, key).map_or(0.0, |shown| shown / full);
             if weight >= LEAST {
                 lines.push(WeightLine { map, query, key, weight, curve: picture.curve(query, key, shift) });
             }

@@ -390,10 +390,12 @@ fn paint(ui: &Ui, model: &AttentionModel, map: &HeadMap, heat: &Heat, view: &Pan
     const OFF: f32 = 0.35;
     let painter = ui.painter();
     let reading = view.selection.reading;
-    let (values, full) = if reading.is_added { (&map.lengths, model.full(map, reading)) } else { (&map.weights, 1.0) };
-    let font = heat.number_font(ui.ctx(), || values.iter().flatten().copied());
-    for (row, col) in (0..heat.rows).flat_map(|row| (0..heat.cols).map(move |col| (row, col))) {
-        let Some(shown) = model.shown(map, reading, row, col) else { continue };
+    let full = model.full(map, reading);
+    let pairs = || (0..heat.rows).flat_map(|row| (0..heat.cols).map(move |col| (row, col)));
+    let whole = Reading { hides_sinks: false, ..reading };
+    let font = heat.number_font(ui.ctx(), || pairs().filter_map(|(row, col)| map.cells.shown(whole, row, col)));
+    for (row, col) in pairs() {
+        let Some(shown) = map.cells.shown(reading, row, col) else { continue };
         let fill = palette.weight(map.own, shown / full);
         let fill = if map.enabled { fill } else { palette.raised.lerp_to_gamma(fill, OFF) };
         heat.paint_cell(painter, row, col, fill);
@@ -520,7 +522,7 @@ fn hover_and_click(
         if let Some(shown) = model.say_shown(map.head, query, key, reading) {
             ui.label(shown);
         }
-        let row = (0..heat.cols).filter_map(|key| model.shown(map, reading, query, key)).sum::<f32>();
+        let row = (0..heat.cols).filter_map(|key| map.cells.shown(reading, query, key)).sum::<f32>();
         let summed = if reading.is_added { "The lengths of the row sum" } else { "The row sums" };
         ui.weak(format!("{summed} to {row:.4}."));
         if let Some(sink) = model.sinks.at(key).filter(|_| !map.keys_are_source) {

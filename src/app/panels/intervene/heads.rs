@@ -29,10 +29,10 @@ pub struct HeadsUi<'a> {
 impl HeadsUi<'_> {
     pub fn head_ui(&self, ui: &mut Ui, row: &HeadRow, state: &HeadState, view: &mut PanelView) -> Option<Command> {
         let palette = Palette::of(ui.visuals().dark_mode);
-        let command = self.setting_ui(ui, row, state, view);
-        if let Some(query) = self.query.filter(|query| *query < row.strongest.len()) {
+        let command = self.setting_ui(ui, state, view);
+        if let Some(query) = self.query.filter(|query| *query < row.tokens) {
             length_ui(ui, row, query, self.longest, palette, view);
-            let (key, weight) = row.strongest[query];
+            let (key, weight) = row.strongest(query);
             ui.horizontal_wrapped(|ui| {
                 ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
                 ui.label(format!("“{}” looks most at “{}”", self.model.tokens[query], row.keys[key]));
@@ -43,7 +43,7 @@ impl HeadsUi<'_> {
     }
 
     /// The name of the head, which the walk follows at a click, and how the head takes part.
-    fn setting_ui(&self, ui: &mut Ui, row: &HeadRow, head: &HeadState, view: &mut PanelView) -> Option<Command> {
+    fn setting_ui(&self, ui: &mut Ui, head: &HeadState, view: &mut PanelView) -> Option<Command> {
         const CHIP_GAP: f32 = 4.0;
         let palette = Palette::of(ui.visuals().dark_mode);
         let mut command = None;
@@ -54,7 +54,10 @@ impl HeadsUi<'_> {
             let title = ui.selectable_label(is_followed, title);
             let name = format!("Follow {}", head.title.to_lowercase());
             title.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_followed, &name));
-            if title.on_hover_text(format!("Follow the walk through this head. {}", row.place)).clicked() {
+            if title
+                .on_hover_text(format!("Follow the walk through this head. {}", self.model.place(head.head)))
+                .clicked()
+            {
                 view.selection.choose_head(head.head);
             }
             let shown = if self.has_all { SETTINGS.len() } else { FIRST };
@@ -180,7 +183,7 @@ fn gain_ui(ui: &mut Ui, head: &HeadRow) -> Option<Command> {
 /// The length of what the head adds, as a bar and as a number.
 fn length_ui(ui: &mut Ui, head: &HeadRow, query: usize, longest: f32, palette: &Palette, view: &mut PanelView) {
     const NUMBER: f32 = 64.0;
-    let length = head.move_length[query];
+    let length = head.move_length(query);
     ui.horizontal(|ui| {
         let width = (ui.available_width() - NUMBER).max(size::CHART_MIN);
         let (rect, response) = ui.allocate_exact_size(Vec2::new(width, size::BAR), Sense::hover());

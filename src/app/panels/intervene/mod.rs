@@ -12,7 +12,7 @@ use crate::app::view::PanelView;
 use crate::kernel::command::{Command, InterventionCommand};
 use crate::lesson::limits::{TEMPERATURE_MAX, TEMPERATURE_MIN};
 use crate::view_model::answer_shifts::AnswerShifts;
-use crate::view_model::heads::HeadsModel;
+use crate::view_model::heads::{HeadRow, HeadsModel};
 use crate::view_model::what_if::WhatIfModel;
 
 use self::effect::{effect_ui, said, shifts_ui};
@@ -63,7 +63,7 @@ fn intervene_ui(
         view.selection,
     );
     commands.extend(summary_ui(ui, model, view));
-    let lengths = heads.heads.iter().flat_map(|head| &head.move_length).copied();
+    let lengths = heads.heads.iter().flat_map(HeadRow::move_lengths);
     state.longest = lengths.filter(|length| length.is_finite()).fold(state.longest, f32::max);
     let has_all = state.has_all || needs_all(&model.heads);
     let shown = HeadsUi { model: heads, query: view.selection.query, longest: state.longest, has_all };

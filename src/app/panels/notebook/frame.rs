@@ -53,7 +53,7 @@ pub struct NotebookPanel {
     pub(super) judged: Option<CellId>,
     /// The cell that was clicked last keeps its place under the pointer.
     pub(super) held: Option<Held>,
-    /// What a click has added to a cell, as long as it is below the lower edge.
+    /// The part that a click has added to a cell, as long as it is below the lower edge.
     pub(super) below: Option<Below>,
     /// Heights that were seen, for what is out of sight.
     pub(super) heights: HashMap<CellId, f32>,

@@ -53,7 +53,7 @@ pub struct Below {
     cell: CellId,
     /// Words of the button that leads to it.
     words: &'static str,
-    /// It is the verdict, and not the end of the cell.
+    /// Set where a verdict was added; otherwise the end of the cell was.
     is_verdict: bool,
     /// Its lower edge on the screen.
     bottom: f32,

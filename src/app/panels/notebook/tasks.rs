@@ -179,7 +179,7 @@ fn differing(compared: &[ComparedModel], failed: usize, cases: usize) -> String 
     }
 }
 
-/// What the verdict rests on: the answer beside what is expected, and other outputs of the check.
+/// Evidence for the verdict: the answer beside what is expected, and other outputs of the check.
 fn evidence_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut Frame) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let Some(run) = &cell.shown.run else { return };

@@ -127,12 +127,8 @@ pub fn nearest(arcs: &[PlacedArc], pointer: Pos2) -> Option<Pair> {
 mod tests {
     use super::*;
     use crate::app::stage::sentence::plan::Room;
-    use crate::view_model::sentence_arcs::{ArcWord, SentenceArcs, WordAt};
-
-    fn words(text: &str) -> Vec<ArcWord> {
-        let word = |word: &str| ArcWord { label: word.to_owned(), text: word.to_owned(), group: None, is_part: false };
-        text.split(' ').map(word).collect()
-    }
+    use crate::app::stage::sentence::plan::tests::model;
+    use crate::view_model::sentence_arcs::WordAt;
 
     fn arc(from: WordAt, to: WordAt) -> WeightArc {
         let pair = Pair { head: 0, query: from.position, key: to.position };
@@ -154,16 +150,7 @@ mod tests {
 
     #[test]
     fn no_arc_turns_more_sharply_than_its_widest_line_can() {
-        let model = SentenceArcs {
-            words: words("[start] cinq i deux"),
-            source: words("nine two three four five"),
-            layers: Vec::new(),
-            lengths: Vec::new(),
-            sinks: Default::default(),
-            has_pieces: false,
-            pieces: Vec::new(),
-            hides: "The mask",
-        };
+        let model = model("nine two three four five", "[start] cinq i deux");
         for (above, between) in [(46.0, 36.0), (32.0, 28.0)] {
             let room = Room { width: 460.0, above, between, below: 15.0 };
             let plan = Plan::of(&model, room, |text, font| text.chars().count() as f32 * font * 0.5);

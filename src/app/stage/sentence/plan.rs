@@ -126,10 +126,11 @@ fn row_width(widths: &[f32], font: f32) -> f32 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn model(source: &str, sentence: &str) -> SentenceArcs {
+    /// A sentence and its source, without arcs.
+    pub fn model(source: &str, sentence: &str) -> SentenceArcs {
         let words = |text: &str| {
             let word =
                 |word: &str| ArcWord { label: word.to_owned(), text: word.to_owned(), group: None, is_part: false };
@@ -142,7 +143,7 @@ mod tests {
             lengths: Vec::new(),
             sinks: Default::default(),
             has_pieces: false,
-            pieces: Vec::new(),
+            folded: None,
             hides: "The mask",
         }
     }

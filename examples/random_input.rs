@@ -7,7 +7,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -120,23 +120,23 @@ fn main() -> ExitCode {
     let scratch = std::env::temp_dir().join(format!("attune-random-input-{}", std::process::id()));
     let opened = copy(&args.path, &scratch);
     let mut dice = StdRng::seed_from_u64(args.seed);
-    let mut hand = Hand::new();
     let mut window = Window::open(&program, &opened, &scratch);
     let (mut sent, mut restarts, mut rested, mut warm) = (0, 0, Duration::ZERO, None);
     let outcome = loop {
         if sent >= args.count {
             break Ok(());
         }
-        (0..BATCH).for_each(|_| hand.send(&random(&mut dice, size)));
+        let inputs: Vec<String> = (0..BATCH).map(|_| random(&mut dice, size)).collect();
+        send(&inputs);
         sent += BATCH;
-        match window.settle(&mut hand) {
+        match window.settle() {
             Ok(took) => rested = rested.max(took),
             // A key may close the window; a crash has another exit code.
             Err(Ended::Closed) => {
                 restarts += 1;
                 window = Window::open(&program, &opened, &scratch);
             }
-            Err(Ended::Broken(why)) => break Err(why),
+            Err(Ended::Broken(why)) => break Err(format!("{why}\nits last inputs:\n{}", inputs.join("\n"))),
         }
         let memory = window.memory();
         if warm.is_none() && sent >= WARM {
@@ -200,27 +200,13 @@ fn random(dice: &mut StdRng, (width, height): (u32, u32)) -> String {
     }
 }
 
-/// Sends inputs to the display.
-struct Hand(Child, ChildStdin);
-
-impl Hand {
-    fn new() -> Self {
-        let spawned = Command::new("xdotool").arg("-").stdin(Stdio::piped()).spawn();
-        let mut child = spawned.expect("xdotool: apt-get install xdotool");
-        let input = child.stdin.take().expect("it is piped");
-        Self(child, input)
-    }
-
-    fn send(&mut self, line: &str) {
-        writeln!(self.1, "{line}").and_then(|()| self.1.flush()).expect("xdotool reads");
-    }
-}
-
-impl Drop for Hand {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+/// Sends inputs to the display, and waits until the last one is sent: the window has seen no more of them than that.
+fn send(inputs: &[String]) {
+    let spawned = Command::new("xdotool").arg("-").stdin(Stdio::piped()).spawn();
+    let mut hand = spawned.expect("xdotool: apt-get install xdotool");
+    let written = hand.stdin.take().map(|mut lines| writeln!(lines, "{}", inputs.join("\n")));
+    written.expect("it is piped").expect("xdotool reads");
+    hand.wait().expect("xdotool ends");
 }
 
 enum Ended {
@@ -246,10 +232,10 @@ impl Window {
 
     /// Waits until the window has answered a movement of the pointer: its thread has slept and woken, which no thread does
     /// that computes on and on, or waits for another.
-    fn settle(&mut self, hand: &mut Hand) -> Result<Duration, Ended> {
+    fn settle(&mut self) -> Result<Duration, Ended> {
         let (begun, before) = (Instant::now(), self.sleeps());
         loop {
-            hand.send("mousemove_relative -- 1 0");
+            send(&["mousemove_relative -- 1 0".to_owned()]);
             sleep(LOOK);
             if let Some(status) = self.child.try_wait().expect("a child") {
                 let log = fs::read_to_string(&self.log).unwrap_or_default();

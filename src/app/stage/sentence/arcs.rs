@@ -127,8 +127,7 @@ pub fn nearest(arcs: &[PlacedArc], pointer: Pos2) -> Option<Pair> {
 mod tests {
     use super::*;
     use crate::app::stage::sentence::plan::Room;
-    use crate::app::stage::sentence::plan::tests::model;
-    use crate::view_model::sentence_arcs::WordAt;
+    use crate::view_model::sentence_arcs::{SentenceArcs, WordAt};
 
     fn arc(from: WordAt, to: WordAt) -> WeightArc {
         let pair = Pair { head: 0, query: from.position, key: to.position };
@@ -150,7 +149,7 @@ mod tests {
 
     #[test]
     fn no_arc_turns_more_sharply_than_its_widest_line_can() {
-        let model = model("nine two three four five", "[start] cinq i deux");
+        let model = SentenceArcs::of_texts("nine two three four five", "[start] cinq i deux");
         for (above, between) in [(46.0, 36.0), (32.0, 28.0)] {
             let room = Room { width: 460.0, above, between, below: 15.0 };
             let plan = Plan::of(&model, room, |text, font| text.chars().count() as f32 * font * 0.5);

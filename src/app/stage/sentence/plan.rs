@@ -126,31 +126,12 @@ fn row_width(widths: &[f32], font: f32) -> f32 {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
-
-    /// A sentence and its source, without arcs.
-    pub fn model(source: &str, sentence: &str) -> SentenceArcs {
-        let words = |text: &str| {
-            let word =
-                |word: &str| ArcWord { label: word.to_owned(), text: word.to_owned(), group: None, is_part: false };
-            text.split_whitespace().map(word).collect()
-        };
-        SentenceArcs {
-            words: words(sentence),
-            source: words(source),
-            layers: Vec::new(),
-            lengths: Vec::new(),
-            sinks: Default::default(),
-            has_pieces: false,
-            folded: None,
-            hides: "The mask",
-        }
-    }
 
     fn plan(width: f32, source: &str, sentence: &str) -> Plan {
         let room = Room { width, above: 40.0, between: 30.0, below: 12.0 };
-        Plan::of(&model(source, sentence), room, |text, font| text.chars().count() as f32 * font * 0.5)
+        Plan::of(&SentenceArcs::of_texts(source, sentence), room, |text, font| text.chars().count() as f32 * font * 0.5)
     }
 
     const LONG: &str = "apple launched a new phone while i was eating an apple";

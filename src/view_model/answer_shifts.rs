@@ -10,6 +10,8 @@ use crate::lesson::schema::Objective;
 
 /// A smaller change of a probability is not seen in its digits.
 const SEEN: f32 = 5e-4;
+/// Answers that are passed over at once where none of them is seen.
+const PART: usize = 256;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnswerShifts {
@@ -65,10 +67,16 @@ impl AnswerShifts {
         let [was_row, is_row] = [was, is].map(|answers| answers.logits.row(row));
         // A change that is seen needs a probability that is. Of tens of thousands of words few have one.
         let [was_seen, is_seen] = [was, is].map(|answers| answers.logit_of(row, SEEN));
-        let classes = was_row.iter().zip(is_row).enumerate();
-        let are_seen = classes.filter(|(_, (was, is))| **was >= was_seen || **is >= is_seen);
+        let has_seen = |was: &[f32], is: &[f32]| {
+            was.iter().zip(is).fold(false, |any, (was, is)| any | (*was >= was_seen) | (*is >= is_seen))
+        };
         let change = |class: usize| (class, is.probability(row, class) - was.probability(row, class));
-        let mut by_change: Vec<(usize, f32)> = are_seen.map(|(class, _)| change(class)).collect();
+        let mut by_change: Vec<(usize, f32)> = Vec::new();
+        for (part, (was, is)) in was_row.chunks(PART).zip(is_row.chunks(PART)).enumerate() {
+            if has_seen(was, is) {
+                by_change.extend((part * PART..part * PART + is.len()).map(change));
+            }
+        }
         by_change.retain(|(_, change)| change.abs() >= SEEN);
         by_change.sort_by(|a, b| b.1.total_cmp(&a.1));
         let shift = |(class, _): &(usize, f32)| AnswerShift {

@@ -50,7 +50,7 @@ impl<'a> HeadLabels<'a> {
 
     /// Its queries are words of the source.
     pub fn is_of_source(&self, head: usize) -> bool {
-        self.architecture.head(head).0 < self.architecture.source_blocks.len()
+        self.architecture.has_source() && self.architecture.head(head).0 < self.architecture.source_blocks.len()
     }
 
     pub fn queries(&self, head: usize) -> &[String] {
@@ -59,7 +59,8 @@ impl<'a> HeadLabels<'a> {
 
     /// Its keys are words of the source.
     pub fn keys_are_source(&self, head: usize) -> bool {
-        self.is_of_source(head) || self.architecture.head(head).1.attends_to_source()
+        let has_source = self.architecture.has_source();
+        has_source && (self.is_of_source(head) || self.architecture.head(head).1.attends_to_source())
     }
 
     /// The first head whose queries are words of the sentence.
@@ -73,9 +74,9 @@ impl<'a> HeadLabels<'a> {
         let (tokens, source): (Arc<[String]>, Arc<[String]>) =
             (self.tokens.as_slice().into(), self.source.as_slice().into());
         let first = self.first_of_sentence();
-        let architecture = self.architecture;
+        let (architecture, has_source) = (self.architecture, self.architecture.has_source());
         move |head| {
-            let of_source = head < first || architecture.head(head).1.attends_to_source();
+            let of_source = has_source && (head < first || architecture.head(head).1.attends_to_source());
             if of_source { source.clone() } else { tokens.clone() }
         }
     }

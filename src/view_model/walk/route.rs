@@ -8,6 +8,7 @@ use super::Focus;
 use crate::kernel::data::moves::Point;
 use crate::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot};
 use crate::lesson::cells::CellKind;
+use crate::numerics::contributions::Contributions;
 use crate::numerics::vectors::Similarity;
 use crate::view_model::head_labels::HeadLabels;
 use crate::view_model::models::Model;
@@ -23,8 +24,7 @@ pub struct Layer {
     pub is_of_source: bool,
     /// Its keys are words of the source.
     pub looks_at_source: bool,
-    /// The length of what each head adds to each query.
-    head_lengths: Vec<Vec<f32>>,
+    contributions: Arc<Contributions<f32>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -65,7 +65,7 @@ impl RouteModel {
                 title: title(&labels.block(heads.start), block, blocks, architecture.has_source()),
                 is_of_source: block < sources,
                 looks_at_source: block < sources || config.attends_to_source(),
-                head_lengths: sentence.contributions[block].head_lengths.clone(),
+                contributions: sentence.contributions[block].clone(),
                 heads,
             }
         };
@@ -121,8 +121,8 @@ impl RouteModel {
     /// The head of a layer that moves its query most; `token` is the word of the stage that is followed.
     pub fn head(&self, layer: usize, token: usize) -> Option<usize> {
         let query = self.query(layer, token);
-        let Layer { heads, head_lengths, .. } = self.layers.get(layer)?;
-        let length = |head: usize| head_lengths[head - heads.start].get(query).copied().unwrap_or(0.0);
+        let Layer { heads, contributions, .. } = self.layers.get(layer)?;
+        let length = |head: usize| contributions.head_lengths[head - heads.start].get(query).copied().unwrap_or(0.0);
         furthest(heads.clone(), length)
     }
 

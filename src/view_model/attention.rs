@@ -132,7 +132,8 @@ impl AttentionModel {
 
     /// Each word looks at itself alone: there are no steps of attention to walk through.
     pub fn is_each_word_alone(&self) -> bool {
-        self.heads.iter().all(|map| !map.keys_are_source && map.cells.is_diagonal())
+        let is_alone = |map: &HeadMap| (0..map.cells.rows()).all(|query| map.cells.weight(query, query) == 1.0);
+        self.heads.iter().all(|map| !map.keys_are_source && is_alone(map))
     }
 
     /// The number that fills a cell of a map: a weight of 1, or the longest that is added.

@@ -121,7 +121,7 @@ impl HeadCells {
         Matrix::from_fn(count, count, |query, key| length(&words.pieces[query], &words.pieces[key]))
     }
 
-    /// `‖Σ_j α_ij v_j W_O‖` of a query of one piece: the length of what the head adds to it.
+    /// `‖Σ_j α_ij v_j W_O‖`: the length of what the head adds to a piece, also where words are shown.
     pub fn head_length(&self, query: usize) -> f32 {
         self.sentence.contributions[self.block].head_lengths[self.own][query]
     }
@@ -138,11 +138,11 @@ impl HeadCells {
         }
     }
 
-    /// Whether each query looks at itself alone.
+    /// Whether no piece looks at another.
     pub fn is_diagonal(&self) -> bool {
-        let rows = 0..self.rows();
-        rows.flat_map(|query| self.weights(query).enumerate().map(move |(key, weight)| (query == key, weight)))
-            .all(|(is_itself, weight)| is_itself || weight == 0.0)
+        let weights = &self.activations().weights;
+        let row = |query: usize| weights.row(query).iter().enumerate().all(|(key, w)| key == query || *w == 0.0);
+        (0..weights.rows()).all(row)
     }
 
     /// Whether this key is a sink, hidden where they are hidden.

@@ -1,5 +1,5 @@
-//! Pieces of one word as one: in attention as [`HeadCells`] has it; a word's vector is the mean of its pieces, and so are its
-//! arrows: they add up as theirs do.
+//! Pieces of one word as one. A word's vector is the mean of its pieces, and so are its arrows: they add up as theirs do. How
+//! weights are folded, [`HeadCells`] says.
 //!
 //! [`HeadCells`]: super::head_cells::HeadCells
 

@@ -364,7 +364,8 @@ impl SentenceArcs {
 
     /// Words that a mask hides: from the word, or from which it is hidden.
     fn hidden(&self, shown: &Shown) -> usize {
-        let Some(layer) = self.layers.get(shown.layer) else { return 0 };
+        let looks_so = |layer: &&ArcLayer| layer.line_of(shown.direction) == shown.word.side;
+        let Some(layer) = self.layers.get(shown.layer).filter(looks_so) else { return 0 };
         let Some(head) = layer.heads.first() else { return 0 };
         let Some(mine) = self.row_of(shown.word.side, shown.word.position) else { return 0 };
         let is_hidden = |other: usize| match shown.direction {

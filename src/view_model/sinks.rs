@@ -42,7 +42,7 @@ impl Reading {
 /// A word that gets much of the attention, averaged over all heads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sink {
-    /// The place of its word: of the first piece, or among the words.
+    /// Its place among the pieces; where words are shown, the word's: among the words, or that of its first piece.
     pub position: usize,
     pub label: String,
     pub numbers: SinkNumbers,

@@ -284,8 +284,8 @@ fn is_own(mark: Rect, request: &LabelRequest) -> bool {
     mark.center().distance(request.point) < SAME_PLACE
 }
 
-/// Points that are nearer to each other are seen as one: their discs cover the half of each other.
-pub const SAME_PLACE: f32 = 4.0;
+/// Points that are nearer to each other are seen as one.
+pub const SAME_PLACE: f32 = 1.5;
 
 pub fn moved_inside(rect: Rect, bounds: Rect) -> Rect {
     let right = (rect.right() - bounds.right()).max(0.0);

@@ -36,6 +36,10 @@ impl NameOwner {
     fn is_of_sentence(self) -> bool {
         matches!(self, Self::Point(Hit::Token(_)) | Self::Second(_) | Self::Source(_))
     }
+
+    fn is_of_table(self) -> bool {
+        matches!(self, Self::Point(Hit::Word(_)))
+    }
 }
 
 /// A point that has a name.
@@ -161,9 +165,7 @@ pub fn paint_names(canvas: &Canvas, shown: Shown, others: Vec<Named>, mut writte
     named.extend(others);
     let rings = projected.left_places();
     named.extend(rings.iter().filter_map(|(ring, word)| of_ring(projected, ring, word)));
-    if !projected.scene.emphasis.is_searched() {
-        leave_place(&mut named);
-    }
+    leave_place(&mut named);
     let dots = quiet.iter().map(|point| Obstacle { rect: point.disc(), kind: ObstacleKind::Dot });
     let lines = projected.lines(shown.walked).into_iter().map(|rect| Obstacle { rect, kind: ObstacleKind::Line });
     let marks: Vec<Obstacle> = named.iter().map(Named::mark).chain(dots).chain(lines).collect();
@@ -210,22 +212,25 @@ fn paint_labels(
     }
 }
 
-/// Leaves out the words of the table at whose place a word of a sentence is: its name is read there, and a second one
-/// would be read as the name of another point.
+/// Leaves out words of the table that are as near as this to the same word of a sentence: it is named there already.
 fn leave_place(named: &mut Vec<Named>) {
-    let places: Vec<Pos2> = named.iter().filter(|name| name.owner.is_of_sentence()).map(|name| name.at).collect();
+    let of_sentence = |name: &&Named| name.owner.is_of_sentence();
+    let places: Vec<(Pos2, String)> =
+        named.iter().filter(of_sentence).map(|name| (name.at, name.word.clone())).collect();
     named.retain(|name| {
-        let gives_way = matches!(name.owner, NameOwner::Point(Hit::Word(_))) && name.priority > Priority::Hovered;
-        !gives_way || places.iter().all(|place| place.distance(name.at) >= SAME_PLACE)
+        let is_there = |(place, word): &(Pos2, String)| place.distance(name.at) < SAME_PLACE && *word == name.word;
+        name.owner.is_of_sentence() || !name.owner.is_of_table() || !places.iter().any(is_there)
     });
 }
 
-/// Puts names together whose points are seen as one.
-fn together(named: Vec<Named>) -> Vec<Vec<Named>> {
+/// Puts names together whose points are seen as one: words of sentences, and words of the table at the place of one.
+fn together(mut named: Vec<Named>) -> Vec<Vec<Named>> {
     let mut groups: Vec<Vec<Named>> = Vec::new();
+    named.sort_by_key(|name| !name.owner.is_of_sentence());
     for name in named {
         let is_here = |other: &Named| other.owner.is_of_sentence() && other.at.distance(name.at) < SAME_PLACE;
-        let same = groups.iter_mut().find(|group| name.owner.is_of_sentence() && is_here(&group[0]));
+        let joins = name.owner.is_of_sentence() || name.owner.is_of_table();
+        let same = groups.iter_mut().find(|group| joins && is_here(&group[0]));
         match same {
             Some(group) => group.push(name),
             None => groups.push(vec![name]),
@@ -256,10 +261,8 @@ impl Label {
         };
         let size =
             rows.iter().map(room).fold(egui::Vec2::ZERO, |whole, row| egui::vec2(whole.x.max(row.x), whole.y + row.y));
-        let line = (rows.len() > 1).then(|| {
-            let labels: Vec<&str> = names.iter().map(|name| name.label.as_str()).collect();
-            canvas.painter.layout_no_wrap(labels.join(" · "), theme::plain(size::LABEL), first.color)
-        });
+        let line = (rows.len() > 1)
+            .then(|| canvas.painter.layout_no_wrap(in_one_line(names), theme::plain(size::LABEL), first.color));
         Self {
             line,
             owners: names.iter().map(|name| name.owner).collect(),
@@ -294,6 +297,15 @@ impl Label {
             }
         }
     }
+}
+
+/// `the · cat · sat` or, of many, `the · cat · sat · on and 4 more`.
+fn in_one_line(names: &[Named]) -> String {
+    const NAMES: usize = 6;
+    let shown = if names.len() > NAMES { NAMES - 1 } else { names.len() };
+    let labels: Vec<&str> = names[..shown].iter().map(|name| name.label.as_str()).collect();
+    let more = if shown < names.len() { format!(" and {} more", names.len() - shown) } else { String::new() };
+    format!("{}{more}", labels.join(" · "))
 }
 
 /// A line of a label.

@@ -34,6 +34,9 @@ impl Answers {
     /// # Panics
     /// If there is no such row or class.
     pub fn probability(&self, row: usize, class: usize) -> f32 {
+        if let Some(listed) = self.likeliest[row].iter().find(|answer| answer.class == class) {
+            return listed.probability;
+        }
         let (highest, probability) = self.best(row);
         probability * (self.logits.get(row, class) - highest).exp()
     }

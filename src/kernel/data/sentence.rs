@@ -35,7 +35,7 @@ pub struct SentenceSnapshot {
     pub contributions: Vec<Arc<Contributions<f32>>>,
     /// The same in the basis, of each block.
     pub moves: Vec<Arc<Moves>>,
-    /// Words at which most heads look.
+    /// Keys that get far more than an even share of the weights, averaged over all heads, in their order.
     pub sinks: Vec<SinkNumbers>,
     /// Static vectors of the tokens in the basis, (T, 3): where the points start.
     pub start: Matrix<f32>,

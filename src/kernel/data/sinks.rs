@@ -1,4 +1,4 @@
-//! Sinks of a sentence in numbers: keys that get much of the attention of most heads.
+//! Sinks of a sentence in numbers: keys that get far more than an even share of the weights, averaged over all heads.
 
 use crate::numerics::model::activations::{BlockActivations, HeadActivations};
 use crate::numerics::sinks::key_weights;

@@ -63,7 +63,7 @@ pub struct Notebook {
     runs_done: u64,
     code_runs_done: u64,
     live: Arc<[LiveName]>,
-    /// The same for viewers: the same `Arc` as long as nothing in it changes.
+    /// Live names for viewers: the same `Arc` as long as nothing in it changes.
     live_shown: Arc<[LiveNameSnapshot]>,
     versions: Versions,
     /// Ends the run that is under way.

@@ -40,13 +40,19 @@ impl SenseList {
         self.word.len() + sentences.sum::<usize>()
     }
 
-    /// The sentences as a file.
+    /// The sentences as a file, without the rows in which nothing is written yet.
     pub fn written(&self) -> String {
-        let line = |sentence: &SenseSentence| match sentence.sense {
-            Some(sense) => format!("{sense}\t{}\n", sentence.text),
-            None => format!("{}\n", sentence.text),
-        };
-        self.sentences.iter().filter(|sentence| !sentence.text.is_empty()).map(line).collect()
+        self.sentences.iter().filter(|sentence| !sentence.text.is_empty()).map(SenseSentence::line).collect()
+    }
+
+    /// Every row as a line, the empty ones too: what [`SenseList::read_rows`] reads.
+    pub fn rows(&self) -> String {
+        self.sentences.iter().map(SenseSentence::line).collect()
+    }
+
+    /// The sentences of [`SenseList::rows`].
+    pub fn read_rows(rows: &str) -> Vec<SenseSentence> {
+        rows.lines().map(SenseSentence::read).collect()
     }
 }
 
@@ -84,6 +90,11 @@ pub fn read_sentences(text: &str) -> Result<Vec<SenseSentence>, String> {
 }
 
 impl SenseSentence {
+    fn line(&self) -> String {
+        let text = &self.text;
+        self.sense.map_or_else(|| format!("{text}\n"), |sense| format!("{sense}\t{text}\n"))
+    }
+
     /// One line; what stands before the tab is a sense only where it is the letter of one.
     fn read(line: &str) -> Self {
         let begun = line.split_once('\t').and_then(|(sense, text)| Some((read_sense(sense)?, text)));
@@ -147,6 +158,15 @@ mod tests {
         let list = SenseList { word: "bank".to_owned(), sentences: expected.clone() };
         assert_eq!(list.written(), "A\tthe bank of the river\na bank\nH\tthe bank lent\n");
         assert_eq!(read_sentences(&list.written()), Ok(expected));
+    }
+
+    #[test]
+    fn rows_that_wait_for_a_sentence_are_kept_in_saved_work_and_left_out_of_files() {
+        let list = sentences(&[(None, ""), (Some('B'), ""), (None, "a bank"), (None, "")]);
+        let list = SenseList { word: String::new(), sentences: list };
+        assert_eq!(SenseList::read_rows(&list.rows()), list.sentences);
+        assert_eq!(list.written(), "a bank\n");
+        assert_eq!(SenseList::read_rows(&SenseList::default().rows()), []);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::kernel::command::PatchPlace;
-use crate::kernel::data::senses::{SenseList, read_sentences};
+use crate::kernel::data::senses::SenseList;
 use crate::kernel::data::vocabulary::{index_of, rows_of};
 use crate::kernel::model::LessonModel;
 use crate::kernel::persist::saved::{
@@ -176,10 +176,8 @@ impl LessonModel {
             }
         }
         if let Some(senses) = &saved.senses {
-            let sentences =
-                if senses.sentences.is_empty() { Ok(Vec::new()) } else { read_sentences(&senses.sentences) };
-            let list = sentences.and_then(|sentences| SenseList { word: senses.word.clone(), sentences }.checked());
-            match list {
+            let sentences = SenseList::read_rows(&senses.sentences);
+            match (SenseList { word: senses.word.clone(), sentences }).checked() {
                 Ok(list) => {
                     self.scene.set_senses((Arc::new(list), senses.is_on));
                     self.scene.read_senses(lesson);

@@ -292,7 +292,7 @@ impl SavedSenses {
     /// `None` where nothing is written.
     fn of(senses: &SensesSnapshot) -> Option<Self> {
         let SensesSnapshot { list, is_on, .. } = senses;
-        let saved = || Self { word: list.word.clone(), sentences: list.written(), is_on: *is_on };
+        let saved = || Self { word: list.word.clone(), sentences: list.rows(), is_on: *is_on };
         (*is_on || !list.is_empty()).then(saved)
     }
 }

@@ -18,7 +18,7 @@ use attune::kernel::snapshot::{ModelSnapshot, SentenceSnapshot};
 use attune::kernel::{Command, Kernel, Saved, Snapshot};
 use attune::lesson::{self, Lesson, Recipe};
 use attune::numerics::Matrix;
-use attune::numerics::attention::{Edge, Mask, MaskTable};
+use attune::numerics::attention::{Edge, HeadMode, Mask, MaskTable};
 use attune::numerics::model::generate::Choice;
 use attune::numerics::params::{TensorId, TensorName};
 
@@ -485,11 +485,15 @@ fn check_sentence(sentence: &SentenceSnapshot, model: &ModelSnapshot, is_large: 
     let counts = [sentence.activations.blocks.len(), sentence.contributions.len(), sentence.moves.len()];
     ensure(counts == [blocks; 3], || format!("{counts:?} of {blocks} blocks"))?;
     ensure(model.interventions.heads.len() == model.architecture.heads(), || "heads without a mode".to_owned())?;
-    for head in sentence.activations.heads() {
+    for (head, mode) in sentence.activations.heads().zip(&model.interventions.heads) {
+        // A row of means is the mean of all rows, and a row whose query sees no key is one of zeros.
+        let is_mean = *mode == HeadMode::Mean;
         for row in 0..head.weights.rows() {
             let row = head.weights.row(row);
             let sum: f32 = row.iter().sum();
-            let is_share = (sum - 1.0).abs() < ROUNDING || row.iter().all(|x| *x == 0.0);
+            let seen = sum * head.weights.rows() as f32;
+            let is_mean_of_shares = is_mean && (0.0..1.0).contains(&sum) && (seen - seen.round()).abs() < ROUNDING;
+            let is_share = (sum - 1.0).abs() < ROUNDING || row.iter().all(|x| *x == 0.0) || is_mean_of_shares;
             ensure(is_share || is_large, || format!("a row of weights with a sum of {sum}"))?;
         }
     }

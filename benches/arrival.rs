@@ -10,11 +10,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use attune::kernel::check::places::{ARRIVED_COSINE, ARRIVED_LENGTHS, Places};
-use attune::kernel::command::SentenceCommand;
-use attune::kernel::{Command, Kernel};
-use attune::lesson::schema::{Lesson, Probe};
-use attune::numerics::vectors::{cosine, distance, norm};
+use attune_core::kernel::check::places::{ARRIVED_COSINE, ARRIVED_LENGTHS, Places};
+use attune_core::kernel::command::SentenceCommand;
+use attune_core::kernel::{Command, Kernel};
+use attune_core::lesson::schema::{Lesson, Probe};
+use attune_engine::numerics::vectors::{cosine, distance, norm};
 
 struct Arguments {
     lessons: Vec<String>,
@@ -36,7 +36,7 @@ fn main() {
         "lesson            seed sentences  right arrived   cosine (before, least)   distance (before)  length  others"
     );
     for path in lessons.iter().filter(|path| !path.ends_with("glossary.ron")) {
-        let lesson = attune::lesson::read(Path::new(path)).unwrap_or_else(|issues| panic!("{path}: {issues:?}"));
+        let lesson = attune_core::lesson::read(Path::new(path)).unwrap_or_else(|issues| panic!("{path}: {issues:?}"));
         for seed in seeds.clone() {
             let mut kernel = Kernel::trained(Arc::new(Lesson { seed, ..lesson.clone() }));
             let probes: Vec<Asked> = lesson.probes.iter().map(asked_of).collect();

@@ -5,13 +5,13 @@
 //!
 //! The exponent is the slope of log time against log T; the law is T².
 
-use attune::numerics::Matrix;
-use attune::numerics::attention::{
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::attention::{
     AttentionCache, AttentionConfig, AttentionScratch, HeadChanges, Room, Rows, Tokens, attention_backward,
     attention_forward,
 };
-use attune::numerics::params::Parameters;
-use attune::numerics::rng::{Stream, stream};
+use attune_engine::numerics::params::Parameters;
+use attune_engine::numerics::rng::{Stream, stream};
 use rand::RngExt;
 use serde_json::json;
 

@@ -13,10 +13,10 @@ use attune::app::panels::attention::AttentionPanel;
 use attune::app::panels::{Panel, PanelContext, Requests, StageUi};
 use attune::app::text::prose::Prose;
 use attune::app::view::{PanelView, ViewState};
-use attune::kernel::command::SentenceCommand;
-use attune::kernel::{Command, Kernel, Snapshot};
-use attune::view_model::all_heads::AllHeads;
-use attune::view_model::models::Models;
+use attune_core::kernel::command::SentenceCommand;
+use attune_core::kernel::{Command, Kernel, Snapshot};
+use attune_view::view_model::all_heads::AllHeads;
+use attune_view::view_model::models::Models;
 use clap::Parser;
 use clock::{tell, timed};
 use egui::{Context, Event, Pos2, Ui, Vec2};
@@ -102,7 +102,7 @@ impl<P: Panel + Default> Bench<P> {
 fn main() {
     let args = Args::parse();
     let _ = args.bench;
-    let lesson = attune::lesson::read(&args.model).unwrap_or_else(|issues| panic!("{issues:?}"));
+    let lesson = attune_core::lesson::read(&args.model).unwrap_or_else(|issues| panic!("{issues:?}"));
     let mut kernel = Kernel::embedded(Arc::new(lesson));
     let text = (0..args.words).map(|i| WORDS[i % WORDS.len()]).collect::<Vec<_>>().join(" ");
     kernel.apply(Command::Sentence(SentenceCommand::Set(text)));

@@ -5,10 +5,10 @@
 //!
 //! The job runs on one thread whatever `--threads` says: the work of a step is too small to share.
 
-use attune::numerics::attention::Room;
-use attune::numerics::model::{AttentionModel, Batch, Workspace, model_backward, model_forward};
-use attune::numerics::optimiser::{Optimiser, OptimiserConfig};
-use attune::numerics::params::{Parameters, TensorName};
+use attune_engine::numerics::attention::Room;
+use attune_engine::numerics::model::{AttentionModel, Batch, Workspace, model_backward, model_forward};
+use attune_engine::numerics::optimiser::{Optimiser, OptimiserConfig};
+use attune_engine::numerics::params::{Parameters, TensorName};
 use serde_json::{Value, json};
 
 mod jobs;

@@ -3,13 +3,13 @@
 //!
 //!     cargo bench --no-default-features --bench job_a_large -- --threads 2
 //!
-//! Threads share a step by sentences: see `attune::numerics::model::parallel`.
+//! Threads share a step by sentences: see `attune_engine::numerics::model::parallel`.
 
-use attune::numerics::model::parallel::Shards;
-use attune::numerics::model::{AttentionModel, Batch};
-use attune::numerics::optimiser::{Optimiser, OptimiserConfig};
-use attune::numerics::params::{Parameters, Start};
-use attune::numerics::rng::{Stream, stream};
+use attune_engine::numerics::model::parallel::Shards;
+use attune_engine::numerics::model::{AttentionModel, Batch};
+use attune_engine::numerics::optimiser::{Optimiser, OptimiserConfig};
+use attune_engine::numerics::params::{Parameters, Start};
+use attune_engine::numerics::rng::{Stream, stream};
 use rand::RngExt;
 use serde_json::json;
 

@@ -10,9 +10,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::process::ExitCode;
 
-use attune::numerics::Matrix;
-use attune::numerics::rng::{Generator, Stream, stream};
-use attune::numerics::word2vec::{Architecture, Word2Vec, Word2VecConfig};
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::rng::{Generator, Stream, stream};
+use attune_engine::numerics::word2vec::{Architecture, Word2Vec, Word2VecConfig};
 use rand::RngExt;
 
 mod jobs;

@@ -9,15 +9,15 @@ use std::process::exit;
 use std::sync::Arc;
 use std::time::Instant;
 
-use attune::numerics::Matrix;
-use attune::numerics::activation::Activation;
-use attune::numerics::attention::{AttentionConfig, Mask};
-use attune::numerics::block::{BlockConfig, Norm};
-use attune::numerics::model::activations::{Activations, Interventions};
-use attune::numerics::model::{Architecture, AttentionModel, Candidates, Classes, Readout, Sequences};
-use attune::numerics::params::Start;
-use attune::numerics::positions::Positions;
-use attune::numerics::rng::{Stream, stream};
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::activation::Activation;
+use attune_engine::numerics::attention::{AttentionConfig, Mask};
+use attune_engine::numerics::block::{BlockConfig, Norm};
+use attune_engine::numerics::model::activations::{Activations, Interventions};
+use attune_engine::numerics::model::{Architecture, AttentionModel, Candidates, Classes, Readout, Sequences};
+use attune_engine::numerics::params::Start;
+use attune_engine::numerics::positions::Positions;
+use attune_engine::numerics::rng::{Stream, stream};
 use rand::RngExt;
 use serde_json::json;
 

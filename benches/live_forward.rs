@@ -3,13 +3,13 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
-use attune::numerics::Matrix;
-use attune::numerics::attention::AttentionConfig;
-use attune::numerics::contributions::Contributions;
-use attune::numerics::model::activations::{Activations, Interventions};
-use attune::numerics::model::{Architecture, AttentionModel, Candidates, Classes, Sequences};
-use attune::numerics::positions::Positions;
-use attune::numerics::rng::{Stream, stream};
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::attention::AttentionConfig;
+use attune_engine::numerics::contributions::Contributions;
+use attune_engine::numerics::model::activations::{Activations, Interventions};
+use attune_engine::numerics::model::{Architecture, AttentionModel, Candidates, Classes, Sequences};
+use attune_engine::numerics::positions::Positions;
+use attune_engine::numerics::rng::{Stream, stream};
 use criterion::{Criterion, criterion_group, criterion_main};
 use rand::RngExt;
 

@@ -8,11 +8,10 @@ mod frames;
 
 use std::sync::Arc;
 
-use attune::kernel::command::TrainingCommand;
-use attune::kernel::notebook::{CellCommand, NotebookCommand};
-use attune::kernel::{Command, Kernel};
-use attune::view_model::notebook::NotebookModel;
-
+use attune_core::kernel::command::TrainingCommand;
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_core::kernel::{Command, Kernel};
+use attune_view::view_model::notebook::NotebookModel;
 use clock::{lesson, tell, timed};
 use frames::{Panel, wheel};
 

@@ -4,8 +4,8 @@
 use std::hint::black_box;
 use std::{env, fs, process};
 
-use attune::numbers;
-use attune::store::{Home, Key, Stored, open};
+use attune_core::numbers;
+use attune_core::store::{Home, Key, Stored, open};
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde::{Deserialize, Serialize};
 

@@ -13,17 +13,17 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
-use attune::kernel::command::{
+use attune_core::kernel::command::{
     HeadSetting, InterventionCommand, SenseCommand, SenseList, SenseSentence, SentenceCommand, WeightCommand,
 };
-use attune::kernel::data::senses::MEASURED_MAX;
-use attune::kernel::vectors::network;
-use attune::kernel::{Command, Kernel};
-use attune::numerics::attention::{Mask, Tokens};
-use attune::numerics::model::activations::Interventions;
-use attune::numerics::model::{Activations, Pooling, Sequences};
-use attune::numerics::params::TensorName;
-use attune::view_model::lens::LensModel;
+use attune_core::kernel::data::senses::MEASURED_MAX;
+use attune_core::kernel::vectors::network;
+use attune_core::kernel::{Command, Kernel};
+use attune_engine::numerics::attention::{Mask, Tokens};
+use attune_engine::numerics::model::activations::Interventions;
+use attune_engine::numerics::model::{Activations, Pooling, Sequences};
+use attune_engine::numerics::params::TensorName;
+use attune_view::view_model::lens::LensModel;
 use clap::Parser;
 
 /// Words that every tokenizer reads, however it cuts them.
@@ -45,7 +45,7 @@ fn main() {
     let args = Args::parse();
     let _ = args.bench;
     let begun = Instant::now();
-    let lesson = attune::lesson::read(&args.model).unwrap_or_else(|issues| panic!("{issues:?}"));
+    let lesson = attune_core::lesson::read(&args.model).unwrap_or_else(|issues| panic!("{issues:?}"));
     let layers = lesson.model.architecture.blocks.len();
     let mut kernel = Kernel::embedded(Arc::new(lesson));
     assert!(kernel.snapshot().model.is_some(), "{:?}", kernel.snapshot().fault);

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use attune::kernel::{Command, Kernel};
-use attune::lesson::Recipe;
+use attune_core::kernel::{Command, Kernel};
+use attune_core::lesson::Recipe;
 
 mod clock;
 
@@ -15,7 +15,7 @@ use clock::{tell, timed};
 fn main() {
     const RUNS: u64 = 12;
     let text = include_str!("../lessons/apple.ron");
-    let lesson = attune::lesson::parse("apple.ron", text).expect("no issues");
+    let lesson = attune_core::lesson::parse("apple.ron", text).expect("no issues");
     let mut kernel = Kernel::trained(Arc::new(lesson));
     let (mut whole, mut model, mut pieces) = (Vec::new(), Vec::new(), Vec::new());
     for seed in 0..RUNS {

@@ -7,13 +7,13 @@ use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
 
-use attune::kernel::command::{TrainingCommand, WeightCommand};
-use attune::kernel::{Command, Kernel};
-use attune::numerics::params::TensorName;
+use attune_core::kernel::command::{TrainingCommand, WeightCommand};
+use attune_core::kernel::{Command, Kernel};
+use attune_engine::numerics::params::TensorName;
 use criterion::{Criterion, criterion_group, criterion_main};
 
 fn slider(c: &mut Criterion) {
-    let lesson = attune::lesson::read(Path::new("lessons/apple.ron")).expect("the lesson is valid");
+    let lesson = attune_core::lesson::read(Path::new("lessons/apple.ron")).expect("the lesson is valid");
     let mut kernel = Kernel::trained(Arc::new(lesson.clone()));
     let mut value = 0.0;
     c.bench_function("slider to snapshot", |b| {

@@ -7,10 +7,9 @@ mod clock;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use attune::kernel::command::TrainingCommand;
-use attune::kernel::notebook::{CellCommand, NotebookCommand};
-use attune::kernel::{Command, Kernel, Worker};
-
+use attune_core::kernel::command::TrainingCommand;
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_core::kernel::{Command, Kernel, Worker};
 use clock::{lesson, tell, timed};
 
 const MOVES: usize = 400;
@@ -33,7 +32,7 @@ fn ran() -> Kernel {
     kernel
 }
 
-fn runs(snapshot: &attune::kernel::Snapshot) -> [Option<u64>; 2] {
+fn runs(snapshot: &attune_core::kernel::Snapshot) -> [Option<u64>; 2] {
     ["rows", "mix"].map(|id| {
         let cell = snapshot.notebook.cells.iter().find(|cell| *cell.cell.id == *id)?;
         let run = cell.run.as_ref()?;
@@ -43,7 +42,7 @@ fn runs(snapshot: &attune::kernel::Snapshot) -> [Option<u64>; 2] {
 }
 
 /// Both cells have run once more, and nothing waits.
-fn have_followed(snapshot: &attune::kernel::Snapshot, before: [Option<u64>; 2]) -> bool {
+fn have_followed(snapshot: &attune_core::kernel::Snapshot, before: [Option<u64>; 2]) -> bool {
     runs(snapshot).iter().zip(before).all(|(now, before)| *now > before)
 }
 
@@ -65,7 +64,7 @@ fn main() {
     // With the thread between, as in the window.
     let worker = Worker::spawn(Arc::new(lesson(CELLS)), || {});
     worker.send(Command::Training(TrainingCommand::Play));
-    let wait = |until: &dyn Fn(&attune::kernel::Snapshot) -> bool| {
+    let wait = |until: &dyn Fn(&attune_core::kernel::Snapshot) -> bool| {
         const LONGEST: Duration = Duration::from_secs(20);
         let begun = Instant::now();
         while !until(&worker.latest()) {

@@ -19,16 +19,16 @@ use attune::app::stage::pass::StageFrame;
 use attune::app::stage::point_index::PointIndex;
 use attune::app::stage::scene::StageScene;
 use attune::app::view::ViewState;
-use attune::kernel::command::{SentenceCommand, WeightCommand};
-use attune::kernel::{Command, Kernel, Snapshot};
-use attune::numerics::params::TensorName;
-use attune::view_model::answer_shifts::AnswerShifts;
-use attune::view_model::attention::AttentionModel;
-use attune::view_model::heads::HeadsModel;
-use attune::view_model::notebook::NotebookModel;
-use attune::view_model::pieces::WordAttention;
-use attune::view_model::sentences::SentencesModel;
-use attune::view_model::what_if::WhatIfModel;
+use attune_core::kernel::command::{SentenceCommand, WeightCommand};
+use attune_core::kernel::{Command, Kernel, Snapshot};
+use attune_engine::numerics::params::TensorName;
+use attune_view::view_model::answer_shifts::AnswerShifts;
+use attune_view::view_model::attention::AttentionModel;
+use attune_view::view_model::heads::HeadsModel;
+use attune_view::view_model::notebook::NotebookModel;
+use attune_view::view_model::pieces::WordAttention;
+use attune_view::view_model::sentences::SentencesModel;
+use attune_view::view_model::what_if::WhatIfModel;
 use bevy::ecs::world::World;
 use bevy::time::Time;
 use clock::{tell, timed};
@@ -86,7 +86,7 @@ impl Window {
 
 fn main() {
     let folder = random_gpt2::folder();
-    let lesson = attune::lesson::read(&folder.0).unwrap_or_else(|issues| panic!("{issues:?}"));
+    let lesson = attune_core::lesson::read(&folder.0).unwrap_or_else(|issues| panic!("{issues:?}"));
     let mut kernel = Kernel::embedded(Arc::new(lesson));
     kernel.apply(Command::Sentence(SentenceCommand::Set(TEXT.to_owned())));
     let mut window = Window::new();

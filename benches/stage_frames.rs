@@ -22,12 +22,12 @@ use attune::app::stage::view::{StageControls, picture_ui};
 use attune::app::theme::Palette;
 use attune::app::theme::{self, fonts};
 use attune::app::view::ViewState;
-use attune::kernel::Command;
-use attune::kernel::Worker;
-use attune::lesson::Recipe;
-use attune::view_model::search::Emphasis;
-use attune::view_model::shares::StageShares;
-use attune::view_model::stage::{AxisLabel, StageModel, WordPoint};
+use attune_core::kernel::Command;
+use attune_core::kernel::Worker;
+use attune_core::lesson::Recipe;
+use attune_view::view_model::search::Emphasis;
+use attune_view::view_model::shares::StageShares;
+use attune_view::view_model::stage::{AxisLabel, StageModel, WordPoint};
 use bevy::app::App;
 use bevy::math::Vec2;
 use bevy::render::render_resource::PollType;
@@ -162,7 +162,7 @@ const OF_A_LESSON: usize = 100;
 /// How long frames take while the kernel trains beside them.
 fn orbit_while_training() -> Vec<f64> {
     let text = include_str!("../lessons/apple.ron");
-    let lesson = attune::lesson::parse("apple.ron", text).expect("no issues");
+    let lesson = attune_core::lesson::parse("apple.ron", text).expect("no issues");
     let worker = Worker::spawn(Arc::new(lesson), || {});
     assert!(worker.settle(Duration::from_secs(60)), "apple is trained");
     let mut app = app(Arc::new(scene(OF_A_LESSON)));

@@ -1,4 +1,4 @@
-//! How true the costs of [`attune::numerics::model::cost`] are, which limit what a lesson may ask
+//! How true the costs of [`attune_engine::numerics::model::cost`] are, which limit what a lesson may ask
 //! for: the time of a training step beside its cost, for models small and large.
 //!
 //!     cargo bench --no-default-features --bench step_cost
@@ -7,10 +7,10 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use attune::kernel::command::TrainingCommand;
-use attune::kernel::{Command, Kernel};
-use attune::lesson::parse;
-use attune::numerics::model::cost::forward_cost;
+use attune_core::kernel::command::TrainingCommand;
+use attune_core::kernel::{Command, Kernel};
+use attune_core::lesson::parse;
+use attune_engine::numerics::model::cost::forward_cost;
 
 /// How long each model trains.
 const TIME: Duration = Duration::from_millis(150);

@@ -10,19 +10,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use attune::kernel::command::TrainingCommand;
-use attune::kernel::notebook::{CellCommand, NotebookCommand};
-use attune::kernel::{Command, Snapshot, Worker};
-use attune::lesson::cells::{Cell, CellKind};
-use attune::view_model::attention::AttentionModel;
-use attune::view_model::heads::HeadsModel;
-use attune::view_model::notebook::NotebookModel;
-use attune::view_model::stage::StageModel;
-use attune::view_model::training::TrainingModel;
-use attune::view_model::weights::WeightsModel;
-use egui::{Event, Key, Modifiers};
-
+use attune_core::kernel::command::TrainingCommand;
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_core::kernel::{Command, Snapshot, Worker};
+use attune_core::lesson::cells::{Cell, CellKind};
+use attune_view::view_model::attention::AttentionModel;
+use attune_view::view_model::heads::HeadsModel;
+use attune_view::view_model::notebook::NotebookModel;
+use attune_view::view_model::stage::StageModel;
+use attune_view::view_model::training::TrainingModel;
+use attune_view::view_model::weights::WeightsModel;
 use clock::{tell, timed};
+use egui::{Event, Key, Modifiers};
 use frames::Panel;
 
 const LINES: usize = 200;
@@ -50,7 +49,7 @@ fn models(snapshot: &Snapshot, before: Option<&NotebookModel>) -> NotebookModel 
 fn main() {
     let source: String =
         (0..LINES).map(|i| format!("let a{i} = softmax(Q[0] @ K[0].T / sqrt(4.0 + {i}.0)); // line {i}\n")).collect();
-    let mut lesson = attune::lesson::read(Path::new("lessons/apple.ron")).expect("the lesson is valid");
+    let mut lesson = attune_core::lesson::read(Path::new("lessons/apple.ron")).expect("the lesson is valid");
     lesson.model.steps = 5_000_000;
     lesson.cells.insert(
         0,

@@ -23,6 +23,9 @@ mod models;
 mod mutants;
 #[path = "../tests/common/peak.rs"]
 mod peak;
+#[path = "../tests/common/top.rs"]
+#[allow(dead_code, reason = "the tests use more of it")]
+mod top;
 #[path = "../tests/common/watch.rs"]
 mod watch;
 

@@ -12,14 +12,13 @@ use std::iter;
 use std::sync::Arc;
 use std::time::Duration;
 
-use attune::code::OWN_FAULT;
-use attune::kernel::notebook::{CellCommand, NotebookCommand};
-use attune::kernel::{Command, Kernel};
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_core::kernel::{Command, Kernel};
+use attune_engine::code::OWN_FAULT;
 use clap::Parser;
+use peak::{Taken, taken};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-
-use peak::{Taken, taken};
 use watch::watched;
 
 /// Allowed to one cell, with all that follows it.
@@ -82,7 +81,7 @@ fn main() {
 fn kernel() -> Kernel {
     let cells: String = (0..CELLS).map(|i| format!("Code(id: \"c{i}\", src: \"1\"),\n")).collect();
     let text = LESSON.replace("    cells: [\n", &format!("    cells: [\n{cells}"));
-    Kernel::trained(Arc::new(attune::lesson::parse("small.ron", &text).expect("no issues")))
+    Kernel::trained(Arc::new(attune_core::lesson::parse("small.ron", &text).expect("no issues")))
 }
 
 /// The statements of some cells.

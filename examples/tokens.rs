@@ -4,7 +4,7 @@
 
 use std::io::{self, BufWriter, Write};
 
-use attune::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
+use attune_engine::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("the path of a tokenizer.json is missing")?;

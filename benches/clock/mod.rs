@@ -5,12 +5,12 @@
 use std::time::{Duration, Instant};
 
 /// A lesson of these cells that trains in milliseconds.
-pub fn lesson(cells: &str) -> attune::lesson::Lesson {
+pub fn lesson(cells: &str) -> attune_core::lesson::Lesson {
     let text = include_str!("../../tests/fixtures/small.ron");
     let (start, end) = (text.find("    cells: ["), text.find("    claims:"));
     let (start, end) = (start.expect("cells"), end.expect("claims"));
     let text = format!("{}    cells: [{cells}],\n{}", &text[..start], &text[end..]);
-    attune::lesson::parse("bench.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"))
+    attune_core::lesson::parse("bench.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"))
 }
 
 /// How long each call takes.

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use attune::numerics::Matrix;
-use attune::numerics::attention::AttentionConfig;
-use attune::numerics::block::BlockConfig;
-use attune::numerics::model::{Architecture, AttentionModel, Classes, Pooling, Readout};
-use attune::numerics::positions::Positions;
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::attention::AttentionConfig;
+use attune_engine::numerics::block::BlockConfig;
+use attune_engine::numerics::model::{Architecture, AttentionModel, Classes, Pooling, Readout};
+use attune_engine::numerics::positions::Positions;
 
 pub struct Sizes {
     pub vocabulary: usize,

@@ -1,13 +1,13 @@
 //! What each layer of a model knows of sentences that training never saw.
 
-use attune::numerics::Matrix;
-use attune::numerics::model::activations::Interventions;
-use attune::numerics::model::{Activations, AttentionModel, Sequences};
-use attune::numerics::params::Parameters;
-use attune::numerics::rng::{Stream, stream};
-use attune::numerics::vectors::Similarity;
-use attune::pretrained::tokenizer::Tokenizer;
-use attune::pretrained::tokenizer::write::MASK;
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::model::activations::Interventions;
+use attune_engine::numerics::model::{Activations, AttentionModel, Sequences};
+use attune_engine::numerics::params::Parameters;
+use attune_engine::numerics::rng::{Stream, stream};
+use attune_engine::numerics::vectors::Similarity;
+use attune_engine::pretrained::tokenizer::Tokenizer;
+use attune_engine::pretrained::tokenizer::write::MASK;
 
 use super::grammar::{self, Kind, Question, Sentence};
 

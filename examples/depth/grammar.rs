@@ -1,7 +1,7 @@
 //! A small language with a long reach: pronouns that only the whole sentence resolves, agreement over distance,
 //! negation, relative clauses, and words with two senses. Every sentence is drawn from a seed.
 
-use attune::numerics::rng::Generator;
+use attune_engine::numerics::rng::Generator;
 use rand::RngExt;
 
 /// A sentence, word by word, with what can be asked about it.
@@ -54,7 +54,7 @@ impl Sentence {
     /// One sentence in sixteen is kept for evaluation; training sees none of these.
     pub fn is_kept_from_training(&self) -> bool {
         const ONE_IN: u64 = 16;
-        attune::fnv::fnv1a(self.text().as_bytes()).is_multiple_of(ONE_IN)
+        attune_core::fnv::fnv1a(self.text().as_bytes()).is_multiple_of(ONE_IN)
     }
 }
 

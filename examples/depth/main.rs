@@ -17,16 +17,15 @@ mod training;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use attune::numerics::activation::Activation;
-use attune::numerics::model::Readout;
-use attune::numerics::rng::{Stream, stream};
-use attune::pretrained::folder::ModelFolder;
-use attune::pretrained::tokenizer::write::NewTokenizer;
-use attune::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
-use attune::pretrained::write::files;
-use attune::pretrained::{Config, Family, load};
-use attune::whole_file::write_folder;
-
+use attune_core::whole_file::write_folder;
+use attune_engine::numerics::activation::Activation;
+use attune_engine::numerics::model::Readout;
+use attune_engine::numerics::rng::{Stream, stream};
+use attune_engine::pretrained::folder::ModelFolder;
+use attune_engine::pretrained::tokenizer::write::NewTokenizer;
+use attune_engine::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
+use attune_engine::pretrained::write::files;
+use attune_engine::pretrained::{Config, Family, load};
 use evaluation::Asked;
 use grammar::Kind;
 

@@ -4,18 +4,18 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use attune::numerics::Matrix;
-use attune::numerics::attention::Room;
-use attune::numerics::model::{
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::attention::Room;
+use attune_engine::numerics::model::{
     Architecture, AttentionModel, Batch, Candidates, Classes, Readout, Workspace, model_backward, model_forward,
 };
-use attune::numerics::optimiser::{Optimiser, OptimiserConfig};
-use attune::numerics::params::{Parameters, TensorName};
-use attune::numerics::rng::{Generator, Stream, stream};
-use attune::pretrained::Config;
-use attune::pretrained::load::architecture;
-use attune::pretrained::tokenizer::Tokenizer;
-use attune::pretrained::tokenizer::write::MASK;
+use attune_engine::numerics::optimiser::{Optimiser, OptimiserConfig};
+use attune_engine::numerics::params::{Parameters, TensorName};
+use attune_engine::numerics::rng::{Generator, Stream, stream};
+use attune_engine::pretrained::Config;
+use attune_engine::pretrained::load::architecture;
+use attune_engine::pretrained::tokenizer::Tokenizer;
+use attune_engine::pretrained::tokenizer::write::MASK;
 use rand::RngExt;
 
 use super::grammar::{self, Sentence};

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
+use attune_core::kernel::command::Command as KernelCommand;
+use attune_core::kernel::notebook::NotebookCommand;
+use attune_core::kernel::snapshot::Snapshot;
+use attune_core::kernel::worker::Worker;
+use attune_core::kernel::worker::pace::Pace;
+use attune_view::view_model::provenance::Provenance;
 use bevy::prelude::*;
-
-use crate::kernel::command::Command as KernelCommand;
-use crate::kernel::notebook::NotebookCommand;
-use crate::kernel::snapshot::Snapshot;
-use crate::kernel::worker::Worker;
-use crate::kernel::worker::pace::Pace;
-use crate::view_model::provenance::Provenance;
 
 use super::scene::Scene;
 use super::stage::scene::StageScene;

@@ -1,14 +1,14 @@
 //! The picture that a lesson opens with: its first cell, where that is a stage cell.
 
+use attune_core::kernel::command::{Command, SentenceCommand};
+use attune_core::kernel::snapshot::Snapshot;
+use attune_core::lesson::Lesson;
+use attune_core::lesson::schema::CellKind;
 use bevy::prelude::*;
 
 use super::link::{Link, Outbox};
 use super::scene::Scene;
 use super::view::ViewState;
-use crate::kernel::command::{Command, SentenceCommand};
-use crate::kernel::snapshot::Snapshot;
-use crate::lesson::Lesson;
-use crate::lesson::schema::CellKind;
 
 /// How far a lesson has opened.
 #[derive(Default, PartialEq)]

@@ -1,8 +1,7 @@
 //! The snapshot that the window shows, with the models that panels and stage ask of it.
 
+use attune_view::view_model::models::Models;
 use bevy::prelude::*;
-
-use crate::view_model::models::Models;
 
 /// The latest snapshot and its models; see [`Models::get`].
 #[derive(Resource, Default, Deref, DerefMut)]

@@ -2,15 +2,14 @@
 
 use std::path::PathBuf;
 
+use attune_core::store::Home;
+use attune_view::export::file::Format;
+use attune_view::view_model::picture_size::{PIXELS_MAX, SIDES, fits};
 use clap::builder::PossibleValue;
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use super::what_if::WhatIfArgs;
-
-use crate::export::file::Format;
-use crate::store::Home;
-use crate::view_model::picture_size::{PIXELS_MAX, SIDES, fits};
 
 /// A workspace for learning self-attention: train tiny models or open BERT and GPT-2, watch words move, and change every
 /// weight.
@@ -98,7 +97,7 @@ pub enum Action {
     },
     /// Print every tensor of a sentence's forward pass as one JSON object.
     ///
-    /// src/export/trace.md describes its keys and how heads and blocks are counted.
+    /// src/view/export/trace.md describes its keys and how heads and blocks are counted.
     Trace {
         /// The lesson, by its file or its name in the course, trained first; or a pretrained model, by its folder or name.
         lesson: PathBuf,

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use crate::kernel::Snapshot;
-use crate::kernel::training::overflow::{ActivationId, first_not_finite};
-use crate::kernel::training::stop::{Diverged, Origin};
-use crate::lesson::issue::printable;
-use crate::lesson::locate::{FieldPath, locate};
-use crate::lesson::schema::{Lesson, StaticEmbedding};
-use crate::view_model::training::diverged_words;
+use attune_core::kernel::Snapshot;
+use attune_core::kernel::training::overflow::{ActivationId, first_not_finite};
+use attune_core::kernel::training::stop::{Diverged, Origin};
+use attune_core::lesson::issue::printable;
+use attune_core::lesson::locate::{FieldPath, locate};
+use attune_core::lesson::schema::{Lesson, StaticEmbedding};
+use attune_view::view_model::training::diverged_words;
 
 /// `file:line:col` of a field of the lesson; the file alone if it can no longer be read.
 pub fn place(file: &Path, field: FieldPath) -> String {

@@ -7,29 +7,30 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
+use attune_core::kernel::check::claims::{Verdict, first_overflow, verify};
+use attune_core::kernel::check::rehearsal::{Problem, rehearse};
+use attune_core::kernel::command::SentenceCommand;
+use attune_core::kernel::{Command, Snapshot};
+use attune_core::lesson::cells::Cell;
+use attune_core::lesson::check_texts::{addresses, closed_panels};
+use attune_core::lesson::controls::{UnknownControl, unknown_controls};
+use attune_core::lesson::course;
+use attune_core::lesson::glossary::{self, Glossary, is_glossary_file};
+use attune_core::lesson::issue::{LessonIssue, Place, printable, shorten};
+use attune_core::lesson::links::{LinkContext, TextLink};
+use attune_core::lesson::locate::{Places, Spot, written};
+use attune_core::lesson::pictures::Folder;
+use attune_core::lesson::schema::{Expect, Lesson, StaticEmbedding};
+use attune_core::lesson::terms::{TermIssue, check_terms};
+use attune_core::lesson::watch::{EVERY, Watched};
+use attune_engine::code::Output;
+use attune_engine::nearest::nearest;
+use attune_engine::pretrained::examine::{Findings, examine};
+
 use super::args::{CheckOptions, Common, SentenceArgs};
 use super::fault::Fault;
 use super::{blame, print, progress, say};
-use crate::code::Output;
-use crate::kernel::check::claims::{Verdict, first_overflow, verify};
-use crate::kernel::check::rehearsal::{Problem, rehearse};
-use crate::kernel::command::SentenceCommand;
-use crate::kernel::{Command, Snapshot};
-use crate::lesson::built_in;
-use crate::lesson::cells::Cell;
-use crate::lesson::check_texts::{addresses, closed_panels};
-use crate::lesson::controls::{UnknownControl, unknown_controls};
-use crate::lesson::course;
-use crate::lesson::glossary::{self, Glossary, is_glossary_file};
-use crate::lesson::issue::{LessonIssue, Place, printable, shorten};
-use crate::lesson::links::{LinkContext, TextLink};
-use crate::lesson::locate::{Places, Spot, written};
-use crate::lesson::pictures::Folder;
-use crate::lesson::schema::{Expect, Lesson, StaticEmbedding};
-use crate::lesson::terms::{TermIssue, check_terms};
-use crate::lesson::watch::{EVERY, Watched};
-use crate::nearest::nearest;
-use crate::pretrained::examine::{Findings, examine};
+use crate::built_in;
 
 /// Checks the lessons once, or again and again.
 pub fn check(lessons: &[PathBuf], how: How<'_>, common: &Common) -> Result<(), Fault> {

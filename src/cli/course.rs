@@ -3,10 +3,11 @@
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
+use attune_core::lesson::course;
+
 use super::args::{Action, Args, Common};
 use super::fault::Fault;
-use crate::lesson::built_in;
-use crate::lesson::course;
+use crate::built_in;
 
 /// The folder of the course: `lessons`, here or above; else that of the program itself.
 fn folder(common: &Common) -> Result<PathBuf, Fault> {

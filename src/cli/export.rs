@@ -3,18 +3,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use attune_core::kernel::notebook::NotebookCommand;
+use attune_core::kernel::notebook::snapshot::{CellSnapshot, CellStatus};
+use attune_core::kernel::{Command, Kernel, Snapshot};
+use attune_core::lesson::cells::CellKind;
+use attune_core::lesson::issue::printable;
+use attune_engine::code::budget::Allowance;
+use attune_view::export::checkpoint::{Checkpoint, Unfit};
+use attune_view::export::file::{ExportFault, Target};
+use attune_view::export::{Format, Pictures, web};
+
 use super::args::{Common, ExportArgs, ExportTo};
 use super::fault::Fault;
 use super::{blame, print, progress};
-use crate::code::budget::Allowance;
-use crate::export::checkpoint::{Checkpoint, Unfit};
-use crate::export::file::{ExportFault, Target};
-use crate::export::{Format, Pictures, web};
-use crate::kernel::notebook::NotebookCommand;
-use crate::kernel::notebook::snapshot::{CellSnapshot, CellStatus};
-use crate::kernel::{Command, Kernel, Snapshot};
-use crate::lesson::cells::CellKind;
-use crate::lesson::issue::printable;
 
 /// Trains the lesson, runs its cells and writes the file.
 pub fn export(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
@@ -132,7 +133,7 @@ impl Warnings {
 #[cfg(not(feature = "app"))]
 fn pictures(snapshot: &Snapshot, request: &ExportArgs, _: Format, _: &Common, warnings: &Warnings) -> Pictures {
     let why = "This build of attune draws no pictures of the stage.";
-    if crate::export::page::Page::stages(snapshot).next().is_some() {
+    if attune_view::export::page::Page::stages(snapshot).next().is_some() {
         warnings.say(
             "this build draws no pictures, so stage cells are described in words; build with the default features",
         );

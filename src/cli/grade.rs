@@ -4,15 +4,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use attune_core::kernel::check::grading::Grader;
+use attune_core::lesson::issue::{printable, shorten};
+use attune_core::whole_file::is_same;
+use attune_view::export::file;
+use attune_view::export::grades::{Class, GradedWork, counted, write_html, write_tsv};
+use attune_view::export::work_file::{LessonMark, WorkFile};
+
 use super::args::{Common, GradeArgs, GradeFormat};
 use super::fault::Fault;
 use super::print;
-use crate::export::file;
-use crate::export::grades::{Class, GradedWork, counted, write_html, write_tsv};
-use crate::export::work_file::{LessonMark, WorkFile};
-use crate::kernel::check::grading::Grader;
-use crate::lesson::issue::{printable, shorten};
-use crate::whole_file::is_same;
 
 /// Grades every work that can be read, and then says which could not.
 pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), Fault> {

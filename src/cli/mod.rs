@@ -22,12 +22,11 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use args::{Action, Args};
+use attune_engine::nearest::nearest;
+use attune_engine::panics;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches};
-
-use crate::nearest::nearest;
-use crate::panics;
-use args::{Action, Args};
 use fault::Fault;
 
 /// Runs the program on the process's arguments.

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use attune_core::lesson::issue::printable;
+use attune_core::lesson::starter::{NotNew, write_new};
+
 use super::args::Common;
 use super::fault::Fault;
 use super::print;
-use crate::lesson::issue::printable;
-use crate::lesson::starter::{NotNew, write_new};
 
 /// Writes the starter lesson, or a copy of the lesson `from`, and says how to go on.
 pub fn new(path: &Path, from: Option<&Path>, common: &Common) -> Result<(), Fault> {

@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use attune_core::lesson::{self, glossary::is_glossary_file};
+use attune_view::export::shared::{Shared, is_shared};
+
 use super::args::{Args, Common, OfLesson};
 use super::fault::Fault;
-use crate::export::shared::{Shared, is_shared};
-use crate::lesson::{self, glossary::is_glossary_file};
+use crate::built_in;
 
 /// Opens the window on a lesson, on a copy of what somebody shared, or on the course. A lesson with issues opens too, and
 /// shows them until the file is fixed.
@@ -24,8 +26,8 @@ pub fn open(args: &Args) -> Result<(), Fault> {
 /// A file that was shared or handed in, with its lesson; none where the path is no such file.
 pub fn shared(path: &Path, of: &OfLesson, common: &Common) -> Result<Option<Shared>, Fault> {
     if is_shared(path) {
-        let built_in = common.home().map(|home| home.built_in());
-        let shared = Shared::open(path, of.path.as_deref(), built_in.as_deref());
+        let of_program = || built_in::put_into(&common.home()?.built_in()).ok();
+        let shared = Shared::open(path, of.path.as_deref(), of_program);
         return shared.map(Some).map_err(|why| Fault::Lesson(format!("{why}\n")));
     }
     match of.path {
@@ -45,7 +47,7 @@ fn show(_: Option<PathBuf>, _: Option<Shared>, _: &Args) -> Result<(), Fault> {
 fn show(path: Option<PathBuf>, shared: Option<Shared>, args: &Args) -> Result<(), Fault> {
     let dark = args.theme.map(super::args::ThemeArg::is_dark);
     let home = args.common.home();
-    home.iter().for_each(|home| crate::panics::work_is_kept_in(home.root().to_owned()));
+    home.iter().for_each(|home| attune_engine::panics::work_is_kept_in(home.root().to_owned()));
     let beside = args.beside.as_deref().map(lesson::read).transpose().map_err(|issues| Fault::lesson(&issues))?;
     let beside = beside.map(std::sync::Arc::new);
     let seed = args.common.seed;

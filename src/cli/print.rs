@@ -3,8 +3,9 @@
 use std::fmt::Display;
 use std::io::{self, BufWriter, ErrorKind, Write};
 
+use attune_core::lesson::issue::printable;
+
 use super::fault::Fault;
-use crate::lesson::issue::printable;
 
 /// Prints a line.
 pub fn line(text: impl Display) -> Result<(), Fault> {

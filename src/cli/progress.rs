@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use attune_core::kernel::command::TrainingCommand;
+use attune_core::kernel::{Command, Kernel, Snapshot};
+use attune_core::lesson::Lesson;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::args::Common;
 use super::blame;
 use super::fault::Fault;
-use crate::kernel::command::TrainingCommand;
-use crate::kernel::{Command, Kernel, Snapshot};
-use crate::lesson::Lesson;
 
 /// A kernel trained to its last step.
 pub fn train(lesson: Lesson, common: &Common) -> Kernel {
@@ -21,7 +21,7 @@ pub fn train(lesson: Lesson, common: &Common) -> Kernel {
 
 /// A kernel as somebody left it; one that had no model yet is trained.
 #[cfg(feature = "app")]
-pub fn resume(lesson: Lesson, work: crate::kernel::Saved, common: &Common) -> Kernel {
+pub fn resume(lesson: Lesson, work: attune_core::kernel::Saved, common: &Common) -> Kernel {
     let trains = work.model.is_none() && lesson.model.steps > 0;
     let mut kernel = Kernel::open(Arc::new(lesson), Some(work));
     if trains {

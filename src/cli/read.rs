@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use attune_core::lesson::issue::printable;
+use attune_core::lesson::{Lesson, load};
+use attune_view::export::shared::is_shared;
+
 use super::fault::Fault;
 use super::print;
-use crate::export::shared::is_shared;
-use crate::lesson::issue::printable;
-use crate::lesson::{Lesson, load};
 
 /// Reads a lesson, with the seed of the command line if there is one.
 pub fn read(path: &Path, seed: Option<u64>) -> Result<Lesson, Fault> {

@@ -17,18 +17,19 @@ pub fn render(_: &RenderArgs, _: &Common) -> Result<(), Fault> {
 mod drawn {
     use std::sync::Arc;
 
+    use attune_core::kernel::Command;
+    use attune_core::kernel::command::SentenceCommand;
+    use attune_core::lesson::Lesson;
+    use attune_core::lesson::issue::printable;
+    use attune_core::lesson::schema::CellKind;
+    use attune_engine::nearest::nearest;
+    use attune_view::export::file::obstacle;
+    use attune_view::export::shared::{OTHER_VERSION, Shared};
+
     use crate::app::{self, AppFault, PictureOptions};
     use crate::cli::args::{Common, RenderArgs};
     use crate::cli::fault::Fault;
     use crate::cli::{blame, open, print, progress, read};
-    use crate::export::file::obstacle;
-    use crate::export::shared::{OTHER_VERSION, Shared};
-    use crate::kernel::Command;
-    use crate::kernel::command::SentenceCommand;
-    use crate::lesson::Lesson;
-    use crate::lesson::issue::printable;
-    use crate::lesson::schema::CellKind;
-    use crate::nearest::nearest;
 
     pub fn render(request: &RenderArgs, common: &Common) -> Result<(), Fault> {
         let output = || printable(&request.output.display().to_string());

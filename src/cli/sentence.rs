@@ -1,11 +1,12 @@
 //! `--sentence` and `--ids`: a sentence of the user's in place of the lesson's.
 
+use attune_core::kernel::Command;
+use attune_core::kernel::command::SentenceCommand;
+use attune_core::kernel::scene::sentence::Sentence;
+use attune_core::lesson::Lesson;
+
 use super::args::SentenceArgs;
 use super::fault::Fault;
-use crate::kernel::Command;
-use crate::kernel::command::SentenceCommand;
-use crate::kernel::scene::sentence::Sentence;
-use crate::lesson::Lesson;
 
 impl SentenceArgs {
     /// The option that was given.

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use attune_view::export;
+
 use super::args::{Common, SentenceArgs};
 use super::fault::Fault;
 use super::what_if::WhatIfArgs;
 use super::{blame, print, progress};
-use crate::export;
 
 /// Trains the lesson and prints the trace of a sentence, as it is with the changes that are asked for.
 pub fn trace(path: &Path, sentence: &SentenceArgs, what_if: &WhatIfArgs, common: &Common) -> Result<(), Fault> {

@@ -3,12 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
+use attune_core::kernel::command::{HeadSetting, InterventionCommand, PatchPlace, SentenceCommand};
+use attune_core::kernel::snapshot::ModelSnapshot;
+use attune_core::kernel::{Command, Kernel};
+use attune_core::lesson::issue::printable;
+use attune_engine::numerics::attention::Edge;
+
 use super::fault::Fault;
-use crate::kernel::command::{HeadSetting, InterventionCommand, PatchPlace, SentenceCommand};
-use crate::kernel::snapshot::ModelSnapshot;
-use crate::kernel::{Command, Kernel};
-use crate::lesson::issue::printable;
-use crate::numerics::attention::Edge;
 
 #[derive(Debug, clap::Args)]
 pub struct WhatIfArgs {

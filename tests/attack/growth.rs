@@ -1,8 +1,8 @@
 //! Every way to grow ends in words with a place, below a gigabyte.
 
-use attune::kernel::model::HISTORY_BYTES_MAX;
-use attune::kernel::notebook::{CellCommand, NotebookCommand};
-use attune::kernel::{Command, Kernel};
+use attune_core::kernel::model::HISTORY_BYTES_MAX;
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_core::kernel::{Command, Kernel};
 
 use crate::peak::{Taken, taken};
 use crate::{code, fault, plot, run, shown, with_cells};

@@ -15,9 +15,9 @@ mod time;
 
 use std::sync::Arc;
 
-use attune::kernel::notebook::snapshot::{CellSnapshot, RunSnapshot, Verdict};
-use attune::kernel::notebook::{CellCommand, NotebookCommand};
-use attune::kernel::{Command, Kernel};
+use attune_core::kernel::notebook::snapshot::{CellSnapshot, RunSnapshot, Verdict};
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_core::kernel::{Command, Kernel};
 
 use crate::common::lessons::{SMALL, kernel};
 

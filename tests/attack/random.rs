@@ -5,7 +5,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use attune::pretrained::safetensors::Source;
+use attune_engine::pretrained::safetensors::Source;
 
 #[cfg(unix)]
 use crate::mutants::arguments::{self, MutatedArguments};

@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::common::folder::Folder;
-use crate::common::program::program;
+use crate::program::program;
 
 const LESSON: &str = r#"Lesson(
     id: "absent", title: "Absent", seed: 1,

@@ -3,9 +3,9 @@
 use std::ffi::{OsStr, OsString};
 use std::process::{ExitCode, Stdio};
 
-use attune::panics;
+use attune_engine::panics;
 
-use crate::common::program::program;
+use crate::program::program;
 
 const LESSON: &str = "tests/fixtures/small.ron";
 

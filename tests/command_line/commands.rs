@@ -3,7 +3,7 @@
 use std::process::{Output, Stdio};
 
 use crate::common::folder::Folder;
-use crate::common::program::{attune, program};
+use crate::program::{attune, program};
 
 const SMALL: &str = "tests/fixtures/small.ron";
 
@@ -180,4 +180,15 @@ fn a_new_lesson_checks_and_replaces_none() {
     check(&["new", path], 2, "already exists");
     check(&["new", &folder.file("notes.txt")], 2, "must end in .ron");
     check(&["new", &folder.file("no/where.ron")], 1, "where.ron");
+}
+
+/// Claims hold, cells run, no start passes, each solution does, and pictures are there.
+#[test]
+fn the_lesson_of_the_page_for_teachers_checks() {
+    let reference = "tests/fixtures/reference.ron";
+    let lesson = attune_core::lesson::read(reference.as_ref()).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    let Output { status, stdout, .. } = attune(&["check", reference, "--verbose"]);
+    let ok = format!("ok, {} cells, {} claims hold", lesson.cells.len(), lesson.claims.len());
+    let said = String::from_utf8(stdout).expect("UTF-8");
+    assert!(status.code() == Some(0) && said.contains(&ok), "{said}");
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Output;
 
 use crate::common::folder::Folder;
-use crate::common::program::program;
+use crate::program::program;
 
 /// Runs the program in an empty folder, which is its home too.
 fn run(folder: &Folder, args: &[&str]) -> (Option<i32>, String) {
@@ -55,7 +55,7 @@ fn a_lesson_is_copied_to_be_edited() {
     assert_eq!(code, Some(0), "{said}");
     let text = fs::read_to_string(folder.join("my-words.ron")).expect("the copy");
     assert!(text.contains("id: \"my-words\"") && text.len() > 10_000, "{text:.300}");
-    let lesson = attune::lesson::parse("my-words.ron", &text).unwrap_or_else(|issues| panic!("{issues:?}"));
+    let lesson = attune_core::lesson::parse("my-words.ron", &text).unwrap_or_else(|issues| panic!("{issues:?}"));
     assert_eq!(lesson.id, "my-words");
     // Its links to other lessons lead to those of the program.
     let (code, said) = run(&folder, &["new", "my-apple.ron", "--from", "apple"]);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use crate::common::folder::Folder;
-use crate::common::program::{program, said};
+use crate::program::{program, said};
 
 /// A lesson file that is gone after the test.
 struct File(PathBuf);

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use attune::lesson::{course, glossary};
+use attune_core::lesson::{course, glossary};
 
 use crate::common::folder::Folder;
 use crate::common::lessons::SMALL;
-use crate::common::program::said;
+use crate::program::said;
 
 const GLOSSARY: &str = r#"// Two terms.
 Glossary([

@@ -3,14 +3,14 @@
 use std::fs;
 use std::path::PathBuf;
 
-use attune::export::work_file::{LessonMark, WorkFile};
-use attune::kernel::command::InterventionCommand;
-use attune::kernel::notebook::{CellCommand, NotebookCommand};
-use attune::kernel::{Command, Kernel, Saved};
+use attune_core::kernel::command::InterventionCommand;
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_core::kernel::{Command, Kernel, Saved};
+use attune_view::export::work_file::{LessonMark, WorkFile};
 
 use crate::common::folder::Folder;
 use crate::common::lessons::{NOTEBOOK, kernel};
-use crate::common::program::said;
+use crate::program::said;
 
 const LESSON: &str = "tests/fixtures/notebook.ron";
 

@@ -2,14 +2,17 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod program;
 
 mod absent;
 mod arguments;
 mod commands;
 mod course;
+mod export;
 mod faults;
 mod glossary;
 mod grade;
+mod models;
 mod shared;
 mod watch;
 mod what_if;

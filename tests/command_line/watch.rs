@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::common::folder::Folder;
-use crate::common::program::program;
+use crate::program::program;
 
 const SMALL: &str = include_str!("../fixtures/small.ron");
 /// A check takes well under a second.

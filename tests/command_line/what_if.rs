@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::common::program::attune;
+use crate::program::attune;
 
 /// The model that comes with the course: layers of several heads.
 const MODEL: &str = "lessons/depth";

@@ -1,10 +1,11 @@
 //! The lessons of `tests/fixtures`, and kernels that run them.
 
-use std::path::Path;
 use std::sync::Arc;
 
-use attune::kernel::{Command, Kernel};
-use attune::lesson::{Lesson, parse};
+use attune_core::kernel::{Command, Kernel};
+use attune_core::lesson::{Lesson, parse};
+
+use super::top::at;
 
 /// Two heads over nine words, with given groups, a slider cell and a claim.
 pub const SMALL: &str = include_str!("../fixtures/small.ron");
@@ -55,8 +56,8 @@ pub fn small() -> Kernel {
 
 /// A kernel that has trained a lesson of `tests/fixtures/forms`.
 pub fn form(name: &str) -> Kernel {
-    let path = format!("{}/tests/fixtures/forms/{name}.ron", env!("CARGO_MANIFEST_DIR"));
-    let lesson = attune::lesson::read(Path::new(&path)).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    let path = at(format!("tests/fixtures/forms/{name}.ron"));
+    let lesson = attune_core::lesson::read(&path).unwrap_or_else(|issues| panic!("{issues:#?}"));
     Kernel::trained(Arc::new(lesson))
 }
 

@@ -3,16 +3,17 @@
 use std::fs;
 use std::path::PathBuf;
 
-use attune::numerics::model::Readout;
-use attune::pretrained::config::Config;
-use attune::pretrained::write::files;
+use attune_engine::numerics::model::Readout;
+use attune_engine::pretrained::config::Config;
+use attune_engine::pretrained::write::files;
 use serde_json::{Value, json};
 
 use super::folder::Folder;
+use super::top::at;
 
 /// A file or a folder of theirs.
 pub fn fixture(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/pretrained").join(name)
+    at("tests/fixtures/pretrained").join(name)
 }
 
 /// A BERT of this shape: `width`, layers, heads, hidden units, positions and pieces.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use attune::kernel::{Kernel, Saved};
-use attune::lesson::Lesson;
+use attune_core::kernel::{Kernel, Saved};
+use attune_core::lesson::Lesson;
 
 /// Through JSON.
 pub fn saved(kernel: &Kernel) -> Saved {

@@ -1,8 +1,8 @@
 //! The share of what is drawn that the axes show, as a plain computation gives it.
 
-use attune::kernel::Snapshot;
-use attune::kernel::snapshot::SentenceSnapshot;
-use attune::view_model::shares::StageShares;
+use attune_core::kernel::Snapshot;
+use attune_core::kernel::snapshot::SentenceSnapshot;
+use attune_view::view_model::shares::StageShares;
 
 pub type Rows = Vec<Vec<f64>>;
 

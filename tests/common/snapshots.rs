@@ -1,7 +1,8 @@
 //! Texts that are kept in files beside the tests, and rewritten with `UPDATE_SNAPSHOTS=1`.
 
 use std::fs;
-use std::path::Path;
+
+use super::top::at;
 
 /// Processors round sums differently; the numbers of a kept text may differ by less.
 const TOLERANCE: f64 = 2e-3;
@@ -9,7 +10,7 @@ const TOLERANCE: f64 = 2e-3;
 /// Compares a text with the one that is kept at this path in the repository.
 #[track_caller]
 pub fn assert_kept(path: &str, text: &str) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    let file = at(path);
     if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
         fs::write(&file, text).expect("a text is kept");
     }

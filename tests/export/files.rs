@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use attune::export::Pictures;
-use attune::export::file::{ExportFault, Format, Target};
-use attune::kernel::Snapshot;
+use attune_core::kernel::Snapshot;
+use attune_view::export::Pictures;
+use attune_view::export::file::{ExportFault, Format, Target};
 
 use crate::common::folder::Folder;
 use crate::common::lessons::NOTEBOOK;
@@ -118,7 +118,7 @@ fn a_link_is_followed_and_what_is_no_file_stays() {
     let socket = folder.0.join("socket.md");
     let _listener = UnixListener::bind(&socket).unwrap();
     assert!(at("socket.md").is_err_and(|fault| fault.to_string().ends_with("it is not a regular file")));
-    assert!(attune::whole_file::write(&socket, b"x").is_err());
+    assert!(attune_core::whole_file::write(&socket, b"x").is_err());
     assert!(fs::symlink_metadata(&socket).unwrap().file_type().is_socket());
     symlink("round.md", folder.0.join("round.md")).unwrap();
     assert!(at("round.md").unwrap().write(&snapshot, &Pictures::default()).is_err());

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use attune::export::{Pictures, escape};
-use attune::kernel::Snapshot;
+use attune_core::kernel::Snapshot;
+use attune_view::export::{Pictures, escape};
 
 use crate::{as_html, as_ipynb, as_md, markup, with_cells};
 

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use attune::export::{Pictures, StagePicture};
-use attune::kernel::notebook::CellCommand;
-use attune::kernel::notebook::document::OwnKind;
+use attune_core::kernel::notebook::CellCommand;
+use attune_core::kernel::notebook::document::OwnKind;
+use attune_view::export::{Pictures, StagePicture};
 use serde_json::Value;
 
 use crate::{NOTEBOOK, as_ipynb, cell, run};

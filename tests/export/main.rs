@@ -3,7 +3,6 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod command;
 mod files;
 mod hostile;
 mod ipynb;
@@ -17,9 +16,9 @@ mod trace;
 mod vectors;
 mod web;
 
-use attune::export::{Pictures, html, ipynb as notebook, md};
-use attune::kernel::notebook::{CellCommand, NotebookCommand};
-use attune::kernel::{Command, Kernel, Snapshot};
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_core::kernel::{Command, Kernel, Snapshot};
+use attune_view::export::{Pictures, html, ipynb as notebook, md};
 
 use crate::common::lessons::{NOTEBOOK, kernel};
 

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
-use attune::code::Output;
-use attune::export::Pictures;
-use attune::export::prose::is_safe_link;
-use attune::kernel::Snapshot;
-use attune::kernel::notebook::document::Answer;
-use attune::kernel::notebook::snapshot::{CellSnapshot, Verdict};
-use attune::lesson::cells::CellKind;
-use attune::lesson::text::markdown_options;
+use attune_core::kernel::Snapshot;
+use attune_core::kernel::notebook::document::Answer;
+use attune_core::kernel::notebook::snapshot::{CellSnapshot, Verdict};
+use attune_core::lesson::cells::CellKind;
+use attune_core::lesson::text::markdown_options;
+use attune_engine::code::Output;
+use attune_view::export::Pictures;
+use attune_view::export::prose::is_safe_link;
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser, Tag};
 

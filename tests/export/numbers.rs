@@ -1,12 +1,12 @@
 //! Tables, rankings and plots say the numbers that they are of.
 
-use attune::code::{Axis, Output, Plot, Tensor};
-use attune::export::html::output_html;
-use attune::export::restate::restated;
-use attune::export::{svg, table};
-use attune::view_model::output::OutputModel;
-use attune::view_model::plot::PlotModel;
-use attune::view_model::table::TableModel;
+use attune_engine::code::{Axis, Output, Plot, Tensor};
+use attune_view::export::html::output_html;
+use attune_view::export::restate::restated;
+use attune_view::export::{svg, table};
+use attune_view::view_model::output::OutputModel;
+use attune_view::view_model::plot::PlotModel;
+use attune_view::view_model::table::TableModel;
 
 fn table_of(tensor: Tensor) -> TableModel {
     TableModel::of(&"".into(), &tensor)
@@ -59,7 +59,7 @@ fn a_large_table_is_cut_and_says_so() {
 fn rankings() {
     let output =
         Output::Ranking([("river".to_owned(), 0.5), ("<b>".to_owned(), -1.0), ("odd".to_owned(), f64::NAN)].into());
-    let html = output_html(&OutputModel::of(&output), &attune::export::Pictures::default());
+    let html = output_html(&OutputModel::of(&output), &attune_view::export::Pictures::default());
     assert!(html.contains("&lt;b&gt;</th>") && html.contains(">-1.000</td>") && html.contains(">NaN</td>"), "{html}");
 }
 

@@ -1,6 +1,6 @@
 //! HTML and Markdown say what the notebook says.
 
-use attune::export::Pictures;
+use attune_view::export::Pictures;
 
 use crate::{NOTEBOOK, as_html, as_md, run, with_cells};
 
@@ -88,14 +88,14 @@ fn a_term_says_what_it_means() {
     let glossary = r#"Glossary([
         Term(name: "dot product", also: ["dot products"], shape: "<number>", meaning: "Entry *times* \"entry\".", lesson: "a"),
     ])"#;
-    let glossary = attune::lesson::glossary::parse("g", glossary, None).expect("no issues");
+    let glossary = attune_core::lesson::glossary::parse("g", glossary, None).expect("no issues");
     let cells = r#####"
         Text(id: "a", md: "# A dot product\n\nA [dot product](https://x.org), `dot product` & **dot\nproduct**. Dot products."),
         Text(id: "b", md: "Dot products <b>.")
     "#####;
     let snapshot = with_cells(cells).snapshot();
     let page = crate::text(|to| {
-        attune::export::html::write(&snapshot, &Pictures::default(), Some(&glossary), to).expect("it is written")
+        attune_view::export::html::write(&snapshot, &Pictures::default(), Some(&glossary), to).expect("it is written")
     });
     let abbr = "<abbr class=\"term\" title=\"Entry times &quot;entry&quot;. Shape: &lt;number&gt;.\">";
     assert_eq!(page.matches(abbr).count(), 2, "{page}");

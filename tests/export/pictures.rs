@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use attune::export::{Pictures, md};
+use attune_view::export::{Pictures, md};
 
 use crate::common::folder::Folder;
 use crate::{as_html, as_ipynb, with_cells};

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use attune::export::senses::{read, write};
-use attune::kernel::command::{SenseList, SenseSentence};
+use attune_core::kernel::command::{SenseList, SenseSentence};
+use attune_view::export::senses::{read, write};
 
 use crate::common::folder::Folder;
 

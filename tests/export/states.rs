@@ -2,21 +2,21 @@
 
 use std::sync::Arc;
 
-use attune::export::Pictures;
-use attune::kernel::command::{InterventionCommand, TrainingCommand};
-use attune::kernel::notebook::document::OwnKind;
-use attune::kernel::notebook::snapshot::{CellSnapshot, CellStatus};
-use attune::kernel::notebook::{CellCommand, NotebookCommand};
-use attune::kernel::{Command, Kernel, Snapshot};
-use attune::lesson::Lesson;
-use attune::view_model::notebook::NotebookModel;
+use attune_core::kernel::command::{InterventionCommand, TrainingCommand};
+use attune_core::kernel::notebook::document::OwnKind;
+use attune_core::kernel::notebook::snapshot::{CellSnapshot, CellStatus};
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_core::kernel::{Command, Kernel, Snapshot};
+use attune_core::lesson::Lesson;
+use attune_view::export::Pictures;
+use attune_view::view_model::notebook::NotebookModel;
 
 use crate::{NOTEBOOK, apply, as_html, as_ipynb, as_md, cell, run};
 
 const STALE: &str = "This, or what it follows from, has changed since it ran.";
 
 fn lesson() -> Arc<Lesson> {
-    Arc::new(attune::lesson::parse("lesson.ron", NOTEBOOK).unwrap_or_else(|issues| panic!("{issues:#?}")))
+    Arc::new(attune_core::lesson::parse("lesson.ron", NOTEBOOK).unwrap_or_else(|issues| panic!("{issues:#?}")))
 }
 
 /// In every format, with its name.

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use attune::kernel::command::SentenceCommand;
-use attune::kernel::{Command, Kernel};
+use attune_core::kernel::command::SentenceCommand;
+use attune_core::kernel::{Command, Kernel};
 use serde_json::Value;
 
 use crate::common::lessons::{APPLE, SMALL};
+use crate::common::top::at;
 
 type Rows = Vec<Vec<f64>>;
 
@@ -51,12 +52,12 @@ fn assert_close(name: &str, found: &Rows, expected: &Rows) {
 }
 
 fn trace(lesson: &str, sentence: Option<&str>) -> Value {
-    let lesson = attune::lesson::parse("lesson.ron", lesson).unwrap_or_else(|issues| panic!("{issues:?}"));
+    let lesson = attune_core::lesson::parse("lesson.ron", lesson).unwrap_or_else(|issues| panic!("{issues:?}"));
     let mut kernel = Kernel::trained(Arc::new(lesson));
     if let Some(sentence) = sentence {
         kernel.apply(Command::Sentence(SentenceCommand::Set(sentence.to_owned())));
     }
-    let json = attune::export::trace::trace(&kernel.snapshot()).expect("a trained model");
+    let json = attune_view::export::trace::trace(&kernel.snapshot()).expect("a trained model");
     serde_json::from_str(&json).expect("JSON")
 }
 
@@ -151,7 +152,7 @@ fn a_masked_score_is_null_and_its_weight_is_zero() {
 #[test]
 fn the_trace_of_every_form_goes_from_block_to_block_to_the_logits() {
     for form in ["label", "next_word", "parameter_free", "reversal", "translation", "custom_mask"] {
-        let lesson = std::fs::read_to_string(format!("tests/fixtures/forms/{form}.ron")).expect("a fixture");
+        let lesson = std::fs::read_to_string(at(format!("tests/fixtures/forms/{form}.ron"))).expect("a fixture");
         let trace = trace(&lesson, None);
         let (config, tensors) = (&trace["config"], &trace["tensors"]);
         let blocks = config["blocks"].as_array().expect("blocks");

@@ -1,9 +1,9 @@
 //! Vectors as the Embedding Projector reads them.
 
-use attune::export::sentence::at_sentence;
-use attune::export::tsv;
-use attune::kernel::Command;
-use attune::kernel::command::SentenceCommand;
+use attune_core::kernel::Command;
+use attune_core::kernel::command::SentenceCommand;
+use attune_view::export::sentence::at_sentence;
+use attune_view::export::tsv;
 
 use crate::{NOTEBOOK, run};
 

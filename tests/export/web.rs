@@ -5,16 +5,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use attune::export::{Pictures, trace, web};
-use attune::kernel::command::{HeadSetting, InterventionCommand, PatchPlace, SentenceCommand, WeightCommand};
-use attune::kernel::{Command, Kernel, Snapshot};
-use attune::lesson::cells::{Bind, CellKind};
-use attune::numerics::attention::Edge;
-use attune::numerics::params::{TensorId, TensorName};
+use attune_core::kernel::command::{HeadSetting, InterventionCommand, PatchPlace, SentenceCommand, WeightCommand};
+use attune_core::kernel::{Command, Kernel, Snapshot};
+use attune_core::lesson::cells::{Bind, CellKind};
+use attune_engine::numerics::attention::Edge;
+use attune_engine::numerics::params::{TensorId, TensorName};
+use attune_view::export::{Pictures, trace, web};
 use serde_json::Value;
 
 use crate::common::chromium::ask;
 use crate::common::lessons::{NOTEBOOK, form, lesson};
+use crate::common::top::at;
 use crate::hostile::CELLS;
 use crate::{run, text, with_cells};
 
@@ -146,14 +147,14 @@ fn check_all(kernels: Vec<(String, Kernel)>, tolerance: f64) {
 
 /// The lessons of the course, trained; without those about a pretrained model, which no live page has.
 fn course() -> Vec<(String, Kernel)> {
-    let files = fs::read_dir("lessons").expect("the lessons").map(|entry| entry.expect("a file").path());
+    let files = fs::read_dir(at("lessons")).expect("the lessons").map(|entry| entry.expect("a file").path());
     let is_lesson =
         |file: &PathBuf| file.extension().is_some_and(|ending| ending == "ron") && !file.ends_with("glossary.ron");
     let mut files: Vec<PathBuf> = files.filter(is_lesson).collect();
     files.sort();
     assert_eq!(files.len(), 15);
     let trained = |file: &PathBuf| {
-        let lesson = attune::lesson::read(file).unwrap_or_else(|issues| panic!("{issues:#?}"));
+        let lesson = attune_core::lesson::read(file).unwrap_or_else(|issues| panic!("{issues:#?}"));
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         (!lesson.static_embedding.is_pretrained()).then(|| (name, Kernel::trained(Arc::new(lesson))))
     };
@@ -402,7 +403,7 @@ fn exercises_without_code_are_checked_in_the_page() {
         ("qkv", "W_Q%5B2,2%5D=-4&W_K%5B2,2%5D=4"),
     ];
     let page = |name: &str| {
-        let lesson = fs::read_to_string(format!("lessons/{name}.ron")).expect("a lesson");
+        let lesson = fs::read_to_string(at(format!("lessons/{name}.ron"))).expect("a lesson");
         (format!("{name}.html"), as_web(&run(&lesson).snapshot()))
     };
     let pages: Vec<(String, String)> = lessons.iter().map(|(name, _)| page(name)).collect();

@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use attune::kernel::training::log::TrainingLog;
-use attune::kernel::training::trainer::Trainer;
-use attune::kernel::vectors::SpaceTrainer;
+use attune_core::kernel::training::log::TrainingLog;
+use attune_core::kernel::training::trainer::Trainer;
+use attune_core::kernel::vectors::SpaceTrainer;
 
+use crate::common::top::at;
 use crate::counting::allocations;
 
 /// A lesson of each objective and form.
@@ -28,7 +29,7 @@ fn a_training_step_allocates_nothing() {
 }
 
 fn check(path: &str) {
-    let lesson = Arc::new(attune::lesson::read(Path::new(path)).expect("the lesson is valid"));
+    let lesson = Arc::new(attune_core::lesson::read(&at(path)).expect("the lesson is valid"));
     let mut embedding = SpaceTrainer::new(&lesson);
     while !embedding.advance() {}
     let space = embedding.finish(&lesson).expect("finite");

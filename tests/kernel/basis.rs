@@ -1,14 +1,14 @@
 //! The axes of the picture: fitted again or chosen, undone, kept, and always one linear map.
 
-use attune::kernel::command::{Axis, AxisCommand, Reference, TrainingCommand, WeightCommand};
-use attune::kernel::persist::saved::{SavedBasis, SavedModel, SavedTraining};
-use attune::kernel::snapshot::StaticSpace;
-use attune::kernel::{Command, Kernel, Saved, Snapshot};
-use attune::lesson::schema::AxisEnds;
-use attune::numerics::vectors::{centroid, dot};
-use attune::view_model::axes::AxesModel;
-use attune::view_model::path::{By, PathModel};
-use attune::view_model::stage::StageModel;
+use attune_core::kernel::command::{Axis, AxisCommand, Reference, TrainingCommand, WeightCommand};
+use attune_core::kernel::persist::saved::{SavedBasis, SavedModel, SavedTraining};
+use attune_core::kernel::snapshot::StaticSpace;
+use attune_core::kernel::{Command, Kernel, Saved, Snapshot};
+use attune_core::lesson::schema::AxisEnds;
+use attune_engine::numerics::vectors::{centroid, dot};
+use attune_view::view_model::axes::AxesModel;
+use attune_view::view_model::path::{By, PathModel};
+use attune_view::view_model::stage::StageModel;
 
 use crate::common::lessons::{SMALL, changed, lesson};
 
@@ -178,7 +178,7 @@ fn vectors_of_few_dimensions_are_seen_as_they_are() {
 #[test]
 fn points_that_are_not_finite_make_no_basis() {
     let mut kernel = with(&[]);
-    let tensor = attune::numerics::params::TensorName::OutputWeights.into();
+    let tensor = attune_engine::numerics::params::TensorName::OutputWeights.into();
     for col in 0..6 {
         kernel.apply(Command::Weights(WeightCommand::Set { tensor, row: 0, col, value: f32::MAX }));
     }

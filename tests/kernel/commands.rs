@@ -2,21 +2,21 @@
 
 use std::sync::Arc;
 
-use attune::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
-use attune::kernel::snapshot::SentenceSnapshot;
-use attune::kernel::{Command, Kernel, Snapshot, Worker};
-use attune::lesson::Lesson;
-use attune::lesson::schema::{GivenVectors, StaticEmbedding};
-use attune::numerics::Matrix;
-use attune::numerics::params::TensorName;
-use attune::view_model::stage::StageModel;
+use attune_core::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
+use attune_core::kernel::snapshot::SentenceSnapshot;
+use attune_core::kernel::{Command, Kernel, Snapshot, Worker};
+use attune_core::lesson::Lesson;
+use attune_core::lesson::schema::{GivenVectors, StaticEmbedding};
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::params::TensorName;
+use attune_view::view_model::stage::StageModel;
 
 use crate::common::lessons::SMALL;
 
 /// Small and quick, but with everything that the kernel knows.
 fn lesson() -> Arc<Lesson> {
     let text = SMALL;
-    Arc::new(attune::lesson::parse("small.ron", text).unwrap_or_else(|issues| panic!("{issues:?}")))
+    Arc::new(attune_core::lesson::parse("small.ron", text).unwrap_or_else(|issues| panic!("{issues:?}")))
 }
 
 fn numbers(snapshot: &Snapshot) -> Vec<u32> {

@@ -1,9 +1,9 @@
 //! A learner's changes to a forward pass: each shows at once, leaves its ghost, and undoes by itself.
 
-use attune::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, TrainingCommand};
-use attune::kernel::snapshot::ModelSnapshot;
-use attune::kernel::{Command, Kernel};
-use attune::numerics::attention::{HeadMode, Mask, MaskTable};
+use attune_core::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, TrainingCommand};
+use attune_core::kernel::snapshot::ModelSnapshot;
+use attune_core::kernel::{Command, Kernel};
+use attune_engine::numerics::attention::{HeadMode, Mask, MaskTable};
 
 use crate::common::lessons::small as kernel;
 
@@ -77,7 +77,7 @@ fn the_gain_of_a_head_multiplies_its_mix_and_its_arrows_and_nothing_else() {
         assert_eq!(block.heads[own].weights, ghost.heads[own].weights, "where it looks stays");
         let pairs = block.heads[own].mix.flat().iter().zip(ghost.heads[own].mix.flat());
         pairs.for_each(|(now, then)| assert!((now - gain * then).abs() <= 1e-5 * then.abs().max(1.0), "head {own}"));
-        let lengths = |of: &attune::kernel::snapshot::SentenceSnapshot| of.contributions[0].head_lengths[own][0];
+        let lengths = |of: &attune_core::kernel::snapshot::SentenceSnapshot| of.contributions[0].head_lengths[own][0];
         assert!((lengths(sentence) - gain * lengths(&before)).abs() < 1e-4);
     }
     assert!(sentence.contributions[0].error(&config, block) < 1e-5, "the arrows add up");

@@ -1,14 +1,15 @@
 //! Limits of a kernel's memory and counters, whatever it is asked.
 
-use attune::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
-use attune::kernel::training::run::CHANGED_ENTRIES_MAX;
-use attune::kernel::training::stop::{Origin, Overflow};
-use attune::kernel::{Command, Kernel};
-use attune::lesson::locate;
-use attune::lesson::schema::StaticEmbedding;
-use attune::numerics::params::TensorName;
+use attune_core::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
+use attune_core::kernel::training::run::CHANGED_ENTRIES_MAX;
+use attune_core::kernel::training::stop::{Origin, Overflow};
+use attune_core::kernel::{Command, Kernel};
+use attune_core::lesson::locate;
+use attune_core::lesson::schema::StaticEmbedding;
+use attune_engine::numerics::params::TensorName;
 
 use crate::common::lessons::changed as lesson;
+use crate::common::top::at;
 
 fn finish(kernel: &mut Kernel) {
     while kernel.is_busy() {
@@ -68,7 +69,7 @@ fn static_vectors_that_diverge_name_the_epoch_the_word_and_the_field() {
     assert!(fault.words.starts_with("the static vectors diverged by epoch "), "{}", fault.words);
     assert!(fault.words.contains(", first that of \""), "{}", fault.words);
     assert_eq!(fault.field, ["static_embedding", "learning_rate"]);
-    let place = locate("tests/fixtures/small.ron".as_ref(), fault.field).expect("the file");
+    let place = locate(&at("tests/fixtures/small.ron"), fault.field).expect("the file");
     assert_eq!(place.line, 16, "the record that leaves the rate out");
     assert_eq!(kernel.snapshot().embedding_progress.of, 200, "it has not gone on to the end");
     assert!(kernel.snapshot().embedding_progress.done < 200);

@@ -2,28 +2,29 @@
 
 use std::sync::Arc;
 
-use attune::kernel::command::{InterventionCommand, Reference, TrainingCommand, WeightCommand};
-use attune::kernel::data::moves::Moves;
-use attune::kernel::model::{HISTORY_BYTES_MAX, HISTORY_STATES_MAX};
-use attune::kernel::training::checkpoints::CHECKPOINT_BYTES_MAX;
-use attune::kernel::{Command, Kernel};
-use attune::lesson::Recipe;
-use attune::numerics::Matrix;
-use attune::numerics::attention::{AttentionConfig, Mask, Room};
-use attune::numerics::block::Norm;
-use attune::numerics::contributions::Contributions;
-use attune::numerics::lens::Sight;
-use attune::numerics::model::activations::{BlockActivations, Interventions};
-use attune::numerics::model::cost::{parameters, workspace_entries};
-use attune::numerics::model::{
+use attune_core::kernel::command::{InterventionCommand, Reference, TrainingCommand, WeightCommand};
+use attune_core::kernel::model::{HISTORY_BYTES_MAX, HISTORY_STATES_MAX};
+use attune_core::kernel::training::checkpoints::CHECKPOINT_BYTES_MAX;
+use attune_core::kernel::{Command, Kernel};
+use attune_core::lesson::Recipe;
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::attention::{AttentionConfig, Mask, Room};
+use attune_engine::numerics::block::Norm;
+use attune_engine::numerics::contributions::Contributions;
+use attune_engine::numerics::lens::Sight;
+use attune_engine::numerics::model::activations::{BlockActivations, Interventions};
+use attune_engine::numerics::model::cost::{parameters, workspace_entries};
+use attune_engine::numerics::model::{
     Activations, Architecture, AttentionModel, Classes, Pooling, Readout, Sequences, Workspace,
 };
-use attune::numerics::params::TensorName;
-use attune::numerics::positions::Positions;
-use attune::numerics::projection::Projection;
+use attune_engine::numerics::moves::Moves;
+use attune_engine::numerics::params::TensorName;
+use attune_engine::numerics::positions::Positions;
+use attune_engine::numerics::projection::Projection;
 
 use crate::common::lessons::SMALL;
 use crate::common::numerics::{VOCABULARY, architecture, block_forms, layer};
+use crate::common::top::at;
 use crate::counting::bytes_of;
 
 const ENTRY: usize = size_of::<f32>();
@@ -112,7 +113,7 @@ fn contributions_take_no_more_than_twice_the_activations() {
 /// A lesson of so large a model that bytes bound its history, not states.
 fn large() -> Kernel {
     let text = SMALL.replace("dim: 6", "dim: 128").replace("steps: 20", "steps: 400");
-    Kernel::embedded(Arc::new(attune::lesson::parse("large.ron", &text).expect("no issues")))
+    Kernel::embedded(Arc::new(attune_core::lesson::parse("large.ron", &text).expect("no issues")))
 }
 
 fn apply(kernel: &mut Kernel, command: Command) {
@@ -155,7 +156,7 @@ fn wide() -> Kernel {
         .replace("max_tokens: 12", "max_tokens: 64")
         .replace("steps: 20", "steps: 1")
         .replace("the seal sank while a duck swam", &words);
-    Kernel::trained(Arc::new(attune::lesson::parse("wide.ron", &text).expect("no issues")))
+    Kernel::trained(Arc::new(attune_core::lesson::parse("wide.ron", &text).expect("no issues")))
 }
 
 #[test]
@@ -196,13 +197,14 @@ fn what_a_sentence_shows_is_counted() {
     let forms = ["label", "next_word", "reversal", "translation", "parameter_free", "custom_mask"];
     let forms = forms.map(|form| format!("tests/fixtures/forms/{form}.ron"));
     for path in forms.iter().map(String::as_str).chain(["tests/fixtures/small.ron"]) {
-        let lesson = attune::lesson::read(path.as_ref()).expect("no issues");
+        let lesson = attune_core::lesson::read(&at(path)).expect("no issues");
         let mut kernel = Kernel::embedded(Arc::new(lesson));
         kernel.apply(Command::Interventions(InterventionCommand::SetTemperature(Some(0.5))));
         let model = kernel.snapshot().model.expect("a model");
-        let (_copy, mut measured) = bytes_of(|| attune::kernel::snapshot::SentenceSnapshot::clone(&model.sentence));
+        let (_copy, mut measured) =
+            bytes_of(|| attune_core::kernel::snapshot::SentenceSnapshot::clone(&model.sentence));
         let unchanged = model.sentence.unchanged.as_ref().expect("a ghost");
-        measured += bytes_of(|| attune::kernel::snapshot::UnchangedResult::clone(&unchanged.result)).1;
+        measured += bytes_of(|| attune_core::kernel::snapshot::UnchangedResult::clone(&unchanged.result)).1;
         for run in [&model.sentence.activations, &unchanged.result.activations] {
             measured += bytes_of(|| of_its_own(run)).1;
         }

@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use attune::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, WeightCommand};
-use attune::kernel::persist::saved::{SavedModel, SavedTraining};
-use attune::kernel::scene::second::SecondSentence;
-use attune::kernel::{Command, Kernel, Saved, Snapshot};
-use attune::numerics::params::TensorName;
-use attune::numerics::vectors::cosine;
-use attune::view_model::compare::CompareModel;
-use attune::view_model::stage::StageModel;
+use attune_core::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, WeightCommand};
+use attune_core::kernel::persist::saved::{SavedModel, SavedTraining};
+use attune_core::kernel::scene::second::SecondSentence;
+use attune_core::kernel::{Command, Kernel, Saved, Snapshot};
+use attune_engine::numerics::params::TensorName;
+use attune_engine::numerics::vectors::cosine;
+use attune_view::view_model::compare::CompareModel;
+use attune_view::view_model::stage::StageModel;
 
 use crate::common::lessons::SMALL;
 
-fn lesson() -> Arc<attune::lesson::Lesson> {
-    Arc::new(attune::lesson::parse("small.ron", SMALL).expect("no issues"))
+fn lesson() -> Arc<attune_core::lesson::Lesson> {
+    Arc::new(attune_core::lesson::parse("small.ron", SMALL).expect("no issues"))
 }
 
 fn with(commands: &[Command]) -> Kernel {

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use attune::kernel::command::{AxisCommand, SenseCommand, SenseList, SenseSentence, SentenceCommand};
-use attune::kernel::data::senses::{LISTED_MAX, MEASURED_MAX};
-use attune::kernel::scene::senses::{Note, SenseRow, SensesSnapshot};
-use attune::kernel::{Command, Kernel, Saved};
-use attune::lesson::{self, Lesson};
-use attune::view_model::senses::{SenseCurve, SensesModel};
-use attune::view_model::stage::StageModel;
+use attune_core::kernel::command::{AxisCommand, SenseCommand, SenseList, SenseSentence, SentenceCommand};
+use attune_core::kernel::data::senses::{LISTED_MAX, MEASURED_MAX};
+use attune_core::kernel::scene::senses::{Note, SenseRow, SensesSnapshot};
+use attune_core::kernel::{Command, Kernel, Saved};
+use attune_core::lesson::{self, Lesson};
+use attune_view::view_model::senses::{SenseCurve, SensesModel};
+use attune_view::view_model::stage::StageModel;
 
 fn lesson() -> Arc<Lesson> {
     Arc::new(lesson::parse("bank.ron", include_str!("../../lessons/bank.ron")).expect("no issues"))
@@ -267,7 +267,7 @@ fn the_list_is_kept_with_the_work_and_measured_again() {
 
 #[test]
 fn turned_weights_are_measured_anew_and_the_stage_shows_the_last_until_then() {
-    use attune::kernel::command::WeightCommand;
+    use attune_core::kernel::command::WeightCommand;
     let mut kernel = bank();
     apply(&mut kernel, SenseCommand::Replace(sentences()));
     apply(&mut kernel, SenseCommand::Show(true));

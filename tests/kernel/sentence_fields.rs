@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use attune::kernel::command::SentenceCommand;
-use attune::kernel::{Command, Kernel};
-use attune::view_model::sentences::{CHARS_MAX, Reading, SentencesModel, WORDS_TOLD, WordKind};
+use attune_core::kernel::command::SentenceCommand;
+use attune_core::kernel::{Command, Kernel};
+use attune_view::view_model::sentences::{CHARS_MAX, Reading, SentencesModel, WORDS_TOLD, WordKind};
 
 use crate::common::lessons::SMALL;
 
 fn model() -> SentencesModel {
-    let lesson = attune::lesson::parse("small.ron", SMALL).expect("no issues");
+    let lesson = attune_core::lesson::parse("small.ron", SMALL).expect("no issues");
     SentencesModel::of(&Kernel::trained(Arc::new(lesson)).snapshot(), None).expect("a model")
 }
 
@@ -89,7 +89,7 @@ fn a_word_is_left_out_or_spelt_otherwise_where_it_stands() {
 fn a_comparison_begins_with_a_sentence_that_shares_a_word() {
     let first = model();
     assert_eq!((first.selected, first.first_second().as_str()), (Some(0), "a seal is happy"));
-    let lesson = attune::lesson::parse("small.ron", SMALL).expect("no issues");
+    let lesson = attune_core::lesson::parse("small.ron", SMALL).expect("no issues");
     let mut kernel = Kernel::trained(Arc::new(lesson));
     kernel.apply(Command::Sentence(SentenceCommand::Select(1)));
     let other = SentencesModel::of(&kernel.snapshot(), Some(&first)).expect("a model");

@@ -1,13 +1,13 @@
 //! The share of what is drawn that the axes show: in every picture the one that a plain computation gives.
 
-use attune::kernel::command::{
+use attune_core::kernel::command::{
     Axis, AxisCommand, HeadSetting, InterventionCommand, SenseCommand, SentenceCommand, WeightCommand,
 };
-use attune::kernel::data::senses::{SenseList, SenseSentence};
-use attune::kernel::{Command, Kernel, Snapshot};
-use attune::numerics::params::TensorName;
-use attune::view_model::shares::{StageShares, captions, percent};
-use attune::view_model::stage::StageModel;
+use attune_core::kernel::data::senses::{SenseList, SenseSentence};
+use attune_core::kernel::{Command, Kernel, Snapshot};
+use attune_engine::numerics::params::TensorName;
+use attune_view::view_model::shares::{StageShares, captions, percent};
+use attune_view::view_model::stage::StageModel;
 
 use crate::common::lessons::{SMALL, form, formed, kernel, lesson};
 use crate::common::shares::{Rows, centred, check, row, share};

@@ -3,17 +3,19 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use attune::kernel::Kernel;
-use attune::kernel::check::claims::verify;
+use attune_core::kernel::Kernel;
+use attune_core::kernel::check::claims::verify;
+
+use crate::common::top::at;
 
 #[test]
 fn apple_holds_for_seeds_1_to_10() {
-    let lesson = attune::lesson::read(Path::new("lessons/apple.ron")).unwrap_or_else(|issues| panic!("{issues:?}"));
+    let lesson = attune_core::lesson::read(&at("lessons/apple.ron")).unwrap_or_else(|issues| panic!("{issues:?}"));
     assert!(lesson.probes.len() >= 20);
     for seed in 1..=10 {
         let mut lesson = lesson.clone();
         lesson.seed = seed;
-        let seen = attune::lesson::corpus::generate(&lesson.corpus, &lesson.groups, seed);
+        let seen = attune_core::lesson::corpus::generate(&lesson.corpus, &lesson.groups, seed);
         for probe in &lesson.probes {
             assert!(!seen.contains(&probe.sentence), "seed {seed}: training sees {:?}", probe.sentence.join(" "));
         }

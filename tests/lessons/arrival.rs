@@ -4,13 +4,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use attune::kernel::check::claims::verify;
-use attune::kernel::check::places::Places;
-use attune::kernel::command::SentenceCommand;
-use attune::kernel::{Command, Kernel};
-use attune::lesson::Lesson;
-use attune::lesson::schema::Probe;
-use attune::numerics::vectors::distance;
+use attune_core::kernel::check::claims::verify;
+use attune_core::kernel::check::places::Places;
+use attune_core::kernel::command::SentenceCommand;
+use attune_core::kernel::{Command, Kernel};
+use attune_core::lesson::Lesson;
+use attune_core::lesson::schema::Probe;
+use attune_engine::numerics::vectors::distance;
+
+use crate::common::top::at;
 
 /// Sentences of words that the lesson knows; it shows none of them.
 const OF_APPLE: [(&str, usize, &str); 10] = [
@@ -41,7 +43,7 @@ const ARRIVED_LEAST: f64 = 0.95;
 const DRIFT_MOST: f32 = 0.15;
 
 fn lesson(name: &str) -> Lesson {
-    attune::lesson::read(&Path::new("lessons").join(name)).unwrap_or_else(|issues| panic!("{issues:?}"))
+    attune_core::lesson::read(&at("lessons").join(name)).unwrap_or_else(|issues| panic!("{issues:?}"))
 }
 
 /// Whether the token arrives, and how far each word that rests ends from its place.

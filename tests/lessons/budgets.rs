@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-use attune::lesson::{LessonIssue, parse};
+use attune_core::lesson::{LessonIssue, parse};
 
 fn issues(text: &str) -> String {
     match parse("a.ron", text) {

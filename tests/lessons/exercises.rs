@@ -1,8 +1,10 @@
 //! Every exercise of the course shows the learner's answer, the right one and their difference.
 
-use attune::code::names;
-use attune::lesson::cells::{CellKind, Exercise};
-use attune::lesson::course;
+use attune_core::lesson::cells::{CellKind, Exercise};
+use attune_core::lesson::course;
+use attune_engine::code::names;
+
+use crate::common::top::at;
 
 /// Whether each case defines what is expected.
 fn is_in_cases(exercise: &Exercise) -> bool {
@@ -13,8 +15,8 @@ fn is_in_cases(exercise: &Exercise) -> bool {
 #[test]
 fn every_exercise_compares() {
     let mut count = 0;
-    for file in course::list(std::path::Path::new("lessons")) {
-        let lesson = attune::lesson::read(&file.path).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    for file in course::list(&at("lessons")) {
+        let lesson = attune_core::lesson::read(&file.path).unwrap_or_else(|issues| panic!("{issues:#?}"));
         for cell in &lesson.cells {
             let CellKind::Exercise(exercise) = &cell.kind else { continue };
             count += 1;

@@ -3,15 +3,17 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use attune::kernel::check::claims::verify;
-use attune::kernel::command::{SentenceCommand, TrainingCommand, WeightCommand};
-use attune::kernel::{Command, Kernel, Snapshot};
-use attune::numerics::model::generate::Choice;
-use attune::view_model::attention::AttentionModel;
-use attune::view_model::heads::HeadsModel;
-use attune::view_model::notebook::NotebookModel;
-use attune::view_model::stage::StageModel;
-use attune::view_model::weights::WeightsModel;
+use attune_core::kernel::check::claims::verify;
+use attune_core::kernel::command::{SentenceCommand, TrainingCommand, WeightCommand};
+use attune_core::kernel::{Command, Kernel, Snapshot};
+use attune_engine::numerics::model::generate::Choice;
+use attune_view::view_model::attention::AttentionModel;
+use attune_view::view_model::heads::HeadsModel;
+use attune_view::view_model::notebook::NotebookModel;
+use attune_view::view_model::stage::StageModel;
+use attune_view::view_model::weights::WeightsModel;
+
+use crate::common::top::at;
 
 const FORMS: [&str; 9] = [
     "label",
@@ -26,8 +28,8 @@ const FORMS: [&str; 9] = [
 ];
 
 fn trained(form: &str) -> Kernel {
-    let path = format!("{}/tests/fixtures/forms/{form}.ron", env!("CARGO_MANIFEST_DIR"));
-    let lesson = attune::lesson::read(Path::new(&path)).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    let path = at(format!("tests/fixtures/forms/{form}.ron"));
+    let lesson = attune_core::lesson::read(Path::new(&path)).unwrap_or_else(|issues| panic!("{issues:#?}"));
     Kernel::trained(Arc::new(lesson))
 }
 
@@ -184,7 +186,7 @@ fn the_model_goes_on_with_a_sentence() {
     kernel.apply(generate(2, Choice::Greedy));
     let is_current = |kernel: &Kernel| kernel.snapshot().model.expect("a model").generated.map(|g| g.is_current);
     assert_eq!(is_current(&kernel), Some(true));
-    let tensor = attune::numerics::params::TensorName::LogitBias.into();
+    let tensor = attune_engine::numerics::params::TensorName::LogitBias.into();
     kernel.apply(Command::Weights(WeightCommand::Set { tensor, row: 0, col: 0, value: 3.0 }));
     assert_eq!(is_current(&kernel), Some(false));
     kernel.apply(Command::Sentence(SentenceCommand::Select(1)));
@@ -220,10 +222,10 @@ fn a_word_alone_has_a_label_where_its_vector_is_given() {
         )
     };
     let given = r#"Given({"like": [1, 0], "do": [0, 1], "not": [0, -1]})"#;
-    let lesson =
-        attune::lesson::parse("x.ron", &text(given, "Label", "like")).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    let lesson = attune_core::lesson::parse("x.ron", &text(given, "Label", "like"))
+        .unwrap_or_else(|issues| panic!("{issues:#?}"));
     assert_eq!(answers(&Kernel::trained(Arc::new(lesson)).snapshot()), ["yes"]);
-    let issues = |text: String| attune::lesson::parse("x.ron", &text).expect_err("an issue")[0].to_string();
+    let issues = |text: String| attune_core::lesson::parse("x.ron", &text).expect_err("an issue")[0].to_string();
     for (embedding, objective) in [(given, "NextWord"), ("SkipGram(dim: 4)", "Label")] {
         let said = issues(text(embedding, objective, "like"));
         assert!(said.contains("a sentence with fewer than 2 words"), "{said}");
@@ -271,17 +273,17 @@ fn weights_that_stand_in_the_lesson_are_those_it_begins_with() {
 
 #[test]
 fn tensors_of_later_blocks_are_named_as_the_panel_or_as_code_writes_them() {
-    let path = format!("{}/tests/fixtures/forms/next_word.ron", env!("CARGO_MANIFEST_DIR"));
+    let path = at("tests/fixtures/forms/next_word.ron");
     let text = std::fs::read_to_string(path).expect("the fixture");
     let read = |names: &[&str]| {
         let row = format!("[[{}]]", ["2"; 12].join(", "));
         let weights: Vec<String> = names.iter().map(|name| format!("\"{name}\": {row}")).collect();
         let field = format!("weights: {{{}}}, layers: 2", weights.join(", "));
-        attune::lesson::parse("x.ron", &text.replace("layers: 2", &field))
+        attune_core::lesson::parse("x.ron", &text.replace("layers: 2", &field))
     };
     for name in ["γ_A⁽²⁾", "gamma_A_2"] {
         let lesson = read(&[name]).unwrap_or_else(|issues| panic!("{issues:#?}"));
-        let id = attune::numerics::params::TensorName::AttentionNormGain.of_block(1);
+        let id = attune_engine::numerics::params::TensorName::AttentionNormGain.of_block(1);
         assert_eq!(lesson.model.weights[0].0, id, "{name}");
     }
     let issues = read(&["b_Q_2", "b_Q⁽²⁾"]).expect_err("an issue");

@@ -10,6 +10,5 @@ mod budgets;
 mod exercises;
 mod forms;
 mod numbers;
-mod pages;
 mod reference_lesson;
 mod shares;

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use attune::lesson::live_text::LiveText;
-use attune::lesson::text::markdown_options;
-use attune::lesson::{Lesson, read};
+use attune_core::lesson::live_text::LiveText;
+use attune_core::lesson::text::markdown_options;
+use attune_core::lesson::{Lesson, read};
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
+
+use crate::common::top::at;
 
 /// Decimals that a text may have by hand, lesson by lesson, each with its reason. Others are the model's.
 const BY_HAND: &[(&str, &[&str], &str)] = &[
@@ -40,7 +42,7 @@ const BY_HAND: &[(&str, &[&str], &str)] = &[
 ];
 
 fn course() -> Vec<Lesson> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons");
+    let folder = at("lessons");
     let files = std::fs::read_dir(folder).expect("the lessons").flatten().map(|entry| entry.path());
     let lessons = files.filter(|file| file.extension().is_some_and(|ending| ending == "ron"));
     let mut lessons: Vec<Lesson> =

@@ -3,13 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use attune::kernel::{Kernel, Snapshot};
-use attune::view_model::shares::StageShares;
+use attune_core::kernel::{Kernel, Snapshot};
+use attune_view::view_model::shares::StageShares;
 
 use crate::common::shares::check;
+use crate::common::top::at;
 
 fn trained(name: &str) -> Snapshot {
-    let lesson = attune::lesson::read(Path::new(&format!("lessons/{name}.ron")));
+    let lesson = attune_core::lesson::read(&at(format!("lessons/{name}.ron")));
     Kernel::trained(Arc::new(lesson.unwrap_or_else(|issues| panic!("{issues:?}")))).snapshot()
 }
 

@@ -1,11 +1,11 @@
 //! The numbers of the lessons on attention's arithmetic, to five digits, by the engine itself; and the
 //! slips of widely read notes, which it must not reproduce.
 
-use attune::numerics::Matrix;
-use attune::numerics::attention::AttentionConfig;
-use attune::numerics::block::{BlockCache, BlockConfig};
-use attune::numerics::params::{Parameters, TensorName};
-use attune::numerics::softmax::softmax_backward;
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::attention::AttentionConfig;
+use attune_engine::numerics::block::{BlockCache, BlockConfig};
+use attune_engine::numerics::params::{Parameters, TensorName};
+use attune_engine::numerics::softmax::softmax_backward;
 
 use crate::common::numerics::one_block::{Input, forward};
 use crate::common::numerics::{generator, random_matrix};

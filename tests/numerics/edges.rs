@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use attune::numerics::Matrix;
-use attune::numerics::attention::{AttentionConfig, HeadMode, Mask};
-use attune::numerics::block::{Attends, BlockConfig, Norm};
-use attune::numerics::contributions::Contributions;
-use attune::numerics::cross_entropy::cross_entropy_forward;
-use attune::numerics::linear::{linear_backward, linear_forward};
-use attune::numerics::model::activations::Interventions;
-use attune::numerics::model::{Activations, AttentionModel, Batch, Candidates, Classes, Pooling, Readout};
-use attune::numerics::norm::{NORM_EPSILON, NormCache, norm_forward};
-use attune::numerics::optimiser::{Optimiser, OptimiserConfig};
-use attune::numerics::params::{Parameters, TensorName};
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::attention::{AttentionConfig, HeadMode, Mask};
+use attune_engine::numerics::block::{Attends, BlockConfig, Norm};
+use attune_engine::numerics::contributions::Contributions;
+use attune_engine::numerics::cross_entropy::cross_entropy_forward;
+use attune_engine::numerics::linear::{linear_backward, linear_forward};
+use attune_engine::numerics::model::activations::Interventions;
+use attune_engine::numerics::model::{Activations, AttentionModel, Batch, Candidates, Classes, Pooling, Readout};
+use attune_engine::numerics::norm::{NORM_EPSILON, NormCache, norm_forward};
+use attune_engine::numerics::optimiser::{Optimiser, OptimiserConfig};
+use attune_engine::numerics::params::{Parameters, TensorName};
 
 use crate::common::numerics::one_block::{Input, forward};
 use crate::common::numerics::{

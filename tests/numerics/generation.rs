@@ -1,13 +1,13 @@
 //! A model's next word: the likeliest, or one drawn by its probability.
 
-use attune::numerics::attention::Mask;
-use attune::numerics::block::Attends;
-use attune::numerics::model::activations::Interventions;
-use attune::numerics::model::generate::{CannotGenerate, Choice, Sampling, choose};
-use attune::numerics::model::{Activations, Architecture, Batch, Classes, Pooling, Readout, Sequences};
-use attune::numerics::params::TensorName;
-use attune::numerics::reference;
-use attune::numerics::rng::{Generator, Stream, stream};
+use attune_engine::numerics::attention::Mask;
+use attune_engine::numerics::block::Attends;
+use attune_engine::numerics::model::activations::Interventions;
+use attune_engine::numerics::model::generate::{CannotGenerate, Choice, Sampling, choose};
+use attune_engine::numerics::model::{Activations, Architecture, Batch, Classes, Pooling, Readout, Sequences};
+use attune_engine::numerics::params::TensorName;
+use attune_engine::numerics::reference;
+use attune_engine::numerics::rng::{Generator, Stream, stream};
 
 use crate::common::numerics::{MAX_TOKENS, Net, architecture, block, block_forms, candidates, layer, sentence, words};
 
@@ -40,7 +40,7 @@ fn generate(
     net.model.generate(&net.parameters, prompt, source, count, choice, &mut rng(1))
 }
 
-/// The likeliest next word, a sentence at a time and by nothing of [`attune::numerics::model::generate`].
+/// The likeliest next word, a sentence at a time and by nothing of [`attune_engine::numerics::model::generate`].
 fn by_hand(net: &Net, prompt: &[usize], count: usize) -> Vec<usize> {
     let mut said = prompt.to_vec();
     for _ in 0..count {

@@ -1,6 +1,6 @@
 //! The mathematics: gradients against differences, values against other programs, fast paths against the reference.
 
-#[path = "../common/mod.rs"]
+#[path = "../common/engine.rs"]
 mod common;
 
 mod curriculum;

@@ -1,14 +1,14 @@
 //! Packed parameters: the same entries and the same numbers as plain ones, whatever the model's form; clones share, and
 //! an edit copies one tensor.
 
-use attune::numerics::activation::Activation;
-use attune::numerics::block::BlockConfig;
-use attune::numerics::contributions::Contributions;
-use attune::numerics::model::activations::{Activations, Interventions};
-use attune::numerics::model::{Readout, model_backward};
-use attune::numerics::params::{Parameters, TensorId, TensorName};
-use attune::numerics::tensor_norms::TensorNorms;
-use attune::numerics::{Matrix, Scalar};
+use attune_engine::numerics::activation::Activation;
+use attune_engine::numerics::block::BlockConfig;
+use attune_engine::numerics::contributions::Contributions;
+use attune_engine::numerics::model::activations::{Activations, Interventions};
+use attune_engine::numerics::model::{Readout, model_backward};
+use attune_engine::numerics::params::{Parameters, TensorId, TensorName};
+use attune_engine::numerics::tensor_norms::TensorNorms;
+use attune_engine::numerics::{Matrix, Scalar};
 
 use crate::common::numerics::{Net, architecture, batches, block_forms, largest_difference, layer, sentence, words};
 

@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
-use crate::common::numerics::{filled, generator, is_close, largest_difference, random_matrix};
-use attune::numerics::attention::{AttentionConfig, Room};
-use attune::numerics::model::parallel::Shards;
-use attune::numerics::model::{
+use attune_engine::numerics::attention::{AttentionConfig, Room};
+use attune_engine::numerics::model::parallel::Shards;
+use attune_engine::numerics::model::{
     Architecture, AttentionModel, Batch, Candidates, Classes, Masking, Pooling, Readout, Workspace, model_backward,
     model_forward,
 };
-use attune::numerics::optimiser::{Method, Optimiser, OptimiserConfig};
-use attune::numerics::positions::Positions;
-use attune::numerics::reference;
-use attune::numerics::rng::{Stream, stream};
+use attune_engine::numerics::optimiser::{Method, Optimiser, OptimiserConfig};
+use attune_engine::numerics::positions::Positions;
+use attune_engine::numerics::reference;
+use attune_engine::numerics::rng::{Stream, stream};
+
+use crate::common::numerics::{filled, generator, is_close, largest_difference, random_matrix};
 
 const VOCABULARY: usize = 9;
 const STEPS: usize = 5;

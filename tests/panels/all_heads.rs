@@ -3,9 +3,9 @@
 use attune::app::actions::Action;
 use attune::app::panels::all_heads::{AllHeadsPanel, HeadOrder};
 use attune::app::panels::{PanelId, PanelName, ids};
-use attune::kernel::Command;
-use attune::kernel::command::SentenceCommand;
-use attune::view_model::all_heads::{AllHeads, HeadMeasure};
+use attune_core::kernel::Command;
+use attune_core::kernel::command::SentenceCommand;
+use attune_view::view_model::all_heads::{AllHeads, HeadMeasure};
 use egui::{Key, Vec2};
 use egui_kittest::kittest::Queryable;
 

@@ -2,13 +2,13 @@
 
 use attune::app::panels::Panel;
 use attune::app::panels::answers::AnswersPanel;
-use attune::kernel::Command;
-use attune::kernel::command::SentenceCommand;
-use attune::numerics::model::generate::{Choice, Sampling};
-use attune::view_model::answers::{AnswersModel, Writing};
-use attune::view_model::attribution::AttributionModel;
-use attune::view_model::lens::{LensModel, LensWords};
-use attune::view_model::saved_view::{AnswersView, SavedView};
+use attune_core::kernel::Command;
+use attune_core::kernel::command::SentenceCommand;
+use attune_engine::numerics::model::generate::{Choice, Sampling};
+use attune_view::view_model::answers::{AnswersModel, Writing};
+use attune_view::view_model::attribution::AttributionModel;
+use attune_view::view_model::lens::{LensModel, LensWords};
+use attune_view::view_model::saved_view::{AnswersView, SavedView};
 use egui::{Key, Vec2};
 use egui_kittest::kittest::Queryable;
 

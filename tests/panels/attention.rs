@@ -8,14 +8,14 @@ use attune::app::panels::{Panel, PanelContext, PanelId, Region};
 use attune::app::shell::provenance::provenance_ui;
 use attune::app::shell::shortcuts::{LessonKeys, lesson_keys};
 use attune::app::theme::Palette;
-use attune::kernel::command::{InterventionCommand, SentenceCommand};
-use attune::kernel::{Command, Kernel};
-use attune::numerics::attention::{Mask, MaskTable};
-use attune::quantity::Quantity;
-use attune::view_model::attention::{AttentionModel, HeadMap};
-use attune::view_model::pieces::WordAttention;
-use attune::view_model::sentence_arcs::{Pair, WordAt};
-use attune::view_model::sinks::Reading;
+use attune_core::kernel::command::{InterventionCommand, SentenceCommand};
+use attune_core::kernel::{Command, Kernel};
+use attune_engine::numerics::attention::{Mask, MaskTable};
+use attune_engine::quantity::Quantity;
+use attune_view::view_model::attention::{AttentionModel, HeadMap};
+use attune_view::view_model::pieces::WordAttention;
+use attune_view::view_model::sentence_arcs::{Pair, WordAt};
+use attune_view::view_model::sinks::Reading;
 use egui::{Event, Key, PointerButton, Pos2, Shape, Ui, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
@@ -250,7 +250,7 @@ fn framed<P: Panel + 'static>(panel: &PanelHarness<P>) -> Vec<f32> {
 #[test]
 fn the_frame_is_around_the_row_of_the_chosen_word_where_words_are_cut_into_pieces() {
     let folder = with_tokenizer("bert-wild");
-    let mut kernel = Kernel::embedded(Arc::new(attune::lesson::read(&folder.0).expect("a model")));
+    let mut kernel = Kernel::embedded(Arc::new(attune_core::lesson::read(&folder.0).expect("a model")));
     kernel.apply(Command::Sentence(SentenceCommand::Set("The unrelated bankers of Zürich ate it".to_owned())));
     let mut panel = PanelHarness::new(kernel, Vec2::new(700.0, 1400.0), AttentionPanel::default());
     let maps = panel.model::<WordAttention>().0.heads.clone();

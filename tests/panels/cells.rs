@@ -1,11 +1,11 @@
 //! Cells of the notebook as they are shown.
 
 use attune::app::panels::notebook::NotebookPanel;
-use attune::kernel::Command;
-use attune::kernel::command::SentenceCommand;
-use attune::lesson::links::TextLink;
-use attune::lesson::panels::PanelName;
-use attune::quantity::Quantity;
+use attune_core::kernel::Command;
+use attune_core::kernel::command::SentenceCommand;
+use attune_core::lesson::links::TextLink;
+use attune_core::lesson::panels::PanelName;
+use attune_engine::quantity::Quantity;
 use egui::Vec2;
 use egui_kittest::kittest::{NodeT, Queryable};
 

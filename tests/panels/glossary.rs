@@ -8,15 +8,15 @@ use attune::app::actions::{Action, WindowAction, focus};
 use attune::app::shell::glossary::{GlossaryUiState, glossary_window_ui};
 use attune::app::shell::shortcuts::{LessonKeys, lesson_keys};
 use attune::app::text::prose::{Prose, prose_height, prose_ui};
-use attune::lesson::course::{CourseFile, Heading};
-use attune::lesson::glossary::parse;
-use attune::view_model::glossary::GlossaryModel;
+use attune_core::lesson::course::{CourseFile, Heading};
+use attune_core::lesson::glossary::parse;
+use attune_view::view_model::glossary::GlossaryModel;
 use egui::accesskit::Role;
 use egui::{Key, Vec2, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 
-use crate::common::dressed::dressed;
+use crate::dressed::dressed;
 
 const SIZE: Vec2 = vec2(900.0, 640.0);
 const TERMS: &str = r#"

@@ -12,7 +12,7 @@ use egui::{Key, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 
-use crate::common::dressed::dressed;
+use crate::dressed::dressed;
 use crate::pointer::click;
 
 type Asked = Rc<RefCell<Vec<Action>>>;

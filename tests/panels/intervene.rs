@@ -1,11 +1,11 @@
 //! The Intervene panel by its labels.
 
 use attune::app::panels::intervene::IntervenePanel;
-use attune::kernel::Command;
-use attune::kernel::command::{HeadSetting, InterventionCommand, PatchPlace, SentenceCommand};
-use attune::kernel::scene::interventions::GAIN_MAX;
-use attune::view_model::answer_shifts::AnswerShifts;
-use attune::view_model::what_if::WhatIfModel;
+use attune_core::kernel::Command;
+use attune_core::kernel::command::{HeadSetting, InterventionCommand, PatchPlace, SentenceCommand};
+use attune_core::kernel::scene::interventions::GAIN_MAX;
+use attune_view::view_model::answer_shifts::AnswerShifts;
+use attune_view::view_model::what_if::WhatIfModel;
 use egui::{Event, PointerButton, Vec2};
 use egui_kittest::kittest::Queryable;
 

@@ -11,14 +11,14 @@ use attune::app::scene_camera::SceneCamera;
 use attune::app::text::prose::Prose;
 use attune::app::view::{PanelView, ViewState};
 use attune::app::widgets::controls::waiting_ui;
-use attune::kernel::{Command, Kernel, Snapshot};
-use attune::lesson::links::TextLink;
-use attune::view_model::course::LessonsAround;
-use attune::view_model::models::{Beside, Model, Models};
+use attune_core::kernel::{Command, Kernel, Snapshot};
+use attune_core::lesson::links::TextLink;
+use attune_view::view_model::course::LessonsAround;
+use attune_view::view_model::models::{Beside, Model, Models};
 use egui::{Pos2, Rect, Ui, Vec2};
 use egui_kittest::Harness;
 
-use crate::common::dressed::{dressed, dressed_at_60_hz};
+use crate::dressed::{dressed, dressed_at_60_hz};
 
 /// A panel that is shown, with its kernel: each frame makes models of the latest snapshot, draws the panel, and
 /// applies what it asks for.

@@ -2,6 +2,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod dressed;
 
 mod all_heads;
 mod answers;

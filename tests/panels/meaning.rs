@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use attune::app::panels::Panel;
 use attune::app::panels::meaning::MeaningPanel;
-use attune::kernel::command::SentenceCommand;
-use attune::kernel::{Command, Kernel};
-use attune::view_model::neighbours::{Measure, NeighboursModel};
-use attune::view_model::saved_view::{MeaningView, SavedView};
+use attune_core::kernel::command::SentenceCommand;
+use attune_core::kernel::{Command, Kernel};
+use attune_view::view_model::neighbours::{Measure, NeighboursModel};
+use attune_view::view_model::saved_view::{MeaningView, SavedView};
 use egui::Vec2;
 use egui_kittest::kittest::Queryable;
 
@@ -54,7 +54,7 @@ fn a_comparison_that_was_there_leaves_the_kept_view_in_front() {
 fn neighbours_lists_the_words_that_the_sentence_shows_and_says_whose_they_are_of_one_that_is_cut() {
     const SIZE: Vec2 = Vec2::new(520.0, 640.0);
     let folder = with_tokenizer("bert-wild");
-    let mut kernel = Kernel::embedded(Arc::new(attune::lesson::read(&folder.0).expect("a model")));
+    let mut kernel = Kernel::embedded(Arc::new(attune_core::lesson::read(&folder.0).expect("a model")));
     kernel.apply(Command::Sentence(SentenceCommand::Set("The unrelated bankers of Zürich ate it".to_owned())));
     let mut panel = PanelHarness::new(kernel, SIZE, MeaningPanel::showing(MeaningView::Neighbours));
     let model = panel.model::<NeighboursModel>();

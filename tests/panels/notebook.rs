@@ -2,12 +2,12 @@
 
 use attune::app::actions::Action;
 use attune::app::panels::notebook::NotebookPanel;
-use attune::code::Output;
-use attune::kernel::Command;
-use attune::kernel::notebook::document::Answer;
-use attune::kernel::notebook::snapshot::CellSnapshot;
-use attune::kernel::notebook::{CellCommand, NotebookCommand};
-use attune::view_model::course::{AroundLesson, LessonsAround};
+use attune_core::kernel::Command;
+use attune_core::kernel::notebook::document::Answer;
+use attune_core::kernel::notebook::snapshot::CellSnapshot;
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_engine::code::Output;
+use attune_view::view_model::course::{AroundLesson, LessonsAround};
 use egui::{Key, Modifiers, Vec2};
 use egui_kittest::kittest::Queryable;
 

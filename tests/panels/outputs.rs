@@ -3,13 +3,13 @@ use attune::app::panels::notebook::outputs::{fault_ui, outputs_ui, pictures_ui};
 use attune::app::panels::notebook::reference::{ReferenceUiState, reference_ui};
 use attune::app::text::images::Images;
 use attune::app::theme;
-use attune::code::{Axis, Fault, Labels, Output, Plot, Tensor};
-use attune::view_model::output::OutputModel;
+use attune_engine::code::{Axis, Fault, Labels, Output, Plot, Tensor};
+use attune_view::view_model::output::OutputModel;
 use egui::{Key, Modifiers, OutputCommand, Ui, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 
-use crate::common::dressed::dressed;
+use crate::dressed::dressed;
 
 const SIZE: Vec2 = Vec2::new(420.0, 640.0);
 
@@ -163,7 +163,7 @@ fn the_other_kinds_have_names() {
 
 #[test]
 fn a_fault_says_where_and_what_may_help() {
-    let fault = Fault::new("no").hint("perhaps").at(Some(attune::code::Place { line: 2, column: 5 }));
+    let fault = Fault::new("no").hint("perhaps").at(Some(attune_engine::code::Place { line: 2, column: 5 }));
     let harness = show(move |ui| _ = fault_ui(ui, &fault));
     assert!(harness.query_by_label("2:5  no").is_some() && harness.query_by_label("perhaps").is_some());
 }
@@ -204,7 +204,7 @@ fn a_picture_has_its_place_and_a_missing_one_says_why() {
 
 #[test]
 fn help_is_set_and_not_shown_as_its_source() {
-    let said = attune::code::help("softmax").unwrap();
+    let said = attune_engine::code::help("softmax").unwrap();
     let harness = shown(&[Output::Text(said.into())]);
     assert!(harness.query_by_label_contains("$").is_none());
     harness.get_by_label("softmax(S)");

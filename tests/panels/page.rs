@@ -2,9 +2,9 @@
 
 use attune::app::stage::camera::CameraRig;
 use attune::app::stage::points::{extent, scaled};
-use attune::export::{Pictures, web};
-use attune::kernel::{Kernel, Snapshot};
-use attune::view_model::stage::StageModel;
+use attune_core::kernel::{Kernel, Snapshot};
+use attune_view::export::{Pictures, web};
+use attune_view::view_model::stage::StageModel;
 use bevy::math::{Vec2, Vec3};
 use serde_json::Value;
 

@@ -10,7 +10,7 @@ use attune::app::text::prose::flow::{Ink, Note, Placed, What};
 use attune::app::text::prose::layout::Layout;
 use attune::app::text::prose::{Prose, prose_height, prose_ui};
 use attune::app::theme::{self, fonts};
-use attune::lesson::pictures::SIDE_MAX;
+use attune_core::lesson::pictures::SIDE_MAX;
 use egui::{Context, RawInput};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use attune::app::actions::{Action, ListChoice};
 use attune::app::panels::meaning::MeaningPanel;
 use attune::app::panels::senses::SENSE_WORD;
-use attune::kernel::Kernel;
-use attune::kernel::command::{AxisCommand, Command, SenseSentence};
-use attune::kernel::data::senses::SenseList;
-use attune::view_model::saved_view::MeaningView;
+use attune_core::kernel::Kernel;
+use attune_core::kernel::command::{AxisCommand, Command, SenseSentence};
+use attune_core::kernel::data::senses::SenseList;
+use attune_view::view_model::saved_view::MeaningView;
 use egui::{Key, Modifiers, Vec2};
 use egui_kittest::kittest::Queryable;
 
@@ -19,7 +19,7 @@ use crate::pointer::click;
 const SIZE: Vec2 = Vec2::new(360.0, 620.0);
 
 fn shown() -> PanelHarness<MeaningPanel> {
-    let lesson = attune::lesson::parse("bank.ron", include_str!("../../lessons/bank.ron")).expect("no issues");
+    let lesson = attune_core::lesson::parse("bank.ron", include_str!("../../lessons/bank.ron")).expect("no issues");
     PanelHarness::new(Kernel::trained(Arc::new(lesson)), SIZE, MeaningPanel::showing(MeaningView::Senses))
 }
 

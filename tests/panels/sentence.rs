@@ -12,12 +12,12 @@ use attune::app::shell::shortcuts::{LessonKeys, lesson_keys};
 use attune::app::shell::top_bar::{SENTENCE, TopBarUiState, top_bar_ui};
 use attune::app::theme;
 use attune::app::view::ThemeChoice;
-use attune::kernel::command::{Axis, AxisCommand, SentenceCommand};
-use attune::kernel::{Command, Kernel, Snapshot};
-use attune::view_model::axes::AxesModel;
-use attune::view_model::compare::CompareModel;
-use attune::view_model::saved_view::MeaningView;
-use attune::view_model::sentences::SentencesModel;
+use attune_core::kernel::command::{Axis, AxisCommand, SentenceCommand};
+use attune_core::kernel::{Command, Kernel, Snapshot};
+use attune_view::view_model::axes::AxesModel;
+use attune_view::view_model::compare::CompareModel;
+use attune_view::view_model::saved_view::MeaningView;
+use attune_view::view_model::sentences::SentencesModel;
 use egui::{Event, Key, Modifiers, Ui, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
@@ -158,7 +158,7 @@ fn an_unknown_word_is_spelt_otherwise_or_left_out_by_choice_alone() {
 fn a_text_in_pieces_is_left_as_it_was_written() {
     const TEXT: &str = "She sat on the river's bank.";
     let folder = with_tokenizer("bert-wild");
-    let lesson = attune::lesson::read(Path::new(&folder.file(""))).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    let lesson = attune_core::lesson::read(Path::new(&folder.file(""))).unwrap_or_else(|issues| panic!("{issues:#?}"));
     let mut bench = PanelHarness::new(Kernel::embedded(Arc::new(lesson)), Vec2::new(1280.0, 400.0), Bar::default());
     let before = shown(&bench);
     enter_field(&mut bench);

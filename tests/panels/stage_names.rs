@@ -11,17 +11,17 @@ use attune::app::stage::projected::{ProjectedScene, SceneRef, SeenPoint};
 use attune::app::stage::view::{Hit, StageControls, picture_ui};
 use attune::app::theme::{self, Palette, fonts};
 use attune::app::view::ViewState;
-use attune::kernel::Kernel;
-use attune::kernel::command::{Command, SentenceCommand};
-use attune::lesson::course;
-use attune::lesson::schema::CellKind;
-use attune::view_model::models::Model;
-use attune::view_model::path::PathModel;
-use attune::view_model::search::{Choice, Emphasis, Search, Visibility};
-use attune::view_model::side::Side;
-use attune::view_model::stage::StageModel;
-use attune::view_model::walk::route::RouteModel;
-use attune::view_model::walk::{Step, WalkModel};
+use attune_core::kernel::Kernel;
+use attune_core::kernel::command::{Command, SentenceCommand};
+use attune_core::lesson::course;
+use attune_core::lesson::schema::CellKind;
+use attune_view::view_model::models::Model;
+use attune_view::view_model::path::PathModel;
+use attune_view::view_model::search::{Choice, Emphasis, Search, Visibility};
+use attune_view::view_model::side::Side;
+use attune_view::view_model::stage::StageModel;
+use attune_view::view_model::walk::route::RouteModel;
+use attune_view::view_model::walk::{Step, WalkModel};
 use bevy::math::Vec2;
 use egui::{Context, Pos2, RawInput, Rect, TextureId, vec2};
 
@@ -192,7 +192,7 @@ impl Stage {
 
 /// The pictures of a lesson: of its first sentence, and of its first stage cell where that lights some words.
 fn stages(file: &Path) -> Vec<Stage> {
-    let lesson = attune::lesson::read(file).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    let lesson = attune_core::lesson::read(file).unwrap_or_else(|issues| panic!("{issues:#?}"));
     let lit = lesson.cells.iter().find_map(|cell| match &cell.kind {
         CellKind::Stage { sentence, words, .. } if !words.is_empty() => Some((*sentence, words.clone())),
         _ => None,
@@ -223,7 +223,8 @@ fn names_of_every_lesson_never_overlap_and_the_sentence_is_named() {
     let lessons = course::list(&Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons"));
     assert_eq!(lessons.len(), 15);
     // The vocabulary of a pretrained model is not on the stage.
-    let is_toy = |path: &Path| attune::lesson::read(path).is_ok_and(|lesson| !lesson.static_embedding.is_pretrained());
+    let is_toy =
+        |path: &Path| attune_core::lesson::read(path).is_ok_and(|lesson| !lesson.static_embedding.is_pretrained());
     let mut nameless = Vec::new();
     for lesson in lessons.into_iter().filter(|lesson| is_toy(&lesson.path)) {
         for (place, mut stage) in stages(&lesson.path).into_iter().enumerate() {
@@ -338,7 +339,7 @@ fn names_with_numbers_are_at_their_points_at_every_step_of_a_walk() {
     const NARROW: (f32, f32) = (464.0, 362.0);
     for lesson in ["apple", "heads", "it", "cross_attention", "next_word"] {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("lessons/{lesson}.ron"));
-        let kernel = Kernel::trained(Arc::new(attune::lesson::read(&file).expect("no issues")));
+        let kernel = Kernel::trained(Arc::new(attune_core::lesson::read(&file).expect("no issues")));
         for mut stage in walks(&kernel, lesson) {
             for (size, is_flat) in
                 [NARROW, SIZES[2], SIZES[3]].into_iter().flat_map(|size| [(size, true), (size, false)])
@@ -362,7 +363,7 @@ fn names_with_numbers_are_at_their_points_at_every_step_of_a_walk() {
 fn occurrences_and_words_of_a_source_on_one_point_share_a_label() {
     let read = |lesson: &str| {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("lessons/{lesson}.ron"));
-        walks(&Kernel::trained(Arc::new(attune::lesson::read(&file).expect("no issues"))), lesson)
+        walks(&Kernel::trained(Arc::new(attune_core::lesson::read(&file).expect("no issues"))), lesson)
     };
     let names = |stage: &mut Stage| {
         stage.size = SIZES[2];

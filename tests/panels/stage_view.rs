@@ -16,19 +16,19 @@ use attune::app::stage::timeline::timeline_ui;
 use attune::app::stage::view::{Hit, StageControls, picture_ui, stage_id};
 use attune::app::theme::{self, Palette, fonts};
 use attune::app::view::ViewState;
-use attune::view_model::search::{Choice, Emphasis};
-use attune::view_model::shares::StageShares;
-use attune::view_model::stage::{AxisLabel, StageModel, TokenPoint, WordPoint, reach};
-use attune::view_model::walk::route::RouteModel;
-use attune::view_model::walk::{Focus, Step, WalkModel};
+use attune_view::view_model::search::{Choice, Emphasis};
+use attune_view::view_model::shares::StageShares;
+use attune_view::view_model::stage::{AxisLabel, StageModel, TokenPoint, WordPoint, reach};
+use attune_view::view_model::walk::route::RouteModel;
+use attune_view::view_model::walk::{Focus, Step, WalkModel};
 use bevy::math::{Vec2, Vec3};
 use egui::{Context, Event, Key, Modifiers, PointerButton, Pos2, RawInput, Rect, TextureId, Ui, UiBuilder, pos2, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
-use crate::common::dressed::dressed;
 use crate::common::lessons::form;
+use crate::dressed::dressed;
 
 const SIZE: egui::Vec2 = vec2(560.0, 480.0);
 const BAR: f32 = 60.0;
@@ -500,7 +500,7 @@ fn a_stack_of_points_is_picked_from_the_front_and_no_farther_than_8_points() {
 #[test]
 fn what_is_hidden_is_neither_drawn_nor_picked_nor_named() {
     let model = bank();
-    let search = attune::view_model::search::Search { text: "money".to_owned(), is_pattern: false };
+    let search = attune_view::view_model::search::Search { text: "money".to_owned(), is_pattern: false };
     let choice = Choice { search: &search, is_isolated: true, lit: &[], near: &[] };
     let emphasis = Emphasis::of(&model, choice);
     let controls = StageControls::default();

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use attune::app::panels::meaning::MeaningPanel;
-use attune::kernel::{Kernel, Snapshot};
-use attune::lesson::Lesson;
+use attune_core::kernel::{Kernel, Snapshot};
+use attune_core::lesson::Lesson;
 use egui::{Key, Vec2};
 use egui_kittest::kittest::Queryable;
 
@@ -15,7 +15,7 @@ use crate::pointer::click;
 const SIZE: Vec2 = Vec2::new(360.0, 900.0);
 
 fn bank(seed: u64) -> Kernel {
-    let lesson = attune::lesson::parse("bank.ron", include_str!("../../lessons/bank.ron")).expect("no issues");
+    let lesson = attune_core::lesson::parse("bank.ron", include_str!("../../lessons/bank.ron")).expect("no issues");
     Kernel::trained(Arc::new(Lesson { seed, title: format!("Bank {seed}"), ..lesson }))
 }
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use attune::app::panels::variables::VariablesPanel;
-use attune::quantity::Quantity;
-use attune::view_model::provenance::Provenance;
-use attune::view_model::variables::{VariableValue, VariablesModel};
+use attune_engine::quantity::Quantity;
+use attune_view::view_model::provenance::Provenance;
+use attune_view::view_model::variables::{VariableValue, VariablesModel};
 use egui::{PointerButton, Vec2};
 use egui_kittest::kittest::Queryable;
 

@@ -1,10 +1,10 @@
 //! The Weights panel by its labels: entries are turned, reset, painted and compared.
 
 use attune::app::panels::weights::{WeightsPanel, WeightsView};
-use attune::kernel::command::{Brush, Reference, TrainingCommand, WeightCommand};
-use attune::kernel::{Command, Kernel};
-use attune::numerics::params::{TensorId, TensorName};
-use attune::view_model::weights::WeightsModel;
+use attune_core::kernel::command::{Brush, Reference, TrainingCommand, WeightCommand};
+use attune_core::kernel::{Command, Kernel};
+use attune_engine::numerics::params::{TensorId, TensorName};
+use attune_view::view_model::weights::WeightsModel;
 use egui::accesskit::Role;
 use egui::{Event, Key, PointerButton, Pos2, Vec2};
 use egui_kittest::Harness;

@@ -9,16 +9,16 @@ use attune::app::shell::dock::{Workspace, workspace_ui};
 use attune::app::stage::projected::SceneRef;
 use attune::app::stage::view::{StageControls, picture_ui};
 use attune::app::view::{PanelView, ViewState};
-use attune::kernel::Kernel;
-use attune::view_model::models::Models;
-use attune::view_model::search::Emphasis;
-use attune::view_model::stage::StageModel;
+use attune_core::kernel::Kernel;
+use attune_view::view_model::models::Models;
+use attune_view::view_model::search::Emphasis;
+use attune_view::view_model::stage::StageModel;
 use egui::{PointerButton, Pos2, TextureId, Ui, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
-use crate::common::dressed::dressed;
 use crate::common::lessons::{SMALL, kernel};
+use crate::dressed::dressed;
 use crate::pointer::{click, drag, wheel};
 
 /// A stage that draws nothing, or the picture of one scene.
@@ -124,7 +124,7 @@ fn a_panel_appears_when_its_cell_has_been_in_sight_and_the_text_stays_where_it_i
 #[test]
 fn a_lesson_whose_model_is_absent_says_once_how_to_get_it() {
     let text = SMALL_OF_BERT;
-    let lesson = attune::lesson::parse("bert.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    let lesson = attune_core::lesson::parse("bert.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}"));
     if lesson.absent_model().is_none() {
         return;
     }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use attune::pretrained::cache::{Environment, Given, ModelName, find, given};
+use attune_engine::pretrained::cache::{Environment, Given, ModelName, find, given};
 
 use crate::common::folder::Folder;
 

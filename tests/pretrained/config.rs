@@ -1,7 +1,7 @@
 //! The fields of `config.json`, and what is refused.
 
-use attune::numerics::activation::Activation;
-use attune::pretrained::{Config, Family};
+use attune_engine::numerics::activation::Activation;
+use attune_engine::pretrained::{Config, Family};
 
 #[track_caller]
 fn refused(text: &str, words: &[&str]) {

@@ -7,14 +7,15 @@ mod grammar;
 
 use std::path::{Path, PathBuf};
 
-use attune::pretrained::folder::ModelFolder;
-use attune::pretrained::{Pretrained, load};
-
+use attune_engine::pretrained::folder::ModelFolder;
+use attune_engine::pretrained::{Pretrained, load};
 use evaluation::{Asked, sentences};
 use grammar::Kind;
 
+use crate::common::top::at;
+
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons/depth")
+    at("lessons/depth")
 }
 
 fn read() -> (ModelFolder, Pretrained) {

@@ -2,12 +2,11 @@
 
 use std::fs;
 
-use attune::pretrained::examine::{Findings, examine};
-use attune::pretrained::folder::ModelFolder;
-use attune::pretrained::load;
+use attune_engine::pretrained::examine::{Findings, examine};
+use attune_engine::pretrained::folder::ModelFolder;
+use attune_engine::pretrained::load;
 
 use crate::common::folder::Folder;
-use crate::common::program::said;
 use crate::opened::with_tokenizer;
 use crate::written::{Model, fixture};
 
@@ -58,47 +57,6 @@ fn a_model_whose_numbers_overflow_fails_its_self_test() {
             "self-test: the output of layer 2 is not finite; download the model again, and report it if this happens again"
         ]
     );
-    let (code, text) = said(&["check", &folder.0.display().to_string()]);
-    assert_eq!(code, Some(1), "{text}");
-    assert!(text.contains("self-test: the output of layer 2 is not finite"), "{text}");
-}
-
-#[test]
-fn the_command_prints_what_it_found() {
-    let folder = with_tokenizer("gpt2-wild");
-    let path = folder.0.display().to_string();
-    let (code, text) = said(&["check", &path]);
-    assert_eq!(code, Some(0), "{text}");
-    let line = format!("{path}: model.safetensors: 151992 bytes, SHA-256 {}", FILES[1].2);
-    assert!(text.lines().any(|found| found == line), "{text}");
-    assert!(text.lines().last().is_some_and(|last| last.starts_with(&format!("{path}: ok, "))), "{text}");
-    // Weights that are no longer those of the file.
-    let weights = folder.join("model.safetensors");
-    let mut bytes = fs::read(&weights).expect("the weights");
-    bytes.truncate(bytes.len() - 4);
-    fs::write(&weights, bytes).expect("written");
-    let (code, text) = said(&["check", &path]);
-    assert!(
-        code == Some(1) && text.contains("model.safetensors: found ") && text.contains("download it again"),
-        "{text}"
-    );
-}
-
-#[test]
-fn a_sentence_that_is_given_is_run_too() {
-    let folder = with_tokenizer("bert-wild");
-    let path = folder.0.display().to_string();
-    let (code, text) = said(&["check", &path, "--ids", "2,45,311"]);
-    assert!(code == Some(0) && text.contains("3 tokens, "), "{text}");
-    assert!(text.contains("(ids 2,45,311); all numbers finite"), "{text}");
-    let (code, text) = said(&["check", &path, "--ids", "2,600"]);
-    assert!(
-        code == Some(2) && text.contains("--ids: there is no token 600: the model has those from 0 to 599"),
-        "{text}"
-    );
-    // The special tokens that the tokenizer adds are there too.
-    let (code, text) = said(&["check", &path, "--sentence", "a"]);
-    assert!(code == Some(0) && text.contains(r#"the sentence "a": 3 tokens, [CLS] a [SEP] (ids "#), "{text}");
 }
 
 #[test]
@@ -113,27 +71,4 @@ fn a_tokenizer_with_more_token_types_than_the_model_is_refused() {
     fs::write(&file, json.to_string()).expect("written");
     let refusal = ModelFolder::open(&folder.0).expect_err("no such token type").to_string();
     assert!(refusal.starts_with("found a tokenizer with 3 token types; expected at most 2"), "{refusal}");
-}
-
-#[test]
-fn a_small_vocabulary_is_begun_with_its_own_words() {
-    let path = format!("{}/tests/fixtures/forms/decoder.ron", env!("CARGO_MANIFEST_DIR"));
-    let folder = Folder::new("exported-by-command");
-    let out = folder.join("model").display().to_string();
-    let (code, text) = said(&["export", &path, "--to", "checkpoint", "-o", &out]);
-    assert!(code == Some(0) && text.contains("GPT-2: 2 layers of 2 heads, 12 wide"), "{text}");
-    let lesson = attune::lesson::read(out.as_ref()).unwrap_or_else(|issues| panic!("{issues:?}"));
-    assert_eq!(lesson.sentences, [["one two three four five six"]]);
-    let (code, text) = said(&["check", &out]);
-    assert!(code == Some(0) && text.contains("10 pieces of the tokenizer for 10 rows"), "{text}");
-    // A second time there is something in it; and a form that fits nothing is refused at its field.
-    let (code, text) = said(&["export", &path, "--to", "checkpoint", "-o", &out]);
-    assert!(code == Some(1) && text.contains("the folder is not empty"), "{text}");
-    let path = path.replace("decoder", "reversal");
-    let (code, text) = said(&["export", &path, "--to", "checkpoint", "-o", &folder.join("b").display().to_string()]);
-    assert!(
-        code == Some(1) && text.contains("reversal.ron:") && text.contains("objective: found Sequence; expected"),
-        "{text}"
-    );
-    assert!(!folder.join("b").exists());
 }

@@ -6,19 +6,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use attune::export::checkpoint::{Checkpoint, form};
-use attune::kernel::command::SentenceCommand;
-use attune::kernel::{Command, Kernel, Snapshot};
-use attune::lesson::{self, Lesson};
-use attune::numerics::params::TensorName;
-use attune::pretrained::folder::ModelFolder;
-use attune::pretrained::load;
+use attune_core::kernel::command::SentenceCommand;
+use attune_core::kernel::{Command, Kernel, Snapshot};
+use attune_core::lesson::{self, Lesson};
+use attune_engine::numerics::params::TensorName;
+use attune_engine::pretrained::folder::ModelFolder;
+use attune_engine::pretrained::load;
+use attune_view::export::checkpoint::{Checkpoint, form};
 
 use crate::common::folder::Folder;
+use crate::common::top::at;
 use crate::opened::{opened, running};
 
 fn text(form: &str) -> String {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/forms/{form}.ron"));
+    let path = at(format!("tests/fixtures/forms/{form}.ron"));
     fs::read_to_string(path).expect("a lesson")
 }
 
@@ -98,7 +99,7 @@ fn the_folder_opens_and_says_what_the_lesson_says() {
             let snapshot = kernel.snapshot();
             assert!(snapshot.notice.is_none(), "{name}: {:?}", snapshot.notice.map(|notice| notice.to_string()));
             let [own, read] = [&trained.snapshot(), &snapshot].map(|it| it.model.clone().expect("a model").sentence);
-            let ids = |of: &[attune::kernel::snapshot::Token]| of.iter().map(|it| it.word).collect::<Vec<_>>();
+            let ids = |of: &[attune_core::kernel::snapshot::Token]| of.iter().map(|it| it.word).collect::<Vec<_>>();
             assert_eq!(ids(&own.tokens), ids(&read.tokens), "{name}");
             // Products by packed weights may sum in another order.
             let near = |a: &[f32], b: &[f32]| a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-5);

@@ -1,15 +1,14 @@
 //! Models whose tokenizer makes no sentence that they read: they begin with token ids, and say why.
 
-use attune::kernel::command::SentenceCommand;
-use attune::kernel::{Command, Kernel};
-use attune::lesson::pieces::pieces_max;
-use attune::numerics::model::Readout;
-use attune::pretrained::config::Config;
-use attune::pretrained::load::architecture;
+use attune_core::kernel::command::SentenceCommand;
+use attune_core::kernel::{Command, Kernel};
+use attune_core::lesson::pieces::pieces_max;
+use attune_engine::numerics::model::Readout;
+use attune_engine::pretrained::config::Config;
+use attune_engine::pretrained::load::architecture;
 use serde_json::Value;
 
 use crate::common::models::{adding, shape, without_words, zeros};
-use crate::common::program::said;
 use crate::opened::opened;
 
 const SMALL: [usize; 6] = [8, 2, 2, 8, 512, 20];
@@ -46,49 +45,6 @@ fn they_open_with_token_ids_and_say_why() {
         kernel.apply(Command::Sentence(SentenceCommand::Select(0)));
         assert!(kernel.snapshot().notice.is_some(), "{why}: there is none");
     }
-}
-
-#[test]
-fn every_command_says_why_and_runs() {
-    for (config, tokenizer, why) in models() {
-        let folder = zeros(&config, Some(&tokenizer));
-        let model = folder.0.display().to_string();
-        let page = folder.file("page.html");
-        let table = folder.file("table.tsv");
-        for args in [
-            &["check", &model][..],
-            &["check", &model, "--ids", "1,2"],
-            &["trace", &model],
-            &["trace", &model, "--ids", "1,2"],
-            &["export", &model, "--to", "html", "-o", &page],
-            &["export", &model, "--to", "tsv", "-o", &table],
-        ] {
-            let (code, told) = said(args);
-            assert!(code == Some(0) && told.contains(why), "{args:?}: {code:?} {told:.2000}");
-        }
-    }
-}
-
-/// A lesson about such a model has sentences of its own: each is refused at its place.
-#[test]
-fn a_lesson_s_sentence_that_is_no_word_is_an_issue() {
-    let folder = zeros(&shape(SMALL), Some(&adding(2)));
-    let inner = folder.join("model");
-    std::fs::create_dir(&inner).expect("a folder");
-    for file in ["config.json", "model.safetensors", "tokenizer.json"] {
-        std::fs::rename(folder.join(file), inner.join(file)).expect("moved");
-    }
-    let lesson = |sentence: &str| {
-        let text = format!(
-            "Lesson(id: \"a\", title: \"a\", seed: 1, model: Pretrained(\"./model\"), sentences: [\"{sentence}\"], cells: [])"
-        );
-        std::fs::write(folder.join("a.ron"), text).expect("written");
-        said(&["check", &folder.file("a.ron")])
-    };
-    let (code, told) = lesson("\u{301}\u{ad}");
-    assert!(code == Some(1) && told.contains("a text without words"), "{code:?} {told}");
-    let (code, told) = lesson("a b");
-    assert_eq!(code, Some(0), "{told}");
 }
 
 /// The memory and the time of a sentence are in measure with the model.

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use attune::numerics::activation::Activation;
-use attune::numerics::model::Readout;
-use attune::numerics::params::TensorName;
-use attune::pretrained::safetensors::Dtype;
-use attune::pretrained::{Family, Pretrained, load};
+use attune_engine::numerics::activation::Activation;
+use attune_engine::numerics::model::Readout;
+use attune_engine::numerics::params::TensorName;
+use attune_engine::pretrained::safetensors::Dtype;
+use attune_engine::pretrained::{Family, Pretrained, load};
 use data_encoding::HEXLOWER;
 use serde_json::json;
 use sha2::{Digest, Sha256};

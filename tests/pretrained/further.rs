@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use attune::export::checkpoint::Checkpoint;
-use attune::kernel::command::TrainingCommand;
-use attune::kernel::{Command, Kernel};
-use attune::lesson;
-use attune::numerics::params::TensorName;
-use attune::pretrained::folder::ModelFolder;
-use attune::pretrained::load;
+use attune_core::kernel::command::TrainingCommand;
+use attune_core::kernel::{Command, Kernel};
+use attune_core::lesson;
+use attune_engine::numerics::params::TensorName;
+use attune_engine::pretrained::folder::ModelFolder;
+use attune_engine::pretrained::load;
+use attune_view::export::checkpoint::Checkpoint;
 
 use crate::common::folder::Folder;
 use crate::opened::with_tokenizer;

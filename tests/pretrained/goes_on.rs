@@ -3,26 +3,27 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use attune::kernel::command::SentenceCommand;
-use attune::kernel::{Command, Kernel};
-use attune::lesson::schema::StaticEmbedding;
-use attune::numerics::attention::{Mask, Tokens};
-use attune::numerics::model::activations::Interventions;
-use attune::numerics::model::generate::{Choice, Sampling, choose};
-use attune::numerics::model::{Activations, Sequences};
-use attune::numerics::rng::{Stream, stream};
-use attune::pretrained::folder::ModelFolder;
-use attune::pretrained::{Pretrained, load};
-use attune::view_model::answers::{AnswersModel, Writing};
+use attune_core::kernel::command::SentenceCommand;
+use attune_core::kernel::{Command, Kernel};
+use attune_core::lesson::schema::StaticEmbedding;
+use attune_engine::numerics::attention::{Mask, Tokens};
+use attune_engine::numerics::model::activations::Interventions;
+use attune_engine::numerics::model::generate::{Choice, Sampling, choose};
+use attune_engine::numerics::model::{Activations, Sequences};
+use attune_engine::numerics::rng::{Stream, stream};
+use attune_engine::pretrained::folder::ModelFolder;
+use attune_engine::pretrained::{Pretrained, load};
+use attune_view::view_model::answers::{AnswersModel, Writing};
 use serde_json::Value;
 
 use crate::common::models::with_tokenizer;
+use crate::common::top::at;
 use crate::written::fixture;
 
 const NAMES: [&str; 2] = ["gpt2-default", "gpt2-wild"];
 
 fn oracle(name: &str) -> Value {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/pretrained/oracle/greedy.json");
+    let path = at("tests/pretrained/oracle/greedy.json");
     let all: Value = serde_json::from_str(&std::fs::read_to_string(path).expect("the oracle")).expect("JSON");
     all[name].clone()
 }
@@ -59,7 +60,7 @@ fn twenty_words_are_those_of_transformers_and_of_whole_passes() {
 #[test]
 fn what_is_written_stands_behind_the_text_as_the_tokenizer_has_it() {
     let folder = with_tokenizer("gpt2-wild");
-    let lesson = attune::lesson::read(&folder.0).unwrap_or_else(|issues| panic!("{issues:?}"));
+    let lesson = attune_core::lesson::read(&folder.0).unwrap_or_else(|issues| panic!("{issues:?}"));
     let StaticEmbedding::Pretrained(model) = lesson.static_embedding.clone() else { panic!("a model") };
     let tokenizer = model.tokenizer.as_ref().expect("it was put there");
     let mut kernel = Kernel::embedded(Arc::new(lesson));

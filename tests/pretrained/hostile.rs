@@ -1,8 +1,8 @@
 //! Files that are wrong, each refused in words that say where and what.
 
-use attune::pretrained::Refusal;
-use attune::pretrained::safetensors::shards::Index;
-use attune::pretrained::safetensors::{Dtype, Source};
+use attune_engine::pretrained::Refusal;
+use attune_engine::pretrained::safetensors::shards::Index;
+use attune_engine::pretrained::safetensors::{Dtype, Source};
 
 use crate::written::{Written, WrittenTensor, file};
 

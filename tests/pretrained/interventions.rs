@@ -3,18 +3,18 @@
 
 use std::sync::Arc;
 
-use attune::export::trace;
-use attune::kernel::command::{HeadSetting, InterventionCommand, PatchPlace, SentenceCommand};
-use attune::kernel::snapshot::ModelSnapshot;
-use attune::kernel::{Command, Kernel, Saved};
-use attune::numerics::attention::{Edge, HeadMode};
-use attune::numerics::model::activations::{Activations, Interventions, Patch};
-use attune::numerics::model::{AttentionModel, Sequences};
-use attune::numerics::params::Parameters;
-use attune::quantity::Quantity;
-use attune::view_model::provenance::Provenance;
-use attune::view_model::walk::{Focus, Step, WalkModel};
-use attune::view_model::what_if::{Setting, WhatIfModel};
+use attune_core::kernel::command::{HeadSetting, InterventionCommand, PatchPlace, SentenceCommand};
+use attune_core::kernel::snapshot::ModelSnapshot;
+use attune_core::kernel::{Command, Kernel, Saved};
+use attune_engine::numerics::attention::{Edge, HeadMode};
+use attune_engine::numerics::model::activations::{Activations, Interventions, Patch};
+use attune_engine::numerics::model::{AttentionModel, Sequences};
+use attune_engine::numerics::params::Parameters;
+use attune_engine::quantity::Quantity;
+use attune_view::export::trace;
+use attune_view::view_model::provenance::Provenance;
+use attune_view::view_model::walk::{Focus, Step, WalkModel};
+use attune_view::view_model::what_if::{Setting, WhatIfModel};
 use serde_json::Value;
 
 use crate::common::numerics::json::{list, parse, size, sizes};

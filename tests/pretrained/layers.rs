@@ -1,17 +1,17 @@
 //! The stage of a model with many layers: one basis for all of them, arrows that lead from layer to layer, and points
 //! where the arrows end.
 
-use attune::kernel::command::{AxisCommand, SentenceCommand};
-use attune::kernel::snapshot::Snapshot;
-use attune::kernel::{Command, Kernel, Saved};
-use attune::numerics::Matrix;
-use attune::numerics::params::TensorName;
-use attune::numerics::shares::Shares;
-use attune::quantity::{Quantity, StagePoint};
-use attune::view_model::axes::AxesModel;
-use attune::view_model::path::{By, PathModel};
-use attune::view_model::provenance::{Provenance, Worked};
-use attune::view_model::walk::route::RouteModel;
+use attune_core::kernel::command::{AxisCommand, SentenceCommand};
+use attune_core::kernel::snapshot::Snapshot;
+use attune_core::kernel::{Command, Kernel, Saved};
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::params::TensorName;
+use attune_engine::numerics::shares::Shares;
+use attune_engine::quantity::{Quantity, StagePoint};
+use attune_view::view_model::axes::AxesModel;
+use attune_view::view_model::path::{By, PathModel};
+use attune_view::view_model::provenance::{Provenance, Worked};
+use attune_view::view_model::walk::route::RouteModel;
 
 use crate::opened::{ALL, opened, running};
 use crate::written::fixture;

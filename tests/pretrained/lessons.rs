@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use attune::kernel::Kernel;
-use attune::kernel::check::claims::verify;
-use attune::lesson::{self, Lesson, LessonIssue};
-use attune::numerics::vectors::distance;
+use attune_core::kernel::Kernel;
+use attune_core::kernel::check::claims::verify;
+use attune_core::lesson::{self, Lesson, LessonIssue};
+use attune_engine::numerics::vectors::distance;
 
 use crate::common::folder::Folder;
 use crate::opened::with_tokenizer;

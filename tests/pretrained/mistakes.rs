@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use attune::numerics::activation::Activation;
-use attune::numerics::attention::Mask;
-use attune::numerics::block::{BlockConfig, Norm};
-use attune::numerics::model::Readout;
-use attune::numerics::params::TensorName;
-use attune::pretrained::{Pretrained, load};
+use attune_engine::numerics::activation::Activation;
+use attune_engine::numerics::attention::Mask;
+use attune_engine::numerics::block::{BlockConfig, Norm};
+use attune_engine::numerics::model::Readout;
+use attune_engine::numerics::params::TensorName;
+use attune_engine::pretrained::{Pretrained, load};
 
 use crate::values::{Sentence, TOLERANCE, difference, sentences, tensors};
 use crate::written::fixture;

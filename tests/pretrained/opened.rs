@@ -3,17 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use attune::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, WeightCommand};
-use attune::kernel::notebook::document::OwnKind;
-use attune::kernel::notebook::{CellCommand, NotebookCommand};
-use attune::kernel::snapshot::ModelSnapshot;
-use attune::kernel::vectors::network;
-use attune::kernel::{Command, Kernel, Saved};
-use attune::lesson::{self, Lesson};
-use attune::numerics::model::{Activations, Sequences};
-use attune::numerics::params::TensorName;
-use attune::quantity::{Entry, Quantity, StagePoint};
-use attune::view_model::provenance::{Operand, Provenance, Worked};
+use attune_core::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, WeightCommand};
+use attune_core::kernel::notebook::document::OwnKind;
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_core::kernel::snapshot::ModelSnapshot;
+use attune_core::kernel::vectors::network;
+use attune_core::kernel::{Command, Kernel, Saved};
+use attune_core::lesson::{self, Lesson};
+use attune_engine::numerics::model::{Activations, Sequences};
+use attune_engine::numerics::params::TensorName;
+use attune_engine::quantity::{Entry, Quantity, StagePoint};
+use attune_view::view_model::provenance::{Operand, Provenance, Worked};
 
 pub use crate::common::models::with_tokenizer;
 use crate::values::{TOLERANCE, sentences};

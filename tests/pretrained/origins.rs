@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use attune::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand};
-use attune::kernel::scene::origins::{layer_answers, terms_of};
-use attune::kernel::vectors::network;
-use attune::kernel::{Command, Kernel, Snapshot};
-use attune::numerics::Matrix;
-use attune::numerics::model::activations::{Interventions, Patch};
-use attune::numerics::model::attribution::{NoSum, TermOf};
-use attune::numerics::model::{Activations, Architecture, AttentionModel, Sequences};
-use attune::view_model::attribution::AttributionModel;
-use attune::view_model::lens::LensModel;
+use attune_core::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand};
+use attune_core::kernel::scene::origins::{layer_answers, terms_of};
+use attune_core::kernel::vectors::network;
+use attune_core::kernel::{Command, Kernel, Snapshot};
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::model::activations::{Interventions, Patch};
+use attune_engine::numerics::model::attribution::{NoSum, TermOf};
+use attune_engine::numerics::model::{Activations, Architecture, AttentionModel, Sequences};
+use attune_view::view_model::attribution::AttributionModel;
+use attune_view::view_model::lens::LensModel;
 
+use crate::common::top::at;
 use crate::opened::{ALL, opened, running};
 use crate::written::fixture;
 
@@ -26,8 +27,8 @@ fn shown(name: &str) -> Snapshot {
 }
 
 fn form(name: &str) -> Kernel {
-    let path = format!("{}/tests/fixtures/forms/{name}.ron", env!("CARGO_MANIFEST_DIR"));
-    let lesson = attune::lesson::read(path.as_ref()).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    let path = at(format!("tests/fixtures/forms/{name}.ron"));
+    let lesson = attune_core::lesson::read(path.as_ref()).unwrap_or_else(|issues| panic!("{issues:#?}"));
     Kernel::trained(Arc::new(lesson))
 }
 
@@ -138,7 +139,7 @@ fn vectors_that_are_nan_are_those_of_the_layers_below() {
 #[test]
 fn a_head_that_is_off_takes_its_share_with_it() {
     // Of one layer without a norm, where nothing else changes.
-    let text = std::fs::read_to_string(format!("{}/tests/fixtures/forms/next_word.ron", env!("CARGO_MANIFEST_DIR")));
+    let text = std::fs::read_to_string(at("tests/fixtures/forms/next_word.ron"));
     let replaced = [
         ("layers: 2,", "layers: 1,"),
         ("norm: Pre,", "norm: None,"),
@@ -146,10 +147,12 @@ fn a_head_that_is_off_takes_its_share_with_it() {
         ("head: 2,", "head: 0,"),
     ];
     let text = replaced.iter().fold(text.expect("a lesson"), |text, (from, to)| text.replace(from, to));
-    let lesson = attune::lesson::parse("a.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    let lesson = attune_core::lesson::parse("a.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
     let block = &lesson.model.architecture.blocks;
     assert!(
-        block.len() == 1 && block[0].norm == attune::numerics::block::Norm::None && block[0].feed_forward.is_none()
+        block.len() == 1
+            && block[0].norm == attune_engine::numerics::block::Norm::None
+            && block[0].feed_forward.is_none()
     );
     let mut kernel = Kernel::trained(Arc::new(lesson));
     let before = kernel.snapshot();

@@ -3,8 +3,8 @@
 use std::fs;
 use std::time::Instant;
 
-use attune::pretrained::load;
-use attune::pretrained::load::Stopped;
+use attune_engine::pretrained::load;
+use attune_engine::pretrained::load::Stopped;
 
 use crate::common::folder::Folder;
 use crate::written::{Model, Written, WrittenTensor, file, fixture};

@@ -1,11 +1,11 @@
 //! Scores of one word's senses by layer, and how alike the layers of two models are, against NumPy's in float64: `oracle/senses.py`.
 
-use attune::numerics::Matrix;
-use attune::numerics::cka::CentredGram;
-use attune::numerics::model::Sequences;
-use attune::numerics::model::activations::{Activations, Interventions};
-use attune::numerics::senses::{SenseScores, baseline, cosines};
-use attune::pretrained::load;
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::cka::CentredGram;
+use attune_engine::numerics::model::Sequences;
+use attune_engine::numerics::model::activations::{Activations, Interventions};
+use attune_engine::numerics::senses::{SenseScores, baseline, cosines};
+use attune_engine::pretrained::load;
 
 use crate::common::numerics::json::{list, parse, size, sizes};
 use crate::values::TOLERANCE;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use attune::kernel::command::SentenceCommand;
-use attune::kernel::{Command, Kernel, Snapshot};
-use attune::lesson;
-use attune::view_model::models::{Beside, Models};
-use attune::view_model::two_models::TwoModels;
-use attune::view_model::walk::route::RouteModel;
+use attune_core::kernel::command::SentenceCommand;
+use attune_core::kernel::{Command, Kernel, Snapshot};
+use attune_core::lesson;
+use attune_view::view_model::models::{Beside, Models};
+use attune_view::view_model::two_models::TwoModels;
+use attune_view::view_model::walk::route::RouteModel;
 
 use crate::common::folder::Folder;
 use crate::common::models::with_tokenizer;

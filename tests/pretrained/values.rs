@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use attune::numerics::Matrix;
-use attune::numerics::contributions::Contributions;
-use attune::numerics::model::Sequences;
-use attune::numerics::model::activations::{Activations, HeadActivations, Interventions};
-use attune::numerics::vectors::{add_scaled, norm};
-use attune::pretrained::{Pretrained, load};
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::contributions::Contributions;
+use attune_engine::numerics::model::Sequences;
+use attune_engine::numerics::model::activations::{Activations, HeadActivations, Interventions};
+use attune_engine::numerics::vectors::{add_scaled, norm};
+use attune_engine::pretrained::{Pretrained, load};
 use serde_json::Value;
 
 use crate::common::numerics::json::{list, parse, size, sizes};

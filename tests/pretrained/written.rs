@@ -2,11 +2,10 @@
 
 use std::fs;
 
-use attune::pretrained::{Pretrained, load};
+use attune_engine::pretrained::{Pretrained, load};
 use serde_json::{Map, Value, json};
 
 use crate::common::folder::Folder;
-
 pub use crate::common::models::fixture;
 
 /// A model of tests/fixtures/pretrained, to be changed and written elsewhere.

@@ -5,14 +5,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use attune::fnv::fnv1a;
-use attune::kernel::{Kernel, Saved};
-use attune::lesson::Lesson;
-use attune::lesson::cells::CellKind;
-use attune::numerics::attention::HeadMode;
+use attune_core::fnv::fnv1a;
+use attune_core::kernel::{Kernel, Saved};
+use attune_core::lesson::Lesson;
+use attune_core::lesson::cells::CellKind;
+use attune_engine::numerics::attention::HeadMode;
 use serde_json::Value;
 
 use crate::common::resaved::{open, saved};
+use crate::common::top::at;
 
 /// Processors round sums differently; what was learned from them differs by less.
 const TOLERANCE: f64 = 1e-3;
@@ -33,19 +34,15 @@ const MODEL: &str = "depth";
 /// Differences that are told.
 const SHOWN: usize = 8;
 
-fn at(path: impl AsRef<Path>) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
-}
-
 fn lesson(folder: &str, id: &str) -> Arc<Lesson> {
     if id == MODEL {
-        return Arc::new(attune::lesson::read(&at("lessons").join(MODEL)).expect("the model"));
+        return Arc::new(attune_core::lesson::read(&at("lessons").join(MODEL)).expect("the model"));
     }
     let name = Path::new(folder).join(id).with_extension("ron");
     let text = fs::read_to_string(at(&name)).expect("its lesson");
     // Models beside lessons are today's.
     let beside = at("lessons").join(id);
-    Arc::new(attune::lesson::parse(&beside.to_string_lossy(), &text).expect("no issues"))
+    Arc::new(attune_core::lesson::parse(&beside.to_string_lossy(), &text).expect("no issues"))
 }
 
 fn json(path: &Path) -> Value {
@@ -92,7 +89,8 @@ fn described(kernel: &Kernel) -> String {
     let mut text = format!("== {}\n", snapshot.lesson.id);
     let mut say = |name: &str, value: String| writeln!(text, "{name}: {value}").expect("a string takes it");
     say("report", format!("{:?}", snapshot.report));
-    let texts = |tokens: &[attune::kernel::snapshot::Token]| tokens.iter().map(|t| t.text.clone()).collect::<Vec<_>>();
+    let texts =
+        |tokens: &[attune_core::kernel::snapshot::Token]| tokens.iter().map(|t| t.text.clone()).collect::<Vec<_>>();
     say("sentence", texts(model.sentence.chosen()).join(" "));
     let second = model.second.as_ref().map(|second| texts(second.sentence.chosen()).join(" "));
     say("second", second.unwrap_or_default());
@@ -210,7 +208,7 @@ fn old_works_have_the_numbers_that_they_had() {
     for (name, lesson, work) in SECOND.named_works() {
         let kernel = opened(&lesson, &work);
         assert!(kernel.snapshot().report.is_empty(), "{}: {:?}", lesson.id, kernel.snapshot().report);
-        let found = attune::export::trace::trace(&kernel.snapshot()).expect("a model");
+        let found = attune_view::export::trace::trace(&kernel.snapshot()).expect("a model");
         let path = at(SECOND.folder).join("traces").join(&name).with_extension("json");
         let tolerance = if lesson.static_embedding.is_pretrained() { TOLERANCE } else { TRAINED_TOLERANCE };
         let mut all = Vec::new();

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use attune::kernel::command::{SentenceCommand, WeightCommand};
-use attune::kernel::notebook::NotebookCommand;
-use attune::kernel::{Command, Kernel, Snapshot};
-use attune::numerics::params::TensorName;
-use attune::view_model::all_heads::{AllHeads, AllHeadsModel, HeadMeasure};
-use attune::view_model::attention::AttentionModel;
-use attune::view_model::models::Model;
-use attune::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WordAt};
-use attune::view_model::sinks::Reading;
+use attune_core::kernel::command::{SentenceCommand, WeightCommand};
+use attune_core::kernel::notebook::NotebookCommand;
+use attune_core::kernel::{Command, Kernel, Snapshot};
+use attune_engine::numerics::params::TensorName;
+use attune_view::view_model::all_heads::{AllHeads, AllHeadsModel, HeadMeasure};
+use attune_view::view_model::attention::AttentionModel;
+use attune_view::view_model::models::Model;
+use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WordAt};
+use attune_view::view_model::sinks::Reading;
 
 use crate::common::lessons::small;
 

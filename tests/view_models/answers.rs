@@ -1,12 +1,12 @@
 //! The Answers panel: the model's own probabilities, row by row, and the words that it writes on.
 
-use attune::kernel::command::{InterventionCommand, SentenceCommand, WeightCommand};
-use attune::kernel::data::answers::probabilities;
-use attune::kernel::{Command, Kernel, Snapshot};
-use attune::numerics::model::generate::Choice;
-use attune::numerics::params::TensorName;
-use attune::view_model::answers::{AnswersModel, Writing};
-use attune::view_model::provenance::Provenance;
+use attune_core::kernel::command::{InterventionCommand, SentenceCommand, WeightCommand};
+use attune_core::kernel::data::answers::probabilities;
+use attune_core::kernel::{Command, Kernel, Snapshot};
+use attune_engine::numerics::model::generate::Choice;
+use attune_engine::numerics::params::TensorName;
+use attune_view::view_model::answers::{AnswersModel, Writing};
+use attune_view::view_model::provenance::Provenance;
 
 use crate::common::lessons::{kernel, small};
 

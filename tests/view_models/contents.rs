@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use attune::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
-use attune::kernel::{Command, Kernel, Snapshot};
-use attune::numerics::attention::{Mask, MaskTable};
-use attune::numerics::params::TensorName;
-use attune::numerics::vectors::{Similarity, norm};
-use attune::view_model::attention::AttentionModel;
-use attune::view_model::heads::HeadsModel;
-use attune::view_model::neighbours::{Measure, NeighboursModel};
-use attune::view_model::notebook::NotebookModel;
-use attune::view_model::sentence_arcs::SentenceArcs;
-use attune::view_model::stage::StageModel;
-use attune::view_model::training::{TrainingModel, TrainingStage};
-use attune::view_model::weights::WeightsModel;
+use attune_core::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
+use attune_core::kernel::{Command, Kernel, Snapshot};
+use attune_engine::numerics::attention::{Mask, MaskTable};
+use attune_engine::numerics::params::TensorName;
+use attune_engine::numerics::vectors::{Similarity, norm};
+use attune_view::view_model::attention::AttentionModel;
+use attune_view::view_model::heads::HeadsModel;
+use attune_view::view_model::neighbours::{Measure, NeighboursModel};
+use attune_view::view_model::notebook::NotebookModel;
+use attune_view::view_model::sentence_arcs::SentenceArcs;
+use attune_view::view_model::stage::StageModel;
+use attune_view::view_model::training::{TrainingModel, TrainingStage};
+use attune_view::view_model::weights::WeightsModel;
 
 use crate::common::lessons::{SMALL, small as kernel};
 
@@ -26,7 +26,7 @@ fn with(commands: &[Command]) -> Snapshot {
 
 #[test]
 fn before_training_there_is_a_notebook_and_nothing_false() {
-    let lesson = attune::lesson::parse("small.ron", SMALL).expect("no issues");
+    let lesson = attune_core::lesson::parse("small.ron", SMALL).expect("no issues");
     let snapshot = Snapshot::before(Arc::new(lesson));
     assert_eq!(StageModel::of(&snapshot), None);
     assert!(AttentionModel::of(&snapshot).is_none());
@@ -103,7 +103,7 @@ fn given_vectors_of_few_dimensions_are_seen_as_they_were_given() {
     let text = r#"Lesson(id: "x", title: "X", seed: 1, corpus: Sentences(["do like", "not like"]),
         static_embedding: Given({"do": [0.5, 0.5], "like": [1, 0], "not": [0, -1]}),
         model: Attention(heads: 1, objective: MaskedWord, steps: 0), sentences: ["do like"])"#;
-    let lesson = attune::lesson::parse("x.ron", text).unwrap_or_else(|issues| panic!("{issues:?}"));
+    let lesson = attune_core::lesson::parse("x.ron", text).unwrap_or_else(|issues| panic!("{issues:?}"));
     let stage = StageModel::of(&Kernel::trained(Arc::new(lesson)).snapshot()).expect("a space");
     assert_eq!(stage.tokens[0].start, [0.5, 0.5, 0.0]);
     assert_eq!(stage.axes.iter().map(|axis| axis.name.as_str()).collect::<Vec<_>>(), ["x₁", "x₂"]);
@@ -174,7 +174,7 @@ fn neighbours_are_those_of_the_true_space_before_and_after() {
             };
             assert!(sorted && !values.is_empty(), "{values:?}");
         }
-        let is_new = |near: &attune::view_model::neighbours::NearWord| {
+        let is_new = |near: &attune_view::view_model::neighbours::NearWord| {
             near.is_new != seal.before.by(measure).iter().any(|before| before.word == near.word)
         };
         assert!(seal.after.by(measure).iter().all(is_new));

@@ -1,15 +1,15 @@
 //! Live numbers and words: what they follow, and when they are marked.
 
-use attune::export::prose::{Piece, Prose};
-use attune::export::restate::restated;
-use attune::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand};
-use attune::kernel::notebook::live_values::LiveTextSnapshot;
-use attune::kernel::notebook::{CellCommand, NotebookCommand};
-use attune::kernel::{Command, Kernel};
-use attune::lesson::Recipe;
-use attune::lesson::live_text::LiveText;
-use attune::view_model::live_text::{LiveWord, Standing};
-use attune::view_model::notebook::NotebookModel;
+use attune_core::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand};
+use attune_core::kernel::notebook::live_values::LiveTextSnapshot;
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_core::kernel::{Command, Kernel};
+use attune_core::lesson::Recipe;
+use attune_core::lesson::live_text::LiveText;
+use attune_view::export::prose::{Piece, Prose};
+use attune_view::export::restate::restated;
+use attune_view::view_model::live_text::{LiveWord, Standing};
+use attune_view::view_model::notebook::NotebookModel;
 
 use crate::common::lessons::{SMALL, kernel};
 

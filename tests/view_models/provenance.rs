@@ -1,18 +1,19 @@
 //! The provenance of numbers: every formula, worked out again in double precision from the numbers that it
 //! names, comes to the number that is shown.
 
-use attune::kernel::command::{HeadSetting, InterventionCommand, WeightCommand};
-use attune::kernel::{Command, Snapshot};
-use attune::numerics::attention::{Mask, MaskTable};
-use attune::numerics::norm::NORM_EPSILON;
-use attune::numerics::params::TensorName;
-use attune::quantity::{Entry, Quantity, StagePoint};
-use attune::view_model::parts::{self, Part};
-use attune::view_model::path::{By, PathModel};
-use attune::view_model::provenance::{Provenance, Worked};
-use attune::view_model::walk::{Focus, WalkModel};
+use attune_core::kernel::command::{HeadSetting, InterventionCommand, WeightCommand};
+use attune_core::kernel::{Command, Snapshot};
+use attune_engine::numerics::attention::{Mask, MaskTable};
+use attune_engine::numerics::norm::NORM_EPSILON;
+use attune_engine::numerics::params::TensorName;
+use attune_engine::quantity::{Entry, Quantity, StagePoint};
+use attune_view::view_model::parts::{self, Part};
+use attune_view::view_model::path::{By, PathModel};
+use attune_view::view_model::provenance::{Provenance, Worked};
+use attune_view::view_model::walk::{Focus, WalkModel};
 
 use crate::common::lessons::{SMALL, formed, kernel, small};
+use crate::common::top::at;
 
 /// A model that reads few words.
 fn odd(model: &str) -> String {
@@ -36,7 +37,7 @@ const ODD: [&str; 11] = [
 
 /// The formula's value; `None` where the number is given.
 fn worked_out(worked: &Worked) -> Option<f64> {
-    let value = |operand: &attune::view_model::provenance::Operand| f64::from(operand.value);
+    let value = |operand: &attune_view::view_model::provenance::Operand| f64::from(operand.value);
     Some(match worked {
         Worked::Given(_) => return None,
         Worked::Sum(terms) => terms.iter().map(|term| term.value()).sum(),
@@ -156,7 +157,7 @@ fn check(name: &str, snapshot: &Snapshot) -> usize {
         // Every number in it can be asked for in its turn.
         let (lines, _) = told.worked.lines(usize::MAX);
         for piece in lines.iter().flatten() {
-            if let attune::view_model::provenance::Piece::Number(operand) = piece
+            if let attune_view::view_model::provenance::Piece::Number(operand) = piece
                 && let Some(entry) = operand.entry
             {
                 let value = Provenance::of(snapshot, entry).unwrap_or_else(|| panic!("{name}: no {entry:?}")).value;
@@ -191,7 +192,7 @@ fn every_formula_comes_to_the_number_that_is_shown() {
 
 #[test]
 fn and_so_it_does_in_every_form_of_a_model() {
-    let forms = std::fs::read_dir("tests/fixtures/forms").expect("the forms").flatten();
+    let forms = std::fs::read_dir(at("tests/fixtures/forms")).expect("the forms").flatten();
     for form in forms {
         let text = std::fs::read_to_string(form.path()).expect("text");
         check(&form.path().display().to_string(), &kernel(&text).snapshot());

@@ -1,11 +1,11 @@
 //! Attention in the sentence, as text.
 
-use attune::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand};
-use attune::kernel::{Command, Kernel};
-use attune::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WordAt};
-use attune::view_model::side::Side;
-use attune::view_model::sinks::Reading;
-use attune::view_model::walk::route::RouteModel;
+use attune_core::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand};
+use attune_core::kernel::{Command, Kernel};
+use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WordAt};
+use attune_view::view_model::side::Side;
+use attune_view::view_model::sinks::Reading;
+use attune_view::view_model::walk::route::RouteModel;
 
 use crate::common::lessons::{form, small};
 

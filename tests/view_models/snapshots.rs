@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use attune::kernel::Command;
-use attune::kernel::command::{Reference, TrainingCommand, WeightCommand};
-use attune::numerics::params::TensorName;
-use attune::view_model::variables::{VariableKind, VariablesModel};
-use attune::view_model::walk::{Focus, WalkModel};
-use attune::view_model::weights::WeightsModel;
+use attune_core::kernel::Command;
+use attune_core::kernel::command::{Reference, TrainingCommand, WeightCommand};
+use attune_engine::numerics::params::TensorName;
+use attune_view::view_model::variables::{VariableKind, VariablesModel};
+use attune_view::view_model::walk::{Focus, WalkModel};
+use attune_view::view_model::weights::WeightsModel;
 
 use crate::common::lessons::{after, small};
 use crate::common::snapshots::assert_kept;

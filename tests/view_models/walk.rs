@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
-use attune::kernel::command::{HeadSetting, InterventionCommand};
-use attune::kernel::data::moves::Point;
-use attune::kernel::{Command, Snapshot};
-use attune::numerics::attention::{Mask, MaskTable};
-use attune::numerics::softmax::softmax_forward;
-use attune::quantity::Quantity;
-use attune::view_model::attention::AttentionModel;
-use attune::view_model::models::Model;
-use attune::view_model::path::{By, PathModel};
-use attune::view_model::walk::{Columns, Focus, NumberRow, Step, WalkModel};
-use attune::view_model::what_if::WhatIfModel;
+use attune_core::kernel::command::{HeadSetting, InterventionCommand};
+use attune_core::kernel::{Command, Snapshot};
+use attune_engine::numerics::attention::{Mask, MaskTable};
+use attune_engine::numerics::moves::Point;
+use attune_engine::numerics::softmax::softmax_forward;
+use attune_engine::quantity::Quantity;
+use attune_view::view_model::attention::AttentionModel;
+use attune_view::view_model::models::Model;
+use attune_view::view_model::path::{By, PathModel};
+use attune_view::view_model::walk::{Columns, Focus, NumberRow, Step, WalkModel};
+use attune_view::view_model::what_if::WhatIfModel;
 
 use crate::common::lessons::{APPLE, SMALL, formed, kernel};
+use crate::common::top::at;
 
 const FIRST: Focus = Focus { query: 0, head: 0, key: None };
 
@@ -225,7 +226,7 @@ fn a_head_whose_scores_do_not_count_says_so() {
 
 #[test]
 fn every_form_of_a_model_can_be_walked_through() {
-    let forms = std::fs::read_dir("tests/fixtures/forms").expect("the forms").flatten();
+    let forms = std::fs::read_dir(at("tests/fixtures/forms")).expect("the forms").flatten();
     let mut count = 0;
     for form in forms {
         let text = std::fs::read_to_string(form.path()).expect("text");

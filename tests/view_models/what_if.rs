@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use attune::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
-use attune::kernel::data::answers::probabilities;
-use attune::kernel::notebook::NotebookCommand;
-use attune::kernel::{Command, Kernel, Snapshot};
-use attune::numerics::params::TensorName;
-use attune::view_model::answer_shifts::AnswerShifts;
-use attune::view_model::attention::AttentionModel;
-use attune::view_model::sinks::Reading;
-use attune::view_model::variables::{VariableKind, VariableValue, VariablesModel};
-use attune::view_model::what_if::{Effect, EffectRow, WhatIfModel};
+use attune_core::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
+use attune_core::kernel::data::answers::probabilities;
+use attune_core::kernel::notebook::NotebookCommand;
+use attune_core::kernel::{Command, Kernel, Snapshot};
+use attune_engine::numerics::params::TensorName;
+use attune_view::view_model::answer_shifts::AnswerShifts;
+use attune_view::view_model::attention::AttentionModel;
+use attune_view::view_model::sinks::Reading;
+use attune_view::view_model::variables::{VariableKind, VariableValue, VariablesModel};
+use attune_view::view_model::what_if::{Effect, EffectRow, WhatIfModel};
 
 use crate::common::lessons::{SMALL, kernel, small};
+use crate::common::top::at;
 
 fn what_if(kernel: &Kernel) -> WhatIfModel {
     WhatIfModel::of(&kernel.snapshot()).expect("a model")
@@ -175,7 +176,7 @@ fn every_tensor_and_every_variable_of_code_is_listed_with_its_numbers() {
 
 #[test]
 fn every_form_of_a_model_has_its_what_ifs_and_variables() {
-    for form in std::fs::read_dir("tests/fixtures/forms").expect("the forms").flatten() {
+    for form in std::fs::read_dir(at("tests/fixtures/forms")).expect("the forms").flatten() {
         let mut kernel = kernel(&std::fs::read_to_string(form.path()).expect("text"));
         kernel.apply(Command::Interventions(InterventionCommand::SetTemperature(Some(0.3))));
         let model = what_if(&kernel);

@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 
 use attune::app::actions::{ActionTable, NotebookAction, SentenceAction, StageAction, WindowAction};
 use attune::app::panels::ids;
-use attune::kernel::Command;
-use attune::kernel::command::SentenceCommand;
-use attune::lesson::controls::CONTROLS;
-use attune::view_model::saved_view::{AnswersView, MeaningView, SavedView};
-
+use attune_core::kernel::Command;
+use attune_core::kernel::command::SentenceCommand;
+use attune_core::lesson::controls::CONTROLS;
+use attune_view::view_model::saved_view::{AnswersView, MeaningView, SavedView};
 use egui::PointerButton;
 
 use crate::keys::Bench;

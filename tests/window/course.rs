@@ -12,10 +12,10 @@ use attune::app::theme::{self, fonts};
 use attune::app::view::ThemeChoice;
 use attune::app::work::session::State;
 use attune::app::work::waker::Waker;
-use attune::lesson::course::{CourseFile, Heading};
-use attune::store::{Key, open, update};
-use attune::view_model::course::{Course, LessonProgress, Tasks, name};
-use attune::view_model::home::{Found, HomeModel, RowState};
+use attune_core::lesson::course::{CourseFile, Heading};
+use attune_core::store::{Key, open, update};
+use attune_view::view_model::course::{Course, LessonProgress, Tasks, name};
+use attune_view::view_model::home::{Found, HomeModel, RowState};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 

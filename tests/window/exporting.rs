@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use attune::app::work::exporting::Export;
 use attune::app::{AppFault, PictureOptions, draw};
-use attune::export::file::Format;
-use attune::export::work_file::{self, LessonMark, WorkFile};
-use attune::kernel::{Kernel, Saved, Snapshot};
+use attune_core::kernel::{Kernel, Saved, Snapshot};
+use attune_view::export::file::Format;
+use attune_view::export::work_file::{self, LessonMark, WorkFile};
 
 use crate::common::lessons::NOTEBOOK;
 
@@ -24,7 +24,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn snapshot() -> Arc<Snapshot> {
-    let lesson = attune::lesson::parse("lesson.ron", LESSON).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    let lesson = attune_core::lesson::parse("lesson.ron", LESSON).unwrap_or_else(|issues| panic!("{issues:#?}"));
     Arc::new(Kernel::trained(Arc::new(lesson)).snapshot())
 }
 

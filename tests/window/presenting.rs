@@ -12,11 +12,11 @@ use attune::app::shell::perform::perform;
 use attune::app::shell::state::WindowState;
 use attune::app::view::ViewState;
 use attune::app::work::session::Session;
-use attune::kernel::notebook::document::Answer;
-use attune::kernel::notebook::{CellCommand, NotebookCommand};
-use attune::kernel::{Command, Saved, Snapshot};
-use attune::view_model::slides::SlidesModel;
-use attune::view_model::training::{TrainingModel, TrainingStage};
+use attune_core::kernel::notebook::document::Answer;
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_core::kernel::{Command, Saved, Snapshot};
+use attune_view::view_model::slides::SlidesModel;
+use attune_view::view_model::training::{TrainingModel, TrainingStage};
 use bevy::prelude::World;
 
 use crate::{ask, copy_of, frame, home, open, say, send, sentence, until};

@@ -5,9 +5,9 @@ use std::fs;
 use attune::app::scene::Scene;
 use attune::app::work::session::Session;
 use attune::app::work::source::LessonIssues;
-use attune::kernel::Command;
-use attune::kernel::notebook::document::OwnKind;
-use attune::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_core::kernel::Command;
+use attune_core::kernel::notebook::document::OwnKind;
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use bevy::prelude::World;
 
 use crate::{frame, home, lesson_in, open, say, send, sentence, until};

@@ -6,9 +6,9 @@ use attune::app::actions::{Action, ActionTable, NotebookAction, Pressed, WindowA
 use attune::app::panels::{PanelId, ids};
 use attune::app::shell::dock::WorkspaceState;
 use attune::app::view::ViewState;
-use attune::kernel::Command;
-use attune::kernel::command::SentenceCommand;
-use attune::view_model::saved_view::{Layout, MeaningView, SavedView};
+use attune_core::kernel::Command;
+use attune_core::kernel::command::SentenceCommand;
+use attune_view::view_model::saved_view::{Layout, MeaningView, SavedView};
 use egui::{Event, Pos2, Vec2, vec2};
 
 use crate::home;

@@ -9,10 +9,10 @@ use attune::app::stage::projection::View;
 use attune::app::theme::{MARK_CONTRAST, Palette, contrast};
 use attune::app::view::ViewState;
 use attune::app::{AppFault, PictureOptions, StageView, capture, draw, picture_app, render};
-use attune::kernel::Snapshot;
-use attune::kernel::worker::Worker;
-use attune::view_model::stage::StageModel;
-use attune::view_model::walk::Step;
+use attune_core::kernel::Snapshot;
+use attune_core::kernel::worker::Worker;
+use attune_view::view_model::stage::StageModel;
+use attune_view::view_model::walk::Step;
 use bevy::math::{Vec2, Vec3};
 use bevy::prelude::App;
 use bevy::render::render_resource::PollType;
@@ -45,7 +45,7 @@ fn folder(name: &str) -> PathBuf {
 fn snapshot(folder: &std::path::Path) -> Arc<Snapshot> {
     let path = folder.join("tiny.ron");
     std::fs::write(&path, LESSON).expect("the lesson is written");
-    let lesson = attune::lesson::load::read(&path).unwrap_or_else(|issues| panic!("{issues:?}"));
+    let lesson = attune_core::lesson::load::read(&path).unwrap_or_else(|issues| panic!("{issues:?}"));
     let worker = Worker::spawn(Arc::new(lesson), || {});
     for _ in 0..2000 {
         let snapshot = worker.latest();
@@ -283,7 +283,7 @@ fn the_walk_s_lines_and_the_arrows_are_where_they_should_be() {
         }
         assert!(checked > 0, "all keys are near the query");
         let long =
-            |token: &&attune::view_model::stage::TokenPoint| place(token.start).distance(place(token.end)) > 60.0;
+            |token: &&attune_view::view_model::stage::TokenPoint| place(token.start).distance(place(token.end)) > 60.0;
         for token in model.tokens.iter().filter(long) {
             let (start, end) = (place(token.start), place(token.end));
             let color = Palette::of(false).token(token.group);

@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
+use attune_core::lesson::links::TextLink;
+use attune_view::export::Format;
 use egui::Key;
-
-use crate::export::Format;
-use crate::lesson::links::TextLink;
 
 use super::SheetLine::{Joined, Mentioned, New};
 use super::action_table;

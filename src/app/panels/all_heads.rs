@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use attune_view::view_model::all_heads::{AllHeads, AllHeadsModel, HeadMeasure, HeadSummary, Thumbnail, measure_words};
+use attune_view::view_model::sinks::Reading;
 use egui::{
     Align2, Color32, ColorImage, ComboBox, CornerRadius, Key, Label, Mesh, Modifiers, Pos2, Rect, RichText, ScrollArea,
     Sense, Shape, Stroke, StrokeKind, TextureFilter, TextureHandle, TextureOptions, Ui, Vec2, WidgetInfo, WidgetType,
@@ -18,8 +20,6 @@ use crate::app::widgets::controls::led_by_arrows;
 use crate::app::widgets::copy::copy_button;
 use crate::app::widgets::heat::short;
 use crate::app::widgets::reading::{paint_sink, reading_ui, sinks_ui};
-use crate::view_model::all_heads::{AllHeads, AllHeadsModel, HeadMeasure, HeadSummary, Thumbnail, measure_words};
-use crate::view_model::sinks::Reading;
 
 /// Order of the maps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

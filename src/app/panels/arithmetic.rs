@@ -2,20 +2,19 @@
 
 use std::ops::Range;
 
+use attune_engine::quantity::Quantity;
+use attune_view::view_model::attention::AttentionModel;
+use attune_view::view_model::path::{By, PathModel};
+use attune_view::view_model::walk::{Bars, Columns, Dot, DotTerm, NumberRow, Step, StepModel, WalkModel};
 use egui::{
     Align2, Button, Color32, CornerRadius, Grid, Label, Painter, Pos2, Rect, RichText, ScrollArea, Sense, Stroke,
     StrokeKind, Ui, Vec2, WidgetInfo, WidgetType,
 };
 
 use crate::app::actions::{ActionTable, Row, WindowAction};
+use crate::app::text::prose::equation_ui;
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::{PanelView, Walk};
-use crate::quantity::Quantity;
-use crate::view_model::attention::AttentionModel;
-use crate::view_model::path::{By, PathModel};
-use crate::view_model::walk::{Bars, Columns, Dot, DotTerm, NumberRow, Step, StepModel, WalkModel};
-
-use crate::app::text::prose::equation_ui;
 use crate::app::widgets::controls::choose_query_ui;
 use crate::app::widgets::heat::Heat;
 use crate::app::widgets::traced::{ASK_HINT, HINT, ask_on, number_ui};

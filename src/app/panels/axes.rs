@@ -1,14 +1,14 @@
 //! The axes panel: what the picture shows of the variance, and axes of the learner's own.
 
+use attune_core::kernel::command::{Axis, AxisCommand, Command};
+use attune_view::view_model::axes::{AxesModel, AxisRow};
+use attune_view::view_model::shares::percent;
 use egui::containers::menu::MenuButton;
 use egui::{Align, Button, CornerRadius, Key, Layout, Rect, RichText, ScrollArea, Sense, TextEdit, Ui, vec2};
 
 use super::{Panel, PanelContext, PanelId, PanelName, Region, Requests};
 use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
-use crate::kernel::command::{Axis, AxisCommand, Command};
-use crate::view_model::axes::{AxesModel, AxisRow};
-use crate::view_model::shares::percent;
 
 #[derive(Default)]
 pub struct AxesPanel {

@@ -1,14 +1,13 @@
 //! A second sentence, and how far attention takes a word of both apart.
 
+use attune_core::kernel::command::{Command, SentenceCommand};
+use attune_view::view_model::compare::{CompareModel, NearOutput, PairModel};
+use attune_view::view_model::sentences::SentencesModel;
 use egui::{Button, Grid, RichText, ScrollArea, Ui};
 
 use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
-use crate::kernel::command::{Command, SentenceCommand};
-use crate::view_model::compare::{CompareModel, NearOutput, PairModel};
-use crate::view_model::sentences::SentencesModel;
-
 use crate::app::widgets::sentence_field::{Change, SentenceField, SentenceFieldState, sentence_field_ui};
 
 /// The name of its field.

@@ -1,12 +1,11 @@
 //! The words near the chosen token, static beside contextual.
 
+use attune_engine::quantity::{Quantity, StagePoint};
+use attune_view::view_model::neighbours::{LayerNeighbours, Measure, NearWord, NeighboursModel};
 use egui::{Align, CornerRadius, Label, Layout, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
-use crate::quantity::{Quantity, StagePoint};
-use crate::view_model::neighbours::{LayerNeighbours, Measure, NearWord, NeighboursModel};
-
 use crate::app::widgets::controls::choose_query_ui;
 use crate::app::widgets::traced::ask_on;
 

@@ -1,18 +1,17 @@
 //! The trait of a panel, and everything that it is given in a frame.
 
+use attune_core::kernel::command::Command;
+use attune_core::kernel::notebook::document::CellId;
+use attune_core::kernel::worker::pace::Pace;
+pub use attune_core::lesson::panels::PanelName;
+use attune_view::view_model::models::Models;
+use attune_view::view_model::saved_view::SavedView;
 use egui::{Rect, Ui};
-
-use crate::kernel::command::Command;
-use crate::kernel::notebook::document::CellId;
-use crate::kernel::worker::pace::Pace;
-pub use crate::lesson::panels::PanelName;
-use crate::view_model::models::Models;
 
 use crate::app::actions::Action;
 use crate::app::scene_camera::SceneCamera;
 use crate::app::text::prose::Prose;
 use crate::app::view::PanelView;
-use crate::view_model::saved_view::SavedView;
 
 /// A tab of the dock. It owns what it remembers.
 pub trait Panel: Send + Sync {

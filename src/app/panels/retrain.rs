@@ -1,13 +1,12 @@
 //! Sliders behind which the whole lesson trains again while they are dragged.
 
+use attune_core::kernel::command::{Command, TrainingCommand};
+use attune_view::view_model::retrain::{RetrainModel, SliderModel};
 use egui::{Button, Label, ProgressBar, RichText, ScrollArea, Slider, Ui, WidgetInfo};
 
+use super::weights::ghost_mark;
 use crate::app::theme::{Palette, size};
 use crate::app::view::Highlight;
-use crate::kernel::command::{Command, TrainingCommand};
-use crate::view_model::retrain::{RetrainModel, SliderModel};
-
-use super::weights::ghost_mark;
 use crate::app::widgets::controls::{checkbox_ui, hint};
 
 /// The sliders, and how training again goes.

@@ -1,22 +1,21 @@
 //! The senses of a word: a list of sentences that is edited in place, and a curve of how far the senses lie apart after each
 //! layer.
 
+use attune_core::kernel::command::{AxisCommand, Command, SenseCommand};
+use attune_core::kernel::data::senses::{CHARS_MAX, SENSES, SenseList};
+use attune_view::view_model::senses::{SenseCurve, SenseRowModel, SensesModel, after, number};
 use egui::{
     Button, EventFilter, Id, Key, Label, Modifiers, Response, RichText, ScrollArea, Sense, Stroke, TextEdit, TextStyle,
     TextWrapMode, Ui, WidgetInfo, WidgetText, WidgetType, vec2,
 };
 use egui_plot::{Line, LineStyle, PlotPoints, Points, VLine};
 
+use super::Requests;
 use crate::app::actions::{Action, ActionTable, ListChoice, WindowAction, focus};
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
 use crate::app::widgets::controls::switch_ui;
 use crate::app::widgets::curve::{curve_plot, tick_text};
-use crate::kernel::command::{AxisCommand, Command, SenseCommand};
-use crate::kernel::data::senses::{CHARS_MAX, SENSES, SenseList};
-use crate::view_model::senses::{SenseCurve, SenseRowModel, SensesModel, after, number};
-
-use super::Requests;
 
 /// The name of the word's field.
 pub const SENSE_WORD: &str = "Word whose senses are looked at";

@@ -1,13 +1,13 @@
 //! The stage panel: a tab for the stage, which panels do not know; or why there is nothing on it.
 
+use attune_core::kernel::vectors::LessonFault;
+use attune_engine::pretrained::cache::Absent;
 use egui::{Frame, Label, Margin, RichText, Ui};
 
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::theme::{self, Palette, size};
 use crate::app::widgets::controls::middle_ui;
 use crate::app::widgets::copy::copy_button;
-use crate::kernel::vectors::LessonFault;
-use crate::pretrained::cache::Absent;
 
 #[derive(Default)]
 pub struct StagePanel;

@@ -1,18 +1,17 @@
 //! The step panel: what the current step of the walk computes, as numbers or as matrices.
 
+use attune_view::view_model::attention::AttentionModel;
+use attune_view::view_model::fold::FoldModel;
+use attune_view::view_model::path::PathModel;
+use attune_view::view_model::saved_view::SavedView;
+use attune_view::view_model::walk::WalkModel;
+use attune_view::view_model::walk::route::RouteModel;
 use egui::Ui;
-
-use crate::app::widgets::controls::{switch_ui, waiting_ui};
-use crate::view_model::attention::AttentionModel;
-use crate::view_model::fold::FoldModel;
-use crate::view_model::path::PathModel;
-use crate::view_model::saved_view::SavedView;
-use crate::view_model::walk::WalkModel;
-use crate::view_model::walk::route::RouteModel;
 
 use super::arithmetic::arithmetic_ui;
 use super::fold::fold_ui;
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
+use crate::app::widgets::controls::{switch_ui, waiting_ui};
 
 /// How the step is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! Two models on one sentence: their answers side by side, and how alike their layers are.
 
+use attune_view::view_model::two_models::{TwoModels, WordInModel, WordOfBoth};
 use egui::{Align2, Label, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 use crate::app::theme::{self, Palette, size};
@@ -7,7 +8,6 @@ use crate::app::view::PanelView;
 use crate::app::widgets::controls::led_by_arrows;
 use crate::app::widgets::heat::Heat;
 use crate::app::widgets::sketch::sketch_ui;
-use crate::view_model::two_models::{TwoModels, WordInModel, WordOfBoth};
 
 /// The cell of the map that the arrow keys have led to.
 #[derive(Default)]

@@ -1,14 +1,13 @@
 //! The variables panel: every tensor and variable with its shape, a strip of its numbers, and the whole as a table.
 
+use attune_view::view_model::sentence;
+use attune_view::view_model::table::TableModel;
+use attune_view::view_model::variables::{VariableKind, VariableModel, VariableValue, VariablesModel};
 use egui::{Align2, CornerRadius, Label, Rect, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType, vec2};
 
+use super::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
-use crate::view_model::sentence;
-use crate::view_model::table::TableModel;
-use crate::view_model::variables::{VariableKind, VariableModel, VariableValue, VariablesModel};
-
-use super::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::widgets::table::table_ui;
 use crate::app::widgets::traced::ASK_HINT;
 

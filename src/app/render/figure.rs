@@ -1,5 +1,8 @@
 //! The stage as a figure: title above, the picture, the sentence below.
 
+use attune_core::lesson::schema::CellKind;
+use attune_view::view_model::models::Models;
+use attune_view::view_model::notebook::NotebookModel;
 use bevy::ecs::resource::Resource;
 use egui::{Align, Frame, Layout, Margin, RichText, TextStyle, Ui, UiBuilder};
 
@@ -7,9 +10,6 @@ use crate::app::panels::StageUi;
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ViewState;
 use crate::app::view::walk::STEPS;
-use crate::lesson::schema::CellKind;
-use crate::view_model::models::Models;
-use crate::view_model::notebook::NotebookModel;
 
 /// Height of the caption, in points; one of more lines is higher.
 pub const CAPTION: f32 = 64.0;

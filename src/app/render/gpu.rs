@@ -1,11 +1,11 @@
 //! The graphics adapter, asked for once, before any window, so that its absence is an error and not a panic.
 
+use attune_engine::panics::quietly;
 use bevy::render::renderer::initialize_renderer;
 use bevy::render::settings::{Backends, RenderCreation, RenderResources, WgpuSettings};
 use bevy::tasks::block_on;
 
 use crate::app::fault::AppFault;
-use crate::panics::quietly;
 
 /// The renderer, ready to be handed to Bevy's plugin.
 ///

@@ -4,6 +4,12 @@ use std::io::Cursor;
 use std::path::Path;
 use std::sync::Arc;
 
+use attune_core::kernel::snapshot::Snapshot;
+use attune_core::lesson::schema::CellKind;
+use attune_core::whole_file;
+use attune_engine::panics::quietly;
+use attune_view::view_model::picture_size::nearest;
+use attune_view::view_model::saved_view::SavedView;
 use bevy::app::TerminalCtrlCHandlerPlugin;
 use bevy::camera::RenderTarget;
 use bevy::log::LogPlugin;
@@ -18,11 +24,6 @@ use bevy::winit::WinitPlugin;
 use bevy_egui::{EguiGlobalSettings, PrimaryEguiContext};
 use image::{ImageBuffer, PixelWithColorType, RgbImage};
 
-use crate::kernel::snapshot::Snapshot;
-use crate::lesson::schema::CellKind;
-use crate::view_model::saved_view::SavedView;
-use crate::whole_file;
-
 use super::alpha;
 use super::gpu;
 use crate::app::fault::AppFault;
@@ -36,8 +37,6 @@ use crate::app::stage::points;
 use crate::app::stage::scene::StageScene;
 use crate::app::theme;
 use crate::app::view::{ThemeChoice, ViewState};
-use crate::panics::quietly;
-use crate::view_model::picture_size::nearest;
 
 /// Options of a picture.
 #[derive(Clone, Debug)]
@@ -277,6 +276,6 @@ fn fault(why: &dyn std::fmt::Display) -> AppFault {
 }
 
 fn write(bytes: &[u8], out: &Path) -> Result<(), AppFault> {
-    let shown = || crate::lesson::issue::printable(&out.display().to_string());
+    let shown = || attune_core::lesson::issue::printable(&out.display().to_string());
     whole_file::write(out, bytes).map_err(|why| AppFault::Output(format!("{}: {why}", shown())))
 }

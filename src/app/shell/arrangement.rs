@@ -2,11 +2,11 @@
 //! in one column, or in two rows of it where the window is high. In a narrow window they share the notebook's column,
 //! so that both they and the stage have room.
 
+use attune_view::view_model::saved_view::Layout;
 use egui::Vec2;
 
 use crate::app::panels::{PanelId, Region};
 use crate::app::theme::size;
-use crate::view_model::saved_view::Layout;
 
 /// Layout of the open panels in a window of this room. Of those that share a place, the last of `fronts` is in front.
 ///

@@ -5,23 +5,22 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use attune_core::fnv::fnv1a;
+use attune_core::lesson::course::{self, CourseFile};
+use attune_core::lesson::load;
+use attune_core::lesson::locate::written;
+use attune_core::store::{Checkpoint, Home, Key, Lock, NotSaved, Stored, open, read, update};
+use attune_view::view_model::course::{Course, Tasks, name};
+use attune_view::view_model::home::{Found, HomeModel, Picture};
+use attune_view::view_model::sketch::Sketch;
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
-
-use crate::fnv::fnv1a;
-use crate::lesson::built_in;
-use crate::lesson::course::{self, CourseFile};
-use crate::lesson::load;
-use crate::lesson::locate::written;
-use crate::store::{Checkpoint, Home, Key, Lock, NotSaved, Stored, open, read, update};
-use crate::view_model::course::{Course, Tasks, name};
-use crate::view_model::home::{Found, HomeModel, Picture};
-use crate::view_model::sketch::Sketch;
 
 use super::home::{HomeFrame, HomeUiState};
 use crate::app::work::profile::kept_course;
 use crate::app::work::session::State;
 use crate::app::work::waker::Waker;
+use crate::built_in;
 
 /// The folder of pictures.
 const PICTURES: &str = "pictures";

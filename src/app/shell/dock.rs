@@ -2,21 +2,14 @@
 
 use std::sync::Arc;
 
+use attune_view::view_model::course::LessonsAround;
+use attune_view::view_model::glossary::GlossaryModel;
+use attune_view::view_model::models::Models;
+use attune_view::view_model::saved_view::{Layout, SavedView};
+use attune_view::view_model::sentences::SentencesModel;
 use bevy::ecs::resource::Resource;
 use egui::{CornerRadius, Frame, Margin, Stroke, Ui};
 use egui_dock::{DockArea, Style};
-
-use crate::app::actions::{Action, WindowAction};
-use crate::app::panels::{Panel, PanelContext, PanelId, Requests, StageUi, registry};
-use crate::app::text::live_card::live_card_ui;
-use crate::app::text::prose::Prose;
-use crate::app::theme::{self, Palette, size};
-use crate::app::view::ViewState;
-use crate::view_model::course::LessonsAround;
-use crate::view_model::glossary::GlossaryModel;
-use crate::view_model::models::Models;
-use crate::view_model::saved_view::{Layout, SavedView};
-use crate::view_model::sentences::SentencesModel;
 
 use super::checkpoints::CheckpointRow;
 use super::faults::{fault_page_ui, fault_strip_ui};
@@ -28,6 +21,12 @@ use super::provenance::provenance_ui;
 use super::saving::SavingStatus;
 use super::tabs::{Tabs, fit_tabs, more_ui};
 use super::top_bar::{TopBarUiState, top_bar_ui};
+use crate::app::actions::{Action, WindowAction};
+use crate::app::panels::{Panel, PanelContext, PanelId, Requests, StageUi, registry};
+use crate::app::text::live_card::live_card_ui;
+use crate::app::text::prose::Prose;
+use crate::app::theme::{self, Palette, size};
+use crate::app::view::ViewState;
 
 /// The workspace of the window.
 #[derive(Resource, Default)]

@@ -2,18 +2,17 @@
 
 use std::path::Path;
 
+use attune_core::lesson::course::{self, is_named_as_lesson};
+use attune_engine::pretrained::cache::is_named_as_part;
+use attune_view::export::senses;
+use attune_view::export::shared::is_shared;
+use attune_view::export::{Format, work_file};
 use egui::{Align2, Context, Key, Vec2};
 use egui_file_dialog::{DialogState, FileDialog, FileDialogLabels, Filter, OpeningMode};
 
+use crate::app::actions::window::{PictureChoice, WorkChoice};
 use crate::app::actions::{Action, ListChoice};
 use crate::app::theme::Palette;
-use crate::export::senses;
-use crate::export::shared::is_shared;
-use crate::export::{Format, work_file};
-use crate::lesson::course::{self, is_named_as_lesson};
-use crate::pretrained::cache::is_named_as_part;
-
-use crate::app::actions::window::{PictureChoice, WorkChoice};
 
 /// None while it is closed.
 #[derive(Default)]

@@ -2,19 +2,18 @@
 
 use std::path::PathBuf;
 
+use attune_core::lesson::course;
+use attune_core::lesson::links::{TextLink, token_named};
 use bevy::prelude::*;
-
-use crate::app::panels::{PanelId, PanelName};
-use crate::app::scene::Scene;
-use crate::app::view::ViewState;
-use crate::app::work::session::Session;
-use crate::lesson::built_in;
-use crate::lesson::course;
-use crate::lesson::links::{TextLink, token_named};
 
 use super::dock::WorkspaceState;
 use super::opening::Setup;
 use super::perform::open;
+use crate::app::panels::{PanelId, PanelName};
+use crate::app::scene::Scene;
+use crate::app::view::ViewState;
+use crate::app::work::session::Session;
+use crate::built_in;
 
 /// Follows a link; where it leads nowhere, a notice says so.
 pub fn follow(world: &mut World, link: TextLink) {

@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 
+use attune_view::view_model::glossary::GlossaryModel;
 use egui::{Align, Context, Frame, Key, Margin, Rect, ScrollArea, Sense, Stroke, TextEdit, Ui, UiBuilder, pos2, vec2};
 
 use crate::app::actions::{Action, focus};
+use crate::app::text::term_card::term_entry_ui;
 use crate::app::theme::{self, Palette, size};
 use crate::app::widgets::tool_window::lookup_window;
-use crate::view_model::glossary::GlossaryModel;
-
-use crate::app::text::term_card::term_entry_ui;
 
 #[derive(Default)]
 pub struct GlossaryUiState {

@@ -3,6 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use attune_core::lesson::Lesson;
+use attune_core::lesson::cells::Cell;
+use attune_view::view_model::saved_view::SavedView;
 use egui::{Context, RichText};
 
 use super::dock::Workspace;
@@ -11,9 +14,6 @@ use super::places::Places;
 use crate::app::panels::{PanelId, PanelName, Reached};
 use crate::app::theme::Palette;
 use crate::app::widgets::note::Showing;
-use crate::lesson::Lesson;
-use crate::lesson::cells::Cell;
-use crate::view_model::saved_view::SavedView;
 
 /// How far the workspace has grown with the lesson.
 #[derive(Default)]
@@ -132,7 +132,7 @@ pub(super) fn opened_ui(ctx: &Context, growth: &mut Growth) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lesson::parse;
+    use attune_core::lesson::parse;
 
     const SMALL: &str = include_str!("../../../tests/fixtures/small.ron");
 

@@ -1,5 +1,6 @@
 //! Dialogs for a work that is handed in or shared: what its file has of the learner's, and of the learner.
 
+use attune_view::export::work_file::NAME_CHARS_MAX;
 use egui::{Align2, Context, DragValue, Key, RichText, TextEdit, Ui};
 
 use crate::app::actions::Action;
@@ -7,7 +8,6 @@ use crate::app::actions::window::WorkChoice;
 use crate::app::theme::{Palette, size};
 use crate::app::widgets::controls::checkbox_ui;
 use crate::app::widgets::tool_window::tool_window;
-use crate::export::work_file::NAME_CHARS_MAX;
 
 /// More than anybody works on a lesson: a hundred hours.
 const MINUTES_MAX: u64 = 6000;

@@ -1,17 +1,16 @@
 //! The page of the course: go on, choose a lesson, open another file.
 
+use attune_view::view_model::home::{HomeModel, HomeRow, Picture, RowState};
 use egui::{
     Align, Align2, Button, Context, CornerRadius, Frame, Key, Label, Layout, Margin, Rect, RichText, ScrollArea, Sense,
     Stroke, StrokeKind, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType, pos2, vec2,
 };
 
+use super::top_bar::view_ui;
 use crate::app::actions::{Action, ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ThemeChoice;
 use crate::app::widgets::sketch::sketch_ui;
-use crate::view_model::home::{HomeModel, HomeRow, Picture, RowState};
-
-use super::top_bar::view_ui;
 
 /// Facts that the page shows beside the course.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! The panels' layout as it is saved: a tree of its own, for one that is read may be anything.
 
+use attune_view::view_model::saved_view::Layout;
 use egui_dock::{DockState, Node, NodeIndex, Split, Tree};
 
 use crate::app::panels::{PanelId, PanelName};
-use crate::view_model::saved_view::Layout;
 
 /// Splits within splits; no window has room for more.
 const DEPTH_MAX: usize = 6;

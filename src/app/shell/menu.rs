@@ -1,10 +1,10 @@
 //! The window's menu: the course, other files, checkpoints, and a fresh start.
 
+use attune_view::export::Format;
 use egui::containers::menu::{MenuButton, SubMenuButton};
 use egui::{Button, Ui};
 
 use crate::app::actions::{Action, ActionTable, WindowAction};
-use crate::export::Format;
 
 /// Opens the menu.
 pub fn menu_ui(ui: &mut Ui) -> Option<Action> {

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use attune_core::store::Home;
+use attune_view::export::shared::Shared;
+use attune_view::view_model::saved_view::SavedView;
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
-
-use crate::export::shared::Shared;
-use crate::store::Home;
 
 use super::dock::WorkspaceState;
 use super::presenting;
@@ -19,7 +19,6 @@ use crate::app::work::profile::Profile;
 use crate::app::work::session::{Session, State};
 use crate::app::work::source::{LessonIssues, ReadLesson, Source};
 use crate::app::work::waker::Waker;
-use crate::view_model::saved_view::SavedView;
 
 /// Settings that every lesson of this window opens with. Absent in a picture.
 #[derive(Resource, Clone)]

@@ -3,27 +3,26 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use attune_core::kernel::Saved;
+use attune_core::kernel::command::{AxisCommand, Command, SenseCommand, SenseList, TrainingCommand};
+use attune_core::kernel::snapshot::{Progress, Snapshot};
+use attune_core::lesson::Lesson;
+use attune_core::lesson::course::is_lesson;
+use attune_core::lesson::starter;
+use attune_core::store::Home;
+use attune_engine::quantity::Quantity;
+use attune_view::export::shared::{Shared, is_shared};
+use attune_view::export::work_file::{LessonMark, WorkFile};
+use attune_view::export::{self, Format};
+use attune_view::view_model::attention::AttentionModel;
+use attune_view::view_model::picture_size::nearest;
+use attune_view::view_model::saved_view::SavedView;
+use attune_view::view_model::senses::{SensesModel, written_at};
+use attune_view::view_model::sentences::SentencesModel;
+use attune_view::view_model::training::{TrainingModel, TrainingStage};
 use bevy::prelude::*;
 use bevy_egui::{EguiContext, PrimaryEguiContext};
 use egui::Id;
-
-use crate::export::shared::{Shared, is_shared};
-use crate::export::work_file::{LessonMark, WorkFile};
-use crate::export::{self, Format};
-use crate::kernel::Saved;
-use crate::kernel::command::{AxisCommand, Command, SenseCommand, SenseList, TrainingCommand};
-use crate::kernel::snapshot::{Progress, Snapshot};
-use crate::lesson::Lesson;
-use crate::lesson::course::is_lesson;
-use crate::lesson::starter;
-use crate::quantity::Quantity;
-use crate::store::Home;
-use crate::view_model::attention::AttentionModel;
-use crate::view_model::picture_size::nearest;
-use crate::view_model::saved_view::SavedView;
-use crate::view_model::senses::{SensesModel, written_at};
-use crate::view_model::sentences::SentencesModel;
-use crate::view_model::training::{TrainingModel, TrainingStage};
 
 use super::course::CoursePage;
 use super::dock::WorkspaceState;
@@ -56,6 +55,7 @@ use crate::app::work::job::Job;
 use crate::app::work::profile::Profile;
 use crate::app::work::session::Session;
 use crate::app::work::still_map::Drawing;
+use crate::built_in;
 
 /// Pixels a point of a picture: beyond, its letters would be no letters, or nothing but letters.
 const ZOOM: (f32, f32) = (0.25, 12.0);
@@ -519,8 +519,9 @@ pub fn open(world: &mut World, path: PathBuf) {
     give_up_opening(world);
     if is_shared(&path) {
         let waker = setup.waker;
-        let built_in = setup.home.as_ref().map(Home::built_in);
-        let job = Job::run(0, move || waker.wake(), move |_| Shared::open(&path, None, built_in.as_deref()));
+        let home = setup.home.clone();
+        let of_program = move || built_in::put_into(&home?.built_in()).ok();
+        let job = Job::run(0, move || waker.wake(), move |_| Shared::open(&path, None, of_program));
         world.resource_mut::<Jobs>().opening = Some(Mutex::new(job));
         let mut state = world.resource_mut::<WindowState>();
         // What is being written is shown on.
@@ -530,7 +531,7 @@ pub fn open(world: &mut World, path: PathBuf) {
         return;
     }
     if !is_lesson(&path) {
-        let shown = crate::lesson::issue::printable(&path.display().to_string());
+        let shown = attune_core::lesson::issue::printable(&path.display().to_string());
         say(world, format!("{shown} is no lesson: a lesson is a file whose name ends in .ron"));
         return;
     };
@@ -580,7 +581,7 @@ pub fn put_beside(world: &mut World, lesson: Arc<Lesson>) {
 
 /// Reads the model that is put beside; the last one stays where it cannot be read.
 fn open_beside(world: &mut World, path: &Path) {
-    match crate::lesson::read(path) {
+    match attune_core::lesson::read(path) {
         Ok(lesson) => put_beside(world, Arc::new(lesson)),
         Err(issues) => {
             let why = issues.first().map_or_else(String::new, ToString::to_string);

@@ -1,14 +1,13 @@
 //! Dialog for a picture of the stage: its size, and whether its background is transparent.
 
+use attune_view::view_model::picture_size::{PIXELS_MAX, SIDES, highest};
 use egui::{Align2, Context, DragValue, Key, RichText};
 
 use crate::app::actions::Action;
 use crate::app::actions::window::PictureChoice;
 use crate::app::theme::{Palette, size};
-use crate::app::widgets::tool_window::tool_window;
-
 use crate::app::widgets::controls::checkbox_ui;
-use crate::view_model::picture_size::{PIXELS_MAX, SIDES, highest};
+use crate::app::widgets::tool_window::tool_window;
 
 /// Over everything; `choice` is none while it is closed.
 pub fn picture_choice_ui(ctx: &Context, choice: &mut Option<PictureChoice>) -> Option<Action> {

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use attune_view::view_model::saved_view::Layout;
 use egui::{Id, Vec2};
 use egui_dock::{DockState, LeafNode, Node, NodeIndex, TabPath};
 
@@ -12,7 +13,6 @@ use super::layout::{dock, is_alike, kept};
 use crate::app::panels::{PanelId, PanelName, Region};
 use crate::app::theme::{motion, size};
 use crate::app::view::walk::ease;
-use crate::view_model::saved_view::Layout;
 
 /// The panels of the window and their places.
 pub struct Places {

@@ -2,6 +2,15 @@
 
 use std::sync::Arc;
 
+use attune_core::kernel::notebook::document::CellId;
+use attune_core::kernel::snapshot::Snapshot;
+use attune_core::lesson::Lesson;
+use attune_view::view_model::models::Models;
+use attune_view::view_model::notebook::NotebookModel;
+use attune_view::view_model::slides::{Shows, Slide, SlidesModel, Stop};
+use attune_view::view_model::stage::StageModel;
+use attune_view::view_model::walk::route::RouteModel;
+use attune_view::view_model::walk::{Step, WalkModel};
 use egui::{Align, Button, Label, Layout, Rect, RichText, ScrollArea, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType};
 
 use crate::app::actions::{ActionTable, WindowAction};
@@ -14,15 +23,6 @@ use crate::app::stage::view::StageControls;
 use crate::app::text::prose::{Prose, equation_ui};
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::{PanelView, ViewState};
-use crate::kernel::notebook::document::CellId;
-use crate::kernel::snapshot::Snapshot;
-use crate::lesson::Lesson;
-use crate::view_model::models::Models;
-use crate::view_model::notebook::NotebookModel;
-use crate::view_model::slides::{Shows, Slide, SlidesModel, Stop};
-use crate::view_model::stage::StageModel;
-use crate::view_model::walk::route::RouteModel;
-use crate::view_model::walk::{Step, WalkModel};
 
 /// The slide's share of the width.
 const SHARE: f32 = 0.45;

@@ -3,24 +3,23 @@
 
 use std::sync::Arc;
 
+use attune_core::kernel::command::{Command, SentenceCommand};
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_core::kernel::snapshot::Snapshot;
+use attune_core::lesson::Lesson;
+use attune_core::lesson::cells::CellKind;
+use attune_view::view_model::slides::{Shows, Slide, SlidesModel, Stop};
 use bevy::prelude::*;
-
-use crate::app::link::{Link, Outbox, send_now};
-use crate::app::scene::Scene;
-use crate::app::stage::frame::StageTab;
-use crate::app::view::ViewState;
-use crate::app::work::source::Source;
-use crate::kernel::command::{Command, SentenceCommand};
-use crate::kernel::notebook::{CellCommand, NotebookCommand};
-use crate::kernel::snapshot::Snapshot;
-use crate::lesson::Lesson;
-use crate::lesson::cells::CellKind;
-use crate::view_model::slides::{Shows, Slide, SlidesModel, Stop};
 
 use super::dock::WorkspaceState;
 use super::presentation::{Before, Presentation};
 use super::state::WindowState;
+use crate::app::link::{Link, Outbox, send_now};
+use crate::app::scene::Scene;
+use crate::app::stage::frame::StageTab;
+use crate::app::view::ViewState;
 use crate::app::view::walk::STEPS;
+use crate::app::work::source::Source;
 
 /// Begins a talk at the selected cell, or ends the one that is given.
 pub fn toggle(world: &mut World) {

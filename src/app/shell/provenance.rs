@@ -1,19 +1,18 @@
 //! The card that tells where a number comes from.
 
+use attune_engine::quantity::Entry;
+use attune_view::view_model::models::Models;
+use attune_view::view_model::provenance::worked::exact;
+use attune_view::view_model::provenance::{Operand, Piece, Provenance};
 use egui::{
     Align, Button, Context, CursorIcon, Id, Label, Layout, Pos2, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo,
     WidgetType, Window,
 };
 
 use crate::app::actions::{ActionTable, WindowAction};
+use crate::app::text::prose::equation_ui;
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::Trail;
-use crate::quantity::Entry;
-use crate::view_model::models::Models;
-use crate::view_model::provenance::worked::exact;
-use crate::view_model::provenance::{Operand, Piece, Provenance};
-
-use crate::app::text::prose::equation_ui;
 use crate::app::widgets::copy::copy_button;
 use crate::app::widgets::traced::underline;
 

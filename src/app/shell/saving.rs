@@ -1,11 +1,10 @@
 //! How the learner's work is kept: a word in the top bar, and a strip where something is to be known or chosen.
 
+use attune_view::view_model::sentence;
 use egui::{Align, Frame, Layout, Margin, RichText, ScrollArea, Ui};
 
-use crate::app::theme::{Palette, size};
-
 use super::note::{NotePlace, note_ui};
-use crate::view_model::sentence;
+use crate::app::theme::{Palette, size};
 
 /// Points of height; a longer report is scrolled.
 const REPORT_MAX: f32 = 110.0;

@@ -1,12 +1,12 @@
 //! Which keys of the window are looked for, and when.
 
+use attune_view::view_model::training::TrainingStage;
 use egui::Context;
 
 use crate::app::actions::{Pressed, WindowAction, pressed};
 use crate::app::stage::sentence::strip_id;
 use crate::app::stage::view::stage_id;
 use crate::app::view::Trail;
-use crate::view_model::training::TrainingStage;
 
 /// The key is the same on every page of the window; others are a lesson's.
 fn is_of_every_page(action: WindowAction) -> bool {

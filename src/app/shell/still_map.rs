@@ -1,12 +1,12 @@
 //! The still map: a window over the others, with the words as t-SNE lays them.
 
+use attune_core::kernel::snapshot::Progress;
+use attune_view::view_model::still::{StillModel, StillPoint};
 use egui::{Align2, Context, Key, Modifiers, Pos2, ProgressBar, Rect, RichText, Sense, Ui, Vec2};
 
 use crate::app::actions::Action;
 use crate::app::theme::{self, Palette, TEXT_CONTRAST, size};
 use crate::app::widgets::tool_window::tool_window;
-use crate::kernel::snapshot::Progress;
-use crate::view_model::still::{StillModel, StillPoint};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum StillState {

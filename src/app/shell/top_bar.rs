@@ -1,18 +1,17 @@
 //! The bar on top: the lesson, the sentence on the stage, undo and redo, theme and size.
 
+use attune_core::kernel::command::{Command, SentenceCommand};
+use attune_core::kernel::snapshot::{HistorySnapshot, Snapshot};
+use attune_view::view_model::sentences::SentencesModel;
 use egui::{Align, Button, Layout, RichText, Ui};
-
-use crate::app::actions::{Action, ActionTable, WindowAction};
-use crate::app::panels::{PanelId, Requests};
-use crate::app::theme::{self, size};
-use crate::app::view::ThemeChoice;
-use crate::kernel::command::{Command, SentenceCommand};
-use crate::kernel::snapshot::{HistorySnapshot, Snapshot};
-use crate::view_model::sentences::SentencesModel;
 
 use super::lab::lab_ui;
 use super::menu::menu_ui;
 use super::saving::{SavingStatus, saving_status_ui};
+use crate::app::actions::{Action, ActionTable, WindowAction};
+use crate::app::panels::{PanelId, Requests};
+use crate::app::theme::{self, size};
+use crate::app::view::ThemeChoice;
 use crate::app::widgets::sentence_field::{Change, SentenceField, SentenceFieldState, sentence_field_ui};
 
 /// The name of the field with the sentence on the stage.

@@ -3,6 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use attune_core::lesson::Lesson;
+use attune_core::store::Home;
+use attune_engine::panics::quietly;
+use attune_view::export::shared::Shared;
 use bevy::log::LogPlugin;
 use bevy::prelude::*;
 use bevy::render::RenderPlugin;
@@ -10,9 +14,6 @@ use bevy::render::settings::RenderCreation;
 use bevy::window::{WindowResizeConstraints, WindowResolution};
 use bevy::winit::EventLoopProxyWrapper;
 use bevy_egui::EguiPreUpdateSet;
-
-use crate::export::shared::Shared;
-use crate::store::Home;
 
 use super::opening::{Opening, Setup, title};
 use super::perform::{Jobs, follow_export, follow_map, perform, put_beside, show_course};
@@ -28,8 +29,6 @@ use crate::app::work::beside;
 use crate::app::work::profile::{self, Profile, WindowSettings};
 use crate::app::work::waker::Waker;
 use crate::app::work::{session, source};
-use crate::lesson::Lesson;
-use crate::panics::quietly;
 
 /// How the window opens.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -3,6 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use attune_core::lesson::links::TextLink;
+use attune_view::view_model::stage::TokenPoint;
+use attune_view::view_model::training::TrainingStage;
+use attune_view::view_model::walk::WalkModel;
 use bevy::math::Vec2;
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
@@ -51,10 +55,6 @@ use crate::app::theme::fonts;
 use crate::app::view::{PanelView, ThemeChoice, ViewState};
 use crate::app::work::session::Session;
 use crate::app::work::source::LessonIssues;
-use crate::lesson::links::TextLink;
-use crate::view_model::stage::TokenPoint;
-use crate::view_model::training::TrainingStage;
-use crate::view_model::walk::WalkModel;
 
 /// A new context gets the app's fonts and styles before its first pass.
 pub fn apply_style(mut contexts: Query<&mut EguiContext, Added<EguiContext>>) {

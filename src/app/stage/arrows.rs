@@ -1,11 +1,11 @@
 //! The lines of the stage: arrows from each ghost to its live point, the axes and, as long as the view has depth,
 //! the ground with a line from each token down to it.
 
-use crate::app::theme::Palette;
-use crate::view_model::search::{Emphasis, Visibility};
-use crate::view_model::stage::{StageModel, TokenPoint};
+use attune_view::view_model::search::{Emphasis, Visibility};
+use attune_view::view_model::stage::{StageModel, TokenPoint};
 
 use super::points::{Instance, scaled};
+use crate::app::theme::Palette;
 
 const LINE: f32 = 0.0;
 const ARROW: f32 = 1.0;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::kernel::snapshot::Snapshot;
-use crate::view_model::between;
-use crate::view_model::path::PathModel;
-use crate::view_model::stage::StageModel;
+use attune_core::kernel::snapshot::Snapshot;
+use attune_view::view_model::between;
+use attune_view::view_model::path::PathModel;
+use attune_view::view_model::stage::StageModel;
 
 use crate::app::theme::motion;
 use crate::app::view::walk::ease;

@@ -6,11 +6,11 @@
 use std::f32::consts::{FRAC_PI_2, PI, TAU};
 use std::sync::Arc;
 
+use attune_view::view_model::saved_view::SavedCamera;
 use bevy::math::{Vec2, Vec3};
 
 use super::glide::Glide;
 use super::projection::View;
-use crate::view_model::saved_view::SavedCamera;
 
 const FIELD_OF_VIEW: f32 = 40.0 * PI / 180.0;
 /// As near to the pole as makes no pixel's difference: there up would have no direction.

@@ -2,22 +2,18 @@
 
 use std::sync::Arc;
 
+use attune_core::kernel::data::space::Basis;
+use attune_view::view_model::path::PathModel;
+use attune_view::view_model::saved_view::SavedCamera;
+use attune_view::view_model::search::Emphasis;
+use attune_view::view_model::stage::StageModel;
+use attune_view::view_model::walk::Step;
 use bevy::asset::RenderAssetUsages;
 use bevy::math::{UVec2, Vec4};
 use bevy::prelude::*;
 use bevy::render::render_resource::{Extent3d, TextureDimension, TextureUsages};
 use bevy_egui::{EguiTextureHandle, EguiUserTextures};
 use egui::{Rgba, TextureId};
-
-use crate::app::scene::Scene;
-use crate::app::theme::{Palette, motion};
-use crate::app::view::ViewState;
-use crate::kernel::data::space::Basis;
-use crate::view_model::path::PathModel;
-use crate::view_model::saved_view::SavedCamera;
-use crate::view_model::search::Emphasis;
-use crate::view_model::stage::StageModel;
-use crate::view_model::walk::Step;
 
 use super::pass::{COLOR_FORMAT, StageFrame};
 use super::points::{LEAST_RADIUS, TOKEN_RADIUS};
@@ -26,6 +22,9 @@ use super::scene::StageScene;
 use super::sentence::StripState;
 use super::view::StageControls;
 use super::{arrows, points, second, walk_lines};
+use crate::app::scene::Scene;
+use crate::app::theme::{Palette, motion};
+use crate::app::view::ViewState;
 
 /// How much of the far side the fog takes.
 const FOG: f32 = 0.5;

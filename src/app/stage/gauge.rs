@@ -1,13 +1,13 @@
 //! The gauge under the sentence: for each word that the lesson speaks of, where it stands between the two ends of the
 //! picture's first chosen axis; a ring where it was, a mark where it is.
 
+use attune_view::view_model::gauge::{GaugeMark, GaugeModel};
+use attune_view::view_model::sentence_arcs::WordAt;
 use egui::{Align2, Color32, Id, Pos2, Rangef, Rect, Sense, Shape, Stroke, Ui, Vec2, WidgetInfo, WidgetType};
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
 use crate::app::widgets::slant::width_of;
-use crate::view_model::gauge::{GaugeMark, GaugeModel};
-use crate::view_model::sentence_arcs::WordAt;
 
 /// A stage that is lower has no room for it.
 pub const FROM: f32 = 320.0;

@@ -1,17 +1,16 @@
 //! The keys of the stage, once it was clicked: until something else is.
 
+use attune_view::view_model::search::{Emphasis, Hit};
+use attune_view::view_model::stage::StageModel;
 use bevy::math::Vec2;
 use egui::{Context, Rect};
-
-use crate::app::actions::{Pressed, StageAction, drop_text, focus, pressed};
-use crate::app::view::PanelView;
-use crate::view_model::search::{Emphasis, Hit};
-use crate::view_model::stage::StageModel;
 
 use super::camera::CameraRig;
 use super::projected::place;
 use super::sentence::strip_id;
 use super::view::{StageControls, stage_id};
+use crate::app::actions::{Pressed, StageAction, drop_text, focus, pressed};
+use crate::app::view::PanelView;
 
 /// A press of a key moves as a drag of so many points does, or a scroll.
 const ORBIT: f32 = 22.0;

@@ -3,10 +3,9 @@
 
 use std::sync::Arc;
 
+use attune_view::view_model::search::{Emphasis, Hit, Visibility};
+use attune_view::view_model::stage::{StageModel, crowd_of};
 use bevy::math::Vec2;
-
-use crate::view_model::search::{Emphasis, Hit, Visibility};
-use crate::view_model::stage::{StageModel, crowd_of};
 
 use super::points::{has_place, is_small, scaled};
 use super::projection::View;

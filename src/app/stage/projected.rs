@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
+use attune_core::kernel::data::token::START;
+use attune_view::view_model::path::PathModel;
+use attune_view::view_model::search::{Emphasis, Hit, Visibility};
+use attune_view::view_model::side::Side;
+use attune_view::view_model::stage::{StageModel, TokenPoint};
+use attune_view::view_model::walk::{Bar, Step, WalkModel};
 use bevy::math::{Vec2, Vec3};
 use egui::{Color32, Pos2, Rect};
-
-use crate::app::theme::Palette;
-use crate::kernel::data::token::START;
-use crate::view_model::path::PathModel;
-use crate::view_model::search::{Emphasis, Hit, Visibility};
-use crate::view_model::side::Side;
-use crate::view_model::stage::{StageModel, TokenPoint};
-use crate::view_model::walk::{Bar, Step, WalkModel};
 
 use super::arrows::axis_end;
 use super::labels::Priority;
@@ -19,6 +17,7 @@ use super::picking::{self, Candidate};
 use super::point_index::PointIndex;
 use super::points::{LEAST_RADIUS, QUIET_RADIUS, TOKEN_RADIUS, WORD_RADIUS, is_small, scaled, shade};
 use super::projection::View;
+use crate::app::theme::Palette;
 
 /// Everything that there is to see.
 #[derive(Clone, Copy)]

@@ -2,25 +2,24 @@
 
 use std::sync::Arc;
 
+use attune_core::kernel::snapshot::Snapshot;
+use attune_view::view_model::gauge::GaugeModel;
+use attune_view::view_model::neighbours::NeighboursModel;
+use attune_view::view_model::path::{By, PathModel};
+use attune_view::view_model::pieces::{WordArcs, Words};
+use attune_view::view_model::search::{Choice, Emphasis, Search};
+use attune_view::view_model::senses::SensesModel;
+use attune_view::view_model::sentence_arcs::SentenceArcs;
+use attune_view::view_model::side::Side;
+use attune_view::view_model::stage::StageModel;
+use attune_view::view_model::walk::route::RouteModel;
+use attune_view::view_model::walk::{Focus, Step, WalkModel, is_silent};
 use bevy::prelude::*;
-
-use crate::app::scene::Scene;
-use crate::app::view::{PanelView, ViewState, Walk};
-use crate::kernel::snapshot::Snapshot;
-use crate::view_model::gauge::GaugeModel;
-use crate::view_model::neighbours::NeighboursModel;
-use crate::view_model::path::{By, PathModel};
-use crate::view_model::pieces::{WordArcs, Words};
-use crate::view_model::search::{Choice, Emphasis, Search};
-use crate::view_model::senses::SensesModel;
-use crate::view_model::sentence_arcs::SentenceArcs;
-use crate::view_model::side::Side;
-use crate::view_model::stage::StageModel;
-use crate::view_model::walk::route::RouteModel;
-use crate::view_model::walk::{Focus, Step, WalkModel, is_silent};
 
 use super::basis_glide::BasisGlide;
 use super::walk_lines::Walked;
+use crate::app::scene::Scene;
+use crate::app::view::{PanelView, ViewState, Walk};
 
 #[derive(Resource, Default)]
 pub struct StageScene {

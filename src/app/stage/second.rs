@@ -1,15 +1,11 @@
 //! The points beside those of the sentence: a second sentence, as diamonds beside the first one's discs, with the two ways of the
 //! word that is looked at; or one word in several sentences, in place of both.
 
+use attune_core::kernel::scene::second::SharedWord;
+use attune_view::view_model::compare::SECOND;
+use attune_view::view_model::stage::{StageModel, TokenPoint};
 use bevy::math::{Vec2, Vec3};
 use egui::{Align2, Color32, Label, Painter, Pos2, Rect, RichText, Sense, Stroke, Ui, WidgetInfo, WidgetType};
-
-use crate::app::theme::{self, Palette, size};
-use crate::app::view::{Highlight, PanelView, Selection};
-use crate::app::widgets::slant::width_of;
-use crate::kernel::scene::second::SharedWord;
-use crate::view_model::compare::SECOND;
-use crate::view_model::stage::{StageModel, TokenPoint};
 
 use super::labels::Priority;
 use super::names::{NameOwner, Named, name_color};
@@ -17,6 +13,9 @@ use super::picking::{self, Candidate};
 use super::points::{DISC, Instance, LEAST_RADIUS, TOKEN_RADIUS, scaled};
 use super::projected::ProjectedScene;
 use super::writing::Canvas;
+use crate::app::theme::{self, Palette, size};
+use crate::app::view::{Highlight, PanelView, Selection};
+use crate::app::widgets::slant::width_of;
 
 /// The shader's kind of point.
 const DIAMOND: f32 = 2.0;

@@ -1,16 +1,15 @@
 //! Words of the source: while a walk looks at them they have a place on the stage, with what the step gives each.
 
+use attune_view::view_model::side::Side;
+use attune_view::view_model::walk::SourceWord;
 use bevy::math::Vec3;
 use egui::{Pos2, Stroke};
-
-use crate::app::theme::size;
-use crate::view_model::side::Side;
-use crate::view_model::walk::SourceWord;
 
 use super::labels::Priority;
 use super::names::{NameOwner, Named, name_color};
 use super::points::{LEAST_RADIUS, WORD_RADIUS, scaled};
 use super::writing::Canvas;
+use crate::app::theme::size;
 
 /// Paints the points of the words. Returns them for their names.
 pub fn paint(canvas: &Canvas, walked: f32) -> Vec<Named> {

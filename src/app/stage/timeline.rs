@@ -1,5 +1,7 @@
 //! The time line under the stage: the steps of the walk through attention, from static to contextual.
 
+use attune_view::view_model::walk::route::RouteModel;
+use attune_view::view_model::walk::{Step, WalkModel};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
     Align2, Button, EventFilter, Key, Label, Pos2, Rect, ScrollArea, Sense, Stroke, Ui, UiBuilder, Widget, WidgetInfo,
@@ -10,8 +12,6 @@ use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::walk::{LAST, STEPS};
 use crate::app::view::{PanelView, Walk};
-use crate::view_model::walk::route::RouteModel;
-use crate::view_model::walk::{Step, WalkModel};
 
 /// Height of the row with the track.
 const TRACK_HEIGHT: f32 = 26.0;

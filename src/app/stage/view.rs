@@ -2,22 +2,18 @@
 
 use std::sync::Arc;
 
+use attune_engine::quantity::{Quantity, StagePoint};
+use attune_view::view_model::compare::SECOND;
+use attune_view::view_model::path::{PathArrow, PathModel};
+pub use attune_view::view_model::search::Hit;
+use attune_view::view_model::sentence_arcs::WordAt;
+use attune_view::view_model::stage::{StageModel, TokenPoint};
+use attune_view::view_model::walk::Step;
 use bevy::math::Vec2;
 use egui::{
     CursorIcon, EventFilter, Id, PointerButton, Pos2, Rect, Response, Sense, Stroke, StrokeKind, TextureId, Ui,
     WidgetInfo,
 };
-
-use crate::app::theme::{self, Palette, size};
-use crate::app::view::{PanelView, Walk};
-use crate::app::widgets::card::card_beside;
-use crate::quantity::{Quantity, StagePoint};
-use crate::view_model::compare::SECOND;
-use crate::view_model::path::{PathArrow, PathModel};
-pub use crate::view_model::search::Hit;
-use crate::view_model::sentence_arcs::WordAt;
-use crate::view_model::stage::{StageModel, TokenPoint};
-use crate::view_model::walk::Step;
 
 use super::camera::CameraRig;
 use super::names::{Shown, Writing, paint_names};
@@ -26,6 +22,9 @@ use super::projected::{ProjectedScene, SceneRef};
 use super::second;
 use super::source;
 use super::writing::{Canvas, caption_about, paint_caption};
+use crate::app::theme::{self, Palette, size};
+use crate::app::view::{PanelView, Walk};
+use crate::app::widgets::card::card_beside;
 
 /// The camera, the point under the pointer in the last frame, and the points prepared for picking.
 #[derive(Clone, Debug, Default)]

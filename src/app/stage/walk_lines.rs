@@ -1,15 +1,15 @@
 //! Lines of the walk: from the query to its keys, and the arrows of its move, tip to tail.
 
-use crate::app::theme::{Palette, weight_line};
-use crate::app::view::walk::ease;
-use crate::quantity::Quantity;
-use crate::view_model::path::{PathArrow, PathModel};
-use crate::view_model::search::{Emphasis, Visibility};
-use crate::view_model::side::Side;
-use crate::view_model::stage::{StageModel, TokenPoint};
-use crate::view_model::walk::{Step, WalkModel};
+use attune_engine::quantity::Quantity;
+use attune_view::view_model::path::{PathArrow, PathModel};
+use attune_view::view_model::search::{Emphasis, Visibility};
+use attune_view::view_model::side::Side;
+use attune_view::view_model::stage::{StageModel, TokenPoint};
+use attune_view::view_model::walk::{Step, WalkModel};
 
 use super::points::{Instance, scaled};
+use crate::app::theme::{Palette, weight_line};
+use crate::app::view::walk::ease;
 
 const LINE: f32 = 0.0;
 /// An arrow of its full length, whatever the time.

@@ -2,19 +2,18 @@
 
 use std::sync::Arc;
 
+use attune_view::view_model::search::Hit;
+use attune_view::view_model::shares::{captions, lines};
+use attune_view::view_model::stage::StageModel;
 use bevy::math::Vec3;
 use egui::{Color32, Galley, Painter, Pos2, Rect, Shape, Stroke};
-
-use crate::app::theme::{self, MARK_CONTRAST, Palette, size};
-use crate::view_model::search::Hit;
-use crate::view_model::shares::{captions, lines};
-use crate::view_model::stage::StageModel;
 
 use super::arrows::axis_end;
 use super::labels::{self, Obstacle, ObstacleKind};
 use super::names::Writing;
 use super::points::{DASHES, DOTS};
 use super::projected::{ProjectedScene, SceneRef};
+use crate::app::theme::{self, MARK_CONTRAST, Palette, size};
 
 /// The surface that names are written on.
 pub struct Canvas<'a> {

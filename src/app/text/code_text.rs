@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use attune_engine::code::editor::highlight::{Kind, Span, highlight};
+use attune_engine::code::editor::scope::{NameKind, Scope, definitions};
+use attune_view::view_model::markdown::{Mark, marks};
 use egui::text::{CCursor, LayoutJob, TextFormat};
 use egui::{Align2, Color32, Galley, Pos2, Rect, Shape, Stroke, StrokeKind, Ui, Vec2};
 
 use crate::app::theme::{self, Palette, size};
-use crate::code::editor::highlight::{Kind, Span, highlight};
-use crate::code::editor::scope::{NameKind, Scope, definitions};
-use crate::view_model::markdown::{Mark, marks};
 
 /// Language that a text is written in.
 #[derive(Clone, Copy)]

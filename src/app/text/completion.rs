@@ -1,16 +1,15 @@
 //! The names that may be meant, below the caret.
 
+use attune_engine::code::editor::completion::{Completion, completions};
+use attune_engine::code::editor::scope::Scope;
 use egui::{
     Align2, Area, Frame, Id, Label, Order, Rect, RichText, ScrollArea, Sense, TextWrapMode, Ui, Vec2, WidgetInfo,
     WidgetType,
 };
 
-use crate::app::theme::{self, Palette, size};
-use crate::code::editor::completion::{Completion, completions};
-use crate::code::editor::scope::Scope;
-
 use super::code_text::name_ink;
 use super::prose::equation_ui;
+use crate::app::theme::{self, Palette, size};
 
 /// Names that are offered until one is taken.
 pub struct Offer {

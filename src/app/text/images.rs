@@ -5,10 +5,9 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use attune_core::lesson::pictures::{self, Folder, Format, SIDE_MAX};
 use egui::{ColorImage, Context, TextureHandle, TextureId, TextureOptions, Vec2, vec2};
 use image::{ImageFormat, ImageReader, Limits};
-
-use crate::lesson::pictures::{self, Folder, Format, SIDE_MAX};
 
 /// Finds, checks and keeps them. A place is known at once, the pixels come when they are decoded.
 #[derive(Default)]

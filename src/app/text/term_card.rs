@@ -1,13 +1,12 @@
 //! Glossary entry of a term: on a card beside the term, and in the glossary's list.
 
+use attune_core::lesson::glossary::Term;
+use attune_view::view_model::glossary::{First, GlossaryModel};
 use egui::{Button, Label, RichText, Ui, WidgetInfo, WidgetType};
 
+use super::prose::words_ui;
 use crate::app::actions::Action;
 use crate::app::theme::{self, Palette, prose, size};
-use crate::lesson::glossary::Term;
-use crate::view_model::glossary::{First, GlossaryModel};
-
-use super::prose::words_ui;
 
 /// For the pointer to look at, not to touch.
 pub fn term_card_ui(ui: &mut Ui, model: &GlossaryModel, term: usize) {

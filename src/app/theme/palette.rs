@@ -16,9 +16,8 @@
 //! told apart by its name. Text has a contrast of [`TEXT_CONTRAST`] at least, marks of [`MARK_CONTRAST`], on every
 //! ground that they stand on; a test computes them.
 
+use attune_view::view_model::parts::Part;
 use egui::Color32;
-
-use crate::view_model::parts::Part;
 
 /// How light and ink meet in one theme.
 #[derive(Debug, PartialEq)]
@@ -381,7 +380,7 @@ mod tests {
 
     #[test]
     fn the_live_page_has_these_colours() {
-        const STYLE: &str = include_str!("../../../assets/web/style.css");
+        const STYLE: &str = include_str!("../../view/export/web/page/style.css");
         let (light, dark) = STYLE.split_once("[data-theme=\"dark\"]").expect("two themes");
         for (palette, style) in [(&LIGHT, light), (&DARK, dark)] {
             let check = |name: &str, color: Color32| {

@@ -1,6 +1,6 @@
 //! Places that a link in a text leads to, until the panel that has them takes them.
 
-use crate::numerics::params::TensorId;
+use attune_engine::numerics::params::TensorId;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Asked {

@@ -1,6 +1,6 @@
 //! Which points of the stage are shown, lit or looked for.
 
-use crate::view_model::search::Search;
+use attune_view::view_model::search::Search;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Highlight {

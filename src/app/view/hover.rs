@@ -1,6 +1,6 @@
 //! Things under the pointer: panels, sentence and stage light the same one in the next frame.
 
-use crate::view_model::sentence_arcs::{Pair, WordAt};
+use attune_view::view_model::sentence_arcs::{Pair, WordAt};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hover {

@@ -1,8 +1,8 @@
 //! Selection in the sentence: a query, a head, a key, the arrows of a move.
 
-use crate::view_model::path::By;
-use crate::view_model::saved_view::SavedView;
-use crate::view_model::sinks::Reading;
+use attune_view::view_model::path::By;
+use attune_view::view_model::saved_view::SavedView;
+use attune_view::view_model::sinks::Reading;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selection {

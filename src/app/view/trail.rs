@@ -1,6 +1,6 @@
 //! The numbers whose provenance was opened, each from within the one before.
 
-use crate::quantity::Entry;
+use attune_engine::quantity::Entry;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trail(Vec<Entry>);

@@ -1,8 +1,9 @@
 //! The walk through attention: which layer and step is shown, and where the points are between static and contextual.
 
+use attune_view::view_model::saved_view::SavedWalk;
+use attune_view::view_model::walk::Step;
+
 use crate::app::theme::motion;
-use crate::view_model::saved_view::SavedWalk;
-use crate::view_model::walk::Step;
 
 /// The points on their way, and the step that is shown.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,5 +1,7 @@
 //! Small controls that several panels share: boxes, choices, hints, the row of words that chooses the query.
 
+use attune_view::view_model::models::Models;
+use attune_view::view_model::training::waiting_words;
 use egui::{
     Align, CornerRadius, EventFilter, Key, Layout, Modifiers, Rect, Response, ScrollArea, Stroke, Ui, UiBuilder,
     WidgetText, pos2, vec2,
@@ -7,8 +9,6 @@ use egui::{
 
 use crate::app::theme::{Palette, size};
 use crate::app::view::Selection;
-use crate::view_model::models::Models;
-use crate::view_model::training::waiting_words;
 
 /// Tooltip of a control. Hidden while the pointer holds the control: the words would lie over what moves with it.
 pub fn hint(response: Response, words: impl Into<WidgetText>) -> Response {

@@ -1,17 +1,16 @@
 //! Who sees whom, painted: a grid of queries and keys in which a drag shows or hides.
 
+use attune_core::kernel::command::{Command, InterventionCommand};
+use attune_engine::numerics::attention::{Mask, MaskTable};
+use attune_view::view_model::what_if::WhatIfModel;
 use egui::{
     Align2, Color32, CornerRadius, Event, Key, Label, Pos2, Rect, Response, RichText, Sense, Stroke, Ui, Vec2,
     WidgetInfo, WidgetType,
 };
 
-use crate::app::theme::{self, Palette, size};
-use crate::kernel::command::{Command, InterventionCommand};
-use crate::numerics::attention::{Mask, MaskTable};
-use crate::view_model::what_if::WhatIfModel;
-
 use super::heat::Heat;
 use super::slant::{paint_slanted, reach, text_width};
+use crate::app::theme::{self, Palette, size};
 use crate::app::widgets::controls::led_by_arrows;
 
 #[derive(Default)]

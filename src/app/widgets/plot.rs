@@ -1,10 +1,10 @@
 //! Plots of code cells.
 
+use attune_view::view_model::plot::{LineModel, PlotModel, tell};
 use egui::{RichText, Sense, Stroke, Ui, Vec2, WidgetInfo, WidgetType};
 use egui_plot::{HoverPosition, Line, LineStyle, Plot, PlotPoints, Points};
 
 use crate::app::theme::{self, Palette, size};
-use crate::view_model::plot::{LineModel, PlotModel, tell};
 
 pub fn plot_ui(ui: &mut Ui, plot: &PlotModel) {
     let palette = Palette::of(ui.visuals().dark_mode);

@@ -1,10 +1,10 @@
 //! How attention is read: its two switches, which every panel with weights shows, and the mark of a sink.
 
+use attune_view::view_model::sinks::{Reading, Sinks};
 use egui::{Painter, Pos2, Rect, Shape, Stroke, Ui, Vec2, WidgetInfo, WidgetType};
 
 use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::theme::{Palette, size};
-use crate::view_model::sinks::{Reading, Sinks};
 
 /// Half the width of the mark of a sink.
 const MARK: f32 = 3.5;

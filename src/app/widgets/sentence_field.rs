@@ -1,5 +1,8 @@
 //! A field for a sentence: its words show as chips while they are typed, and nothing is replaced but by choice.
 
+use attune_view::view_model::sentences::{
+    CHARS_MAX, Fault, OFFERED, ReadWord, Reading, SentencesModel, WordKind, shortened,
+};
 use egui::containers::menu::MenuButton;
 use egui::text::{CCursor, CCursorRange};
 use egui::text_edit::TextEditState;
@@ -11,7 +14,6 @@ use egui::{
 use crate::app::actions::focus;
 use crate::app::theme::{self, Palette, size};
 use crate::app::widgets::slant::width_of;
-use crate::view_model::sentences::{CHARS_MAX, Fault, OFFERED, ReadWord, Reading, SentencesModel, WordKind, shortened};
 
 #[derive(Default)]
 pub struct SentenceFieldState {

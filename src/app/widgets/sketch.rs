@@ -1,9 +1,9 @@
 //! A small flat picture of a stage.
 
+use attune_view::view_model::sketch::{Sketch, SketchMove};
 use egui::{Align2, FontId, Pos2, Rect, Stroke, Ui, Vec2, vec2};
 
 use crate::app::theme::{self, Palette, size};
-use crate::view_model::sketch::{Sketch, SketchMove};
 
 /// Draws crowds with their names, and the way of each lit word.
 pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect) {

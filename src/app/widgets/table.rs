@@ -2,17 +2,16 @@
 
 use std::ops::Range;
 
+use attune_view::view_model::table::{Digits, TableModel, written};
 use egui::{
     Align, Align2, Color32, Id, Label, Layout, Painter, Pos2, Rect, Response, RichText, ScrollArea, Sense, Stroke,
     Tooltip, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType,
 };
 
-use crate::app::theme::{self, Palette, size};
-use crate::view_model::table::{Digits, TableModel, written};
-
 use super::copy::copy_button;
 use super::heat::Heat;
 use super::slant::{paint_slanted, reach};
+use crate::app::theme::{self, Palette, size};
 use crate::app::widgets::controls::led_by_arrows;
 
 /// Width of a proportional letter as a share of its size: on the wide side, since words must not be cut.

@@ -3,11 +3,11 @@
 //! One rule everywhere: a right-click on a number, a cell, an arrow or a point opens its provenance. Where a click
 //! means nothing else, it does too.
 
+use attune_engine::quantity::Entry;
 use egui::{CursorIcon, Label, Response, RichText, Sense, Ui, WidgetInfo, WidgetText, WidgetType};
 
 use crate::app::theme::{Palette, size};
 use crate::app::view::Trail;
-use crate::quantity::Entry;
 
 pub const HINT: &str = "Click: where it comes from";
 pub const ASK_HINT: &str = "Right-click: where it comes from.";

@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
+use attune_core::kernel::Worker;
+use attune_core::kernel::command::{Command as KernelCommand, SentenceCommand, TrainingCommand};
+use attune_core::lesson::Lesson;
+use attune_view::view_model::models::Beside;
 use bevy::prelude::*;
 
 use crate::app::scene::Scene;
 use crate::app::work::waker::Waker;
-use crate::kernel::Worker;
-use crate::kernel::command::{Command as KernelCommand, SentenceCommand, TrainingCommand};
-use crate::lesson::Lesson;
-use crate::view_model::models::Beside;
 
 /// The kernel of the other model.
 #[derive(Resource)]

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::lesson::issue::printable;
+use attune_core::lesson::issue::printable;
 
 /// A program that fails does so at once; one that still runs has opened the file. The desktop's look for one first.
 const GRACE: Duration = Duration::from_millis(1500);

@@ -7,17 +7,18 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use attune_core::kernel::snapshot::Snapshot;
+use attune_core::lesson::issue::printable;
+use attune_view::export::file::{ExportFault, Format, Target, obstacle};
+use attune_view::export::page::Page;
+use attune_view::export::sentence::at_sentence;
+use attune_view::export::work_file::WorkFile;
+use attune_view::export::{Pictures, StagePicture};
+
 use crate::app::fault::AppFault;
 use crate::app::render::picture::{PictureOptions, draw, render};
 use crate::app::work::editor;
 use crate::app::work::job::Job;
-use crate::export::file::{ExportFault, Format, Target, obstacle};
-use crate::export::page::Page;
-use crate::export::sentence::at_sentence;
-use crate::export::work_file::WorkFile;
-use crate::export::{Pictures, StagePicture};
-use crate::kernel::snapshot::Snapshot;
-use crate::lesson::issue::printable;
 
 /// As large as a page shows it.
 const STAGE_SIZE: (u32, u32) = (736, 414);

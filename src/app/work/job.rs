@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
 
-use crate::kernel::snapshot::Progress;
+use attune_core::kernel::snapshot::Progress;
 
 /// Work that is being done. Its thread ends by itself, even when nobody waits any more.
 pub struct Job<T> {

@@ -4,13 +4,12 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
+use attune_core::kernel::snapshot::Snapshot;
+use attune_core::store::{self, Home, Key, Saver, Stored};
+use attune_view::view_model::course::{Course, Tasks};
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
 use serde::{Deserialize, Serialize};
-
-use crate::kernel::snapshot::Snapshot;
-use crate::store::{self, Home, Key, Saver, Stored};
-use crate::view_model::course::{Course, Tasks};
 
 use super::waker::Waker;
 use crate::app::theme::size;

@@ -4,15 +4,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use attune_core::kernel::Saved;
+use attune_core::kernel::snapshot::Snapshot;
+use attune_core::lesson::Lesson;
+use attune_core::store::{
+    Checkpoint, Home, Key, LoadedFrom, Lock, NotSaved, Opened, Saver, Status, Stored, open, take_over,
+};
+use attune_view::export::shared::Shared;
+use attune_view::export::work_file::{LessonMark, WorkFile};
+use attune_view::view_model::saved_view::SavedView;
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
-
-use crate::export::shared::Shared;
-use crate::export::work_file::{LessonMark, WorkFile};
-use crate::kernel::Saved;
-use crate::kernel::snapshot::Snapshot;
-use crate::lesson::Lesson;
-use crate::store::{Checkpoint, Home, Key, LoadedFrom, Lock, NotSaved, Opened, Saver, Status, Stored, open, take_over};
 
 use super::profile::Profile;
 use super::waker::Waker;
@@ -23,7 +25,6 @@ use crate::app::shell::dock::WorkspaceState;
 use crate::app::shell::saving::{LockModel, SavingChoice, SavingModel, SavingStatus};
 use crate::app::stage::scene::StageScene;
 use crate::app::view::ViewState;
-use crate::view_model::saved_view::SavedView;
 
 /// All that is kept of a lesson.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

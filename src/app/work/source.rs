@@ -4,16 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, Weak};
 
+use attune_core::kernel::Saved;
+use attune_core::kernel::command::{Command as KernelCommand, TrainingCommand};
+use attune_core::kernel::worker::Worker;
+use attune_core::lesson::watch::{EVERY, Watched};
+use attune_core::lesson::{Lesson, course, glossary, load};
+use attune_view::export::work_file::LessonMark;
+use attune_view::view_model::course::LessonsAround;
+use attune_view::view_model::glossary::GlossaryModel;
 use bevy::prelude::*;
-
-use crate::export::work_file::LessonMark;
-use crate::kernel::Saved;
-use crate::kernel::command::{Command as KernelCommand, TrainingCommand};
-use crate::kernel::worker::Worker;
-use crate::lesson::watch::{EVERY, Watched};
-use crate::lesson::{Lesson, course, glossary, load};
-use crate::view_model::course::LessonsAround;
-use crate::view_model::glossary::GlossaryModel;
 
 use super::session::{Session, State};
 use super::waker::Waker;

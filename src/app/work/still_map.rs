@@ -5,12 +5,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use attune_core::kernel::snapshot::StaticSpace;
+use attune_engine::numerics::vectors::distance;
+use attune_view::view_model::still::StillModel;
 use bhtsne::tSNE;
 
 use crate::app::work::job::Job;
-use crate::kernel::snapshot::StaticSpace;
-use crate::numerics::vectors::distance;
-use crate::view_model::still::StillModel;
 
 /// Fewer words have no neighbours to be kept together; more would take minutes.
 const WORDS: (usize, usize) = (8, 2000);
@@ -71,9 +71,9 @@ mod tests {
     use super::*;
 
     fn space() -> Arc<StaticSpace> {
-        let lesson =
-            crate::lesson::parse("small.ron", include_str!("../../../tests/fixtures/small.ron")).expect("no issues");
-        crate::kernel::Kernel::trained(Arc::new(lesson)).snapshot().space.expect("a space")
+        let lesson = attune_core::lesson::parse("small.ron", include_str!("../../../tests/fixtures/small.ron"))
+            .expect("no issues");
+        attune_core::kernel::Kernel::trained(Arc::new(lesson)).snapshot().space.expect("a space")
     }
 
     #[test]
@@ -92,7 +92,8 @@ mod tests {
         let words = two.vocabulary.len();
         let side = |row: usize| if row < words / 2 { 10.0 } else { -10.0 };
         let noise = |row: usize, col: usize| ((row * 7 + col * 13) % 10) as f32 / 10.0;
-        two.vectors = Arc::new(crate::numerics::Matrix::from_fn(words, 4, |row, col| side(row) + noise(row, col)));
+        two.vectors =
+            Arc::new(attune_engine::numerics::Matrix::from_fn(words, 4, |row, col| side(row) + noise(row, col)));
         let model = draw(&two, &AtomicUsize::new(0)).expect("a map");
         let apart = |a: usize, b: usize| distance(&model.points[a].at, &model.points[b].at);
         for row in 0..words {

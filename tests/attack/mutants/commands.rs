@@ -4,23 +4,23 @@ use std::fmt::Write;
 use std::iter::repeat_n;
 use std::sync::Arc;
 
-use attune::code::OWN_FAULT;
-use attune::fnv::fnv1a;
-use attune::kernel::command::{
+use attune_core::fnv::fnv1a;
+use attune_core::kernel::command::{
     Axis, AxisCommand, Brush, HeadSetting, InterventionCommand, PatchPlace, Reference, SenseCommand, SenseList,
     SenseSentence, SentenceCommand, TrainingCommand, WeightCommand,
 };
-use attune::kernel::notebook::document::{CellId, DOCUMENT_CELLS_MAX, OwnKind};
-use attune::kernel::notebook::kinds::{Answer, Attempts};
-use attune::kernel::notebook::snapshot::RunSnapshot;
-use attune::kernel::notebook::{CellCommand, NotebookCommand};
-use attune::kernel::snapshot::{ModelSnapshot, SentenceSnapshot};
-use attune::kernel::{Command, Kernel, Saved, Snapshot};
-use attune::lesson::{self, Lesson, Recipe};
-use attune::numerics::Matrix;
-use attune::numerics::attention::{Edge, HeadMode, Mask, MaskTable};
-use attune::numerics::model::generate::Choice;
-use attune::numerics::params::{TensorId, TensorName};
+use attune_core::kernel::notebook::document::{CellId, DOCUMENT_CELLS_MAX, OwnKind};
+use attune_core::kernel::notebook::kinds::{Answer, Attempts};
+use attune_core::kernel::notebook::snapshot::RunSnapshot;
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot};
+use attune_core::kernel::{Command, Kernel, Saved, Snapshot};
+use attune_core::lesson::{self, Lesson, Recipe};
+use attune_engine::code::OWN_FAULT;
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::attention::{Edge, HeadMode, Mask, MaskTable};
+use attune_engine::numerics::model::generate::Choice;
+use attune_engine::numerics::params::{TensorId, TensorName};
 
 use super::{Attack, Dice, HOSTILE, Outcome};
 

@@ -1,7 +1,7 @@
 //! Formulas of a lesson whose words reach for markup: on a page they are mathematics, or their own source.
 
-use attune::export::escape;
-use attune::export::html::math::mathml;
+use attune_view::export::escape;
+use attune_view::export::html::math::mathml;
 use proptest::prelude::*;
 
 use super::{Attack, Outcome, drawn};

@@ -9,10 +9,10 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use std::{env, io, thread};
 
-use attune::kernel::notebook::{CellCommand, NotebookCommand};
-use attune::kernel::{Command, Kernel, Saved};
-use attune::lesson::{self, Lesson};
-use attune::store::{Home, Key, Lock, Opened, Saver, open, read};
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_core::kernel::{Command, Kernel, Saved};
+use attune_core::lesson::{self, Lesson};
+use attune_core::store::{Home, Key, Lock, Opened, Saver, open, read};
 
 use super::commands::edit;
 use super::states::Work;

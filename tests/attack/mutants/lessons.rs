@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{env, process};
 
-use attune::kernel::check::claims::{first_overflow, verify};
-use attune::kernel::check::rehearsal::rehearse;
-use attune::kernel::command::TrainingCommand;
-use attune::kernel::{Command, Kernel};
-use attune::lesson;
-use attune::lesson::LessonIssue;
-use attune::lesson::limits::LESSON_BYTES_MAX;
-use attune::lesson::locate::{Places, written};
+use attune_core::kernel::check::claims::{first_overflow, verify};
+use attune_core::kernel::check::rehearsal::rehearse;
+use attune_core::kernel::command::TrainingCommand;
+use attune_core::kernel::{Command, Kernel};
+use attune_core::lesson;
+use attune_core::lesson::LessonIssue;
+use attune_core::lesson::limits::LESSON_BYTES_MAX;
+use attune_core::lesson::locate::{Places, written};
 
 use super::{Attack, Dice, HOSTILE, Outcome};
 
@@ -177,7 +177,7 @@ impl Attack for MutatedLesson {
         for problem in rehearse(&mut kernel, REHEARSAL) {
             let place = places.cell(&problem.cell, &problem.at);
             place.ok_or_else(|| format!("{:?} has no place: {problem:?}", problem.cell))?;
-            if problem.words.contains(attune::code::OWN_FAULT) {
+            if problem.words.contains(attune_engine::code::OWN_FAULT) {
                 return Err(format!("a fault of the program: {problem:?}"));
             }
         }

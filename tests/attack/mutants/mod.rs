@@ -19,7 +19,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use std::{env, fs, process};
 
-use attune::panics;
+use attune_engine::panics;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use rand::rngs::StdRng;

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use attune::numerics::model::Sequences;
-use attune::numerics::model::activations::{Activations, Interventions};
-use attune::pretrained::load;
+use attune_engine::numerics::model::Sequences;
+use attune_engine::numerics::model::activations::{Activations, Interventions};
+use attune_engine::pretrained::load;
 use serde_json::{Map, Value, json};
 
 use super::{Attack, Dice, HOSTILE, Outcome, in_folder};

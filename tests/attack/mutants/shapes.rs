@@ -3,11 +3,11 @@
 use std::io;
 use std::sync::Arc;
 
-use attune::export::trace;
-use attune::kernel::command::SentenceCommand;
-use attune::kernel::{Command, Kernel};
-use attune::lesson;
-use attune::pretrained::config::Config;
+use attune_core::kernel::command::SentenceCommand;
+use attune_core::kernel::{Command, Kernel};
+use attune_core::lesson;
+use attune_engine::pretrained::config::Config;
+use attune_view::export::trace;
 use proptest::prelude::*;
 
 use super::{Attack, Outcome, drawn};

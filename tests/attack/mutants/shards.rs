@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use attune::pretrained::load;
+use attune_engine::pretrained::load;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 

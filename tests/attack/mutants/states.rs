@@ -3,10 +3,10 @@
 use std::fs;
 use std::sync::Arc;
 
-use attune::kernel::command::SentenceCommand;
-use attune::kernel::{Command, Kernel, Saved};
-use attune::lesson::Lesson;
-use attune::store::{Home, Key, Lock, Stored, open, read};
+use attune_core::kernel::command::SentenceCommand;
+use attune_core::kernel::{Command, Kernel, Saved};
+use attune_core::lesson::Lesson;
+use attune_core::store::{Home, Key, Lock, Stored, open, read};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! Names, files and faults of a class as nobody has them: a table program finds every row, and no formula.
 
-use attune::export::grades::{Class, GradedWork, write_tsv};
-use attune::export::work_file::NAME_CHARS_MAX;
-use attune::kernel::check::grading::{Graded, Mark};
+use attune_core::kernel::check::grading::{Graded, Mark};
+use attune_view::export::grades::{Class, GradedWork, write_tsv};
+use attune_view::export::work_file::NAME_CHARS_MAX;
 use proptest::prelude::*;
 
 use super::{Attack, Outcome, drawn};

@@ -1,6 +1,6 @@
 //! Tokenizers whose steps nest, double and repeat, on texts of every length.
 
-use attune::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
+use attune_engine::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Fixtures: JSON whose matrices are lists of rows.
 
-use attune::numerics::Matrix;
+use attune_engine::numerics::Matrix;
 use serde_json::Value;
 
 pub fn parse(text: &str) -> Value {

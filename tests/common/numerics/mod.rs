@@ -7,18 +7,18 @@ pub mod one_block;
 
 use std::sync::Arc;
 
-use attune::numerics::attention::{AttentionConfig, Mask, MaskTable, Room, Rows};
-use attune::numerics::block::{BlockConfig, Norm};
-use attune::numerics::model::{
+use attune_engine::numerics::attention::{AttentionConfig, Mask, MaskTable, Room, Rows};
+use attune_engine::numerics::block::{BlockConfig, Norm};
+use attune_engine::numerics::model::{
     Architecture, AttentionModel, Batch, Candidates, Classes, DistanceCosts, Pooling, Readout, Sequences, Workspace,
     model_backward, model_forward,
 };
-use attune::numerics::norm::NORM_EPSILON;
-use attune::numerics::params::Parameters;
-use attune::numerics::positions::Positions;
-use attune::numerics::reference;
-use attune::numerics::rng::{Generator, Stream, stream};
-use attune::numerics::{Matrix, Scalar};
+use attune_engine::numerics::norm::NORM_EPSILON;
+use attune_engine::numerics::params::Parameters;
+use attune_engine::numerics::positions::Positions;
+use attune_engine::numerics::reference;
+use attune_engine::numerics::rng::{Generator, Stream, stream};
+use attune_engine::numerics::{Matrix, Scalar};
 use rand::RngExt;
 
 pub fn generator(seed: u64) -> Generator {
@@ -251,7 +251,7 @@ pub fn sentence(words: &[usize]) -> Sequences {
 
 /// Three sentences, one of them a single word, each objective's way. Positions start where they may.
 pub mod batches {
-    use attune::numerics::model::Masking;
+    use attune_engine::numerics::model::Masking;
 
     use super::{Batch, Stream, candidates, stream};
 

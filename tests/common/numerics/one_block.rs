@@ -2,11 +2,13 @@
 
 use std::ops::Range;
 
-use attune::numerics::attention::{HeadChanges, HeadMode, Rows, Tokens};
-use attune::numerics::block::{BlockCache, BlockConfig, attend_backward, attend_forward, tail_backward, tail_forward};
-use attune::numerics::params::Parameters;
-use attune::numerics::reference::block::{backward as reference_backward, steps};
-use attune::numerics::{Matrix, Scalar};
+use attune_engine::numerics::attention::{HeadChanges, HeadMode, Rows, Tokens};
+use attune_engine::numerics::block::{
+    BlockCache, BlockConfig, attend_backward, attend_forward, tail_backward, tail_forward,
+};
+use attune_engine::numerics::params::Parameters;
+use attune_engine::numerics::reference::block::{backward as reference_backward, steps};
+use attune_engine::numerics::{Matrix, Scalar};
 
 use super::{cast, is_close, room};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use attune::code::{Given, OWN_FAULT, Output, Scope, budget, names, run};
+use attune_engine::code::{Given, OWN_FAULT, Output, Scope, budget, names, run};
 
 use super::{cell, fault, number, scope, table};
 

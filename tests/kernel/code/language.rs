@@ -1,6 +1,6 @@
 //! Cells: what they show, define and hand on.
 
-use attune::code::{Given, Output, Scope, run};
+use attune_engine::code::{Given, Output, Scope, run};
 
 use super::{cell, fault, last, number, scope, table};
 

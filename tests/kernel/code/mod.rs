@@ -7,7 +7,7 @@ mod tensors;
 
 use std::sync::Arc;
 
-use attune::code::{Axis, Given, Labels, Output, Run, Scope, Tensor, Variable, run};
+use attune_engine::code::{Axis, Given, Labels, Output, Run, Scope, Tensor, Variable, run};
 
 const SEED: u64 = 7;
 

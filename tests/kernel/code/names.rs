@@ -1,6 +1,6 @@
 //! Dependencies of a cell, found without running it.
 
-use attune::code::names;
+use attune_engine::code::names;
 
 #[track_caller]
 fn assert_names(source: &str, defines: &[&str], reads: &[&str], writes: &[&str]) {

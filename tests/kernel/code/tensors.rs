@@ -1,7 +1,8 @@
 //! Tensors: products, shapes, indices, functions.
 
+use attune_engine::code::{Output, REFERENCE};
+
 use super::{cell, fault, given, last, number, table, words};
-use attune::code::{Output, REFERENCE};
 
 #[track_caller]
 fn assert_entries(source: &str, shape: &str, expected: &[f64]) {

@@ -1,11 +1,11 @@
 //! A cell sees what stands above it, and what it shows is marked when that is no longer so.
 
-use attune::kernel::Command;
-use attune::kernel::command::WeightCommand;
-use attune::kernel::notebook::document::OwnKind;
-use attune::kernel::notebook::snapshot::CellStatus;
-use attune::kernel::notebook::{CellCommand, NotebookCommand};
-use attune::numerics::params::TensorName;
+use attune_core::kernel::Command;
+use attune_core::kernel::command::WeightCommand;
+use attune_core::kernel::notebook::document::OwnKind;
+use attune_core::kernel::notebook::snapshot::CellStatus;
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_engine::numerics::params::TensorName;
 
 use super::{apply, cell, fault, found, kernel, number, run, shown, status, write};
 
@@ -107,7 +107,7 @@ fn a_change_of_the_model_marks_what_read_it() {
 #[test]
 fn a_cell_writes_to_the_model_once() {
     let mut kernel = kernel();
-    let weight = |kernel: &attune::kernel::Kernel| {
+    let weight = |kernel: &attune_core::kernel::Kernel| {
         kernel.snapshot().model.expect("a model").parameters.matrix(TensorName::QueryWeights)[(0, 1)]
     };
     let before = weight(&kernel);
@@ -220,11 +220,11 @@ fn cells_together_keep_no_more_than_they_may() {
     assert_eq!(shown(&kernel, "double").fault, None);
     run(&mut kernel, "uses");
     assert!(fault(&kernel, "uses").contains("would keep more than 512 MB"), "{}", fault(&kernel, "uses"));
-    cell(&mut kernel, "double", attune::kernel::notebook::CellCommand::ClearOutputs);
+    cell(&mut kernel, "double", attune_core::kernel::notebook::CellCommand::ClearOutputs);
     run(&mut kernel, "uses");
     assert_eq!(shown(&kernel, "uses").fault, None);
     // What a deleted cell left is kept for an undo while there is room, and takes none from the others.
-    cell(&mut kernel, "uses", attune::kernel::notebook::CellCommand::Delete);
+    cell(&mut kernel, "uses", attune_core::kernel::notebook::CellCommand::Delete);
     run(&mut kernel, "double");
     assert_eq!(shown(&kernel, "double").fault, None);
 }

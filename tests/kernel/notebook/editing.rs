@@ -1,9 +1,9 @@
 //! Cells are inserted, deleted, moved, split and merged in the learner's copy, and all of it undoes.
 
-use attune::kernel::notebook::document::OwnKind;
-use attune::kernel::notebook::snapshot::CellStatus;
-use attune::kernel::notebook::{CellCommand, NotebookCommand};
-use attune::kernel::{Command, Kernel};
+use attune_core::kernel::notebook::document::OwnKind;
+use attune_core::kernel::notebook::snapshot::CellStatus;
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_core::kernel::{Command, Kernel};
 
 use super::{apply, cell, found, ids, kernel, number, run, status, write};
 

@@ -6,17 +6,17 @@ mod tasks;
 
 use std::sync::Arc;
 
-use attune::code::Output;
-use attune::kernel::notebook::snapshot::{CellSnapshot, CellStatus, RunSnapshot};
-use attune::kernel::notebook::{CellCommand, NotebookCommand};
-use attune::kernel::{Command, Kernel};
-use attune::lesson::Lesson;
+use attune_core::kernel::notebook::snapshot::{CellSnapshot, CellStatus, RunSnapshot};
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_core::kernel::{Command, Kernel};
+use attune_core::lesson::Lesson;
+use attune_engine::code::Output;
 
 use crate::common::lessons::NOTEBOOK;
 
 fn lesson() -> Arc<Lesson> {
     let text = NOTEBOOK;
-    Arc::new(attune::lesson::parse("notebook.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}")))
+    Arc::new(attune_core::lesson::parse("notebook.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}")))
 }
 
 /// A trained kernel whose notebook stands still.

@@ -1,8 +1,8 @@
 //! Strokes of the brush, and shakes.
 
-use attune::kernel::Command;
-use attune::kernel::command::{Brush, WeightCommand};
-use attune::numerics::params::{TensorId, TensorName};
+use attune_core::kernel::Command;
+use attune_core::kernel::command::{Brush, WeightCommand};
+use attune_engine::numerics::params::{TensorId, TensorName};
 
 use super::{apply, model, notice, shown, trained, undo_label};
 

@@ -3,15 +3,15 @@
 use std::iter::repeat_n;
 use std::time::{Duration, Instant};
 
-use attune::kernel::command::{
+use attune_core::kernel::command::{
     Axis, AxisCommand, InterventionCommand, Reference, SentenceCommand, TrainingCommand, WeightCommand,
 };
-use attune::kernel::notebook::document::OwnKind;
-use attune::kernel::notebook::{CellCommand, NotebookCommand};
-use attune::kernel::snapshot::Snapshot;
-use attune::kernel::{Command, Kernel, Worker};
-use attune::lesson::Recipe;
-use attune::numerics::params::TensorName;
+use attune_core::kernel::notebook::document::OwnKind;
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_core::kernel::snapshot::Snapshot;
+use attune_core::kernel::{Command, Kernel, Worker};
+use attune_core::lesson::Recipe;
+use attune_engine::numerics::params::TensorName;
 
 use super::{apply, bits, heads, lesson, model, retrain, shown, trained};
 use crate::counting::allocations;
@@ -71,7 +71,7 @@ fn learned() -> Kernel {
 /// All that a step through the history brings back.
 fn said(snapshot: &Snapshot) -> String {
     let model = snapshot.model.as_ref().expect("a model");
-    let texts = |tokens: &[attune::kernel::data::token::Token]| {
+    let texts = |tokens: &[attune_core::kernel::data::token::Token]| {
         tokens.iter().map(|token| token.text.clone()).collect::<Vec<_>>()
     };
     let cells: Vec<_> = snapshot.notebook.cells.iter().map(|shown| shown.cell.clone()).collect();

@@ -10,14 +10,14 @@ mod saving;
 
 use std::sync::Arc;
 
-use attune::kernel::snapshot::{ModelSnapshot, Snapshot};
-use attune::kernel::{Command, Kernel};
-use attune::lesson::{Lesson, Recipe};
+use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot};
+use attune_core::kernel::{Command, Kernel};
+use attune_core::lesson::{Lesson, Recipe};
 
 use crate::common::lessons::SMALL;
 
 fn lesson() -> Arc<Lesson> {
-    Arc::new(attune::lesson::parse("small.ron", SMALL).expect("no issues"))
+    Arc::new(attune_core::lesson::parse("small.ron", SMALL).expect("no issues"))
 }
 
 fn trained() -> Kernel {

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use attune::kernel::command::TrainingCommand;
-use attune::kernel::{Command, Worker};
+use attune_core::kernel::command::TrainingCommand;
+use attune_core::kernel::{Command, Worker};
 
 use super::{bits, lesson, trained};
 

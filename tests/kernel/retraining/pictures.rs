@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use attune::kernel::command::{Axis, AxisCommand};
-use attune::kernel::snapshot::StaticSpace;
-use attune::kernel::{Command, Kernel};
-use attune::lesson::{self, Lesson, Recipe};
+use attune_core::kernel::command::{Axis, AxisCommand};
+use attune_core::kernel::snapshot::StaticSpace;
+use attune_core::kernel::{Command, Kernel};
+use attune_core::lesson::{self, Lesson, Recipe};
 
 use super::{apply, retrain, seed};
+use crate::common::top::at;
 
 /// The course's lesson of one word with two senses, without the model, which no picture of words needs.
 fn apple() -> Arc<Lesson> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/lessons/apple.ron");
+    let path = at("lessons/apple.ron");
     let mut lesson = lesson::read(path.as_ref()).unwrap_or_else(|issues| panic!("{issues:#?}"));
     lesson.model.steps = 0;
     Arc::new(lesson)

@@ -1,14 +1,14 @@
 //! Effects of a recipe, and recipes without any.
 
-use attune::kernel::command::{
+use attune_core::kernel::command::{
     Axis, AxisCommand, HeadSetting, InterventionCommand, Reference, SentenceCommand, TrainingCommand, WeightCommand,
 };
-use attune::kernel::{Command, Kernel};
-use attune::lesson::Recipe;
-use attune::lesson::offers::offers;
-use attune::lesson::recipe::Measured;
-use attune::numerics::attention::HeadMode;
-use attune::numerics::params::TensorName;
+use attune_core::kernel::{Command, Kernel};
+use attune_core::lesson::Recipe;
+use attune_core::lesson::offers::offers;
+use attune_core::lesson::recipe::Measured;
+use attune_engine::numerics::attention::HeadMode;
+use attune_engine::numerics::params::TensorName;
 
 use super::{apply, heads, lesson, model, notice, retrain, seed, shares, shown, trained, undo_label, width};
 
@@ -235,7 +235,7 @@ fn a_static_learning_rate_that_diverges_leaves_the_old_model_and_says_why() {
         "SkipGram(dim: 6, epochs: 3)",
         "SkipGram(dim: 6, epochs: 60, negatives: 64, window: 16, share_negatives: true)",
     );
-    let lesson = std::sync::Arc::new(attune::lesson::parse("small.ron", &text).expect("no issues"));
+    let lesson = std::sync::Arc::new(attune_core::lesson::parse("small.ron", &text).expect("no issues"));
     let mut kernel = Kernel::trained(lesson);
     let before = shown(&kernel);
     apply(&mut kernel, Command::Retrain(Box::new(Recipe { static_rate: Some(1.0), ..Recipe::default() })));

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use attune::kernel::command::{InterventionCommand, SentenceCommand, WeightCommand};
-use attune::kernel::{Command, Kernel, Saved};
-use attune::lesson::Recipe;
-use attune::numerics::params::TensorName;
+use attune_core::kernel::command::{InterventionCommand, SentenceCommand, WeightCommand};
+use attune_core::kernel::{Command, Kernel, Saved};
+use attune_core::lesson::Recipe;
+use attune_engine::numerics::params::TensorName;
 
 use super::{apply, heads, lesson, model, retrain, shown, trained, width};
 use crate::common::resaved::{open, saved};
@@ -61,7 +61,7 @@ fn a_recipe_that_no_longer_fits_is_left_out_with_words() {
     retrain(&mut kernel, &heads(3));
     // The lesson was rewritten meanwhile, and a hostile file says anything.
     let text = include_str!("../../fixtures/small.ron").replace("dim: 6", "dim: 4");
-    let narrower = Arc::new(attune::lesson::parse("small.ron", &text).expect("no issues"));
+    let narrower = Arc::new(attune_core::lesson::parse("small.ron", &text).expect("no issues"));
     let again = open(narrower, saved(&kernel));
     let report = again.snapshot().report;
     assert!(report.iter().any(|words| words.contains("3 heads do not divide a width of 4")), "{report:?}");

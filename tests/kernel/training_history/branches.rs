@@ -1,10 +1,10 @@
 //! Branches from a past step, and changes on the way.
 
-use attune::kernel::Command;
-use attune::kernel::command::{Reference, TrainingCommand};
-use attune::kernel::training::run::CHANGED_ENTRIES_MAX;
-use attune::kernel::training::stop::Stopped;
-use attune::view_model::training::TrainingModel;
+use attune_core::kernel::Command;
+use attune_core::kernel::command::{Reference, TrainingCommand};
+use attune_core::kernel::training::run::CHANGED_ENTRIES_MAX;
+use attune_core::kernel::training::stop::Stopped;
+use attune_view::view_model::training::TrainingModel;
 
 use super::{apply, log, long, model, notice, run, set, shown, weight};
 

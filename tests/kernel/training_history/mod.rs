@@ -7,11 +7,11 @@ mod stops;
 
 use std::sync::Arc;
 
-use attune::kernel::command::WeightCommand;
-use attune::kernel::snapshot::ModelSnapshot;
-use attune::kernel::{Command, Kernel};
-use attune::lesson::Lesson;
-use attune::numerics::params::TensorName;
+use attune_core::kernel::command::WeightCommand;
+use attune_core::kernel::snapshot::ModelSnapshot;
+use attune_core::kernel::{Command, Kernel};
+use attune_core::lesson::Lesson;
+use attune_engine::numerics::params::TensorName;
 
 use crate::common::lessons::changed as lesson;
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use attune::kernel::command::{Reference, TrainingCommand};
-use attune::kernel::snapshot::LookSnapshot;
-use attune::kernel::training::checkpoints::{CHECKPOINT_BYTES_MAX, CHECKPOINTS_MAX};
-use attune::kernel::{Command, Kernel};
-use attune::lesson::schema::StaticEmbedding;
-use attune::numerics::optimiser::Method;
+use attune_core::kernel::command::{Reference, TrainingCommand};
+use attune_core::kernel::snapshot::LookSnapshot;
+use attune_core::kernel::training::checkpoints::{CHECKPOINT_BYTES_MAX, CHECKPOINTS_MAX};
+use attune_core::kernel::{Command, Kernel};
+use attune_core::lesson::schema::StaticEmbedding;
+use attune_engine::numerics::optimiser::Method;
 
 use super::{LONG, apply, lesson, log, long, model, run, set, shown};
 

@@ -1,8 +1,8 @@
 //! Records of the steps, and differences between them.
 
-use attune::kernel::command::{Reference, TrainingCommand};
-use attune::kernel::{Command, Kernel};
-use attune::view_model::training::TrainingModel;
+use attune_core::kernel::command::{Reference, TrainingCommand};
+use attune_core::kernel::{Command, Kernel};
+use attune_view::view_model::training::TrainingModel;
 
 use super::{apply, long, model, run, set};
 

@@ -1,12 +1,12 @@
 //! Reasons for training to stop: rules, and numbers that overflow.
 
-use attune::kernel::command::{TrainingCommand, WeightCommand};
-use attune::kernel::training::stop::{Overflow, Stopped};
-use attune::kernel::{Command, Kernel, Saved};
-use attune::lesson::schema::StopRule;
-use attune::numerics::optimiser::Method;
-use attune::numerics::params::TensorName;
-use attune::view_model::training::{TrainingModel, TrainingStage};
+use attune_core::kernel::command::{TrainingCommand, WeightCommand};
+use attune_core::kernel::training::stop::{Overflow, Stopped};
+use attune_core::kernel::{Command, Kernel, Saved};
+use attune_core::lesson::schema::StopRule;
+use attune_engine::numerics::optimiser::Method;
+use attune_engine::numerics::params::TensorName;
+use attune_view::view_model::training::{TrainingModel, TrainingStage};
 
 use super::{LONG, apply, lesson, log, long, model, run, shown};
 

@@ -1,6 +1,6 @@
 //! Static vectors, trained or given.
 
-use attune::lesson::parse;
+use attune_core::lesson::parse;
 
 use super::{GOOD, check};
 

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use attune::lesson::limits::LESSON_BYTES_MAX;
-use attune::lesson::{LessonIssue, read};
+use attune_core::lesson::limits::LESSON_BYTES_MAX;
+use attune_core::lesson::{LessonIssue, read};
 
 use super::GOOD;
 use crate::common::folder::Folder;

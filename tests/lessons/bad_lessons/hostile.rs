@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use attune::lesson::limits::{ISSUES_MAX, LESSON_BYTES_MAX};
-use attune::lesson::parse;
+use attune_core::lesson::limits::{ISSUES_MAX, LESSON_BYTES_MAX};
+use attune_core::lesson::parse;
 
 use super::{GOOD, SMALL};
 

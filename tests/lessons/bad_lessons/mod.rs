@@ -8,8 +8,8 @@ mod model;
 mod notebook;
 mod syntax;
 
-use attune::lesson::limits::ISSUES_MAX;
-use attune::lesson::{LessonIssue, parse};
+use attune_core::lesson::limits::ISSUES_MAX;
+use attune_core::lesson::{LessonIssue, parse};
 
 use crate::common::lessons::NOTEBOOK;
 

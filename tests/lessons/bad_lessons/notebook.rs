@@ -161,7 +161,7 @@ a.ron:30:113: key: found the number 9; expected a whole number from 0 to 8",
 fn cells_that_run() {
     let stage = r#"Stage(id: "move", caption: "Two apples", sentence: 0, words: ["apple"], time: 1.0)"#;
     let issues = |cell: &str| {
-        let issues = attune::lesson::parse("a.ron", &super::GOOD.replace(stage, cell)).expect_err(cell);
+        let issues = attune_core::lesson::parse("a.ron", &super::GOOD.replace(stage, cell)).expect_err(cell);
         issues.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     };
     let cases = [
@@ -248,7 +248,8 @@ fn links_to_the_ends_of_the_model() {
     );
     let trained = |markdown: &str| {
         let with = super::GOOD.replace("max_tokens: 24)", "max_tokens: 24, train_embedding: true)");
-        attune::lesson::parse("a.ron", &with.replace("# One word", markdown)).map_err(|issues| issues[0].to_string())
+        attune_core::lesson::parse("a.ron", &with.replace("# One word", markdown))
+            .map_err(|issues| issues[0].to_string())
     };
     assert_eq!(trained("[b](attune:E[0,1])").err(), None);
     assert!(trained("[b](attune:E[99,1])").is_err_and(|issue| issue.contains("E has no entry 99, 1")));
@@ -261,7 +262,7 @@ fn links_to_words_of_a_sequence() {
         let at = lesson.rfind("\n)").expect("the end of the lesson");
         let cells = format!("    cells: [Text(id: \"links\", md: \"{markdown}\")],");
         assert!(!lesson.contains("cells:"));
-        attune::lesson::parse("a.ron", &format!("{}\n{cells}{}", &lesson[..at], &lesson[at..]))
+        attune_core::lesson::parse("a.ron", &format!("{}\n{cells}{}", &lesson[..at], &lesson[at..]))
             .map(|lesson| lesson.sentences[0].join(" "))
             .map_err(|issues| issues[0].to_string())
     };

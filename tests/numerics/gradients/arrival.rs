@@ -1,9 +1,9 @@
 //! Gradients of what makes vectors arrive: distances in the loss, and distances between words in the scores.
 
-use attune::numerics::attention::Mask;
-use attune::numerics::model::{Architecture, Batch, Candidates, Classes, Masking, Pooling, Readout};
-use attune::numerics::params::TensorName;
-use attune::numerics::positions::Positions;
+use attune_engine::numerics::attention::Mask;
+use attune_engine::numerics::model::{Architecture, Batch, Candidates, Classes, Masking, Pooling, Readout};
+use attune_engine::numerics::params::TensorName;
+use attune_engine::numerics::positions::Positions;
 
 use crate::common::numerics::differences::{central_differences, compare};
 use crate::common::numerics::{MAX_TOKENS, Net, VOCABULARY, architecture, batches, candidates, layer, with, words};
@@ -92,7 +92,7 @@ fn distances_between_words_count_in_every_layer() {
 /// A word stands for the hidden one where it is not left empty.
 #[test]
 fn stand_ins_take_the_places_of_hidden_words() {
-    use attune::numerics::rng::{Stream, stream};
+    use attune_engine::numerics::rng::{Stream, stream};
     const STAND_IN: usize = 7;
     let mut rng = stream(1, Stream::Masking);
     let choice = candidates().with_stand_ins(vec![STAND_IN]);

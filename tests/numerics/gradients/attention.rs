@@ -1,8 +1,8 @@
 //! Attention in every form, over short sentences, which go through tiles, and long ones, which go
 //! through panels.
 
-use attune::numerics::attention::{AttentionConfig, Mask, MaskTable};
-use attune::numerics::block::{Attends, BlockConfig};
+use attune_engine::numerics::attention::{AttentionConfig, Mask, MaskTable};
+use attune_engine::numerics::block::{Attends, BlockConfig};
 
 use super::blocks::check_block;
 use crate::common::numerics::{TILE_TOKENS_MAX, holes, layer};

@@ -1,9 +1,9 @@
 //! A block: norms, residuals and the feed-forward layer around attention.
 
-use attune::numerics::Matrix;
-use attune::numerics::block::{Attends, BlockConfig};
-use attune::numerics::params::Parameters;
-use attune::numerics::vectors::dot;
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::block::{Attends, BlockConfig};
+use attune_engine::numerics::params::Parameters;
+use attune_engine::numerics::vectors::dot;
 
 use crate::common::numerics::differences::check;
 use crate::common::numerics::one_block::{Input, backward, output};

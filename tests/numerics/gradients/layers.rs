@@ -1,14 +1,14 @@
 //! The layers by themselves.
 
-use attune::numerics::Matrix;
-use attune::numerics::activation::Activation;
-use attune::numerics::cross_entropy::{cross_entropy_backward, cross_entropy_forward};
-use attune::numerics::feed_forward::{FeedForwardCache, feed_forward_backward, feed_forward_forward};
-use attune::numerics::linear::{linear_backward, linear_forward};
-use attune::numerics::norm::{NORM_EPSILON, NormCache, norm_backward, norm_forward};
-use attune::numerics::params::{Parameters, TensorName};
-use attune::numerics::softmax::{softmax_backward, softmax_forward};
-use attune::numerics::vectors::dot;
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::activation::Activation;
+use attune_engine::numerics::cross_entropy::{cross_entropy_backward, cross_entropy_forward};
+use attune_engine::numerics::feed_forward::{FeedForwardCache, feed_forward_backward, feed_forward_forward};
+use attune_engine::numerics::linear::{linear_backward, linear_forward};
+use attune_engine::numerics::norm::{NORM_EPSILON, NormCache, norm_backward, norm_forward};
+use attune_engine::numerics::params::{Parameters, TensorName};
+use attune_engine::numerics::softmax::{softmax_backward, softmax_forward};
+use attune_engine::numerics::vectors::dot;
 
 use crate::common::numerics::differences::check;
 use crate::common::numerics::{filled, generator, random, random_matrix, with};

@@ -1,10 +1,10 @@
 //! The mean over a long sentence, which is taken of its weights before they meet the values:
 //! `mean(A V) = mean(A) V`.
 
-use attune::numerics::attention::Mask;
-use attune::numerics::block::{BlockConfig, Norm};
-use attune::numerics::model::{Architecture, Batch, Classes, Pooling, Readout};
-use attune::numerics::positions::Positions;
+use attune_engine::numerics::attention::Mask;
+use attune_engine::numerics::block::{BlockConfig, Norm};
+use attune_engine::numerics::model::{Architecture, Batch, Classes, Pooling, Readout};
+use attune_engine::numerics::positions::Positions;
 
 use super::models::check_model;
 use crate::common::numerics::{Net, TILE_TOKENS_MAX, VOCABULARY, architecture, block, layer};

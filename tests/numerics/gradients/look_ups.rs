@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use attune::numerics::Matrix;
-use attune::numerics::attention::Mask;
-use attune::numerics::block::{Attends, BlockConfig, Norm};
-use attune::numerics::model::{Architecture, AttentionModel, Batch, Candidates, Classes, Pooling, Readout};
-use attune::numerics::params::TensorName;
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::attention::Mask;
+use attune_engine::numerics::block::{Attends, BlockConfig, Norm};
+use attune_engine::numerics::model::{Architecture, AttentionModel, Batch, Candidates, Classes, Pooling, Readout};
+use attune_engine::numerics::params::TensorName;
 
 use super::models::{POSITIONS, check_model};
 use crate::common::numerics::{

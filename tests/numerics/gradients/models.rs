@@ -1,12 +1,12 @@
 //! Whole models: from the embeddings to the loss.
 
-use attune::numerics::activation::Activation;
-use attune::numerics::attention::Mask;
-use attune::numerics::block::{Attends, BlockConfig, Norm};
-use attune::numerics::model::{Architecture, Batch, Candidates, Classes, Pooling, Readout};
-use attune::numerics::optimiser::{Optimiser, OptimiserConfig};
-use attune::numerics::params::TensorName;
-use attune::numerics::positions::Positions;
+use attune_engine::numerics::activation::Activation;
+use attune_engine::numerics::attention::Mask;
+use attune_engine::numerics::block::{Attends, BlockConfig, Norm};
+use attune_engine::numerics::model::{Architecture, Batch, Candidates, Classes, Pooling, Readout};
+use attune_engine::numerics::optimiser::{Optimiser, OptimiserConfig};
+use attune_engine::numerics::params::TensorName;
+use attune_engine::numerics::positions::Positions;
 
 use crate::common::numerics::differences::{central_differences, compare};
 use crate::common::numerics::{

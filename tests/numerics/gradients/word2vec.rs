@@ -1,8 +1,8 @@
 //! Static embeddings: skip-gram and CBOW with negative sampling.
 
-use attune::numerics::Matrix;
-use attune::numerics::reference::word2vec as reference;
-use attune::numerics::word2vec::{Example, Tables, target_backward, target_forward};
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::reference::word2vec as reference;
+use attune_engine::numerics::word2vec::{Example, Tables, target_backward, target_forward};
 
 use crate::common::numerics::differences::{central_differences, check, compare};
 use crate::common::numerics::{generator, is_close, random};

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use attune::numerics::attention::AttentionConfig;
-use attune::numerics::block::BlockConfig;
-use attune::numerics::model::activations::Interventions;
-use attune::numerics::model::{
+use attune_engine::numerics::attention::AttentionConfig;
+use attune_engine::numerics::block::BlockConfig;
+use attune_engine::numerics::model::activations::Interventions;
+use attune_engine::numerics::model::{
     Activations, Architecture, AttentionModel, Batch, Candidates, Classes, DistanceCosts, Sequences, model_backward,
     model_forward,
 };
-use attune::numerics::params::Parameters;
-use attune::numerics::positions::Positions;
-use attune::numerics::{Matrix, Scalar};
+use attune_engine::numerics::params::Parameters;
+use attune_engine::numerics::positions::Positions;
+use attune_engine::numerics::{Matrix, Scalar};
 
 use super::{EXACT, Fixture, SINGLE, assert_close, cast};
 use crate::common::numerics::json::{list, number, parse, size, sizes};

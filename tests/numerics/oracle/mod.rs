@@ -9,7 +9,7 @@ mod word2vec;
 
 use std::sync::LazyLock;
 
-use attune::numerics::{Matrix, Scalar};
+use attune_engine::numerics::{Matrix, Scalar};
 use serde_json::Value;
 
 use crate::common::numerics::json;

@@ -1,14 +1,14 @@
 //! PyTorch's own layers, their gradients, and its optimisers: `make_torch.py`.
 
-use attune::numerics::attention::{AttentionConfig, HeadChanges, Mask, MaskTable, Rows, Tokens};
-use attune::numerics::block::{
+use attune_engine::numerics::attention::{AttentionConfig, HeadChanges, Mask, MaskTable, Rows, Tokens};
+use attune_engine::numerics::block::{
     Attends, BlockCache, BlockConfig, Norm, attend_backward, attend_forward, tail_backward, tail_forward,
 };
-use attune::numerics::cross_entropy::{cross_entropy_backward, cross_entropy_forward};
-use attune::numerics::norm::{NORM_EPSILON, NormCache, norm_backward, norm_forward};
-use attune::numerics::optimiser::{Method, Optimiser, OptimiserConfig};
-use attune::numerics::params::{Parameters, TensorName};
-use attune::numerics::{Matrix, Scalar};
+use attune_engine::numerics::cross_entropy::{cross_entropy_backward, cross_entropy_forward};
+use attune_engine::numerics::norm::{NORM_EPSILON, NormCache, norm_backward, norm_forward};
+use attune_engine::numerics::optimiser::{Method, Optimiser, OptimiserConfig};
+use attune_engine::numerics::params::{Parameters, TensorName};
+use attune_engine::numerics::{Matrix, Scalar};
 use serde_json::Value;
 
 use super::{EXACT, Fixture, SINGLE, assert_close, cast, largest};

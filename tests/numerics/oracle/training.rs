@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use attune::numerics::attention::{AttentionConfig, Mask};
-use attune::numerics::block::{BlockConfig, Norm};
-use attune::numerics::model::{
+use attune_engine::numerics::attention::{AttentionConfig, Mask};
+use attune_engine::numerics::block::{BlockConfig, Norm};
+use attune_engine::numerics::model::{
     Architecture, AttentionModel, Batch, Candidates, Classes, Pooling, Readout, model_backward, model_forward,
 };
-use attune::numerics::optimiser::{Optimiser, OptimiserConfig};
-use attune::numerics::params::{Parameters, TensorName};
-use attune::numerics::positions::Positions;
-use attune::numerics::{Matrix, Scalar};
+use attune_engine::numerics::optimiser::{Optimiser, OptimiserConfig};
+use attune_engine::numerics::params::{Parameters, TensorName};
+use attune_engine::numerics::positions::Positions;
+use attune_engine::numerics::{Matrix, Scalar};
 
 use super::{Fixture, cast};
 use crate::common::numerics::json::{list, number, parse, size, sizes, vector};

@@ -1,6 +1,6 @@
 //! Steps of skip-gram and CBOW: `make_word2vec.py`.
 
-use attune::numerics::word2vec::{Example, Lanes, Tables};
+use attune_engine::numerics::word2vec::{Example, Lanes, Tables};
 
 use super::{EXACT, Fixture, SINGLE, assert_close};
 use crate::common::numerics::json::{flag, list, matrix, number, parse, sizes};

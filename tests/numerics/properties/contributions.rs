@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use attune::kernel::data::moves::Moves;
-use attune::numerics::Matrix;
-use attune::numerics::activation::Activation;
-use attune::numerics::attention::HeadMode;
-use attune::numerics::block::{Attends, BlockConfig, Norm};
-use attune::numerics::contributions::Contributions;
-use attune::numerics::lens::Sight;
-use attune::numerics::model::activations::{BlockActivations, Interventions};
-use attune::numerics::model::{Activations, AttentionModel};
-use attune::numerics::params::{Parameters, TensorName};
-use attune::numerics::positions::Positions;
-use attune::numerics::projection::{AXES, Projection};
-use attune::numerics::vectors::{add_scaled, dot, norm};
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::activation::Activation;
+use attune_engine::numerics::attention::HeadMode;
+use attune_engine::numerics::block::{Attends, BlockConfig, Norm};
+use attune_engine::numerics::contributions::Contributions;
+use attune_engine::numerics::lens::Sight;
+use attune_engine::numerics::model::activations::{BlockActivations, Interventions};
+use attune_engine::numerics::model::{Activations, AttentionModel};
+use attune_engine::numerics::moves::Moves;
+use attune_engine::numerics::params::{Parameters, TensorName};
+use attune_engine::numerics::positions::Positions;
+use attune_engine::numerics::projection::{AXES, Projection};
+use attune_engine::numerics::vectors::{add_scaled, dot, norm};
 use proptest::prelude::*;
 
 use super::{around, cases, layers, masks};
@@ -88,7 +88,7 @@ fn pairs(heads: usize, keys: usize) -> impl Iterator<Item = (usize, usize)> {
 }
 
 /// All arrows of a query, one after the other.
-fn end<S: attune::numerics::Scalar>(
+fn end<S: attune_engine::numerics::Scalar>(
     found: &Contributions<S>,
     block: &BlockActivations<S>,
     query: usize,

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use attune::numerics::Matrix;
-use attune::numerics::attention::{AttentionConfig, HeadMode};
-use attune::numerics::block::BlockConfig;
-use attune::numerics::params::{Parameters, TensorName};
-use attune::numerics::reference;
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::attention::{AttentionConfig, HeadMode};
+use attune_engine::numerics::block::BlockConfig;
+use attune_engine::numerics::params::{Parameters, TensorName};
+use attune_engine::numerics::reference;
 use proptest::prelude::*;
 
 use super::{cases, layers, masks, parameters_of, tokens};

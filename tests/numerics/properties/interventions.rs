@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use attune::numerics::attention::{Edge, HeadMode, Mask, MaskTable};
-use attune::numerics::block::Attends;
-use attune::numerics::model::activations::{HeadActivations, Interventions, Patch};
-use attune::numerics::model::{Activations, Architecture};
-use attune::numerics::{Matrix, model};
+use attune_engine::numerics::attention::{Edge, HeadMode, Mask, MaskTable};
+use attune_engine::numerics::block::Attends;
+use attune_engine::numerics::model::activations::{HeadActivations, Interventions, Patch};
+use attune_engine::numerics::model::{Activations, Architecture};
+use attune_engine::numerics::{Matrix, model};
 use proptest::prelude::*;
 
 use super::{cases, masks};

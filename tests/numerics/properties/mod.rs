@@ -7,9 +7,9 @@ mod sentences;
 mod shapes;
 mod softmax;
 
-use attune::numerics::attention::{AttentionConfig, Mask, MaskTable};
-use attune::numerics::block::{BlockConfig, Norm};
-use attune::numerics::params::Parameters;
+use attune_engine::numerics::attention::{AttentionConfig, Mask, MaskTable};
+use attune_engine::numerics::block::{BlockConfig, Norm};
+use attune_engine::numerics::params::Parameters;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 

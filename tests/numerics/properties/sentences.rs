@@ -1,11 +1,11 @@
 //! A sentence's vectors do not hang on the order of its words where nothing tells it, nor on
 //! what stands beside or behind it.
 
-use attune::numerics::Matrix;
-use attune::numerics::attention::{Mask, MaskTable, Room};
-use attune::numerics::block::{Attends, BlockConfig};
-use attune::numerics::model::{Architecture, Batch, Pooling, Workspace, model_backward, model_forward};
-use attune::numerics::positions::Positions;
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::attention::{Mask, MaskTable, Room};
+use attune_engine::numerics::block::{Attends, BlockConfig};
+use attune_engine::numerics::model::{Architecture, Batch, Pooling, Workspace, model_backward, model_forward};
+use attune_engine::numerics::positions::Positions;
 use proptest::prelude::*;
 
 use super::{around, cases, layers, parameters_of, tokens};

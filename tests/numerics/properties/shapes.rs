@@ -1,11 +1,11 @@
 //! The engine is the definition, whatever the shape.
 
-use attune::numerics::activation::Activation;
-use attune::numerics::attention::{AttentionConfig, Mask, Rows};
-use attune::numerics::block::{Attends, BlockConfig, Norm};
-use attune::numerics::model::{Architecture, Batch, Candidates, Classes, Pooling, Readout};
-use attune::numerics::positions::Positions;
-use attune::numerics::{Matrix, Scalar};
+use attune_engine::numerics::activation::Activation;
+use attune_engine::numerics::attention::{AttentionConfig, Mask, Rows};
+use attune_engine::numerics::block::{Attends, BlockConfig, Norm};
+use attune_engine::numerics::model::{Architecture, Batch, Candidates, Classes, Pooling, Readout};
+use attune_engine::numerics::positions::Positions;
+use attune_engine::numerics::{Matrix, Scalar};
 use proptest::prelude::*;
 
 use super::{LONGEST, around, cases, layers, masks, parameters_of, tokens};

@@ -1,8 +1,8 @@
 //! Softmax over any finite row, and exp's part in it.
 
-use attune::numerics::Scalar;
-use attune::numerics::reference;
-use attune::numerics::softmax::softmax_forward;
+use attune_engine::numerics::Scalar;
+use attune_engine::numerics::reference;
+use attune_engine::numerics::softmax::softmax_forward;
 use proptest::prelude::*;
 
 use super::cases;

@@ -3,10 +3,10 @@
 
 mod training;
 
-use attune::numerics::rng::{Stream, stream};
-use attune::numerics::vectors::cosine;
-use attune::numerics::word2vec::{Architecture, Lanes, Word2Vec, Word2VecConfig};
-use attune::numerics::{Matrix, Scalar};
+use attune_engine::numerics::rng::{Stream, stream};
+use attune_engine::numerics::vectors::cosine;
+use attune_engine::numerics::word2vec::{Architecture, Lanes, Word2Vec, Word2VecConfig};
+use attune_engine::numerics::{Matrix, Scalar};
 use rand::RngExt;
 
 const CLASSIC: Architecture = Architecture::SkipGram { share_negatives: false };

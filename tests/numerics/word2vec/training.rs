@@ -1,9 +1,9 @@
 //! Every number that a training leaves, against the reference.
 
-use attune::numerics::Scalar;
-use attune::numerics::reference::word2vec::{Training, Window};
-use attune::numerics::rng::{Stream, stream};
-use attune::numerics::word2vec::{LEARNING_RATE_FLOOR, Word2Vec, Word2VecConfig};
+use attune_engine::numerics::Scalar;
+use attune_engine::numerics::reference::word2vec::{Training, Window};
+use attune_engine::numerics::rng::{Stream, stream};
+use attune_engine::numerics::word2vec::{LEARNING_RATE_FLOOR, Word2Vec, Word2VecConfig};
 use rand::RngExt;
 
 use super::{ALL, config};

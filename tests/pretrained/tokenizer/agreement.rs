@@ -1,6 +1,6 @@
 //! Agreement with `tokenizers` 0.23.3 of Hugging Face: `make_tokens.py`.
 
-use attune::pretrained::tokenizer::{Encoding, Origin, Tokenizer};
+use attune_engine::pretrained::tokenizer::{Encoding, Origin, Tokenizer};
 use serde_json::{Value, json};
 
 use super::{BERT, GPT2, changed, list, oracle, text, tokenizer};
@@ -9,7 +9,7 @@ use super::{BERT, GPT2, changed, list, oracle, text, tokenizer};
 /// pieces that the tokenizer added.
 fn rows(encoding: &Encoding) -> Value {
     let first = |text: usize| encoding.words.iter().take_while(|word| word.text < text).count();
-    let row = |piece: &attune::pretrained::tokenizer::Piece| match piece.word {
+    let row = |piece: &attune_engine::pretrained::tokenizer::Piece| match piece.word {
         None => json!([piece.id, null, null, null, piece.segment]),
         Some(word) => {
             json!([piece.id, piece.bytes.start, piece.bytes.end, word - first(piece.text), piece.segment])

@@ -6,7 +6,7 @@ mod older;
 mod places;
 mod refusals;
 
-use attune::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
+use attune_engine::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
 use serde_json::Value;
 
 const BERT: &str = include_str!("../../fixtures/pretrained/bert_tokenizer.json");

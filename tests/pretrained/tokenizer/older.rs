@@ -1,6 +1,6 @@
 //! The files of older models: the same ids from `vocab.txt`, and from `vocab.json` with `merges.txt`.
 
-use attune::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
+use attune_engine::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
 use serde_json::{Value, json};
 
 use super::{BERT, GPT2, changed, list, oracle, text, tokenizer};

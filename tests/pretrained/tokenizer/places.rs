@@ -1,6 +1,6 @@
 //! Bytes and words: every piece leads back to what the learner typed.
 
-use attune::pretrained::tokenizer::{Encoding, Origin};
+use attune_engine::pretrained::tokenizer::{Encoding, Origin};
 
 use super::{BERT, GPT2, list, oracle, text, tokenizer};
 

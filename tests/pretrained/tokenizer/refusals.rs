@@ -1,6 +1,6 @@
 //! Tokenizers that are refused: by file, place and name, with what is supported.
 
-use attune::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
+use attune_engine::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
 use serde_json::{Value, json};
 
 use super::{BERT, GPT2, changed};

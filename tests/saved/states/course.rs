@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use attune::kernel::notebook::CellCommand;
-use attune::lesson::course::CourseFile;
-use attune::lesson::limits::CELLS_MAX;
-use attune::view_model::course::{Course, LESSONS_MAX, LessonProgress, RECENT_MAX, Tasks};
-use attune::view_model::home::{Found, HomeModel};
+use attune_core::kernel::notebook::CellCommand;
+use attune_core::lesson::course::CourseFile;
+use attune_core::lesson::limits::CELLS_MAX;
+use attune_view::view_model::course::{Course, LESSONS_MAX, LessonProgress, RECENT_MAX, Tasks};
+use attune_view::view_model::home::{Found, HomeModel};
 
 use super::{cell, kernel, lesson};
 
@@ -18,7 +18,7 @@ fn at(seconds: u64) -> SystemTime {
 #[test]
 fn tasks_are_counted() {
     let mut kernel = kernel();
-    let tasks = |kernel: &attune::kernel::Kernel| Tasks::of(&kernel.snapshot().notebook);
+    let tasks = |kernel: &attune_core::kernel::Kernel| Tasks::of(&kernel.snapshot().notebook);
     assert_eq!(tasks(&kernel), Tasks { done: 0, of: 3 });
     cell(&mut kernel, "guess", CellCommand::Choose(1));
     assert_eq!(tasks(&kernel), Tasks { done: 0, of: 3 });

@@ -2,16 +2,16 @@
 
 use std::time::Instant;
 
-use attune::kernel::command::{InterventionCommand, TrainingCommand};
-use attune::kernel::notebook::document::{DOCUMENT_CELLS_MAX, OwnKind};
-use attune::kernel::notebook::saved::{SavedAnswer, SavedCell, SavedEdit, SavedRun, SavedVerdict};
-use attune::kernel::notebook::saved_output::{SavedAxis, SavedLine, SavedOutput};
-use attune::kernel::notebook::{CellCommand, NotebookCommand};
-use attune::kernel::persist::saved::{
+use attune_core::kernel::command::{InterventionCommand, TrainingCommand};
+use attune_core::kernel::notebook::document::{DOCUMENT_CELLS_MAX, OwnKind};
+use attune_core::kernel::notebook::saved::{SavedAnswer, SavedCell, SavedEdit, SavedRun, SavedVerdict};
+use attune_core::kernel::notebook::saved_output::{SavedAxis, SavedLine, SavedOutput};
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_core::kernel::persist::saved::{
     SavedChange, SavedHead, SavedInterventions, SavedMask, SavedModel, SavedTensor, SavedTraining,
 };
-use attune::kernel::{Command, Kernel, Saved};
-use attune::numerics::attention::HeadMode;
+use attune_core::kernel::{Command, Kernel, Saved};
+use attune_engine::numerics::attention::HeadMode;
 use serde_json::{Value, json};
 
 use super::{cell, changed, found, ids, kernel, lesson, open, report, saved};
@@ -202,8 +202,8 @@ fn ids_and_texts_that_cannot_be() {
     ids.dedup();
     assert_eq!(ids.len(), count + 6);
     // There is no number after the last.
-    let insert = attune::kernel::notebook::CellCommand::Insert { kind: OwnKind::Code, is_above: true };
-    kernel.apply(Command::Notebook(attune::kernel::notebook::NotebookCommand::Cell("intro".into(), insert)));
+    let insert = attune_core::kernel::notebook::CellCommand::Insert { kind: OwnKind::Code, is_above: true };
+    kernel.apply(Command::Notebook(attune_core::kernel::notebook::NotebookCommand::Cell("intro".into(), insert)));
     assert!(kernel.snapshot().notice.is_some());
 }
 
@@ -238,8 +238,8 @@ fn answers_that_cannot_be() {
 #[test]
 fn a_state_of_another_lesson_leaves_that_lesson_whole() {
     let mut before = kernel();
-    cell(&mut before, "intro", attune::kernel::notebook::CellCommand::SetText("Mine".into()));
-    let small = attune::lesson::parse("small.ron", include_str!("../../fixtures/small.ron")).expect("no issues");
+    cell(&mut before, "intro", attune_core::kernel::notebook::CellCommand::SetText("Mine".into()));
+    let small = attune_core::lesson::parse("small.ron", include_str!("../../fixtures/small.ron")).expect("no issues");
     let cells = small.cells.len();
     let kernel = open(small.into(), saved(&before));
     assert!(ids(&kernel).len() >= cells);

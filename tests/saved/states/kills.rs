@@ -8,12 +8,12 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use attune::kernel::command::{TrainingCommand, WeightCommand};
-use attune::kernel::notebook::CellCommand;
-use attune::kernel::notebook::document::OwnKind;
-use attune::kernel::{Command, Kernel, Saved};
-use attune::numerics::params::TensorName;
-use attune::store::{Home, Key, Lock, Saver, Status, Stored, open};
+use attune_core::kernel::command::{TrainingCommand, WeightCommand};
+use attune_core::kernel::notebook::CellCommand;
+use attune_core::kernel::notebook::document::OwnKind;
+use attune_core::kernel::{Command, Kernel, Saved};
+use attune_core::store::{Home, Key, Lock, Saver, Status, Stored, open};
+use attune_engine::numerics::params::TensorName;
 use serde::{Deserialize, Serialize};
 
 use super::{cell, lesson};

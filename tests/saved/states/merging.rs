@@ -1,10 +1,10 @@
 //! The lesson changed since it was open: of each cell the side wins that changed it.
 
-use attune::kernel::command::{InterventionCommand, WeightCommand};
-use attune::kernel::notebook::CellCommand;
-use attune::kernel::notebook::document::{Answer, Attempts, OwnKind};
-use attune::kernel::{Command, Kernel};
-use attune::numerics::params::TensorName;
+use attune_core::kernel::command::{InterventionCommand, WeightCommand};
+use attune_core::kernel::notebook::CellCommand;
+use attune_core::kernel::notebook::document::{Answer, Attempts, OwnKind};
+use attune_core::kernel::{Command, Kernel};
+use attune_engine::numerics::params::TensorName;
 
 use super::{apply, cell, changed, found, ids, kernel, lesson, outputs, reopened, report, text, write};
 
@@ -157,7 +157,7 @@ fn weights_stay_where_the_model_has_the_same_shape() {
         &mut before,
         Command::Interventions(InterventionCommand::SetHead {
             head: 1,
-            setting: attune::kernel::command::HeadSetting::Off,
+            setting: attune_core::kernel::command::HeadSetting::Off,
         }),
     );
     let weight = |kernel: &Kernel| {

@@ -8,18 +8,19 @@ mod round_trip;
 
 use std::sync::Arc;
 
+use attune_core::kernel::notebook::snapshot::CellSnapshot;
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_core::kernel::{Command, Kernel};
+use attune_core::lesson::Lesson;
+use attune_engine::code::Output;
+
 use crate::common::lessons::NOTEBOOK;
 use crate::common::resaved::{open, saved};
-use attune::code::Output;
-use attune::kernel::notebook::snapshot::CellSnapshot;
-use attune::kernel::notebook::{CellCommand, NotebookCommand};
-use attune::kernel::{Command, Kernel};
-use attune::lesson::Lesson;
 
 const TEXT: &str = NOTEBOOK;
 
 fn parsed(text: &str) -> Arc<Lesson> {
-    Arc::new(attune::lesson::parse("notebook.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}")))
+    Arc::new(attune_core::lesson::parse("notebook.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}")))
 }
 
 fn lesson() -> Arc<Lesson> {

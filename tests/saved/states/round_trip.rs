@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use attune::code::Output;
-use attune::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
-use attune::kernel::notebook::document::{Answer, Attempts, OwnKind};
-use attune::kernel::notebook::snapshot::{CellStatus, RunSnapshot};
-use attune::kernel::notebook::{CellCommand, NotebookCommand};
-use attune::kernel::snapshot::ModelSnapshot;
-use attune::kernel::{Command, Kernel, Saved, Worker};
-use attune::lesson::Lesson;
-use attune::numerics::attention::Mask;
-use attune::numerics::params::TensorName;
+use attune_core::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
+use attune_core::kernel::notebook::document::{Answer, Attempts, OwnKind};
+use attune_core::kernel::notebook::snapshot::{CellStatus, RunSnapshot};
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_core::kernel::snapshot::ModelSnapshot;
+use attune_core::kernel::{Command, Kernel, Saved, Worker};
+use attune_core::lesson::Lesson;
+use attune_engine::code::Output;
+use attune_engine::numerics::attention::Mask;
+use attune_engine::numerics::params::TensorName;
 
 use super::{apply, cell, found, ids, kernel, lesson, open, outputs, reopened, report, saved, write};
 use crate::common::lessons::form;
@@ -355,7 +355,7 @@ fn only_what_is_to_be_saved_differs() {
 
 #[test]
 fn a_worker_opens_as_it_was_left_and_reloads() {
-    let wait = |worker: &Worker, holds: &dyn Fn(&attune::kernel::Snapshot) -> bool| {
+    let wait = |worker: &Worker, holds: &dyn Fn(&attune_core::kernel::Snapshot) -> bool| {
         let begun = std::time::Instant::now();
         while !holds(&worker.latest()) {
             assert!(begun.elapsed().as_secs() < 60, "waited in vain");
@@ -364,7 +364,7 @@ fn a_worker_opens_as_it_was_left_and_reloads() {
     };
     let worker = Worker::spawn_on(lesson(), Some(saved(&busy_learner())), || ());
     assert_eq!(worker.latest().notebook.cells.len(), ids(&busy_learner()).len(), "it is there at once");
-    let is_back = |snapshot: &attune::kernel::Snapshot| snapshot.awaited.is_none() && snapshot.model.is_some();
+    let is_back = |snapshot: &attune_core::kernel::Snapshot| snapshot.awaited.is_none() && snapshot.model.is_some();
     wait(&worker, &is_back);
     let parameters = worker.latest().model.as_ref().expect("a model").parameters.clone();
     let newer = super::changed(&[("Done.", "All done.")]);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use attune::store::{Home, Lock, Saver, Status, open, take_over};
+use attune_core::store::{Home, Lock, Saver, Status, open, take_over};
 
 use super::{Scratch, Work, disks, key, wait_until};
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use attune::store::{LoadedFrom, Lock, ReadError, Stored, open, read, take_over, update};
+use attune_core::store::{LoadedFrom, Lock, ReadError, Stored, open, read, take_over, update};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 

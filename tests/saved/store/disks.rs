@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
-use attune::store::{Home, Lock, ReadError, Saver, Status, open, read};
+use attune_core::store::{Home, Lock, ReadError, Saver, Status, open, read};
 
 use super::{Scratch, Work, key};
 

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
-use attune::store::{Home, Key, Stored, open};
+use attune_core::store::{Home, Key, Stored, open};
 use serde::{Deserialize, Serialize};
 
 use crate::common::folder::Folder;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use attune::store::{Home, Key, LoadedFrom, open};
+use attune_core::store::{Home, Key, LoadedFrom, open};
 
 use super::{Scratch, Work};
 

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use attune::store::{Lock, open};
+use attune_core::store::{Lock, open};
 
 use super::*;
 

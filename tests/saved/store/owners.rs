@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use attune::store::{Key, LoadedFrom, Lock, NotSaved, Saver, Status, open, read, take_over, update};
+use attune_core::store::{Key, LoadedFrom, Lock, NotSaved, Saver, Status, open, read, take_over, update};
 
 use super::{Scratch, Work, key, save, wait_until};
 

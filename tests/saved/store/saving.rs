@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use attune::store::{NotSaved, Saver, Status, Stored, open, read};
+use attune_core::store::{NotSaved, Saver, Status, Stored, open, read};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Scratch, Work, key, wait_until};
@@ -82,7 +82,7 @@ fn a_folder_that_was_removed_is_made_again() {
     saver.put(Arc::new(Work::of(9)));
     saver.flush();
     // It is owned as before.
-    assert!(matches!(open::<Work>(&scratch.home(), &key()).store.lock(), attune::store::Lock::Held { .. }));
+    assert!(matches!(open::<Work>(&scratch.home(), &key()).store.lock(), attune_core::store::Lock::Held { .. }));
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use attune_core::kernel::snapshot::Snapshot;
+use attune_view::view_model::lens::{LensLayer, LensModel, LensWords};
 use egui::{Align2, Context, CornerRadius, Label, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 use super::part_ui;
@@ -9,8 +11,6 @@ use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
 use crate::app::widgets::controls::led_by_arrows;
 use crate::app::widgets::heat::Heat;
-use crate::kernel::snapshot::Snapshot;
-use crate::view_model::lens::{LensLayer, LensModel, LensWords};
 
 /// The lens of the sentence that was shown last.
 #[derive(Default)]

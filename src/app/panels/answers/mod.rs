@@ -5,19 +5,18 @@ mod lens;
 mod origins;
 mod writing;
 
+use attune_core::kernel::command::Command;
+use attune_view::view_model::answers::{AnswerRow, AnswersModel, WritingPlan};
+use attune_view::view_model::attribution::AttributionModel;
+use attune_view::view_model::saved_view::{AnswersView, SavedView};
 use egui::{Align2, Color32, CornerRadius, Label, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
-
-use crate::app::theme::{self, Palette, size};
-use crate::app::view::PanelView;
-use crate::kernel::command::Command;
-use crate::view_model::answers::{AnswerRow, AnswersModel, WritingPlan};
-use crate::view_model::attribution::AttributionModel;
-use crate::view_model::saved_view::{AnswersView, SavedView};
 
 use self::lens::{LensUiState, lens_ui};
 use self::origins::{Shares, attribution_ui};
 use self::writing::writing_ui;
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
+use crate::app::theme::{self, Palette, size};
+use crate::app::view::PanelView;
 use crate::app::widgets::controls::switch_ui;
 use crate::app::widgets::traced::{ASK_HINT, ask_on, number_ui};
 

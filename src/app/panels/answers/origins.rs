@@ -1,13 +1,12 @@
 //! The origin of an answer: the terms that its logit is the sum of.
 
+use attune_view::view_model::answers::AnswerRow;
+use attune_view::view_model::attribution::{AttributionModel, Share};
 use egui::{Align2, CornerRadius, Label, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
+use super::lens::text_ui;
 use crate::app::theme::{Palette, size};
 use crate::app::widgets::controls::switch_ui;
-use crate::view_model::answers::AnswerRow;
-use crate::view_model::attribution::{AttributionModel, Share};
-
-use super::lens::text_ui;
 
 /// Terms that are listed, by what they are added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,13 +1,13 @@
 //! Writing on: how the next words are chosen, the words, and the rows that each of them was written from.
 
+use attune_core::kernel::command::Command;
+use attune_view::view_model::answers::{Writing, WritingPlan, Written};
+use attune_view::view_model::sentence;
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Button, DragValue, Label, Rect, RichText, Sense, Slider, Ui, WidgetInfo, WidgetType, pos2, vec2};
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::widgets::controls::{checkbox_ui, hint};
-use crate::kernel::command::Command;
-use crate::view_model::answers::{Writing, WritingPlan, Written};
-use crate::view_model::sentence;
 
 /// Beyond these all words are alike, or one has all.
 const TEMPERATURE: (f64, f64) = (0.1, 5.0);

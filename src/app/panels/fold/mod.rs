@@ -5,19 +5,18 @@ mod picture;
 mod scene;
 mod sheet;
 
+use attune_view::view_model::fold::{FoldModel, Role, Sheet};
+use attune_view::view_model::walk::Step;
 use egui::{Id, Label, Rect, Sense, TextStyle, Ui, UiBuilder, vec2};
 
+use self::picture::PictureUi;
+use self::scene::{FoldScene, Placed};
+use self::sheet::SheetUi;
 use crate::app::scene_camera::SceneCamera;
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
 use crate::app::widgets::slant::width_of;
 use crate::app::widgets::traced::{ASK_HINT, ask_on};
-use crate::view_model::fold::{FoldModel, Role, Sheet};
-use crate::view_model::walk::Step;
-
-use self::picture::PictureUi;
-use self::scene::{FoldScene, Placed};
-use self::sheet::SheetUi;
 
 /// Draws into all of `ui`. The walk decides what is seen; `look` is how the small pictures are looked at.
 pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut PanelView, camera: &mut dyn SceneCamera) {

@@ -1,16 +1,15 @@
 //! A head's own picture of the scene: whom each word looks at in this head, and what the head adds to it.
 
+use attune_engine::numerics::moves::Point;
+use attune_view::view_model::fold::{FoldModel, Role};
+use attune_view::view_model::walk::Step;
 use egui::{Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, Ui, Vec2};
-
-use crate::app::scene_camera::SceneCamera;
-use crate::app::theme::{self, MARK_CONTRAST, Palette, size};
-use crate::kernel::data::moves::Point;
-use crate::view_model::fold::{FoldModel, Role};
-use crate::view_model::walk::Step;
 
 use super::inner;
 use super::scene::RoleStage;
 use super::sheet::word_ink;
+use crate::app::scene_camera::SceneCamera;
+use crate::app::theme::{self, MARK_CONTRAST, Palette, size};
 
 pub struct PictureUi<'a> {
     pub model: &'a FoldModel,

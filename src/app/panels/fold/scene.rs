@@ -1,11 +1,11 @@
 //! The place of each matrix in each step of the walk, and on the way between two.
 
+use attune_view::view_model::fold::{Role, Sheet};
+use attune_view::view_model::walk::Step;
 use egui::{Pos2, Rect, Vec2, pos2, vec2};
 
 use crate::app::theme::size;
 use crate::app::view::walk::ease;
-use crate::view_model::fold::{Role, Sheet};
-use crate::view_model::walk::Step;
 
 /// A sheet at its place, so far faded in.
 #[derive(Clone, Copy, Debug, PartialEq)]

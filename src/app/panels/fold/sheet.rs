@@ -1,12 +1,11 @@
 //! One matrix, or a head's slice of one, shaded cell by cell in a single mesh.
 
+use attune_view::view_model::fold::{Entries, FoldModel, Role, Sheet};
 use egui::{Align2, Color32, Pos2, Rect, Stroke, StrokeKind, Ui, Vec2, pos2};
 
+use super::scene::Placed;
 use crate::app::theme::{self, Palette, TEXT_CONTRAST, size};
 use crate::app::widgets::heat::Heat;
-use crate::view_model::fold::{Entries, FoldModel, Role, Sheet};
-
-use super::scene::Placed;
 
 pub struct SheetUi<'a> {
     pub model: &'a FoldModel,

@@ -1,14 +1,13 @@
 //! Effects of the changes on one word: how far it moved, what is near it, and its weights before and after.
 
+use attune_core::kernel::command::Command;
+use attune_engine::quantity::Quantity;
+use attune_view::view_model::answer_shifts::AnswerShifts;
+use attune_view::view_model::what_if::{EffectRow, HeadState, WhatIfModel};
 use egui::{CornerRadius, Label, Rect, RichText, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2};
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
-use crate::kernel::command::Command;
-use crate::quantity::Quantity;
-use crate::view_model::answer_shifts::AnswerShifts;
-use crate::view_model::what_if::{EffectRow, HeadState, WhatIfModel};
-
 use crate::app::widgets::controls::checkbox_ui;
 use crate::app::widgets::traced::number_ui;
 

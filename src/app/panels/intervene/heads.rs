@@ -1,15 +1,14 @@
 //! A head of the intervene panel: whether and how it takes part, and what it adds to the chosen word.
 
+use attune_core::kernel::command::{Command, HeadSetting, InterventionCommand};
+use attune_core::kernel::scene::interventions::GAIN_MAX;
+use attune_engine::quantity::Quantity;
+use attune_view::view_model::heads::{HeadRow, HeadsModel};
+use attune_view::view_model::what_if::HeadState;
 use egui::{RichText, Sense, Slider, Ui, Vec2, WidgetInfo, WidgetType};
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
-use crate::kernel::command::{Command, HeadSetting, InterventionCommand};
-use crate::kernel::scene::interventions::GAIN_MAX;
-use crate::quantity::Quantity;
-use crate::view_model::heads::{HeadRow, HeadsModel};
-use crate::view_model::what_if::HeadState;
-
 use crate::app::widgets::controls::hint;
 use crate::app::widgets::traced::number_ui;
 

@@ -5,20 +5,19 @@ mod effect;
 mod heads;
 mod patch;
 
+use attune_core::kernel::command::{Command, InterventionCommand};
+use attune_core::lesson::limits::{TEMPERATURE_MAX, TEMPERATURE_MIN};
+use attune_view::view_model::answer_shifts::AnswerShifts;
+use attune_view::view_model::heads::{HeadRow, HeadsModel};
+use attune_view::view_model::what_if::WhatIfModel;
 use egui::{Align, Button, DragValue, Label, Layout, RichText, ScrollArea, Slider, Ui, WidgetInfo, WidgetType};
-
-use crate::app::theme::{self, Palette, size};
-use crate::app::view::PanelView;
-use crate::kernel::command::{Command, InterventionCommand};
-use crate::lesson::limits::{TEMPERATURE_MAX, TEMPERATURE_MIN};
-use crate::view_model::answer_shifts::AnswerShifts;
-use crate::view_model::heads::{HeadRow, HeadsModel};
-use crate::view_model::what_if::WhatIfModel;
 
 use self::effect::{effect_ui, said, shifts_ui};
 use self::heads::{HeadsUi, are_many, choose_head_ui, needs_all};
 use self::patch::{PatchUiState, patch_ui};
 use crate::app::panels::{Panel, PanelContext, PanelId, PanelName, Region};
+use crate::app::theme::{self, Palette, size};
+use crate::app::view::PanelView;
 use crate::app::widgets::controls::{checkbox_ui, choose_query_ui, hint};
 use crate::app::widgets::mask::{MaskUiState, mask_ui};
 

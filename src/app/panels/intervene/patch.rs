@@ -1,13 +1,13 @@
 //! Patching: the vector that the second sentence has at a place, put into one of the first.
 
+use attune_core::kernel::command::{Command, InterventionCommand};
+use attune_view::view_model::what_if::WhatIfModel;
 use egui::{Button, ComboBox, DragValue, Label, RichText, Ui, WidgetInfo, WidgetType};
 
 use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::theme::{self, size};
 use crate::app::view::PanelView;
 use crate::app::widgets::controls::hint;
-use crate::kernel::command::{Command, InterventionCommand};
-use crate::view_model::what_if::WhatIfModel;
 
 /// The place that the learner is choosing.
 #[derive(Default)]

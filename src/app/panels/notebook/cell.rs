@@ -1,20 +1,19 @@
 //! The frame of a cell: a bar on the left that says whether it is selected or stale, a line with its
 //! label, how it stands and its menu, and what it holds.
 
+use attune_core::kernel::notebook::CellCommand;
+use attune_core::kernel::notebook::kinds::Behaviour;
+use attune_core::kernel::notebook::snapshot::CellStatus;
+use attune_core::lesson::cells::CellKind;
+use attune_view::view_model::notebook::CellModel;
 use egui::containers::menu::MenuButton;
 use egui::{Align, Button, Label, Layout, Rect, RichText, Sense, Stroke, Ui, UiBuilder, WidgetInfo, WidgetType, pos2};
-
-use crate::app::actions::{ActionTable, NotebookAction};
-use crate::app::theme::{self, Palette, size};
-use crate::kernel::notebook::CellCommand;
-use crate::kernel::notebook::kinds::Behaviour;
-use crate::kernel::notebook::snapshot::CellStatus;
-use crate::lesson::cells::CellKind;
-use crate::view_model::notebook::CellModel;
 
 use super::frame::Frame;
 use super::keys::perform;
 use super::kinds::body_ui;
+use crate::app::actions::{ActionTable, NotebookAction};
+use crate::app::theme::{self, Palette, size};
 
 /// Between the bar and what the cell holds.
 const INDENT: f32 = 11.0;

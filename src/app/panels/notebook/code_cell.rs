@@ -1,14 +1,13 @@
 //! Code: the editor, and what its last run showed. A plot shows no code until it is unfolded.
 
+use attune_core::lesson::cells::CellKind;
+use attune_view::view_model::notebook::CellModel;
 use egui::{RichText, Ui};
-
-use crate::app::panels::notebook::outputs::{fault_ui, outputs_ui};
-use crate::app::theme::size;
-use crate::lesson::cells::CellKind;
-use crate::view_model::notebook::CellModel;
 
 use super::frame::Frame;
 use super::writing::write_ui;
+use crate::app::panels::notebook::outputs::{fault_ui, outputs_ui};
+use crate::app::theme::size;
 
 pub fn code_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
     if let CellKind::Plot { caption, .. } = &*cell.cell.kind {

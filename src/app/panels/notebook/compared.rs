@@ -1,10 +1,10 @@
 //! Yours, expected and the difference: numbers in one small grid, tables one for each case.
 
+use attune_view::view_model::compared::{ComparedContent, ComparedModel, ComparedNumbers, SIDES};
 use egui::{CollapsingHeader, Grid, Label, RichText, Ui};
 
 use crate::app::panels::notebook::outputs::{output_ui, table_of_code_ui};
 use crate::app::theme::{self, Palette, size};
-use crate::view_model::compared::{ComparedContent, ComparedModel, ComparedNumbers, SIDES};
 
 /// All cases; the first wrong one is open, or the first one.
 pub fn compared_ui(ui: &mut Ui, cases: &[ComparedModel], failed: Option<usize>) {

@@ -4,9 +4,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use attune_core::kernel::notebook::document::CellId;
+use attune_engine::code::budget::SOURCE_BYTES_MAX;
+
 use crate::app::text::editor::EditorState;
-use crate::code::budget::SOURCE_BYTES_MAX;
-use crate::kernel::notebook::document::CellId;
 
 #[derive(Default)]
 pub struct Drafts(HashMap<CellId, Draft>);

@@ -4,22 +4,21 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
+use attune_core::kernel::command::Command;
+use attune_core::kernel::notebook::document::{Answer, CellId, OwnKind};
+use attune_core::kernel::notebook::snapshot::{CellStatus, RunSnapshot};
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_view::view_model::notebook::{CellModel, NotebookModel};
 use egui::Ui;
 
+use super::drafts::Drafts;
+use super::hold::{Below, Held};
+use super::writing::go_on;
 use crate::app::actions::{Action, NotebookAction, focus};
 use crate::app::panels::notebook::reference::ReferenceUiState;
 use crate::app::text::prose::{Around, Prose, live_prose_ui};
 use crate::app::view::PanelView;
 use crate::app::widgets::note::Showing;
-use crate::kernel::command::Command;
-use crate::kernel::notebook::document::{Answer, CellId, OwnKind};
-use crate::kernel::notebook::snapshot::{CellStatus, RunSnapshot};
-use crate::kernel::notebook::{CellCommand, NotebookCommand};
-use crate::view_model::notebook::{CellModel, NotebookModel};
-
-use super::drafts::Drafts;
-use super::hold::{Below, Held};
-use super::writing::go_on;
 
 #[derive(Default)]
 pub struct NotebookPanel {

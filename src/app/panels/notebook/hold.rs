@@ -1,14 +1,13 @@
 //! The place of what was clicked, kept while the notebook grows around it; and a way to what has come below the lower edge.
 
+use attune_core::kernel::notebook::document::CellId;
+use attune_core::kernel::notebook::snapshot::CellStatus;
+use attune_view::view_model::notebook::CellModel;
 use egui::style::ScrollAnimation;
 use egui::{Align2, Button, Rect, Ui, pos2, vec2};
 
-use crate::app::theme::size;
-use crate::kernel::notebook::document::CellId;
-use crate::kernel::notebook::snapshot::CellStatus;
-use crate::view_model::notebook::CellModel;
-
 use super::frame::{FOLLOWED, Frame, Places};
+use crate::app::theme::size;
 
 /// A cell that was clicked.
 pub struct Held {

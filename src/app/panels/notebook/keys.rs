@@ -2,16 +2,15 @@
 
 use std::time::{Duration, Instant};
 
+use attune_core::kernel::command::Command;
+use attune_core::kernel::notebook::document::{CellId, OwnKind};
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use egui::{Key, Ui};
-
-use crate::app::actions::{NotebookAction, Pressed, drop_text, first_pressed, pressed};
-use crate::kernel::command::Command;
-use crate::kernel::notebook::document::{CellId, OwnKind};
-use crate::kernel::notebook::{CellCommand, NotebookCommand};
 
 use super::frame::Frame;
 use super::kinds::{is_of_kind, kind_keys};
 use super::writing::go_on;
+use crate::app::actions::{NotebookAction, Pressed, drop_text, first_pressed, pressed};
 
 /// The longest time between two presses that belong together.
 const TWICE: Duration = Duration::from_millis(600);

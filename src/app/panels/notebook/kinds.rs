@@ -1,13 +1,11 @@
 //! The kinds of cells in the window: the content of each, its height before it was seen, and the keys that mean
 //! an answer, a hint, the stage, a slider or a gate.
 
+use attune_core::kernel::notebook::CellCommand;
+use attune_core::kernel::notebook::document::Answer;
+use attune_core::lesson::cells::{Bind, CellKind, Predict, Slider};
+use attune_view::view_model::notebook::CellModel;
 use egui::Ui;
-
-use crate::app::actions::{NotebookAction, Pressed, pressed};
-use crate::kernel::notebook::CellCommand;
-use crate::kernel::notebook::document::Answer;
-use crate::lesson::cells::{Bind, CellKind, Predict, Slider};
-use crate::view_model::notebook::CellModel;
 
 use super::code_cell::code_ui;
 use super::frame::Frame;
@@ -18,6 +16,7 @@ use super::stage_card::{self, stage_ui};
 use super::tasks::{exercise_ui, gate_ui, predict_ui};
 use super::text_cell::text_ui;
 use super::writing::go_on;
+use crate::app::actions::{NotebookAction, Pressed, pressed};
 
 /// Steps from one end of a slider to the other, where the lesson gives none.
 const STEPS: f64 = 40.0;

@@ -37,6 +37,11 @@ mod toolbar;
 mod way_on;
 mod writing;
 
+use attune_core::kernel::command::Command;
+use attune_core::kernel::notebook::document::CellId;
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_view::view_model::notebook::NotebookModel;
+use attune_view::view_model::saved_view::SavedView;
 use egui::Ui;
 
 use self::frame::Frame;
@@ -45,11 +50,6 @@ use super::{Panel, PanelContext, PanelId, PanelName, Reached, Region};
 use crate::app::actions::Action;
 use crate::app::text::prose::Prose;
 use crate::app::view::PanelView;
-use crate::kernel::command::Command;
-use crate::kernel::notebook::document::CellId;
-use crate::kernel::notebook::{CellCommand, NotebookCommand};
-use crate::view_model::notebook::NotebookModel;
-use crate::view_model::saved_view::SavedView;
 
 impl Panel for NotebookPanel {
     fn id(&self) -> PanelId {

@@ -3,16 +3,15 @@
 
 use std::time::{Duration, Instant};
 
+use attune_core::kernel::command::Command;
+use attune_core::kernel::notebook::editing::DELETION;
 use egui::{RichText, Ui};
 
+use super::frame::Frame;
 use crate::app::actions::typing::dropped_letters;
 use crate::app::actions::{ActionTable, NotebookAction, WindowAction};
 use crate::app::theme::size;
 use crate::app::widgets::note::note_ui;
-use crate::kernel::command::Command;
-use crate::kernel::notebook::editing::DELETION;
-
-use super::frame::Frame;
 
 /// Long enough to read it and to get to the button.
 const SHOWN: Duration = Duration::from_secs(10);

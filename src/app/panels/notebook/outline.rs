@@ -1,12 +1,11 @@
 //! The outline: every section and every task of the lesson, with what is done.
 
+use attune_view::view_model::notebook::OutlineRow;
 use egui::containers::menu::MenuButton;
 use egui::{Button, RichText, ScrollArea, Ui, WidgetInfo, WidgetType};
 
-use crate::app::theme::Palette;
-use crate::view_model::notebook::OutlineRow;
-
 use super::frame::Frame;
+use crate::app::theme::Palette;
 
 pub fn outline_ui(ui: &mut Ui, frame: &mut Frame) {
     const WIDTH: f32 = 320.0;

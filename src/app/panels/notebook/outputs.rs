@@ -1,21 +1,20 @@
 //! Outputs of a code cell.
 
+use attune_engine::code::{Fault, Help};
+use attune_view::view_model::output::{NumberModel, OutputModel, RankingModel, RankingRow, TextModel, full};
+use attune_view::view_model::table::TableModel;
 use egui::{
     Align, Align2, Label, Layout, Rect, Response, RichText, ScrollArea, Sense, Ui, UiBuilder, Vec2, WidgetInfo,
     WidgetType, pos2,
 };
 
-use crate::app::text::images::Images;
-use crate::app::theme::{self, Palette, size};
-use crate::code::{Fault, Help};
-use crate::view_model::output::{NumberModel, OutputModel, RankingModel, RankingRow, TextModel, full};
-
 use super::reference::help_words_ui;
+use crate::app::text::images::Images;
 use crate::app::text::prose::paint::image_ui;
+use crate::app::theme::{self, Palette, size};
 use crate::app::widgets::copy::{copy, copy_button, is_copied};
 use crate::app::widgets::plot::plot_ui;
 use crate::app::widgets::table::table_ui;
-use crate::view_model::table::TableModel;
 
 /// All of them, one below the other; lines that were printed in a row are one text. Give each cell an id of its own.
 pub fn outputs_ui(ui: &mut Ui, outputs: &[OutputModel]) {

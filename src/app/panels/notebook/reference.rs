@@ -1,13 +1,12 @@
 //! The reference of the language: every function with its call, its meaning and its equation.
 
+use attune_engine::code::Help;
+use attune_view::view_model::reference::found;
 use egui::{Button, Frame, Label, Margin, RichText, ScrollArea, TextEdit, Ui, WidgetInfo, WidgetType};
 
 use crate::app::actions::focus;
-use crate::app::theme::{self, Palette, size};
-use crate::code::Help;
-use crate::view_model::reference::found;
-
 use crate::app::text::prose::equation_ui;
+use crate::app::theme::{self, Palette, size};
 
 #[derive(Default)]
 pub struct ReferenceUiState {

@@ -1,16 +1,15 @@
 //! One slide of a talk: a part of a text, or a cell by itself.
 
+use attune_core::kernel::command::Command;
+use attune_view::view_model::notebook::NotebookModel;
+use attune_view::view_model::slides::{Shows, Slide};
 use egui::Ui;
-
-use crate::app::panels::notebook::NotebookPanel;
-use crate::app::text::prose::Prose;
-use crate::app::view::PanelView;
-use crate::kernel::command::Command;
-use crate::view_model::notebook::NotebookModel;
-use crate::view_model::slides::{Shows, Slide};
 
 use super::frame::Frame;
 use super::kinds::body_ui;
+use crate::app::panels::notebook::NotebookPanel;
+use crate::app::text::prose::Prose;
+use crate::app::view::PanelView;
 
 /// Draws a slide as the notebook draws its cell; the stops of a walk are the stage's. Returns what it asks for.
 pub fn slide_ui(

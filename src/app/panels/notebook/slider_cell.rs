@@ -1,14 +1,13 @@
 //! A number to turn: of the model, of the stage, or of the cells below.
 
+use attune_core::kernel::notebook::CellCommand;
+use attune_core::lesson::cells::{Bind, Slider};
+use attune_view::view_model::notebook::CellModel;
 use egui::{RichText, Slider as EguiSlider, Ui};
 
+use super::frame::Frame;
 use crate::app::theme::{Palette, size};
 use crate::app::widgets::controls::{checkbox_ui, hint, undecided_ui};
-use crate::kernel::notebook::CellCommand;
-use crate::lesson::cells::{Bind, Slider};
-use crate::view_model::notebook::CellModel;
-
-use super::frame::Frame;
 
 pub fn slider_ui(ui: &mut Ui, cell: &CellModel, slider: &Slider, frame: &mut Frame) {
     let palette = Palette::of(ui.visuals().dark_mode);

@@ -1,13 +1,12 @@
 //! A card that steers the stage: this sentence, these words, this time.
 
+use attune_core::kernel::command::{Command, SentenceCommand};
+use attune_view::view_model::notebook::CellModel;
 use egui::{Frame as Card, Margin, RichText, Stroke, Ui};
 
+use super::frame::Frame;
 use crate::app::actions::{ActionTable, NotebookAction};
 use crate::app::theme::{self, Palette, size};
-use crate::kernel::command::{Command, SentenceCommand};
-use crate::view_model::notebook::CellModel;
-
-use super::frame::Frame;
 
 pub fn stage_ui(
     ui: &mut Ui,

@@ -1,23 +1,22 @@
 //! Predictions, exercises and gates.
 
+use attune_core::kernel::notebook::CellCommand;
+use attune_core::kernel::notebook::document::Answer;
+use attune_core::kernel::notebook::snapshot::{CellStatus, Verdict};
+use attune_core::lesson::cells::{Exercise, Predict};
+use attune_view::view_model::compared::ComparedModel;
+use attune_view::view_model::notebook::CellModel;
 use egui::{Align, Button, Frame as Card, Layout, Margin, RichText, Ui, WidgetInfo, WidgetType};
 
+use super::frame::Frame;
+use super::hold::Below;
+use super::writing::{write_on, write_ui};
 use crate::app::actions::{ActionTable, NotebookAction};
 use crate::app::panels::notebook::compared::compared_ui;
 use crate::app::panels::notebook::outputs::{fault_ui, outputs_ui, pictures_ui};
 use crate::app::text::prose::prose_ui;
 use crate::app::theme::{Palette, size};
 use crate::app::widgets::controls::choice_ui;
-use crate::kernel::notebook::CellCommand;
-use crate::kernel::notebook::document::Answer;
-use crate::kernel::notebook::snapshot::{CellStatus, Verdict};
-use crate::lesson::cells::{Exercise, Predict};
-use crate::view_model::compared::ComparedModel;
-use crate::view_model::notebook::CellModel;
-
-use super::frame::Frame;
-use super::hold::Below;
-use super::writing::{write_on, write_ui};
 
 pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut Frame) {
     let Answer::Predict { chosen, is_locked } = cell.cell.answer else { return };

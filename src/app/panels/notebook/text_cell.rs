@@ -1,12 +1,11 @@
 //! Text: set as a page is; its Markdown opens by Enter or a double click.
 
+use attune_view::view_model::notebook::CellModel;
 use egui::{Label, RichText, Sense, Ui};
-
-use crate::app::theme::Palette;
-use crate::view_model::notebook::CellModel;
 
 use super::frame::Frame;
 use super::writing::write_ui;
+use crate::app::theme::Palette;
 
 pub fn text_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
     let id = cell.id();

@@ -1,18 +1,17 @@
 //! Above the cells: run, restart, interrupt; the outline; how many tasks are done.
 
+use attune_core::kernel::command::Command;
+use attune_core::kernel::notebook::NotebookCommand;
+use attune_view::view_model::course::Tasks;
 use egui::containers::menu::MenuButton;
 use egui::{Align, Button, Layout, RichText, TextStyle, TextWrapMode, Ui, WidgetText};
 
+use super::frame::Frame;
+use super::outline::outline_ui;
 use crate::app::actions::{ActionTable, NotebookAction};
 use crate::app::panels::notebook::reference::reference_ui;
 use crate::app::theme::{Palette, size};
 use crate::app::widgets::tool_window::lookup_window;
-use crate::kernel::command::Command;
-use crate::kernel::notebook::NotebookCommand;
-use crate::view_model::course::Tasks;
-
-use super::frame::Frame;
-use super::outline::outline_ui;
 
 pub fn toolbar_ui(ui: &mut Ui, frame: &mut Frame) {
     let palette = Palette::of(ui.visuals().dark_mode);

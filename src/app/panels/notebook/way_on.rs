@@ -1,12 +1,11 @@
 //! The end of a lesson: on to the next one, or back to the one before.
 
+use attune_view::view_model::course::AroundLesson;
 use egui::{Button, Event, RichText, Ui, WidgetInfo, WidgetType};
 
+use super::frame::Frame;
 use crate::app::actions::{Action, ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
-use crate::view_model::course::AroundLesson;
-
-use super::frame::Frame;
 
 /// Below the last cell; ↓ leads here from it.
 pub fn way_on_ui(ui: &mut Ui, frame: &mut Frame) {

@@ -1,19 +1,18 @@
 //! The editor of a cell, and what the notebook's keys do within it.
 
+use attune_core::kernel::notebook::CellCommand;
+use attune_core::kernel::notebook::document::{CellId, OwnKind};
+use attune_core::kernel::notebook::snapshot::CellStatus;
+use attune_core::lesson::cells::CellKind;
+use attune_engine::code::budget::SOURCE_BYTES_MAX;
+use attune_view::view_model::notebook::CellModel;
 use egui::{RichText, Ui};
 
+use super::frame::{Edge, Frame};
 use crate::app::actions::{ActionTable, NotebookAction};
 use crate::app::text::code_text::Language;
 use crate::app::text::editor::{Asked, EditorModel, editor_ui, focus_editor};
 use crate::app::theme::Palette;
-use crate::code::budget::SOURCE_BYTES_MAX;
-use crate::kernel::notebook::CellCommand;
-use crate::kernel::notebook::document::{CellId, OwnKind};
-use crate::kernel::notebook::snapshot::CellStatus;
-use crate::lesson::cells::CellKind;
-use crate::view_model::notebook::CellModel;
-
-use super::frame::{Edge, Frame};
 
 /// Gives the keyboard back to the editor that a button beside it took it from.
 pub fn write_on(frame: &mut Frame, id: &CellId) {

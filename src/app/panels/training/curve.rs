@@ -1,13 +1,12 @@
 //! The curve of a training: loss or gradient norms by step, with a cursor that looks back.
 
+use attune_core::kernel::command::{Command, TrainingCommand};
+use attune_core::kernel::training::log::{StepRecord, TrainingLog};
+use attune_view::view_model::training::TrainingModel;
 use egui::{Align2, ComboBox, EventFilter, Key, Modifiers, Response, RichText, Ui, WidgetInfo, WidgetType};
 use egui_plot::{GridMark, HLine, Line, LineStyle, PlotPoint, PlotPoints, Text, VLine};
 
 use crate::app::theme::{Palette, size};
-use crate::kernel::command::{Command, TrainingCommand};
-use crate::kernel::training::log::{StepRecord, TrainingLog};
-use crate::view_model::training::TrainingModel;
-
 use crate::app::widgets::controls::checkbox_ui;
 use crate::app::widgets::curve::{curve_plot, tick_text};
 

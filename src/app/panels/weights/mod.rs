@@ -2,17 +2,16 @@
 
 mod tools;
 
+use attune_core::kernel::command::{Command, WeightCommand};
+use attune_engine::numerics::params::{TensorId, TensorName};
+use attune_engine::quantity::Entry;
+use attune_view::view_model::weights::{TensorGroup, TensorModel, WeightsModel};
 use egui::{Button, ComboBox, DragValue, RichText, ScrollArea, Sense, Slider, Ui, WidgetInfo, WidgetType};
-
-use crate::app::theme::{self, Palette, size};
-use crate::app::view::PanelView;
-use crate::kernel::command::{Command, WeightCommand};
-use crate::numerics::params::{TensorId, TensorName};
-use crate::quantity::Entry;
-use crate::view_model::weights::{TensorGroup, TensorModel, WeightsModel};
 
 use super::weights::tools::{Tool, ToolsUiState, norms_ui, painted, tool_ui, tools_ui};
 use crate::app::panels::{Panel, PanelContext, PanelId, PanelName, Region};
+use crate::app::theme::{self, Palette, size};
+use crate::app::view::PanelView;
 use crate::app::widgets::controls::{hint, led_by_arrows};
 use crate::app::widgets::heat::Heat;
 use crate::app::widgets::traced::{ASK_HINT, ask_on, number_ui};

@@ -2,11 +2,10 @@
 
 use std::collections::HashSet;
 
+use attune_core::kernel::command::{Brush, Command, Reference, TrainingCommand, WeightCommand};
+use attune_core::kernel::model::weights::PERTURBATION_MAX;
+use attune_view::view_model::weights::{ComparisonModel, TensorModel, WeightsModel};
 use egui::{Button, ComboBox, DragValue, Label, Response, Ui, WidgetInfo, WidgetType};
-
-use crate::kernel::command::{Brush, Command, Reference, TrainingCommand, WeightCommand};
-use crate::kernel::model::weights::PERTURBATION_MAX;
-use crate::view_model::weights::{ComparisonModel, TensorModel, WeightsModel};
 
 use crate::app::widgets::controls::hint;
 use crate::app::widgets::heat::Heat;

@@ -1,12 +1,11 @@
 //! The arcs between words: how they bend, how thick and how clear they are, and which one the pointer is on.
 
+use attune_view::view_model::sentence_arcs::{Pair, WeightArc};
 use egui::epaint::CubicBezierShape;
 use egui::{Color32, Painter, Pos2, Shape, Stroke, Vec2};
 
-use crate::app::theme::{self, Palette, size, weight_line};
-use crate::view_model::sentence_arcs::{Pair, WeightArc};
-
 use super::plan::Plan;
+use crate::app::theme::{self, Palette, size, weight_line};
 
 /// The least radius that the widest arc can turn by.
 const TURN: f32 = weight_line::WIDTH.1 / 2.0;
@@ -127,7 +126,7 @@ pub fn nearest(arcs: &[PlacedArc], pointer: Pos2) -> Option<Pair> {
 mod tests {
     use super::*;
     use crate::app::stage::sentence::plan::Room;
-    use crate::view_model::sentence_arcs::{SentenceArcs, WordAt};
+    use attune_view::view_model::sentence_arcs::{SentenceArcs, WordAt};
 
     fn arc(from: WordAt, to: WordAt) -> WeightArc {
         let pair = Pair { head: 0, query: from.position, key: to.position };

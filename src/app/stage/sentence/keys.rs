@@ -1,13 +1,12 @@
 //! The keys of the sentence over the stage, once it was clicked: until something else is.
 
+use attune_view::view_model::sentence_arcs::{SentenceArcs, WordAt};
+use attune_view::view_model::side::Side;
 use egui::Context;
 
+use super::{StripState, choose, layer, shown, strip_id};
 use crate::app::actions::{Pressed, SentenceAction, drop_text, focus, pressed};
 use crate::app::view::PanelView;
-use crate::view_model::sentence_arcs::{SentenceArcs, WordAt};
-use crate::view_model::side::Side;
-
-use super::{StripState, choose, layer, shown, strip_id};
 
 /// Acts on the keys of the sentence, before any panel sees them.
 pub fn keys(ctx: &Context, model: Option<&SentenceArcs>, state: &mut StripState, view: &mut PanelView) {

@@ -4,9 +4,15 @@ mod arcs;
 pub mod keys;
 mod plan;
 
+use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WeightArc, WordAt};
+use attune_view::view_model::side::Side;
+use attune_view::view_model::sinks::{Reading, Sink};
 use egui::{Align, Align2, Id, Layout, Pos2, Rect, Response, RichText, ScrollArea, Sense, Stroke, Ui, UiBuilder, Vec2};
 use egui::{Label, WidgetInfo, WidgetType};
 
+use self::arcs::{PlacedArc, nearest, placed};
+use self::plan::{PlacedWord, Plan, Room};
+use super::names::TOWARDS_INK;
 use crate::app::actions::{ActionTable, SentenceAction, WindowAction};
 use crate::app::theme::{self, Palette, motion, size};
 use crate::app::view::PanelView;
@@ -14,13 +20,6 @@ use crate::app::widgets::card::card_beside;
 use crate::app::widgets::reading::{paint_sink, reading_ui};
 use crate::app::widgets::slant::width_of;
 use crate::app::widgets::traced::{ASK_HINT, OF_PIECES, ask_on};
-use crate::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WeightArc, WordAt};
-use crate::view_model::side::Side;
-use crate::view_model::sinks::{Reading, Sink};
-
-use self::arcs::{PlacedArc, nearest, placed};
-use self::plan::{PlacedWord, Plan, Room};
-use super::names::TOWARDS_INK;
 
 /// A stage that is lower has no room for the sentence; one below the second has low arcs.
 const FROM: f32 = 230.0;

@@ -1,9 +1,8 @@
 //! Places of the words: a row for each sentence where it fits, two where it does not, else one that scrolls.
 
+use attune_view::view_model::sentence_arcs::{ArcWord, SentenceArcs, WordAt};
+use attune_view::view_model::side::Side;
 use egui::{Pos2, Rect, Vec2};
-
-use crate::view_model::sentence_arcs::{ArcWord, SentenceArcs, WordAt};
-use crate::view_model::side::Side;
 
 /// Sizes of the type, the largest that fits; a sentence that none fits has two rows.
 const ONE_ROW: [f32; 7] = [24.0, 22.0, 20.0, 18.0, 16.5, 15.0, 14.0];

@@ -1,5 +1,7 @@
 //! The keys that are not egui's editor's: those of code, of the names that are offered, and the notebook's.
 
+use attune_engine::code::editor::editing::{self, Selection};
+use attune_engine::code::editor::scope::Scope;
 use egui::{Event, Id, Key, Modifiers, Ui};
 
 use super::{Asked, EditorModel, EditorState, select, selection, take};
@@ -7,8 +9,6 @@ use crate::app::actions::NotebookAction;
 use crate::app::actions::keys::action_of;
 use crate::app::text::code_text::Language;
 use crate::app::text::completion::Offer;
-use crate::code::editor::editing::{self, Selection};
-use crate::code::editor::scope::Scope;
 
 /// A key that is not egui's editor's.
 enum Action {

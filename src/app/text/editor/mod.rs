@@ -5,22 +5,21 @@ mod keys;
 
 use std::collections::VecDeque;
 
+use attune_engine::code::Fault;
+use attune_engine::code::editor::completion::Completion;
+use attune_engine::code::editor::editing::Selection;
+use attune_engine::code::editor::highlight::{Kind, pair_at, token_at};
+use attune_engine::code::editor::scope::Scope;
 use egui::text::{CCursor, CCursorRange};
 use egui::text_edit::{TextEditOutput, TextEditState};
 use egui::{Event, EventFilter, Frame, Id, Margin, Response, RichText, Sense, Stroke, TextBuffer, TextEdit, Ui};
 use egui::{WidgetInfo, WidgetType};
 
-use crate::app::actions::NotebookAction;
-use crate::app::theme::{Palette, size};
-use crate::code::Fault;
-use crate::code::editor::completion::Completion;
-use crate::code::editor::editing::Selection;
-use crate::code::editor::highlight::{Kind, pair_at, token_at};
-use crate::code::editor::scope::Scope;
-
 use self::keys::Keys;
 use super::code_text::{Inked, Laid, Language, squiggle};
 use super::completion::{Offer, offer_ui};
+use crate::app::actions::NotebookAction;
+use crate::app::theme::{Palette, size};
 
 /// Properties that an editor shows beside the text.
 pub struct EditorModel<'a> {

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
+use attune_core::lesson::live_text::{Expression, LiveText, placed};
+use attune_core::lesson::text::markdown_options;
+use attune_engine::code::editor::highlight::{Kind, Span, highlight};
 use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, HeadingLevel, Parser, Tag, TagEnd};
 
 use super::flaws::with_flaws;
 use super::formula::Maths;
 use super::terms::Named;
-use crate::code::editor::highlight::{Kind, Span, highlight};
-use crate::lesson::live_text::{Expression, LiveText, placed};
-use crate::lesson::text::markdown_options;
 
 /// The most Markdown of one cell that is shown.
 pub const SOURCE_BYTES_MAX: usize = 64 * 1024;

@@ -3,15 +3,15 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use attune_core::lesson::links::TextLink;
+use attune_engine::code::editor::highlight::Span;
+use attune_view::view_model::live_text::LiveWord;
 use egui::epaint::text::{FontsView, LayoutJob, TextFormat};
 use egui::{FontId, Pos2, Stroke, Vec2, pos2, vec2};
 
 use super::formula::Maths;
 use super::terms::Named;
 use crate::app::theme::{self, prose};
-use crate::code::editor::highlight::Span;
-use crate::lesson::links::TextLink;
-use crate::view_model::live_text::LiveWord;
 
 /// Something at its place, relative to the text cell's corner.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,6 +4,7 @@
 //! JavaScript. Its own renderers bring a second rasteriser; here its display list is kept and drawn
 //! with egui's text, so formulas share atlas, hinting and sharpness with the words around them.
 
+use attune_engine::panics::quietly;
 use egui::{FontFamily, Pos2, Rect, Vec2, pos2, vec2};
 use ratex_layout::{LayoutOptions, layout, to_display_list, validate_layout};
 use ratex_types::color::Color;
@@ -12,7 +13,6 @@ use ratex_types::math_style::MathStyle;
 use ratex_types::path_command::PathCommand;
 
 use crate::app::theme::fonts;
-use crate::panics::quietly;
 
 /// The longest formula.
 pub const SOURCE_BYTES_MAX: usize = 2000;

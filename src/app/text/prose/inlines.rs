@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use attune_core::lesson::links::TextLink;
+use attune_core::lesson::live_text::Expression;
+use attune_view::view_model::live_text::{LiveTextModel, Standing, waiting};
 use egui::{Vec2, pos2, vec2};
 
 use super::document::{Run, Style};
@@ -9,9 +12,6 @@ use super::flow::{Face, Ink, Inline, Note, Placed, RunFormat, What};
 use super::formula::Maths;
 use crate::app::text::images::Images;
 use crate::app::theme::{prose, size};
-use crate::lesson::links::TextLink;
-use crate::lesson::live_text::Expression;
-use crate::view_model::live_text::{LiveTextModel, Standing, waiting};
 
 /// Properties that the runs of a block share.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use attune_engine::code::editor::highlight::Span;
+use attune_view::view_model::live_text::LiveTextModel;
 use egui::epaint::text::FontsView;
 use egui::{Pos2, Rect, Vec2, pos2, vec2};
 
@@ -12,8 +14,6 @@ use super::inlines::{TASK, Tone, fitting, inlines, spoken, wrong};
 use super::table;
 use crate::app::text::images::Images;
 use crate::app::theme::{prose, size};
-use crate::code::editor::highlight::Span;
-use crate::view_model::live_text::LiveTextModel;
 
 /// A text cell in a column of one width.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -32,6 +32,10 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
+use attune_core::lesson::links::TextLink;
+use attune_view::view_model::course::LessonsAround;
+use attune_view::view_model::glossary::GlossaryModel;
+use attune_view::view_model::live_text::LiveTextModel;
 use egui::mutex::Mutex;
 use egui::{Id, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
@@ -41,10 +45,6 @@ use self::paint::PaintContext;
 use crate::app::text::images::Images;
 use crate::app::text::live_card::LiveCard;
 use crate::app::view::{Hover, Trail};
-use crate::lesson::links::TextLink;
-use crate::view_model::course::LessonsAround;
-use crate::view_model::glossary::GlossaryModel;
-use crate::view_model::live_text::LiveTextModel;
 
 /// Cells that are remembered; a lesson has no more. Those not seen for longest go first.
 const REMEMBERED: usize = 1200;

@@ -1,5 +1,10 @@
 //! Placed things on the screen: colours, links, tips, selection.
 
+use attune_core::lesson::links::{TextLink, tokens_named};
+use attune_engine::code::editor::scope::Scope;
+use attune_view::view_model::glossary::GlossaryModel;
+use attune_view::view_model::live_text::{LiveWord, Standing};
+use attune_view::view_model::sentence_arcs::WordAt;
 use egui::epaint::TextShape;
 use egui::text_selection::LabelSelectionState;
 use egui::{
@@ -16,11 +21,6 @@ use crate::app::text::images::Images;
 use crate::app::text::live_card::{LiveCard, live_lines_ui};
 use crate::app::text::term_card::term_card_ui;
 use crate::app::theme::{self, Palette, prose, size};
-use crate::code::editor::scope::Scope;
-use crate::lesson::links::{TextLink, tokens_named};
-use crate::view_model::glossary::GlossaryModel;
-use crate::view_model::live_text::{LiveWord, Standing};
-use crate::view_model::sentence_arcs::WordAt;
 
 /// Context of painting a text.
 pub struct PaintContext<'a> {

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use attune_view::view_model::glossary::GlossaryModel;
+
 use super::document::{Block, Document, Run, Style};
-use crate::view_model::glossary::GlossaryModel;
 
 /// A term where a text names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,8 +95,9 @@ fn is_control(text: &str, style: &Style) -> bool {
 mod tests {
     use std::path::Path;
 
+    use attune_core::lesson::glossary::parse;
+
     use super::*;
-    use crate::lesson::glossary::parse;
 
     fn glossary() -> GlossaryModel {
         let text = r#"Glossary([

@@ -1,0 +1,119 @@
+//! The course that is in the program itself: for wherever there is no folder of lessons.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use attune_core::lesson::course::{EXTENSION, FOLDER};
+use attune_core::whole_file;
+
+macro_rules! files {
+    ($($name:literal),+ $(,)?) => {
+        &[$(($name, include_bytes!(concat!("../lessons/", $name)))),+]
+    };
+}
+
+const GLOSSARY: &str = "glossary";
+
+/// Names and bytes: the lessons, their glossary, and the model that one of them is about.
+const FILES: &[(&str, &[u8])] = files![
+    "apple.ron",
+    "bank.ron",
+    "cross_attention.ron",
+    "depth/config.json",
+    "depth/model.safetensors",
+    "depth/tokenizer.json",
+    "depth/tokenizer_config.json",
+    "dot_product.ron",
+    "encoder.ron",
+    "glossary.ron",
+    "heads.ron",
+    "idiom.ron",
+    "it.ron",
+    "layers.ron",
+    "masks.ron",
+    "next_word.ron",
+    "qkv.ron",
+    "scaling.ron",
+    "words.ron",
+    "writer.ron",
+];
+
+/// Ids of the course's lessons, which are the names of their files without the ending.
+pub fn ids() -> impl Iterator<Item = &'static str> {
+    let names = FILES.iter().filter_map(|(file, _)| file.strip_suffix(EXTENSION)?.strip_suffix('.'));
+    names.filter(|name| *name != GLOSSARY)
+}
+
+/// Whether the course has a lesson of this id.
+pub fn has(name: &str) -> bool {
+    ids().any(|other| other == name)
+}
+
+/// Puts the course into a folder of its own within `root`, and gives that folder. What is there already as it should be
+/// stays untouched; what was changed is kept beside it, as `apple.ron.changed`, and put back.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn put_into(root: &Path) -> io::Result<PathBuf> {
+    let folder = root.join(FOLDER);
+    for (name, bytes) in FILES {
+        let file = folder.join(name);
+        if let Some(parent) = file.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        let there = fs::read(&file).ok();
+        if there.as_deref() == Some(*bytes) {
+            continue;
+        }
+        if let Some(changed) = there {
+            whole_file::write(&folder.join(format!("{name}.changed")), &changed)?;
+        }
+        whole_file::write(&file, bytes)?;
+    }
+    Ok(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use attune_core::lesson::load::parse;
+
+    use super::*;
+
+    #[test]
+    fn the_program_has_every_file_of_the_course() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER);
+        let names = |folder: &Path| {
+            let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+            entries.filter_map(|name| name.into_string().ok()).collect::<Vec<String>>()
+        };
+        let mut there = names(&folder);
+        there.retain(|name| name.ends_with(EXTENSION));
+        there.extend(names(&folder.join("depth")).into_iter().map(|name| format!("depth/{name}")));
+        there.sort();
+        assert_eq!(FILES.iter().map(|(name, _)| *name).collect::<Vec<_>>(), there);
+    }
+
+    #[test]
+    fn what_was_changed_is_kept_beside_what_is_put_back() {
+        let root = std::env::temp_dir().join(format!("attune-built-in-{}", std::process::id()));
+        let folder = put_into(&root).expect("it is written");
+        fs::write(folder.join("apple.ron"), "mine").expect("a change");
+        assert_eq!(put_into(&root).expect("it is put back"), folder);
+        assert_eq!(fs::read(folder.join("apple.ron.changed")).expect("the change"), b"mine");
+        assert!(attune_core::lesson::load::read(&folder.join("apple.ron")).is_ok());
+        fs::remove_dir_all(root).expect("it was there");
+    }
+
+    #[test]
+    fn a_lesson_s_file_has_the_name_of_its_id() {
+        for id in ids() {
+            let name = format!("{id}.{EXTENSION}");
+            let (_, text) = FILES.iter().find(|(file, _)| **file == name).expect("a file");
+            let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER).join(name).display().to_string();
+            let text = std::str::from_utf8(text).expect("a text");
+            let lesson = parse(&file, text).unwrap_or_else(|issues| panic!("{issues:?}"));
+            assert_eq!(lesson.id, id);
+        }
+    }
+}

@@ -1,0 +1,380 @@
+//! Measures what lessons claim.
+
+use std::cell::OnceCell;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use attune_engine::numerics::contributions::Contributions;
+use attune_engine::numerics::model::activations::{HeadActivations, Interventions};
+use attune_engine::numerics::model::generate::Choice;
+use attune_engine::numerics::model::{Activations, AttentionModel, Sequences};
+use attune_engine::numerics::rng::{Stream, stream};
+use attune_engine::numerics::vectors::{add_scaled, cosine, distance, dot, norm};
+use attune_engine::numerics::{Matrix, Scalar};
+
+use crate::kernel::check::places::{Arrival, Places};
+use crate::kernel::data::answers::{answers, probabilities};
+use crate::kernel::data::space::StaticSpace;
+use crate::kernel::data::vocabulary::rows_of;
+use crate::kernel::scene::interventions::for_any_sentence;
+use crate::kernel::scene::sentence::{Sentence, SentenceFrame, contributions};
+use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
+use crate::kernel::training::overflow::{ActivationId, first_not_finite};
+use crate::kernel::vectors::examples::Rewriter;
+use crate::kernel::vectors::network;
+use crate::lesson::corpus;
+use crate::lesson::schema::{Claim, Expect, Fact, Lesson, Probe, Space, StaticEmbedding, TokenPlace};
+
+/// A claim with what was measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    pub id: String,
+    pub says: String,
+    pub value: f64,
+    pub expect: Expect,
+}
+
+impl Verdict {
+    /// NaN holds for nothing.
+    pub fn holds(&self) -> bool {
+        match self.expect {
+            Expect::AtLeast(least) => self.value >= least,
+            Expect::AtMost(most) => self.value <= most,
+            Expect::Within { value, tolerance } => (self.value - value).abs() <= tolerance,
+        }
+    }
+}
+
+/// Every claim of the lesson against the model in the snapshot; `None` until there is one.
+pub fn verify(snapshot: &Snapshot) -> Option<Vec<Verdict>> {
+    let measure = Measure::of(snapshot)?;
+    // What several claims are about is measured once.
+    let mut measured: Vec<(&Fact, f64)> = Vec::new();
+    let mut verdicts = Vec::new();
+    for Claim { id, says, fact, expect } in &snapshot.lesson.claims {
+        let known = measured.iter().find(|(known, _)| *known == fact).map(|(_, value)| *value);
+        let value = known.unwrap_or_else(|| measure.fact(fact));
+        if known.is_none() {
+            measured.push((fact, value));
+        }
+        verdicts.push(Verdict { id: id.clone(), says: says.clone(), value, expect: *expect });
+    }
+    Some(verdicts)
+}
+
+/// The first of the lesson's sentences whose forward pass leaves the numbers, with the tensor in
+/// which it does.
+pub fn first_overflow(snapshot: &Snapshot) -> Option<(&[String], ActivationId)> {
+    let measure = Measure::of(snapshot)?;
+    let of_sentence = |sentence: &[String]| {
+        let run = measure.run(sentence)?;
+        let logits = answers(&measure.network, &measure.model.parameters, &run.output).logits;
+        first_not_finite(&measure.network.architecture, &Interventions::default(), &run, &logits)
+    };
+    let sentences = &snapshot.lesson.sentences;
+    sentences.iter().find_map(|sentence| Some((&sentence[..], of_sentence(sentence)?)))
+}
+
+struct Measure<'a> {
+    lesson: &'a Lesson,
+    space: &'a StaticSpace,
+    model: &'a ModelSnapshot,
+    network: AttentionModel<f32>,
+    /// The learner's, as far as they are not about one sentence.
+    interventions: Arc<Interventions<f32>>,
+    rewriter: Option<Rewriter>,
+    places: Places<'a>,
+    /// One arrival for each probe, measured once for all claims.
+    arrivals: OnceCell<Vec<Arrival>>,
+    /// For each head, the share of words at which it looks at their source.
+    alignments: OnceCell<Vec<f64>>,
+}
+
+impl<'a> Measure<'a> {
+    fn of(snapshot: &'a Snapshot) -> Option<Self> {
+        let (lesson, space, model) = (&*snapshot.lesson, snapshot.space.as_deref()?, snapshot.model.as_ref()?);
+        let network = network(lesson, space);
+        let places = Places::of(lesson, space);
+        let (arrivals, alignments) = Default::default();
+        let interventions = Arc::new(for_any_sentence(&model.interventions));
+        let rewriter = Rewriter::of(&lesson.model.objective, &space.vocabulary);
+        Some(Self { lesson, space, model, network, interventions, rewriter, places, arrivals, alignments })
+    }
+
+    /// NaN where a number that it rests on is not finite.
+    fn fact(&self, fact: &Fact) -> f64 {
+        let value = match fact {
+            Fact::SenseAccuracy(space) => self.over_margins(*space, |margin| f64::from(u8::from(margin > 0.0))),
+            Fact::SenseMargin(space) => self.over_margins(*space, |margin| margin),
+            Fact::TokenMargin { at, sense } => self.token_margin(*at, sense).unwrap_or(f64::NAN),
+            Fact::Arrived => self.over_probes(|arrival| f64::from(u8::from(arrival.has_arrived()))),
+            Fact::Drift => self.drift(),
+            Fact::TokenCosine { at, to, space } => {
+                self.measure(*at, *space, |vector| Some(cosine(vector, self.places.goal(to)?)))
+            }
+            Fact::TokenDistance { at, to, space, drawn } => self.measure(*at, *space, |vector| {
+                let goal = self.places.goal(to)?;
+                Some(if *drawn { self.drawn_distance(vector, goal) } else { distance(vector, goal) })
+            }),
+            Fact::TokenLength { at, space } => self.measure(*at, *space, |vector| Some(norm(vector))),
+            Fact::TokenMove { at } => self.token_move(*at).map_or(f64::NAN, |by| f64::from(norm(&by))),
+            Fact::MoveCosine { at, other } => match (self.token_move(*at), self.token_move(*other)) {
+                (Some(a), Some(b)) => f64::from(cosine(&a, &b)),
+                _ => f64::NAN,
+            },
+            Fact::LayerCosine { at, other, layer } => match [at, other].map(|at| self.state(*at, *layer)) {
+                [Some(a), Some(b)] => f64::from(cosine(&a, &b)),
+                _ => f64::NAN,
+            },
+            Fact::MajorityShare => self.majority_share(),
+            Fact::Mixture { word, of, against } => self.mixture(word, of, against),
+            Fact::Cosine { a, b } => match (self.places.word(a), self.places.word(b)) {
+                (Some(a), Some(b)) => f64::from(cosine(a, b)),
+                _ => f64::NAN,
+            },
+            Fact::FinalLoss => self.final_loss(),
+            Fact::ContributionError => self.contribution_error(),
+            Fact::LabelAccuracy { on } => self.label_accuracy(on.as_deref()),
+            Fact::Says { sentence, hides, answer, layer } => {
+                self.says(sentence, *hides, answer, *layer).map_or(f64::NAN, f64::from)
+            }
+            Fact::Weight { sentence, head, query, key } => {
+                self.weight(*sentence, *head, *query, *key).map_or(f64::NAN, f64::from)
+            }
+            Fact::Alignment { head } => self.alignments.get_or_init(|| self.alignments())[*head],
+            Fact::SequenceAccuracy => self.sequence_accuracy(),
+        };
+        if value.is_finite() { value } else { f64::NAN }
+    }
+
+    /// The forward pass of a sentence.
+    fn run(&self, sentence: &[String]) -> Option<Activations<f32>> {
+        let frame = self.frame(sentence)?;
+        Some(frame.forward(&self.network, &self.model.parameters, &self.interventions).activations.clone())
+    }
+
+    /// A sentence as it is read.
+    fn frame(&self, sentence: &[String]) -> Option<SentenceFrame> {
+        let sentence = match self.lesson.static_embedding {
+            StaticEmbedding::Pretrained(_) => {
+                Sentence::read(&sentence.join(" "), self.lesson, &self.space.vocabulary).ok()?
+            }
+            StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => {
+                Sentence { index: None, words: rows_of(sentence, self.places.rows())?, text: None }
+            }
+        };
+        Some(SentenceFrame::without_points(sentence, self.space, self.rewriter.as_ref()))
+    }
+
+    /// The logits of what a sentence is read for last: of the whole, or of its last word.
+    fn logits(&self, sentence: &[String]) -> Option<Vec<f32>> {
+        Some(self.network.logits_at_end(&self.model.parameters, &self.run(sentence)?.output))
+    }
+
+    /// A token's vector behind so many layers.
+    fn state(&self, TokenPlace { sentence, token }: TokenPlace, layer: usize) -> Option<Vec<f32>> {
+        let run = self.run(self.lesson.sentences.get(sentence)?)?;
+        run.states(&self.network.architecture)
+            .nth(layer)
+            .filter(|layer| token < layer.rows())
+            .map(|layer| layer.row(token).to_vec())
+    }
+
+    fn label_accuracy(&self, on: Option<&[(Vec<String>, String)]>) -> f64 {
+        let topics = &self.lesson.corpus.topics;
+        let seen = || {
+            let all = corpus::sentences(&self.lesson.corpus, &self.lesson.groups, self.lesson.seed);
+            let mut known = HashSet::new();
+            let sentences = all.into_iter().map(|drawn| (drawn.words, topics[drawn.topic].name.clone()));
+            sentences.filter(|sentence| known.insert(sentence.clone())).collect()
+        };
+        let sentences: Vec<(Vec<String>, String)> = on.map_or_else(seen, <[_]>::to_vec);
+        let is_right = |(words, label): &(Vec<String>, String)| {
+            Some(self.model.classes[likeliest(&self.logits(words)?)?] == *label)
+        };
+        share(sentences.iter().map(is_right))
+    }
+
+    fn says(&self, sentence: &[String], hides: Option<usize>, answer: &str, layer: Option<usize>) -> Option<f32> {
+        let class = self.model.classes.iter().position(|class| class == answer)?;
+        let run = match hides {
+            Some(place) => self.run_hidden(sentence, place)?,
+            None => self.run(sentence)?,
+        };
+        let place = hides.unwrap_or(run.output.rows() - 1);
+        let (network, parameters) = (&self.network, &self.model.parameters);
+        let logits = match (layer, hides) {
+            (Some(layer), _) => {
+                let state = run.states(&self.network.architecture).nth(layer)?.row(place).to_vec();
+                network.lens(parameters, Matrix::from_row_major(1, state.len(), state)).flat().to_vec()
+            }
+            (None, Some(place)) => answers(network, parameters, &run.output).logits.row(place).to_vec(),
+            (None, None) => network.logits_at_end(parameters, &run.output),
+        };
+        Some(probabilities(&logits)[class])
+    }
+
+    /// The pass of a sentence with a word that the model does not see.
+    fn run_hidden(&self, sentence: &[String], place: usize) -> Option<Activations<f32>> {
+        match self.lesson.static_embedding {
+            // The text spells out what stands for the hidden word.
+            StaticEmbedding::Pretrained(_) => self.run(sentence),
+            StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => {
+                let words = rows_of(sentence, self.places.rows())?.into_iter().enumerate();
+                let mut input = Sequences::default();
+                input.push(words.map(|(at, word)| (at != place).then_some(word)), 0);
+                Some(Activations::of(&self.network, &self.model.parameters, &input, None, &self.interventions))
+            }
+        }
+    }
+
+    fn weight(&self, sentence: usize, head: usize, query: usize, key: usize) -> Option<f32> {
+        let run = self.run(self.lesson.sentences.get(sentence)?)?;
+        let weights = &run.heads().nth(head)?.weights;
+        (query < weights.rows() && key < weights.cols()).then(|| weights.get(query, key))
+    }
+
+    fn alignments(&self) -> Vec<f64> {
+        let heads = self.network.architecture.heads();
+        let Some(rewriter) = &self.rewriter else { return vec![f64::NAN; heads] };
+        // Of each head, whether it looks at the source of each word of all sentences.
+        let mut looks = vec![Vec::new(); heads];
+        for run in self.lesson.sentences.iter().filter_map(|sentence| self.run(sentence)) {
+            for (looks, HeadActivations { weights, .. }) in looks.iter_mut().zip(run.heads()) {
+                let source_of = |target| rewriter.order.source_of(target, weights.cols());
+                looks.extend((0..weights.rows()).map(|row| Some(likeliest(weights.row(row))? == source_of(row))));
+            }
+        }
+        looks.into_iter().map(|looks| share(looks.into_iter())).collect()
+    }
+
+    fn sequence_accuracy(&self) -> f64 {
+        let Some(rewriter) = &self.rewriter else { return f64::NAN };
+        let sources = self.lesson.sentences.iter().filter_map(|sentence| rows_of(sentence, self.places.rows()));
+        share(sources.flat_map(|source| {
+            // The likeliest word is no draw: the generator is not used.
+            let mut generator = stream(self.lesson.seed, Stream::Generation);
+            let (parameters, count) = (&self.model.parameters, source.len());
+            let written = self.network.generate(parameters, &[], Some(&source), count, Choice::Greedy, &mut generator);
+            let target = rewriter.target(&source);
+            // It writes as many words as it is asked for, or none where a number is not finite.
+            let right = |t| written.as_ref().ok().map(|written| written[t] == target[t]);
+            (0..count).map(right).collect::<Vec<_>>()
+        }))
+    }
+
+    /// The mean of a score of the probes' margins.
+    fn over_margins(&self, space: Space, score: impl Fn(f64) -> f64) -> f64 {
+        self.over_probes(|arrival| {
+            let margin = match space {
+                Space::Static => arrival.before.margin(),
+                Space::Contextual => arrival.after.margin(),
+            };
+            if margin.is_finite() { score(margin) } else { f64::NAN }
+        })
+    }
+
+    /// The mean of a score of the probes.
+    fn over_probes(&self, score: impl Fn(&Arrival) -> f64) -> f64 {
+        let arrival = |probe: &Probe| {
+            let at = probe.sentence.iter().position(|word| *word == probe.word)?;
+            self.places.arrival(probe, self.run(&probe.sentence)?.output.row(at))
+        };
+        let arrivals = self.arrivals.get_or_init(|| self.lesson.probes.iter().filter_map(arrival).collect());
+        arrivals.iter().map(score).sum::<f64>() / arrivals.len() as f64
+    }
+
+    fn drift(&self) -> f64 {
+        let drifts = self.lesson.sentences.iter().filter_map(|sentence| Some((sentence, self.run(sentence)?)));
+        let drifts: Vec<f32> = drifts
+            .flat_map(|(sentence, run)| {
+                let of_token = |at: usize| Some(distance(run.output.row(at), self.places.word(&sentence[at])?));
+                self.places.resting(sentence).filter_map(of_token).collect::<Vec<_>>()
+            })
+            .collect();
+        drifts.iter().map(|&drift| f64::from(drift)).sum::<f64>() / drifts.len() as f64
+    }
+
+    /// A measure of a token's static or contextual vector.
+    fn measure(&self, at: TokenPlace, space: Space, of: impl Fn(&[f32]) -> Option<f32>) -> f64 {
+        let vectors = self.token_vectors(at);
+        let found = vectors.and_then(|[before, after]| match space {
+            Space::Static => of(&before),
+            Space::Contextual => of(&after),
+        });
+        found.map_or(f64::NAN, f64::from)
+    }
+
+    /// The static vector of a token, zero where it stands for no word, and the contextual one.
+    fn token_vectors(&self, TokenPlace { sentence, token }: TokenPlace) -> Option<[Vec<f32>; 2]> {
+        let frame = self.frame(self.lesson.sentences.get(sentence)?)?;
+        let run = frame.forward(&self.network, &self.model.parameters, &self.interventions);
+        let nothing = vec![0.0; self.space.vectors.cols()];
+        let before = frame.tokens().get(token)?.word.map_or(nothing, |word| self.space.vectors.row(word).to_vec());
+        Some([before, run.activations.output.row(token).to_vec()])
+    }
+
+    fn token_move(&self, at: TokenPlace) -> Option<Vec<f32>> {
+        let [before, mut after] = self.token_vectors(at)?;
+        add_scaled(&mut after, -1.0, &before);
+        Some(after)
+    }
+
+    /// Between the points of two vectors in the picture.
+    fn drawn_distance(&self, a: &[f32], b: &[f32]) -> f32 {
+        let difference: Vec<f32> = a.iter().zip(b).map(|(a, b)| a - b).collect();
+        norm(&self.space.projection.direction(&difference))
+    }
+
+    fn token_margin(&self, at: TokenPlace, sense: &str) -> Option<f64> {
+        let [_, after] = self.token_vectors(at)?;
+        Some(self.places.place(&after, self.places.group(sense)?).margin())
+    }
+
+    fn majority_share(&self) -> f64 {
+        let probes = &self.lesson.probes;
+        let of_sense = |sense: &str| probes.iter().filter(|probe| probe.sense == sense).count();
+        let most = probes.iter().map(|probe| of_sense(&probe.sense)).max().unwrap_or(0);
+        most as f64 / probes.len() as f64
+    }
+
+    /// `w / (w + u)` of the least-squares fit `word ≈ w·a + u·b`, by its normal equations.
+    fn mixture(&self, word: &str, of: &str, against: &str) -> f64 {
+        let places = &self.places;
+        let (Some(word), Some(a), Some(b)) = (places.word(word), places.centroid(of), places.centroid(against)) else {
+            return f64::NAN;
+        };
+        let [aa, ab, bb, wa, wb] = [dot(a, a), dot(a, b), dot(b, b), dot(word, a), dot(word, b)].map(f64::from);
+        let determinant = aa * bb - ab * ab;
+        let (w, u) = ((wa * bb - wb * ab) / determinant, (wb * aa - wa * ab) / determinant);
+        w / (w + u)
+    }
+
+    fn final_loss(&self) -> f64 {
+        let log = &self.model.training.log;
+        log.mean_loss(log.len() - log.len().div_ceil(10), log.len())
+    }
+
+    fn contribution_error(&self) -> f64 {
+        let runs = self.lesson.sentences.iter().filter_map(|sentence| self.run(sentence));
+        let errors = runs.flat_map(|run| {
+            let terms = contributions(&self.network, &self.model.parameters, &run, &self.interventions);
+            let blocks = self.network.architecture.numbered_blocks().zip(&run.blocks);
+            let error = |((terms, (_, config)), run)| f64::from(Contributions::error(terms, config, run));
+            terms.iter().zip(blocks).map(|(terms, (block, run))| error(((terms, block), run))).collect::<Vec<_>>()
+        });
+        errors.fold(0.0, Scalar::max)
+    }
+}
+
+/// The first of the largest; `None` if one is not finite.
+fn likeliest(row: &[f32]) -> Option<usize> {
+    let first = (0..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best });
+    row.iter().all(|x| x.is_finite()).then_some(first)
+}
+
+/// Share of what is true; NaN of nothing, and where one is not known.
+fn share(all: impl Iterator<Item = Option<bool>>) -> f64 {
+    let Some(all) = all.collect::<Option<Vec<bool>>>() else { return f64::NAN };
+    all.iter().filter(|is| **is).count() as f64 / all.len() as f64
+}

@@ -1,0 +1,233 @@
+//! Commands: the only way to change a kernel. Each owner of state has its own.
+
+use attune_engine::numerics::attention::{Edge, Mask};
+use attune_engine::numerics::model::generate::Choice;
+use attune_engine::numerics::params::TensorId;
+
+pub use super::data::senses::{SenseList, SenseSentence};
+pub use super::data::space::Axis;
+use super::notebook::NotebookCommand;
+use crate::lesson::Recipe;
+
+/// One change, applied by [`Kernel::apply`](super::Kernel::apply), which hands it to its owner.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    Training(TrainingCommand),
+    Weights(WeightCommand),
+    Interventions(InterventionCommand),
+    Sentence(SentenceCommand),
+    Axes(AxisCommand),
+    Senses(SenseCommand),
+    /// Changes the notebook, or runs cells of it.
+    Notebook(NotebookCommand),
+    /// Trains the lesson again from scratch, static vectors and model, with the recipe applied to it; the
+    /// default recipe is the lesson's own. The present model stays until the new one is trained, and then goes
+    /// as a whole: edited weights, a replay and branches belong to the old model, and undo brings
+    /// them back with it. Sentence, temperature, scale and mask stay; heads keep their settings and removed
+    /// edges as far as there are so many, frozen ones become live, and a patch ends. Cells that read tensors are stale, as after a reset.
+    /// A newer recipe takes the place of one under way at once. Successive changes of the same thing undo
+    /// as one.
+    Retrain(Box<Recipe>),
+    Undo,
+    Redo,
+}
+
+impl Command {
+    /// True of a step through the history.
+    pub(super) fn is_step(&self) -> bool {
+        matches!(self, Self::Undo | Self::Redo)
+    }
+
+    /// True of changes to weights or steps, rather than to what is shown of them.
+    pub(super) fn concerns_training(&self) -> bool {
+        matches!(self, Self::Training(_) | Self::Weights(_) | Self::Retrain(_))
+    }
+}
+
+/// Changes of the training under way.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TrainingCommand {
+    /// Trains until the last step, a stop rule of the lesson or [`TrainingCommand::Pause`]. Where a past step is
+    /// shown, that look ends: training goes on from the latest step, and nothing of it is lost. To go
+    /// on from the past step, [`TrainingCommand::Branch`] first.
+    Play,
+    /// Stands still; a lesson that is being trained again is given up.
+    Pause,
+    /// Trains this many steps, then stands still; from the latest step, as [`TrainingCommand::Play`].
+    Step(usize),
+    /// Back to the same initialisation, at step 0.
+    Reset,
+    /// Shows the model as it was after this step of the training, exactly; the later ones stay, and
+    /// training stands still. Successive looks undo as one.
+    Scrub(usize),
+    /// Shows the latest step again.
+    ShowLatest,
+    /// Makes the past step that is shown, with the weights edited there, the latest of a run of its own.
+    /// Training stands still there until it is asked to play; the run that is left can be undone to.
+    Branch,
+    /// From the next step on; training and optimiser go on. Successive changes undo as one.
+    SetLearningRate(f64),
+    /// Chooses the weights that those in use are compared with in the snapshot.
+    Compare(Option<Reference>),
+}
+
+/// Edits of the weights in use.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WeightCommand {
+    /// Sets one entry of a tensor. Successive sets of one entry undo as one.
+    Set { tensor: TensorId, row: usize, col: usize, value: f32 },
+    /// Goes over entries of a tensor with a brush. All that is painted in one stroke undoes as one.
+    Paint {
+        tensor: TensorId,
+        /// Rows and columns.
+        entries: Vec<(usize, usize)>,
+        brush: Brush,
+        /// Any number that the stroke before did not have.
+        stroke: u64,
+    },
+    /// Adds to every entry of a tensor a number drawn evenly from `±scale`; the same draw draws the same.
+    Perturb { tensor: TensorId, scale: f32, draw: u64 },
+    /// Takes one entry back to its trained value.
+    Reset { tensor: TensorId, row: usize, col: usize },
+    /// Takes a whole tensor back to its trained values.
+    ResetTensor(TensorId),
+    /// Takes all tensors back to their trained values.
+    ResetAll,
+}
+
+/// Changes of the forward pass of the sentence on the stage; the model stays as it is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum InterventionCommand {
+    /// Sets one head. Heads are counted over all blocks, the source's first. Training knows of no
+    /// intervention: it goes on with all heads live.
+    SetHead { head: usize, setting: HeadSetting },
+    /// Only this head takes part; `None`: all do.
+    Solo(Option<usize>),
+    /// Divides scores by this, instead of the lesson's temperature; successive sets undo as one.
+    SetTemperature(Option<f64>),
+    /// Whether scores are divided by `√d_k`, instead of as the lesson says.
+    SetScale(Option<bool>),
+    /// One query of the sentence sees one key, or no longer does.
+    ToggleMask { query: usize, key: usize },
+    /// Who sees whom, for the sentence on the stage; `None`: the lesson's.
+    SetMask(Option<Mask>),
+    /// The mask is the lesson's again.
+    ResetMask,
+    /// Takes an edge of attention out, of a head counted over all blocks, or puts it back: the rest of the row is made to
+    /// sum to 1. Edges belong to the sentence on the stage.
+    SetEdge { edge: Edge, is_removed: bool },
+    /// Puts the vector that the second sentence has at a place now into one of the first; `None`: the first's own again.
+    /// The patch ends when one of the sentences changes.
+    SetPatch(Option<PatchPlace>),
+    /// Nothing of the above is changed.
+    Reset,
+}
+
+/// The place of a patch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PatchPlace {
+    /// Before this block, counted over all, the source's first.
+    pub block: usize,
+    /// In the sentence on the stage.
+    pub position: usize,
+    /// In the second sentence.
+    pub from: usize,
+}
+
+/// Changes of the sentences on the stage.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SentenceCommand {
+    /// Shows one of the lesson's sentences.
+    Select(usize),
+    /// Shows a sentence of the learner's own.
+    Set(String),
+    /// Shows rows of the vocabulary as they are: token ids of a pretrained model.
+    Ids(Vec<usize>),
+    /// The same while it is being typed: successive ones undo as one.
+    Type(String),
+    /// Sets a second sentence beside the one on the stage, with the same weights; `None`: no more. Successive
+    /// sentences undo as one.
+    SetSecond(Option<String>),
+    /// Writes so many words after the sentence, or, where it is a source, from it; with the weights in
+    /// use and no other intervention. They stay in the snapshot until the sentence changes.
+    Generate { count: usize, choice: Choice },
+}
+
+/// Changes of the list of sentences in which one word is looked at, and whether it is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SenseCommand {
+    /// Runs the sentences through the model and shows the word in them on the stage, or no longer does.
+    Show(bool),
+    /// Sets the word. Successive words undo as one.
+    SetWord(String),
+    /// Sets the sentence at this place; one place after the last adds it. Successive texts of a sentence undo as one.
+    SetText {
+        index: usize,
+        text: String,
+    },
+    /// Sets the sense of the word in a sentence: a letter of [`SENSES`](super::data::senses::SENSES).
+    SetSense {
+        index: usize,
+        sense: Option<char>,
+    },
+    /// Adds an empty sentence at this place.
+    Insert(usize),
+    Remove(usize),
+    /// Puts another list in the place of this one.
+    Replace(SenseList),
+}
+
+/// Changes of the axes of the picture.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AxisCommand {
+    /// The axes become the principal components of the vectors that are on the stage now: the static
+    /// ones of the words that the lesson names, and the outputs of the sentences. Chosen axes stay.
+    Refit,
+    /// An axis from the centre of one group of words to that of another; the axes that are not chosen
+    /// are the principal components of what is left at right angles to the chosen ones.
+    Set {
+        axis: Axis,
+        /// See [`super::data::word_group`].
+        from: String,
+        to: String,
+    },
+    /// The vectors of a pretrained model as they are, or seen through the norm that puts its layers on one scale.
+    SetRaw(bool),
+    /// An axis is a principal component again.
+    Reset(Axis),
+    /// The axes are those of the lesson's beginning.
+    ResetAll,
+}
+
+/// The effect of a brush on an entry.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Brush {
+    Set(f32),
+    Add(f32),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum HeadSetting {
+    Live,
+    /// Mixes nothing.
+    Off,
+    /// Every key that a query sees weighs the same.
+    Uniform,
+    /// Its output is everywhere the mean of its outputs over the sentence's positions.
+    Mean,
+    /// The weights stay as they are now, until another sentence is shown.
+    Frozen,
+    /// Multiplies its output: 0 is off, 1 is live. Successive gains of a head undo as one.
+    Gain(f32),
+}
+
+/// Weights to compare those in use with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reference {
+    /// As training left them at the step that is shown.
+    Trained,
+    /// The initialisation.
+    Start,
+    /// After a step of the training.
+    Step(usize),
+}

@@ -1,0 +1,13 @@
+//! Plain values that snapshots are made of. They name no other module of the kernel.
+
+pub mod answers;
+pub mod neighbours;
+pub mod progress;
+pub mod senses;
+pub mod sentence;
+pub mod shares;
+pub mod sinks;
+pub mod space;
+pub mod token;
+pub mod vocabulary;
+pub mod word_group;

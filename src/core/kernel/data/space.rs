@@ -1,0 +1,188 @@
+//! The static vectors and the axes that they are drawn along.
+
+use std::sync::{Arc, OnceLock};
+
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::lens::{Lens, Sight};
+use attune_engine::numerics::model::Architecture;
+use attune_engine::numerics::params::Parameters;
+use attune_engine::numerics::projection::{AXES, Projection};
+use attune_engine::numerics::shares::Shares;
+use attune_engine::numerics::spread::Spread;
+use attune_engine::numerics::vectors::centroid;
+
+use super::word_group::WordGroup;
+use crate::lesson::schema::{AxisEnds, Lesson};
+
+/// The vocabulary with its static vectors and the one basis of all pictures.
+#[derive(Clone, Debug)]
+pub struct StaticSpace {
+    /// Row order of `vectors`.
+    pub vocabulary: Vec<String>,
+    /// `E` (V, D), shared with the model.
+    pub vectors: Arc<Matrix<f32>>,
+    /// `‖e‖²` of each row.
+    pub squares: Arc<[f32]>,
+    /// The norm of a pretrained model that puts its layers on one scale, if it has one.
+    pub scale: Option<SharedScale>,
+    /// Fixed when the static vectors are trained, and changed by the learner's choice alone.
+    pub projection: Projection,
+    /// The choice behind the projection.
+    pub basis: Basis,
+    /// The lesson's own choice, and the projection that it makes, which a reset brings back.
+    pub own_basis: Basis,
+    pub own_projection: Projection,
+    /// The space of the lesson itself, whose picture that of a retrained space matches.
+    pub like: Option<Arc<StaticSpace>>,
+    /// `E` in the basis, (V, 3)
+    pub points: Matrix<f32>,
+    /// Shares of the variance of the whole vocabulary that the axes show, once they were asked for.
+    pub shares: OnceLock<Option<Shares>>,
+    /// Index into [`Lesson::groups`] of each word that belongs to one.
+    pub group_of: Vec<Option<usize>>,
+}
+
+/// A norm that vectors are seen through, so that all layers have one scale.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SharedScale {
+    pub norm: ScaleNorm,
+    /// With the numbers of the file: words stay where they are when weights are turned.
+    pub lens: Lens,
+}
+
+/// Which of a model's norms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScaleNorm {
+    /// The one behind the embeddings. The outputs of all layers are behind norms of their own: words alone are seen
+    /// through it.
+    Embedding,
+    /// The one behind all blocks: everything is seen through it.
+    Last,
+}
+
+impl SharedScale {
+    /// The norm that the states of all layers are seen through, with these weights; none where words alone are.
+    pub fn lens_of_layers(&self, architecture: &Architecture, parameters: &Parameters<f32>) -> Option<Lens> {
+        architecture.last_lens(parameters).filter(|_| self.norm == ScaleNorm::Last)
+    }
+}
+
+impl StaticSpace {
+    /// The norm that the picture is seen through now.
+    pub fn scale(&self) -> Option<&SharedScale> {
+        self.scale.as_ref().filter(|_| !self.basis.raw)
+    }
+
+    /// Some words as they are seen, before the axes.
+    pub fn seen(&self, words: &Matrix<f32>) -> Matrix<f32> {
+        self.scale().map_or_else(|| words.clone(), |scale| scale.lens.see(words))
+    }
+
+    /// Shares of the variance of the whole vocabulary that the axes show; worked out when they are first asked for.
+    pub fn shares(&self) -> Option<Shares> {
+        *self.shares.get_or_init(|| Shares::of_variance(&self.projection, &self.seen(&self.vectors)))
+    }
+
+    /// The centre of some words as they are seen.
+    fn centre(&self, words: &[usize], raw: bool) -> Vec<f32> {
+        match self.scale.as_ref().filter(|_| !raw) {
+            Some(scale) => {
+                let rows = Matrix::from_fn(words.len(), self.vectors.cols(), |i, j| self.vectors.get(words[i], j));
+                centroid(&scale.lens.see(&rows), &(0..words.len()).collect::<Vec<_>>())
+            }
+            None => centroid(&self.vectors, words),
+        }
+    }
+
+    /// All words as points, in a basis of their own choice.
+    pub fn points_in(&self, basis: &Basis, projection: &Projection) -> Matrix<f32> {
+        let lens = self.scale.as_ref().filter(|_| !basis.raw).map(|scale| scale.lens.clone());
+        Sight::new(projection, lens).points(&self.vectors)
+    }
+}
+
+/// The choice behind the axes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Basis {
+    /// Spread of the vectors on the stage at the last refit; none: of those at the lesson's beginning.
+    pub fitted: Option<Arc<Spread>>,
+    pub chosen: [Option<ChosenAxis>; AXES],
+    /// Vectors as they are, of a model whose layers could share a scale: see [`StaticSpace::scale`].
+    pub raw: bool,
+}
+
+/// From the centre of the static vectors of one group to that of another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChosenAxis {
+    pub from: WordGroup,
+    pub to: WordGroup,
+}
+
+impl ChosenAxis {
+    /// # Errors
+    /// In words for the learner, if the two have one centre, or one that is not finite.
+    pub fn direction(&self, space: &StaticSpace, raw: bool) -> Result<Vec<f32>, String> {
+        let [from, to] = [&self.from, &self.to].map(|group| space.centre(&group.words, raw));
+        let direction: Vec<f32> = to.iter().zip(&from).map(|(to, from)| to - from).collect();
+        // Sums in another order may differ in their last digits alone.
+        const ROUNDING: f32 = 1e-6;
+        let size = |vector: &[f32]| vector.iter().map(|x| x.abs()).fold(0.0, f32::max);
+        let least = ROUNDING * size(&from).max(size(&to));
+        if self.from.words == self.to.words || !direction.iter().any(|x| x.abs() > least) {
+            let (from, to) = (&self.from.text, &self.to.text);
+            return Err(format!("from {from:?} to {to:?} there is no way: they have the same centre"));
+        }
+        Ok(direction)
+    }
+}
+
+impl Basis {
+    /// The basis that a lesson chooses.
+    ///
+    /// # Errors
+    /// In words for the learner, if an end names nothing; that was checked.
+    pub fn of_lesson(lesson: &Lesson, vocabulary: &[String]) -> Result<Self, String> {
+        let mut basis = Self::default();
+        for (slot, AxisEnds { from, to }) in basis.chosen.iter_mut().zip(&lesson.axes) {
+            let read = |text: &str| WordGroup::read(text, lesson, vocabulary);
+            *slot = Some(ChosenAxis { from: read(from)?, to: read(to)? });
+        }
+        Ok(basis)
+    }
+
+    /// The chosen axes, and the principal components of a spread where none is chosen.
+    ///
+    /// # Errors
+    /// In words for the learner, if a chosen axis has no direction.
+    pub fn projection_of(&self, spread: &Spread, space: &StaticSpace) -> Result<Projection, String> {
+        if self.chosen.iter().all(Option::is_none) {
+            return Ok(Projection::of_spread(spread));
+        }
+        let mut directions: [Option<Vec<f32>>; AXES] = Default::default();
+        for (direction, chosen) in directions.iter_mut().zip(&self.chosen) {
+            *direction = chosen.as_ref().map(|chosen| chosen.direction(space, self.raw)).transpose()?;
+        }
+        Projection::along(spread, directions.each_ref().map(Option::as_deref))
+            .ok_or_else(|| "the static vectors are not finite along this axis".to_owned())
+    }
+}
+
+/// An axis of the picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axis {
+    X,
+    Y,
+    Z,
+}
+
+impl Axis {
+    pub const ALL: [Self; AXES] = [Self::X, Self::Y, Self::Z];
+
+    pub fn index(self) -> usize {
+        self as usize
+    }
+
+    pub fn letter(self) -> &'static str {
+        ["X", "Y", "Z"][self.index()]
+    }
+}

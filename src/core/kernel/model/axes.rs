@@ -1,0 +1,190 @@
+//! The axes of the picture: the lesson's own, fitted again, or chosen by the learner. Always one linear
+//! map for everything that is on the stage, so that arrows add up whatever the axes are.
+
+use std::sync::Arc;
+
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::projection::{AXES, Projection};
+use attune_engine::numerics::spread::Spread;
+
+use crate::kernel::command::AxisCommand;
+use crate::kernel::data::space::{Axis, Basis, ChosenAxis};
+use crate::kernel::data::word_group::WordGroup;
+use crate::kernel::model::{LessonModel, ScenePart};
+use crate::kernel::persist::saved::SavedBasis;
+use crate::kernel::scene::layers::Layers;
+use crate::kernel::vectors::{basis_vectors, matched, own_spread};
+use crate::lesson::schema::Lesson;
+
+impl Basis {
+    /// The map to the axes.
+    fn projection(&self, lesson: &Lesson, of: &LessonModel) -> Result<Projection, String> {
+        let space = &*of.space;
+        if *self == space.own_basis {
+            return Ok(space.own_projection.clone());
+        }
+        let own;
+        let spread = match &self.fitted {
+            Some(fitted) => &**fitted,
+            None => {
+                let model = of.training.model();
+                let pretrained = of.pretrained.is_some().then(|| (&of.training.trainer().model, &**model.trained()));
+                own = own_spread(lesson, space, pretrained, self.raw);
+                &own
+            }
+        };
+        let projection = self.projection_of(spread, space)?;
+        // What the learner fitted to this space is seen as it was fitted.
+        Ok(if self.fitted.is_some() { projection } else { matched(projection, self, space, lesson) })
+    }
+}
+
+impl LessonModel {
+    pub(super) fn apply_to_axes(&mut self, command: AxisCommand, lesson: &Lesson) -> Result<(), String> {
+        match command {
+            AxisCommand::Refit => self.refit(lesson),
+            AxisCommand::Set { axis, from, to } => self.set_axis(axis, Some((&from, &to)), lesson),
+            AxisCommand::Reset(axis) => self.set_axis(axis, None, lesson),
+            AxisCommand::SetRaw(raw) => self.set_raw(raw, lesson),
+            AxisCommand::ResetAll => self.choose("reset of the axes", self.space.own_basis.clone(), lesson),
+        }
+    }
+
+    fn refit(&mut self, lesson: &Lesson) -> Result<(), String> {
+        let width = self.space.vectors.cols();
+        if width <= AXES {
+            return Err(format!("the vectors have {}: the picture shows them as they are", dimensions(width)));
+        }
+        let (model, parameters) = (&self.training.trainer().model, self.training.model().live());
+        let passes = self.scene.passes(model, parameters);
+        let layers = Layers { model, parameters, scale: self.space.scale() };
+        let of_word = layers.spread_of_word(self.scene.passes_of_senses(model, parameters));
+        let spread = if let Some(of_word) = of_word {
+            of_word
+        } else if self.pretrained.is_some() {
+            layers.spread(passes.into_iter()).ok_or_else(|| "there is nothing to fit axes to".to_owned())?
+        } else {
+            let words = basis_vectors(lesson, &self.space.vocabulary, &self.space.vectors);
+            let outputs = passes.iter().map(|(_, activations)| &*activations.output);
+            Spread::of(&Matrix::stacked(width, std::iter::once(&words).chain(outputs)))
+        };
+        if !(spread.total().is_finite() && spread.mean().iter().all(|x| x.is_finite())) {
+            return Err("some points are not finite: no axes fit them".to_owned());
+        }
+        // Numbers whose squares are too large make no basis, and could not be kept.
+        let spread = Spread::from_packed(spread.mean().to_vec(), &spread.packed())
+            .ok_or_else(|| "some points are too far away: no axes fit them".to_owned())?;
+        let basis = Basis { fitted: Some(Arc::new(spread)), ..self.space.basis.clone() };
+        self.choose("refit of the axes", basis, lesson)
+    }
+
+    /// `None`: as the lesson has it.
+    fn set_axis(&mut self, axis: Axis, words: Option<(&str, &str)>, lesson: &Lesson) -> Result<(), String> {
+        let mut basis = self.space.basis.clone();
+        let letter = axis.letter();
+        let (chosen, label) = match words {
+            Some(words) => {
+                let chosen = self.chosen_axis(axis, words, lesson)?;
+                let label = format!("axis {letter}: {} → {}", chosen.from.text, chosen.to.text);
+                (Some(chosen), label)
+            }
+            None => (self.space.own_basis.chosen[axis.index()].clone(), format!("reset of axis {letter}")),
+        };
+        basis.chosen[axis.index()] = chosen;
+        self.choose(&label, basis, lesson)
+    }
+
+    fn chosen_axis(&self, axis: Axis, (from, to): (&str, &str), lesson: &Lesson) -> Result<ChosenAxis, String> {
+        let dimensions = self.space.projection.dimensions();
+        if axis.index() >= dimensions {
+            return Err(format!("there is no axis {}: the vectors have {dimensions} dimensions", axis.letter()));
+        }
+        let read = |text: &str| WordGroup::read(text, lesson, &self.space.vocabulary);
+        Ok(ChosenAxis { from: read(from)?, to: read(to)? })
+    }
+
+    /// Vectors as they are, or seen through the norm that puts all layers on one scale.
+    fn set_raw(&mut self, raw: bool, lesson: &Lesson) -> Result<(), String> {
+        if self.space.scale.is_none() {
+            return Err(
+                "no norm of this model stands in front of the picture: it shows the vectors as they are".to_owned()
+            );
+        }
+        let label = if raw { "raw vectors on the stage" } else { "vectors behind the norm on the stage" };
+        // What was fitted was fitted to the others.
+        let basis = Basis { raw, fitted: None, chosen: self.space.basis.chosen.clone() };
+        self.choose(label, basis, lesson)
+    }
+
+    fn choose(&mut self, label: &str, basis: Basis, lesson: &Lesson) -> Result<(), String> {
+        if basis == self.space.basis {
+            return Ok(());
+        }
+        let projection = basis.projection(lesson, self)?;
+        let before = self.scene.rebase(&mut self.space, (basis, projection));
+        self.changes.push((label.to_owned(), ScenePart::Basis(Box::new(before)).into()));
+        Ok(())
+    }
+
+    /// The axes as they were chosen, as far as that fits.
+    pub(in crate::kernel) fn put_back_basis(&mut self, saved: &SavedBasis, lesson: &Lesson, report: &mut Vec<String>) {
+        let width = self.space.vectors.cols();
+        let fitted = (!saved.mean.is_empty()).then(|| {
+            let spread = Spread::from_packed(saved.mean.clone(), &saved.covariance);
+            spread.filter(|spread| width > AXES && spread.width() == width).map(Arc::new)
+        });
+        if fitted == Some(None) {
+            report.push("The axes are not those that you fitted: the vectors are others now.".to_owned());
+        }
+        let raw = saved.raw && self.space.scale.is_some();
+        let mut basis = Basis { fitted: fitted.flatten(), raw, ..Basis::default() };
+        for (letter, from, to) in &saved.axes {
+            let Some(axis) = Axis::ALL.into_iter().find(|axis| axis.letter() == letter) else { continue };
+            let chosen = self.chosen_axis(axis, (from, to), lesson);
+            let chosen = chosen.and_then(|chosen| chosen.direction(&self.space, raw).map(|_| chosen));
+            match chosen {
+                Ok(chosen) => basis.chosen[axis.index()] = Some(chosen),
+                Err(why) => report.push(format!("Axis {letter} is left out: {why}.")),
+            }
+        }
+        match basis.projection(lesson, self) {
+            Ok(projection) => {
+                self.scene.rebase(&mut self.space, (basis, projection));
+            }
+            Err(why) => report.push(format!("The axes are the lesson's: {why}.")),
+        }
+    }
+
+    /// The axes that were chosen in another space, from word to word. A way that is none here is left out, with
+    /// words for the learner.
+    pub(in crate::kernel) fn keep_axes(&mut self, of: &Basis, lesson: &Lesson) -> Vec<String> {
+        let mut basis = Basis { fitted: None, ..of.clone() };
+        let mut left_out = Vec::new();
+        let width = self.space.vectors.cols();
+        for (axis, slot) in Axis::ALL.into_iter().zip(&mut basis.chosen) {
+            let Some(chosen) = slot else { continue };
+            // An axis that a narrower space does not have could be neither seen nor reset.
+            let is_there = match axis.index() < width {
+                true => chosen.direction(&self.space, of.raw).map(|_| ()),
+                false => Err(format!("the vectors have {} now", dimensions(width))),
+            };
+            if let Err(why) = is_there {
+                let ChosenAxis { from, to } = chosen;
+                let (letter, from, to) = (axis.letter(), &from.text, &to.text);
+                left_out.push(format!("axis {letter} no longer runs from {from:?} to {to:?}: {why}"));
+                *slot = None;
+            }
+        }
+        match basis.projection(lesson, self) {
+            Ok(projection) => {
+                self.scene.rebase(&mut self.space, (basis, projection));
+            }
+            Err(why) => left_out.push(format!("the axes are the lesson's: {why}")),
+        }
+        left_out
+    }
+}
+
+fn dimensions(width: usize) -> String {
+    if width == 1 { "1 dimension".to_owned() } else { format!("{width} dimensions") }
+}

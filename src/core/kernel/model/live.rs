@@ -1,0 +1,240 @@
+//! The model as code cells meet it: what they read, and how what they write reaches it.
+
+use std::sync::Arc;
+
+use attune_engine::code::{Axis, Shape, Variable};
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::model::activations::Interventions;
+use attune_engine::numerics::params::Parameters;
+use attune_engine::quantity::Quantity;
+
+use crate::kernel::data::token::token_labels;
+use crate::kernel::model::LessonModel;
+use crate::kernel::notebook::dependencies::Versions;
+use crate::kernel::notebook::execution::LiveModel;
+use crate::kernel::notebook::live::{Live, LiveName, live_names};
+use crate::kernel::notebook::live_text::SpokenModel;
+use crate::kernel::scene::interventions::{are_none, check_temperature};
+use crate::kernel::scene::sentence::{Sentence, SentenceFrame};
+use crate::kernel::training::stop::Stopped;
+use crate::lesson::Lesson;
+
+/// Counts the changes of what code reads.
+#[derive(Default)]
+pub struct Watch {
+    versions: Versions,
+    seen: Option<Seen>,
+}
+
+/// The state at the last look; held, so that nothing new can stand at its address.
+struct Seen {
+    vectors: Arc<Matrix<f32>>,
+    parameters: Arc<Parameters<f32>>,
+    interventions: Arc<Interventions<f32>>,
+    sentence: Sentence,
+    made_of: Arc<Lesson>,
+}
+
+impl Watch {
+    /// Another sentence is shown than at the last look, or another model: tensors have other shapes.
+    pub fn is_other_sentence(&self, ready: &LessonModel) -> bool {
+        let is_same =
+            |seen: &Seen| seen.sentence == *ready.scene.sentence() && Arc::ptr_eq(&seen.made_of, &ready.origin.lesson);
+        !self.seen.as_ref().is_some_and(is_same)
+    }
+
+    /// The versions now.
+    pub fn look(&mut self, ready: &LessonModel) -> Versions {
+        let parameters = ready.training.model().live();
+        let interventions = ready.scene.interventions();
+        let sentence = ready.scene.sentence();
+        let vectors = &ready.space.vectors;
+        let (is_same_space, is_same_model, is_same_pass) = self.seen.as_ref().map_or((false, false, false), |seen| {
+            let is_same_space = Arc::ptr_eq(&seen.vectors, vectors);
+            let is_same_model = is_same_space && Arc::ptr_eq(&seen.parameters, parameters);
+            let is_same_rest = Arc::ptr_eq(&seen.interventions, interventions) && seen.sentence == *sentence;
+            (is_same_space, is_same_model, is_same_model && is_same_rest)
+        });
+        self.versions.space += u64::from(!is_same_space);
+        self.versions.parameters += u64::from(!is_same_model);
+        self.versions.forward += u64::from(!is_same_pass);
+        if !is_same_pass {
+            self.seen = Some(Seen {
+                vectors: vectors.clone(),
+                parameters: parameters.clone(),
+                interventions: interventions.clone(),
+                sentence: sentence.clone(),
+                made_of: ready.origin.lesson.clone(),
+            });
+        }
+        self.versions
+    }
+}
+
+/// A model that is looked at and written to by one cell.
+pub struct Watched<'a> {
+    pub ready: &'a mut LessonModel,
+    pub watch: &'a mut Watch,
+    pub names: Arc<[LiveName]>,
+}
+
+impl LessonModel {
+    /// The names of its tensors.
+    pub fn live_names(&self) -> Arc<[LiveName]> {
+        live_names(&live(self, self.training.model().live(), self.scene.interventions())).into()
+    }
+}
+
+impl LiveModel for Watched<'_> {
+    fn live(&self) -> Live {
+        live(self.ready, self.ready.training.model().live(), self.ready.scene.interventions())
+    }
+
+    fn write(&mut self, written: &[Variable], live: &Live, label: &str) -> Result<(), String> {
+        let (parameters, interventions) = with_written(written, live, &self.names)?;
+        if let Some(parameters) = parameters {
+            self.ready.edit(label, false, |now| *now = parameters)?;
+        }
+        self.ready.intervene(label, false, |now| *now = interventions);
+        Ok(())
+    }
+
+    fn versions(&mut self) -> Versions {
+        self.watch.look(self.ready)
+    }
+}
+
+impl SpokenModel for LessonModel {
+    fn on_stage(&self) -> Option<usize> {
+        self.scene.sentence().index
+    }
+
+    fn live(&self) -> Live {
+        live(self, self.training.model().live(), self.scene.interventions())
+    }
+
+    fn live_of(&self, sentence: usize) -> Option<Live> {
+        let sentence = Sentence::of_lesson(&self.origin.lesson, &self.words, sentence)?;
+        let (frame, interventions) = self.scene.beside(sentence);
+        Some(of_frame(self, &frame, self.training.model().live(), &Arc::new(interventions)))
+    }
+
+    fn is_as_given(&self) -> bool {
+        let (training, model) = (&self.training, self.training.model());
+        let is_at_its_end = matches!(training.stopped(), Some(Stopped::LastStep | Stopped::Rule(_)));
+        let is_trained = is_at_its_end && model.replay().is_none() && model.run.changes().iter().next().is_none();
+        is_trained && self.origin.recipe.is_default() && !model.is_edited() && are_none(self.scene.interventions())
+    }
+
+    fn first_head(&self, block: usize) -> usize {
+        self.training.trainer().model.architecture.heads_of(block).start
+    }
+}
+
+/// A model to try things on: what is written to it changes nothing else.
+pub struct Trial<'a> {
+    ready: &'a LessonModel,
+    names: Arc<[LiveName]>,
+    parameters: Arc<Parameters<f32>>,
+    interventions: Arc<Interventions<f32>>,
+}
+
+impl<'a> Trial<'a> {
+    pub fn of(ready: &'a LessonModel, names: Arc<[LiveName]>) -> Self {
+        let parameters = ready.training.model().live().clone();
+        Self { names, parameters, interventions: ready.scene.interventions().clone(), ready }
+    }
+}
+
+impl LiveModel for Trial<'_> {
+    fn live(&self) -> Live {
+        live(self.ready, &self.parameters, &self.interventions)
+    }
+
+    fn write(&mut self, written: &[Variable], live: &Live, _label: &str) -> Result<(), String> {
+        let (parameters, interventions) = with_written(written, live, &self.names)?;
+        self.parameters = parameters.map_or(self.parameters.clone(), Arc::new);
+        self.interventions = Arc::new(interventions);
+        Ok(())
+    }
+
+    fn versions(&mut self) -> Versions {
+        Versions::default()
+    }
+}
+
+fn live(ready: &LessonModel, parameters: &Arc<Parameters<f32>>, interventions: &Arc<Interventions<f32>>) -> Live {
+    of_frame(ready, ready.scene.frame(), parameters, interventions)
+}
+
+fn of_frame(
+    ready: &LessonModel,
+    frame: &SentenceFrame,
+    parameters: &Arc<Parameters<f32>>,
+    interventions: &Arc<Interventions<f32>>,
+) -> Live {
+    let LessonModel { space, words, training, classes, .. } = ready;
+    let network = &training.trainer().model;
+    let pass = frame.forward(network, parameters, interventions);
+    Live {
+        space: space.clone(),
+        words: words.clone(),
+        architecture: network.architecture.clone(),
+        parameters: parameters.clone(),
+        interventions: interventions.clone(),
+        activations: pass.activations.clone(),
+        answers: pass.answers(network).clone(),
+        classes: classes.clone(),
+        tokens: token_labels(frame.tokens()).into(),
+        source: frame.source_tokens().map(|tokens| token_labels(tokens).into()),
+    }
+}
+
+/// The model as a cell leaves it: its parameters if they were written to, and the interventions.
+///
+/// # Errors
+/// In words for the learner, if something written has another size or is no finite number.
+fn with_written(
+    written: &[Variable],
+    live: &Live,
+    names: &[LiveName],
+) -> Result<(Option<Parameters<f32>>, Interventions<f32>), String> {
+    let mut parameters: Option<Parameters<f32>> = None;
+    let mut interventions = Interventions::clone(&live.interventions);
+    for variable in written {
+        let name = &variable.name;
+        let Some(known) = names.iter().find(|known| known.name == *name) else { continue };
+        match (known.tensor.quantity, known.tensor.parameter()) {
+            (_, Some(id)) => {
+                let parameters = parameters.get_or_insert_with(|| Parameters::clone(&live.parameters));
+                let entries = entries(variable, known)?;
+                let narrow = |x: &f64| Some(*x as f32).filter(|x| x.is_finite());
+                let values: Option<Vec<f32>> = entries.iter().map(narrow).collect();
+                let values = values.ok_or_else(|| format!("`{name}` would have an entry that is no finite number"))?;
+                parameters.set_row_major(id, &values);
+            }
+            (Quantity::Temperature, _) => {
+                let temperature = variable.as_number().ok_or("`temperature` must stay a number")?;
+                check_temperature(temperature)?;
+                interventions.temperature = Some(temperature);
+            }
+            (Quantity::Visible, _) => {
+                entries(variable, known)?;
+                interventions.mask = variable.as_tensor().and_then(|visible| live.mask_of(&visible));
+            }
+            _ => {}
+        }
+    }
+    Ok((parameters, interventions))
+}
+
+/// The entries of what a cell wrote, if it kept its shape.
+fn entries(variable: &Variable, known: &LiveName) -> Result<Vec<f64>, String> {
+    let name = &variable.name;
+    let tensor = variable.as_tensor().ok_or_else(|| format!("`{name}` must stay a tensor"))?;
+    let lens = |axes: &[Axis]| axes.iter().map(|axis| axis.len).collect::<Vec<_>>();
+    if lens(tensor.axes()) != lens(&known.axes) {
+        return Err(format!("`{name}` must keep its shape {}; it would have {}", Shape(&known.axes), tensor.shape()));
+    }
+    Ok(tensor.entries().to_vec())
+}

@@ -1,0 +1,313 @@
+//! A lesson whose static vectors are trained: the attention model, its training, its weights in
+//! use, and what undo remembers.
+
+pub mod axes;
+pub mod footprint;
+pub mod interventions;
+pub mod live;
+pub mod retraining;
+pub mod senses;
+pub mod sentences;
+pub mod training;
+pub mod weights;
+
+use std::sync::Arc;
+
+use attune_engine::numerics::model::activations::Interventions;
+use attune_engine::numerics::params::TensorId;
+use attune_engine::numerics::projection::Projection;
+use attune_engine::pretrained::load::Pretrained;
+
+use crate::kernel::command::Command;
+use crate::kernel::data::answers::class_names;
+use crate::kernel::data::progress::Progress;
+use crate::kernel::data::space::Basis;
+use crate::kernel::data::space::StaticSpace;
+use crate::kernel::model::retraining::EmbeddedCorpus;
+use crate::kernel::scene::second::SecondSentence;
+use crate::kernel::scene::sentence::Sentence;
+use crate::kernel::scene::shares::SharesOf;
+use crate::kernel::scene::{Scene, SecondState, SensesState, SentenceState};
+use crate::kernel::snapshot::{CheckpointsSnapshot, LookSnapshot, ModelSnapshot, Replaced, TrainingSnapshot};
+use crate::kernel::training::Training;
+use crate::kernel::training::comparison::Comparison;
+use crate::kernel::training::run::Replay;
+use crate::kernel::training::trainer::Trainer;
+use crate::kernel::training::weights::WeightState;
+use crate::kernel::vectors::LessonFault;
+use crate::kernel::vectors::examples::Example;
+use crate::lesson::Recipe;
+use crate::lesson::schema::Lesson;
+
+/// The most that undo remembers, in bytes ...
+pub const HISTORY_BYTES_MAX: usize = 64 << 20;
+/// ... and in states, for models that are tiny.
+pub const HISTORY_STATES_MAX: usize = 200;
+
+pub struct LessonModel {
+    pub(in crate::kernel) space: Arc<StaticSpace>,
+    /// Its vocabulary.
+    pub(in crate::kernel) words: Arc<[String]>,
+    /// The training set of the model.
+    pub(in crate::kernel) examples: Arc<[Example]>,
+    /// The model that was read with the vectors.
+    pub(in crate::kernel) pretrained: Option<Arc<Pretrained>>,
+    pub(in crate::kernel) origin: ModelOrigin,
+    pub(in crate::kernel) embedding_progress: Progress,
+    pub(in crate::kernel) training: Training,
+    pub(in crate::kernel) classes: Arc<[String]>,
+    pub(in crate::kernel) scene: Scene,
+    /// Changes of the last command, each with the state before it.
+    pub(in crate::kernel) changes: Vec<(String, UndoPart)>,
+    /// The slider that the last command moved, while nothing else happened.
+    pub(in crate::kernel) last_drag: Option<Drag>,
+}
+
+/// A quantity that a slider drags: its successive moves undo as one.
+#[derive(Clone, Copy, PartialEq)]
+pub(in crate::kernel) enum Drag {
+    Entry(TensorId, usize, usize),
+    LearningRate,
+    Look,
+    Temperature,
+    Sentence,
+    Second,
+    Sense(SenseDrag),
+    Gain(usize),
+    Stroke(u64),
+}
+
+/// A field of the list of senses that is being written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::kernel) enum SenseDrag {
+    Word,
+    Text(usize),
+}
+
+/// The lesson and the recipe that a model was made from.
+#[derive(Clone)]
+pub struct ModelOrigin {
+    /// The lesson with the recipe applied.
+    pub lesson: Arc<Lesson>,
+    pub recipe: Arc<Recipe>,
+    /// The model that this one replaced.
+    pub replaced: Option<Arc<Replaced>>,
+}
+
+/// The part of a model that one change was about, as it was before: undo restores it and leaves the others.
+pub enum UndoPart {
+    Model(Box<WeightState>),
+    Comparison(Option<Comparison>),
+    Scene(ScenePart),
+}
+
+/// A part of what is shown.
+pub enum ScenePart {
+    Interventions(Arc<Interventions<f32>>),
+    Sentence(SentenceState),
+    Second(SecondState),
+    Senses(SensesState),
+    Basis(Box<(Basis, Projection)>),
+}
+
+impl From<ScenePart> for UndoPart {
+    fn from(part: ScenePart) -> Self {
+        Self::Scene(part)
+    }
+}
+
+impl ScenePart {
+    /// Brings itself back and returns the present part.
+    fn swap(self, scene: &mut Scene, space: &mut Arc<StaticSpace>) -> Self {
+        match self {
+            Self::Interventions(before) => Self::Interventions(scene.set_interventions(before)),
+            Self::Sentence(before) => Self::Sentence(scene.restore(before)),
+            Self::Second(before) => Self::Second(scene.restore_second(before)),
+            Self::Senses(before) => Self::Senses(scene.set_senses(before)),
+            Self::Basis(before) => Self::Basis(Box::new(scene.rebase(space, *before))),
+        }
+    }
+}
+
+impl LessonModel {
+    /// # Errors
+    /// If the corpus has no sentence to train on.
+    pub fn new(origin: ModelOrigin, ground: &EmbeddedCorpus) -> Result<Self, LessonFault> {
+        let EmbeddedCorpus { space, examples, pretrained, progress, .. } = ground.clone();
+        let lesson = &*origin.lesson;
+        let trainer = match &pretrained {
+            Some(model) => Trainer::of_pretrained(lesson, &space, model, &examples),
+            None => Trainer::new(lesson, &space, &examples),
+        };
+        let classes = class_names(lesson, &trainer.model.classes, &space.vocabulary);
+        if trainer.sentences() == 0 && (pretrained.is_none() || lesson.model.steps > 0) {
+            let words = "no sentence of the corpus has a word that the model could be asked for".to_owned();
+            return Err(LessonFault { words, field: &["model", "objective"] });
+        }
+        let sentence = Sentence::first(lesson, &space.vocabulary);
+        let training = Training::new(trainer, lesson.model.stop.clone());
+        Ok(Self {
+            scene: Scene::new(lesson, &space, sentence),
+            classes: classes.into(),
+            words: space.vocabulary.as_slice().into(),
+            embedding_progress: progress,
+            examples,
+            pretrained,
+            origin,
+            space,
+            training,
+            changes: Vec::new(),
+            last_drag: None,
+        })
+    }
+
+    /// Training that nobody has to ask for: the learner finds a trained model, and undo does not take it away.
+    pub fn play_at_opening(&mut self) {
+        // At the initialisation there is nothing that could be in the way.
+        let _ = self.training.play_to(self.training.trainer().steps());
+    }
+
+    /// There is training or recalling to do.
+    pub fn is_busy(&self) -> bool {
+        self.training.is_busy()
+    }
+
+    pub fn steps_done(&self) -> usize {
+        self.training.steps_done()
+    }
+
+    pub fn embedding_progress(&self) -> Progress {
+        self.embedding_progress
+    }
+
+    pub fn space(&self) -> Arc<StaticSpace> {
+        self.space.clone()
+    }
+
+    /// A few optimiser steps, if there are any to do.
+    pub fn advance(&mut self) {
+        self.training.advance();
+    }
+
+    /// Nothing but training is to do.
+    pub fn is_training(&self) -> bool {
+        self.training.is_training()
+    }
+
+    /// So many optimiser steps, if there are so many to do.
+    pub fn train(&mut self, steps: usize) {
+        self.training.train(steps);
+    }
+
+    /// Hands a command to the owner of what it changes.
+    ///
+    /// # Errors
+    /// In words for the learner, if there is nothing that the command could do; nothing has changed then.
+    pub fn apply(&mut self, command: Command, lesson: &Lesson) -> Result<(), String> {
+        let last = self.last_drag.take();
+        match command {
+            Command::Training(command) => self.apply_to_training(command, last),
+            Command::Weights(command) => self.apply_to_weights(command, last),
+            Command::Interventions(command) => self.apply_to_interventions(command, last, lesson),
+            Command::Sentence(command) => self.apply_to_sentences(command, last, lesson),
+            Command::Axes(command) => self.apply_to_axes(command, lesson),
+            Command::Senses(command) => self.apply_to_senses(command, last, lesson),
+            // The kernel's own.
+            Command::Undo | Command::Redo | Command::Notebook(_) | Command::Retrain(_) => Ok(()),
+        }
+    }
+
+    /// Changes the model and its training, which undo can take back as a whole. `goes_on`: one
+    /// more move of the same slider, undone together with the last.
+    pub(in crate::kernel) fn change_model(
+        &mut self,
+        label: &str,
+        goes_on: bool,
+        change: impl FnOnce(&mut Training) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let before = (!goes_on).then(|| Box::new(self.training.model().freeze()));
+        change(&mut self.training)?;
+        if let Some(before) = before {
+            self.changes.push((label.to_owned(), UndoPart::Model(before)));
+        }
+        Ok(())
+    }
+
+    /// Takes the changes of the last command, for undo to remember.
+    pub fn take_changes(&mut self) -> Vec<(String, UndoPart)> {
+        std::mem::take(&mut self.changes)
+    }
+
+    /// A slider's move that comes next undoes by itself.
+    pub fn end_move(&mut self) {
+        self.last_drag = None;
+    }
+
+    /// Brings back a part and returns the present one. Bringing back a model ends the training that is
+    /// under way.
+    pub fn swap(&mut self, part: UndoPart) -> UndoPart {
+        let Self { training, scene, space, origin, .. } = self;
+        match part {
+            UndoPart::Model(before) => UndoPart::Model(Box::new(training.replace(before.thaw()).freeze())),
+            UndoPart::Comparison(before) => UndoPart::Comparison(training.set_comparison(before)),
+            UndoPart::Scene(before) => {
+                let present = before.swap(scene, space);
+                scene.read_senses(&origin.lesson);
+                UndoPart::Scene(present)
+            }
+        }
+    }
+
+    pub fn snapshot(&self, lesson: &Lesson) -> ModelSnapshot {
+        let Self { training, scene, .. } = self;
+        let (model, network) = (training.model(), &training.trainer().model);
+        let sentence = scene.run(network, model.live(), model.trained());
+        let second = scene.run_second(network, model.live(), model.trained());
+        let leaves_first_out = self.pretrained.is_some();
+        let shares = SharesOf { space: &self.space, model: network, parameters: model.live(), leaves_first_out };
+        let of_tokens = Arc::new(shares.tokens(&sentence, second.as_deref()));
+        let of_words = shares.words(&sentence, second.as_deref()).map(Arc::new);
+        let second = second.map(|second| Arc::new(SecondSentence::of(&self.space, &sentence, second)));
+        ModelSnapshot {
+            shares: of_tokens,
+            shares_of_words: of_words,
+            architecture: network.architecture.clone(),
+            parameters: model.live().clone(),
+            trained: model.trained().clone(),
+            edits: if model.is_edited() { model.trained().differences(model.live()).into() } else { Arc::from([]) },
+            start: training.start().clone(),
+            comparison: training.comparison().map(|comparison| comparison.snapshot(model)),
+            training: self.training_snapshot(lesson),
+            interventions: scene.interventions().clone(),
+            classes: self.classes.clone(),
+            fixed_positions: network.fixed_positions().cloned(),
+            generated: scene.generated(model.live()),
+            sentence,
+            second,
+            senses: Arc::new(scene.senses_snapshot(network, model.live())),
+            pretrained: self.pretrained.clone(),
+            recipe: self.origin.recipe.clone(),
+            made_of: self.origin.lesson.clone(),
+            replaced: self.origin.replaced.clone(),
+        }
+    }
+
+    fn training_snapshot(&self, lesson: &Lesson) -> TrainingSnapshot {
+        let training = &self.training;
+        let model = training.model();
+        let look = |replay: &Replay| LookSnapshot { step: replay.state.steps_done(), target: replay.target };
+        let steps = model.run.checkpoint_steps();
+        TrainingSnapshot {
+            playing: training.is_playing(),
+            progress: Progress { done: training.steps_done(), of: lesson.model.steps },
+            look: model.replay().map(look),
+            learning_rate: training.learning_rate(),
+            chance: (training.trainer().model.classes.count() as f32).ln(),
+            log: model.run.log().clone(),
+            stopped: training.stopped(),
+            changes: model.run.changes().clone(),
+            edited_latest: model.edited_latest(),
+            checkpoints: CheckpointsSnapshot { bytes: steps.len() * model.run.latest().bytes(), steps },
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! The lesson trained again from scratch with a recipe, in pieces of a few milliseconds; and what is kept of
+//! the model that it replaces.
+//!
+//! ```text
+//! recipe ─► static vectors ─► turned to lie as the lesson's own picture ─► model, to its last step
+//!           (those at hand, where only the model differs)
+//! ```
+//!
+//! Every space is turned towards that of the lesson itself, never towards the one before: so a recipe has
+//! one picture, however the learner came to it, and a saved one opens as it was left.
+
+use std::sync::Arc;
+
+use attune_engine::numerics::attention::{Edge, HeadMode};
+use attune_engine::numerics::model::Architecture;
+use attune_engine::numerics::model::activations::Interventions;
+use attune_engine::pretrained::load::Pretrained;
+
+use crate::kernel::command::Reference;
+use crate::kernel::data::progress::Progress;
+use crate::kernel::data::space::StaticSpace;
+use crate::kernel::model::{LessonModel, ModelOrigin, UndoPart};
+use crate::kernel::scene::Scene;
+use crate::kernel::scene::interventions;
+use crate::kernel::snapshot::{Replaced, RetrainingSnapshot};
+use crate::kernel::training::comparison::Comparison;
+use crate::kernel::training::weights::WeightState;
+use crate::kernel::vectors::examples::Example;
+use crate::kernel::vectors::{LessonFault, SpaceTrainer, turned};
+use crate::lesson::Recipe;
+use crate::lesson::recipe::Measured;
+use crate::lesson::schema::Lesson;
+
+/// Static vectors with what a model is trained on: all that does not depend on the model.
+#[derive(Clone)]
+pub struct EmbeddedCorpus {
+    pub recipe: Arc<Recipe>,
+    pub space: Arc<StaticSpace>,
+    pub examples: Arc<[Example]>,
+    /// The model that was read with the vectors, which nothing trains.
+    pub pretrained: Option<Arc<Pretrained>>,
+    pub progress: Progress,
+}
+
+impl EmbeddedCorpus {
+    /// The corpus of the lesson itself.
+    ///
+    /// # Errors
+    /// If no vectors were trained.
+    pub fn of_lesson(lesson: &Lesson, trainer: &SpaceTrainer) -> Result<Self, LessonFault> {
+        let (space, examples) = (Arc::new(trainer.finish(lesson)?), trainer.examples().clone());
+        let pretrained = trainer.pretrained()?;
+        Ok(Self { recipe: Arc::default(), space, examples, pretrained, progress: trainer.progress() })
+    }
+
+    /// That a model stands on.
+    pub fn of(ready: &LessonModel) -> Self {
+        Self {
+            recipe: ready.origin.recipe.clone(),
+            space: ready.space.clone(),
+            examples: ready.examples.clone(),
+            pretrained: ready.pretrained.clone(),
+            progress: ready.embedding_progress,
+        }
+    }
+
+    /// The model at its initialisation.
+    ///
+    /// # Errors
+    /// If there is nothing to train it on.
+    pub fn model(&self, origin: ModelOrigin) -> Result<LessonModel, LessonFault> {
+        LessonModel::new(origin, self)
+    }
+}
+
+/// A lesson on its way.
+pub struct Retraining {
+    recipe: Arc<Recipe>,
+    /// With the recipe applied.
+    lesson: Arc<Lesson>,
+    stage: Stage,
+    /// The model trains to its end; else it stays at its initialisation.
+    trains: bool,
+}
+
+enum Stage {
+    Space(Box<SpaceTrainer>),
+    Corpus(EmbeddedCorpus),
+    Model(Box<LessonModel>),
+}
+
+/// The lesson with a recipe applied.
+fn applied(lesson: &Arc<Lesson>, recipe: &Recipe) -> Result<Arc<Lesson>, String> {
+    if recipe.is_default() { Ok(lesson.clone()) } else { Ok(Arc::new(Measured::of(lesson).apply(recipe)?)) }
+}
+
+impl Retraining {
+    /// `grounds` are at hand.
+    ///
+    /// # Errors
+    /// In words for the learner, if the lesson would not be valid.
+    pub fn new(lesson: &Arc<Lesson>, recipe: Recipe, grounds: &[EmbeddedCorpus], trains: bool) -> Result<Self, String> {
+        let applied = applied(lesson, &recipe)?;
+        let stage = match grounds.iter().find(|ground| ground.recipe.has_space_of(&recipe)) {
+            Some(ground) => Stage::Corpus(ground.clone()),
+            None => Stage::Space(Box::new(SpaceTrainer::new(&applied))),
+        };
+        Ok(Self { recipe: Arc::new(recipe), lesson: applied, stage, trains })
+    }
+
+    pub fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// Does the next piece: the model, when it is at its end. `own` is the lesson's own space.
+    ///
+    /// # Errors
+    /// If this recipe leaves nothing to show.
+    pub fn advance(mut self, own: &Arc<StaticSpace>) -> Result<Step, LessonFault> {
+        self.stage = match self.stage {
+            Stage::Space(mut trainer) => {
+                if trainer.advance() {
+                    let space = turned(trainer.finish(&self.lesson)?, own, &self.lesson);
+                    Stage::Corpus(EmbeddedCorpus {
+                        recipe: self.recipe.clone(),
+                        space: Arc::new(space),
+                        examples: trainer.examples().clone(),
+                        pretrained: None,
+                        progress: trainer.progress(),
+                    })
+                } else {
+                    Stage::Space(trainer)
+                }
+            }
+            Stage::Corpus(ground) => {
+                let origin = ModelOrigin { lesson: self.lesson.clone(), recipe: self.recipe.clone(), replaced: None };
+                let mut ready = Box::new(ground.model(origin)?);
+                if !self.trains {
+                    return Ok(Step::Done(ready));
+                }
+                ready.play_at_opening();
+                Stage::Model(ready)
+            }
+            Stage::Model(mut ready) => {
+                ready.advance();
+                if !ready.is_busy() {
+                    return Ok(Step::Done(ready));
+                }
+                Stage::Model(ready)
+            }
+        };
+        Ok(Step::On(self))
+    }
+
+    pub fn snapshot(&self) -> RetrainingSnapshot {
+        let epochs = self.lesson.static_embedding.epochs();
+        let all = Progress { done: epochs, of: epochs };
+        let (embedding, done) = match &self.stage {
+            Stage::Space(trainer) => (trainer.progress(), 0),
+            Stage::Corpus(_) => (all, 0),
+            Stage::Model(ready) => (all, ready.steps_done()),
+        };
+        let steps = Progress { done, of: self.lesson.model.steps };
+        RetrainingSnapshot { recipe: self.recipe.clone(), embedding, steps }
+    }
+}
+
+pub enum Step {
+    On(Retraining),
+    Done(Box<LessonModel>),
+}
+
+/// A model that undo remembers: without the room that a training step needs.
+pub struct FrozenModel {
+    recipe: Arc<Recipe>,
+    /// The model that this one replaced.
+    replaced: Option<Arc<Replaced>>,
+    ground: EmbeddedCorpus,
+    model: Box<WeightState>,
+    comparison: Option<Comparison>,
+    scene: Scene,
+}
+
+impl FrozenModel {
+    /// # Panics
+    /// Never: there was a model of this lesson once.
+    pub fn thaw(self, lesson: &Arc<Lesson>) -> LessonModel {
+        let lesson = applied(lesson, &self.recipe).unwrap_or_else(|why| unreachable!("{why}"));
+        let origin = ModelOrigin { lesson, recipe: self.recipe, replaced: self.replaced };
+        let mut ready = self.ground.model(origin).unwrap_or_else(|fault| unreachable!("{}", fault.words));
+        ready.training.replace(self.model.thaw());
+        ready.training.set_comparison(self.comparison);
+        ready.scene = self.scene;
+        ready.scene.read_senses(&ready.origin.lesson);
+        ready
+    }
+
+    /// Brings back a part and returns the present one, as [`LessonModel::swap`] does.
+    pub fn swap(&mut self, part: UndoPart) -> UndoPart {
+        match part {
+            UndoPart::Model(before) => UndoPart::Model(std::mem::replace(&mut self.model, before)),
+            UndoPart::Comparison(before) => UndoPart::Comparison(std::mem::replace(&mut self.comparison, before)),
+            UndoPart::Scene(before) => UndoPart::Scene(before.swap(&mut self.scene, &mut self.ground.space)),
+        }
+    }
+
+    /// The memory that it takes, in bytes.
+    pub fn bytes(&self) -> usize {
+        size_of::<Self>()
+            + self.ground.bytes()
+            + self.model.bytes()
+            + self.scene.bytes()
+            + self.comparison.as_ref().map_or(0, Comparison::bytes)
+            + self.replaced.as_ref().map_or(0, |replaced| replaced.bytes())
+    }
+}
+
+impl EmbeddedCorpus {
+    fn bytes(&self) -> usize {
+        let words = |example: &Example| match example {
+            Example::Words(words) | Example::Labelled { words, .. } => size_of_val(&words[..]),
+            Example::Pair { source, target } => size_of_val(&source[..]) + size_of_val(&target[..]),
+        };
+        self.space.bytes() + size_of_val(&self.examples[..]) + self.examples.iter().map(words).sum::<usize>()
+    }
+}
+
+impl LessonModel {
+    /// The lesson with the recipe can be made again, and so can what its sentences would be unchanged.
+    pub fn freeze(mut self) -> FrozenModel {
+        self.training.pause();
+        self.scene.freeze();
+        FrozenModel {
+            model: Box::new(self.training.model().freeze()),
+            comparison: self.training.set_comparison(None),
+            ground: EmbeddedCorpus::of(&self),
+            recipe: self.origin.recipe,
+            replaced: self.origin.replaced,
+            scene: self.scene,
+        }
+    }
+
+    /// The same model once more, on a copy of its lesson: nothing is read or trained again, and the parameters are
+    /// shared. Words that the model wrote are not copied.
+    ///
+    /// # Panics
+    /// Never: there is a model of this lesson.
+    #[must_use]
+    pub fn copy(&self, lesson: &Arc<Lesson>) -> LessonModel {
+        let made_of = if self.origin.recipe.is_default() { lesson } else { &self.origin.lesson };
+        let origin = ModelOrigin { lesson: made_of.clone(), ..self.origin.clone() };
+        let copy = EmbeddedCorpus::of(self).model(origin);
+        let mut copy = copy.unwrap_or_else(|fault| unreachable!("{}", fault.words));
+        copy.training.stand_as(&self.training);
+        // The axes are the same, and nothing is lost.
+        let _ = copy.take_over(self);
+        copy.training.set_comparison(self.training.comparison().cloned());
+        copy.scene.set_interventions(self.scene.interventions().clone());
+        copy
+    }
+
+    /// Shows what another model showed, as far as this one can. Axes that were fitted to what another space showed
+    /// end with it. What else is lost is returned in words for the learner.
+    pub fn take_over(&mut self, other: &LessonModel) -> Vec<String> {
+        // The vocabulary is the same whatever the recipe.
+        self.scene.show(other.scene.sentence().clone());
+        self.scene.set_second(other.scene.second().cloned());
+        let senses = other.scene.senses();
+        self.scene.set_senses((senses.list().clone(), senses.is_on()));
+        self.scene.read_senses(&self.origin.lesson);
+        let mut lost = Vec::new();
+        if self.space.basis != other.space.basis {
+            let lesson = self.origin.lesson.clone();
+            lost = self.keep_axes(&other.space.basis, &lesson);
+        }
+        let (old, new) = (&other.origin.lesson.model.architecture, &self.origin.lesson.model.architecture);
+        let kept = kept(other.scene.interventions(), old, new);
+        self.scene.set_interventions(Arc::new(kept));
+        let with = other.training.comparison().map(Comparison::reference);
+        // A step of another training is none of this one.
+        if let Some(with @ (Reference::Trained | Reference::Start)) = with {
+            let _ = self.training.compare(Some(with));
+        }
+        lost
+    }
+
+    /// As the one that takes its place remembers it.
+    pub fn replaced(&self) -> Replaced {
+        let model = self.snapshot(&self.origin.lesson);
+        Replaced { recipe: self.origin.recipe.clone(), space: self.space.clone(), sentence: model.sentence }
+    }
+}
+
+/// The interventions of a model in another one: of each block the heads that it still has; weights that were
+/// frozen and a patch are of the old one alone.
+fn kept(before: &Interventions<f32>, old: &Architecture, new: &Architecture) -> Interventions<f32> {
+    let mut now = interventions::none(new);
+    (now.temperature, now.scale, now.mask) = (before.temperature, before.scale, before.mask.clone());
+    let (mut from, mut to) = (0, 0);
+    for ((_, old), (_, new)) in old.numbered_blocks().zip(new.numbered_blocks()) {
+        let (old, new) = (old.attention.heads, new.attention.heads);
+        for head in 0..old.min(new) {
+            now.heads[to + head] = match before.heads.get(from + head) {
+                Some(HeadMode::Frozen(_)) | None => HeadMode::Live,
+                Some(mode) => mode.clone(),
+            };
+            let edges = before.edges.iter().filter(|edge| edge.head == from + head);
+            now.edges.extend(edges.map(|edge| Edge { head: to + head, ..*edge }));
+        }
+        (from, to) = (from + old, to + new);
+    }
+    now
+}

@@ -1,0 +1,321 @@
+//! The learner's copy of a lesson's notebook: which cells stand where, and what was written into them.
+//! Each version is a value of its own, so that undo can restore any earlier one.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use attune_engine::code::budget::SOURCE_BYTES_MAX;
+
+pub use super::kinds::{Answer, Attempts, OwnKind};
+use super::kinds::{Behaviour, Runs};
+use crate::lesson::Lesson;
+use crate::lesson::cells::{Bind, Cell, CellKind};
+
+pub type CellId = Arc<str>;
+
+/// With what the ids of the learner's own cells begin; no lesson's id has a blank.
+const OWN: &str = "own ";
+
+/// More cells than anybody reads; inserting ends here.
+pub const DOCUMENT_CELLS_MAX: usize = 2000;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Document {
+    pub cells: Vec<Arc<DocumentCell>>,
+    /// Cells run again by themselves when what they read has changed.
+    pub auto_run: bool,
+    /// Number of the next cell that the learner inserts.
+    next_own: usize,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct DocumentCell {
+    pub id: CellId,
+    /// The cell as the lesson writes it.
+    pub kind: Arc<CellKind>,
+    /// Inserted by the learner.
+    pub is_own: bool,
+    /// Markdown of a text, code of code and exercises, as edited; empty for others.
+    pub text: Arc<str>,
+    /// Only its first line is shown.
+    pub is_folded: bool,
+    /// Runs again by itself.
+    pub auto_run: bool,
+    pub answer: Answer,
+    /// The lesson's newer text, where the learner had changed the older one.
+    pub conflict: Option<Arc<str>>,
+    /// How often it was reset: attempts from before a reset are not those after it.
+    pub resets: usize,
+}
+
+impl Document {
+    /// The memory that it takes beside another one, in bytes: a cell that both have is counted with the other.
+    pub fn bytes_beside(&self, other: &Self) -> usize {
+        let cells: BTreeSet<_> = other.cells.iter().map(Arc::as_ptr).collect();
+        let texts: BTreeSet<_> = other.cells.iter().map(|cell| cell.text.as_ptr()).collect();
+        let own = self.cells.iter().filter(|cell| !cells.contains(&Arc::as_ptr(cell))).map(|cell| {
+            let text = if texts.contains(&cell.text.as_ptr()) { 0 } else { cell.text.len() };
+            size_of::<DocumentCell>() + text + cell.conflict.as_ref().map_or(0, |text| text.len())
+        });
+        size_of_val(&self.cells[..]) + own.sum::<usize>()
+    }
+}
+
+impl DocumentCell {
+    pub fn of(cell: &Cell) -> Self {
+        Self {
+            id: cell.id.as_str().into(),
+            kind: Arc::new(cell.kind.clone()),
+            is_own: false,
+            text: original(&cell.kind).into(),
+            is_folded: false,
+            auto_run: false,
+            answer: first_answer(&cell.kind),
+            conflict: None,
+            resets: 0,
+        }
+    }
+
+    /// As the lesson gives it, once again.
+    fn reset_to(&self, origin: &Cell) -> Self {
+        let fresh = Self { is_folded: self.is_folded, resets: self.resets, ..Self::of(origin) };
+        if fresh == *self { fresh } else { Self { resets: self.resets.saturating_add(1), ..fresh } }
+    }
+
+    /// Markdown that can be written.
+    pub fn is_text(&self) -> bool {
+        Behaviour::of(&self.kind).own == Some(OwnKind::Text)
+    }
+
+    /// Code that the cells below see the variables of.
+    pub fn is_code(&self) -> bool {
+        matches!(Behaviour::of(&self.kind).runs, Runs::Code { .. })
+    }
+
+    /// Its text can be written.
+    pub fn is_written(&self) -> bool {
+        Behaviour::of(&self.kind).text.is_some()
+    }
+
+    /// True where it differs from the lesson's.
+    pub fn is_edited(&self) -> bool {
+        self.is_own || *self.text != *original(&self.kind)
+    }
+
+    pub fn attempts(&self) -> Attempts {
+        if let Answer::Exercise(attempts) = self.answer { attempts } else { Attempts::default() }
+    }
+
+    /// A prediction that is given, an exercise that is passed.
+    pub fn is_done(&self) -> bool {
+        match self.answer {
+            Answer::Predict { is_locked, .. } => is_locked,
+            Answer::Exercise(attempts) => attempts.is_passed,
+            Answer::None | Answer::Slider(_) | Answer::Skipped => false,
+        }
+    }
+
+    /// The variable that it turns, and its value.
+    pub fn turned_variable(&self) -> Option<(&str, f64)> {
+        match (&*self.kind, &self.answer) {
+            (CellKind::Slider(slider), Answer::Slider(value)) => match &slider.bind {
+                Bind::Variable(name) => Some((name, *value)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+/// The text that a lesson gives a cell.
+pub(super) fn original(kind: &CellKind) -> &str {
+    Behaviour::of(kind).text.unwrap_or_default()
+}
+
+pub(super) fn first_answer(kind: &CellKind) -> Answer {
+    Behaviour::of(kind).first_answer
+}
+
+type Change<T = ()> = Result<T, String>;
+
+impl Document {
+    /// As the lesson gives it.
+    pub fn of(lesson: &Lesson) -> Self {
+        let cells = lesson.cells.iter().map(|cell| Arc::new(DocumentCell::of(cell))).collect();
+        Self { cells, auto_run: false, next_own: 1 }
+    }
+
+    /// As it was left. Cells that the learner inserts get ids that none of these has.
+    pub(super) fn kept(cells: Vec<Arc<DocumentCell>>, auto_run: bool) -> Self {
+        let number = |cell: &Arc<DocumentCell>| cell.id.strip_prefix(OWN)?.parse::<usize>().ok();
+        let last = cells.iter().filter_map(number).max().unwrap_or(0);
+        Self { cells, auto_run, next_own: last.saturating_add(1) }
+    }
+
+    /// # Errors
+    /// In words for the learner, here and below; nothing has changed then.
+    pub fn index(&self, id: &str) -> Change<usize> {
+        self.cells.iter().position(|cell| *cell.id == *id).ok_or_else(|| format!("there is no cell {id:?}"))
+    }
+
+    pub fn cell(&self, id: &str) -> Option<&Arc<DocumentCell>> {
+        self.cells.iter().find(|cell| *cell.id == *id)
+    }
+
+    /// The cell, to be changed.
+    pub fn cell_mut(&mut self, id: &str) -> Change<&mut DocumentCell> {
+        let index = self.index(id)?;
+        Ok(Arc::make_mut(&mut self.cells[index]))
+    }
+
+    pub fn set_text(&mut self, id: &str, text: &str) -> Change {
+        let cell = self.cell_mut(id)?;
+        if !cell.is_written() {
+            return Err("this cell has no text to write".to_owned());
+        }
+        check_length(text.len())?;
+        cell.text = text.into();
+        Ok(())
+    }
+
+    /// Inserts an empty cell and returns its id.
+    pub fn insert(&mut self, id: &str, kind: OwnKind, is_above: bool) -> Change<CellId> {
+        let index = self.index(id)? + usize::from(!is_above);
+        self.insert_at(index, kind, "")
+    }
+
+    fn insert_at(&mut self, index: usize, kind: OwnKind, text: &str) -> Change<CellId> {
+        if self.cells.len() >= DOCUMENT_CELLS_MAX {
+            return Err(format!("a notebook has at most {DOCUMENT_CELLS_MAX} cells"));
+        }
+        let id: CellId = format!("{OWN}{}", self.next_own).into();
+        self.next_own = self.next_own.saturating_add(1);
+        if self.cell(&id).is_some() {
+            return Err("no more cells can be numbered".to_owned());
+        }
+        let cell = Cell { id: id.to_string(), kind: kind.kind(""), opens: Vec::new() };
+        let cell = DocumentCell { is_own: true, text: text.into(), ..DocumentCell::of(&cell) };
+        self.cells.insert(index, Arc::new(cell));
+        Ok(id)
+    }
+
+    pub fn delete(&mut self, id: &str) -> Change {
+        let index = self.index(id)?;
+        if self.cells.len() == 1 {
+            return Err("the last cell stays".to_owned());
+        }
+        self.cells.remove(index);
+        Ok(())
+    }
+
+    /// Moves a cell by so many places, as far as there are any.
+    pub fn shift(&mut self, id: &str, by: isize) -> Change {
+        let from = self.index(id)?;
+        let to = from.saturating_add_signed(by).min(self.cells.len() - 1);
+        let cell = self.cells.remove(from);
+        self.cells.insert(to, cell);
+        Ok(())
+    }
+
+    /// Splits a cell at a byte of its text and returns the id of the lower part.
+    pub fn split(&mut self, id: &str, at: usize) -> Change<CellId> {
+        let index = self.index(id)?;
+        let cell = &self.cells[index];
+        let kind = own_kind(&cell.kind).ok_or("only text and code can be split")?;
+        let text = cell.text.clone();
+        let (above, below) = text.split_at_checked(at).ok_or("a cell is split between two characters")?;
+        let own = self.insert_at(index + 1, kind, below.trim_start_matches('\n'))?;
+        Arc::make_mut(&mut self.cells[index]).text = above.trim_end_matches('\n').into();
+        Ok(own)
+    }
+
+    /// Takes the text of the cell below into this one.
+    pub fn merge_below(&mut self, id: &str) -> Change {
+        let index = self.index(id)?;
+        let below = self.cells.get(index + 1).ok_or("there is no cell below")?;
+        let (kind, other) = (own_kind(&self.cells[index].kind), own_kind(&below.kind));
+        if kind.is_none() || kind != other {
+            return Err("only two cells of text, or two of code, can be merged".to_owned());
+        }
+        let between = if kind == Some(OwnKind::Text) { "\n\n" } else { "\n" };
+        let text = format!("{}{between}{}", self.cells[index].text, below.text);
+        check_length(text.len())?;
+        self.cells.remove(index + 1);
+        Arc::make_mut(&mut self.cells[index]).text = text.into();
+        Ok(())
+    }
+
+    /// Makes text of code, or code of text.
+    pub fn set_kind(&mut self, id: &str, kind: OwnKind) -> Change {
+        let cell = self.cell_mut(id)?;
+        let before = own_kind(&cell.kind).ok_or("only text and code can become one another")?;
+        if before != kind {
+            cell.kind = Arc::new(kind.kind(original(&cell.kind)));
+        }
+        Ok(())
+    }
+
+    /// A cell as the lesson gives it; one of the learner's own becomes empty.
+    pub fn reset(&mut self, id: &str, lesson: &Lesson) -> Change {
+        let cell = self.cell_mut(id)?;
+        match lesson.cells.iter().find(|cell| cell.id == *id) {
+            Some(origin) => *cell = cell.reset_to(origin),
+            None => cell.text = "".into(),
+        }
+        Ok(())
+    }
+
+    /// All cells as the lesson gives them, and no others.
+    pub fn reset_all(&mut self, lesson: &Lesson) {
+        let reset = |origin: &Cell| match self.cell(&origin.id) {
+            Some(cell) => DocumentCell { is_folded: false, ..cell.reset_to(origin) },
+            None => DocumentCell::of(origin),
+        };
+        let cells = lesson.cells.iter().map(|origin| Arc::new(reset(origin))).collect();
+        *self = Self { cells, ..Self::of(lesson) };
+    }
+
+    /// Takes over what has become of the exercises of another document: that one was tried or passed is a
+    /// fact, which the undo of an edit leaves as it is. What a reset took back its undo brings back.
+    pub(super) fn take_facts(&mut self, now: &Self) {
+        for cell in &mut self.cells {
+            let Answer::Exercise(then) = cell.answer else { continue };
+            let Some(now) = now.cell(&cell.id).filter(|now| now.resets == cell.resets) else { continue };
+            let Attempts { tried, is_passed, .. } = now.attempts();
+            let attempts = Attempts { tried, is_passed, ..then };
+            if attempts != then {
+                Arc::make_mut(cell).answer = Answer::Exercise(attempts);
+            }
+        }
+    }
+
+    /// The learner's text stays, or gives way to the lesson's newer one.
+    pub fn settle(&mut self, id: &str, keep_mine: bool) -> Change {
+        let cell = self.cell_mut(id)?;
+        let newer = cell.conflict.take().ok_or("this cell has no conflict")?;
+        if !keep_mine {
+            cell.text = newer;
+        }
+        Ok(())
+    }
+
+    /// The gates that are closed, with what they wait for.
+    pub fn first_closed_gate(&self) -> Option<usize> {
+        let is_done = |id: &String| self.cell(id).is_none_or(|cell| cell.is_done());
+        self.cells.iter().position(|cell| match &*cell.kind {
+            CellKind::Gate { needs, .. } => cell.answer != Answer::Skipped && !needs.iter().all(is_done),
+            _ => false,
+        })
+    }
+}
+
+pub(super) fn own_kind(kind: &CellKind) -> Option<OwnKind> {
+    Behaviour::of(kind).own
+}
+
+fn check_length(bytes: usize) -> Change {
+    if bytes > SOURCE_BYTES_MAX {
+        return Err(format!("a cell has at most {SOURCE_BYTES_MAX} bytes of text: split it"));
+    }
+    Ok(())
+}

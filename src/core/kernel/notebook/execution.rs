@@ -1,0 +1,409 @@
+//! Runs one cell over the live tensors. The button of an exercise and `attune check` are both here.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use attune_engine::code::budget::{Allowance, KEPT_BYTES_MAX, RUN_BYTES_MAX, TIME_MAX};
+use attune_engine::code::{Fault, Functions, Given, Names, Output, Place, Run, Scope, Variable, names, run};
+
+use crate::fnv::fnv1a;
+use crate::kernel::notebook::document::{CellId, DocumentCell};
+use crate::kernel::notebook::kinds::{Behaviour, Runs};
+use crate::kernel::notebook::live::{Live, LiveName};
+use crate::kernel::notebook::runs::Outcome;
+use crate::kernel::notebook::snapshot::{Compared, RunSnapshot, Verdict};
+use crate::kernel::notebook::{LastCommand, Notebook, Versions};
+use crate::lesson::cells::{CellKind, Exercise, Predict};
+
+/// How long the cells may take that run by themselves, one after the other, before the learner does anything. With
+/// [`TEXTS_TIME_MAX`](crate::kernel::notebook::live_text::TEXTS_TIME_MAX), a lesson opens within 10 s of its code.
+const UNASKED_TIME_MAX: Duration = Duration::from_secs(7);
+
+/// The variable of a case that holds what the answer is to give.
+const EXPECTED: &str = "expected";
+
+/// The model as a cell meets it.
+pub trait LiveModel {
+    fn live(&self) -> Live;
+    /// Takes what a cell wrote, as one change.
+    ///
+    /// # Errors
+    /// In words for the learner; nothing has changed then.
+    fn write(&mut self, written: &[Variable], live: &Live, label: &str) -> Result<(), String>;
+    fn versions(&mut self) -> Versions;
+}
+
+/// The code whose names decide when a cell is stale; `None` of a cell that does not run.
+pub fn text_that_runs(cell: &DocumentCell) -> Option<Arc<str>> {
+    match Behaviour::of(&cell.kind).runs {
+        Runs::Nothing => None,
+        Runs::Code { .. } | Runs::Exercise(Exercise { start: Some(_), .. }) => Some(cell.text.clone()),
+        Runs::Exercise(exercise) => Some(exercise.check.as_str().into()),
+        Runs::Predict(predict) => Some(predict.answer.as_str().into()),
+    }
+}
+
+/// The code of the lesson that runs with it.
+pub fn code_beside(kind: &CellKind) -> impl Iterator<Item = &String> {
+    let (shown, exercise) = match Behaviour::of(kind).runs {
+        Runs::Predict(predict) => (Some(&predict.shows), None),
+        Runs::Exercise(exercise) => (None, Some(exercise)),
+        Runs::Nothing | Runs::Code { .. } => (None, None),
+    };
+    shown.into_iter().chain(exercise.into_iter().flat_map(Exercise::codes))
+}
+
+/// True where it runs by itself: a plot, the check of an exercise that is done elsewhere, and the model's answer
+/// to a prediction that is given.
+pub fn runs_unasked(cell: &DocumentCell) -> bool {
+    match Behaviour::of(&cell.kind).runs {
+        Runs::Nothing => false,
+        Runs::Code { is_unasked, .. } => is_unasked,
+        Runs::Exercise(exercise) => exercise.start.is_none(),
+        Runs::Predict(_) => cell.is_done(),
+    }
+}
+
+/// Whether an exercise that could be tried was right.
+pub fn is_right(outcome: &Outcome) -> Option<bool> {
+    match outcome.verdict {
+        Some(Verdict::Exercise { is_right, .. }) => Some(is_right),
+        _ => None,
+    }
+}
+
+/// Whether an exercise that is done elsewhere stands otherwise than it stood before, in this session.
+pub fn is_attempt(before: &RunSnapshot, now: &Outcome) -> bool {
+    match (&before.verdict, &now.verdict) {
+        (
+            Some(Verdict::Exercise { value, compared, .. }),
+            Some(Verdict::Exercise { value: other, compared: others, .. }),
+        ) => !before.is_from_before && (value != other || compared != others),
+        _ => false,
+    }
+}
+
+impl Notebook {
+    /// Runs a cell, writes what it wrote to the model, and keeps what came of it.
+    pub fn run(&mut self, id: &CellId, model: &mut dyn LiveModel) {
+        let Some(cell) = self.document.cell(id).cloned() else { return };
+        let is_unasked = self.unasked.remove(id);
+        let left = if is_unasked { UNASKED_TIME_MAX.saturating_sub(self.unasked_time) } else { TIME_MAX };
+        let allowance = Allowance::within(TIME_MAX.min(left)).beside(self.make_room(id));
+        let behaviour = Behaviour::of(&cell.kind);
+        let mut outcome = match behaviour.runs {
+            Runs::Nothing => return,
+            _ if left.is_zero() => Outcome::default(),
+            Runs::Code { .. } => self.run_code(&cell, model, allowance),
+            Runs::Exercise(exercise) => self.try_exercise(exercise, &cell, model, allowance),
+            Runs::Predict(predict) => self.answer_prediction(predict, &model.live(), allowance),
+        };
+        if left < TIME_MAX && allowance.is_late() {
+            outcome = Outcome { fault: Some(not_run()), wrote: outcome.wrote, ..Outcome::default() };
+        }
+        if self.kept_beside(id) + outcome.bytes() > KEPT_BYTES_MAX {
+            let fault = Some(Allowance::kept_too_much().at(Some(Place::START)));
+            outcome = Outcome { fault, wrote: outcome.wrote, ..Outcome::default() };
+        }
+        self.record(id, outcome, model.versions());
+        if is_unasked {
+            self.unasked_time += allowance.spent();
+        }
+    }
+
+    /// The learner has done something: what runs by itself may take its time anew.
+    pub fn begin(&mut self, command: LastCommand) {
+        self.last_command = command;
+        (self.unasked_time, self.texts_time) = (Duration::ZERO, Duration::ZERO);
+    }
+
+    /// Memory that all other cells keep.
+    fn kept_beside(&self, id: &str) -> usize {
+        self.runs.iter().filter(|(other, _)| ***other != *id).map(|(_, run)| run.bytes).sum()
+    }
+
+    /// Forgets what a new run of a cell replaces, and returns the memory that the others keep.
+    fn make_room(&mut self, id: &CellId) -> usize {
+        if let Some(run) = self.runs.get_mut(id) {
+            run.defined.clear();
+        }
+        if self.kept_beside(id) + RUN_BYTES_MAX > KEPT_BYTES_MAX {
+            // Those of deleted cells wait for an undo only while there is room.
+            let there: BTreeSet<&CellId> = self.document.cells.iter().map(|cell| &cell.id).collect();
+            self.runs.retain(|id, _| there.contains(id));
+        }
+        self.kept_beside(id)
+    }
+
+    fn run_code(&self, cell: &DocumentCell, model: &mut dyn LiveModel, allowance: Allowance) -> Outcome {
+        let names = match self.analyses.get(&cell.id).map(|analysis| &analysis.names) {
+            Some(Ok(names)) => names.clone(),
+            Some(Err(fault)) => return Outcome { fault: Some(Fault::clone(fault)), ..Outcome::default() },
+            None => return Outcome::default(),
+        };
+        let live = model.live();
+        let (variables, functions) = self.above(cell, &names);
+        let others: Vec<String> = self.names_above(cell);
+        let mut given = self.given(&names, &live, &variables);
+        given.extend(variables);
+        let (seed, stop) = (self.seed_of(cell), self.stop.clone());
+        let scope = Scope { given, others: &others, functions, seed, stop, allowance };
+        let ran = run(&cell.text, &scope);
+        wrote(ran, &live, model, &format!("what cell {} wrote", cell.id))
+    }
+
+    /// Live tensors that a text names, but those that a variable of a cell hides.
+    pub(super) fn given(&self, names: &Names, live: &Live, hidden_by: &[Given]) -> Vec<Given> {
+        let is_named = |known: &&LiveName| names.reads.contains(&known.name) || names.writes.contains(&known.name);
+        let is_hidden = |known: &LiveName| hidden_by.iter().any(|given| given.variable.name == known.name);
+        let seen = self.live.iter().filter(is_named).filter(|known| !is_hidden(known));
+        seen.map(|known| live.given(known)).collect()
+    }
+
+    /// Variables and functions that the cells above hand to this one.
+    pub(super) fn above(&self, cell: &DocumentCell, names: &Names) -> (Vec<Given>, Functions) {
+        let mut given: Vec<Given> = Vec::new();
+        let mut functions = Functions::default();
+        let is_named = |name: &str| names.reads.contains(name) || names.writes.contains(name);
+        let mut add = |variable: Variable, why: String| {
+            given.retain(|given| given.variable.name != variable.name);
+            given.push(Given::fixed(variable, why));
+        };
+        for above in self.document.cells.iter().take_while(|above| above.id != cell.id) {
+            if let Some((name, value)) = above.turned_variable().filter(|(name, _)| is_named(name)) {
+                add(Variable::number(name, value), "its slider turns it".to_owned());
+            }
+            let Some(run) = self.runs.get(&above.id).filter(|_| above.is_code()) else { continue };
+            for variable in run.defined.iter().filter(|variable| is_named(&variable.name)) {
+                let name = &variable.name;
+                let place = run.shown.number.map_or_else(|| above.id.to_string(), |number| format!("[{number}]"));
+                let why = format!("it is made above, in {place}; make one of your own with `let {name} = {name}`");
+                add(variable.clone(), why);
+            }
+            if !run.functions.is_empty() {
+                functions = functions.with(&run.functions);
+            }
+        }
+        (given, functions)
+    }
+
+    pub(super) fn names_above(&self, cell: &DocumentCell) -> Vec<String> {
+        let live = self.live.iter().map(|known| known.name.clone());
+        let above = self.document.cells.iter().take_while(|above| above.id != cell.id);
+        let made = above.flat_map(|above| {
+            let turned = above.turned_variable().map(|(name, _)| name.to_owned());
+            let run = self.runs.get(&above.id).filter(|_| above.is_code());
+            let defined = run.into_iter().flat_map(|run| run.defines().map(str::to_owned));
+            turned.into_iter().chain(defined).collect::<Vec<_>>()
+        });
+        live.chain(made).collect()
+    }
+
+    /// Each cell has random numbers of its own, the same with every run.
+    pub(super) fn seed_of(&self, cell: &DocumentCell) -> u64 {
+        self.seed ^ fnv1a(cell.id.as_bytes())
+    }
+
+    /// An exercise as an answer leaves it, on a model to try it on.
+    pub fn try_answer(
+        &self,
+        exercise: &Exercise,
+        cell: &DocumentCell,
+        answer: Answered<'_>,
+        model: &mut dyn LiveModel,
+    ) -> Outcome {
+        let (exercise, text) = match answer {
+            Answered::Start => (exercise.clone(), exercise.start.as_deref().unwrap_or_default()),
+            Answered::Text(text) => (exercise.clone(), text),
+            // Where the answer is what is turned elsewhere, the solution turns it.
+            Answered::Solution => (Exercise { start: Some(String::new()), ..exercise.clone() }, &*exercise.solution),
+        };
+        let allowance = Allowance::default().beside(self.kept_beside(&cell.id));
+        self.try_exercise(&exercise, &DocumentCell { text: text.into(), ..cell.clone() }, model, allowance)
+    }
+
+    /// Runs the answer, then the check, over the live tensors alone; and so in each case, for the answer stands beside
+    /// what is expected in all of them.
+    fn try_exercise(
+        &self,
+        exercise: &Exercise,
+        cell: &DocumentCell,
+        model: &mut dyn LiveModel,
+        mut allowance: Allowance,
+    ) -> Outcome {
+        let seed = self.seed_of(cell);
+        let cases = if exercise.cases.is_empty() { &[String::new()][..] } else { &exercise.cases[..] };
+        let lessons = names_of_the_lesson(exercise);
+        let mut outcome = Outcome::default();
+        let mut compared: Vec<Compared> = Vec::new();
+        for (number, case) in cases.iter().enumerate() {
+            // The first wrong case is judged; those after it are only compared.
+            let is_judged = outcome.verdict.is_some();
+            if is_judged && allowance.is_late() {
+                break;
+            }
+            let case = self.clean(case, &model.live(), &Bench::default(), seed, allowance);
+            let of_case = allowance.less(case.bytes);
+            if case.fault.is_some() && !is_judged {
+                return Outcome { fault: case.fault, ..outcome };
+            }
+            let has_expected = case.defined.iter().any(|variable| variable.name == EXPECTED);
+            let mut bench = Bench { case: case.defined, functions: case.functions, ..Bench::default() };
+            let live = model.live();
+            let answer = match exercise.start {
+                Some(_) => self.clean(&cell.text, &live, &bench, seed, of_case),
+                None => Run::default(),
+            };
+            let of_case = of_case.less(answer.bytes);
+            let answer = if number == 0 {
+                // What the answer turns is turned once.
+                let first = wrote(answer.clone(), &live, model, &format!("what cell {} wrote", cell.id));
+                outcome.outputs.clone_from(&first.outputs);
+                (outcome.wrote, outcome.measured) = (first.wrote, first.measured);
+                Run { fault: first.fault, ..answer }
+            } else {
+                answer
+            };
+            if answer.fault.is_some() && is_judged {
+                break;
+            }
+            if answer.fault.is_some() {
+                return Outcome { fault: answer.fault, ..outcome };
+            }
+            bench.add(answer, &lessons);
+            let live = model.live();
+            let check = self.clean(&exercise.check, &live, &bench, seed, of_case);
+            let is_right = check.fault.is_none() && check.is_true;
+            let mut value = self.clean(&exercise.value, &live, &bench, seed, of_case).outputs;
+            let expected = if exercise.expected.is_empty() && has_expected { EXPECTED } else { &exercise.expected };
+            let expected = self.clean(expected, &live, &bench, seed, of_case).outputs.pop();
+            if let (Some(expected), Some(yours)) = (expected, value.last().cloned()) {
+                value.pop();
+                allowance = allowance.less(yours.size() + expected.size());
+                compared.push(Compared { yours, expected, is_right });
+            }
+            if is_judged || is_right && number + 1 < cases.len() {
+                continue;
+            }
+            let holds = |when: &str| self.clean(when, &live, &bench, seed, of_case).is_true;
+            let said = exercise.feedback.iter().filter(|_| !is_right).find(|feedback| holds(&feedback.when));
+            // A check that cannot be worked out says why: the answer lacks what it asks for.
+            let feedback = said.map(|feedback| feedback.say.clone()).or(check.fault.map(|fault| fault.to_string()));
+            outcome.verdict = Some(Verdict::Exercise {
+                is_right,
+                value,
+                compared: Vec::new(),
+                feedback: feedback.map(Arc::from),
+                failed_case: (!is_right && !exercise.cases.is_empty()).then_some(number),
+            });
+        }
+        if let Some(Verdict::Exercise { compared: all, .. }) = &mut outcome.verdict {
+            *all = compared;
+        }
+        outcome
+    }
+
+    fn answer_prediction(&self, predict: &Predict, live: &Live, allowance: Allowance) -> Outcome {
+        let bench = Bench::default();
+        let answer = self.clean(&predict.answer, live, &bench, self.seed, allowance);
+        let shows = self.clean(&predict.shows, live, &bench, self.seed, allowance);
+        let right = match answer.outputs.last() {
+            Some(Output::Number(place)) => Some(*place as usize).filter(|_| place.fract() == 0.0 && *place >= 0.0),
+            Some(Output::Text(text)) => predict.choices.iter().position(|choice| *choice == **text),
+            _ => None,
+        };
+        let right = right.filter(|right| *right < predict.choices.len());
+        let none =
+            || Fault::new("the lesson's answer is none of the choices").hint(format!("it says: {}", predict.answer));
+        let fault = answer.fault.or(shows.fault).or_else(|| right.is_none().then(none));
+        let verdict = right.map(|right| Verdict::Prediction { right });
+        Outcome { outputs: shows.outputs, fault, verdict, measured: shows.bytes, ..Outcome::default() }
+    }
+
+    /// Runs a lesson's piece of code over the live tensors and what is on the bench.
+    fn clean(&self, source: &str, live: &Live, bench: &Bench, seed: u64, allowance: Allowance) -> Run {
+        if source.is_empty() {
+            return Run::default();
+        }
+        if allowance.is_late() {
+            return Run { fault: Some(allowance.late()), ..Run::default() };
+        }
+        let names = match names(source) {
+            Ok(names) => names,
+            Err(fault) => return Run { fault: Some(fault), ..Run::default() },
+        };
+        // An answer cannot put something of its own in the place of a live tensor or of the case.
+        let is_live = |variable: &Variable| self.live.iter().any(|known| known.name == variable.name);
+        let is_case = |variable: &Variable| bench.case.iter().any(|given| given.name == variable.name);
+        let own = bench.own.iter().filter(|variable| !is_live(variable) && !is_case(variable));
+        let case = bench.case.iter().map(|variable| Given::fixed(variable.clone(), "the exercise gives it"));
+        let mut given = self.given(&names, live, &[]);
+        given.extend(case.chain(own.map(|variable| Given::writable(variable.clone()))));
+        let others: Vec<String> = self.live.iter().map(|known| known.name.clone()).collect();
+        let functions = bench.functions.clone();
+        run(source, &Scope { given, others: &others, functions, seed, stop: self.stop.clone(), allowance })
+    }
+}
+
+/// Which answer to an exercise is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answered<'a> {
+    Start,
+    Solution,
+    /// A learner's.
+    Text(&'a str),
+}
+
+/// Definitions of an exercise so far.
+#[derive(Default)]
+struct Bench {
+    case: Vec<Variable>,
+    /// The answer's.
+    own: Vec<Variable>,
+    functions: Functions,
+}
+
+impl Bench {
+    fn add(&mut self, answer: Run, lessons: &BTreeSet<String>) {
+        self.functions = answer.functions.without(lessons).with(&self.functions);
+        self.own = answer.defined;
+    }
+}
+
+/// Names that the lesson's side of an exercise uses and its solution does not define: no answer can put something
+/// of its own in their place.
+fn names_of_the_lesson(exercise: &Exercise) -> BTreeSet<String> {
+    let codes = exercise.codes();
+    let mut lessons: BTreeSet<String> =
+        codes.filter_map(|code| names(code).ok()).flat_map(|names| names.reads).collect();
+    let asked_for = names(&exercise.solution).map(|names| names.defines).unwrap_or_default();
+    lessons.retain(|name| !asked_for.contains(name));
+    lessons
+}
+
+/// The fault of a cell that would have run by itself.
+fn not_run() -> Fault {
+    let seconds = UNASKED_TIME_MAX.as_secs();
+    Fault::new(format!("not run: the cells that run by themselves take more than {seconds} s together"))
+        .hint("select it and press Shift+Enter to run it")
+}
+
+/// Hands what a run wrote to the model; where that cannot take it, the run has a fault.
+fn wrote(ran: Run, live: &Live, model: &mut dyn LiveModel, label: &str) -> Outcome {
+    let mut outcome = Outcome {
+        outputs: ran.outputs,
+        fault: ran.fault,
+        defined: ran.defined,
+        functions: ran.functions,
+        measured: ran.bytes,
+        ..Outcome::default()
+    };
+    if !ran.written.is_empty() {
+        match model.write(&ran.written, live, label) {
+            Ok(()) => outcome.wrote = true,
+            Err(why) => outcome.fault = Some(Fault::new(why)),
+        }
+    }
+    outcome
+}

@@ -1,0 +1,279 @@
+//! The live tensors that code reads and writes.
+
+use std::sync::Arc;
+
+use attune_engine::code::{Axis, Given, Labels, Tensor, Variable};
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::attention::{Mask, MaskTable};
+use attune_engine::numerics::block::BlockConfig;
+use attune_engine::numerics::model::activations::Interventions;
+use attune_engine::numerics::model::{Activations, Architecture};
+use attune_engine::numerics::params::{Parameters, TensorId, TensorName, code_suffix};
+use attune_engine::quantity::{Entry, Index, Owner, OwnerKind, Quantity};
+
+use crate::kernel::data::answers::Answers;
+use crate::kernel::data::space::StaticSpace;
+
+/// A name that every cell sees.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LiveName {
+    pub name: String,
+    pub tensor: LiveTensor,
+    /// In a few words.
+    pub meaning: String,
+    /// Its shape and the words of its axes, for completion; none of a number.
+    pub axes: Vec<Axis>,
+}
+
+/// A tensor that code reads: a quantity in a block, of all its heads at once where heads have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LiveTensor {
+    pub quantity: Quantity,
+    pub block: usize,
+}
+
+/// The changes that a live tensor follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Follows {
+    #[default]
+    Nothing,
+    /// The static vectors, which a retraining replaces.
+    Space,
+    /// The static vectors and the parameters.
+    Parameters,
+    /// Parameters, the sentence and the interventions.
+    Forward,
+}
+
+impl LiveTensor {
+    pub fn follows(self) -> Follows {
+        match self.quantity {
+            Quantity::Static => Follows::Space,
+            Quantity::Parameter(_) => Follows::Parameters,
+            _ => Follows::Forward,
+        }
+    }
+
+    /// The learned tensor that it is.
+    pub fn parameter(self) -> Option<TensorId> {
+        match self.quantity {
+            Quantity::Parameter(name) => Some(name.of_block(self.block)),
+            _ => None,
+        }
+    }
+
+    /// The entry at these places, one for each axis; `None` where nothing explains it. `first_head` is the block's.
+    pub fn entry(self, first_head: usize, places: &[usize]) -> Option<Entry> {
+        let definition = self.quantity.definition();
+        match (definition.owner, places) {
+            _ if matches!(self.quantity, Quantity::Visible | Quantity::Temperature) => None,
+            (_, &[row, col]) if self.parameter().is_some() => Some(Entry::parameter(self.parameter()?, row, col)),
+            (_, &[col]) if self.parameter().is_some() => Some(Entry::parameter(self.parameter()?, 0, col)),
+            (OwnerKind::Head, &[head, row, col]) => Some(self.quantity.of_head(first_head + head, [row, col])),
+            (OwnerKind::Block, &[row, col]) => Some(self.quantity.of_block(self.block, [row, col])),
+            (OwnerKind::Model, &[row, col]) => Some(self.quantity.of_model([row, col])),
+            _ => None,
+        }
+    }
+
+    /// Why it cannot be written to, if it cannot.
+    fn fixed(self) -> Option<&'static str> {
+        match self.quantity {
+            Quantity::Parameter(_) | Quantity::Visible | Quantity::Temperature => None,
+            Quantity::Static => Some("the static vectors are trained once and for all"),
+            _ => Some("it follows from the sentence and the weights; write to those"),
+        }
+    }
+
+    pub fn is_writable(self) -> bool {
+        self.fixed().is_none()
+    }
+
+    /// The name in code: `A`, and `A_2` in the second block. `X` enters the block `first`.
+    fn name(self, first: usize) -> String {
+        let definition = self.quantity.definition();
+        let of_block = |block: usize| format!("{}{}", definition.code.unwrap_or_default(), code_suffix(block));
+        match self.parameter() {
+            Some(id) => id.code_name(),
+            None if definition.owner == OwnerKind::Head => of_block(self.block),
+            None if self.quantity == Quantity::Input => of_block(self.block - first),
+            None => definition.code.unwrap_or_default().to_owned(),
+        }
+    }
+}
+
+/// The names of a model's tensors.
+pub fn live_names(live: &Live) -> Vec<LiveName> {
+    let Live { architecture, parameters, .. } = live;
+    let (first, blocks) = (architecture.source_blocks.len(), architecture.numbered_blocks().count());
+    let mut tensors: Vec<LiveTensor> = Vec::new();
+    for &quantity in Quantity::ALL.iter().filter(|quantity| quantity.definition().code.is_some()) {
+        let blocks = match (quantity, quantity.definition().owner) {
+            (Quantity::Static, _) if parameters.spec(TensorName::Embedding).is_some() => 0..0,
+            (_, OwnerKind::Head) => 0..blocks,
+            // The stream between the layers.
+            (Quantity::Input, _) => first..blocks,
+            _ => {
+                let block = live.block_of(quantity);
+                block..block + 1
+            }
+        };
+        tensors.extend(blocks.map(|block| LiveTensor { quantity, block }));
+    }
+    let learned = parameters.specs().iter().map(|spec| spec.id);
+    tensors.extend(learned.map(|id| LiveTensor { quantity: Quantity::Parameter(id.name), block: id.block }));
+    let named = |tensor: LiveTensor| LiveName {
+        name: tensor.name(first),
+        meaning: live.meaning(tensor),
+        axes: live.axes(tensor),
+        tensor,
+    };
+    tensors.into_iter().map(named).collect()
+}
+
+/// The tensors of one moment.
+pub struct Live {
+    pub space: Arc<StaticSpace>,
+    pub words: Labels,
+    pub architecture: Architecture,
+    pub parameters: Arc<Parameters<f32>>,
+    pub interventions: Arc<Interventions<f32>>,
+    pub activations: Activations<f32>,
+    pub answers: Arc<Answers>,
+    pub classes: Labels,
+    pub tokens: Labels,
+    pub source: Option<Labels>,
+}
+
+impl Live {
+    pub fn given(&self, LiveName { name, tensor, .. }: &LiveName) -> Given {
+        let variable = match tensor.quantity {
+            Quantity::Temperature => Variable::number(name, self.temperature()),
+            _ => Variable::tensor(name, Tensor::new(self.axes(*tensor), self.entries(*tensor))),
+        };
+        match tensor.fixed() {
+            Some(why) => Given::fixed(variable, why),
+            None => Given::writable(variable),
+        }
+    }
+
+    pub fn temperature(&self) -> f64 {
+        self.interventions.temperature_of(&self.architecture.blocks[0])
+    }
+
+    /// Block that a quantity without a head is read of: `Y` leaves the last one.
+    fn block_of(&self, quantity: Quantity) -> usize {
+        match quantity {
+            Quantity::Output => self.architecture.numbered_blocks().count() - 1,
+            _ => 0,
+        }
+    }
+
+    fn config(&self, block: usize) -> Option<&BlockConfig> {
+        self.architecture.numbered_blocks().nth(block).map(|(_, config)| config)
+    }
+
+    /// Meaning of a tensor in this model.
+    fn meaning(&self, LiveTensor { quantity, block }: LiveTensor) -> String {
+        let has_distances = self.config(block).is_some_and(|config| config.attention.distances.is_some());
+        quantity.definition().meaning.replace("{scored}", scored(has_distances))
+    }
+
+    /// None of a number.
+    fn axes(&self, tensor: LiveTensor) -> Vec<Axis> {
+        if let Some(id) = tensor.parameter() {
+            return self.learned_axes(id);
+        }
+        let LiveTensor { quantity, block } = tensor;
+        let definition = quantity.definition();
+        let tokens = || Axis::labelled(self.tokens.clone());
+        let source = || self.source.clone().map_or_else(tokens, Axis::labelled);
+        let of_source = block < self.architecture.source_blocks.len();
+        let has_block = matches!(definition.owner, OwnerKind::Block | OwnerKind::Head);
+        let to_source = of_source || self.config(block).is_some_and(BlockConfig::attends_to_source);
+        let rows = self.answers.logits.rows();
+        let axis = |index: &Index| match index {
+            Index::Word => Axis::labelled(self.words.clone()),
+            Index::Class => Axis::labelled(self.classes.clone()),
+            Index::Query if has_block && of_source => source(),
+            Index::Key if has_block && to_source => source(),
+            Index::Query | Index::Key => tokens(),
+            Index::Row if rows == self.tokens.len() => tokens(),
+            Index::Row => Axis::plain(rows),
+            _ => Axis::plain(self.matrices(tensor).next().map_or(self.architecture.width, Matrix::cols)),
+        };
+        let heads = (definition.owner == OwnerKind::Head).then(|| Axis::plain(self.matrices(tensor).count()));
+        heads.into_iter().chain(definition.indices.iter().map(axis)).collect()
+    }
+
+    fn learned_axes(&self, id: TensorId) -> Vec<Axis> {
+        let (rows, cols) = self.parameters.spec(id).map_or((1, 0), |spec| (spec.rows, spec.cols));
+        match rows {
+            _ if id.name == TensorName::DistanceBias => distance_axes(rows, cols),
+            1 => vec![Axis::plain(cols)],
+            _ if id.name == TensorName::Embedding => vec![Axis::labelled(self.words.clone()), Axis::plain(cols)],
+            rows => vec![Axis::plain(rows), Axis::plain(cols)],
+        }
+    }
+
+    /// The matrices that the forward pass left: one for each head, where heads have it.
+    fn matrices(&self, LiveTensor { quantity, block }: LiveTensor) -> impl Iterator<Item = &Matrix<f32>> {
+        let owners = match quantity.definition().owner {
+            OwnerKind::Head => self.architecture.heads_of(block).map(Owner::Head).collect(),
+            _ => vec![Owner::Block(block)],
+        };
+        owners.into_iter().filter_map(move |owner| quantity.matrix(&self.activations, owner))
+    }
+
+    fn entries(&self, tensor: LiveTensor) -> Vec<f64> {
+        match tensor.quantity {
+            Quantity::Static => wide(self.space.vectors.flat()),
+            Quantity::Parameter(name) => wide(&self.parameters.row_major(name.of_block(tensor.block))),
+            Quantity::Logit => wide(self.answers.logits.flat()),
+            Quantity::Visible => {
+                let mask = self.interventions.mask.as_ref().unwrap_or(&self.architecture.blocks[0].attention.mask);
+                let count = self.tokens.len();
+                let pairs = (0..count).flat_map(|query| (0..count).map(move |key| (query, key)));
+                pairs.map(|(query, key)| f64::from(u8::from(mask.sees(query, key)))).collect()
+            }
+            _ => self.matrices(tensor).flat_map(|matrix| wide(matrix.flat())).collect(),
+        }
+    }
+
+    /// The mask that a written `visible` means; `None` where it is the lesson's.
+    pub fn mask_of(&self, visible: &Tensor) -> Option<Mask> {
+        let count = self.tokens.len();
+        let sees = |query: usize, key: usize| visible.entries()[query * count + key] != 0.0;
+        let own = &self.architecture.blocks[0].attention.mask;
+        let is_own = (0..count).all(|query| (0..count).all(|key| own.sees(query, key) == sees(query, key)));
+        (!is_own).then(|| Mask::custom(MaskTable::from_fn(count, count, sees)))
+    }
+}
+
+/// Steps from products to scores, in words.
+pub fn scored(has_distances: bool) -> &'static str {
+    if has_distances { "scaled, with what distance adds, and masked" } else { "scaled and masked" }
+}
+
+/// Axes of `B`: heads, unless there is but one, and distances.
+fn distance_axes(heads: usize, distances: usize) -> Vec<Axis> {
+    let furthest = distances as isize / 2;
+    let distances: Vec<String> = (-furthest..=furthest).map(distance_label).collect();
+    let heads: Vec<String> = (0..heads).map(head_label).collect();
+    let axes = [heads, distances].map(|labels| Axis::labelled(labels.into()));
+    axes.into_iter().filter(|axis| axis.len > 1).collect()
+}
+
+/// Name of a row of `B`: `head 1`.
+pub fn head_label(head: usize) -> String {
+    format!("head {}", head + 1)
+}
+
+/// Name of a column of `B`, by how far the key stands to the right of the query: `-1`, `0`, `+1`.
+pub fn distance_label(distance: isize) -> String {
+    if distance == 0 { "0".to_owned() } else { format!("{distance:+}") }
+}
+
+fn wide(values: &[f32]) -> Vec<f64> {
+    values.iter().map(|&x| f64::from(x)).collect()
+}

@@ -1,0 +1,134 @@
+//! The learner's changes of the forward pass of the sentence on the stage; the model stays as it is.
+
+use attune_engine::numerics::attention::{Edge, HeadMode, Mask, MaskTable};
+use attune_engine::numerics::model::Architecture;
+use attune_engine::numerics::model::activations::Interventions;
+
+use crate::lesson::is_temperature;
+use crate::lesson::limits::{TEMPERATURE_MAX, TEMPERATURE_MIN};
+
+/// The interventions of a model, of which every head has a mode.
+pub fn none(architecture: &Architecture) -> Interventions<f32> {
+    Interventions { heads: vec![HeadMode::Live; architecture.heads()], ..Interventions::default() }
+}
+
+/// Nothing is changed.
+pub fn are_none(interventions: &Interventions<f32>) -> bool {
+    let Interventions { heads, temperature, scale, mask, edges, patch } = interventions;
+    let are_live = heads.iter().all(|mode| *mode == HeadMode::Live) && edges.is_empty() && patch.is_none();
+    are_live && temperature.is_none() && scale.is_none() && mask.is_none()
+}
+
+/// The memory that they take, in bytes.
+pub fn bytes(interventions: &Interventions<f32>) -> usize {
+    let frozen = interventions.heads.iter().map(|head| match head {
+        HeadMode::Frozen(weights) => size_of_val(weights.flat()),
+        HeadMode::Live | HeadMode::Off | HeadMode::Uniform | HeadMode::Mean | HeadMode::Gain(_) => 0,
+    });
+    let mask = match &interventions.mask {
+        Some(Mask::Custom(table)) => table.size().0 * table.size().1,
+        Some(Mask::None | Mask::Causal) | None => 0,
+    };
+    let patch = interventions.patch.as_ref().map_or(0, |patch| size_of_val(&*patch.vector));
+    size_of_val(&interventions.heads[..]) + frozen.sum::<usize>() + mask + size_of_val(&interventions.edges[..]) + patch
+}
+
+/// Those that hold for another sentence too: frozen weights, an edited mask, removed edges and a patch belong to one alone.
+pub fn for_any_sentence(interventions: &Interventions<f32>) -> Interventions<f32> {
+    let mut others = interventions.clone();
+    (others.mask, others.edges, others.patch) = (None, Vec::new(), None);
+    for mode in others.heads.iter_mut().filter(|mode| matches!(mode, HeadMode::Frozen(_))) {
+        *mode = HeadMode::Live;
+    }
+    others
+}
+
+/// # Errors
+/// In words for the learner, if scores cannot be divided by it.
+pub fn check_temperature(temperature: f64) -> Result<(), String> {
+    if is_temperature(temperature) {
+        return Ok(());
+    }
+    Err(format!("a temperature is from {TEMPERATURE_MIN} to {TEMPERATURE_MAX}, not {temperature}"))
+}
+
+/// # Errors
+/// In words for the learner, if it is no mask of a sentence of so many tokens.
+pub fn check_mask(mask: &Mask, tokens: usize) -> Result<(), String> {
+    match mask {
+        Mask::Custom(table) if table.size() != (tokens, tokens) => {
+            let (queries, keys) = table.size();
+            Err(format!("a mask of {queries} by {keys} does not fit the sentence, which has {tokens} tokens"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The most edges that are taken out at once.
+pub const EDGES_MAX: usize = 4096;
+
+/// The edges with one taken out or put back, in their order.
+///
+/// # Errors
+/// In words for the learner, if there are too many.
+pub fn with_edge(edges: &[Edge], edge: Edge, is_removed: bool) -> Result<Vec<Edge>, String> {
+    let mut edges = edges.to_vec();
+    match (edges.binary_search(&edge), is_removed) {
+        (Err(_), true) if edges.len() >= EDGES_MAX => {
+            return Err(format!("at most {EDGES_MAX} looks are removed at once"));
+        }
+        (Err(at), true) => edges.insert(at, edge),
+        (Ok(at), false) => {
+            edges.remove(at);
+        }
+        (Ok(_), true) | (Err(_), false) => {}
+    }
+    Ok(edges)
+}
+
+/// The largest gain of a head.
+pub const GAIN_MAX: f32 = 4.0;
+
+/// # Errors
+/// In words for the learner, if a head cannot count so many times.
+pub fn check_gain(gain: f32) -> Result<(), String> {
+    if (0.0..=GAIN_MAX).contains(&gain) {
+        return Ok(());
+    }
+    Err(format!("a head's gain is from 0 to {GAIN_MAX}, not {gain}"))
+}
+
+/// A head that counts once is live; one that does not count is off.
+pub fn mode_of_gain(gain: f32) -> HeadMode<f32> {
+    match gain {
+        0.0 => HeadMode::Off,
+        1.0 => HeadMode::Live,
+        _ => HeadMode::Gain(gain),
+    }
+}
+
+/// The mask with one pair of query and key turned, from hidden to seen or back; `None` where it is the model's again.
+///
+/// # Errors
+/// In words for the learner, if there is no such pair.
+pub fn toggled(
+    architecture: &Architecture,
+    mask: Option<&Mask>,
+    tokens: usize,
+    (query, key): (usize, usize),
+) -> Result<Option<Mask>, String> {
+    if query >= tokens || key >= tokens {
+        return Err(format!(
+            "the sentence has {tokens} tokens: there is no pair {}, {}",
+            query.saturating_add(1),
+            key.saturating_add(1)
+        ));
+    }
+    // The layers are all alike, and self-attention comes first.
+    let own = &architecture.blocks[0].attention.mask;
+    let before = mask.unwrap_or(own);
+    let sees = |q: usize, k: usize| before.sees(q, k) != ((q, k) == (query, key));
+    let pairs = || (0..tokens).flat_map(|q| (0..tokens).map(move |k| (q, k)));
+    let as_before = pairs().all(|(q, k)| sees(q, k) == own.sees(q, k));
+    Ok((!as_before).then(|| Mask::custom(MaskTable::from_fn(tokens, tokens, sees))))
+}

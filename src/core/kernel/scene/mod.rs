@@ -1,0 +1,376 @@
+//! The scene on the stage: a sentence, the learner's interventions on its forward pass, and the words that the
+//! model wrote after it.
+
+pub mod interventions;
+pub mod layers;
+pub mod near;
+pub mod origins;
+pub mod passes;
+pub mod reading;
+pub mod second;
+pub mod senses;
+pub mod sentence;
+pub mod shares;
+
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use attune_engine::numerics::attention::{Edge, HeadMode, Mask};
+use attune_engine::numerics::model::activations::{Interventions, Patch};
+use attune_engine::numerics::model::generate::{Choice, NextWord};
+use attune_engine::numerics::model::{Activations, AttentionModel, Sequences};
+use attune_engine::numerics::params::Parameters;
+use attune_engine::numerics::projection::Projection;
+use attune_engine::numerics::rng::{Generator, Stream, stream};
+
+use self::interventions::check_temperature;
+use crate::kernel::command::{HeadSetting, PatchPlace};
+use crate::kernel::data::answers::{cannot_generate_words, check_generates};
+use crate::kernel::data::senses::SenseList;
+use crate::kernel::data::sentence::{Generated, SentenceSnapshot};
+use crate::kernel::data::space::{Basis, StaticSpace};
+use crate::kernel::data::token::Token;
+use crate::kernel::scene::interventions::bytes as of_interventions;
+use crate::kernel::scene::senses::{SenseModel, Senses, SensesSnapshot};
+use crate::kernel::scene::sentence::{Sentence, SentenceFrame, token};
+use crate::kernel::vectors::examples::Rewriter;
+use crate::lesson::limits::GENERATED_MAX;
+use crate::lesson::schema::Lesson;
+
+pub struct Scene {
+    space: Arc<StaticSpace>,
+    frame: SentenceFrame,
+    /// The sentence that is compared with it.
+    second: Option<SentenceFrame>,
+    /// One word in sentences of a list.
+    senses: Senses,
+    interventions: Arc<Interventions<f32>>,
+    /// Makes the target of a sentence that is a source.
+    rewriter: Option<Rewriter>,
+    written: Option<Written>,
+    generator: Generator,
+}
+
+/// A list of sentences with a word in common, and whether it is shown.
+pub type SensesState = (Arc<SenseList>, bool);
+
+/// The second sentence, if there is one, with the interventions: a patch is taken from it.
+pub type SecondState = (Option<Sentence>, Arc<Interventions<f32>>);
+
+/// A sentence with the interventions, some of which belong to it alone.
+pub type SentenceState = (Sentence, Arc<Interventions<f32>>);
+
+/// Words that the model wrote, and the weights that it wrote them with.
+struct Written {
+    words: Vec<NextWord>,
+    choice: Choice,
+    by: Arc<Parameters<f32>>,
+}
+
+impl Scene {
+    pub fn new(lesson: &Lesson, space: &Arc<StaticSpace>, sentence: Sentence) -> Self {
+        let rewriter = Rewriter::of(&lesson.model.objective, &space.vocabulary);
+        Self {
+            frame: SentenceFrame::new(sentence, space, rewriter.as_ref()),
+            interventions: Arc::new(interventions::none(&lesson.model.architecture)),
+            second: None,
+            senses: Senses::default(),
+            rewriter,
+            written: None,
+            generator: stream(lesson.seed, Stream::Generation),
+            space: space.clone(),
+        }
+    }
+
+    /// Drops caches, for undo to remember the rest.
+    pub fn freeze(&mut self) {
+        self.frame.freeze();
+        if let Some(second) = &mut self.second {
+            second.freeze();
+        }
+        self.senses.freeze();
+    }
+
+    /// The memory that it takes when frozen, without the space.
+    pub fn bytes(&self) -> usize {
+        let written = self.written.as_ref().map_or(0, |written| size_of_val(written.by.flat()));
+        // What each word of the vocabulary becomes in a target.
+        let rewriter = self.rewriter.as_ref().map_or(0, |_| size_of::<usize>() * self.space.vocabulary.len());
+        let second = self.second.as_ref().map_or(0, SentenceFrame::bytes);
+        let others = second + self.senses.bytes() + written + rewriter;
+        self.frame.bytes() + of_interventions(&self.interventions) + others
+    }
+
+    pub fn sentence(&self) -> &Sentence {
+        &self.frame.sentence
+    }
+
+    pub fn interventions(&self) -> &Arc<Interventions<f32>> {
+        &self.interventions
+    }
+
+    /// Shows another sentence, and returns what was shown before. Interventions on this one alone end.
+    pub fn show(&mut self, sentence: Sentence) -> SentenceState {
+        let kept = Arc::new(interventions::for_any_sentence(&self.interventions));
+        self.restore((sentence, kept))
+    }
+
+    /// Shows a sentence as it was.
+    pub fn restore(&mut self, (sentence, interventions): SentenceState) -> SentenceState {
+        self.written = None;
+        let frame = SentenceFrame::after(Some(&self.frame), sentence, &self.space, self.rewriter.as_ref());
+        let before = std::mem::replace(&mut self.frame, frame);
+        (before.sentence, self.set_interventions(interventions))
+    }
+
+    /// Shows another one beside it, or none, and returns what was there before. A patch, which was taken from that, ends.
+    pub fn set_second(&mut self, sentence: Option<Sentence>) -> SecondState {
+        let mut kept = self.interventions.clone();
+        if kept.patch.is_some() {
+            Arc::make_mut(&mut kept).patch = None;
+        }
+        self.restore_second((sentence, kept))
+    }
+
+    /// The second sentence as it was.
+    pub fn restore_second(&mut self, (sentence, interventions): SecondState) -> SecondState {
+        let frame = sentence.map(|sentence| SentenceFrame::new(sentence, &self.space, self.rewriter.as_ref()));
+        let before = std::mem::replace(&mut self.second, frame).map(|frame| frame.sentence);
+        (before, self.set_interventions(interventions))
+    }
+
+    pub fn second(&self) -> Option<&Sentence> {
+        self.second.as_ref().map(|frame| &frame.sentence)
+    }
+
+    pub fn senses(&self) -> &Senses {
+        &self.senses
+    }
+
+    /// Puts another list of sentences in the place of the one there is, shown or not, and returns that one.
+    pub fn set_senses(&mut self, (list, is_on): SensesState) -> SensesState {
+        self.senses.set(list, is_on)
+    }
+
+    /// Reads the list with the lesson that the scene is of.
+    pub fn read_senses(&mut self, lesson: &Lesson) {
+        let frame = |sentence| SentenceFrame::without_points(sentence, &self.space, self.rewriter.as_ref());
+        self.senses.read(lesson, &self.space.vocabulary, frame);
+    }
+
+    /// Does the next piece of the work on the senses.
+    pub fn measure_senses(&mut self, model: &AttentionModel<f32>, parameters: &Arc<Parameters<f32>>) {
+        let interventions = interventions::for_any_sentence(&self.interventions);
+        let with = SenseModel { space: &self.space, model, parameters, interventions: &interventions };
+        self.senses.advance(&with);
+    }
+
+    /// The senses are yet to be measured.
+    pub fn has_senses_pending(&self, model: &AttentionModel<f32>, parameters: &Arc<Parameters<f32>>) -> bool {
+        let interventions = interventions::for_any_sentence(&self.interventions);
+        self.senses.is_pending(&SenseModel { space: &self.space, model, parameters, interventions: &interventions })
+    }
+
+    pub fn senses_snapshot(&self, model: &AttentionModel<f32>, parameters: &Arc<Parameters<f32>>) -> SensesSnapshot {
+        let interventions = interventions::for_any_sentence(&self.interventions);
+        self.senses.snapshot(&SenseModel { space: &self.space, model, parameters, interventions: &interventions })
+    }
+
+    /// Everything in another basis, the space too; returns the one of before.
+    pub fn rebase(
+        &mut self,
+        space: &mut Arc<StaticSpace>,
+        (basis, projection): (Basis, Projection),
+    ) -> (Basis, Projection) {
+        let now = Arc::make_mut(space);
+        (now.points, now.shares) = (now.points_in(&basis, &projection), OnceLock::new());
+        let before = (std::mem::replace(&mut now.basis, basis), std::mem::replace(&mut now.projection, projection));
+        self.space = space.clone();
+        let again = |frame: &SentenceFrame| SentenceFrame::new(frame.sentence.clone(), space, self.rewriter.as_ref());
+        (self.frame, self.second) = (again(&self.frame), self.second.as_ref().map(again));
+        before
+    }
+
+    pub fn set_interventions(&mut self, interventions: Arc<Interventions<f32>>) -> Arc<Interventions<f32>> {
+        std::mem::replace(&mut self.interventions, interventions)
+    }
+
+    /// The mode that a setting means now.
+    pub fn mode(
+        &self,
+        setting: HeadSetting,
+        head: usize,
+        model: &AttentionModel<f32>,
+        live: &Arc<Parameters<f32>>,
+    ) -> HeadMode<f32> {
+        let weights = || {
+            let pass = self.frame.forward(model, live, &self.interventions);
+            pass.activations.heads().nth(head).map(|head| head.weights.clone())
+        };
+        match setting {
+            HeadSetting::Live => HeadMode::Live,
+            HeadSetting::Off => HeadMode::Off,
+            HeadSetting::Uniform => HeadMode::Uniform,
+            HeadSetting::Mean => HeadMode::Mean,
+            HeadSetting::Gain(gain) => interventions::mode_of_gain(gain),
+            HeadSetting::Frozen => weights().map_or(HeadMode::Live, |weights| HeadMode::Frozen(Arc::new(weights))),
+        }
+    }
+
+    /// The mask with one pair turned; `None` where it is the lesson's again.
+    ///
+    /// # Errors
+    /// In words for the learner, if there is no such pair.
+    pub fn toggled_mask(&self, model: &AttentionModel<f32>, pair: (usize, usize)) -> Result<Option<Mask>, String> {
+        interventions::toggled(&model.architecture, self.interventions.mask.as_ref(), self.frame.len(), pair)
+    }
+
+    /// # Errors
+    /// In words for the learner, if the sentence has no such edge.
+    pub fn check_edge(&self, model: &AttentionModel<f32>, edge: Edge) -> Result<(), String> {
+        let (block, config, own) = model.architecture.head(edge.head);
+        let is_of_source = block < model.architecture.source_blocks.len();
+        let of_source = self.frame.source_tokens().map_or(0, <[Token]>::len);
+        let queries = if is_of_source { of_source } else { self.frame.len() };
+        let keys = if is_of_source || config.attends_to_source() { of_source } else { self.frame.len() };
+        let Edge { query, key, .. } = edge;
+        if query >= queries || key >= keys {
+            let (query, key) = (query.saturating_add(1), key.saturating_add(1));
+            return Err(format!(
+                "head {} has no look from token {query} to token {key}: it has {queries} by {keys}",
+                own + 1
+            ));
+        }
+        if !self.interventions.mask_of(config, is_of_source).sees(query, key) {
+            return Err("the mask hides this look already".to_owned());
+        }
+        Ok(())
+    }
+
+    /// The vector of a place in the second sentence, as it is now, for a place in the first.
+    ///
+    /// # Errors
+    /// In words for the learner, if there is no such place in one of them.
+    pub fn patch(
+        &self,
+        PatchPlace { block, position, from }: PatchPlace,
+        model: &AttentionModel<f32>,
+        live: &Arc<Parameters<f32>>,
+    ) -> Result<Patch<f32>, String> {
+        let second = self.second.as_ref().ok_or("there is no second sentence to take a vector from")?;
+        let (first_block, blocks) = (model.architecture.source_blocks.len(), model.architecture.blocks.len());
+        if !(first_block..first_block + blocks).contains(&block) {
+            return Err(format!(
+                "there is no such layer: the sentence goes through {} to {}",
+                first_block + 1,
+                first_block + blocks
+            ));
+        }
+        for (which, at, count) in [("", position, self.frame.len()), ("second ", from, second.len())] {
+            if at >= count {
+                let at = at.saturating_add(1);
+                return Err(format!("the {which}sentence has {count} tokens: there is no token {at}"));
+            }
+        }
+        let interventions = Arc::new(interventions::for_any_sentence(&self.interventions));
+        let pass = second.forward(model, live, &interventions);
+        let vector = Arc::from(pass.activations.blocks[block].input.row(from));
+        Ok(Patch { block, position, from, vector })
+    }
+
+    /// Another sentence, which is not shown, with the interventions that hold for any.
+    pub fn beside(&self, sentence: Sentence) -> (SentenceFrame, Interventions<f32>) {
+        let frame = SentenceFrame::without_points(sentence, &self.space, self.rewriter.as_ref());
+        (frame, interventions::for_any_sentence(&self.interventions))
+    }
+
+    pub fn frame(&self) -> &SentenceFrame {
+        &self.frame
+    }
+
+    pub fn tokens(&self) -> &[Token] {
+        self.frame.tokens()
+    }
+
+    pub fn source_tokens(&self) -> Option<&[Token]> {
+        self.frame.source_tokens()
+    }
+
+    /// # Errors
+    /// In words for the learner; what was written before stays then.
+    pub fn generate(
+        &mut self,
+        (count, choice): (usize, Choice),
+        lesson: &Lesson,
+        model: &AttentionModel<f32>,
+        live: &Arc<Parameters<f32>>,
+    ) -> Result<(), String> {
+        check_generates(&lesson.model.objective)?;
+        if !(1..=GENERATED_MAX).contains(&count) {
+            return Err(format!("from 1 to {GENERATED_MAX} words are written at once, not {count}"));
+        }
+        if let Choice::Sampled(sampling) = choice {
+            check_temperature(sampling.temperature)?;
+        }
+        let chosen = &self.frame.sentence.words[..];
+        let (prompt, source) = if self.rewriter.is_some() { (&[][..], Some(chosen)) } else { (chosen, None) };
+        let words = model.go_on(live, prompt, source, count, choice, &mut self.generator);
+        self.written = Some(Written { words: words.map_err(cannot_generate_words)?, choice, by: live.clone() });
+        Ok(())
+    }
+
+    /// The forward pass, its contributions and its points.
+    pub fn run(
+        &self,
+        model: &AttentionModel<f32>,
+        live: &Arc<Parameters<f32>>,
+        trained: &Arc<Parameters<f32>>,
+    ) -> Arc<SentenceSnapshot> {
+        self.frame.run(&self.space, model, live, trained, &self.interventions)
+    }
+
+    /// The forward pass of each sentence, with what is read.
+    pub fn passes(
+        &self,
+        model: &AttentionModel<f32>,
+        live: &Arc<Parameters<f32>>,
+    ) -> Vec<(Sequences, Activations<f32>)> {
+        let pass = |frame: &SentenceFrame, interventions: &Arc<Interventions<f32>>| {
+            (frame.input().clone(), frame.forward(model, live, interventions).activations.clone())
+        };
+        let interventions = Arc::new(interventions::for_any_sentence(&self.interventions));
+        let second = self.second.as_ref().map(|second| pass(second, &interventions));
+        std::iter::once(pass(&self.frame, &self.interventions)).chain(second).collect()
+    }
+
+    /// The same of the sentences with the word whose senses the stage shows, each with the word's pieces: one after the
+    /// other, as they are asked for.
+    pub fn passes_of_senses(
+        &self,
+        model: &AttentionModel<f32>,
+        live: &Parameters<f32>,
+    ) -> impl Iterator<Item = (Sequences, Activations<f32>, Range<usize>)> {
+        let interventions = interventions::for_any_sentence(&self.interventions);
+        let inputs = self.senses.inputs().into_iter();
+        let pass = move |input: &Sequences| Activations::of(model, live, input, None, &interventions);
+        inputs.map(move |(input, pieces)| (input.clone(), pass(input), pieces))
+    }
+
+    /// As [`Self::run`], for the second sentence; without those that belong to the first alone.
+    pub fn run_second(
+        &self,
+        model: &AttentionModel<f32>,
+        live: &Arc<Parameters<f32>>,
+        trained: &Arc<Parameters<f32>>,
+    ) -> Option<Arc<SentenceSnapshot>> {
+        let interventions = Arc::new(interventions::for_any_sentence(&self.interventions));
+        Some(self.second.as_ref()?.run(&self.space, model, live, trained, &interventions))
+    }
+
+    pub fn generated(&self, live: &Arc<Parameters<f32>>) -> Option<Arc<Generated>> {
+        let Written { words, choice, by } = self.written.as_ref()?;
+        let rows = words.iter().map(|next| next.rows).collect();
+        let words = words.iter().map(|next| token(Some(next.word), &self.space)).collect();
+        Some(Arc::new(Generated { words, rows, choice: *choice, is_current: by == live }))
+    }
+}

@@ -1,0 +1,483 @@
+//! The kernel: one running lesson. [`Kernel::apply`] is the only way to change it.
+
+pub mod history;
+mod retrain;
+mod undo;
+
+use std::iter::{self, Peekable};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use attune_engine::numerics::attention::Mask;
+use retrain::UnderWay;
+use undo::Undoable;
+
+use crate::kernel::command::{Command, InterventionCommand, TrainingCommand, WeightCommand};
+use crate::kernel::data::progress::Progress;
+use crate::kernel::model::live::{Trial, Watch, Watched};
+use crate::kernel::model::retraining::{EmbeddedCorpus, Retraining};
+use crate::kernel::model::{HISTORY_BYTES_MAX, HISTORY_STATES_MAX, LessonModel};
+use crate::kernel::notebook::execution::Answered;
+use crate::kernel::notebook::runs::Outcome;
+use crate::kernel::notebook::saved::SavedNotebook;
+use crate::kernel::notebook::{CellCommand, CellId, EditDrag, LastCommand, Notebook, NotebookCommand, SliderMove};
+use crate::kernel::persist::resume::Resuming;
+use crate::kernel::persist::saved::{Saved, SavedModel};
+use crate::kernel::snapshot::{HistorySnapshot, Snapshot};
+use crate::kernel::state::history::History;
+use crate::kernel::vectors::{LessonFault, SpaceTrainer};
+use crate::lesson::cells::{Bind, CellKind};
+use crate::lesson::schema::Lesson;
+
+/// One running lesson, without a thread or a clock: the same commands and advances, in the same
+/// order, lead to the same snapshots, bit for bit; but for how long a cell ran, where a clock is given.
+pub struct Kernel {
+    lesson: Arc<Lesson>,
+    revision: u64,
+    notice: Option<Arc<str>>,
+    /// Asked to play before there was anything to train.
+    play_when_ready: bool,
+    phase: Phase,
+    /// The lesson's own static vectors, from which every retraining begins.
+    own: Option<EmbeddedCorpus>,
+    /// A lesson that was left with a recipe, on its way to the model's initialisation.
+    opening: Option<Retraining>,
+    retraining: Option<UnderWay>,
+    /// Changes of the last retraining, while nothing else happened.
+    retrained: Option<Vec<String>>,
+    /// The saved state of the model, until it is restored.
+    awaited: Option<Arc<SavedModel>>,
+    /// Training is on its way there.
+    resuming: Option<Resuming>,
+    /// Saved work that does not fit.
+    report: Arc<[String]>,
+    notebook: Notebook,
+    watch: Watch,
+    history: History<Undoable>,
+    /// The drag of the last command in the notebook, while nothing else happened.
+    last_drag: Option<EditDrag>,
+    clock: fn() -> Duration,
+}
+
+enum Phase {
+    Embedding(Box<SpaceTrainer>),
+    Ready(Box<LessonModel>),
+    /// There is nothing to train; the reason is the notice of every snapshot.
+    Failed {
+        progress: Progress,
+        fault: LessonFault,
+    },
+}
+
+impl Kernel {
+    pub fn new(lesson: Arc<Lesson>) -> Self {
+        let phase = Phase::Embedding(Box::new(SpaceTrainer::new(&lesson)));
+        Self::in_phase(phase, Notebook::new(&lesson), lesson)
+    }
+
+    fn in_phase(phase: Phase, notebook: Notebook, lesson: Arc<Lesson>) -> Self {
+        Self {
+            notebook,
+            watch: Watch::default(),
+            history: History::new(HISTORY_STATES_MAX, HISTORY_BYTES_MAX),
+            last_drag: None,
+            clock: || Duration::ZERO,
+            lesson,
+            revision: 0,
+            notice: None,
+            play_when_ready: false,
+            phase,
+            own: None,
+            opening: None,
+            retraining: None,
+            retrained: None,
+            awaited: None,
+            resuming: None,
+            report: Arc::from([]),
+        }
+    }
+
+    /// A lesson as it was left: the notebook is back at once, and the model trains to where it was. What
+    /// was saved may be anything: what does not fit is left out, and said in the snapshot's report.
+    pub fn open(lesson: Arc<Lesson>, saved: Option<Saved>) -> Self {
+        let Some(Saved { notebook, model, seed, .. }) = saved else { return Self::new(lesson) };
+        let (notebook, mut report) = Notebook::reopened(&lesson, &notebook);
+        if let (Some(seed), Some(_)) = (seed.filter(|seed| *seed != lesson.seed), &model) {
+            report.push(format!(
+                "This was left with seed {seed}, and trains with seed {} now: other weights under your changes.",
+                lesson.seed
+            ));
+        }
+        let mut kernel = Self { notebook, awaited: model.map(Arc::new), ..Self::new(lesson) };
+        kernel.say(report);
+        kernel
+    }
+
+    /// A kernel that goes on from here beside this one, on a copy of its lesson. It shares the model, which is neither
+    /// read nor trained again, unless this kernel is itself on its way to where it was left. Its cells have yet to run.
+    #[must_use]
+    pub fn copy(&self, lesson: Arc<Lesson>) -> Self {
+        let snapshot = self.snapshot();
+        let is_on_its_way = self.resuming.is_some() || self.retraining.is_some();
+        let Phase::Ready(ready) = &self.phase else { return Self::open(lesson, Some(Saved::of(&snapshot))) };
+        if is_on_its_way {
+            return Self::open(lesson, Some(Saved::of(&snapshot)));
+        }
+        let mut saved = SavedNotebook::of(&snapshot.notebook, &snapshot.lesson);
+        saved.cells.iter_mut().for_each(|cell| cell.run = None);
+        let (notebook, report) = Notebook::reopened(&lesson, &saved);
+        let phase = Phase::Ready(Box::new(ready.copy(&lesson)));
+        let mut copy = Self { own: self.own.clone(), ..Self::in_phase(phase, notebook, lesson) };
+        copy.say(report);
+        copy.follow(None);
+        copy
+    }
+
+    /// `clock` measures how long cells run.
+    #[must_use]
+    pub fn timed(self, clock: fn() -> Duration) -> Self {
+        Self { clock, ..self }
+    }
+
+    /// Adds to the report, as far as anybody would read it.
+    fn say(&mut self, words: Vec<String>) {
+        const MOST: usize = 40;
+        if words.is_empty() || self.report.len() > MOST {
+            return;
+        }
+        let mut report: Vec<String> = self.report.iter().cloned().chain(words).collect();
+        if report.len() > MOST {
+            let more = report.len() - MOST;
+            report.truncate(MOST);
+            report.push(format!("… and {more} more."));
+        }
+        self.report = report.into();
+    }
+
+    /// A kernel whose static vectors are trained and whose model is at its initialisation.
+    pub fn embedded(lesson: Arc<Lesson>) -> Self {
+        let mut kernel = Self::new(lesson);
+        while matches!(kernel.phase, Phase::Embedding(_)) {
+            kernel.advance();
+        }
+        kernel
+    }
+
+    /// A kernel that has trained to the lesson's last step.
+    pub fn trained(lesson: Arc<Lesson>) -> Self {
+        let mut kernel = Self::embedded(lesson);
+        kernel.apply(Command::Training(TrainingCommand::Play));
+        kernel.settle();
+        kernel
+    }
+
+    /// Advances until there is nothing more to do.
+    pub fn settle(&mut self) {
+        while self.is_busy() {
+            self.advance();
+        }
+    }
+
+    /// There is work that nobody has to ask for.
+    pub fn is_busy(&self) -> bool {
+        match &self.phase {
+            Phase::Embedding(_) => true,
+            Phase::Ready(ready) => match &self.resuming {
+                Some(resuming) => !resuming.is_paused,
+                None if self.retraining.is_some() => true,
+                None => ready.is_busy() || self.notebook.is_waiting() || ready.has_senses_pending(),
+            },
+            Phase::Failed { .. } => false,
+        }
+    }
+
+    /// Set from another thread, it ends the cell that runs and those that wait.
+    pub fn stop_flag(&self) -> Arc<AtomicBool> {
+        self.notebook.stop_flag()
+    }
+
+    /// Optimiser steps done.
+    pub fn steps_done(&self) -> usize {
+        match &self.phase {
+            Phase::Ready(ready) => ready.steps_done(),
+            Phase::Embedding(_) | Phase::Failed { .. } => 0,
+        }
+    }
+
+    /// Does the next piece of that work: a few milliseconds of training, or one cell.
+    pub fn advance(&mut self) {
+        self.revision += 1;
+        match &mut self.phase {
+            Phase::Embedding(trainer) => match self.opening.take() {
+                Some(work) => self.open_on(work),
+                None if trainer.advance() => self.embedded_own(),
+                None => {}
+            },
+            Phase::Ready(_) if self.resuming.is_some() => self.resume(),
+            Phase::Ready(_) if self.retraining.is_some() => self.retrain_on(),
+            Phase::Ready(ready) => match self.notebook.take_next() {
+                Some(cell) => self.run_cell(&cell),
+                None if self.notebook.has_text_to_evaluate() => self.notebook.evaluate_next(&**ready),
+                None if ready.has_senses_pending() => ready.measure_senses(),
+                None => ready.advance(),
+            },
+            Phase::Failed { .. } => {}
+        }
+        self.follow(None);
+    }
+
+    /// Nothing but the training of the model is to do, which may then be paced.
+    pub fn is_training(&self) -> bool {
+        let is_free = self.resuming.is_none() && self.retraining.is_none() && !self.notebook.is_waiting();
+        is_free && matches!(&self.phase, Phase::Ready(ready) if ready.is_training())
+    }
+
+    /// So many steps of it, or as many as are left.
+    pub fn train(&mut self, steps: usize) {
+        self.revision += 1;
+        if let Phase::Ready(ready) = &mut self.phase {
+            ready.train(steps);
+        }
+        self.follow(None);
+    }
+
+    /// There is a model now: it plays if it was asked to, or goes on from where it was left.
+    fn begin(&mut self) {
+        let Phase::Ready(ready) = &mut self.phase else { return };
+        let lesson = ready.origin.lesson.clone();
+        let Some(saved) = &self.awaited else {
+            if self.play_when_ready {
+                ready.play_at_opening();
+            }
+            return;
+        };
+        let mut report = Vec::new();
+        ready.put_back(saved, &lesson, &mut report);
+        let mut resuming = Resuming::new(saved.clone(), &lesson);
+        resuming.plays |= self.play_when_ready;
+        self.resuming = Some(resuming);
+        self.say(report);
+    }
+
+    /// The next piece of the way back.
+    fn resume(&mut self) {
+        let (Phase::Ready(ready), Some(resuming)) = (&mut self.phase, &mut self.resuming) else { return };
+        let mut report = Vec::new();
+        if resuming.advance(&mut ready.training, &mut report) {
+            self.resuming = None;
+            let under_way = self.awaited.take().and_then(|saved| saved.retraining.clone());
+            if let Some(Err(why)) = under_way.map(|recipe| self.retrain(recipe)) {
+                report.push(format!("It was being trained again, and is not: {why}."));
+            }
+        }
+        self.say(report);
+    }
+
+    /// Tries an answer to an exercise; nothing changes.
+    /// `None` if there is no such exercise, or no model.
+    pub fn try_exercise(&self, id: &str, answer: Answered<'_>) -> Option<Outcome> {
+        let Phase::Ready(ready) = &self.phase else { return None };
+        let cell = self.notebook.document().cell(id)?;
+        let CellKind::Exercise(exercise) = &*cell.kind else { return None };
+        Some(self.notebook.try_answer(exercise, cell, answer, &mut Trial::of(ready, self.notebook.live_names())))
+    }
+
+    fn run_cell(&mut self, cell: &CellId) {
+        let Phase::Ready(ready) = &mut self.phase else { return };
+        let begun = (self.clock)();
+        let names = self.notebook.live_names();
+        let mut model = Watched { ready, watch: &mut self.watch, names };
+        self.notebook.run(cell, &mut model);
+        self.notebook.set_elapsed(cell, (self.clock)().saturating_sub(begun));
+        self.remember_changes();
+    }
+
+    /// Tells the notebook of a change; `slid` as in [`Notebook::follow`].
+    fn follow(&mut self, slid: Option<&SliderMove>) {
+        // While training plays, cells wait for its end; what they show is marked stale.
+        if let Phase::Ready(ready) = &self.phase {
+            if self.watch.is_other_sentence(ready) {
+                self.notebook.set_live(ready.live_names());
+            }
+            let versions = self.watch.look(ready);
+            if self.resuming.is_some() || (ready.is_busy() && slid.is_none()) {
+                self.notebook.see(versions);
+            } else {
+                self.notebook.follow(versions, slid);
+            }
+        }
+    }
+
+    /// Applies one command. What cannot be done is said in the snapshot's notice.
+    pub fn apply(&mut self, command: Command) {
+        self.apply_all(iter::once(command));
+    }
+
+    /// Applies commands one after the other. Undo and redo in a row are one way, of which the end alone costs work.
+    pub fn apply_all(&mut self, commands: impl Iterator<Item = Command>) {
+        let mut commands = commands.peekable();
+        while let Some(command) = commands.next() {
+            self.apply_next(command, &mut commands);
+        }
+    }
+
+    fn apply_next(&mut self, command: Command, more: &mut Peekable<impl Iterator<Item = Command>>) {
+        self.revision += 1;
+        self.notebook.begin(match command {
+            _ if command.is_step() => LastCommand::Step,
+            Command::Sentence(_) => LastCommand::Sentence,
+            _ => LastCommand::Other,
+        });
+        let last_drag = self.last_drag.take();
+        if !matches!(command, Command::Retrain(_)) {
+            self.retrained = None;
+        }
+        let slid = self.slid(&command);
+        let result = match self.bound(command) {
+            Err(why) => Err(why),
+            Ok(command) if command.is_step() => {
+                let more = iter::from_fn(|| more.next_if(Command::is_step));
+                self.travel(iter::once(command).chain(more))
+            }
+            Ok(Command::Notebook(command)) => self.apply_to_notebook(command, last_drag),
+            Ok(command) => self.apply_to_model(command),
+        };
+        self.remember_changes();
+        self.follow(slid.as_ref());
+        self.notice = result.err().map(Arc::from);
+    }
+
+    fn slid(&self, command: &Command) -> Option<SliderMove> {
+        let Command::Notebook(NotebookCommand::Cell(id, CellCommand::Slide(_))) = command else { return None };
+        let is_variable = self.notebook.document().cell(id)?.turned_variable().is_some();
+        Some(if is_variable { SliderMove::Variable(id.clone()) } else { SliderMove::Model })
+    }
+
+    /// A slider that is bound to the model gives the model's command.
+    fn bound(&self, command: Command) -> Result<Command, String> {
+        let Command::Notebook(NotebookCommand::Cell(id, CellCommand::Slide(value))) = &command else {
+            return Ok(command);
+        };
+        let Some(cell) = self.notebook.document().cell(id) else { return Ok(command) };
+        let CellKind::Slider(slider) = &*cell.kind else { return Ok(command) };
+        let value = value.clamp(slider.range.0, slider.range.1);
+        Ok(match slider.bind {
+            Bind::Temperature => Command::Interventions(InterventionCommand::SetTemperature(Some(value))),
+            Bind::Weight { tensor, row, col } => {
+                Command::Weights(WeightCommand::Set { tensor, row, col, value: value as f32 })
+            }
+            Bind::Mask => Command::Interventions(InterventionCommand::SetMask(Some(if value < 0.5 {
+                Mask::None
+            } else {
+                Mask::Causal
+            }))),
+            Bind::Time => return Err("the time is the viewer's: no model follows it".to_owned()),
+            Bind::Variable(_) => command,
+        })
+    }
+
+    fn apply_to_notebook(&mut self, command: NotebookCommand, last_drag: Option<EditDrag>) -> Result<(), String> {
+        if let Phase::Ready(ready) = &mut self.phase {
+            ready.end_move();
+        }
+        let Some(changed) = self.notebook.apply(command, &self.lesson)? else { return Ok(()) };
+        let goes_on = changed.goes_on_as.is_some() && changed.goes_on_as == last_drag;
+        if !goes_on {
+            self.remember(changed.label, Undoable::Notebook(changed.before));
+        }
+        self.last_drag = changed.goes_on_as;
+        Ok(())
+    }
+
+    fn apply_to_model(&mut self, command: Command) -> Result<(), String> {
+        if let Some(resuming) = &mut self.resuming {
+            match command {
+                Command::Training(TrainingCommand::Play) => {
+                    (resuming.is_paused, resuming.plays) = (false, true);
+                    return Ok(());
+                }
+                Command::Training(TrainingCommand::Pause) => {
+                    (resuming.is_paused, resuming.plays) = (true, false);
+                    return Ok(());
+                }
+                // Nobody waits for what is to be undone.
+                Command::Training(TrainingCommand::Reset) => (self.resuming, self.awaited) = (None, None),
+                command if command.concerns_training() => {
+                    return Err("wait until training is where you left it".to_owned());
+                }
+                _ => {}
+            }
+        }
+        match (&mut self.phase, command) {
+            (Phase::Ready(_), Command::Retrain(recipe)) => self.retrain(*recipe),
+            // The old model would train on, only to be replaced.
+            (
+                Phase::Ready(_),
+                Command::Training(TrainingCommand::Play) | Command::Training(TrainingCommand::Step(_)),
+            ) if self.retraining.is_some() => {
+                Err("wait until the lesson is trained again; pause gives that up".to_owned())
+            }
+            (Phase::Ready(ready), command) => {
+                if matches!(
+                    command,
+                    Command::Training(TrainingCommand::Pause) | Command::Training(TrainingCommand::Reset)
+                ) {
+                    self.retraining = None;
+                }
+                let lesson = ready.origin.lesson.clone();
+                ready.apply(command, &lesson)
+            }
+            (Phase::Embedding(_), Command::Training(TrainingCommand::Play)) => {
+                self.play_when_ready = true;
+                Ok(())
+            }
+            (Phase::Embedding(_), Command::Training(TrainingCommand::Pause)) => {
+                self.play_when_ready = false;
+                Ok(())
+            }
+            (Phase::Embedding(_), _) => Err(match self.lesson.static_embedding.is_pretrained() {
+                true => "wait until the model is read".to_owned(),
+                false => "wait until the static vectors are trained".to_owned(),
+            }),
+            (Phase::Failed { .. }, _) => Ok(()),
+        }
+    }
+
+    /// Why the last command was refused, if it was.
+    pub fn notice(&self) -> Option<&str> {
+        self.notice.as_deref()
+    }
+
+    /// The present state for viewers.
+    pub fn snapshot(&self) -> Snapshot {
+        let mut snapshot = Snapshot::empty(self.lesson.clone());
+        snapshot.revision = self.revision;
+        snapshot.notice = self.notice.clone();
+        snapshot.notebook = self.notebook.snapshot();
+        snapshot.awaited = self.awaited.clone();
+        snapshot.report = self.report.clone();
+        snapshot.history = HistorySnapshot {
+            undo: self.history.undo_label().map(str::to_owned),
+            redo: self.history.redo_label().map(str::to_owned),
+        };
+        match &self.phase {
+            Phase::Embedding(trainer) => {
+                let opening = self.opening.as_ref().map(|work| work.snapshot().embedding);
+                snapshot.embedding_progress = opening.unwrap_or_else(|| trainer.progress());
+            }
+            Phase::Ready(ready) => {
+                snapshot.embedding_progress = ready.embedding_progress();
+                snapshot.space = Some(ready.space());
+                snapshot.model = Some(ready.snapshot(&ready.origin.lesson));
+                snapshot.retraining = self.retraining.as_ref().map(|under_way| under_way.work.snapshot());
+            }
+            Phase::Failed { progress, fault } => {
+                snapshot.embedding_progress = *progress;
+                snapshot.notice = Some(fault.words.as_str().into());
+                snapshot.fault = Some(fault.clone());
+            }
+        }
+        snapshot
+    }
+}

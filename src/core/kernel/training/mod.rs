@@ -1,0 +1,312 @@
+//! The training under way: plays, stands still, looks back and branches.
+
+pub mod change_log;
+pub mod checkpoints;
+pub mod comparison;
+pub mod log;
+pub mod overflow;
+pub mod run;
+pub mod stop;
+pub mod trainer;
+pub mod weights;
+
+use std::sync::Arc;
+
+use attune_engine::numerics::params::Parameters;
+
+use crate::kernel::command::Reference;
+use crate::kernel::training::change_log::Change;
+use crate::kernel::training::comparison::Comparison;
+use crate::kernel::training::run::Replay;
+use crate::kernel::training::stop::Stopped;
+use crate::kernel::training::trainer::{Trainer, TrainingState};
+use crate::kernel::training::weights::WeightState;
+use crate::lesson::limits::LEARNING_RATE_MAX;
+use crate::lesson::schema::StopRule;
+
+pub struct Training {
+    trainer: Trainer,
+    rules: Vec<StopRule>,
+    model: WeightState,
+    /// The initialisation.
+    start: Arc<Parameters<f32>>,
+    comparison: Option<Comparison>,
+    playing: bool,
+    /// Step at which training stands still.
+    goal: usize,
+}
+
+impl Training {
+    /// At the initialisation, standing still.
+    pub fn new(trainer: Trainer, rules: Vec<StopRule>) -> Self {
+        let model = WeightState::new(&trainer);
+        let start = model.trained().clone();
+        Self { trainer, rules, model, start, comparison: None, playing: false, goal: 0 }
+    }
+
+    pub fn trainer(&self) -> &Trainer {
+        &self.trainer
+    }
+
+    pub fn model(&self) -> &WeightState {
+        &self.model
+    }
+
+    pub fn start(&self) -> &Arc<Parameters<f32>> {
+        &self.start
+    }
+
+    pub fn comparison(&self) -> Option<&Comparison> {
+        self.comparison.as_ref()
+    }
+
+    pub fn is_playing(&self) -> bool {
+        self.playing
+    }
+
+    /// Training plays to the lesson's last step.
+    pub fn plays_to_the_end(&self) -> bool {
+        self.playing && self.goal == self.trainer.steps()
+    }
+
+    pub fn is_busy(&self) -> bool {
+        self.playing || self.model.run.is_recovering() || self.replays().any(|replay| !replay.has_arrived())
+    }
+
+    fn replays(&self) -> impl Iterator<Item = &Replay> {
+        let compared = match &self.comparison {
+            Some(Comparison::Step(replay)) => Some(replay),
+            _ => None,
+        };
+        self.model.replay().into_iter().chain(compared)
+    }
+
+    pub fn steps_done(&self) -> usize {
+        self.model.run.steps_done()
+    }
+
+    /// Why it stands still, if it does.
+    pub fn stopped(&self) -> Option<Stopped> {
+        let at_end = self.steps_done() >= self.trainer.steps();
+        let asked = if at_end { Stopped::LastStep } else { Stopped::Paused };
+        (!self.playing).then(|| self.model.run.stopped().unwrap_or(asked))
+    }
+
+    /// A few steps: of those looked back at first, for somebody waits to see them.
+    pub fn advance(&mut self) {
+        if !self.replays().all(Replay::has_arrived) {
+            self.recall();
+        } else if self.model.run.is_recovering() {
+            let steps = self.trainer.steps_at_once();
+            self.model.run.recover(&mut self.trainer, steps);
+        } else {
+            self.train(self.trainer.steps_at_once());
+        }
+    }
+
+    /// True while it plays, with no other step to be recalled first.
+    pub fn is_training(&self) -> bool {
+        self.playing && !self.model.run.is_recovering() && self.replays().all(Replay::has_arrived)
+    }
+
+    /// So many steps, or as many as are left.
+    pub fn train(&mut self, steps: usize) {
+        let run = &mut self.model.run;
+        for _ in 0..steps {
+            if !self.playing {
+                return;
+            }
+            if run.steps_done() < self.goal {
+                run.step(&mut self.trainer, &self.rules);
+            }
+            self.playing = run.steps_done() < self.goal && run.stopped().is_none();
+        }
+    }
+
+    /// Says that the next step overflows, if it does; that is all that changes.
+    pub fn try_step(&mut self) {
+        if self.steps_done() < self.trainer.steps() {
+            self.model.run.try_step(&mut self.trainer);
+        }
+    }
+
+    /// Brings the steps looked back at nearer.
+    fn recall(&mut self) {
+        let steps = self.trainer.steps_at_once();
+        if self.model.replay().is_some_and(|replay| !replay.has_arrived()) {
+            self.model.advance_look(&mut self.trainer, steps);
+        } else if let Some(Comparison::Step(replay)) = &mut self.comparison {
+            self.model.run.advance(replay, &mut self.trainer, steps);
+        }
+    }
+
+    /// Trains to a step, from the weights in use at the latest: what the learner changed is where it
+    /// goes on. A look at a past step ends.
+    ///
+    /// # Errors
+    /// In words for the learner; nothing has changed then.
+    pub fn play_to(&mut self, goal: usize) -> Result<(), String> {
+        if goal == 0 {
+            return Err("the lesson asks for no training: its steps are 0".to_owned());
+        }
+        if self.steps_done() >= goal {
+            return Err(format!(
+                "training is at its last step, {goal}; reset it, or branch from an earlier one, to train again"
+            ));
+        }
+        self.check_recovered()?;
+        self.model.commit_edits()?;
+        self.model.end_look();
+        self.model.run.diverged = None;
+        self.goal = goal;
+        self.playing = true;
+        Ok(())
+    }
+
+    pub fn pause(&mut self) {
+        self.playing = false;
+    }
+
+    /// Another training takes the place of the present one, which is returned.
+    pub fn replace(&mut self, model: WeightState) -> WeightState {
+        self.playing = false;
+        if let Some(comparison) = &mut self.comparison {
+            comparison.settle();
+        }
+        std::mem::replace(&mut self.model, model)
+    }
+
+    /// Back to the initialisation.
+    pub fn reset(&mut self) {
+        let start = WeightState::new(&self.trainer);
+        self.replace(start);
+    }
+
+    /// Shows the model as it was after a step; training stands still.
+    ///
+    /// # Errors
+    /// In words for the learner, if there is no such step.
+    pub fn scrub(&mut self, step: usize) -> Result<(), String> {
+        self.check_step(step)?;
+        self.playing = false;
+        if step == self.steps_done() {
+            self.model.end_look();
+        } else {
+            self.model.look(step, &self.trainer);
+            self.recall();
+        }
+        Ok(())
+    }
+
+    /// The step that is shown, or that is being recalled to be.
+    pub fn step_in_sight(&self) -> usize {
+        self.model.replay().map_or(self.steps_done(), |replay| replay.target)
+    }
+
+    fn check_step(&self, step: usize) -> Result<(), String> {
+        let done = self.steps_done();
+        if step <= done { Ok(()) } else { Err(format!("there is no step {step} yet: training has done {done}")) }
+    }
+
+    /// Training goes on from the step that is shown, when it is asked to.
+    ///
+    /// # Errors
+    /// In words for the learner, if that is the latest.
+    pub fn branch(&mut self) -> Result<(), String> {
+        if self.model.replay().is_none() {
+            return Err("this is the latest step, from which training goes on anyway".to_owned());
+        }
+        let branch = self.model.branch();
+        self.replace(branch);
+        Ok(())
+    }
+
+    /// From the next step on; the optimiser keeps its moments.
+    ///
+    /// # Errors
+    /// In words for the learner; nothing has changed then.
+    pub fn set_learning_rate(&mut self, rate: f64) -> Result<(), String> {
+        if !(rate > 0.0 && rate <= LEARNING_RATE_MAX) {
+            return Err(format!("a learning rate is above 0 and at most {LEARNING_RATE_MAX}, not {rate}"));
+        }
+        if self.model.replay().is_some() {
+            return Err("a past step has had its learning rate: branch from it, or go to the latest".to_owned());
+        }
+        self.check_recovered()?;
+        self.model.run.set_learning_rate(rate)
+    }
+
+    /// Changes apply at the latest step, which a recovering state has to reach first.
+    fn check_recovered(&self) -> Result<(), String> {
+        let is_recovering = self.model.run.is_recovering();
+        if is_recovering { Err("wait until the last good step is recalled".to_owned()) } else { Ok(()) }
+    }
+
+    pub fn learning_rate(&self) -> f64 {
+        self.model.shown().optimiser.learning_rate()
+    }
+
+    /// The weights in use become others. While training plays, it goes on from them; else they stand
+    /// beside what training left, and can be reset to it.
+    ///
+    /// # Errors
+    /// In words for the learner; nothing has changed then.
+    pub fn edit(&mut self, live: Parameters<f32>) -> Result<(), String> {
+        if self.model.replay().is_none() {
+            self.check_recovered()?;
+        }
+        if self.playing {
+            return self.model.run.set_parameters(Arc::new(live));
+        }
+        self.model.edit(Arc::new(live));
+        Ok(())
+    }
+
+    /// Training goes on from a change of its state, as if it had played when that was made.
+    ///
+    /// # Errors
+    /// In words for the learner; nothing has changed then.
+    pub fn go_on_from(&mut self, change: &Change) -> Result<(), String> {
+        self.check_recovered()?;
+        let mut changed = TrainingState::clone(self.model.run.latest());
+        change.apply(&mut changed);
+        self.model.run.set_parameters(changed.parameters)
+    }
+
+    /// Stands, or plays, where another training of the same lesson does.
+    pub fn stand_as(&mut self, other: &Training) {
+        (self.model, self.comparison) = (other.model.clone(), other.comparison.clone());
+        (self.playing, self.goal) = (other.playing, other.goal);
+    }
+
+    pub fn discard_edits(&mut self) {
+        self.model.discard_edits();
+    }
+
+    /// # Errors
+    /// In words for the learner, if there is no such step.
+    pub fn compare(&mut self, with: Option<Reference>) -> Result<(), String> {
+        let comparison = match with {
+            None => None,
+            Some(Reference::Trained) => Some(Comparison::Trained),
+            Some(Reference::Start) => Some(Comparison::Start(self.start.clone())),
+            Some(Reference::Step(step)) => {
+                self.check_step(step)?;
+                let near = self.model.replay();
+                Some(Comparison::Step(self.model.run.look_at(step, near, &self.trainer)))
+            }
+        };
+        self.set_comparison(comparison);
+        self.recall();
+        Ok(())
+    }
+
+    /// Returns the one before, as it can be kept.
+    pub fn set_comparison(&mut self, comparison: Option<Comparison>) -> Option<Comparison> {
+        let mut before = std::mem::replace(&mut self.comparison, comparison);
+        if let Some(before) = &mut before {
+            before.settle();
+        }
+        before
+    }
+}

@@ -1,0 +1,279 @@
+//! Training of the attention model, step by step: resumable, deterministic, without threads.
+
+use std::sync::Arc;
+
+use attune_engine::numerics::attention::Room;
+use attune_engine::numerics::model::activations::Interventions;
+use attune_engine::numerics::model::cost::forward_cost;
+use attune_engine::numerics::model::{
+    Activations, AttentionModel, Batch, Masking, Pooling, Workspace, model_backward, model_forward,
+};
+use attune_engine::numerics::optimiser::{NUMBERS_PER_PARAMETER, Optimiser, OptimiserConfig};
+use attune_engine::numerics::params::{Parameters, TensorName};
+use attune_engine::numerics::rng::{Generator, Stream, stream};
+use attune_engine::numerics::tensor_norms::{TensorNorms, first_not_finite};
+use attune_engine::pretrained::load::Pretrained;
+use attune_engine::pretrained::tokenizer::write::MASK;
+use rand::RngExt;
+
+use crate::kernel::data::answers::answers;
+use crate::kernel::data::space::StaticSpace;
+use crate::kernel::training::log::StepRecord;
+use crate::kernel::training::overflow::{first_not_finite as first_activation, largest};
+use crate::kernel::training::stop::{Diverged, Origin, Overflow};
+use crate::kernel::vectors::examples::Example;
+use crate::kernel::vectors::examples::has_one_meaning;
+use crate::kernel::vectors::network;
+use crate::lesson::schema::{Lesson, ModelConfig, Objective, StaticEmbedding};
+
+/// Everything that a training step reads and changes: from the same state come the same steps, bit
+/// for bit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrainingState {
+    /// Shared with the snapshots that show them; the next step then works on a copy.
+    pub parameters: Arc<Parameters<f32>>,
+    pub optimiser: Optimiser<f32>,
+    step: usize,
+    draws: Draws,
+}
+
+/// The random streams of training.
+#[derive(Clone, Debug, PartialEq)]
+struct Draws {
+    batches: Generator,
+    masking: Generator,
+}
+
+impl TrainingState {
+    pub fn steps_done(&self) -> usize {
+        self.step
+    }
+
+    /// The memory that one takes, in bytes.
+    pub fn bytes(&self) -> usize {
+        size_of::<Self>() + NUMBERS_PER_PARAMETER * self.parameters.len() * size_of::<f32>()
+    }
+}
+
+/// The training set, the model, and room for one step.
+pub struct Trainer {
+    pub model: AttentionModel<f32>,
+    config: ModelConfig,
+    /// How words are hidden, where hidden words are asked for.
+    masking: Option<Masking>,
+    examples: Vec<Example>,
+    /// By word: its meaning is the same in every sentence, so that it has a place to keep.
+    keeps: Vec<bool>,
+    seed: u64,
+    /// The longest sentence, and the most rows of a batch.
+    longest: usize,
+    rows: usize,
+    batch: Batch,
+    /// Room for a step; none of a model that is not trained.
+    room: Option<StepRoom>,
+    /// The parameters that a model was read with: its start.
+    read: Option<Arc<Parameters<f32>>>,
+}
+
+struct StepRoom {
+    workspace: Workspace<f32>,
+    norms: TensorNorms,
+}
+
+impl Trainer {
+    /// Examples that the model cannot learn from are left out.
+    pub fn new(lesson: &Lesson, space: &StaticSpace, examples: &[Example]) -> Self {
+        let (model, config) = (network(lesson, space), lesson.model.clone());
+        let keeps = space.vocabulary.iter().map(|word| has_one_meaning(lesson, word)).collect();
+        let max_tokens = config.architecture.max_tokens;
+        let shortest = if config.objective == Objective::NextWord { 2 } else { 1 };
+        let masking = masking(lesson);
+        let fits = |example: &&Example| {
+            let words = example.words();
+            (shortest..=max_tokens).contains(&words.len())
+                && (masking.is_none()
+                    || words.iter().any(|&word| model.classes.candidates().is_some_and(|c| c.class(word).is_some())))
+        };
+        let examples: Vec<Example> = examples.iter().filter(fits).cloned().collect();
+        let longest = examples.iter().map(|example| example.words().len()).max().unwrap_or(0);
+        let rows = config.batch * longest;
+        // A target is as long as its source.
+        let room = Room { rows, longest };
+        let workspace = Workspace::new(&model, room, room);
+        let batch = Batch::with_capacity(config.batch, rows);
+        let batch = if config.architecture.has_source() { batch.with_source(config.batch, rows) } else { batch };
+        Self {
+            batch,
+            room: Some(StepRoom { norms: TensorNorms::new(&workspace.gradient), workspace }),
+            read: None,
+            model,
+            config,
+            masking,
+            examples,
+            keeps,
+            seed: lesson.seed,
+            longest,
+            rows,
+        }
+    }
+
+    /// A model that was read from files, to be trained on: what it was read with is its start.
+    pub fn of_pretrained(lesson: &Lesson, space: &StaticSpace, pretrained: &Pretrained, examples: &[Example]) -> Self {
+        if lesson.model.steps == 0 {
+            return Self::at_rest(lesson, space, pretrained);
+        }
+        let trainer = Self::new(lesson, space, examples);
+        // Packed weights have no gradient.
+        let mut start = trainer.model.zeros();
+        for spec in start.specs().to_vec() {
+            match spec.id.name {
+                TensorName::Embedding => start.values_of_mut(spec.id).copy_from_slice(space.vectors.flat()),
+                _ => start.set_row_major(spec.id, &pretrained.parameters.row_major(spec.id)),
+            }
+        }
+        Self { read: Some(Arc::new(start)), ..trainer }
+    }
+
+    /// A model that was read from files and has no step to do.
+    fn at_rest(lesson: &Lesson, space: &StaticSpace, pretrained: &Pretrained) -> Self {
+        Self {
+            model: network(lesson, space),
+            config: lesson.model.clone(),
+            masking: None,
+            examples: Vec::new(),
+            keeps: Vec::new(),
+            seed: lesson.seed,
+            longest: 0,
+            rows: 0,
+            batch: Batch::default(),
+            room: None,
+            read: Some(pretrained.parameters.clone()),
+        }
+    }
+
+    /// Sentences that the model can learn from.
+    pub fn sentences(&self) -> usize {
+        self.examples.len()
+    }
+
+    /// The optimiser steps that the lesson asks for.
+    pub fn steps(&self) -> usize {
+        self.config.steps
+    }
+
+    /// How many steps are worth one look at the commands: a few milliseconds of work.
+    pub fn steps_at_once(&self) -> usize {
+        const MULTIPLICATIONS_AT_ONCE: f64 = 2e7;
+        const STEPS_AT_ONCE_MAX: f64 = 8.0;
+        let classes = self.model.classes.count();
+        let step = forward_cost(&self.config.architecture, classes, self.rows, self.longest);
+        (MULTIPLICATIONS_AT_ONCE / step).clamp(1.0, STEPS_AT_ONCE_MAX) as usize
+    }
+
+    /// The initialisation: the same whenever it is asked for.
+    pub fn start(&self) -> TrainingState {
+        let ModelConfig { optimiser: method, learning_rate, weight_decay, .. } = self.config;
+        let draws = Draws { batches: stream(self.seed, Stream::Batches), masking: stream(self.seed, Stream::Masking) };
+        let config = OptimiserConfig { method, learning_rate, weight_decay };
+        if let Some(parameters) = self.read.clone() {
+            // What is not learned is not remembered either.
+            let none = Parameters::zeros(&[]);
+            let optimiser = Optimiser::new(config, if self.room.is_some() { &parameters } else { &none });
+            return TrainingState { parameters, optimiser, step: 0, draws };
+        }
+        let mut parameters = self.model.init(self.seed);
+        for (tensor, values) in &self.config.weights {
+            parameters.values_of_mut(*tensor).copy_from_slice(values.flat());
+        }
+        TrainingState {
+            optimiser: Optimiser::new(config, &parameters),
+            parameters: Arc::new(parameters),
+            step: 0,
+            draws,
+        }
+    }
+
+    /// One optimiser step. Allocates nothing, unless a snapshot shares the parameters.
+    ///
+    /// # Errors
+    /// If a number overflows. The state is then as before the step, but for an overflow of a
+    /// parameter, which the update has already overwritten: to keep a copy for that rare case would slow
+    /// every step down, and [`crate::kernel::training::run::TrainingRun`] gets the state from a checkpoint.
+    pub fn step(&mut self, state: &mut TrainingState) -> Result<StepRecord<'_>, Diverged> {
+        let diverged = |overflow| Diverged { step: state.step + 1, overflow, origin: None };
+        let mut draws = state.draws.clone();
+        self.draw_batch(&mut draws);
+        let Self { model, batch, room, .. } = self;
+        let StepRoom { workspace, norms } = room.as_mut().expect("a model that was read has no step to do");
+        let loss = model_forward(model, &state.parameters, batch, workspace);
+        if !loss.is_finite() {
+            return Err(Diverged { origin: origin(model, batch, &state.parameters), ..diverged(Overflow::Loss) });
+        }
+        model_backward(model, &state.parameters, batch, workspace);
+        norms.measure(&workspace.gradient).map_err(|tensor| diverged(Overflow::Gradient(tensor)))?;
+        let parameters = Arc::make_mut(&mut state.parameters);
+        state.optimiser.update(parameters, &workspace.gradient);
+        if let Some(tensor) = first_not_finite(parameters) {
+            return Err(diverged(Overflow::Parameter(tensor)));
+        }
+        state.step += 1;
+        state.draws = draws;
+        Ok(StepRecord { loss, gradient_norm: norms.overall, by_tensor: &norms.by_tensor })
+    }
+
+    fn draw_batch(&mut self, draws: &mut Draws) {
+        self.batch.clear();
+        if self.examples.is_empty() {
+            return;
+        }
+        let max_tokens = self.config.architecture.max_tokens;
+        for _ in 0..self.config.batch {
+            let example = &self.examples[draws.batches.random_range(0..self.examples.len())];
+            // Sentences begin anywhere, so that the model learns how far apart words stand and not where; but those of a
+            // pretrained model where it knows them to begin.
+            let last_first = if self.read.is_some() { 0 } else { max_tokens - example.words().len() };
+            let first = draws.batches.random_range(0..=last_first);
+            let sentences = self.batch.input.rows.count();
+            match (example, &self.masking, self.model.classes.candidates()) {
+                (Example::Words(words), Some(masking), Some(candidates)) => {
+                    self.batch.push_masked(words, first, candidates, masking, &mut draws.masking);
+                }
+                (Example::Words(words), _, Some(candidates)) => self.batch.push_next(words, first, candidates),
+                (Example::Labelled { words, label }, ..) => self.batch.push_labelled(words, first, *label),
+                (Example::Pair { source, target }, _, Some(candidates)) => {
+                    self.batch.push_pair(source, target, candidates);
+                }
+                // Words are asked for where there are words to choose among.
+                (Example::Words(_) | Example::Pair { .. }, _, None) => {}
+            }
+            if self.config.costs.keep > 0.0 && self.batch.input.rows.count() > sentences {
+                self.batch.keep_last(self.config.architecture.pooling, |word| self.keeps[word]);
+            }
+        }
+    }
+}
+
+/// How the objective hides words; `None` where it hides none.
+fn masking(lesson: &Lesson) -> Option<Masking> {
+    let Objective::MaskedWord { rate, .. } = lesson.model.objective else { return None };
+    let StaticEmbedding::Pretrained(model) = &lesson.static_embedding else { return Some(Masking::of_lessons(rate)) };
+    let tokenizer = model.tokenizer.as_ref()?;
+    let mask = tokenizer.id_of(MASK)? as usize;
+    // What it puts around a text.
+    let added = tokenizer.encode("").pieces.into_iter().map(|piece| piece.id as usize);
+    Some(Masking::of_bert(rate, mask, added.collect()))
+}
+
+/// Finds the reason why the loss of a batch overflows, sentence by sentence.
+fn origin(model: &AttentionModel<f32>, batch: &Batch, parameters: &Parameters<f32>) -> Option<Origin> {
+    let architecture = &model.architecture;
+    let of_rows = architecture.pooling == Pooling::Every;
+    let first = (0..batch.input.rows.count()).find_map(|i| {
+        let one = batch.sentences(i..i + 1, of_rows);
+        let source = architecture.has_source().then_some(&one.source);
+        let none = Interventions::default();
+        let run = Activations::of(model, parameters, &one.input, source, &none);
+        first_activation(architecture, &none, &run, &answers(model, parameters, &run.output).logits)
+    });
+    first.map(Origin::Activation).or_else(|| largest(parameters).map(Origin::Largest))
+}

@@ -1,0 +1,135 @@
+//! The weights: as training left them, and in use; at the latest step, or at a past one looked at.
+
+use std::sync::Arc;
+
+use attune_engine::numerics::params::Parameters;
+
+use crate::kernel::training::run::{Replay, TrainingRun};
+use crate::kernel::training::trainer::{Trainer, TrainingState};
+
+/// Parameters with the learner's changes; `None` where they are as training left them.
+type Edited = Option<Arc<Parameters<f32>>>;
+
+/// As training left them, and as they are in use.
+pub type EditedParameters = (Arc<Parameters<f32>>, Arc<Parameters<f32>>);
+
+#[derive(Clone)]
+pub struct WeightState {
+    pub run: TrainingRun,
+    /// At the latest step.
+    edited: Edited,
+    /// The past step that is shown instead of the latest.
+    look: Option<Look>,
+}
+
+#[derive(Clone)]
+struct Look {
+    at: Replay,
+    /// At the step looked at.
+    edited: Edited,
+}
+
+impl WeightState {
+    /// At the initialisation.
+    pub fn new(trainer: &Trainer) -> Self {
+        Self { run: TrainingRun::new(trainer), edited: None, look: None }
+    }
+
+    /// The training at the step that is shown.
+    pub fn shown(&self) -> &Arc<TrainingState> {
+        self.look.as_ref().map_or(self.run.latest(), |look| &look.at.state)
+    }
+
+    /// As training left them at the step that is shown.
+    pub fn trained(&self) -> &Arc<Parameters<f32>> {
+        &self.shown().parameters
+    }
+
+    /// In use.
+    pub fn live(&self) -> &Arc<Parameters<f32>> {
+        let edited = self.look.as_ref().map_or(&self.edited, |look| &look.edited);
+        edited.as_ref().unwrap_or(self.trained())
+    }
+
+    /// While a past step is shown: the weights at the latest one, as training left them and as they were
+    /// edited there, if they were.
+    pub fn edited_latest(&self) -> Option<EditedParameters> {
+        let edited = self.edited.as_ref().filter(|_| self.look.is_some())?;
+        Some((self.run.latest().parameters.clone(), edited.clone()))
+    }
+
+    pub fn is_edited(&self) -> bool {
+        !Arc::ptr_eq(self.live(), self.trained())
+    }
+
+    /// Takes the place of the weights in use, beside what training left.
+    pub fn edit(&mut self, live: Arc<Parameters<f32>>) {
+        let changed = (live != *self.trained()).then_some(live);
+        *self.look.as_mut().map_or(&mut self.edited, |look| &mut look.edited) = changed;
+    }
+
+    /// Back to what training left.
+    pub fn discard_edits(&mut self) {
+        *self.look.as_mut().map_or(&mut self.edited, |look| &mut look.edited) = None;
+    }
+
+    pub fn replay(&self) -> Option<&Replay> {
+        self.look.as_ref().map(|look| &look.at)
+    }
+
+    /// Shows a past step.
+    pub fn look(&mut self, step: usize, trainer: &Trainer) {
+        let at = self.run.look_at(step, self.replay(), trainer);
+        self.look = Some(Look { at, edited: None });
+    }
+
+    /// The next steps on the way to the step looked at.
+    pub fn advance_look(&mut self, trainer: &mut Trainer, steps: usize) {
+        if let Some(look) = &mut self.look {
+            self.run.advance(&mut look.at, trainer, steps);
+        }
+    }
+
+    /// Shows the latest step.
+    pub fn end_look(&mut self) {
+        self.look = None;
+    }
+
+    /// The weights in use become those that training goes on from, at the latest step.
+    ///
+    /// # Errors
+    /// In words for the learner, if the run would have to remember too much; nothing has changed then.
+    pub fn commit_edits(&mut self) -> Result<(), String> {
+        if let Some(edited) = &self.edited {
+            self.run.set_parameters(edited.clone())?;
+        }
+        self.edited = None;
+        Ok(())
+    }
+
+    /// The step that is shown becomes the latest of a run of its own; edits made there stay.
+    pub fn branch(&self) -> WeightState {
+        let edited = self.look.as_ref().map_or(&self.edited, |look| &look.edited).clone();
+        WeightState { run: self.run.branch(self.shown()), edited, look: None }
+    }
+
+    /// The weights as undo remembers them, with [`Self::thaw`] to return.
+    #[must_use]
+    pub fn freeze(&self) -> Self {
+        Self { run: self.run.freeze(), edited: self.edited.clone(), look: self.look.clone() }
+    }
+
+    #[must_use]
+    pub fn thaw(self) -> Self {
+        Self { run: self.run.thaw(), ..self }
+    }
+
+    /// The memory that it takes, in bytes, when frozen: the latest state and a replayed one, each with edits.
+    pub fn bytes(&self) -> usize {
+        let edits = |edited: &Edited, state: &TrainingState| {
+            edited.as_ref().map_or(0, |live| live.bytes_beside(&state.parameters))
+        };
+        let look = self.look.as_ref().map(|look| look.at.state.bytes() + edits(&look.edited, &look.at.state));
+        size_of::<Self>() + self.run.bytes() + edits(&self.edited, self.run.latest()) + look.unwrap_or(0)
+    }
+}

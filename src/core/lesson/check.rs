@@ -1,0 +1,278 @@
+//! Checks that several parts of a lesson share: ids, words, and names that other parts define.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use attune_engine::pretrained::folder::ModelFolder;
+use attune_engine::pretrained::tokenizer::{Origin, Piece};
+
+use super::decode::{At, text};
+use super::issue::{is_unprintable, one_of, shorten};
+use super::limits::{
+    ID_CHARS_MAX, LINE_CHARS_MAX, NAME_CHARS_MAX, PIECES_MAX, TEXT_BYTES_MAX, TOKENS_MAX, WORD_CHARS_MAX,
+};
+use super::pieces::pieces_max;
+use super::source::Node;
+use super::text::tokenize;
+
+/// Names that earlier parts of the lesson define; `None` where a part has issues of its own: nothing
+/// is checked against it then, for one mistake must not show up as many.
+#[derive(Default)]
+pub(super) struct Names {
+    pub groups: Option<Vec<String>>,
+    pub vocabulary: Option<Vocabulary>,
+    pub max_tokens: Option<usize>,
+    /// The pretrained model that reads the sentences, if one does: its pieces are the words.
+    pub model: Option<Arc<ModelFolder>>,
+}
+
+/// The words of the corpus, in order and for look-up.
+pub(super) struct Vocabulary {
+    pub words: Vec<String>,
+    set: HashSet<String>,
+}
+
+impl Vocabulary {
+    pub fn new(words: Vec<String>) -> Self {
+        Self { set: words.iter().cloned().collect(), words }
+    }
+
+    pub fn has(&self, word: &str) -> bool {
+        self.set.contains(word)
+    }
+}
+
+impl Names {
+    /// A word that occurs in the corpus.
+    pub fn word(&self, node: Node<'_>) -> Option<String> {
+        let word = if self.model.is_some() { line(node)? } else { word(node)? };
+        self.known_word(&word, node).then_some(word)
+    }
+
+    fn known_word(&self, word: &str, node: Node<'_>) -> bool {
+        let Some(vocabulary) = self.vocabulary.as_ref().filter(|vocabulary| !vocabulary.has(word)) else {
+            return true;
+        };
+        let place =
+            if self.model.is_some() { "is no piece of the model's vocabulary" } else { "never occurs in the corpus" };
+        node.field_issue(format!("word \"{}\" {place}", shorten(word)))
+            .nearest(word, vocabulary.words.iter().map(String::as_str));
+        false
+    }
+
+    /// The words of a sentence that the model can read; the whole text, of a pretrained model.
+    pub fn sentence(&self, node: Node<'_>) -> Option<Vec<String>> {
+        if let Some(model) = &self.model {
+            return text_in_pieces(node, model).map(|text| vec![text]);
+        }
+        let words = tokenize(&text(node)?);
+        if words.is_empty() {
+            return node.field_issue("a sentence without words").none();
+        }
+        let max = self.max_tokens.unwrap_or(TOKENS_MAX);
+        if words.len() > max {
+            return node
+                .field_issue(format!("a sentence of {} words", words.len()))
+                .expected(format!("at most max_tokens: {max}"))
+                .none();
+        }
+        let mut seen = HashSet::new();
+        let mut known = true;
+        for word in words.iter().filter(|word| seen.insert(word.as_str())) {
+            known &= self.known_word(word, node.word(word));
+        }
+        known.then_some(words)
+    }
+
+    /// The number of tokens of a sentence; the most that are read, where the model that would count them is absent.
+    pub fn count(&self, sentence: &[String]) -> usize {
+        if self.is_absent() { PIECES_MAX } else { self.tokens(sentence).len() }
+    }
+
+    /// The pretrained model is not on this computer.
+    pub fn is_absent(&self) -> bool {
+        self.model.as_ref().is_some_and(|model| model.absent.is_some())
+    }
+
+    /// The tokens that a sentence becomes.
+    pub fn tokens(&self, sentence: &[String]) -> Vec<String> {
+        let Some(model) = &self.model else { return sentence.to_vec() };
+        model.pieces(&sentence.join(" ")).unwrap_or_default().iter().map(|piece| model.shown(piece.id)).collect()
+    }
+
+    /// The name of a group.
+    pub fn group(&self, node: Node<'_>) -> Option<String> {
+        let name = text(node)?;
+        match &self.groups {
+            Some(groups) if !groups.contains(&name) => {
+                let expected = one_of_names(groups, "a group; the lesson has none, and `groups` defines them");
+                node.field_issue(format!("unknown group \"{}\"", shorten(&name)))
+                    .expected(expected)
+                    .nearest(&name, groups.iter().map(String::as_str))
+                    .none()
+            }
+            _ => Some(name),
+        }
+    }
+}
+
+/// A text that a pretrained model can read.
+fn text_in_pieces(node: Node<'_>, model: &ModelFolder) -> Option<String> {
+    let text = line(node)?;
+    if model.absent.is_some() {
+        return Some(text);
+    }
+    let most = pieces_max(&model.architecture, model.config.vocabulary);
+    let is_of_text = |piece: &Piece| piece.origin != Origin::Added;
+    match model.pieces(&text) {
+        Ok(pieces) if !pieces.iter().any(is_of_text) => {
+            node.field_issue("a text without words").expected("words that the model's tokenizer knows").none()
+        }
+        Ok(pieces) if pieces.len() <= most => Some(text),
+        Ok(pieces) => {
+            let found = format!("a text of {} pieces", pieces.len());
+            node.field_issue(found).expected(format!("from 1 to {most}")).none()
+        }
+        Err(why) => node.field_issue(why).none(),
+    }
+}
+
+/// One word, as [`tokenize`] writes it.
+pub(super) fn word(node: Node<'_>) -> Option<String> {
+    let written = text(node)?;
+    match &tokenize(&written)[..] {
+        [word] if word.chars().count() <= WORD_CHARS_MAX => Some(word.clone()),
+        words => {
+            let problem = if words.len() == 1 { "is too long" } else { "is not one word" };
+            node.field_issue(format!("{} {problem}", shorten(node.text)))
+                .expected(format!("one word of at most {WORD_CHARS_MAX} characters"))
+                .none()
+        }
+    }
+}
+
+/// Different words, at least one.
+pub(super) fn words<'s>(node: Node<'s>, max: usize) -> Option<Vec<At<'s, String>>> {
+    let decode = |node| word(node).map(|value| At { value, node });
+    let words = super::decode::list(node, max, decode)?;
+    if words.is_empty() {
+        return node.field_issue("no words").expected("at least one word").none();
+    }
+    let mut seen = HashSet::new();
+    for word in &words {
+        if !seen.insert(&word.value) {
+            word.node.field_issue(format!("word \"{}\" appears twice", word.value));
+        }
+    }
+    (seen.len() == words.len()).then_some(words)
+}
+
+/// The name of a group, a slot or a topic: short and printable, for legends and messages show it.
+pub(super) fn check_name(name: &At<'_, String>) -> Option<()> {
+    let count = name.value.chars().count();
+    let problem = if count > NAME_CHARS_MAX {
+        format!("a name of {count} characters")
+    } else if name.value.chars().any(is_unprintable) {
+        "a name with a line break or another character that cannot be shown".to_owned()
+    } else {
+        return Some(());
+    };
+    name.node.field_issue(problem).expected(format!("at most {NAME_CHARS_MAX} characters, on one line")).none()
+}
+
+/// `"one", "two" or "three"`, of names that the lesson gives.
+pub(super) fn one_of_names(names: &[String], none: &str) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("\"{}\"", shorten(name))).collect();
+    match quoted.is_empty() {
+        true => none.to_owned(),
+        false => one_of(&quoted.iter().map(String::as_str).collect::<Vec<_>>()),
+    }
+}
+
+/// An id: it names files and anchors, so only characters that are safe in both.
+pub(super) fn id(node: Node<'_>) -> Option<String> {
+    let id = text(node)?;
+    let safe = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
+    if id.is_empty() || id.len() > ID_CHARS_MAX || !id.chars().all(safe) {
+        let message = if id.is_empty() { "an empty id".to_owned() } else { format!("id {}", shorten(node.text)) };
+        return node.issue(message).expected(format!("1 to {ID_CHARS_MAX} of the characters a-z, 0-9, - and _")).none();
+    }
+    Some(id)
+}
+
+/// Reports ids that come a second time.
+pub(super) fn unique_ids(ids: &[At<'_, String>], what: &str) {
+    let mut seen = HashSet::new();
+    for id in ids {
+        if !seen.insert(&id.value) {
+            id.node.issue(format!("{what} id \"{}\" appears twice", id.value)).expected("a unique id");
+        }
+    }
+}
+
+/// A title, caption or claim: one line of words, not empty.
+pub(super) fn line(node: Node<'_>) -> Option<String> {
+    let line = text(node)?;
+    let count = line.chars().count();
+    let problem = if count > LINE_CHARS_MAX {
+        format!("{count} characters")
+    } else if line.trim().is_empty() {
+        "empty".to_owned()
+    } else if line.chars().any(is_unprintable) {
+        "a line break or another character that cannot be shown".to_owned()
+    } else {
+        return Some(line);
+    };
+    node.field_issue(problem).expected(format!("one line of 1 to {LINE_CHARS_MAX} characters")).none()
+}
+
+/// Markdown of any number of lines.
+pub(super) fn markdown(node: Node<'_>) -> Option<String> {
+    let markdown = text(node)?;
+    if markdown.len() > TEXT_BYTES_MAX {
+        return node
+            .field_issue(format!("{} bytes", markdown.len()))
+            .expected(format!("at most {TEXT_BYTES_MAX} bytes; split the text into more cells"))
+            .none();
+    }
+    Some(markdown)
+}
+
+/// Code of a cell, which must be free of mistakes that show without running it.
+pub(super) fn code(node: Node<'_>) -> Option<String> {
+    let source = text(node)?;
+    if let Err(fault) = attune_engine::code::names(&source) {
+        let at = fault.place.and_then(|place| inside(node, place.line, place.column)).unwrap_or(node);
+        let said = attune_engine::code::Fault { place: None, ..fault };
+        return at.field_issue(said).none();
+    }
+    Some(source)
+}
+
+/// The word at a line and a column, from 1, of the text that a string holds, as the file writes it.
+pub(super) fn inside<'s>(node: Node<'s>, line: usize, column: usize) -> Option<Node<'s>> {
+    let is_raw = node.text.starts_with('r');
+    let written = node.text.trim_start_matches('r').trim_start_matches('#').strip_prefix('"')?;
+    let (mut at, mut now) = (0, (1, 1));
+    while now < (line, column) {
+        let rest = &written[at..];
+        let bytes = if is_raw { None } else { escape_bytes(rest) };
+        let is_break = rest.starts_with('\n') || bytes.is_some() && rest.starts_with("\\n");
+        at += bytes.or_else(|| rest.chars().next().map(char::len_utf8))?;
+        now = if is_break { (now.0 + 1, 1) } else { (now.0, now.1 + 1) };
+    }
+    let rest = (now == (line, column)).then(|| &written[at..]).filter(|rest| !rest.is_empty())?;
+    let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|end| *end > 0);
+    Some(Node { text: &rest[..end.unwrap_or_else(|| rest.chars().next().map_or(0, char::len_utf8))], ..node })
+}
+
+/// Bytes of the escape that a text begins with, if it does: `\n`, `\x1b`, `\u{301}`.
+fn escape_bytes(text: &str) -> Option<usize> {
+    const HEX: usize = r"\x1b".len();
+    let kind = text.strip_prefix('\\')?.chars().next()?;
+    match kind {
+        'x' => Some(HEX.min(text.len())),
+        'u' => text.find('}').map(|end| end + 1),
+        kind => Some('\\'.len_utf8() + kind.len_utf8()),
+    }
+}

@@ -1,0 +1,226 @@
+//! A problem of a lesson with its place, and the collector that every reading step reports to.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+
+use attune_engine::nearest::nearest;
+
+use super::limits::{EXCERPT_CHARS_MAX, FOUND_CHARS_MAX, ISSUES_MAX};
+use super::source::{Node, Source};
+
+/// One problem of a lesson file.
+///
+/// `{}` prints one line; `{:#}` adds the source line with a caret under the offending text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LessonIssue {
+    /// The file as the caller named it.
+    pub file: String,
+    /// `None` where the file as a whole is the problem.
+    pub place: Option<Place>,
+    /// The offending text, shortened.
+    pub found: String,
+    /// The problem, in words.
+    pub message: String,
+    /// Valid input, in words.
+    pub expected: Option<String>,
+    /// The valid name most like the wrong one.
+    pub nearest: Option<String>,
+    pub excerpt: Option<Excerpt>,
+}
+
+/// Line and column, both from 1; columns count characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    pub line: usize,
+    pub col: usize,
+}
+
+/// The part of a source line around the offending text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excerpt {
+    pub line: String,
+    /// Characters of `line` before the offending text, and of it.
+    pub before: usize,
+    pub width: usize,
+}
+
+impl LessonIssue {
+    /// A problem of the file as a whole.
+    pub(super) fn of_file(file: &str, message: impl Into<String>, expected: impl Into<String>) -> Self {
+        Self {
+            file: file.to_owned(),
+            place: None,
+            found: String::new(),
+            message: message.into(),
+            expected: Some(expected.into()),
+            nearest: None,
+            excerpt: None,
+        }
+    }
+}
+
+impl fmt::Display for LessonIssue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&printable(&self.file))?;
+        if let Some(Place { line, col }) = self.place {
+            write!(f, ":{line}:{col}")?;
+        }
+        // Some quote what was found in the file.
+        write!(f, ": {}", printable(&self.message))?;
+        if let Some(expected) = &self.expected {
+            write!(f, "; expected {}", printable(expected))?;
+        }
+        if let Some(nearest) = &self.nearest {
+            write!(f, "; did you mean \"{}\"?", printable(nearest))?;
+            if self.found.trim_matches('"').to_lowercase() == nearest.to_lowercase() {
+                write!(f, " Capitals matter here")?;
+            }
+        }
+        if let (true, Some(place), Some(excerpt)) = (f.alternate(), self.place, &self.excerpt) {
+            let number = place.line.to_string();
+            let Excerpt { line, before, width } = excerpt;
+            write!(f, "\n  {number} | {line}")?;
+            write!(f, "\n  {:1$} | ", "", number.len())?;
+            write!(f, "{:before$}{:^>width$}", "", "")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for LessonIssue {}
+
+/// Collects the issues of one file. Every [`Node`] of the file can report to it.
+#[derive(Debug)]
+pub(super) struct Issues<'s> {
+    pub source: Source<'s>,
+    list: RefCell<Vec<LessonIssue>>,
+    /// Reported after the list was full, and where the first of them is.
+    more: Cell<(usize, Option<Place>)>,
+}
+
+impl<'s> Issues<'s> {
+    pub fn new(file: &'s str, text: &'s str) -> Self {
+        Self { source: Source::new(file, text), list: RefCell::default(), more: Cell::default() }
+    }
+
+    /// All of the file.
+    pub fn whole(&'s self) -> Node<'s> {
+        Node { text: self.source.text, label: "", issues: self }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.list.borrow().is_empty()
+    }
+
+    pub fn report(&self, text: &str, message: String) -> Report<'_> {
+        let mut list = self.list.borrow_mut();
+        if list.len() == ISSUES_MAX {
+            let place = || self.source.place(self.source.offset(text));
+            self.more.update(|(more, first)| (more + 1, first.or_else(|| Some(place()))));
+            return Report(None);
+        }
+        let offset = self.source.offset(text);
+        let first_line = text.split(['\n', '\r']).next().unwrap_or_default();
+        list.push(LessonIssue {
+            file: self.source.file.to_owned(),
+            place: Some(self.source.place(offset)),
+            found: shorten(text),
+            message,
+            expected: None,
+            nearest: None,
+            excerpt: Some(self.source.excerpt(offset, first_line.len())),
+        });
+        Report(Some((&self.list, list.len() - 1)))
+    }
+
+    /// The issues by place, and a last one that counts those beyond [`ISSUES_MAX`], at the place of the first of them.
+    pub fn finish(&self) -> Vec<LessonIssue> {
+        let mut list = self.list.take();
+        list.sort_by_key(|issue| issue.place);
+        let (more, place) = self.more.get();
+        if more > 0 {
+            let noun = if more == 1 { "issue" } else { "issues" };
+            let rest = LessonIssue::of_file(self.source.file, format!("… and {more} more {noun}"), "");
+            list.push(LessonIssue { place, expected: None, ..rest });
+        }
+        list
+    }
+}
+
+/// The issue just reported; empty when only counted, so that no work is spent on its hints.
+pub(super) struct Report<'i>(Option<(&'i RefCell<Vec<LessonIssue>>, usize)>);
+
+impl Report<'_> {
+    pub fn expected(self, expected: impl Into<String>) -> Self {
+        if let Some((list, index)) = self.0 {
+            list.borrow_mut()[index].expected = Some(expected.into());
+        }
+        self
+    }
+
+    pub fn nearest<'c>(self, name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Self {
+        if let Some((list, index)) = self.0 {
+            list.borrow_mut()[index].nearest = nearest(name, candidates).map(shorten);
+        }
+        self
+    }
+
+    /// The valid name that was found in another way.
+    pub fn meant(self, name: Option<&str>) -> Self {
+        if let Some((list, index)) = self.0 {
+            list.borrow_mut()[index].nearest = name.map(shorten);
+        }
+        self
+    }
+
+    /// No value, because of this issue.
+    pub fn none<T>(self) -> Option<T> {
+        None
+    }
+}
+
+/// At most [`FOUND_CHARS_MAX`] characters on one line; control characters, which could steer a
+/// terminal, are escaped.
+pub fn shorten(text: &str) -> String {
+    let mut short = String::new();
+    for (i, c) in text.trim().chars().enumerate() {
+        if i == FOUND_CHARS_MAX {
+            short.push('…');
+            break;
+        }
+        match c {
+            '\n' | '\r' | '\t' => short.push(' '),
+            c if is_unprintable(c) => short.extend(c.escape_default()),
+            c => short.push(c),
+        }
+    }
+    short
+}
+
+/// All of a text, such as a file's name, with what could steer a terminal escaped.
+pub fn printable(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_unprintable(c) { plain.extend(c.escape_default()) } else { plain.push(c) }
+    }
+    plain
+}
+
+/// Control characters, and those that change the direction of text or have no width; but not the
+/// joiners, with which words are spelt.
+pub(super) fn is_unprintable(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// `one, two or three`
+pub(super) fn one_of(names: &[&str]) -> String {
+    match names {
+        [] => "nothing".to_owned(),
+        [one] => (*one).to_owned(),
+        [most @ .., last] => format!("{} or {last}", most.join(", ")),
+    }
+}
+
+/// How many characters an excerpt keeps before the offending text.
+pub(super) const EXCERPT_CHARS_BEFORE: usize = EXCERPT_CHARS_MAX / 2;

@@ -1,0 +1,419 @@
+//! From a file, or its text, to a lesson.
+//!
+#![doc = include_str!("format.md")]
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::Path;
+use std::string::FromUtf8Error;
+
+use attune_engine::nearest::nearest;
+use attune_engine::pretrained::Refusal;
+use attune_engine::pretrained::cache::{self, Environment, Given};
+use attune_engine::pretrained::folder::ModelFolder;
+
+use super::budget::{check_budget, check_claims_work, check_states};
+use super::cells::Cell;
+use super::check::{Names, Vocabulary, id, line};
+use super::decode::{list, seed, whole};
+use super::glossary::begins_as_glossary;
+use super::issue::{Issues, LessonIssue};
+use super::limits::{BUILDS_ON_MAX, LESSON_BYTES_MAX, MINUTES, NUMBERS, PIECES_MAX, TOKENS_MAX};
+use super::panels::{PanelName, read_panels};
+use super::read_axes::read_axes;
+use super::read_cells::CellContext;
+use super::read_claims::ClaimContext;
+use super::read_embedding::{ReadEmbedding, check_given, read_embedding};
+use super::read_language::{Lists, ReadCorpus, check_groups_apart, check_groups_occur, read_corpus, read_lists};
+use super::read_model::{ReadModel, read_attention};
+use super::read_objective::check_objective;
+use super::read_pretrained::{is_pretrained, read_pretrained};
+use super::read_sentences::{read_probes, read_sentences};
+use super::record::{Record, complete, fields};
+use super::schema::{Claim, Lesson, ModelConfig, Objective, Probe, StaticEmbedding};
+use super::source::{Node, Source};
+use super::syntax;
+use super::vocabulary::{with_given, with_rewritten};
+
+/// The advice where a path leads to something that is not a lesson.
+const A_LESSON: &str = "a lesson file, such as lessons/apple.ron, or the folder of a model";
+const A_LESSON_OR_MODEL: &str = "a lesson file, a model's folder, or the name of a model in the Hugging Face cache";
+
+/// Reads a lesson file, or opens a pretrained model: the lesson, or every issue of it by place. Never both, never
+/// neither. A model is its folder, or its name in the Hugging Face cache.
+pub fn read(path: &Path) -> Result<Lesson, Vec<LessonIssue>> {
+    read_with_text(path).map(|(lesson, _)| lesson)
+}
+
+/// Reads the same with the very text that the lesson was made from, whatever is in the file a moment later. A pretrained
+/// model has no text.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_with_text(path: &Path) -> Result<(Lesson, Option<String>), Vec<LessonIssue>> {
+    let file = path.display().to_string();
+    let of_model = |folder: &Path| Ok((of_folder(folder, &file)?, None));
+    match cache::given(path) {
+        Given::Folder(folder) if cache::has_part_of_a_model(&folder) => return of_model(&folder),
+        Given::Lesson(_) | Given::Folder(_) => {}
+        Given::Name(name) => {
+            return match cache::find(&name, &Environment::of_process()) {
+                Ok(folder) => of_model(&folder),
+                Err(absent) => Err(vec![LessonIssue::of_file(&file, absent.to_string(), A_LESSON_OR_MODEL)]),
+            };
+        }
+    }
+    let text = read_text(path, &file).map_err(|issue| vec![*issue])?;
+    Ok((parse(&file, &text)?, Some(text)))
+}
+
+/// The lesson of a model's folder.
+fn of_folder(folder: &Path, file: &str) -> Result<Lesson, Vec<LessonIssue>> {
+    ModelFolder::open(folder).map(Lesson::of_model).map_err(
+        |Refusal { file: part, tensor, found, expected, advice }| {
+            let of: String =
+                [part].into_iter().filter(|part| !part.is_empty()).chain(tensor).map(|it| it + ": ").collect();
+            vec![LessonIssue::of_file(file, format!("{of}found {found}"), format!("{expected}; {advice}"))]
+        },
+    )
+}
+
+/// Reads the text of a lesson; `file_name` is for the issues.
+pub fn parse(file_name: &str, text: &str) -> Result<Lesson, Vec<LessonIssue>> {
+    if text.len() as u64 > LESSON_BYTES_MAX {
+        return Err(vec![too_large(file_name, text.len() as u64)]);
+    }
+    let text = without_mark(text);
+    if begins_as_glossary(text) {
+        return Err(vec![LessonIssue::of_file(file_name, "this is a glossary, not a lesson", A_LESSON)]);
+    }
+    let issues = Issues::new(file_name, text);
+    let whole = issues.whole();
+    let lesson = syntax::document(whole).and_then(|document| read_lesson(whole.inner(document)));
+    match lesson {
+        Some(lesson) if issues.is_empty() => Ok(lesson),
+        _ => {
+            // Every `None` comes with an issue; should one not, say so rather than fall silent.
+            if issues.is_empty() {
+                whole.issue("the lesson could not be read, and attune does not know why: please report this");
+            }
+            Err(issues.finish())
+        }
+    }
+}
+
+/// Some editors begin a file with an invisible mark.
+pub(super) fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
+/// The parts in the order in which they need each other, which need not be the order of the file.
+fn read_lesson(node: Node<'_>) -> Option<Lesson> {
+    let mut record = Record::open(node, &["Lesson"])?;
+    fields! { record;
+        id: id;
+        title: line;
+        summary: line, optional;
+        number: whole(NUMBERS), optional;
+        minutes: whole(MINUTES), optional;
+        builds_on: |node| read_builds_on(node, id.as_deref()), or Vec::new();
+        seed: seed;
+        groups: read_lists, or Lists::default();
+    }
+    if let Some(groups) = &groups {
+        check_groups_apart(groups);
+    }
+    if record.given("model").is_some_and(is_pretrained) {
+        let on_model = read_on_a_model(&mut record);
+        record.finish();
+        let (id, title, summary) = (id?, title?, summary?);
+        let (number, minutes, builds_on, seed) = (number?, minutes?, builds_on?, seed?);
+        return Some(Lesson { id, title, summary, number, minutes, builds_on, seed, ..on_model? });
+    }
+
+    let embedding = record.take("static_embedding", read_embedding);
+    let dim = embedding.as_ref().map(|read| read.embedding.dim());
+    let model = record.take("model", |node| read_attention(node, dim, groups.as_ref()));
+    let max_tokens = model.as_ref().and_then(|model| model.max_tokens);
+
+    let lone_words = are_lone_words_enough(embedding.as_ref(), model.as_ref());
+    let read = |node| read_corpus(node, groups.as_ref(), max_tokens, lone_words);
+    let corpus = record.take("corpus", read);
+    let checked_groups = groups.as_ref().filter(|groups| groups.are_checked());
+    let vocabulary = corpus.as_ref().zip(checked_groups).map(|(corpus, groups)| {
+        let words = Vocabulary::new(corpus.vocabulary(&groups.lists));
+        let objective = model.as_ref().and_then(|model| model.objective.as_ref());
+        let tied_labels = model.as_ref().and_then(|model| model.tied_labels);
+        if let Some(objective) = objective {
+            check_objective(objective, tied_labels, corpus, &groups.lists, &words);
+        }
+        let words = Vocabulary::new(with_rewritten(words.words, objective.map(|read| &read.objective)));
+        if let Some(embedding) = &embedding {
+            check_given(embedding, &words);
+        }
+        let vocabulary = Vocabulary::new(with_given(words.words, embedding.as_ref().map(|read| &read.embedding)));
+        check_groups_occur(groups, &vocabulary);
+        check_budget(corpus, &vocabulary, &embedding, &model);
+        vocabulary
+    });
+
+    let names = Names { groups: groups.as_ref().map(Lists::names), vocabulary, max_tokens, model: None };
+    let axes = record.take_or("axes", Vec::new(), |node| read_axes(node, &names, dim));
+    let config = model.as_ref().and_then(|model| model.config.as_ref());
+    let Pages { sentences, probes, panels, cells, claims } = read_pages(&mut record, &names, config, corpus.as_ref());
+    record.finish();
+
+    let (corpus, static_embedding) = (corpus.map(|read| read.corpus), embedding.map(|read| read.embedding));
+    let (groups, model) = (groups.and_then(Lists::checked), model.and_then(|read| read.config));
+    complete!(Lesson {
+        id,
+        title,
+        summary,
+        number,
+        minutes,
+        builds_on,
+        seed,
+        groups,
+        axes,
+        corpus,
+        static_embedding,
+        model,
+        sentences,
+        probes,
+        panels,
+        cells,
+        claims,
+    })
+}
+
+/// The parts of a lesson about a pretrained model that are not the model's own.
+fn read_on_a_model(record: &mut Record<'_>) -> Option<Lesson> {
+    if let Some(groups) = record.given("groups") {
+        groups.issue("groups: a lesson about a pretrained model has no groups").expected("no groups");
+    }
+    let lesson = record.take("model", read_pretrained);
+    let model = lesson.as_ref().and_then(|lesson| match &lesson.static_embedding {
+        StaticEmbedding::Pretrained(model) => Some(model.clone()),
+        StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => None,
+    });
+    let here = model.as_ref().filter(|model| model.absent.is_none());
+    let vocabulary = here.map(|model| Vocabulary::new(model.vocabulary()));
+    let names = Names { groups: Some(Vec::new()), vocabulary, max_tokens: None, model };
+    let config = lesson.as_ref().map(|lesson| &lesson.model);
+    let Pages { sentences, panels, cells, claims, .. } = read_pages(record, &names, config, None);
+    if let (Some(config), Some(sentences), Some(node)) = (config, &sentences, record.given("sentences")) {
+        check_states(node, &config.architecture, sentences.iter().map(|sentence| names.count(sentence)).sum());
+    }
+    Some(Lesson { sentences: sentences?, panels: panels?, cells: cells?, claims: claims?, ..lesson? })
+}
+
+/// The parts of a lesson that refer to its words and its model.
+struct Pages {
+    sentences: Option<Vec<Vec<String>>>,
+    /// None of a pretrained model.
+    probes: Option<Vec<Probe>>,
+    panels: Option<Vec<PanelName>>,
+    cells: Option<Vec<Cell>>,
+    claims: Option<Vec<Claim>>,
+}
+
+/// Reads them; `None` where a part that they refer to has issues of its own.
+fn read_pages<'s>(
+    record: &mut Record<'s>,
+    names: &Names,
+    config: Option<&ModelConfig>,
+    corpus: Option<&ReadCorpus<'s>>,
+) -> Pages {
+    let sentences = record.take("sentences", |node| read_sentences(node, names));
+    let tokens: Vec<Option<Vec<String>>> = sentences.as_ref().map_or_else(Vec::new, |all| {
+        let known = |sentence: &Option<Vec<String>>| {
+            sentence.as_ref().filter(|_| !names.is_absent()).map(|sentence| names.tokens(sentence))
+        };
+        all.iter().map(known).collect()
+    });
+    let probes = match names.model {
+        None => record.take_or("probes", Vec::new(), |node| read_probes(node, names)),
+        Some(_) => Some(Vec::new()),
+    };
+    // A sentence with issues may have any number of words, and so may one that nobody is there to count.
+    let most = if names.is_absent() { PIECES_MAX } else { TOKENS_MAX };
+    let length = |tokens: &Option<Vec<String>>| tokens.as_ref().map_or(most, Vec::len);
+    let lengths: Option<Vec<usize>> = sentences.as_ref().map(|_| tokens.iter().map(length).collect());
+    let lengths = lengths.as_deref();
+    let panels = record.take_or("panels", Vec::new(), read_panels);
+    let words_on_stage = words_on_stage(&tokens, config.map(|config| &config.objective));
+    let cell_context = CellContext {
+        names,
+        lengths,
+        sentences: &words_on_stage,
+        architecture: config.map(|config| &config.architecture),
+        answers: config.map(|config| match (&config.objective, corpus) {
+            (Objective::Label, Some(read)) => read.corpus.topics.len(),
+            _ => names.vocabulary.as_ref().map_or(0, |vocabulary| vocabulary.words.len()),
+        }),
+    };
+    let cells = record.take_or("cells", Vec::new(), |node| cell_context.read_cells(node));
+    let claim_context = ClaimContext {
+        names,
+        lengths,
+        probes: probes.as_ref().map(Vec::len),
+        model: config,
+        labels: corpus.map(|read| read.corpus.topics.iter().map(|topic| topic.name.clone()).collect()),
+    };
+    let read = |node| {
+        let claims = claim_context.read_claims(node)?;
+        check_claims_work(node, &claims, corpus, &claim_context, probes.as_deref());
+        Some(claims)
+    };
+    let claims = record.take_or("claims", Vec::new(), read);
+    let sentences = sentences.and_then(|all| all.into_iter().collect());
+    Pages { sentences, probes, panels, cells, claims }
+}
+
+/// The words of each sentence on the stage. A model that writes another sentence has those that its decoder reads.
+fn words_on_stage(sentences: &[Option<Vec<String>>], objective: Option<&Objective>) -> Vec<Option<Vec<String>>> {
+    let read_by = |words: &Vec<String>| match objective {
+        Some(Objective::Sequence(rewriting)) => rewriting.decoded(words),
+        _ => words.clone(),
+    };
+    sentences.iter().map(|sentence| sentence.as_ref().map(read_by)).collect()
+}
+
+/// Reads the ids of lessons that come before this one.
+fn read_builds_on(node: Node<'_>, own: Option<&str>) -> Option<Vec<String>> {
+    let mut read = HashSet::new();
+    list(node, BUILDS_ON_MAX, |node| {
+        let before = super::check::id(node)?;
+        if own == Some(&*before) {
+            return node.field_issue("the lesson itself").expected("lessons that come before this one").none();
+        }
+        if !read.insert(before.clone()) {
+            return node.field_issue(format!("\"{before}\" appears twice")).none();
+        }
+        Some(before)
+    })
+}
+
+/// A word learns from its neighbours, unless its vector is given and what it is read for is a label.
+fn are_lone_words_enough(embedding: Option<&ReadEmbedding>, model: Option<&ReadModel>) -> bool {
+    let is_given = embedding.is_some_and(|read| matches!(read.embedding, StaticEmbedding::Given(_)));
+    let objective = model.and_then(|model| model.objective.as_ref());
+    is_given && objective.is_some_and(|read| read.objective == Objective::Label)
+}
+
+/// The text of a lesson's file, unread.
+///
+/// # Errors
+/// If there is none, or it is no text of reasonable size.
+pub fn text(path: &Path) -> Result<String, Box<LessonIssue>> {
+    read_text(path, &path.display().to_string())
+}
+
+/// The text of a regular file of reasonable size. Devices and pipes could block or never end.
+pub(super) fn read_text(path: &Path, file: &str) -> Result<String, Box<LessonIssue>> {
+    let cannot = |error: io::Error| {
+        Box::new(match error.kind() {
+            io::ErrorKind::NotFound => not_found(path, file),
+            io::ErrorKind::PermissionDenied => {
+                LessonIssue::of_file(file, "no permission to read this file", "a readable file")
+            }
+            _ => LessonIssue::of_file(file, format!("cannot be read: {error}"), "a readable file"),
+        })
+    };
+    let metadata = fs::metadata(path).map_err(cannot)?;
+    if metadata.is_dir() {
+        let issue = LessonIssue::of_file(file, "this is a folder", A_LESSON);
+        return Err(Box::new(issue));
+    }
+    if !metadata.is_file() {
+        return Err(Box::new(LessonIssue::of_file(file, "this is not a regular file", "a lesson file")));
+    }
+    if metadata.len() > LESSON_BYTES_MAX {
+        return Err(Box::new(too_large(file, metadata.len())));
+    }
+    let mut bytes = Vec::new();
+    // One byte more than allowed: a file that grew meanwhile is found out, not read on and on.
+    File::open(path).map_err(cannot)?.take(LESSON_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    String::from_utf8(bytes).map_err(|error| Box::new(not_utf8(file, &error)))
+}
+
+fn not_utf8(file: &str, error: &FromUtf8Error) -> LessonIssue {
+    let at = error.utf8_error().valid_up_to();
+    let byte = error.as_bytes().get(at).copied().unwrap_or_default();
+    let before = String::from_utf8_lossy(&error.as_bytes()[..at]);
+    let message = format!("byte {at} (0x{byte:02x}) is not UTF-8 text");
+    let issue = LessonIssue::of_file(file, message, "a text file saved as UTF-8");
+    LessonIssue { place: Some(Source::new(file, &before).place(before.len())), ..issue }
+}
+
+pub(super) fn too_large(file: &str, bytes: u64) -> LessonIssue {
+    LessonIssue::of_file(file, format!("{bytes} bytes"), format!("at most {LESSON_BYTES_MAX} bytes"))
+}
+
+fn not_found(path: &Path, file: &str) -> LessonIssue {
+    /// A folder with more files than this is not one of lessons.
+    const NEIGHBOURS_MAX: usize = 1000;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let names: Vec<String> = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .take(NEIGHBOURS_MAX)
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name.ends_with(".ron"))
+        .collect();
+    let wanted = path.file_name().unwrap_or_default().to_string_lossy();
+    let mut issue = LessonIssue::of_file(file, "no such file", "a lesson file");
+    issue.nearest = nearest(&wanted, names.iter().map(String::as_str)).map(|name| {
+        // As the learner would type it.
+        path.with_file_name(name).display().to_string()
+    });
+    issue
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documented_format_is_read() {
+        let format = include_str!("format.md");
+        let example = format.split("```").nth(1).and_then(|block| block.strip_prefix("ron\n"));
+        let example = example.expect("a ron block");
+        let lesson = parse("format.md", example).expect("no issues");
+        // The example writes every default out; leaving those away must give the same lesson.
+        let optional = [
+            "window",
+            "negatives",
+            "epochs",
+            "subsample",
+            "share_negatives",
+            "key_width",
+            "value_width",
+            "bias",
+            "scale",
+            "projections",
+            "output",
+            "temperature",
+            "mask",
+            "layers",
+            "norm",
+            "residual",
+            "positions",
+            "train_embedding",
+            "readout",
+            "pool",
+            "steps",
+            "batch",
+            "optimiser",
+            "panels",
+        ];
+        let is_default = |line: &&str| {
+            optional.iter().any(|field| line.trim_start().starts_with(&format!("{field}:")))
+                || line.trim_start().starts_with("learning_rate:")
+        };
+        let short: Vec<&str> = example.lines().filter(|line| !is_default(line)).collect();
+        assert!(short.len() + optional.len() < example.lines().count());
+        assert_eq!(parse("short", &short.join("\n")), Ok(lesson));
+    }
+}

@@ -1,0 +1,383 @@
+//! The checked values of a lesson: what the rest of the program sees. The RON text becomes these
+//! in [`super::load`]; nothing here can be wrong in a way that the kernel would have to handle.
+
+use std::sync::Arc;
+
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::model::{Architecture, DistanceCosts, Pooling};
+use attune_engine::numerics::optimiser::Method;
+use attune_engine::numerics::params::TensorId;
+use attune_engine::numerics::word2vec::Word2VecConfig;
+use attune_engine::pretrained::folder::ModelFolder;
+
+pub use super::cells::{Bind, Cell, CellKind, Exercise, Feedback, Predict, Slider};
+use super::panels::PanelName;
+
+/// One lesson, complete and checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lesson {
+    pub id: String,
+    pub title: String,
+    /// One line on the subject.
+    pub summary: Option<String>,
+    /// Its place in the course; lessons without one stand behind the others.
+    pub number: Option<usize>,
+    /// How long a learner takes for it.
+    pub minutes: Option<usize>,
+    /// Ids of the lessons that it builds on.
+    pub builds_on: Vec<String>,
+    /// The seed of every random stream of the lesson.
+    pub seed: u64,
+    /// Named sets of words: colours on the stage, centroids for senses, slots in templates.
+    pub groups: Vec<Group>,
+    /// The first axes of the picture; the others are the principal components of what these leave.
+    pub axes: Vec<AxisEnds>,
+    pub corpus: Corpus,
+    pub static_embedding: StaticEmbedding,
+    pub model: ModelConfig,
+    /// Sentences that the learner can choose; the first one is shown at the start. Never empty.
+    pub sentences: Vec<Vec<String>>,
+    /// Labelled sentences that training never sees, for claims about senses.
+    pub probes: Vec<Probe>,
+    /// The panels beside the notebook and the stage that are open from the start.
+    pub panels: Vec<PanelName>,
+    pub cells: Vec<Cell>,
+    pub claims: Vec<Claim>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    pub name: String,
+    pub words: Vec<String>,
+}
+
+/// An axis of the picture, from the centre of some words to that of others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AxisEnds {
+    /// Names of groups, and words, as they were written.
+    pub from: String,
+    pub to: String,
+}
+
+/// Sentences are drawn from templates, so that a lesson can state what its language is like; or they
+/// stand in the lesson.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Corpus {
+    /// How many sentences training sees.
+    pub sentences: usize,
+    /// False where the templates, without slots, are the sentences: each comes once.
+    pub drawn: bool,
+    /// Word lists that `{name}` in a template draws from; groups are slots too.
+    pub slots: Vec<Group>,
+    /// Each sentence first draws a topic, all equally likely, then one of its templates.
+    pub topics: Vec<Topic>,
+    /// Words that stand in the slots of more than one group.
+    pub ambiguous: Vec<Ambiguous>,
+    /// Two clauses of different topics in one sentence.
+    pub join: Option<Join>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Topic {
+    pub name: String,
+    /// Words and `{slot}`s; the article `a` becomes `an` before a vowel.
+    pub templates: Vec<String>,
+}
+
+/// A word with several senses: it takes the place of a slot's own word.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ambiguous {
+    pub word: String,
+    /// Mean probability, over the senses, that a slot of such a group is filled with `word`. In (0, 1).
+    pub rate: f64,
+    /// Group name and the share of the word's occurrences that have this sense; shares sum to 1.
+    pub shares: Vec<(String, f64)>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Join {
+    /// Share of sentences that have two clauses, in [0, 1].
+    pub share: f64,
+    pub words: Vec<String>,
+}
+
+/// The origin of the static vectors.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StaticEmbedding {
+    /// Trained on the corpus.
+    Word2Vec(Word2VecConfig),
+    /// Written in the lesson.
+    Given(GivenVectors),
+    /// The table of a pretrained model, which is all of the lesson's model too.
+    Pretrained(Arc<ModelFolder>),
+}
+
+/// A vector for each word that the corpus can contain, and for others that the lesson shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GivenVectors {
+    pub words: Vec<String>,
+    /// A row for each word.
+    pub vectors: Matrix<f32>,
+}
+
+impl StaticEmbedding {
+    /// `D`
+    pub fn dim(&self) -> usize {
+        match self {
+            Self::Word2Vec(config) => config.dim,
+            Self::Given(given) => given.vectors.cols(),
+            Self::Pretrained(model) => model.config.width,
+        }
+    }
+
+    /// Read with a model from its folder.
+    pub fn is_pretrained(&self) -> bool {
+        matches!(self, Self::Pretrained(_))
+    }
+
+    /// Whether the model guesses words: of pretrained ones, some have no head for that.
+    pub fn guesses_words(&self) -> bool {
+        !matches!(self, Self::Pretrained(model) if !model.has_head)
+    }
+
+    /// Passes over the corpus; none where the vectors are given.
+    pub fn epochs(&self) -> usize {
+        match self {
+            Self::Word2Vec(config) => config.epochs,
+            Self::Given(_) | Self::Pretrained(_) => 0,
+        }
+    }
+}
+
+/// The attention model and how it is trained.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelConfig {
+    pub architecture: Architecture,
+    pub objective: Objective,
+    /// How much distances count beside the answers.
+    pub costs: DistanceCosts,
+    /// Tensors that begin with given values; the others begin at random.
+    pub weights: Vec<(TensorId, Matrix<f32>)>,
+    /// Optimiser steps.
+    pub steps: usize,
+    /// Sentences in a step.
+    pub batch: usize,
+    pub learning_rate: f64,
+    /// Share, times the learning rate, by which a step shrinks every parameter.
+    pub weight_decay: f64,
+    pub optimiser: Method,
+    /// Training stops at the first that holds, and at the last step.
+    pub stop: Vec<StopRule>,
+}
+
+impl ModelConfig {
+    /// Answers are read off every output, so that no word is left to stay at its place.
+    pub fn reads_every_output(&self) -> bool {
+        self.objective.reads_every_output(self.architecture.pooling)
+    }
+}
+
+/// When training stops before its last step. Each rule stops a training once: asked to play on, it
+/// goes on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum StopRule {
+    /// The loss of the last step, in nats, is below this.
+    LossBelow(f64),
+    /// The L2 norm of the last step's whole gradient is below this.
+    GradientBelow(f64),
+    /// Looked at every `steps` steps: their mean loss is not lower, by at least `by` nats, than that of
+    /// the `steps` before them.
+    Plateau { steps: usize, by: f64 },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Objective {
+    /// Some words are hidden or replaced; the output there must name the original word.
+    MaskedWord {
+        /// Probability that a candidate's position becomes a target; one in a sentence is certain.
+        rate: f64,
+        /// Groups whose words, with the ambiguous words of these senses, are the candidates;
+        /// empty: the whole vocabulary.
+        among: Vec<String>,
+        /// Words that take the place of a hidden one half of the time; empty: the candidates.
+        stand_ins: Vec<String>,
+    },
+    /// Every position names the word after it; without the causal mask it can look it up.
+    NextWord,
+    /// The sentence as a whole names its topic.
+    Label,
+    /// The sentence is the source; the model writes another one that a rule makes of it.
+    Sequence(Rewriting),
+}
+
+impl Objective {
+    /// See [`ModelConfig::reads_every_output`].
+    pub fn reads_every_output(&self, pooling: Pooling) -> bool {
+        pooling == Pooling::Mean || matches!(self, Self::NextWord | Self::Sequence(_))
+    }
+
+    /// As a lesson writes it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Objective::MaskedWord { .. } => "MaskedWord",
+            Objective::NextWord => "NextWord",
+            Objective::Label => "Label",
+            Objective::Sequence(_) => "Sequence",
+        }
+    }
+}
+
+/// How the target of a sequence is made: the source's words in an order, each replaced or unchanged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rewriting {
+    pub order: Order,
+    /// Words of the source with the words that take their places.
+    pub words: Vec<(String, String)>,
+}
+
+impl Rewriting {
+    /// Words that the decoder reads of a source: the start token, and the target without its last word.
+    pub fn decoded(&self, source: &[String]) -> Vec<String> {
+        let written = |target| {
+            let word = &source[self.order.source_of(target, source.len())];
+            self.words.iter().find(|(from, _)| from == word).map_or(word, |(_, to)| to).clone()
+        };
+        let before_last = source.len().saturating_sub(1);
+        [START_TOKEN.to_owned()].into_iter().chain((0..before_last).map(written)).collect()
+    }
+}
+
+/// The token that a decoder reads before it has written anything.
+pub const START_TOKEN: &str = "[start]";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    Same,
+    Reversed,
+}
+
+impl Order {
+    /// Which of `length` source positions belongs to a target position.
+    pub fn source_of(self, target: usize, length: usize) -> usize {
+        match self {
+            Order::Same => target,
+            Order::Reversed => length - 1 - target,
+        }
+    }
+}
+
+/// A sentence with the sense that a word has in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Probe {
+    pub sentence: Vec<String>,
+    pub word: String,
+    /// A group's name.
+    pub sense: String,
+}
+
+/// A named numeric fact that `attune check` verifies on the trained model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Claim {
+    pub id: String,
+    pub says: String,
+    pub fact: Fact,
+    pub expect: Expect,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Space {
+    Static,
+    Contextual,
+}
+
+/// A quantity that a claim measures.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fact {
+    /// Share of probes whose word lies nearest, by cosine, to the centroid of its own sense.
+    SenseAccuracy(Space),
+    /// Share of the most frequent sense among the probes: what a constant answer scores.
+    MajorityShare,
+    /// Mean over the probes of cosine to the right centroid less the best cosine to a wrong one.
+    SenseMargin(Space),
+    /// Cosine of one token's contextual vector to the centroid of `sense`, less the best to another group.
+    TokenMargin { at: TokenPlace, sense: String },
+    /// Share of probes whose word ends where a word of its sense would lie
+    /// ([`Arrival::has_arrived`](crate::kernel::check::places::Arrival::has_arrived)).
+    Arrived,
+    /// Mean distance, over the words of the lesson's sentences that nothing asks to move, between the
+    /// contextual and the static vector.
+    Drift,
+    /// Cosine of one token's vector to a goal.
+    TokenCosine { at: TokenPlace, to: String, space: Space },
+    /// Euclidean distance of one token's vector to a goal.
+    TokenDistance {
+        at: TokenPlace,
+        to: String,
+        space: Space,
+        /// Between the points of the picture instead.
+        drawn: bool,
+    },
+    /// Length of one token's vector.
+    TokenLength { at: TokenPlace, space: Space },
+    /// Distance between one token's static and its contextual vector.
+    TokenMove { at: TokenPlace },
+    /// Cosine between the moves of two tokens, each from its static to its contextual vector.
+    MoveCosine { at: TokenPlace, other: TokenPlace },
+    /// The static word's place between two centroids: `w` of the least-squares fit
+    /// `word ≈ w·centroid(of) + u·centroid(against)`, as the share `w / (w + u)`.
+    Mixture { word: String, of: String, against: String },
+    /// Cosine of two static vectors.
+    Cosine { a: String, b: String },
+    /// Mean loss over the last tenth of the training steps, in nats.
+    FinalLoss,
+    /// Largest absolute difference, in any block, between what attention adds and the sum of its
+    /// contributions.
+    ContributionError,
+    /// Share of sentences whose likeliest label is theirs.
+    LabelAccuracy {
+        /// Sentences with their labels; `None`: those that training sees.
+        on: Option<Vec<(Vec<String>, String)>>,
+    },
+    /// Probability of an answer: of a label of the sentence, of the word after it, or of a word that is hidden.
+    Says {
+        sentence: Vec<String>,
+        /// Position of the hidden word, from 0; `Some` with masked words alone.
+        hides: Option<usize>,
+        answer: String,
+        /// As if the model ended behind so many layers; `None`: at its end.
+        layer: Option<usize>,
+    },
+    /// Cosine of two tokens' vectors behind so many layers.
+    LayerCosine { at: TokenPlace, other: TokenPlace, layer: usize },
+    /// How much a query attends to a key.
+    Weight {
+        /// Index into [`Lesson::sentences`].
+        sentence: usize,
+        /// From 0, over all blocks.
+        head: usize,
+        /// Positions, from 0.
+        query: usize,
+        key: usize,
+    },
+    /// Share of words, over the lesson's sentences, at which a head of cross-attention looks most at
+    /// the source position that the word is made of.
+    Alignment { head: usize },
+    /// Share of target words that the model writes right by itself, over the lesson's sentences.
+    SequenceAccuracy,
+}
+
+/// One token of the lesson's sentences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenPlace {
+    /// Index into [`Lesson::sentences`].
+    pub sentence: usize,
+    /// Position in the sentence, from 0; with a source, in the target.
+    pub token: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Expect {
+    AtLeast(f64),
+    AtMost(f64),
+    Within { value: f64, tolerance: f64 },
+}

@@ -1,0 +1,325 @@
+//! The language of code cells: Rhai over tensors, in a sandbox.
+//!
+//! A run is a function of its text, of what it is given and of a seed: it reads no file, no clock but
+//! to end itself, and leaves no trace but what it returns. What it may use is in [`budget`].
+//!
+//! ```
+//! use attune_engine::code::{Given, Output, Scope, Tensor, Variable, run};
+//!
+//! let x = Tensor::matrix(2, 2, vec![1.0, 0.0, 0.0, 1.0]);
+//! let scope = Scope { given: vec![Given::writable(Variable::tensor("X", x))], ..Scope::default() };
+//! let run = run("let S = X @ X.T; sum(softmax(S))[0]", &scope);
+//! assert_eq!(run.fault, None);
+//! assert_eq!(run.outputs, [Output::Number(1.0)]);
+//! assert_eq!(run.defined[0].name, "S");
+//! ```
+
+pub mod budget;
+pub mod editor;
+mod expect;
+mod explain;
+mod fault;
+mod functions;
+mod index;
+mod names;
+mod reference;
+mod syntax;
+mod tensor;
+mod value;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+
+use rhai::packages::{
+    ArithmeticPackage, BasicArrayPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage, BasicMathPackage,
+    BasicStringPackage, LogicPackage, MoreStringPackage, Package,
+};
+use rhai::{AST, Dynamic, Engine};
+
+pub use fault::{Fault, Place};
+pub use names::{Names, names};
+pub use reference::{Help, REFERENCE, help};
+pub use tensor::{Axis, Labels, Shape, Tensor};
+pub use value::{Output, Plot, Value, Variable};
+
+use self::budget::*;
+
+/// A variable that stands in the scope before a cell runs.
+#[derive(Clone, Debug)]
+pub struct Given {
+    pub variable: Variable,
+    /// The reason why it cannot be written to, if there is one.
+    pub fixed: Option<String>,
+}
+
+impl Given {
+    pub fn writable(variable: Variable) -> Self {
+        Self { variable, fixed: None }
+    }
+
+    /// `why` ends the sentence "`Q` cannot be changed: …".
+    pub fn fixed(variable: Variable, why: impl Into<String>) -> Self {
+        Self { variable, fixed: Some(why.into()) }
+    }
+}
+
+/// The surroundings in which a cell runs.
+#[derive(Clone, Debug, Default)]
+pub struct Scope<'a> {
+    pub given: Vec<Given>,
+    /// Names that exist but are not given, because the text does not read them.
+    pub others: &'a [String],
+    pub functions: Functions,
+    /// The seed of the cell's random numbers.
+    pub seed: u64,
+    /// Ends the run from another thread.
+    pub stop: Arc<AtomicBool>,
+    pub allowance: Allowance,
+}
+
+impl Scope<'_> {
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let given = self.given.iter().map(|given| given.variable.name.as_str());
+        given.chain(self.others.iter().map(String::as_str))
+    }
+}
+
+/// Functions that cells define.
+#[derive(Clone, Debug, Default)]
+pub struct Functions(AST);
+
+impl Functions {
+    /// Both sets of functions; where a name is in both, the one of `later`.
+    #[must_use]
+    pub fn with(mut self, later: &Self) -> Self {
+        self.0.combine(later.0.clone());
+        self
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter_functions().map(|function| function.name)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.iter_functions().next().is_none()
+    }
+
+    pub fn without(&self, names: &BTreeSet<String>) -> Self {
+        let mut own = self.0.clone();
+        own.retain_functions(|_, _, name, _| !names.contains(name));
+        Self(own)
+    }
+}
+
+/// The result of running a cell.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    /// Outputs in order; the value of the last expression comes last.
+    pub outputs: Vec<Output>,
+    /// Variables that the cell defines at its top level.
+    pub defined: Vec<Variable>,
+    /// Given variables that have a new value. Empty after a fault, so that no change is made by half.
+    pub written: Vec<Variable>,
+    /// Functions that the cell defines.
+    pub functions: Functions,
+    /// Whether the value of the last expression is `true`.
+    pub is_true: bool,
+    pub fault: Option<Fault>,
+    /// Memory that keeping it takes.
+    pub bytes: usize,
+}
+
+/// Runs a cell, on a stack that is deep enough wherever it is called from.
+pub fn run(source: &str, scope: &Scope<'_>) -> Run {
+    let run = on_deep_stack(|| measured(|| run_here(source, scope)));
+    run.unwrap_or_else(|fault| Run { fault: Some(fault), ..Run::default() })
+}
+
+/// The message for a panic, which no code should cause.
+pub const OWN_FAULT: &str = "attune itself has a fault here: please report it";
+
+/// Values of expressions, each a number or a word. They share one engine, one scope and one budget, and change nothing.
+pub fn values(sources: &[&str], scope: &Scope<'_>) -> Vec<Result<Value, Fault>> {
+    on_deep_stack(|| values_here(sources, scope)).unwrap_or_else(|fault| vec![Err(fault); sources.len()])
+}
+
+/// Runs on a thread of its own; the fault of a thread that cannot start, or panics.
+fn on_deep_stack<T: Send>(run: impl FnOnce() -> T + Send) -> Result<T, Fault> {
+    thread::scope(|threads| {
+        let running = thread::Builder::new()
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(threads, run)
+            .map_err(|error| Fault::new(format!("the operating system provides no thread to run on: {error}")))?;
+        running.join().map_err(|_| Fault::new(OWN_FAULT))
+    })
+}
+
+fn values_here(sources: &[&str], scope: &Scope<'_>) -> Vec<Result<Value, Fault>> {
+    let budget = Budget::new(scope.allowance, scope.stop.clone());
+    let progress = syntax::Progress::default();
+    let engine = engine(&budget, &progress, scope.seed);
+    let fixed = |given: &Given| Given::fixed(given.variable.clone(), "a text only reads");
+    let given: Vec<Given> = scope.given.iter().map(fixed).collect();
+    let value = |source: &&str| {
+        let fault = |error: Box<rhai::EvalAltResult>| explain::fault(*error, source, scope, budget.ended());
+        let ast = compile(&engine, &progress, source).map_err(fault)?;
+        let ast = scope.functions.0.merge(&ast);
+        let mut variables = variables(&given, &budget)?;
+        let answer = engine.eval_ast_with_scope::<Dynamic>(&mut variables, &ast).map_err(fault)?;
+        // A table or a picture within a sentence is shown nowhere.
+        budget.take_shown();
+        Value::of(&answer)
+    };
+    sources.iter().map(value).collect()
+}
+
+/// A run with the memory that keeping its result takes: at least what it made itself, and at least what its variables
+/// hold, as cells that share them may be gone before it.
+fn measured(run: impl FnOnce() -> Run) -> Run {
+    let before = budget::held();
+    let mut run = run();
+    let made = usize::try_from(budget::held() - before).unwrap_or_default();
+    run.bytes = made.max(value::size_of_values(run.defined.iter().chain(&run.written)));
+    run
+}
+
+fn run_here(source: &str, scope: &Scope<'_>) -> Run {
+    let budget = Budget::new(scope.allowance, scope.stop.clone());
+    let progress = syntax::Progress::default();
+    let engine = engine(&budget, &progress, scope.seed);
+    let mut run = Run::default();
+    let fault = |error: Box<rhai::EvalAltResult>| Some(explain::fault(*error, source, scope, budget.ended()));
+    let mut variables = match variables(&scope.given, &budget) {
+        Ok(variables) => variables,
+        // The given variables are too much before the cell's first word runs.
+        Err(fault) => return Run { fault: Some(fault.at(Some(Place::START))), ..run },
+    };
+    let given = variables.len();
+    let ast = match compile(&engine, &progress, source) {
+        Ok(ast) => ast,
+        Err(error) => return Run { fault: fault(error), ..run },
+    };
+    run.functions = Functions(ast.clone_functions_only());
+    // Statements of this cell alone: those above ran already.
+    let answer = engine.eval_ast_with_scope::<Dynamic>(&mut variables, &scope.functions.0.merge(&ast));
+    let shown = answer.map_err(|error| {
+        if let rhai::EvalAltResult::ErrorRuntime(thrown, _) = &*error
+            && thrown.is::<Tensor>()
+        {
+            // The message names only its shape. Where no more outputs fit, that is all.
+            let _ = budget.show_value(thrown);
+        }
+        explain::fault(*error, source, scope, budget.ended())
+    });
+    let shown = shown.and_then(|value| {
+        run.is_true = value.as_bool().unwrap_or_default();
+        // The last operation may have taken more than there is, and nothing looked since.
+        let place = ast.statements().last().and_then(|last| explain::place(last.position()));
+        budget.check().and_then(|()| budget.show_value(&value)).map_err(|fault| fault.at(place))
+    });
+    run.outputs = budget.take_shown();
+    if let Err(fault) = shown {
+        return Run { fault: Some(fault), is_true: false, ..run };
+    }
+    for (i, (name, value, _)) in variables.into_iter().enumerate() {
+        let variable = Variable::new(name, value);
+        let name = &variable.name;
+        if variable.is_too_deep() {
+            let message = format!("`{name}` holds lists nested more than {NESTING_MAX} deep");
+            let fault = Fault::new(message).hint("use a table or a flat list");
+            return Run { fault: Some(fault), defined: Vec::new(), written: Vec::new(), ..run };
+        }
+        if i >= given {
+            // A name that is defined twice means the last.
+            run.defined.retain(|before: &Variable| before.name != *name);
+            run.defined.push(variable);
+        } else if let Some(given) = i.checked_sub(1).and_then(|i| scope.given.get(i)) {
+            let before = &given.variable.value;
+            match &given.fixed {
+                None if changed(before, &variable.value) => run.written.push(variable),
+                // Rhai lets new keys into a constant map, and letters into a constant text.
+                Some(why) if !value::is_same(before, &variable.value) => {
+                    let fault = Some(explain::fixed(name, why));
+                    return Run { fault, defined: Vec::new(), written: Vec::new(), ..run };
+                }
+                _ => {}
+            }
+        }
+    }
+    run
+}
+
+/// Whether two values are the same. NaN equals itself here: a value that stays NaN has not changed.
+fn changed(before: &Dynamic, after: &Dynamic) -> bool {
+    let bits = |value: &Dynamic| value.as_float().ok().map(f64::to_bits);
+    match (before.read_lock::<Tensor>(), after.read_lock::<Tensor>()) {
+        (Some(before), Some(after)) => {
+            let same = |(a, b): (&f64, &f64)| a.to_bits() == b.to_bits();
+            before.len() != after.len() || !before.entries().iter().zip(after.entries()).all(same)
+        }
+        (None, None) => bits(before) != bits(after) || before.as_int().ok() != after.as_int().ok(),
+        _ => true,
+    }
+}
+
+/// The scope of a run: the constant for a whole axis first, then the given variables.
+fn variables(given: &[Given], budget: &Budget) -> Result<rhai::Scope<'static>, Fault> {
+    let mut scope = rhai::Scope::new();
+    scope.push_constant(syntax::WHOLE, index::Whole);
+    for Given { variable, fixed } in given {
+        let value = Dynamic::clone(&variable.value);
+        if fixed.is_some() {
+            scope.push_constant_dynamic(variable.name.clone(), value);
+        } else {
+            scope.push_dynamic(variable.name.clone(), value);
+        }
+        budget.check()?;
+    }
+    Ok(scope)
+}
+
+fn engine(budget: &Budget, progress: &syntax::Progress, seed: u64) -> Engine {
+    // Nothing of Rhai's that reaches outside: no modules, files, clock or sleep.
+    let mut engine = Engine::new_raw();
+    ArithmeticPackage::new().register_into_engine(&mut engine);
+    LogicPackage::new().register_into_engine(&mut engine);
+    BasicStringPackage::new().register_into_engine(&mut engine);
+    BasicIteratorPackage::new().register_into_engine(&mut engine);
+    BasicFnPackage::new().register_into_engine(&mut engine);
+    BasicMapPackage::new().register_into_engine(&mut engine);
+    BasicMathPackage::new().register_into_engine(&mut engine);
+    BasicArrayPackage::new().register_into_engine(&mut engine);
+    MoreStringPackage::new().register_into_engine(&mut engine);
+    engine
+        .set_max_operations(OPERATIONS_MAX)
+        .set_max_call_levels(CALL_LEVELS_MAX)
+        .set_max_expr_depths(EXPRESSION_DEPTH_MAX, EXPRESSION_DEPTH_MAX)
+        .set_max_string_size(STRING_BYTES_MAX)
+        .set_max_array_size(ARRAY_ENTRIES_MAX)
+        .set_max_map_size(MAP_ENTRIES_MAX)
+        .set_max_variables(VARIABLES_MAX)
+        .set_max_functions(FUNCTIONS_MAX)
+        .disable_symbol("eval")
+        .disable_symbol("curry");
+    syntax::extend(&mut engine, progress.clone());
+    functions::register(&mut engine, budget, seed);
+    let watch = budget.clone();
+    engine.on_progress(move |operations| watch.is_over_after(operations).then_some(Dynamic::UNIT));
+    engine
+}
+
+/// Rhai puts what is constant into the bodies of functions: the whole of an axis, which they could not see otherwise.
+/// Not the variables, which it would put in place of parameters of the same name.
+fn compile(engine: &Engine, progress: &syntax::Progress, source: &str) -> Result<AST, Box<rhai::EvalAltResult>> {
+    if source.len() > SOURCE_BYTES_MAX {
+        let message = format!("the text of this cell has more than {SOURCE_BYTES_MAX} bytes");
+        let fault = Fault::new(message).hint("split the cell");
+        return Err(rhai::EvalAltResult::ErrorRuntime(Dynamic::from(fault), rhai::Position::NONE).into());
+    }
+    progress.restart();
+    let mut constants = rhai::Scope::new();
+    constants.push_constant(syntax::WHOLE, index::Whole);
+    engine.compile_with_scope(&constants, source).map_err(Into::into)
+}

@@ -1,0 +1,18 @@
+//! The mathematics of attune: numbers in, numbers out.
+//!
+//! | module | job | start at |
+//! |---|---|---|
+//! | [`numerics`] | attention, models and their gradients on faer, forward beside backward | [`numerics::reference`] |
+//! | [`quantity`] | the catalogue: name, shape and meaning of every number | [`quantity`] |
+//! | [`code`] | the language of code cells, in a sandbox | [`code`] |
+//! | [`pretrained`] | model folders -> architecture, parameters and tokens | [`pretrained`] |
+//! | [`nearest`], [`panics`] | the valid name that is most like a misspelt one; panics as values | |
+//!
+//! `numerics` knows nothing of the others, and none of them knows what a lesson is.
+
+pub mod code;
+pub mod nearest;
+pub mod numerics;
+pub mod panics;
+pub mod pretrained;
+pub mod quantity;

@@ -1,0 +1,115 @@
+//! Pure maths on faer: no IO, clock, serde, Bevy or global random generator.
+//!
+//! [`mod@reference`] says in plain loops what the rest computes fast; start there.
+//!
+//! # Notation
+//! | symbol | meaning |
+//! |---|---|
+//! | `T` | tokens in a sentence |
+//! | `N` | tokens in a batch: the sentences' rows, one below the other, without padding |
+//! | `D` | model width |
+//! | `H` | heads |
+//! | `d_k`, `d_v` | width of a head's queries and keys, of its values |
+//! | `V` | vocabulary |
+//!
+//! Rows are tokens: `X` is `(T, D)` and `Q = X W_Q + b_Q`. Matrices are row-major. `d_x` is the
+//! gradient of the loss with respect to `x`. Every forward has its backward directly under it.
+
+pub mod activation;
+pub mod arithmetic;
+pub mod attention;
+pub mod block;
+pub mod cka;
+pub mod contributions;
+pub mod cross_entropy;
+mod erf;
+pub mod exp;
+pub mod feed_forward;
+mod floats;
+pub mod head_measures;
+pub mod highest;
+pub mod lens;
+pub mod linear;
+pub mod matrix;
+pub mod model;
+pub mod moves;
+pub mod norm;
+pub mod optimiser;
+pub mod packed;
+pub mod parallel;
+pub mod params;
+pub mod positions;
+pub mod procrustes;
+pub mod projection;
+pub mod reference;
+pub mod rng;
+pub mod senses;
+pub mod shares;
+pub mod simd;
+pub mod sinks;
+pub mod softmax;
+pub mod spread;
+pub mod table;
+pub mod tensor_norms;
+pub mod vectors;
+pub mod word2vec;
+
+pub use matrix::Matrix;
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::Neg;
+
+/// `f32` in use, `f64` in gradient checks.
+pub trait Scalar:
+    faer::traits::RealField + Copy + Neg<Output = Self> + Sum + Default + fmt::Debug + fmt::Display
+{
+    const NEG_INFINITY: Self;
+    /// The lowest finite number.
+    const MIN: Self;
+    /// The smallest number above 0 that is not subnormal.
+    const MIN_POSITIVE: Self;
+
+    fn from_f64(x: f64) -> Self;
+    fn to_f64(self) -> f64;
+    /// `e^x`; for `f32` one that loops can run in vectors, see [`exp`].
+    fn exp(self) -> Self;
+    /// Runs work as compiled for the processor at hand: see [`simd::dispatch`].
+    fn dispatch<W: simd::Work<Self>>(work: W) -> W::Output;
+    /// Multiplies by packed weights as compiled for the processor at hand: see [`packed`].
+    fn multiply_packed(product: packed::Product<'_, Self>);
+    fn ln(self) -> Self;
+    /// `erf(x) = 2/√π ∫₀ˣ e^(−t²) dt`; for `f32` within 1e-7, see [`erf`].
+    fn erf(self) -> Self;
+    fn sqrt(self) -> Self;
+    fn is_finite(self) -> bool;
+    fn is_nan(self) -> bool;
+
+    /// The same bit for bit: −0 is not 0, and NaN is NaN.
+    #[inline(always)]
+    fn is_same(self, other: Self) -> bool {
+        self.to_f64().to_bits() == other.to_f64().to_bits()
+    }
+
+    /// The larger of the two; NaN if either is.
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        if other > self || other.is_nan() { other } else { self }
+    }
+
+    #[inline(always)]
+    fn abs(self) -> Self {
+        if self < Self::zero() { -self } else { self }
+    }
+
+    /// 0 if it is nearer to 0 than `least`; NaN stays.
+    #[inline(always)]
+    fn zero_below(self, least: Self) -> Self {
+        if self.abs() < least { Self::zero() } else { self }
+    }
+}
+
+/// Whether numbers are the same bit for bit; see [`Scalar::is_same`].
+pub fn are_same<S: Scalar>(a: &[S], b: &[S]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(&a, &b)| a.is_same(b))
+}

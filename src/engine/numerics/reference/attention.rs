@@ -1,0 +1,287 @@
+//! Attention (Vaswani et al. 2017, *Attention Is All You Need*, arXiv 1706.03762, Eq. 1 and section 3.2.2).
+//!
+//! ```text
+//! S_ij = (q_i · k_j / (c √d_k) + B[j − i]) / τ      −∞ where query i does not see key j
+//! A    = softmax(S)                                 by rows: how much query i takes from each key
+//! M    = A V                                        the mix
+//! ```
+//!
+//! `τ`, the temperature, is 1 in the paper, and so is `c`, which some GPT-2 models set to the number of the layer
+//! (`scale_attn_by_inverse_layer_idx`). `B`, a learned number for each distance from a query to a key, is that of
+//! Raffel et al. 2020 (arXiv 1910.10683, section 2.1, without its buckets), the plainest of the relative positions that
+//! Shaw et al. 2018 (arXiv 1803.02155) began.
+
+use std::ops::Range;
+
+use super::{Matrix, Scalar, add_to, affine, affine_backward, dot, product, sum, tensor, transposed};
+use crate::numerics::attention::AttentionConfig;
+use crate::numerics::params::{Parameters, TensorId, TensorName};
+
+/// `p_j = exp(s_j − max s) / Σ_k exp(s_k − max s)`
+///
+/// The shift by the largest score changes nothing and keeps `exp` finite. A row that is −∞ throughout sees nothing:
+/// all its weights are 0.
+///
+/// ```
+/// # use attune_engine::numerics::reference::attention::softmax;
+/// let weights = softmax(&[2.0, 2.0, f64::NEG_INFINITY]);
+/// assert_eq!(weights, [0.5, 0.5, 0.0]);
+/// ```
+pub fn softmax<S: Scalar>(scores: &[S]) -> Vec<S> {
+    let highest = scores.iter().copied().fold(S::NEG_INFINITY, S::max);
+    if highest == S::NEG_INFINITY {
+        return vec![S::zero(); scores.len()];
+    }
+    let powers: Vec<S> = scores.iter().map(|&s| (s - highest).exp()).collect();
+    let total: S = powers.iter().copied().sum();
+    powers.iter().map(|&power| power / total).collect()
+}
+
+/// `d_s_j = p_j (d_p_j − Σ_k p_k d_p_k)`: a score gains where its weight is asked for more than the others are.
+///
+/// # Panics
+/// If there are not as many gradients as weights.
+pub fn softmax_backward<S: Scalar>(weights: &[S], d: &[S]) -> Vec<S> {
+    let mean = dot(weights, d);
+    weights.iter().zip(d).map(|(&p, &d)| p * (d - mean)).collect()
+}
+
+/// One head's way through the three equations.
+pub struct Attention<S> {
+    /// `S` (T_q, T_k)
+    pub scores: Matrix<S>,
+    /// `A` (T_q, T_k)
+    pub weights: Matrix<S>,
+    /// `M` (T_q, d_v)
+    pub mix: Matrix<S>,
+}
+
+/// `c √d_k`, without the root in a layer that does not scale its scores; and `τ`.
+fn divisor_and_temperature<S: Scalar>(config: &AttentionConfig) -> (S, S) {
+    let root = if config.scale { (config.key_width as f64).sqrt() } else { 1.0 };
+    (S::from_f64(config.score_divisor * root), S::from_f64(config.temperature))
+}
+
+/// The index of `B[j − i]` in a head's row of `B`: the furthest key before its query comes first.
+fn distance(tokens: usize, query: usize, key: usize) -> usize {
+    tokens - 1 + key - query
+}
+
+/// One head: the module's three equations.
+///
+/// # Shapes
+/// `q` (T_q, d_k), `k` (T_k, d_k), `v` (T_k, d_v); `distances` the head's row of `B`, empty where distances do not
+/// count
+///
+/// # Panics
+/// If the shapes do not fit, or a sentence is longer than `B` has distances for.
+///
+/// ```
+/// use attune_engine::numerics::Matrix;
+/// use attune_engine::numerics::attention::AttentionConfig;
+/// use attune_engine::numerics::reference::attention::attention;
+///
+/// // Two words at right angles: each looks at itself more than at the other, by e : 1.
+/// let x = Matrix::<f64>::from_row_major(2, 2, vec![1.0, 0.0, 0.0, 1.0]);
+/// let head = attention(&AttentionConfig::parameter_free(2), &[], &x, &x, &x);
+/// assert!((head.weights.get(0, 0) / head.weights.get(0, 1) - 1f64.exp()).abs() < 1e-12);
+/// assert_eq!(head.mix, head.weights, "mixing the unit vectors gives back the weights");
+/// ```
+pub fn attention<S: Scalar>(
+    config: &AttentionConfig,
+    distances: &[S],
+    q: &Matrix<S>,
+    k: &Matrix<S>,
+    v: &Matrix<S>,
+) -> Attention<S> {
+    let (divisor, temperature) = divisor_and_temperature::<S>(config);
+    let scores = Matrix::from_fn(q.rows(), k.rows(), |i, j| {
+        if !config.mask.sees(i, j) {
+            return S::NEG_INFINITY;
+        }
+        let favour = config.distances.map_or(S::zero(), |tokens| distances[distance(tokens, i, j)]);
+        (dot(q.row(i), k.row(j)) / divisor + favour) / temperature
+    });
+    let rows = (0..q.rows()).flat_map(|i| softmax(scores.row(i))).collect();
+    let weights = Matrix::from_row_major(q.rows(), k.rows(), rows);
+    let mix = product(&weights, v);
+    Attention { scores, weights, mix }
+}
+
+/// The gradients of [`attention`].
+pub struct AttentionGradients<S> {
+    /// `d_Q` (T_q, d_k)
+    pub q: Matrix<S>,
+    /// `d_K` (T_k, d_k)
+    pub k: Matrix<S>,
+    /// `d_V` (T_k, d_v)
+    pub v: Matrix<S>,
+    /// The gradient of the head's row of `B`, as long as that.
+    pub distances: Vec<S>,
+}
+
+/// The equations from the last to the first:
+///
+/// ```text
+/// d_V = Aᵀ d_M         d_A = d_M Vᵀ         d_S = softmax_backward(A, d_A)   by rows
+/// d_Q = d_S K / (c √d_k τ)     d_K = d_Sᵀ Q / (c √d_k τ)     d_B[j − i] += d_S_ij / τ
+/// ```
+///
+/// A weight that is masked is 0, and so are the gradients of its score and of all that made it.
+///
+/// # Shapes
+/// As [`attention`]; `d_mix` (T_q, d_v)
+pub fn attention_backward<S: Scalar>(
+    config: &AttentionConfig,
+    distances: &[S],
+    [q, k, v]: [&Matrix<S>; 3],
+    d_mix: &Matrix<S>,
+) -> AttentionGradients<S> {
+    let (divisor, temperature) = divisor_and_temperature::<S>(config);
+    let weights = attention(config, distances, q, k, v).weights;
+    let d_weights = product(d_mix, &transposed(v));
+    let rows = (0..q.rows()).flat_map(|i| softmax_backward(weights.row(i), d_weights.row(i))).collect();
+    let d_scores = Matrix::from_row_major(q.rows(), k.rows(), rows);
+    let d_products = Matrix::from_fn(q.rows(), k.rows(), |i, j| d_scores.get(i, j) / (divisor * temperature));
+
+    let mut d_distances = vec![S::zero(); distances.len()];
+    if let Some(tokens) = config.distances {
+        for i in 0..q.rows() {
+            for j in 0..k.rows() {
+                d_distances[distance(tokens, i, j)] += d_scores.get(i, j) / temperature;
+            }
+        }
+    }
+    AttentionGradients {
+        q: product(&d_products, k),
+        k: product(&transposed(&d_products), q),
+        v: product(&transposed(&weights), d_mix),
+        distances: d_distances,
+    }
+}
+
+/// A weight tensor of a block with its bias.
+fn ids(block: usize, pair: [TensorName; 2]) -> [TensorId; 2] {
+    pair.map(|name| name.of_block(block))
+}
+
+const QUERY: [TensorName; 2] = [TensorName::QueryWeights, TensorName::QueryBias];
+const KEY: [TensorName; 2] = [TensorName::KeyWeights, TensorName::KeyBias];
+const VALUE: [TensorName; 2] = [TensorName::ValueWeights, TensorName::ValueBias];
+const OUTPUT: [TensorName; 2] = [TensorName::OutputWeights, TensorName::OutputBias];
+
+/// Some of a matrix's columns.
+fn columns<S: Scalar>(x: &Matrix<S>, range: Range<usize>) -> Matrix<S> {
+    Matrix::from_fn(x.rows(), range.len(), |i, j| x.get(i, range.start + j))
+}
+
+/// Matrices beside one another: `[M_1 … M_H]`.
+fn side_by_side<S: Scalar>(parts: &[Matrix<S>]) -> Matrix<S> {
+    let width = parts[0].cols();
+    Matrix::from_fn(parts[0].rows(), parts.len() * width, |i, j| parts[j / width].get(i, j % width))
+}
+
+/// A head's inputs: its columns of `Q`, `K` and `V`, and its row of `B`.
+struct HeadInput<S> {
+    q: Matrix<S>,
+    k: Matrix<S>,
+    v: Matrix<S>,
+    distances: Vec<S>,
+}
+
+/// `Q = X W_Q + b_Q`, `K = Z W_K + b_K`, `V = Z W_V + b_V`, divided among the heads.
+fn head_inputs<S: Scalar>(
+    config: &AttentionConfig,
+    parameters: &Parameters<S>,
+    block: usize,
+    x: &Matrix<S>,
+    z: &Matrix<S>,
+) -> Vec<HeadInput<S>> {
+    let q = affine(parameters, ids(block, QUERY), x);
+    let k = affine(parameters, ids(block, KEY), z);
+    let v = affine(parameters, ids(block, VALUE), z);
+    let distances = tensor(parameters, TensorName::DistanceBias.of_block(block));
+    let input = |head| HeadInput {
+        q: columns(&q, config.key_columns(head)),
+        k: columns(&k, config.key_columns(head)),
+        v: columns(&v, config.value_columns(head)),
+        distances: distances.as_ref().map_or(Vec::new(), |b| b.row(head).to_vec()),
+    };
+    (0..config.heads).map(input).collect()
+}
+
+/// Every head of a layer: from `X`, which asks, and `Z`, which answers. In self-attention both are the same sentence,
+/// in cross-attention `Z` is another.
+///
+/// # Shapes
+/// `x` (T_q, D), `z` (T_k, D)
+///
+/// # Panics
+/// If the shapes do not fit the layer's tensors.
+pub fn heads<S: Scalar>(
+    config: &AttentionConfig,
+    parameters: &Parameters<S>,
+    block: usize,
+    x: &Matrix<S>,
+    z: &Matrix<S>,
+) -> Vec<Attention<S>> {
+    let inputs = head_inputs(config, parameters, block, x, z);
+    inputs.iter().map(|head| attention(config, &head.distances, &head.q, &head.k, &head.v)).collect()
+}
+
+/// Multi-head attention: `[M_1 … M_H] W_O + b_O`.
+///
+/// # Shapes
+/// `x` (T_q, D), `z` (T_k, D) to (T_q, D)
+///
+/// # Panics
+/// If the shapes do not fit the layer's tensors.
+pub fn multi_head<S: Scalar>(
+    config: &AttentionConfig,
+    parameters: &Parameters<S>,
+    block: usize,
+    x: &Matrix<S>,
+    z: &Matrix<S>,
+) -> Matrix<S> {
+    let mixes: Vec<Matrix<S>> = heads(config, parameters, block, x, z).into_iter().map(|head| head.mix).collect();
+    affine(parameters, ids(block, OUTPUT), &side_by_side(&mixes))
+}
+
+/// Returns `d_X`, by way of the queries, and `d_Z`, by way of keys and values. In self-attention, where `Z = X`, the
+/// gradient of `X` is their sum.
+///
+/// # Shapes
+/// `x` (T_q, D), `z` (T_k, D), `d_y` (T_q, D)
+pub fn multi_head_backward<S: Scalar>(
+    config: &AttentionConfig,
+    parameters: &Parameters<S>,
+    block: usize,
+    [x, z]: [&Matrix<S>; 2],
+    d_y: &Matrix<S>,
+    gradient: &mut Parameters<S>,
+) -> (Matrix<S>, Matrix<S>) {
+    let inputs = head_inputs(config, parameters, block, x, z);
+    let mix = |head: &HeadInput<S>| attention(config, &head.distances, &head.q, &head.k, &head.v).mix;
+    let mixes: Vec<Matrix<S>> = inputs.iter().map(mix).collect();
+    let d_mixes = affine_backward(parameters, ids(block, OUTPUT), &side_by_side(&mixes), d_y, gradient);
+
+    let backward = |(number, head): (usize, &HeadInput<S>)| {
+        let d_mix = columns(&d_mixes, config.value_columns(number));
+        attention_backward(config, &head.distances, [&head.q, &head.k, &head.v], &d_mix)
+    };
+    let d_heads: Vec<AttentionGradients<S>> = inputs.iter().enumerate().map(backward).collect();
+    let beside = |part: fn(&AttentionGradients<S>) -> Matrix<S>| -> Matrix<S> {
+        side_by_side(&d_heads.iter().map(part).collect::<Vec<_>>())
+    };
+    let d_distances: Vec<S> = d_heads.iter().flat_map(|head| head.distances.clone()).collect();
+    add_to(
+        gradient,
+        TensorName::DistanceBias.of_block(block),
+        &Matrix::from_row_major(1, d_distances.len(), d_distances),
+    );
+
+    let d_x = affine_backward(parameters, ids(block, QUERY), x, &beside(|head| head.q.clone()), gradient);
+    let d_from_keys = affine_backward(parameters, ids(block, KEY), z, &beside(|head| head.k.clone()), gradient);
+    let d_from_values = affine_backward(parameters, ids(block, VALUE), z, &beside(|head| head.v.clone()), gradient);
+    (d_x, sum(&d_from_keys, &d_from_values))
+}

@@ -1,0 +1,265 @@
+//! The whole mathematics of attune once more, as it stands in the papers: plain loops, one sentence at a time,
+//! without a thought for speed. **Read this first.** The engine beside it computes the same numbers faster, and
+//! `tests/numerics` holds each of its fast paths to this page, forward and backward.
+//!
+//! From the top down:
+//!
+//! 1. this file: products, affine maps, the norm and the feed-forward layer, which work on each row by itself;
+//! 2. [`attention`]: the softmax, one head, and the heads side by side;
+//! 3. [`block`]: attention and feed-forward layer with residuals and norms around them;
+//! 4. [`model`]: from words to a loss, and the gradient of every parameter;
+//! 5. [`word2vec`]: the static vectors that a model begins with.
+//!
+//! # How to read it
+//!
+//! Rows are tokens. A function is named after what it computes and returns it; `x_backward` takes what `x` takes and
+//! `d_y`, the gradient of the loss with respect to what `x` returned, and returns the gradients with respect to what
+//! `x` took. It computes anew what it needs of the forward. Gradients of parameters are added to those in
+//! `gradient`, since a tensor may be used many times. All is generic over the [`Scalar`]: `f64` where it serves as a
+//! definition, `f32` where it shall round as the engine does.
+//!
+//! ```
+//! use attune_engine::numerics::Matrix;
+//! use attune_engine::numerics::reference::product;
+//!
+//! let a = Matrix::from_row_major(1, 2, vec![3.0, 4.0]);
+//! let b = Matrix::from_row_major(2, 2, vec![1.0, 0.0, 0.5, 2.0]);
+//! assert_eq!(product(&a, &b).flat(), [5.0, 8.0]);
+//! ```
+
+pub mod attention;
+pub mod block;
+pub mod model;
+pub mod word2vec;
+
+use std::f64::consts::PI;
+
+use super::activation::Activation;
+use super::params::{Parameters, TensorId, TensorName};
+use super::{Matrix, Scalar};
+
+/// `a · b = Σ_k a_k b_k`
+///
+/// # Panics
+/// If they have not as many entries.
+pub fn dot<S: Scalar>(a: &[S], b: &[S]) -> S {
+    assert_eq!(a.len(), b.len(), "dot: {} and {} entries", a.len(), b.len());
+    a.iter().zip(b).map(|(&a, &b)| a * b).sum()
+}
+
+/// `A B`: `(A B)_ij = Σ_k a_ik b_kj`
+///
+/// # Shapes
+/// `a` (N, K), `b` (K, M) to (N, M)
+///
+/// # Panics
+/// If the inner widths differ.
+pub fn product<S: Scalar>(a: &Matrix<S>, b: &Matrix<S>) -> Matrix<S> {
+    assert_eq!(a.cols(), b.rows(), "product: {} columns with {} rows", a.cols(), b.rows());
+    Matrix::from_fn(a.rows(), b.cols(), |i, j| (0..a.cols()).map(|k| a.get(i, k) * b.get(k, j)).sum())
+}
+
+/// `Aᵀ`
+pub fn transposed<S: Scalar>(a: &Matrix<S>) -> Matrix<S> {
+    Matrix::from_fn(a.cols(), a.rows(), |i, j| a.get(j, i))
+}
+
+/// `A + B`
+///
+/// # Panics
+/// If the shapes differ.
+pub fn sum<S: Scalar>(a: &Matrix<S>, b: &Matrix<S>) -> Matrix<S> {
+    assert_eq!((a.rows(), a.cols()), (b.rows(), b.cols()), "sum: two shapes");
+    Matrix::from_fn(a.rows(), a.cols(), |i, j| a.get(i, j) + b.get(i, j))
+}
+
+/// A tensor of the model by its name; `None` if the model does not have it.
+pub fn tensor<S: Scalar>(parameters: &Parameters<S>, id: impl Into<TensorId>) -> Option<Matrix<S>> {
+    let spec = parameters.spec(id)?;
+    Some(Matrix::from_row_major(spec.rows, spec.cols, parameters.values_of(spec.id).to_vec()))
+}
+
+/// Adds to the gradient of a tensor; nothing if the model does not have it.
+fn add_to<S: Scalar>(gradient: &mut Parameters<S>, id: TensorId, d: &Matrix<S>) {
+    for (to, &d) in gradient.values_of_mut(id).iter_mut().zip(d.flat()) {
+        *to += d;
+    }
+}
+
+/// `Σ_n d_n`: the gradient of a row that is added to every row.
+fn sum_of_rows<S: Scalar>(d: &Matrix<S>) -> Matrix<S> {
+    Matrix::from_fn(1, d.cols(), |_, j| (0..d.rows()).map(|i| d.get(i, j)).sum())
+}
+
+/// `Y = X W + b`, with the model's tensors `W` and `b`; without `W` it is `X` itself, without `b` it is `X W`.
+///
+/// # Shapes
+/// `x` (N, D), `W` (D, M), `b` (1, M) to (N, M)
+///
+/// # Panics
+/// If `x` is not as wide as `W` has rows.
+pub fn affine<S: Scalar>(parameters: &Parameters<S>, [weights, bias]: [TensorId; 2], x: &Matrix<S>) -> Matrix<S> {
+    let Some(w) = tensor(parameters, weights) else { return x.clone() };
+    let y = product(x, &w);
+    match tensor(parameters, bias) {
+        Some(b) => Matrix::from_fn(y.rows(), y.cols(), |i, j| y.get(i, j) + b.get(0, j)),
+        None => y,
+    }
+}
+
+/// `d_X = d_Y Wᵀ`, `d_W += Xᵀ d_Y`, `d_b += Σ_n d_Y_n`
+///
+/// # Shapes
+/// `x` (N, D), `d_y` (N, M) to (N, D)
+///
+/// # Panics
+/// If the shapes do not fit.
+pub fn affine_backward<S: Scalar>(
+    parameters: &Parameters<S>,
+    [weights, bias]: [TensorId; 2],
+    x: &Matrix<S>,
+    d_y: &Matrix<S>,
+    gradient: &mut Parameters<S>,
+) -> Matrix<S> {
+    let Some(w) = tensor(parameters, weights) else { return d_y.clone() };
+    add_to(gradient, weights, &product(&transposed(x), d_y));
+    add_to(gradient, bias, &sum_of_rows(d_y));
+    product(d_y, &transposed(&w))
+}
+
+/// `x̂ = (x − μ) / σ` by rows, and each row's `σ`, with `σ² = 1/D Σ_j (x_j − μ)² + ε`.
+fn standardised<S: Scalar>(x: &Matrix<S>, epsilon: f64) -> (Matrix<S>, Vec<S>) {
+    let width = S::from_f64(x.cols() as f64);
+    let mean: Vec<S> = (0..x.rows()).map(|i| x.row(i).iter().copied().sum::<S>() / width).collect();
+    let centred = Matrix::from_fn(x.rows(), x.cols(), |i, j| x.get(i, j) - mean[i]);
+    let variance = |i: usize| dot(centred.row(i), centred.row(i)) / width;
+    let deviation: Vec<S> = (0..x.rows()).map(|i| (variance(i) + S::from_f64(epsilon)).sqrt()).collect();
+    (Matrix::from_fn(x.rows(), x.cols(), |i, j| centred.get(i, j) / deviation[i]), deviation)
+}
+
+/// Layer normalisation (Ba, Kiros & Hinton 2016, arXiv 1607.06450, Eq. 4): `Y = γ ⊙ (X − μ) / σ + β` by rows.
+///
+/// # Shapes
+/// `x` (N, D), `γ` and `β` (1, D) to (N, D)
+///
+/// # Panics
+/// If the model does not have the tensors, or in another width.
+///
+/// ```
+/// use attune_engine::numerics::Matrix;
+/// use attune_engine::numerics::params::{Parameters, TensorName};
+/// use attune_engine::numerics::reference::norm;
+///
+/// let ids = [TensorName::AttentionNormGain.of_block(0), TensorName::AttentionNormBias.of_block(0)];
+/// let mut parameters = Parameters::<f64>::zeros(&ids.map(|id| (id, 1, 2)));
+/// parameters.values_of_mut(ids[0]).fill(10.0);
+/// let y = norm(&parameters, ids, 1e-5, &Matrix::from_row_major(1, 2, vec![7.0, 3.0]));
+/// assert!((y.get(0, 0) - 10.0).abs() < 1e-4 && (y.get(0, 1) + 10.0).abs() < 1e-4);
+/// ```
+pub fn norm<S: Scalar>(
+    parameters: &Parameters<S>,
+    [gain, bias]: [TensorId; 2],
+    epsilon: f64,
+    x: &Matrix<S>,
+) -> Matrix<S> {
+    let (gain, bias) = (parameters.values_of(gain), parameters.values_of(bias));
+    assert_eq!((gain.len(), bias.len()), (x.cols(), x.cols()), "norm: γ and β for a width of {}", x.cols());
+    let (standard, _) = standardised(x, epsilon);
+    Matrix::from_fn(x.rows(), x.cols(), |i, j| gain[j] * standard.get(i, j) + bias[j])
+}
+
+/// With `g = γ ⊙ d_Y`: `d_X = (g − mean(g) − x̂ mean(g ⊙ x̂)) / σ` by rows, `d_γ += Σ_n d_Y ⊙ x̂`, `d_β += Σ_n d_Y`.
+///
+/// The first mean is there because `μ` moves with `x`, the second because `σ` does.
+///
+/// # Shapes
+/// `x`, `d_y` (N, D) to (N, D)
+pub fn norm_backward<S: Scalar>(
+    parameters: &Parameters<S>,
+    [gain, bias]: [TensorId; 2],
+    epsilon: f64,
+    x: &Matrix<S>,
+    d_y: &Matrix<S>,
+    gradient: &mut Parameters<S>,
+) -> Matrix<S> {
+    let (standard, deviation) = standardised(x, epsilon);
+    let along = Matrix::from_fn(x.rows(), x.cols(), |i, j| d_y.get(i, j) * standard.get(i, j));
+    add_to(gradient, gain, &sum_of_rows(&along));
+    add_to(gradient, bias, &sum_of_rows(d_y));
+
+    let (gain, width) = (parameters.values_of(gain), S::from_f64(x.cols() as f64));
+    let g = Matrix::from_fn(x.rows(), x.cols(), |i, j| gain[j] * d_y.get(i, j));
+    let mean = |i: usize| g.row(i).iter().copied().sum::<S>() / width;
+    let mean_along = |i: usize| dot(g.row(i), standard.row(i)) / width;
+    Matrix::from_fn(x.rows(), x.cols(), |i, j| {
+        (g.get(i, j) - mean(i) - standard.get(i, j) * mean_along(i)) / deviation[i]
+    })
+}
+
+/// `W_1` with `b_1`, and `W_2` with `b_2`, of a block.
+fn feed_forward_ids(block: usize) -> [[TensorId; 2]; 2] {
+    use TensorName::*;
+    [[HiddenWeights, HiddenBias], [ForwardWeights, ForwardBias]].map(|pair| pair.map(|name| name.of_block(block)))
+}
+
+/// `φ(x)` of a unit, and its slope `φ'(x)`, as [`Activation`] has the formulas.
+fn activated<S: Scalar>(activation: Activation, x: S) -> (S, S) {
+    let of = S::from_f64;
+    match activation {
+        Activation::Relu => (S::zero().max(x), if x > S::zero() { S::one() } else { S::zero() }),
+        Activation::Gelu => {
+            let share = of(0.5) * (S::one() + (x / of(2.0).sqrt()).erf());
+            let density = (-x * x / of(2.0)).exp() / of(2.0 * PI).sqrt();
+            (x * share, share + x * density)
+        }
+        Activation::GeluTanh => {
+            let u = of((2.0 / PI).sqrt()) * (x + of(0.044_715) * x * x * x);
+            let d_u = of((2.0 / PI).sqrt()) * (S::one() + of(3.0 * 0.044_715) * x * x);
+            let t = S::one() - of(2.0) / (S::one() + (of(2.0) * u).exp());
+            let (share, d_t) = (of(0.5) * (S::one() + t), S::one() - t * t);
+            (x * share, share + of(0.5) * x * d_t * d_u)
+        }
+    }
+}
+
+/// `φ(x)` of every entry.
+fn activations<S: Scalar>(activation: Activation, x: &Matrix<S>) -> Matrix<S> {
+    Matrix::from_fn(x.rows(), x.cols(), |i, j| activated(activation, x.get(i, j)).0)
+}
+
+/// `φ'(x) d` of every entry.
+fn activations_backward<S: Scalar>(activation: Activation, x: &Matrix<S>, d: &Matrix<S>) -> Matrix<S> {
+    Matrix::from_fn(x.rows(), x.cols(), |i, j| activated(activation, x.get(i, j)).1 * d.get(i, j))
+}
+
+/// The feed-forward layer (Vaswani et al. 2017, Eq. 2): `F(X) = φ(X W_1 + b_1) W_2 + b_2`.
+///
+/// # Shapes
+/// `x` (N, D) to (N, D)
+pub fn feed_forward<S: Scalar>(
+    parameters: &Parameters<S>,
+    block: usize,
+    activation: Activation,
+    x: &Matrix<S>,
+) -> Matrix<S> {
+    let [first, second] = feed_forward_ids(block);
+    affine(parameters, second, &activations(activation, &affine(parameters, first, x)))
+}
+
+/// The gradients of both maps, and of the units between them.
+///
+/// # Shapes
+/// `x`, `d_y` (N, D) to (N, D)
+pub fn feed_forward_backward<S: Scalar>(
+    parameters: &Parameters<S>,
+    block: usize,
+    activation: Activation,
+    x: &Matrix<S>,
+    d_y: &Matrix<S>,
+    gradient: &mut Parameters<S>,
+) -> Matrix<S> {
+    let [first, second] = feed_forward_ids(block);
+    let summed = affine(parameters, first, x);
+    let d_hidden = affine_backward(parameters, second, &activations(activation, &summed), d_y, gradient);
+    affine_backward(parameters, first, x, &activations_backward(activation, &summed, &d_hidden), gradient)
+}

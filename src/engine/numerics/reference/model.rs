@@ -1,0 +1,387 @@
+//! From words to a loss, and back to the gradient of every parameter.
+//!
+//! ```text
+//! X = E[words] + P[positions]        a hidden word has 0 in place of its row of E; with segments, + E_S[segments]
+//! Y = block_n(… block_1(X))          the source, where there is one, has gone through its own blocks first
+//! y = Y[row], Y[last] or mean(Y)     what a target reads
+//! z = y W + b                        one logit for each class; in place of y, norm(φ(y W_T + b_T)) where it has a layer
+//! L = 1/N [ Σ_targets (−ln softmax(z)_class + λ_A ‖y − e_class‖²) + λ_K Σ_kept ‖y − e_word‖² ]
+//! ```
+//!
+//! A model may norm `X` and `Y`. In a *tied* readout the columns of `W` are the classes' own rows of `E` (Press & Wolf 2017, arXiv 1608.05859); else
+//! `W` is learned. `N` counts the targets. The squared distances ask outputs to arrive at a static vector, or to stay
+//! there: Wen et al. 2016 (*A Discriminative Feature Learning Approach for Deep Face Recognition*, Eq. 5), with centres
+//! that stand still. With a linear readout, whose classes have no places, what answers is asked to stay near its own
+//! word, too.
+
+use std::ops::Range;
+
+use super::attention::softmax;
+use super::block::{backward, steps};
+use super::{Matrix, Scalar, activations, activations_backward, affine, affine_backward, norm, norm_backward, tensor};
+use crate::numerics::block::BlockConfig;
+use crate::numerics::model::{AttentionModel, Batch, Classes, Pooling, Readout, Sequences};
+use crate::numerics::params::{Parameters, TensorId, TensorName};
+use crate::numerics::positions::Positions;
+
+/// `E` (V, D): trained with the model, or as word2vec left it.
+fn embedding<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>) -> Matrix<S> {
+    tensor(parameters, TensorName::Embedding).unwrap_or_else(|| (*model.embedding).clone())
+}
+
+/// `P[t]` (Vaswani et al. 2017, section 3.5): `P[t, 2i] = sin(t / 10000^(2i/D))`, `P[t, 2i + 1]` the cosine of the
+/// same; or a learned row.
+fn position<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>, t: usize) -> Vec<S> {
+    const BASE: f64 = 10_000.0;
+    let width = model.architecture.width;
+    let wave = |j: usize| {
+        let angle = t as f64 / BASE.powf((2 * (j / 2)) as f64 / width as f64);
+        S::from_f64(if j.is_multiple_of(2) { angle.sin() } else { angle.cos() })
+    };
+    match model.architecture.positions {
+        Positions::None => vec![S::zero(); width],
+        Positions::Sinusoidal => (0..width).map(wave).collect(),
+        Positions::Learned => tensor(parameters, TensorName::Positions).expect("learned positions").row(t).to_vec(),
+    }
+}
+
+/// The sum of the embeddings of one sentence (T, D).
+fn embedded<S: Scalar>(
+    model: &AttentionModel<S>,
+    parameters: &Parameters<S>,
+    sequences: &Sequences,
+    rows: Range<usize>,
+) -> Matrix<S> {
+    let table = embedding(model, parameters);
+    let segments = tensor(parameters, TensorName::Segments);
+    let positions: Vec<Vec<S>> =
+        rows.clone().map(|row| position(model, parameters, sequences.positions[row])).collect();
+    Matrix::from_fn(rows.len(), model.architecture.width, |t, j| {
+        let word = sequences.words[rows.start + t].map_or(S::zero(), |word| table.get(word, j));
+        let segment = segments.as_ref().map_or(S::zero(), |table| table.get(sequences.segments[rows.start + t], j));
+        word + positions[t][j] + segment
+    })
+}
+
+/// `norm(x)` with tensors that not every model has; without them `x` itself.
+fn normed<S: Scalar>(
+    model: &AttentionModel<S>,
+    parameters: &Parameters<S>,
+    ids: [TensorId; 2],
+    x: &Matrix<S>,
+) -> Matrix<S> {
+    let epsilon = model.architecture.norm_epsilon;
+    if parameters.spec(ids[0]).is_some() { norm(parameters, ids, epsilon, x) } else { x.clone() }
+}
+
+/// The gradient of [`normed`].
+fn normed_backward<S: Scalar>(
+    model: &AttentionModel<S>,
+    parameters: &Parameters<S>,
+    ids: [TensorId; 2],
+    x: &Matrix<S>,
+    d_y: &Matrix<S>,
+    gradient: &mut Parameters<S>,
+) -> Matrix<S> {
+    let epsilon = model.architecture.norm_epsilon;
+    if parameters.spec(ids[0]).is_some() {
+        norm_backward(parameters, ids, epsilon, x, d_y, gradient)
+    } else {
+        d_y.clone()
+    }
+}
+
+const EMBEDDING_NORM: [TensorId; 2] =
+    [TensorName::EmbeddingNormGain.of_block(0), TensorName::EmbeddingNormBias.of_block(0)];
+const FINAL_NORM: [TensorId; 2] = [TensorName::FinalNormGain.of_block(0), TensorName::FinalNormBias.of_block(0)];
+const TRANSFORM: [TensorId; 2] = [TensorName::TransformWeights.of_block(0), TensorName::TransformBias.of_block(0)];
+const TRANSFORM_NORM: [TensorId; 2] =
+    [TensorName::TransformNormGain.of_block(0), TensorName::TransformNormBias.of_block(0)];
+
+/// `d_E`, `d_P` and `d_E_S`, where they are learned.
+fn embedded_backward<S: Scalar>(
+    sequences: &Sequences,
+    rows: Range<usize>,
+    d_x: &Matrix<S>,
+    gradient: &mut Parameters<S>,
+) {
+    for (t, row) in rows.enumerate() {
+        for j in 0..d_x.cols() {
+            let mut add = |name: TensorName, index: usize| {
+                if let Some(at) = gradient.index(name, index, j) {
+                    gradient.flat_mut()[at] += d_x.get(t, j);
+                }
+            };
+            sequences.words[row].into_iter().for_each(|word| add(TensorName::Embedding, word));
+            add(TensorName::Positions, sequences.positions[row]);
+            add(TensorName::Segments, sequences.segments[row]);
+        }
+    }
+}
+
+/// A sentence before each block of a stack and behind the last; `first` is the number of the first block.
+fn through<S: Scalar>(
+    (blocks, first): (&[BlockConfig], usize),
+    parameters: &Parameters<S>,
+    x: Matrix<S>,
+    source: Option<&Matrix<S>>,
+) -> Vec<Matrix<S>> {
+    let mut way = vec![x];
+    for (i, config) in blocks.iter().enumerate() {
+        way.push(steps(config, parameters, first + i, &way[i], source).output);
+    }
+    way
+}
+
+/// Returns `d_X`; the gradient of the source is added to `d_source`.
+fn through_backward<S: Scalar>(
+    (blocks, first): (&[BlockConfig], usize),
+    parameters: &Parameters<S>,
+    way: &[Matrix<S>],
+    source: Option<&Matrix<S>>,
+    d_y: Matrix<S>,
+    gradient: &mut Parameters<S>,
+    d_source: &mut Matrix<S>,
+) -> Matrix<S> {
+    let mut d = d_y;
+    for (i, config) in blocks.iter().enumerate().rev() {
+        let (d_x, d_z) = backward(config, parameters, first + i, &way[i], source, &d, gradient);
+        d = d_x;
+        for (to, d) in d_source.flat_mut().iter_mut().zip(d_z.iter().flat_map(|d| d.flat())) {
+            *to += *d;
+        }
+    }
+    d
+}
+
+/// A sentence's vectors before and behind each block, and its source's; each with the sum of its embeddings.
+struct Way<S> {
+    source: Vec<Matrix<S>>,
+    source_sum: Matrix<S>,
+    input: Vec<Matrix<S>>,
+    input_sum: Matrix<S>,
+}
+
+/// One sentence's way: the source through its blocks, then the sentence itself, which may look at the source's end.
+fn way<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>, batch: &Batch, sentence: usize) -> Way<S> {
+    let architecture = &model.architecture;
+    let sources = &architecture.source_blocks;
+    let (source_sum, source) = if sources.is_empty() {
+        (Matrix::zeros(0, 0), Vec::new())
+    } else {
+        let sum = embedded(model, parameters, &batch.source, batch.source.rows.sentence(sentence));
+        let x = normed(model, parameters, EMBEDDING_NORM, &sum);
+        (sum, through((sources, 0), parameters, x, None))
+    };
+    let input_sum = embedded(model, parameters, &batch.input, batch.input.rows.sentence(sentence));
+    let x = normed(model, parameters, EMBEDDING_NORM, &input_sum);
+    let input = through((&architecture.blocks, sources.len()), parameters, x, source.last());
+    Way { source, source_sum, input, input_sum }
+}
+
+/// `W` (D, C), whose columns a tied readout has from `E`.
+fn readout<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>) -> Matrix<S> {
+    match (model.architecture.readout.is_by_static_vectors(), &model.classes) {
+        (true, Classes::Words(candidates)) => {
+            let (table, words) = (embedding(model, parameters), candidates.words());
+            Matrix::from_fn(table.cols(), words.len(), |j, class| table.get(words[class], j))
+        }
+        _ => tensor(parameters, TensorName::LogitWeights).expect("a linear readout"),
+    }
+}
+
+/// The vector that logits are read from: in a readout with a layer of its own `norm(φ(y W_T + b_T))`, with the steps
+/// before the norm.
+fn transformed<S: Scalar>(
+    model: &AttentionModel<S>,
+    parameters: &Parameters<S>,
+    y: &[S],
+) -> (Vec<S>, Option<[Matrix<S>; 2]>) {
+    let Some(activation) = model.architecture.readout.activation() else { return (y.to_vec(), None) };
+    let summed = affine(parameters, TRANSFORM, &Matrix::from_row_major(1, y.len(), y.to_vec()));
+    let hidden = activations(activation, &summed);
+    (normed(model, parameters, TRANSFORM_NORM, &hidden).flat().to_vec(), Some([summed, hidden]))
+}
+
+/// The gradient of [`transformed`].
+fn transformed_backward<S: Scalar>(
+    model: &AttentionModel<S>,
+    parameters: &Parameters<S>,
+    y: &[S],
+    steps: &Option<[Matrix<S>; 2]>,
+    d: Vec<S>,
+    gradient: &mut Parameters<S>,
+) -> Vec<S> {
+    let (Some(activation), Some([summed, hidden])) = (model.architecture.readout.activation(), steps) else {
+        return d;
+    };
+    let row = |x: Vec<S>| Matrix::from_row_major(1, x.len(), x);
+    let d = normed_backward(model, parameters, TRANSFORM_NORM, hidden, &row(d), gradient);
+    let d = activations_backward(activation, summed, &d);
+    affine_backward(parameters, TRANSFORM, &row(y.to_vec()), &d, gradient).flat().to_vec()
+}
+
+/// `‖a − b‖²`
+fn squared_distance<S: Scalar>(a: &[S], b: &[S]) -> S {
+    a.iter().zip(b).map(|(&a, &b)| (a - b) * (a - b)).sum()
+}
+
+/// Rows of a batch that one term of the loss reads, each with its share.
+fn read_by(pooling: Pooling, batch: &Batch, target: usize) -> Vec<(usize, f64)> {
+    match pooling {
+        Pooling::Every => vec![(target, 1.0)],
+        Pooling::Last => vec![(batch.input.rows.sentence(target).end - 1, 1.0)],
+        Pooling::Mean => {
+            let rows = batch.input.rows.sentence(target);
+            let share = 1.0 / rows.len() as f64;
+            rows.map(|row| (row, share)).collect()
+        }
+    }
+}
+
+/// The loss and, for each row of the batch, `d_Y`; the gradients of the readout are added.
+fn loss_of_outputs<S: Scalar>(
+    model: &AttentionModel<S>,
+    parameters: &Parameters<S>,
+    batch: &Batch,
+    outputs: &[Vec<S>],
+    gradient: &mut Parameters<S>,
+) -> (S, Vec<Vec<S>>) {
+    let (pooling, is_tied) = (model.architecture.pooling, model.architecture.readout == Readout::Tied);
+    let is_by_static_vectors = model.architecture.readout.is_by_static_vectors();
+    let (costs, width) = (model.costs(), model.architecture.width);
+    let [arrive, keep] = [costs.arrive, costs.keep].map(S::from_f64);
+    let (w, bias) = (readout(model, parameters), parameters.values_of(TensorName::LogitBias).to_vec());
+    let count = S::from_f64(batch.targets.len().max(1) as f64);
+    let mut total = S::zero();
+    let mut d_outputs = vec![vec![S::zero(); width]; outputs.len()];
+
+    for &(target, right) in &batch.targets {
+        let rows = read_by(pooling, batch, target);
+        let y: Vec<S> =
+            (0..width).map(|j| rows.iter().map(|&(row, share)| S::from_f64(share) * outputs[row][j]).sum()).collect();
+        let (t, transform) = transformed(model, parameters, &y);
+        let logits: Vec<S> = (0..w.cols())
+            .map(|c| (0..width).map(|j| t[j] * w.get(j, c)).sum::<S>() + bias.get(c).copied().unwrap_or(S::zero()))
+            .collect();
+        let probabilities = softmax(&logits);
+        total += -probabilities[right].ln();
+
+        // d_z = softmax(z) − onehot(class)
+        let d_z: Vec<S> =
+            (0..w.cols()).map(|c| (probabilities[c] - if c == right { S::one() } else { S::zero() }) / count).collect();
+        let d_t: Vec<S> = (0..width).map(|j| (0..w.cols()).map(|c| d_z[c] * w.get(j, c)).sum()).collect();
+        let mut d_y = transformed_backward(model, parameters, &y, &transform, d_t, gradient);
+        for (c, &d) in d_z.iter().enumerate() {
+            if let Some(bias) = gradient.values_of_mut(TensorName::LogitBias).get_mut(c) {
+                *bias += d;
+            }
+            for (j, &t) in t.iter().enumerate() {
+                // Tied, a column of W is a row of E.
+                let at = match &model.classes {
+                    Classes::Words(words) if is_by_static_vectors => {
+                        gradient.index(TensorName::Embedding, words.words()[c], j)
+                    }
+                    _ => gradient.index(TensorName::LogitWeights, j, c),
+                };
+                if let Some(at) = at {
+                    gradient.flat_mut()[at] += d * t;
+                }
+            }
+        }
+
+        let centre: Option<Vec<S>> = if is_tied {
+            Some((0..width).map(|j| w.get(j, right)).collect())
+        } else if pooling == Pooling::Mean {
+            None
+        } else {
+            batch.input.words[rows[0].0].map(|word| model.embedding.row(word).to_vec())
+        };
+        let cost = if is_tied { arrive } else { keep };
+        if let Some(centre) = centre {
+            total += cost * squared_distance(&y, &centre);
+            for (j, d) in d_y.iter_mut().enumerate() {
+                *d += S::from_f64(2.0) * cost * (y[j] - centre[j]) / count;
+            }
+        }
+        for (row, share) in rows {
+            d_outputs[row].iter_mut().zip(&d_y).for_each(|(to, &d)| *to += S::from_f64(share) * d);
+        }
+    }
+
+    for &(row, word) in &batch.kept {
+        let centre = model.embedding.row(word);
+        total += keep * squared_distance(&outputs[row], centre);
+        for (j, d) in d_outputs[row].iter_mut().enumerate() {
+            *d += S::from_f64(2.0) * keep * (outputs[row][j] - centre[j]) / count;
+        }
+    }
+    (total / count, d_outputs)
+}
+
+/// The mean loss over a batch's targets, in nats; 0 if there are none and no row is kept.
+///
+/// # Panics
+/// If the batch does not fit the model.
+pub fn loss<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>, batch: &Batch) -> S {
+    loss_and_gradient(model, parameters, batch).0
+}
+
+/// The loss and its gradient in every parameter.
+///
+/// # Panics
+/// If the batch does not fit the model.
+///
+/// ```
+/// use std::sync::Arc;
+/// use attune_engine::numerics::Matrix;
+/// use attune_engine::numerics::attention::AttentionConfig;
+/// use attune_engine::numerics::model::{Architecture, AttentionModel, Batch, Candidates, Classes};
+/// use attune_engine::numerics::positions::Positions;
+/// use attune_engine::numerics::reference::model::loss_and_gradient;
+///
+/// // Three words at one place: the model cannot tell them apart and is right once in three times.
+/// let architecture = Architecture::of_attention(AttentionConfig::parameter_free(2), Positions::None, 3);
+/// let words = Candidates::all(3);
+/// let mut batch = Batch::default();
+/// batch.push_next(&[0, 1, 2], 0, &words);
+/// let model = AttentionModel::<f64>::new(architecture, Arc::new(Matrix::zeros(3, 2)), Classes::Words(words));
+/// let (loss, gradient) = loss_and_gradient(&model, &model.zeros(), &batch);
+/// assert!((loss - 3f64.ln()).abs() < 1e-12);
+/// // The bias of a word that is asked for has to rise, that of the first, which never is, to fall.
+/// assert!(gradient.flat()[0] > 0.0 && gradient.flat()[1] < 0.0);
+/// ```
+pub fn loss_and_gradient<S: Scalar>(
+    model: &AttentionModel<S>,
+    parameters: &Parameters<S>,
+    batch: &Batch,
+) -> (S, Parameters<S>) {
+    let architecture = &model.architecture;
+    let ways: Vec<Way<S>> = (0..batch.input.rows.count()).map(|i| way(model, parameters, batch, i)).collect();
+    let ends = ways.iter().map(|way| &way.input[architecture.blocks.len()]);
+    let ends: Vec<Matrix<S>> = ends.map(|y| normed(model, parameters, FINAL_NORM, y)).collect();
+    let outputs: Vec<Vec<S>> = ends.iter().flat_map(|y| (0..y.rows()).map(|t| y.row(t).to_vec())).collect();
+
+    let mut gradient = parameters.zeros_like();
+    let (loss, d_outputs) = loss_of_outputs(model, parameters, batch, &outputs, &mut gradient);
+    for (i, way) in ways.iter().enumerate() {
+        let rows = batch.input.rows.sentence(i);
+        let d_y = Matrix::from_fn(rows.len(), architecture.width, |t, j| d_outputs[rows.start + t][j]);
+        let end = &way.input[architecture.blocks.len()];
+        let d_y = normed_backward(model, parameters, FINAL_NORM, end, &d_y, &mut gradient);
+        let source = way.source.last();
+        let mut d_source = source.map_or(Matrix::zeros(0, 0), |z| Matrix::zeros(z.rows(), z.cols()));
+        let blocks = (&architecture.blocks[..], architecture.source_blocks.len());
+        let d_x = through_backward(blocks, parameters, &way.input, source, d_y, &mut gradient, &mut d_source);
+        let d_x = normed_backward(model, parameters, EMBEDDING_NORM, &way.input_sum, &d_x, &mut gradient);
+        embedded_backward(&batch.input, rows, &d_x, &mut gradient);
+        if source.is_some() {
+            let blocks = (&architecture.source_blocks[..], 0);
+            let nothing = &mut Matrix::zeros(0, 0);
+            let d_x = through_backward(blocks, parameters, &way.source, None, d_source, &mut gradient, nothing);
+            let d_x = normed_backward(model, parameters, EMBEDDING_NORM, &way.source_sum, &d_x, &mut gradient);
+            embedded_backward(&batch.source, batch.source.rows.sentence(i), &d_x, &mut gradient);
+        }
+    }
+    (loss, gradient)
+}

@@ -1,0 +1,232 @@
+//! A trained lesson as a model's folder of BERT's or GPT-2's shape, which transformers opens and attune reads back; or a
+//! pretrained model with the learner's changes, or trained on further.
+//!
+//! Words keep their ids; behind them stand the few pieces that a tokenizer needs, with the zero vector that a hidden
+//! word has in a lesson. Parts that a shape has and a lesson may leave out, its biases and what places add, are zeros.
+//! Everything else that a shape does not have is refused by its field.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use attune_core::kernel::snapshot::Snapshot;
+use attune_core::kernel::vectors::network;
+use attune_core::lesson::Lesson;
+use attune_core::lesson::locate::FieldPath;
+use attune_core::lesson::schema::{Objective, StaticEmbedding};
+use attune_core::whole_file::{no_new_folder, write_folder};
+use attune_engine::numerics::attention::Mask;
+use attune_engine::numerics::block::Norm;
+use attune_engine::numerics::model::Readout;
+use attune_engine::numerics::params::{TensorId, TensorName};
+use attune_engine::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
+use attune_engine::pretrained::write::{NewFile, files, of_words};
+use attune_engine::pretrained::{Config, Family};
+
+use super::file::ExportFault;
+
+/// The bias of a class that is no answer of the lesson: too little to be guessed, and not so much that logits lose digits.
+const NEVER: f32 = -100.0;
+
+/// A field of a lesson that no folder can hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfit {
+    pub field: FieldPath,
+    found: String,
+    expected: String,
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.field.last().copied().unwrap_or("lesson");
+        write!(f, "{name}: found {}; expected {}", self.found, self.expected)
+    }
+}
+
+/// The folder that a lesson is written to, and the shape that it has there.
+#[derive(Clone, Debug)]
+pub struct Checkpoint {
+    folder: PathBuf,
+    config: Config,
+    readout: Readout,
+    tokenizer: Vec<NewFile>,
+}
+
+impl Checkpoint {
+    /// # Errors
+    /// If the lesson has a form that neither shape has, or nothing can be written there.
+    pub fn new(lesson: &Lesson, folder: &Path) -> Result<Self, ExportFault> {
+        if let Some(why) = no_new_folder(folder) {
+            return Err(ExportFault::Place { file: folder.to_owned(), why });
+        }
+        let (config, readout) = form(lesson).map_err(ExportFault::Form)?;
+        let tokenizer = match &lesson.static_embedding {
+            StaticEmbedding::Pretrained(model) => {
+                let texts = model.tokenizer_texts().map_err(|refusal| {
+                    let error = std::io::Error::other(refusal.to_string());
+                    ExportFault::Write { file: model.path.clone(), error }
+                })?;
+                texts.into_iter().map(|(name, text)| (name, text.into_bytes())).collect()
+            }
+            StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => {
+                of_words(&lesson.vocabulary(), config.family).files(config.positions)
+            }
+        };
+        Ok(Self { folder: folder.to_owned(), config, readout, tokenizer })
+    }
+
+    /// Writes the model as it is in the snapshot, and returns a line on it.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&self, snapshot: &Snapshot) -> Result<String, ExportFault> {
+        let fault = |error| ExportFault::Write { file: self.folder.clone(), error };
+        let files = self.files(snapshot).ok_or_else(|| fault(std::io::Error::other("the lesson has no model yet")))?;
+        write_folder(&self.folder, &files).map_err(fault)?;
+        let bytes: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();
+        Ok(format!("{}: {}; {} files, {bytes} bytes", super::file::name(&self.folder), self.config, files.len()))
+    }
+
+    fn files(&self, snapshot: &Snapshot) -> Option<Vec<NewFile>> {
+        let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
+        let network = network(&model.made_of, space);
+        let candidates = network.classes.candidates()?;
+        let words = &space.vocabulary;
+        let class = |word: usize| (word < words.len()).then(|| candidates.class(word)).flatten();
+        let learned = |id: TensorId, row, col| model.parameters.entry(id, row, col);
+        let entry = |id: TensorId, row: usize, col: usize| match id.name {
+            TensorName::Embedding if row < words.len() => {
+                learned(id, row, col).unwrap_or_else(|| space.vectors.get(row, col))
+            }
+            TensorName::LogitBias => class(col).map_or(NEVER, |class| learned(id, row, class).unwrap_or(0.0)),
+            TensorName::LogitWeights => class(col).and_then(|class| learned(id, row, class)).unwrap_or(0.0),
+            TensorName::Positions => {
+                let fixed = model.fixed_positions.as_ref().map(|fixed| fixed.get(row, col));
+                fixed.or_else(|| learned(id, row, col)).unwrap_or(0.0)
+            }
+            _ => learned(id, row, col).unwrap_or(0.0),
+        };
+        Some(files(&self.config, self.readout, entry).into_iter().chain(self.tokenizer.iter().cloned()).collect())
+    }
+}
+
+/// The shape that holds a lesson's model.
+///
+/// # Errors
+/// If none does: every field that is in the way.
+pub fn form(lesson: &Lesson) -> Result<(Config, Readout), Vec<Unfit>> {
+    let (model, architecture) = (&lesson.model, &lesson.model.architecture);
+    let one = |field, found: &str, expected: &str| {
+        Err(vec![Unfit { field, found: found.to_owned(), expected: expected.to_owned() }])
+    };
+    if let StaticEmbedding::Pretrained(read) = &lesson.static_embedding {
+        return match read.has_head {
+            true => Ok((read.config.clone(), architecture.readout)),
+            false => one(&["model"], "a model without a readout", "a model with one"),
+        };
+    }
+    if matches!(model.objective, Objective::Label | Objective::Sequence(_)) {
+        let expected = "MaskedWord or NextWord, which models of BERT's and GPT-2's shape are trained for";
+        return one(&["model", "objective"], model.objective.name(), expected);
+    }
+    let block = &architecture.blocks[0];
+    let attention = &block.attention;
+    let family = match attention.mask {
+        Mask::Causal => Family::Gpt2,
+        Mask::None => Family::Bert,
+        Mask::Custom(_) => {
+            return one(&["model", "mask"], "Custom", "None, as in BERT's shape, or Causal, as in GPT-2's");
+        }
+    };
+    let is_gpt2 = family == Family::Gpt2;
+    let mut unfit = Vec::new();
+    let mut check = |fits: bool, field: FieldPath, found: String, expected: &str| {
+        if !fits {
+            let expected = format!("{expected}, as in {}'s shape", family.name());
+            unfit.push(Unfit { field, found, expected });
+        }
+    };
+    let among = matches!(&model.objective, Objective::MaskedWord { among, .. } if !among.is_empty());
+    let head_width = architecture.width / attention.heads;
+    let norm = |norm: Norm| match norm {
+        Norm::None => "None",
+        Norm::Pre => "Pre",
+        Norm::Post => "Post",
+    };
+    let needed_norm = if is_gpt2 { Norm::Pre } else { Norm::Post };
+    let (readout, readouts) = match architecture.readout {
+        Readout::Tied => ("Tied", is_gpt2),
+        Readout::Linear => ("Linear", is_gpt2),
+        Readout::Transformed(_) => ("Transformed", !is_gpt2),
+        Readout::TransformedLinear(_) => ("TransformedLinear", !is_gpt2),
+    };
+    let flags: [(FieldPath, bool, bool); 7] = [
+        (&["model", "projections"], attention.projected, true),
+        (&["model", "output"], attention.output, true),
+        (&["model", "scale"], attention.scale, attention.scale || !is_gpt2),
+        (&["model", "residual"], block.residual, true),
+        (&["model", "embedding_norm"], architecture.embedding_norm, !is_gpt2),
+        (&["model", "final_norm"], architecture.final_norm, is_gpt2),
+        (&["model", "readout_bias"], architecture.readout_bias, architecture.readout_bias && !is_gpt2),
+    ];
+    check(!(is_gpt2 && among), &["model", "objective"], "MaskedWord among some words".to_owned(), "all words");
+    for (field, found, needed) in flags {
+        check(found == needed, field, found.to_string(), &needed.to_string());
+    }
+    let widths: [(FieldPath, usize); 2] =
+        [(&["model", "key_width"], attention.key_width), (&["model", "value_width"], attention.value_width)];
+    for (field, width) in widths {
+        let fits = width * attention.heads == architecture.width;
+        check(
+            fits,
+            field,
+            width.to_string(),
+            &format!("the model's width divided by its number of heads ({head_width})"),
+        );
+    }
+    check(attention.temperature == 1.0, &["model", "temperature"], attention.temperature.to_string(), "1");
+    check(
+        attention.distances.is_none(),
+        &["model", "positions"],
+        "Distances".to_owned(),
+        "Learned (or Sinusoidal or None)",
+    );
+    check(block.norm == needed_norm, &["model", "norm"], norm(block.norm).to_owned(), norm(needed_norm));
+    check(block.feed_forward.is_some(), &["model", "feed_forward"], "none".to_owned(), "a number of hidden units");
+    let expected = if is_gpt2 { "Tied or Linear" } else { "Transformed" };
+    check(readouts, &["model", "readout"], readout.to_owned(), expected);
+    let words = lesson.vocabulary();
+    if let Some(word) = cut_word(&words, family) {
+        let expected = "words of letters, digits and apostrophes within, which the tokenizer leaves whole";
+        unfit.push(Unfit { field: &["corpus"], found: format!("the word {word:?}"), expected: expected.to_owned() });
+    }
+    if !unfit.is_empty() {
+        return Err(unfit);
+    }
+    let config = Config {
+        family,
+        width: architecture.width,
+        layers: architecture.blocks.len(),
+        heads: attention.heads,
+        hidden: block.feed_forward.unwrap_or_default(),
+        activation: block.activation,
+        norm_epsilon: architecture.norm_epsilon,
+        positions: architecture.max_tokens,
+        types: usize::from(!is_gpt2),
+        vocabulary: words.len() + family.special_pieces().len(),
+        tied: architecture.readout.is_by_static_vectors(),
+        causal: is_gpt2,
+        scaled: attention.scale,
+        scaled_by_layer: false,
+    };
+    Ok((config, architecture.readout))
+}
+
+/// A word that the tokenizer, as it is written, would not take as one piece.
+fn cut_word(words: &[String], family: Family) -> Option<&String> {
+    let tokenizer = Tokenizer::read(TokenizerFiles::Json(&of_words(words, family).to_json()));
+    let whole = |id: usize, word: &str| {
+        let pieces = tokenizer.as_ref().map(|tokenizer| tokenizer.encode(word).pieces);
+        pieces.is_ok_and(|pieces| pieces.len() == 1 && pieces[0].id as usize == id)
+    };
+    words.iter().enumerate().find(|(id, word)| !whole(*id, word)).map(|(_, word)| word)
+}

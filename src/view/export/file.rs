@@ -1,0 +1,327 @@
+//! Exports as files: the target, the files beside it, and the line that reports them.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use attune_core::kernel::snapshot::Snapshot;
+use attune_core::lesson::glossary::{self, Glossary};
+use attune_core::lesson::issue::printable;
+use attune_core::whole_file::{self, Prepared, no_plain_file};
+
+use super::checkpoint::Unfit;
+use super::markdown::Beside;
+use super::pictures::Pictures;
+use super::{html, ipynb, md, tsv, web};
+
+/// A format that a lesson can be written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Ipynb,
+    Html,
+    Web,
+    Md,
+    Tsv,
+}
+
+impl Format {
+    pub const ALL: [Self; 5] = [Self::Ipynb, Self::Html, Self::Web, Self::Md, Self::Tsv];
+
+    /// The name shown to people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ipynb => "Jupyter notebook",
+            Self::Html => "Web page",
+            Self::Web => "Live web page",
+            Self::Md => "Markdown",
+            Self::Tsv => "Vectors for the Embedding Projector",
+        }
+    }
+
+    /// The format's name on the command line.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Web => "web",
+            other => other.extension(),
+        }
+    }
+
+    /// The ending of the file's name.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Ipynb => "ipynb",
+            Self::Html => "html",
+            Self::Web => "live.html",
+            Self::Md => "md",
+            Self::Tsv => "tsv",
+        }
+    }
+
+    /// Whether the format has the notebook's cells, with the stage's pictures among them.
+    pub fn is_page(self) -> bool {
+        self != Self::Tsv
+    }
+
+    /// Whether its pictures are light or dark, as the reader's screen is. A live page draws its own, and has pictures for
+    /// paper.
+    pub fn is_dark_too(self) -> bool {
+        self == Self::Html
+    }
+
+    /// The default file: beside the lesson, by its name.
+    pub fn beside(self, lesson: &Path) -> PathBuf {
+        lesson.with_extension(self.extension())
+    }
+}
+
+/// The file that an export is written to: never the lesson itself.
+#[derive(Clone, Debug)]
+pub struct Target {
+    lesson: PathBuf,
+    format: Format,
+    file: PathBuf,
+}
+
+impl Target {
+    /// # Errors
+    /// If nothing can be written there, as far as that can be known without writing.
+    pub fn new(lesson: &Path, format: Format, file: &Path) -> Result<Self, ExportFault> {
+        let target = Self { lesson: lesson.to_owned(), format, file: file.to_owned() };
+        if let Some(why) = obstacle(file) {
+            return Err(ExportFault::Place { file: file.to_owned(), why });
+        }
+        spare(lesson, file)?;
+        if format == Format::Tsv {
+            spare(lesson, &target.beside(METADATA))?;
+        }
+        Ok(target)
+    }
+
+    /// Writes what the snapshot shows, with these pictures.
+    ///
+    /// # Errors
+    /// As [`Self::write_answered`].
+    pub fn write(&self, snapshot: &Snapshot, pictures: &Pictures) -> Result<Written, ExportFault> {
+        self.write_answered(snapshot, None, pictures)
+    }
+
+    /// Writes the same; a live page answers its predictions from `answered`, as in [`web::write`].
+    ///
+    /// # Errors
+    /// If it cannot be written; a file that was there before is unchanged.
+    pub fn write_answered(
+        &self,
+        snapshot: &Snapshot,
+        answered: Option<&Snapshot>,
+        pictures: &Pictures,
+    ) -> Result<Written, ExportFault> {
+        match self.format.is_page() {
+            true => self.write_page(snapshot, answered, pictures),
+            false => self.write_vectors(snapshot),
+        }
+    }
+
+    fn write_page(
+        &self,
+        snapshot: &Snapshot,
+        answered: Option<&Snapshot>,
+        pictures: &Pictures,
+    ) -> Result<Written, ExportFault> {
+        let glossary = self.glossary();
+        let (mut text, mut is_static) = (Vec::new(), false);
+        let written = match self.format {
+            Format::Ipynb => ipynb::write(snapshot, pictures, &mut text).map(|()| Vec::new()),
+            Format::Html => html::write(snapshot, pictures, glossary.as_ref(), &mut text).map(|()| Vec::new()),
+            Format::Web => web::write(snapshot, answered, pictures, glossary.as_ref(), &mut text).map(|is_live| {
+                is_static = !is_live;
+                Vec::new()
+            }),
+            Format::Md | Format::Tsv => md::write(snapshot, pictures, &self.beside_name(FILES), &mut text),
+        };
+        let beside: Vec<Beside> = written.map_err(|error| fault(&self.file, error))?;
+        let folder = self.beside(FILES);
+        let is_new = !beside.is_empty() && !folder.exists();
+        if !beside.is_empty() {
+            fs::create_dir_all(&folder).map_err(|error| fault(&folder, error))?;
+        }
+        let drawn = beside.iter().map(|picture| (folder.join(&picture.name), &picture.bytes[..]));
+        if let Err(why) = self.put(drawn, &text) {
+            if is_new {
+                // It stays only where something is in it.
+                let _ = fs::remove_dir(&folder);
+            }
+            return Err(why);
+        }
+        let (cells, stages) = (snapshot.notebook.cells.len(), pictures.stages());
+        Ok(self.written(What::Page { cells, stages, beside: (beside.len(), folder), is_static }))
+    }
+
+    /// The glossary of the lesson's folder. `attune check` reports its issues; here a glossary with issues is left out.
+    fn glossary(&self) -> Option<Glossary> {
+        glossary::beside(&self.lesson).and_then(|file| glossary::read(&file).ok())
+    }
+
+    fn write_vectors(&self, snapshot: &Snapshot) -> Result<Written, ExportFault> {
+        let (mut vectors, mut metadata) = (Vec::new(), Vec::new());
+        let counts = tsv::write(snapshot, &mut vectors, &mut metadata)
+            .map_err(|error| ExportFault::Vectors { lesson: self.lesson.clone(), error })?;
+        let beside = self.beside(METADATA);
+        self.put([(beside.clone(), &metadata[..])], &vectors)?;
+        Ok(self.written(What::Vectors { counts, beside }))
+    }
+
+    fn written(&self, what: What) -> Written {
+        Written { file: self.file.clone(), what }
+    }
+
+    /// Puts what stands beside the file, and then the file, once all of it is on the disk.
+    fn put<'a>(
+        &self,
+        beside: impl IntoIterator<Item = (PathBuf, &'a [u8])>,
+        bytes: &'a [u8],
+    ) -> Result<(), ExportFault> {
+        let all = beside.into_iter().chain([(self.file.clone(), bytes)]);
+        let prepare = |(file, bytes): (PathBuf, &[u8])| {
+            spare(&self.lesson, &file)?;
+            let prepared = Prepared::new(&file, bytes).map_err(|error| fault(&file, error))?;
+            Ok((file, prepared))
+        };
+        let prepared: Vec<(PathBuf, Prepared)> = all.map(prepare).collect::<Result<_, ExportFault>>()?;
+        prepared.into_iter().try_for_each(|(file, prepared)| prepared.put().map_err(|error| fault(&file, error)))
+    }
+
+    /// The file's name without its ending, and with another.
+    fn beside_name(&self, ending: &str) -> String {
+        format!("{}{ending}", self.file.file_stem().unwrap_or_default().to_string_lossy())
+    }
+
+    fn beside(&self, ending: &str) -> PathBuf {
+        self.file.with_file_name(self.beside_name(ending))
+    }
+}
+
+/// Writes a file of no format of a lesson's own, such as a work: whole or not at all, and never over the lesson.
+///
+/// # Errors
+/// As [`Target::write`].
+pub fn write(lesson: &Path, file: &Path, bytes: &[u8]) -> Result<(), ExportFault> {
+    if let Some(why) = obstacle(file) {
+        return Err(ExportFault::Place { file: file.to_owned(), why });
+    }
+    spare(lesson, file)?;
+    whole_file::write(file, bytes).map_err(|error| fault(file, error))
+}
+
+/// Refuses the lesson's own file.
+fn spare(lesson: &Path, file: &Path) -> Result<(), ExportFault> {
+    if whole_file::is_same(file, lesson) { Err(ExportFault::Lesson) } else { Ok(()) }
+}
+
+/// How the names of what stands beside a file end: the folder of a page's pictures ...
+const FILES: &str = "_files";
+/// ... and what each vector is.
+const METADATA: &str = "_metadata.tsv";
+
+/// Why no file can be there, as far as that can be known without writing one.
+pub fn obstacle(file: &Path) -> Option<&'static str> {
+    if let Some(why) = no_plain_file(file) {
+        return Some(why);
+    }
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty())?;
+    (!folder.is_dir()).then_some("there is no such folder")
+}
+
+/// A line that reports the written files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    pub file: PathBuf,
+    what: What,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum What {
+    Page {
+        cells: usize,
+        stages: usize,
+        /// Pictures, and the folder that they are in.
+        beside: (usize, PathBuf),
+        /// A live page was asked for, and the model is not one for a page.
+        is_static: bool,
+    },
+    Vectors {
+        counts: tsv::Counts,
+        beside: PathBuf,
+    },
+}
+
+impl fmt::Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let file = name(&self.file);
+        match &self.what {
+            What::Page { cells, stages, beside: (pictures, folder), is_static } => {
+                let noun = if *cells == 1 { "cell" } else { "cells" };
+                write!(f, "{file}: {cells} {noun}, {stages} of the stage")?;
+                if *is_static {
+                    let most = web::NUMBERS_MAX / 1_000_000;
+                    write!(
+                        f,
+                        "; a page without the model: a live page has none that was read from files, and none of more \
+                         than {most} million numbers"
+                    )?;
+                }
+                match pictures {
+                    0 => Ok(()),
+                    1 => write!(f, "; 1 picture in {}", name(folder)),
+                    pictures => write!(f, "; {pictures} pictures in {}", name(folder)),
+                }
+            }
+            What::Vectors { counts, beside } => write!(
+                f,
+                "{file}: {} vectors of {} numbers: {} words, and {} tokens twice; {} names each row",
+                counts.lines(),
+                counts.width,
+                counts.words,
+                counts.tokens,
+                name(beside)
+            ),
+        }
+    }
+}
+
+/// Why there is no export.
+#[derive(Debug)]
+pub enum ExportFault {
+    /// No file can be there.
+    Place { file: PathBuf, why: &'static str },
+    /// The export would overwrite the lesson.
+    Lesson,
+    /// The lesson has no vectors that the Embedding Projector could read.
+    Vectors { lesson: PathBuf, error: io::Error },
+    /// The lesson's model has a form that the format does not.
+    Form(Vec<Unfit>),
+    /// A file could not be written.
+    Write { file: PathBuf, error: io::Error },
+}
+
+impl fmt::Display for ExportFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Place { file, why } => write!(f, "the export cannot be written: {}: {why}", name(file)),
+            Self::Lesson => write!(f, "this is the lesson itself, which is never overwritten"),
+            Self::Form(unfit) => write!(f, "{}", unfit.iter().map(Unfit::to_string).collect::<Vec<_>>().join("; ")),
+            Self::Vectors { lesson, error } => write!(f, "{}: {error}", name(lesson)),
+            Self::Write { file, error } => write!(f, "{} cannot be written: {error}", name(file)),
+        }
+    }
+}
+
+impl std::error::Error for ExportFault {}
+
+fn fault(file: &Path, error: io::Error) -> ExportFault {
+    ExportFault::Write { file: file.to_owned(), error }
+}
+
+pub(super) fn name(path: &Path) -> String {
+    printable(&path.display().to_string())
+}

@@ -1,0 +1,283 @@
+//! The works of a class, graded: a table for other programs, and a page that shows which misconceptions are common.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::path::Path;
+
+use attune_core::kernel::check::grading::{Graded, Mark};
+use attune_core::lesson::issue::printable;
+
+use super::escape;
+use super::html;
+
+/// A class: the tasks of the lesson, and the works in the order in which they were given.
+pub struct Class<'a> {
+    pub title: &'a str,
+    /// Ids and questions.
+    pub tasks: Vec<(&'a str, &'a str)>,
+    pub works: Vec<GradedWork>,
+    /// Files that are no works, and why.
+    pub unread: Vec<(String, String)>,
+}
+
+/// A work with its grades, in the order of the tasks.
+pub struct GradedWork {
+    pub file: String,
+    pub name: Option<String>,
+    pub minutes: Option<u64>,
+    /// Whether it is of another text of the lesson.
+    pub is_of_another_version: bool,
+    pub grades: Vec<Graded>,
+}
+
+impl GradedWork {
+    /// The learner's name, else the file's.
+    fn called(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.file)
+    }
+}
+
+/// A mark in a word.
+fn word(mark: &Mark) -> &'static str {
+    match mark {
+        Mark::Open => "not answered",
+        Mark::Right => "right",
+        Mark::Wrong(_) | Mark::Failed(_) => "wrong",
+        Mark::OfAnotherVersion => "another version",
+        Mark::NotJudged => "not graded",
+    }
+}
+
+/// The sign of a mark in the table of the page.
+fn sign(mark: &Mark) -> &'static str {
+    match mark {
+        Mark::Open => "·",
+        Mark::Right => "✓",
+        Mark::Wrong(_) | Mark::Failed(_) => "✗",
+        Mark::OfAnotherVersion => "≠",
+        Mark::NotJudged => "?",
+    }
+}
+
+fn feedback(mark: &Mark) -> &str {
+    match mark {
+        Mark::Wrong(Some(said)) | Mark::Failed(said) => said,
+        _ => "",
+    }
+}
+
+const COLUMNS: [&str; 8] = ["file", "name", "minutes", "version", "task", "mark", "tries", "feedback"];
+
+/// Writes a line for each task of each work.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_tsv(class: &Class<'_>, mut to: impl Write) -> io::Result<()> {
+    writeln!(to, "{}", COLUMNS.join("\t"))?;
+    for work in &class.works {
+        let minutes = work.minutes.map_or(String::new(), |minutes| minutes.to_string());
+        let version = if work.is_of_another_version { "another" } else { "this" };
+        for Graded { task, mark, tries } in &work.grades {
+            let tries = tries.to_string();
+            let name = work.name.as_deref().unwrap_or_default();
+            let fields = [&work.file, name, &minutes, version, task, word(mark), &tries, feedback(mark)];
+            writeln!(to, "{}", fields.map(field).join("\t"))?;
+        }
+    }
+    to.flush()
+}
+
+/// Signs with which table programs begin a formula, also as wide as the characters of East Asia, and the one with which
+/// they begin a text that may go on over tabs and lines.
+const SIGNS: [char; 9] = ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}', '"'];
+
+/// A field on one line, which no table program takes for a formula or for more than the field, and no terminal for a command;
+/// nothing in it changes the direction of what follows it.
+fn field(text: &str) -> String {
+    let line: String = text.split(|c: char| c.is_control() || c.is_whitespace()).collect::<Vec<_>>().join(" ");
+    let line = printable(line.trim());
+    if line.starts_with(SIGNS) { format!("'{line}") } else { line }
+}
+
+/// Writes a page about the class.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_html(class: &Class<'_>, mut to: impl Write) -> io::Result<()> {
+    let title = escape::html(class.title);
+    write!(
+        to,
+        "{}<main>\n<h1>{title}: the class</h1>\n<p>{}, graded by the lesson's own checks.</p>\n",
+        html::head(&format!("{title}: the class"), html::POLICY, GRADES_STYLE),
+        counted(class.works.len(), "submission", "submissions"),
+    )?;
+    to.write_all(unread(class).as_bytes())?;
+    to.write_all(common(class).as_bytes())?;
+    to.write_all(by_task(class).as_bytes())?;
+    to.write_all(by_work(class).as_bytes())?;
+    writeln!(to, "</main>\n</body>\n</html>")?;
+    to.flush()
+}
+
+const GRADES_STYLE: &str = include_str!("grades.css");
+
+/// A number with its noun.
+pub fn counted(count: usize, one: &str, more: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { more })
+}
+
+fn unread(class: &Class<'_>) -> String {
+    if class.unread.is_empty() {
+        return String::new();
+    }
+    let name = |file: &str| Path::new(file).file_name().map_or(file.to_owned(), |name| name.to_string_lossy().into());
+    let lines = class
+        .unread
+        .iter()
+        .map(|(file, why)| format!("<li><code>{}</code>: {}</li>", escape::html(&name(file)), escape::html(why)));
+    let files = counted(class.unread.len(), "file is", "files are");
+    format!("<aside class=\"unread\"><p>{files} not graded:</p><ul>{}</ul></aside>\n", lines.collect::<String>())
+}
+
+/// A wrong answer that several works have, or the feedback on it.
+struct Mistake<'a> {
+    task: usize,
+    said: &'a str,
+    /// The words are those of a fault, in which a learner's may be.
+    is_fault: bool,
+    count: usize,
+}
+
+impl Mistake<'_> {
+    /// Feedback is the lesson's Markdown; a fault is text.
+    fn html(&self) -> String {
+        if self.is_fault { format!("<p>{}</p>", escape::html(self.said)) } else { html::plain_markdown(self.said) }
+    }
+}
+
+impl Class<'_> {
+    fn marks(&self, task: usize) -> impl Iterator<Item = &Mark> {
+        self.works.iter().filter_map(move |work| Some(&work.grades.get(task)?.mark))
+    }
+
+    /// Mistakes that wrong answers to a task have in common, the most common first.
+    fn mistakes(&self, task: usize) -> Vec<Mistake<'_>> {
+        let mut counts: BTreeMap<(&str, bool), usize> = BTreeMap::new();
+        for mark in self.marks(task).filter(|mark| !feedback(mark).is_empty()) {
+            *counts.entry((feedback(mark), matches!(mark, Mark::Failed(_)))).or_default() += 1;
+        }
+        let counts = counts.into_iter();
+        let mut mistakes: Vec<_> =
+            counts.map(|((said, is_fault), count)| Mistake { task, said, is_fault, count }).collect();
+        mistakes.sort_by_key(|mistake| Reverse(mistake.count));
+        mistakes
+    }
+}
+
+/// The mistakes that most works share, of all tasks.
+fn common(class: &Class<'_>) -> String {
+    const SHOWN: usize = 5;
+    let mut mistakes: Vec<Mistake<'_>> = (0..class.tasks.len()).flat_map(|task| class.mistakes(task)).collect();
+    mistakes.retain(|mistake| mistake.count > 1);
+    mistakes.sort_by_key(|mistake| Reverse(mistake.count));
+    mistakes.truncate(SHOWN);
+    if mistakes.is_empty() {
+        return String::new();
+    }
+    let line = |mistake: &Mistake<'_>| {
+        let (number, id) = (mistake.task + 1, escape::html(class.tasks[mistake.task].0));
+        let (said, count) = (mistake.html(), mistake.count);
+        format!("<li><b>{count} ×</b><div>{said}<a href=\"#task-{number}\">{number} · {id}</a></div></li>")
+    };
+    format!("<h2>Common mistakes</h2>\n<ul class=\"mistakes\">{}</ul>\n", mistakes.iter().map(line).collect::<String>())
+}
+
+/// Each task, how it went, and what wrong answers have in common.
+fn by_task(class: &Class<'_>) -> String {
+    let mut text = String::from("<h2>Tasks</h2>\n");
+    for (place, (id, ask)) in class.tasks.iter().enumerate() {
+        let count = |is: fn(&Mark) -> bool| class.marks(place).filter(|mark| is(mark)).count();
+        let all = class.marks(place).count();
+        let counts = [
+            (count(|mark| *mark == Mark::Right), "right", "right"),
+            (count(|mark| matches!(mark, Mark::Wrong(_) | Mark::Failed(_))), "wrong", "wrong"),
+            (count(|mark| *mark == Mark::Open), "open", "not answered"),
+            (count(|mark| matches!(mark, Mark::OfAnotherVersion | Mark::NotJudged)), "other", "not graded"),
+        ];
+        let there = || counts.iter().filter(|(count, ..)| *count > 0);
+        let (number, right) = (place + 1, counts[0].0);
+        let _ = write!(
+            text,
+            "<section id=\"task-{number}\">\n<h3>{number} · {}</h3>\n<div class=\"ask\">{}</div>\n\
+             <div class=\"bar\" role=\"img\" aria-label=\"{right} of {all} right\">{}</div>\n<p class=\"line\">{}</p>\n",
+            escape::html(id),
+            html::plain_markdown(ask),
+            there()
+                .map(|(count, class, _)| format!("<i class=\"{class}\" style=\"flex:{count}\"></i>"))
+                .collect::<String>(),
+            there()
+                .map(|(count, class, words)| format!("<span><i class=\"{class}\"></i>{count} {words}</span>"))
+                .collect::<String>(),
+        );
+        let mistakes = class.mistakes(place);
+        if !mistakes.is_empty() {
+            let line =
+                |mistake: &Mistake<'_>| format!("<li><b>{} ×</b><div>{}</div></li>", mistake.count, mistake.html());
+            let lines: String = mistakes.iter().map(line).collect();
+            let _ = writeln!(text, "<ul class=\"mistakes\">{lines}</ul>");
+        }
+        text.push_str("</section>\n");
+    }
+    text
+}
+
+/// A row for each work, a column for each task.
+fn by_work(class: &Class<'_>) -> String {
+    let heads = class.tasks.iter().enumerate().map(|(place, (id, _))| {
+        let (number, id) = (place + 1, escape::html(id));
+        format!("<th scope=\"col\"><a href=\"#task-{number}\" title=\"{id}\" aria-label=\"{number}, {id}\">{number}</a></th>")
+    });
+    let has_minutes = class.works.iter().any(|work| work.minutes.is_some());
+    let minutes = if has_minutes { "<th scope=\"col\">min</th>" } else { "" };
+    let mut text = format!(
+        "<h2>Submissions</h2>\n<div class=\"scroll\"><table class=\"works\">\n<thead><tr><th scope=\"col\">name</th>{}\
+         <th scope=\"col\">right</th>{minutes}</tr></thead>\n<tbody>\n",
+        heads.collect::<String>()
+    );
+    for work in &class.works {
+        let right = work.grades.iter().filter(|graded| graded.mark == Mark::Right).count();
+        let version = if work.is_of_another_version { "<small>another version of the lesson</small>" } else { "" };
+        let _ = write!(text, "<tr><th scope=\"row\">{}{version}</th>", escape::html(&printable(work.called())));
+        for Graded { mark, tries, .. } in &work.grades {
+            let tries = counted(*tries as usize, "try", "tries");
+            let (word, sign, class) = (word(mark), sign(mark), class_of(mark));
+            let _ = write!(
+                text,
+                "<td class=\"mark {class}\" title=\"{word}, {tries}\" aria-label=\"{word}, {tries}\">{sign}</td>"
+            );
+        }
+        let _ = write!(text, "<td>{right}/{}</td>", work.grades.len());
+        if has_minutes {
+            let minutes = work.minutes.map_or("–".to_owned(), |minutes| minutes.to_string());
+            let _ = write!(text, "<td>{minutes}</td>");
+        }
+        text.push_str("</tr>\n");
+    }
+    text.push_str(
+        "</tbody></table></div>\n<p class=\"note\">✓ right, ✗ wrong, · not answered, ≠ not graded: the task has changed, \
+         ? not graded: out of time.</p>\n",
+    );
+    text
+}
+
+/// The class of the style by which a mark is coloured.
+fn class_of(mark: &Mark) -> &'static str {
+    match mark {
+        Mark::Right => "right",
+        Mark::Wrong(_) | Mark::Failed(_) => "wrong",
+        Mark::Open => "open",
+        Mark::OfAnotherVersion | Mark::NotJudged => "other",
+    }
+}

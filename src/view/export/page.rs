@@ -1,0 +1,314 @@
+//! A notebook as a reader sees it, independent of any format.
+
+use attune_core::kernel::notebook::document::{Answer, DocumentCell};
+use attune_core::kernel::notebook::snapshot::{CellSnapshot, CellStatus, RunSnapshot, Verdict};
+use attune_core::kernel::scene::interventions::are_none;
+use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot};
+use attune_core::lesson::cells::{Bind, CellKind, Exercise, Predict, Slider};
+use attune_engine::code::Fault;
+
+use super::prose::Prose;
+use crate::view_model::notebook::turned;
+use crate::view_model::output::{OutputModel, full};
+
+/// A notebook, from top to bottom.
+pub struct Page<'a> {
+    pub title: &'a str,
+    /// The lesson's id.
+    pub lesson: &'a str,
+    pub seed: u64,
+    pub cells: Vec<PageCell<'a>>,
+    /// How the model differs from the one that the lesson's training ends with, if it does.
+    pub model: Option<String>,
+}
+
+pub struct PageCell<'a> {
+    pub id: &'a str,
+    pub kind: &'static str,
+    pub items: Vec<PageItem<'a>>,
+}
+
+pub enum PageItem<'a> {
+    /// As the lesson or the learner wrote it, with the values of its expressions.
+    Markdown(Prose),
+    /// The kind of task that begins here.
+    Label(&'static str),
+    /// A line of words.
+    Line(String),
+    Code(Code<'a>),
+    Stage(Stage<'a>),
+    Slider(PageSlider<'a>),
+    Choices {
+        choices: &'a [String],
+        chosen: Option<usize>,
+        right: Option<usize>,
+    },
+    /// Content that opens on demand.
+    Details {
+        summary: String,
+        items: Vec<PageItem<'a>>,
+    },
+    /// A gate: the cells below wait, or have waited, for the tasks above.
+    Gate {
+        caption: &'a str,
+    },
+}
+
+/// Code with what it shows.
+pub struct Code<'a> {
+    pub source: &'a str,
+    /// `In[n]`
+    pub number: Option<u64>,
+    pub outputs: Vec<OutputModel>,
+    pub fault: Option<&'a Fault>,
+    /// Its outputs are read, not its text.
+    pub is_hidden: bool,
+    /// Why the outputs may differ from those of a run now.
+    pub note: Option<&'static str>,
+}
+
+/// The content of a stage cell.
+pub struct Stage<'a> {
+    pub caption: &'a str,
+    pub sentence: String,
+    /// Words that are lit; none: all.
+    pub words: &'a [String],
+    /// 0 is static, 1 is contextual.
+    pub time: f32,
+}
+
+impl Stage<'_> {
+    /// Alternative text of the picture, for screen readers. The picture has its caption in it.
+    pub fn tell_picture(&self) -> String {
+        if self.caption.is_empty() { self.tell() } else { format!("{}. {}", self.tell(), self.caption) }
+    }
+
+    /// The content of the stage, in words.
+    pub fn tell(&self) -> String {
+        let lit = if self.words.is_empty() { String::new() } else { format!(", with {} lit", self.words.join(", ")) };
+        let time = match self.time {
+            0.0 => "at the static vectors".to_owned(),
+            1.0 => "at the contextual vectors".to_owned(),
+            time => format!("at time {time} from static, 0, to contextual, 1"),
+        };
+        format!("The stage: “{}” {time}{lit}", self.sentence)
+    }
+}
+
+pub struct PageSlider<'a> {
+    pub caption: &'a str,
+    /// The quantity that the slider sets, as code names it.
+    pub name: String,
+    /// `None` where the snapshot does not have it, or it is no number.
+    pub value: Option<f64>,
+    /// The quantity has a value that no slider can give it.
+    pub is_custom: bool,
+    pub range: (f64, f64),
+}
+
+impl PageSlider<'_> {
+    /// The value, as it is written after the name.
+    pub fn tell_value(&self) -> String {
+        match self.value {
+            Some(value) => format!(" = {}", full(value)),
+            None if self.is_custom => " = custom".to_owned(),
+            None => String::new(),
+        }
+    }
+
+    /// In [0, 1]
+    pub fn share(&self) -> Option<f64> {
+        let (from, to) = self.range;
+        self.value.map(|value| ((value - from) / (to - from)).clamp(0.0, 1.0)).filter(|share| share.is_finite())
+    }
+}
+
+impl<'a> Page<'a> {
+    pub fn of(snapshot: &'a Snapshot) -> Self {
+        let lesson = &snapshot.lesson;
+        let cells = snapshot.notebook.cells.iter();
+        Self {
+            title: &lesson.title,
+            lesson: &lesson.id,
+            seed: snapshot.model.as_ref().map_or(lesson.seed, |model| model.made_of.seed),
+            cells: cells.map(|cell| PageCell::of(cell, snapshot)).collect(),
+            model: model(snapshot),
+        }
+    }
+
+    /// Whether the cells begin with the title already, or with the stage and then the title.
+    pub fn begins_with_title(&self) -> bool {
+        let mut items = self.cells.iter().flat_map(|cell| &cell.items);
+        let first = items.find(|item| !matches!(item, PageItem::Stage(_)));
+        matches!(first, Some(PageItem::Markdown(prose)) if prose.begins_with_title())
+    }
+
+    /// The names of the stage cells.
+    pub fn stages(snapshot: &Snapshot) -> impl Iterator<Item = (&str, usize)> {
+        snapshot.notebook.cells.iter().filter_map(|cell| match &*cell.cell.kind {
+            CellKind::Stage { sentence, .. } => Some((&*cell.cell.id, *sentence)),
+            _ => None,
+        })
+    }
+}
+
+impl<'a> PageCell<'a> {
+    fn of(shown: &'a CellSnapshot, snapshot: &'a Snapshot) -> Self {
+        let cell = &*shown.cell;
+        let (kind, mut items) = match &*cell.kind {
+            CellKind::Text { .. } => ("text", vec![markdown(&cell.text, shown)]),
+            CellKind::Code { .. } => ("code", vec![PageItem::Code(code(shown))]),
+            CellKind::Plot { caption, .. } => {
+                let plot = PageItem::Code(Code { is_hidden: true, ..code(shown) });
+                ("plot", caption_of(caption).into_iter().chain([plot]).collect())
+            }
+            CellKind::Stage { caption, sentence, words, time, plays: _ } => {
+                let sentence =
+                    snapshot.lesson.sentences.get(*sentence).map_or_else(String::new, |words| words.join(" "));
+                ("stage", vec![PageItem::Stage(Stage { caption, sentence, words, time: *time })])
+            }
+            CellKind::Slider(slider) => {
+                ("slider", vec![PageItem::Slider(slider_of(slider, cell, snapshot.model.as_ref()))])
+            }
+            CellKind::Predict(predict) => ("prediction", prediction(predict, shown)),
+            CellKind::Exercise(exercise) => ("exercise", exercise_of(exercise, shown)),
+            CellKind::Gate { caption, .. } => ("gate", vec![PageItem::Gate { caption }]),
+        };
+        if let Some(newer) = &cell.conflict {
+            let newer = if cell.is_text() { markdown(newer, shown) } else { PageItem::Code(plain_code(newer)) };
+            let summary = "The lesson has a newer text for this cell".to_owned();
+            items.push(PageItem::Details { summary, items: vec![newer] });
+        }
+        Self { id: &cell.id, kind, items }
+    }
+}
+
+fn markdown<'a>(source: &str, shown: &CellSnapshot) -> PageItem<'a> {
+    PageItem::Markdown(Prose::of(source, shown.live.as_ref()))
+}
+
+fn model(snapshot: &Snapshot) -> Option<String> {
+    let Some(model) = &snapshot.model else { return Some("The model was not ready yet.".to_owned()) };
+    let training = &model.training;
+    let (step, of) = (training.step_shown(), training.progress.of);
+    let is_changed = !model.edits.is_empty() || !are_none(&model.interventions);
+    let at = format!("The model is the one at step {step} of {of} of its training");
+    let state = match (step == of, is_changed) {
+        (true, false) => None,
+        (true, true) => Some("The model is changed since its training.".to_owned()),
+        (false, false) => Some(format!("{at}.")),
+        (false, true) => Some(format!("{at}, and changed since.")),
+    };
+    let recipe = (!model.recipe.is_default())
+        .then(|| format!("The lesson was trained again with {}.", model.recipe.words(&snapshot.lesson)));
+    let all: Vec<String> = recipe.into_iter().chain(state).collect();
+    (!all.is_empty()).then(|| all.join(" "))
+}
+
+/// A warning where the outputs may not be those of a run now.
+fn note(shown: &CellSnapshot) -> Option<&'static str> {
+    match (shown.status, &shown.run) {
+        (CellStatus::Stale, Some(run)) if run.is_from_before => Some("It has not run in this session yet."),
+        (CellStatus::Stale, Some(_)) => Some("This, or what it follows from, has changed since it ran."),
+        (CellStatus::Waiting, Some(_)) => Some("It was running again; these outputs are from before."),
+        (CellStatus::Waiting, None) => Some("It was still running."),
+        (CellStatus::Stale, None) | (CellStatus::New | CellStatus::Fresh, _) => None,
+    }
+}
+
+fn caption_of<'a>(caption: &str) -> Option<PageItem<'a>> {
+    (!caption.is_empty()).then(|| PageItem::Line(caption.to_owned()))
+}
+
+fn code(shown: &CellSnapshot) -> Code<'_> {
+    let run = shown.run.as_deref();
+    Code {
+        source: &shown.cell.text,
+        number: run.and_then(|run| run.number),
+        outputs: run.map_or_else(Vec::new, |run| OutputModel::all(&run.text, &run.outputs)),
+        fault: run.and_then(|run| run.fault.as_ref()).or(shown.mistake.as_deref()),
+        is_hidden: false,
+        note: note(shown),
+    }
+}
+
+fn plain_code(source: &str) -> Code<'_> {
+    Code { source, number: None, outputs: Vec::new(), fault: None, is_hidden: false, note: None }
+}
+
+fn slider_of<'a>(slider: &'a Slider, cell: &DocumentCell, model: Option<&'a ModelSnapshot>) -> PageSlider<'a> {
+    let name = match &slider.bind {
+        Bind::Variable(name) => name.clone(),
+        Bind::Temperature => "temperature".to_owned(),
+        Bind::Time => "time".to_owned(),
+        Bind::Mask => "mask".to_owned(),
+        Bind::Weight { tensor, row, col } => format!("{}[{row}, {col}]", tensor.code_name()),
+    };
+    let value = turned(cell, model);
+    let is_custom = slider.bind == Bind::Mask && model.is_some() && value.is_none();
+    PageSlider { caption: &slider.caption, name, value, is_custom, range: slider.range }
+}
+
+fn prediction<'a>(predict: &'a Predict, shown: &'a CellSnapshot) -> Vec<PageItem<'a>> {
+    let (chosen, is_locked) = match shown.cell.answer {
+        Answer::Predict { chosen, is_locked } => (chosen, is_locked),
+        _ => (None, false),
+    };
+    let choices = &predict.choices[..];
+    let mut items = vec![
+        PageItem::Label("Predict"),
+        markdown(&predict.ask, shown),
+        PageItem::Choices { choices, chosen, right: None },
+    ];
+    // The answer is shown only once the learner has given one.
+    let Some(run) = shown.run.as_deref().filter(|_| is_locked) else { return items };
+    let right = match run.verdict {
+        Some(Verdict::Prediction { right }) => Some(right),
+        _ => None,
+    };
+    let mut answer: Vec<PageItem<'_>> = note(shown).map(|note| PageItem::Line(note.to_owned())).into_iter().collect();
+    answer.push(PageItem::Choices { choices, chosen, right });
+    if !run.outputs.is_empty() || run.fault.is_some() {
+        let outputs = OutputModel::all(&predict.shows, &run.outputs);
+        let shows = plain_code(&predict.shows);
+        answer.push(PageItem::Code(Code { outputs, fault: run.fault.as_ref(), is_hidden: true, ..shows }));
+    }
+    if !predict.explain.is_empty() {
+        answer.push(markdown(&predict.explain, shown));
+    }
+    items.push(PageItem::Details { summary: "The answer".to_owned(), items: answer });
+    items
+}
+
+fn exercise_of<'a>(exercise: &'a Exercise, shown: &'a CellSnapshot) -> Vec<PageItem<'a>> {
+    let cell = &shown.cell;
+    let attempts = cell.attempts();
+    // The lesson's own starting code does not count as an attempt.
+    let is_tried = attempts.is_passed || cell.is_edited();
+    let run = shown.run.as_deref().filter(|_| is_tried);
+    let mut items = vec![PageItem::Label("Exercise"), markdown(&exercise.ask, shown)];
+    if exercise.start.is_some() {
+        items.push(PageItem::Code(if is_tried { code(shown) } else { plain_code(&cell.text) }));
+    } else if run.is_some() {
+        items.extend(note(shown).map(|note| PageItem::Line(note.to_owned())));
+    }
+    items.extend(run.into_iter().flat_map(|run| verdict(run, shown)));
+    for (i, hint) in exercise.hints.iter().enumerate() {
+        let of = exercise.hints.len();
+        let summary = if of == 1 { "Hint".to_owned() } else { format!("Hint {} of {of}", i + 1) };
+        items.push(PageItem::Details { summary, items: vec![markdown(hint, shown)] });
+    }
+    if attempts.is_revealed {
+        let solution = PageItem::Code(plain_code(&exercise.solution));
+        items.push(PageItem::Details { summary: "A solution".to_owned(), items: vec![solution] });
+    }
+    items
+}
+
+fn verdict<'a>(run: &RunSnapshot, shown: &CellSnapshot) -> Vec<PageItem<'a>> {
+    let Some(Verdict::Exercise { is_right, feedback, failed_case, .. }) = &run.verdict else { return Vec::new() };
+    let case = failed_case.map_or(String::new(), |case| format!(", in case {}", case + 1));
+    let line = if *is_right { "Right.".to_owned() } else { format!("Not yet right{case}.") };
+    let said = feedback.as_ref().map(|said| markdown(said, shown));
+    [PageItem::Line(line)].into_iter().chain(said).collect()
+}

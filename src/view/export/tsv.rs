@@ -1,0 +1,99 @@
+//! Vectors for the Embedding Projector, <https://projector.tensorflow.org>: a file of vectors, a line
+//! each, and one that says what each line is.
+//!
+//! First stand the static vectors of all words; then, of each token of each of the lesson's sentences, and before these of
+//! the one on the stage where it is none of them, its static vector and its contextual one. The column `__seq_next__` holds the line, from 0, that
+//! follows a line; the Projector draws the two as a path.
+
+use std::collections::HashSet;
+use std::io::{self, Write};
+
+use attune_core::kernel::data::token::token_labels;
+use attune_core::kernel::snapshot::Snapshot;
+
+use super::sentence::at_sentence;
+
+/// The columns of the second file. Its header is there because there is more than one.
+const COLUMNS: [&str; 7] = ["label", "word", "kind", "sentence", "position", "group", "__seq_next__"];
+
+/// Counts of what was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counts {
+    pub words: usize,
+    pub tokens: usize,
+    pub width: usize,
+}
+
+impl Counts {
+    pub fn lines(self) -> usize {
+        self.words + 2 * self.tokens
+    }
+}
+
+/// Writes both files.
+///
+/// # Errors
+/// If a file cannot be written, there is no model yet, or the Projector could not read the vectors: a
+/// number is not finite, or a vector has only one.
+pub fn write(snapshot: &Snapshot, vectors: impl Write, metadata: impl Write) -> io::Result<Counts> {
+    let Some(space) = snapshot.space.as_deref().filter(|_| snapshot.model.is_some()) else {
+        return Err(io::Error::other("the lesson has no model yet"));
+    };
+    let width = space.vectors.cols();
+    if width < 2 {
+        return Err(io::Error::other("the Embedding Projector reads vectors of two numbers or more"));
+    }
+    let group = |word: usize| space.group_of[word].map_or("", |group| snapshot.lesson.groups[group].name.as_str());
+    let mut files = Files { vectors, metadata, lines: 0 };
+    writeln!(files.metadata, "{}", COLUMNS.join("\t"))?;
+    for (word, text) in space.vocabulary.iter().enumerate() {
+        files.line(space.vectors.row(word), [text, text, "static", "", "", group(word)], None)?;
+    }
+    let mut tokens = 0;
+    let mut seen = HashSet::new();
+    let own =
+        snapshot.model.as_ref().filter(|model| model.sentence.index.is_none()).map(|model| model.sentence.clone());
+    let of_lesson = snapshot.lesson.sentences.iter().enumerate().filter_map(|(index, sentence)| {
+        let at = at_sentence(snapshot, index).filter(|_| seen.insert(sentence))?;
+        Some(at.model?.sentence)
+    });
+    for shown in own.into_iter().chain(of_lesson) {
+        let words: Vec<&str> = shown.tokens.iter().map(|token| token.text.as_str()).collect();
+        let labels = token_labels(&shown.tokens);
+        for (i, token) in shown.tokens.iter().enumerate() {
+            // The start of a sentence that is yet to be written is no word.
+            let Some(word) = token.word else { continue };
+            let (place, sentence) = ((i + 1).to_string(), words.join(" "));
+            let about = |kind| [labels[i].as_str(), &token.text, kind, &sentence, &place, group(word)];
+            let next = files.lines + 1;
+            files.line(space.vectors.row(word), about("static in a sentence"), Some(next))?;
+            files.line(shown.activations.output.row(i), about("contextual"), None)?;
+            tokens += 1;
+        }
+    }
+    files.vectors.flush()?;
+    files.metadata.flush()?;
+    Ok(Counts { words: space.vocabulary.len(), tokens, width })
+}
+
+struct Files<V: Write, M: Write> {
+    vectors: V,
+    metadata: M,
+    lines: usize,
+}
+
+impl<V: Write, M: Write> Files<V, M> {
+    fn line(&mut self, vector: &[f32], about: [&str; 6], next: Option<usize>) -> io::Result<()> {
+        if vector.iter().any(|x| !x.is_finite()) {
+            return Err(io::Error::other(format!("the vector of {:?} has a number that is not finite", about[0])));
+        }
+        let numbers: Vec<String> = vector.iter().map(f32::to_string).collect();
+        writeln!(self.vectors, "{}", numbers.join("\t"))?;
+        // Words have no tabs, but what a lesson calls its groups may.
+        let about = about.map(|text| text.replace(|c: char| c.is_control(), " "));
+        let next = next.map_or(String::new(), |next| next.to_string());
+        writeln!(self.metadata, "{}\t{next}", about.join("\t"))?;
+        self.lines += 1;
+        Ok(())
+    }
+}

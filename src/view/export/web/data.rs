@@ -1,0 +1,359 @@
+//! The numbers and words of a live page, as one JSON text.
+
+use std::borrow::Cow;
+
+use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot, StaticSpace};
+use attune_core::kernel::vectors::examples::Rewriter;
+use attune_core::lesson::cells::{Bind, CellKind, Slider};
+use attune_core::lesson::limits::{TEMPERATURE_MAX, TEMPERATURE_MIN};
+use attune_core::lesson::schema::Order;
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::attention::{HeadMode, Mask};
+use attune_engine::numerics::model::Architecture;
+use attune_engine::numerics::params::TensorSpec;
+use attune_engine::numerics::projection::AXES;
+use data_encoding::BASE64;
+use serde::{Serialize, Serializer};
+
+use crate::export::escape::plain;
+use crate::export::trace::Config;
+use crate::view_model::axes::names;
+use crate::view_model::head_labels::HeadLabels;
+use crate::view_model::stage::StageModel;
+
+/// Numbers of the vectors and the parameters together that a page holds: some 16 MB of text.
+pub const NUMBERS_MAX: usize = 3_000_000;
+
+#[derive(Serialize)]
+struct Data<'a> {
+    lesson: &'a str,
+    seed: u64,
+    config: Config,
+    /// Whether each block divides scores by √d_k, and its temperature.
+    scaled: Vec<bool>,
+    temperatures: Vec<f64>,
+    /// The smallest and the largest that the program takes.
+    temperature_range: (f64, f64),
+    vocabulary: &'a [String],
+    classes: &'a [String],
+    statics: Tensor<'a>,
+    /// Trained values, by symbol.
+    parameters: Vec<Parameter<'a>>,
+    /// Present values of the tensors that the learner has changed.
+    changed: Vec<Parameter<'a>>,
+    changes: Changes,
+    rewriter: Option<RewriterData>,
+    groups: Vec<&'a str>,
+    group_of: &'a [Option<usize>],
+    heads: Vec<HeadData>,
+    projection: ProjectionData<'a>,
+    /// The scale of the picture, and from where to where it reaches, see `app::stage`.
+    radius: f32,
+    sentences: &'a [Vec<String>],
+    /// The sentence on the stage, as words of the vocabulary.
+    sentence: Vec<usize>,
+    cells: Vec<CellData<'a>>,
+}
+
+#[derive(Serialize)]
+struct Tensor<'a> {
+    shape: [usize; 2],
+    numbers: Numbers<'a>,
+}
+
+impl<'a> Tensor<'a> {
+    fn of(matrix: &'a Matrix<f32>) -> Self {
+        Self { shape: [matrix.rows(), matrix.cols()], numbers: Numbers(matrix.flat().into()) }
+    }
+}
+
+#[derive(Serialize)]
+struct Parameter<'a> {
+    symbol: String,
+    /// The name in code cells and sliders.
+    code: String,
+    purpose: &'static str,
+    shape: [usize; 2],
+    numbers: Numbers<'a>,
+}
+
+impl<'a> Parameter<'a> {
+    fn of((spec, values): (&TensorSpec, Cow<'a, [f32]>)) -> Self {
+        let TensorSpec { id, rows, cols, .. } = *spec;
+        Self {
+            symbol: id.to_string(),
+            code: id.code_name(),
+            purpose: id.name.purpose(),
+            shape: [rows, cols],
+            numbers: Numbers(values),
+        }
+    }
+}
+
+/// Tensors that are no longer as training left them.
+fn changed(model: &ModelSnapshot) -> Vec<Parameter<'_>> {
+    let pairs = model.parameters.tensors().zip(model.trained.tensors());
+    pairs.filter(|(now, trained)| now.1 != trained.1).map(|(now, _)| Parameter::of(now)).collect()
+}
+
+/// Base64 of little-endian 32-bit floats: exact, and half as long as digits.
+struct Numbers<'a>(Cow<'a, [f32]>);
+
+impl Serialize for Numbers<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let bytes: Vec<u8> = self.0.iter().flat_map(|x| x.to_le_bytes()).collect();
+        serializer.serialize_str(&BASE64.encode(&bytes))
+    }
+}
+
+/// The learner's changes of the forward pass, as the page takes them; all null where there are none.
+#[derive(Serialize)]
+struct Changes {
+    temperature: Option<f64>,
+    scale: Option<bool>,
+    mask: Option<MaskData>,
+    heads: Option<Vec<ModeData>>,
+    /// Head, query and key of each edge that is taken out.
+    edges: Option<Vec<(usize, usize, usize)>>,
+    patch: Option<PatchData>,
+}
+
+/// A vector from another sentence.
+#[derive(Serialize)]
+struct PatchData {
+    block: usize,
+    position: usize,
+    vector: Vec<f32>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum MaskData {
+    Named(&'static str),
+    Table(Vec<Vec<bool>>),
+}
+
+#[derive(Serialize)]
+struct ModeData {
+    gain: f32,
+    uniform: bool,
+    mean: bool,
+    frozen: Option<Vec<Vec<f32>>>,
+}
+
+impl Changes {
+    fn of(model: &ModelSnapshot) -> Self {
+        let changes = &model.interventions;
+        let is_live = changes.heads.iter().all(|mode| *mode == HeadMode::Live);
+        let tokens = model.sentence.tokens.len();
+        Self {
+            temperature: changes.temperature,
+            scale: changes.scale,
+            mask: changes.mask.as_ref().map(|mask| match mask {
+                Mask::None => MaskData::Named("none"),
+                Mask::Causal => MaskData::Named("causal"),
+                Mask::Custom(table) => MaskData::Table(
+                    (0..tokens).map(|query| (0..tokens).map(|key| table.sees(query, key)).collect()).collect(),
+                ),
+            }),
+            heads: (!is_live).then(|| changes.heads.iter().map(ModeData::of).collect()),
+            edges: (!changes.edges.is_empty())
+                .then(|| changes.edges.iter().map(|edge| (edge.head, edge.query, edge.key)).collect()),
+            patch: changes.patch.as_ref().map(|patch| PatchData {
+                block: patch.block,
+                position: patch.position,
+                vector: patch.vector.to_vec(),
+            }),
+        }
+    }
+}
+
+impl ModeData {
+    fn of(mode: &HeadMode<f32>) -> Self {
+        let frozen = match mode {
+            HeadMode::Frozen(weights) => Some((0..weights.rows()).map(|row| weights.row(row).to_vec()).collect()),
+            HeadMode::Live | HeadMode::Off | HeadMode::Uniform | HeadMode::Mean | HeadMode::Gain(_) => None,
+        };
+        Self { gain: mode.gain(), uniform: *mode == HeadMode::Uniform, mean: *mode == HeadMode::Mean, frozen }
+    }
+}
+
+/// The rule that makes a target of a source.
+#[derive(Serialize)]
+struct RewriterData {
+    reversed: bool,
+    becomes: Vec<usize>,
+}
+
+impl RewriterData {
+    fn of(snapshot: &Snapshot, space: &StaticSpace) -> Option<Self> {
+        let rewriter = Rewriter::of(&snapshot.lesson.model.objective, &space.vocabulary)?;
+        let words = 0..space.vocabulary.len();
+        let becomes = words.filter_map(|word| rewriter.target(&[word]).first().copied()).collect();
+        Some(Self { reversed: rewriter.order == Order::Reversed, becomes })
+    }
+}
+
+#[derive(Serialize)]
+struct HeadData {
+    /// `Head 1`, with the layer where there are several.
+    title: String,
+    block: usize,
+}
+
+impl HeadData {
+    fn of(labels: &HeadLabels<'_>, architecture: &Architecture, head: usize) -> Self {
+        Self { title: labels.title(head), block: architecture.head(head).0 }
+    }
+}
+
+#[derive(Serialize)]
+struct ProjectionData<'a> {
+    mean: Numbers<'a>,
+    axes: Tensor<'a>,
+    names: Vec<String>,
+    /// Words from which a chosen axis runs and those to which.
+    ends: Vec<Option<(String, String)>>,
+    /// Shares of the variance of all words, by axis.
+    shares: Vec<f32>,
+}
+
+#[derive(Serialize)]
+struct CellData<'a> {
+    /// The id of the cell's section in the page.
+    section: String,
+    #[serde(flatten)]
+    kind: KindData<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum KindData<'a> {
+    Stage {
+        caption: &'a str,
+        sentence: usize,
+        words: &'a [String],
+        time: f32,
+        plays: usize,
+    },
+    Slider {
+        bind: BindData,
+        caption: &'a str,
+        range: (f64, f64),
+        step: Option<f64>,
+    },
+    Predict {
+        choices: &'a [String],
+    },
+    /// Done elsewhere than in code.
+    Exercise {
+        cases: &'a [String],
+        check: &'a str,
+        value: &'a str,
+        expected: &'a str,
+    },
+}
+
+#[derive(Serialize)]
+#[serde(tag = "to", rename_all = "lowercase")]
+enum BindData {
+    Temperature,
+    Time,
+    Mask,
+    Weight { symbol: String, row: usize, col: usize },
+    Variable { name: String },
+}
+
+impl BindData {
+    fn of(bind: &Bind) -> Self {
+        match bind {
+            Bind::Temperature => Self::Temperature,
+            Bind::Time => Self::Time,
+            Bind::Mask => Self::Mask,
+            Bind::Weight { tensor, row, col } => Self::Weight { symbol: tensor.to_string(), row: *row, col: *col },
+            Bind::Variable(name) => Self::Variable { name: name.clone() },
+        }
+    }
+}
+
+/// The page's id of a cell's section, as [`crate::export::html`] writes it.
+fn section(id: &str) -> String {
+    plain(&format!("cell-{}", id.replace(char::is_whitespace, "-")))
+}
+
+impl<'a> KindData<'a> {
+    /// `None` of a cell with which the scripts have nothing to do.
+    fn of(kind: &'a CellKind) -> Option<Self> {
+        match kind {
+            CellKind::Stage { caption, sentence, words, time, plays } => {
+                Some(Self::Stage { caption, sentence: *sentence, words, time: *time, plays: *plays })
+            }
+            CellKind::Slider(Slider { caption, bind, range, step, start: _ }) => {
+                Some(Self::Slider { bind: BindData::of(bind), caption, range: *range, step: *step })
+            }
+            CellKind::Predict(predict) => Some(Self::Predict { choices: &predict.choices }),
+            CellKind::Exercise(exercise) if exercise.start.is_none() => Some(Self::Exercise {
+                cases: &exercise.cases,
+                check: &exercise.check,
+                value: &exercise.value,
+                expected: &exercise.expected,
+            }),
+            CellKind::Exercise(_)
+            | CellKind::Text { .. }
+            | CellKind::Code { .. }
+            | CellKind::Plot { .. }
+            | CellKind::Gate { .. } => None,
+        }
+    }
+}
+
+fn cells(snapshot: &Snapshot) -> Vec<CellData<'_>> {
+    let cells = snapshot.notebook.cells.iter().map(|shown| &shown.cell);
+    cells.filter_map(|cell| Some(CellData { section: section(&cell.id), kind: KindData::of(&cell.kind)? })).collect()
+}
+
+/// The data of a page; `None` until there is a model, and of one that is too large for a page.
+pub fn data(snapshot: &Snapshot) -> Option<String> {
+    let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
+    let count = space.vectors.flat().len() + model.parameters.flat().len();
+    if snapshot.lesson.static_embedding.is_pretrained() || count > NUMBERS_MAX {
+        return None;
+    }
+    let stage = StageModel::of(snapshot)?;
+    let (architecture, labels) = (&model.architecture, HeadLabels::of(model));
+    let blocks = || architecture.numbered_blocks().map(|(_, block)| &block.attention);
+    let (projection, shares) = (&space.projection, stage.shares.by_axis());
+    let data = Data {
+        lesson: &snapshot.lesson.id,
+        seed: model.made_of.seed,
+        config: Config::of(snapshot, model),
+        scaled: blocks().map(|layer| layer.scale).collect(),
+        temperatures: blocks().map(|layer| layer.temperature).collect(),
+        temperature_range: (TEMPERATURE_MIN, TEMPERATURE_MAX),
+        vocabulary: &space.vocabulary,
+        classes: &model.classes,
+        statics: Tensor::of(&space.vectors),
+        parameters: model.trained.tensors().map(Parameter::of).collect(),
+        changed: changed(model),
+        changes: Changes::of(model),
+        rewriter: RewriterData::of(snapshot, space),
+        groups: snapshot.lesson.groups.iter().map(|group| group.name.as_str()).collect(),
+        group_of: &space.group_of,
+        heads: (0..architecture.heads()).map(|head| HeadData::of(&labels, architecture, head)).collect(),
+        projection: ProjectionData {
+            mean: Numbers(projection.mean().into()),
+            axes: Tensor {
+                shape: [AXES, projection.mean().len()],
+                numbers: Numbers([0, 1, 2].map(|axis| projection.axis(axis)).concat().into()),
+            },
+            names: names(space),
+            ends: stage.axes.iter().map(|axis| axis.ends.clone()).collect(),
+            shares: (0..stage.axes.len()).map(|axis| shares.map_or(0.0, |(_, shares)| shares.along(axis))).collect(),
+        },
+        radius: stage.radius,
+        sentences: &snapshot.lesson.sentences,
+        sentence: model.sentence.chosen().iter().filter_map(|token| token.word).collect(),
+        cells: cells(snapshot),
+    };
+    serde_json::to_string(&data).ok()
+}

@@ -1,0 +1,409 @@
+// The forward pass of one sentence in plain loops and double precision.
+//
+// The definitions and their names are those of src/engine/numerics/reference in attune's source; rows are tokens:
+//
+//   X = E[words] + P[positions]
+//   S = Q Kᵀ / (√d_k · τ) + B[j − i] / τ     scores: −∞ where query i does not see key j
+//   A = softmax(S)                           weights, by rows
+//   M = A V                                  the mix of a head
+//   Y = X + Σ_h M_h W_O^h + b_O              a block's sum; norms and a feed-forward layer around it as the model has them
+//   Z = Y W + b                              logits
+//
+// A *model* is what `Data.read` makes of the page's data; *changes* are the reader's, and leave the model alone:
+// `{ temperature, scale, mask, heads }`, each null or missing where nothing is changed.
+"use strict";
+
+const Engine = (() => {
+  /** A matrix: rows one after another in `data`. `entry(i, j)` gives its numbers. */
+  function matrix(rows, cols, entry) {
+    const data = new Float64Array(rows * cols);
+    if (entry) {
+      for (let i = 0; i < rows; i++) for (let j = 0; j < cols; j++) data[i * cols + j] = entry(i, j);
+    }
+    return { rows, cols, data };
+  }
+
+  const row = (a, i) => a.data.subarray(i * a.cols, (i + 1) * a.cols);
+  const get = (a, i, j) => a.data[i * a.cols + j];
+
+  /** a · b = Σ_k a_k b_k */
+  function dot(a, b) {
+    let sum = 0;
+    for (let k = 0; k < a.length; k++) sum += a[k] * b[k];
+    return sum;
+  }
+
+  /** (A B)_ij = Σ_k a_ik b_kj */
+  function product(a, b) {
+    const y = matrix(a.rows, b.cols);
+    for (let i = 0; i < a.rows; i++) {
+      const to = row(y, i);
+      for (let k = 0; k < a.cols; k++) {
+        const factor = get(a, i, k);
+        const from = row(b, k);
+        for (let j = 0; j < b.cols; j++) to[j] += factor * from[j];
+      }
+    }
+    return y;
+  }
+
+  const sum = (a, b) => matrix(a.rows, a.cols, (i, j) => get(a, i, j) + get(b, i, j));
+
+  /** Columns `first` to `first + count` of a matrix. */
+  const columns = (a, first, count) => matrix(a.rows, count, (i, j) => get(a, i, first + j));
+
+  // Superscripts of the second block on, as symbols have them: W_Q, W_Q⁽²⁾.
+  const DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+  const superscript = (block) =>
+    block === 0 ? "" : "⁽" + [...String(block + 1)].map((digit) => DIGITS[digit]).join("") + "⁾";
+
+  /** A learned tensor by its symbol and block; undefined where the model has none. */
+  const tensor = (model, symbol, block = 0) => model.parameters[symbol + superscript(block)];
+
+  /** Y = X W + b; without W it is X itself, without b it is X W. */
+  function affine(model, weights, bias, block, x) {
+    const w = tensor(model, weights, block);
+    if (!w) return x;
+    const y = product(x, w);
+    const b = tensor(model, bias, block);
+    return b ? matrix(y.rows, y.cols, (i, j) => get(y, i, j) + b.data[j]) : y;
+  }
+
+  /** Layer normalisation by rows: Y = γ ⊙ (X − μ) / σ + β, with σ² = 1/D Σ_j (x_j − μ)² + ε. */
+  function norm(gain, shift, epsilon, x) {
+    const y = matrix(x.rows, x.cols);
+    const deviations = [];
+    for (let i = 0; i < x.rows; i++) {
+      const from = row(x, i);
+      const mean = from.reduce((total, value) => total + value, 0) / x.cols;
+      const variance = from.reduce((total, value) => total + (value - mean) ** 2, 0) / x.cols;
+      const deviation = Math.sqrt(variance + epsilon);
+      deviations.push(deviation);
+      for (let j = 0; j < x.cols; j++) {
+        y.data[i * x.cols + j] = (gain.data[j] * (from[j] - mean)) / deviation + shift.data[j];
+      }
+    }
+    return { y, deviations };
+  }
+
+  // Terms of the two series of the error function, enough for the last digit of a double on each side of the border.
+  const ERF_TERMS = 60;
+  const ERF_BORDER = 2.5;
+  const ERF_END = 6;
+
+  /** erf(x) = 2/√π ∫₀ˣ e^(−t²) dt: a power series near 0, a continued fraction beyond. */
+  function erf(x) {
+    const size = Math.abs(x);
+    if (size > ERF_END) return Math.sign(x);
+    if (size < ERF_BORDER) {
+      let term = x;
+      let total = x;
+      for (let n = 1; n < ERF_TERMS; n++) {
+        term *= (-x * x) / n;
+        total += term / (2 * n + 1);
+      }
+      return (2 / Math.sqrt(Math.PI)) * total;
+    }
+    let fraction = 0;
+    for (let n = ERF_TERMS; n > 0; n--) fraction = n / 2 / (size + fraction);
+    return Math.sign(x) * (1 - Math.exp(-size * size) / (Math.sqrt(Math.PI) * (size + fraction)));
+  }
+
+  /** φ(x) of a hidden unit. */
+  const ACTIVATIONS = {
+    relu: (x) => Math.max(0, x),
+    gelu: (x) => 0.5 * x * (1 + erf(x / Math.SQRT2)),
+    gelu_tanh: (x) => 0.5 * x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3))),
+  };
+
+  const activated = (name, x) => matrix(x.rows, x.cols, (i, j) => ACTIVATIONS[name](get(x, i, j)));
+
+  /** p_j = exp(s_j − max s) / Σ_k exp(s_k − max s); a row that sees nothing has weights of 0. */
+  function softmax(scores) {
+    const highest = scores.reduce((a, b) => Math.max(a, b), -Infinity);
+    if (highest === -Infinity) return Array.from(scores, () => 0);
+    const powers = Array.from(scores, (score) => Math.exp(score - highest));
+    const total = powers.reduce((a, b) => a + b, 0);
+    return powers.map((power) => power / total);
+  }
+
+  /** Whether query i sees key j: a mask is "none", "causal", or a table, outside of which all is seen. */
+  function sees(mask, i, j) {
+    if (mask === "none") return true;
+    if (mask === "causal") return j <= i;
+    return mask[i] === undefined || mask[i][j] === undefined || Boolean(mask[i][j]);
+  }
+
+  /** The mask of a block: the reader's only where a sentence looks at itself. */
+  function maskOf(config, isOfSource, changes) {
+    const own = config.mask === "custom" ? config.mask_visible : config.mask;
+    const isOwn = isOfSource || config.attends_to === "source";
+    return isOwn || changes.mask == null ? own : changes.mask;
+  }
+
+  /** Whether the reader took an edge out, of a head counted over all blocks. */
+  const isRemoved = (changes, head, i, j) => (changes.edges || []).some(([h, q, k]) => h === head && q === i && k === j);
+
+  /** One head: scores, weights and mix. `favour` is the head's row of B, which has 2 · T_max − 1 numbers. */
+  function attention(config, mask, removed, mode, favour, [query, key, value]) {
+    const looks = (i, j) => sees(mask, i, j) && !removed(i, j);
+    const renormalised = (i, found) => {
+      if (!found.some((_, j) => removed(i, j))) return found;
+      const rest = found.map((weight, j) => (removed(i, j) ? 0 : weight));
+      const total = rest.reduce((a, b) => a + b, 0);
+      return rest.map((weight) => (total > 0 ? weight / total : 0));
+    };
+    const temperature = config.temperature;
+    const own = config.score_divisor || 1;
+    const divisor = config.scaled ? own * Math.sqrt(config.d_k) : own;
+    const score = (i, j) => {
+      if (!looks(i, j)) return -Infinity;
+      const near = favour ? favour[config.distances - 1 + j - i] : 0;
+      return (dot(row(query, i), row(key, j)) / divisor + near) / temperature;
+    };
+    const scores = matrix(query.rows, key.rows, score);
+    const weights = matrix(query.rows, key.rows);
+    for (let i = 0; i < query.rows; i++) {
+      let found = softmax(row(scores, i));
+      if (mode.uniform) {
+        const seen = found.filter((_, j) => looks(i, j)).length;
+        found = found.map((_, j) => (looks(i, j) ? 1 / seen : 0));
+      }
+      if (mode.frozen) found = renormalised(i, mode.frozen[i]);
+      row(weights, i).set(found);
+    }
+    if (mode.mean) {
+      const all = Array.from({ length: query.rows }, (_, i) => Array.from(row(weights, i)));
+      const mean = all[0].map((_, j) => all.reduce((total, of) => total + of[j], 0) / query.rows);
+      all.forEach((_, i) => row(weights, i).set(mean));
+    }
+    const mix = product(weights, value);
+    for (let i = 0; i < mix.data.length; i++) mix.data[i] *= mode.gain;
+    return { query, key, value, scores, weights, mix, temperature, divisor };
+  }
+
+  /** A head as it is where nobody changed it. */
+  const LIVE = { gain: 1 };
+  const modeOf = (changes, head) => (changes.heads && changes.heads[head]) || LIVE;
+
+  /** X W_O^h, or X in the head's columns where there is no output projection. */
+  function throughOutput(model, config, block, own, x) {
+    const first = own * config.d_v;
+    const w = config.output && tensor(model, "W_O", block);
+    if (!w) return matrix(x.rows, model.width, (i, j) => (j >= first && j < first + config.d_v ? get(x, i, j - first) : 0));
+    return product(x, matrix(config.d_v, w.cols, (i, j) => get(w, first + i, j)));
+  }
+
+  /**
+   * A block, each step as it stands in the papers; `firstHead` counts the heads of all blocks before it.
+   *
+   *   no norm     A = X + Attention(X)          Y = A + F(A)
+   *   pre-norm    A = X + Attention(norm(X))    Y = A + F(norm(A))
+   *   post-norm   A = norm(X + Attention(X))    Y = norm(A + F(A))
+   */
+  function blockForward(model, own, number, firstHead, x, source, isOfSource, changes) {
+    const config = {
+      ...own,
+      temperature: changes.temperature == null ? own.temperature : changes.temperature,
+      scaled: changes.scale == null ? own.scaled : changes.scale,
+    };
+    const isPre = config.norm === "pre";
+    const isPost = config.norm === "post";
+    const epsilon = config.norm_epsilon;
+    const normed = (place, y) =>
+      norm(tensor(model, "γ_" + place, number), tensor(model, "β_" + place, number), epsilon, y);
+    const step = { config, number, firstHead, input: x, norms: [] };
+
+    const queries = isPre ? (step.normed = normed("A", x).y) : x;
+    const keys = config.attends_to === "source" ? source : queries;
+    step.queries = queries;
+    step.keys = keys;
+    const q = affine(model, "W_Q", "b_Q", number, queries);
+    const k = affine(model, "W_K", "b_K", number, keys);
+    const v = affine(model, "W_V", "b_V", number, keys);
+    const favour = tensor(model, "B", number);
+    step.mask = maskOf(config, isOfSource, changes);
+    step.heads = [];
+    let added = matrix(x.rows, model.width);
+    for (let h = 0; h < config.heads; h++) {
+      const parts = [columns(q, h * config.d_k, config.d_k), columns(k, h * config.d_k, config.d_k), columns(v, h * config.d_v, config.d_v)];
+      const mode = modeOf(changes, firstHead + h);
+      const removed = (i, j) => isRemoved(changes, firstHead + h, i, j);
+      const head = attention(config, step.mask, removed, mode, config.distances && favour ? row(favour, h) : null, parts);
+      head.gain = mode.gain;
+      // V_hj W_O^h, times the head's gain: what key j adds through this head, but for its weight.
+      head.moved = throughOutput(model, config, number, h, head.value);
+      for (let i = 0; i < head.moved.data.length; i++) head.moved.data[i] *= mode.gain;
+      added = sum(added, throughOutput(model, config, number, h, head.mix));
+      step.heads.push(head);
+    }
+    const b = tensor(model, "b_O", number);
+    const plain = matrix(x.rows, model.width, (i, j) => get(added, i, j) + (b ? b.data[j] : 0));
+    step.summed = config.residual ? sum(x, plain) : plain;
+    let attended = step.summed;
+    if (isPost) {
+      const found = normed("A", step.summed);
+      step.attended = attended = found.y;
+      step.norms.push({ gain: tensor(model, "γ_A", number), deviations: found.deviations });
+    }
+    step.output = attended;
+    if (config.feed_forward != null) {
+      const input = isPre ? normed("F", attended).y : attended;
+      step.hidden = activated(config.activation, affine(model, "W_1", "b_1", number, input));
+      const forward = affine(model, "W_2", "b_2", number, step.hidden);
+      step.output = config.residual ? sum(attended, forward) : forward;
+      if (isPost) {
+        const found = normed("F", step.output);
+        step.output = found.y;
+        step.norms.push({ gain: tensor(model, "γ_F", number), deviations: found.deviations });
+      }
+    }
+    return step;
+  }
+
+  /** α_ij · V_hj W_O^h: the vector that key j adds to query i through a head. */
+  function contribution(head, i, j) {
+    const weight = head.gain === 0 ? 0 : get(head.weights, i, j);
+    return Array.from(row(head.moved, j), (x) => weight * x);
+  }
+
+  /** The same at the block's output: each norm, with its σ held, maps t to γ ⊙ (t − mean t) / σ. */
+  function arrow(step, head, i, j) {
+    let term = contribution(head, i, j);
+    for (const { gain, deviations } of step.norms) {
+      const mean = term.reduce((a, b) => a + b, 0) / term.length;
+      term = term.map((x, d) => (gain.data[d] * (x - mean)) / deviations[i]);
+    }
+    return term;
+  }
+
+  const BASE = 10000;
+
+  /** P[t]: sin and cos of t / 10000^(2i/D), or a learned row. */
+  function position(model, t, j) {
+    if (model.positions === "none") return 0;
+    if (model.positions === "learned") return get(tensor(model, "P"), t, j);
+    const angle = t / Math.pow(BASE, (2 * Math.floor(j / 2)) / model.width);
+    return j % 2 === 0 ? Math.sin(angle) : Math.cos(angle);
+  }
+
+  /** E: trained with the model, or as word2vec left it. */
+  const embedding = (model) => tensor(model, "E") || model.statics;
+
+  /** X of a sentence; a word of null, which is hidden or not written yet, has zeros for its vector. */
+  function embedded(model, words) {
+    const table = embedding(model);
+    const segments = tensor(model, "E_S");
+    const vector = (word, j) => (word === null ? 0 : get(table, word, j));
+    const x = matrix(words.length, model.width, (t, j) => {
+      return vector(words[t], j) + position(model, t, j) + (segments ? get(segments, 0, j) : 0);
+    });
+    const gain = tensor(model, "γ_E");
+    return gain ? { summed: x, x: norm(gain, tensor(model, "β_E"), model.norm_epsilon, x).y } : { x };
+  }
+
+  /** What the logits are read from: every row, the last, or the mean of all. */
+  function read(model, output) {
+    if (model.pooling === "last") return matrix(1, output.cols, (_, j) => get(output, output.rows - 1, j));
+    if (model.pooling === "mean") {
+      const total = (j) => {
+        let found = 0;
+        for (let i = 0; i < output.rows; i++) found += get(output, i, j);
+        return found;
+      };
+      return matrix(1, output.cols, (_, j) => total(j) / output.rows);
+    }
+    return output;
+  }
+
+  /** Z = y W + b. Tied, the columns of W are the classes' own rows of E. */
+  function logits(model, output) {
+    let y = read(model, output);
+    if (model.readout === "transformed") {
+      y = activated(model.readout_activation, affine(model, "W_T", "b_T", 0, y));
+      const gain = tensor(model, "γ_T");
+      if (gain) y = norm(gain, tensor(model, "β_T"), model.norm_epsilon, y).y;
+    }
+    const b = tensor(model, "b_logits");
+    const bias = (c) => (b ? b.data[c] : 0);
+    if (model.readout === "linear") {
+      const z = product(y, tensor(model, "W_logits"));
+      return matrix(z.rows, z.cols, (i, c) => get(z, i, c) + bias(c));
+    }
+    const table = embedding(model);
+    return matrix(y.rows, model.classWords.length, (i, c) => dot(row(y, i), row(table, model.classWords[c])) + bias(c));
+  }
+
+  /** What the model reads of the learner's words: itself, or the source and the target that its rule makes of it. */
+  function sequences(model, words) {
+    if (!model.rewriter) return { tokens: words, source: null };
+    const at = (t) => (model.rewriter.reversed ? words.length - 1 - t : t);
+    const target = words.map((_, t) => model.rewriter.becomes[words[at(t)]]);
+    // Each position of the target knows the words before it, and the first one none.
+    return { tokens: [null, ...target.slice(0, -1)], source: words };
+  }
+
+  /** One sentence through the model: `words` are rows of the vocabulary. */
+  function forward(model, words, changes = {}) {
+    const { tokens, source } = sequences(model, words);
+    const start = embedded(model, tokens);
+    const pass = { tokens, source, embedded: start.summed, input: start.x, blocks: [] };
+    let z = source ? (pass.sourceInput = embedded(model, source).x) : null;
+    let y = start.x;
+    let heads = 0;
+    model.blocks.forEach((config, number) => {
+      const isOfSource = number < model.source_blocks;
+      const { patch } = changes;
+      if (patch && patch.block === number) {
+        y = matrix(y.rows, y.cols, (i, j) => (i === patch.position ? patch.vector[j] : get(y, i, j)));
+      }
+      const step = blockForward(model, config, number, heads, isOfSource ? z : y, z, isOfSource, changes);
+      step.isOfSource = isOfSource;
+      if (isOfSource) z = step.output;
+      else y = step.output;
+      heads += config.heads;
+      pass.blocks.push(step);
+    });
+    const gain = tensor(model, "γ_Y");
+    pass.output = gain ? norm(gain, tensor(model, "β_Y"), model.norm_epsilon, y).y : y;
+    pass.logits = logits(model, pass.output);
+    pass.heads = pass.blocks.flatMap((step) => step.heads.map((head, own) => ({ ...head, own, step })));
+    return pass;
+  }
+
+  const rows = (a) => Array.from({ length: a.rows }, (_, i) => Array.from(row(a, i)));
+  const shown = (a) => ({ shape: [a.rows, a.cols], rows: rows(a) });
+
+  /** Every tensor of a pass under the names of `attune trace`; −∞ becomes null in JSON. */
+  function tensors(model, pass) {
+    const all = {};
+    const statics = (words) =>
+      matrix(words.length, model.width, (t, j) => (words[t] === null ? 0 : get(model.statics, words[t], j)));
+    if (pass.source) {
+      all["E[source]"] = shown(statics(pass.source));
+      all["X[source]"] = shown(pass.sourceInput);
+    }
+    all["E[tokens]"] = shown(statics(pass.tokens));
+    if (pass.embedded) all.embedded = shown(pass.embedded);
+    all.X = shown(pass.input);
+    pass.blocks.forEach((step, b) => {
+      for (const name of ["input", "summed", "output", "normed", "attended", "hidden"]) {
+        if (step[name]) all[`${name}[block ${b}]`] = shown(step[name]);
+      }
+    });
+    pass.heads.forEach((head, h) => {
+      const parts = { Q: head.query, K: head.key, V: head.value, scores: head.scores, weights: head.weights, mix: head.mix };
+      for (const name of Object.keys(parts)) all[`${name}[${h}]`] = shown(parts[name]);
+      const { rows: queries, cols: keys } = head.weights;
+      all[`contributions[${h}]`] = {
+        shape: [queries, keys, model.width],
+        rows: Array.from({ length: queries }, (_, i) => Array.from({ length: keys }, (_, j) => contribution(head, i, j))),
+      };
+    });
+    all.output = shown(pass.output);
+    all.logits = shown(pass.logits);
+    return all;
+  }
+
+  return { matrix, row, get, dot, softmax, sees, isRemoved, forward, tensors, contribution, arrow, rows };
+})();

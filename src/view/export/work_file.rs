@@ -1,0 +1,186 @@
+//! A learner's work as one file: answers, outputs and the state of the model, with the lesson that they are of. It is
+//! handed in, or shared with what is on the screen. A name and the time spent stand in it only where the learner gives
+//! them.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use attune_core::kernel::Saved;
+use attune_core::kernel::notebook::saved::SavedCell;
+use attune_core::kernel::persist::saved::files;
+use attune_core::lesson::Lesson;
+use attune_core::lesson::issue::printable;
+use attune_engine::pretrained::Pretrained;
+use data_encoding::HEXLOWER;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::file;
+use crate::view_model::saved_view::SavedView;
+
+/// The ending of its name.
+pub const EXTENSION: &str = "attune";
+const VERSION: u32 = 1;
+/// Characters of a learner's name.
+pub const NAME_CHARS_MAX: usize = 100;
+/// Bytes of a file that is read: outputs are bounded, so that no work comes near.
+const BYTES_MAX: u64 = 32 << 20;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkFile {
+    /// The version of this form.
+    pub attune: u32,
+    pub lesson: LessonMark,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minutes: Option<u64>,
+    pub work: Saved,
+    /// The screen, of a state that is shared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub view: Option<SavedView>,
+}
+
+/// The lesson that a work is of, and the very text of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LessonMark {
+    pub id: String,
+    pub title: String,
+    /// The hash of the text that the lesson was read from, or of the names and hashes of a model's files; in hexadecimal
+    /// digits.
+    pub sha256: String,
+}
+
+impl LessonMark {
+    pub fn of(id: &str, title: &str, text: &str) -> Self {
+        let sha256 = HEXLOWER.encode(&Sha256::digest(text));
+        Self { id: id.to_owned(), title: title.to_owned(), sha256 }
+    }
+
+    /// The mark of a pretrained model that is open without a lesson's file.
+    pub fn of_model(lesson: &Lesson, model: &Pretrained) -> Self {
+        let files: String = files(model).iter().map(|(name, sha256)| format!("{name} {sha256}\n")).collect();
+        Self::of(&lesson.id, &lesson.title, &files)
+    }
+
+    /// Whether the work is of this very text.
+    pub fn is_of(&self, text: &str) -> bool {
+        Self::of(&self.id, &self.title, text).sha256 == self.sha256
+    }
+}
+
+/// Why a file is no work that can be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unread(String);
+
+impl fmt::Display for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The file that is proposed: beside the lesson, by its name and by whose or what it is.
+pub fn beside(lesson: &Path, of: &str) -> PathBuf {
+    /// Longer names are cut: the end of a file's name is what is seen least.
+    const CHARS_MAX: usize = 40;
+    let plain = |c: char| if c.is_alphanumeric() { c } else { '-' };
+    let of: String = of.trim().to_lowercase().chars().map(plain).take(CHARS_MAX).collect();
+    let stem = lesson.file_stem().unwrap_or_default().to_string_lossy();
+    lesson.with_file_name(format!("{stem}-{of}.{EXTENSION}"))
+}
+
+/// The beginning of a message, in which the file's own text may be.
+fn begins(message: &str) -> String {
+    const CHARS_MAX: usize = 300;
+    message.chars().take(CHARS_MAX).collect()
+}
+
+/// The version of a file, which is read before anything else of it.
+#[derive(Deserialize)]
+struct Versioned {
+    attune: u32,
+}
+
+impl WorkFile {
+    pub fn new(lesson: LessonMark, work: Saved) -> Self {
+        Self { attune: VERSION, lesson, name: None, minutes: None, work, view: None }
+    }
+
+    /// Reads a file that somebody handed in.
+    ///
+    /// # Errors
+    /// If it is not a regular file, too large, cut off, no work, or of a newer version.
+    pub fn read(path: &Path) -> Result<Self, Unread> {
+        let unread = |why: &dyn fmt::Display| Unread(format!("it cannot be read: {why}"));
+        let metadata = fs::metadata(path).map_err(|why| unread(&why))?;
+        if !metadata.is_file() {
+            return Err(Unread("it is not a regular file".to_owned()));
+        }
+        if metadata.len() > BYTES_MAX {
+            return Err(Unread(format!("it has {} bytes, and such a file has at most {BYTES_MAX}", metadata.len())));
+        }
+        let mut text = String::new();
+        let file = File::open(path).map_err(|why| unread(&why))?;
+        file.take(BYTES_MAX).read_to_string(&mut text).map_err(|why| unread(&why))?;
+        Self::parse(&text)
+    }
+
+    /// Reads the text of such a file.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn parse(text: &str) -> Result<Self, Unread> {
+        let is_cut = |error: &serde_json::Error| error.is_eof();
+        let why = |error: serde_json::Error| match is_cut(&error) {
+            true => Unread("it is incomplete: ask for it again".to_owned()),
+            false => {
+                Unread(format!("it is not a file that attune wrote ({}): ask for it again", begins(&error.to_string())))
+            }
+        };
+        let version = serde_json::from_str::<Versioned>(text).map_err(why)?.attune;
+        if version > VERSION {
+            return Err(Unread(format!(
+                "it is of version {version}, and this attune reads {VERSION}: use a newer attune"
+            )));
+        }
+        let work: Self = serde_json::from_str(text).map_err(why)?;
+        match work.name.as_ref().map_or(0, |name| name.chars().count()) {
+            count if count > NAME_CHARS_MAX => {
+                Err(Unread(format!("its name has {count} characters, and a name has at most {NAME_CHARS_MAX}")))
+            }
+            _ => Ok(work),
+        }
+    }
+
+    /// The text of the file.
+    pub fn text(&self) -> String {
+        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+    }
+
+    /// Writes the file in place of what is there, but never over the lesson. Returns a line that reports it.
+    ///
+    /// # Errors
+    /// Why it is not written, in words; a file that was there before is unchanged.
+    pub fn write(&self, lesson: &Path, to: &Path) -> Result<String, String> {
+        let (text, name) = (self.text(), printable(&to.display().to_string()));
+        if text.len() as u64 > BYTES_MAX {
+            return Err(format!("{name}: it would have {} bytes, and such a file has at most {BYTES_MAX}", text.len()));
+        }
+        file::write(lesson, to, text.as_bytes()).map_err(|fault| fault.to_string())?;
+        Ok(format!("{name}: {}", self.about()))
+    }
+
+    /// Its content in a few words.
+    fn about(&self) -> String {
+        if self.view.is_some() {
+            return "the lesson as you see it; attune opens it as a copy".to_owned();
+        }
+        let answers = self.work.notebook.cells.iter().map(SavedCell::tries).filter(|tries| *tries > 0).count();
+        let noun = if answers == 1 { "answer" } else { "answers" };
+        let name = self.name.as_ref().map_or("without a name".to_owned(), |name| format!("by {}", printable(name)));
+        let minutes = self.minutes.map_or(String::new(), |minutes| format!(", {minutes} min"));
+        format!("{answers} {noun}, {name}{minutes}")
+    }
+}

@@ -1,0 +1,9 @@
+//! Snapshots in words and orders: what the panels and the stage show, without a window, and the files that are exported.
+//!
+//! | module | job | start at |
+//! |---|---|---|
+//! | [`view_model`] | a snapshot -> what each panel and the stage shows | [`view_model::stage`] |
+//! | [`export`] | a snapshot -> notebook, page, vectors or model as files | [`export`] |
+
+pub mod export;
+pub mod view_model;

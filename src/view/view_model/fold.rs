@@ -1,0 +1,488 @@
+//! The Fold panel: one block of attention, whole; how its matrices fold into heads and the heads join again.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use attune_core::kernel::data::token::subscript;
+use attune_core::kernel::snapshot::{SentenceSnapshot, Snapshot};
+use attune_core::lesson::schema::Group;
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::attention::AttentionConfig;
+use attune_engine::numerics::model::activations::HeadActivations;
+use attune_engine::numerics::moves::{Moves, Point};
+use attune_engine::numerics::params::{Parameters, TensorName};
+use attune_engine::numerics::projection::Projection;
+use attune_engine::quantity::{Entry, Index, Quantity};
+
+use super::head_labels::HeadLabels;
+use super::models::Model;
+use super::parts::Part;
+use super::stage::crowd_of;
+use super::walk::Step;
+
+/// The role that a word is projected to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    Query,
+    Key,
+    Value,
+}
+
+impl Role {
+    pub const ALL: [Self; 3] = [Self::Query, Self::Key, Self::Value];
+
+    /// The matrix that makes it.
+    pub fn weights(self) -> TensorName {
+        match self {
+            Self::Query => TensorName::QueryWeights,
+            Self::Key => TensorName::KeyWeights,
+            Self::Value => TensorName::ValueWeights,
+        }
+    }
+
+    fn matrix(self, head: &HeadActivations<f32>) -> &Matrix<f32> {
+        match self {
+            Self::Query => &head.query,
+            Self::Key => &head.key,
+            Self::Value => &head.value,
+        }
+    }
+
+    /// The role's matrix of a head.
+    pub fn of_head(self, own: usize) -> Sheet {
+        match self {
+            Self::Query => Sheet::Query(own),
+            Self::Key => Sheet::Key(own),
+            Self::Value => Sheet::Value(own),
+        }
+    }
+}
+
+/// A matrix, or a head's slice of one. Heads are counted within the block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Sheet {
+    /// `X` (T, D)
+    Input,
+    /// The input of queries, keys or values: `X`, behind its norm where the block norms first, or the source's
+    /// words `Z`; (T, D)
+    Projected(Role),
+    /// The head's columns of `W_Q`, `W_K` or `W_V`, (D, d)
+    RoleWeights(Role, usize),
+    /// `Q_h` (T, d_k)
+    Query(usize),
+    /// `K_h` (T_k, d_k)
+    Key(usize),
+    /// `V_h` (T_k, d_v)
+    Value(usize),
+    /// `Q_h K_hᵀ` (T, T_k)
+    Product(usize),
+    /// `S_h` (T, T_k), scaled, with what distance adds; −∞ where masked
+    Score(usize),
+    /// `A_h` (T, T_k)
+    Weight(usize),
+    /// `M_h` (T, d_v)
+    Mix(usize),
+    /// The head's rows of `W_O`, (d_v, D)
+    OutputWeights(usize),
+    /// `Y` (T, D)
+    Output,
+}
+
+impl Sheet {
+    /// Quantity that the sheet shows, and its head.
+    fn quantity(self) -> (Quantity, Option<usize>) {
+        match self {
+            Self::Input | Self::Projected(_) => (Quantity::Input, None),
+            Self::RoleWeights(role, own) => (Quantity::Parameter(role.weights()), Some(own)),
+            Self::Query(own) => (Quantity::Query, Some(own)),
+            Self::Key(own) => (Quantity::Key, Some(own)),
+            Self::Value(own) => (Quantity::Value, Some(own)),
+            Self::Product(own) => (Quantity::Product, Some(own)),
+            Self::Score(own) => (Quantity::Score, Some(own)),
+            Self::Weight(own) => (Quantity::Weight, Some(own)),
+            Self::Mix(own) => (Quantity::Mix, Some(own)),
+            Self::OutputWeights(own) => (Quantity::Parameter(TensorName::OutputWeights), Some(own)),
+            Self::Output => (Quantity::Output, None),
+        }
+    }
+
+    fn counts(self, index: Index) -> bool {
+        self.quantity().0.definition().counts(index)
+    }
+}
+
+/// The entries of a sheet: some columns of a matrix.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Entries<'a> {
+    pub rows: usize,
+    pub cols: usize,
+    /// From the first of them on; a row begins so far after the one before it.
+    values: &'a [f32],
+    stride: usize,
+}
+
+impl<'a> Entries<'a> {
+    pub fn row(&self, row: usize) -> &'a [f32] {
+        &self.values[row * self.stride..][..self.cols]
+    }
+
+    /// Row after row.
+    pub fn values(self) -> impl Iterator<Item = &'a f32> {
+        (0..self.rows).flat_map(move |row| self.row(row))
+    }
+}
+
+impl<'a> From<&'a Matrix<f32>> for Entries<'a> {
+    fn from(matrix: &'a Matrix<f32>) -> Self {
+        Self { rows: matrix.rows(), cols: matrix.cols(), values: matrix.flat(), stride: matrix.cols() }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoldHead {
+    /// Counted over all blocks.
+    pub head: usize,
+    /// `Head 1`
+    pub title: String,
+    pub is_on: bool,
+}
+
+/// Words of one group, where the dictionary puts them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Crowd {
+    pub group: usize,
+    pub name: String,
+    pub places: Vec<Point>,
+}
+
+#[derive(Clone, Debug)]
+pub struct FoldModel {
+    sentence: Arc<SentenceSnapshot>,
+    /// At least those of the sheets.
+    parameters: Arc<Parameters<f32>>,
+    block: usize,
+    /// The blocks by name, each with its first head; one where there is nothing to choose.
+    pub blocks: Vec<(String, usize)>,
+    pub queries: Vec<String>,
+    pub keys: Vec<String>,
+    pub heads: Vec<FoldHead>,
+    /// Group of each query's word, and of each key's, by its place in the lesson.
+    query_groups: Vec<Option<usize>>,
+    key_groups: Vec<Option<usize>>,
+    pub crowds: Vec<Crowd>,
+    attention: AttentionConfig,
+    /// The block whose output the keys and values are made from, where they are of the source.
+    memory: Option<usize>,
+    is_normed_first: bool,
+    /// Queries, keys and values of all heads as points, each along its own main axes.
+    role_points: [Vec<Point>; 3],
+    has_residual: bool,
+    width: usize,
+    /// Its queries are words of the source, not the stage's tokens.
+    pub is_of_source: bool,
+    /// The keys are the queries' own sentence.
+    pub looks_at_itself: bool,
+}
+
+impl Model for FoldModel {
+    type Choice = usize;
+
+    fn make(snapshot: &Arc<Snapshot>, head: &usize, _: Option<&Self>) -> Option<Self> {
+        Self::of(snapshot, *head)
+    }
+}
+
+impl FoldModel {
+    /// The block of a head; `None` until there is a model, and where it has no such head.
+    pub fn of(snapshot: &Snapshot, head: usize) -> Option<Self> {
+        let model = snapshot.model.as_ref()?;
+        let architecture = &model.architecture;
+        if head >= architecture.heads() {
+            return None;
+        }
+        let labels = HeadLabels::of(model);
+        let (block, config, own) = architecture.head(head);
+        let first = head - own;
+        let heads = (first..first + config.attention.heads).map(|head| FoldHead {
+            head,
+            title: format!("Head {}", head - first + 1),
+            is_on: model.is_enabled(head),
+        });
+        let first_heads = (0..architecture.heads()).filter(|head| architecture.head(*head).2 == 0);
+        let (space, sentence) = (snapshot.space.as_ref()?, &model.sentence);
+        let source = sentence.source.as_deref().unwrap_or_default();
+        let groups = |is_of_source: bool| -> Vec<Option<usize>> {
+            let tokens = if is_of_source { source } else { &sentence.tokens[..] };
+            tokens.iter().map(|token| space.group_of[token.word?]).collect()
+        };
+        let activations = &sentence.activations.blocks[block];
+        let point = |row: &[f32]| std::array::from_fn(|axis| row[axis]);
+        let points = |role: Role| {
+            let parts: Vec<&Matrix<f32>> = activations.heads.iter().map(|head| role.matrix(head)).collect();
+            let (rows, cols) = (parts[0].rows(), parts[0].cols());
+            let all = Matrix::from_fn(rows, cols * parts.len(), |row, col| parts[col / cols].row(row)[col % cols]);
+            let points = Projection::principal_components(&all).points(&all);
+            (0..rows).map(|row| point(points.row(row))).collect()
+        };
+        let crowd = |(group, named): (usize, &Group)| {
+            let members = (0..space.group_of.len()).filter(|word| space.group_of[*word] == Some(group));
+            let places = crowd_of(members.map(|word| point(space.points.row(word))))?;
+            Some(Crowd { group, name: named.name.clone(), places })
+        };
+        Some(Self {
+            sentence: sentence.clone(),
+            parameters: if model.parameters.is_packed() {
+                let of_sheets = Role::ALL.map(Role::weights).into_iter().chain([TensorName::OutputWeights]);
+                let of_block: Vec<_> = of_sheets.map(|name| name.of_block(block)).collect();
+                Arc::new(model.parameters.plain(&of_block))
+            } else {
+                model.parameters.clone()
+            },
+            block,
+            blocks: first_heads.map(|head| (labels.block(head), head)).collect(),
+            queries: labels.queries(head).to_vec(),
+            keys: labels.keys(head).to_vec(),
+            heads: heads.collect(),
+            query_groups: groups(labels.is_of_source(head)),
+            key_groups: groups(labels.keys_are_source(head)),
+            crowds: snapshot.lesson.groups.iter().enumerate().filter_map(crowd).collect(),
+            attention: config.attention.clone(),
+            memory: architecture.source_blocks.len().checked_sub(1).filter(|_| config.attends_to_source()),
+            is_normed_first: activations.normed.is_some(),
+            role_points: Role::ALL.map(points),
+            has_residual: config.residual,
+            width: config.attention.width,
+            is_of_source: labels.is_of_source(head),
+            looks_at_itself: !config.attends_to_source(),
+        })
+    }
+
+    fn head(&self, own: usize) -> &HeadActivations<f32> {
+        &self.sentence.activations.blocks[self.block].heads[own]
+    }
+
+    pub fn has_output(&self) -> bool {
+        self.attention.output
+    }
+
+    /// Queries, keys and values are made by matrices that are learned.
+    pub fn is_projected(&self) -> bool {
+        self.attention.projected
+    }
+
+    /// Whether the vectors that are projected are at hand: those of a source that no layer works on are not.
+    pub fn has_projected(&self, role: Role) -> bool {
+        role == Role::Query || self.looks_at_itself || self.memory.is_some()
+    }
+
+    /// Group of a query's word.
+    pub fn group(&self, query: usize) -> Option<usize> {
+        self.query_groups.get(query).copied().flatten()
+    }
+
+    /// Words of the rows of a role, each with its group.
+    pub fn words_of(&self, role: Role) -> impl Iterator<Item = (&String, Option<usize>)> {
+        let (words, groups) = match role {
+            Role::Query => (&self.queries, &self.query_groups),
+            Role::Key | Role::Value => (&self.keys, &self.key_groups),
+        };
+        words.iter().zip(groups.iter().copied())
+    }
+
+    /// The queries, keys or values of all heads, along their own main axes.
+    pub fn role_points(&self, role: Role) -> &[Point] {
+        &self.role_points[role as usize]
+    }
+
+    /// The input of a projection, in the basis of the stage; empty for words of the source.
+    pub fn projected_points(&self, role: Role) -> Vec<Point> {
+        let is_here = role == Role::Query || self.looks_at_itself;
+        (0..if is_here { self.queries.len() } else { 0 }).map(|query| self.at_rest(query)).collect()
+    }
+
+    /// # Panics
+    /// If the block has no such head.
+    pub fn entries(&self, sheet: Sheet) -> Entries<'_> {
+        match sheet {
+            Sheet::OutputWeights(own) => {
+                let rows = self.attention.value_columns(own);
+                let values = self.parameters.values_of(TensorName::OutputWeights.of_block(self.block));
+                let values = values.get(rows.start * self.width..rows.end * self.width).unwrap_or_default();
+                Entries { rows: values.len() / self.width.max(1), cols: self.width, values, stride: self.width }
+            }
+            Sheet::RoleWeights(role, own) => {
+                let (columns, stride) = (self.columns(role, own), self.columns(role, self.heads.len() - 1).end);
+                let values = self.parameters.values_of(role.weights().of_block(self.block));
+                let rows = values.len() / stride.max(1);
+                Entries { rows, cols: columns.len(), values: values.get(columns.start..).unwrap_or_default(), stride }
+            }
+            Sheet::Product(own) => (&self.sentence.arithmetic[self.heads[own].head].products).into(),
+            _ => {
+                let Entry { quantity, owner, .. } = self.entry(sheet, 0, 0);
+                quantity.matrix(&self.sentence.activations, owner).expect("the forward pass keeps it").into()
+            }
+        }
+    }
+
+    /// Columns of a head in the matrix of a role.
+    fn columns(&self, role: Role, own: usize) -> Range<usize> {
+        if role == Role::Value { self.attention.value_columns(own) } else { self.attention.key_columns(own) }
+    }
+
+    /// `Q₁`; `Q` where the block has one head.
+    pub fn symbol(&self, sheet: Sheet) -> String {
+        if let Sheet::Projected(role) = sheet {
+            let is_memory = role != Role::Query && !self.looks_at_itself;
+            let letter = || self.entry(sheet, 0, 0).quantity.definition().letter();
+            return if is_memory { "Z".to_owned() } else { letter() };
+        }
+        let (quantity, own) = sheet.quantity();
+        let letter = quantity.definition().letter().replace(' ', "");
+        match own.filter(|_| self.heads.len() > 1) {
+            Some(own) => format!("{letter}{}", subscript(own + 1)),
+            None => letter,
+        }
+    }
+
+    /// Name of a row or column: a word, or its number.
+    fn label(&self, labels: Option<&[String]>, index: usize) -> String {
+        labels.and_then(|labels| labels.get(index)).map_or_else(|| index.to_string(), Clone::clone)
+    }
+
+    fn row_labels(&self, sheet: Sheet) -> Option<&[String]> {
+        match sheet {
+            Sheet::Projected(Role::Key | Role::Value) => Some(&self.keys),
+            _ if sheet.counts(Index::Query) => Some(&self.queries),
+            _ if sheet.counts(Index::Key) => Some(&self.keys),
+            _ => None,
+        }
+    }
+
+    /// Its rows are the queries.
+    pub fn is_by_query(&self, sheet: Sheet) -> bool {
+        match sheet {
+            Sheet::Projected(role) => role == Role::Query || self.looks_at_itself,
+            _ => sheet.counts(Index::Query) || (self.looks_at_itself && sheet.counts(Index::Key)),
+        }
+    }
+
+    /// `Q₁[apple₁, 3] = 0.1234`
+    pub fn say(&self, sheet: Sheet, row: usize, col: usize) -> String {
+        let by_key = sheet.counts(Index::Query) && sheet.counts(Index::Key);
+        let col_labels = by_key.then_some(&self.keys[..]);
+        let value = self.entries(sheet).row(row)[col];
+        let value = if value == f32::NEG_INFINITY { "−∞, masked".to_owned() } else { format!("{value:.4}") };
+        format!(
+            "{}[{}, {}] = {value}",
+            self.symbol(sheet),
+            self.label(self.row_labels(sheet), row),
+            self.label(col_labels, col)
+        )
+    }
+
+    /// The number as it can be asked where it comes from.
+    pub fn entry(&self, sheet: Sheet, row: usize, col: usize) -> Entry {
+        match sheet {
+            Sheet::RoleWeights(role, own) => {
+                let column = self.columns(role, own).start + col;
+                return Entry::parameter(role.weights().of_block(self.block), row, column);
+            }
+            Sheet::Projected(Role::Key | Role::Value) if !self.looks_at_itself => {
+                return Quantity::Output.of_block(self.memory.unwrap_or(self.block), [row, col]);
+            }
+            Sheet::Projected(_) if self.is_normed_first => return Quantity::Normed.of_block(self.block, [row, col]),
+            _ => {}
+        }
+        match sheet.quantity() {
+            (Quantity::Parameter(name), own) => {
+                let first = own.map_or(0, |own| self.attention.value_columns(own).start);
+                Entry::parameter(name.of_block(self.block), first + row, col)
+            }
+            (quantity, Some(own)) => quantity.of_head(self.heads[own].head, [row, col]),
+            (quantity, None) => quantity.of_block(self.block, [row, col]),
+        }
+    }
+
+    fn moves(&self) -> &Moves {
+        &self.sentence.moves[self.block]
+    }
+
+    /// The place of a query before anything moves it.
+    pub fn at_rest(&self, query: usize) -> Point {
+        self.moves().rest(query)
+    }
+
+    /// The beginning of a query's arrows.
+    pub fn from(&self, query: usize) -> Point {
+        self.moves().start(query)
+    }
+
+    /// The end of a query's arrows.
+    pub fn to(&self, query: usize) -> Point {
+        self.moves().end(query)
+    }
+
+    /// `Σ_j α_hij · V_hj W_O^h`: what a head adds to a query.
+    pub fn arrow(&self, own: usize, query: usize) -> Point {
+        self.moves().head(own, query)
+    }
+
+    /// Arrows of what no head adds, where norms or a feed-forward layer follow.
+    pub fn parts(&self, query: usize) -> impl Iterator<Item = (Part, Point)> {
+        let parts = &self.moves().parts;
+        let is_shown = parts.iter().any(|moves| moves.part != Part::Bias);
+        parts.iter().filter(move |_| is_shown).map(move |moves| (moves.part, moves.arrow(query)))
+    }
+
+    pub fn weight(&self, own: usize, query: usize, key: usize) -> f32 {
+        self.head(own).weights.get(query, key)
+    }
+
+    /// Says how a step changes the matrices.
+    pub fn said(&self, step: Step) -> String {
+        let (heads, tokens) = (self.heads.len(), self.queries.len());
+        let (key_width, value_width) = (self.head(0).query.cols(), self.head(0).value.cols());
+        let width = self.width;
+        let each = if heads == 1 { "the one head".to_owned() } else { format!("each of the {heads} heads") };
+        let columns = if heads == 1 {
+            format!("One head keeps all {key_width} columns.")
+        } else {
+            format!("Fold: the {} columns of Q and K part into {heads} slices of {key_width}.", heads * key_width)
+        };
+        match step {
+            Step::Embed => format!("X: {tokens} words, a row of {width} numbers for each."),
+            Step::Project if self.is_projected() => {
+                "Each word's row of X times a matrix: its query, its key and its value, for all heads at once."
+                    .to_owned()
+            }
+            Step::Project => "Q, K and V are X itself: nothing is learned here.".to_owned(),
+            Step::Score => format!("{columns} In {each}, every query meets every key: Q Kᵀ."),
+            Step::Scale if self.attention.distances.is_some() => format!(
+                "The products are scaled; {each} adds a number for the distance from query to key; what a query may not \
+                 see is masked."
+            ),
+            Step::Scale => "The products are scaled; what a query may not see is masked.".to_owned(),
+            Step::Softmax => "Each row becomes weights that sum to 1: a pattern of its own in every head.".to_owned(),
+            Step::Mix => {
+                format!("M = A V: {tokens} rows of {value_width} in {each}; the arrows show what it will add.")
+            }
+            Step::Output if self.has_output() => {
+                format!("Unfold: the mixes side by side are {} columns again, and W_O joins them.", heads * value_width)
+            }
+            Step::Output => format!("Unfold: the mixes side by side are {} columns again.", heads * value_width),
+            Step::Contextual => {
+                let own =
+                    if self.has_residual { "each word's X and what its heads added" } else { "what the heads added" };
+                let parts = &self.moves().parts;
+                let does = |part: Part| parts.iter().any(|moves| moves.part == part);
+                let behind = match (does(Part::Shift), does(Part::FeedForward)) {
+                    (false, false) => "",
+                    (true, false) => ", then the norm",
+                    (false, true) => ", then the feed-forward layer",
+                    (true, true) => ", then the norms and the feed-forward layer",
+                };
+                format!("Y: {own}, tip to tail{behind}.")
+            }
+        }
+    }
+}

@@ -1,0 +1,460 @@
+//! The notebook: the learner's cells as they stand, with the words and numbers beside them.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use attune_core::kernel::notebook::document::{Answer, CellId, DocumentCell};
+use attune_core::kernel::notebook::kinds::Behaviour;
+use attune_core::kernel::notebook::live_values::LiveTextSnapshot;
+use attune_core::kernel::notebook::snapshot::{CellSnapshot, CellStatus, LiveNameSnapshot, RunSnapshot, Verdict};
+use attune_core::kernel::snapshot::{HistorySnapshot, ModelSnapshot, Snapshot};
+use attune_core::lesson::cells::{Bind, CellKind};
+use attune_engine::code::Axis;
+use attune_engine::code::editor::highlight::highlight;
+use attune_engine::code::editor::scope::{Name, NameKind, Names, Scope, definitions};
+use attune_engine::numerics::attention::Mask;
+
+use super::compared::ComparedModel;
+use super::course::Tasks;
+use super::live_text::{Differences, LiveTextModel};
+use super::models::Model;
+use super::output::OutputModel;
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NotebookModel {
+    pub title: String,
+    pub cells: Vec<CellModel>,
+    pub auto_run: bool,
+    /// A cell runs or waits to.
+    pub is_running: bool,
+    /// Predictions and exercises that are done, of all there are.
+    pub tasks: Tasks,
+    /// The cell behind which nothing is shown yet.
+    pub closed_gate: Option<usize>,
+    pub history: HistorySnapshot,
+    /// The model's tensors, and then what each cell defines.
+    pub names: Arc<Names>,
+    /// How many of them each cell sees.
+    pub seen: Vec<usize>,
+    /// Names that every cell sees.
+    pub live: Arc<[LiveNameSnapshot]>,
+    /// The sentences that can be chosen, as text.
+    pub sentences: Arc<[String]>,
+    /// The one on the stage, as text.
+    pub sentence: String,
+    /// The words that the stage shows of it.
+    pub words: Vec<String>,
+    /// Its index among `sentences`, if it is one of them.
+    pub selected: Option<usize>,
+    pub notice: Option<Arc<str>>,
+    /// In what the model and the stage are not as the lesson has them.
+    differences: Arc<Differences>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellModel {
+    pub cell: Arc<DocumentCell>,
+    pub shown: CellSnapshot,
+    pub outputs: Arc<[OutputModel]>,
+    /// Beside the check of an exercise.
+    pub value: Arc<[OutputModel]>,
+    /// An exercise's answer beside what is expected, case by case.
+    pub compared: Arc<[ComparedModel]>,
+    /// The answer to an exercise is judged: it was tried, or it is right.
+    pub is_judged: bool,
+    /// `[3]`, `[*]` or `[ ]`, of code.
+    pub label: String,
+    /// How it stands, in a word or two: `stale`, `from earlier`, `12 ms`.
+    pub note: String,
+    /// A slider's value, once there is a model.
+    pub turned: Option<f64>,
+    /// Level and words of each heading of a text.
+    pub headings: Arc<[(usize, String)]>,
+    /// The expressions in its texts, where it has some.
+    pub live: Option<LiveTextModel>,
+    /// Names that the cells below see.
+    defines: Arc<[Name]>,
+}
+
+impl CellModel {
+    /// `before`, the same cell, lends what has not changed.
+    pub fn of(
+        shown: &CellSnapshot,
+        model: Option<&ModelSnapshot>,
+        differences: &Arc<Differences>,
+        before: Option<&CellModel>,
+    ) -> Self {
+        let cell = &shown.cell;
+        let turned = turned(cell, model);
+        let live_before = before.and_then(|before| before.live.as_ref());
+        let live = shown.live.as_ref().map(|live| LiveTextModel::of(live, differences, live_before));
+        if let Some(before) = before.filter(|before| before.is_of(shown)) {
+            return Self { turned, live, ..before.clone() };
+        }
+        let is_same_run = |before: &&CellModel| same(before.shown.run.as_ref(), shown.run.as_ref());
+        let (outputs, value, compared) = match before.filter(is_same_run) {
+            Some(before) => (before.outputs.clone(), before.value.clone(), before.compared.clone()),
+            None => outputs(shown.run.as_deref()),
+        };
+        let is_same_text = |before: &&CellModel| Arc::ptr_eq(&before.cell, cell);
+        let defines = match before.filter(is_same_run).filter(is_same_text) {
+            Some(before) => before.defines.clone(),
+            None => defines(cell, shown.run.as_deref()),
+        };
+        Self {
+            outputs,
+            value,
+            compared,
+            is_judged: is_judged(shown),
+            label: label(shown),
+            note: note(shown),
+            turned,
+            headings: headings(cell),
+            live,
+            defines,
+            cell: cell.clone(),
+            shown: shown.clone(),
+        }
+    }
+
+    /// Found without looking into it.
+    fn is_of(&self, shown: &CellSnapshot) -> bool {
+        let CellSnapshot { cell, status, run, mistake, reads_model, shadows, live } = &self.shown;
+        Arc::ptr_eq(cell, &shown.cell)
+            && *status == shown.status
+            && same(run.as_ref(), shown.run.as_ref())
+            && same(mistake.as_ref(), shown.mistake.as_ref())
+            && *reads_model == shown.reads_model
+            && *shadows == shown.shadows
+            && is_same_text(live.as_ref(), shown.live.as_ref())
+    }
+
+    /// The verdict on its last answer is that the answer is right.
+    pub fn is_right(&self) -> bool {
+        is_right(&self.shown)
+    }
+
+    pub fn is_exercise(&self) -> bool {
+        matches!(*self.cell.kind, CellKind::Exercise(_))
+    }
+
+    pub fn id(&self) -> &CellId {
+        &self.cell.id
+    }
+}
+
+impl Model for NotebookModel {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), before: Option<&Self>) -> Option<Self> {
+        Some(Self::of(snapshot, before))
+    }
+}
+
+impl NotebookModel {
+    /// `before` lends what has not changed.
+    pub fn of(snapshot: &Snapshot, before: Option<&NotebookModel>) -> NotebookModel {
+        let lesson = &snapshot.lesson;
+        let model = snapshot.model.as_ref();
+        let current = model.map(|model| &model.sentence);
+        let words = |s: &attune_core::kernel::snapshot::SentenceSnapshot| {
+            s.chosen().iter().map(|token| token.text.as_str()).collect::<Vec<_>>().join(" ")
+        };
+        let known = Known::of(before);
+        let sentences: Arc<[String]> = lesson.sentences.iter().map(|words| words.join(" ")).collect();
+        let sentence = current.map_or_else(String::new, |s| words(s));
+        let differences = Differences::of(snapshot, &sentences, &sentence);
+        let differences = match before.filter(|before| *before.differences == differences) {
+            Some(before) => before.differences.clone(),
+            None => Arc::new(differences),
+        };
+        let cells = snapshot.notebook.cells.iter().enumerate();
+        let cells: Vec<CellModel> = cells
+            .map(|(index, shown)| CellModel::of(shown, model, &differences, known.cell(index, &shown.cell.id)))
+            .collect();
+        let (names, seen) = names(&cells, &snapshot.notebook.live, before);
+        NotebookModel {
+            title: lesson.title.clone(),
+            auto_run: snapshot.notebook.auto_run,
+            is_running: cells.iter().any(|cell| cell.shown.status == CellStatus::Waiting),
+            tasks: Tasks::of(&snapshot.notebook),
+            closed_gate: snapshot.notebook.closed_gate,
+            history: snapshot.history.clone(),
+            live: snapshot.notebook.live.clone(),
+            names,
+            seen,
+            sentences,
+            sentence,
+            words: current.map_or_else(Vec::new, |s| s.tokens.iter().map(|token| token.text.clone()).collect()),
+            selected: current.map_or(Some(0), |s| s.index),
+            notice: snapshot.notice.clone(),
+            differences,
+            cells,
+        }
+    }
+
+    /// Names in scope of a cell: the tensors and, unless it starts `clean`, the names that the cells above define.
+    pub fn scope(&self, index: usize, is_clean: bool) -> Scope {
+        let seen = self.seen.get(index).copied().filter(|_| !is_clean);
+        Scope::of(self.names.clone(), seen.unwrap_or(self.live.len()))
+    }
+
+    pub fn index(&self, id: &str) -> Option<usize> {
+        self.cells.iter().position(|cell| **cell.id() == *id)
+    }
+
+    /// The predictions that wait for the learner's answer.
+    pub fn unanswered(&self) -> impl Iterator<Item = &CellId> {
+        let waits = |cell: &&CellModel| matches!(cell.cell.answer, Answer::Predict { is_locked: false, .. });
+        self.cells.iter().filter(waits).map(CellModel::id)
+    }
+
+    /// Every section and task, those behind a closed gate too.
+    pub fn outline(&self) -> Vec<OutlineRow> {
+        let mut level = 1;
+        let mut rows = Vec::new();
+        for (index, cell) in self.cells.iter().enumerate() {
+            let is_open = index < self.open_cells().len();
+            let row = |level, words, done| OutlineRow { id: cell.id().clone(), level, words, done, is_open };
+            for (of, words) in cell.headings.iter() {
+                level = *of;
+                rows.push(row(level, words.clone(), None));
+            }
+            rows.extend(task_words(&cell.cell).map(|words| row(level + 1, words, Some(cell.cell.is_done()))));
+        }
+        rows
+    }
+
+    /// Cells that are in sight: those up to the first closed gate.
+    pub fn open_cells(&self) -> &[CellModel] {
+        let end = self.closed_gate.map_or(self.cells.len(), |gate| gate + 1);
+        &self.cells[..end.min(self.cells.len())]
+    }
+}
+
+/// A section or a task in the outline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutlineRow {
+    pub id: CellId,
+    /// 1 of a heading `#`; of a task one more than its section.
+    pub level: usize,
+    pub words: String,
+    /// Whether a task is done; none for a section.
+    pub done: Option<bool>,
+    /// True where it is not behind a closed gate.
+    pub is_open: bool,
+}
+
+/// The cells of the model before, by their places and, where some were moved, by their ids.
+struct Known<'a> {
+    cells: &'a [CellModel],
+    by_id: OnceCell<HashMap<&'a str, usize>>,
+}
+
+impl<'a> Known<'a> {
+    fn of(before: Option<&'a NotebookModel>) -> Self {
+        Self { cells: before.map_or(&[], |before| &before.cells), by_id: OnceCell::new() }
+    }
+
+    fn cell(&self, index: usize, id: &CellId) -> Option<&'a CellModel> {
+        if let Some(cell) = self.cells.get(index).filter(|cell| cell.id() == id) {
+            return Some(cell);
+        }
+        let places = || self.cells.iter().enumerate().map(|(at, cell)| (&**cell.id(), at)).collect();
+        self.by_id.get_or_init(places).get(&**id).map(|&at| &self.cells[at])
+    }
+}
+
+fn same<T>(a: Option<&Arc<T>>, b: Option<&Arc<T>>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+fn is_same_text(a: Option<&LiveTextSnapshot>, b: Option<&LiveTextSnapshot>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => a.is_same(b),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+/// Names that all cells see together, and how many of them each sees. The list is kept if nothing in it changed.
+fn names(
+    cells: &[CellModel],
+    live: &Arc<[LiveNameSnapshot]>,
+    before: Option<&NotebookModel>,
+) -> (Arc<Names>, Vec<usize>) {
+    let is_same = |before: &&NotebookModel| {
+        Arc::ptr_eq(&before.live, live)
+            && before.cells.len() == cells.len()
+            && before
+                .cells
+                .iter()
+                .zip(cells)
+                .all(|(a, b)| Arc::ptr_eq(&a.defines, &b.defines) || a.defines == b.defines)
+    };
+    if let Some(before) = before.filter(is_same) {
+        return (before.names.clone(), before.seen.clone());
+    }
+    let above = cells.iter().scan(live.len(), |seen, cell| {
+        let above = *seen;
+        *seen += cell.defines.len();
+        Some(above)
+    });
+    let live = live.iter().map(|live| {
+        let detail = if live.axes.is_empty() { "a number".to_owned() } else { shape(&live.axes) };
+        let (name, meaning) = (live.name.clone(), live.meaning.clone());
+        Name { name, kind: NameKind::Tensor, detail, meaning, equation: String::new(), axes: live.axes.clone() }
+    });
+    let defined = cells.iter().flat_map(|cell| cell.defines.iter().cloned());
+    (Arc::new(Names::new(live.chain(defined))), above.collect())
+}
+
+/// Names that a cell gives to those below. Before it has run, these are the names that its text will define.
+fn defines(cell: &DocumentCell, run: Option<&RunSnapshot>) -> Arc<[Name]> {
+    if let Some((name, value)) = cell.turned_variable() {
+        return Arc::from([Name::plain(name, NameKind::Variable, format!("= {value}"))]);
+    }
+    if !cell.is_code() {
+        return Arc::from([]);
+    }
+    let run = run.filter(|run| !run.is_from_before);
+    let text = run.map_or(&cell.text, |run| &run.text);
+    let written = definitions(text, &highlight(text)).into_iter().filter(|found| found.depth == 0);
+    let written = written.map(|found| found.name);
+    let Some(run) = run else {
+        let written = written.map(|name| match name.kind {
+            NameKind::Variable => Name { detail: "not run yet".to_owned(), ..name },
+            _ => name,
+        });
+        return written.collect();
+    };
+    let functions: Vec<Name> = written.filter(|name| name.kind == NameKind::Function).collect();
+    let defined = run.defined.iter().map(|name| {
+        let function = functions.iter().find(|function| function.name == *name);
+        function.cloned().unwrap_or_else(|| Name::plain(name, NameKind::Variable, ""))
+    });
+    defined.collect()
+}
+
+fn shape(axes: &[Axis]) -> String {
+    let lens: Vec<String> = axes.iter().map(|axis| axis.len.to_string()).collect();
+    format!("({})", lens.join(", "))
+}
+
+type Shown = (Arc<[OutputModel]>, Arc<[OutputModel]>, Arc<[ComparedModel]>);
+
+fn outputs(run: Option<&RunSnapshot>) -> Shown {
+    let Some(run) = run else { return (Arc::from([]), Arc::from([]), Arc::from([])) };
+    let (value, compared) = match &run.verdict {
+        Some(Verdict::Exercise { value, compared, .. }) => (OutputModel::all("", value), ComparedModel::all(compared)),
+        _ => (Vec::new(), Vec::new()),
+    };
+    (OutputModel::all(&run.text, &run.outputs).into(), value.into(), compared.into())
+}
+
+/// An exercise that is done elsewhere runs by itself: nothing is said of it before the learner has changed something.
+fn is_judged(shown: &CellSnapshot) -> bool {
+    let CellKind::Exercise(exercise) = &*shown.cell.kind else { return false };
+    exercise.start.is_some() || is_right(shown) || shown.cell.attempts().tried > 0
+}
+
+fn is_right(shown: &CellSnapshot) -> bool {
+    let verdict = shown.run.as_ref().and_then(|run| run.verdict.as_ref());
+    match (verdict, &shown.cell.answer) {
+        (Some(Verdict::Exercise { is_right, .. }), _) => *is_right,
+        (Some(Verdict::Prediction { right }), Answer::Predict { chosen, .. }) => *chosen == Some(*right),
+        _ => false,
+    }
+}
+
+fn label(shown: &CellSnapshot) -> String {
+    if !matches!(*shown.cell.kind, CellKind::Code { .. }) {
+        return String::new();
+    }
+    match (shown.status, shown.run.as_ref().and_then(|run| run.number)) {
+        (CellStatus::Waiting, _) => "[*]".to_owned(),
+        (_, Some(number)) => format!("[{number}]"),
+        (_, None) => "[ ]".to_owned(),
+    }
+}
+
+fn note(shown: &CellSnapshot) -> String {
+    match (shown.status, &shown.run) {
+        _ if !shown.cell.is_code() && !shown.cell.kind.is_task() => String::new(),
+        (CellStatus::Stale, _) if shown.is_stale() => "stale".to_owned(),
+        (CellStatus::Stale, _) => "from earlier".to_owned(),
+        (CellStatus::Fresh, Some(run)) if shown.cell.is_code() && run.elapsed > Duration::ZERO => elapsed(run.elapsed),
+        _ => String::new(),
+    }
+}
+
+/// `80 µs`, `1.2 ms` or `3.4 s`
+fn elapsed(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    match seconds {
+        s if s < 1e-3 => format!("{:.0} µs", s * 1e6),
+        s if s < 1.0 => format!("{:.1} ms", s * 1e3),
+        s => format!("{s:.1} s"),
+    }
+}
+
+/// A slider's value; `None` before there is a model, of the viewer's own time, and where the mask is
+/// neither of the two that a slider knows.
+pub fn turned(cell: &DocumentCell, model: Option<&ModelSnapshot>) -> Option<f64> {
+    let CellKind::Slider(slider) = &*cell.kind else { return None };
+    match &slider.bind {
+        Bind::Variable(_) => cell.turned_variable().map(|(_, value)| value),
+        Bind::Temperature => model.map(|model| model.interventions.temperature_of(&model.architecture.blocks[0])),
+        Bind::Weight { tensor, row, col } => {
+            let parameters = &model?.parameters;
+            parameters.entry(*tensor, *row, *col).map(f64::from)
+        }
+        Bind::Mask => {
+            let own = &model?.architecture.blocks[0].attention.mask;
+            match model?.interventions.mask.as_ref().unwrap_or(own) {
+                Mask::None => Some(0.0),
+                Mask::Causal => Some(1.0),
+                Mask::Custom(_) => None,
+            }
+        }
+        Bind::Time => None,
+    }
+}
+
+/// Level and words of each heading, `# Words`, outside of code blocks.
+fn headings(cell: &DocumentCell) -> Arc<[(usize, String)]> {
+    const LEVELS: std::ops::RangeInclusive<usize> = 1..=6;
+    if !cell.is_text() {
+        return Arc::from([]);
+    }
+    let mut is_code = false;
+    let heading = |line: &str| {
+        is_code ^= line.trim_start().starts_with("```");
+        let level = line.chars().take_while(|c| *c == '#').count();
+        let words = line[level..].trim();
+        let is_heading = !is_code && LEVELS.contains(&level) && line[level..].starts_with(' ') && !words.is_empty();
+        is_heading.then(|| (level, words.replace(['*', '`', '$'], "")))
+    };
+    cell.text.lines().filter_map(heading).collect()
+}
+
+/// The first line of a task, without its Markdown.
+fn task_words(cell: &DocumentCell) -> Option<String> {
+    const CHARS_MAX: usize = 60;
+    let ask = match &*cell.kind {
+        CellKind::Predict(predict) => &predict.ask,
+        CellKind::Exercise(exercise) => &exercise.ask,
+        _ => return None,
+    };
+    let title = Behaviour::of(&cell.kind).title;
+    let plain: String = ask.chars().filter(|c| !matches!(c, '*' | '`' | '$' | '\\')).collect();
+    let short: String = plain.lines().next().unwrap_or_default().chars().take(CHARS_MAX).collect();
+    let dots = if short.len() < plain.trim_end().len() { " …" } else { "" };
+    Some(format!("{title}: {}{dots}", short.trim_end()))
+}

@@ -1,0 +1,196 @@
+//! Pieces of one word as one. A word's vector is the mean of its pieces, and so are its arrows: they add up as theirs do. How
+//! weights are folded, [`HeadCells`] says.
+//!
+//! [`HeadCells`]: super::head_cells::HeadCells
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use attune_core::kernel::data::token::occurrence;
+use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot};
+use attune_engine::numerics::moves::Point;
+use attune_engine::numerics::vectors::{add_scaled, norm};
+
+use super::attention::AttentionModel;
+use super::models::Model;
+use super::parts::Part;
+use super::path::{By, PathArrow, PathModel};
+use super::sentence_arcs::SentenceArcs;
+use super::stage::{StageModel, TokenPoint};
+pub use super::words::Words;
+
+/// The weights between words; `None` where each word is one piece.
+#[derive(Clone, Debug)]
+pub struct WordAttention(pub AttentionModel);
+
+impl Model for WordAttention {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
+        AttentionModel::by_words(snapshot).map(Self)
+    }
+}
+
+/// The weights between words as arcs; `None` where each word is one piece.
+#[derive(Clone, Debug)]
+pub struct WordArcs(pub Arc<SentenceArcs>);
+
+impl Model for WordArcs {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
+        SentenceArcs::by_words(snapshot).map(|arcs| Self(Arc::new(arcs)))
+    }
+}
+
+impl StageModel {
+    /// The stage with each word as one point, also a word in pieces.
+    pub fn by_words(snapshot: &Snapshot) -> Option<Self> {
+        let stage = Self::of(snapshot)?;
+        let words = snapshot.model.as_ref().and_then(|model| Words::of(&model.sentence));
+        Some(match words {
+            Some(words) => stage.of_words(&words),
+            None => stage,
+        })
+    }
+
+    /// The same with each word as one point, in the middle of its pieces.
+    #[must_use]
+    pub fn of_words(mut self, words: &Words) -> Self {
+        let texts: Vec<&str> = words.texts.iter().map(String::as_str).collect();
+        let count = self.tokens.len();
+        for (at, range) in words.pieces.iter().enumerate().filter(|(_, range)| range.end <= count) {
+            let pieces = &self.tokens[range.clone()];
+            let middle = |of: fn(&TokenPoint) -> [f32; 3]| -> [f32; 3] {
+                let sum = |axis: usize| pieces.iter().map(|piece| of(piece)[axis]).sum::<f32>();
+                std::array::from_fn(|axis| sum(axis) / pieces.len() as f32)
+            };
+            let (static_at, start) = (middle(|piece| piece.static_at), middle(|piece| piece.start));
+            let (end, trained_end) = (middle(|piece| piece.end), middle(|piece| piece.trained_end));
+            let first = &mut self.tokens[range.start];
+            first.occurrence = occurrence(&texts, at);
+            if range.len() == 1 {
+                continue;
+            }
+            first.first_piece = Some(std::mem::replace(&mut first.text, texts[at].to_owned()));
+            (first.static_at, first.start, first.end, first.trained_end) = (static_at, start, end, trained_end);
+            // Neighbours are words of the table, which has no such word.
+            (first.static_nearest, first.contextual_nearest) = (None, None);
+            first.pieces = range.len();
+            self.tokens[range.clone()].iter_mut().skip(1).for_each(|piece| piece.is_part = true);
+        }
+        // The static place of a piece is that of a word only where the piece is the whole word.
+        let wholes = self.tokens.iter().filter(|token| token.pieces == 1 && !token.is_part).chain(&self.second);
+        let wholes: BTreeSet<usize> = wholes.filter_map(|token| token.word).collect();
+        self.in_sentence.retain(|row| wholes.contains(row));
+        self.is_of_words = true;
+        self.shares = self.shares.by_words();
+        self
+    }
+}
+
+impl PathModel {
+    /// The path of a word: each arrow is the mean of its pieces', and what the pieces of a word add is one arrow.
+    pub fn of_word(snapshot: &Arc<Snapshot>, words: &Words, query: usize, head: usize, by: Option<By>) -> Option<Self> {
+        let own = words.pieces.iter().find(|range| range.contains(&query))?.clone();
+        let (model, labels) = (snapshot.model.as_ref()?, words.labels());
+        let (block, ..) = model.architecture.head(head);
+        let summer = Summer { model, block };
+        let paths = own.map(|piece| Self::make(snapshot, &(piece, head, by), None)).collect::<Option<Vec<_>>>()?;
+        let share = 1.0 / paths.len() as f32;
+        let mut sums: Vec<(PathArrow, Point, Vec<f32>)> = Vec::new();
+        for (path, arrow) in paths.iter().flat_map(|path| path.arrows.iter().map(move |arrow| (path, arrow))) {
+            let key = arrow.key.map(|key| words.first(key));
+            let way: Point = std::array::from_fn(|axis| share * (arrow.to[axis] - arrow.from[axis]));
+            let vector = summer.vector(path.query, arrow);
+            let is_same = |other: &PathArrow| {
+                other.key == key && other.head == arrow.head && other.part == arrow.part && other.label == arrow.label
+                    || key.is_some() && other.key == key && other.head == arrow.head
+            };
+            match sums.iter_mut().find(|(other, ..)| is_same(other)) {
+                Some((merged, sum, whole)) => {
+                    merged.weight = merged.weight.zip(arrow.weight).map(|(sum, weight)| sum + share * weight);
+                    merged.entry = None;
+                    *sum = std::array::from_fn(|axis| sum[axis] + way[axis]);
+                    add_scaled(whole, share, &vector);
+                }
+                None => {
+                    let mut whole = vec![0.0; vector.len()];
+                    add_scaled(&mut whole, share, &vector);
+                    let at = key.and_then(|key| words.pieces.iter().position(|range| range.start == key));
+                    let label = match (at, arrow.head) {
+                        (Some(at), None) => labels[at].clone(),
+                        (Some(at), Some(_)) => {
+                            let head = arrow.label.rsplit_once(" in ").map_or("", |(_, head)| head);
+                            format!("{} in {head}", labels[at])
+                        }
+                        (None, _) => arrow.label.clone(),
+                    };
+                    let (weight, entry) =
+                        (arrow.weight.map(|weight| share * weight), arrow.entry.filter(|_| share == 1.0));
+                    sums.push((PathArrow { key, label, weight, entry, ..arrow.clone() }, way, whole));
+                }
+            }
+        }
+        sums.iter_mut().for_each(|(arrow, _, vector)| arrow.length = norm(vector));
+        // As those of a piece: what the norm makes of the word itself, then what is added, the longest first.
+        let place = |arrow: &PathArrow| match arrow.part {
+            Some(Part::Rescaled) => 0,
+            None => 1,
+            Some(_) => 2,
+        };
+        let length = |arrow: &PathArrow| if arrow.part.is_none() { arrow.length } else { 0.0 };
+        sums.sort_by(|(a, ..), (b, ..)| place(a).cmp(&place(b)).then(length(b).total_cmp(&length(a))));
+        let middle = |of: fn(&Self) -> Point| -> Point {
+            std::array::from_fn(|axis| share * paths.iter().map(|path| of(path)[axis]).sum::<f32>())
+        };
+        let from = middle(|path| path.from);
+        let mut tip = from;
+        let lay = |(arrow, way, _): (PathArrow, Point, Vec<f32>)| {
+            let from = tip;
+            tip = std::array::from_fn(|axis| from[axis] + way[axis]);
+            PathArrow { from, to: tip, ..arrow }
+        };
+        let arrows = sums.into_iter().map(lay).collect();
+        Some(Self {
+            query: words.first(query),
+            by: paths[0].by,
+            arrows,
+            from,
+            to: middle(|path| path.to),
+            why: paths[0].why.clone(),
+        })
+    }
+}
+
+/// The vectors behind the arrows of a block.
+struct Summer<'a> {
+    model: &'a ModelSnapshot,
+    block: usize,
+}
+
+impl Summer<'_> {
+    /// The arrow of a piece in the true space.
+    fn vector(&self, query: usize, arrow: &PathArrow) -> Vec<f32> {
+        let Self { model, block } = *self;
+        let (contributions, activations) =
+            (&model.sentence.contributions[block], &model.sentence.activations.blocks[block]);
+        match (arrow.part, arrow.entry) {
+            (Some(_), None) => {
+                let rescaled = model.sentence.moves[block].rescaled.as_ref();
+                rescaled.map_or_else(Vec::new, |rescaled| rescaled.vectors.row(query).to_vec())
+            }
+            (Some(part), Some(_)) => contributions.part(part, activations, query),
+            (None, _) => {
+                let of_block = model.architecture.heads_of(block);
+                let heads = arrow.head.map_or(of_block.clone(), |head| head..head + 1);
+                let keys = arrow.key.map_or(0..contributions.keys(), |key| key..key + 1);
+                let mut sum = vec![0.0; activations.output.cols()];
+                for (head, key) in heads.flat_map(|head| keys.clone().map(move |key| (head - of_block.start, key))) {
+                    add_scaled(&mut sum, 1.0, &contributions.arrow(activations, head, query, key));
+                }
+                sum
+            }
+        }
+    }
+}

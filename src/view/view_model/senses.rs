@@ -1,0 +1,457 @@
+//! The senses of a word: the sentences of a list, how far the word's occurrences lie apart after each layer, and where its
+//! senses part.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use attune_core::kernel::data::senses::{MEASURED_MAX, SENSES, SenseList, SenseSentence};
+use attune_core::kernel::data::shares::TokenShares;
+use attune_core::kernel::data::token::{word_pieces, written_word};
+use attune_core::kernel::scene::senses::{MeasuredSenses, Note, SenseRow, SensesSnapshot};
+use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot};
+use attune_core::lesson::schema::Probe;
+use attune_core::lesson::text::tokenize;
+use attune_engine::numerics::senses::SenseScores;
+
+use super::models::Model;
+use super::stage::{StageModel, TokenPoint};
+
+type Point = [f32; 3];
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct SensesModel {
+    pub word: String,
+    /// Why no sentence could have the word.
+    pub word_fault: Option<String>,
+    /// The stage shows the word in its sentences.
+    pub is_on: bool,
+    pub rows: Vec<SenseRowModel>,
+    /// Scores at the static vectors and after each layer; none until they are measured.
+    pub layers: Vec<SenseScores>,
+    /// The words on what is still missing, or on how far the work is; `None` where all is measured.
+    pub waits_for: Option<String>,
+    /// Where the senses part, in a sentence.
+    pub said: Option<String>,
+    /// Sentences of the lesson with one word in common, for a list that is empty.
+    pub suggestion: Option<SenseList>,
+    /// The picture leaves dimensions out, so that axes can be fitted to these points.
+    pub can_refit: bool,
+    /// Letters that the list has, in their order.
+    letters: Vec<char>,
+    /// The lesson's groups, whose hues come before those of senses.
+    groups: usize,
+    occurrences: Vec<OccurrenceModel>,
+    /// How much of the occurrences the axes show.
+    shares: Arc<TokenShares>,
+}
+
+/// A sentence of the list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SenseRowModel {
+    pub text: String,
+    pub sense: Option<char>,
+    /// A caution, or why it is not measured.
+    pub said: Option<String>,
+    /// Whether it is not measured, though something is written.
+    pub is_left_out: bool,
+}
+
+/// A sentence in which the word was found.
+#[derive(Clone, Debug, PartialEq)]
+struct OccurrenceModel {
+    /// Index into the rows.
+    sentence: usize,
+    /// `3 the bank of`
+    label: String,
+    sense: Option<char>,
+    /// Its places: static, and after each layer.
+    stops: Vec<Point>,
+    /// The nearest other one, at the same: its sentence, and the cosine.
+    nearest: Vec<Option<(usize, f64)>>,
+}
+
+/// The sentence in which the word is nearest to that of another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NearestModel {
+    pub said: String,
+    /// The two have different senses.
+    pub is_of_another: bool,
+}
+
+/// A line over the layers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SenseCurve {
+    Within,
+    Between,
+    All,
+    Nearest,
+    Baseline,
+}
+
+impl SenseCurve {
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Within => "same sense",
+            Self::Between => "different senses",
+            Self::All => "all pairs",
+            Self::Nearest => "nearest has the same sense",
+            Self::Baseline => "any two tokens",
+        }
+    }
+
+    /// Its definition.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Within => "Mean cosine of the word's vectors over the pairs of sentences with the same sense",
+            Self::Between => "Mean cosine of the word's vectors over the pairs of sentences with different senses",
+            Self::All => "Mean cosine of the word's vectors over all pairs of sentences",
+            Self::Nearest => {
+                "Leave-one-out 1-nearest-neighbour score: the share of the sentences with a sense whose nearest other one, by \
+                 cosine, has the same sense (after Coenen et al. 2019, who compare with the mean of each sense). Of \
+                     several that are equally near, the share that does"
+            }
+            Self::Baseline => {
+                "The layer's anisotropy (after Ethayarajh 2019): mean cosine over all pairs of different tokens in \
+                the sentences that \
+                 are measured, without the first position of each and without special tokens"
+            }
+        }
+    }
+
+    /// The score of a layer, `over` its baseline or as it is.
+    pub fn of(self, scores: &SenseScores, over: bool) -> Option<f64> {
+        let cosine = match self {
+            Self::Within => scores.within,
+            Self::Between => scores.between,
+            Self::All => scores.all,
+            // A share of the sentences: the nearest is the nearest over any baseline.
+            Self::Nearest => return scores.nearest,
+            Self::Baseline => return scores.baseline.filter(|_| !over),
+        };
+        if over { cosine.zip(scores.baseline).map(|(cosine, baseline)| cosine - baseline) } else { cosine }
+    }
+}
+
+impl Model for SensesModel {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
+        Self::of(snapshot)
+    }
+}
+
+impl SensesModel {
+    /// `None` until there is a model.
+    pub fn of(snapshot: &Snapshot) -> Option<Self> {
+        let model = snapshot.model.as_ref()?;
+        let senses = &*model.senses;
+        let measured = senses.measured.as_deref().filter(|_| senses.is_on);
+        let layers: Vec<SenseScores> =
+            measured.map_or_else(Vec::new, |measured| measured.layers.iter().map(|layer| layer.scores).collect());
+        let alone = alone_of_their_sense(senses);
+        let mut letters: Vec<char> = senses.list.sentences.iter().filter_map(|sentence| sentence.sense).collect();
+        letters.sort_unstable();
+        letters.dedup();
+        let row = |(index, (sentence, row)): (usize, (&SenseSentence, &SenseRow))| SenseRowModel {
+            text: sentence.text.clone(),
+            sense: sentence.sense,
+            is_left_out: matches!(row, SenseRow::LeftOut(_)),
+            said: said_of(row, sentence.sense.filter(|_| alone.contains(&index))),
+        };
+        let rows = senses.list.sentences.iter().zip(senses.rows.iter());
+        Some(Self {
+            word: senses.list.word.clone(),
+            word_fault: senses.word_fault.as_ref().map(|why| super::sentence(why)),
+            is_on: senses.is_on,
+            rows: rows.enumerate().map(row).collect(),
+            waits_for: waits_for(senses, model.training.playing),
+            said: part(&layers),
+            suggestion: senses.list.is_empty().then(|| suggestion(snapshot, model)).flatten(),
+            occurrences: measured.map_or_else(Vec::new, |measured| occurrences(senses, measured)),
+            shares: senses.shares.clone(),
+            can_refit: snapshot.space.as_ref().is_some_and(|space| !space.projection.is_identity()),
+            groups: snapshot.lesson.groups.len(),
+            letters,
+            layers,
+        })
+    }
+
+    /// The hue of a sense, as an index among those of groups.
+    pub fn hue(&self, sense: Option<char>) -> Option<usize> {
+        let at = self.letters.iter().position(|letter| Some(*letter) == sense)?;
+        Some(self.groups + at)
+    }
+
+    /// The sense that a click gives a sentence instead of its own: each that the others have, one more, and none.
+    pub fn next_sense(&self, row: usize) -> Option<char> {
+        let others = || self.rows.iter().enumerate().filter(move |(at, _)| *at != row).filter_map(|(_, row)| row.sense);
+        let new = SENSES.clone().find(|letter| !others().any(|other| other == *letter));
+        let own = self.rows.get(row)?.sense;
+        others().chain(new).filter(|letter| own.is_none_or(|own| *letter > own)).min()
+    }
+
+    /// The points of the stage in words, and where the senses part.
+    pub fn about(&self) -> String {
+        let said = self.said.as_ref().map_or_else(String::new, |said| format!(" {said}"));
+        format!("Each point is “{}” in one of {} sentences.{said}", self.word, self.occurrences.len())
+    }
+
+    /// The layers that the word passes.
+    pub fn last_layer(&self) -> usize {
+        self.layers.len().saturating_sub(1)
+    }
+
+    /// The lines that there are: of senses, where some are given.
+    pub fn curves(&self) -> Vec<SenseCurve> {
+        let has = |curve: &SenseCurve| self.layers.iter().any(|scores| curve.of(scores, false).is_some());
+        let of_senses = [SenseCurve::Within, SenseCurve::Between, SenseCurve::Nearest];
+        let mut curves: Vec<SenseCurve> = of_senses.into_iter().filter(has).collect();
+        if curves.is_empty() {
+            curves.push(SenseCurve::All);
+        }
+        curves.push(SenseCurve::Baseline);
+        curves.retain(has);
+        curves
+    }
+
+    /// The points of a line: layers, and the scores that they have.
+    pub fn points(&self, curve: SenseCurve, over: bool) -> Vec<[f64; 2]> {
+        let scores = self.layers.iter().enumerate();
+        scores.filter_map(|(layer, scores)| Some([layer as f64, curve.of(scores, over)?])).collect()
+    }
+
+    /// The nearest other sentence after a layer; none where all are at one place.
+    pub fn nearest(&self, row: usize, layer: usize) -> Option<NearestModel> {
+        let occurrence = self.occurrences.iter().find(|of| of.sentence == row).filter(|_| layer > 0)?;
+        let (sentence, cosine) = (*occurrence.nearest.get(layer)?)?;
+        let other = self.rows.get(sentence)?;
+        let is_of_another = occurrence.sense.is_some() && other.sense.is_some() && occurrence.sense != other.sense;
+        let of = other.sense.map_or_else(String::new, |sense| format!(", of sense {sense}"));
+        let said = format!("{}, it is nearest to {}{of} (cosine {})", after(layer), sentence + 1, number(cosine));
+        Some(NearestModel { said: super::sentence(&said), is_of_another })
+    }
+
+    /// The sentence of a point of the stage.
+    pub fn sentence_of(&self, point: usize) -> Option<usize> {
+        self.occurrences.get(point).map(|of| of.sentence)
+    }
+
+    /// There is something for the stage to show.
+    pub fn is_shown(&self) -> bool {
+        self.is_on && self.occurrences.first().is_some_and(|of| of.stops.len() > 1)
+    }
+}
+
+/// Sentences that are the only one of their sense, while there is another sense.
+fn alone_of_their_sense(senses: &SensesSnapshot) -> Vec<usize> {
+    let mut of_sense: BTreeMap<char, Vec<usize>> = BTreeMap::new();
+    for (index, (sentence, row)) in senses.list.sentences.iter().zip(senses.rows.iter()).enumerate() {
+        if let (SenseRow::Found { .. }, Some(sense)) = (row, sentence.sense) {
+            of_sense.entry(sense).or_default().push(index);
+        }
+    }
+    let is_told = of_sense.len() > 1;
+    of_sense.into_values().filter(|of| is_told && of.len() == 1).flatten().collect()
+}
+
+fn said_of(row: &SenseRow, alone_of: Option<char>) -> Option<String> {
+    let said = match row {
+        SenseRow::Waiting => return None,
+        SenseRow::LeftOut(why) => why.clone(),
+        SenseRow::Found { note: Some(Note::Alone), .. } => "one word alone has no context".to_owned(),
+        SenseRow::Found { note: Some(Note::Repeated(count)), .. } => {
+            format!("the word stands here {count} times: the first is measured")
+        }
+        SenseRow::Found { note: Some(Note::SeesNothing), .. } => {
+            "the first word of a sentence cannot see the rest of it in this model".to_owned()
+        }
+        SenseRow::Found { note: None, .. } => {
+            let sense = alone_of?;
+            format!("the only sentence of sense {sense}: no other can be nearest to it in the same sense")
+        }
+    };
+    Some(super::sentence(&said))
+}
+
+fn waits_for(senses: &SensesSnapshot, is_training: bool) -> Option<String> {
+    let found = senses.progress.of;
+    let said = if senses.list.word.is_empty() {
+        "Write the word whose senses you look at.".to_owned()
+    } else if found < 2 {
+        format!("Write at least two sentences with “{}”.", senses.list.word)
+    } else if !senses.is_on || senses.is_current {
+        return None;
+    } else if is_training {
+        "The weights change: the sentences are measured again when training pauses.".to_owned()
+    } else {
+        format!("Measuring: {} of {found} sentences …", senses.progress.done)
+    };
+    Some(said)
+}
+
+/// Where the senses part.
+fn part(layers: &[SenseScores]) -> Option<String> {
+    let apart = |scores: &SenseScores| Some(scores.within? - scores.between?);
+    let widest = layers.iter().enumerate().filter_map(|(layer, scores)| Some((layer, apart(scores)?, scores)));
+    let (layer, apart, scores) = widest.reduce(|best, one| if one.1 > best.1 { one } else { best })?;
+    if apart <= 0.0 {
+        return Some("In no layer are sentences of one sense more alike than those of different senses.".to_owned());
+    }
+    let (within, between) = (number(scores.within?), number(scores.between?));
+    Some(format!("The senses part most {}: {within} within a sense, {between} between senses.", after(layer)))
+}
+
+/// `after layer 3`; `before all layers`.
+pub fn after(layer: usize) -> String {
+    if layer == 0 { "before all layers".to_owned() } else { format!("after layer {layer}") }
+}
+
+/// Two decimals, with a minus that can be seen.
+pub fn number(x: f64) -> String {
+    format!("{x:.2}").replace('-', "−")
+}
+
+fn occurrences(senses: &SensesSnapshot, measured: &MeasuredSenses) -> Vec<OccurrenceModel> {
+    let all = &measured.occurrences;
+    let occurrence = |(at, of): (usize, &attune_core::kernel::scene::senses::SenseOccurrence)| OccurrenceModel {
+        sentence: of.sentence,
+        label: label(&measured.list, of.sentence),
+        sense: of.sense,
+        stops: senses.points.iter().map(|points| std::array::from_fn(|axis| points.get(at, axis))).collect(),
+        nearest: measured
+            .layers
+            .iter()
+            .map(|layer| {
+                let others =
+                    (0..all.len()).filter(|other| *other != at).map(|other| (other, layer.cosines.get(at, other)));
+                let best = others.reduce(|best, one| if one.1 > best.1 { one } else { best });
+                best.filter(|(_, cosine)| cosine.is_finite()).map(|(other, cosine)| (all[other].sentence, cosine))
+            })
+            .collect(),
+    };
+    all.iter().enumerate().map(occurrence).collect()
+}
+
+/// The number of a sentence with the words around the one that is looked at.
+fn label(list: &SenseList, sentence: usize) -> String {
+    /// Words on each side.
+    const AROUND: usize = 1;
+    let words: Vec<&str> = list.sentences[sentence].text.split_whitespace().collect();
+    let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    let wanted = list.word.to_lowercase();
+    let at = words.iter().position(|word| bare(word) == wanted).unwrap_or(0);
+    let (from, to) = (at.saturating_sub(AROUND), (at + AROUND + 1).min(words.len()));
+    format!("{} {}", sentence + 1, words[from..to].join(" "))
+}
+
+/// The word of the sentence on the stage at a token, as it is written.
+pub fn written_at(snapshot: &Snapshot, token: Option<usize>) -> Option<String> {
+    let sentence = &snapshot.model.as_ref()?.sentence;
+    let pieces =
+        word_pieces(&sentence.tokens).into_iter().find(|pieces| token.is_some_and(|at| pieces.contains(&at)))?;
+    let own = || sentence.tokens[pieces.start].text.as_str();
+    let written = match &sentence.text {
+        Some(text) => written_word(&sentence.tokens, &pieces, text)?,
+        None => own(),
+    };
+    Some(written.to_owned())
+}
+
+/// A list of the lesson's own: the probes of its first word, as many of each sense as there is room for; or else the sentences
+/// with the longest word that several have in common with the one on the stage.
+fn suggestion(snapshot: &Snapshot, model: &ModelSnapshot) -> Option<SenseList> {
+    of_probes(&snapshot.lesson.probes).or_else(|| {
+        let texts: Vec<String> = snapshot.lesson.sentences.iter().map(|words| words.join(" ")).collect();
+        let with = |word: &String| -> Vec<&String> {
+            texts.iter().filter(|text| tokenize(text).contains(word)).take(MEASURED_MAX).collect()
+        };
+        let ranked = tokenize(&model.sentence.written()).into_iter();
+        let ranked =
+            ranked.map(|word| (word.chars().count(), with(&word).len(), word)).filter(|(_, count, _)| *count > 1);
+        // A word that the lesson is about is rather a long one than an article.
+        let (.., word) = ranked.max_by_key(|(length, count, _)| (*length, *count))?;
+        let sentence = |text: &String| SenseSentence { text: text.clone(), sense: None };
+        Some(SenseList { sentences: with(&word).into_iter().map(sentence).collect(), word })
+    })
+}
+
+/// The sentence on the stage with one of its words, and the lesson's other sentences that have it too.
+pub fn list_with(snapshot: &Snapshot, word: &str) -> Option<SenseList> {
+    let own = snapshot.model.as_ref()?.sentence.written();
+    let wanted = word.to_lowercase();
+    let others = snapshot.lesson.sentences.iter().map(|words| words.join(" ")).filter(|text| *text != own);
+    let others = others.filter(|text| tokenize(text).contains(&wanted)).take(MEASURED_MAX - 1);
+    let sentence = |text: String| SenseSentence { text, sense: None };
+    let sentences = std::iter::once(own.clone()).chain(others).map(sentence).collect();
+    Some(SenseList { word: word.to_owned(), sentences })
+}
+
+fn of_probes(probes: &[Probe]) -> Option<SenseList> {
+    let word = &probes.first()?.word;
+    let own = || probes.iter().filter(|probe| probe.word == *word);
+    let mut names: Vec<&str> = Vec::new();
+    own().for_each(|probe| {
+        if !names.contains(&probe.sense.as_str()) {
+            names.push(&probe.sense);
+        }
+    });
+    let each = MEASURED_MAX / names.len();
+    let of_sense = |(sense, name): (char, &&str)| -> Vec<SenseSentence> {
+        let own = own().filter(|probe| probe.sense == **name).take(each);
+        own.map(|probe| SenseSentence { text: probe.sentence.join(" "), sense: Some(sense) }).collect()
+    };
+    let sentences = SENSES.zip(&names).flat_map(of_sense).collect();
+    Some(SenseList { word: word.clone(), sentences })
+}
+
+impl StageModel {
+    /// The same stage with the word in its sentences instead of the words of one sentence.
+    #[must_use]
+    pub fn of_senses(mut self, senses: &SensesModel) -> Self {
+        self.groups.extend(senses.letters.iter().map(|letter| format!("sense {letter}")));
+        self.second = senses
+            .occurrences
+            .iter()
+            .enumerate()
+            .map(|(position, of)| {
+                let end = of.stops.last().copied().unwrap_or_default();
+                let between = of.stops.get(1..of.stops.len().saturating_sub(1)).unwrap_or_default();
+                TokenPoint {
+                    text: of.label.clone(),
+                    position,
+                    occurrence: None,
+                    group: senses.hue(of.sense),
+                    word: None,
+                    static_at: of.stops.first().copied().unwrap_or_default(),
+                    start: of.stops.first().copied().unwrap_or_default(),
+                    end,
+                    trained_end: end,
+                    between: between.to_vec(),
+                    is_added: false,
+                    pieces: 1,
+                    first_piece: None,
+                    is_part: false,
+                    static_nearest: None,
+                    contextual_nearest: None,
+                }
+            })
+            .collect();
+        let wanted = senses.word.to_lowercase();
+        let is_wanted = |word: &usize| self.words[*word].text.to_lowercase() == wanted;
+        self.in_sentence = (0..self.words.len()).filter(is_wanted).collect();
+        self.tokens.clear();
+        self.shared.clear();
+        self.ghosts.clear();
+        self.sense_word = Some(senses.word.clone());
+        self.shares.tokens = senses.shares.clone();
+        self
+    }
+}
+
+impl SensesModel {
+    /// The places of a point of the stage before a layer and after it.
+    pub fn way(&self, point: usize, layer: usize) -> Option<(Point, Point)> {
+        let stops = &self.occurrences.get(point)?.stops;
+        Some((*stops.get(layer)?, *stops.get(layer + 1)?))
+    }
+}

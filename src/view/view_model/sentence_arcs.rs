@@ -1,0 +1,492 @@
+//! Attention in the sentence: its words in a line, a source above them, and the weights between two words as arcs.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use attune_core::kernel::data::token::token_labels;
+use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot, StaticSpace, Token};
+use attune_engine::quantity::{Entry, Quantity};
+
+use super::head_cells::HeadCells;
+use super::head_labels::HeadLabels;
+use super::models::Model;
+use super::side::Side;
+use super::sinks::{Reading, Sinks};
+use super::walk::route::{first_of, lengths};
+use super::words::Words;
+
+#[derive(Clone, Debug)]
+pub struct SentenceArcs {
+    /// The sentence on the stage.
+    pub words: Vec<ArcWord>,
+    /// The sentence that it looks at; empty where there is none.
+    pub source: Vec<ArcWord>,
+    /// In the order in which they are computed; none where each word sees itself alone.
+    pub layers: Vec<ArcLayer>,
+    /// How far each word of the sentence moves.
+    pub lengths: Vec<f32>,
+    pub sinks: Sinks,
+    /// A word of the sentence has several pieces.
+    pub has_pieces: bool,
+    /// The pieces of each word, where words are shown; else each word is one.
+    pub folded: Option<Arc<Words>>,
+    /// The mask in words, at the beginning of a sentence.
+    pub hides: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArcWord {
+    /// `apple` or, where the sentence has more than one, `apple₂`.
+    pub label: String,
+    pub text: String,
+    /// Index into the lesson's groups.
+    pub group: Option<usize>,
+    /// A piece for which the first one of its word stands: it has no place.
+    pub is_part: bool,
+}
+
+/// The heads of one block: all look from the same words at the same words.
+#[derive(Clone, Debug)]
+pub struct ArcLayer {
+    /// `Layer 2`, `Cross-attention`; empty where there is only one.
+    pub title: String,
+    pub queries: Side,
+    pub keys: Side,
+    pub heads: Vec<ArcHead>,
+}
+
+#[derive(Clone, Debug)]
+pub struct ArcHead {
+    /// Counted over all blocks.
+    pub head: usize,
+    /// `Head 1`, with the layer where there are several.
+    pub title: String,
+    pub is_enabled: bool,
+    /// Its numbers, of the words in the order in which they are placed.
+    pub cells: HeadCells,
+}
+
+/// A word where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WordAt {
+    pub side: Side,
+    pub position: usize,
+}
+
+impl WordAt {
+    pub fn in_sentence(position: usize) -> Self {
+        Self { side: Side::Sentence, position }
+    }
+
+    pub fn in_source(position: usize) -> Self {
+        Self { side: Side::Source, position }
+    }
+
+    /// Position in the sentence on the stage.
+    pub fn token(self) -> Option<usize> {
+        (self.side == Side::Sentence).then_some(self.position)
+    }
+}
+
+/// A query and a key of a head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// Counted over all blocks.
+    pub head: usize,
+    pub query: usize,
+    pub key: usize,
+}
+
+/// Which weights of a word are looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// Whom it looks at: its row.
+    #[default]
+    LooksAt,
+    /// Who looks at it: its column.
+    SeenBy,
+}
+
+impl Direction {
+    pub const ALL: [Self; 2] = [Self::LooksAt, Self::SeenBy];
+
+    pub fn other(self) -> Self {
+        match self {
+            Self::LooksAt => Self::SeenBy,
+            Self::SeenBy => Self::LooksAt,
+        }
+    }
+
+    /// Over a word's weights in this direction.
+    pub fn heading(self, word: &str) -> String {
+        match self {
+            Self::LooksAt => format!("{word} looks at"),
+            Self::SeenBy => format!("{word} is seen by"),
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LooksAt => "looks at",
+            Self::SeenBy => "seen by",
+        }
+    }
+}
+
+/// A weight between two words.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WeightArc {
+    pub pair: Pair,
+    /// Place of the head in its layer: its hue.
+    pub own: usize,
+    pub from: WordAt,
+    pub to: WordAt,
+    /// As thick as it is drawn: the weight, or its share of the longest that is shown.
+    pub weight: f32,
+    /// The length of what is added, where that is shown.
+    pub added: Option<f32>,
+    pub is_enabled: bool,
+}
+
+/// Choice of the arcs to show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// The word whose weights they are.
+    pub word: WordAt,
+    pub direction: Direction,
+    pub layer: usize,
+    /// Counted over all blocks; none: all heads of the layer.
+    pub head: Option<usize>,
+    pub reading: Reading,
+}
+
+impl Model for SentenceArcs {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
+        Self::of(snapshot)
+    }
+}
+
+impl SentenceArcs {
+    pub fn of(snapshot: &Snapshot) -> Option<Self> {
+        let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
+        Self::between(space, model, None)
+    }
+
+    /// Between words, of a sentence in which a word has several pieces: each word is at the place of its first piece, and
+    /// the others have no place.
+    pub fn by_words(snapshot: &Snapshot) -> Option<Self> {
+        let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
+        let words = Arc::new(Words::of(&model.sentence)?);
+        let mut arcs = Self::between(space, model, Some(words.clone()))?;
+        let none = ArcWord { label: String::new(), text: String::new(), group: None, is_part: true };
+        let pieces = std::mem::take(&mut arcs.words);
+        arcs.words = vec![none; pieces.len()];
+        for ((range, text), label) in words.pieces.iter().zip(&words.texts).zip(words.labels()) {
+            let group = pieces[range.start].group;
+            arcs.words[range.start] = ArcWord { label, text: text.clone(), group, is_part: false };
+        }
+        arcs.sinks = arcs.sinks.of_words(|piece| words.first(piece));
+        Some(arcs)
+    }
+
+    fn between(space: &StaticSpace, model: &ModelSnapshot, folded: Option<Arc<Words>>) -> Option<Self> {
+        let labels = HeadLabels::of(model);
+        let sinks = Sinks::of(model, &labels);
+        let layers = layers(model, &labels, &sinks, folded.as_ref());
+        // Nobody is looked at by another: there is nothing to draw, and nothing to say.
+        let is_alone = layers
+            .iter()
+            .all(|layer| layer.queries == layer.keys && layer.heads.iter().all(|head| head.cells.is_diagonal()));
+        Some(Self {
+            words: words(&model.sentence.tokens, space),
+            source: model.sentence.source.as_deref().map(|source| words(source, space)).unwrap_or_default(),
+            layers: if is_alone { Vec::new() } else { layers },
+            lengths: lengths(model)?,
+            sinks,
+            has_pieces: folded.is_some() || Words::of(&model.sentence).is_some(),
+            folded,
+            hides: if model.interventions.edges.is_empty() { "The mask" } else { "The mask or a removed edge" },
+        })
+    }
+
+    /// Rows and columns of a head's numbers, each with the position of its word.
+    fn placed_words(&self, side: Side) -> impl Iterator<Item = (usize, usize)> {
+        let words = self.line(side).iter().enumerate().filter(|(_, word)| !word.is_part);
+        words.map(|(position, _)| position).enumerate()
+    }
+
+    /// The row or the column of a word.
+    fn row_of(&self, side: Side, position: usize) -> Option<usize> {
+        self.placed_words(side).find(|(_, placed)| *placed == position).map(|(row, _)| row)
+    }
+
+    pub fn line(&self, line: Side) -> &[ArcWord] {
+        match line {
+            Side::Source => &self.source,
+            Side::Sentence => &self.words,
+        }
+    }
+
+    pub fn word(&self, at: WordAt) -> Option<&ArcWord> {
+        self.line(at.side).get(at.position)
+    }
+
+    /// The same word at the place that it has: a piece of a word is where the first one is.
+    pub fn placed(&self, at: WordAt) -> WordAt {
+        let line = self.line(at.side).get(..=at.position).unwrap_or_default();
+        WordAt { position: line.iter().rposition(|word| !word.is_part).unwrap_or(at.position), ..at }
+    }
+
+    /// The same pair at the places that its words have; `None` of a head that has no arcs.
+    pub fn placed_pair(&self, Pair { head, query, key }: Pair) -> Option<Pair> {
+        let layer = &self.layers[self.layer_of(head)?];
+        let place = |side, position| self.placed(WordAt { side, position }).position;
+        Some(Pair { head, query: place(layer.queries, query), key: place(layer.keys, key) })
+    }
+
+    /// The weight of an arc, as it can be asked where it comes from; `None` of one that is of several pieces.
+    pub fn entry(&self, arc: &WeightArc) -> Option<Entry> {
+        let is_of_one = |words: &Words, position: usize| {
+            words.pieces.iter().all(|pieces| pieces.start != position || pieces.len() == 1)
+        };
+        let is_one = |at: WordAt| {
+            at.side == Side::Source || self.folded.as_ref().is_none_or(|words| is_of_one(words, at.position))
+        };
+        let is_of_one = is_one(arc.from) && is_one(arc.to);
+        is_of_one.then(|| Quantity::Weight.of_head(arc.pair.head, [arc.pair.query, arc.pair.key]))
+    }
+
+    pub fn label(&self, at: WordAt) -> &str {
+        self.word(at).map_or("", |word| &word.label)
+    }
+
+    /// The layer of a head that is counted over all blocks.
+    pub fn layer_of(&self, head: usize) -> Option<usize> {
+        self.layers.iter().position(|layer| layer.heads.iter().any(|one| one.head == head))
+    }
+
+    /// The word that the walk follows by default where a lesson speaks of these; none where it has none of them.
+    pub fn first_lit(&self, lit: &[String]) -> Option<usize> {
+        first_of(lit, self.words.iter().map(|word| word.text.as_str()), &self.lengths)
+    }
+
+    /// Directions in which a word has weights in a layer.
+    pub fn directions(&self, layer: usize, word: WordAt) -> Vec<Direction> {
+        let Some(layer) = self.layers.get(layer) else { return Vec::new() };
+        Direction::ALL.into_iter().filter(|direction| layer.line_of(*direction) == word.side).collect()
+    }
+
+    /// The weights that are shown, the head's first, each head in the order of its words.
+    pub fn arcs(&self, shown: &Shown) -> Vec<WeightArc> {
+        let Some(layer) =
+            self.layers.get(shown.layer).filter(|layer| layer.line_of(shown.direction) == shown.word.side)
+        else {
+            return Vec::new();
+        };
+        let Some(mine) = self.row_of(shown.word.side, shown.word.position) else { return Vec::new() };
+        let others = layer.line_of(shown.direction.other());
+        let heads = layer.heads.iter().enumerate();
+        let heads = heads.filter(|(_, head)| shown.head.is_none_or(|only| only == head.head));
+        let mut arcs: Vec<WeightArc> = heads
+            .flat_map(|(own, head)| {
+                self.placed_words(others).filter_map(move |(other, position)| {
+                    let one = (mine, shown.word.position);
+                    let ((row, query), (column, key)) = match shown.direction {
+                        Direction::LooksAt => (one, (other, position)),
+                        Direction::SeenBy => ((other, position), one),
+                    };
+                    if head.cells.is_hidden(row, column) && head.cells.weight(row, column) == 0.0 {
+                        return None;
+                    }
+                    let weight = head.cells.shown(shown.reading, row, column)?;
+                    Some(WeightArc {
+                        pair: Pair { head: head.head, query, key },
+                        own,
+                        from: WordAt { side: layer.queries, position: query },
+                        to: WordAt { side: layer.keys, position: key },
+                        weight,
+                        added: shown.reading.is_added.then_some(weight),
+                        is_enabled: head.is_enabled,
+                    })
+                })
+            })
+            .collect();
+        if shown.reading.is_added {
+            let longest = arcs.iter().map(|arc| arc.weight).fold(f32::MIN_POSITIVE, f32::max);
+            arcs.iter_mut().for_each(|arc| arc.weight /= longest);
+        }
+        arcs
+    }
+
+    /// The arcs of the heads that are on: nothing flows through the others.
+    pub fn drawn(&self, shown: &Shown) -> Vec<WeightArc> {
+        self.arcs(shown).into_iter().filter(|arc| arc.is_enabled).collect()
+    }
+
+    /// The words of an arc: `apple₁ looks at launched: 38 % (head 2)`; `apple₁ takes from launched: 0.41`.
+    pub fn say(&self, arc: &WeightArc) -> String {
+        let (from, to) = (self.label(arc.from), self.label(arc.to));
+        let target = if arc.from == arc.to { "itself" } else { to };
+        let verb = if arc.added.is_some() { "takes from" } else { "looks at" };
+        format!("{from} {verb} {target}: {}{}", arc.number(), self.in_head(arc))
+    }
+
+    /// ` (head 2)` where its layer has several.
+    fn in_head(&self, arc: &WeightArc) -> String {
+        let layer = self.layer_of(arc.pair.head).map(|layer| &self.layers[layer]);
+        match layer.filter(|layer| layer.heads.len() > 1) {
+            Some(_) if arc.is_enabled => format!(" (head {})", arc.own + 1),
+            Some(_) => format!(" (head {}, switched off)", arc.own + 1),
+            None if arc.is_enabled => String::new(),
+            None => " (switched off)".to_owned(),
+        }
+    }
+
+    /// The largest weights in words, one line each, the largest first.
+    pub fn card(&self, shown: &Shown) -> Vec<String> {
+        /// More is in the map.
+        const LINES: usize = 4;
+        let mut arcs = self.arcs(shown);
+        arcs.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        let mut lines: Vec<String> = arcs.iter().take(LINES).map(|arc| self.say(arc)).collect();
+        let hidden = self.hidden(shown);
+        if hidden > 0 {
+            let (word, words) =
+                (self.label(shown.word), if hidden == 1 { "1 word" } else { &format!("{hidden} words") });
+            lines.push(match shown.direction {
+                Direction::LooksAt => format!("{} hides {words} from {word}.", self.hides),
+                Direction::SeenBy => format!("{} hides {word} from {words}.", self.hides),
+            });
+        }
+        lines
+    }
+
+    /// Words that a mask hides: from the word, or from which it is hidden.
+    fn hidden(&self, shown: &Shown) -> usize {
+        let looks_so = |layer: &&ArcLayer| layer.line_of(shown.direction) == shown.word.side;
+        let Some(layer) = self.layers.get(shown.layer).filter(looks_so) else { return 0 };
+        let Some(head) = layer.heads.first() else { return 0 };
+        let Some(mine) = self.row_of(shown.word.side, shown.word.position) else { return 0 };
+        let is_hidden = |other: usize| match shown.direction {
+            Direction::LooksAt => head.cells.is_hidden(mine, other),
+            Direction::SeenBy => head.cells.is_hidden(other, mine),
+        };
+        let others = self.placed_words(layer.line_of(shown.direction.other()));
+        others.filter(|(other, _)| is_hidden(*other)).count()
+    }
+
+    /// One line on what is shown: `apple₁ looks most at launched, 38 %`; of several heads, each.
+    pub fn summary(&self, shown: &Shown) -> String {
+        let most = self.most(shown);
+        let word = self.label(shown.word);
+        let other = |arc: &WeightArc| {
+            let other = if shown.direction == Direction::LooksAt { arc.to } else { arc.from };
+            if other == shown.word { "itself".to_owned() } else { self.label(other).to_owned() }
+        };
+        let head = |arc: &WeightArc| if shown.head.is_none() { self.in_head(arc) } else { String::new() };
+        let said = |arc: &WeightArc| format!("{}, {}{}", other(arc), arc.number(), head(arc));
+        let all: Vec<String> = most.iter().map(said).collect();
+        let (looks, seen) = match shown.reading.is_added {
+            false => ("looks most at", "is seen most by"),
+            true => ("takes most from", "gives most to"),
+        };
+        match (shown.direction, &all[..]) {
+            (Direction::LooksAt, []) => format!("{word} looks at nobody here"),
+            (Direction::SeenBy, []) => format!("Nobody looks at {word} here"),
+            (Direction::LooksAt, _) => format!("{word} {looks} {}", all.join("; ")),
+            (Direction::SeenBy, _) => format!("{word} {seen} {}", all.join("; ")),
+        }
+    }
+
+    /// The same for screen readers, with words for signs.
+    pub fn spoken(&self, shown: &Shown) -> String {
+        self.summary(shown).replace(" %", " percent").replace('<', "less than ")
+    }
+
+    /// The largest weight of each head that is shown, of at most three.
+    fn most(&self, shown: &Shown) -> Vec<WeightArc> {
+        const HEADS: usize = 3;
+        let arcs = self.arcs(shown);
+        let heads = arcs.chunk_by(|a, b| a.own == b.own);
+        let largest =
+            heads.filter_map(|arcs| arcs.iter().copied().reduce(|a, b| if b.weight > a.weight { b } else { a }));
+        let mut most: Vec<WeightArc> = largest.filter(|arc| arc.weight > 0.0).collect();
+        most.sort_by(|a, b| b.is_enabled.cmp(&a.is_enabled).then(a.own.cmp(&b.own)));
+        most.truncate(HEADS);
+        most
+    }
+}
+
+impl WeightArc {
+    /// The weight as people read it, or the length of what is added.
+    pub fn number(&self) -> String {
+        self.added.map_or_else(|| percent(self.weight), |length| format!("{length:.2}"))
+    }
+}
+
+impl ArcLayer {
+    /// The line whose words have weights in this direction.
+    pub fn line_of(&self, direction: Direction) -> Side {
+        match direction {
+            Direction::LooksAt => self.queries,
+            Direction::SeenBy => self.keys,
+        }
+    }
+}
+
+/// A weight as people read it: `38 %`, `<1 %`.
+pub fn percent(weight: f32) -> String {
+    const HALF: f32 = 0.005;
+    if weight > 0.0 && weight < HALF { "<1 %".to_owned() } else { format!("{:.0} %", weight * 100.0) }
+}
+
+fn words(tokens: &[Token], space: &StaticSpace) -> Vec<ArcWord> {
+    let words = tokens.iter().zip(token_labels(tokens));
+    let words = words.map(|(token, label)| ArcWord {
+        label,
+        text: token.text.clone(),
+        group: token.word.and_then(|word| space.group_of[word]),
+        is_part: false,
+    });
+    words.collect()
+}
+
+fn layers(model: &ModelSnapshot, labels: &HeadLabels, sinks: &Sinks, words: Option<&Arc<Words>>) -> Vec<ArcLayer> {
+    let mut cells = HeadCells::all(model, labels, sinks, words).into_iter().enumerate();
+    let mut arc_heads = |heads: Range<usize>| -> Vec<ArcHead> {
+        let arc_head =
+            |(head, cells)| ArcHead { head, title: labels.title(head), is_enabled: model.is_enabled(head), cells };
+        cells.by_ref().take(heads.len()).map(arc_head).collect()
+    };
+    let layer = |(block, _)| {
+        let heads = model.architecture.heads_of(block);
+        let first = heads.start;
+        ArcLayer {
+            title: labels.block(first),
+            queries: Side::of_source(labels.is_of_source(first)),
+            keys: Side::of_source(labels.keys_are_source(first)),
+            heads: arc_heads(heads),
+        }
+    };
+    model.architecture.numbered_blocks().map(layer).collect()
+}
+
+#[cfg(test)]
+impl SentenceArcs {
+    /// A source and a sentence, without arcs.
+    pub fn of_texts(source: &str, sentence: &str) -> Self {
+        let word = |word: &str| ArcWord { label: word.to_owned(), text: word.to_owned(), group: None, is_part: false };
+        Self {
+            words: sentence.split_whitespace().map(word).collect(),
+            source: source.split_whitespace().map(word).collect(),
+            layers: Vec::new(),
+            lengths: Vec::new(),
+            sinks: Sinks::default(),
+            has_pieces: false,
+            folded: None,
+            hides: "The mask",
+        }
+    }
+}

@@ -1,0 +1,406 @@
+//! The slides of a talk: a lesson one thing at a time, each with the stage cell whose picture stands beside it.
+//!
+//! A slide is a part of a text, a cell, a step of the walk, or a reveal: outputs, the model's answer, a hint, a solution.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use attune_core::kernel::notebook::document::CellId;
+use attune_core::kernel::notebook::kinds::Behaviour;
+use attune_core::kernel::snapshot::Snapshot;
+use attune_core::lesson::cells::CellKind;
+use attune_core::lesson::text::markdown_options;
+use pulldown_cmark::{Event, Parser, Tag, TagEnd};
+
+use super::attention::AttentionModel;
+use super::models::Model;
+use super::walk::Step;
+
+/// Characters of a text that large type has room for at once.
+const ROOM: usize = 300;
+/// A formula or a picture takes the room of so many characters, and so does a line of code or a row of a table.
+const FIGURE: usize = 70;
+const LINE: usize = 30;
+/// The steps of more layers than this would be most of a talk: there each layer is one slide.
+const STEPPED_LAYERS: usize = 2;
+
+/// All slides of a notebook, in their order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SlidesModel(pub Vec<Slide>);
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slide {
+    pub cell: CellId,
+    /// Its place among the slides of its cell.
+    pub part: usize,
+    /// The section of the text, the kind of a task, or the name of a step.
+    pub title: String,
+    pub shows: Shows,
+    /// The stage cell whose picture stands beside it: the last one up to here.
+    pub stage: Option<CellId>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shows {
+    /// Markdown: a part of a text.
+    Text(String),
+    /// The cell before it has run or is answered.
+    Cell,
+    /// The cell with its outputs.
+    Ran,
+    /// A prediction with the model's answer.
+    Answered,
+    /// An exercise with so many hints open.
+    Hints(usize),
+    /// An exercise with its solution.
+    Solution,
+    /// A stop of the walk through attention.
+    Walk(Stop),
+}
+
+/// A place where a talk stops on its walk; layers are counted from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    Step {
+        layer: usize,
+        step: Step,
+    },
+    /// Behind a layer, its steps left out.
+    Layer(usize),
+}
+
+impl Model for SlidesModel {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
+        let cells = snapshot.notebook.cells.iter();
+        let cells = cells.map(|shown| (&shown.cell.id, &*shown.cell.kind, &*shown.cell.text));
+        Some(Self(slides(cells, layers(snapshot))))
+    }
+}
+
+/// Layers that can be walked through; none before there is a model, and where no word looks at another.
+fn layers(snapshot: &Snapshot) -> usize {
+    let looks = AttentionModel::of(snapshot).is_some_and(|attention| !attention.is_each_word_alone());
+    let layers = snapshot.model.as_ref().map_or(0, |model| model.sentence.activations.blocks.len());
+    if looks { layers } else { 0 }
+}
+
+impl SlidesModel {
+    /// The first cell with a slide, from a cell on; from the beginning where there is none behind it.
+    pub fn first_from(&self, snapshot: &Snapshot, cell: Option<&str>) -> Option<CellId> {
+        let cells = &snapshot.notebook.cells;
+        let begin = cells.iter().position(|shown| Some(&*shown.cell.id) == cell).unwrap_or(0);
+        let has_slide = |id: &CellId| self.0.iter().any(|slide| slide.cell == *id);
+        let from_there = cells.iter().skip(begin).map(|shown| &shown.cell.id).find(|id| has_slide(id));
+        from_there.or(self.0.first().map(|slide| &slide.cell)).cloned()
+    }
+
+    /// Index of a slide; of a part that is no longer there, the last one of its cell.
+    pub fn index(&self, cell: &str, part: usize) -> Option<usize> {
+        self.0.iter().rposition(|slide| *slide.cell == *cell && slide.part <= part)
+    }
+}
+
+/// The slides of cells with their texts. The walk is walked once, through so many layers: at the first stage cell that
+/// rests where attention puts the words, rather than at one that plays.
+pub fn slides<'a>(
+    cells: impl Iterator<Item = (&'a CellId, &'a CellKind, &'a str)> + Clone,
+    layers: usize,
+) -> Vec<Slide> {
+    let ends = |kind: &CellKind| match kind {
+        CellKind::Stage { time, plays, .. } if *time == 1.0 => Some(*plays > 0),
+        _ => None,
+    };
+    let walked = cells.clone().filter_map(|(id, kind, _)| Some((ends(kind)?, id))).min_by_key(|(plays, _)| *plays);
+    let mut talk = Talk::default();
+    for (id, kind, text) in cells {
+        let title = Behaviour::of(kind).title;
+        match kind {
+            CellKind::Text { .. } => talk.text(id, text),
+            CellKind::Plot { .. } | CellKind::Slider(_) => talk.add(id, title, vec![Shows::Cell]),
+            CellKind::Code { .. } => talk.add(id, title, vec![Shows::Cell, Shows::Ran]),
+            CellKind::Predict(_) => talk.add(id, title, vec![Shows::Cell, Shows::Answered]),
+            CellKind::Exercise(exercise) => {
+                let hints = (1..=exercise.hints.len()).map(Shows::Hints);
+                talk.add(id, title, std::iter::once(Shows::Cell).chain(hints).chain([Shows::Solution]).collect());
+            }
+            CellKind::Stage { .. } => {
+                talk.stage = Some(id.clone());
+                talk.add(id, title, vec![Shows::Cell]);
+                if walked.is_some_and(|(_, walked)| walked == id) {
+                    talk.walk(id, layers);
+                }
+            }
+            // Nobody waits for tasks in a talk.
+            CellKind::Gate { .. } => {}
+        }
+    }
+    // A model that is open without a lesson has no stage cell, and is walked through all the same.
+    if let (None, Some(last)) = (&talk.stage, talk.slides.last()) {
+        let last = last.cell.clone();
+        talk.walk(&last, layers);
+    }
+    talk.slides
+}
+
+#[derive(Default)]
+struct Talk {
+    slides: Vec<Slide>,
+    /// The last heading.
+    section: String,
+    stage: Option<CellId>,
+}
+
+impl Talk {
+    /// Slides of one cell; without a title, that of the section.
+    fn add(&mut self, cell: &CellId, title: &str, all: Vec<Shows>) {
+        let before = self.slides.iter().rev().take_while(|slide| slide.cell == *cell).count();
+        let title = if title.is_empty() { &self.section } else { title }.to_owned();
+        let (cell, stage) = (cell.clone(), self.stage.clone());
+        let slide = |(place, shows)| {
+            let (cell, title, stage) = (cell.clone(), title.clone(), stage.clone());
+            Slide { cell, part: before + place, title, shows, stage }
+        };
+        self.slides.extend(all.into_iter().enumerate().map(slide));
+    }
+
+    fn text(&mut self, cell: &CellId, markdown: &str) {
+        for (heading, part) in parts(markdown) {
+            if let Some(heading) = heading {
+                self.section = heading;
+            }
+            self.add(cell, "", vec![Shows::Text(part)]);
+        }
+    }
+
+    fn walk(&mut self, cell: &CellId, layers: usize) {
+        for layer in 0..layers {
+            if layers > STEPPED_LAYERS {
+                self.add(cell, "", vec![Shows::Walk(Stop::Layer(layer))]);
+                continue;
+            }
+            for step in Step::ALL {
+                self.add(cell, step.name(), vec![Shows::Walk(Stop::Step { layer, step })]);
+            }
+        }
+    }
+}
+
+/// A paragraph, an item of a list, or another block of a text.
+struct Block {
+    range: Range<usize>,
+    /// In characters.
+    room: usize,
+    /// Words of a heading.
+    heading: Option<String>,
+    /// Ends of sentences, and the room that is taken up to there.
+    ends: Vec<(usize, usize)>,
+}
+
+/// A text in parts that are read at a glance, each with the heading that it begins under, if that is a new one. A part
+/// ends where a block ends, or a sentence where a block is too long.
+fn parts(markdown: &str) -> Vec<(Option<String>, String)> {
+    let mut parts: Vec<(Option<String>, Range<usize>, usize)> = Vec::new();
+    let (mut heading, mut is_under_heading) = (None, true);
+    for block in blocks(markdown) {
+        if block.heading.is_some() {
+            (heading, is_under_heading) = (block.heading, true);
+            continue;
+        }
+        for (piece, room) in pieces(&block) {
+            let last = parts.last_mut().filter(|_| !is_under_heading);
+            // What a colon leads to stands with it.
+            let leads = last.as_ref().is_some_and(|(_, part, _)| markdown[part.clone()].trim_end().ends_with(':'));
+            let most = if leads { ROOM + ROOM / 2 } else { ROOM };
+            match last.filter(|(.., taken)| taken + room <= most) {
+                Some((_, part, taken)) => (part.end, *taken) = (piece.end, *taken + room),
+                None => parts.push((heading.take(), piece, room)),
+            }
+            is_under_heading = false;
+        }
+    }
+    // A heading alone is a slide too.
+    parts.extend(heading.map(|heading| (Some(heading), 0..0, 0)));
+    parts.into_iter().map(|(heading, part, _)| (heading, markdown[part].trim().to_owned())).collect()
+}
+
+/// A block as a whole, or cut into pieces of about the same length where it is too long.
+fn pieces(block: &Block) -> Vec<(Range<usize>, usize)> {
+    let about = block.room / block.room.div_ceil(ROOM).max(1);
+    let mut pieces = Vec::new();
+    let (mut start, mut before) = (block.range.start, 0);
+    for (index, (end, taken)) in block.ends.iter().enumerate() {
+        let next = block.ends.get(index + 1).map_or(block.room, |(_, taken)| *taken);
+        // With the next sentence the piece would be further from its length than without.
+        if block.room > ROOM && (next - before).abs_diff(about) > (taken - before).abs_diff(about) {
+            pieces.push((start..*end, taken - before));
+            (start, before) = (*end, *taken);
+        }
+    }
+    pieces.push((start..block.range.end, block.room - before));
+    pieces
+}
+
+fn blocks(markdown: &str) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    let (mut depth, mut is_code) = (0, false);
+    for (event, range) in Parser::new_ext(markdown, markdown_options()).into_offset_iter() {
+        let begins = match &event {
+            Event::Start(Tag::List(_)) | Event::End(_) => false,
+            Event::Start(Tag::Item) => depth == 1,
+            _ => depth == 0,
+        };
+        if begins {
+            let heading = matches!(event, Event::Start(Tag::Heading { .. })).then(String::new);
+            blocks.push(Block { range: range.clone(), room: 0, heading, ends: Vec::new() });
+        }
+        match event {
+            Event::Start(_) => depth += 1,
+            Event::End(_) => depth -= 1,
+            _ => {}
+        }
+        match event {
+            Event::Start(Tag::CodeBlock(_)) => is_code = true,
+            Event::End(TagEnd::CodeBlock) => is_code = false,
+            _ => {}
+        }
+        let Some(block) = blocks.last_mut() else { continue };
+        if let Event::Text(text) = &event
+            && depth == 1
+            && !is_code
+        {
+            let ends = sentence_ends(markdown, &range);
+            block.ends.extend(ends.map(|end| (end, block.room + markdown[range.start..end].chars().count())));
+            block.room += text.chars().count();
+            block.heading.iter_mut().for_each(|words| words.push_str(text));
+            continue;
+        }
+        block.room += match &event {
+            Event::Text(text) if is_code => text.lines().map(|line| line.chars().count().max(LINE)).sum(),
+            Event::Text(text) | Event::Code(text) => text.chars().count(),
+            Event::InlineMath(text) => text.chars().count() / 2,
+            Event::DisplayMath(_) | Event::Start(Tag::Image { .. }) => FIGURE,
+            Event::Start(Tag::TableRow | Tag::TableHead) => LINE,
+            Event::SoftBreak => 1,
+            _ => 0,
+        };
+        if let (Some(words), Event::Code(text) | Event::InlineMath(text)) = (&mut block.heading, &event) {
+            words.push_str(text);
+        }
+    }
+    blocks
+}
+
+/// Ends of sentences within a piece of a paragraph.
+fn sentence_ends<'a>(markdown: &'a str, range: &Range<usize>) -> impl Iterator<Item = usize> + use<'a> {
+    let is_end = |end: &usize| {
+        let after = &markdown[*end..];
+        after.starts_with([' ', '\n']) && after.trim_start().starts_with(|first: char| !first.is_lowercase())
+    };
+    let start = range.start;
+    markdown[range.clone()].match_indices(['.', '?', '!']).map(move |(at, _)| start + at + 1).filter(is_end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use attune_core::lesson::cells::{Exercise, Predict};
+
+    #[test]
+    fn a_long_text_is_cut_between_blocks_and_sentences_and_nothing_is_lost() {
+        let sentence = "Attention moves *every* word to where its neighbours say it belongs. ";
+        let text = format!(
+            "# One\n\nShort. Very short.\n\n## Two `E`\n\n{}\n\n- a first item\n- a second\n\nIt is the sum:\n\n$$a + b$$\n",
+            sentence.repeat(9).trim_end()
+        );
+        let found = parts(&text);
+        let headings: Vec<Option<&str>> = found.iter().map(|(heading, _)| heading.as_deref()).collect();
+        assert_eq!(headings, [Some("One"), Some("Two E"), None, None], "{found:#?}");
+        assert_eq!(found[0].1, "Short. Very short.");
+        let third = sentence.repeat(3).trim_end().to_owned();
+        assert_eq!([&found[1].1, &found[2].1], [&third; 2], "parts of the same length");
+        let rest = found[3].1.strip_prefix(&third).expect("the rest of the text");
+        assert_eq!(rest, "\n\n- a first item\n- a second\n\nIt is the sum:\n\n$$a + b$$", "small blocks go with it");
+    }
+
+    #[test]
+    fn a_heading_alone_and_an_empty_text_are_what_they_are() {
+        assert_eq!(parts("# Alone"), [(Some("Alone".to_owned()), String::new())]);
+        assert_eq!(parts(""), []);
+        assert_eq!(parts("1. one\n2. two"), [(None, "1. one\n2. two".to_owned())]);
+    }
+
+    #[test]
+    fn a_talk_walks_once_and_reveals_what_is_asked() {
+        let stage = |plays| CellKind::Stage { caption: "c".into(), sentence: 0, words: vec![], time: 1.0, plays };
+        let predict = Predict {
+            ask: String::new(),
+            choices: vec![],
+            answer: String::new(),
+            shows: String::new(),
+            explain: String::new(),
+        };
+        let exercise = Exercise {
+            ask: String::new(),
+            start: None,
+            check: String::new(),
+            cases: vec![],
+            value: String::new(),
+            expected: String::new(),
+            hints: vec!["one".into(), "two".into()],
+            feedback: vec![],
+            solution: String::new(),
+        };
+        let cells: Vec<(CellId, CellKind)> = [
+            ("opening", stage(2)),
+            ("words", CellKind::Text { markdown: String::new() }),
+            ("move", stage(0)),
+            ("guess", CellKind::Predict(predict)),
+            ("gate", CellKind::Gate { caption: String::new(), needs: vec![] }),
+            ("task", CellKind::Exercise(exercise)),
+        ]
+        .map(|(id, kind)| (id.into(), kind))
+        .into();
+        let told = |layers: usize| -> Vec<String> {
+            let cells = cells.iter().map(|(id, kind)| (id, kind, "# A heading\n\nWords."));
+            let said = |slide: &Slide| {
+                let stage = slide.stage.as_deref().unwrap_or("-");
+                format!("{} {} {} {:?} @{stage}", slide.cell, slide.part, slide.title, slide.shows)
+            };
+            slides(cells, layers).iter().map(said).collect()
+        };
+        let none = [
+            "opening 0  Cell @opening",
+            "words 0 A heading Text(\"Words.\") @opening",
+            "move 0 A heading Cell @move",
+            "guess 0 Predict Cell @move",
+            "guess 1 Predict Answered @move",
+            "task 0 Exercise Cell @move",
+            "task 1 Exercise Hints(1) @move",
+            "task 2 Exercise Hints(2) @move",
+            "task 3 Exercise Solution @move",
+        ];
+        assert_eq!(told(0), none);
+        let two = told(2);
+        assert_eq!(two.len(), none.len() + 2 * Step::ALL.len());
+        assert_eq!(two[3], "move 1 embed Walk(Step { layer: 0, step: Embed }) @move");
+        assert_eq!(two[18], "move 16 contextual Walk(Step { layer: 1, step: Contextual }) @move");
+        let words = (CellId::from("about"), CellKind::Text { markdown: String::new() });
+        let alone = slides([(&words.0, &words.1, "# A model")].into_iter(), 6);
+        assert_eq!(alone.len(), 1 + 6, "without a stage cell the walk comes at the end");
+        assert_eq!((&*alone[6].cell, &alone[6].shows), ("about", &Shows::Walk(Stop::Layer(5))));
+        assert_eq!(told(6)[3..9].iter().filter(|slide| slide.contains("Walk(Layer(")).count(), 6);
+    }
+
+    #[test]
+    fn a_slide_that_is_gone_leaves_the_last_one_of_its_cell() {
+        let cell: CellId = "words".into();
+        let kind = CellKind::Text { markdown: String::new() };
+        let model = SlidesModel(slides([(&cell, &kind, "# A\n\na\n\n# B\n\nb")].into_iter(), 0));
+        assert_eq!(
+            [model.index("words", 1), model.index("words", 7), model.index("gone", 0)],
+            [Some(1), Some(1), None]
+        );
+    }
+}

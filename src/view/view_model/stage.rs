@@ -1,0 +1,323 @@
+//! The points of the stage, in the one basis of the moment.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use attune_core::kernel::data::space::ChosenAxis;
+use attune_core::kernel::data::token::{occurrence, subscript};
+use attune_core::kernel::scene::second::SharedWord;
+use attune_core::kernel::snapshot::{
+    ModelSnapshot, Neighbours, Replaced, SentenceSnapshot, Snapshot, StaticSpace, Token,
+};
+use attune_core::lesson::Recipe;
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::projection::AXES;
+
+use super::axes::{about, names, short};
+use super::compare::{choose, furthest_first};
+use super::models::Model;
+use super::retrain::picture_of_retrained;
+use super::shares::StageShares;
+pub use super::word_table::WordPoint;
+use super::word_table::WordTable;
+
+/// Everything the 3D view draws.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StageModel {
+    /// The vocabulary, at rest at its static positions.
+    pub words: WordTable,
+    /// Words that are in the sentence: the resting point of each is the ghost of the moving one.
+    pub in_sentence: BTreeSet<usize>,
+    /// The current sentence, each token on its way from static to contextual.
+    pub tokens: Vec<TokenPoint>,
+    /// The sentence that is compared with it; or one word in several sentences, in place of both.
+    pub second: Vec<TokenPoint>,
+    /// That word.
+    pub sense_word: Option<String>,
+    /// Words of both, the least alike after attention first.
+    pub shared: Vec<SharedWord>,
+    /// Names of the lesson's groups, in the order of their colours.
+    pub groups: Vec<String>,
+    /// Names of the axes: three, or as many as the vectors have dimensions.
+    pub axes: Vec<AxisLabel>,
+    /// How much of what is drawn the axes show.
+    pub shares: StageShares,
+    /// What chose the axes, and which norm the picture is seen through.
+    pub about: String,
+    /// The axes are the vectors' own dimensions: nothing is projected.
+    pub is_whole: bool,
+    /// Words and tokens at their places before the lesson was trained again, each picture at its own scale.
+    pub ghosts: Vec<GhostPoint>,
+    /// Each word is one point, in the middle of its pieces.
+    pub is_of_words: bool,
+    /// Words that are not in the sentence are shown as far as they are asked for: they are the table of a pretrained model.
+    pub hides_table: bool,
+    /// Where weights that nobody edited come from: *trained*, *given* or *drawn*.
+    pub origin: &'static str,
+    /// A caution about reading the picture.
+    pub note: Option<String>,
+    /// The scale of the picture, fixed for the lesson: of one with words of its own, the radius that holds them all.
+    pub radius: f32,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct TokenPoint {
+    pub text: String,
+    /// Position in the sentence, from 0. Its colour is the same in every panel.
+    pub position: usize,
+    /// Distinguishes the occurrences of a word that stands more than once: 1, 2, ...
+    pub occurrence: Option<usize>,
+    pub group: Option<usize>,
+    /// Its row of the vocabulary; none of a point that is no token of a sentence.
+    pub word: Option<usize>,
+    /// Static position: the ghost.
+    pub static_at: [f32; 3],
+    /// Beginning of its way: the static position, or that before the layer that is shown.
+    pub start: [f32; 3],
+    /// Contextual position with the weights in use.
+    pub end: [f32; 3],
+    /// Contextual position with the trained weights: where `end` was before weights were turned.
+    pub trained_end: [f32; 3],
+    /// Its places between the layers, which the picture has room for.
+    pub between: Vec<[f32; 3]>,
+    /// A piece that no letter of the text asked for: `[CLS]`.
+    pub is_added: bool,
+    /// The pieces that it stands for, and the text of the first of them.
+    pub pieces: usize,
+    pub first_piece: Option<String>,
+    /// A piece for which the first one of its word stands: it has no point.
+    pub is_part: bool,
+    /// The nearest other word by cosine in the true space, of the static vector and of the output.
+    pub static_nearest: Option<(String, f32)>,
+    pub contextual_nearest: Option<(String, f32)>,
+}
+
+impl TokenPoint {
+    /// The live position at `time` in [0, 1], on the straight line from static to contextual.
+    pub fn at(&self, time: f32) -> [f32; 3] {
+        // Not `start + time (end − start)`, which need not round to the end itself.
+        std::array::from_fn(|axis| (1.0 - time) * self.start[axis] + time * self.end[axis])
+    }
+
+    /// The text of the piece, or of the first one of its word.
+    pub fn piece_text(&self) -> &str {
+        self.first_piece.as_ref().unwrap_or(&self.text)
+    }
+
+    /// `apple` or, where the sentence has more than one, `apple₂`.
+    pub fn label(&self) -> String {
+        match self.occurrence {
+            Some(n) => format!("{}{}", self.text, subscript(n)),
+            None => self.text.clone(),
+        }
+    }
+}
+
+/// A point of the picture that was replaced.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GhostPoint {
+    pub text: String,
+    pub group: Option<usize>,
+    /// Static and contextual; the same of a word that is not in the sentence.
+    pub start: [f32; 3],
+    pub end: [f32; 3],
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct AxisLabel {
+    pub name: String,
+    /// The words from which it runs and those to which, where it was chosen.
+    pub ends: Option<(String, String)>,
+}
+
+/// Standard deviations in the radius of a pretrained model's picture.
+const DEVIATIONS: f32 = 2.5;
+
+impl Model for StageModel {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), before: Option<&Self>) -> Option<Self> {
+        Self::after(before, snapshot)
+    }
+}
+
+impl StageModel {
+    /// The shared word that is looked at, see [`choose`].
+    pub fn chosen_pair(&self, query: Option<usize>, second: Option<usize>, lit: &[String]) -> Option<&SharedWord> {
+        let is_lit = |pair: &SharedWord| lit.contains(&self.tokens[pair.first].text);
+        let pairs = self.shared.iter().map(|pair| (pair.first, pair.second, is_lit(pair)));
+        choose(pairs, query, second).map(|index| &self.shared[index])
+    }
+
+    /// The point of a token: where words are points, that of its first piece.
+    pub fn point_of(&self, token: usize) -> Option<usize> {
+        self.tokens.get(..=token)?.iter().rposition(|token| !token.is_part)
+    }
+
+    /// One or two chosen axes are read best in their plane; a third one is seen in space alone.
+    pub fn opens_flat(&self) -> bool {
+        let chosen = self.axes.iter().filter(|axis| axis.ends.is_some()).count();
+        (1..AXES).contains(&chosen)
+    }
+
+    /// Attention moves a point, with the weights in use or with the trained ones. Until there are points, it may.
+    pub fn has_moves(&self) -> bool {
+        let tokens = || self.tokens.iter().chain(&self.second);
+        let is_moved = |token: &TokenPoint| {
+            let ends = [token.end, token.trained_end];
+            ends.iter().chain(&token.between).any(|at| *at != token.static_at)
+        };
+        tokens().next().is_none() || tokens().any(is_moved)
+    }
+
+    /// Another sentence is shown than before, or what was changed in this one is as trained again.
+    pub fn rests_after(&self, before: &StageModel) -> bool {
+        let texts = |model: &StageModel| -> Vec<String> {
+            model.tokens.iter().chain(&model.second).map(|token| token.text.clone()).collect()
+        };
+        texts(self) != texts(before) || (before.is_changed() && !self.is_changed())
+    }
+
+    /// A weight or an intervention moves a token.
+    fn is_changed(&self) -> bool {
+        self.tokens.iter().any(|token| token.end != token.trained_end)
+    }
+
+    /// Whether a word of the vocabulary is in the sentence.
+    pub fn is_in_sentence(&self, word: usize) -> bool {
+        self.in_sentence.contains(&word)
+    }
+
+    /// `None` until the static vectors are trained.
+    pub fn of(snapshot: &Snapshot) -> Option<StageModel> {
+        Self::after(None, snapshot)
+    }
+
+    /// `before`: the last one, whose words are shared while the space is the same.
+    fn after(before: Option<&Self>, snapshot: &Snapshot) -> Option<StageModel> {
+        let space = snapshot.space.as_ref()?;
+        let sentence = snapshot.model.as_ref().map(|model| &*model.sentence);
+        let second = snapshot.model.as_ref().and_then(|model| model.second.as_deref());
+        let shown = sentence.into_iter().chain(second.map(|second| &*second.sentence));
+        let in_sentence = shown.flat_map(|sentence| &sentence.tokens).filter_map(|token| token.word).collect();
+        let known = before.map(|before| &before.words).filter(|words| words.is_of(space));
+        let words = known.cloned().unwrap_or_else(|| WordTable::of(space));
+        // Layers may lead far from the words: then the scale is that of what chose the axes.
+        let is_read = snapshot.lesson.static_embedding.is_pretrained();
+        let radius = if is_read { DEVIATIONS * space.projection.deviation() } else { words.reach() };
+        let is_new_space = snapshot.model.as_ref().is_some_and(|model| !model.recipe.has_space_of(&Recipe::default()));
+        let ends = |chosen: &Option<ChosenAxis>| {
+            chosen.as_ref().map(|ChosenAxis { from, to }| (short(&from.text), short(&to.text)))
+        };
+        let axes = names(space).into_iter().zip(&space.basis.chosen).take(space.projection.dimensions());
+        let axes = axes.map(|(name, chosen)| AxisLabel { name, ends: ends(chosen) });
+        let sources = snapshot.model.as_ref().map_or(0, |model| model.architecture.source_blocks.len());
+        let points = |sentence: &SentenceSnapshot| {
+            let mut tokens = token_points(space, sentence, sources);
+            // The axes are chosen without it, and in some models it goes so far that nothing else would be seen.
+            if let Some(first) = tokens.first_mut().filter(|_| is_read) {
+                first.between.clear();
+            }
+            tokens
+        };
+        Some(StageModel {
+            words,
+            in_sentence,
+            tokens: sentence.map_or_else(Vec::new, points),
+            second: second.map_or_else(Vec::new, |second| points(&second.sentence)),
+            sense_word: None,
+            shared: second
+                .map_or_else(Vec::new, |second| furthest_first(&second.shared).into_iter().cloned().collect()),
+            groups: snapshot.lesson.groups.iter().map(|group| group.name.clone()).collect(),
+            axes: axes.collect(),
+            shares: StageShares::of(snapshot),
+            about: about(snapshot),
+            is_whole: space.projection.is_identity(),
+            is_of_words: false,
+            hides_table: is_read,
+            ghosts: ghosts(snapshot, radius),
+            origin: snapshot.model.as_ref().map_or("trained", ModelSnapshot::weights_origin),
+            note: is_new_space.then(|| format!("Retrained space, {}.", picture_of_retrained(space))),
+            radius,
+        })
+    }
+}
+
+/// How far the farthest of the points is from the origin. Those that have no place do not count.
+pub fn reach(points: impl Iterator<Item = [f32; 3]>) -> f32 {
+    let length = |at: [f32; 3]| {
+        let plain = at.iter().map(|x| x * x).sum::<f32>().sqrt();
+        // The square of a large number is no f32.
+        let wide = || at.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt().min(f64::from(f32::MAX)) as f32;
+        if plain.is_finite() { plain } else { wide() }
+    };
+    let has_place = |at: &[f32; 3]| at.iter().all(|x| x.is_finite());
+    points.filter(has_place).map(length).fold(f32::MIN_POSITIVE, f32::max)
+}
+
+/// The tokens of a sentence; its first blocks, so many, are those of the source.
+fn token_points(space: &StaticSpace, sentence: &SentenceSnapshot, sources: usize) -> Vec<TokenPoint> {
+    let texts: Vec<&str> = sentence.tokens.iter().map(|t| t.text.as_str()).collect();
+    let between = |token: usize| sentence.moves.iter().skip(sources + 1).map(|moves| moves.rest(token)).collect();
+    let point = |(i, token): (usize, &Token)| TokenPoint {
+        text: token.text.clone(),
+        position: i,
+        occurrence: occurrence(&texts, i),
+        group: token.word.and_then(|word| space.group_of[word]),
+        word: token.word,
+        static_at: row3(&sentence.start, i),
+        start: row3(&sentence.start, i),
+        end: row3(&sentence.end, i),
+        trained_end: row3(&sentence.trained_end, i),
+        between: between(i),
+        is_added: sentence.tokens[i].piece.as_ref().is_some_and(|piece| piece.is_added),
+        pieces: 1,
+        first_piece: None,
+        is_part: false,
+        static_nearest: nearest(&space.vocabulary, &sentence.static_neighbours[i]),
+        contextual_nearest: nearest(&space.vocabulary, &sentence.contextual_neighbours[i]),
+    };
+    sentence.tokens.iter().enumerate().map(point).collect()
+}
+
+/// As many words of a group as tell where it is; none where they are too few to be a crowd.
+pub fn crowd_of<T>(words: impl Iterator<Item = T>) -> Option<Vec<T>> {
+    const LEAST: usize = 3;
+    const MOST: usize = 64;
+    let crowd: Vec<T> = words.take(MOST).collect();
+    (crowd.len() >= LEAST).then_some(crowd)
+}
+
+/// Ghosts of the words that have a group, and of the sentence where it is the same; at the picture's present scale.
+fn ghosts(snapshot: &Snapshot, radius_now: f32) -> Vec<GhostPoint> {
+    // Back at the lesson's own recipe nothing was replaced that is still to be compared.
+    let Some(model) = snapshot.model.as_ref().filter(|model| !model.recipe.is_default()) else { return Vec::new() };
+    // In other axes the old places would be elsewhere.
+    let is_seen = |old: &&Arc<Replaced>| snapshot.space.as_ref().is_some_and(|space| space.basis == old.space.basis);
+    let Some(old) = model.replaced.as_ref().filter(is_seen) else { return Vec::new() };
+    let points = &old.space.points;
+    let scale = radius_now / reach((0..points.rows()).map(|row| row3(points, row)));
+    let at = |points: &Matrix<f32>, row: usize| row3(points, row).map(|x| x * scale);
+    let grouped = old.space.vocabulary.iter().enumerate().filter_map(|(word, text)| {
+        let group = old.space.group_of[word]?;
+        let at = at(&old.space.points, word);
+        Some(GhostPoint { text: text.clone(), group: Some(group), start: at, end: at })
+    });
+    let is_same = old.sentence.tokens == model.sentence.tokens;
+    let tokens = old.sentence.tokens.iter().enumerate().filter(|_| is_same).map(|(i, token)| GhostPoint {
+        text: token.text.clone(),
+        group: token.word.and_then(|word| old.space.group_of[word]),
+        start: at(&old.sentence.start, i),
+        end: at(&old.sentence.end, i),
+    });
+    grouped.chain(tokens).collect()
+}
+
+fn nearest(vocabulary: &[String], neighbours: &Neighbours) -> Option<(String, f32)> {
+    neighbours.by_cosine.first().map(|neighbour| (vocabulary[neighbour.word].clone(), neighbour.cosine))
+}
+
+fn row3(points: &Matrix<f32>, row: usize) -> [f32; 3] {
+    let row = points.row(row);
+    [row[0], row[1], row[2]]
+}

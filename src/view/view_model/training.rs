@@ -1,0 +1,202 @@
+//! The Training panel: the loss curve and where training stands.
+
+use std::sync::Arc;
+
+use attune_core::kernel::snapshot::{CheckpointsSnapshot, Progress, Snapshot, TrainingSnapshot};
+use attune_core::kernel::training::log::TrainingLog;
+use attune_core::kernel::training::stop::{Diverged, Overflow, Stopped};
+use attune_core::lesson::schema::StopRule;
+
+use super::models::Model;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrainingModel {
+    pub stage: TrainingStage,
+    /// The stage in words, with the reason where training stopped by itself.
+    pub status: String,
+    /// The latest step.
+    pub step: usize,
+    pub steps: usize,
+    /// The past step that is shown, if not the latest.
+    pub shown: Option<usize>,
+    /// The step that was asked for; it is being recalled while another is shown.
+    pub sought: usize,
+    /// Learning rate of the step after the one that is shown.
+    pub learning_rate: f64,
+    /// Loss, in nats, and gradient norms of each step.
+    pub log: TrainingLog,
+    /// Tensors whose norms are in the log.
+    pub tensors: Vec<String>,
+    /// The loss of a model that knows nothing.
+    pub chance: Option<f32>,
+    /// How many steps can be recalled, in words.
+    pub checkpoints: String,
+    /// `toy model, 4,736 parameters, trained on 1,200 sentences of 96 words`
+    pub honest_label: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TrainingStage {
+    /// The static vectors, in epochs.
+    Embedding {
+        done: usize,
+        of: usize,
+    },
+    /// A pretrained model, in megabytes.
+    Loading {
+        done: usize,
+        of: usize,
+    },
+    Playing,
+    Paused,
+    /// By a rule of the lesson, before the last step; it can go on.
+    Stopped,
+    Finished,
+    Diverged,
+}
+
+impl Model for TrainingModel {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
+        Some(Self::of(snapshot))
+    }
+}
+
+impl TrainingModel {
+    pub fn of(snapshot: &Snapshot) -> TrainingModel {
+        let lesson = &snapshot.lesson;
+        let words = snapshot.space.as_ref().map_or(0, |space| space.vocabulary.len());
+        let label = |parameters: usize| {
+            let sentences = lesson.corpus.sentences;
+            format!("toy model · {parameters} parameters · {sentences} sentences · {words} words")
+        };
+        let Some(model) = &snapshot.model else {
+            return TrainingModel {
+                stage: TrainingStage::of(snapshot),
+                status: match lesson.static_embedding.is_pretrained() {
+                    true => "reading the model's files".to_owned(),
+                    false => "learning where words live".to_owned(),
+                },
+                step: 0,
+                steps: lesson.model.steps,
+                shown: None,
+                sought: 0,
+                checkpoints: String::new(),
+                learning_rate: lesson.model.learning_rate,
+                log: TrainingLog::new(0),
+                tensors: Vec::new(),
+                chance: None,
+                honest_label: label(0),
+            };
+        };
+        let training = &model.training;
+        TrainingModel {
+            stage: stage(training.stopped),
+            status: status(training),
+            step: training.progress.done,
+            steps: training.progress.of,
+            shown: training.look.map(|look| look.step),
+            sought: training.look.map_or(training.progress.done, |look| look.target),
+            checkpoints: checkpoints_words(&training.checkpoints),
+            learning_rate: training.learning_rate,
+            log: training.log.clone(),
+            tensors: model.parameters.specs().iter().map(|spec| spec.id.to_string()).collect(),
+            chance: Some(training.chance),
+            honest_label: label(model.parameters.len()),
+        }
+    }
+}
+
+/// Such as `76 steps kept in 1.2 MB, every 8; those between are trained again, bit for bit`.
+fn checkpoints_words(checkpoints: &CheckpointsSnapshot) -> String {
+    const MEGABYTE: f64 = 1e6;
+    let CheckpointsSnapshot { steps, bytes } = checkpoints;
+    let megabytes = *bytes as f64 / MEGABYTE;
+    let count = if steps.len() == 1 { "1 step".to_owned() } else { format!("{} steps", steps.len()) };
+    let kept = format!("{count} kept in {megabytes:.1} MB");
+    match steps[..] {
+        [first, second, ..] if second - first > 1 => {
+            format!("{kept}, every {}; those between are trained again, bit for bit", second - first)
+        }
+        _ => kept,
+    }
+}
+
+impl TrainingStage {
+    pub fn of(snapshot: &Snapshot) -> Self {
+        let Progress { done, of } = snapshot.embedding_progress;
+        match &snapshot.model {
+            Some(model) => stage(model.training.stopped),
+            None if snapshot.lesson.static_embedding.is_pretrained() => Self::Loading { done, of },
+            None => Self::Embedding { done, of },
+        }
+    }
+
+    /// Before there is a model.
+    pub fn is_before_model(self) -> bool {
+        matches!(self, Self::Embedding { .. } | Self::Loading { .. })
+    }
+}
+
+/// A line in place of what there is nothing to show of yet.
+pub fn waiting_words(snapshot: &Snapshot) -> String {
+    if let Some(fault) = &snapshot.fault {
+        return fault.words.clone();
+    }
+    match TrainingStage::of(snapshot) {
+        TrainingStage::Loading { of: 0, .. } => "The model's files are being read …".to_owned(),
+        TrainingStage::Loading { done, of } => format!("The model's files are being read: {done} of {of} MB …"),
+        _ => "The static vectors are being trained …".to_owned(),
+    }
+}
+
+fn stage(stopped: Option<Stopped>) -> TrainingStage {
+    match stopped {
+        None => TrainingStage::Playing,
+        Some(Stopped::Paused) => TrainingStage::Paused,
+        Some(Stopped::LastStep) => TrainingStage::Finished,
+        Some(Stopped::Rule(_)) => TrainingStage::Stopped,
+        Some(Stopped::Diverged(_)) => TrainingStage::Diverged,
+    }
+}
+
+fn status(training: &TrainingSnapshot) -> String {
+    if let Some(look) = training.look {
+        let latest = training.progress.done;
+        let step = if look.step == look.target {
+            format!("step {}", look.step)
+        } else {
+            format!("step {}, on the way to {}", look.step, look.target)
+        };
+        return format!("a look back at {step}; training is at {latest}");
+    }
+    match training.stopped {
+        None => "training".to_owned(),
+        Some(Stopped::Paused) => "paused".to_owned(),
+        Some(Stopped::LastStep) => "finished".to_owned(),
+        Some(Stopped::Rule(rule)) => format!("stopped: {}", rule_words(rule)),
+        Some(Stopped::Diverged(diverged)) => format!("{}; the last good step is kept", diverged_words(&diverged)),
+    }
+}
+
+/// Why a rule stopped the training.
+fn rule_words(rule: StopRule) -> String {
+    match rule {
+        StopRule::LossBelow(limit) => format!("the loss is below {limit}"),
+        StopRule::GradientBelow(limit) => format!("the gradient is shorter than {limit}"),
+        StopRule::Plateau { steps, by } => {
+            format!("over the last {steps} steps the loss has not fallen by {by}")
+        }
+    }
+}
+
+/// Says how training diverged, and where.
+pub fn diverged_words(diverged: &Diverged) -> String {
+    let what = match diverged.overflow {
+        Overflow::Loss => "the loss is no longer finite".to_owned(),
+        Overflow::Gradient(tensor) => format!("the gradient of {tensor} overflows"),
+        Overflow::Parameter(tensor) => format!("an entry of {tensor} is no longer finite"),
+    };
+    format!("training diverged at step {}: {what}", diverged.step)
+}

@@ -1,0 +1,315 @@
+//! The What-if panel: what the learner changed about the forward pass, and what comes of it beside the
+//! unchanged result.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use attune_core::kernel::command::{Command, HeadSetting, InterventionCommand, PatchPlace};
+use attune_core::kernel::data::token::token_labels;
+use attune_core::kernel::snapshot::{ModelSnapshot, Neighbours, SentenceSnapshot, Snapshot, StaticSpace, Token};
+use attune_engine::numerics::attention::{Edge, HeadMode, Mask};
+use attune_engine::numerics::model::activations::{Activations, Patch};
+
+use super::head_labels::HeadLabels;
+use super::models::Model;
+use super::quoted;
+
+#[derive(Clone, Debug)]
+pub struct WhatIfModel {
+    pub tokens: Vec<String>,
+    pub temperature: Setting<f64>,
+    /// Whether scores are divided by `√d_k`.
+    pub scale: Setting<bool>,
+    pub key_width: usize,
+    pub heads: Vec<HeadState>,
+    pub mask: MaskState,
+    /// Edges that are taken out.
+    pub edges: Vec<Edge>,
+    pub patch: PatchState,
+    /// The changes, in sentences; empty where there are none.
+    pub said: Vec<String>,
+    /// The pass, with the unchanged one beside it: what the changes do to a word is read of it when somebody asks.
+    sentence: Arc<SentenceSnapshot>,
+    space: Arc<StaticSpace>,
+    /// The heads before it are the source's, whose queries are no tokens.
+    first_head: usize,
+}
+
+/// As it is, and as the lesson has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Setting<T> {
+    pub now: T,
+    pub own: T,
+    /// The learner set it.
+    pub is_set: bool,
+}
+
+impl<T: Copy> Setting<T> {
+    fn of(set: Option<T>, own: T) -> Self {
+        Self { now: set.unwrap_or(own), own, is_set: set.is_some() }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeadState {
+    /// Counted over all blocks.
+    pub head: usize,
+    /// Its place in its layer: its hue.
+    pub own: usize,
+    /// `Head 1`
+    pub title: String,
+    /// Labels of what it looks at.
+    pub keys: Arc<[String]>,
+    pub setting: HeadSetting,
+    /// The only head that takes part.
+    pub solo: bool,
+}
+
+/// The vector of the second sentence in one of the first, and what there is to choose from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PatchState {
+    pub now: Option<PatchPlace>,
+    /// Words of the second sentence; empty where there is none.
+    pub second: Vec<String>,
+    /// For each word of the first sentence the place of the same word in the second, if it is there.
+    pub same: Vec<Option<usize>>,
+    /// Layers of the sentence, and the number of the first block.
+    pub layers: usize,
+    first_block: usize,
+}
+
+impl PatchState {
+    fn of(model: &ModelSnapshot) -> Self {
+        let now = model.interventions.patch.as_ref();
+        let second = model.second.as_ref().map_or(&[][..], |second| &second.sentence.tokens);
+        let same = |token: &Token| second.iter().position(|other| other.text == token.text);
+        Self {
+            now: now.map(|&Patch { block, position, from, .. }| PatchPlace { block, position, from }),
+            second: token_labels(second),
+            same: model.sentence.tokens.iter().map(same).collect(),
+            layers: model.architecture.blocks.len(),
+            first_block: model.architecture.source_blocks.len(),
+        }
+    }
+
+    /// The command for the vector before a layer, counted from 0.
+    pub fn command(&self, layer: usize, position: usize, from: usize) -> Command {
+        let place = PatchPlace { block: self.first_block + layer, position, from };
+        Command::Interventions(InterventionCommand::SetPatch(Some(place)))
+    }
+}
+
+/// Who sees whom, row by row: a row is a query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MaskState {
+    pub now: Vec<bool>,
+    pub own: Vec<bool>,
+}
+
+/// Effect of the changes on one token.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effect {
+    /// `‖y − y'‖`, in the true space.
+    pub moved: f32,
+    /// The nearest word with its cosine, before the changes and with them.
+    pub nearest: [Option<(String, f32)>; 2],
+}
+
+/// A token's weights in a head, before the changes and with them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EffectRow {
+    pub head: usize,
+    pub before: Vec<f32>,
+    pub now: Vec<f32>,
+}
+
+impl EffectRow {
+    /// The edge to a key, and whether it can be taken out or is: one that weighs nothing cannot.
+    pub fn edge(&self, edges: &[Edge], query: usize, key: usize) -> EdgeState {
+        let edge = Edge { head: self.head, query, key };
+        let is_removed = edges.contains(&edge);
+        EdgeState { edge, is_removed, is_there: is_removed || self.before[key] > 0.0 || self.now[key] > 0.0 }
+    }
+}
+
+/// A look of a head that the learner may take out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EdgeState {
+    edge: Edge,
+    pub is_removed: bool,
+    pub is_there: bool,
+}
+
+impl EdgeState {
+    /// The command that takes it out, or puts it back.
+    pub fn toggled(self) -> Command {
+        Command::Interventions(InterventionCommand::SetEdge { edge: self.edge, is_removed: !self.is_removed })
+    }
+}
+
+impl Model for WhatIfModel {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
+        Self::of(snapshot)
+    }
+}
+
+impl WhatIfModel {
+    /// `None` until there is a model.
+    pub fn of(snapshot: &Snapshot) -> Option<Self> {
+        let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
+        let labels = HeadLabels::of(model);
+        // The layers are all alike, and self-attention comes first.
+        let attention = &model.architecture.blocks[0].attention;
+        let changed = &model.interventions;
+        let count = labels.tokens.len();
+        let sees = |mask: &Mask| (0..count * count).map(|at| mask.sees(at / count, at % count)).collect::<Vec<bool>>();
+        let own = sees(&attention.mask);
+        let mask = MaskState { now: changed.mask.as_ref().map_or_else(|| own.clone(), sees), own };
+        let setting = |mode: &HeadMode<f32>| match mode {
+            HeadMode::Live => HeadSetting::Live,
+            HeadMode::Off => HeadSetting::Off,
+            HeadMode::Uniform => HeadSetting::Uniform,
+            HeadMode::Mean => HeadSetting::Mean,
+            HeadMode::Frozen(_) => HeadSetting::Frozen,
+            HeadMode::Gain(gain) => HeadSetting::Gain(*gain),
+        };
+        let takes_part = |mode: &&HeadMode<f32>| **mode != HeadMode::Off;
+        let is_solo = changed.heads.len() > 1 && changed.heads.iter().filter(takes_part).count() == 1;
+        let keys = labels.shared_keys();
+        let heads = changed.heads.iter().enumerate().map(|(head, mode)| HeadState {
+            head,
+            own: model.architecture.head(head).2,
+            title: labels.title(head),
+            keys: keys(head),
+            setting: setting(mode),
+            solo: is_solo && *mode != HeadMode::Off,
+        });
+        let mut told = Self {
+            temperature: Setting::of(changed.temperature, attention.temperature),
+            scale: Setting::of(changed.scale, attention.scale),
+            key_width: attention.key_width,
+            heads: heads.collect(),
+            mask,
+            edges: changed.edges.clone(),
+            patch: PatchState::of(model),
+            said: Vec::new(),
+            sentence: model.sentence.clone(),
+            space: space.clone(),
+            first_head: labels.first_of_sentence(),
+            tokens: labels.tokens,
+        };
+        told.said = told.say(model);
+        Some(told)
+    }
+
+    /// The pass without the changes; the one that is shown where nothing is changed.
+    fn before(&self) -> (&Activations<f32>, &[Neighbours]) {
+        let Some(unchanged) = &self.sentence.unchanged else {
+            return (&self.sentence.activations, &self.sentence.contextual_neighbours);
+        };
+        (&unchanged.result.activations, &unchanged.result.contextual_neighbours)
+    }
+
+    /// How far the changes move a token, in the true space.
+    fn moved(&self, token: usize) -> f32 {
+        self.sentence.unchanged.as_ref().map_or(0.0, |unchanged| unchanged.moved[token])
+    }
+
+    /// What the changes do to a token, if there is one.
+    pub fn effect(&self, token: usize) -> Option<Effect> {
+        let nearest = |neighbours: Option<&Neighbours>| {
+            let first = neighbours?.by_cosine.first()?;
+            Some((self.space.vocabulary[first.word].clone(), first.cosine))
+        };
+        let nearest = [self.before().1, &self.sentence.contextual_neighbours].map(|near| nearest(near.get(token)));
+        (token < self.tokens.len()).then(|| Effect { moved: self.moved(token), nearest })
+    }
+
+    /// The token that moved most, with how far.
+    pub fn moved_most(&self) -> Option<(usize, f32)> {
+        let moved = (0..self.tokens.len()).map(|token| (token, self.moved(token)));
+        moved.max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    /// The heads that have tokens for queries.
+    pub fn own_heads(&self) -> Range<usize> {
+        self.first_head..self.heads.len()
+    }
+
+    /// The weights of a token in one of [`Self::own_heads`].
+    pub fn row(&self, token: usize, head: usize) -> Option<EffectRow> {
+        let row = |activations: &Activations<f32>| {
+            let weights = &activations.heads().nth(head)?.weights;
+            (token < weights.rows()).then(|| weights.row(token).to_vec())
+        };
+        let is_own = self.own_heads().contains(&head);
+        is_own
+            .then(|| Some(EffectRow { head, before: row(self.before().0)?, now: row(&self.sentence.activations)? }))?
+    }
+
+    fn say(&self, model: &ModelSnapshot) -> Vec<String> {
+        let Self { temperature, scale, key_width, heads, mask, .. } = self;
+        let mut said = Vec::new();
+        if temperature.is_set && temperature.now != temperature.own {
+            said.push(format!("Temperature {} instead of {}.", temperature.now, temperature.own));
+        }
+        if scale.is_set && scale.now != scale.own {
+            said.push(format!("Scores are {}divided by √{key_width}.", if scale.now { "" } else { "not " }));
+        }
+        for head in heads {
+            let what = match head.setting {
+                HeadSetting::Live => continue,
+                HeadSetting::Off => "is off".to_owned(),
+                HeadSetting::Uniform => "gives every visible word the same weight".to_owned(),
+                HeadSetting::Mean => "adds its mean over the sentence".to_owned(),
+                HeadSetting::Frozen => "keeps its earlier attention weights".to_owned(),
+                HeadSetting::Gain(gain) => format!("has its output multiplied by {gain}"),
+            };
+            said.push(format!("{} {what}.", head.title));
+        }
+        let differ =
+            |hides: bool| mask.now.iter().zip(&mask.own).filter(|(now, own)| now != own && **now != hides).count();
+        for (count, what) in
+            [(differ(true), "hidden that is normally seen"), (differ(false), "seen that is normally hidden")]
+        {
+            match count {
+                0 => {}
+                1 => said.push(format!("One pair is {what}.")),
+                count => said.push(format!("{count} pairs are {what}.")),
+            }
+        }
+        match &model.interventions.edges[..] {
+            [edge] => said.push(said_edge(model, edge)),
+            edges if !edges.is_empty() => said.push(format!("{} looks are removed.", edges.len())),
+            _ => {}
+        }
+        said.extend(model.interventions.patch.as_ref().map(|patch| said_patch(model, patch)));
+        let turned: usize = model.edits.iter().map(|(_, entries)| entries).sum();
+        match turned {
+            0 => {}
+            1 => said.push("One model weight is changed.".to_owned()),
+            turned => said.push(format!("{turned} model weights are changed.")),
+        }
+        said
+    }
+}
+
+/// A removed edge: In layer 2, head 1, “it” no longer looks at “bank”.
+fn said_edge(model: &ModelSnapshot, edge: &Edge) -> String {
+    let labels = HeadLabels::of(model);
+    let word = |words: &[String], at: usize| words.get(at).map_or_else(String::new, |word| quoted(word));
+    let (query, key) = (word(labels.queries(edge.head), edge.query), word(labels.keys(edge.head), edge.key));
+    let title = labels.title(edge.head).to_lowercase();
+    format!("In {title}, {query} no longer looks at {key}.")
+}
+
+/// The vector that was put in place of another.
+pub(super) fn said_patch(model: &ModelSnapshot, patch: &Patch<f32>) -> String {
+    let word = |tokens: &[Token], at: usize| token_labels(tokens).get(at).map_or_else(String::new, |word| quoted(word));
+    let taken = model.second.as_ref().map_or_else(String::new, |second| word(&second.sentence.tokens, patch.from));
+    let layer = patch.block - model.architecture.source_blocks.len() + 1;
+    let at = word(&model.sentence.tokens, patch.position);
+    format!("Before layer {layer}, {at} has the vector of {taken} in the second sentence, as it was when taken.")
+}

@@ -1,0 +1,98 @@
+//! `attune export` as a shell sees it.
+
+use std::fs;
+
+use crate::common::folder::Folder;
+use crate::program::said;
+
+const NOTEBOOK: &str = "tests/fixtures/notebook.ron";
+
+fn export(args: &[&str]) -> (Option<i32>, String) {
+    said(&[&["export"], args].concat())
+}
+
+#[test]
+fn every_format_is_written_whole() {
+    let folder = Folder::new("command");
+    let beside =
+        [("ipynb", None), ("html", None), ("web", None), ("md", Some("x_files")), ("tsv", Some("x_metadata.tsv"))];
+    for (format, beside) in beside {
+        let file = folder.0.join(format!("x.{format}"));
+        let (code, said) = export(&[NOTEBOOK, "--to", format, "-o", file.to_str().unwrap(), "--quiet"]);
+        assert_eq!(code, Some(0), "{said}");
+        assert!(fs::metadata(&file).is_ok_and(|file| file.len() > 100), "{format}: {said}");
+        if let Some(beside) = beside {
+            assert!(folder.0.join(beside).exists() && said.contains(beside), "{format}: {said}");
+        }
+    }
+    let names = fs::read_dir(&folder.0).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert_eq!(names.filter(|name| name.starts_with('.')).count(), 0, "nothing unfinished stays");
+    let text = fs::read_to_string(folder.0.join("x.md")).unwrap();
+    assert!(text.contains("(x_files/curve-plot.svg)") && folder.0.join("x_files/curve-plot.svg").is_file());
+}
+
+#[test]
+fn cells_that_take_too_long_together_are_left_out_with_words() {
+    let folder = Folder::new("late");
+    let (lesson, file) = (folder.0.join("late.ron"), folder.0.join("late.md"));
+    let small = fs::read_to_string("tests/fixtures/small.ron").unwrap();
+    let (head, tail) = small.split_once("    cells: [\n").unwrap();
+    let slow = r#"Code(id: "slow", src: "let a = []; a.pad(9999, \"x\"); loop { \"y\" in a; }"), Code(id: "next", src: "6 * 7"), Code(id: "last", src: "7 * 7"),"#;
+    fs::write(&lesson, format!("{head}    cells: [\n{slow}\n{tail}")).unwrap();
+    let [lesson, file] = [&lesson, &file].map(|path| path.to_str().unwrap());
+    let (code, said) = export(&[lesson, "--to", "md", "-o", file, "--within", "1"]);
+    assert_eq!(code, Some(0), "{said}");
+    let words =
+        "not run: \"next\", \"last\"; all cells together took more than 1 s; raise the limit with --within SECONDS";
+    assert!(said.contains(words), "{said}");
+    let page = fs::read_to_string(file).unwrap();
+    assert!(page.contains("6 * 7") && !page.contains("42") && page.contains("a.pad(9999"), "{page}");
+}
+
+#[test]
+fn wrong_usage_is_said_before_training() {
+    let folder = Folder::new("usage");
+    let lesson = folder.0.join("x.ron");
+    fs::copy(NOTEBOOK, &lesson).unwrap();
+    for (args, says) in [
+        (&[NOTEBOOK, "--to", "html"][..], "--output <FILE>"),
+        (&[NOTEBOOK, "--to", "pdf", "-o", "x.pdf"], "possible values: ipynb, html, web, md, tsv"),
+        (&[NOTEBOOK, "--to", "html", "-o", "-"], "an export is a file and not a stream; name it like apple.html"),
+        (&[lesson.to_str().unwrap(), "--to", "md", "-o", lesson.to_str().unwrap()], "this is the lesson itself"),
+    ] {
+        let (code, said) = export(args);
+        assert_eq!(code, Some(2), "{args:?}: {said}");
+        assert!(said.contains(says), "{args:?} should say {says:?}: {said}");
+    }
+    assert_eq!(fs::read(&lesson).unwrap(), fs::read(NOTEBOOK).unwrap());
+}
+
+#[test]
+fn a_place_where_no_file_can_be_is_said_before_training() {
+    let folder = Folder::new("place");
+    let here = folder.0.to_str().unwrap();
+    for (place, why) in [(here, "it is a folder"), (&format!("{here}/no/x.html"), "there is no such folder")] {
+        let (code, said) = export(&[NOTEBOOK, "--to", "html", "-o", place]);
+        assert!(code == Some(1) && said.contains(why), "{place}: {said}");
+    }
+}
+
+#[test]
+fn a_lesson_with_issues_is_not_written() {
+    let folder = Folder::new("issues");
+    let lesson = folder.0.join("x.ron");
+    fs::write(&lesson, "Lesson(").unwrap();
+    let file = folder.0.join("x.html");
+    let (code, said) = export(&[lesson.to_str().unwrap(), "--to", "html", "-o", file.to_str().unwrap()]);
+    assert!(code == Some(1) && !file.exists(), "{said}");
+}
+
+#[test]
+fn a_cell_that_fails_is_a_warning() {
+    let folder = Folder::new("warning");
+    let lesson = folder.0.join("x.ron");
+    fs::write(&lesson, fs::read_to_string(NOTEBOOK).unwrap().replace(", fails: true", "")).unwrap();
+    let file = folder.0.join("x.html");
+    let (code, said) = export(&[lesson.to_str().unwrap(), "--to", "html", "-o", file.to_str().unwrap()]);
+    assert!(code == Some(0) && said.contains("warning: cell \"broken\": 1:3: cannot multiply"), "{said}");
+}

@@ -1,0 +1,132 @@
+//! `attune check`, `trace` and `export` on models that people have, as a shell sees them.
+
+use std::fs;
+
+use crate::common::folder::Folder;
+use crate::common::models::{adding, shape, with_tokenizer, without_words, zeros};
+use crate::common::top::at;
+use crate::program::said;
+
+#[test]
+fn the_command_prints_what_it_found() {
+    let folder = with_tokenizer("gpt2-wild");
+    let path = folder.0.display().to_string();
+    let (code, text) = said(&["check", &path]);
+    assert_eq!(code, Some(0), "{text}");
+    let line = format!(
+        "{path}: model.safetensors: 151992 bytes, SHA-256 {}",
+        "ae34d4455ff16e23b2595fd42c016f90625d423a9657350a74610976027b83fb"
+    );
+    assert!(text.lines().any(|found| found == line), "{text}");
+    assert!(text.lines().last().is_some_and(|last| last.starts_with(&format!("{path}: ok, "))), "{text}");
+    // Weights that are no longer those of the file.
+    let weights = folder.join("model.safetensors");
+    let mut bytes = fs::read(&weights).expect("the weights");
+    bytes.truncate(bytes.len() - 4);
+    fs::write(&weights, bytes).expect("written");
+    let (code, text) = said(&["check", &path]);
+    assert!(
+        code == Some(1) && text.contains("model.safetensors: found ") && text.contains("download it again"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_sentence_that_is_given_is_run_too() {
+    let folder = with_tokenizer("bert-wild");
+    let path = folder.0.display().to_string();
+    let (code, text) = said(&["check", &path, "--ids", "2,45,311"]);
+    assert!(code == Some(0) && text.contains("3 tokens, "), "{text}");
+    assert!(text.contains("(ids 2,45,311); all numbers finite"), "{text}");
+    let (code, text) = said(&["check", &path, "--ids", "2,600"]);
+    assert!(
+        code == Some(2) && text.contains("--ids: there is no token 600: the model has those from 0 to 599"),
+        "{text}"
+    );
+    // The special tokens that the tokenizer adds are there too.
+    let (code, text) = said(&["check", &path, "--sentence", "a"]);
+    assert!(code == Some(0) && text.contains(r#"the sentence "a": 3 tokens, [CLS] a [SEP] (ids "#), "{text}");
+}
+
+/// The same fault that `examine` finds.
+#[test]
+fn a_model_whose_numbers_overflow_fails() {
+    let folder = with_tokenizer("gpt2-wild");
+    let weights = folder.join("model.safetensors");
+    let mut bytes = fs::read(&weights).expect("the weights");
+    let numbers = bytes.len() - 4;
+    bytes[numbers..].copy_from_slice(&f32::INFINITY.to_le_bytes());
+    fs::write(&weights, bytes).expect("written");
+    let (code, text) = said(&["check", &folder.0.display().to_string()]);
+    assert!(code == Some(1) && text.contains("not finite"), "{text}");
+}
+
+#[test]
+fn a_small_vocabulary_is_begun_with_its_own_words() {
+    let path = at("tests/fixtures/forms/decoder.ron").display().to_string();
+    let folder = Folder::new("exported-by-command");
+    let out = folder.join("model").display().to_string();
+    let (code, text) = said(&["export", &path, "--to", "checkpoint", "-o", &out]);
+    assert!(code == Some(0) && text.contains("GPT-2: 2 layers of 2 heads, 12 wide"), "{text}");
+    let lesson = attune_core::lesson::read(out.as_ref()).unwrap_or_else(|issues| panic!("{issues:?}"));
+    assert_eq!(lesson.sentences, [["one two three four five six"]]);
+    let (code, text) = said(&["check", &out]);
+    assert!(code == Some(0) && text.contains("10 pieces of the tokenizer for 10 rows"), "{text}");
+    // A second time there is something in it; and a form that fits nothing is refused at its field.
+    let (code, text) = said(&["export", &path, "--to", "checkpoint", "-o", &out]);
+    assert!(code == Some(1) && text.contains("the folder is not empty"), "{text}");
+    let path = path.replace("decoder", "reversal");
+    let (code, text) = said(&["export", &path, "--to", "checkpoint", "-o", &folder.join("b").display().to_string()]);
+    assert!(
+        code == Some(1) && text.contains("reversal.ron:") && text.contains("objective: found Sequence; expected"),
+        "{text}"
+    );
+    assert!(!folder.join("b").exists());
+}
+
+#[test]
+fn every_command_says_why_and_runs() {
+    let small = [8, 2, 2, 8, 512, 20];
+    for (sizes, tokenizer, why) in [
+        (small, without_words(), "it has pieces neither for common English words nor for those of its own"),
+        ([8, 2, 2, 8, 2, 20], adding(3), "it adds 3 pieces to every text, and the model reads at most 2"),
+    ] {
+        let folder = zeros(&shape(sizes), Some(&tokenizer));
+        let model = folder.0.display().to_string();
+        let page = folder.file("page.html");
+        let table = folder.file("table.tsv");
+        for args in [
+            &["check", &model][..],
+            &["check", &model, "--ids", "1,2"],
+            &["trace", &model],
+            &["trace", &model, "--ids", "1,2"],
+            &["export", &model, "--to", "html", "-o", &page],
+            &["export", &model, "--to", "tsv", "-o", &table],
+        ] {
+            let (code, told) = said(args);
+            assert!(code == Some(0) && told.contains(why), "{args:?}: {code:?} {told:.2000}");
+        }
+    }
+}
+
+/// A lesson about such a model has sentences of its own: each is refused at its place.
+#[test]
+fn a_lesson_s_sentence_that_is_no_word_is_an_issue() {
+    let folder = zeros(&shape([8, 2, 2, 8, 512, 20]), Some(&adding(2)));
+    let inner = folder.join("model");
+    std::fs::create_dir(&inner).expect("a folder");
+    for file in ["config.json", "model.safetensors", "tokenizer.json"] {
+        std::fs::rename(folder.join(file), inner.join(file)).expect("moved");
+    }
+    let lesson = |sentence: &str| {
+        let text = format!(
+            "Lesson(id: \"a\", title: \"a\", seed: 1, model: Pretrained(\"./model\"), sentences: [\"{sentence}\"], cells: [])"
+        );
+        std::fs::write(folder.join("a.ron"), text).expect("written");
+        said(&["check", &folder.file("a.ron")])
+    };
+    let (code, told) = lesson("\u{301}\u{ad}");
+    assert!(code == Some(1) && told.contains("a text without words"), "{code:?} {told}");
+    let (code, told) = lesson("a b");
+    assert_eq!(code, Some(0), "{told}");
+}

@@ -50,9 +50,12 @@ impl SenseList {
         self.sentences.iter().map(SenseSentence::line).collect()
     }
 
-    /// The sentences of [`SenseList::rows`].
-    pub fn read_rows(rows: &str) -> Vec<SenseSentence> {
-        rows.lines().map(SenseSentence::read).collect()
+    /// Reads the sentences of [`SenseList::rows`].
+    ///
+    /// # Errors
+    /// In words for the learner, if there are too many, or one is too long.
+    pub fn read_rows(rows: &str) -> Result<Vec<SenseSentence>, String> {
+        read_lines(rows.lines().enumerate())
     }
 }
 
@@ -78,15 +81,21 @@ impl SenseList {
 /// In words for the learner, if there are none, too many, or one is too long: a part of a file would be a list of which nobody
 /// knows what is missing.
 pub fn read_sentences(text: &str) -> Result<Vec<SenseSentence>, String> {
-    let mut sentences = Vec::new();
     let lines = text.trim_start_matches('\u{feff}').lines().enumerate();
-    for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
+    let sentences = read_lines(lines.filter(|(_, line)| !line.trim().is_empty()))?;
+    if sentences.is_empty() { Err("there is no sentence in it".to_owned()) } else { Ok(sentences) }
+}
+
+/// Reads a sentence from each line; the lines are counted from 0.
+fn read_lines<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Vec<SenseSentence>, String> {
+    let mut sentences = Vec::new();
+    for (number, line) in lines {
         let sentence = SenseSentence::read(line);
         check_text(&sentence.text).map_err(|why| format!("line {}: {why}", number + 1))?;
         sentences.push(sentence);
         check_count(sentences.len())?;
     }
-    if sentences.is_empty() { Err("there is no sentence in it".to_owned()) } else { Ok(sentences) }
+    Ok(sentences)
 }
 
 impl SenseSentence {
@@ -164,9 +173,9 @@ mod tests {
     fn rows_that_wait_for_a_sentence_are_kept_in_saved_work_and_left_out_of_files() {
         let list = sentences(&[(None, ""), (Some('B'), ""), (None, "a bank"), (None, "")]);
         let list = SenseList { word: String::new(), sentences: list };
-        assert_eq!(SenseList::read_rows(&list.rows()), list.sentences);
+        assert_eq!(SenseList::read_rows(&list.rows()), Ok(list.sentences.clone()));
         assert_eq!(list.written(), "a bank\n");
-        assert_eq!(SenseList::read_rows(&SenseList::default().rows()), []);
+        assert_eq!(SenseList::read_rows(&SenseList::default().rows()), Ok(Vec::new()));
     }
 
     #[test]

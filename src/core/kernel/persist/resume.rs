@@ -178,7 +178,8 @@ impl LessonModel {
         }
         if let Some(senses) = &saved.senses {
             let sentences = SenseList::read_rows(&senses.sentences);
-            match (SenseList { word: senses.word.clone(), sentences }).checked() {
+            let list = sentences.and_then(|sentences| SenseList { word: senses.word.clone(), sentences }.checked());
+            match list {
                 Ok(list) => {
                     self.scene.set_senses((Arc::new(list), senses.is_on));
                     self.scene.read_senses(lesson);

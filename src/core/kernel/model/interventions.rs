@@ -114,9 +114,9 @@ impl LessonModel {
                 self.apply_to_interventions(command.clone(), None, lesson)
             };
             report.extend(done.err().map(|why| command.left_out(&why)));
+            self.changes.clear();
         }
         self.end_move();
-        self.changes.clear();
     }
 
     fn solo(&mut self, solo: Option<usize>) -> Result<(), String> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attune_core::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
+use attune_core::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
 use attune_core::kernel::notebook::document::{Answer, Attempts, OwnKind};
 use attune_core::kernel::notebook::snapshot::{CellStatus, RunSnapshot};
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
@@ -10,7 +10,7 @@ use attune_core::kernel::snapshot::ModelSnapshot;
 use attune_core::kernel::{Command, Kernel, Saved, Worker};
 use attune_core::lesson::Lesson;
 use attune_engine::code::Output;
-use attune_engine::numerics::attention::Mask;
+use attune_engine::numerics::attention::{HeadMode, Mask};
 use attune_engine::numerics::params::TensorName;
 
 use super::{apply, cell, found, ids, kernel, lesson, open, outputs, reopened, report, saved, write};
@@ -27,8 +27,8 @@ fn busy_learner() -> Kernel {
     apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(0.7))));
     apply(&mut kernel, Command::Interventions(InterventionCommand::SetScale(Some(false))));
     apply(&mut kernel, Command::Interventions(InterventionCommand::ToggleMask { query: 1, key: 0 }));
-    apply(&mut kernel, Command::Interventions(InterventionCommand::SetHead { head: 0, setting: HeadSetting::Frozen }));
-    apply(&mut kernel, Command::Interventions(InterventionCommand::SetHead { head: 1, setting: HeadSetting::Uniform }));
+    apply(&mut kernel, Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Frozen(None) }));
+    apply(&mut kernel, Command::Interventions(InterventionCommand::SetHead { head: 1, mode: HeadMode::Uniform }));
     let tensor = TensorName::ValueWeights.into();
     apply(&mut kernel, Command::Weights(WeightCommand::Set { tensor, row: 0, col: 1, value: -0.25 }));
     cell(&mut kernel, "double", CellCommand::Run);

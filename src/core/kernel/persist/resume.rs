@@ -4,18 +4,10 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use attune_engine::numerics::Matrix;
-use attune_engine::numerics::attention::{Edge, HeadMode, Mask, MaskTable};
-use attune_engine::numerics::model::activations::{Interventions, Patch};
-
-use crate::kernel::command::PatchPlace;
 use crate::kernel::data::senses::SenseList;
 use crate::kernel::data::vocabulary::{index_of, rows_of};
 use crate::kernel::model::LessonModel;
-use crate::kernel::persist::saved::{
-    HIDDEN, SEEN, SavedChange, SavedHead, SavedInterventions, SavedMask, SavedModel, SavedPatch, SavedTensor, files,
-};
-use crate::kernel::scene::interventions::{self, check_temperature};
+use crate::kernel::persist::saved::{SavedChange, SavedModel, SavedTensor, files};
 use crate::kernel::scene::sentence::Sentence;
 use crate::kernel::training::Training;
 use crate::kernel::training::change_log::Change;
@@ -191,8 +183,7 @@ impl LessonModel {
             self.put_back_basis(basis, lesson, report);
         }
         if let Some(interventions) = &saved.interventions {
-            let put_back = self.interventions(interventions, is_back, lesson, report);
-            self.scene.set_interventions(Arc::new(put_back));
+            self.intervene_again(interventions, is_back, lesson, report);
         }
     }
 
@@ -217,113 +208,4 @@ impl LessonModel {
         let place = lesson.sentences.iter().position(|sentence| sentence == words);
         Ok(Sentence { index: place, words: rows, text: None })
     }
-
-    /// The saved interventions, as far as they fit; some belong to their sentence.
-    fn interventions(
-        &self,
-        saved: &SavedInterventions,
-        has_sentence: bool,
-        lesson: &Lesson,
-        report: &mut Vec<String>,
-    ) -> Interventions<f32> {
-        let mut put_back = interventions::none(&lesson.model.architecture);
-        put_back.scale = saved.scale;
-        match saved.temperature.map(check_temperature) {
-            Some(Err(why)) => report.push(format!("The temperature is left out: {why}.")),
-            Some(Ok(())) | None => put_back.temperature = saved.temperature,
-        }
-        if saved.heads.len() == put_back.heads.len() {
-            for (head, saved) in saved.heads.iter().enumerate() {
-                match self.mode_of(saved, head, has_sentence) {
-                    Ok(mode) => put_back.heads[head] = mode,
-                    Err(why) => report.push(format!("Head {} is live: {why}.", head + 1)),
-                }
-            }
-        } else if !saved.heads.is_empty() {
-            report.push("The model has another number of heads now: all are live.".to_owned());
-        }
-        match saved.mask.as_ref().map(|mask| self.mask_of(mask, has_sentence)) {
-            Some(None) => report.push("The mask does not fit the sentence: it is the lesson's.".to_owned()),
-            Some(mask) => put_back.mask = mask,
-            None => {}
-        }
-        let edges = saved.edges.iter().map(|&(head, query, key)| Edge { head, query, key });
-        for edge in edges {
-            match self.with_edge(&put_back, edge, has_sentence) {
-                Ok(edges) => put_back.edges = edges,
-                Err(why) => report.push(format!("A removed edge is put back: {why}.")),
-            }
-        }
-        if let Some(patch) = &saved.patch {
-            match self.patch_of(patch, has_sentence) {
-                Ok(patch) => put_back.patch = Some(patch),
-                Err(why) => report.push(format!("The patch is left out: {why}.")),
-            }
-        }
-        put_back
-    }
-
-    fn with_edge(&self, now: &Interventions<f32>, edge: Edge, has_sentence: bool) -> Result<Vec<Edge>, String> {
-        let model = &self.training.trainer().model;
-        if !has_sentence || edge.head >= model.architecture.heads() {
-            return Err("it does not fit the sentence or the model".to_owned());
-        }
-        self.scene.check_edge(model, edge)?;
-        interventions::with_edge(&now.edges, edge, true)
-    }
-
-    /// The vector as it was taken, for places that there still are.
-    fn patch_of(&self, saved: &SavedPatch, has_sentence: bool) -> Result<Patch<f32>, String> {
-        let SavedPatch { block, position, from, vector } = saved;
-        let place = PatchPlace { block: *block, position: *position, from: *from };
-        let patch = self.scene.patch(place, &self.training.trainer().model, self.training.model().live())?;
-        if !has_sentence || vector.len() != patch.vector.len() || !vector.iter().all(|x| x.is_finite()) {
-            return Err("its vector does not fit the sentence or the model".to_owned());
-        }
-        Ok(Patch { vector: vector.as_slice().into(), ..patch })
-    }
-
-    fn mode_of(&self, saved: &SavedHead, head: usize, has_sentence: bool) -> Result<HeadMode<f32>, String> {
-        Ok(match saved {
-            SavedHead::Live => HeadMode::Live,
-            SavedHead::Off => HeadMode::Off,
-            SavedHead::Uniform => HeadMode::Uniform,
-            SavedHead::Mean => HeadMode::Mean,
-            SavedHead::Gain(gain) => {
-                interventions::check_gain(*gain)?;
-                interventions::mode_of_gain(*gain)
-            }
-            SavedHead::Frozen { rows, weights } => {
-                let (network, live) = (&self.training.trainer().model, self.training.model().live());
-                let now = self.scene.frame().forward(network, live, &Arc::default());
-                let now =
-                    now.activations.heads().nth(head).map_or((0, 0), |head| (head.weights.rows(), head.weights.cols()));
-                let fits = has_sentence
-                    && now.0 == *rows
-                    && now.0 * now.1 == weights.len()
-                    && weights.iter().all(|weight| (0.0..=WEIGHT_MAX).contains(weight));
-                let matrix = || Matrix::from_fn(now.0, now.1, |row, col| weights[row * now.1 + col]);
-                let frozen = fits.then(|| HeadMode::Frozen(Arc::new(matrix())));
-                frozen.ok_or_else(|| "its frozen weights do not fit the sentence".to_owned())?
-            }
-        })
-    }
-
-    fn mask_of(&self, saved: &SavedMask, has_sentence: bool) -> Option<Mask> {
-        let tokens = self.scene.tokens().len();
-        match saved {
-            SavedMask::None => Some(Mask::None),
-            SavedMask::Causal => Some(Mask::Causal),
-            SavedMask::Custom(rows) => {
-                let is_row =
-                    |row: &String| row.len() == tokens && row.chars().all(|sign| [SEEN, HIDDEN].contains(&sign));
-                let fits = has_sentence && rows.len() == tokens && rows.iter().all(is_row);
-                let sees = |query: usize, key: usize| rows[query].as_bytes()[key] == SEEN as u8;
-                fits.then(|| Mask::custom(MaskTable::from_fn(tokens, tokens, sees)))
-            }
-        }
-    }
 }
-
-/// A little above 1, for a softmax rounds.
-const WEIGHT_MAX: f32 = 1.001;

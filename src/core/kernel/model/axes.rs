@@ -56,7 +56,7 @@ impl LessonModel {
             return Err(format!("the vectors have {}: the picture shows them as they are", dimensions(width)));
         }
         let (model, parameters) = (&self.training.trainer().model, self.training.model().live());
-        let passes = self.scene.passes(model, parameters);
+        let passes = self.scene.passes(&self.cache, model, parameters);
         let layers = Layers { model, parameters, scale: self.space.scale() };
         let of_word = layers.spread_of_word(self.scene.passes_of_senses(model, parameters));
         let spread = if let Some(of_word) = of_word {

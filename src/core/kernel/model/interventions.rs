@@ -55,7 +55,7 @@ impl LessonModel {
             }
             InterventionCommand::SetPatch(place) => {
                 let (model, live) = (&self.training.trainer().model, self.training.model().live());
-                let patch = place.map(|place| self.scene.patch(place, model, live)).transpose()?;
+                let patch = place.map(|place| self.scene.patch(place, &self.cache, model, live)).transpose()?;
                 let label = if patch.is_some() { "patch" } else { "end of the patch" };
                 self.intervene(label, false, |changed| changed.patch = patch);
             }
@@ -89,7 +89,8 @@ impl LessonModel {
         if let HeadSetting::Gain(gain) = setting {
             check_gain(gain)?;
         }
-        let mode = self.scene.mode(setting, head, &self.training.trainer().model, self.training.model().live());
+        let (model, live) = (&self.training.trainer().model, self.training.model().live());
+        let mode = self.scene.mode(setting, head, &self.cache, model, live);
         let what = match setting {
             HeadSetting::Live => "on",
             HeadSetting::Off => "off",

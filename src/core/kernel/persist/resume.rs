@@ -57,14 +57,16 @@ impl Resuming {
     }
 
     /// Does the next piece; true when training is where it was.
-    pub fn advance(&mut self, training: &mut Training, report: &mut Vec<String>) -> bool {
+    pub fn advance(&mut self, model: &mut LessonModel, report: &mut Vec<String>) -> bool {
+        let LessonModel { training, cache, .. } = model;
+        let cache = &mut cache.steps;
         if self.stage == Stage::Recalling {
-            training.advance();
+            training.advance(cache);
             let has_arrived = training.model().replay().is_none_or(crate::kernel::training::run::Replay::has_arrived);
             return has_arrived && self.finish(training, report);
         }
         if training.model().run.is_recovering() {
-            training.advance();
+            training.advance(cache);
             return false;
         }
         let done = training.steps_done();
@@ -84,7 +86,7 @@ impl Resuming {
                 // It can only be at its end, where nothing is left to do.
                 self.goal = done;
             }
-            training.advance();
+            training.advance(cache);
             return false;
         }
         if !self.changes.is_empty() {
@@ -92,13 +94,13 @@ impl Resuming {
             self.changes.clear();
         }
         if self.had_diverged {
-            training.try_step();
+            training.try_step(cache);
         }
         let look = self.saved.training.look.filter(|look| *look < done);
         let Some(look) = look else { return self.finish(training, report) };
         turn(training, &self.saved.training.edits_at_latest, report);
         // The step is there: it was checked.
-        let _ = training.scrub(look);
+        let _ = training.scrub(look, cache);
         self.stage = Stage::Recalling;
         false
     }
@@ -276,7 +278,7 @@ impl LessonModel {
     fn patch_of(&self, saved: &SavedPatch, has_sentence: bool) -> Result<Patch<f32>, String> {
         let SavedPatch { block, position, from, vector } = saved;
         let place = PatchPlace { block: *block, position: *position, from: *from };
-        let patch = self.scene.patch(place, &self.training.trainer().model, self.training.model().live())?;
+        let patch = self.scene.patch(place, &self.cache, &self.training.trainer().model, self.training.model().live())?;
         if !has_sentence || vector.len() != patch.vector.len() || !vector.iter().all(|x| x.is_finite()) {
             return Err("its vector does not fit the sentence or the model".to_owned());
         }
@@ -295,7 +297,7 @@ impl LessonModel {
             }
             SavedHead::Frozen { rows, weights } => {
                 let (network, live) = (&self.training.trainer().model, self.training.model().live());
-                let now = self.scene.frame().forward(network, live, &Arc::default());
+                let now = self.cache.stage.forward(self.scene.frame(), network, (live, &Arc::default()));
                 let now =
                     now.activations.heads().nth(head).map_or((0, 0), |head| (head.weights.rows(), head.weights.cols()));
                 let fits = has_sentence

@@ -264,7 +264,7 @@ impl Kernel {
     fn resume(&mut self) {
         let (Phase::Ready(ready), Some(resuming)) = (&mut self.phase, &mut self.resuming) else { return };
         let mut report = Vec::new();
-        if resuming.advance(&mut ready.training, &mut report) {
+        if resuming.advance(ready, &mut report) {
             self.resuming = None;
             let under_way = self.awaited.take().and_then(|saved| saved.retraining.clone());
             if let Some(Err(why)) = under_way.map(|recipe| self.retrain(recipe)) {

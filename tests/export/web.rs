@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use attune_core::kernel::command::{HeadSetting, InterventionCommand, PatchPlace, SentenceCommand, WeightCommand};
+use attune_core::kernel::command::{InterventionCommand, SentenceCommand, WeightCommand};
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_core::lesson::cells::{Bind, CellKind};
-use attune_engine::numerics::attention::Edge;
+use attune_engine::numerics::attention::{Edge, HeadMode};
+use attune_engine::numerics::model::activations::Patch;
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_view::export::{Pictures, trace, web};
 use serde_json::Value;
@@ -89,7 +90,7 @@ fn ways(snapshot: &Snapshot) -> Vec<(String, Vec<Command>)> {
         ("&temperature=0.4".to_owned(), vec![intervene(InterventionCommand::SetTemperature(Some(0.4)))]),
         (
             format!("&off={}", heads - 1),
-            vec![intervene(InterventionCommand::SetHead { head: heads - 1, setting: HeadSetting::Off })],
+            vec![intervene(InterventionCommand::SetHead { head: heads - 1, mode: HeadMode::Off })],
         ),
         (format!("&sentence={}", own.replace(' ', "+")), vec![Command::Sentence(SentenceCommand::Set(own))]),
     ];
@@ -198,8 +199,8 @@ fn the_changes_of_a_pass_are_in_the_page() {
         for change in [
             edge(1, 0),
             edge(1, 1),
-            InterventionCommand::SetHead { head: last, setting: HeadSetting::Mean },
-            InterventionCommand::SetPatch(Some(PatchPlace { block, position: 1, from: 0 })),
+            InterventionCommand::SetHead { head: last, mode: HeadMode::Mean },
+            InterventionCommand::SetPatch(Some(Patch { block, position: 1, from: 0, vector: None })),
         ] {
             kernel.apply(Command::Interventions(change));
             assert_eq!(kernel.snapshot().notice, None);

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use attune_core::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
+use attune_core::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
 use attune_core::kernel::snapshot::SentenceSnapshot;
 use attune_core::kernel::{Command, Kernel, Snapshot, Worker};
 use attune_core::lesson::Lesson;
 use attune_core::lesson::schema::{GivenVectors, StaticEmbedding};
 use attune_engine::numerics::Matrix;
+use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;
 use attune_view::view_model::stage::StageModel;
 
@@ -45,7 +46,7 @@ fn set(row: usize, col: usize, value: f32) -> Command {
 }
 
 fn off(head: usize) -> Command {
-    Command::Interventions(InterventionCommand::SetHead { head, setting: HeadSetting::Off })
+    Command::Interventions(InterventionCommand::SetHead { head, mode: HeadMode::Off })
 }
 
 fn weight(kernel: &Kernel, row: usize, col: usize) -> f32 {
@@ -220,7 +221,7 @@ fn a_command_that_changes_nothing_leaves_no_trace() {
         Command::Weights(WeightCommand::ResetTensor(TensorName::KeyWeights.into())),
         Command::Weights(WeightCommand::ResetAll),
         Command::Interventions(InterventionCommand::Solo(None)),
-        Command::Interventions(InterventionCommand::SetHead { head: 0, setting: HeadSetting::Live }),
+        Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Live }),
         Command::Sentence(SentenceCommand::Select(0)),
         Command::Training(TrainingCommand::Pause),
     ] {
@@ -458,7 +459,7 @@ fn a_copy_has_the_same_model_at_once_and_goes_its_own_way() {
         Command::Training(TrainingCommand::Play),
         Command::Sentence(SentenceCommand::Select(1)),
         temperature(0.5),
-        Command::Interventions(InterventionCommand::SetHead { head: 0, setting: HeadSetting::Frozen }),
+        Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Frozen(None) }),
     ] {
         worker.send(command);
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use attune_core::kernel::command::{
-    AxisCommand, HeadSetting, InterventionCommand, Reference, SenseCommand, SenseList, SenseSentence, SentenceCommand,
+    AxisCommand, InterventionCommand, Reference, SenseCommand, SenseList, SenseSentence, SentenceCommand,
     TrainingCommand, WeightCommand,
 };
 use attune_core::kernel::model::{HISTORY_BYTES_MAX, HISTORY_STATES_MAX};
@@ -12,7 +12,7 @@ use attune_core::kernel::training::checkpoints::CHECKPOINT_BYTES_MAX;
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Recipe;
 use attune_engine::numerics::Matrix;
-use attune_engine::numerics::attention::{AttentionConfig, Mask, Room};
+use attune_engine::numerics::attention::{AttentionConfig, HeadMode, Mask, Room};
 use attune_engine::numerics::block::Norm;
 use attune_engine::numerics::contributions::Contributions;
 use attune_engine::numerics::lens::Sight;
@@ -177,12 +177,13 @@ fn memory_is_flat_over_thousands_of_changes() {
 fn change_everything(kernel: &mut Kernel, round: usize) {
     let value = round as f32;
     let sentence = ["a seal is happy", "warm seal"][round % 2].to_owned();
-    let list = SenseList { word: "seal".to_owned(), sentences: vec![SenseSentence { text: sentence.clone(), sense: None }] };
+    let list =
+        SenseList { word: "seal".to_owned(), sentences: vec![SenseSentence { text: sentence.clone(), sense: None }] };
     for command in [
         Command::Weights(WeightCommand::Set { tensor: TensorName::QueryWeights.into(), row: 0, col: 0, value }),
         Command::Interventions(InterventionCommand::SetTemperature(Some(0.5 + round as f64 / 100.0))),
         Command::Sentence(SentenceCommand::Set(sentence)),
-        Command::Interventions(InterventionCommand::SetHead { head: round % 2, setting: HeadSetting::Frozen }),
+        Command::Interventions(InterventionCommand::SetHead { head: round % 2, mode: HeadMode::Frozen(None) }),
         Command::Senses(SenseCommand::Replace(list)),
         Command::Axes(AxisCommand::Refit),
         Command::Training(TrainingCommand::Scrub(round % 20)),

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use attune_core::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, WeightCommand};
+use attune_core::kernel::command::{InterventionCommand, SentenceCommand, WeightCommand};
 use attune_core::kernel::persist::saved::{SavedModel, SavedTraining};
 use attune_core::kernel::scene::second::SecondSentence;
 use attune_core::kernel::{Command, Kernel, Saved, Snapshot};
+use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::vectors::cosine;
 use attune_view::view_model::compare::CompareModel;
@@ -54,7 +55,7 @@ fn the_second_sentence_is_what_it_would_be_by_itself() {
 fn what_belongs_to_the_first_sentence_alone_leaves_the_second() {
     let own = [
         Command::Interventions(InterventionCommand::ToggleMask { query: 1, key: 0 }),
-        Command::Interventions(InterventionCommand::SetHead { head: 0, setting: HeadSetting::Frozen }),
+        Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Frozen(None) }),
     ];
     let kernel = with(&[&own[..], &[beside("a seal is happy")]].concat());
     let plain = with(&[beside("a seal is happy")]);

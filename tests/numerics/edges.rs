@@ -169,7 +169,7 @@ fn every_head_has_its_mode() {
 #[test]
 #[should_panic(expected = "attention: frozen weights (4, 3) for (3, 3)")]
 fn frozen_weights_are_those_of_the_sentence() {
-    one(&block(|_| ()), &[HeadMode::Live, HeadMode::Frozen(Arc::new(zeros(4, 3)))]);
+    one(&block(|_| ()), &[HeadMode::Live, HeadMode::Frozen(Some(Arc::new(zeros(4, 3))))]);
 }
 
 #[test]

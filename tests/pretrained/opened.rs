@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use attune_core::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, WeightCommand};
+use attune_core::kernel::command::{InterventionCommand, SentenceCommand, WeightCommand};
 use attune_core::kernel::notebook::document::OwnKind;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::snapshot::ModelSnapshot;
 use attune_core::kernel::vectors::network;
 use attune_core::kernel::{Command, Kernel, Saved};
 use attune_core::lesson::{self, Lesson};
+use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::model::{Activations, Sequences};
 use attune_engine::numerics::params::TensorName;
 use attune_engine::quantity::{Entry, Quantity, StagePoint};
@@ -75,13 +76,13 @@ fn a_change_computes_its_block_and_those_behind_it() {
             Command::Weights(WeightCommand::Set { tensor: name.of_block(block), row: 0, col: 1, value: 0.25 })
         };
         let of_block = |block: usize| {
-            let gain = HeadSetting::Gain(0.5);
+            let gain = HeadMode::Gain(0.5);
             let head = first.architecture.heads_of(block).start;
             [
                 set(TensorName::KeyWeights, block),
                 set(TensorName::HiddenBias, block),
                 set(TensorName::ForwardNormGain, block),
-                Command::Interventions(InterventionCommand::SetHead { head, setting: gain }),
+                Command::Interventions(InterventionCommand::SetHead { head, mode: gain }),
             ]
         };
         let mut changes: Vec<(Command, usize)> =

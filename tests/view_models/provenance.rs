@@ -1,9 +1,9 @@
 //! The provenance of numbers: every formula, worked out again in double precision from the numbers that it
 //! names, comes to the number that is shown.
 
-use attune_core::kernel::command::{HeadSetting, InterventionCommand, WeightCommand};
+use attune_core::kernel::command::{InterventionCommand, WeightCommand};
 use attune_core::kernel::{Command, Snapshot};
-use attune_engine::numerics::attention::{Mask, MaskTable};
+use attune_engine::numerics::attention::{HeadMode, Mask, MaskTable};
 use attune_engine::numerics::norm::NORM_EPSILON;
 use attune_engine::numerics::params::TensorName;
 use attune_engine::quantity::{Entry, Quantity, StagePoint};
@@ -204,13 +204,13 @@ fn and_so_it_does_in_every_form_of_a_model() {
 
 #[test]
 fn what_the_learner_changed_is_said_as_the_reason() {
-    let head = |head, setting| Command::Interventions(InterventionCommand::SetHead { head, setting });
+    let head = |head, mode| Command::Interventions(InterventionCommand::SetHead { head, mode });
     let holes = Mask::custom(MaskTable::from_fn(7, 7, |query, key| query != 2 && (query, key) != (0, 1)));
     let cases = [
-        (head(0, HeadSetting::Uniform), Quantity::Weight.of_head(0, [0, 1]), "everywhere alike"),
-        (head(0, HeadSetting::Frozen), Quantity::Weight.of_head(0, [0, 1]), "is frozen"),
-        (head(0, HeadSetting::Off), Quantity::Mix.of_head(0, [0, 0]), "Head 1 is off"),
-        (head(0, HeadSetting::Gain(2.5)), Quantity::Mix.of_head(0, [0, 0]), "Head 1 mixes counts 2.5 times"),
+        (head(0, HeadMode::Uniform), Quantity::Weight.of_head(0, [0, 1]), "everywhere alike"),
+        (head(0, HeadMode::Frozen(None)), Quantity::Weight.of_head(0, [0, 1]), "is frozen"),
+        (head(0, HeadMode::Off), Quantity::Mix.of_head(0, [0, 0]), "Head 1 is off"),
+        (head(0, HeadMode::Gain(2.5)), Quantity::Mix.of_head(0, [0, 0]), "Head 1 mixes counts 2.5 times"),
         (
             Command::Interventions(InterventionCommand::SetTemperature(Some(0.5))),
             Quantity::Score.of_head(0, [0, 1]),

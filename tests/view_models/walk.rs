@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use attune_core::kernel::command::{HeadSetting, InterventionCommand};
+use attune_core::kernel::command::InterventionCommand;
 use attune_core::kernel::{Command, Snapshot};
-use attune_engine::numerics::attention::{Mask, MaskTable};
+use attune_engine::numerics::attention::{HeadMode, Mask, MaskTable};
 use attune_engine::numerics::moves::Point;
 use attune_engine::numerics::softmax::softmax_forward;
 use attune_engine::quantity::Quantity;
@@ -216,10 +216,10 @@ fn the_steps_are_said_with_their_numbers() {
 #[test]
 fn a_head_whose_scores_do_not_count_says_so() {
     let mut kernel = kernel(SMALL);
-    kernel.apply(Command::Interventions(InterventionCommand::SetHead { head: 0, setting: HeadSetting::Uniform }));
+    kernel.apply(Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Uniform }));
     let walk = WalkModel::of(&kernel.snapshot(), FIRST).expect("a walk");
     assert!(walk.step(Step::Softmax).said.contains("everywhere alike"));
-    kernel.apply(Command::Interventions(InterventionCommand::SetHead { head: 0, setting: HeadSetting::Frozen }));
+    kernel.apply(Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Frozen(None) }));
     let walk = WalkModel::of(&kernel.snapshot(), FIRST).expect("a walk");
     assert!(walk.step(Step::Softmax).said.contains("frozen"));
 }

@@ -72,7 +72,7 @@ impl HeadsModel {
                     title: labels.title(head),
                     block,
                     enabled,
-                    gain: gain(&model.interventions.heads[head]),
+                    gain: Some(&model.interventions.heads[head]).filter(|mode| mode.takes_gain()).map(HeadMode::gain),
                     solo: solo && enabled,
                     keys: keys(head),
                     key_columns: config.attention.key_columns(own),
@@ -107,10 +107,6 @@ impl HeadRow {
     pub fn strongest(&self, query: usize) -> (usize, f32) {
         strongest(self.cells.weights(query))
     }
-}
-
-fn gain(mode: &HeadMode<f32>) -> Option<f32> {
-    (!matches!(mode, HeadMode::Uniform | HeadMode::Frozen(_))).then(|| mode.gain())
 }
 
 /// The largest and where it is, the first of equals.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use attune_core::fnv::fnv1a;
 use attune_core::kernel::command::{
-    Axis, AxisCommand, Brush, HeadSetting, InterventionCommand, PatchPlace, Reference, SenseCommand, SenseList,
-    SenseSentence, SentenceCommand, TrainingCommand, WeightCommand,
+    Axis, AxisCommand, Brush, InterventionCommand, Reference, SenseCommand, SenseList, SenseSentence, SentenceCommand,
+    TrainingCommand, WeightCommand,
 };
 use attune_core::kernel::notebook::document::{CellId, DOCUMENT_CELLS_MAX, OwnKind};
 use attune_core::kernel::notebook::kinds::{Answer, Attempts};
@@ -19,6 +19,7 @@ use attune_core::lesson::{self, Lesson, Recipe};
 use attune_engine::code::OWN_FAULT;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::{Edge, HeadMode, Mask, MaskTable};
+use attune_engine::numerics::model::activations::Patch;
 use attune_engine::numerics::model::generate::Choice;
 use attune_engine::numerics::params::{TensorId, TensorName};
 
@@ -226,15 +227,19 @@ fn intervention(dice: &mut Dice) -> InterventionCommand {
     let head = dice.place(3);
     match dice.below(14) {
         0..3 => {
-            let setting = match dice.below(7) {
-                0 => HeadSetting::Live,
-                1 => HeadSetting::Off,
-                2 => HeadSetting::Uniform,
-                3 => HeadSetting::Frozen,
-                4 => HeadSetting::Mean,
-                _ => HeadSetting::Gain(value(dice)),
+            let mode = match dice.below(7) {
+                0 => HeadMode::Live,
+                1 => HeadMode::Off,
+                2 => HeadMode::Uniform,
+                3 => HeadMode::Frozen(dice.once_in(2).then(|| {
+                    let (rows, cols) = (dice.below(8), dice.below(8));
+                    let weight = if dice.once_in(2) { f32::NAN } else { 1.0 / cols as f32 };
+                    Arc::new(Matrix::from_fn(rows, cols, |_, _| weight))
+                })),
+                4 => HeadMode::Mean,
+                _ => HeadMode::Gain(value(dice)),
             };
-            InterventionCommand::SetHead { head, setting }
+            InterventionCommand::SetHead { head, mode }
         }
         3 => InterventionCommand::Solo((!dice.once_in(3)).then_some(head)),
         4 | 5 => InterventionCommand::SetTemperature((!dice.once_in(5)).then(|| dice.number())),
@@ -255,8 +260,9 @@ fn intervention(dice: &mut Dice) -> InterventionCommand {
             InterventionCommand::SetEdge { edge, is_removed: !dice.once_in(4) }
         }
         12 => {
-            let place = PatchPlace { block: dice.place(2), position: dice.place(6), from: dice.place(6) };
-            InterventionCommand::SetPatch((!dice.once_in(4)).then_some(place))
+            let vector = dice.once_in(4).then(|| repeat_n(value(dice), dice.below(9)).collect());
+            let patch = Patch { block: dice.place(2), position: dice.place(6), from: dice.place(6), vector };
+            InterventionCommand::SetPatch((!dice.once_in(4)).then_some(patch))
         }
         _ => {
             if dice.once_in(2) {

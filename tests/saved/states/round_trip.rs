@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use attune_core::kernel::command::{
-    HeadSetting, InterventionCommand, Reference, SentenceCommand, TrainingCommand, WeightCommand,
+    AxisCommand, InterventionCommand, Reference, SenseCommand, SenseList, SentenceCommand, TrainingCommand,
+    WeightCommand,
 };
 use attune_core::kernel::notebook::document::{Answer, Attempts, OwnKind};
 use attune_core::kernel::notebook::snapshot::{CellStatus, RunSnapshot};
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::snapshot::ModelSnapshot;
 use attune_core::kernel::{Command, Kernel, Saved, Worker};
-use attune_core::lesson::Lesson;
+use attune_core::lesson::{Lesson, Recipe};
 use attune_engine::code::Output;
-use attune_engine::numerics::attention::Mask;
+use attune_engine::numerics::attention::{HeadMode, Mask};
 use attune_engine::numerics::params::TensorName;
 
 use super::{apply, cell, found, ids, kernel, lesson, open, outputs, reopened, report, saved, write};
@@ -29,8 +30,8 @@ fn busy_learner() -> Kernel {
     apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(0.7))));
     apply(&mut kernel, Command::Interventions(InterventionCommand::SetScale(Some(false))));
     apply(&mut kernel, Command::Interventions(InterventionCommand::ToggleMask { query: 1, key: 0 }));
-    apply(&mut kernel, Command::Interventions(InterventionCommand::SetHead { head: 0, setting: HeadSetting::Frozen }));
-    apply(&mut kernel, Command::Interventions(InterventionCommand::SetHead { head: 1, setting: HeadSetting::Uniform }));
+    apply(&mut kernel, Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Frozen(None) }));
+    apply(&mut kernel, Command::Interventions(InterventionCommand::SetHead { head: 1, mode: HeadMode::Uniform }));
     let tensor = TensorName::ValueWeights.into();
     apply(&mut kernel, Command::Weights(WeightCommand::Set { tensor, row: 0, col: 1, value: -0.25 }));
     cell(&mut kernel, "double", CellCommand::Run);
@@ -360,6 +361,40 @@ fn only_what_is_to_be_saved_differs() {
     ] {
         apply(&mut kernel, command.clone());
         assert!(!differs(&kernel), "{command:?}");
+    }
+}
+
+#[test]
+fn whatever_changes_the_saved_work_changes_its_revision() {
+    let mut kernel = kernel();
+    let now = |kernel: &Kernel| (saved(kernel), kernel.snapshot().work_revision);
+    let recipe = Recipe { seed: Some(11), ..Recipe::default() };
+    let list = SenseList { word: "seal".to_owned(), sentences: Vec::new() };
+    let tensor = TensorName::QueryWeights.into();
+    for command in [
+        Command::Sentence(SentenceCommand::SetSecond(Some("the warm seal".to_owned()))),
+        Command::Senses(SenseCommand::Replace(list)),
+        Command::Senses(SenseCommand::Show(true)),
+        Command::Axes(AxisCommand::Refit),
+        Command::Axes(AxisCommand::ResetAll),
+        Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Mean }),
+        Command::Training(TrainingCommand::Scrub(7)),
+        Command::Weights(WeightCommand::Perturb { tensor, scale: 0.5, draw: 3 }),
+        Command::Training(TrainingCommand::Branch),
+        Command::Training(TrainingCommand::SetLearningRate(0.5)),
+        Command::Training(TrainingCommand::Step(2)),
+        Command::Retrain(Box::new(recipe)),
+        Command::Undo,
+        Command::Training(TrainingCommand::Reset),
+        Command::Notebook(NotebookCommand::Reset),
+    ] {
+        let before = now(&kernel);
+        kernel.apply(command.clone());
+        let begun = now(&kernel);
+        kernel.settle();
+        let after = now(&kernel);
+        assert!(before.0 == begun.0 || before.1 != begun.1, "{command:?}");
+        assert!(begun.0 == after.0 || begun.1 != after.1, "{command:?}");
     }
 }
 

@@ -5,7 +5,6 @@ pub const NEIGHBOURS: usize = 8;
 
 /// The neighbours of a token, by cosine and by distance.
 
-
 /// Words near a vector in the true space, the nearest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Neighbours {

@@ -23,7 +23,7 @@ pub fn are_none(interventions: &Interventions<f32>) -> bool {
 pub fn for_any_sentence(interventions: &Interventions<f32>) -> Interventions<f32> {
     let mut others = interventions.clone();
     (others.mask, others.edges, others.patch) = (None, Vec::new(), None);
-    for mode in others.heads.iter_mut().filter(|mode| matches!(mode, HeadMode::Frozen(_))) {
+    for mode in others.heads.iter_mut().filter(|mode| mode.is_of_sentence()) {
         *mode = HeadMode::Live;
     }
     others

@@ -23,9 +23,8 @@ use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::projection::Projection;
 use attune_engine::numerics::rng::{Generator, Stream, stream};
 
-use self::interventions::check_temperature;
+use self::interventions::{check_gain, check_temperature};
 use crate::kernel::cache::Cache;
-use crate::kernel::command::{HeadSetting, PatchPlace};
 use crate::kernel::data::answers::{cannot_generate_words, check_generates};
 use crate::kernel::data::senses::SenseList;
 use crate::kernel::data::sentence::{Generated, SentenceSnapshot};
@@ -37,6 +36,9 @@ use crate::kernel::scene::sentence::{Sentence, SentenceFrame, token};
 use crate::kernel::vectors::examples::Rewriter;
 use crate::lesson::limits::GENERATED_MAX;
 use crate::lesson::schema::Lesson;
+
+/// The largest frozen weight: a little above 1, for a softmax rounds.
+const WEIGHT_MAX: f32 = 1.001;
 
 /// A clone shares all that is large with it.
 #[derive(Clone)]
@@ -202,26 +204,47 @@ impl Scene {
         std::mem::replace(&mut self.interventions, interventions)
     }
 
-    /// The mode that a setting means now.
+    /// The mode as it applies now: weights to freeze are taken from the pass, and a gain of 1 is live.
+    ///
+    /// # Errors
+    /// In words for the learner, if the head cannot have this mode.
     pub fn mode(
         &self,
-        setting: HeadSetting,
+        mode: HeadMode<f32>,
         head: usize,
         cache: &Cache,
         model: &AttentionModel<f32>,
         live: &Arc<Parameters<f32>>,
-    ) -> HeadMode<f32> {
-        let weights = || {
-            let pass = cache.stage.forward(&self.frame, model, (live, &self.interventions));
-            pass.activations.heads().nth(head).map(|head| head.weights.clone())
-        };
-        match setting {
-            HeadSetting::Live => HeadMode::Live,
-            HeadSetting::Off => HeadMode::Off,
-            HeadSetting::Uniform => HeadMode::Uniform,
-            HeadSetting::Mean => HeadMode::Mean,
-            HeadSetting::Gain(gain) => interventions::mode_of_gain(gain),
-            HeadSetting::Frozen => weights().map_or(HeadMode::Live, |weights| HeadMode::Frozen(Arc::new(weights))),
+    ) -> Result<HeadMode<f32>, String> {
+        match mode {
+            HeadMode::Gain(gain) => {
+                check_gain(gain)?;
+                Ok(interventions::mode_of_gain(gain))
+            }
+            HeadMode::Frozen(None) => {
+                let pass = cache.stage.forward(&self.frame, model, (live, &self.interventions));
+                let weights = pass.activations.heads().nth(head).map(|head| Arc::new(head.weights.clone()));
+                Ok(weights.map_or(HeadMode::Live, |weights| HeadMode::Frozen(Some(weights))))
+            }
+            HeadMode::Frozen(Some(weights)) => {
+                let is_weight = |weight: &f32| (0.0..=WEIGHT_MAX).contains(weight);
+                let fits = (weights.rows(), weights.cols()) == self.shape_of(model, head)
+                    && weights.flat().iter().all(is_weight);
+                fits.then_some(HeadMode::Frozen(Some(weights)))
+                    .ok_or_else(|| "its frozen weights do not fit the sentence".to_owned())
+            }
+            mode => Ok(mode),
+        }
+    }
+
+    /// The numbers of queries and keys of a head.
+    fn shape_of(&self, model: &AttentionModel<f32>, head: usize) -> (usize, usize) {
+        let (block, config, _) = model.architecture.head(head);
+        let (own, of_source) = (self.frame.len(), self.frame.source_tokens().map_or(0, <[Token]>::len));
+        if block < model.architecture.source_blocks.len() {
+            (of_source, of_source)
+        } else {
+            (own, if config.attends_to_source() { of_source } else { own })
         }
     }
 
@@ -238,9 +261,7 @@ impl Scene {
     pub fn check_edge(&self, model: &AttentionModel<f32>, edge: Edge) -> Result<(), String> {
         let (block, config, own) = model.architecture.head(edge.head);
         let is_of_source = block < model.architecture.source_blocks.len();
-        let of_source = self.frame.source_tokens().map_or(0, <[Token]>::len);
-        let queries = if is_of_source { of_source } else { self.frame.len() };
-        let keys = if is_of_source || config.attends_to_source() { of_source } else { self.frame.len() };
+        let (queries, keys) = self.shape_of(model, edge.head);
         let Edge { query, key, .. } = edge;
         if query >= queries || key >= keys {
             let (query, key) = (query.saturating_add(1), key.saturating_add(1));
@@ -255,13 +276,13 @@ impl Scene {
         Ok(())
     }
 
-    /// The vector of a place in the second sentence, as it is now, for a place in the first.
+    /// The patch with its vector: without one, that of the place in the second sentence now.
     ///
     /// # Errors
-    /// In words for the learner, if there is no such place in one of them.
+    /// In words for the learner, if there is no such place in one of the sentences, or the vector does not fit.
     pub fn patch(
         &self,
-        PatchPlace { block, position, from }: PatchPlace,
+        Patch { block, position, from, vector }: Patch<f32>,
         cache: &Cache,
         model: &AttentionModel<f32>,
         live: &Arc<Parameters<f32>>,
@@ -281,10 +302,16 @@ impl Scene {
                 return Err(format!("the {which}sentence has {count} tokens: there is no token {at}"));
             }
         }
-        let interventions = Arc::new(interventions::for_any_sentence(&self.interventions));
-        let pass = cache.second.forward(second, model, (live, &interventions));
-        let vector = Arc::from(pass.activations.blocks[block].input.row(from));
-        Ok(Patch { block, position, from, vector })
+        let vector = vector.unwrap_or_else(|| {
+            let interventions = Arc::new(interventions::for_any_sentence(&self.interventions));
+            let pass = cache.second.forward(second, model, (live, &interventions));
+            Arc::from(pass.activations.blocks[block].input.row(from))
+        });
+        let (numbers, width) = (vector.len(), model.architecture.width);
+        if numbers != width || !vector.iter().all(|x| x.is_finite()) {
+            return Err(format!("its vector of {numbers} numbers is not one of {width} finite numbers"));
+        }
+        Ok(Patch { block, position, from, vector: Some(vector) })
     }
 
     /// Another sentence, which is not shown, with the interventions that hold for any.

@@ -279,7 +279,7 @@ impl Kernel {
             return;
         };
         let mut report = Vec::new();
-        ready.put_back(saved, &lesson, &mut report);
+        ready.put_back(saved, &mut report);
         let mut resuming = Resuming::new(saved.clone(), &lesson);
         resuming.plays |= self.play_when_ready;
         self.resuming = Some(resuming);

@@ -58,7 +58,7 @@ impl ScenePart {
 /// Frozen weights.
 fn of_interventions(interventions: &Interventions<f32>) -> usize {
     let frozen = interventions.heads.iter().map(|mode| match mode {
-        HeadMode::Frozen(weights) => size_of_val(weights.flat()),
+        HeadMode::Frozen(Some(weights)) => size_of_val(weights.flat()),
         _ => 0,
     });
     frozen.sum()

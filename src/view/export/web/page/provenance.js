@@ -50,8 +50,7 @@ const Provenance = (() => {
     const highest = Math.max(...scores);
     const powers = Array.from(scores, (s) => Math.exp(s - highest));
     const total = powers.reduce((a, b) => a + b, 0);
-    const mode = state.changes.heads && state.changes.heads[head];
-    if (mode && (mode.uniform || mode.frozen || mode.mean)) {
+    if (!found.isSoftmax) {
       all.push(["The weight is set by hand", `α = ${written(weight)}`, "Scores do not count in this head."]);
     } else {
       all.push([

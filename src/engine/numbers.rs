@@ -4,7 +4,7 @@
 //! `"NaN"`, `"inf"` and `"-inf"`; a finite number is a number, in its shortest exact form.
 //!
 //! ```
-//! use attune_core::numbers;
+//! use attune_engine::numbers;
 //!
 //! #[derive(serde::Serialize, serde::Deserialize)]
 //! struct Weights {

@@ -92,7 +92,8 @@ struct Work {
     is_read_only: bool,
     /// Since it was opened.
     is_changed: bool,
-    last: Option<(Arc<Snapshot>, SavedView)>,
+    /// The work that was handed to the saver last: its revision, and the view.
+    last: Option<(u64, SavedView)>,
     /// That the window shows.
     status: Option<Status>,
     /// The kernel's report that has been seen to.
@@ -353,10 +354,10 @@ impl Session {
         }
         let is_other = match &work.last {
             None => !work.report.is_empty(),
-            Some((last, last_view)) => Saved::differs(last, snapshot) || (last_view != view && !is_gliding),
+            Some((last, last_view)) => *last != snapshot.work_revision || (last_view != view && !is_gliding),
         };
         if work.last.is_none() || is_other {
-            work.last = Some((snapshot.clone(), view.clone()));
+            work.last = Some((snapshot.work_revision, view.clone()));
         }
         if is_other {
             work.is_changed = true;

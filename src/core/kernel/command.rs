@@ -1,9 +1,12 @@
 //! Commands: the only way to change a kernel. Each owner of state has its own.
 
+use std::sync::Arc;
+
 use attune_engine::numerics::attention::{Edge, HeadMode, Mask};
 use attune_engine::numerics::model::activations::{Interventions, Patch};
 use attune_engine::numerics::model::generate::Choice;
 use attune_engine::numerics::params::TensorId;
+use attune_engine::numerics::spread::Spread;
 
 pub use super::data::senses::{SenseList, SenseSentence};
 pub use super::data::space::Axis;
@@ -37,6 +40,29 @@ impl Command {
     /// True of a step through the history.
     pub(super) fn is_step(&self) -> bool {
         matches!(self, Self::Undo | Self::Redo)
+    }
+
+    /// True of what changes the work that is saved, rather than what is looked at or under way.
+    pub(super) fn changes_work(&self) -> bool {
+        !matches!(
+            self,
+            Self::Training(TrainingCommand::Compare(_))
+                | Self::Sentence(SentenceCommand::Generate { .. })
+                | Self::Notebook(NotebookCommand::Interrupt)
+        )
+    }
+
+    /// Says that a saved command could not be applied again.
+    pub(super) fn left_out(&self, why: &str) -> String {
+        match self {
+            Self::Sentence(SentenceCommand::SetSecond(_)) => format!("The sentence beside it is left out: {why}."),
+            Self::Sentence(_) => format!("The sentence on the stage was another: {why}."),
+            Self::Senses(_) => format!("The list of senses is left out: {why}."),
+            Self::Axes(AxisCommand::Set { axis, .. }) => format!("Axis {} is left out: {why}.", axis.letter()),
+            Self::Axes(_) => format!("The axes are not as you left them: {why}."),
+            Self::Interventions(command) => command.left_out(why),
+            _ => format!("A change is left out: {why}."),
+        }
     }
 
     /// True of changes to weights or steps, rather than to what is shown of them.
@@ -217,6 +243,8 @@ pub enum AxisCommand {
     /// The axes become the principal components of the vectors that are on the stage now: the static
     /// ones of the words that the lesson names, and the outputs of the sentences. Chosen axes stay.
     Refit,
+    /// The same with vectors of which only the spread is known: those of an earlier refit.
+    Fit(Arc<Spread>),
     /// An axis from the centre of one group of words to that of another; the axes that are not chosen
     /// are the principal components of what is left at right angles to the chosen ones.
     Set {

@@ -215,7 +215,7 @@ fn edit_without_end(home: &Home, dice: &mut Dice) {
         kernel.apply(Command::Notebook(NotebookCommand::Cell(CELL.into(), CellCommand::SetText(text))));
         kernel.settle();
         let snapshot = kernel.snapshot();
-        if Saved::differs(&last, &snapshot) {
+        if last.work_revision != snapshot.work_revision {
             last = snapshot.clone();
             saver.put_with(move || Arc::new(Work(Saved::of(&snapshot))));
         }

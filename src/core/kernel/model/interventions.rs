@@ -55,7 +55,7 @@ impl LessonModel {
             }
             InterventionCommand::SetPatch(patch) => {
                 let (model, live) = (&self.training.trainer().model, self.training.model().live());
-                let patch = patch.map(|patch| self.scene.patch(patch, model, live)).transpose()?;
+                let patch = patch.map(|patch| self.scene.patch(patch, &self.cache, model, live)).transpose()?;
                 let label = if patch.is_some() { "patch" } else { "end of the patch" };
                 self.intervene(label, false, |changed| changed.patch = patch);
             }
@@ -87,36 +87,10 @@ impl LessonModel {
     fn set_head(&mut self, head: usize, mode: HeadMode<f32>, goes_on: bool) -> Result<(), String> {
         self.check_head(head)?;
         let label = format!("head {} {}", head + 1, mode.words().name);
-        let mode = self.scene.mode(mode, head, &self.training.trainer().model, self.training.model().live())?;
+        let (model, live) = (&self.training.trainer().model, self.training.model().live());
+        let mode = self.scene.mode(mode, head, &self.cache, model, live)?;
         self.intervene(&label, goes_on, |changed| changed.heads[head] = mode);
         Ok(())
-    }
-
-    /// Makes saved changes of the pass again, without undo; `has_sentence`: their sentence is on the stage. A change that
-    /// cannot be made is reported.
-    pub(in crate::kernel) fn intervene_again(
-        &mut self,
-        saved: &Interventions<f32>,
-        has_sentence: bool,
-        lesson: &Lesson,
-        report: &mut Vec<String>,
-    ) {
-        let mut saved = saved.clone();
-        if ![0, self.scene.interventions().heads.len()].contains(&saved.heads.len()) {
-            report.push("The model has another number of heads now: all are live.".to_owned());
-            saved.heads.clear();
-        }
-        for command in InterventionCommand::all_of(&saved) {
-            let is_lost = command.is_of_sentence() && !has_sentence;
-            let done = if is_lost {
-                Err("its sentence is no longer there".to_owned())
-            } else {
-                self.apply_to_interventions(command.clone(), None, lesson)
-            };
-            report.extend(done.err().map(|why| command.left_out(&why)));
-            self.changes.clear();
-        }
-        self.end_move();
     }
 
     fn solo(&mut self, solo: Option<usize>) -> Result<(), String> {

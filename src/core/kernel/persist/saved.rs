@@ -15,7 +15,6 @@ use crate::kernel::data::sentence::SentenceSnapshot;
 use crate::kernel::data::space::Axis;
 use crate::kernel::data::space::{ChosenAxis, StaticSpace};
 use crate::kernel::notebook::saved::SavedNotebook;
-use crate::kernel::notebook::snapshot::NotebookSnapshot;
 use crate::kernel::scene::interventions::are_none;
 use crate::kernel::scene::senses::SensesSnapshot;
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
@@ -154,58 +153,6 @@ impl Saved {
             model,
         }
     }
-
-    /// Between two snapshots something was done that is to be saved; the steps of a training under way
-    /// are not.
-    pub fn differs(before: &Snapshot, now: &Snapshot) -> bool {
-        let models = match (&before.model, &now.model) {
-            (Some(before), Some(now)) => is_other_model(before, now),
-            (before, now) => before.is_some() != now.is_some(),
-        };
-        let basis = |snapshot: &Snapshot| snapshot.space.as_ref().map(|space| space.basis.clone());
-        let retraining = |snapshot: &Snapshot| snapshot.retraining.as_ref().map(|under_way| under_way.recipe.clone());
-        models
-            || retraining(before) != retraining(now)
-            || basis(before) != basis(now)
-            || is_other_notebook(&before.notebook, &now.notebook)
-            || before.awaited.as_ref().map(Arc::as_ptr) != now.awaited.as_ref().map(Arc::as_ptr)
-            || !Arc::ptr_eq(&before.lesson, &now.lesson)
-    }
-}
-
-fn is_other_notebook(before: &Arc<NotebookSnapshot>, now: &Arc<NotebookSnapshot>) -> bool {
-    let is_same = |(before, now): (&crate::kernel::notebook::snapshot::CellSnapshot, &_)| {
-        let crate::kernel::notebook::snapshot::CellSnapshot { cell, run, .. } = now;
-        Arc::ptr_eq(&before.cell, cell) && before.run.as_ref().map(Arc::as_ptr) == run.as_ref().map(Arc::as_ptr)
-    };
-    !Arc::ptr_eq(before, now)
-        && (before.auto_run != now.auto_run
-            || before.cells.len() != now.cells.len()
-            || !before.cells.iter().zip(&now.cells).all(is_same))
-}
-
-fn is_other_model(before: &ModelSnapshot, now: &ModelSnapshot) -> bool {
-    let edited = |model: &ModelSnapshot| {
-        (!Arc::ptr_eq(&model.parameters, &model.trained)).then_some(Arc::as_ptr(&model.parameters))
-    };
-    let training = |model: &ModelSnapshot| {
-        let training = &model.training;
-        let steps = (!training.playing).then_some(training.progress.done);
-        (
-            steps,
-            training.look.map(|look| look.target),
-            training.edited_latest.as_ref().map(|(_, live)| Arc::as_ptr(live)),
-        )
-    };
-    before.recipe != now.recipe
-        || edited(before) != edited(now)
-        || training(before) != training(now)
-        || before.training.changes != now.training.changes
-        || before.interventions != now.interventions
-        || before.sentence.chosen() != now.sentence.chosen()
-        || second_words(before) != second_words(now)
-        || before.senses.is_on != now.senses.is_on
-        || before.senses.list != now.senses.list
 }
 
 /// The words of the second sentence.

@@ -20,8 +20,8 @@ use crate::kernel::scene::sentence::Sentence;
 use crate::kernel::training::Training;
 use crate::kernel::training::change_log::Change;
 use crate::kernel::training::stop::Stopped;
+use crate::lesson::budget::pieces_max;
 use crate::lesson::issue::shorten;
-use crate::lesson::pieces::pieces_max;
 use crate::lesson::schema::{Lesson, StaticEmbedding};
 
 /// Training on its way to where it was.

@@ -197,7 +197,7 @@ impl<'s> Source<'s> {
 
     pub fn place(&self, offset: usize) -> Place {
         let line = self.line(offset);
-        Place { line, col: 1 + self.text[self.lines[line - 1]..offset].chars().count() }
+        Place { line, col: 1 + self.text[self.line_start(offset)..offset].chars().count() }
     }
 
     /// The place of a slice of this text.
@@ -210,11 +210,9 @@ impl<'s> Source<'s> {
         self.lines.partition_point(|&start| start <= offset).max(1)
     }
 
-    /// The start and the indentation of the line of `offset`, in bytes.
-    pub fn line_and_indent(&self, offset: usize) -> (usize, usize) {
-        let start = self.lines[self.line(offset) - 1];
-        let line = &self.text[start..];
-        (start, line.len() - line.trim_start_matches([' ', '\t']).len())
+    /// The start of the line of `offset`, in bytes.
+    pub fn line_start(&self, offset: usize) -> usize {
+        self.lines[self.line(offset) - 1]
     }
 
     /// The text from a line and column on, both from 1; the empty end of the text beyond it.

@@ -389,19 +389,23 @@ fn decoded(token: &str, start: usize) -> Result<String, Flaw> {
 fn unclosed(source: &Source<'_>, from: usize) -> Option<usize> {
     let text = source.text;
     let mut tokens = Parser { text, at: from, depth: 0 };
-    let mut open: Vec<usize> = Vec::new();
-    let mut suspect = None;
+    // Each with the indentation of its line, which is looked at once: a file may be one long line of brackets.
+    let mut open: Vec<(usize, usize)> = Vec::new();
+    let (mut line, mut indent, mut suspect) = (None, 0, None);
     loop {
         let Token { kind, start: at, .. } = tokens.next();
+        let start = source.line_start(at);
+        if line.replace(start) != Some(start) {
+            indent = text[start..].len() - text[start..].trim_start_matches([' ', '\t']).len();
+        }
         match kind {
-            Kind::End => return open.last().map(|last| suspect.unwrap_or(*last)),
-            Kind::Mark('(' | '[' | '{') => open.push(at),
+            Kind::End => return open.last().map(|(last, _)| suspect.unwrap_or(*last)),
+            Kind::Mark('(' | '[' | '{') => open.push((at, indent)),
             Kind::Mark(bracket @ (')' | ']' | '}')) => {
                 // One closing bracket too many: nothing is unclosed.
-                let from = open.pop()?;
-                let (line, indent) = source.line_and_indent(at);
+                let (from, indent_of_open) = open.pop()?;
                 let ends_line = text[from + 1..].trim_start_matches([' ', '\t', '\r']).starts_with('\n');
-                if line + indent == at && ends_line && indent != source.line_and_indent(from).1 {
+                if start + indent == at && ends_line && indent != indent_of_open {
                     suspect = suspect.or(Some(from));
                 }
                 if closing(&text[from..=from]) != bracket {

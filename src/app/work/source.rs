@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, Weak};
 use attune_core::kernel::Saved;
 use attune_core::kernel::command::{Command as KernelCommand, TrainingCommand};
 use attune_core::kernel::worker::Worker;
-use attune_core::lesson::watch::{EVERY, Watched};
+use attune_core::lesson::load::{EVERY, Watched};
 use attune_core::lesson::{Lesson, course, glossary, load};
 use attune_view::export::work_file::LessonMark;
 use attune_view::view_model::course::LessonsAround;

@@ -10,9 +10,9 @@ use attune_engine::pretrained::tokenizer::Origin;
 use attune_engine::pretrained::tokenizer::write::UNKNOWN;
 use attune_engine::pretrained::{Config, Family};
 
+use super::budget::pieces_max;
 use super::cells::{Cell, CellKind};
 use super::panels::PanelName;
-use super::pieces::pieces_max;
 use super::schema::{Corpus, Lesson, ModelConfig, Objective, StaticEmbedding};
 
 impl Lesson {

@@ -152,7 +152,7 @@ impl Reader<'_> {
             Query | Key | Value => self.on_projection(number, (quantity == Query).then_some(i))?,
             Product => self.on_product(number, i, j)?,
             Scale => [self.on_divisors(number)?, self.on_changed_scale(number)?].concat(),
-            DistanceBias => self.on_changed_temperature(number)?.into_iter().collect(),
+            DistanceBias => self.on_changed_temperature(number)?,
             Score => self.on_score(number, i, j)?,
             Exponential => self.on_exponential(number, i, j)?,
             Weight => self.on_weights(number, i, j)?,
@@ -272,9 +272,9 @@ impl Reader<'_> {
         }])
     }
 
-    fn on_changed_temperature(&self, head: usize) -> Option<Option<String>> {
+    fn on_changed_temperature(&self, head: usize) -> Option<Vec<String>> {
         let own = self.head(head)?.config.attention.temperature;
-        Some(self.model.interventions.temperature.map(|set| temperature_set(set, own)))
+        Some(self.model.interventions.temperature.map(|set| temperature_set(set, own)).into_iter().collect())
     }
 
     fn on_changed_scale(&self, head: usize) -> Option<Vec<String>> {

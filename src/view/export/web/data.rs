@@ -49,7 +49,7 @@ struct Data<'a> {
     group_of: &'a [Option<usize>],
     heads: Vec<HeadData>,
     /// What the explanation of a weight says.
-    sentences: BTreeMap<&'static str, String>,
+    explanations: BTreeMap<&'static str, String>,
     projection: ProjectionData<'a>,
     /// The scale of the picture, and from where to where it reaches, see `app::stage`.
     radius: f32,
@@ -344,7 +344,7 @@ pub fn data(snapshot: &Snapshot) -> Option<String> {
         groups: snapshot.lesson.groups.iter().map(|group| group.name.as_str()).collect(),
         group_of: &space.group_of,
         heads: (0..architecture.heads()).map(|head| HeadData::of(&labels, architecture, head)).collect(),
-        sentences: templates(),
+        explanations: templates(),
         projection: ProjectionData {
             mean: Numbers(projection.mean().into()),
             axes: Tensor {

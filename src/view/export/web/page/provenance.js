@@ -20,7 +20,7 @@ const Provenance = (() => {
     const found = state.pass.heads[head];
     const { config } = found.step;
     const [SCORES, SCALE, SOFTMAX, , OUTPUT] = State.STEPS.slice(2);
-    const say = (name, parts) => data.sentences[name].replace(/\{(\w+)\}/g, (_, part) => parts[part]);
+    const say = (name, parts) => data.explanations[name].replace(/\{(\w+)\}/g, (_, part) => parts[part]);
     const [query, keys] = [`“${actions.queriesOf(head)[i]}”`, actions.keysOf(head).map((word) => `“${word}”`)];
     const [key, title] = [keys[j], data.heads[head].title];
     const [scores, weights] = [found.scores, found.weights].map((matrix) => Array.from(Engine.row(matrix, i)));

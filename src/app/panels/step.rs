@@ -108,28 +108,31 @@ fn numbers_ui(ui: &mut Ui, attention: &AttentionModel, cx: &mut PanelContext) {
     // From the output on, a number is the length of many arrows: each of them is listed.
     let explained = (step.step < Step::Output).then(|| cx.models.of_choice::<Explanation>(&step.entry)).flatten();
     let path = cx.models.of_choice::<PathModel>(&(focus.query, focus.head, cx.view.selection.by));
-    let view = &mut cx.view;
+    let path = path.filter(|_| step.step >= Step::Output);
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
-        equation_ui(ui, &step.equation);
-        ui.add_space(size::GAP_TIGHT);
-        ui.add(Label::new(RichText::new(&step.said).size(size::BODY)).wrap().selectable(true));
-        ui.add_space(size::GAP);
-        if let Some(bars) = &step.bars {
-            bars_ui(ui, &walk, step, bars, view);
-            ui.add_space(size::GAP);
-        }
-        if let Some(explanation) = explained.as_deref() {
-            entry_ui(ui, explanation, view);
-            ui.add_space(size::GAP);
-        }
-        for rows in step.rows.chunk_by(is_like) {
-            strip_ui(ui, &walk, step, rows, view);
-            ui.add_space(size::GAP);
-        }
-        if let Some(path) = path.as_deref().filter(|_| step.step >= Step::Output) {
-            why_ui(ui, path, view);
-        }
+        step_ui(ui, &walk, step, explained.as_deref(), &mut cx.view);
+        path.into_iter().for_each(|path| why_ui(ui, &path, &mut cx.view));
     });
+}
+
+/// The formula of a step, its sentence, and its numbers.
+fn step_ui(ui: &mut Ui, walk: &WalkModel, step: &StepModel, explained: Option<&Explanation>, view: &mut PanelView) {
+    equation_ui(ui, &step.equation);
+    ui.add_space(size::GAP_TIGHT);
+    ui.add(Label::new(RichText::new(&step.said).size(size::BODY)).wrap().selectable(true));
+    ui.add_space(size::GAP);
+    if let Some(bars) = &step.bars {
+        bars_ui(ui, walk, step, bars, view);
+        ui.add_space(size::GAP);
+    }
+    if let Some(explanation) = explained {
+        entry_ui(ui, explanation, view);
+        ui.add_space(size::GAP);
+    }
+    for rows in step.rows.chunk_by(is_like) {
+        strip_ui(ui, walk, step, rows, view);
+        ui.add_space(size::GAP);
+    }
 }
 
 /// One number of the step's result, worked out.

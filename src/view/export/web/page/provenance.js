@@ -52,7 +52,10 @@ const Provenance = (() => {
       const near = scores[j] - product / divisor;
       const bias = written(Math.abs(near));
       distance = ` ${near < 0 ? "−" : "+"} ${bias}`;
-      sentences.push(say(near < 0 ? "distance_takes_off" : "distance_adds", { head: title, bias, at: `the distance to ${key}` }));
+      const places = Math.abs(j - i);
+      const side = `a word ${places === 1 ? "1 place" : `${places} places`} to the ${j < i ? "left" : "right"}`;
+      const at = places === 0 ? "the word itself" : side;
+      sentences.push(say(near < 0 ? "distance_takes_off" : "distance_adds", { head: title, bias, at }));
     }
     sentences.push(say("comes_to", { key, score: written(scores[j]) }));
     const scaled = `${written(product)} / ${written(divisor)}${distance}`;

@@ -6,8 +6,8 @@ use attune_core::kernel::snapshot::StaticSpace;
 use attune_core::kernel::{Command, Kernel, Saved, Snapshot};
 use attune_core::lesson::schema::AxisEnds;
 use attune_engine::numerics::vectors::{centroid, dot};
+use attune_view::explain::path::{By, PathModel};
 use attune_view::view_model::axes::AxesModel;
-use attune_view::view_model::path::{By, PathModel};
 use attune_view::view_model::stage::StageModel;
 
 use crate::common::lessons::{SMALL, changed, lesson};

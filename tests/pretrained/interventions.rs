@@ -11,9 +11,9 @@ use attune_engine::numerics::model::activations::{Activations, Interventions, Pa
 use attune_engine::numerics::model::{AttentionModel, Sequences};
 use attune_engine::numerics::params::Parameters;
 use attune_engine::quantity::Quantity;
+use attune_view::explain::Explanation;
+use attune_view::explain::walk::{Focus, Step, WalkModel};
 use attune_view::export::trace;
-use attune_view::view_model::provenance::Provenance;
-use attune_view::view_model::walk::{Focus, Step, WalkModel};
 use attune_view::view_model::what_if::{Setting, WhatIfModel};
 use serde_json::Value;
 
@@ -143,14 +143,14 @@ fn a_temperature_of_1_changes_nothing_where_layers_have_divisors_of_their_own() 
         let expected = product / (width.sqrt() * divisor * 0.5);
         assert!((f64::from(found.scores.get(2, 1)) - expected).abs() <= f64::from(TOLERANCE), "head {head}");
 
-        let provenance = Provenance::of(&snapshot, Quantity::Scale.of_head(head, [])).expect("a number");
+        let explanation = Explanation::of(&snapshot, Quantity::Scale.of_head(head, [])).expect("a number");
         let (formula, symbols) = match divisor {
             1.0 => (format!("1 / (√{width} · 0.5)"), "\\frac{1}{\\tau \\sqrt{d_k}}".to_owned()),
             own => (format!("1 / (√{width} · {own} · 0.5)"), format!("\\frac{{1}}{{{own} \\tau \\sqrt{{d_k}}}}")),
         };
-        assert_eq!((provenance.worked.text(1), provenance.symbols), (formula, symbols), "head {head}");
-        let says = provenance.notes.iter().any(|note| note.contains(&format!("divides its scores by {divisor}")));
-        assert_eq!(says, divisor > 1.0, "head {head}: {:?}", provenance.notes);
+        assert_eq!((explanation.worked.text(1), explanation.symbols), (formula, symbols), "head {head}");
+        let says = |sentence: &String| sentence.contains(&format!("by {divisor}, the divisor of this layer"));
+        assert_eq!(explanation.sentences.iter().any(says), divisor > 1.0, "head {head}: {:?}", explanation.sentences);
         let walk = WalkModel::of(&snapshot, Focus { query: 2, head, key: Some(1) }).expect("a walk");
         let said = &walk.step(Step::Scale).said;
         let names = said.contains(&format!("and by {divisor}, the divisor of this layer, and by the temperature"));

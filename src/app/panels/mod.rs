@@ -5,7 +5,6 @@
 
 pub mod all_heads;
 pub mod answers;
-mod arithmetic;
 pub mod attention;
 pub mod axes;
 pub mod compare;
@@ -20,7 +19,6 @@ pub mod senses;
 pub mod stage;
 pub mod step;
 pub mod training;
-mod two_models;
 pub mod variables;
 pub mod weights;
 

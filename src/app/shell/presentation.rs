@@ -5,12 +5,12 @@ use std::sync::Arc;
 use attune_core::kernel::notebook::document::CellId;
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::Lesson;
+use attune_view::explain::route::RouteModel;
+use attune_view::explain::walk::{Step, WalkModel};
 use attune_view::view_model::models::Models;
 use attune_view::view_model::notebook::NotebookModel;
 use attune_view::view_model::slides::{Shows, Slide, SlidesModel, Stop};
 use attune_view::view_model::stage::StageModel;
-use attune_view::view_model::walk::route::RouteModel;
-use attune_view::view_model::walk::{Step, WalkModel};
 use egui::{Align, Button, Label, Layout, Rect, RichText, ScrollArea, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType};
 
 use crate::app::actions::{ActionTable, WindowAction};

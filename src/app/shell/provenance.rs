@@ -1,12 +1,11 @@
 //! The card that tells where a number comes from.
 
 use attune_engine::quantity::Entry;
+use attune_view::explain::Provenance;
+use attune_view::explain::worked::exact;
 use attune_view::view_model::models::Models;
-use attune_view::view_model::provenance::worked::exact;
-use attune_view::view_model::provenance::{Operand, Piece, Provenance};
 use egui::{
-    Align, Button, Context, CursorIcon, Id, Label, Layout, Pos2, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo,
-    WidgetType, Window,
+    Align, Button, Context, Id, Label, Layout, Pos2, RichText, ScrollArea, Ui, Vec2, WidgetInfo, WidgetType, Window,
 };
 
 use crate::app::actions::{ActionTable, WindowAction};
@@ -14,7 +13,7 @@ use crate::app::text::prose::equation_ui;
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::Trail;
 use crate::app::widgets::copy::copy_button;
-use crate::app::widgets::traced::underline;
+use crate::app::widgets::worked::worked_ui;
 
 /// Width of the card within its margins.
 const WIDTH: f32 = 400.0;
@@ -68,16 +67,19 @@ fn card_ui(ui: &mut Ui, model: &Provenance, trail: &mut Trail) {
     const HEIGHT_SHARE: f32 = 0.72;
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.set_width((ui.ctx().content_rect().width() - size::GAP_WIDE).clamp(0.0, WIDTH));
+    let explanation = &model.explanation;
     header_ui(ui, model, trail);
-    ui.add(Label::new(RichText::new(&model.meaning).color(palette.ink_soft)).wrap());
+    ui.add(Label::new(RichText::new(&explanation.meaning).color(palette.ink_soft)).wrap());
     value_ui(ui, model);
     let height = ui.ctx().content_rect().height() * HEIGHT_SHARE;
-    ScrollArea::vertical().max_height(height).auto_shrink([false, true]).id_salt(model.entry).show(ui, |ui| {
-        equation_ui(ui, &model.symbols);
+    ScrollArea::vertical().max_height(height).auto_shrink([false, true]).id_salt(explanation.entry).show(ui, |ui| {
+        equation_ui(ui, &explanation.symbols);
         ui.add_space(size::GAP_TIGHT);
-        lines_ui(ui, model, trail);
-        for note in &model.notes {
-            ui.add(Label::new(RichText::new(note).color(palette.ink)).wrap());
+        if let Some(entry) = worked_ui(ui, explanation) {
+            trail.follow(entry);
+        }
+        for sentence in &explanation.sentences {
+            ui.add(Label::new(RichText::new(sentence).color(palette.ink)).wrap());
         }
         trail_ui(ui, "Beside it:", "", &model.beside, trail);
         trail_ui(ui, "It leads back to", "←", &model.way, trail);
@@ -110,10 +112,11 @@ fn header_ui(ui: &mut Ui, model: &Provenance, trail: &mut Trail) {
 fn value_ui(ui: &mut Ui, model: &Provenance) {
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.horizontal(|ui| {
-        let value =
-            RichText::new(format!("= {}", model.exact())).font(theme::mono(size::READING)).color(palette.accent);
+        let value = RichText::new(format!("= {}", exact(model.explanation.value)))
+            .font(theme::mono(size::READING))
+            .color(palette.accent);
         ui.add(Label::new(value).selectable(true));
-        copy_button(ui, "the exact value", || model.value.to_string());
+        copy_button(ui, "the exact value", || model.explanation.value.to_string());
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if !model.place.is_empty() {
                 let place = ui.weak(RichText::new(&model.place).font(theme::mono(size::SMALL)));
@@ -121,64 +124,6 @@ fn value_ui(ui: &mut Ui, model: &Provenance) {
             }
         });
     });
-}
-
-/// The formula with its numbers in, each to be clicked in its turn.
-fn lines_ui(ui: &mut Ui, model: &Provenance, trail: &mut Trail) {
-    /// Terms that are shown before one asks for all.
-    const FEW: usize = 6;
-    let palette = Palette::of(ui.visuals().dark_mode);
-    let id = ui.id().with(("all", model.entry));
-    let is_all = ui.data(|data| data.get_temp(id)).unwrap_or(false);
-    let (lines, more) = model.worked.lines(if is_all { usize::MAX } else { FEW });
-    for line in &lines {
-        ui.horizontal_wrapped(|ui| {
-            ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
-            for piece in line {
-                match piece {
-                    Piece::Text(text) if text.is_empty() => {}
-                    Piece::Text(text) => {
-                        ui.label(RichText::new(text).font(theme::mono(size::MONO)).color(palette.ink_soft));
-                    }
-                    Piece::Number(operand) => operand_ui(ui, operand, trail),
-                }
-            }
-        });
-    }
-    if more > 0 || is_all && lines.len() > FEW {
-        let words = if is_all { "only the largest".to_owned() } else { format!("… + {more} more") };
-        let hint = if is_all { "Show the terms that count most" } else { "Show all terms" };
-        if ui.link(RichText::new(words).size(size::SMALL)).on_hover_text(hint).clicked() {
-            ui.data_mut(|data| data.insert_temp(id, !is_all));
-        }
-    }
-}
-
-/// Its name, and its number to be followed.
-fn operand_ui(ui: &mut Ui, operand: &Operand, trail: &mut Trail) {
-    const DIGITS: usize = 4;
-    let palette = Palette::of(ui.visuals().dark_mode);
-    ui.label(RichText::new(&operand.label).font(theme::mono(size::SMALL)).color(palette.ink_soft));
-    let value = if operand.value.is_finite() {
-        format!("{:.DIGITS$}", operand.value).replace('-', "−")
-    } else {
-        exact(operand.value)
-    };
-    let Some(entry) = operand.entry else {
-        ui.label(RichText::new(value).font(theme::mono(size::MONO)));
-        return;
-    };
-    let text = RichText::new(value).font(theme::mono(size::MONO)).color(palette.accent);
-    let response = ui.add(Label::new(text).selectable(false).sense(Sense::click()));
-    let response = response.on_hover_cursor(CursorIcon::PointingHand);
-    let name = format!("{} {}", operand.label, exact(operand.value));
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Link, true, &name));
-    if response.hovered() || response.has_focus() {
-        underline(ui, &response);
-    }
-    if response.on_hover_text(format!("{}: where it comes from", exact(operand.value))).clicked() {
-        trail.follow(entry);
-    }
 }
 
 fn trail_ui(ui: &mut Ui, title: &str, sign: &str, entries: &[(Entry, String)], trail: &mut Trail) {

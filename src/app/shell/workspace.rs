@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use attune_core::lesson::links::TextLink;
+use attune_view::explain::walk::WalkModel;
 use attune_view::view_model::stage::TokenPoint;
 use attune_view::view_model::training::TrainingStage;
-use attune_view::view_model::walk::WalkModel;
 use bevy::math::Vec2;
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;

@@ -110,7 +110,7 @@ impl HeadRow {
 }
 
 /// The largest and where it is, the first of equals.
-pub(super) fn strongest(row: impl Iterator<Item = f32>) -> (usize, f32) {
+pub(crate) fn strongest(row: impl Iterator<Item = f32>) -> (usize, f32) {
     row.enumerate()
         .fold((0, f32::NEG_INFINITY), |best, (key, weight)| if weight > best.1 { (key, weight) } else { best })
 }

@@ -12,8 +12,8 @@ use super::head_labels::HeadLabels;
 use super::models::Model;
 use super::side::Side;
 use super::sinks::{Reading, Sinks};
-use super::walk::route::{first_of, lengths};
 use super::words::Words;
+use crate::explain::route::{first_of, lengths};
 
 #[derive(Clone, Debug)]
 pub struct SentenceArcs {

@@ -288,7 +288,7 @@ fn said_edge(model: &ModelSnapshot, edge: &Edge) -> String {
 }
 
 /// The vector that was put in place of another.
-pub(super) fn said_patch(model: &ModelSnapshot, patch: &Patch<f32>) -> String {
+pub(crate) fn said_patch(model: &ModelSnapshot, patch: &Patch<f32>) -> String {
     let word = |tokens: &[Token], at: usize| token_labels(tokens).get(at).map_or_else(String::new, |word| quoted(word));
     let taken = model.second.as_ref().map_or_else(String::new, |second| word(&second.sentence.tokens, patch.from));
     let layer = patch.block - model.architecture.source_blocks.len() + 1;

@@ -1,6 +1,7 @@
 //! The numbers and words of a live page, as one JSON text.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot, StaticSpace};
 use attune_core::kernel::vectors::examples::Rewriter;
@@ -15,6 +16,7 @@ use attune_engine::numerics::projection::AXES;
 use data_encoding::BASE64;
 use serde::{Serialize, Serializer};
 
+use crate::explain::sentences::templates;
 use crate::export::escape::plain;
 use crate::export::trace::Config;
 use crate::view_model::axes::names;
@@ -47,6 +49,8 @@ struct Data<'a> {
     groups: Vec<&'a str>,
     group_of: &'a [Option<usize>],
     heads: Vec<HeadData>,
+    /// What the explanation of a weight says.
+    explanations: BTreeMap<&'static str, String>,
     projection: ProjectionData<'a>,
     /// The scale of the picture, and from where to where it reaches, see `app::stage`.
     radius: f32,
@@ -269,6 +273,7 @@ pub fn data(snapshot: &Snapshot) -> Option<String> {
         groups: snapshot.lesson.groups.iter().map(|group| group.name.as_str()).collect(),
         group_of: &space.group_of,
         heads: (0..architecture.heads()).map(|head| HeadData::of(&labels, architecture, head)).collect(),
+        explanations: templates(),
         projection: ProjectionData {
             mean: Numbers(projection.mean().into()),
             axes: Tensor {

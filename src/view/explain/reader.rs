@@ -13,7 +13,7 @@ use attune_engine::numerics::projection::AXES;
 use attune_engine::numerics::vectors::Similarity;
 use attune_engine::quantity::{Entry, Owner, Quantity, StagePoint};
 
-use super::head_labels::HeadLabels;
+use crate::view_model::head_labels::HeadLabels;
 
 /// A snapshot and its labels, read entry by entry.
 pub struct Reader<'a> {
@@ -180,6 +180,11 @@ impl<'a> Reader<'a> {
             arithmetic: self.sentence.arithmetic.get(head)?,
             mode: model.interventions.heads.get(head).unwrap_or(&HeadMode::Live),
         })
+    }
+
+    /// Whether a head adds nothing, whatever its weights.
+    pub fn is_off(&self, head: usize) -> bool {
+        self.head(head).is_some_and(|parts| parts.mode.gain() == 0.0)
     }
 
     /// A term of a block's output that no head adds, by its place in the list of all; `None` where the block has none

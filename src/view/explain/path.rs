@@ -4,16 +4,17 @@
 use std::sync::Arc;
 
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot};
+use attune_engine::numerics::contributions::Part;
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::moves::{Moves, PartMoves, Point, sum};
 use attune_engine::numerics::vectors::norm;
 use attune_engine::quantity::{Entry, Quantity};
 
-use super::head_labels::HeadLabels;
-use super::heads::strongest;
-use super::models::Model;
-use super::parts::{self, Part};
-use super::quoted;
+use super::names::{part_index, part_name};
+use crate::view_model::head_labels::HeadLabels;
+use crate::view_model::heads::strongest;
+use crate::view_model::models::Model;
+use crate::view_model::quoted;
 
 /// Parts that an arrow stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,46 +92,40 @@ impl PathModel {
         if head >= model.architecture.heads() {
             return None;
         }
-        let (block, ..) = model.architecture.head(head);
+        let (block, _, own) = model.architecture.head(head);
         let moves = model.sentence.moves.get(block)?;
         if query >= moves.queries() {
             return None;
         }
-        let writer = Writer { labels: HeadLabels::of(model), model, moves, block, query, head };
-        let from = moves.start(query);
-        let mut parts = writer.parts(by);
-        parts.sort_by(|a, b| b.length.total_cmp(&a.length));
+        let writer = Writer { labels: HeadLabels::of(model), model, moves, block, query, head, first_head: head - own };
+        let mut arrows = writer.arrows(by);
+        arrows.sort_by(|a, b| b.length.total_cmp(&a.length));
         let others = moves.parts.iter().filter_map(|part| writer.part(part));
         let others = writer.seen_through().into_iter().chain(others);
-        let (first, last): (Vec<_>, Vec<_>) = others.partition(|segment| segment.part == Some(Part::Rescaled));
-        let mut tip = from;
-        let mut lay = |part: Segment| {
-            let start = tip;
-            tip = std::array::from_fn(|axis| start[axis] + part.arrow[axis]);
-            let Segment { label, part, head, key, weight, length, entry, .. } = part;
-            let own = head.map(|head| head - writer.first_head());
-            PathArrow { label, part, head, own, key, weight, length, entry, from: start, to: tip }
-        };
-        let arrows = first.into_iter().chain(parts).chain(last).map(&mut lay).collect();
+        let (first, last): (Vec<_>, Vec<_>) = others.partition(|arrow| arrow.part == Some(Part::Rescaled));
+        let from = moves.start(query);
+        let arrows = tip_to_tail(from, [first, arrows, last].concat());
         Some(Self { query, by, arrows, from, to: moves.end(query), why: writer.why() })
     }
-}
 
-impl PathModel {
     /// Arrows of the words in one head, tip to tail: the head's mix, through `W_O`.
     pub fn of_mix(snapshot: &Snapshot, query: usize, head: usize) -> Option<Self> {
         let whole = Self::of(snapshot, query, head, By::Both)?;
-        let mut tip = whole.from;
-        let laid = |arrow: PathArrow| {
-            let from = tip;
-            tip = std::array::from_fn(|axis| from[axis] + arrow.to[axis] - arrow.from[axis]);
-            PathArrow { from, to: tip, ..arrow }
-        };
-        let arrows: Vec<PathArrow> =
-            whole.arrows.into_iter().filter(|arrow| arrow.head == Some(head)).map(laid).collect();
+        let of_head = whole.arrows.into_iter().filter(|arrow| arrow.head == Some(head)).collect();
+        let arrows = tip_to_tail(whole.from, of_head);
         let to = arrows.last().map_or(whole.from, |arrow| arrow.to);
         Some(Self { arrows, to, ..whole })
     }
+}
+
+/// The same arrows, each from the end of the one before.
+fn tip_to_tail(mut tip: Point, mut arrows: Vec<PathArrow>) -> Vec<PathArrow> {
+    for arrow in &mut arrows {
+        let from = tip;
+        tip = std::array::from_fn(|axis| from[axis] + arrow.to[axis] - arrow.from[axis]);
+        (arrow.from, arrow.to) = (from, tip);
+    }
+    arrows
 }
 
 struct Writer<'a> {
@@ -141,72 +136,68 @@ struct Writer<'a> {
     query: usize,
     /// One of the block.
     head: usize,
-}
-
-struct Segment {
-    label: String,
-    part: Option<Part>,
-    head: Option<usize>,
-    key: Option<usize>,
-    weight: Option<f32>,
-    length: f32,
-    entry: Option<Entry>,
-    arrow: Point,
+    /// The first head of the block, counted over all.
+    first_head: usize,
 }
 
 impl Writer<'_> {
-    /// The first head of the block, counted over all.
-    fn first_head(&self) -> usize {
-        let (_, _, own) = self.model.architecture.head(self.head);
-        self.head - own
-    }
-
-    fn term(&self, own: usize, key: usize) -> Point {
-        self.moves.term(own, self.query, key)
-    }
-
-    fn parts(&self, by: By) -> Vec<Segment> {
-        let (heads, keys) = (self.moves.heads(), self.moves.keys());
-        let names = self.labels.keys(self.head);
-        match by {
-            By::Word => (0..keys)
-                .map(|key| Segment {
-                    label: names[key].clone(),
-                    part: None,
-                    head: None,
-                    key: Some(key),
-                    weight: None,
-                    length: self.moves.word_lengths.get(self.query, key),
-                    entry: Some(Quantity::WordLength.of_block(self.block, [self.query, key])),
-                    arrow: sum((0..heads).map(|own| self.term(own, key))),
-                })
-                .collect(),
-            By::Head => (0..heads)
-                .map(|own| Segment {
-                    label: self.labels.title(self.first_head() + own).to_lowercase(),
-                    part: None,
-                    head: Some(self.first_head() + own),
-                    key: None,
-                    weight: None,
-                    length: self.model.sentence.contributions[self.block].head_arrow_lengths[own][self.query],
-                    entry: Some(self.head_length().of_head(self.first_head() + own, [self.query])),
-                    arrow: self.moves.head(own, self.query),
-                })
-                .collect(),
-            By::Both => (0..heads)
-                .flat_map(|own| (0..keys).map(move |key| (own, key)))
-                .map(|(own, key)| Segment {
-                    label: format!("{} in {}", names[key], self.labels.title(self.first_head() + own).to_lowercase()),
-                    part: None,
-                    head: Some(self.first_head() + own),
-                    key: Some(key),
-                    weight: Some(self.weight(own, key)),
-                    length: self.moves.term_length(own, self.query, key),
-                    entry: Some(Quantity::TermLength.of_head(self.first_head() + own, [self.query, key])),
-                    arrow: self.term(own, key),
-                })
-                .collect(),
+    /// An arrow from the origin.
+    fn arrow(label: String, length: f32, entry: Option<Entry>, to: Point) -> PathArrow {
+        PathArrow {
+            label,
+            part: None,
+            head: None,
+            own: None,
+            key: None,
+            weight: None,
+            length,
+            entry,
+            from: [0.0; 3],
+            to,
         }
+    }
+
+    fn arrows(&self, by: By) -> Vec<PathArrow> {
+        let (heads, keys) = (self.moves.heads(), self.moves.keys());
+        match by {
+            By::Word => (0..keys).map(|key| self.of_word(key)).collect(),
+            By::Head => (0..heads).map(|own| self.of_head(own)).collect(),
+            By::Both => {
+                let both = (0..heads).flat_map(|own| (0..keys).map(move |key| (own, key)));
+                both.map(|(own, key)| self.of_word_in_head(own, key)).collect()
+            }
+        }
+    }
+
+    /// The arrow of a word, through all heads.
+    fn of_word(&self, key: usize) -> PathArrow {
+        let label = self.labels.keys(self.head)[key].clone();
+        let entry = Quantity::WordLength.of_block(self.block, [self.query, key]);
+        let to = sum((0..self.moves.heads()).map(|own| self.moves.term(own, self.query, key)));
+        let length = self.moves.word_lengths.get(self.query, key);
+        PathArrow { key: Some(key), ..Self::arrow(label, length, Some(entry), to) }
+    }
+
+    fn of_head(&self, own: usize) -> PathArrow {
+        let head = self.first_head + own;
+        let quantity = if self.norms() > 0 { Quantity::HeadArrowLength } else { Quantity::HeadLength };
+        let length = self.model.sentence.contributions[self.block].head_arrow_lengths[own][self.query];
+        let (label, entry) = (self.head_label(own), quantity.of_head(head, [self.query]));
+        let arrow = Self::arrow(label, length, Some(entry), self.moves.head(own, self.query));
+        PathArrow { head: Some(head), own: Some(own), ..arrow }
+    }
+
+    fn of_word_in_head(&self, own: usize, key: usize) -> PathArrow {
+        let label = format!("{} in {}", self.labels.keys(self.head)[key], self.head_label(own));
+        let entry = Quantity::TermLength.of_head(self.first_head + own, [self.query, key]);
+        let to = self.moves.term(own, self.query, key);
+        let arrow = Self::arrow(label, self.moves.term_length(own, self.query, key), Some(entry), to);
+        let weight = Some(self.weight(own, key));
+        PathArrow { head: Some(self.first_head + own), own: Some(own), key: Some(key), weight, ..arrow }
+    }
+
+    fn head_label(&self, own: usize) -> String {
+        self.labels.title(self.first_head + own).to_lowercase()
     }
 
     fn weight(&self, own: usize, key: usize) -> f32 {
@@ -218,39 +209,21 @@ impl Writer<'_> {
         self.model.sentence.contributions[self.block].norms().len()
     }
 
-    fn head_length(&self) -> Quantity {
-        if self.norms() > 0 { Quantity::HeadArrowLength } else { Quantity::HeadLength }
-    }
-
     /// `None` of one without length.
-    fn part(&self, moves: &PartMoves) -> Option<Segment> {
+    fn part(&self, moves: &PartMoves) -> Option<PathArrow> {
         let length = moves.lengths[self.query];
-        let segment = Segment {
-            label: parts::name(moves.part, self.norms()).to_owned(),
-            part: Some(moves.part),
-            head: None,
-            key: None,
-            weight: None,
-            length,
-            entry: Some(Quantity::PartLength.of_block(self.block, [parts::index(moves.part), self.query])),
-            arrow: moves.arrow(self.query),
-        };
-        (length > 0.0).then_some(segment)
+        let label = part_name(moves.part, self.norms()).to_owned();
+        let entry = Quantity::PartLength.of_block(self.block, [part_index(moves.part), self.query]);
+        let arrow = Self::arrow(label, length, Some(entry), moves.arrow(self.query));
+        (length > 0.0).then_some(PathArrow { part: Some(moves.part), ..arrow })
     }
 
-    /// The norm in front of the picture shrinks what there was as the whole grows.
-    fn seen_through(&self) -> Option<Segment> {
+    /// The norm through which the picture is drawn shrinks what there was as the whole grows.
+    fn seen_through(&self) -> Option<PathArrow> {
         let rescaled = self.moves.rescaled.as_ref()?;
-        Some(Segment {
-            label: "rescaled by the last norm".to_owned(),
-            part: Some(Part::Rescaled),
-            head: None,
-            key: None,
-            weight: None,
-            length: norm(rescaled.vectors.row(self.query)),
-            entry: None,
-            arrow: rescaled.arrow(self.query),
-        })
+        let label = "rescaled by the last norm".to_owned();
+        let arrow = Self::arrow(label, norm(rescaled.vectors.row(self.query)), None, rescaled.arrow(self.query));
+        Some(PathArrow { part: Some(Part::Rescaled), ..arrow })
     }
 
     fn why(&self) -> String {
@@ -269,7 +242,7 @@ impl Writer<'_> {
         let named: Vec<String> = named
             .map(|key| {
                 let (own, weight) = self.strongest_head(*key);
-                let title = self.labels.title(self.first_head() + own).to_lowercase();
+                let title = self.head_label(own);
                 format!("{} {} (weight {weight:.2} in {title})", quoted(&keys[*key]), percent(shares[*key]))
             })
             .collect();
@@ -278,7 +251,7 @@ impl Writer<'_> {
             if keys.len() > named.len() { format!(", the other words {}", percent(rest)) } else { String::new() };
         let part = |moves: &PartMoves| {
             let share = moves.shares[self.query];
-            let said = format!(", {} {}", parts::name(moves.part, self.norms()), percent(share));
+            let said = format!(", {} {}", part_name(moves.part, self.norms()), percent(share));
             (share.abs() >= SHARE_MIN).then_some(said)
         };
         let parts: String = self.moves.parts.iter().filter_map(part).collect();

@@ -2,13 +2,13 @@
 
 use attune_core::kernel::data::token::subscript;
 use attune_core::kernel::notebook::live::{distance_label, head_label, scored};
+use attune_engine::numerics::contributions::Part;
 use attune_engine::numerics::params::{TensorId, TensorName, code_suffix, superscript};
 use attune_engine::quantity::{Entry, Index, Owner, Quantity, StagePoint};
 
+use super::reader::Reader;
 use super::worked::Operand;
 use crate::view_model::distance::{at_distance, distance_of};
-use crate::view_model::parts::{self, Part};
-use crate::view_model::reader::Reader;
 use crate::view_model::{axes, quoted};
 
 /// An index of an entry, for readers.
@@ -64,7 +64,7 @@ impl Reader<'_> {
         };
         let symbol = match self.part_of(entry) {
             Some(part) => {
-                let symbol = parts::symbol(part, self.norms_after(owner.number()));
+                let symbol = part_symbol(part, self.norms_after(owner.number()));
                 if quantity == Quantity::PartLength { format!("‖{symbol}‖") } else { symbol.to_owned() }
             }
             None => quantity.definition().symbol.to_owned(),
@@ -91,7 +91,7 @@ impl Reader<'_> {
             Index::Axis => Label::Number(axes::names(self.space).into_iter().nth(index).unwrap_or_default()),
             Index::Part => {
                 let part = self.part(owner.number(), index);
-                Label::Number(part.map_or("", |part| parts::name(part, self.norms_after(owner.number()))).to_owned())
+                Label::Number(part.map_or("", |part| part_name(part, self.norms_after(owner.number()))).to_owned())
             }
             Index::Dim | Index::Place | Index::Row | Index::Col => Label::Number(index.to_string()),
         }
@@ -173,7 +173,7 @@ impl Reader<'_> {
         Some(Operand { label: self.short(entry), value: self.value(entry)?, entry: Some(entry) })
     }
 
-    /// Each of so many; `None` if one is missing.
+    /// A number of operands; `None` if one is missing.
     pub fn operands(&self, count: usize, entry: impl Fn(usize) -> Entry) -> Option<Vec<Operand>> {
         (0..count).map(|i| self.operand(entry(i))).collect()
     }
@@ -253,4 +253,36 @@ impl Reader<'_> {
         }
         text
     }
+}
+
+/// The name of an arrow that no head adds; `norms` are the norms between what the heads add and the block's output.
+pub fn part_name(part: Part, norms: usize) -> &'static str {
+    match part {
+        Part::Rescaled if norms > 1 => "rescaled by the norms",
+        Part::Rescaled => "rescaled by the norm",
+        Part::Bias => "b_O",
+        Part::Shift if norms > 1 => "shift of the first norm",
+        Part::Shift => "shift of the norm",
+        Part::FeedForward => "feed-forward part",
+        Part::LastShift => "shift of the second norm",
+    }
+}
+
+/// The symbol of such an arrow; `{}` is where the block is named.
+fn part_symbol(part: Part, norms: usize) -> &'static str {
+    match part {
+        Part::Rescaled => "Norm(X{}) − X{}",
+        Part::Bias if norms == 0 => "b_O{}",
+        Part::Bias => "Norm(b_O{})",
+        Part::Shift if norms > 1 => "Norm(β₁{})",
+        Part::Shift => "β{}",
+        Part::FeedForward if norms == 0 => "F{}",
+        Part::FeedForward => "Norm(F{})",
+        Part::LastShift => "β₂{}",
+    }
+}
+
+/// Its place in the list of all, by which an entry names it.
+pub fn part_index(part: Part) -> usize {
+    Part::ALL.iter().position(|other| *other == part).unwrap_or(0)
 }

@@ -10,7 +10,7 @@ use attune_engine::numerics::contributions::Contributions;
 use attune_engine::numerics::moves::Point;
 use attune_engine::numerics::vectors::Similarity;
 
-use super::Focus;
+use super::walk::Focus;
 use crate::view_model::head_labels::HeadLabels;
 use crate::view_model::models::Model;
 

@@ -92,7 +92,7 @@ pub struct RandomCommands {
 
 #[test]
 fn random_commands_leave_a_kernel_whole() {
-    attack::<RandomCommands>(12, &["held"]);
+    attack::<RandomCommands>(40, &["held"]);
 }
 
 impl Attack for RandomCommands {

@@ -14,8 +14,7 @@ mod saving;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-use std::{env, thread};
+use std::env;
 
 use attune_core::store::{Home, Key, Stored, open};
 use serde::{Deserialize, Serialize};
@@ -77,11 +76,3 @@ fn save(home: &Home, number: u64) -> PathBuf {
     opened.store.folder().path().to_owned()
 }
 
-/// Waits for what another thread or process does; slow machines may take long.
-fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !holds() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "waited in vain until {what}");
-        thread::sleep(Duration::from_millis(5));
-    }
-}

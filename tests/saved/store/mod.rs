@@ -12,9 +12,9 @@ mod obstacles;
 mod owners;
 mod saving;
 
+use std::env;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::env;
 
 use attune_core::store::{Home, Key, Stored, open};
 use serde::{Deserialize, Serialize};
@@ -75,4 +75,3 @@ fn save(home: &Home, number: u64) -> PathBuf {
     opened.store.save(&Work::of(number)).unwrap();
     opened.store.folder().path().to_owned()
 }
-

@@ -13,6 +13,7 @@ use attune_engine::numerics::params::TensorName;
 use attune_view::view_model::stage::StageModel;
 
 use crate::common::lessons::SMALL;
+use crate::common::waiting::wait_for;
 
 /// Small and quick, but with everything that the kernel knows.
 fn lesson() -> Arc<Lesson> {
@@ -414,18 +415,6 @@ fn contributions_add_up() {
     let (block, activations) = (&model.architecture.blocks[0], &model.sentence.activations.blocks[0]);
     let error = model.sentence.contributions[0].error(block, activations);
     assert!(error < 1e-5, "{error}");
-}
-
-/// Waits for a snapshot that the test is after; the kernel's thread is quick.
-fn wait_for(worker: &Worker, done: impl Fn(&Snapshot) -> bool) -> Arc<Snapshot> {
-    for _ in 0..30_000 {
-        let latest = worker.latest();
-        if done(&latest) {
-            return latest;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
-    panic!("the kernel's thread does not answer");
 }
 
 #[test]

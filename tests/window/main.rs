@@ -19,7 +19,6 @@ mod stage_picture;
 mod switching;
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use attune::app::actions::Action;
 use attune::app::link::{self, Link, Outbox};
@@ -43,20 +42,14 @@ use bevy::ecs::system::RunSystemOnce;
 use bevy::prelude::*;
 use bevy::window::WindowCloseRequested;
 
+use crate::common::waiting::wait_until as wait;
+
 /// A folder of its own for each test.
 fn home(of: &str) -> (PathBuf, Home) {
     let folder = std::env::temp_dir().join(format!("attune-home-{of}-{}", std::process::id()));
     // Left by a run that was cut off.
     let _ = std::fs::remove_dir_all(&folder);
     (folder.clone(), Home::at(folder))
-}
-
-fn wait(what: &str, mut is_done: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_done() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "waited in vain: {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 /// The parts of a window, without one.

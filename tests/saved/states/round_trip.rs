@@ -18,6 +18,7 @@ use attune_engine::numerics::params::TensorName;
 
 use super::{apply, cell, found, ids, kernel, lesson, open, outputs, reopened, report, saved, write};
 use crate::common::lessons::form;
+use crate::common::waiting::wait_for;
 
 fn model(kernel: &Kernel) -> ModelSnapshot {
     kernel.snapshot().model.expect("it is trained")
@@ -400,20 +401,12 @@ fn whatever_changes_the_saved_work_changes_its_revision() {
 
 #[test]
 fn a_worker_opens_as_it_was_left_and_reloads() {
-    let wait = |worker: &Worker, holds: &dyn Fn(&attune_core::kernel::Snapshot) -> bool| {
-        let begun = std::time::Instant::now();
-        while !holds(&worker.latest()) {
-            assert!(begun.elapsed().as_secs() < 60, "waited in vain");
-            std::thread::sleep(std::time::Duration::from_millis(2));
-        }
-    };
     let worker = Worker::spawn_on(lesson(), Some(saved(&busy_learner())), || ());
     assert_eq!(worker.latest().notebook.cells.len(), ids(&busy_learner()).len(), "it is there at once");
     let is_back = |snapshot: &attune_core::kernel::Snapshot| snapshot.awaited.is_none() && snapshot.model.is_some();
-    wait(&worker, &is_back);
-    let parameters = worker.latest().model.as_ref().expect("a model").parameters.clone();
+    let parameters = wait_for(&worker, is_back).model.as_ref().expect("a model").parameters.clone();
     let newer = super::changed(&[("Done.", "All done.")]);
     worker.open(newer.clone());
-    wait(&worker, &|snapshot| std::sync::Arc::ptr_eq(&snapshot.lesson, &newer) && is_back(snapshot));
-    assert_eq!(worker.latest().model.as_ref().expect("a model").parameters, parameters);
+    let after = wait_for(&worker, |snapshot| std::sync::Arc::ptr_eq(&snapshot.lesson, &newer) && is_back(snapshot));
+    assert_eq!(after.model.as_ref().expect("a model").parameters, parameters);
 }

@@ -2,7 +2,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use attune::app::render::recovery::Recovery;
+use attune::app::render::device::Recovery;
 use attune::app::stage::camera::CameraRig;
 use attune::app::stage::points::{extent, scaled};
 use attune::app::stage::projection::View;

@@ -24,7 +24,7 @@ pub mod weights;
 
 use std::sync::LazyLock;
 
-pub use panel::{Panel, PanelContext, PanelId, PanelName, Reached, Region, Requests, StageUi};
+pub use panel::{Panel, PanelContext, PanelId, PanelName, Region, Requests, StageUi};
 
 /// Every panel, in the order of its key: Alt+1 … Alt+9, Alt+0, Alt+H; the last has none.
 pub fn registry() -> Vec<Box<dyn Panel>> {

@@ -1,4 +1,25 @@
-//! The workspace: the bar on top, the panels in a dock, the stage in their middle.
+//! The workspace: the bar on top, the panels in a dock, the stage in their middle. A picture without a window has it too.
+//!
+//! | file | job |
+//! |---|---|
+//! | [`top_bar`] | the bar and its menus |
+//! | [`open_panels`], [`layout`] | which panels are open and where; their layout as it is saved |
+//! | [`panel_reveal`] | panels that appear when the learner comes to a cell |
+//! | [`tabs`] | each panel in its tab |
+//! | [`stage_side`] | the stage, as the dock and the camera's users know it |
+//! | [`provenance`], [`glossary`] | windows over it: where a number comes from, the terms of the course |
+//! | [`notices`], [`saving`] | what the learner is told, of the lesson's file and of the work |
+
+pub mod glossary;
+pub mod layout;
+pub mod notices;
+pub mod open_panels;
+pub mod panel_reveal;
+pub mod provenance;
+pub mod saving;
+pub mod stage_side;
+pub mod tabs;
+pub mod top_bar;
 
 use std::sync::Arc;
 
@@ -7,26 +28,25 @@ use attune_view::view_model::glossary::GlossaryModel;
 use attune_view::view_model::models::Models;
 use attune_view::view_model::saved_view::{Layout, SavedView};
 use attune_view::view_model::sentences::SentencesModel;
-use bevy::ecs::resource::Resource;
-use egui::{CornerRadius, Frame, Margin, Stroke, Ui};
+use bevy::prelude::*;
+use bevy_egui::EguiContext;
+use egui::{CornerRadius, Frame, LayerId, Margin, Stroke, ThemePreference, Ui, UiBuilder};
 use egui_dock::{DockArea, Style};
 
-use super::checkpoints::CheckpointRow;
-use super::faults::{fault_page_ui, fault_strip_ui};
-use super::glossary::{GlossaryUiState, glossary_window_ui};
-use super::growth::{Growth, opened_ui};
-use super::note::{NoticeUiState, notice_ui};
-use super::places::Places;
-use super::provenance::provenance_ui;
-use super::saving::SavingStatus;
-use super::tabs::{Tabs, fit_tabs, more_ui};
-use super::top_bar::{TopBarUiState, top_bar_ui};
+use self::glossary::{GlossaryUiState, glossary_window_ui};
+use self::notices::{NoticeUiState, issue_strip_ui, issues_page_ui, notice_ui};
+use self::open_panels::OpenPanels;
+use self::panel_reveal::{PanelReveal, opened_ui};
+use self::provenance::provenance_ui;
+use self::saving::{CheckpointRow, SavingStatus};
+use self::tabs::{Tabs, fit_tabs, more_ui};
+use self::top_bar::{TopBarUiState, top_bar_ui};
 use crate::app::actions::{Action, WindowAction};
 use crate::app::panels::{Panel, PanelContext, PanelId, Requests, StageUi, registry};
 use crate::app::text::live_card::live_card_ui;
 use crate::app::text::prose::Prose;
-use crate::app::theme::{self, Palette, size};
-use crate::app::view::ViewState;
+use crate::app::theme::{self, Palette, fonts, size};
+use crate::app::view::{ThemeChoice, ViewState};
 
 /// The workspace of the window.
 #[derive(Resource, Default)]
@@ -34,9 +54,9 @@ pub struct WorkspaceState(pub Workspace);
 
 /// The panels with their places, and the state of the window around them.
 pub struct Workspace {
-    pub places: Places,
+    pub open_panels: OpenPanels,
     panels: Vec<Box<dyn Panel>>,
-    pub(super) growth: Growth,
+    reveal: PanelReveal,
     /// Typeset text and pictures, shared by the notebook and the glossary.
     pub(super) prose: Prose,
     pub(super) top_bar: TopBarUiState,
@@ -50,9 +70,9 @@ impl Default for Workspace {
     fn default() -> Self {
         let panels = registry();
         Workspace {
-            places: Places::new(panels.iter().map(|panel| (panel.id(), panel.region())).collect()),
+            open_panels: OpenPanels::new(panels.iter().map(|panel| (panel.id(), panel.region())).collect()),
             panels,
-            growth: Growth::default(),
+            reveal: PanelReveal::default(),
             prose: Prose::default(),
             top_bar: TopBarUiState::default(),
             checkpoints: None,
@@ -80,9 +100,9 @@ impl Workspace {
             pieces: view.highlight.pieces,
             lit: view.highlight.lit.clone(),
             shown_cell: view.highlight.shown_cell.clone(),
-            layout: self.places.layout(),
-            is_laid_out_by_hand: !self.places.is_arranged(),
-            revealed: Some(self.places.revealed.iter().map(|panel| panel.title().to_owned()).collect()),
+            layout: self.open_panels.layout(),
+            is_laid_out_by_hand: !self.open_panels.is_arranged(),
+            revealed: Some(self.open_panels.revealed.iter().map(|panel| panel.title().to_owned()).collect()),
             ..SavedView::default()
         };
         self.panels.iter().for_each(|panel| panel.save(&mut saved));
@@ -109,7 +129,7 @@ impl Workspace {
 
     /// The panels' layout; none where all are in windows of their own.
     pub fn layout(&self) -> Option<Layout> {
-        self.places.layout()
+        self.open_panels.layout()
     }
 
     /// Says something over the lower edge of the window, where the reader is.
@@ -141,6 +161,34 @@ impl Workspace {
     }
 }
 
+/// A new context gets the app's fonts and styles before its first pass.
+pub fn apply_style(mut contexts: Query<&mut EguiContext, Added<EguiContext>>) {
+    for mut context in &mut contexts {
+        let ctx = context.get_mut();
+        ctx.set_fonts(fonts::definitions());
+        ctx.options_mut(|options| options.zoom_with_keyboard = false);
+        theme::apply(ctx);
+    }
+}
+
+/// Gives egui the learner's theme, and the size of everything.
+pub fn follow_preferences(ctx: &egui::Context, view: &ViewState, zoom: f32) {
+    ctx.set_theme(match view.preferences.theme {
+        ThemeChoice::System => ThemePreference::System,
+        ThemeChoice::Dark => ThemePreference::Dark,
+        ThemeChoice::Light => ThemePreference::Light,
+    });
+    if ctx.zoom_factor() != zoom {
+        ctx.set_zoom_factor(zoom);
+    }
+}
+
+/// The ground that everything is laid out in.
+pub fn root(ctx: &egui::Context) -> Ui {
+    let ground = UiBuilder::new().layer_id(LayerId::background()).max_rect(ctx.viewport_rect());
+    Ui::new(ctx.clone(), "workspace".into(), ground)
+}
+
 /// The whole window. `issues` are those of the lesson file as it was last saved; `is_answered` once the kernel has
 /// answered all that was asked of it.
 pub fn workspace_ui(
@@ -155,54 +203,26 @@ pub fn workspace_ui(
     let palette = Palette::of(ui.visuals().dark_mode);
     let mut requests = Requests::default();
     let Some(snapshot) = models.snapshot() else {
-        if fault_page_ui(ui, issues) {
+        if issues_page_ui(ui, issues) {
             requests.actions.push(WindowAction::Course.into());
         }
         return requests;
     };
     workspace.begin(&snapshot.lesson);
-    let Workspace { places, panels, growth, prose, top_bar, notice, glossary, .. } = workspace;
+    let Workspace { open_panels, panels, reveal, prose, top_bar, notice, glossary, .. } = workspace;
     let bar = Frame::new().fill(palette.ground).inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0));
     egui::Panel::top("top_bar").frame(bar).exact_size(size::BAR_HEIGHT).show_separator_line(false).show(ui, |ui| {
         let sentences = models.get::<SentencesModel>();
-        let panels: Vec<(PanelId, bool)> = places.panels().collect();
+        let panels: Vec<(PanelId, bool)> = open_panels.panels().collect();
         top_bar_ui(ui, snapshot, sentences.as_deref(), &panels, top_bar, view.preferences.theme, &mut requests);
     });
-    fault_strip_ui(ui, issues);
+    issue_strip_ui(ui, issues);
     // Of a lesson that has nothing to show the stage says why.
     notice_ui(ui.ctx(), snapshot.notice.as_ref().filter(|_| snapshot.fault.is_none()), notice);
-    opened_ui(ui.ctx(), growth);
-    places.follow(ui.available_size());
-    let seconds = if view.preferences.reduced_motion { f32::INFINITY } else { ui.input(|input| input.stable_dt) };
-    if places.advance(seconds) {
-        ui.ctx().request_repaint();
-    }
-    let (fronts, unseen) = (places.fronts().collect(), places.unseen.iter().copied().collect());
+    opened_ui(ui.ctx(), reveal);
+    let is_still = view.preferences.reduced_motion;
     let context = PanelContext { models, view: view.for_panels(), stage, prose, is_answered, requests: &mut requests };
-    let mut tabs = Tabs { panels, context, fronts, unseen, closed: None, is_dragged: false };
-    let id = places.begin_frame();
-    // By another button than the first the dock would begin a drag that it never ends.
-    let is_by_another = ui.input(|input| input.pointer.secondary_down() || input.pointer.middle_down());
-    DockArea::new(&mut places.dock)
-        .id(id)
-        .draggable_tabs(!is_by_another)
-        .style(dock_style(ui, palette))
-        .show_leaf_close_all_buttons(false)
-        .show_leaf_collapse_buttons(false)
-        .show_inside(ui, &mut tabs);
-    places.end_frame(tabs.is_dragged, ui.input(|input| input.pointer.primary_released()));
-    if let Some(closed) = tabs.closed {
-        places.close(closed);
-        ui.ctx().request_repaint();
-    }
-    if let Some(shown) = more_ui(ui, places) {
-        places.show(shown);
-    }
-    if fit_tabs(ui, places) {
-        ui.ctx().request_discard("tabs have room");
-        ui.ctx().request_repaint();
-    }
-    let reached = requests.reached.take();
+    dock_ui(ui, open_panels, panels, context, is_still);
     if let Some(term) = prose.take_asked() {
         glossary.ask(term);
     }
@@ -211,10 +231,47 @@ pub fn workspace_ui(
     requests.actions.extend(prose.take_followed().into_iter().map(Action::Follow));
     live_card_ui(ui.ctx(), &mut prose.card);
     provenance_ui(ui.ctx(), models, &mut view.trail);
-    if let Some(reached) = reached {
-        workspace.reach(&snapshot.lesson, &reached);
-    }
     requests
+}
+
+/// The panels in their places.
+fn dock_ui<'a>(
+    ui: &mut Ui,
+    open_panels: &mut OpenPanels,
+    panels: &'a mut [Box<dyn Panel>],
+    context: PanelContext<'a>,
+    is_still: bool,
+) {
+    open_panels.follow(ui.available_size());
+    let seconds = if is_still { f32::INFINITY } else { ui.input(|input| input.stable_dt) };
+    if open_panels.advance(seconds) {
+        ui.ctx().request_repaint();
+    }
+    let (fronts, unseen) = (open_panels.fronts().collect(), open_panels.unseen.iter().copied().collect());
+    let mut tabs = Tabs { panels, context, fronts, unseen, closed: None, is_dragged: false };
+    let id = open_panels.begin_frame();
+    // By another button than the first the dock would begin a drag that it never ends.
+    let is_by_another = ui.input(|input| input.pointer.secondary_down() || input.pointer.middle_down());
+    let style = dock_style(ui, Palette::of(ui.visuals().dark_mode));
+    DockArea::new(&mut open_panels.dock)
+        .id(id)
+        .draggable_tabs(!is_by_another)
+        .style(style)
+        .show_leaf_close_all_buttons(false)
+        .show_leaf_collapse_buttons(false)
+        .show_inside(ui, &mut tabs);
+    open_panels.end_frame(tabs.is_dragged, ui.input(|input| input.pointer.primary_released()));
+    if let Some(closed) = tabs.closed {
+        open_panels.close(closed);
+        ui.ctx().request_repaint();
+    }
+    if let Some(shown) = more_ui(ui, open_panels) {
+        open_panels.show(shown);
+    }
+    if fit_tabs(ui, open_panels) {
+        ui.ctx().request_discard("tabs have room");
+        ui.ctx().request_repaint();
+    }
 }
 
 /// Quiet tabs: no outlines, one hairline between panels, the accent only under the pointer.

@@ -1,10 +1,13 @@
-//! How the learner's work is kept: a word in the top bar, and a strip where something is to be known or chosen.
+//! How the learner's work is kept: a word in the top bar, a strip where something is to be known or chosen, and the
+//! list of checkpoints.
 
 use attune_view::view_model::sentence;
-use egui::{Align, Frame, Layout, Margin, RichText, ScrollArea, Ui};
+use egui::{Align, Align2, Context, Label, Layout, RichText, ScrollArea, Ui};
 
-use super::note::{NotePlace, note_ui};
+use super::notices::{NotePlace, note_ui, strip_ui};
+use crate::app::actions::Action;
 use crate::app::theme::{Palette, size};
+use crate::app::widgets::tool_window::tool_window;
 
 /// Points of height; a longer report is scrolled.
 const REPORT_MAX: f32 = 110.0;
@@ -96,11 +99,9 @@ pub fn saving_status_ui(ui: &mut Ui, status: &SavingStatus) {
 /// Above everything, until the learner has chosen.
 pub fn saving_strip_ui(ui: &mut Ui, model: &SavingModel) -> Option<SavingChoice> {
     let palette = Palette::of(ui.visuals().dark_mode);
-    let frame =
-        Frame::new().fill(palette.raised).inner_margin(Margin::symmetric(size::PANEL_MARGIN, size::RADIUS as i8));
     let mut choice = None;
     if let Some(why) = &model.closing {
-        egui::Panel::top("closing").frame(frame).show_separator_line(false).show(ui, |ui| {
+        strip_ui(ui, "closing", |ui| {
             ui.horizontal_wrapped(|ui| {
                 ui.label(RichText::new(why).color(palette.warn));
                 if ui.button("Close anyway").on_hover_text("Loses the work that is named here").clicked() {
@@ -113,7 +114,7 @@ pub fn saving_strip_ui(ui: &mut Ui, model: &SavingModel) -> Option<SavingChoice>
         });
     }
     if let Some(LockModel { words, is_held, can_take_over }) = &model.lock {
-        egui::Panel::top("lock").frame(frame).show_separator_line(false).show(ui, |ui| {
+        strip_ui(ui, "lock", |ui| {
             ui.horizontal_wrapped(|ui| {
                 ui.label(RichText::new(sentence(words)).color(palette.warn));
                 let read_only = if *is_held { "Open read-only" } else { "Go on read-only" };
@@ -128,7 +129,7 @@ pub fn saving_strip_ui(ui: &mut Ui, model: &SavingModel) -> Option<SavingChoice>
         });
     }
     if !model.report.is_empty() {
-        egui::Panel::top("report").frame(frame).show_separator_line(false).show(ui, |ui| {
+        strip_ui(ui, "report", |ui| {
             ui.horizontal(|ui| {
                 ui.label(RichText::new("What you should know of your work").color(palette.warn));
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -157,4 +158,52 @@ pub fn saving_strip_ui(ui: &mut Ui, model: &SavingModel) -> Option<SavingChoice>
         });
     }
     choice
+}
+
+/// A checkpoint, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckpointRow {
+    /// Such as `12 minutes ago`.
+    pub when: String,
+    /// Why it is kept; empty if only time had passed.
+    pub why: String,
+}
+
+/// Over everything; `rows` is none while the list is closed.
+pub fn checkpoints_ui(ctx: &Context, rows: &mut Option<Vec<CheckpointRow>>) -> Option<Action> {
+    const WIDTH: f32 = 420.0;
+    const HIGHEST: f32 = 320.0;
+    let shown = rows.as_ref()?;
+    let palette = Palette::of(ctx.theme() == egui::Theme::Dark);
+    let (mut is_open, mut action) = (true, None);
+    tool_window("Checkpoints")
+        .open(&mut is_open)
+        .anchor(Align2::CENTER_CENTER, egui::Vec2::ZERO)
+        .resizable(false)
+        .show(ctx, |ui| {
+            ui.set_width(WIDTH);
+            if shown.is_empty() {
+                ui.weak(
+                    "None yet. One is kept every few minutes, before each reset, and when another window takes over.",
+                );
+                return;
+            }
+            ui.add(Label::new("Restore an earlier version; your current work is saved first.").wrap());
+            ui.add_space(size::GAP);
+            ScrollArea::vertical().max_height(HIGHEST).show(ui, |ui| {
+                for (index, row) in shown.iter().enumerate() {
+                    ui.horizontal(|ui| {
+                        if ui.button("Go back").on_hover_text(format!("To your work of {}", row.when)).clicked() {
+                            action = Some(Action::GoBack(index));
+                        }
+                        ui.label(&row.when);
+                        ui.add(Label::new(RichText::new(&row.why).color(palette.ink_soft)).truncate());
+                    });
+                }
+            });
+        });
+    if !is_open || action.is_some() || ctx.input(|input| input.key_pressed(egui::Key::Escape)) {
+        *rows = None;
+    }
+    action
 }

@@ -8,16 +8,17 @@ use attune_core::lesson::cells::Cell;
 use attune_view::view_model::saved_view::SavedView;
 use egui::{Context, RichText};
 
-use super::dock::Workspace;
-use super::note::{NotePlace, passing_ui};
-use super::places::Places;
-use crate::app::panels::{PanelId, PanelName, Reached};
+use super::Workspace;
+use super::notices::{NotePlace, passing_ui};
+use super::open_panels::OpenPanels;
+use crate::app::actions::ReachedCell;
+use crate::app::panels::{PanelId, PanelName};
 use crate::app::theme::Palette;
 use crate::app::widgets::note::Showing;
 
 /// How far the workspace has grown with the lesson.
 #[derive(Default)]
-pub struct Growth {
+pub struct PanelReveal {
     /// The lesson whose first panels are open.
     begun: Option<Arc<Lesson>>,
     /// The notice of what has appeared, and when it came.
@@ -29,22 +30,22 @@ pub struct Growth {
 impl Workspace {
     /// Opens the panels that a lesson has from the start, once.
     pub(super) fn begin(&mut self, lesson: &Arc<Lesson>) {
-        if self.growth.begun.as_ref().is_some_and(|begun| Arc::ptr_eq(begun, lesson)) {
+        if self.reveal.begun.as_ref().is_some_and(|begun| Arc::ptr_eq(begun, lesson)) {
             return;
         }
-        self.growth.begun = Some(lesson.clone());
+        self.reveal.begun = Some(lesson.clone());
         for panel in &lesson.panels {
-            if self.places.revealed.insert(*panel) {
-                self.places.open(PanelId::of(*panel));
+            if self.open_panels.revealed.insert(*panel) {
+                self.open_panels.open(PanelId::of(*panel));
             }
         }
-        self.places.settle();
+        self.open_panels.settle();
     }
 
     /// Opens what the learner's way to a cell opens: each panel once, so that one that was closed stays closed. Those
     /// of a cell that is used come to the front; those of a prediction come with its answer.
-    pub fn reach(&mut self, lesson: &Lesson, reached: &Reached) {
-        if self.growth.is_still {
+    pub fn reach(&mut self, lesson: &Lesson, reached: &ReachedCell) {
+        if self.reveal.is_still {
             return;
         }
         let Some(place) = lesson.cells.iter().position(|cell| *cell.id == *reached.cell) else { return };
@@ -53,44 +54,44 @@ impl Workspace {
         for cell in lesson.cells[..=place].iter().filter(is_told) {
             for panel in &cell.opens {
                 let id = PanelId::of(*panel);
-                if !self.places.revealed.insert(*panel) || self.places.is_open(id) {
+                if !self.open_panels.revealed.insert(*panel) || self.open_panels.is_open(id) {
                     continue;
                 }
                 appeared.push(*panel);
                 // Nothing hides the cell itself.
-                let is_beside = self.places.has_side();
+                let is_beside = self.open_panels.has_side();
                 if is_beside && reached.is_used && cell.id == *reached.cell {
-                    self.places.show(id);
+                    self.open_panels.show(id);
                 } else {
-                    self.places.open(id);
+                    self.open_panels.open(id);
                 }
             }
         }
         if let Some(said) = said(&appeared) {
-            self.growth.notice = Some((said, Showing::begin()));
+            self.reveal.notice = Some((said, Showing::begin()));
         }
     }
 
     /// The workspace of a picture: as it is at the start of a lesson, or when the learner has come to a cell.
-    pub fn hold_still(&mut self, lesson: &Arc<Lesson>, cell: Option<&str>) {
+    pub fn freeze_layout(&mut self, lesson: &Arc<Lesson>, cell: Option<&str>) {
         self.begin(lesson);
         if let Some(cell) = cell {
-            self.reach(lesson, &Reached { cell: cell.into(), is_used: false, unanswered: Vec::new() });
+            self.reach(lesson, &ReachedCell { cell: cell.into(), is_used: false, unanswered: Vec::new() });
         }
-        (self.growth.notice, self.growth.is_still) = (None, true);
-        self.places.settle();
+        (self.reveal.notice, self.reveal.is_still) = (None, true);
+        self.open_panels.settle();
     }
 
     /// Lays the panels as they lay, with those that had appeared; or as at the start of the lesson.
     pub(super) fn restore_places(&mut self, saved: &SavedView) {
-        self.growth = Growth::default();
-        let known = self.places.known();
-        self.places = Places::new(known);
+        self.reveal = PanelReveal::default();
+        let known = self.open_panels.known();
+        self.open_panels = OpenPanels::new(known);
         let named = |titles: &[String]| titles.iter().filter_map(|title| PanelName::named(title)).collect();
         if let Some(layout) = &saved.layout {
-            self.places.lay_out(layout, saved.is_laid_out_by_hand || saved.revealed.is_none());
+            self.open_panels.lay_out(layout, saved.is_laid_out_by_hand || saved.revealed.is_none());
         }
-        self.places.revealed = match &saved.revealed {
+        self.open_panels.revealed = match &saved.revealed {
             Some(revealed) => named(revealed),
             // What lay there before panels could be closed had appeared.
             None if saved.layout.is_some() => PanelName::ALL.into_iter().collect(),
@@ -118,14 +119,14 @@ fn said(appeared: &[PanelName]) -> Option<String> {
 }
 
 /// The notice of what has appeared.
-pub(super) fn opened_ui(ctx: &Context, growth: &mut Growth) {
+pub(super) fn opened_ui(ctx: &Context, reveal: &mut PanelReveal) {
     const SHOWN: Duration = Duration::from_secs(6);
-    let Some((said, showing)) = &mut growth.notice else { return };
+    let Some((said, showing)) = &mut reveal.notice else { return };
     let palette = Palette::of(ctx.theme() == egui::Theme::Dark);
     let words = RichText::new(&*said).color(palette.ink);
     let hint = "Hide this; the menu Lab opens and closes panels";
     if !passing_ui(ctx, NotePlace::Opened, (words, hint), showing, SHOWN) {
-        growth.notice = None;
+        reveal.notice = None;
     }
 }
 
@@ -147,11 +148,11 @@ mod tests {
     }
 
     fn open(workspace: &Workspace) -> Vec<&'static str> {
-        workspace.places.panels().filter(|(_, is_open)| *is_open).map(|(panel, _)| panel.title()).collect()
+        workspace.open_panels.panels().filter(|(_, is_open)| *is_open).map(|(panel, _)| panel.title()).collect()
     }
 
-    fn read(cell: &str) -> Reached {
-        Reached { cell: cell.into(), is_used: false, unanswered: Vec::new() }
+    fn read(cell: &str) -> ReachedCell {
+        ReachedCell { cell: cell.into(), is_used: false, unanswered: Vec::new() }
     }
 
     #[test]
@@ -162,20 +163,20 @@ mod tests {
         workspace.begin(&lesson);
         assert_eq!(open(&workspace), ["Notebook", "Stage", "Attention"]);
         workspace.reach(&lesson, &read("a"));
-        assert!(workspace.growth.notice.is_none());
+        assert!(workspace.reveal.notice.is_none());
         workspace.reach(&lesson, &read("b"));
         assert_eq!(open(&workspace), ["Notebook", "Stage", "Attention", "Weights"]);
-        let said = workspace.growth.notice.as_ref().map(|(said, _)| said.as_str());
+        let said = workspace.reveal.notice.as_ref().map(|(said, _)| said.as_str());
         assert_eq!(said, Some("Weights opened: every weight of the model, to be changed."));
         let attention = PanelId::of(PanelName::Attention);
-        assert!(workspace.places.is_in_front(attention), "what appears does not hide what is looked at");
+        assert!(workspace.open_panels.is_in_front(attention), "what appears does not hide what is looked at");
         // A panel that the learner closed does not come back by itself.
-        workspace.places.close(PanelId::of(PanelName::Weights));
+        workspace.open_panels.close(PanelId::of(PanelName::Weights));
         workspace.reach(&lesson, &read("b"));
         assert_eq!(open(&workspace), ["Notebook", "Stage", "Attention"]);
-        workspace.reach(&lesson, &Reached { is_used: true, ..read("c") });
+        workspace.reach(&lesson, &ReachedCell { is_used: true, ..read("c") });
         assert_eq!(open(&workspace), ["Notebook", "Stage", "Attention", "Step", "Train"]);
-        assert!(!workspace.places.is_in_front(attention), "a cell that is used has its panel in front");
+        assert!(!workspace.open_panels.is_in_front(attention), "a cell that is used has its panel in front");
         workspace.reach(&lesson, &read("nobody"));
     }
 
@@ -183,12 +184,12 @@ mod tests {
     fn in_a_narrow_window_what_a_used_cell_opens_does_not_hide_the_cell() {
         let lesson = lesson(&opens("a", "\"Weights\""));
         let mut workspace = Workspace::default();
-        workspace.places.follow(egui::vec2(900.0, 556.0));
+        workspace.open_panels.follow(egui::vec2(900.0, 556.0));
         workspace.begin(&lesson);
-        workspace.reach(&lesson, &Reached { is_used: true, ..read("a") });
+        workspace.reach(&lesson, &ReachedCell { is_used: true, ..read("a") });
         assert_eq!(open(&workspace), ["Notebook", "Stage", "Attention", "Weights"]);
-        assert!(workspace.places.is_in_front(PanelId::of(PanelName::Notebook)));
-        assert!(workspace.places.unseen.contains("Weights"));
+        assert!(workspace.open_panels.is_in_front(PanelId::of(PanelName::Notebook)));
+        assert!(workspace.open_panels.unseen.contains("Weights"));
     }
 
     #[test]
@@ -198,7 +199,7 @@ mod tests {
         workspace.begin(&lesson);
         workspace.reach(&lesson, &read("c"));
         assert_eq!(open(&workspace), ["Notebook", "Stage", "Attention", "Weights", "Train"]);
-        let said = workspace.growth.notice.as_ref().map(|(said, _)| said.as_str());
+        let said = workspace.reveal.notice.as_ref().map(|(said, _)| said.as_str());
         assert_eq!(said, Some("Weights and Train opened."));
     }
 
@@ -209,10 +210,10 @@ mod tests {
         let mut workspace = Workspace::default();
         workspace.begin(&lesson);
         let unanswered = vec!["guess".into()];
-        workspace.reach(&lesson, &Reached { unanswered: unanswered.clone(), ..read("guess") });
-        workspace.reach(&lesson, &Reached { unanswered, ..read("below") });
+        workspace.reach(&lesson, &ReachedCell { unanswered: unanswered.clone(), ..read("guess") });
+        workspace.reach(&lesson, &ReachedCell { unanswered, ..read("below") });
         assert_eq!(open(&workspace), ["Notebook", "Stage", "Attention", "Weights"]);
-        workspace.reach(&lesson, &Reached { is_used: true, ..read("guess") });
+        workspace.reach(&lesson, &ReachedCell { is_used: true, ..read("guess") });
         assert_eq!(open(&workspace), ["Notebook", "Stage", "Attention", "Weights", "Answers"]);
     }
 
@@ -223,7 +224,7 @@ mod tests {
         let mut view = crate::app::view::ViewState::default();
         workspace.begin(&lesson);
         workspace.reach(&lesson, &read("a"));
-        workspace.places.close(PanelId::of(PanelName::Attention));
+        workspace.open_panels.close(PanelId::of(PanelName::Attention));
         let kept = workspace.saved(&view);
         let mut again = Workspace::default();
         again.restore(&kept, &mut view);

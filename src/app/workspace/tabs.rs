@@ -1,5 +1,8 @@
-//! The tabs of the dock: each with its panel, its name and its cross. Those for which a place has no room stand in a
-//! list at the end of its tabs, so that none is cut off.
+//! The tabs of the dock: each with its panel, its name and its cross. Those for which a place has no room are in a list at
+//! the end of its tabs, so that none is cut off.
+//!
+//! egui_dock's own bar would scroll instead. It does not bring the tab in front into sight, shows nothing of a panel that
+//! has appeared outside of it, and takes height from the panel.
 
 use egui::containers::menu::MenuButton;
 use egui::{
@@ -9,13 +12,12 @@ use egui::{
 use egui_dock::tab_viewer::OnCloseResponse;
 use egui_dock::{TabIndex, TabPath, TabViewer};
 
+use super::open_panels::{OpenPanels, can_close};
 use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::panels::stage::StagePanel;
 use crate::app::panels::{Panel, PanelContext, PanelId, PanelName, ids};
 use crate::app::theme::{Palette, size};
 use crate::app::widgets::controls::waiting_ui;
-
-use super::places::{Places, can_close};
 
 /// Between a tab's name and its edges, and the cross: as egui_dock has them.
 const TAB_PADDING: f32 = 16.0;
@@ -118,7 +120,7 @@ impl TabViewer for Tabs<'_> {
 }
 
 /// Puts tabs away until the others fit, or takes some back for which there is room again. True if any went or came.
-pub fn fit_tabs(ui: &Ui, places: &mut Places) -> bool {
+pub fn fit_tabs(ui: &Ui, places: &mut OpenPanels) -> bool {
     let width = |panel: PanelId| {
         let is_new = places.unseen.contains(panel.title());
         let name = name(panel, is_new).into_galley(ui, None, f32::INFINITY, TextStyle::Button);
@@ -168,7 +170,7 @@ struct Row {
 }
 
 /// A list at the end of each row of tabs of those that have no room in it. Returns the one that was chosen.
-pub fn more_ui(ui: &mut Ui, places: &Places) -> Option<PanelId> {
+pub fn more_ui(ui: &mut Ui, places: &OpenPanels) -> Option<PanelId> {
     let palette = Palette::of(ui.visuals().dark_mode);
     let mut chosen = None;
     for (path, leaf) in places.dock.iter_leaves() {

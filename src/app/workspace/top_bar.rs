@@ -1,17 +1,20 @@
-//! The bar on top: the lesson, the sentence on the stage, undo and redo, theme and size.
+//! The bar on top: the menus, the lesson, the sentence on the stage, undo and redo, theme and size.
 
 use attune_core::kernel::command::{Command, SentenceCommand};
 use attune_core::kernel::snapshot::{HistorySnapshot, Snapshot};
+use attune_view::export::Format;
 use attune_view::view_model::sentences::SentencesModel;
-use egui::{Align, Button, Layout, RichText, Ui};
+use egui::containers::menu::{MenuButton, MenuConfig, SubMenuButton};
+use egui::{Align, Button, Layout, Popup, PopupCloseBehavior, RichText, Ui};
 
-use super::lab::lab_ui;
-use super::menu::menu_ui;
+use super::open_panels::can_close;
 use super::saving::{SavingStatus, saving_status_ui};
-use crate::app::actions::{Action, ActionTable, WindowAction};
+use super::tabs::about;
+use crate::app::actions::{Action, ActionTable, FilePurpose, Pressed, Shortcut, WindowAction};
 use crate::app::panels::{PanelId, Requests};
 use crate::app::theme::{self, size};
 use crate::app::view::ThemeChoice;
+use crate::app::widgets::controls::checkbox_ui;
 use crate::app::widgets::sentence_field::{Change, SentenceField, SentenceFieldState, sentence_field_ui};
 
 /// The name of the field with the sentence on the stage.
@@ -23,7 +26,7 @@ pub struct TopBarUiState {
     /// How the learner's work is kept.
     pub(super) saving: SavingStatus,
     /// The Lab menu is to be opened or closed.
-    pub(super) toggles_lab: bool,
+    pub toggles_lab: bool,
 }
 
 pub fn top_bar_ui(
@@ -108,7 +111,7 @@ fn history_ui(ui: &mut Ui, history: &HistorySnapshot) -> Option<WindowAction> {
 }
 
 /// The buttons that change what the window looks like.
-pub(super) fn view_ui(ui: &mut Ui, theme: ThemeChoice) -> Option<WindowAction> {
+pub fn view_ui(ui: &mut Ui, theme: ThemeChoice) -> Option<WindowAction> {
     let sign = match theme {
         ThemeChoice::System => "◐",
         ThemeChoice::Light => "○",
@@ -138,4 +141,97 @@ fn icon_button(ui: &mut Ui, icon: &str, name: &str, enabled: bool) -> egui::Resp
         ui.add_enabled(enabled, Button::new(RichText::new(icon).size(size::READING)).frame_when_inactive(false));
     response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, enabled, name));
     response
+}
+
+/// The menu of the window: the course, other files, checkpoints, and a fresh start.
+pub fn menu_ui(ui: &mut Ui) -> Option<Action> {
+    let mut chosen = None;
+    let (button, _) = MenuButton::new("attune").ui(ui, |ui| {
+        let mut entry = |ui: &mut Ui, words: &str, keys: String, about: &str, action: Action| {
+            if ui.add(Button::new(words).shortcut_text(keys)).on_hover_text(about).clicked() {
+                chosen = Some(action);
+                ui.close();
+            }
+        };
+        let mut row = |ui: &mut Ui, action: WindowAction| {
+            let row = action.row();
+            entry(ui, row.text, row.keys_text(), row.tooltip, action.into());
+        };
+        use WindowAction::{Beside, Browse, CopyLesson, Course, Glossary, NewLesson};
+        for action in [Course, Glossary, Browse, Beside, NewLesson, CopyLesson] {
+            row(ui, action);
+        }
+        // With a sign that the app's faces have.
+        SubMenuButton::from_button(Button::new("Export as").right_text("▸")).ui(ui, |ui| {
+            for format in Format::ALL {
+                let words = format!("{} (.{})", format.name(), format.extension());
+                let about = "The notebook as it is now, with your work in it";
+                entry(ui, &words, String::new(), about, Action::ChooseFile(FilePurpose::Export(format)));
+            }
+        });
+        let mut row = |ui: &mut Ui, action: WindowAction| {
+            let row = action.row();
+            entry(ui, row.text, row.keys_text(), row.tooltip, action.into());
+        };
+        row(ui, WindowAction::Picture);
+        row(ui, WindowAction::Present);
+        row(ui, WindowAction::HandIn);
+        row(ui, WindowAction::Share);
+        ui.separator();
+        row(ui, WindowAction::Checkpoints);
+        row(ui, WindowAction::ResetLesson);
+    });
+    button.on_hover_text("The course, its glossary, files, checkpoints");
+    chosen
+}
+
+/// The Lab menu: every panel with a check mark, to be opened or closed at any time. `panels` are all that there are, each with whether it is open; `toggles` opens or closes
+/// the menu by its key.
+pub fn lab_ui(ui: &mut Ui, panels: &[(PanelId, bool)], toggles: bool) -> Option<Action> {
+    const WIDTH: f32 = 190.0;
+    let row = WindowAction::Lab.row();
+    let mut chosen = None;
+    let config = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
+    let (button, menu) = MenuButton::new(row.text).config(config).ui(ui, |ui| {
+        ui.set_width(WIDTH);
+        let mut first = None;
+        for (place, (panel, is_open)) in panels.iter().enumerate() {
+            ui.horizontal(|ui| {
+                let mut checked = *is_open;
+                let closes = can_close(*panel);
+                let words = panel.title();
+                let response = ui.add_enabled_ui(closes, |ui| checkbox_ui(ui, &mut checked, words)).inner;
+                let hint = if closes { about(*panel) } else { format!("{}. It stays open.", about(*panel)) };
+                let response = response.on_hover_text(&hint).on_disabled_hover_text(&hint);
+                if response.changed() {
+                    chosen = Some(Action::Row(Pressed { which: place, ..Pressed::once(WindowAction::TogglePanel) }));
+                }
+                if closes {
+                    first.get_or_insert(response.id);
+                }
+                let key = WindowAction::Panel.row().keys.get(place).map_or_else(String::new, Shortcut::text);
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    ui.label(RichText::new(key).size(size::SMALL).weak());
+                });
+            });
+        }
+        first
+    });
+    let id = Popup::default_response_id(&button);
+    if toggles {
+        Popup::toggle_id(ui.ctx(), id);
+    }
+    // Opened by its key, the first panel has the keyboard; the arrow keys go on from there.
+    let waits = ui.id().with("lab waits");
+    if toggles && Popup::is_id_open(ui.ctx(), id) {
+        ui.data_mut(|data| data.insert_temp(waits, true));
+        ui.ctx().request_repaint();
+    }
+    if let Some(first) = menu.and_then(|menu| menu.inner)
+        && ui.data_mut(|data| data.remove_temp::<bool>(waits)).is_some()
+    {
+        ui.memory_mut(|memory| memory.request_focus(first));
+    }
+    button.on_hover_text(row.hint());
+    chosen
 }

@@ -1,22 +1,23 @@
-//! The graphics device may be lost: a driver is updated or ends, a card is taken out. The work is written at
-//! once; then drawing begins anew on what device there is, and where that does not help the window closes with
-//! words.
+//! The graphics device. It is asked for once, before any window, so that its absence is an error and not a panic.
+//!
+//! It may be lost: a driver is updated or ends, a card is taken out. The work is written at once; then drawing begins anew
+//! on what device there is, and where that does not help the window closes with words.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use attune_engine::panics::quietly;
 use bevy::prelude::*;
 use bevy::render::error_handler::{ErrorType, RenderError, RenderErrorHandler, RenderErrorPolicy};
 use bevy::render::render_resource::SpecializedRenderPipelines;
+use bevy::render::renderer::initialize_renderer;
+use bevy::render::settings::{Backends, RenderCreation, RenderResources, WgpuSettings};
 use bevy::render::{GpuResourceAppExt, RenderApp};
+use bevy::tasks::block_on;
 use bevy_egui::render::EguiPipeline;
 use bevy_egui::render::systems::{EguiRenderData, EguiTransforms};
 
-use super::gpu;
 use crate::app::fault::AppFault;
-use crate::app::shell::opening;
-use crate::app::shell::opening::Setup;
-use crate::app::work::session::Session;
 
 /// A device that is lost for the third time ...
 const LOSSES_MAX: usize = 3;
@@ -35,6 +36,10 @@ pub struct Recovery {
     /// Outlives the app, which the event loop takes.
     fault: Arc<OnceLock<AppFault>>,
 }
+
+/// Called when the device is lost: writes the work, and says what became of it, if there is any.
+#[derive(Resource)]
+pub struct Rescue(pub fn(&mut World) -> Option<String>);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
@@ -93,7 +98,7 @@ impl Recovery {
 }
 
 pub fn plugin(app: &mut App) {
-    app.init_resource::<Recovery>().insert_resource(RenderErrorHandler(handle));
+    app.init_resource::<Recovery>().insert_resource(Rescue(|_| None)).insert_resource(RenderErrorHandler(handle));
     let Some(render_app) = app.get_sub_app_mut(RenderApp) else { return };
     // bevy_egui makes these once, and would go on with what was of the lost device.
     render_app
@@ -105,16 +110,11 @@ pub fn plugin(app: &mut App) {
 type EguiPipelines = SpecializedRenderPipelines<EguiPipeline>;
 
 fn handle(error: &RenderError, world: &mut World, _: &mut World) -> RenderErrorPolicy {
-    let work = opening::unsaved(world).map(|why| format!("your last changes are not saved: {why}"));
-    let is_saved = world.get_resource::<Session>().is_some_and(Session::is_saved);
-    let work = work.or_else(|| is_saved.then(|| "your work is saved".to_owned()));
-    // A window that rests would wait for an event before its next frame.
-    if let Some(setup) = world.get_resource::<Setup>() {
-        setup.waker.wake();
-    }
+    let rescue = world.resource::<Rescue>().0;
+    let work = rescue(world);
     let mut recovery = world.resource_mut::<Recovery>();
     let why = if recovery.may_ask(error.ty == ErrorType::DeviceLost, Instant::now()) {
-        match gpu::open() {
+        match open() {
             Ok(renderer) => {
                 recovery.has_found(Instant::now());
                 return RenderErrorPolicy::Recover(renderer);
@@ -141,6 +141,24 @@ fn words(error: &RenderError) -> String {
         Some(line) => format!("{kind} ({line})"),
         None => kind.to_owned(),
     }
+}
+
+/// The renderer, ready to be handed to Bevy's plugin.
+///
+/// Vulkan, Metal and DirectX first: looking for OpenGL takes time and writes to the terminal.
+pub fn open() -> Result<RenderCreation, AppFault> {
+    let chosen = Backends::from_env();
+    let tries = chosen.map_or([Backends::PRIMARY, Backends::all()], |backends| [backends, backends]);
+    open_with(tries[0]).or_else(|_| open_with(tries[1])).map(RenderCreation::Manual).map_err(no_gpu)
+}
+
+fn no_gpu(why: String) -> AppFault {
+    AppFault::NoGpu(if why.starts_with("Unable to find a GPU") { "no driver offers one".to_owned() } else { why })
+}
+
+fn open_with(backends: Backends) -> Result<RenderResources, String> {
+    let settings = WgpuSettings { backends: Some(backends), ..WgpuSettings::default() };
+    quietly(|| block_on(initialize_renderer(backends, None, &settings)))
 }
 
 #[cfg(test)]

@@ -243,8 +243,8 @@ fn saved_ones_that_no_longer_fit_are_left_out_with_words() {
     change_all(&mut kernel);
     let mut saved = Saved::of(&kernel.snapshot());
     let interventions = saved.model.as_mut().expect("a model").interventions.as_mut().expect("some");
-    interventions.edges.push((99, 0, 0));
-    interventions.edges.push((0, 0, 40));
+    interventions.edges.push(Edge { head: 99, query: 0, key: 0 });
+    interventions.edges.push(Edge { head: 0, query: 0, key: 40 });
     let vector = &mut interventions.patch.as_mut().expect("a patch").vector;
     let width = vector.as_ref().expect("numbers").len();
     *vector = vector.as_ref().map(|vector| vector[1..].into());

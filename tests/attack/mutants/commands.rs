@@ -266,7 +266,7 @@ fn interventions() -> impl Strategy<Value = InterventionCommand> {
         2 => (places(3), places(6), places(6), weighted(0.75)).prop_map(|(head, query, key, is_removed)| {
             InterventionCommand::SetEdge { edge: Edge { head, query, key }, is_removed }
         }),
-        1 => option::weighted(0.75, place).prop_map(InterventionCommand::SetPatch),
+        1 => option::weighted(0.75, patch).prop_map(InterventionCommand::SetPatch),
         1 => select(vec![InterventionCommand::ResetMask, InterventionCommand::Reset]),
     ]
 }

@@ -15,13 +15,8 @@ use crate::kernel::persist::saved::{SavedBasis, SavedChange, SavedModel, SavedSe
 use crate::kernel::training::Training;
 use crate::kernel::training::change_log::Change;
 use crate::kernel::training::stop::Stopped;
-use crate::lesson::budget::pieces_max;
 use crate::lesson::issue::shorten;
-<<<<<<< HEAD
 use crate::lesson::schema::Lesson;
-=======
-use crate::lesson::schema::{Lesson, StaticEmbedding};
->>>>>>> les
 
 /// Training on its way to where it was.
 pub struct Resuming {

@@ -476,7 +476,7 @@ mod tests {
         ] {
             check(text, &format!("f:1:{expected}"));
         }
-        let brackets = "[".repeat(DEPTH_MAX + 1) + &"]".repeat(DEPTH_MAX + 1);
+        let brackets = ["[", "]"].map(|bracket| bracket.repeat(DEPTH_MAX + 1)).concat();
         let issues = Issues::new("f", &brackets);
         assert!(read(&issues).is_none());
         assert_eq!(issues.finish()[0].expected.as_deref(), Some("brackets nested less deeply"));

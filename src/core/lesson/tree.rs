@@ -4,6 +4,7 @@
 //! does the first mistake end the reading: after a missing bracket nothing is certain.
 
 use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 
 use super::issue::{Issues, Place, Source, shorten};
 
@@ -280,11 +281,15 @@ const A_QUOTE: &str = "a closing double quote";
 const A_TEXT: &str = "text in double quotes; single quotes hold one character";
 
 fn is_of_word(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '+' | '-' | '.')
+    is_of_name(c) || matches!(c, '+' | '-' | '.')
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || is_combining_mark(c)
 }
 
 fn is_name(word: &str) -> bool {
-    !word.starts_with(|c: char| c.is_numeric()) && word.chars().all(|c| c.is_alphanumeric() || c == '_')
+    !word.starts_with(|c: char| c.is_numeric()) && word.chars().all(is_of_name)
 }
 
 /// The first place from `at` on that is neither space nor comment; the end of the text where a comment has none.

@@ -1,6 +1,5 @@
 //! A training step allocates nothing.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use attune_core::kernel::training::log::TrainingLog;

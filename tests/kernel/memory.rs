@@ -195,18 +195,6 @@ fn change_everything(kernel: &mut Kernel, round: usize) {
     assert!(kernel.snapshot().model.is_some());
 }
 
-/// A lesson that trains in no time and shows much.
-fn wide() -> Kernel {
-    let words = "a seal is happy warm ".repeat(11);
-    let text = SMALL
-        .replace("dim: 6", "dim: 64")
-        .replace("heads: 2", "heads: 8")
-        .replace("max_tokens: 12", "max_tokens: 64")
-        .replace("steps: 20", "steps: 1")
-        .replace("the seal sank while a duck swam", &words);
-    Kernel::trained(Arc::new(attune_core::lesson::parse("wide.ron", &text).expect("no issues")))
-}
-
 #[test]
 fn what_retraining_leaves_to_undo_has_its_bound_too() {
     let mut kernel = wide();

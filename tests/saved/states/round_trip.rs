@@ -10,7 +10,7 @@ use attune_core::kernel::notebook::document::{Answer, Attempts, OwnKind};
 use attune_core::kernel::notebook::snapshot::{CellStatus, RunSnapshot};
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::snapshot::ModelSnapshot;
-use attune_core::kernel::{Command, Kernel, Saved, Worker};
+use attune_core::kernel::{Command, Kernel, Worker};
 use attune_core::lesson::{Lesson, Recipe};
 use attune_engine::code::Output;
 use attune_engine::numerics::attention::{HeadMode, Mask};

@@ -153,7 +153,7 @@ mod tests {
     use crate::lesson::parse;
 
     fn small() -> Lesson {
-        parse("small.ron", include_str!("../../tests/fixtures/small.ron")).expect("no issues")
+        parse("small.ron", include_str!("../../../tests/fixtures/small.ron")).expect("no issues")
     }
 
     #[test]

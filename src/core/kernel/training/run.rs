@@ -251,7 +251,7 @@ mod tests {
     use crate::lesson::parse;
 
     fn trainer() -> Trainer {
-        let lesson = parse("small.ron", include_str!("../../../tests/fixtures/small.ron")).expect("no issues");
+        let lesson = parse("small.ron", include_str!("../../../../tests/fixtures/small.ron")).expect("no issues");
         let mut space = SpaceTrainer::new(&lesson);
         while !space.advance() {}
         let vectors = space.finish(&lesson).expect("finite vectors");

@@ -319,7 +319,7 @@ mod tests {
 
     #[test]
     fn nothing_is_under_way_after_a_fault() {
-        let lesson = crate::lesson::parse("small.ron", include_str!("../../../tests/fixtures/small.ron"));
+        let lesson = crate::lesson::parse("small.ron", include_str!("../../../../tests/fixtures/small.ron"));
         let mut snapshot = Kernel::embedded(Arc::new(lesson.expect("no issues"))).snapshot();
         let progress = Progress { done: 1, of: 3 };
         snapshot.model.as_mut().expect("a model").training.playing = true;

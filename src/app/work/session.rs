@@ -286,7 +286,7 @@ impl Session {
         } else if let Some(work) = &mut self.work {
             // Nothing was saved there: this window goes on with what it has, and saves it.
             work.lesson = latest.lesson.clone();
-            work.last = Some((latest.clone(), shown.view.clone()));
+            work.last = Some((latest.work_revision, shown.view.clone()));
             work.saver().put(Arc::new(State { kernel: Saved::of(latest), view: shown.view.clone() }));
         }
     }

@@ -23,7 +23,6 @@ mod origins;
 mod pieces;
 mod refused;
 mod senses;
-mod tokenizer;
 mod two_models;
 mod values;
 mod written;

@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::refusal::{Refusal, quoted};
@@ -92,17 +94,11 @@ impl Config {
     /// # Errors
     /// If the text is no `config.json`, of a family that is not known, or of sizes that do not fit.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
-        const ADVICE: &str = "check config.json, or download it again";
-        let value: Value =
-            serde_json::from_str(text).map_err(|error| Refusal::new(error.to_string(), "a config in JSON", ADVICE))?;
-        let Value::Object(fields) = value else {
-            return Err(Refusal::new("no object", "a config in JSON", ADVICE));
-        };
-        let fields = Fields(&fields);
-        let config = match fields.family()? {
-            Family::Bert => fields.bert()?,
-            Family::Gpt2 => fields.gpt2()?,
-            Family::DistilBert => fields.distilbert()?,
+        let fields: Map<String, Value> = read(text)?;
+        let config = match Family::of(fields.get("model_type"))? {
+            Family::Bert => Self::try_from(read::<BertJson>(text)?)?,
+            Family::Gpt2 => Self::try_from(read::<Gpt2Json>(text)?)?,
+            Family::DistilBert => Self::try_from(read::<DistilBertJson>(text)?)?,
         };
         config.check()?;
         Ok(config)
@@ -221,162 +217,179 @@ impl fmt::Display for Config {
     }
 }
 
-/// The fields of a config.
-struct Fields<'a>(&'a Map<String, Value>);
+/// Reads a config; an error has the field, and its line and column.
+fn read<T: DeserializeOwned>(text: &str) -> Result<T, Refusal> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let read = serde_path_to_error::deserialize(&mut json).map_err(|error| error.to_string());
+    let read = read.and_then(|read| json.end().map(|()| read).map_err(|error| error.to_string()));
+    read.map_err(|error| Refusal::bad_json(&error, "a config in JSON", "check config.json, or download it again"))
+}
 
-impl Fields<'_> {
-    fn family(&self) -> Result<Family, Refusal> {
-        let known = Family::ALL.map(Family::model_type);
-        let refusal = |found: String| {
-            let advice = "attune opens BERT's and GPT-2's families only";
-            Err(Refusal::new(found, format!("one of {}", known.join(", ")), advice))
-        };
-        match self.0.get("model_type") {
-            Some(Value::String(name)) => match Family::ALL.into_iter().find(|family| family.model_type() == name) {
-                Some(family) => Ok(family),
-                None => refusal(format!("the model_type {}", quoted(name))),
+impl Family {
+    /// The family that a config says.
+    fn of(model_type: Option<&Value>) -> Result<Self, Refusal> {
+        let found = match model_type {
+            Some(Value::String(name)) => match Self::ALL.into_iter().find(|family| family.model_type() == name) {
+                Some(family) => return Ok(family),
+                None => format!("the model_type {}", quoted(name)),
             },
-            Some(other) => refusal(format!("the model_type {}", kind(other))),
-            None => refusal("no model_type".to_owned()),
-        }
+            Some(_) => "a model_type that is no text".to_owned(),
+            None => "no model_type".to_owned(),
+        };
+        let known = Self::ALL.map(Self::model_type).join(", ");
+        Err(Refusal::new(found, format!("one of {known}"), "attune opens BERT's and GPT-2's families only"))
     }
+}
 
-    fn bert(&self) -> Result<Config, Refusal> {
-        self.refuse_unless("position_embedding_type", "absolute")?;
-        self.refuse_cross_attention()?;
-        Ok(Config {
+/// The fields of BERT. What is missing or null has the value of transformers.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct BertJson {
+    hidden_size: Option<usize>,
+    num_hidden_layers: Option<usize>,
+    num_attention_heads: Option<usize>,
+    intermediate_size: Option<usize>,
+    hidden_act: Option<String>,
+    layer_norm_eps: Option<f64>,
+    max_position_embeddings: Option<usize>,
+    type_vocab_size: Option<usize>,
+    vocab_size: Option<usize>,
+    tie_word_embeddings: Option<bool>,
+    is_decoder: Option<bool>,
+    position_embedding_type: Option<String>,
+    add_cross_attention: Option<bool>,
+}
+
+impl TryFrom<BertJson> for Config {
+    type Error = Refusal;
+
+    fn try_from(json: BertJson) -> Result<Self, Refusal> {
+        if let Some(other) = json.position_embedding_type.filter(|kind| kind != "absolute") {
+            let found = format!("{} as position_embedding_type", quoted(&other));
+            return Err(Refusal::new(found, "`absolute`", "attune does not compute this one"));
+        }
+        refuse_cross_attention(json.add_cross_attention)?;
+        Ok(Self {
             family: Family::Bert,
-            width: self.size("hidden_size", 768)?,
-            layers: self.size("num_hidden_layers", 12)?,
-            heads: self.size("num_attention_heads", 12)?,
-            hidden: self.size("intermediate_size", 3072)?,
-            activation: self.activation("hidden_act", "gelu")?,
-            norm_epsilon: self.number("layer_norm_eps", 1e-12)?,
-            positions: self.size("max_position_embeddings", 512)?,
-            types: self.size("type_vocab_size", 2)?,
-            vocabulary: self.size("vocab_size", 30_522)?,
-            tied: self.flag("tie_word_embeddings", true)?,
-            causal: self.flag("is_decoder", false)?,
+            width: json.hidden_size.unwrap_or(768),
+            layers: json.num_hidden_layers.unwrap_or(12),
+            heads: json.num_attention_heads.unwrap_or(12),
+            hidden: json.intermediate_size.unwrap_or(3072),
+            activation: activation("hidden_act", json.hidden_act, Activation::Gelu)?,
+            norm_epsilon: json.layer_norm_eps.unwrap_or(1e-12),
+            positions: json.max_position_embeddings.unwrap_or(512),
+            types: json.type_vocab_size.unwrap_or(2),
+            vocabulary: json.vocab_size.unwrap_or(30_522),
+            tied: json.tie_word_embeddings.unwrap_or(true),
+            causal: json.is_decoder.unwrap_or(false),
             scaled: true,
             scaled_by_layer: false,
         })
     }
+}
 
-    fn gpt2(&self) -> Result<Config, Refusal> {
-        self.refuse_cross_attention()?;
-        let width = self.size("n_embd", 768)?;
-        Ok(Config {
+/// The fields of GPT-2.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Gpt2Json {
+    n_embd: Option<usize>,
+    n_layer: Option<usize>,
+    n_head: Option<usize>,
+    n_inner: Option<usize>,
+    activation_function: Option<String>,
+    layer_norm_epsilon: Option<f64>,
+    n_positions: Option<usize>,
+    vocab_size: Option<usize>,
+    tie_word_embeddings: Option<bool>,
+    scale_attn_weights: Option<bool>,
+    // `reorder_and_upcast_attn` is the same mathematics in another order, which f32 does not need.
+    scale_attn_by_inverse_layer_idx: Option<bool>,
+    add_cross_attention: Option<bool>,
+}
+
+impl TryFrom<Gpt2Json> for Config {
+    type Error = Refusal;
+
+    fn try_from(json: Gpt2Json) -> Result<Self, Refusal> {
+        refuse_cross_attention(json.add_cross_attention)?;
+        let width = json.n_embd.unwrap_or(768);
+        Ok(Self {
             family: Family::Gpt2,
             width,
-            layers: self.size("n_layer", 12)?,
-            heads: self.size("n_head", 12)?,
-            hidden: self.size("n_inner", width.saturating_mul(4))?,
-            activation: self.activation("activation_function", "gelu_new")?,
-            norm_epsilon: self.number("layer_norm_epsilon", 1e-5)?,
-            positions: self.size("n_positions", 1024)?,
+            layers: json.n_layer.unwrap_or(12),
+            heads: json.n_head.unwrap_or(12),
+            hidden: json.n_inner.unwrap_or(width.saturating_mul(4)),
+            activation: activation("activation_function", json.activation_function, Activation::GeluTanh)?,
+            norm_epsilon: json.layer_norm_epsilon.unwrap_or(1e-5),
+            positions: json.n_positions.unwrap_or(1024),
             types: 0,
-            vocabulary: self.size("vocab_size", 50_257)?,
-            tied: self.flag("tie_word_embeddings", true)?,
+            vocabulary: json.vocab_size.unwrap_or(50_257),
+            tied: json.tie_word_embeddings.unwrap_or(true),
             causal: true,
-            scaled: self.flag("scale_attn_weights", true)?,
-            // `reorder_and_upcast_attn` is the same mathematics in another order, which f32 does not need.
-            scaled_by_layer: self.flag("scale_attn_by_inverse_layer_idx", false)?,
+            scaled: json.scale_attn_weights.unwrap_or(true),
+            scaled_by_layer: json.scale_attn_by_inverse_layer_idx.unwrap_or(false),
         })
     }
+}
 
-    fn distilbert(&self) -> Result<Config, Refusal> {
+/// The fields of DistilBERT.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct DistilBertJson {
+    dim: Option<usize>,
+    n_layers: Option<usize>,
+    n_heads: Option<usize>,
+    hidden_dim: Option<usize>,
+    activation: Option<String>,
+    max_position_embeddings: Option<usize>,
+    vocab_size: Option<usize>,
+    tie_word_embeddings: Option<bool>,
+}
+
+impl TryFrom<DistilBertJson> for Config {
+    type Error = Refusal;
+
+    fn try_from(json: DistilBertJson) -> Result<Self, Refusal> {
         /// The epsilon of every norm; DistilBERT has no field for it.
         const EPSILON: f64 = 1e-12;
-        Ok(Config {
+        Ok(Self {
             family: Family::DistilBert,
-            width: self.size("dim", 768)?,
-            layers: self.size("n_layers", 6)?,
-            heads: self.size("n_heads", 12)?,
-            hidden: self.size("hidden_dim", 3072)?,
-            activation: self.activation("activation", "gelu")?,
+            width: json.dim.unwrap_or(768),
+            layers: json.n_layers.unwrap_or(6),
+            heads: json.n_heads.unwrap_or(12),
+            hidden: json.hidden_dim.unwrap_or(3072),
+            activation: activation("activation", json.activation, Activation::Gelu)?,
             norm_epsilon: EPSILON,
-            positions: self.size("max_position_embeddings", 512)?,
+            positions: json.max_position_embeddings.unwrap_or(512),
             types: 0,
-            vocabulary: self.size("vocab_size", 30_522)?,
-            tied: self.flag("tie_word_embeddings", true)?,
+            vocabulary: json.vocab_size.unwrap_or(30_522),
+            tied: json.tie_word_embeddings.unwrap_or(true),
             causal: false,
             scaled: true,
             scaled_by_layer: false,
         })
     }
+}
 
-    /// The field, if it is there and not null.
-    fn get(&self, name: &str) -> Option<&Value> {
-        self.0.get(name).filter(|value| !value.is_null())
-    }
-
-    fn size(&self, name: &str, default: usize) -> Result<usize, Refusal> {
-        let Some(value) = self.get(name) else { return Ok(default) };
-        let size = value.as_u64().and_then(|size| usize::try_from(size).ok());
-        size.ok_or_else(|| wrong(name, value, "a whole number"))
-    }
-
-    fn number(&self, name: &str, default: f64) -> Result<f64, Refusal> {
-        let Some(value) = self.get(name) else { return Ok(default) };
-        value.as_f64().ok_or_else(|| wrong(name, value, "a number"))
-    }
-
-    fn flag(&self, name: &str, default: bool) -> Result<bool, Refusal> {
-        let Some(value) = self.get(name) else { return Ok(default) };
-        value.as_bool().ok_or_else(|| wrong(name, value, "true or false"))
-    }
-
-    fn activation(&self, name: &str, default: &str) -> Result<Activation, Refusal> {
+fn activation(field: &str, name: Option<String>, default: Activation) -> Result<Activation, Refusal> {
+    let Some(name) = name else { return Ok(default) };
+    let found = ACTIVATIONS.iter().find(|(known, _)| *known == name);
+    found.map(|(_, activation)| *activation).ok_or_else(|| {
         let names = ACTIVATIONS.map(|(name, _)| name);
-        let expected = format!("one of {}", names.join(", "));
-        let written = match self.get(name) {
-            None => default,
-            Some(Value::String(written)) => written,
-            Some(other) => return Err(wrong(name, other, &expected)),
+        let advice = match nearest(&name, names) {
+            Some(near) => format!("did its author mean {near}?"),
+            None => "attune does not compute this one".to_owned(),
         };
-        let found = ACTIVATIONS.iter().find(|(known, _)| *known == written);
-        found.map(|(_, activation)| *activation).ok_or_else(|| {
-            let advice = match nearest(written, names) {
-                Some(near) => format!("did its author mean {near}?"),
-                None => "attune does not compute this one".to_owned(),
-            };
-            Refusal::new(format!("{} as {name}", quoted(written)), expected, advice)
-        })
-    }
-
-    /// A field whose other values would change what the model computes.
-    fn refuse_unless(&self, name: &str, known: &str) -> Result<(), Refusal> {
-        match self.get(name) {
-            Some(value) if value.as_str() != Some(known) => Err(wrong(name, value, &format!("`{known}`"))),
-            _ => Ok(()),
-        }
-    }
-
-    fn refuse_cross_attention(&self) -> Result<(), Refusal> {
-        if !self.flag("add_cross_attention", false)? {
-            return Ok(());
-        }
-        let advice = "attune opens models that read one text";
-        Err(Refusal::new("attention to a second model", "`add_cross_attention: false`", advice))
-    }
+        Refusal::new(format!("{} as {field}", quoted(&name)), format!("one of {}", names.join(", ")), advice)
+    })
 }
 
-fn wrong(name: &str, value: &Value, expected: &str) -> Refusal {
-    let found = match value {
-        Value::String(text) => quoted(text),
-        Value::Number(_) | Value::Bool(_) => value.to_string(),
-        other => kind(other).to_owned(),
-    };
-    Refusal::new(format!("{found} as {name}"), expected, "check config.json, or download it again")
-}
-
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
+fn refuse_cross_attention(is_said: Option<bool>) -> Result<(), Refusal> {
+    match is_said {
+        Some(true) => {
+            let advice = "attune opens models that read one text";
+            Err(Refusal::new("attention to a second model", "`add_cross_attention: false`", advice))
+        }
+        _ => Ok(()),
     }
 }

@@ -13,11 +13,10 @@ use sha2::{Digest, Sha256};
 
 use super::cache::{CONFIG, INDEX, WEIGHTS};
 use super::config::{CONFIG_BYTES_MAX, Config, Family};
-use super::files::{plain, text};
+use super::folder::{plain, text};
 use super::names::{Found, Layout, Origin, Origins};
 use super::refusal::{Refusal, quoted};
-use super::safetensors::shards::Index;
-use super::safetensors::{Reader, Source, Tensor};
+use super::safetensors::{Index, Reader, Source, Tensor, bytes_read};
 use crate::numerics::Matrix;
 use crate::numerics::attention::{AttentionConfig, Mask};
 use crate::numerics::block::{BlockConfig, Norm};
@@ -176,7 +175,7 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Pr
                 open.source.skip_next(&mut told).map_err(in_file)?
             } else {
                 let cols = tensor.shape.last().copied().unwrap_or(1);
-                let size = tensor.dtype.bytes_read().unwrap_or_default();
+                let size = bytes_read(tensor.dtype).unwrap_or_default();
                 let mut place = |row: usize, numbers: &[f32]| {
                     let rows = MatRef::from_row_major_slice(numbers, numbers.len() / cols, cols);
                     parts.iter().for_each(|(id, layout)| model.place(*id, *layout, row, rows));
@@ -401,7 +400,7 @@ impl Model {
 
 /// Weights of a readout that ought to be the table of words, number for number.
 fn check_twin(folder: &Path, name: &str, start: u64, twin: &Tensor, table: &Matrix<f32>) -> Result<(), Refusal> {
-    let is_table = twin.shape == [table.rows(), table.cols()] && twin.dtype.bytes_read().is_some();
+    let is_table = twin.shape == [table.rows(), table.cols()] && bytes_read(twin.dtype).is_some();
     let mut is_same = is_table;
     if is_table {
         let (mut file, _) = plain(folder, name)?;

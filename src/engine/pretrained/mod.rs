@@ -7,9 +7,7 @@
 pub mod cache;
 pub mod config;
 pub mod examine;
-mod files;
 pub mod folder;
-pub mod known;
 pub mod load;
 pub mod names;
 pub mod refusal;

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::config::{Config, Family};
 use super::refusal::{Refusal, quoted, shape};
-use super::safetensors::{Tensor, not_read};
+use super::safetensors::{Tensor, bytes_read, not_read};
 use crate::numerics::params::{Start, TensorId, TensorName};
 
 /// How a tensor of the engine lies in one of a file.
@@ -344,7 +344,7 @@ fn origin(
         let refusal = Refusal::new(format!("the shape {}", shape(&tensor.shape)), expected, MISMATCH);
         return Err(refusal.of_tensor(&tensor.name));
     }
-    if tensor.dtype.bytes_read().is_none() {
+    if bytes_read(tensor.dtype).is_none() {
         return Err(not_read(tensor.dtype).of_tensor(&tensor.name));
     }
     Ok(Origin { file, tensor: tensor.name.clone(), shape: expected, layout, cols })

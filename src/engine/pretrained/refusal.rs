@@ -41,6 +41,15 @@ impl Refusal {
         }
     }
 
+    /// Text that is not the JSON that it should be: with the line and column, and not all of the file's own text.
+    pub fn bad_json(error: &dyn fmt::Display, expected: &str, advice: &str) -> Self {
+        const WORDS_MAX: usize = 300;
+        let words = error.to_string();
+        let (words, place) = words.split_at(words.rfind(" at line ").unwrap_or(words.len()));
+        let words = words.chars().filter(|sign| !sign.is_control()).take(WORDS_MAX);
+        Self::new(words.chain(place.chars()).collect::<String>(), expected, advice)
+    }
+
     /// The same, of a file; one that is named already stays.
     #[must_use]
     pub fn in_file(self, file: &str) -> Self {

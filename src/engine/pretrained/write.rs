@@ -5,7 +5,7 @@ use super::cache::{CONFIG, WEIGHTS};
 use super::config::{Config, Family};
 use super::folder::{TOKENIZER, TOKENIZER_CONFIG};
 use super::load::{architecture, wanted};
-use super::safetensors::write::file;
+use super::safetensors::file;
 use super::tokenizer::write::{Cut, MASK, NewTokenizer, UNKNOWN};
 use crate::numerics::model::Readout;
 use crate::numerics::params::TensorId;

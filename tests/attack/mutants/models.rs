@@ -469,10 +469,19 @@ impl Attack for NestedTokenizer {
     fn cases() -> impl Strategy<Value = Self> {
         let bert = |strip: bool| json!({ "type": "BertNormalizer", "strip_accents": strip });
         let byte_level = |regex: bool| json!({ "type": "ByteLevel", "use_regex": regex });
-        let splitters = vec![json!({ "type": "BertPreTokenizer" }), byte_level(true), byte_level(false)];
+        let replace = |from: &str, to: &str, times: usize| {
+            json!({ "type": "Replace", "pattern": { "String": from }, "content": to.repeat(times) })
+        };
+        let plain = |kind: &str| json!({ "type": kind });
+        let kinds = ["NFC", "NFD", "NFKC", "NFKD", "Nmt", "Lowercase", "Strip", "StripAccents"].map(plain);
+        let longer = [replace("a", "a", 64), replace("a", "ﷺ", 3), json!({ "type": "Prepend", "prepend": "▁▁" })];
+        let normalisers = [vec![bert(true), bert(false)], kinds.to_vec(), longer.to_vec()].concat();
+        let bytes = vec![plain("BertPreTokenizer"), byte_level(true), byte_level(false)];
+        let kinds = ["Digits", "Metaspace", "Punctuation", "Whitespace", "WhitespaceSplit"].map(plain);
+        let splitters = [bytes, kinds.to_vec()].concat();
         let texts = select(vec!["a", "é", "你", "a ", "👩‍👩‍👧‍👦", "\u{301}", " ", "a.", "ﷺ"]);
         let lengths = select(vec![0, 1, 100, 20_000]);
-        let all = (steps(vec![bert(true), bert(false)]), steps(splitters), 0..70_usize, (texts, lengths));
+        let all = (steps(normalisers), steps(splitters), 0..70_usize, (texts, lengths));
         all.prop_map(|(normalisers, splitters, added, text)| Self { normalisers, splitters, added, text })
     }
 

@@ -1,13 +1,19 @@
-//! The files of tokenizers as JSON has them. Lists end the reading once they are longer than any tokenizer's, so that
-//! no file takes much more memory than it has bytes.
+//! The files of tokenizers as JSON has them.
+//!
+//! Their own reader, `Tokenizer::from_str` of the crate, is not used: it takes a million steps and more memory than there
+//! is, refuses older files that lack a field, and cannot say where a fault is. Here lists end the reading once they are
+//! longer than any tokenizer's, so that no file takes much more memory than it has bytes, and an error has its line.
 
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use tokenizers::SplitDelimiterBehavior;
+use tokenizers::pre_tokenizers::metaspace::PrependScheme;
 
-use super::vocabulary::ID_END;
+/// Ids lie below this: a table of word vectors with more rows is no model that is opened here.
+pub const ID_END: u32 = 1 << 20;
 
 /// A list of at most `MOST`.
 pub struct List<T, const MOST: usize>(pub Vec<T>);
@@ -15,8 +21,19 @@ pub struct List<T, const MOST: usize>(pub Vec<T>);
 /// The entries of an object in their order, at most `MOST`.
 pub struct Entries<T, const MOST: usize>(pub Vec<(String, T)>);
 
-/// Pieces with their ids; none where the file has a list instead, as models that are not supported have.
-pub struct PieceIds(pub Option<Entries<u32, { ID_END as usize }>>);
+/// The pieces of a vocabulary.
+pub enum PiecesJson {
+    /// Each with its id.
+    Ids(Entries<u32, { ID_END as usize }>),
+    /// In the order of their ids, each with its log-probability.
+    Scores(List<(String, f64), { ID_END as usize }>),
+}
+
+impl Default for PiecesJson {
+    fn default() -> Self {
+        Self::Ids(Entries(Vec::new()))
+    }
+}
 
 /// A pair of pieces, written as `"a b"` or `["a", "b"]`.
 pub struct Pair(pub String, pub String);
@@ -43,7 +60,7 @@ pub struct TokenizerJson {
 }
 
 /// A token that is never cut.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 pub struct AddedTokenJson {
     /// In `tokenizer_config.json` the id is the entry's name instead.
     #[serde(default)]
@@ -60,7 +77,7 @@ pub struct AddedTokenJson {
 }
 
 /// A normalizer, pre-tokenizer or post-processor: the fields of all that are supported.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 pub struct StepJson {
     #[serde(rename = "type")]
     pub kind: String,
@@ -71,11 +88,20 @@ pub struct StepJson {
     pub handle_chinese_chars: Option<bool>,
     pub strip_accents: Option<bool>,
     pub lowercase: Option<bool>,
+    pub strip_left: Option<bool>,
+    pub strip_right: Option<bool>,
+    pub content: Option<String>,
+    pub prepend: Option<String>,
+    pub precompiled_charsmap: Option<String>,
     pub add_prefix_space: Option<bool>,
     pub use_regex: Option<bool>,
     pub pattern: Option<PatternJson>,
-    pub behavior: Option<String>,
+    pub behavior: Option<SplitDelimiterBehavior>,
     pub invert: Option<bool>,
+    pub individual_digits: Option<bool>,
+    pub replacement: Option<char>,
+    pub prepend_scheme: Option<PrependScheme>,
+    pub split: Option<bool>,
     pub single: Option<List<TemplatePartJson, TEMPLATE_PARTS_MAX>>,
     pub pair: Option<List<TemplatePartJson, TEMPLATE_PARTS_MAX>>,
     pub special_tokens: Option<Entries<SpecialJson, TEMPLATE_PARTS_MAX>>,
@@ -83,11 +109,11 @@ pub struct StepJson {
     pub cls: Option<(String, u32)>,
 }
 
-/// The pattern that a pre-tokenizer looks for.
+/// The pattern that a step looks for.
 #[derive(Deserialize)]
-pub struct PatternJson {
-    #[serde(rename = "Regex")]
-    pub regex: Option<String>,
+pub enum PatternJson {
+    Regex(String),
+    String(String),
 }
 
 /// A part of a template.
@@ -103,14 +129,15 @@ pub struct SpecialJson {
     pub ids: List<u32, TEMPLATE_PARTS_MAX>,
 }
 
-/// The model: the fields of both that are supported.
-#[derive(Deserialize)]
+/// The model: the fields of all that are supported.
+#[derive(Default, Deserialize)]
 pub struct ModelJson {
     #[serde(rename = "type")]
     pub kind: Option<String>,
-    pub vocab: PieceIds,
+    pub vocab: PiecesJson,
     pub merges: Option<List<Pair, MERGES_MAX>>,
     pub unk_token: Option<String>,
+    pub unk_id: Option<usize>,
     pub continuing_subword_prefix: Option<String>,
     pub end_of_word_suffix: Option<String>,
     pub max_input_chars_per_word: Option<u64>,
@@ -200,20 +227,19 @@ impl<'de, T: Deserialize<'de>, const MOST: usize> Visitor<'de> for Reads<Entries
     }
 }
 
-impl<'de> Visitor<'de> for Reads<PieceIds> {
-    type Value = PieceIds;
+impl<'de> Visitor<'de> for Reads<PiecesJson> {
+    type Value = PiecesJson;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "an object of pieces and their ids")
+        write!(f, "an object of pieces and their ids, or a list of pieces and their scores")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        Reads::<Entries<u32, { ID_END as usize }>>(PhantomData).visit_map(map).map(|entries| PieceIds(Some(entries)))
+        Reads::<Entries<_, _>>(PhantomData).visit_map(map).map(PiecesJson::Ids)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(PieceIds(None))
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
+        Reads::<List<_, _>>(PhantomData).visit_seq(seq).map(PiecesJson::Scores)
     }
 }
 
@@ -255,7 +281,7 @@ impl<'de, T: Deserialize<'de>, const MOST: usize> Deserialize<'de> for Entries<T
     }
 }
 
-impl<'de> Deserialize<'de> for PieceIds {
+impl<'de> Deserialize<'de> for PiecesJson {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         from.deserialize_any(Reads::<Self>(PhantomData))
     }

@@ -1,44 +1,31 @@
-//! Texts into the pieces that a pretrained model reads: BERT's WordPiece and GPT-2's byte pairs, with the bytes and the
-//! word of each piece.
+//! Texts into the pieces that a pretrained model reads, with the bytes and the word of each piece.
 //!
-//! A text goes through five steps, each a file here: pieces that are never cut are taken out (`added`), BERT's
-//! normaliser makes the rest alike (`normalise`), it is split into words (`split`), words are cut into pieces
-//! (`word_piece`, `byte_pair`), and the tokenizer's own pieces are put around them (`template`). Between the
-//! steps every character knows the bytes that it came from (`text_char`).
-//!
-//! Ids are those of Hugging Face's `tokenizers` 0.23.3, whose files these are; `tests/pretrained` compares. What it
-//! does besides is not done: texts are neither truncated nor padded, whatever the file says of it.
+//! Words are found and cut by Hugging Face's own crate, `tokenizers`, whose files these are: WordPiece of BERT, byte pairs of
+//! GPT-2, Llama and their like, and SentencePiece's Unigram. Reading is here: a file is checked and bounded (`json`,
+//! `read`, `steps`) before the crate is given its parts, and older files become such a file (`older`). So are places. The
+//! crate's ranges go back where marks change their order, and have the first only of characters that became one; the
+//! pieces that a tokenizer adds (`template`) have none. What the crate does besides is not done: texts are neither truncated
+//! nor padded, whatever the file says of it.
 
-mod added;
-mod byte_level;
-mod byte_pair;
-pub mod encoding;
 mod json;
-mod normalise;
 mod older;
 mod read;
-mod split;
+mod steps;
 mod template;
-mod text_char;
-mod trie;
-mod vocabulary;
-mod word_piece;
 pub mod write;
 
-pub use encoding::{Encoding, Origin, Piece, Word};
-
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::LazyLock;
 
-use added::{AddedTokens, Stretch};
-use byte_pair::BytePair;
-use normalise::BertNormaliser;
-use split::Splitter;
-use template::{Template, TemplatePart};
-use text_char::{TextChar, text_chars};
-use vocabulary::Vocabulary;
-use word_piece::{Cut, WordPiece};
+use tokenizers::{
+    AddedVocabulary, Model, ModelWrapper, OffsetReferential, OffsetType, PreTokenizer, PreTokenizerWrapper,
+};
+use unicode_normalization::char::is_combining_mark;
 
 use super::Refusal;
+use steps::Normaliser;
+use template::{Template, TemplatePart};
 
 /// The texts of the files that make a tokenizer.
 #[derive(Clone, Copy, Debug)]
@@ -52,25 +39,17 @@ pub enum TokenizerFiles<'a> {
 }
 
 /// A tokenizer of a pretrained model.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Tokenizer {
-    vocabulary: Vocabulary,
-    /// Tokens found in the text as it is.
-    added: AddedTokens,
-    normalisers: Vec<BertNormaliser>,
-    /// Tokens found in the normalised text.
-    added_normalised: AddedTokens,
-    splitters: Vec<Splitter>,
-    model: Model,
+    /// By their ids, which may have gaps.
+    pieces: Vec<Option<Box<str>>>,
+    /// Finds pieces that are never cut.
+    added: AddedVocabulary,
+    normaliser: Normaliser,
+    splitters: Vec<PreTokenizerWrapper>,
+    model: ModelWrapper,
     template: Template,
     spelling: Spelling,
-}
-
-/// How words are cut.
-#[derive(Clone, Debug)]
-enum Model {
-    WordPiece(WordPiece),
-    BytePair(BytePair),
 }
 
 /// How pieces are written in the vocabulary.
@@ -80,8 +59,18 @@ enum Spelling {
     Prefixed(String),
     /// Each character is a byte.
     Bytes,
+    /// SentencePiece's: this stands for a blank, with which words begin, and `<0x41>` for a byte.
+    Blank(char),
     Plain,
 }
+
+/// The byte that a character of GPT-2's pieces stands for: `bytes_to_unicode` of its `encoder.py`. Most bytes have their
+/// own character, those that cannot be seen one behind all of them; a blank is `Ġ`.
+static BYTES: LazyLock<HashMap<char, u8>> = LazyLock::new(|| {
+    let (own, others): (Vec<u8>, Vec<u8>) =
+        (0..=u8::MAX).partition(|byte| matches!(byte, b'!'..=b'~' | 0xA1..=0xAC | 0xAE..=0xFF));
+    own.into_iter().map(|byte| (char::from(byte), byte)).chain(('\u{100}'..).zip(others)).collect()
+});
 
 impl Tokenizer {
     /// Reads a tokenizer from the texts of its files.
@@ -123,17 +112,17 @@ impl Tokenizer {
     /// The number of rows that a table needs for all ids: the highest of them and one.
     #[expect(clippy::len_without_is_empty, reason = "no tokenizer is empty")]
     pub fn len(&self) -> usize {
-        self.vocabulary.len()
+        self.pieces.len()
     }
 
     /// The id of a piece as the file writes it: `##ing`, `Ġbank`, `[MASK]`.
     pub fn id_of(&self, piece: &str) -> Option<u32> {
-        self.vocabulary.id_of(piece)
+        self.added.token_to_id(piece, &self.model)
     }
 
     /// A piece as the file writes it; none for an id that has no piece.
     pub fn piece(&self, id: u32) -> Option<&str> {
-        self.vocabulary.piece(id)
+        self.pieces.get(id as usize)?.as_deref()
     }
 
     /// A piece as a person reads it: `ing`, ` bank`. Control characters are escaped, and bytes that are no text are
@@ -182,11 +171,17 @@ impl Tokenizer {
     /// The bytes of a piece's text.
     fn spelled_out(&self, id: u32) -> Vec<u8> {
         let piece = self.piece(id).unwrap_or_default();
-        match &self.spelling {
-            Spelling::Bytes => byte_level::bytes(piece),
-            Spelling::Prefixed(prefix) => piece.strip_prefix(prefix.as_str()).unwrap_or(piece).into(),
-            Spelling::Plain => piece.into(),
-        }
+        let spelled = match &self.spelling {
+            // A piece that has other characters stands for itself.
+            Spelling::Bytes => piece.chars().map(|sign| BYTES.get(&sign).copied()).collect(),
+            Spelling::Prefixed(prefix) => piece.strip_prefix(prefix.as_str()).map(Into::into),
+            Spelling::Blank(blank) => match fallback(piece) {
+                Some(byte) => Some(vec![byte]),
+                None => Some(piece.replace(*blank, " ").into()),
+            },
+            Spelling::Plain => None,
+        };
+        spelled.unwrap_or_else(|| piece.into())
     }
 
     fn assembled(&self, parts: &[TemplatePart], texts: [&str; 2]) -> Encoding {
@@ -211,56 +206,139 @@ impl Tokenizer {
         encoding
     }
 
+    /// The pieces of one text.
     fn cut_text(&self, number: usize, text: &str, segment: usize, encoding: &mut Encoding) {
-        let mut push_word = |cuts: &mut Vec<Cut>, origin| {
-            let Some(bytes) = whole(cuts) else { return };
-            let word = Some(encoding.words.len());
-            encoding.words.push(Word::within(number, text, bytes));
-            let piece = |(id, bytes): Cut| Piece { id, text: number, bytes, word, segment, origin };
-            encoding.pieces.extend(cuts.drain(..).map(piece));
+        // Nothing that the file could ask for fails here: it was checked.
+        let (cut, spelled) = self.cut(text).unwrap_or_default();
+        let mut before = 0;
+        let mut pieces: Vec<(usize, u32, Range<usize>)> = Vec::with_capacity(cut.len());
+        for ((word, id), place) in cut.get_word_ids().iter().zip(cut.get_ids()).zip(cut.get_offsets()) {
+            let bytes = place_within(text, *place, before);
+            before = bytes.start;
+            pieces.push((word.unwrap_or_default() as usize, *id, bytes));
+        }
+        if self.normaliser.composes() {
+            self.widen(text, &mut pieces);
+        }
+        let goes_on = |left: &(usize, u32, Range<usize>), right: &(usize, u32, Range<usize>)| {
+            left.0 == right.0 && !self.begins_word(right.1)
         };
-        let mut cuts = Vec::new();
-        for stretch in self.stretches(text) {
-            match stretch {
-                Stretch::Added { id, start, end } => {
-                    cuts.push((id, start..end));
-                    push_word(&mut cuts, Origin::Spelled);
-                }
-                Stretch::Text(signs) => {
-                    for word in self.words(signs) {
-                        match &self.model {
-                            Model::WordPiece(model) => model.cut(&word, &mut cuts),
-                            Model::BytePair(model) => model.cut(&word, &mut cuts),
-                        }
-                        push_word(&mut cuts, Origin::Text);
-                    }
-                }
-            }
+        for word in pieces.chunk_by(goes_on) {
+            let end = word.iter().map(|(.., bytes)| bytes.end).max().unwrap_or_default();
+            let is_spelled = spelled.get(word[0].0).is_some_and(|spelled| *spelled);
+            let origin = if is_spelled { Origin::Spelled } else { Origin::Text };
+            let at = Some(encoding.words.len());
+            encoding.words.push(Word::within(number, text, word[0].2.start..end));
+            encoding.pieces.extend(word.iter().map(|(_, id, bytes)| Piece {
+                id: *id,
+                text: number,
+                bytes: bytes.clone(),
+                word: at,
+                segment,
+                origin,
+            }));
         }
     }
 
-    /// The normalised text, with the tokens that are never cut taken out.
-    fn stretches(&self, text: &str) -> Vec<Stretch> {
-        let raw = self.added.split(text_chars(text));
-        let normalised = raw.into_iter().flat_map(|stretch| match stretch {
-            Stretch::Text(signs) => self.added_normalised.split(self.normalised(signs)),
-            added @ Stretch::Added { .. } => vec![added],
-        });
-        normalised.collect()
+    /// The text as the crate cuts it, and for each of its words if the text spells out a piece that is never cut.
+    fn cut(&self, text: &str) -> tokenizers::Result<(tokenizers::Encoding, Vec<bool>)> {
+        let mut words = self.added.extract_and_normalize(Some(&self.normaliser), text);
+        self.splitters.iter().try_for_each(|splitter| splitter.pre_tokenize(&mut words))?;
+        let spelled = words.get_splits(OffsetReferential::Original, OffsetType::None);
+        let spelled = spelled.iter().map(|(.., pieces)| pieces.is_some()).collect();
+        words.tokenize(|word| self.model.tokenize(word.get()))?;
+        Ok((words.into_encoding(None, 0, OffsetType::Byte)?, spelled))
     }
 
-    fn normalised(&self, signs: Vec<TextChar>) -> Vec<TextChar> {
-        self.normalisers.iter().fold(signs, |signs, normaliser| normaliser.apply(signs))
+    /// Gives a piece the characters behind it that went into it, for the crate gives it the first only of those that became
+    /// one: all up to a blank that no piece has.
+    fn widen(&self, text: &str, pieces: &mut [(usize, u32, Range<usize>)]) {
+        let is_blank =
+            |sign: char| sign.is_whitespace() || matches!(self.spelling, Spelling::Blank(blank) if blank == sign);
+        let mut next = text.len();
+        for (.., bytes) in pieces.iter_mut().rev() {
+            let behind = text.get(bytes.end..next).unwrap_or_default();
+            let begin = bytes.start;
+            bytes.end += behind.find(is_blank).unwrap_or(behind.len());
+            next = begin;
+        }
     }
 
-    fn words(&self, signs: Vec<TextChar>) -> Vec<Vec<TextChar>> {
-        self.splitters
-            .iter()
-            .fold(vec![signs], |words, splitter| words.into_iter().flat_map(|word| splitter.split(word)).collect())
+    /// Says if a piece of SentencePiece's begins a word: there the whole text is one.
+    fn begins_word(&self, id: u32) -> bool {
+        matches!(self.spelling, Spelling::Blank(blank) if self.piece(id).is_some_and(|piece| piece.starts_with(blank)))
     }
 }
 
-/// All bytes from the first piece to the last; none where there is no piece.
-fn whole(cuts: &[Cut]) -> Option<Range<usize>> {
-    Some(cuts.first()?.1.start..cuts.last()?.1.end)
+/// The byte of a piece such as `<0x41>`.
+fn fallback(piece: &str) -> Option<u8> {
+    let digits = piece.strip_prefix("<0x")?.strip_suffix('>')?;
+    u8::from_str_radix(digits, 16).ok().filter(|_| digits.len() == 2)
+}
+
+/// A range of the crate's on bounds of characters, and not before the last one.
+fn place_within(text: &str, (start, end): (usize, usize), before: usize) -> Range<usize> {
+    let start = text.floor_char_boundary(start.max(before).min(text.len()));
+    start..text.ceil_char_boundary(end.clamp(start, text.len()))
+}
+
+/// The pieces of one text, or of two.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Encoding {
+    pub pieces: Vec<Piece>,
+    /// The words, by the numbers that pieces have.
+    pub words: Vec<Word>,
+}
+
+/// A piece: one token of the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    pub id: u32,
+    /// Which text it is of: 0, or 1 for the second of a pair.
+    pub text: usize,
+    /// The bytes of that text that it stands for, a leading space of GPT-2's pieces included. They lie on the bounds of
+    /// characters and never go back; a piece of a part of a character has the whole character.
+    /// Empty for a piece that the tokenizer added, at the place where it stands.
+    pub bytes: Range<usize>,
+    /// The number of the word that it belongs to; none for a piece that the tokenizer added.
+    pub word: Option<usize>,
+    /// The token type that the model is given.
+    pub segment: usize,
+    pub origin: Origin,
+}
+
+/// How a piece came to be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Cut from the text.
+    Text,
+    /// The text spells it out: `[MASK]`, `<|endoftext|>` and others that are never cut.
+    Spelled,
+    /// The tokenizer added it: `[CLS]`, `[SEP]`.
+    Added,
+}
+
+/// A word, as the tokenizer finds words before it cuts them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// Which text it is of.
+    pub text: usize,
+    /// The bytes to show: without space around it, and with all marks on its last letter.
+    pub bytes: Range<usize>,
+}
+
+impl Word {
+    /// The word within these bytes of a text.
+    fn within(text: usize, whole: &str, bytes: Range<usize>) -> Self {
+        let found = &whole[bytes.clone()];
+        let trimmed = found.trim();
+        if trimmed.is_empty() {
+            return Self { text, bytes };
+        }
+        let start = bytes.start + (found.len() - found.trim_start().len());
+        let end = start + trimmed.len();
+        // Marks that a normaliser strips are no part of a piece, and yet of the word.
+        let marks = whole[end..].chars().take_while(|sign| is_combining_mark(*sign));
+        Self { text, bytes: start..end + marks.map(char::len_utf8).sum::<usize>() }
+    }
 }

@@ -1,18 +1,14 @@
-//! The files of older models: `vocab.txt` of BERT's family, `vocab.json` and `merges.txt` of GPT-2's. What else a
-//! tokenizer needs is in `tokenizer_config.json`, or else as `transformers` has it.
+//! The files of older models: `vocab.txt` of BERT's family, `vocab.json` and `merges.txt` of GPT-2's. They become the
+//! `tokenizer.json` of such a model; what else that has is in `tokenizer_config.json`, or else as `transformers` has it.
 
-use super::added::{AddedToken, AddedTokens};
-use super::byte_pair::BytePair;
-use super::json::{ConfigJson, Entries, MERGES_MAX, NameJson, Pair, PieceIds};
-use super::normalise::BertNormaliser;
-use super::read::{
-    OTHER_KIND, PIECES_EXPECTED, PREFIX, WORD_CHARS_MAX, bad_json, check_size, read_added, read_merges, read_vocabulary,
+use std::collections::HashSet;
+
+use super::Tokenizer;
+use super::json::{
+    AddedTokenJson, ConfigJson, Entries, ID_END, List, MERGES_MAX, ModelJson, NameJson, Pair, PiecesJson, SpecialJson,
+    StepJson, TemplatePartJson, TokenizerJson,
 };
-use super::split::Splitter;
-use super::template::Template;
-use super::vocabulary::{ID_END, Vocabulary};
-use super::word_piece::WordPiece;
-use super::{Model, Spelling, Tokenizer};
+use super::read::{IDS_EXPECTED, OTHER_KIND, Read, bad_json, check_merges, check_piece, check_size, of_json};
 use crate::pretrained::Refusal;
 use crate::pretrained::refusal::{FETCH_AGAIN, quoted};
 
@@ -21,7 +17,8 @@ const VOCAB_TXT: &str = "vocab.txt";
 const VOCAB_JSON: &str = "vocab.json";
 const MERGES: &str = "merges.txt";
 
-type Read<T> = Result<T, Refusal>;
+/// A piece with its id.
+type Entry = (String, u32);
 
 /// Reads the tokenizer of BERT's family.
 pub fn word_piece(vocab: &str, config: Option<&str>) -> Read<Tokenizer> {
@@ -30,90 +27,91 @@ pub fn word_piece(vocab: &str, config: Option<&str>) -> Read<Tokenizer> {
         let refusal = Refusal::new("`do_basic_tokenize` false", "true", OTHER_KIND);
         return Err(refusal.in_file(CONFIG));
     }
-    let vocabulary = read_lines(vocab).map_err(|refusal| refusal.in_file(VOCAB_TXT))?;
+    let ids = read_lines(vocab).map_err(|refusal| refusal.in_file(VOCAB_TXT))?;
     let name = |name: &Option<NameJson>, usual: &str| name.as_ref().map_or(usual, NameJson::content).to_owned();
-    let id_of = |piece: &str| {
-        let refusal = || Refusal::new("no such line", format!("the piece {}", quoted(piece)), FETCH_AGAIN);
-        vocabulary.id_of(piece).ok_or_else(|| refusal().in_file(VOCAB_TXT))
-    };
     let [unknown, start, end] =
         [name(&config.unk_token, "[UNK]"), name(&config.cls_token, "[CLS]"), name(&config.sep_token, "[SEP]")];
-    let lowercase = config.do_lower_case.unwrap_or(true);
-    let normaliser = BertNormaliser {
-        clean_text: true,
-        handle_chinese_chars: config.tokenize_chinese_chars.unwrap_or(true),
+    let id_of = |piece: &String| {
+        let refusal = || Refusal::new("no such line", format!("the piece {}", quoted(piece)), FETCH_AGAIN);
+        find(&ids, piece).map(|id| (piece.clone(), id)).ok_or_else(|| refusal().in_file(VOCAB_TXT))
+    };
+    id_of(&unknown)?;
+    let normalizer = StepJson {
+        handle_chinese_chars: config.tokenize_chinese_chars,
         strip_accents: config.strip_accents,
-        lowercase,
+        lowercase: config.do_lower_case,
+        ..step("BertNormalizer")
     };
-    let model = WordPiece::new(vocabulary.iter(), PREFIX, id_of(&unknown)?, WORD_CHARS_MAX);
-    let template = Template::bert(id_of(&start)?, id_of(&end)?);
-    let specials = [unknown, start, end, name(&config.pad_token, "[PAD]"), name(&config.mask_token, "[MASK]")];
-    let tokenizer = Tokenizer {
-        vocabulary,
-        added: AddedTokens::default(),
-        normalisers: vec![normaliser],
-        added_normalised: AddedTokens::default(),
-        splitters: vec![Splitter::Bert],
-        model: Model::WordPiece(model),
-        template,
-        spelling: Spelling::Prefixed(PREFIX.to_owned()),
+    let post_processor = StepJson { cls: Some(id_of(&start)?), sep: Some(id_of(&end)?), ..step("BertProcessing") };
+    let specials = [unknown.clone(), start, end, name(&config.pad_token, "[PAD]"), name(&config.mask_token, "[MASK]")];
+    let json = TokenizerJson {
+        added_tokens: Some(added(config, &ids, specials)?),
+        normalizer: Some(normalizer),
+        pre_tokenizer: Some(step("BertPreTokenizer")),
+        post_processor: Some(post_processor),
+        model: ModelJson { unk_token: Some(unknown), ..model("WordPiece", ids) },
     };
-    with_specials(tokenizer, config, specials)
+    of_json(json).map_err(|refusal| refusal.in_file(VOCAB_TXT))
 }
 
 /// The pieces of `vocab.txt`, a line each.
-fn read_lines(vocab: &str) -> Read<Vocabulary> {
+fn read_lines(vocab: &str) -> Read<Vec<Entry>> {
     check_size(vocab)?;
     let lines = vocab.strip_suffix('\n').unwrap_or(vocab).split('\n');
     // A line over the bound has an id that is refused.
     let lines = lines.take(ID_END as usize + 1).map(|line| line.trim_end_matches('\r').to_owned());
-    read_vocabulary(lines.zip(0..).collect())
+    Ok(lines.zip(0..).collect())
 }
 
 /// Reads the tokenizer of GPT-2's family.
 pub fn byte_pair(vocab: &str, merges: &str, config: Option<&str>) -> Read<Tokenizer> {
     const END_OF_TEXT: &str = "<|endoftext|>";
     let config = read_config(config, &["GPT2Tokenizer"])?;
-    let vocabulary = read_pieces(vocab).map_err(|refusal| refusal.in_file(VOCAB_JSON))?;
-    let model = read_merge_lines(merges, &vocabulary).map_err(|refusal| refusal.in_file(MERGES))?;
+    let ids = read_pieces(vocab).map_err(|refusal| refusal.in_file(VOCAB_JSON))?;
+    let merges = read_merge_lines(merges, &ids).map_err(|refusal| refusal.in_file(MERGES))?;
     let name = |name: &Option<NameJson>| name.as_ref().map_or(END_OF_TEXT, NameJson::content).to_owned();
     let [start, end, unknown] = [&config.bos_token, &config.eos_token, &config.unk_token].map(name);
-    let template = match (config.add_bos_token, vocabulary.id_of(&start)) {
-        (Some(true), Some(start)) => Template::begun_by(start),
+    let post_processor = match (config.add_bos_token, find(&ids, &start)) {
+        (Some(true), Some(id)) => Some(begun_by(&start, id)),
         (Some(true), None) => {
             let found = format!("{} at `bos_token`", quoted(&start));
             return Err(Refusal::new(found, "a piece of the vocabulary", FETCH_AGAIN).in_file(CONFIG));
         }
-        _ => Template::plain(),
+        _ => None,
     };
-    let tokenizer = Tokenizer {
-        vocabulary,
-        added: AddedTokens::default(),
-        normalisers: Vec::new(),
-        added_normalised: AddedTokens::default(),
-        splitters: vec![Splitter::ByteLevel {
-            add_prefix_space: config.add_prefix_space.unwrap_or(false),
-            use_regex: true,
-        }],
-        model: Model::BytePair(model),
-        template,
-        spelling: Spelling::Bytes,
+    let add_prefix_space = Some(config.add_prefix_space.unwrap_or(false));
+    let json = TokenizerJson {
+        added_tokens: Some(added(config, &ids, [start, end, unknown])?),
+        normalizer: None,
+        pre_tokenizer: Some(StepJson { add_prefix_space, ..step("ByteLevel") }),
+        post_processor,
+        model: ModelJson { merges: Some(List(merges)), ..model("BPE", ids) },
     };
-    with_specials(tokenizer, config, [start, end, unknown])
+    of_json(json).map_err(|refusal| refusal.in_file(VOCAB_JSON))
+}
+
+/// A piece before the text, such as a start that some models of GPT-2's family have.
+fn begun_by(start: &str, id: u32) -> StepJson {
+    let [name, sequence] = [start, "A"].map(str::to_owned);
+    let single = vec![
+        TemplatePartJson::SpecialToken { id: name.clone(), type_id: 0 },
+        TemplatePartJson::Sequence { id: sequence, type_id: 0 },
+    ];
+    let special_tokens = Entries(vec![(name, SpecialJson { ids: List(vec![id]) })]);
+    StepJson { single: Some(List(single)), special_tokens: Some(special_tokens), ..step("TemplateProcessing") }
 }
 
 /// The pieces of `vocab.json`.
-fn read_pieces(vocab: &str) -> Read<Vocabulary> {
+fn read_pieces(vocab: &str) -> Read<Vec<Entry>> {
     check_size(vocab)?;
-    let pieces: PieceIds = serde_json::from_str(vocab).map_err(|error| bad_json(&error))?;
-    match pieces.0 {
-        Some(Entries(entries)) => read_vocabulary(entries),
-        None => Err(Refusal::new("a list", PIECES_EXPECTED, FETCH_AGAIN)),
+    match serde_json::from_str(vocab).map_err(|error| bad_json(&error))? {
+        PiecesJson::Ids(Entries(entries)) => Ok(entries),
+        PiecesJson::Scores(_) => Err(Refusal::new("a list", IDS_EXPECTED, FETCH_AGAIN)),
     }
 }
 
 /// The merges of `merges.txt`, a line each.
-fn read_merge_lines(merges: &str, vocabulary: &Vocabulary) -> Read<BytePair> {
+fn read_merge_lines(merges: &str, ids: &[Entry]) -> Read<Vec<Pair>> {
     check_size(merges)?;
     let line_of = |number: usize| format!("line {}", number + 1);
     let mut numbers = Vec::new();
@@ -133,7 +131,22 @@ fn read_merge_lines(merges: &str, vocabulary: &Vocabulary) -> Read<BytePair> {
         pairs.push(pair);
         numbers.push(number);
     }
-    read_merges(vocabulary, pairs, |pair| line_of(numbers[pair]))
+    let pieces: HashSet<&str> = ids.iter().map(|(piece, _)| piece.as_str()).collect();
+    check_merges(&pairs, |piece| pieces.contains(piece), |pair| line_of(numbers[pair]))?;
+    Ok(pairs)
+}
+
+fn step(kind: &str) -> StepJson {
+    StepJson { kind: kind.to_owned(), ..StepJson::default() }
+}
+
+fn model(kind: &str, ids: Vec<Entry>) -> ModelJson {
+    ModelJson { kind: Some(kind.to_owned()), vocab: PiecesJson::Ids(Entries(ids)), ..ModelJson::default() }
+}
+
+/// The id of a piece; of one that comes again, the last.
+fn find(ids: &[Entry], piece: &str) -> Option<u32> {
+    ids.iter().rfind(|(other, _)| other == piece).map(|(_, id)| *id)
 }
 
 /// Reads `tokenizer_config.json`, and refuses that of another class of tokenizers, some of whose files have the same
@@ -155,22 +168,23 @@ fn read_config(text: Option<&str>, classes: &[&str]) -> Read<ConfigJson> {
     }
 }
 
-/// The tokenizer with the tokens that its configuration adds, and with these names as far as they are pieces.
-fn with_specials<const N: usize>(mut tokenizer: Tokenizer, config: ConfigJson, names: [String; N]) -> Read<Tokenizer> {
-    let mut added: Vec<AddedToken> = Vec::new();
-    for (id, mut token) in config.added_tokens_decoder.map(|Entries(entries)| entries).unwrap_or_default() {
+/// The tokens that a configuration adds, and these names as far as they are pieces.
+fn added<const N: usize, const MOST: usize>(
+    config: ConfigJson,
+    ids: &[Entry],
+    names: [String; N],
+) -> Read<List<AddedTokenJson, MOST>> {
+    let mut added: Vec<AddedTokenJson> = Vec::new();
+    for (id, token) in config.added_tokens_decoder.map(|Entries(entries)| entries).unwrap_or_default() {
         let unfit = || Refusal::new(quoted(&id), "an id at `added_tokens_decoder`", FETCH_AGAIN);
-        let read = id.parse().map_err(|_| unfit()).and_then(|id| {
-            token.id = Some(id);
-            read_added(token, &mut tokenizer.vocabulary)
-        });
-        added.push(read.map_err(|refusal| refusal.in_file(CONFIG))?);
+        let read = id.parse().map_err(|_| unfit()).and_then(|id| check_piece(&token.content, id).map(|()| id));
+        let id = read.map_err(|refusal| refusal.in_file(CONFIG))?;
+        added.push(AddedTokenJson { id: Some(id), ..token });
     }
     for name in names {
-        let is_new = added.iter().all(|token| token.content != name);
-        if let Some(id) = tokenizer.vocabulary.id_of(&name).filter(|_| is_new) {
-            added.push(AddedToken::special(&name, id));
+        if find(ids, &name).is_some() && added.iter().all(|token| token.content != name) {
+            added.push(AddedTokenJson { content: name, ..AddedTokenJson::default() });
         }
     }
-    Ok(tokenizer.with_added(added))
+    Ok(List(added))
 }

@@ -1,17 +1,17 @@
-//! `tokenizer.json`, read step by step. A step that is not supported is refused by its name and place.
+//! `tokenizer.json`, read part by part. What is not supported is refused by its name and place.
 
-use super::added::{AddedToken, AddedTokens};
-use super::byte_pair::BytePair;
-use super::json::{
-    AddedTokenJson, Entries, ModelJson, Pair, STEPS_MAX, SpecialJson, StepJson, TemplatePartJson, TokenizerJson,
-};
-use super::normalise::BertNormaliser;
-use super::split::{Splitter, WORDS};
-use super::template::{Template, TemplatePart};
-use super::text_char::text_chars;
-use super::vocabulary::Vocabulary;
-use super::word_piece::WordPiece;
-use super::{Model, Spelling, Tokenizer};
+use std::collections::BTreeMap;
+
+use tokenizers::models::bpe::{BPE, Vocab};
+use tokenizers::models::unigram::Unigram;
+use tokenizers::models::wordlevel::WordLevel;
+use tokenizers::models::wordpiece::WordPiece;
+use tokenizers::{AddedToken, AddedVocabulary, Model, ModelWrapper, PreTokenizerWrapper};
+
+use super::json::{AddedTokenJson, Entries, ID_END, List, ModelJson, Pair, PiecesJson, TokenizerJson};
+use super::steps::{Normaliser, spells_bytes, splitters};
+use super::template::Template;
+use super::{Spelling, Tokenizer};
 use crate::pretrained::Refusal;
 use crate::pretrained::refusal::{FETCH_AGAIN, quoted};
 
@@ -20,32 +20,48 @@ const FILE: &str = "tokenizer.json";
 /// The largest file of a tokenizer that is read; those of known models have up to 35 MB.
 const FILE_BYTES_MAX: usize = 64 << 20;
 
-/// Words of BERT's that are longer are unknown, where the file says nothing of it.
-pub const WORD_CHARS_MAX: usize = 100;
+/// Pieces are no longer than this, in bytes; those of known models have up to 256. It bounds the time that a text
+/// takes.
+const PIECE_BYTES_MAX: usize = 1 << 10;
+/// The same of SentencePiece's: at each character the crate copies all pieces that begin there.
+const UNIGRAM_PIECE_BYTES_MAX: usize = 1 << 8;
+/// Bytes of all of those: the crate keeps a table for each.
+const UNIGRAM_BYTES_MAX: usize = 4 << 20;
+/// Bytes of all pieces that are never cut; each byte is a state of what looks for them.
+const ADDED_BYTES_MAX: usize = 1 << 20;
+
+/// Words of BERT's that are longer are unknown, where the file says nothing of it; and the most that it may say: the
+/// crate tries every end of a piece, which takes the cube of that.
+const WORD_CHARS: usize = 100;
+const WORD_CHARS_MAX: usize = 512;
 
 /// The prefix of BERT's pieces that continue words.
-pub const PREFIX: &str = "##";
+const PREFIX: &str = "##";
 
-type Read<T> = Result<T, Refusal>;
+/// The words for a vocabulary.
+pub const IDS_EXPECTED: &str = "an object of pieces and their ids";
+const SCORES_EXPECTED: &str = "a list of pieces and their scores";
+
+pub type Read<T> = Result<T, Refusal>;
 
 /// Advice where a tokenizer is of another kind.
 pub const OTHER_KIND: &str = "open a model of BERT's or GPT-2's family";
 
 /// Refuses what is at a place of the file.
-fn refuse<T>(place: &str, found: impl AsRef<str>, expected: impl Into<String>, advice: &str) -> Read<T> {
+pub fn refuse<T>(place: &str, found: impl AsRef<str>, expected: impl Into<String>, advice: &str) -> Read<T> {
     Err(Refusal::new(format!("{} at {}", found.as_ref(), quoted(place)), expected, advice))
 }
 
 /// Refuses what a sound file does not have.
-fn damaged<T>(place: &str, found: impl AsRef<str>, expected: impl Into<String>) -> Read<T> {
+pub fn damaged<T>(place: &str, found: impl AsRef<str>, expected: impl Into<String>) -> Read<T> {
     refuse(place, found, expected, FETCH_AGAIN)
 }
 
-fn unsupported<T>(place: &str, kind: &str, supported: &[&str]) -> Read<T> {
-    refuse(place, format!("the type {}", quoted(kind)), supported.join(" or "), OTHER_KIND)
+pub fn unsupported<T>(place: &str, kind: &str, supported: &str) -> Read<T> {
+    refuse(place, format!("the type {}", quoted(kind)), supported, OTHER_KIND)
 }
 
-fn missing<T>(place: &str, field: &str) -> Read<T> {
+pub fn missing<T>(place: &str, field: &str) -> Read<T> {
     damaged(place, format!("no {}", quoted(field)), "this field")
 }
 
@@ -62,317 +78,217 @@ pub fn check_size(text: &str) -> Read<()> {
 
 /// A refusal of text that is not the JSON that it should be.
 pub fn bad_json(error: &serde_json::Error) -> Refusal {
-    /// The file's own text may be among the words.
-    const WORDS_MAX: usize = 300;
-    let words = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    let words = words.strip_suffix(&place).unwrap_or(&words).chars().filter(|sign| !sign.is_control());
-    let found = words.take(WORDS_MAX).chain(place.chars()).collect::<String>();
-    Refusal::new(found, "the JSON of a tokenizer", FETCH_AGAIN)
+    Refusal::bad_json(error, "the JSON of a tokenizer", FETCH_AGAIN)
 }
 
 /// Reads `tokenizer.json`.
 pub fn tokenizer(text: &str) -> Read<Tokenizer> {
-    read(text).map_err(|refusal| refusal.in_file(FILE))
-}
-
-fn read(text: &str) -> Read<Tokenizer> {
-    check_size(text)?;
-    let json: TokenizerJson = serde_json::from_str(text).map_err(|error| bad_json(&error))?;
-    let mut normalisers = Vec::new();
-    if let Some(step) = &json.normalizer {
-        read_normaliser(step, "normalizer", &mut normalisers)?;
-    }
-    let mut splitters = Vec::new();
-    if let Some(step) = &json.pre_tokenizer {
-        read_splitter(step, "pre_tokenizer", &mut splitters)?;
-    }
-    let (mut vocabulary, model, spelling) = read_model(json.model)?;
-    let is_byte_level = splitters.iter().any(|splitter| matches!(splitter, Splitter::ByteLevel { .. }));
-    let added = json.added_tokens.map(|list| list.0).unwrap_or_default();
-    let added = added.into_iter().map(|token| read_added(token, &mut vocabulary)).collect::<Read<Vec<_>>>()?;
-    let mut template = None;
-    if let Some(step) = &json.post_processor {
-        read_template(step, "post_processor", &vocabulary, &mut template)?;
-    }
-    Ok(Tokenizer {
-        vocabulary,
-        added: AddedTokens::default(),
-        normalisers,
-        added_normalised: AddedTokens::default(),
-        splitters,
-        model,
-        template: template.unwrap_or_else(Template::plain),
-        spelling: if is_byte_level { Spelling::Bytes } else { spelling },
-    }
-    .with_added(added))
-}
-
-impl Tokenizer {
-    /// The tokenizer with these tokens that are never cut.
-    pub(super) fn with_added(mut self, tokens: Vec<AddedToken>) -> Self {
-        for token in tokens {
-            if token.normalized {
-                let normalised = self.normalised(text_chars(&token.content));
-                let text: String = normalised.iter().map(|sign| sign.value).collect();
-                self.added_normalised.insert(&text, token);
-            } else {
-                self.added.insert(&token.content.clone(), token);
-            }
-        }
-        self
-    }
-}
-
-/// Reads an added token. One that is in the vocabulary keeps the id that it has there.
-pub fn read_added(token: AddedTokenJson, vocabulary: &mut Vocabulary) -> Read<AddedToken> {
-    let AddedTokenJson { id, content, single_word, lstrip, rstrip, normalized } = token;
-    let id = match (vocabulary.id_of(&content), id) {
-        (Some(known), _) => known,
-        (None, Some(id)) => {
-            vocabulary.insert(&content, id)?;
-            id
-        }
-        (None, None) => return missing(&format!("added_tokens: {content}"), "id"),
+    let read = || {
+        check_size(text)?;
+        of_json(serde_json::from_str(text).map_err(|error| bad_json(&error))?)
     };
-    Ok(AddedToken { content, id, single_word, lstrip, rstrip, normalized })
+    read().map_err(|refusal: Refusal| refusal.in_file(FILE))
 }
 
-/// Takes a step of a pipeline, which has few of them however its lists nest: each makes the text anew.
-fn push_step<T>(step: T, place: &str, into: &mut Vec<T>) -> Read<()> {
-    if into.len() == STEPS_MAX {
-        return refuse(place, format!("step {}", STEPS_MAX + 1), format!("at most {STEPS_MAX} steps"), OTHER_KIND);
+/// The tokenizer that a file describes.
+pub fn of_json(json: TokenizerJson) -> Read<Tokenizer> {
+    let normaliser = Normaliser::read(json.normalizer.as_ref())?;
+    let splitters = splitters(json.pre_tokenizer.as_ref())?;
+    let (mut pieces, model) = read_model(json.model)?;
+    let added = json.added_tokens.map(|list| list.0).unwrap_or_default();
+    let added = read_added(added, &mut pieces, &model, &normaliser)?;
+    let has = |id: u32| pieces.0.get(id as usize).is_some_and(Option::is_some);
+    let template = Template::read(json.post_processor.as_ref(), &has)?;
+    let spelling = match &model {
+        _ if spells_bytes(&splitters) => Spelling::Bytes,
+        ModelWrapper::WordPiece(model) => Spelling::Prefixed(model.continuing_subword_prefix.clone()),
+        _ => blank(&normaliser, &splitters).map_or(Spelling::Plain, Spelling::Blank),
+    };
+    Ok(Tokenizer { pieces: pieces.0, added, normaliser, splitters, model, template, spelling })
+}
+
+/// The character that stands for a blank in SentencePiece's pieces.
+fn blank(normaliser: &Normaliser, splitters: &[PreTokenizerWrapper]) -> Option<char> {
+    normaliser.blank().or_else(|| {
+        splitters.iter().find_map(|splitter| match splitter {
+            PreTokenizerWrapper::Metaspace(blank) => Some(blank.get_replacement()),
+            _ => None,
+        })
+    })
+}
+
+/// The pieces by their ids, which may have gaps.
+#[derive(Default)]
+struct Pieces(Vec<Option<Box<str>>>);
+
+impl Pieces {
+    /// Adds a piece; an id that is taken keeps its own, for some pieces of old files have several ids.
+    fn insert(&mut self, piece: &str, id: u32) -> Read<()> {
+        check_piece(piece, id)?;
+        let at = id as usize;
+        if self.0.len() <= at {
+            self.0.resize(at + 1, None);
+        }
+        self.0[at].get_or_insert_with(|| piece.into());
+        Ok(())
     }
-    into.push(step);
+}
+
+/// Refuses a piece or id beyond the bounds.
+pub fn check_piece(piece: &str, id: u32) -> Read<()> {
+    if id >= ID_END {
+        let found = format!("the id {id} of {}", quoted(piece));
+        return Err(Refusal::new(found, format!("ids below {ID_END}"), FETCH_AGAIN));
+    }
+    if piece.len() > PIECE_BYTES_MAX {
+        let found = format!("a piece of {} bytes, {}", piece.len(), quoted(piece));
+        return Err(Refusal::new(found, format!("at most {PIECE_BYTES_MAX} bytes"), FETCH_AGAIN));
+    }
     Ok(())
 }
 
-fn read_normaliser(step: &StepJson, place: &str, into: &mut Vec<BertNormaliser>) -> Read<()> {
-    match step.kind.as_str() {
-        "BertNormalizer" => {
-            let normaliser = BertNormaliser {
-                clean_text: step.clean_text.unwrap_or(true),
-                handle_chinese_chars: step.handle_chinese_chars.unwrap_or(true),
-                strip_accents: step.strip_accents,
-                lowercase: step.lowercase.unwrap_or(true),
-            };
-            push_step(normaliser, place, into)
-        }
-        "Sequence" => {
-            match &step.normalizers {
-                Some(steps) => steps.0.iter().enumerate().try_for_each(|(number, step)| {
-                    read_normaliser(step, &format!("{place}.normalizers[{number}]"), into)
-                }),
-                None => missing(place, "normalizers"),
-            }
-        }
-        other => unsupported(place, other, &["BertNormalizer", "Sequence"]),
+/// What finds the pieces that are never cut. One that is in the vocabulary keeps the id that it has there.
+fn read_added(
+    tokens: Vec<AddedTokenJson>,
+    pieces: &mut Pieces,
+    model: &ModelWrapper,
+    normaliser: &Normaliser,
+) -> Read<AddedVocabulary> {
+    let bytes: usize = tokens.iter().map(|token| token.content.len()).sum();
+    if bytes > ADDED_BYTES_MAX {
+        return damaged("added_tokens", format!("{bytes} bytes of pieces"), format!("at most {ADDED_BYTES_MAX}"));
     }
-}
-
-fn read_splitter(step: &StepJson, place: &str, into: &mut Vec<Splitter>) -> Read<()> {
-    match step.kind.as_str() {
-        "BertPreTokenizer" => push_step(Splitter::Bert, place, into),
-        "ByteLevel" if into.iter().any(|splitter| matches!(splitter, Splitter::ByteLevel { .. })) => {
-            // It would spell the bytes of bytes, twice as many each time.
-            refuse(place, "a second step that spells bytes", "one", OTHER_KIND)
+    let mut ids = Vocab::default();
+    // The crate refuses two that are found by the same text. Here the later one is found, and by an empty text none.
+    let mut added: BTreeMap<(bool, String), AddedToken> = BTreeMap::new();
+    for AddedTokenJson { id, content, single_word, lstrip, rstrip, normalized } in tokens {
+        let known = model.token_to_id(&content).or_else(|| ids.get(&content).copied());
+        let Some(id) = known.or(id) else { return missing(&format!("added_tokens: {content}"), "id") };
+        pieces.insert(&content, id)?;
+        ids.insert(content.clone(), id);
+        let found_by = if normalized { normaliser.normalized(&content) } else { content.clone() };
+        if !found_by.is_empty() {
+            let token = AddedToken { single_word, lstrip, rstrip, normalized, special: false, content };
+            added.insert((normalized, found_by), token);
         }
-        "ByteLevel" => {
-            let byte_level = Splitter::ByteLevel {
-                add_prefix_space: step.add_prefix_space.unwrap_or(true),
-                use_regex: step.use_regex.unwrap_or(true),
-            };
-            push_step(byte_level, place, into)
-        }
-        "Split" => {
-            let pattern = step.pattern.as_ref().and_then(|pattern| pattern.regex.as_deref());
-            let is_kept = step.behavior.as_deref() == Some("Removed") && step.invert == Some(true);
-            if pattern != Some(WORDS) || !is_kept {
-                let found = format!("another pattern than {}", quoted(WORDS));
-                return refuse(place, found, "the words of a model that attune wrote", OTHER_KIND);
-            }
-            push_step(Splitter::Words, place, into)
-        }
-        "Sequence" => {
-            match &step.pretokenizers {
-                Some(steps) => steps.0.iter().enumerate().try_for_each(|(number, step)| {
-                    read_splitter(step, &format!("{place}.pretokenizers[{number}]"), into)
-                }),
-                None => missing(place, "pretokenizers"),
-            }
-        }
-        other => unsupported(place, other, &["BertPreTokenizer", "ByteLevel", "Split", "Sequence"]),
     }
+    let mut vocabulary = AddedVocabulary::new();
+    // The ids of the file, where the crate would count on from the model's.
+    let built = WordLevel::builder().vocab(ids).unk_token(String::new()).build();
+    let built = built.and_then(|numbers| vocabulary.add_tokens(added.into_values(), &numbers, Some(normaliser)));
+    built.map(|_| vocabulary).or_else(|error| damaged("added_tokens", error.to_string(), "pieces that are never cut"))
 }
 
-fn read_template(step: &StepJson, place: &str, vocabulary: &Vocabulary, into: &mut Option<Template>) -> Read<()> {
-    let ends = || match (&step.cls, &step.sep) {
-        (Some((_, start)), Some((_, end))) => {
-            check_id(*start, vocabulary, place)?;
-            check_id(*end, vocabulary, place)?;
-            Ok((*start, *end))
-        }
-        (None, _) => missing(place, "cls"),
-        (_, None) => missing(place, "sep"),
-    };
-    let template = match step.kind.as_str() {
-        // It only says where offsets end, which are defined here once for all.
-        "ByteLevel" => return Ok(()),
-        "BertProcessing" => ends().map(|(start, end)| Template::bert(start, end))?,
-        "RobertaProcessing" => ends().map(|(start, end)| Template::roberta(start, end))?,
-        "TemplateProcessing" => read_template_parts(step, place, vocabulary)?,
-        "Sequence" => {
-            let Some(steps) = &step.processors else { return missing(place, "processors") };
-            return steps.0.iter().enumerate().try_for_each(|(number, step)| {
-                read_template(step, &format!("{place}.processors[{number}]"), vocabulary, into)
-            });
-        }
-        other => {
-            let supported = ["TemplateProcessing", "BertProcessing", "RobertaProcessing", "ByteLevel", "Sequence"];
-            return unsupported(place, other, &supported);
-        }
-    };
-    match into.replace(template) {
-        None => Ok(()),
-        Some(_) => refuse(place, "a second step that adds pieces", "one", OTHER_KIND),
-    }
-}
-
-fn check_id(id: u32, vocabulary: &Vocabulary, place: &str) -> Read<()> {
-    match vocabulary.piece(id) {
-        Some(_) => Ok(()),
-        None => damaged(place, format!("the id {id}"), "an id of the vocabulary"),
-    }
-}
-
-fn read_template_parts(step: &StepJson, place: &str, vocabulary: &Vocabulary) -> Read<Template> {
-    let specials = step.special_tokens.as_ref().map(|Entries(entries)| entries.as_slice()).unwrap_or_default();
-    let Some(single) = &step.single else { return missing(place, "single") };
-    let place = |field: &str| format!("{place}.{field}");
-    let single = parts_of(&single.0, specials, &place("single"), vocabulary)?;
-    if texts_of(&single) != [0] {
-        return damaged(&place("single"), "other sequences", "the sequence A once");
-    }
-    let pair = step.pair.as_ref().filter(|pair| !pair.0.is_empty());
-    let pair = pair.map(|pair| parts_of(&pair.0, specials, &place("pair"), vocabulary)).transpose()?;
-    if pair.as_ref().is_some_and(|pair| texts_of(pair) != [0, 1]) {
-        return damaged(&place("pair"), "other sequences", "the sequences A and B once, in this order");
-    }
-    Ok(Template { single, pair })
-}
-
-fn texts_of(parts: &[TemplatePart]) -> Vec<usize> {
-    let text = |part: &TemplatePart| match part {
-        TemplatePart::Text { text, .. } => Some(*text),
-        TemplatePart::Added { .. } => None,
-    };
-    parts.iter().filter_map(text).collect()
-}
-
-fn parts_of(
-    parts: &[TemplatePartJson],
-    specials: &[(String, SpecialJson)],
-    place: &str,
-    vocabulary: &Vocabulary,
-) -> Read<Vec<TemplatePart>> {
-    let part = |part: &TemplatePartJson| match part {
-        TemplatePartJson::Sequence { id, type_id } => {
-            let segment = *type_id as usize;
-            match id.as_str() {
-                "A" => Ok(TemplatePart::Text { text: 0, segment }),
-                "B" => Ok(TemplatePart::Text { text: 1, segment }),
-                other => damaged(place, format!("the sequence {}", quoted(other)), "A or B"),
-            }
-        }
-        TemplatePartJson::SpecialToken { id, type_id } => {
-            let Some((_, special)) = specials.iter().find(|(name, _)| name == id) else {
-                return damaged(place, format!("the special token {}", quoted(id)), "one of `special_tokens`");
-            };
-            special.ids.0.iter().try_for_each(|id| check_id(*id, vocabulary, place))?;
-            Ok(TemplatePart::Added { ids: special.ids.0.clone(), segment: *type_id as usize })
-        }
-    };
-    parts.iter().map(part).collect()
-}
-
-fn read_model(mut json: ModelJson) -> Read<(Vocabulary, Model, Spelling)> {
-    const SUPPORTED: [&str; 2] = ["WordPiece", "BPE"];
+fn read_model(mut json: ModelJson) -> Read<(Pieces, ModelWrapper)> {
     // Old files do not say what model they have.
     let kind = json.kind.take().unwrap_or_else(|| {
-        let kind = if json.merges.is_some() { 1 } else { 0 };
-        SUPPORTED[kind].to_owned()
-    });
-    if !SUPPORTED.contains(&kind.as_str()) {
-        return unsupported("model", &kind, &SUPPORTED);
-    }
-    let Some(Entries(entries)) = json.vocab.0.take() else {
-        return damaged("model.vocab", "a list", PIECES_EXPECTED);
-    };
-    let vocabulary = read_vocabulary(entries)?;
-    if kind == SUPPORTED[0] {
-        let prefix = json.continuing_subword_prefix.unwrap_or_else(|| PREFIX.to_owned());
-        let unknown = json.unk_token.unwrap_or_else(|| "[UNK]".to_owned());
-        let Some(unknown) = vocabulary.id_of(&unknown) else {
-            return damaged("model.unk_token", quoted(&unknown), "a piece of the vocabulary");
+        let kind = match (&json.merges, &json.vocab) {
+            (Some(_), _) => "BPE",
+            (None, PiecesJson::Scores(_)) => "Unigram",
+            (None, PiecesJson::Ids(_)) => "WordPiece",
         };
-        let chars_max = json.max_input_chars_per_word.map_or(WORD_CHARS_MAX, |most| most as usize);
-        let model = WordPiece::new(vocabulary.iter(), &prefix, unknown, chars_max);
-        return Ok((vocabulary, Model::WordPiece(model), Spelling::Prefixed(prefix)));
+        kind.to_owned()
+    });
+    match kind.as_str() {
+        "WordPiece" => read_word_piece(json),
+        "BPE" => read_byte_pair(json),
+        "Unigram" => read_unigram(json),
+        other => unsupported("model", other, "WordPiece or BPE or Unigram"),
     }
+}
+
+/// The crate's model, which was held against its bounds before.
+fn built<M: Into<ModelWrapper>>(model: tokenizers::Result<M>) -> Read<ModelWrapper> {
+    model.map(Into::into).or_else(|error| damaged("model", error.to_string(), "a vocabulary that fits itself"))
+}
+
+fn read_word_piece(json: ModelJson) -> Read<(Pieces, ModelWrapper)> {
+    let (pieces, ids) = read_ids(json.vocab)?;
+    let unknown = json.unk_token.unwrap_or_else(|| "[UNK]".to_owned());
+    check_unknown(&unknown, &ids)?;
+    let chars = json.max_input_chars_per_word.map_or(WORD_CHARS, |most| usize::try_from(most).unwrap_or(usize::MAX));
+    if chars > WORD_CHARS_MAX {
+        let place = "model.max_input_chars_per_word";
+        return refuse(place, chars.to_string(), format!("at most {WORD_CHARS_MAX}"), OTHER_KIND);
+    }
+    let model = WordPiece::builder().vocab(ids).unk_token(unknown).max_input_chars_per_word(chars);
+    let prefix = json.continuing_subword_prefix.unwrap_or_else(|| PREFIX.to_owned());
+    Ok((pieces, built(model.continuing_subword_prefix(prefix).build())?))
+}
+
+fn read_byte_pair(json: ModelJson) -> Read<(Pieces, ModelWrapper)> {
+    let (pieces, ids) = read_ids(json.vocab)?;
     let is_given = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
     let refused = [
         ("continuing_subword_prefix", is_given(&json.continuing_subword_prefix)),
         ("end_of_word_suffix", is_given(&json.end_of_word_suffix)),
-        ("byte_fallback", json.byte_fallback == Some(true)),
         ("dropout", json.dropout.is_some_and(|share| share != 0.0)),
     ];
     if let Some((field, _)) = refused.iter().find(|(_, is_set)| *is_set) {
         return refuse(&format!("model.{field}"), "a value that is not supported", "none", OTHER_KIND);
     }
+    let merges = json.merges.map(|list| list.0).unwrap_or_default();
+    check_merges(&merges, |piece| ids.contains_key(piece), |number| format!("model.merges[{number}]"))?;
+    let merges = merges.into_iter().map(|Pair(left, right)| (left, right)).collect();
     let unknown = json.unk_token.filter(|unknown| !unknown.is_empty());
-    let unknown = unknown.map(|unknown| match vocabulary.id_of(&unknown) {
-        Some(id) => Ok(id),
-        None => damaged("model.unk_token", quoted(&unknown), "a piece of the vocabulary"),
-    });
-    let pairs = json.merges.map(|list| list.0).unwrap_or_default();
-    let mut model = read_merges(&vocabulary, pairs, |number| format!("model.merges[{number}]"))?;
-    model.unknown = unknown.transpose()?;
-    model.fuse_unknown = json.fuse_unk == Some(true);
-    if json.ignore_merges == Some(true) {
-        model.whole = vocabulary.iter().map(|(piece, id)| (piece.to_owned(), id)).collect();
-    }
-    Ok((vocabulary, Model::BytePair(model), Spelling::Plain))
+    unknown.iter().try_for_each(|unknown| check_unknown(unknown, &ids))?;
+    let [fuses, falls_back, ignores] =
+        [json.fuse_unk, json.byte_fallback, json.ignore_merges].map(|flag| flag.unwrap_or(false));
+    let model = BPE::builder().vocab_and_merges(ids, merges);
+    // Its cache outlives the model, on every thread.
+    let model = model.cache_capacity(0).fuse_unk(fuses).byte_fallback(falls_back).ignore_merges(ignores);
+    let model = if let Some(unknown) = unknown { model.unk_token(unknown) } else { model };
+    Ok((pieces, built(model.build())?))
 }
 
-/// The words for a vocabulary in JSON.
-pub const PIECES_EXPECTED: &str = "an object of pieces and their ids";
-
-/// Pieces of a file with their ids.
-pub fn read_vocabulary(entries: Vec<(String, u32)>) -> Read<Vocabulary> {
-    let mut vocabulary = Vocabulary::default();
-    entries.iter().try_for_each(|(piece, id)| vocabulary.insert(piece, *id))?;
-    match vocabulary.len() {
-        0 => Err(Refusal::new("no pieces", "some", FETCH_AGAIN)),
-        _ => Ok(vocabulary),
+fn read_unigram(json: ModelJson) -> Read<(Pieces, ModelWrapper)> {
+    let PiecesJson::Scores(List(scores)) = json.vocab else {
+        return damaged("model.vocab", "an object", SCORES_EXPECTED);
+    };
+    let mut pieces = Pieces::default();
+    for ((piece, _), id) in scores.iter().zip(0..) {
+        pieces.insert(piece, id)?;
+    }
+    let longest = scores.iter().map(|(piece, _)| piece.len()).max().unwrap_or(0);
+    let all: usize = scores.iter().map(|(piece, _)| piece.len()).sum();
+    if longest > UNIGRAM_PIECE_BYTES_MAX || all > UNIGRAM_BYTES_MAX {
+        let found = format!("pieces of up to {longest} bytes, and {all} in all");
+        let expected = format!("at most {UNIGRAM_PIECE_BYTES_MAX}, and {UNIGRAM_BYTES_MAX} in all");
+        return damaged("model.vocab", found, expected);
+    }
+    match json.unk_id.filter(|id| *id < scores.len()) {
+        Some(unknown) => Ok((pieces, built(Unigram::from(scores, Some(unknown), json.byte_fallback == Some(true)))?)),
+        None => damaged("model.unk_id", "no piece for what is unknown", "the place of one in the vocabulary"),
     }
 }
 
-/// A model of a vocabulary and its merges, whose places in the file are said by number.
-pub fn read_merges(vocabulary: &Vocabulary, pairs: Vec<Pair>, place: impl Fn(usize) -> String) -> Read<BytePair> {
-    let mut model = BytePair::default();
-    for (piece, id) in vocabulary.iter() {
-        let mut signs = piece.chars();
-        if let (Some(sign), None) = (signs.next(), signs.next()) {
-            model.characters.insert(sign, id);
+/// Pieces of a file with their ids. A piece that comes again has the id of the last.
+fn read_ids(pieces: PiecesJson) -> Read<(Pieces, Vocab)> {
+    let PiecesJson::Ids(Entries(entries)) = pieces else { return damaged("model.vocab", "a list", IDS_EXPECTED) };
+    let mut pieces = Pieces::default();
+    entries.iter().try_for_each(|(piece, id)| pieces.insert(piece, *id))?;
+    match entries.is_empty() {
+        true => Err(Refusal::new("no pieces", "some", FETCH_AGAIN)),
+        false => Ok((pieces, entries.into_iter().collect())),
+    }
+}
+
+fn check_unknown(unknown: &str, ids: &Vocab) -> Read<()> {
+    match ids.get(unknown) {
+        Some(_) => Ok(()),
+        None => damaged("model.unk_token", quoted(unknown), "a piece of the vocabulary"),
+    }
+}
+
+/// Refuses merges whose parts or result are no pieces; their places in the file are said by number.
+pub fn check_merges(merges: &[Pair], has: impl Fn(&str) -> bool, place: impl Fn(usize) -> String) -> Read<()> {
+    let mut merged = String::new();
+    for (number, Pair(left, right)) in merges.iter().enumerate() {
+        merged.clear();
+        merged.extend([left.as_str(), right]);
+        if let Some(piece) = [left, right, &merged].into_iter().find(|piece| !has(piece)) {
+            return damaged(&place(number), quoted(piece), "a piece of the vocabulary");
         }
     }
-    for (number, Pair(left, right)) in pairs.into_iter().enumerate() {
-        let id_of = |piece: &str| match vocabulary.id_of(piece) {
-            Some(id) => Ok(id),
-            None => damaged(&place(number), quoted(piece), "a piece of the vocabulary"),
-        };
-        let pair = (id_of(&left)?, id_of(&right)?);
-        model.push_merge(pair, number as u32, id_of(&(left + right.as_str()))?);
-    }
-    Ok(model)
+    Ok(())
 }

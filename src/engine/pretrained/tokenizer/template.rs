@@ -1,4 +1,10 @@
 //! The places at which a tokenizer puts pieces of its own: `[CLS] A [SEP]`, and `[CLS] A [SEP] B [SEP]` for a pair of texts.
+//!
+//! The crate has this too, and loses with it where an added piece stands and which text it is of.
+
+use super::json::{Entries, SpecialJson, StepJson, TemplatePartJson};
+use super::read::{OTHER_KIND, Read, damaged, missing, refuse, unsupported};
+use crate::pretrained::refusal::quoted;
 
 /// A part of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +23,10 @@ pub struct Template {
     pub pair: Option<Vec<TemplatePart>>,
 }
 
+fn added(id: u32, segment: usize) -> TemplatePart {
+    TemplatePart::Added { ids: vec![id], segment }
+}
+
 impl Template {
     /// A text as it is, as in GPT-2.
     pub fn plain() -> Self {
@@ -24,25 +34,112 @@ impl Template {
     }
 
     /// BERT's. The second text and the end of it are the second segment.
-    pub fn bert(start: u32, end: u32) -> Self {
-        let added = |id, segment| TemplatePart::Added { ids: vec![id], segment };
+    fn bert(start: u32, end: u32) -> Self {
         let single = vec![added(start, 0), TemplatePart::Text { text: 0, segment: 0 }, added(end, 0)];
         let second = [TemplatePart::Text { text: 1, segment: 1 }, added(end, 1)];
         Self { pair: Some(single.iter().cloned().chain(second).collect()), single }
     }
 
     /// RoBERTa's, which has two ends between the texts, and one segment.
-    pub fn roberta(start: u32, end: u32) -> Self {
-        let added = |id| TemplatePart::Added { ids: vec![id], segment: 0 };
-        let text = |text| TemplatePart::Text { text, segment: 0 };
-        let single = vec![added(start), text(0), added(end)];
-        let second = [added(end), text(1), added(end)];
+    fn roberta(start: u32, end: u32) -> Self {
+        let single = vec![added(start, 0), TemplatePart::Text { text: 0, segment: 0 }, added(end, 0)];
+        let second = [added(end, 0), TemplatePart::Text { text: 1, segment: 0 }, added(end, 0)];
         Self { pair: Some(single.iter().cloned().chain(second).collect()), single }
     }
 
-    /// Pieces before and behind the text, such as a start that some models of GPT-2's family have.
-    pub fn begun_by(start: u32) -> Self {
-        let added = TemplatePart::Added { ids: vec![start], segment: 0 };
-        Self { single: vec![added, TemplatePart::Text { text: 0, segment: 0 }], pair: None }
+    /// Reads the one post-processor that adds pieces, if there is one. `has` says which ids are pieces.
+    pub fn read(step: Option<&StepJson>, has: &dyn Fn(u32) -> bool) -> Read<Self> {
+        let mut template = None;
+        if let Some(step) = step {
+            read_step(step, "post_processor", has, &mut template)?;
+        }
+        Ok(template.unwrap_or_else(Self::plain))
     }
+}
+
+fn read_step(step: &StepJson, place: &str, has: &dyn Fn(u32) -> bool, into: &mut Option<Template>) -> Read<()> {
+    let ends = || match (&step.cls, &step.sep) {
+        (Some((_, start)), Some((_, end))) => {
+            [*start, *end].iter().try_for_each(|id| check_id(*id, has, place))?;
+            Ok((*start, *end))
+        }
+        (None, _) => missing(place, "cls"),
+        (_, None) => missing(place, "sep"),
+    };
+    let template =
+        match step.kind.as_str() {
+            // It only says where offsets end, which are defined here once for all.
+            "ByteLevel" => return Ok(()),
+            "BertProcessing" => ends().map(|(start, end)| Template::bert(start, end))?,
+            "RobertaProcessing" => ends().map(|(start, end)| Template::roberta(start, end))?,
+            "TemplateProcessing" => read_parts(step, place, has)?,
+            "Sequence" => {
+                let Some(steps) = &step.processors else { return missing(place, "processors") };
+                return steps.0.iter().enumerate().try_for_each(|(number, step)| {
+                    read_step(step, &format!("{place}.processors[{number}]"), has, into)
+                });
+            }
+            other => {
+                let supported = "TemplateProcessing or BertProcessing or RobertaProcessing or ByteLevel or Sequence";
+                return unsupported(place, other, supported);
+            }
+        };
+    match into.replace(template) {
+        None => Ok(()),
+        Some(_) => refuse(place, "a second step that adds pieces", "one", OTHER_KIND),
+    }
+}
+
+fn check_id(id: u32, has: &dyn Fn(u32) -> bool, place: &str) -> Read<()> {
+    if has(id) { Ok(()) } else { damaged(place, format!("the id {id}"), "an id of the vocabulary") }
+}
+
+fn read_parts(step: &StepJson, place: &str, has: &dyn Fn(u32) -> bool) -> Read<Template> {
+    let specials = step.special_tokens.as_ref().map(|Entries(entries)| entries.as_slice()).unwrap_or_default();
+    let Some(single) = &step.single else { return missing(place, "single") };
+    let place = |field: &str| format!("{place}.{field}");
+    let single = parts_of(&single.0, specials, &place("single"), has)?;
+    if texts_of(&single) != [0] {
+        return damaged(&place("single"), "other sequences", "the sequence A once");
+    }
+    let pair = step.pair.as_ref().filter(|pair| !pair.0.is_empty());
+    let pair = pair.map(|pair| parts_of(&pair.0, specials, &place("pair"), has)).transpose()?;
+    if pair.as_ref().is_some_and(|pair| texts_of(pair) != [0, 1]) {
+        return damaged(&place("pair"), "other sequences", "the sequences A and B once, in this order");
+    }
+    Ok(Template { single, pair })
+}
+
+fn texts_of(parts: &[TemplatePart]) -> Vec<usize> {
+    let text = |part: &TemplatePart| match part {
+        TemplatePart::Text { text, .. } => Some(*text),
+        TemplatePart::Added { .. } => None,
+    };
+    parts.iter().filter_map(text).collect()
+}
+
+fn parts_of(
+    parts: &[TemplatePartJson],
+    specials: &[(String, SpecialJson)],
+    place: &str,
+    has: &dyn Fn(u32) -> bool,
+) -> Read<Vec<TemplatePart>> {
+    let part = |part: &TemplatePartJson| match part {
+        TemplatePartJson::Sequence { id, type_id } => {
+            let segment = *type_id as usize;
+            match id.as_str() {
+                "A" => Ok(TemplatePart::Text { text: 0, segment }),
+                "B" => Ok(TemplatePart::Text { text: 1, segment }),
+                other => damaged(place, format!("the sequence {}", quoted(other)), "A or B"),
+            }
+        }
+        TemplatePartJson::SpecialToken { id, type_id } => {
+            let Some((_, special)) = specials.iter().find(|(name, _)| name == id) else {
+                return damaged(place, format!("the special token {}", quoted(id)), "one of `special_tokens`");
+            };
+            special.ids.0.iter().try_for_each(|id| check_id(*id, has, place))?;
+            Ok(TemplatePart::Added { ids: special.ids.0.clone(), segment: *type_id as usize })
+        }
+    };
+    parts.iter().map(part).collect()
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::split::WORDS;
+use super::steps::WORDS;
 
 /// The name of a piece that stands for every word that is none of the vocabulary.
 pub const UNKNOWN: &str = "[UNK]";

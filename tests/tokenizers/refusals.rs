@@ -3,7 +3,7 @@
 use attune_engine::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
 use serde_json::{Value, json};
 
-use super::{BERT, GPT2, changed};
+use crate::{BERT, GPT2, changed};
 
 #[track_caller]
 fn refused(files: TokenizerFiles<'_>, words: &[&str]) {
@@ -21,19 +21,22 @@ fn refused_json(json: &str, change: &[(&str, Value)], words: &[&str]) {
 
 #[test]
 fn a_step_that_is_not_supported_is_named_with_its_place() {
-    let nfc = json!({"type": "NFC"});
-    let nested = json!({"type": "Sequence", "normalizers": [{"type": "BertNormalizer"}, nfc]});
-    refused_json(BERT, &[("/normalizer", nfc)], &["type `NFC` at `normalizer`", "BertNormalizer or Sequence"]);
-    refused_json(BERT, &[("/normalizer", nested)], &["`NFC` at `normalizer.normalizers[1]`"]);
+    let odd = json!({"type": "ByteLevel"});
+    let nested = json!({"type": "Sequence", "normalizers": [{"type": "BertNormalizer"}, odd]});
     refused_json(
         BERT,
-        &[("/pre_tokenizer/type", json!("Metaspace"))],
-        &["`Metaspace` at `pre_tokenizer`", "ByteLevel"],
+        &[("/normalizer", odd)],
+        &["type `ByteLevel` at `normalizer`", "BertNormalizer or Lowercase or"],
     );
+    refused_json(BERT, &[("/normalizer", nested)], &["`ByteLevel` at `normalizer.normalizers[1]`"]);
+    let fixed = json!("FixedLength");
+    refused_json(BERT, &[("/pre_tokenizer/type", fixed)], &["`FixedLength` at `pre_tokenizer`", "ByteLevel"]);
     refused_json(BERT, &[("/post_processor/type", json!("Odd"))], &["`Odd` at `post_processor`", "TemplateProcessing"]);
-    let unigram = json!({"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0]]});
-    refused_json(BERT, &[("/model", unigram)], &["`Unigram` at `model`", "WordPiece or BPE"]);
-    refused_json(GPT2, &[("/model/byte_fallback", json!(true))], &["`model.byte_fallback`"]);
+    refused_json(
+        BERT,
+        &[("/model/type", json!("WordLevel"))],
+        &["`WordLevel` at `model`", "WordPiece or BPE or Unigram"],
+    );
     refused_json(GPT2, &[("/model/dropout", json!(0.1))], &["`model.dropout`"]);
     refused_json(GPT2, &[("/model/end_of_word_suffix", json!("</w>"))], &["`model.end_of_word_suffix`"]);
     let template: Value = serde_json::from_str::<Value>(BERT).expect("JSON")["post_processor"].clone();
@@ -64,6 +67,26 @@ fn a_pipeline_has_few_steps_however_its_lists_nest() {
     let twice = nested("pretokenizers", &bytes, 4);
     let at = "`pre_tokenizer.pretokenizers[0].pretokenizers[1]`";
     refused_json(GPT2, &[("/pre_tokenizer", twice)], &["a second step that spells bytes", at]);
+}
+
+/// A pattern or table of a file could take hours, or all memory.
+#[test]
+fn steps_that_have_no_bound_are_refused() {
+    let split = |pattern: Value| json!({"type": "Split", "pattern": pattern, "behavior": "Isolated"});
+    let at = [("/pre_tokenizer", split(json!({"Regex": "(a+)+$"})))];
+    refused_json(BERT, &at, &["the pattern `(a+)+$` at `pre_tokenizer`", "that of Llama 3, of Qwen"]);
+    refused_json(BERT, &[("/pre_tokenizer", split(json!({"String": ""})))], &["an empty pattern at `pre_tokenizer`"]);
+    let step = |step: Value| [("/normalizer", step)];
+    let replace = json!({"type": "Replace", "pattern": {"String": "a"}, "content": "a".repeat(65)});
+    refused_json(BERT, &step(replace), &["65 times longer at `normalizer`", "at most 64 times"]);
+    refused_json(BERT, &step(json!({"type": "Prepend", "prepend": "a".repeat(17)})), &["at most 16 characters"]);
+    // Four bytes that say how long a tree is; longer than all that follows.
+    for table in ["AAAB", "////fw==", "?"] {
+        let step = step(json!({"type": "Precompiled", "precompiled_charsmap": table}));
+        refused_json(BERT, &step, &["another `precompiled_charsmap` at `normalizer`", "in Base64"]);
+    }
+    let most = [("/model/max_input_chars_per_word", json!(u64::MAX))];
+    refused_json(BERT, &most, &["`model.max_input_chars_per_word`", "at most 512"]);
 }
 
 #[test]

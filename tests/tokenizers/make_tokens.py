@@ -1,7 +1,7 @@
 """Pieces of texts by Hugging Face's tokenizers 0.23.3, whose files pretrained models come with.
 
     pip install tokenizers==0.23.3
-    python tests/pretrained/tokenizer/make_tokens.py > tests/pretrained/tokenizer/tokens.json
+    python tests/tokenizers/make_tokens.py > tests/tokenizers/tokens.json
 
 Each text has its pieces by each tokenizer as [id, first byte, end, word, token type]; a piece that the tokenizer adds
 has no word, and its place is left out. The tokenizers are those of tests/fixtures/pretrained: WordPiece and byte-level

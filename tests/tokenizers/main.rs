@@ -5,12 +5,13 @@ mod hostile;
 mod older;
 mod places;
 mod refusals;
+mod today;
 
 use attune_engine::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
 use serde_json::Value;
 
-const BERT: &str = include_str!("../../fixtures/pretrained/bert_tokenizer.json");
-const GPT2: &str = include_str!("../../fixtures/pretrained/gpt2_tokenizer.json");
+const BERT: &str = include_str!("../fixtures/pretrained/bert_tokenizer.json");
+const GPT2: &str = include_str!("../fixtures/pretrained/gpt2_tokenizer.json");
 
 #[track_caller]
 fn tokenizer(json: &str) -> Tokenizer {

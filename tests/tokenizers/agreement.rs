@@ -3,7 +3,7 @@
 use attune_engine::pretrained::tokenizer::{Encoding, Origin, Tokenizer};
 use serde_json::{Value, json};
 
-use super::{BERT, GPT2, changed, list, oracle, text, tokenizer};
+use crate::{BERT, GPT2, changed, list, oracle, text, tokenizer};
 
 /// The pieces as the oracle writes them. It numbers the words of each text of a pair from 0, and says no place of
 /// pieces that the tokenizer added.

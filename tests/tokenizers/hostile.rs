@@ -6,8 +6,8 @@ use attune_engine::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::places::check_places;
-use super::{BERT, GPT2, changed, tokenizer};
+use crate::places::check_places;
+use crate::{BERT, GPT2, changed, tokenizer};
 
 /// Texts that each mutated tokenizer reads.
 const TEXTS: [&str; 4] = [
@@ -165,8 +165,9 @@ fn a_word_of_100_000_characters_ends_soon() {
         ends_soon(&gpt2, &text);
     }
     ends_soon(&gpt2, &" ".repeat(LONG));
-    let no_limit = tokenizer(&changed(BERT, &[("/model/max_input_chars_per_word", json!(u64::MAX))]));
-    ends_soon(&no_limit, &"theriver".repeat(LONG / 8));
+    let longest = tokenizer(&changed(BERT, &[("/model/max_input_chars_per_word", json!(512))]));
+    ends_soon(&longest, &"theriver".repeat(LONG / 8));
+    ends_soon(&longest, format!("{} ", "theriver".repeat(512 / 8)).repeat(LONG / 512).trim());
     // Marks in the wrong order, all on one letter.
     let marks = format!("a{}a", "\u{301}\u{327}".repeat(LONG / 2));
     ends_soon(&bert, &marks);
@@ -178,11 +179,13 @@ fn pieces_that_almost_match_end_soon() {
     vocab[format!("##{}b", "a".repeat(1000))] = json!(3);
     let change = [
         ("/model/vocab", vocab),
-        ("/model/max_input_chars_per_word", json!(u64::MAX)),
+        ("/model/max_input_chars_per_word", json!(512)),
         ("/post_processor", Value::Null),
         ("/added_tokens", json!([{"id": 4, "content": format!("{}c", "a".repeat(1000))}])),
     ];
-    ends_soon(&tokenizer(&changed(BERT, &change)), &"a".repeat(LONG));
+    let tokenizer = tokenizer(&changed(BERT, &change));
+    ends_soon(&tokenizer, &"a".repeat(LONG));
+    ends_soon(&tokenizer, format!("{} ", "a".repeat(512)).repeat(LONG / 512).trim());
 }
 
 #[test]

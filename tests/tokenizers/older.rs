@@ -3,7 +3,7 @@
 use attune_engine::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
 use serde_json::{Value, json};
 
-use super::{BERT, GPT2, changed, list, oracle, text, tokenizer};
+use crate::{BERT, GPT2, changed, list, oracle, text, tokenizer};
 
 /// Pieces in the order of their ids, a line each.
 fn vocab_txt() -> String {

@@ -2,7 +2,7 @@
 
 use attune_engine::pretrained::tokenizer::{Encoding, Origin};
 
-use super::{BERT, GPT2, list, oracle, text, tokenizer};
+use crate::{BERT, GPT2, list, oracle, text, tokenizer};
 
 /// Holds an encoding to what is promised of places.
 #[track_caller]

@@ -1,0 +1,575 @@
+//! Files of tensors in the format safetensors: 8 bytes that say how long the header is, the header in JSON
+//! ([`Header`]), and the tensors' bytes, row-major and one behind the other.
+//!
+//! A file is read once, from its beginning to its end ([`Source`]): tensor by tensor into the place that each will
+//! have, so that nothing larger than a small buffer stands beside the model, and its SHA-256 is of the very bytes that
+//! were used.
+//!
+//! Kinds of numbers and entries of a header are the crate's own, which has the format's name. Its reader of a whole head,
+//! `SafeTensors::read_metadata`, is not used: it takes memory for as many tensors as 100 MB can name, and does not say
+//! which one is wrong. Here nothing is believed before it is held against the file's length, and little memory is
+//! taken before it is.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::io::Read;
+use std::panic::resume_unwind;
+use std::str;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+
+pub use ::safetensors::Dtype;
+use ::safetensors::tensor::TensorInfo;
+use data_encoding::HEXLOWER;
+use half::{bf16, f16};
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use super::refusal::{FETCH_AGAIN, Refusal, quoted};
+
+/// Bytes that are read at once: few enough to stay in the processor's cache on their way.
+const CHUNK: usize = 1 << 18;
+
+/// A file that is read from its beginning to its end.
+pub struct Source<R> {
+    from: R,
+    header: Header,
+    hash: Hash,
+    /// Tensors that are read or passed.
+    done: usize,
+    reader: Reader,
+}
+
+/// Room for a piece of a tensor.
+#[derive(Default)]
+pub struct Reader {
+    bytes: Vec<u8>,
+    numbers: Vec<f32>,
+}
+
+impl Reader {
+    /// Reads a tensor whose bytes come next: `each` gets its numbers piece by piece, always whole rows of so many, and
+    /// the number of the first row. It returns `false` to end the reading, which this then returns too.
+    ///
+    /// # Errors
+    /// If the bytes end or cannot be read, the tensor's numbers are of a kind that is not read, or one of them is not
+    /// finite.
+    pub fn read(
+        &mut self,
+        from: &mut impl Read,
+        tensor: &Tensor,
+        cols: usize,
+        each: &mut dyn FnMut(usize, &[f32]) -> bool,
+    ) -> Result<bool, Refusal> {
+        let refused = |refusal: Refusal| refusal.of_tensor(&tensor.name);
+        let size = bytes_read(tensor.dtype).ok_or_else(|| refused(not_read(tensor.dtype)))?;
+        let row_bytes = (cols * size).max(1) as u64;
+        let chunk = (CHUNK as u64 / row_bytes).max(1) * row_bytes;
+        let (mut left, mut row) = (tensor.bytes(), 0);
+        while left > 0 {
+            let count = left.min(chunk);
+            self.bytes.resize(usize::try_from(count).unwrap_or_default(), 0);
+            from.read_exact(&mut self.bytes).map_err(|error| refused(Refusal::unreadable(&error)))?;
+            widen(tensor.dtype, &self.bytes, &mut self.numbers);
+            if let Some(at) = first_not_finite(&self.numbers) {
+                let index = index_of(row * cols + at, &tensor.shape);
+                let found = format!("{} at {index:?}", self.numbers[at]);
+                let advice = "the training of this model went wrong, or its numbers do not fit 32 bits";
+                return Err(refused(Refusal::new(found, "finite numbers", advice)));
+            }
+            if !each(row, &self.numbers) {
+                return Ok(false);
+            }
+            left -= count;
+            row += usize::try_from(count / row_bytes).unwrap_or_default();
+        }
+        Ok(true)
+    }
+}
+
+/// The kinds of numbers that can be weights here.
+pub const READ: [Dtype; 4] = [Dtype::F32, Dtype::F16, Dtype::BF16, Dtype::F64];
+
+/// Bytes of one number of a kind that can be read; `None` for the others.
+pub fn bytes_read(dtype: Dtype) -> Option<usize> {
+    READ.contains(&dtype).then_some(dtype.bitsize() / 8)
+}
+
+/// The numbers of so many bytes as `f32`, each the nearest; none of a kind that is not read.
+pub fn widen(dtype: Dtype, bytes: &[u8], into: &mut Vec<f32>) {
+    into.clear();
+    match dtype {
+        Dtype::F32 => into.extend(each(bytes).map(f32::from_le_bytes)),
+        Dtype::F16 => into.extend(each(bytes).map(|two| f16::from_le_bytes(two).to_f32())),
+        Dtype::BF16 => into.extend(each(bytes).map(|two| bf16::from_le_bytes(two).to_f32())),
+        Dtype::F64 => into.extend(each(bytes).map(|eight| f64::from_le_bytes(eight) as f32)),
+        _ => {}
+    }
+}
+
+fn each<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> {
+    bytes.as_chunks::<N>().0.iter().copied()
+}
+
+/// Numbers of a kind that cannot be weights here.
+pub fn not_read(dtype: Dtype) -> Refusal {
+    let found = format!("numbers of the kind {dtype}");
+    Refusal::new(found, READ.map(|dtype| dtype.to_string()).join(", "), "save the model anew in one of these")
+}
+
+/// The SHA-256 of bytes that come piece by piece.
+enum Hash {
+    Here(Sha256),
+    /// Worked out on a thread of its own, while the next bytes are read and put where they belong.
+    Beside {
+        pieces: SyncSender<Vec<u8>>,
+        whole: JoinHandle<Sha256>,
+    },
+}
+
+impl Hash {
+    /// Pieces that wait to be hashed.
+    const WAITING_MAX: usize = 4;
+
+    fn beside(self) -> Self {
+        let Self::Here(mut hash) = self else { return self };
+        let (pieces, incoming) = sync_channel::<Vec<u8>>(Self::WAITING_MAX);
+        let whole = thread::spawn(move || {
+            incoming.iter().for_each(|piece| hash.update(piece));
+            hash
+        });
+        Self::Beside { pieces, whole }
+    }
+
+    fn update(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Here(hash) => hash.update(bytes),
+            // The thread ends only once the sender is gone; if it panicked, `finish` says so.
+            Self::Beside { pieces, .. } => drop(pieces.send(bytes.to_vec())),
+        }
+    }
+
+    fn finish(self) -> String {
+        let hash = match self {
+            Self::Here(hash) => hash,
+            Self::Beside { pieces, whole } => {
+                drop(pieces);
+                whole.join().unwrap_or_else(|panic| resume_unwind(panic))
+            }
+        };
+        HEXLOWER.encode(&hash.finalize())
+    }
+}
+
+/// A reader whose bytes are counted into a hash.
+struct Hashed<'a, R> {
+    from: &'a mut R,
+    hash: &'a mut Hash,
+}
+
+impl<R: Read> Read for Hashed<'_, R> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.from.read(into)?;
+        self.hash.update(&into[..count]);
+        Ok(count)
+    }
+}
+
+impl<R: Read> Source<R> {
+    /// Reads the header of a file of so many bytes.
+    ///
+    /// # Errors
+    /// If it is not one, or does not fit the file.
+    pub fn open(mut from: R, length: u64) -> Result<Self, Refusal> {
+        let mut hash = Hash::Here(Sha256::new());
+        let header = Header::read(&mut Hashed { from: &mut from, hash: &mut hash }, length)?;
+        Ok(Self { from, header, hash, done: 0, reader: Reader::default() })
+    }
+
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The same with its SHA-256 worked out on a thread of its own: worth it for large files.
+    #[must_use]
+    pub fn hashed_beside(self) -> Self {
+        Self { hash: self.hash.beside(), ..self }
+    }
+
+    /// The tensor that comes next in the file.
+    pub fn next(&self) -> Option<&Tensor> {
+        self.header.tensors.get(self.done)
+    }
+
+    /// Reads the next tensor, as [`Reader::read`] does.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn read_next(&mut self, cols: usize, each: &mut dyn FnMut(usize, &[f32]) -> bool) -> Result<bool, Refusal> {
+        let Some(tensor) = self.header.tensors.get(self.done) else { return Ok(true) };
+        self.done += 1;
+        let mut from = Hashed { from: &mut self.from, hash: &mut self.hash };
+        self.reader.read(&mut from, tensor, cols, each)
+    }
+
+    /// Passes the next tensor: its bytes count for the hash only. `each` gets the number of those that
+    /// were passed since it was called last, and may end it by `false`.
+    ///
+    /// # Errors
+    /// If the file ends or cannot be read.
+    pub fn skip_next(&mut self, each: &mut dyn FnMut(u64) -> bool) -> Result<bool, Refusal> {
+        let Some(tensor) = self.header.tensors.get(self.done) else { return Ok(true) };
+        self.done += 1;
+        let mut left = tensor.bytes();
+        while left > 0 {
+            let count = left.min(CHUNK as u64);
+            let bytes = &mut self.reader.bytes;
+            bytes.resize(usize::try_from(count).unwrap_or_default(), 0);
+            let mut from = Hashed { from: &mut self.from, hash: &mut self.hash };
+            from.read_exact(bytes).map_err(|error| Refusal::unreadable(&error).of_tensor(&tensor.name))?;
+            if !each(count) {
+                return Ok(false);
+            }
+            left -= count;
+        }
+        Ok(true)
+    }
+
+    /// The SHA-256 of what was read, in hexadecimal digits: of the whole file behind its last tensor.
+    pub fn sha256(self) -> String {
+        self.hash.finish()
+    }
+}
+
+fn first_not_finite(numbers: &[f32]) -> Option<usize> {
+    // All at once first, which loops do in vectors: a number is not finite if its exponent is the highest.
+    const EXPONENT: u32 = 0x7f80_0000;
+    let highest = numbers.iter().fold(0, |highest, number| highest.max(number.to_bits() & EXPONENT));
+    if highest < EXPONENT { None } else { numbers.iter().position(|number| !number.is_finite()) }
+}
+
+/// The index in each dimension of the `at`th number, row-major.
+fn index_of(mut at: usize, shape: &[usize]) -> Vec<usize> {
+    let mut index: Vec<usize> = shape
+        .iter()
+        .rev()
+        .map(|&size| {
+            let here = at % size.max(1);
+            at /= size.max(1);
+            here
+        })
+        .collect();
+    index.reverse();
+    index
+}
+
+/// Bytes of a header, by the format.
+pub const HEADER_BYTES_MAX: u64 = 100_000_000;
+/// Tensors of one file; large models have some thousands.
+pub const TENSORS_MAX: usize = 65_536;
+/// Bytes of a tensor's name, and of any text of the header.
+const NAME_BYTES_MAX: usize = 512;
+const TEXT_BYTES_MAX: usize = 16 << 20;
+/// Dimensions of a tensor, and numbers in any list of the header.
+const RANK_MAX: usize = 8;
+const NUMBERS_MAX: usize = 1 << 12;
+/// Objects and lists within one another; the format needs three.
+const DEPTH_MAX: usize = 16;
+/// Bytes before the header, that say its length.
+const LENGTH_BYTES: u64 = 8;
+
+/// The entry of a header that is no tensor: texts about the file.
+const METADATA: &str = "__metadata__";
+
+/// The header ends where numbers may begin: the format wants a multiple of this.
+const ALIGNMENT: usize = 8;
+
+/// The place, shape and kind of numbers of a tensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tensor {
+    pub name: String,
+    pub dtype: Dtype,
+    pub shape: Vec<usize>,
+    /// Bytes behind the header's end.
+    pub begin: u64,
+    pub end: u64,
+}
+
+impl Tensor {
+    pub fn bytes(&self) -> u64 {
+        self.end - self.begin
+    }
+}
+
+/// The tensors of a file in the order of their bytes, which follow one another without a gap from the header's end to
+/// the file's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    pub tensors: Vec<Tensor>,
+    /// Bytes before those of the tensors.
+    pub length: u64,
+}
+
+impl Header {
+    /// Reads it from the beginning of a file of so many bytes.
+    ///
+    /// # Errors
+    /// If it is not one, or does not fit the file.
+    pub fn read(source: &mut impl Read, length: u64) -> Result<Self, Refusal> {
+        let damaged = |found: String, expected: &str| Err(Refusal::new(found, expected, FETCH_AGAIN));
+        if length < LENGTH_BYTES {
+            return damaged(format!("a file of {length} bytes"), "the 8 bytes that say how long the header is");
+        }
+        let mut eight = [0; LENGTH_BYTES as usize];
+        source.read_exact(&mut eight).map_err(|error| Refusal::unreadable(&error))?;
+        let (bytes, rest) = (u64::from_le_bytes(eight), length - LENGTH_BYTES);
+        if bytes > HEADER_BYTES_MAX.min(rest) {
+            let most = format!("at most {}, of a file of {length}", HEADER_BYTES_MAX.min(rest));
+            let advice = "this is not a safetensors file, or it is incomplete: download it again";
+            return Err(Refusal::new(format!("a header of {bytes} bytes"), most, advice));
+        }
+        let mut text = vec![0; usize::try_from(bytes).unwrap_or_default()];
+        source.read_exact(&mut text).map_err(|error| Refusal::unreadable(&error))?;
+        let mut tensors = parse(&text)?;
+        tensors.sort_by(|a, b| (a.begin, a.end, &a.name).cmp(&(b.begin, b.end, &b.name)));
+        tile(&tensors, rest - bytes)?;
+        refuse_twins(&tensors)?;
+        Ok(Self { tensors, length: LENGTH_BYTES + bytes })
+    }
+}
+
+/// The bytes of tensors follow one another, and fill the file.
+fn tile(tensors: &[Tensor], bytes: u64) -> Result<(), Refusal> {
+    let mut next = 0;
+    for tensor in tensors {
+        if tensor.begin != next {
+            let how = if tensor.begin < next { "overlaps the tensor before it" } else { "leaves a gap" };
+            let found = format!("data that begins at byte {}, which {how}", tensor.begin);
+            return Err(
+                Refusal::new(found, format!("data that begins at byte {next}"), FETCH_AGAIN).of_tensor(&tensor.name)
+            );
+        }
+        next = tensor.end;
+    }
+    if next == bytes {
+        return Ok(());
+    }
+    let found = format!("{bytes} bytes behind the header");
+    Err(Refusal::new(found, format!("the {next} of its tensors"), FETCH_AGAIN))
+}
+
+fn refuse_twins(tensors: &[Tensor]) -> Result<(), Refusal> {
+    let mut names: Vec<&str> = tensors.iter().map(|tensor| &*tensor.name).collect();
+    names.sort_unstable();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        None => Ok(()),
+        Some(pair) => Err(Refusal::new("the name twice", "each name once", FETCH_AGAIN).of_tensor(pair[0])),
+    }
+}
+
+fn parse(text: &[u8]) -> Result<Vec<Tensor>, Refusal> {
+    let damaged = |found: String| Refusal::new(found, "a header in JSON", FETCH_AGAIN);
+    let text = str::from_utf8(text).map_err(|error| {
+        damaged(format!("bytes that are not UTF-8, from byte {} of the header on", error.valid_up_to()))
+    })?;
+    check_sizes(text.as_bytes())?;
+    let mut found = Found::default();
+    let mut json = serde_json::Deserializer::from_str(text);
+    let read = found.deserialize(&mut json).and_then(|()| json.end());
+    match (found.refusal, read) {
+        (Some(refusal), _) => Err(refusal),
+        (None, Ok(())) => Ok(found.tensors),
+        (None, Err(error)) => {
+            let refusal = Refusal::bad_json(&error, "a header in JSON", FETCH_AGAIN);
+            Err(if found.name.is_empty() { refusal } else { refusal.of_tensor(&found.name) })
+        }
+    }
+}
+
+/// No text, list or nesting is larger than a header can need: the JSON reader keeps memory for each.
+fn check_sizes(json: &[u8]) -> Result<(), Refusal> {
+    let (mut depth, mut text, mut is_escaped, mut numbers) = (0usize, None, false, 0);
+    for (i, &byte) in json.iter().enumerate() {
+        numbers = if matches!(byte, b'[' | b'{' | b'"') { 0 } else { numbers + usize::from(byte == b',') };
+        match (text, byte) {
+            (Some(begin), _) if i - begin > TEXT_BYTES_MAX => {
+                let found = format!("a text of more than {TEXT_BYTES_MAX} bytes in the header");
+                return Err(Refusal::new(found, "names and short notes", FETCH_AGAIN));
+            }
+            (Some(_), _) if is_escaped => is_escaped = false,
+            (Some(_), b'\\') => is_escaped = true,
+            (Some(_), b'"') => text = None,
+            (None, b'"') => text = Some(i),
+            (None, b'{' | b'[') => depth += 1,
+            (None, b'}' | b']') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > DEPTH_MAX {
+            let found = format!("lists within lists, {depth} deep, in the header");
+            return Err(Refusal::new(found, "tensors with their shapes", FETCH_AGAIN));
+        }
+        if text.is_none() && numbers > NUMBERS_MAX {
+            let found = format!("a list of more than {NUMBERS_MAX} numbers in the header");
+            return Err(Refusal::new(found, format!("at most {RANK_MAX} sizes"), FETCH_AGAIN));
+        }
+    }
+    Ok(())
+}
+
+/// The tensors as they are found, and the first fault.
+#[derive(Default)]
+struct Found {
+    tensors: Vec<Tensor>,
+    /// The name of the tensor that is read just now.
+    name: String,
+    refusal: Option<Refusal>,
+}
+
+impl<'de> DeserializeSeed<'de> for &mut Found {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for &mut Found {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of tensors by name")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(Text(name)) = map.next_key()? {
+            self.name.clear();
+            if name == METADATA {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            self.name.extend(name.chars().take(NAME_BYTES_MAX));
+            let info = map.next_value::<TensorInfo>()?;
+            let tensor = if self.tensors.len() == TENSORS_MAX {
+                let found = format!("more than {TENSORS_MAX} tensors");
+                Err(Refusal::new(found, "a model of some thousand", "this is no model that attune reads"))
+            } else {
+                check(info, &name).map_err(|refusal| refusal.of_tensor(&self.name))
+            };
+            match tensor {
+                Ok(tensor) => self.tensors.push(tensor),
+                Err(refusal) => {
+                    self.refusal = Some(refusal);
+                    return Err(A::Error::custom("refused"));
+                }
+            }
+        }
+        self.name.clear();
+        Ok(())
+    }
+}
+
+/// A text that is copied only if it has escapes in it.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// Holds a tensor against its own shape.
+fn check(info: TensorInfo, name: &str) -> Result<Tensor, Refusal> {
+    let damaged = |found: String, expected: String| Refusal::new(found, expected, FETCH_AGAIN);
+    if name.len() > NAME_BYTES_MAX {
+        return Err(damaged(format!("a name of {} bytes", name.len()), format!("at most {NAME_BYTES_MAX}")));
+    }
+    let TensorInfo { dtype, shape, data_offsets: (begin, end) } = info;
+    if shape.len() > RANK_MAX {
+        return Err(damaged(format!("a shape of {} sizes", shape.len()), format!("at most {RANK_MAX} sizes")));
+    }
+    let size = shape.iter().try_fold(1usize, |size, n| size.checked_mul(*n));
+    match (size.and_then(|size| size.checked_mul(dtype.bitsize())), end.checked_sub(begin)) {
+        (Some(bits), Some(given)) if bits.is_multiple_of(8) && bits / 8 == given => {
+            Ok(Tensor { name: name.to_owned(), dtype, shape, begin: begin as u64, end: end as u64 })
+        }
+        (None, _) => Err(damaged(format!("the shape {shape:?}"), "one whose size can be counted".to_owned())),
+        (Some(bits), _) => {
+            let needed = format!("the {} bytes of the shape {shape:?} in {dtype}", bits.div_ceil(8));
+            Err(damaged(format!("its bytes from {begin} to {end}"), needed))
+        }
+    }
+}
+
+/// Files of one model.
+pub const SHARDS_MAX: usize = 512;
+
+/// The index of a model in several files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Index {
+    /// The files' names, each once.
+    pub files: Vec<String>,
+    /// The file of each tensor.
+    pub tensors: BTreeMap<String, String>,
+}
+
+impl Index {
+    /// # Errors
+    /// If the text is no index, or names files that are not beside it.
+    pub fn parse(text: &str) -> Result<Self, Refusal> {
+        #[derive(Deserialize)]
+        struct Written {
+            weight_map: BTreeMap<String, String>,
+        }
+
+        const ADVICE: &str = "download the model's folder again";
+        let written: Written = serde_json::from_str(text)
+            .map_err(|error| Refusal::bad_json(&error, "an index in JSON, with a `weight_map`", ADVICE))?;
+        let tensors = written.weight_map;
+        let files: BTreeSet<&String> = tensors.values().collect();
+        let is_count_wrong = tensors.is_empty() || tensors.len() > TENSORS_MAX || files.len() > SHARDS_MAX;
+        if is_count_wrong {
+            let found = format!("{} tensors in {} files", tensors.len(), files.len());
+            let expected = format!("1 to {TENSORS_MAX} tensors in at most {SHARDS_MAX} files");
+            return Err(Refusal::new(found, expected, ADVICE));
+        }
+        if let Some((tensor, file)) = tensors.iter().find(|(_, file)| !is_beside(file)) {
+            let found = format!("the file {}", quoted(file));
+            let advice = "do not trust this folder: an index has no reason to name other places";
+            return Err(
+                Refusal::new(found, "the name of a .safetensors file beside the index", advice).of_tensor(tensor)
+            );
+        }
+        let files = files.into_iter().cloned().collect();
+        Ok(Self { files, tensors })
+    }
+}
+
+/// A plain name of a file: no folder, no drive, nothing hidden.
+fn is_beside(file: &str) -> bool {
+    const NAME_BYTES_MAX: usize = 200;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    file.len() <= NAME_BYTES_MAX
+        && file.ends_with(".safetensors")
+        && !file.starts_with('.')
+        && file.chars().all(is_plain)
+}
+
+/// The bytes of a file with these tensors in the order of their names, each a shape and its numbers. The crate writes the
+/// same tensors with another header; with this one a model that is made again has the bytes that it had.
+pub fn file<'a>(tensors: &BTreeMap<String, (&'a [usize], &'a [f32])>) -> Vec<u8> {
+    // PyTorch is the origin that transformers looks for.
+    let mut header = Map::from_iter([(METADATA.to_owned(), json!({ "format": "pt" }))]);
+    let mut end = 0;
+    for (name, (shape, numbers)) in tensors {
+        let begin = end;
+        end += size_of_val(*numbers);
+        let tensor = json!({ "dtype": "F32", "shape": shape, "data_offsets": [begin, end] });
+        header.insert(name.clone(), tensor);
+    }
+    let mut header = Value::Object(header).to_string().into_bytes();
+    header.resize(header.len().next_multiple_of(ALIGNMENT), b' ');
+    let mut bytes = Vec::with_capacity(size_of::<u64>() + header.len() + end);
+    bytes.extend((header.len() as u64).to_le_bytes());
+    bytes.extend(header);
+    bytes.extend(tensors.values().flat_map(|(_, numbers)| numbers.iter().flat_map(|number| number.to_le_bytes())));
+    bytes
+}

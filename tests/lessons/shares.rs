@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use attune_core::kernel::{Kernel, Snapshot};
-use attune_view::view_model::shares::StageShares;
+use attune_view::view_model::axes::StageShares;
 
 use crate::common::shares::check;
 use crate::common::top::at;

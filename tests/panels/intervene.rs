@@ -4,7 +4,7 @@ use attune::app::panels::intervene::IntervenePanel;
 use attune_core::kernel::Command;
 use attune_core::kernel::command::{HeadSetting, InterventionCommand, PatchPlace, SentenceCommand};
 use attune_core::kernel::scene::interventions::GAIN_MAX;
-use attune_view::view_model::answer_shifts::AnswerShifts;
+use attune_view::view_model::answers::AnswerShifts;
 use attune_view::view_model::what_if::WhatIfModel;
 use egui::{Event, PointerButton, Vec2};
 use egui_kittest::kittest::Queryable;

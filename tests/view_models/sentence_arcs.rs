@@ -2,9 +2,9 @@
 
 use attune_core::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand};
 use attune_core::kernel::{Command, Kernel};
+use attune_view::view_model::attention::Reading;
+use attune_view::view_model::head_labels::Side;
 use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WordAt};
-use attune_view::view_model::side::Side;
-use attune_view::view_model::sinks::Reading;
 use attune_view::view_model::walk::route::RouteModel;
 
 use crate::common::lessons::{form, small};

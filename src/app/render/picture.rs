@@ -8,7 +8,7 @@ use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::schema::CellKind;
 use attune_core::whole_file;
 use attune_engine::panics::quietly;
-use attune_view::view_model::picture_size::nearest;
+use attune_view::view_model::pictures::nearest;
 use attune_view::view_model::saved_view::SavedView;
 use bevy::app::TerminalCtrlCHandlerPlugin;
 use bevy::camera::RenderTarget;

@@ -1,6 +1,6 @@
 //! The page of the course: go on, choose a lesson, open another file.
 
-use attune_view::view_model::home::{HomeModel, HomeRow, Picture, RowState};
+use attune_view::view_model::course::{HomeModel, HomeRow, Picture, RowState};
 use egui::{
     Align, Align2, Button, Context, CornerRadius, Frame, Key, Label, Layout, Margin, Rect, RichText, ScrollArea, Sense,
     Stroke, StrokeKind, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType, pos2, vec2,

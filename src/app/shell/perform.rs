@@ -15,7 +15,7 @@ use attune_view::export::shared::{Shared, is_shared};
 use attune_view::export::work_file::{LessonMark, WorkFile};
 use attune_view::export::{self, Format};
 use attune_view::view_model::attention::AttentionModel;
-use attune_view::view_model::picture_size::nearest;
+use attune_view::view_model::pictures::nearest;
 use attune_view::view_model::saved_view::SavedView;
 use attune_view::view_model::senses::{SensesModel, written_at};
 use attune_view::view_model::sentences::SentencesModel;

@@ -1,6 +1,6 @@
 //! Dialog for a picture of the stage: its size, and whether its background is transparent.
 
-use attune_view::view_model::picture_size::{PIXELS_MAX, SIDES, highest};
+use attune_view::view_model::pictures::{PIXELS_MAX, SIDES, highest};
 use egui::{Align2, Context, DragValue, Key, RichText};
 
 use crate::app::actions::Action;

@@ -16,7 +16,7 @@ use egui::{Align, Button, Label, Layout, Rect, RichText, ScrollArea, Ui, UiBuild
 use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::link::Link;
 use crate::app::panels::notebook::NotebookPanel;
-use crate::app::panels::notebook::slide::slide_ui;
+use crate::app::panels::notebook::slide_ui;
 use crate::app::panels::{Requests, StageUi};
 use crate::app::stage::sentence::StripState;
 use crate::app::stage::view::StageControls;

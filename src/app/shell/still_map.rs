@@ -1,7 +1,7 @@
 //! The still map: a window over the others, with the words as t-SNE lays them.
 
 use attune_core::kernel::snapshot::Progress;
-use attune_view::view_model::still::{StillModel, StillPoint};
+use attune_view::view_model::pictures::{StillModel, StillPoint};
 use egui::{Align2, Context, Key, Modifiers, Pos2, ProgressBar, Rect, RichText, Sense, Ui, Vec2};
 
 use crate::app::actions::Action;

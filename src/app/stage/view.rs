@@ -5,7 +5,6 @@ use std::sync::Arc;
 use attune_engine::quantity::{Quantity, StagePoint};
 use attune_view::view_model::compare::SECOND;
 use attune_view::view_model::path::{PathArrow, PathModel};
-pub use attune_view::view_model::search::Hit;
 use attune_view::view_model::sentence_arcs::WordAt;
 use attune_view::view_model::stage::{StageModel, TokenPoint};
 use attune_view::view_model::walk::Step;
@@ -17,12 +16,12 @@ use egui::{
 
 use super::camera::CameraRig;
 use super::names::{Shown, Writing, paint_names};
-use super::point_index::PointIndex;
+use super::picking::PointIndex;
 use super::projected::{ProjectedScene, SceneRef};
 use super::second;
-use super::source;
 use super::writing::{Canvas, caption_about, paint_caption};
 use crate::app::theme::{self, Palette, size};
+pub use crate::app::view::search::Hit;
 use crate::app::view::{PanelView, Walk};
 use crate::app::widgets::card::card_beside;
 
@@ -113,7 +112,7 @@ pub fn picture_ui(
     let written = paint_caption(&canvas, view.highlight.old_ghosts);
     let caption = written.first().copied();
     let mut others = second::paint(&canvas, view);
-    others.extend(source::paint(&canvas, view.walk.at()));
+    others.extend(second::paint_source(&canvas, view.walk.at()));
     let shown = Shown { hovered: lit, query: view.selection.query, walked: view.walk.at() };
     paint_names(&canvas, shown, others, written, &mut controls.writing);
     focus_ring(&painter, rect, &response, palette);

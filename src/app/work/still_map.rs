@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use attune_core::kernel::snapshot::StaticSpace;
 use attune_engine::numerics::vectors::distance;
-use attune_view::view_model::still::StillModel;
+use attune_view::view_model::pictures::StillModel;
 use bhtsne::tSNE;
 
 use crate::app::work::job::Job;

@@ -7,13 +7,11 @@ use attune_core::kernel::data::token::token_labels;
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot, StaticSpace, Token};
 use attune_engine::quantity::{Entry, Quantity};
 
-use super::head_cells::HeadCells;
-use super::head_labels::HeadLabels;
+use super::attention::{HeadCells, Reading, Sinks};
+use super::head_labels::{HeadLabels, Side};
 use super::models::Model;
-use super::side::Side;
-use super::sinks::{Reading, Sinks};
+use super::pieces::Words;
 use super::walk::route::{first_of, lengths};
-use super::words::Words;
 
 #[derive(Clone, Debug)]
 pub struct SentenceArcs {

@@ -6,7 +6,7 @@ use attune_engine::numerics::params::{TensorId, TensorName, code_suffix, supersc
 use attune_engine::quantity::{Entry, Index, Owner, Quantity, StagePoint};
 
 use super::worked::Operand;
-use crate::view_model::distance::{at_distance, distance_of};
+use crate::view_model::head_labels::{at_distance, distance_of};
 use crate::view_model::parts::{self, Part};
 use crate::view_model::reader::Reader;
 use crate::view_model::{axes, quoted};

@@ -9,9 +9,8 @@ use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::quantity::{Entry, Quantity, StagePoint, latex};
 
 use super::worked::{Explanation, Factor, Operand, Term, Worked, constant, sum};
-use crate::view_model::axes::{self, seen_through};
+use crate::view_model::axes::{self, StageShares, percent, seen_through};
 use crate::view_model::reader::Reader;
-use crate::view_model::shares::{StageShares, percent};
 
 impl Reader<'_> {
     pub(super) fn parameter(&self, tensor: TensorId, row: usize, col: usize) -> Option<Explanation> {

@@ -13,8 +13,8 @@ use attune_engine::numerics::moves::Point;
 use attune_engine::quantity::{Entry, Quantity};
 
 use self::writer::Writer;
+use crate::view_model::head_labels::Side;
 use crate::view_model::models::Model;
-use crate::view_model::side::Side;
 
 /// The steps of the walk, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -8,7 +8,7 @@ use attune_engine::quantity::Quantity;
 
 use super::writer::{StepText, Writer, number};
 use super::{Columns, NumberRow};
-use crate::view_model::distance::at_distance;
+use crate::view_model::head_labels::at_distance;
 use crate::view_model::heads::strongest;
 use crate::view_model::quoted;
 

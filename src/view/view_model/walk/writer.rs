@@ -8,10 +8,10 @@ use attune_engine::numerics::params::TensorName;
 use attune_engine::quantity::{Entry, Index, Owner, OwnerKind, Quantity};
 
 use super::{Bars, Columns, Dot, DotTerm, Focus, NumberRow, SourceWord, Step, StepModel};
+use crate::view_model::head_labels::Side;
 use crate::view_model::heads::strongest;
 use crate::view_model::quoted;
 use crate::view_model::reader::Reader;
-use crate::view_model::side::Side;
 
 /// A step's equation, what happens in words, and the numbers.
 pub(super) type StepText = (String, String, Vec<NumberRow>);

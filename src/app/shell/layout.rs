@@ -10,42 +10,45 @@ const DEPTH_MAX: usize = 6;
 /// The least share of a split.
 const SHARE_MIN: f32 = 0.05;
 
-impl Layout {
-    fn of(tree: &Tree<PanelId>, node: NodeIndex) -> Option<Layout> {
-        let parts = || match (Self::of(tree, node.left()), Self::of(tree, node.right())) {
-            (Some(first), Some(second)) => Ok((first, second)),
-            (one, other) => Err(one.or(other)),
-        };
-        let (is_beside, share) = match tree.iter().nth(node.0)? {
-            Node::Empty => return None,
-            Node::Leaf(leaf) => {
-                let panels = leaf.tabs.iter().map(|panel| panel.title().to_owned()).collect();
-                return Some(Layout::Tabs { panels, front: leaf.active.0 });
-            }
-            Node::Horizontal(split) => (true, split.fraction),
-            Node::Vertical(split) => (false, split.fraction),
-        };
-        match parts() {
-            Ok(parts) => Some(Layout::Split { is_beside, share, parts: Box::new(parts) }),
-            Err(only) => only,
+/// The layout below a node; none where the node is empty.
+fn layout_of(tree: &Tree<PanelId>, node: NodeIndex) -> Option<Layout> {
+    let (is_beside, share) = match tree.iter().nth(node.0)? {
+        Node::Empty => return None,
+        Node::Leaf(leaf) => {
+            let panels = leaf.tabs.iter().map(|panel| panel.title().to_owned()).collect();
+            return Some(Layout::Tabs { panels, front: leaf.active.0 });
+        }
+        Node::Horizontal(split) => (true, split.fraction),
+        Node::Vertical(split) => (false, split.fraction),
+    };
+    match (layout_of(tree, node.left()), layout_of(tree, node.right())) {
+        (Some(first), Some(second)) => Some(Layout::Split { is_beside, share, parts: Box::new((first, second)) }),
+        (one, other) => one.or(other),
+    }
+}
+
+/// Adds the titles in a layout.
+fn add_titles<'a>(layout: &'a Layout, titles: &mut Vec<&'a str>, depth: usize) {
+    match layout {
+        Layout::Tabs { panels, .. } => titles.extend(panels.iter().map(String::as_str)),
+        Layout::Split { .. } if depth == DEPTH_MAX => {}
+        Layout::Split { parts, .. } => {
+            add_titles(&parts.0, titles, depth + 1);
+            add_titles(&parts.1, titles, depth + 1);
         }
     }
+}
 
-    /// The titles in it.
-    fn titles<'a>(&'a self, titles: &mut Vec<&'a str>, depth: usize) {
-        match self {
-            Layout::Tabs { panels, .. } => titles.extend(panels.iter().map(String::as_str)),
-            Layout::Split { .. } if depth == DEPTH_MAX => {}
-            Layout::Split { parts, .. } => {
-                parts.0.titles(titles, depth + 1);
-                parts.1.titles(titles, depth + 1);
-            }
-        }
-    }
+enum Known {
+    Tabs(Vec<PanelId>, usize),
+    Split(bool, f32, Box<(Known, Known)>),
+}
 
-    /// With each panel at most once, and with no empty part. `left` are the panels with the titles that they have here.
-    fn known(&self, left: &mut Vec<(&str, PanelId)>, depth: usize) -> Option<Known> {
-        match self {
+impl Known {
+    /// The layout with each panel at most once, and with no empty part. `left` are the panels with the titles that they
+    /// have in it.
+    fn of(layout: &Layout, left: &mut Vec<(&str, PanelId)>, depth: usize) -> Option<Self> {
+        match layout {
             Layout::Tabs { panels, front } => {
                 let mut take = |title: &String| {
                     let place = left.iter().position(|(known, _)| known == title)?;
@@ -57,7 +60,7 @@ impl Layout {
             }
             Layout::Split { .. } if depth == DEPTH_MAX => None,
             Layout::Split { is_beside, share, parts } => {
-                let (first, second) = (parts.0.known(left, depth + 1), parts.1.known(left, depth + 1));
+                let (first, second) = (Self::of(&parts.0, left, depth + 1), Self::of(&parts.1, left, depth + 1));
                 let share = if share.is_finite() { share.clamp(SHARE_MIN, 1.0 - SHARE_MIN) } else { 0.5 };
                 match (first, second) {
                     (Some(first), Some(second)) => Some(Known::Split(*is_beside, share, Box::new((first, second)))),
@@ -66,14 +69,7 @@ impl Layout {
             }
         }
     }
-}
 
-enum Known {
-    Tabs(Vec<PanelId>, usize),
-    Split(bool, f32, Box<(Known, Known)>),
-}
-
-impl Known {
     fn first(&self) -> Vec<PanelId> {
         match self {
             Known::Tabs(panels, _) => panels.clone(),
@@ -109,15 +105,15 @@ fn title_among(panel: PanelId, titles: &[&str]) -> &'static str {
 
 /// The tree of a dock as it is kept; none where all panels are in windows of their own.
 pub fn kept(dock: &DockState<PanelId>) -> Option<Layout> {
-    Layout::of(dock.main_surface(), NodeIndex::root())
+    layout_of(dock.main_surface(), NodeIndex::root())
 }
 
 /// A dock with those of the `known` panels that a layout has; none where it has none of them.
 pub fn dock(layout: &Layout, known: &[PanelId]) -> Option<DockState<PanelId>> {
     let mut titles = Vec::new();
-    layout.titles(&mut titles, 0);
+    add_titles(layout, &mut titles, 0);
     let mut left: Vec<(&str, PanelId)> = known.iter().map(|panel| (title_among(*panel, &titles), *panel)).collect();
-    let known = layout.known(&mut left, 0)?;
+    let known = Known::of(layout, &mut left, 0)?;
     let mut dock = DockState::new(known.first());
     known.fill(dock.main_surface_mut(), NodeIndex::root());
     Some(dock)

@@ -22,10 +22,6 @@ const SETTINGS: &str = "look";
 /// No screen has more pixels a side.
 const SIDE_MAX: u32 = 16_384;
 
-impl Stored for Course {
-    const VERSION: u32 = 1;
-}
-
 /// Theme, zoom and size of the window, saved when they change.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

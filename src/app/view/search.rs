@@ -227,8 +227,8 @@ impl Highlight {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use attune_view::view_model::stage::{StageModel, TokenPoint, WordPoint};
-    use attune_view::view_model::*;
 
     fn stage() -> StageModel {
         let word = |text: &str| WordPoint { text: text.to_owned(), group: None, at: [0.0; 3] };

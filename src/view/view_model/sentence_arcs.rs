@@ -470,21 +470,3 @@ fn layers(model: &ModelSnapshot, labels: &HeadLabels, sinks: &Sinks, words: Opti
     };
     model.architecture.numbered_blocks().map(layer).collect()
 }
-
-#[cfg(test)]
-impl SentenceArcs {
-    /// A source and a sentence, without arcs.
-    pub fn of_texts(source: &str, sentence: &str) -> Self {
-        let word = |word: &str| ArcWord { label: word.to_owned(), text: word.to_owned(), group: None, is_part: false };
-        Self {
-            words: sentence.split_whitespace().map(word).collect(),
-            source: source.split_whitespace().map(word).collect(),
-            layers: Vec::new(),
-            lengths: Vec::new(),
-            sinks: Sinks::default(),
-            has_pieces: false,
-            folded: None,
-            hides: "The mask",
-        }
-    }
-}

@@ -2,7 +2,7 @@
 //! the pointer is on.
 
 use attune_view::view_model::head_labels::Side;
-use attune_view::view_model::sentence_arcs::{ArcWord, Pair, SentenceArcs, WeightArc, WordAt};
+use attune_view::view_model::sentence_arcs::{ArcWord, Pair, WeightArc, WordAt};
 use egui::epaint::CubicBezierShape;
 use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, Vec2};
 
@@ -161,13 +161,13 @@ pub struct Plan {
 
 impl Plan {
     /// `measure` tells the width of a text in a size of the type.
-    pub fn of<'a>(model: &'a SentenceArcs, room: Room, measure: impl Fn(&str, f32) -> f32) -> Self {
+    pub fn of<'a>(source: &'a [ArcWord], words: &'a [ArcWord], room: Room, measure: impl Fn(&str, f32) -> f32) -> Self {
         // Pieces for which the first one of their word stands have no place.
         let placed = |words: &'a [ArcWord]| -> Vec<(usize, &'a ArcWord)> {
             words.iter().enumerate().filter(|(_, word)| !word.is_part).collect()
         };
         let lines: Vec<(Side, Vec<(usize, &ArcWord)>)> =
-            [(Side::Source, placed(&model.source)), (Side::Sentence, placed(&model.words))]
+            [(Side::Source, placed(source)), (Side::Sentence, placed(words))]
                 .into_iter()
                 .filter(|(_, words)| !words.is_empty())
                 .collect();
@@ -245,10 +245,7 @@ fn row_width(widths: &[f32], font: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use attune_view::view_model::sentence_arcs::{SentenceArcs, WordAt};
-
     use super::*;
-    use crate::app::stage::sentence::arcs::Room;
 
     fn arc(from: WordAt, to: WordAt) -> WeightArc {
         let pair = Pair { head: 0, query: from.position, key: to.position };
@@ -270,10 +267,10 @@ mod tests {
 
     #[test]
     fn no_arc_turns_more_sharply_than_its_widest_line_can() {
-        let model = SentenceArcs::of_texts("nine two three four five", "[start] cinq i deux");
+        let [source, words] = ["nine two three four five", "[start] cinq i deux"].map(words);
         for (above, between) in [(46.0, 36.0), (32.0, 28.0)] {
             let room = Room { width: 460.0, above, between, below: 15.0 };
-            let plan = Plan::of(&model, room, |text, font| text.chars().count() as f32 * font * 0.5);
+            let plan = Plan::of(&source, &words, room, |text, font| text.chars().count() as f32 * font * 0.5);
             let from_row_to_row =
                 (0..4).flat_map(|query| (0..5).map(move |key| (WordAt::in_sentence(query), WordAt::in_source(key))));
             let loops = (0..4).map(|word| (WordAt::in_sentence(word), WordAt::in_sentence(word)));
@@ -285,9 +282,14 @@ mod tests {
         }
     }
 
+    fn words(text: &str) -> Vec<ArcWord> {
+        let word = |word: &str| ArcWord { label: word.to_owned(), text: word.to_owned(), group: None, is_part: false };
+        text.split_whitespace().map(word).collect()
+    }
+
     fn plan(width: f32, source: &str, sentence: &str) -> Plan {
         let room = Room { width, above: 40.0, between: 30.0, below: 12.0 };
-        Plan::of(&SentenceArcs::of_texts(source, sentence), room, |text, font| text.chars().count() as f32 * font * 0.5)
+        Plan::of(&words(source), &words(sentence), room, |text, font| text.chars().count() as f32 * font * 0.5)
     }
 
     const LONG: &str = "apple launched a new phone while i was eating an apple";

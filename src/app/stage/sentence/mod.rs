@@ -96,7 +96,7 @@ impl<'a> Strip<'a> {
         // From a source, which is a row of its own, arcs run from row to row.
         let between = if model.source.is_empty() { between.min(NEAR) } else { between };
         let room = Room { width: (area.x - 2.0 * size::GAP).max(0.0), above, between, below };
-        let plan = Plan::of(model, room, |text, font| width_of(ui, text, theme::strong(font)));
+        let plan = Plan::of(&model.source, &model.words, room, |text, font| width_of(ui, text, theme::strong(font)));
         let controls = if has_arcs && options.is_open { size::VIEW_BAR - size::GAP_TIGHT } else { 0.0 };
         Some(Self { model, plan, options, controls })
     }

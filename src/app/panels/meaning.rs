@@ -2,17 +2,15 @@
 //! senses in several.
 
 use attune_engine::quantity::{Quantity, StagePoint};
-use attune_view::view_model::compare::CompareModel;
+use attune_view::view_model::compare::{CompareModel, TwoModels};
 use attune_view::view_model::neighbours::{LayerNeighbours, Measure, NearWord, NeighboursModel};
 use attune_view::view_model::saved_view::{MeaningView, SavedView};
 use attune_view::view_model::senses::{SensesModel, list_with, written_at};
 use attune_view::view_model::sentences::SentencesModel;
-use attune_view::view_model::two_models::TwoModels;
 use egui::{Align, CornerRadius, Label, Layout, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
-use super::compare::compare_ui;
+use super::compare::{TwoModelsUiState, compare_ui, two_models_ui};
 use super::senses::{SensesUiState, senses_ui};
-use super::two_models::{TwoModelsUiState, two_models_ui};
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;

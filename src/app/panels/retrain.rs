@@ -6,7 +6,7 @@ use attune_core::kernel::command::{Command, TrainingCommand};
 use attune_core::kernel::snapshot::{RetrainingSnapshot, Snapshot};
 use attune_core::lesson::{
     Lesson, Recipe,
-    offers::{Knob, Offer, offers},
+    recipe::{Knob, Offer, offers},
 };
 use attune_view::view_model::models::Model;
 use attune_view::view_model::stage::picture_of_retrained;

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use attune_core::kernel::snapshot::Snapshot;
-use attune_view::view_model::path::{PathArrow, PathModel};
+use attune_view::explain::path::{PathArrow, PathModel};
 use attune_view::view_model::stage::{StageModel, TokenPoint, WordPoint};
 
 use crate::app::theme::motion;

@@ -2,10 +2,10 @@
 //! the ground with a line from each token down to it; and those of the walk, from the query to its keys.
 
 use attune_engine::quantity::Quantity;
+use attune_view::explain::path::{PathArrow, PathModel};
+use attune_view::explain::walk::{Step, WalkModel};
 use attune_view::view_model::head_labels::Side;
-use attune_view::view_model::path::{PathArrow, PathModel};
 use attune_view::view_model::stage::{StageModel, TokenPoint};
-use attune_view::view_model::walk::{Step, WalkModel};
 
 use super::points::{Instance, scaled};
 use crate::app::theme::{Palette, weight_line};

@@ -3,10 +3,10 @@
 //! the source.
 
 use attune_core::kernel::scene::second::SharedWord;
+use attune_view::explain::walk::SourceWord;
 use attune_view::view_model::compare::SECOND;
 use attune_view::view_model::head_labels::Side;
 use attune_view::view_model::stage::{StageModel, TokenPoint};
-use attune_view::view_model::walk::SourceWord;
 use bevy::math::{Vec2, Vec3};
 use egui::{Align2, Color32, Label, Painter, Pos2, Rect, RichText, Sense, Stroke, Ui, WidgetInfo, WidgetType};
 

@@ -12,3 +12,4 @@ pub mod sketch;
 pub mod table;
 pub mod tool_window;
 pub mod traced;
+pub mod worked;

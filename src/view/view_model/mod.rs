@@ -20,12 +20,8 @@ pub mod neighbours;
 pub mod notebook;
 pub mod origins;
 pub mod output;
-pub mod parts;
-pub mod path;
 pub mod pictures;
 pub mod pieces;
-pub mod provenance;
-pub mod reader;
 pub mod saved_view;
 pub mod senses;
 pub mod sentence_arcs;
@@ -33,14 +29,12 @@ pub mod sentences;
 pub mod slides;
 pub mod stage;
 pub mod training;
-pub mod two_models;
 pub mod variables;
-pub mod walk;
 pub mod weights;
 pub mod what_if;
 
 /// The words with a capital letter.
-fn capitalised(words: &str) -> String {
+pub fn capitalised(words: &str) -> String {
     let mut letters = words.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
@@ -51,6 +45,6 @@ pub fn sentence(words: &str) -> String {
 }
 
 /// A word as a sentence names it.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     format!("“{word}”")
 }

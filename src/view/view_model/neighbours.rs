@@ -11,7 +11,7 @@ use attune_engine::numerics::Matrix;
 use super::head_labels::HeadLabels;
 use super::models::Model;
 use super::pieces::Words;
-use super::reader::Reader;
+use crate::explain::reader::Reader;
 
 /// How nearness is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -10,15 +10,15 @@ use std::sync::Arc;
 use attune_core::kernel::data::sentence::SentenceSnapshot;
 use attune_core::kernel::data::token::{occurrence, subscript, word_pieces, written_word};
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot};
+use attune_engine::numerics::contributions::Part;
 use attune_engine::numerics::moves::Point;
 use attune_engine::numerics::vectors::{add_scaled, norm};
 
 use super::attention::AttentionModel;
 use super::models::Model;
-use super::parts::Part;
-use super::path::{By, PathArrow, PathModel};
 use super::sentence_arcs::SentenceArcs;
 use super::stage::{StageModel, TokenPoint};
+use crate::explain::path::{By, PathArrow, PathModel};
 
 /// The weights between words; `None` where each word is one piece.
 #[derive(Clone, Debug)]

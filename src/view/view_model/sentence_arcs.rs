@@ -11,7 +11,7 @@ use super::attention::{HeadCells, Reading, Sinks};
 use super::head_labels::{HeadLabels, Side};
 use super::models::Model;
 use super::pieces::Words;
-use super::walk::route::{first_of, lengths};
+use crate::explain::route::{first_of, lengths};
 
 #[derive(Clone, Debug)]
 pub struct SentenceArcs {

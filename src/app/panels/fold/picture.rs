@@ -2,8 +2,8 @@
 //! head's slice of one, shaded cell by cell in a single mesh.
 
 use attune_engine::numerics::moves::Point;
+use attune_view::explain::walk::Step;
 use attune_view::view_model::fold::{Entries, FoldModel, Role, Sheet};
-use attune_view::view_model::walk::Step;
 use egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, Ui, Vec2, pos2};
 
 use super::inner;

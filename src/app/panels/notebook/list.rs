@@ -20,7 +20,7 @@ use egui::{
 use super::cell::cell_ui;
 use super::frame::{FOLLOWED, Follow, Frame, Places};
 use super::kinds::first_height;
-use crate::app::actions::typing::dropped_letters;
+use crate::app::actions::focus::dropped_letters;
 use crate::app::actions::{Action, ActionTable, NotebookAction, WindowAction};
 use crate::app::theme::{self, Palette, size};
 use crate::app::widgets::note::{leave_room, note_ui};
@@ -309,5 +309,5 @@ pub fn way_on_ui(ui: &mut Ui, frame: &mut Frame) {
 }
 
 fn open(frame: &mut Frame, lesson: &AroundLesson) {
-    frame.actions.push(Action::Open(lesson.path.clone()));
+    frame.actions.push(Action::open(&lesson.path));
 }

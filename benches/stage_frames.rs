@@ -14,26 +14,25 @@ use std::time::{Duration, Instant};
 
 use attune::app::figure_app;
 use attune::app::stage::frame::StageTab;
-use attune::app::stage::point_index::PointIndex;
+use attune::app::stage::picking::PointIndex;
 use attune::app::stage::points;
 use attune::app::stage::projected::SceneRef;
 use attune::app::stage::scene::StageScene;
 use attune::app::stage::view::{StageControls, picture_ui};
-use attune::app::theme::Palette;
-use attune::app::theme::{self, fonts};
+use attune::app::theme::{self, Palette, fonts};
 use attune::app::view::ViewState;
-use attune_core::kernel::Command;
-use attune_core::kernel::Worker;
+use attune::app::view::search::Emphasis;
+use attune_core::kernel::{Command, Worker};
 use attune_core::lesson::Recipe;
-use attune_view::view_model::search::Emphasis;
-use attune_view::view_model::shares::StageShares;
+use attune_view::view_model::axes::StageShares;
 use attune_view::view_model::stage::{AxisLabel, StageModel, WordPoint};
 use bevy::app::App;
 use bevy::math::Vec2;
 use bevy::render::render_resource::PollType;
 use bevy::render::renderer::RenderDevice;
 use egui::{Context, Event, Pos2, RawInput, Rect, TextureId, pos2, vec2};
-use rand::{RngExt, SeedableRng, rngs::StdRng};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
 
 const SIZE: (u32, u32) = (1280, 720);
 /// Numbers of points, unless others are asked for; the others are compared with the first.

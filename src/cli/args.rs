@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use attune_core::store::Home;
 use attune_view::export::file::Format;
-use attune_view::view_model::picture_size::{PIXELS_MAX, SIDES, fits};
+use attune_view::view_model::pictures::{PIXELS_MAX, SIDES, fits};
 use clap::builder::PossibleValue;
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;

@@ -2,7 +2,7 @@
 
 use attune_core::kernel::Snapshot;
 use attune_core::kernel::snapshot::SentenceSnapshot;
-use attune_view::view_model::shares::StageShares;
+use attune_view::view_model::axes::StageShares;
 
 pub type Rows = Vec<Vec<f64>>;
 

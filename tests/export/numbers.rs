@@ -4,9 +4,7 @@ use attune_engine::code::{Axis, Output, Plot, Tensor};
 use attune_view::export::html::output_html;
 use attune_view::export::restate::restated;
 use attune_view::export::{svg, table};
-use attune_view::view_model::output::OutputModel;
-use attune_view::view_model::plot::PlotModel;
-use attune_view::view_model::table::TableModel;
+use attune_view::view_model::output::{OutputModel, PlotModel, TableModel};
 
 fn table_of(tensor: Tensor) -> TableModel {
     TableModel::of(&"".into(), &tensor)

@@ -7,7 +7,7 @@ use attune_core::kernel::data::senses::{SenseList, SenseSentence};
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;
-use attune_view::view_model::shares::{StageShares, captions, percent};
+use attune_view::view_model::axes::{StageShares, captions, percent};
 use attune_view::view_model::stage::StageModel;
 
 use crate::common::lessons::{SMALL, form, formed, kernel, lesson};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use attune_core::kernel::{Kernel, Snapshot};
-use attune_view::view_model::shares::StageShares;
+use attune_view::view_model::axes::StageShares;
 
 use crate::common::shares::check;
 use crate::common::top::at;

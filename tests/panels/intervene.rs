@@ -6,7 +6,7 @@ use attune_core::kernel::command::{InterventionCommand, SentenceCommand};
 use attune_core::kernel::scene::interventions::GAIN_MAX;
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::model::activations::Patch;
-use attune_view::view_model::answer_shifts::AnswerShifts;
+use attune_view::view_model::answers::AnswerShifts;
 use attune_view::view_model::what_if::WhatIfModel;
 use egui::{Event, PointerButton, Vec2};
 use egui_kittest::kittest::Queryable;

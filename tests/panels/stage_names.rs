@@ -1,16 +1,18 @@
 //! The names on the stage of every lesson, from several sides and in several sizes.
+
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use attune::app::stage::labels::{NEAR, SAME_PLACE};
 use attune::app::stage::names::{DrawnName, NameOwner};
-use attune::app::stage::point_index::PointIndex;
+use attune::app::stage::picking::PointIndex;
 use attune::app::stage::points::extent;
 use attune::app::stage::projected::{ProjectedScene, SceneRef, SeenPoint};
 use attune::app::stage::view::{Hit, StageControls, picture_ui};
 use attune::app::theme::{self, Palette, fonts};
-use attune::app::view::ViewState;
+use attune::app::view::search::{Emphasis, Search, Visibility};
+use attune::app::view::{Highlight, ViewState};
 use attune_core::kernel::Kernel;
 use attune_core::kernel::command::{Command, SentenceCommand};
 use attune_core::lesson::course;
@@ -18,9 +20,8 @@ use attune_core::lesson::schema::CellKind;
 use attune_view::explain::path::PathModel;
 use attune_view::explain::route::RouteModel;
 use attune_view::explain::walk::{Step, WalkModel};
+use attune_view::view_model::head_labels::Side;
 use attune_view::view_model::models::Model;
-use attune_view::view_model::search::{Choice, Emphasis, Search, Visibility};
-use attune_view::view_model::side::Side;
 use attune_view::view_model::stage::StageModel;
 use bevy::math::Vec2;
 use egui::{Context, Pos2, RawInput, Rect, TextureId, vec2};
@@ -203,8 +204,7 @@ fn stages(file: &Path) -> Vec<Stage> {
         kernel.apply(Command::Sentence(SentenceCommand::Select(sentence)));
         kernel.settle();
         let model = StageModel::of(&kernel.snapshot()).expect("trained");
-        let choice = Choice { search: &Search::default(), is_isolated: false, lit: &lit, near: &[] };
-        let emphasis = Arc::new(Emphasis::of(&model, choice));
+        let emphasis = Arc::new(Emphasis::of(&model, &Highlight { lit, ..Highlight::default() }, &[]));
         let ctx = Context::default();
         ctx.set_fonts(fonts::definitions());
         theme::apply(&ctx);

@@ -1,31 +1,33 @@
 //! The stage's tab without a graphics card: its keys, its bar, and scenes and sizes that nobody wished for.
+
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use attune::app::stage::arrows;
 use attune::app::stage::bar::bar_ui;
 use attune::app::stage::camera::CameraRig;
 use attune::app::stage::keys::{keys, leave};
 use attune::app::stage::labels::{self, ObstacleKind};
-use attune::app::stage::point_index::PointIndex;
+use attune::app::stage::lines;
+use attune::app::stage::picking::PointIndex;
 use attune::app::stage::points::{extent, instances, scaled};
 use attune::app::stage::projected::{ProjectedScene, SceneRef, SeenPoint};
 use attune::app::stage::timeline::timeline_ui;
 use attune::app::stage::view::{Hit, StageControls, picture_ui, stage_id};
 use attune::app::theme::{self, Palette, fonts};
-use attune::app::view::ViewState;
+use attune::app::view::search::Emphasis;
+use attune::app::view::{Highlight, ViewState};
 use attune_view::explain::route::RouteModel;
 use attune_view::explain::walk::{Focus, Step, WalkModel};
-use attune_view::view_model::search::{Choice, Emphasis};
-use attune_view::view_model::shares::StageShares;
+use attune_view::view_model::axes::StageShares;
 use attune_view::view_model::stage::{AxisLabel, StageModel, TokenPoint, WordPoint, reach};
 use bevy::math::{Vec2, Vec3};
 use egui::{Context, Event, Key, Modifiers, PointerButton, Pos2, RawInput, Rect, TextureId, Ui, UiBuilder, pos2, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
-use rand::{RngExt, SeedableRng, rngs::StdRng};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
 
 use crate::common::lessons::form;
 use crate::dressed::dressed;
@@ -98,9 +100,7 @@ fn stage<'a>() -> (Harness<'a>, Shared) {
     let (scene, mut written) = (Arc::new(bank()), String::new());
     let harness = dressed(SIZE, move |ui| {
         let (controls, view) = &mut *inner.borrow_mut();
-        let choice =
-            Choice { search: &view.highlight.search, is_isolated: view.highlight.isolated, lit: &[], near: &[] };
-        let emphasis = Arc::new(Emphasis::of(&scene, choice));
+        let emphasis = Arc::new(Emphasis::of(&scene, &view.highlight, &[]));
         let view = &mut view.for_panels();
         keys(ui.ctx(), Some(&scene), &emphasis, controls, view);
         ui.text_edit_singleline(&mut written);
@@ -402,8 +402,8 @@ fn wild_scenes_and_sizes_are_drawn_without_a_panic() {
         }
         let palette = Palette::of(false);
         let drawn = instances(&model, &Emphasis::default(), true, palette);
-        let mut lines = arrows::of_space(&model, palette);
-        lines.extend(arrows::of_moves(&model, &Emphasis::default(), palette));
+        let mut lines = lines::of_space(&model, palette);
+        lines.extend(lines::of_moves(&model, &Emphasis::default(), palette));
         for instance in drawn.iter().chain(&lines) {
             let numbers = instance.start.iter().chain(&instance.end);
             assert!(numbers.into_iter().all(|x| x.is_finite()), "{name}: {instance:?}");
@@ -500,9 +500,8 @@ fn a_stack_of_points_is_picked_from_the_front_and_no_farther_than_8_points() {
 #[test]
 fn what_is_hidden_is_neither_drawn_nor_picked_nor_named() {
     let model = bank();
-    let search = attune_view::view_model::search::Search { text: "money".to_owned(), is_pattern: false };
-    let choice = Choice { search: &search, is_isolated: true, lit: &[], near: &[] };
-    let emphasis = Emphasis::of(&model, choice);
+    let search = attune::app::view::search::Search { text: "money".to_owned(), is_pattern: false };
+    let emphasis = Emphasis::of(&model, &Highlight { search, isolated: true, ..Highlight::default() }, &[]);
     let controls = StageControls::default();
     let all = Seen::of(bank(), Emphasis::default());
     let river = all.projected(&controls, 0.0).see(Hit::Word(0)).expect("shown");

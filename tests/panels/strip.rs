@@ -1,14 +1,13 @@
 //! The sentence over the stage, by the labels of its words and by keys.
 
 use attune::app::panels::{Panel, PanelContext, PanelId, Region};
-use attune::app::stage::gauge::Gauge;
+use attune::app::stage::gauge::{Gauge, GaugeModel};
 use attune::app::stage::second::SecondLine;
 use attune::app::stage::sentence::keys::keys;
 use attune::app::stage::sentence::{Strip, StripOptions, StripState, strip_id};
 use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::schema::AxisEnds;
-use attune_view::view_model::gauge::GaugeModel;
 use attune_view::view_model::sentence_arcs::{Direction, Pair, SentenceArcs, WordAt};
 use attune_view::view_model::stage::StageModel;
 use egui::{Event, Key, Modifiers, Pos2, Rect, Ui, UiBuilder, Vec2};

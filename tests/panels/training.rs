@@ -1,5 +1,6 @@
 //! The panels that train, look back and retrain, by their labels.
 
+use attune::app::panels::retrain::RetrainModel;
 use attune::app::panels::training::{TrainPanel, TrainView};
 use attune::app::panels::{Panel, PanelContext, PanelId, Region};
 use attune::app::shell::perform::training_command;
@@ -8,7 +9,6 @@ use attune_core::kernel::command::TrainingCommand;
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Recipe;
 use attune_engine::numerics::optimiser::Method;
-use attune_view::view_model::retrain::RetrainModel;
 use attune_view::view_model::stage::StageModel;
 use attune_view::view_model::training::{TrainingModel, TrainingStage};
 use egui::accesskit::Role;

@@ -9,10 +9,10 @@ use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::snapshot::Snapshot;
 use attune_view::explain::path::{By, PathModel};
 use attune_view::view_model::attention::AttentionModel;
+use attune_view::view_model::attention::{AttentionModel, Reading};
 use attune_view::view_model::models::Model;
 use attune_view::view_model::pieces::{WordArcs, WordAttention, Words};
 use attune_view::view_model::sentence_arcs::{Direction, Pair, Shown, WordAt};
-use attune_view::view_model::sinks::Reading;
 use attune_view::view_model::stage::StageModel;
 
 use crate::opened::{opened, running, with_tokenizer};

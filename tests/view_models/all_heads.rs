@@ -7,10 +7,9 @@ use attune_core::kernel::notebook::NotebookCommand;
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::params::TensorName;
 use attune_view::view_model::all_heads::{AllHeads, AllHeadsModel, HeadMeasure};
-use attune_view::view_model::attention::AttentionModel;
+use attune_view::view_model::attention::{AttentionModel, Reading};
 use attune_view::view_model::models::Model;
 use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WordAt};
-use attune_view::view_model::sinks::Reading;
 
 use crate::common::lessons::small;
 

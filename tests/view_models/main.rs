@@ -6,7 +6,6 @@ mod common;
 mod all_heads;
 mod answers;
 mod contents;
-mod gauge;
 mod live_text;
 mod provenance;
 mod route;

@@ -4,9 +4,9 @@ use attune_core::kernel::command::{InterventionCommand, SentenceCommand};
 use attune_core::kernel::{Command, Kernel};
 use attune_engine::numerics::attention::HeadMode;
 use attune_view::explain::route::RouteModel;
+use attune_view::view_model::attention::Reading;
+use attune_view::view_model::head_labels::Side;
 use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WordAt};
-use attune_view::view_model::side::Side;
-use attune_view::view_model::sinks::Reading;
 
 use crate::common::lessons::{form, small};
 

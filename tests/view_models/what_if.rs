@@ -8,9 +8,8 @@ use attune_core::kernel::notebook::NotebookCommand;
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;
-use attune_view::view_model::answer_shifts::AnswerShifts;
-use attune_view::view_model::attention::AttentionModel;
-use attune_view::view_model::sinks::Reading;
+use attune_view::view_model::answers::AnswerShifts;
+use attune_view::view_model::attention::{AttentionModel, Reading};
 use attune_view::view_model::variables::{VariableKind, VariableValue, VariablesModel};
 use attune_view::view_model::what_if::{Effect, EffectRow, WhatIfModel};
 

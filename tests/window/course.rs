@@ -14,8 +14,7 @@ use attune::app::work::job::Waker;
 use attune::app::work::session::State;
 use attune_core::lesson::course::{CourseFile, Heading};
 use attune_core::store::{Key, open, update};
-use attune_view::view_model::course::{Course, LessonProgress, Tasks, name};
-use attune_view::view_model::home::{Found, HomeModel, RowState};
+use attune_view::view_model::course::{Course, Found, HomeModel, LessonProgress, RowState, Tasks, name};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 

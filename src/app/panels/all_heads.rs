@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use attune_view::view_model::all_heads::{AllHeads, AllHeadsModel, HeadMeasure, HeadSummary, Thumbnail, measure_words};
-use attune_view::view_model::sinks::Reading;
+use attune_view::view_model::attention::Reading;
 use egui::{
     Align2, Color32, ColorImage, ComboBox, CornerRadius, Key, Label, Mesh, Modifiers, Pos2, Rect, RichText, ScrollArea,
     Sense, Shape, Stroke, StrokeKind, TextureFilter, TextureHandle, TextureOptions, Ui, Vec2, WidgetInfo, WidgetType,
@@ -15,9 +15,8 @@ use egui::{
 use super::{Panel, PanelContext, PanelId, PanelName, Region, Requests, ids};
 use crate::app::actions::{Action, Pressed, WindowAction};
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::PanelView;
-use crate::app::widgets::controls::led_by_arrows;
-use crate::app::widgets::copy::copy_button;
+use crate::app::view::Selection;
+use crate::app::widgets::controls::{copy_button, led_by_arrows};
 use crate::app::widgets::heat::short;
 use crate::app::widgets::reading::{paint_sink, reading_ui, sinks_ui};
 
@@ -58,7 +57,7 @@ impl Panel for AllHeadsPanel {
 
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
         let heads = cx.models.get::<AllHeadsModel>()?.content.clone();
-        all_heads_ui(ui, &heads, self, &mut cx.view, cx.requests);
+        all_heads_ui(ui, &heads, self, cx.view.selection, cx.requests);
         Some(())
     }
 }
@@ -83,10 +82,10 @@ pub fn all_heads_ui(
     ui: &mut Ui,
     heads: &Arc<AllHeads>,
     state: &mut AllHeadsPanel,
-    view: &mut PanelView,
+    selection: &mut Selection,
     requests: &mut Requests,
 ) {
-    controls_ui(ui, heads, state, view);
+    controls_ui(ui, heads, state, selection);
     let mut opened = None;
     ScrollArea::both().auto_shrink([false, false]).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
@@ -94,13 +93,13 @@ pub fn all_heads_ui(
         let said = format!("{}: {} ({}).", words.meaning, words.formula, words.source);
         ui.set_max_width(width_in_sight(ui));
         ui.add(Label::new(RichText::new(said).weak()).wrap());
-        if let Some(said) = view.selection.reading.said() {
+        if let Some(said) = selection.reading.said() {
             let note = format!("{said}. The measures are of the weights as they are.");
             ui.add(Label::new(RichText::new(note).color(Palette::of(ui.visuals().dark_mode).warn)).wrap());
         }
         sinks_ui(ui, &heads.sinks);
         opened = opened.or(strongest_ui(ui, heads, state.measure, MARKED, "Strongest:"));
-        opened = opened.or(grid_ui(ui, heads, state, view));
+        opened = opened.or(grid_ui(ui, heads, state, selection));
         ui.add_space(size::GAP);
         let all = ui.collapsing("Strongest heads by each measure", |ui| {
             let of_each =
@@ -111,7 +110,7 @@ pub fn all_heads_ui(
     });
     if let Some(head) = opened {
         state.cursor = head;
-        view.selection.show_head(Some(head));
+        selection.show_head(Some(head));
         let which = ids().iter().position(|panel| *panel == PanelId::of(PanelName::Attention));
         let show = which.map(|which| Pressed { which, ..Pressed::once(WindowAction::Panel) });
         requests.actions.extend(show.map(Action::Row));
@@ -124,7 +123,7 @@ fn width_in_sight(ui: &Ui) -> f32 {
 }
 
 /// The measure, the order, the reading, and all measures for a spreadsheet.
-fn controls_ui(ui: &mut Ui, heads: &AllHeads, state: &mut AllHeadsPanel, view: &mut PanelView) {
+fn controls_ui(ui: &mut Ui, heads: &AllHeads, state: &mut AllHeadsPanel, selection: &mut Selection) {
     const WIDTH: f32 = 122.0;
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
@@ -145,7 +144,7 @@ fn controls_ui(ui: &mut Ui, heads: &AllHeads, state: &mut AllHeadsPanel, view: &
         for (order, words, hint) in orders {
             ui.selectable_value(&mut state.order, order, words).on_hover_text(hint);
         }
-        reading_ui(ui, &heads.sinks, &mut view.selection.reading);
+        reading_ui(ui, &heads.sinks, &mut selection.reading);
         copy_button(ui, "all measures of all heads, for a spreadsheet", || heads.tsv());
     });
 }
@@ -244,7 +243,7 @@ impl Grid {
 }
 
 /// Every map. Returns the head that is to be opened.
-fn grid_ui(ui: &mut Ui, heads: &Arc<AllHeads>, state: &mut AllHeadsPanel, view: &mut PanelView) -> Option<usize> {
+fn grid_ui(ui: &mut Ui, heads: &Arc<AllHeads>, state: &mut AllHeadsPanel, selection: &mut Selection) -> Option<usize> {
     let palette = Palette::of(ui.visuals().dark_mode);
     let mut grid = Grid::of(heads, state, width_in_sight(ui));
     let (rect, _) = ui.allocate_exact_size(grid.size(), Sense::hover());
@@ -276,7 +275,7 @@ fn grid_ui(ui: &mut Ui, heads: &Arc<AllHeads>, state: &mut AllHeadsPanel, view: 
         )
     });
     titles_ui(ui, heads, &grid, palette);
-    let reading = view.selection.reading;
+    let reading = selection.reading;
     let strongest = heads.strongest(state.measure, MARKED);
     let full = heads.full(state.measure);
     // The maps lie under what marks them.
@@ -291,7 +290,7 @@ fn grid_ui(ui: &mut Ui, heads: &Arc<AllHeads>, state: &mut AllHeadsPanel, view: 
         let texture = state.textures.layer(ui, heads, head.layer, reading);
         add_map(&mut meshes, &texture, heads, head, map);
         let response = ui.interact(cell, ui.id().with(("head", head.head)), Sense::CLICK);
-        let is_shown = view.selection.shown_head() == Some(head.head);
+        let is_shown = selection.shown_head() == Some(head.head);
         response
             .widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_shown, head.say(state.measure)));
         if response.clicked() {

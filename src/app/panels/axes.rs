@@ -1,8 +1,7 @@
 //! The axes panel: what the picture shows of the variance, and axes of the learner's own.
 
 use attune_core::kernel::command::{Axis, AxisCommand, Command};
-use attune_view::view_model::axes::{AxesModel, AxisRow};
-use attune_view::view_model::shares::percent;
+use attune_view::view_model::axes::{AxesModel, AxisRow, percent};
 use egui::containers::menu::MenuButton;
 use egui::{Align, Button, CornerRadius, Key, Layout, Rect, RichText, ScrollArea, Sense, TextEdit, Ui, vec2};
 

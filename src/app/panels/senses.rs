@@ -13,9 +13,9 @@ use egui_plot::{Line, LineStyle, PlotPoints, Points, VLine};
 use super::Requests;
 use crate::app::actions::{Action, ActionTable, FilePurpose, WindowAction, focus};
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::PanelView;
+use crate::app::view::Walk;
 use crate::app::widgets::controls::switch_ui;
-use crate::app::widgets::curve::{curve_plot, tick_text};
+use crate::app::widgets::plot::{cursor, curve_plot, tick_text};
 
 /// The name of the word's field.
 pub const SENSE_WORD: &str = "Word whose senses are looked at";
@@ -37,13 +37,15 @@ pub fn toggle_senses(senses: &SensesModel, word: Option<String>) -> Vec<Command>
     word.map(SenseCommand::SetWord).into_iter().chain([show]).map(Command::Senses).collect()
 }
 
-/// `chosen` is a list for the word that is chosen in the sentence, offered while there is none.
+/// `chosen` is a list for the word that is chosen in the sentence, offered while there is none; `marked` is the sentence
+/// whose point was clicked.
 pub fn senses_ui(
     ui: &mut Ui,
     model: &SensesModel,
     chosen: Option<&SenseList>,
     state: &mut SensesUiState,
-    view: &mut PanelView,
+    marked: Option<usize>,
+    walk: &mut Walk,
     requests: &mut Requests,
 ) {
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -54,7 +56,7 @@ pub fn senses_ui(
     let mut asked = Vec::new();
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         ui.set_max_width(ui.available_width());
-        let layer = (view.walk.time() * model.last_layer() as f32).round() as usize;
+        let layer = (walk.time() * model.last_layer() as f32).round() as usize;
         if model.rows.is_empty() {
             empty_ui(ui, model, chosen, &mut asked);
         }
@@ -64,7 +66,7 @@ pub fn senses_ui(
             let (_, high) = state.scores.filter(|(of, _)| *of == width).unwrap_or((width, 0.0));
             let shown = ui.scope(|ui| {
                 ui.set_min_height(high);
-                scores_ui(ui, model, state, layer, view);
+                scores_ui(ui, model, state, layer, walk);
             });
             state.scores = Some((width, shown.response.rect.height()));
         } else {
@@ -74,7 +76,7 @@ pub fn senses_ui(
             ui.add(Label::new(RichText::new(words).weak()).wrap());
         }
         for (index, row) in model.rows.iter().enumerate() {
-            row_ui(ui, model, (index, row, layer), state, view, &mut asked);
+            row_ui(ui, model, (index, row, layer), state, marked == Some(index), &mut asked);
         }
         foot_ui(ui, model, &mut asked, &mut requests.actions);
     });
@@ -195,7 +197,7 @@ fn row_ui(
     model: &SensesModel,
     (index, row, layer): (usize, &SenseRowModel, usize),
     state: &mut SensesUiState,
-    view: &mut PanelView,
+    is_marked: bool,
     asked: &mut Vec<SenseCommand>,
 ) {
     const NUMBER: f32 = 18.0;
@@ -244,7 +246,7 @@ fn row_ui(
             ui.add(if row.is_left_out { label.wrap() } else { label.truncate() });
         });
     }
-    if view.selection.sense.and_then(|point| model.sentence_of(point)) == Some(index) {
+    if is_marked {
         let mark = line.response.rect.expand2(vec2(size::OUTLINE, 0.0));
         ui.painter().rect_stroke(
             mark,
@@ -301,7 +303,7 @@ fn sense_ui(
 }
 
 /// The curves, what each of them is, and their values at the layer of the walk.
-fn scores_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, layer: usize, view: &mut PanelView) {
+fn scores_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, layer: usize, walk: &mut Walk) {
     const HEIGHT: f32 = 112.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     let curves = model.curves();
@@ -321,7 +323,7 @@ fn scores_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, layer:
         .x_axis_formatter(|mark, _| if mark.value.fract() == 0.0 { format!("{}", mark.value) } else { String::new() })
         .show(ui, |plot| {
             plot.vline(
-                VLine::new("layer", f64::from(view.walk.time()) * last as f64)
+                VLine::new("layer", f64::from(walk.time()) * last as f64)
                     .color(palette.ink_faint)
                     .width(size::HAIRLINE),
             );
@@ -335,7 +337,14 @@ fn scores_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, layer:
             }
         });
     let at = |x: f32| plot.transform.value_from_position(egui::pos2(x, 0.0)).x.round().clamp(0.0, last as f64) as usize;
-    look_along(ui, &plot.response, layer, last, at, view);
+    // The cursor of the curve is the walk's place.
+    plot.response.widget_info(|| WidgetInfo::slider(true, layer as f64, "Layer of the senses"));
+    match cursor(ui, &plot.response, (layer, last), 1, at).filter(|wanted| *wanted != layer) {
+        Some(wanted) if walk.layers() == 1 => walk.glide_to(wanted as f32),
+        Some(wanted) => walk.pass_to(wanted),
+        None => {}
+    }
+    plot.response.on_hover_text("Click, drag or the arrow keys: the words after that layer");
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         ui.weak(format!("{}:", after(layer)));
@@ -348,39 +357,6 @@ fn scores_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, layer:
         ui.add(Label::new(said).wrap());
     }
     ui.add_space(size::GAP_TIGHT);
-}
-
-/// The cursor of the curve is the walk's place: a click, a drag or an arrow key leads there.
-fn look_along(
-    ui: &Ui,
-    response: &Response,
-    layer: usize,
-    last: usize,
-    at: impl Fn(f32) -> usize,
-    view: &mut PanelView,
-) {
-    response.widget_info(|| WidgetInfo::slider(true, layer as f64, "Layer of the senses"));
-    let mut wanted = None;
-    if response.is_pointer_button_down_on() || response.clicked() {
-        response.request_focus();
-        wanted = response.interact_pointer_pos().map(|pointer| at(pointer.x));
-    }
-    if response.has_focus() {
-        let arrows = EventFilter { horizontal_arrows: true, ..EventFilter::default() };
-        ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, arrows));
-        let turned = |key| ui.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
-        let (on, back) = (turned(Key::ArrowRight), turned(Key::ArrowLeft));
-        if on != back {
-            wanted = Some((layer + on).saturating_sub(back).min(last));
-        }
-    }
-    if let Some(wanted) = wanted.filter(|wanted| *wanted != layer) {
-        match view.walk.layers() {
-            1 => view.walk.glide_to(wanted as f32),
-            _ => view.walk.pass_to(wanted),
-        }
-    }
-    response.clone().on_hover_text("Click, drag or the arrow keys: the words after that layer");
 }
 
 fn line_of(curve: SenseCurve, palette: &Palette) -> (egui::Color32, LineStyle) {

@@ -6,8 +6,7 @@ use egui::{Frame, Label, Margin, RichText, Ui};
 
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::theme::{self, Palette, size};
-use crate::app::widgets::controls::middle_ui;
-use crate::app::widgets::copy::copy_button;
+use crate::app::widgets::controls::{copy_button, middle_ui};
 
 #[derive(Default)]
 pub struct StagePanel;

@@ -1,13 +1,13 @@
 //! The variables panel: every tensor and variable with its shape, a strip of its numbers, and the whole as a table.
 
+use attune_view::view_model::output::TableModel;
 use attune_view::view_model::sentence;
-use attune_view::view_model::table::TableModel;
 use attune_view::view_model::variables::{VariableKind, VariableModel, VariableValue, VariablesModel};
 use egui::{Align2, CornerRadius, Label, Rect, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType, vec2};
 
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::PanelView;
+use crate::app::view::Trail;
 use crate::app::widgets::table::table_ui;
 use crate::app::widgets::traced::ASK_HINT;
 
@@ -27,12 +27,12 @@ impl Panel for VariablesPanel {
     }
 
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
-        variables_ui(ui, &*cx.models.get::<VariablesModel>()?, self, &mut cx.view);
+        variables_ui(ui, &*cx.models.get::<VariablesModel>()?, self, cx.view.trail);
         Some(())
     }
 }
 
-pub fn variables_ui(ui: &mut Ui, model: &VariablesModel, state: &mut VariablesPanel, view: &mut PanelView) {
+pub fn variables_ui(ui: &mut Ui, model: &VariablesModel, state: &mut VariablesPanel, trail: &mut Trail) {
     let all = model.all();
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         for kind in VariableKind::ALL {
@@ -42,7 +42,7 @@ pub fn variables_ui(ui: &mut Ui, model: &VariablesModel, state: &mut VariablesPa
             }
             ui.add(Label::new(RichText::new(kind.title()).font(theme::strong(size::BODY))));
             for variable in of_kind {
-                ui.push_id(&variable.name, |ui| variable_ui(ui, variable, state, view));
+                ui.push_id(&variable.name, |ui| variable_ui(ui, variable, state, trail));
             }
             ui.add_space(size::GAP);
         }
@@ -53,7 +53,7 @@ pub fn variables_ui(ui: &mut Ui, model: &VariablesModel, state: &mut VariablesPa
 }
 
 /// A row, and below it the whole while it is open.
-fn variable_ui(ui: &mut Ui, variable: &VariableModel, state: &mut VariablesPanel, view: &mut PanelView) {
+fn variable_ui(ui: &mut Ui, variable: &VariableModel, state: &mut VariablesPanel, trail: &mut Trail) {
     let is_open = state.open.as_deref() == Some(&variable.name);
     if row_ui(ui, variable, is_open) {
         state.open = (!is_open).then(|| variable.name.clone());
@@ -67,7 +67,7 @@ fn variable_ui(ui: &mut Ui, variable: &VariableModel, state: &mut VariablesPanel
         match &variable.value {
             VariableValue::Table(table) => {
                 if let Some(entry) = table_ui(ui, table).and_then(|at| variable.entry(at)) {
-                    view.trail.open(entry);
+                    trail.open(entry);
                 }
             }
             VariableValue::Number(number) => {

@@ -12,7 +12,7 @@ use attune_engine::panics::quietly;
 use attune_view::explain::walk::WalkModel;
 use attune_view::view_model::models::Models;
 use attune_view::view_model::notebook::NotebookModel;
-use attune_view::view_model::picture_size::nearest;
+use attune_view::view_model::pictures::nearest;
 use attune_view::view_model::saved_view::SavedView;
 use bevy::app::TerminalCtrlCHandlerPlugin;
 use bevy::camera::RenderTarget;

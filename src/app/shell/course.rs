@@ -10,9 +10,8 @@ use attune_core::lesson::course::{self, CourseFile};
 use attune_core::lesson::load;
 use attune_core::lesson::locate::written;
 use attune_core::store::{Checkpoint, Home, Key, Lock, NotSaved, Stored, open, read, update};
-use attune_view::view_model::course::{Course, Tasks, name};
-use attune_view::view_model::home::{Found, HomeModel, HomeRow, Picture, RowState};
-use attune_view::view_model::sketch::Sketch;
+use attune_view::view_model::course::{Course, Found, HomeModel, HomeRow, Picture, RowState, Tasks, name};
+use attune_view::view_model::pictures::Sketch;
 use bevy::prelude::*;
 use egui::{
     Align, Align2, Button, Context, CornerRadius, Frame, Label, Layout, Margin, Rect, RichText, ScrollArea, Sense,

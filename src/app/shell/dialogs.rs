@@ -2,7 +2,7 @@
 //! a picture of the stage, with its size; and the sheet of keys.
 
 use attune_view::export::work_file::NAME_CHARS_MAX;
-use attune_view::view_model::picture_size::{PIXELS_MAX, SIDES, highest};
+use attune_view::view_model::pictures::{PIXELS_MAX, SIDES, highest};
 use egui::{Align2, Context, DragValue, Grid, Key, RichText, ScrollArea, TextEdit, Ui};
 
 use crate::app::actions::stage::{SENTENCE_MOUSE, STAGE_MOUSE};

@@ -12,7 +12,7 @@ use attune_core::store::Home;
 use attune_view::export::shared::Shared;
 use attune_view::export::work_file::{LessonMark, WorkFile};
 use attune_view::export::{self, Format};
-use attune_view::view_model::picture_size::nearest;
+use attune_view::view_model::pictures::nearest;
 use attune_view::view_model::saved_view::SavedView;
 use bevy::prelude::*;
 

@@ -24,7 +24,7 @@ use super::ui::WindowState;
 use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::link::{Link, Outbox, send_now};
 use crate::app::panels::notebook::NotebookPanel;
-use crate::app::panels::notebook::slide::slide_ui;
+use crate::app::panels::notebook::slide_ui;
 use crate::app::panels::{Requests, StageUi};
 use crate::app::scene::Scene;
 use crate::app::stage::frame::StageTab;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use attune_core::kernel::snapshot::{Progress, StaticSpace};
 use attune_engine::numerics::vectors::distance;
-use attune_view::view_model::still::{StillModel, StillPoint};
+use attune_view::view_model::pictures::{StillModel, StillPoint};
 use bhtsne::tSNE;
 use egui::{Align2, Context, Key, Modifiers, Pos2, ProgressBar, Rect, RichText, Sense, Ui, Vec2};
 

@@ -1,6 +1,5 @@
 //! The bar above the stage: search, what it hides, and where the camera looks from.
 
-use attune_view::view_model::search::{Emphasis, Found};
 use attune_view::view_model::stage::StageModel;
 use egui::{Align, Key, Layout, Margin, Rect, Response, RichText, TextEdit, Ui, UiBuilder, WidgetInfo, WidgetType};
 
@@ -10,6 +9,7 @@ use super::view::stage_id;
 use crate::app::actions::{ActionTable, Shortcut, StageAction, focus};
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
+use crate::app::view::search::{Emphasis, Found};
 
 /// A bar that is narrower leaves out the count, and then the axes: keys do the same.
 const WITH_COUNT: f32 = 470.0;

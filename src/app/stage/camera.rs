@@ -9,8 +9,9 @@ use std::sync::Arc;
 use attune_view::view_model::saved_view::SavedCamera;
 use bevy::math::{Vec2, Vec3};
 
-use super::glide::Glide;
 use super::projection::View;
+use crate::app::theme::motion;
+use crate::app::view::walk::Glide;
 
 const FIELD_OF_VIEW: f32 = 40.0 * PI / 180.0;
 /// As near to the pole as makes no pixel's difference: there up would have no direction.
@@ -428,7 +429,7 @@ impl CameraRig {
     }
 
     fn ease_to(&mut self, to: Pose) {
-        self.ease = Glide::between(self.pose, to);
+        self.ease = Glide::between(self.pose, to, motion::CAMERA);
     }
 
     pub fn is_moving(&self) -> bool {

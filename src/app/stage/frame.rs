@@ -6,7 +6,6 @@ use attune_core::kernel::data::space::Basis;
 use attune_view::explain::path::PathModel;
 use attune_view::explain::walk::Step;
 use attune_view::view_model::saved_view::SavedCamera;
-use attune_view::view_model::search::Emphasis;
 use attune_view::view_model::stage::StageModel;
 use bevy::asset::RenderAssetUsages;
 use bevy::math::{UVec2, Vec4};
@@ -16,15 +15,16 @@ use bevy_egui::{EguiTextureHandle, EguiUserTextures};
 use egui::{Rgba, TextureId};
 
 use super::pass::{COLOR_FORMAT, StageFrame};
-use super::points::{LEAST_RADIUS, TOKEN_RADIUS};
+use super::points::{self, LEAST_RADIUS, TOKEN_RADIUS};
 use super::projection::View;
 use super::scene::StageScene;
 use super::sentence::StripState;
 use super::view::StageControls;
-use super::{arrows, points, second, walk_lines};
+use super::{lines, second};
 use crate::app::scene::Scene;
 use crate::app::theme::{Palette, motion};
 use crate::app::view::ViewState;
+use crate::app::view::search::Emphasis;
 
 /// How much of the far side the fog takes.
 const FOG: f32 = 0.5;
@@ -209,11 +209,11 @@ pub fn build(stage: Res<StageScene>, view: Res<ViewState>, mut tab: ResMut<Stage
         // One system of arrows: those of the walk, or those of all moves.
         let walked = stage.walked(&view.walk);
         let is_walked = walked.is_some() && Step::Output.share(view.walk.at()) > 0.0;
-        let mut lines = arrows::of_space(model, palette);
+        let mut lines = lines::of_space(model, palette);
         if !is_walked {
-            lines.extend(arrows::of_moves(model, emphasis, palette));
+            lines.extend(lines::of_moves(model, emphasis, palette));
         }
-        lines.extend(walk_lines::instances(model, walked, emphasis, view.walk.at(), palette));
+        lines.extend(lines::of_walk(model, walked, emphasis, view.walk.at(), palette));
         lines.extend(second::lines(model, pair, view.walk.layer_time(), palette));
         frame.lines = Arc::new(points::bytes(lines));
         let (walk, path) = (view.walk.at(), stage.path.clone());

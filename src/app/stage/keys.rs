@@ -1,6 +1,5 @@
 //! The keys of the stage, once it was clicked: until something else is.
 
-use attune_view::view_model::search::{Emphasis, Hit};
 use attune_view::view_model::stage::StageModel;
 use bevy::math::Vec2;
 use egui::{Context, Rect};
@@ -11,6 +10,7 @@ use super::sentence::strip_id;
 use super::view::{StageControls, stage_id};
 use crate::app::actions::{Pressed, StageAction, drop_text, focus, pressed};
 use crate::app::view::PanelView;
+use crate::app::view::search::{Emphasis, Hit};
 
 /// A press of a key moves as a drag of so many points does, or a scroll.
 const ORBIT: f32 = 22.0;

@@ -4,29 +4,25 @@
 //! do the same; [`frame`] turns model, time and camera into a [`pass::StageFrame`]; the pass draws it into an image
 //! that the tab shows.
 
-pub mod arrows;
 pub mod bar;
 pub mod basis_glide;
 pub mod camera;
 pub mod frame;
 pub mod gauge;
-pub mod glide;
 pub mod keys;
 pub mod labels;
+pub mod lines;
 pub mod names;
 pub mod pass;
 pub mod picking;
-pub mod point_index;
 pub mod points;
 pub mod projected;
 pub mod projection;
 pub mod scene;
 pub mod second;
 pub mod sentence;
-pub mod source;
 pub mod timeline;
 pub mod view;
-pub mod walk_lines;
 pub mod writing;
 
 use bevy::prelude::*;

@@ -5,17 +5,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use attune_view::explain::walk::Bar;
-use attune_view::view_model::search::Hit;
 use attune_view::view_model::stage::AxisLabel;
 use bevy::math::Vec3;
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Color32, Galley, Painter, Pos2, Rect, Stroke, StrokeKind};
 
-use super::arrows::axis_end;
 use super::labels::{self, LabelRequest, Obstacle, ObstacleKind, Placed, Priority, SAME_PLACE, Slot};
+use super::lines::axis_end;
 use super::projected::{ProjectedScene, SeenPoint};
 use super::writing::{Canvas, SHORT, paint_axes, paint_crowds, paint_haloed};
 use crate::app::theme::{self, Palette, TEXT_CONTRAST, size};
+use crate::app::view::search::Hit;
 
 /// Owner of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

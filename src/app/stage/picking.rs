@@ -1,6 +1,16 @@
 //! Which point is under the pointer: the nearest on the screen, by its own number, no ray.
+//!
+//! The points are prepared once as far as they stay the same while the camera moves ([`PointIndex`]), so that a frame of a
+//! million points only projects each.
 
+use std::sync::Arc;
+
+use attune_view::view_model::stage::{StageModel, crowd_of};
 use bevy::math::Vec2;
+
+use super::points::{has_place, is_small, scaled};
+use super::projection::View;
+use crate::app::view::search::{Emphasis, Hit, Visibility};
 
 /// Within this many points of the pointer.
 pub const REACH: f32 = 8.0;
@@ -25,6 +35,105 @@ pub fn nearest<T: Copy>(pointer: Vec2, candidates: impl IntoIterator<Item = Cand
         .map(|(distance, candidate)| (distance.max(0.0), candidate))
         .min_by(|(a, near), (b, far)| a.total_cmp(b).then(near.depth.total_cmp(&far.depth)))
         .map(|(_, candidate)| candidate.what)
+}
+
+/// Names of words that are written at the same time, at most: more would cover the points.
+const NAMED_MAX: usize = 160;
+/// Labels keep off the discs of words as long as there are no more than this.
+const APART_MAX: usize = 1500;
+/// Points that are asked together whether one of them is near.
+const TOGETHER: usize = 64;
+
+/// The words of a model under one emphasis; tokens are few and move.
+#[derive(Debug)]
+pub struct PointIndex {
+    model: Arc<StageModel>,
+    emphasis: Arc<Emphasis>,
+    /// Words that can be picked, and their coordinates in the scene, along each axis.
+    words: Vec<usize>,
+    along: [Vec<f32>; 3],
+    /// Words that have names.
+    pub named: Vec<Hit>,
+    /// Words that names keep off, where they are few.
+    pub apart: Vec<Hit>,
+    /// Words of each group that has a crowd of them, with its place among the groups.
+    pub crowds: Vec<(usize, Vec<Hit>)>,
+    /// Number of points without a place: their coordinates are not finite.
+    pub lost: usize,
+}
+
+impl PointIndex {
+    pub fn of(model: &Arc<StageModel>, emphasis: &Arc<Emphasis>) -> PointIndex {
+        // A word of the sentence is where its token is.
+        let is_resting = |index: &usize| !model.is_in_sentence(*index);
+        let shown: Vec<usize> = emphasis.shown_words(model).filter(is_resting).collect();
+        let place = |&index: &usize| (index, scaled(model, model.words[index].at));
+        let (words, places): (Vec<usize>, Vec<[f32; 3]>) =
+            shown.iter().map(place).filter(|(_, at)| has_place(*at)).unzip();
+        let named: Vec<usize> = shown.into_iter().filter(|index| has_name(model, emphasis, *index)).collect();
+        let is_apart = |index: &usize| is_resting(index) && !has_name(model, emphasis, *index);
+        let all = if model.words.len() > APART_MAX { 0 } else { model.words.len() };
+        let apart: Vec<usize> = (0..all).filter(is_apart).collect();
+        let hits = |indices: Vec<usize>, stride| indices.into_iter().step_by(stride).map(Hit::Word).collect();
+        // Of too many, some of each part of the list.
+        let stride = named.len().div_ceil(NAMED_MAX).max(1);
+        let lost_words = model.words.lost().iter().filter(|index| is_resting(index)).count();
+        let lost_tokens = model.tokens.iter().filter(|token| !has_place(token.start) || !has_place(token.end)).count();
+        let crowd = |group: usize| {
+            let is_member = |index: &usize| {
+                let word = &model.words[*index];
+                word.group == Some(group) && has_place(word.at) && emphasis.word(*index) != Visibility::Hidden
+            };
+            let words = model.words.grouped().iter().copied().filter(is_member);
+            Some((group, crowd_of(words.map(Hit::Word))?))
+        };
+        let crowds = (0..model.groups.len()).filter_map(crowd).collect();
+        PointIndex {
+            crowds,
+            model: model.clone(),
+            emphasis: emphasis.clone(),
+            words,
+            along: std::array::from_fn(|axis| places.iter().map(|at| at[axis]).collect()),
+            named: hits(named, stride),
+            apart: hits(apart, 1),
+            lost: lost_words + lost_tokens,
+        }
+    }
+
+    pub fn is_of(&self, model: &Arc<StageModel>, emphasis: &Arc<Emphasis>) -> bool {
+        Arc::ptr_eq(&self.model, model) && Arc::ptr_eq(&self.emphasis, emphasis)
+    }
+
+    /// The words in the square that reaches so far to each side of a place on the screen, in points.
+    ///
+    /// |x / w − a| ≤ r is asked as |x − a w| ≤ r w: no division, and many points at a time.
+    pub fn near(&self, view: &View, at: Vec2, reach: f32) -> Vec<Hit> {
+        let [right, down, divisor] = view.offsets_from(at);
+        let [x, y, z] = self.along.each_ref().map(|along| along.chunks(TOGETHER));
+        let mut near = Vec::new();
+        for (((x, y), z), words) in x.zip(y).zip(z).zip(self.words.chunks(TOGETHER)) {
+            let is_near = |((x, y), z): ((&f32, &f32), &f32)| {
+                let [right, down, divisor] =
+                    [right, down, divisor].map(|row| row.x * x + row.y * y + row.z * z + row.w);
+                let most = reach * divisor;
+                (right.abs() <= most) & (down.abs() <= most)
+            };
+            let all = || x.iter().zip(y).zip(z).map(is_near);
+            if all().fold(false, |any, one| any | one) {
+                near.extend(all().zip(words).filter(|(is_near, _)| *is_near).map(|(_, word)| Hit::Word(*word)));
+            }
+        }
+        near
+    }
+}
+
+fn has_name(model: &StageModel, emphasis: &Emphasis, index: usize) -> bool {
+    let is_searched = emphasis.is_searched();
+    match emphasis.word(index) {
+        Visibility::Hidden => false,
+        Visibility::Faded if is_searched => false,
+        _ => is_searched || emphasis.is_isolated() || is_small(model) || model.words[index].group.is_some(),
+    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! From the stage's model to the points' instance buffer.
 
-use attune_view::view_model::search::{Emphasis, Visibility};
 use attune_view::view_model::stage::{GhostPoint, StageModel, TokenPoint};
 use bevy::math::Vec3;
 use egui::{Color32, Rgba};
 
 use super::camera::Content;
 use crate::app::theme::Palette;
+use crate::app::view::search::{Emphasis, Visibility};
 
 /// Radii in points on the screen at the target's depth: zooming in parts the points instead of inflating them.
 pub const WORD_RADIUS: f32 = 4.6;

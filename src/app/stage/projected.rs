@@ -5,19 +5,18 @@ use std::sync::Arc;
 use attune_core::kernel::data::token::START;
 use attune_view::explain::path::PathModel;
 use attune_view::explain::walk::{Bar, Step, WalkModel};
-use attune_view::view_model::search::{Emphasis, Hit, Visibility};
-use attune_view::view_model::side::Side;
+use attune_view::view_model::head_labels::Side;
 use attune_view::view_model::stage::{StageModel, TokenPoint};
 use bevy::math::{Vec2, Vec3};
 use egui::{Color32, Pos2, Rect};
 
-use super::arrows::axis_end;
 use super::labels::Priority;
-use super::picking::{self, Candidate};
-use super::point_index::PointIndex;
+use super::lines::axis_end;
+use super::picking::{self, Candidate, PointIndex};
 use super::points::{LEAST_RADIUS, QUIET_RADIUS, TOKEN_RADIUS, WORD_RADIUS, is_small, scaled, shade};
 use super::projection::View;
 use crate::app::theme::Palette;
+use crate::app::view::search::{Emphasis, Hit, Visibility};
 
 /// Everything that there is to see.
 #[derive(Clone, Copy)]

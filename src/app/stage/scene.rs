@@ -6,20 +6,20 @@ use attune_core::kernel::snapshot::Snapshot;
 use attune_view::explain::path::{By, PathModel};
 use attune_view::explain::route::RouteModel;
 use attune_view::explain::walk::{Focus, Step, WalkModel, is_silent};
-use attune_view::view_model::gauge::GaugeModel;
+use attune_view::view_model::head_labels::Side;
 use attune_view::view_model::neighbours::NeighboursModel;
 use attune_view::view_model::pieces::{WordArcs, Words};
-use attune_view::view_model::search::{Choice, Emphasis, Search};
 use attune_view::view_model::senses::SensesModel;
 use attune_view::view_model::sentence_arcs::SentenceArcs;
-use attune_view::view_model::side::Side;
 use attune_view::view_model::stage::StageModel;
 use bevy::prelude::*;
 
 use super::basis_glide::BasisGlide;
-use super::walk_lines::Walked;
+use super::gauge::GaugeModel;
+use super::lines::Walked;
 use crate::app::scene::Scene;
-use crate::app::view::{PanelView, ViewState, Walk};
+use crate::app::view::search::Emphasis;
+use crate::app::view::{Highlight, PanelView, ViewState, Walk};
 
 #[derive(Resource, Default)]
 pub struct StageScene {
@@ -70,9 +70,7 @@ struct Followed {
 /// The choices of which an emphasis was made.
 struct Emphasised {
     points: Option<Arc<StageModel>>,
-    search: Search,
-    is_isolated: bool,
-    lit: Vec<String>,
+    highlight: Highlight,
     /// The query whose neighbours are shown, and the revision of the snapshot.
     near: Option<(usize, u64)>,
     /// The tokens that take part in the step that is walked through.
@@ -132,18 +130,18 @@ impl StageScene {
 
     /// The points on their way through the shown layer, or all the way; those of words, if these are shown.
     fn points_of_layer(&self) -> Option<Arc<StageModel>> {
-        let pieces = self.pieces_of_layer()?;
+        let mut points = self.whole.clone()?;
+        if let (Some(route), Some(layer)) = (&self.route, self.shown_layer) {
+            self.show_layer(Arc::make_mut(&mut points), route, layer);
+        }
         match self.words.as_ref().filter(|_| self.is_of_words) {
-            Some(words) => Some(Arc::new(StageModel::clone(&pieces).of_words(words))),
-            None => Some(pieces),
+            Some(words) => Some(Arc::new(Arc::unwrap_or_clone(points).of_words(words))),
+            None => Some(points),
         }
     }
 
-    fn pieces_of_layer(&self) -> Option<Arc<StageModel>> {
-        let (Some(whole), Some(route), Some(layer)) = (&self.whole, &self.route, self.shown_layer) else {
-            return self.whole.clone();
-        };
-        let mut points = StageModel::clone(whole);
+    /// Begins and ends the ways of the points with a layer.
+    fn show_layer(&self, points: &mut StageModel, route: &RouteModel, layer: usize) {
         points.shares.layer = Some(layer);
         let is_last = layer + 1 == route.layers.len();
         for token in &mut points.tokens {
@@ -159,7 +157,6 @@ impl StageScene {
             let Some((start, end)) = way else { continue };
             (point.start, point.end, point.trained_end) = (start, end, end);
         }
-        Some(Arc::new(points))
     }
 
     /// The walk with its arrows. The source's words are on the stage while steps are walked.
@@ -279,11 +276,8 @@ impl StageScene {
         let parts = self.parts(view);
         let is_same = self.emphasised.as_ref().is_some_and(|before| {
             before.points.as_ref().map(Arc::as_ptr) == self.points.as_ref().map(Arc::as_ptr)
-                && before.search == highlight.search
-                && before.is_isolated == highlight.isolated
-                && before.lit == highlight.lit
-                && before.near == near
-                && before.parts == parts
+                && before.highlight == *highlight
+                && (before.near, &before.parts) == (near, &parts)
         });
         if is_same {
             return;
@@ -291,14 +285,8 @@ impl StageScene {
         let neighbours = near.and_then(|(query, _)| Some((query, scene.get::<NeighboursModel>()?)));
         let near_words = neighbours.as_ref().and_then(|(query, all)| Some(all.tokens.get(*query)?.words()));
         let near_words = near_words.unwrap_or_default();
-        let choice = Choice {
-            search: &highlight.search,
-            is_isolated: highlight.isolated,
-            lit: &highlight.lit,
-            near: &near_words,
-        };
         let of_points = |points: &Arc<StageModel>| {
-            let emphasis = Emphasis::of(points, choice);
+            let emphasis = Emphasis::of(points, highlight, &near_words);
             let emphasis = match &parts {
                 Some(parts) => emphasis.of_step(points, |token| parts[token]),
                 None => emphasis,
@@ -309,14 +297,7 @@ impl StageScene {
         if *self.emphasis != emphasis {
             self.emphasis = Arc::new(emphasis);
         }
-        self.emphasised = Some(Emphasised {
-            points: self.points.clone(),
-            search: highlight.search.clone(),
-            is_isolated: highlight.isolated,
-            lit: highlight.lit.clone(),
-            near,
-            parts,
-        });
+        self.emphasised = Some(Emphasised { points: self.points.clone(), highlight: highlight.clone(), near, parts });
     }
 
     /// Begins a glide where `now` has another basis than the snapshot before.

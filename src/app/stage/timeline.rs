@@ -79,7 +79,7 @@ pub fn timeline_ui(
             });
         });
     }
-    track_ui(ui, middle.shrink2(vec2(size::GAP_WIDE, 0.0)), route, view);
+    track_ui(ui, middle.shrink2(vec2(size::GAP_WIDE, 0.0)), route, view.walk);
     ui.scope_builder(UiBuilder::new().max_rect(lower), |ui| said_ui(ui, route, walk, about, view));
 }
 
@@ -145,7 +145,7 @@ impl Track {
 const NUMBERED: f32 = 8.0;
 
 /// A line with a stop for each layer, and between them one for each step; it can be dragged both ways.
-fn track_ui(ui: &mut Ui, rect: Rect, route: Option<&RouteModel>, view: &mut PanelView) {
+fn track_ui(ui: &mut Ui, rect: Rect, route: Option<&RouteModel>, walk: &mut Walk) {
     const STOP: f32 = 4.0;
     const HANDLE: f32 = 7.0;
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -155,16 +155,16 @@ fn track_ui(ui: &mut Ui, rect: Rect, route: Option<&RouteModel>, view: &mut Pane
         Some(passed) if !walk.is_walking() && walk.layers() > 1 => passed_said(route, passed.round() as usize),
         _ => said(walk.layer(), walk.step()),
     };
-    let name = format!("Walk: {}", place_of(view.walk));
-    response.widget_info(|| WidgetInfo::slider(true, f64::from(view.walk.place()), &name));
-    let track = Track { rect, end: view.walk.end(), layers: view.walk.layers() };
+    let name = format!("Walk: {}", place_of(walk));
+    response.widget_info(|| WidgetInfo::slider(true, f64::from(walk.place()), &name));
+    let track = Track { rect, end: walk.end(), layers: walk.layers() };
     if let Some(pointer) = response.interact_pointer_pos() {
         if response.dragged() {
-            view.walk.set(track.under(pointer.x));
+            walk.set(track.under(pointer.x));
         } else if response.clicked() {
             match track.layer_under(pointer.x) {
-                Some(layer) => view.walk.pass_to(layer + 1),
-                None => view.walk.walk_to(track.under(pointer.x).round()),
+                Some(layer) => walk.pass_to(layer + 1),
+                None => walk.walk_to(track.under(pointer.x).round()),
             }
         }
     }
@@ -173,16 +173,16 @@ fn track_ui(ui: &mut Ui, rect: Rect, route: Option<&RouteModel>, view: &mut Pane
         let arrows = EventFilter { horizontal_arrows: true, ..EventFilter::default() };
         ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, arrows));
         let turned = |key| ui.input_mut(|input| input.count_and_consume_key(egui::Modifiers::NONE, key));
-        (0..turned(Key::ArrowRight)).for_each(|_| view.walk.step_on());
-        (0..turned(Key::ArrowLeft)).for_each(|_| view.walk.step_back());
+        (0..turned(Key::ArrowRight)).for_each(|_| walk.step_on());
+        (0..turned(Key::ArrowLeft)).for_each(|_| walk.step_back());
     }
     let painter = ui.painter();
-    let place = view.walk.place();
+    let place = walk.place();
     painter.line_segment([track.at(0.0), track.at(track.end)], Stroke::new(size::OUTLINE, palette.line));
     painter.line_segment([track.at(0.0), track.at(place)], Stroke::new(size::OUTLINE, palette.accent));
     let has_layers = track.layers > 1;
     let is_end = |stop: usize| has_layers && stop % STEPS == STEPS - 1;
-    let is_shown = |stop: usize| track.has_room() || view.walk.is_walking() && stop / STEPS == view.walk.layer();
+    let is_shown = |stop: usize| track.has_room() || walk.is_walking() && stop / STEPS == walk.layer();
     let radius = STOP.min(track.apart() / 2.0).max(size::OUTLINE);
     for stop in (0..=track.end as usize).filter(|stop| *stop == 0 || is_shown(*stop) && !is_end(*stop)) {
         painter.circle_filled(track.at(stop as f32), radius, palette.stop(place >= stop as f32));

@@ -6,7 +6,6 @@ use attune_engine::quantity::{Quantity, StagePoint};
 use attune_view::explain::path::{PathArrow, PathModel};
 use attune_view::explain::walk::Step;
 use attune_view::view_model::compare::SECOND;
-pub use attune_view::view_model::search::Hit;
 use attune_view::view_model::sentence_arcs::WordAt;
 use attune_view::view_model::stage::{StageModel, TokenPoint};
 use bevy::math::Vec2;
@@ -17,12 +16,12 @@ use egui::{
 
 use super::camera::CameraRig;
 use super::names::{Shown, Writing, paint_names};
-use super::point_index::PointIndex;
+use super::picking::PointIndex;
 use super::projected::{ProjectedScene, SceneRef};
 use super::second;
-use super::source;
 use super::writing::{Canvas, caption_about, paint_caption};
 use crate::app::theme::{self, Palette, size};
+pub use crate::app::view::search::Hit;
 use crate::app::view::{PanelView, Walk};
 use crate::app::widgets::card::card_beside;
 
@@ -80,61 +79,97 @@ pub fn picture_ui(
     let point_index = controls.point_index_of(&scene);
     let projected =
         ProjectedScene { scene, point_index: &point_index, projection, rect, time: view.walk.layer_time(), palette };
-    let hovered = response.hover_pos().filter(|_| !response.dragged()).and_then(|pointer| projected.pick(pointer));
-    controls.hovered = hovered;
-    let pointer = response.hover_pos().filter(|_| hovered.is_none() && !response.dragged());
-    let beside = pointer.and_then(|pointer| second::pick(&projected, pointer));
-    let arrow = pointer.filter(|_| beside.is_none()).and_then(|pointer| {
-        let path = scene.path.filter(|_| view.walk.step() >= Step::Output)?;
-        arrow_at(path, pointer, |at| projected.at(at))
-    });
-    if let Some(position) = beside.filter(|_| response.clicked_by(PointerButton::Primary)) {
-        second::choose(scene.model, position, view);
-    } else {
-        act(&response, hovered, arrow, &projected, &mut controls.rig, view);
-    }
-    if hovered.is_some() || beside.is_some() || arrow.is_some() {
-        ui.ctx().set_cursor_icon(CursorIcon::PointingHand);
-    }
-    if let Some(hit) = hovered {
-        view.hover.point_at(projected.word(hit));
-        if let Hit::Token(position) = hit {
-            view.hover.point_at_token(WordAt::in_sentence(position));
-        }
-    }
-    // Lit by a panel: the token, or else the word itself, not the tokens of it.
-    let pointed = view.hover.token().and_then(|token| scene.model.point_of(token)).map(Hit::Token);
-    let lit = hovered.or(pointed).or_else(|| {
-        let pointed = view.hover.word()?;
-        let mut words = scene.model.words.find(pointed).iter().copied();
-        words.find(|word| !scene.model.is_in_sentence(*word)).map(Hit::Word)
-    });
+    let target = Target::under(&response, &projected, view.walk);
+    controls.hovered = target.and_then(Target::hit);
+    act(&response, target, &projected, &mut controls.rig, view);
     let canvas = Canvas { painter: &painter, projected };
-    let written = paint_caption(&canvas, view.highlight.old_ghosts);
-    let caption = written.first().copied();
-    let mut others = second::paint(&canvas, view);
-    others.extend(source::paint(&canvas, view.walk.at()));
-    let shown = Shown { hovered: lit, query: view.selection.query, walked: view.walk.at() };
-    paint_names(&canvas, shown, others, written, &mut controls.writing);
+    let caption = write(&canvas, controls, view);
     focus_ring(&painter, rect, &response, palette);
     if let Some(caption) = caption {
         let about = ui.interact(caption, ui.id().with("caption"), Sense::hover());
         about.on_hover_text(caption_about(scene.model));
     }
-    let model = scene.model;
-    // The cards keep off what they are about, and off the sentence over the picture.
-    let over = Rect::everything_above(rect.top());
-    let at_pointer = || Rect::from_center_size(pointer.unwrap_or(rect.center()), egui::Vec2::splat(size::GAP_WIDE));
-    if let Some(hit) = hovered {
-        let seen = canvas.projected.see(hit).map_or_else(at_pointer, |point| point.disc());
-        let about = seen.union(controls.writing.name(hit).unwrap_or(seen));
-        card_beside(&response, about, over, |ui| tooltip_ui(ui, model, hit, view.walk));
-    } else if let Some(token) = beside.and_then(|position| model.second.get(position)) {
-        card_beside(&response, at_pointer(), over, |ui| second_ui(ui, model, token, view.walk));
-    } else if let Some(arrow) = arrow {
-        card_beside(&response, at_pointer(), over, |ui| arrow_ui(ui, arrow));
-    }
+    card_ui(&response, target, &projected, &controls.writing, view.walk);
     rect
+}
+
+/// The one thing that the pointer is on.
+#[derive(Clone, Copy)]
+enum Target<'a> {
+    Point(Hit),
+    /// A point of the second sentence, by its position.
+    Second(usize),
+    Arrow(&'a PathArrow),
+}
+
+impl<'a> Target<'a> {
+    /// None while something is dragged.
+    fn under(response: &Response, projected: &ProjectedScene<'a>, walk: &Walk) -> Option<Self> {
+        let pointer = response.hover_pos().filter(|_| !response.dragged())?;
+        if let Some(hit) = projected.pick(pointer) {
+            return Some(Target::Point(hit));
+        }
+        if let Some(position) = second::pick(projected, pointer) {
+            return Some(Target::Second(position));
+        }
+        let path = projected.scene.path.filter(|_| walk.step() >= Step::Output)?;
+        arrow_at(path, pointer, |at| projected.at(at)).map(Target::Arrow)
+    }
+
+    fn hit(self) -> Option<Hit> {
+        if let Target::Point(hit) = self { Some(hit) } else { None }
+    }
+}
+
+/// Writes the names, with that of the point under the pointer, here or in a panel, before others. Returns the place of the
+/// caption.
+fn write(canvas: &Canvas, controls: &mut StageControls, view: &mut PanelView) -> Option<Rect> {
+    let model = canvas.projected.scene.model;
+    if let Some(hit) = controls.hovered {
+        view.hover.point_at(canvas.projected.word(hit));
+        if let Hit::Token(position) = hit {
+            view.hover.point_at_token(WordAt::in_sentence(position));
+        }
+    }
+    // Lit by a panel: the token, or else the word itself, not the tokens of it.
+    let pointed = view.hover.token().and_then(|token| model.point_of(token)).map(Hit::Token);
+    let lit = controls.hovered.or(pointed).or_else(|| {
+        let mut words = model.words.find(view.hover.word()?).iter().copied();
+        words.find(|word| !model.is_in_sentence(*word)).map(Hit::Word)
+    });
+    let written = paint_caption(canvas, view.highlight.old_ghosts);
+    let caption = written.first().copied();
+    let mut others = second::paint(canvas, view);
+    others.extend(second::paint_source(canvas, view.walk.at()));
+    let shown = Shown { hovered: lit, query: view.selection.query, walked: view.walk.at() };
+    paint_names(canvas, shown, others, written, &mut controls.writing);
+    caption
+}
+
+/// The card of what the pointer is on. It keeps off that, and off the sentence over the picture.
+fn card_ui(
+    response: &Response,
+    target: Option<Target>,
+    projected: &ProjectedScene,
+    writing: &Writing,
+    walk: &Walk,
+) -> Option<()> {
+    let (target, model) = (target?, &**projected.scene.model);
+    let over = Rect::everything_above(projected.rect.top());
+    let at_pointer = Rect::from_center_size(response.hover_pos()?, egui::Vec2::splat(size::GAP_WIDE));
+    match target {
+        Target::Point(hit) => {
+            let seen = projected.see(hit).map_or(at_pointer, |point| point.disc());
+            let about = seen.union(writing.name(hit).unwrap_or(seen));
+            card_beside(response, about, over, |ui| tooltip_ui(ui, model, hit, walk));
+        }
+        Target::Second(position) => {
+            let token = model.second.get(position)?;
+            card_beside(response, at_pointer, over, |ui| second_ui(ui, model, token, walk));
+        }
+        Target::Arrow(arrow) => card_beside(response, at_pointer, over, |ui| arrow_ui(ui, arrow)),
+    }
+    Some(())
 }
 
 /// A click gives the stage the keyboard. Its arrows then turn the camera, and do not lead to another control.
@@ -216,38 +251,40 @@ fn steer(ui: &Ui, response: Response, rect: Rect, rig: &mut CameraRig) -> Respon
     response
 }
 
-/// A click selects a token, a click beside every point clears; a double click focuses a point or goes home.
+/// A click selects a token, a click beside every point clears; a double click focuses a point or goes home. A right-drag
+/// pans; a right-click asks where something comes from.
 fn act(
     response: &Response,
-    hovered: Option<Hit>,
-    arrow: Option<&PathArrow>,
+    target: Option<Target>,
     projected: &ProjectedScene,
     rig: &mut CameraRig,
     view: &mut PanelView,
 ) {
-    // A right-drag pans; a right-click asks where something comes from.
+    let model = projected.scene.model;
     if response.secondary_clicked() {
         // The middle of several pieces is no one point of the model.
-        let is_one = |token: usize| projected.scene.model.tokens.get(token).is_some_and(|token| token.pieces == 1);
-        let place = hovered.and_then(|hit| match hit {
-            Hit::Word(word) => Some(StagePoint::Word(word)),
-            Hit::Token(token) => is_one(token).then(|| point_of(token, view.walk)),
-        });
-        let entry = place.map(|of| Quantity::Coordinate.of_point(of, 0)).or(arrow.and_then(|arrow| arrow.entry));
-        if let Some(entry) = entry {
-            view.trail.open(entry);
-        }
-    } else if response.double_clicked() {
-        match hovered.and_then(|hit| projected.place(hit)) {
+        let is_one = |token: usize| model.tokens.get(token).is_some_and(|token| token.pieces == 1);
+        let entry = match target {
+            Some(Target::Point(Hit::Word(word))) => Some(Quantity::Coordinate.of_point(StagePoint::Word(word), 0)),
+            Some(Target::Point(Hit::Token(token))) if is_one(token) => {
+                Some(Quantity::Coordinate.of_point(point_of(token, view.walk), 0))
+            }
+            Some(Target::Arrow(arrow)) => arrow.entry,
+            _ => None,
+        };
+        entry.into_iter().for_each(|entry| view.trail.open(entry));
+    } else if response.double_clicked() && !matches!(target, Some(Target::Second(_))) {
+        match target.and_then(Target::hit).and_then(|hit| projected.place(hit)) {
             Some(place) => rig.focus(place),
             None => rig.home(),
         }
     } else if response.clicked_by(PointerButton::Primary) {
-        match (hovered, arrow) {
-            (Some(Hit::Token(position)), _) => view.selection.choose_query(Some(position)),
-            (Some(Hit::Word(_)), _) => {}
-            (None, Some(arrow)) => arrow.entry.into_iter().for_each(|entry| view.trail.open(entry)),
-            (None, None) => view.selection.choose_query(None),
+        match target {
+            Some(Target::Point(Hit::Token(position))) => view.selection.choose_query(Some(position)),
+            Some(Target::Point(Hit::Word(_))) => {}
+            Some(Target::Second(position)) => second::choose(model, position, view),
+            Some(Target::Arrow(arrow)) => arrow.entry.into_iter().for_each(|entry| view.trail.open(entry)),
+            None => view.selection.choose_query(None),
         }
     }
 }

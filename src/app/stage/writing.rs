@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use attune_view::view_model::search::Hit;
-use attune_view::view_model::shares::{captions, lines};
+use attune_view::view_model::axes::{captions, lines};
 use attune_view::view_model::stage::StageModel;
 use bevy::math::Vec3;
 use egui::{Color32, Galley, Painter, Pos2, Rect, Shape, Stroke};
 
-use super::arrows::axis_end;
 use super::labels::{self, Obstacle, ObstacleKind};
+use super::lines::axis_end;
 use super::names::Writing;
 use super::points::{DASHES, DOTS};
 use super::projected::{ProjectedScene, SceneRef};
 use crate::app::theme::{self, MARK_CONTRAST, Palette, size};
+use crate::app::view::search::Hit;
 
 /// The surface that names are written on.
 pub struct Canvas<'a> {

@@ -4,7 +4,7 @@ use attune_view::view_model::live_text::{LiveWord, Standing};
 use egui::{Button, Context, Id, Key, Label, Modifiers, Pos2, RichText, Ui, Vec2, WidgetInfo, WidgetType, Window};
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::widgets::copy::copy_button;
+use crate::app::widgets::controls::copy_button;
 
 /// Width of the card within its margins.
 const WIDTH: f32 = 340.0;

@@ -1,8 +1,8 @@
 //! Selection in the sentence: a query, a head, a key, the arrows of a move.
 
 use attune_view::explain::path::By;
+use attune_view::view_model::attention::Reading;
 use attune_view::view_model::saved_view::SavedView;
-use attune_view::view_model::sinks::Reading;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selection {

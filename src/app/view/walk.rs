@@ -12,7 +12,7 @@ pub struct Walk {
     /// The time of the points; from layer to layer, how many of them they have passed; where steps are walked, the place
     /// among them.
     now: f32,
-    glide: Option<Glide>,
+    glide: Option<Glide<f32>>,
     play: Option<Play>,
     /// Layers after the first.
     later_layers: usize,
@@ -27,14 +27,6 @@ enum Way {
     Stepped,
     /// From layer to layer, without their steps.
     ByLayer,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Glide {
-    from: f32,
-    to: f32,
-    seconds: f32,
-    elapsed: f32,
 }
 
 /// The points go slowly from static to contextual, some times, and then rest.
@@ -283,7 +275,7 @@ impl Walk {
 
     fn begin(&mut self, to: f32, seconds: f32) {
         self.play = None;
-        self.glide = (self.now != to).then_some(Glide { from: self.now, to, seconds, elapsed: 0.0 });
+        self.glide = Glide::between(self.now, to, seconds);
     }
 
     /// At static the walk is at its beginning.
@@ -310,15 +302,7 @@ impl Walk {
             self.play = play.time().map(|_| play);
             return;
         }
-        let Some(glide) = &mut self.glide else { return };
-        glide.elapsed += seconds;
-        let share = (glide.elapsed / glide.seconds).min(1.0);
-        let Glide { from, to, .. } = *glide;
-        if share < 1.0 {
-            self.now = from + (to - from) * ease(share);
-        } else {
-            (self.now, self.glide) = (to, None);
-        }
+        Glide::advance(&mut self.glide, &mut self.now, seconds, |from, to, share| from + (to - from) * share);
     }
 
     /// The saved form of a walk that is within layers.
@@ -349,6 +333,35 @@ impl Walk {
             rest.set_time(play.rest);
         }
         rest
+    }
+}
+
+/// A value on its way to another one, slow at both ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Glide<T> {
+    from: T,
+    pub to: T,
+    seconds: f32,
+    elapsed: f32,
+}
+
+impl<T: Copy + PartialEq> Glide<T> {
+    /// The glide between two values; `None` if they are the same.
+    pub fn between(from: T, to: T, seconds: f32) -> Option<Self> {
+        (to != from).then_some(Self { from, to, seconds, elapsed: 0.0 })
+    }
+
+    /// Time passes for a value that may be on its way; `mix` is what lies between two of them.
+    pub fn advance(way: &mut Option<Self>, value: &mut T, seconds: f32, mix: impl FnOnce(T, T, f32) -> T) {
+        let Some(glide) = way else { return };
+        glide.elapsed += seconds;
+        let share = (glide.elapsed / glide.seconds).min(1.0);
+        if share < 1.0 {
+            *value = mix(glide.from, glide.to, ease(share));
+        } else {
+            *value = glide.to;
+            *way = None;
+        }
     }
 }
 

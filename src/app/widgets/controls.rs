@@ -1,13 +1,13 @@
-//! Small controls that several panels share: boxes, choices, hints, the row of words that chooses the query.
+//! Small controls that several panels share: boxes, choices, hints, the row of words that chooses the query, buttons that copy.
 
 use attune_view::view_model::models::Models;
 use attune_view::view_model::training::waiting_words;
 use egui::{
-    Align, CornerRadius, EventFilter, Key, Layout, Modifiers, Rect, Response, ScrollArea, Stroke, Ui, UiBuilder,
-    WidgetText, pos2, vec2,
+    Align, Button, CornerRadius, EventFilter, Id, Key, Layout, Modifiers, Rect, Response, RichText, ScrollArea, Stroke,
+    Ui, UiBuilder, WidgetInfo, WidgetText, WidgetType, pos2, vec2,
 };
 
-use crate::app::theme::{Palette, size};
+use crate::app::theme::{self, Palette, size};
 use crate::app::view::Selection;
 
 /// Tooltip of a control. Hidden while the pointer holds the control: the words would lie over what moves with it.
@@ -113,4 +113,40 @@ pub fn middle_ui(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     let place = Rect::from_min_size(pos2(whole.center().x - width / 2.0, top), vec2(width, whole.bottom() - top));
     let layout = Layout::top_down(Align::Center);
     ui.scope_builder(UiBuilder::new().max_rect(place).layout(layout), content);
+}
+
+/// How long it is said, in seconds.
+const SAID: f64 = 1.5;
+
+/// Copies `text`; `id` says so for a while.
+pub fn copy(ui: &Ui, id: Id, text: String) {
+    ui.copy_text(text);
+    let now = ui.input(|input| input.time);
+    ui.data_mut(|data| data.insert_temp(id, now));
+}
+
+/// Whether `id` was copied a moment ago.
+pub fn is_copied(ui: &Ui, id: Id) -> bool {
+    let now = ui.input(|input| input.time);
+    let left = ui.data(|data| data.get_temp::<f64>(id)).map_or(0.0, |at| at + SAID - now);
+    if left > 0.0 {
+        ui.ctx().request_repaint_after_secs(left as f32);
+    }
+    left > 0.0
+}
+
+/// A small button that copies; `what` ends "Copy …".
+pub fn copy_button(ui: &mut Ui, what: &str, text: impl FnOnce() -> String) -> Response {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let id = ui.id().with(("copied", what));
+    let copied = is_copied(ui, id);
+    let (word, color) = if copied { ("copied", palette.accent) } else { ("copy", palette.ink_faint) };
+    let button = Button::new(RichText::new(word).font(theme::plain(size::SMALL)).color(color)).frame(false).small();
+    let response = ui.add(button).on_hover_text(format!("Copy {what}"));
+    let name = if copied { format!("Copied {what}") } else { format!("Copy {what}") };
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &name));
+    if response.clicked() {
+        copy(ui, id, text());
+    }
+    response
 }

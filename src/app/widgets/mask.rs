@@ -8,8 +8,7 @@ use egui::{
     WidgetInfo, WidgetType,
 };
 
-use super::heat::Heat;
-use super::slant::{paint_slanted, reach, text_width};
+use super::heat::{Heat, paint_slanted, reach, text_width};
 use crate::app::theme::{self, Palette, size};
 use crate::app::widgets::controls::led_by_arrows;
 

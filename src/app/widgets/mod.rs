@@ -2,8 +2,6 @@
 
 pub mod card;
 pub mod controls;
-pub mod copy;
-pub mod curve;
 pub mod heat;
 pub mod mask;
 pub mod note;
@@ -11,7 +9,6 @@ pub mod plot;
 pub mod reading;
 pub mod sentence_field;
 pub mod sketch;
-pub mod slant;
 pub mod table;
 pub mod tool_window;
 pub mod traced;

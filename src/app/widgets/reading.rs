@@ -1,6 +1,6 @@
 //! How attention is read: its two switches, which every panel with weights shows, and the mark of a sink.
 
-use attune_view::view_model::sinks::{Reading, Sinks};
+use attune_view::view_model::attention::{Reading, Sinks};
 use egui::{Painter, Pos2, Rect, Shape, Stroke, Ui, Vec2, WidgetInfo, WidgetType};
 
 use crate::app::actions::{ActionTable, WindowAction};

@@ -13,7 +13,7 @@ use egui::{
 
 use crate::app::actions::focus;
 use crate::app::theme::{self, Palette, size};
-use crate::app::widgets::slant::width_of;
+use crate::app::widgets::heat::width_of;
 
 #[derive(Default)]
 pub struct SentenceFieldState {

@@ -1,6 +1,6 @@
 //! A small flat picture of a stage.
 
-use attune_view::view_model::sketch::{Sketch, SketchMove};
+use attune_view::view_model::pictures::{Sketch, SketchMove};
 use egui::{Align2, FontId, Pos2, Rect, Stroke, Ui, Vec2, vec2};
 
 use crate::app::theme::{self, Palette, size};

@@ -2,15 +2,14 @@
 
 use std::ops::Range;
 
-use attune_view::view_model::table::{Digits, TableModel, written};
+use attune_view::view_model::output::{Digits, TableModel, written};
 use egui::{
     Align, Align2, Color32, Id, Label, Layout, Painter, Pos2, Rect, Response, RichText, ScrollArea, Sense, Stroke,
     Tooltip, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType,
 };
 
-use super::copy::copy_button;
-use super::heat::Heat;
-use super::slant::{paint_slanted, reach};
+use super::controls::copy_button;
+use super::heat::{Heat, paint_slanted, reach};
 use crate::app::theme::{self, Palette, size};
 use crate::app::widgets::controls::led_by_arrows;
 

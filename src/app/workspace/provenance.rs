@@ -12,7 +12,7 @@ use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::text::prose::equation_ui;
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::Trail;
-use crate::app::widgets::copy::copy_button;
+use crate::app::widgets::controls::copy_button;
 use crate::app::widgets::worked::worked_ui;
 
 /// Width of the card within its margins.

@@ -8,7 +8,7 @@ use attune_engine::quantity::{Entry, Index, Owner, Quantity, StagePoint};
 
 use super::reader::Reader;
 use super::worked::Operand;
-use crate::view_model::distance::{at_distance, distance_of};
+use crate::view_model::head_labels::{at_distance, distance_of};
 use crate::view_model::{axes, quoted};
 
 /// An index of an entry, for readers.

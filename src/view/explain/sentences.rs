@@ -18,11 +18,10 @@ use attune_engine::quantity::{Entry, Quantity};
 use super::reader::Reader;
 use super::route::distance;
 use crate::view_model::answers::said;
-use crate::view_model::axes::{self, seen_through};
-use crate::view_model::distance::at_distance;
+use crate::view_model::axes::{self, StageShares, percent, seen_through};
+use crate::view_model::head_labels::at_distance;
 use crate::view_model::heads::strongest;
 use crate::view_model::quoted;
-use crate::view_model::shares::{StageShares, percent};
 use crate::view_model::what_if::said_patch;
 
 /// Declares sentences: the name of each, what varies in it, and its words.

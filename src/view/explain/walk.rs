@@ -9,9 +9,9 @@ use attune_engine::quantity::{Entry, Index, Owner, OwnerKind, Quantity};
 
 use super::formulas::{AND, after_heads};
 use super::reader::{HeadParts, Reader};
+use crate::view_model::head_labels::Side;
 use crate::view_model::heads::strongest;
 use crate::view_model::models::Model;
-use crate::view_model::side::Side;
 
 /// The steps of the walk, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

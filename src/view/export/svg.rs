@@ -5,8 +5,7 @@ use std::fmt::Write;
 use std::ops::RangeInclusive;
 
 use super::escape;
-use crate::view_model::output::short;
-use crate::view_model::plot::PlotModel;
+use crate::view_model::output::{PlotModel, short};
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 280.0;

@@ -6,8 +6,7 @@ use pulldown_cmark::{Alignment, Event, Tag};
 
 use super::escape;
 use super::prose::{element, words};
-use crate::view_model::output::{RankingModel, full};
-use crate::view_model::table::{Digits, TableModel, written};
+use crate::view_model::output::{Digits, RankingModel, TableModel, full, written};
 
 /// Rows and columns of a table that are written; a larger table is cut off.
 #[derive(Clone, Copy, Debug)]

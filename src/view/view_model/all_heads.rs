@@ -7,10 +7,9 @@ pub use attune_engine::numerics::head_measures::HeadMeasure;
 use attune_engine::numerics::head_measures::{HeadPatterns, MeasuredToken};
 use attune_engine::numerics::model::activations::Interventions;
 
-use super::head_cells::HeadCells;
+use super::attention::{HeadCells, Reading, Sinks};
 use super::head_labels::HeadLabels;
 use super::models::Model;
-use super::sinks::{Reading, Sinks};
 
 #[derive(Clone, Debug)]
 pub struct AllHeadsModel {

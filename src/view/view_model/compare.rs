@@ -15,8 +15,8 @@ use attune_engine::numerics::cka::CentredGram;
 use attune_engine::numerics::vectors::{centroid, cosine};
 
 use super::models::{Beside, Model};
+use super::pictures::Sketch;
 use super::quoted;
-use super::sketch::Sketch;
 use super::stage::StageModel;
 
 /// Marks what is of the second sentence.

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use attune_core::kernel::notebook::snapshot::Compared;
 use attune_engine::code::{Axis, Output, Tensor};
 
-use super::output::{OutputModel, short};
-use super::table::TableModel;
+use super::output::{OutputModel, TableModel, short};
 
 /// One case of an exercise.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,17 +1,22 @@
-//! The learner's way through the course: of each lesson how many of its tasks are done, and which was
-//! open last. Plain data that outlives a session; every window adds its own.
+//! The learner's way through the course: of each lesson how many of its tasks are done, and which was open last, as plain
+//! data that outlives a session, to which every window adds its own; and the page of the course that is made of it.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use attune_core::kernel::notebook::snapshot::NotebookSnapshot;
 use attune_core::kernel::snapshot::Snapshot;
+use attune_core::lesson::Lesson;
 use attune_core::lesson::course::CourseFile;
 use attune_core::lesson::limits::CELLS_MAX;
 use attune_core::store::Stored;
+use attune_engine::panics::quietly;
 use serde::{Deserialize, Serialize};
+
+use super::pictures::Sketch;
 
 /// Files that were opened last.
 pub const RECENT_MAX: usize = 12;
@@ -132,4 +137,199 @@ impl Course {
         let lessons = latest.into_iter().take(LESSONS_MAX).map(|(path, lesson)| (path.clone(), lesson.bounded()));
         Self { lessons: lessons.collect(), recent: self.recent.iter().take(RECENT_MAX).cloned().collect() }
     }
+}
+
+/// Contents of the home page.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HomeModel {
+    /// In the order of the course.
+    pub lessons: Vec<HomeRow>,
+    /// Files that were opened and are not of the course, the latest first.
+    pub others: Vec<HomeRow>,
+    /// The folder of the lessons.
+    pub folder: Option<PathBuf>,
+    /// To begin or to go on with.
+    pub next: Option<HomeNext>,
+    /// Tasks of the whole course.
+    pub tasks: Tasks,
+}
+
+/// A lesson in the list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HomeRow {
+    pub path: PathBuf,
+    pub number: Option<usize>,
+    pub title: String,
+    /// One line; empty where there is nothing to say.
+    pub summary: String,
+    pub minutes: Option<usize>,
+    /// The lessons that it builds on, by number where they have one.
+    pub builds_on: Vec<String>,
+    /// None until it is drawn.
+    pub picture: Option<Picture>,
+    pub tasks: Tasks,
+    pub state: RowState,
+}
+
+/// The picture on the card of a lesson.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Picture {
+    /// Its opening picture, drawn from the lesson.
+    Sketch(Arc<Sketch>),
+    /// Its model is not on this computer: what it needs, and the model's layers and heads of each.
+    Absent { needs: String, layers: usize, heads: usize },
+    /// It cannot be drawn.
+    None,
+}
+
+impl Picture {
+    /// Draws a lesson, unless its model is not on this computer.
+    pub fn of(lesson: Lesson) -> Self {
+        if let Some(absent) = lesson.absent_model() {
+            let blocks = &lesson.model.architecture.blocks;
+            let heads = blocks.first().map_or(0, |block| block.attention.heads);
+            return Self::Absent { needs: absent.needs(), layers: blocks.len(), heads };
+        }
+        // A lesson that cannot be drawn must not keep the others from being drawn.
+        quietly(|| Sketch::of(lesson)).ok().flatten().map_or(Self::None, |sketch| Self::Sketch(Arc::new(sketch)))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowState {
+    New,
+    /// Opened before.
+    Begun,
+    /// Every task of it is done.
+    Done,
+    /// Its file has so many issues; it opens on them.
+    Broken(usize),
+    /// Its file is gone.
+    Missing,
+}
+
+/// The way on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HomeNext {
+    pub path: PathBuf,
+    pub title: String,
+    /// Whether it was begun.
+    pub is_begun: bool,
+}
+
+/// Works and lessons that were found on the disk.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    pub folder: Option<PathBuf>,
+    pub files: Vec<CourseFile>,
+    pub course: Course,
+    /// Files that were opened and are gone, as `course` names them.
+    pub missing: BTreeSet<String>,
+    /// Pictures of lessons as they are, by the paths of their files.
+    pub pictures: BTreeMap<PathBuf, Picture>,
+}
+
+impl HomeModel {
+    pub fn of(found: &Found) -> Self {
+        // Kept in a file, it may say anything.
+        let course = found.course.bounded();
+        let lessons: Vec<HomeRow> = found.files.iter().map(|file| row_of_course(file, found, &course)).collect();
+        let known: BTreeSet<String> = found.files.iter().filter_map(|file| name(&file.path)).collect();
+        let others = course.recent.iter().filter(|path| !known.contains(*path));
+        let others: Vec<HomeRow> = others.map(|path| row_of_recent(path, &course, &found.missing)).collect();
+        let tasks = lessons
+            .iter()
+            .fold(Tasks::default(), |sum, row| Tasks { done: sum.done + row.tasks.done, of: sum.of + row.tasks.of });
+        let next = next(&lessons, &others, &course);
+        Self { lessons, others, folder: found.folder.clone(), next, tasks }
+    }
+
+    /// There is something that a reset would take back.
+    pub fn is_begun(&self) -> bool {
+        self.lessons.iter().any(|row| matches!(row.state, RowState::Begun | RowState::Done))
+    }
+
+    /// All rows, in the order in which they stand.
+    pub fn rows(&self) -> impl Iterator<Item = &HomeRow> {
+        self.lessons.iter().chain(&self.others)
+    }
+}
+
+fn row_of_course(file: &CourseFile, found: &Found, course: &Course) -> HomeRow {
+    let kept = name(&file.path).and_then(|name| course.lessons.get(&name));
+    let heading = file.heading.as_ref();
+    let tasks = match (kept, heading) {
+        (Some(kept), _) if kept.tasks.of > 0 => kept.tasks,
+        (_, Ok(heading)) => Tasks { done: 0, of: heading.tasks },
+        _ => Tasks::default(),
+    };
+    let state = match heading {
+        Err(issues) => RowState::Broken(*issues),
+        Ok(_) => state(kept, tasks),
+    };
+    HomeRow {
+        path: file.path.clone(),
+        number: heading.ok().and_then(|heading| heading.number),
+        title: heading.map_or_else(|_| file_name(&file.path), |heading| heading.title.clone()),
+        summary: heading.ok().and_then(|heading| heading.summary.clone()).unwrap_or_default(),
+        minutes: heading.ok().and_then(|heading| heading.minutes),
+        builds_on: heading.ok().map_or_else(Vec::new, |heading| named(&heading.builds_on, &found.files)),
+        picture: found.pictures.get(&file.path).cloned(),
+        tasks,
+        state,
+    }
+}
+
+/// Lessons of the course by their numbers, or by their titles.
+fn named(ids: &[String], files: &[CourseFile]) -> Vec<String> {
+    let heading = |id: &String| {
+        let file = files.iter().find(|file| file.id() == *id)?;
+        let heading = file.heading.as_ref().ok()?;
+        Some(heading.number.map_or_else(|| heading.title.clone(), |number| number.to_string()))
+    };
+    ids.iter().filter_map(heading).collect()
+}
+
+fn row_of_recent(path: &str, course: &Course, missing: &BTreeSet<String>) -> HomeRow {
+    let kept = course.lessons.get(path);
+    let tasks = kept.map_or_else(Tasks::default, |kept| kept.tasks);
+    let file = PathBuf::from(path);
+    let title = kept.map(|kept| kept.title.clone()).filter(|title| !title.is_empty());
+    HomeRow {
+        number: None,
+        title: title.unwrap_or_else(|| file_name(&file)),
+        summary: path.to_owned(),
+        minutes: None,
+        builds_on: Vec::new(),
+        picture: None,
+        tasks,
+        state: if missing.contains(path) { RowState::Missing } else { state(kept, tasks) },
+        path: file,
+    }
+}
+
+fn state(kept: Option<&LessonProgress>, tasks: Tasks) -> RowState {
+    match kept {
+        None => RowState::New,
+        Some(_) if tasks.of > 0 && tasks.done >= tasks.of => RowState::Done,
+        Some(_) => RowState::Begun,
+    }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The file that was open last, unless it is done: then the first of the course that is not.
+fn next(lessons: &[HomeRow], others: &[HomeRow], course: &Course) -> Option<HomeNext> {
+    let to = |row: &HomeRow| HomeNext {
+        path: row.path.clone(),
+        title: row.title.clone(),
+        is_begun: row.state == RowState::Begun,
+    };
+    let opens = |row: &&HomeRow| matches!(row.state, RowState::New | RowState::Begun);
+    let last = course.recent.first().and_then(|last| {
+        lessons.iter().chain(others).find(|row| name(&row.path).as_ref() == Some(last) && row.state == RowState::Begun)
+    });
+    last.or_else(|| lessons.iter().find(opens)).map(to)
 }

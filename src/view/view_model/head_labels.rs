@@ -1,4 +1,5 @@
-//! Names of a head, and of its rows and columns.
+//! Names of a head, of its rows and columns, of the sentence that its queries and keys are of, and of distances between
+//! them.
 
 use std::sync::Arc;
 
@@ -121,4 +122,33 @@ pub fn place_of(architecture: &Architecture, head: usize) -> String {
     let distances = config.attention.distances.map(|_| format!("; row {own} of {}", symbol(TensorName::DistanceBias)));
     let to = output.then(|| format!("; rows {values} of {}", symbol(TensorName::OutputWeights)));
     [Some(from), distances, to].into_iter().flatten().collect()
+}
+
+/// Distance from a query to a key that a column of `B` is for; below 0 where the key stands to the left.
+pub fn distance_of(col: usize, cols: usize) -> isize {
+    col as isize - cols as isize / 2
+}
+
+/// Names the key at a distance from its query: `a word 1 place to the left`.
+pub fn at_distance(distance: isize) -> String {
+    let side = if distance < 0 { "left" } else { "right" };
+    match distance.unsigned_abs() {
+        0 => "the word itself".to_owned(),
+        1 => format!("a word 1 place to the {side}"),
+        places => format!("a word {places} places to the {side}"),
+    }
+}
+
+/// The sentence that words belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Side {
+    Source,
+    /// The tokens on the stage.
+    Sentence,
+}
+
+impl Side {
+    pub fn of_source(is_source: bool) -> Self {
+        if is_source { Self::Source } else { Self::Sentence }
+    }
 }

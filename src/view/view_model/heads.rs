@@ -6,10 +6,9 @@ use attune_core::kernel::snapshot::Snapshot;
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::model::Architecture;
 
-use super::head_cells::HeadCells;
+use super::attention::{HeadCells, Sinks};
 use super::head_labels::{HeadLabels, place_of};
 use super::models::Model;
-use super::sinks::Sinks;
 
 #[derive(Clone, Debug)]
 pub struct HeadsModel {

@@ -10,7 +10,7 @@ use attune_engine::numerics::Matrix;
 
 use super::head_labels::HeadLabels;
 use super::models::Model;
-use super::words::Words;
+use super::pieces::Words;
 use crate::explain::reader::Reader;
 
 /// How nearness is measured.

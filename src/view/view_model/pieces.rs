@@ -1,13 +1,16 @@
 //! Pieces of one word as one. A word's vector is the mean of its pieces, and so are its arrows: they add up as theirs do. How
 //! weights are folded, [`HeadCells`] says.
 //!
-//! [`HeadCells`]: super::head_cells::HeadCells
+//! [`HeadCells`]: super::attention::HeadCells
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
-use attune_core::kernel::data::token::occurrence;
+use attune_core::kernel::data::sentence::SentenceSnapshot;
+use attune_core::kernel::data::token::{occurrence, subscript, word_pieces, written_word};
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot};
+use attune_engine::numerics::contributions::Part;
 use attune_engine::numerics::moves::Point;
 use attune_engine::numerics::vectors::{add_scaled, norm};
 
@@ -15,9 +18,7 @@ use super::attention::AttentionModel;
 use super::models::Model;
 use super::sentence_arcs::SentenceArcs;
 use super::stage::{StageModel, TokenPoint};
-pub use super::words::Words;
 use crate::explain::path::{By, PathArrow, PathModel};
-use attune_engine::numerics::contributions::Part;
 
 /// The weights between words; `None` where each word is one piece.
 #[derive(Clone, Debug)]
@@ -192,5 +193,52 @@ impl Summer<'_> {
                 sum
             }
         }
+    }
+}
+
+/// The pieces of each word of a sentence, where one has several.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Words {
+    /// In their order; a piece that the tokenizer added is a word of its own.
+    pub(super) pieces: Vec<Range<usize>>,
+    pub(super) texts: Vec<String>,
+}
+
+impl Words {
+    /// `None` where each word is one piece.
+    pub fn of(sentence: &SentenceSnapshot) -> Option<Self> {
+        let text = sentence.text.as_ref()?;
+        let tokens = &sentence.tokens;
+        let pieces = word_pieces(tokens);
+        if pieces.len() == tokens.len() {
+            return None;
+        }
+        let text_of = |range: &Range<usize>| {
+            let own = tokens[range.start].text.clone();
+            let written = written_word(tokens, range, text).filter(|_| range.len() > 1);
+            written.map_or(own, str::to_owned)
+        };
+        let texts = pieces.iter().map(text_of).collect();
+        Some(Self { pieces, texts })
+    }
+
+    /// The first piece of the word that a piece belongs to: it stands for the word.
+    pub fn first(&self, piece: usize) -> usize {
+        self.pieces.iter().find(|range| range.contains(&piece)).map_or(piece, |range| range.start)
+    }
+
+    /// The number of the word that a piece belongs to.
+    pub(super) fn place(&self, piece: usize) -> usize {
+        self.pieces.iter().position(|range| range.contains(&piece)).unwrap_or(piece)
+    }
+
+    /// `apple` or, where the sentence has more than one, `apple₂`.
+    pub(super) fn labels(&self) -> Vec<String> {
+        let texts: Vec<&str> = self.texts.iter().map(String::as_str).collect();
+        let label = |at| match occurrence(&texts, at) {
+            Some(n) => format!("{}{}", texts[at], subscript(n)),
+            None => texts[at].to_owned(),
+        };
+        (0..texts.len()).map(label).collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::sinks::Reading;
+use super::attention::Reading;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

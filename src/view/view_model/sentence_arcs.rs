@@ -7,12 +7,10 @@ use attune_core::kernel::data::token::token_labels;
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot, StaticSpace, Token};
 use attune_engine::quantity::{Entry, Quantity};
 
-use super::head_cells::HeadCells;
-use super::head_labels::HeadLabels;
+use super::attention::{HeadCells, Reading, Sinks};
+use super::head_labels::{HeadLabels, Side};
 use super::models::Model;
-use super::side::Side;
-use super::sinks::{Reading, Sinks};
-use super::words::Words;
+use super::pieces::Words;
 use crate::explain::route::{first_of, lengths};
 
 #[derive(Clone, Debug)]
@@ -471,21 +469,4 @@ fn layers(model: &ModelSnapshot, labels: &HeadLabels, sinks: &Sinks, words: Opti
         }
     };
     model.architecture.numbered_blocks().map(layer).collect()
-}
-
-impl SentenceArcs {
-    /// Words of a source and of a sentence, without arcs: what there is to lay out before a model is there.
-    pub fn of_texts(source: &str, sentence: &str) -> Self {
-        let word = |word: &str| ArcWord { label: word.to_owned(), text: word.to_owned(), group: None, is_part: false };
-        Self {
-            words: sentence.split_whitespace().map(word).collect(),
-            source: source.split_whitespace().map(word).collect(),
-            layers: Vec::new(),
-            lengths: Vec::new(),
-            sinks: Sinks::default(),
-            has_pieces: false,
-            folded: None,
-            hides: "The mask",
-        }
-    }
 }

@@ -204,9 +204,7 @@ impl Lexicon {
         let fault = fault(&words, count, most_words);
         Reading { words, count, most_words, in_pieces: false, fault }
     }
-}
 
-impl Lexicon {
     /// A text as a pretrained model reads it: each word in its pieces.
     fn read_pieces(&self, text: &str, lesson: &Lesson) -> Reading {
         let most_words = self.most_words;

@@ -1,7 +1,8 @@
-//! The points of the stage, in the one basis of the moment.
+//! The points of the stage, in the one basis of the moment: the words of the vocabulary at rest, and the tokens on their way.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
 
 use attune_core::kernel::data::space::ChosenAxis;
 use attune_core::kernel::data::token::{occurrence, subscript};
@@ -13,13 +14,9 @@ use attune_core::lesson::Recipe;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::projection::AXES;
 
-use super::axes::{about, names, short};
+use super::axes::{StageShares, about, names, short};
 use super::compare::{choose, furthest_first};
 use super::models::Model;
-use super::retrain::picture_of_retrained;
-use super::shares::StageShares;
-pub use super::word_table::WordPoint;
-use super::word_table::WordTable;
 
 /// Everything the 3D view draws.
 #[derive(Clone, Debug, PartialEq)]
@@ -243,6 +240,17 @@ impl StageModel {
     }
 }
 
+/// How the picture of a retrained space is chosen.
+pub fn picture_of_retrained(space: &StaticSpace) -> &'static str {
+    let projection = &space.projection;
+    match (projection.is_turned(), projection.is_chosen()) {
+        (true, false) => "turned to match the lesson's picture",
+        (true, true) => "along the same chosen axes, the others turned to match the lesson's picture",
+        (false, _) if space.basis.fitted.is_some() => "along the axes that you fitted to it",
+        (false, _) => "along the same axes",
+    }
+}
+
 /// How far the farthest of the points is from the origin. Those that have no place do not count.
 pub fn reach(points: impl Iterator<Item = [f32; 3]>) -> f32 {
     let length = |at: [f32; 3]| {
@@ -320,4 +328,104 @@ fn nearest(vocabulary: &[String], neighbours: &Neighbours) -> Option<(String, f3
 fn row3(points: &Matrix<f32>, row: usize) -> [f32; 3] {
     let row = points.row(row);
     [row[0], row[1], row[2]]
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct WordPoint {
+    pub text: String,
+    /// Colour of its group, as an index into the lesson's groups.
+    pub group: Option<usize>,
+    pub at: [f32; 3],
+}
+
+/// The vocabulary at its static positions. A clone shares all of it.
+#[derive(Clone, Debug)]
+pub struct WordTable(Arc<Table>);
+
+#[derive(Debug)]
+struct Table {
+    words: Vec<WordPoint>,
+    /// Words that have a group, in the order of the vocabulary.
+    grouped: Vec<usize>,
+    /// Words whose place is not finite.
+    lost: Vec<usize>,
+    /// How far the farthest word is from the origin.
+    reach: f32,
+    /// The places of each text.
+    index: OnceLock<HashMap<String, Vec<usize>>>,
+    /// The space that they are of.
+    space: Option<Arc<StaticSpace>>,
+}
+
+impl WordTable {
+    pub fn of(space: &Arc<StaticSpace>) -> Self {
+        let word = |(word, text): (usize, &String)| {
+            let at = space.points.row(word);
+            WordPoint { text: text.clone(), group: space.group_of[word], at: [at[0], at[1], at[2]] }
+        };
+        Self::new(space.vocabulary.iter().enumerate().map(word).collect(), Some(space.clone()))
+    }
+
+    fn new(words: Vec<WordPoint>, space: Option<Arc<StaticSpace>>) -> Self {
+        let grouped = (0..words.len()).filter(|&word| words[word].group.is_some()).collect();
+        let is_lost = |word: &usize| !words[*word].at.iter().all(|x| x.is_finite());
+        let lost = (0..words.len()).filter(is_lost).collect();
+        let reach = reach(words.iter().map(|word| word.at));
+        Self(Arc::new(Table { words, grouped, lost, reach, index: OnceLock::new(), space }))
+    }
+
+    pub fn is_of(&self, space: &Arc<StaticSpace>) -> bool {
+        self.0.space.as_ref().is_some_and(|own| Arc::ptr_eq(own, space))
+    }
+
+    /// One table is a clone of the other.
+    pub fn is_shared(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Words that have a group, in the order of the vocabulary.
+    pub fn grouped(&self) -> &[usize] {
+        &self.0.grouped
+    }
+
+    /// Words whose place is not finite.
+    pub fn lost(&self) -> &[usize] {
+        &self.0.lost
+    }
+
+    /// How far the farthest word is from the origin.
+    pub fn reach(&self) -> f32 {
+        self.0.reach
+    }
+
+    /// The words of a text.
+    pub fn find(&self, text: &str) -> &[usize] {
+        let index = self.0.index.get_or_init(|| {
+            let mut index: HashMap<String, Vec<usize>> = HashMap::new();
+            self.iter().enumerate().for_each(|(at, word)| index.entry(word.text.clone()).or_default().push(at));
+            index
+        });
+        index.get(text).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl Deref for WordTable {
+    type Target = [WordPoint];
+
+    fn deref(&self) -> &[WordPoint] {
+        &self.0.words
+    }
+}
+
+impl From<Vec<WordPoint>> for WordTable {
+    fn from(words: Vec<WordPoint>) -> Self {
+        Self::new(words, None)
+    }
+}
+
+impl PartialEq for WordTable {
+    /// A table that both share is not looked into.
+    fn eq(&self, other: &Self) -> bool {
+        self.is_shared(other) || self[..] == other[..]
+    }
 }

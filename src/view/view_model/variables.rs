@@ -11,7 +11,7 @@ use attune_engine::numerics::params::superscript;
 use attune_engine::quantity::{Entry, Owner, OwnerKind, Quantity};
 
 use super::models::Model;
-use super::table::TableModel;
+use super::output::TableModel;
 
 /// Worked out when somebody looks, and then kept: the tables cost more than a frame should when nobody does.
 #[derive(Clone, Debug)]

@@ -7,8 +7,7 @@ use attune_core::kernel::command::Reference;
 use attune_core::kernel::snapshot::Snapshot;
 use attune_engine::numerics::params::{Layer, Parameters, Start, TensorId, TensorName};
 
-use super::distance::{at_distance, distance_of};
-use super::head_labels::HeadLabels;
+use super::head_labels::{HeadLabels, at_distance, distance_of};
 use super::models::Model;
 
 #[derive(Clone, Debug)]

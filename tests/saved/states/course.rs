@@ -6,8 +6,7 @@ use std::time::{Duration, SystemTime};
 use attune_core::kernel::notebook::CellCommand;
 use attune_core::lesson::course::CourseFile;
 use attune_core::lesson::limits::CELLS_MAX;
-use attune_view::view_model::course::{Course, LESSONS_MAX, LessonProgress, RECENT_MAX, Tasks};
-use attune_view::view_model::home::{Found, HomeModel};
+use attune_view::view_model::course::{Course, Found, HomeModel, LESSONS_MAX, LessonProgress, RECENT_MAX, Tasks};
 
 use super::{cell, kernel, lesson};
 

@@ -1,22 +1,20 @@
 //! The answers panel: how likely the model holds each answer, row by row, and what it writes when it goes on; what each
 //! layer would answer; and what an answer is the sum of.
 
-mod lens;
 mod origins;
 mod writing;
 
 use attune_core::kernel::command::Command;
 use attune_view::view_model::answers::{AnswerRow, AnswersModel, WritingPlan};
-use attune_view::view_model::attribution::AttributionModel;
+use attune_view::view_model::origins::AttributionModel;
 use attune_view::view_model::saved_view::{AnswersView, SavedView};
 use egui::{Align2, Color32, CornerRadius, Label, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
-use self::lens::{LensUiState, lens_ui};
-use self::origins::{Shares, attribution_ui};
+use self::origins::{LensUiState, Shares, attribution_ui, lens_ui};
 use self::writing::writing_ui;
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::PanelView;
+use crate::app::view::{PanelView, Trail};
 use crate::app::widgets::controls::switch_ui;
 use crate::app::widgets::traced::{ASK_HINT, ask_on, number_ui};
 
@@ -53,7 +51,7 @@ impl Panel for AnswersPanel {
         let query = cx.view.selection.query;
         match self.view {
             AnswersView::Answers => cx.requests.commands.extend(answers_ui(ui, &model, &mut self.plan, &mut cx.view)),
-            AnswersView::Layers => lens_ui(ui, cx.models.snapshot()?, &mut self.lens, &mut cx.view),
+            AnswersView::Layers => lens_ui(ui, cx.models.snapshot()?, &mut self.lens, cx.view.selection),
             AnswersView::Terms => {
                 let row = model.row_of(query)?;
                 // A class that another word or model does not have among its likeliest is let go of.
@@ -90,7 +88,7 @@ fn answers_ui(ui: &mut Ui, model: &AnswersModel, plan: &mut WritingPlan, view: &
         }
         if let Some(row) = model.rows.get(chosen) {
             ui.add_space(size::GAP);
-            list_ui(ui, model, row, view);
+            list_ui(ui, model, row, view.trail);
         }
         ui.add_space(size::GAP_WIDE);
         command = writing_ui(ui, &model.writing, plan);
@@ -161,12 +159,12 @@ fn part_ui(ui: &Ui, part: Rect, name: &str, hue: Color32) {
 }
 
 /// The likeliest answers of one row, each with its number.
-fn list_ui(ui: &mut Ui, model: &AnswersModel, row: &AnswerRow, view: &mut PanelView) {
+fn list_ui(ui: &mut Ui, model: &AnswersModel, row: &AnswerRow, trail: &mut Trail) {
     let title = if model.is_by_token { format!("At {}", row.label) } else { "All answers".to_owned() };
     ui.label(RichText::new(title).font(theme::strong(size::BODY)));
     for answer in &row.answers {
         ui.horizontal(|ui| {
-            number_ui(ui, format!("{:.4}", answer.probability), answer.entry, view.trail);
+            number_ui(ui, format!("{:.4}", answer.probability), answer.entry, trail);
             ui.label(&answer.name);
         });
     }

@@ -1,14 +1,14 @@
 //! Attention as lines: queries on the left, keys on the right, and between them the weights by their thickness.
 
-use attune_view::view_model::attention::{AttentionModel, HeadMap};
+use attune_view::view_model::attention::{AttentionModel, HeadMap, Reading};
 use attune_view::view_model::sentence_arcs::WordAt;
-use attune_view::view_model::sinks::Reading;
-use egui::{Align2, Pos2, Rect, Sense, Shape, Stroke, Ui, Vec2, WidgetInfo, WidgetType, epaint::CubicBezierShape};
+use egui::epaint::CubicBezierShape;
+use egui::{Align2, Pos2, Rect, Sense, Shape, Stroke, Ui, Vec2, WidgetInfo, WidgetType};
 
 use crate::app::panels::attention::{choose, choose_row, query_row, sides_of};
 use crate::app::theme::{self, Palette, size, weight_line};
 use crate::app::view::PanelView;
-use crate::app::widgets::slant::text_width;
+use crate::app::widgets::heat::text_width;
 use crate::app::widgets::traced::{ASK_HINT, OF_PIECES, ask_on};
 
 /// Weights below this are no line.

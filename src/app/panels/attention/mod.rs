@@ -2,12 +2,11 @@
 
 mod lines;
 
-use attune_view::view_model::attention::{AttentionModel, HeadMap};
+use attune_view::view_model::attention::{AttentionModel, HeadMap, Reading};
+use attune_view::view_model::head_labels::Side;
 use attune_view::view_model::pieces::WordAttention;
 use attune_view::view_model::saved_view::SavedView;
 use attune_view::view_model::sentence_arcs::WordAt;
-use attune_view::view_model::side::Side;
-use attune_view::view_model::sinks::Reading;
 use egui::{
     Button, Key, Label, Modifiers, Pos2, Rect, Response, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType,
 };
@@ -16,10 +15,9 @@ use super::attention::lines::lines_ui;
 use crate::app::panels::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
-use crate::app::widgets::copy::copy_button;
-use crate::app::widgets::heat::Heat;
+use crate::app::widgets::controls::copy_button;
+use crate::app::widgets::heat::{Heat, paint_slanted, paint_upright, reach, text_width};
 use crate::app::widgets::reading::{paint_sink, reading_ui};
-use crate::app::widgets::slant::{paint_slanted, paint_upright, reach, text_width};
 use crate::app::widgets::traced::{ASK_HINT, OF_PIECES, ask_on};
 
 /// How the weights are drawn.

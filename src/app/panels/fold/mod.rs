@@ -3,19 +3,17 @@
 
 mod picture;
 mod scene;
-mod sheet;
 
 use attune_view::explain::walk::Step;
 use attune_view::view_model::fold::{FoldModel, Role, Sheet};
 use egui::{Id, Label, Rect, Sense, TextStyle, Ui, UiBuilder, vec2};
 
-use self::picture::PictureUi;
+use self::picture::{PictureUi, SheetUi};
 use self::scene::{FoldScene, Placed};
-use self::sheet::SheetUi;
 use crate::app::scene_camera::SceneCamera;
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
-use crate::app::widgets::slant::width_of;
+use crate::app::widgets::heat::width_of;
 use crate::app::widgets::traced::{ASK_HINT, ask_on};
 
 /// Draws into all of `ui`. The walk decides what is seen; `look` is how the small pictures are looked at.
@@ -132,7 +130,7 @@ fn hover(ui: &Ui, model: &FoldModel, placed: &[Placed], view: &mut PanelView) {
         let name = model.symbol(one.sheet);
         response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &name));
         let entries = model.entries(one.sheet);
-        let Some((row, col)) = response.hover_pos().and_then(|at| sheet::cell_at(one.rect, entries, at)) else {
+        let Some((row, col)) = response.hover_pos().and_then(|at| picture::cell_at(one.rect, entries, at)) else {
             continue;
         };
         if response.clicked() && model.is_by_query(one.sheet) && !model.is_of_source {

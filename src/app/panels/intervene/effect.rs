@@ -2,7 +2,7 @@
 
 use attune_core::kernel::command::Command;
 use attune_engine::quantity::Quantity;
-use attune_view::view_model::answer_shifts::AnswerShifts;
+use attune_view::view_model::answers::AnswerShifts;
 use attune_view::view_model::what_if::{EffectRow, HeadState, WhatIfModel};
 use egui::{CornerRadius, Label, Rect, RichText, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2};
 

@@ -7,7 +7,7 @@ mod patch;
 
 use attune_core::kernel::command::{Command, InterventionCommand};
 use attune_core::lesson::limits::{TEMPERATURE_MAX, TEMPERATURE_MIN};
-use attune_view::view_model::answer_shifts::AnswerShifts;
+use attune_view::view_model::answers::AnswerShifts;
 use attune_view::view_model::heads::{HeadRow, HeadsModel};
 use attune_view::view_model::what_if::WhatIfModel;
 use egui::{Align, Button, DragValue, Label, Layout, RichText, ScrollArea, Slider, Ui, WidgetInfo, WidgetType};

@@ -11,9 +11,8 @@ use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_view::view_model::notebook::{CellModel, NotebookModel};
 use egui::Ui;
 
-use super::drafts::Drafts;
-use super::hold::{Below, Held};
-use super::writing::go_on;
+use super::list::{Below, Held};
+use super::writing::{Drafts, go_on};
 use crate::app::actions::{Action, NotebookAction, focus};
 use crate::app::panels::notebook::reference::ReferenceUiState;
 use crate::app::text::prose::{Around, Prose, live_prose_ui};

@@ -1,16 +1,29 @@
-//! The cells that are in sight. Only these are laid out; of the others the height is remembered, or
-//! estimated until they were seen, so that a thousand cells scroll as ten do.
+//! The cells that are in sight. Only these are laid out; of the others the height is remembered, or estimated until they were
+//! seen, so that a thousand cells scroll as ten do.
+//!
+//! What was clicked keeps its place while the notebook grows around it. Over the lower edge stand a way to what a click has
+//! added below it, and notes: a deletion, or letters that do nothing. Below the last cell the next lesson can be opened.
 
-use egui::{Align, Rect, ScrollArea, Ui, UiBuilder, Vec2, pos2, vec2};
+use std::time::{Duration, Instant};
 
-use crate::app::theme::size;
-use crate::app::widgets::note::leave_room;
+use attune_core::kernel::command::Command;
+use attune_core::kernel::notebook::document::CellId;
+use attune_core::kernel::notebook::editing::DELETION;
+use attune_core::kernel::notebook::snapshot::CellStatus;
+use attune_view::view_model::course::AroundLesson;
+use attune_view::view_model::notebook::CellModel;
+use egui::style::ScrollAnimation;
+use egui::{
+    Align, Align2, Button, Event, Rect, RichText, ScrollArea, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType, pos2, vec2,
+};
 
 use super::cell::cell_ui;
-use super::frame::{Follow, Frame, Places};
-use super::hold::{below_ui, hold};
+use super::frame::{FOLLOWED, Follow, Frame, Places};
 use super::kinds::first_height;
-use super::way_on::way_on_ui;
+use crate::app::actions::focus::dropped_letters;
+use crate::app::actions::{Action, ActionTable, NotebookAction, WindowAction};
+use crate::app::theme::{self, Palette, size};
+use crate::app::widgets::note::{leave_room, note_ui};
 
 /// Cells this far out of sight are laid out already.
 const MARGIN: f32 = 200.0;
@@ -97,4 +110,204 @@ fn follow(ui: &Ui, cell: Rect, verdict: Option<f32>, sight: Rect, state: &mut Op
     let shown = Rect::from_min_max(cell.min + vec2(0.0, above), cell.max - vec2(0.0, below));
     let is_at_top = follow.is_at_top || !sight.is_positive();
     ui.scroll_to_rect(shown, is_at_top.then_some(Align::Min));
+}
+
+/// A cell that was clicked.
+pub struct Held {
+    cell: CellId,
+    /// Its buttons or choices were clicked, and not what is above them.
+    is_controls: bool,
+    /// Height of what was clicked, from the top of the list.
+    at: f32,
+    /// Frames for which it is kept, once the pointer is up and the cell does not run.
+    frames: usize,
+}
+
+/// Keeps what was clicked in a cell under the pointer: the list scrolls by as much as what is above it has grown.
+pub fn hold(ui: &Ui, frame: &mut Frame, cell: &CellModel, rect: Rect) {
+    let top = ui.min_rect().top();
+    let Places { controls, .. } = frame.places;
+    let (presses, is_down, pointer) =
+        ui.input(|input| (input.pointer.any_pressed(), input.pointer.any_down(), input.pointer.interact_pos()));
+    if presses && ui.rect_contains_pointer(rect) {
+        let is_controls = pointer.zip(controls).is_some_and(|(pointer, controls)| pointer.y >= controls);
+        let at = controls.filter(|_| is_controls).unwrap_or(rect.top()) - top;
+        frame.state.held = Some(Held { cell: cell.id().clone(), is_controls, at, frames: FOLLOWED });
+    }
+    let Some(held) = frame.state.held.as_mut().filter(|held| held.cell == *cell.id()) else { return };
+    let at = controls.filter(|_| held.is_controls).unwrap_or(rect.top()) - top;
+    let grown = at - held.at;
+    if grown.abs() > size::HAIRLINE / 2.0 {
+        held.at = at;
+        ui.scroll_with_delta_animation(vec2(0.0, -grown), ScrollAnimation::none());
+        ui.ctx().request_discard("what was clicked keeps its place");
+    }
+    if !is_down && cell.shown.status != CellStatus::Waiting {
+        held.frames -= 1;
+        if held.frames == 0 {
+            frame.state.held = None;
+        }
+    }
+}
+
+/// Something that a click has added to a cell.
+pub struct Below {
+    cell: CellId,
+    /// Words of the button that leads to it.
+    words: &'static str,
+    /// Set where a verdict was added; otherwise the end of the cell was.
+    is_verdict: bool,
+    /// Its lower edge on the screen.
+    bottom: f32,
+    frames: usize,
+}
+
+impl Below {
+    pub fn end(cell: &CellId, words: &'static str) -> Self {
+        Self { cell: cell.clone(), words, is_verdict: false, bottom: 0.0, frames: FOLLOWED }
+    }
+
+    pub fn verdict(cell: &CellId, words: &'static str) -> Self {
+        Self { is_verdict: true, ..Self::end(cell, words) }
+    }
+
+    /// Measures it where its cell is drawn.
+    pub fn measure(&mut self, cell: &CellId, rect: Rect, places: &Places) {
+        if self.cell == *cell {
+            let verdict = places.verdict.filter(|_| self.is_verdict);
+            self.bottom = verdict.map_or(rect.bottom(), |top| top + size::CELL_MAX);
+        }
+    }
+}
+
+/// A button over the lower edge of the list that leads to what a click has added below it.
+pub fn below_ui(ui: &mut Ui, list: Rect, frame: &mut Frame) {
+    let Some(below) = &mut frame.state.below else { return };
+    if below.bottom <= list.bottom() {
+        // It may be still to come.
+        below.frames -= 1;
+        if below.frames == 0 {
+            frame.state.below = None;
+        }
+        return;
+    }
+    let place = Rect::from_min_max(pos2(list.left(), list.bottom() - size::CELL_MAX), list.max);
+    let words = format!("↓  {}", below.words);
+    let button = Button::new(words).min_size(vec2(0.0, size::SLIDER_ROW));
+    let width = list.width() / 2.0;
+    let place = Align2::CENTER_BOTTOM.align_size_within_rect(vec2(width, place.height()), place);
+    if ui.put(place, button).on_hover_text("Scroll to it").clicked() {
+        let Some(below) = frame.state.below.take() else { return };
+        if below.is_verdict {
+            frame.state.judged = Some(below.cell);
+        } else {
+            frame.reveal_end(&below.cell);
+        }
+    }
+}
+
+/// Long enough to read it and to get to the button.
+const SHOWN: Duration = Duration::from_secs(10);
+
+pub fn notes_ui(ui: &Ui, frame: &mut Frame) {
+    if !deleted_ui(ui, frame) {
+        letters_ui(ui, frame);
+    }
+}
+
+/// True where it is shown.
+fn deleted_ui(ui: &Ui, frame: &mut Frame) -> bool {
+    let Some(showing) = &mut frame.state.deleted else { return false };
+    // As soon as something else would be undone, the way back is another one.
+    let is_last = frame.model.history.undo.as_deref() == Some(DELETION);
+    let is_asked = !frame.commands.is_empty();
+    let is_over = !is_last && !is_asked && showing.elapsed() > Duration::from_secs(1);
+    let Some(opacity) = showing.opacity(ui.ctx(), SHOWN).filter(|_| !is_over) else {
+        frame.state.deleted = None;
+        return false;
+    };
+    if !is_last {
+        return false;
+    }
+    let undo = WindowAction::Undo.row();
+    let (undoes, note) = note_ui(ui.ctx(), ui.id().with("deleted"), size::GAP_WIDE, |ui| {
+        ui.set_opacity(opacity);
+        ui.label(RichText::new("Cell deleted").size(size::READING));
+        let words = format!("Undo ({})", undo.keys_text());
+        ui.button(words).on_hover_text("Bring the cell back").clicked()
+    });
+    showing.stay(&note);
+    if undoes {
+        frame.commands.push(Command::Undo);
+        frame.state.deleted = None;
+    }
+    true
+}
+
+/// Letters that were typed into nothing: they were perhaps meant for the selected cell.
+fn letters_ui(ui: &Ui, frame: &mut Frame) {
+    let latest: Option<Instant> = frame.state.refused.max(dropped_letters(ui.ctx()));
+    let Some(age) = latest.map(|since| since.elapsed()).filter(|age| *age < SHOWN) else { return };
+    if ui.ctx().text_edit_focused() {
+        frame.state.refused = None;
+        return;
+    }
+    ui.ctx().request_repaint_after(SHOWN - age);
+    let [write, command] = [NotebookAction::Write, NotebookAction::Leave].map(|action| action.row().keys_text());
+    note_ui(ui.ctx(), ui.id().with("letters"), size::GAP_WIDE, |ui| {
+        let words = format!("{write} to write; {command} for the keys of the notebook");
+        ui.label(RichText::new(words).size(size::READING));
+    });
+}
+
+/// Below the last cell; ↓ leads here from it.
+pub fn way_on_ui(ui: &mut Ui, frame: &mut Frame) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let around = frame.prose.around.clone();
+    ui.separator();
+    // In the frame of an arrow key, egui would lead the keyboard on from the button that has just got it.
+    let is_led = ui.input(|input| input.raw.events.iter().any(|event| matches!(event, Event::Key { .. })));
+    let wants = !is_led && std::mem::take(&mut frame.state.wants_next);
+    if frame.state.wants_next {
+        ui.ctx().request_repaint();
+    }
+    if let Some(next) = &around.after {
+        let words = RichText::new(format!("Next lesson: {}", next.title)).font(theme::strong(size::READING));
+        let button =
+            Button::new(words.color(palette.on_accent)).fill(palette.accent).min_size(egui::vec2(0.0, size::CELL_MAX));
+        let response = ui.add(button.wrap());
+        response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Next lesson: {}", next.title)));
+        if wants {
+            response.request_focus();
+            response.scroll_to_me(None);
+        }
+        if response
+            .on_hover_text("Open it; your work on this one is saved (↓ from the last cell, then Enter)")
+            .clicked()
+        {
+            open(frame, next);
+        }
+    } else {
+        let course = WindowAction::Course.row();
+        let response = ui.button(course.text).on_hover_text(course.hint());
+        if wants {
+            response.request_focus();
+            response.scroll_to_me(None);
+        }
+        if response.clicked() {
+            frame.actions.push(WindowAction::Course.into());
+        }
+    }
+    if let Some(before) = &around.before {
+        let words = RichText::new(format!("Previous lesson: {}", before.title)).color(palette.ink_soft);
+        let response = ui.add(Button::new(words).wrap());
+        if response.on_hover_text("Open it; your work on this one is saved").clicked() {
+            open(frame, before);
+        }
+    }
+    ui.add_space(size::GAP_WIDE);
+}
+
+fn open(frame: &mut Frame, lesson: &AroundLesson) {
+    frame.actions.push(Action::open(&lesson.path));
 }

@@ -2,39 +2,25 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `list` | which cells are in sight, and where |
+//! | `list` | which cells are in sight and where; the place of what was clicked; notes over the lower edge; the way on |
 //! | `cell` | the frame of a cell: its mark, its label, its menu |
-//! | `text_cell`, `code_cell`, `slider_cell`, `stage_card`, `tasks` | one kind each |
+//! | `kinds` | the content, height and keys of each kind; text, code, sliders and cards of the stage |
+//! | `tasks` | predictions, exercises and gates |
+//! | `outputs` | what a run showed, and an answer beside what is expected |
 //! | `toolbar` | run all, interrupt, outline, progress |
-//! | `kinds` | the content, height and keys of each kind |
 //! | `keys` | Jupyter's keys, while nothing is written |
-//! | `writing` | the editor of a cell, with the notebook's keys |
+//! | `writing` | the editor of a cell with the notebook's keys, and what is being written, until the kernel has it |
 //! | `frame` | what the panel remembers, and its work of one frame |
-//! | `hold` | the place of what was clicked |
-//! | `notes` | words over the lower edge: a deletion, letters that do nothing |
-//! | `slide` | one slide of a talk |
-//! | `drafts` | what is being written, until the kernel has it |
 
 mod cell;
-mod code_cell;
-mod compared;
-mod drafts;
 mod frame;
-mod hold;
 mod keys;
 mod kinds;
 mod list;
-mod notes;
-mod outline;
 pub mod outputs;
 pub mod reference;
-pub mod slide;
-mod slider_cell;
-mod stage_card;
 mod tasks;
-mod text_cell;
 mod toolbar;
-mod way_on;
 mod writing;
 
 use attune_core::kernel::command::Command;
@@ -42,10 +28,12 @@ use attune_core::kernel::notebook::document::CellId;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_view::view_model::notebook::NotebookModel;
 use attune_view::view_model::saved_view::SavedView;
+use attune_view::view_model::slides::{Shows, Slide};
 use egui::Ui;
 
 use self::frame::Frame;
 pub use self::frame::NotebookPanel;
+use self::kinds::body_ui;
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::actions::{Action, ReachedCell};
 use crate::app::text::prose::Prose;
@@ -114,7 +102,7 @@ pub fn notebook_ui(
     toolbar::toolbar_ui(ui, &mut frame);
     list::list_ui(ui, &mut frame);
     toolbar::reference_window_ui(ui, &mut frame);
-    notes::notes_ui(ui, &mut frame);
+    list::notes_ui(ui, &mut frame);
     let Frame { commands, actions, lowest, .. } = frame;
     state.reached = state.sight.reached(ui, lowest).or(state.reached.take());
     (commands, actions)
@@ -129,4 +117,27 @@ fn used_cell(command: &Command) -> Option<CellId> {
         )) => Some(cell.clone()),
         _ => None,
     }
+}
+
+/// Draws a slide as the notebook draws its cell; the stops of a walk are the stage's. Returns what it asks for.
+pub fn slide_ui(
+    ui: &mut Ui,
+    slide: &Slide,
+    model: &NotebookModel,
+    state: &mut NotebookPanel,
+    view: &mut PanelView,
+    prose: &mut Prose,
+) -> Vec<Command> {
+    let Some(index) = model.index(&slide.cell) else { return Vec::new() };
+    let cell = &model.cells[index];
+    let mut frame = Frame::new(model, state, view, prose);
+    frame.tells_answers = true;
+    match &slide.shows {
+        Shows::Text(markdown) => frame.prose_ui(ui, cell, markdown),
+        Shows::Cell | Shows::Ran | Shows::Answered | Shows::Hints(_) | Shows::Solution => {
+            body_ui(ui, cell, index, &mut frame)
+        }
+        Shows::Walk(_) => {}
+    }
+    frame.commands
 }

@@ -9,11 +9,10 @@ use attune_view::view_model::notebook::CellModel;
 use egui::{Align, Button, Frame as Card, Layout, Margin, RichText, Ui, WidgetInfo, WidgetType};
 
 use super::frame::Frame;
-use super::hold::Below;
+use super::list::Below;
 use super::writing::{write_on, write_ui};
 use crate::app::actions::{ActionTable, NotebookAction};
-use crate::app::panels::notebook::compared::compared_ui;
-use crate::app::panels::notebook::outputs::{fault_ui, outputs_ui, pictures_ui};
+use crate::app::panels::notebook::outputs::{compared_ui, fault_ui, outputs_ui, pictures_ui};
 use crate::app::text::prose::prose_ui;
 use crate::app::theme::{Palette, size};
 use crate::app::widgets::controls::choice_ui;

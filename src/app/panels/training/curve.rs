@@ -3,12 +3,12 @@
 use attune_core::kernel::command::{Command, TrainingCommand};
 use attune_core::kernel::training::log::{StepRecord, TrainingLog};
 use attune_view::view_model::training::TrainingModel;
-use egui::{Align2, ComboBox, EventFilter, Key, Modifiers, Response, RichText, Ui, WidgetInfo, WidgetType};
+use egui::{Align2, ComboBox, Response, RichText, Ui, WidgetInfo, WidgetType};
 use egui_plot::{GridMark, HLine, Line, LineStyle, PlotPoint, PlotPoints, Text, VLine};
 
 use crate::app::theme::{Palette, size};
 use crate::app::widgets::controls::checkbox_ui;
-use crate::app::widgets::curve::{curve_plot, tick_text};
+use crate::app::widgets::plot::{cursor, curve_plot, tick_text};
 
 /// With Shift an arrow key looks so many steps further.
 pub const FAR_STEPS: usize = 10;
@@ -127,7 +127,7 @@ fn chooser_ui(ui: &mut Ui, model: &TrainingModel, state: &mut CurveUiState) {
     });
 }
 
-/// The cursor is where the pointer drags it, or the arrow keys.
+/// The step that the pointer or the arrow keys lead to; under the pointer, its number.
 fn look_along(
     ui: &Ui,
     response: &Response,
@@ -139,29 +139,14 @@ fn look_along(
     if model.step == 0 {
         return None;
     }
-    let mut wanted = None;
-    // The last move may come in the frame that lets go.
-    if response.is_pointer_button_down_on() || response.drag_stopped() || response.clicked() {
-        response.request_focus();
-        wanted = response.interact_pointer_pos().map(|pointer| at(pointer.x));
-    } else if let Some(pointer) = response.hover_pos() {
+    if let Some(pointer) = response.hover_pos().filter(|_| !response.is_pointer_button_down_on()) {
         let step = at(pointer.x);
         let value = state.points.iter().find(|point| point.x == step as f64);
         let value = value.map(|point| if state.log { 10f64.powf(point.y) } else { point.y });
         let said = value.map_or("before the first update".to_owned(), |value| format!("{value:.4}"));
         response.clone().on_hover_text_at_pointer(format!("step {step}: {said}"));
     }
-    if response.has_focus() {
-        let arrows = EventFilter { horizontal_arrows: true, ..EventFilter::default() };
-        ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, arrows));
-        let turned = |modifiers, key| ui.input_mut(|input| input.count_and_consume_key(modifiers, key));
-        let by = |key| turned(Modifiers::SHIFT, key) * FAR_STEPS + turned(Modifiers::NONE, key);
-        let (on, back) = (by(Key::ArrowRight), by(Key::ArrowLeft));
-        if on != back {
-            wanted = Some((model.sought + on).saturating_sub(back).min(model.step));
-        }
-    }
-    wanted.and_then(|step| look_at(model, step))
+    cursor(ui, response, (model.sought, model.step), FAR_STEPS, at).and_then(|step| look_at(model, step))
 }
 
 /// The command that shows a step, if it is not in sight.

@@ -6,13 +6,12 @@ pub mod curve;
 use attune_core::kernel::command::{Command, TrainingCommand};
 use attune_core::kernel::worker::pace::Pace;
 use attune_core::lesson::limits::LEARNING_RATE_MAX;
-use attune_view::view_model::retrain::RetrainModel;
 use attune_view::view_model::training::{TrainingModel, TrainingStage};
 use egui::{Button, ComboBox, ProgressBar, RichText, ScrollArea, Slider, Ui, WidgetInfo, WidgetType};
 
 use super::training::curve::{CurveUiState, curve_ui};
 use crate::app::actions::{Action, ActionTable, WindowAction};
-use crate::app::panels::retrain::retrain_ui;
+use crate::app::panels::retrain::{RetrainModel, retrain_ui};
 use crate::app::panels::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::theme::{Palette, size};
 use crate::app::widgets::controls::{hint, switch_ui};

@@ -11,7 +11,7 @@ use egui::{Button, ComboBox, DragValue, RichText, ScrollArea, Sense, Slider, Ui,
 use super::weights::tools::{Tool, ToolsUiState, norms_ui, painted, tool_ui, tools_ui};
 use crate::app::panels::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::PanelView;
+use crate::app::view::Trail;
 use crate::app::widgets::controls::{hint, led_by_arrows};
 use crate::app::widgets::heat::Heat;
 use crate::app::widgets::traced::{ASK_HINT, ask_on, number_ui};
@@ -59,18 +59,19 @@ impl Panel for WeightsPanel {
     }
 
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
-        cx.requests.commands.extend(weights_ui(ui, &*cx.models.get::<WeightsModel>()?, self, &mut cx.view));
+        let model = cx.models.get::<WeightsModel>()?;
+        if let Some((tensor, row, col)) = cx.view.asked.weight.take() {
+            (self.tensor, self.entry, self.view) = (tensor, (row, col), WeightsView::Map);
+            self.tools.tool = Tool::Pick;
+            self.flash = Some(ui.input(|input| input.time));
+        }
+        cx.requests.commands.extend(weights_ui(ui, &model, self, cx.view.trail));
         Some(())
     }
 }
 
-pub fn weights_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsPanel, view: &mut PanelView) -> Vec<Command> {
+pub fn weights_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsPanel, trail: &mut Trail) -> Vec<Command> {
     let mut commands = Vec::new();
-    if let Some((tensor, row, col)) = view.asked.weight.take() {
-        (state.tensor, state.entry, state.view) = (tensor, (row, col), WeightsView::Map);
-        state.tools.tool = Tool::Pick;
-        state.flash = Some(ui.input(|input| input.time));
-    }
     ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
     tensors_ui(ui, model, state);
     let Some(tensor) = model.tensors.iter().find(|tensor| tensor.id == state.tensor).or_else(|| model.tensors.first())
@@ -84,15 +85,15 @@ pub fn weights_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsPanel, v
         WeightsView::Map => {
             commands.extend(tools_ui(ui, model, &mut state.tools));
             if state.tools.tool == Tool::Pick {
-                commands.extend(entry_ui(ui, tensor, state.entry, view));
+                commands.extend(entry_ui(ui, tensor, state.entry, trail));
             }
             commands.extend(tool_ui(ui, tensor, &mut state.tools));
             if let Some(comparison) = &model.comparison {
                 norms_ui(ui, tensor, comparison);
             }
-            commands.extend(map_ui(ui, tensor, state, view));
+            commands.extend(map_ui(ui, tensor, state, trail));
         }
-        WeightsView::List => commands.extend(list_ui(ui, tensor, view)),
+        WeightsView::List => commands.extend(list_ui(ui, tensor, trail)),
     }
     commands
 }
@@ -180,7 +181,7 @@ fn resets_ui(ui: &mut Ui, model: &WeightsModel, tensor: &TensorModel, state: &mu
 }
 
 /// The selected entry: slider, number, and what it was before edits.
-fn entry_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize), view: &mut PanelView) -> Option<Command> {
+fn entry_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize), trail: &mut Trail) -> Option<Command> {
     if tensor.entries() == 0 {
         return None;
     }
@@ -188,7 +189,7 @@ fn entry_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize), view:
     let mut command = None;
     ui.horizontal(|ui| {
         let name = RichText::new(format!("{}[{row},{col}]", tensor.id)).strong();
-        number_ui(ui, name, Entry::parameter(tensor.id, row, col), view.trail);
+        number_ui(ui, name, Entry::parameter(tensor.id, row, col), trail);
         command = value_ui(ui, tensor, row, col);
         if ui.available_width() > WITH_TRAINED {
             ui.weak(format!("{} {:.DECIMALS$}", tensor.origin, tensor.trained_value(row, col)));
@@ -278,7 +279,7 @@ fn numbers_ui(ui: &Ui, heat: &Heat, (row, col): (usize, usize), palette: &Palett
     }
 }
 
-fn map_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsPanel, view: &mut PanelView) -> Option<Command> {
+fn map_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsPanel, trail: &mut Trail) -> Option<Command> {
     let palette = Palette::of(ui.visuals().dark_mode);
     let paints = state.tools.tool == Tool::Paint;
     let scrolled = ScrollArea::both().auto_shrink([false, false]).show(ui, |ui| {
@@ -311,7 +312,7 @@ fn map_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsPanel, view: &mu
             response.request_focus();
         }
         if !paints {
-            ask_on(&response, Entry::parameter(tensor.id, row, col), view.trail);
+            ask_on(&response, Entry::parameter(tensor.id, row, col), trail);
         }
         // The way of the brush is not written over.
         if !response.is_pointer_button_down_on() {
@@ -385,7 +386,7 @@ fn paint_map(ui: &Ui, tensor: &TensorModel, heat: &Heat, palette: &Palette) {
 }
 
 /// Every entry as a row; only those in sight are laid out.
-fn list_ui(ui: &mut Ui, tensor: &TensorModel, view: &mut PanelView) -> Option<Command> {
+fn list_ui(ui: &mut Ui, tensor: &TensorModel, trail: &mut Trail) -> Option<Command> {
     let mut command = None;
     ScrollArea::vertical().auto_shrink([false, false]).show_rows(ui, size::SLIDER_ROW, tensor.entries(), |ui, rows| {
         for index in rows {
@@ -393,7 +394,7 @@ fn list_ui(ui: &mut Ui, tensor: &TensorModel, view: &mut PanelView) -> Option<Co
             ui.push_id(index, |ui| {
                 ui.horizontal(|ui| {
                     let name = format!("{}[{row:>2},{col:>2}]", tensor.id);
-                    number_ui(ui, name, Entry::parameter(tensor.id, row, col), view.trail);
+                    number_ui(ui, name, Entry::parameter(tensor.id, row, col), trail);
                     command = value_ui(ui, tensor, row, col).or(command.take());
                 });
             });

@@ -1,7 +1,7 @@
 //! The keys of the sentence over the stage, once it was clicked: until something else is.
 
+use attune_view::view_model::head_labels::Side;
 use attune_view::view_model::sentence_arcs::{SentenceArcs, WordAt};
-use attune_view::view_model::side::Side;
 use egui::Context;
 
 use super::{StripState, choose, layer, shown, strip_id};

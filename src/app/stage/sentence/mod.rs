@@ -2,23 +2,23 @@
 
 mod arcs;
 pub mod keys;
-mod plan;
 
+use attune_view::view_model::attention::{Reading, Sink};
+use attune_view::view_model::head_labels::Side;
 use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WeightArc, WordAt};
-use attune_view::view_model::side::Side;
-use attune_view::view_model::sinks::{Reading, Sink};
-use egui::{Align, Align2, Id, Layout, Pos2, Rect, Response, RichText, ScrollArea, Sense, Stroke, Ui, UiBuilder, Vec2};
-use egui::{Label, WidgetInfo, WidgetType};
+use egui::{
+    Align, Align2, Id, Label, Layout, Pos2, Rect, Response, RichText, ScrollArea, Sense, Stroke, Ui, UiBuilder, Vec2,
+    WidgetInfo, WidgetType,
+};
 
-use self::arcs::{PlacedArc, nearest, placed};
-use self::plan::{PlacedWord, Plan, Room};
+use self::arcs::{PlacedArc, PlacedWord, Plan, Room, nearest, placed};
 use super::names::TOWARDS_INK;
 use crate::app::actions::{ActionTable, SentenceAction, WindowAction};
 use crate::app::theme::{self, Palette, motion, size};
 use crate::app::view::PanelView;
 use crate::app::widgets::card::card_beside;
+use crate::app::widgets::heat::width_of;
 use crate::app::widgets::reading::{paint_sink, reading_ui};
-use crate::app::widgets::slant::width_of;
 use crate::app::widgets::traced::{ASK_HINT, OF_PIECES, ask_on};
 
 /// A stage that is lower has no room for the sentence; one below the second has low arcs.
@@ -96,7 +96,7 @@ impl<'a> Strip<'a> {
         // From a source, which is a row of its own, arcs run from row to row.
         let between = if model.source.is_empty() { between.min(NEAR) } else { between };
         let room = Room { width: (area.x - 2.0 * size::GAP).max(0.0), above, between, below };
-        let plan = Plan::of(model, room, |text, font| width_of(ui, text, theme::strong(font)));
+        let plan = Plan::of(&model.source, &model.words, room, |text, font| width_of(ui, text, theme::strong(font)));
         let controls = if has_arcs && options.is_open { size::VIEW_BAR - size::GAP_TIGHT } else { 0.0 };
         Some(Self { model, plan, options, controls })
     }

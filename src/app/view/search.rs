@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use attune_core::pattern;
+use attune_view::view_model::stage::{StageModel, TokenPoint};
 
-use super::stage::{StageModel, TokenPoint};
+use super::Highlight;
 
 /// Text to search for; a blank one finds nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,18 +69,6 @@ pub enum Visibility {
     Hidden,
 }
 
-/// The viewer's selection.
-#[derive(Clone, Copy, Debug)]
-pub struct Choice<'a> {
-    pub search: &'a Search,
-    /// Show nothing else: than what is found or, without a search, than the sentence and what is near its query.
-    pub is_isolated: bool,
-    /// Words that a stage cell lights; empty: all.
-    pub lit: &'a [String],
-    /// Words near the query.
-    pub near: &'a [&'a str],
-}
-
 /// How each point of the stage is shown. By default all are lit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Emphasis {
@@ -104,9 +93,10 @@ impl ShownWords {
 }
 
 impl Emphasis {
-    pub fn of(stage: &StageModel, choice: Choice) -> Emphasis {
-        let found = choice.search.find(stage);
-        let rule = choice.rule();
+    /// The emphasis of what is lit or looked for; `near` are the words near the query.
+    pub fn of(stage: &StageModel, highlight: &Highlight, near: &[&str]) -> Emphasis {
+        let found = highlight.search.find(stage);
+        let rule = highlight.rule(near);
         let show = |word: usize| {
             let of_word = |rule: &Rule| {
                 let point = &stage.words[word];
@@ -118,10 +108,10 @@ impl Emphasis {
             // The table of a pretrained model would bury the sentence: but for words that are found, or near.
             let hits = found.iter().flatten().flatten();
             let is_found = hits.filter_map(|hit| if let Hit::Word(word) = hit { Some(*word) } else { None });
-            let near = choice.near.iter().flat_map(|text| stage.words.find(text)).copied();
+            let near = near.iter().flat_map(|text| stage.words.find(text)).copied();
             ShownWords::of(Visibility::Hidden, stage.in_sentence.iter().copied().chain(is_found).chain(near), show)
         } else if rule.is_some() {
-            let most = if choice.is_isolated { Visibility::Hidden } else { Visibility::Faded };
+            let most = if highlight.isolated { Visibility::Hidden } else { Visibility::Faded };
             ShownWords::of(most, 0..stage.words.len(), show)
         } else {
             ShownWords::default()
@@ -129,7 +119,7 @@ impl Emphasis {
         let (is_isolated, tokens) = match &rule {
             Some(rule) => {
                 let tokens = stage.tokens.iter().map(|token| rule(&token.text, token.group.is_some(), true));
-                (choice.is_isolated, tokens.collect())
+                (highlight.isolated, tokens.collect())
             }
             None => (false, Vec::new()),
         };
@@ -205,9 +195,9 @@ impl Emphasis {
 
 type Rule<'a> = Box<dyn Fn(&str, bool, bool) -> Visibility + 'a>;
 
-impl<'a> Choice<'a> {
+impl Highlight {
     /// From a word, and whether it has a group and is in the sentence, to how it is shown; none: all are lit.
-    fn rule(self) -> Option<Rule<'a>> {
+    fn rule<'a>(&'a self, near: &'a [&'a str]) -> Option<Rule<'a>> {
         let lit = move |word: &str, is_grouped: bool| {
             let is_lit = self.lit.is_empty() || self.lit.iter().any(|lit| lit == word);
             match (is_lit, is_grouped) {
@@ -218,11 +208,11 @@ impl<'a> Choice<'a> {
         };
         // While a pattern is being written, nothing changes.
         let matches = if self.search.is_blank() { None } else { self.search.matcher().ok() };
-        let other = if self.is_isolated { Visibility::Hidden } else { Visibility::Faded };
+        let other = if self.isolated { Visibility::Hidden } else { Visibility::Faded };
         match matches {
             Some(matches) => Some(Box::new(move |word, _, _| if matches(word) { Visibility::Lit } else { other })),
-            None if self.is_isolated && self.search.is_blank() => {
-                let is_kept = move |word: &str, in_sentence| in_sentence || self.near.contains(&word);
+            None if self.isolated && self.search.is_blank() => {
+                let is_kept = move |word: &str, in_sentence| in_sentence || near.contains(&word);
                 Some(Box::new(move |word, grouped, there| match is_kept(word, there) {
                     true => lit(word, grouped),
                     false => Visibility::Hidden,
@@ -238,7 +228,7 @@ impl<'a> Choice<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view_model::stage::{StageModel, TokenPoint, WordPoint};
+    use attune_view::view_model::stage::{StageModel, TokenPoint, WordPoint};
 
     fn stage() -> StageModel {
         let word = |text: &str| WordPoint { text: text.to_owned(), group: None, at: [0.0; 3] };
@@ -292,7 +282,7 @@ mod tests {
         stage.hides_table = true;
         let shown = |text: &str, near: &[&str]| {
             let search = search(text, false);
-            let emphasis = Emphasis::of(&stage, Choice { search: &search, is_isolated: false, lit: &[], near });
+            let emphasis = Emphasis::of(&stage, &Highlight { search, ..Highlight::default() }, near);
             let emphasis = emphasis.of_step(&stage, |_| true);
             (0..stage.words.len()).filter(|word| emphasis.word(*word) != Visibility::Hidden).count()
         };
@@ -307,7 +297,9 @@ mod tests {
 
     fn emphasis(search: &Search, is_isolated: bool, lit: &[String], near: &[&str]) -> String {
         let stage = stage();
-        let emphasis = Emphasis::of(&stage, Choice { search, is_isolated, lit, near });
+        let (search, lit) = (search.clone(), lit.to_vec());
+        let highlight = Highlight { search, isolated: is_isolated, lit, ..Highlight::default() };
+        let emphasis = Emphasis::of(&stage, &highlight, near);
         let sign = |shown| match shown {
             Visibility::Lit => '*',
             Visibility::Landmark => 'o',
@@ -372,8 +364,8 @@ mod tests {
         words[1].group = Some(0);
         stage.words = words.into();
         let lit = ["river".to_owned()];
-        let choice = Choice { search: &Search::default(), is_isolated: false, lit: &lit, near: &[] };
-        let shown = Emphasis::of(&stage, choice);
+        let highlight = Highlight { lit: lit.to_vec(), ..Highlight::default() };
+        let shown = Emphasis::of(&stage, &highlight, &[]);
         let words: Vec<Visibility> = (0..4).map(|index| shown.word(index)).collect();
         assert_eq!(words, [Visibility::Faded, Visibility::Landmark, Visibility::Lit, Visibility::Faded]);
     }

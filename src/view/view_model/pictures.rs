@@ -1,9 +1,14 @@
-//! A small flat picture of a stage: the crowds of its groups, and the ways of some words. On the course page it is the
-//! opening picture of a lesson, made from the trained lesson itself; beside another model, one picture for each.
+//! Flat pictures, which nothing moves: a sketch of a stage with the crowds of its groups and the ways of some words; a map
+//! of the vocabulary; and the sizes that a picture can have.
+//!
+//! On the course page a sketch is the opening picture of a lesson, made from the trained lesson itself; beside another model
+//! there is one for each.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use attune_core::kernel::command::{Command, SentenceCommand};
+use attune_core::kernel::snapshot::StaticSpace;
 use attune_core::kernel::state::Kernel;
 use attune_core::lesson::Lesson;
 use attune_core::lesson::cells::CellKind;
@@ -96,5 +101,78 @@ impl Frame {
 
     fn at(&self, point: [f32; 3]) -> At {
         [0, 1].map(|axis| ((point[axis] - self.middle[axis]) / self.half).clamp(-1.0, 1.0))
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct StillModel {
+    pub points: Vec<StillPoint>,
+    /// How far the picture can be trusted.
+    pub about: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct StillPoint {
+    pub text: String,
+    /// Colour of its group, as an index into the lesson's groups.
+    pub group: Option<usize>,
+    /// In the unit square, its second number downwards; both axes have one scale.
+    pub at: [f32; 2],
+}
+
+const ABOUT: &str = "t-SNE keeps neighbours together and bends the rest: which words form a cluster means something; the \
+                     distances between clusters, their sizes and the directions mean little.";
+
+impl StillModel {
+    /// `flat` holds two numbers for each word of the vocabulary.
+    pub fn of(space: &StaticSpace, flat: &[f32]) -> Self {
+        let places = || flat.chunks_exact(2).map(|at| [at[0], at[1]]);
+        let bound = |axis: usize, pick: fn(f32, f32) -> f32, from: f32| places().map(|at| at[axis]).fold(from, pick);
+        let least = [0, 1].map(|axis| bound(axis, f32::min, f32::INFINITY));
+        let most = [0, 1].map(|axis| bound(axis, f32::max, f32::NEG_INFINITY));
+        let side = (most[0] - least[0]).max(most[1] - least[1]).max(f32::MIN_POSITIVE);
+        let unit = |at: [f32; 2]| std::array::from_fn(|i| 0.5 + (at[i] - (least[i] + most[i]) / 2.0) / side);
+        let words = space.vocabulary.iter().zip(&space.group_of).zip(places());
+        let point = |((text, group), at): ((&String, &Option<usize>), _)| StillPoint {
+            text: text.clone(),
+            group: *group,
+            at: unit(at),
+        };
+        Self { points: words.map(point).collect(), about: ABOUT }
+    }
+}
+
+/// Pixels of a side.
+pub const SIDES: RangeInclusive<u32> = 1..=8192;
+/// Pixels of a whole picture: some thirty bytes are held for each while it is drawn and read back.
+pub const PIXELS_MAX: u32 = 20_000_000;
+
+/// Whether a picture of this size can be drawn.
+pub fn fits((width, height): (u32, u32)) -> bool {
+    SIDES.contains(&width) && SIDES.contains(&height) && height <= highest(width)
+}
+
+/// The most pixels that a picture of this width is high.
+pub fn highest(width: u32) -> u32 {
+    (PIXELS_MAX / width.max(1)).clamp(*SIDES.start(), *SIDES.end())
+}
+
+/// The nearest size that can be drawn, as wide as it is.
+pub fn nearest((width, height): (u32, u32)) -> (u32, u32) {
+    let width = width.clamp(*SIDES.start(), *SIDES.end());
+    (width, height.clamp(*SIDES.start(), highest(width)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_size_fits() {
+        for size in [(0, 0), (1, 9000), (8192, 8192), (6000, 4000), (u32::MAX, u32::MAX), (1280, 720)] {
+            assert!(fits(nearest(size)), "{size:?}");
+            assert_eq!(fits(size), nearest(size) == size, "{size:?}");
+        }
+        assert_eq!(nearest((8192, 8192)), (8192, 2441));
     }
 }

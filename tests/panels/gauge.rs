@@ -1,10 +1,10 @@
 //! Places of words between the two ends of the first axis.
 
+use attune::app::stage::gauge::GaugeModel;
 use attune_core::kernel::command::{Axis, AxisCommand, InterventionCommand};
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::schema::AxisEnds;
 use attune_engine::numerics::vectors::centroid;
-use attune_view::view_model::gauge::GaugeModel;
 use attune_view::view_model::stage::StageModel;
 
 use crate::common::lessons::{SMALL, changed, kernel, lesson};

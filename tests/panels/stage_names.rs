@@ -11,7 +11,7 @@ use attune::app::stage::points::extent;
 use attune::app::stage::projected::{ProjectedScene, SceneRef, SeenPoint};
 use attune::app::stage::view::{Hit, StageControls, picture_ui};
 use attune::app::theme::{self, Palette, fonts};
-use attune::app::view::search::{Emphasis, Search, Visibility};
+use attune::app::view::search::{Emphasis, Visibility};
 use attune::app::view::{Highlight, ViewState};
 use attune_core::kernel::Kernel;
 use attune_core::kernel::command::{Command, SentenceCommand};

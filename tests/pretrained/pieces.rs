@@ -8,7 +8,6 @@ use attune_core::kernel::Command;
 use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::snapshot::Snapshot;
 use attune_view::explain::path::{By, PathModel};
-use attune_view::view_model::attention::AttentionModel;
 use attune_view::view_model::attention::{AttentionModel, Reading};
 use attune_view::view_model::models::Model;
 use attune_view::view_model::pieces::{WordArcs, WordAttention, Words};

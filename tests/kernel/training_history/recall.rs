@@ -132,7 +132,8 @@ fn recalling_goes_in_pieces_over_true_steps() {
         last = step;
         kernel.advance();
     }
-    assert!(model(&kernel).training.checkpoints.steps.starts_with(&kept[..=21]), "and the gap is filled");
+    let filled = model(&kernel).training.checkpoints.steps;
+    assert!(kept[..=21].iter().all(|step| filled.contains(step)), "and the gap is filled");
     let fresh = run(&long(), &[Command::Training(TrainingCommand::Step(second + 1))]);
     assert!(shown(&kernel) == shown(&fresh));
 }

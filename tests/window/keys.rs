@@ -726,11 +726,15 @@ fn check_stage(bench: &mut Bench, action: StageAction, which: usize, key: Shortc
         }
         StageAction::Home => {
             let press_at = |bench: &mut Bench, at| {
-                bench.world.resource_mut::<StageTab>().controls.rig.orbit(bevy::math::Vec2::new(40.0, 10.0));
+                let rig = &mut bench.world.resource_mut::<StageTab>().controls.rig;
+                rig.orbit(bevy::math::Vec2::new(40.0, 10.0));
+                let mut home = rig.clone();
+                home.home();
+                home.advance(f32::INFINITY);
                 let turned = bench.pose();
                 bench.point_at(at);
                 bench.press(key);
-                assert!(bench.pose() != turned && bench.pose().target == bevy::math::Vec3::ZERO, "{said}");
+                assert!(bench.pose() != turned && bench.pose() == home.pose, "{said}");
             };
             let stage = bench.ctx.read_response(stage_id()).expect("the stage is shown").rect;
             press_at(bench, stage.left_bottom() + egui::vec2(12.0, -12.0));

@@ -98,66 +98,78 @@ pub fn saving_status_ui(ui: &mut Ui, status: &SavingStatus) {
 
 /// Above everything, until the learner has chosen.
 pub fn saving_strip_ui(ui: &mut Ui, model: &SavingModel) -> Option<SavingChoice> {
-    let palette = Palette::of(ui.visuals().dark_mode);
+    let closing = model.closing.as_ref().and_then(|why| closing_ui(ui, why));
+    let lock = model.lock.as_ref().and_then(|lock| lock_ui(ui, lock));
+    let report = if model.report.is_empty() { None } else { report_ui(ui, &model.report) };
+    let reset = if model.is_reset { reset_ui(ui) } else { None };
+    reset.or(report).or(lock).or(closing)
+}
+
+fn closing_ui(ui: &mut Ui, why: &str) -> Option<SavingChoice> {
+    let ink = Palette::of(ui.visuals().dark_mode).warn;
     let mut choice = None;
-    if let Some(why) = &model.closing {
-        strip_ui(ui, "closing", |ui| {
-            ui.horizontal_wrapped(|ui| {
-                ui.label(RichText::new(why).color(palette.warn));
-                if ui.button("Close anyway").on_hover_text("Loses the work that is named here").clicked() {
-                    choice = Some(SavingChoice::Close);
-                }
-                if ui.button("Stay").on_hover_text("Go on; saving is tried again").clicked() {
-                    choice = Some(SavingChoice::Stay);
-                }
-            });
-        });
-    }
-    if let Some(LockModel { words, is_held, can_take_over }) = &model.lock {
-        strip_ui(ui, "lock", |ui| {
-            ui.horizontal_wrapped(|ui| {
-                ui.label(RichText::new(sentence(words)).color(palette.warn));
-                let read_only = if *is_held { "Open read-only" } else { "Go on read-only" };
-                if ui.button(read_only).on_hover_text("Look and try things; nothing is saved").clicked() {
-                    choice = Some(SavingChoice::ReadOnly);
-                }
-                let take_over = "Go on here with what is saved; another window then saves no more";
-                if *can_take_over && ui.button("Take over").on_hover_text(take_over).clicked() {
-                    choice = Some(SavingChoice::TakeOver);
-                }
-            });
-        });
-    }
-    if !model.report.is_empty() {
-        strip_ui(ui, "report", |ui| {
-            ui.horizontal(|ui| {
-                ui.label(RichText::new("What you should know of your work").color(palette.warn));
-                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                    if ui.button("Dismiss").on_hover_text("Hides these lines; your work stays as it is").clicked() {
-                        choice = Some(SavingChoice::DismissReport);
-                    }
-                });
-            });
-            let lines = ScrollArea::vertical().id_salt("report").max_height(REPORT_MAX).min_scrolled_height(REPORT_MAX);
-            lines.auto_shrink([false, true]).show(ui, |ui| {
-                for words in &model.report {
-                    ui.add(egui::Label::new(words).selectable(true).wrap());
-                }
-            });
-        });
-    }
-    if model.is_reset {
-        note_ui(ui.ctx(), NotePlace::Reset, |ui| {
-            ui.label("The lesson is as at its start. What you had is kept as a checkpoint.");
-            if ui.button("Undo the reset").on_hover_text("Bring your work back").clicked() {
-                choice = Some(SavingChoice::UndoReset);
+    strip_ui(ui, "closing", |ui| {
+        ui.horizontal_wrapped(|ui| {
+            ui.label(RichText::new(why).color(ink));
+            if ui.button("Close anyway").on_hover_text("Loses the work that is named here").clicked() {
+                choice = Some(SavingChoice::Close);
             }
-            if ui.button("Dismiss").on_hover_text("The checkpoint stays").clicked() {
-                choice = Some(SavingChoice::DismissReset);
+            if ui.button("Stay").on_hover_text("Go on; saving is tried again").clicked() {
+                choice = Some(SavingChoice::Stay);
             }
         });
-    }
+    });
     choice
+}
+
+fn lock_ui(ui: &mut Ui, LockModel { words, is_held, can_take_over }: &LockModel) -> Option<SavingChoice> {
+    let ink = Palette::of(ui.visuals().dark_mode).warn;
+    let mut choice = None;
+    strip_ui(ui, "lock", |ui| {
+        ui.horizontal_wrapped(|ui| {
+            ui.label(RichText::new(sentence(words)).color(ink));
+            let read_only = if *is_held { "Open read-only" } else { "Go on read-only" };
+            if ui.button(read_only).on_hover_text("Look and try things; nothing is saved").clicked() {
+                choice = Some(SavingChoice::ReadOnly);
+            }
+            let take_over = "Go on here with what is saved; another window then saves no more";
+            if *can_take_over && ui.button("Take over").on_hover_text(take_over).clicked() {
+                choice = Some(SavingChoice::TakeOver);
+            }
+        });
+    });
+    choice
+}
+
+fn report_ui(ui: &mut Ui, report: &[String]) -> Option<SavingChoice> {
+    let ink = Palette::of(ui.visuals().dark_mode).warn;
+    let mut choice = None;
+    strip_ui(ui, "report", |ui| {
+        ui.horizontal(|ui| {
+            ui.label(RichText::new("What you should know of your work").color(ink));
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                if ui.button("Dismiss").on_hover_text("Hides these lines; your work stays as it is").clicked() {
+                    choice = Some(SavingChoice::DismissReport);
+                }
+            });
+        });
+        let lines = ScrollArea::vertical().id_salt("report").max_height(REPORT_MAX).min_scrolled_height(REPORT_MAX);
+        lines.auto_shrink([false, true]).show(ui, |ui| {
+            for words in report {
+                ui.add(Label::new(words).selectable(true).wrap());
+            }
+        });
+    });
+    choice
+}
+
+fn reset_ui(ui: &Ui) -> Option<SavingChoice> {
+    note_ui(ui.ctx(), NotePlace::Reset, |ui| {
+        ui.label("The lesson is as at its start. What you had is kept as a checkpoint.");
+        let undo = ui.button("Undo the reset").on_hover_text("Bring your work back").clicked();
+        let dismiss = ui.button("Dismiss").on_hover_text("The checkpoint stays").clicked();
+        if undo { Some(SavingChoice::UndoReset) } else { dismiss.then_some(SavingChoice::DismissReset) }
+    })
 }
 
 /// A checkpoint, in words.

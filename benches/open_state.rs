@@ -4,8 +4,8 @@
 use std::hint::black_box;
 use std::{env, fs, process};
 
-use attune_core::numbers;
 use attune_core::store::{Home, Key, Stored, open};
+use attune_engine::numbers;
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde::{Deserialize, Serialize};
 

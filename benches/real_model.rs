@@ -14,12 +14,12 @@ use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 use attune_core::kernel::command::{
-    HeadSetting, InterventionCommand, SenseCommand, SenseList, SenseSentence, SentenceCommand, WeightCommand,
+    InterventionCommand, SenseCommand, SenseList, SenseSentence, SentenceCommand, WeightCommand,
 };
 use attune_core::kernel::data::senses::MEASURED_MAX;
 use attune_core::kernel::vectors::network;
 use attune_core::kernel::{Command, Kernel};
-use attune_engine::numerics::attention::{Mask, Tokens};
+use attune_engine::numerics::attention::{HeadMode, Mask, Tokens};
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::{Activations, Pooling, Sequences};
 use attune_engine::numerics::params::TensorName;
@@ -100,12 +100,12 @@ fn heads(kernel: &mut Kernel) {
         });
         let mut times: Vec<f64> = (1..=TIMES)
             .map(|turn| {
-                let set = |setting| Command::Interventions(InterventionCommand::SetHead { head: off(turn), setting });
+                let set = |mode| Command::Interventions(InterventionCommand::SetHead { head: off(turn), mode });
                 let begun = now();
-                kernel.apply(set(HeadSetting::Off));
+                kernel.apply(set(HeadMode::Off));
                 tokens(kernel);
                 let time = 1e3 * (now() - begun);
-                kernel.apply(set(HeadSetting::Live));
+                kernel.apply(set(HeadMode::Live));
                 tokens(kernel);
                 time
             })

@@ -20,6 +20,7 @@
 //!   store/        where the learner's work is kept: values in files    start at mod.rs
 //! view/    attune-view
 //!   view_model/   snapshot -> what each panel and the stage shows      start at stage.rs
+//!   explain/      a number -> formula, numbers and sentence            start at mod.rs, sentences.rs
 //!   export/       snapshot -> notebook, page or vectors as files       start at mod.rs
 //! attune: the program
 //!   app/          the window, the only folder that names Bevy or egui  start at panels/panel.rs, link.rs  [feature "app"]

@@ -7,7 +7,7 @@ use attune_core::kernel::notebook::NotebookCommand;
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::kernel::worker::Worker;
 use attune_core::kernel::worker::pace::Pace;
-use attune_view::view_model::provenance::Provenance;
+use attune_view::explain::Provenance;
 use bevy::prelude::*;
 
 use super::scene::Scene;

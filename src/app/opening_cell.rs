@@ -12,7 +12,7 @@ use super::view::ViewState;
 
 /// How far a lesson has opened.
 #[derive(Default, PartialEq)]
-pub enum Opening {
+pub enum Phase {
     #[default]
     Closed,
     /// Its picture is lit, and waits for the model.
@@ -26,24 +26,24 @@ pub fn open(
     link: Res<Link>,
     mut view: ResMut<ViewState>,
     mut outbox: ResMut<Outbox>,
-    mut opening: Local<Opening>,
+    mut phase: Local<Phase>,
     mut of: Local<String>,
 ) {
     let Some(snapshot) = scene.snapshot().filter(|_| link.0.is_some()) else {
-        *opening = Opening::Closed;
+        *phase = Phase::Closed;
         return;
     };
     if *of != snapshot.lesson.id {
         of.clone_from(&snapshot.lesson.id);
-        *opening = Opening::Closed;
+        *phase = Phase::Closed;
     }
     let Some((id, sentence, words, time, plays)) = first_stage_cell(&snapshot.lesson) else {
-        *opening = Opening::Done;
+        *phase = Phase::Done;
         return;
     };
-    if *opening == Opening::Closed {
+    if *phase == Phase::Closed {
         let is_new = view.highlight.shown_cell.is_none() && view.highlight.lit.is_empty() && view.walk.at() == 0.0;
-        *opening = if is_new { Opening::Waits } else { Opening::Done };
+        *phase = if is_new { Phase::Waits } else { Phase::Done };
         if is_new {
             view.highlight.show(id, words);
         }
@@ -51,8 +51,8 @@ pub fn open(
     let is_trained = |snapshot: &Snapshot| {
         snapshot.model.as_ref().is_some_and(|model| model.training.stopped.is_some() && !model.training.playing)
     };
-    if *opening == Opening::Waits && is_trained(snapshot) {
-        *opening = Opening::Done;
+    if *phase == Phase::Waits && is_trained(snapshot) {
+        *phase = Phase::Done;
         // Meanwhile the learner may have gone on.
         if view.highlight.shown_cell.as_deref() == Some(id) && view.walk.at() == 0.0 && !view.walk.is_gliding() {
             view.walk.play(plays, time);

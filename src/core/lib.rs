@@ -5,13 +5,12 @@
 //! | [`lesson`] | RON text -> checked values, every issue with its place | [`lesson::schema`] |
 //! | [`kernel`] | the running lesson: commands in, snapshots out | [`kernel::command`] |
 //! | [`store`] | where the learner's work is kept: values in files | [`store`] |
-//! | [`whole_file`], [`numbers`], [`fnv`] | files written as a whole or not at all; numbers within JSON, exactly; hashes | |
+//! | [`whole_file`], [`fnv`] | files written as a whole or not at all; hashes | |
 //! | [`pattern`] | regular expressions that a learner writes | |
 
 pub mod fnv;
 pub mod kernel;
 pub mod lesson;
-pub mod numbers;
 pub mod pattern;
 pub mod store;
 pub mod whole_file;

@@ -6,12 +6,13 @@
 //! | [`quantity`] | the catalogue: name, shape and meaning of every number | [`quantity`] |
 //! | [`code`] | the language of code cells, in a sandbox | [`code`] |
 //! | [`pretrained`] | model folders -> architecture, parameters and tokens | [`pretrained`] |
-//! | [`nearest`], [`panics`] | the valid name that is most like a misspelt one; panics as values | |
+//! | [`nearest`], [`numbers`], [`panics`] | the valid name that is most like a misspelt one; numbers within JSON, exactly; panics as values | |
 //!
-//! `numerics` knows nothing of the others, and none of them knows what a lesson is.
+//! `numerics` uses none of the others but the form of [`numbers`], and none of them knows what a lesson is.
 
 pub mod code;
 pub mod nearest;
+pub mod numbers;
 pub mod numerics;
 pub mod panics;
 pub mod pretrained;

@@ -3,7 +3,9 @@
 //! | module | job | start at |
 //! |---|---|---|
 //! | [`view_model`] | a snapshot -> what each panel and the stage shows | [`view_model::stage`] |
+//! | [`explain`] | a number -> its formula, the numbers in it, and the sentence that explains it; the walk | [`explain::sentences`] |
 //! | [`export`] | a snapshot -> notebook, page, vectors or model as files | [`export`] |
 
+pub mod explain;
 pub mod export;
 pub mod view_model;

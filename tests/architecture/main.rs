@@ -78,14 +78,3 @@ fn colours_live_in_the_theme() {
         assert!(found.is_empty(), "a colour outside the theme:\n{}", found.join("\n"));
     }
 }
-
-/// Lines of panels that name what only view models should. This number only shrinks.
-const MEANINGS_IN_PANELS: usize = 10;
-
-/// A panel shows a view model and asks for commands; what numbers and lessons mean is decided below it.
-#[test]
-fn panels_name_neither_numerics_nor_lessons() {
-    let panels = sources(&src("app/panels"));
-    let found = ["attune_engine::numerics", "attune_core::lesson"].map(|layer| lines_with(&panels, layer)).concat();
-    assert!(found.len() <= MEANINGS_IN_PANELS, "panels name numerics or lessons:\n{}", found.join("\n"));
-}

@@ -1,11 +1,10 @@
 //! Every way to grow ends in words with a place, below a gigabyte.
 
 use attune_core::kernel::model::HISTORY_BYTES_MAX;
-use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::{Command, Kernel};
 
 use crate::peak::{Taken, taken};
-use crate::{code, fault, plot, run, shown, with_cells};
+use crate::{code, fault, plot, run, shown, with_cells, write};
 
 /// Allowed over the state at rest, whatever the cells of a lesson do.
 const BYTES_MAX: usize = 1 << 30;
@@ -136,8 +135,7 @@ fn undo_keeps_no_outputs() {
     let shows = "for i in 0..9 { show(ones(1000, 100)); }";
     let mut kernel = with_cells(&[code(0, shows), code(1, "1")]);
     let write = |kernel: &mut Kernel, id: usize, text: String| {
-        let set = CellCommand::SetText(text.as_str().into());
-        kernel.apply(Command::Notebook(NotebookCommand::Cell(format!("c{id}").as_str().into(), set)));
+        write(kernel, id, &text);
         assert_eq!(fault(&run(kernel, id)), "");
     };
     let ((), taken) = taken(|| {

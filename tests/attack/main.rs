@@ -5,12 +5,9 @@
 mod common;
 #[path = "../common/peak.rs"]
 mod peak;
-#[path = "../common/watch.rs"]
-mod watch;
 
 mod growth;
 mod mutants;
-mod random;
 mod time;
 
 use std::sync::Arc;
@@ -19,7 +16,7 @@ use attune_core::kernel::notebook::snapshot::{CellSnapshot, RunSnapshot, Verdict
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::{Command, Kernel};
 
-use crate::common::lessons::{SMALL, kernel};
+use crate::common::lessons::{self, SMALL, kernel};
 
 /// Code that goes on for ever, and takes few operations of the language for it.
 const SLOW: &str = r#"let a = []; a.pad(9999, "x"); loop { "y" in a; }"#;
@@ -27,9 +24,7 @@ const SLOW: &str = r#"let a = []; a.pad(9999, "x"); loop { "y" in a; }"#;
 /// A trained kernel of the small lesson with these cells.
 #[track_caller]
 fn with_cells(cells: &[String]) -> Kernel {
-    let (head, rest) = SMALL.split_once("    cells: [\n").expect("cells");
-    let (_, tail) = rest.split_once("    ],\n").expect("their end");
-    kernel(&format!("{head}    cells: [\n{}\n    ],\n{tail}", cells.concat()))
+    kernel(&lessons::with_cells(SMALL, &cells.concat()))
 }
 
 fn code(id: usize, source: &str) -> String {
@@ -40,10 +35,18 @@ fn plot(id: usize, source: &str) -> String {
     format!("Plot(id: \"c{id}\", caption: \"x\", src: r####\"{source}\"####),\n")
 }
 
-/// Runs a cell as the learner does.
-fn run(kernel: &mut Kernel, id: usize) -> Arc<RunSnapshot> {
-    kernel.apply(Command::Notebook(NotebookCommand::Cell(format!("c{id}").as_str().into(), CellCommand::Run)));
+fn apply(kernel: &mut Kernel, id: usize, command: CellCommand) {
+    kernel.apply(Command::Notebook(NotebookCommand::Cell(format!("c{id}").into(), command)));
     kernel.settle();
+}
+
+/// Writes into a cell, and runs one, as the learner does.
+fn write(kernel: &mut Kernel, id: usize, text: &str) {
+    apply(kernel, id, CellCommand::SetText(text.into()));
+}
+
+fn run(kernel: &mut Kernel, id: usize) -> Arc<RunSnapshot> {
+    apply(kernel, id, CellCommand::Run);
     shown(kernel, id)
 }
 

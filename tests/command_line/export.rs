@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::common::folder::Folder;
+use crate::common::lessons::{SMALL, with_cells};
 use crate::program::said;
 
 const NOTEBOOK: &str = "tests/fixtures/notebook.ron";
@@ -35,10 +36,8 @@ fn every_format_is_written_whole() {
 fn cells_that_take_too_long_together_are_left_out_with_words() {
     let folder = Folder::new("late");
     let (lesson, file) = (folder.0.join("late.ron"), folder.0.join("late.md"));
-    let small = fs::read_to_string("tests/fixtures/small.ron").unwrap();
-    let (head, tail) = small.split_once("    cells: [\n").unwrap();
     let slow = r#"Code(id: "slow", src: "let a = []; a.pad(9999, \"x\"); loop { \"y\" in a; }"), Code(id: "next", src: "6 * 7"), Code(id: "last", src: "7 * 7"),"#;
-    fs::write(&lesson, format!("{head}    cells: [\n{slow}\n{tail}")).unwrap();
+    fs::write(&lesson, with_cells(SMALL, slow)).unwrap();
     let [lesson, file] = [&lesson, &file].map(|path| path.to_str().unwrap());
     let (code, said) = export(&[lesson, "--to", "md", "-o", file, "--within", "1"]);
     assert_eq!(code, Some(0), "{said}");

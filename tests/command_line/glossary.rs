@@ -6,7 +6,7 @@ use std::path::Path;
 use attune_core::lesson::{course, glossary};
 
 use crate::common::folder::Folder;
-use crate::common::lessons::SMALL;
+use crate::common::lessons::{SMALL, edited, with_cells};
 use crate::program::said;
 
 const GLOSSARY: &str = r#"// Two terms.
@@ -48,9 +48,7 @@ impl Course {
 
 /// The small lesson with these cells.
 fn lesson(cells: &str) -> String {
-    let (before, rest) = SMALL.split_once("    cells: [\n").expect("the fixture has cells");
-    let (_, after) = rest.split_once("    claims:").expect("the fixture has claims");
-    format!("{before}    cells: [{cells}],\n    claims:{after}")
+    with_cells(SMALL, cells)
 }
 
 #[test]
@@ -130,11 +128,11 @@ fn a_text_names_panels_that_are_open() {
 
 #[test]
 fn a_lesson_of_the_course_builds_on_lessons_of_the_course() {
-    let built_on = |id: &str| SMALL.replacen("seed:", &format!("builds_on: [\"{id}\"],\n    seed:"), 1);
+    let built_on = |id: &str| edited(SMALL, &[("seed:", &format!("builds_on: [\"{id}\"],\n    seed:"))]);
     let course = Course::new("builds", &[("small.ron", &built_on("wrods"))]);
     let folder = course.0.join("lessons");
     fs::create_dir_all(&folder).expect("a temporary folder");
-    let first = SMALL.replacen("\"small\"", "\"words\"", 1);
+    let first = edited(SMALL, &[("\"small\"", "\"words\"")]);
     for (name, text) in [("words.ron", &first), ("small.ron", &built_on("wrods")), ("good.ron", &built_on("words"))] {
         fs::write(folder.join(name), text).expect("a temporary file");
     }
@@ -150,8 +148,8 @@ fn a_lesson_of_the_course_builds_on_lessons_of_the_course() {
 
 #[test]
 fn its_own_issues_are_told_once_and_at_their_places() {
-    let wrong = GLOSSARY.replacen("lesson: \"small\"", "lesson: \"smal\"", 1).replace("\"q\"", "\"$q$\"");
-    let (one, other) = (lesson(GOOD), lesson("").replace("id: \"small\"", "id: \"other\""));
+    let wrong = edited(GLOSSARY, &[("lesson: \"small\"", "lesson: \"smal\""), ("\"q\"", "\"$q$\"")]);
+    let (one, other) = (lesson(GOOD), edited(&lesson(""), &[("id: \"small\"", "id: \"other\"")]));
     let course = Course::new("wrong", &[("a.ron", &one), ("b.ron", &other), ("glossary.ron", &wrong)]);
     let unknown = "lesson: no lesson beside the glossary has the id \"smal\"; expected \"small\" or \"other\"; did you mean \"small\"?";
     for files in [&["a.ron", "b.ron"][..], &["a.ron", "b.ron", "glossary.ron"]] {

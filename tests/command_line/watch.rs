@@ -8,9 +8,9 @@ use std::thread;
 use std::time::Duration;
 
 use crate::common::folder::Folder;
+use crate::common::lessons::{SMALL, edited};
 use crate::program::program;
 
-const SMALL: &str = include_str!("../fixtures/small.ron");
 /// A check takes well under a second.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -35,8 +35,8 @@ fn lines(from: impl std::io::Read + Send + 'static) -> Receiver<String> {
 fn each_save_is_a_round_of_its_own_and_half_a_file_is_none() {
     let folder = Folder::new("watch");
     let [one, two] = ["one.ron", "two.ron"].map(|name| folder.file(name));
-    fs::write(&one, SMALL.replacen("id: \"small\"", "id: \"one\"", 1)).expect("a lesson");
-    fs::write(&two, SMALL.replacen("id: \"small\"", "id: \"two\"", 1)).expect("a lesson");
+    fs::write(&one, edited(SMALL, &[("\"small\"", "\"one\"")])).expect("a lesson");
+    fs::write(&two, edited(SMALL, &[("\"small\"", "\"two\"")])).expect("a lesson");
     let mut command = program();
     command.args(["check", "--watch", &one, &two]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut running = Running(command.spawn().expect("it starts"));
@@ -51,7 +51,7 @@ fn each_save_is_a_round_of_its_own_and_half_a_file_is_none() {
     thread::sleep(Duration::from_millis(500));
     fs::write(&two, &SMALL[..200]).expect("it is saved");
     thread::sleep(Duration::from_millis(30));
-    fs::write(&two, SMALL.replacen("steps:", "stepz:", 1)).expect("it is saved");
+    fs::write(&two, edited(SMALL, &[("steps:", "stepz:")])).expect("it is saved");
     assert_eq!(next(&out), format!("round 2: {two} saved"));
     assert_eq!(next(&out), format!("{two}: has issues"));
     let fault = next(&faults);
@@ -63,7 +63,7 @@ fn each_save_is_a_round_of_its_own_and_half_a_file_is_none() {
     assert_eq!(next(&out), format!("round 3: {two} saved"));
     assert!(next(&out).starts_with(&format!("{two}: ok, ")));
     // The id of a lesson that is not checked in this round.
-    fs::write(&two, SMALL.replacen("id: \"small\"", "id: \"one\"", 1)).expect("it is saved");
+    fs::write(&two, edited(SMALL, &[("\"small\"", "\"one\"")])).expect("it is saved");
     assert_eq!(next(&out), format!("round 4: {two} saved"));
     assert_eq!(next(&out), format!("{two}: has issues"));
     let fault = next(&faults);

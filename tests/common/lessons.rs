@@ -22,6 +22,23 @@ pub fn lesson(text: &str) -> Arc<Lesson> {
     Arc::new(parse("lesson.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}")))
 }
 
+/// The text of a lesson with some parts of it replaced, each of which must stand in it.
+#[track_caller]
+pub fn edited(text: &str, parts: &[(&str, &str)]) -> String {
+    parts.iter().fold(text.to_owned(), |text, (from, to)| {
+        assert!(text.contains(from), "{from:?} does not stand in the lesson");
+        text.replacen(from, to, 1)
+    })
+}
+
+/// The text of a lesson with these cells in place of its own.
+#[track_caller]
+pub fn with_cells(text: &str, cells: &str) -> String {
+    let (before, rest) = text.split_once("    cells: [").expect("a list of cells");
+    let (_, after) = rest.split_once("\n    ]").expect("the end of the list");
+    format!("{before}    cells: [{cells}]{after}")
+}
+
 /// A lesson of four letters whose model has these fields too.
 pub fn formed(model: &str) -> String {
     format!(

@@ -11,3 +11,4 @@ pub mod resaved;
 pub mod shares;
 pub mod snapshots;
 pub mod top;
+pub mod waiting;

@@ -1,6 +1,6 @@
 //! The allocator of the program, within one that knows the most memory that all threads took together.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use alloc_metrics::MetricAlloc;
@@ -28,6 +28,13 @@ impl std::fmt::Display for Taken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} MB, {:.1} s", self.bytes >> 20, self.time.as_secs_f64())
     }
+}
+
+/// Held by a test that takes much memory between what it measures, so that no other test of the kind counts it.
+#[allow(dead_code, reason = "each program uses its part")]
+pub fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The result of some work, with the memory and time that it took. Nothing else is measured meanwhile.

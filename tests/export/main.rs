@@ -20,13 +20,11 @@ use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_view::export::{Pictures, html, ipynb as notebook, md};
 
-use crate::common::lessons::{NOTEBOOK, kernel};
+use crate::common::lessons::{self, NOTEBOOK, kernel};
 
 /// The fixture with these cells instead of its own, trained and run from the top.
 fn with_cells(cells: &str) -> Kernel {
-    let (before, rest) = NOTEBOOK.split_once("    cells: [\n").expect("the fixture has cells");
-    let (_, after) = rest.split_once("    claims:").expect("the fixture has claims");
-    run(&format!("{before}    cells: [{cells}],\n    claims:{after}"))
+    run(&lessons::with_cells(NOTEBOOK, cells))
 }
 
 fn run(lesson: &str) -> Kernel {

@@ -6,7 +6,7 @@ use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::{Command, Kernel};
 use serde_json::Value;
 
-use crate::common::lessons::{APPLE, SMALL};
+use crate::common::lessons::{APPLE, SMALL, edited};
 use crate::common::top::at;
 
 type Rows = Vec<Vec<f64>>;
@@ -141,7 +141,7 @@ fn the_trace_can_be_recomputed() {
 
 #[test]
 fn a_masked_score_is_null_and_its_weight_is_zero() {
-    let causal = SMALL.replace("MaskedWord(rate: 0.3, among: [\"mineral\", \"animal\"])", "NextWord");
+    let causal = edited(SMALL, &[(r#"MaskedWord(rate: 0.3, among: ["mineral", "animal"])"#, "NextWord")]);
     let trace = trace(&causal, None);
     assert_eq!(trace["config"]["blocks"][0]["mask"], "causal");
     assert_eq!(trace["tensors"]["scores[0]"]["rows"][0][1], Value::Null);

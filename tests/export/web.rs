@@ -5,11 +5,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use attune_core::kernel::command::{HeadSetting, InterventionCommand, PatchPlace, SentenceCommand, WeightCommand};
+use attune_core::kernel::command::{InterventionCommand, SentenceCommand, WeightCommand};
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_core::lesson::cells::{Bind, CellKind};
-use attune_engine::numerics::attention::Edge;
+use attune_engine::numerics::attention::{Edge, HeadMode};
+use attune_engine::numerics::model::activations::Patch;
 use attune_engine::numerics::params::{TensorId, TensorName};
+use attune_engine::quantity::{Entry, Quantity};
+use attune_view::explain::Explanation;
 use attune_view::export::{Pictures, trace, web};
 use serde_json::Value;
 
@@ -89,7 +92,7 @@ fn ways(snapshot: &Snapshot) -> Vec<(String, Vec<Command>)> {
         ("&temperature=0.4".to_owned(), vec![intervene(InterventionCommand::SetTemperature(Some(0.4)))]),
         (
             format!("&off={}", heads - 1),
-            vec![intervene(InterventionCommand::SetHead { head: heads - 1, setting: HeadSetting::Off })],
+            vec![intervene(InterventionCommand::SetHead { head: heads - 1, mode: HeadMode::Off })],
         ),
         (format!("&sentence={}", own.replace(' ', "+")), vec![Command::Sentence(SentenceCommand::Set(own))]),
     ];
@@ -198,8 +201,8 @@ fn the_changes_of_a_pass_are_in_the_page() {
         for change in [
             edge(1, 0),
             edge(1, 1),
-            InterventionCommand::SetHead { head: last, setting: HeadSetting::Mean },
-            InterventionCommand::SetPatch(Some(PatchPlace { block, position: 1, from: 0 })),
+            InterventionCommand::SetHead { head: last, mode: HeadMode::Mean },
+            InterventionCommand::SetPatch(Some(Patch { block, position: 1, from: 0, vector: None })),
         ] {
             kernel.apply(Command::Interventions(change));
             assert_eq!(kernel.snapshot().notice, None);
@@ -237,6 +240,38 @@ fn the_sentence_of_the_stage_is_the_pages_first() {
     let Some(answers) = ask(&pages, &addresses, questions, SIZE) else { return };
     assert!(answers[0]["first"].as_str().is_some_and(|first| first.starts_with("apple₁ launched")), "{answers:?}");
     assert_eq!(answers[1], serde_json::json!({ "first": "a sweet apple", "asked": true }));
+}
+
+/// The card of a weight explains it in the words of the program, whatever is changed.
+#[test]
+fn the_page_explains_a_weight_as_the_program_does() {
+    let snapshot = run(include_str!("../../lessons/apple.ron")).snapshot();
+    let page = as_web(&snapshot);
+    let addresses = ["", "&off=0", "&temperature=0.4", "&scale=0"].map(|way| format!("apple.html#tab=number{way}"));
+    let questions = r"
+        return [...document.querySelectorAll('#panel-number .worked p')].map((found) => found.textContent);
+    ";
+    let Some(answers) = ask(&[("apple.html", &page)], &addresses, questions, SIZE) else { return };
+    // Numbers are rounded otherwise.
+    let words = |text: &str| text.replace(|c: char| c.is_ascii_digit() || ".−".contains(c), "");
+    let said = |entry: Entry| words(&Explanation::of(&snapshot, entry).expect("an entry").sentences.join(" "));
+    let found: Vec<String> = answers[0].as_array().into_iter().flatten().filter_map(Value::as_str).map(words).collect();
+    let [product, score, weight, added] = &found[..] else { panic!("{answers:?}") };
+    let model = snapshot.model.as_ref().expect("a model");
+    let tokens = 0..model.sentence.tokens.len();
+    let is_of = |at: [usize; 2]| {
+        said(Quantity::Product.of_head(0, at)).starts_with(&**product)
+            && said(Quantity::Score.of_head(0, at)).starts_with(&**score)
+            && said(Quantity::Weight.of_head(0, at)) == *weight
+            && said(Quantity::TermLength.of_head(0, at)) == *added
+    };
+    assert!(tokens.clone().any(|query| tokens.clone().any(|key| is_of([query, key]))), "{found:#?}");
+    for (answer, sentence) in
+        answers.iter().zip(["The value of", "is off", "the temperature, 0.4", "Nothing is scaled"])
+    {
+        let text = answer.to_string();
+        assert!(text.contains(sentence) && !text.contains(['{', '}']) && !text.contains("undefined"), "{text}");
+    }
 }
 
 /// What is no number, or would make too many, changes nothing and hangs nothing.

@@ -1,6 +1,5 @@
 //! A training step allocates nothing.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use attune_core::kernel::training::log::TrainingLog;
@@ -33,16 +32,16 @@ fn check(path: &str) {
     let mut embedding = SpaceTrainer::new(&lesson);
     while !embedding.advance() {}
     let space = embedding.finish(&lesson).expect("finite");
-    let mut trainer = Trainer::new(&lesson, &space, embedding.examples());
-    let mut state = trainer.start();
+    let trainer = Trainer::new(&lesson, &space, embedding.examples());
+    let (mut room, mut state) = (trainer.room(), trainer.start());
     let mut log = TrainingLog::new(state.parameters.specs().len());
     // The first steps fill the matrix product's packing buffers, once per thread.
     for _ in 0..20 {
-        log.push(&trainer.step(&mut state).expect("finite"));
+        log.push(&trainer.step(&mut room, &mut state).expect("finite"));
     }
     let made = allocations(|| {
         for _ in 0..50 {
-            log.push(&trainer.step(&mut state).expect("finite"));
+            log.push(&trainer.step(&mut room, &mut state).expect("finite"));
         }
     });
     assert_eq!(made, 0, "{path}: allocations in 50 training steps");

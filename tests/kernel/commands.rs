@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use attune_core::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
+use attune_core::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
 use attune_core::kernel::snapshot::SentenceSnapshot;
 use attune_core::kernel::{Command, Kernel, Snapshot, Worker};
 use attune_core::lesson::Lesson;
 use attune_core::lesson::schema::{GivenVectors, StaticEmbedding};
 use attune_engine::numerics::Matrix;
+use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;
 use attune_view::view_model::stage::StageModel;
 
 use crate::common::lessons::SMALL;
+use crate::common::waiting::wait_for;
 
 /// Small and quick, but with everything that the kernel knows.
 fn lesson() -> Arc<Lesson> {
@@ -45,7 +47,7 @@ fn set(row: usize, col: usize, value: f32) -> Command {
 }
 
 fn off(head: usize) -> Command {
-    Command::Interventions(InterventionCommand::SetHead { head, setting: HeadSetting::Off })
+    Command::Interventions(InterventionCommand::SetHead { head, mode: HeadMode::Off })
 }
 
 fn weight(kernel: &Kernel, row: usize, col: usize) -> f32 {
@@ -220,7 +222,7 @@ fn a_command_that_changes_nothing_leaves_no_trace() {
         Command::Weights(WeightCommand::ResetTensor(TensorName::KeyWeights.into())),
         Command::Weights(WeightCommand::ResetAll),
         Command::Interventions(InterventionCommand::Solo(None)),
-        Command::Interventions(InterventionCommand::SetHead { head: 0, setting: HeadSetting::Live }),
+        Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Live }),
         Command::Sentence(SentenceCommand::Select(0)),
         Command::Training(TrainingCommand::Pause),
     ] {
@@ -415,18 +417,6 @@ fn contributions_add_up() {
     assert!(error < 1e-5, "{error}");
 }
 
-/// Waits for a snapshot that the test is after; the kernel's thread is quick.
-fn wait_for(worker: &Worker, done: impl Fn(&Snapshot) -> bool) -> Arc<Snapshot> {
-    for _ in 0..30_000 {
-        let latest = worker.latest();
-        if done(&latest) {
-            return latest;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
-    panic!("the kernel's thread does not answer");
-}
-
 #[test]
 fn the_worker_answers_while_it_trains_and_opens_another_lesson() {
     let worker = Worker::spawn(lesson(), || ());
@@ -458,7 +448,7 @@ fn a_copy_has_the_same_model_at_once_and_goes_its_own_way() {
         Command::Training(TrainingCommand::Play),
         Command::Sentence(SentenceCommand::Select(1)),
         temperature(0.5),
-        Command::Interventions(InterventionCommand::SetHead { head: 0, setting: HeadSetting::Frozen }),
+        Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Frozen(None) }),
     ] {
         worker.send(command);
     }

@@ -1,6 +1,6 @@
 //! A learner's changes to a forward pass: each shows at once, leaves its ghost, and undoes by itself.
 
-use attune_core::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, TrainingCommand};
+use attune_core::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand};
 use attune_core::kernel::snapshot::ModelSnapshot;
 use attune_core::kernel::{Command, Kernel};
 use attune_engine::numerics::attention::{HeadMode, Mask, MaskTable};
@@ -16,8 +16,8 @@ fn weights(model: &ModelSnapshot, head: usize) -> Vec<Vec<f32>> {
     (0..weights.rows()).map(|row| weights.row(row).to_vec()).collect()
 }
 
-fn head(head: usize, setting: HeadSetting) -> Command {
-    Command::Interventions(InterventionCommand::SetHead { head, setting })
+fn head(head: usize, mode: HeadMode<f32>) -> Command {
+    Command::Interventions(InterventionCommand::SetHead { head, mode })
 }
 
 const TOGGLE: Command = Command::Interventions(InterventionCommand::ToggleMask { query: 1, key: 0 });
@@ -25,9 +25,9 @@ const TOGGLE: Command = Command::Interventions(InterventionCommand::ToggleMask {
 #[test]
 fn every_intervention_moves_the_points_keeps_the_ghost_and_undoes() {
     let commands = [
-        (head(0, HeadSetting::Off), "head 1 off"),
-        (head(1, HeadSetting::Uniform), "head 2 uniform"),
-        (head(0, HeadSetting::Gain(0.5)), "head 1 gain"),
+        (head(0, HeadMode::Off), "head 1 off"),
+        (head(1, HeadMode::Uniform), "head 2 uniform"),
+        (head(0, HeadMode::Gain(0.5)), "head 1 gain"),
         (Command::Interventions(InterventionCommand::SetTemperature(Some(0.1))), "temperature 0.1"),
         (Command::Interventions(InterventionCommand::SetScale(Some(false))), "scale off"),
         (TOGGLE, "mask"),
@@ -55,7 +55,7 @@ fn every_intervention_moves_the_points_keeps_the_ghost_and_undoes() {
 #[test]
 fn a_uniform_head_looks_everywhere_alike() {
     let mut kernel = kernel();
-    kernel.apply(head(0, HeadSetting::Uniform));
+    kernel.apply(head(0, HeadMode::Uniform));
     let model = model(&kernel);
     let share = 1.0 / model.sentence.tokens.len() as f32;
     assert!(weights(&model, 0).iter().flatten().all(|weight| *weight == share));
@@ -67,8 +67,8 @@ fn the_gain_of_a_head_multiplies_its_mix_and_its_arrows_and_nothing_else() {
     const GAIN: f32 = 2.5;
     let mut kernel = kernel();
     let before = model(&kernel).sentence;
-    kernel.apply(head(0, HeadSetting::Gain(GAIN / 2.0)));
-    kernel.apply(head(0, HeadSetting::Gain(GAIN)));
+    kernel.apply(head(0, HeadMode::Gain(GAIN / 2.0)));
+    kernel.apply(head(0, HeadMode::Gain(GAIN)));
     let after = model(&kernel);
     let config = after.architecture.blocks[0].clone();
     let sentence = &after.sentence;
@@ -83,9 +83,9 @@ fn the_gain_of_a_head_multiplies_its_mix_and_its_arrows_and_nothing_else() {
     assert!(sentence.contributions[0].error(&config, block) < 1e-5, "the arrows add up");
     kernel.apply(Command::Undo);
     assert_eq!(model(&kernel).sentence.end, before.end, "successive gains undo as one");
-    kernel.apply(head(0, HeadSetting::Gain(1.0)));
+    kernel.apply(head(0, HeadMode::Gain(1.0)));
     assert_eq!(model(&kernel).interventions.heads[0], HeadMode::Live);
-    kernel.apply(head(0, HeadSetting::Gain(f32::NAN)));
+    kernel.apply(head(0, HeadMode::Gain(f32::NAN)));
     let notice = kernel.snapshot().notice.expect("it cannot be");
     assert!(notice.contains("a head's gain is from 0 to 4"), "{notice}");
 }
@@ -94,16 +94,16 @@ fn the_gain_of_a_head_multiplies_its_mix_and_its_arrows_and_nothing_else() {
 fn a_frozen_head_keeps_its_weights_until_another_sentence() {
     let mut kernel = kernel();
     let before = weights(&model(&kernel), 0);
-    kernel.apply(head(0, HeadSetting::Frozen));
+    kernel.apply(head(0, HeadMode::Frozen(None)));
     kernel.apply(Command::Training(TrainingCommand::Reset));
     let reset = model(&kernel);
     assert_eq!(weights(&reset, 0), before);
     assert_ne!(weights(&reset, 1), before);
-    kernel.apply(head(0, HeadSetting::Live));
+    kernel.apply(head(0, HeadMode::Live));
     assert_ne!(weights(&model(&kernel), 0), before, "live again, it looks as the weights say");
 
-    kernel.apply(head(1, HeadSetting::Frozen));
-    kernel.apply(head(0, HeadSetting::Off));
+    kernel.apply(head(1, HeadMode::Frozen(None)));
+    kernel.apply(head(0, HeadMode::Off));
     kernel.apply(TOGGLE);
     kernel.apply(Command::Sentence(SentenceCommand::Select(1)));
     let other = model(&kernel).interventions;
@@ -161,8 +161,8 @@ fn what_cannot_be_changed_is_said_and_changes_nothing() {
     let mut kernel = kernel();
     let (before, history) = (model(&kernel), kernel.snapshot().history);
     let cases = [
-        (head(2, HeadSetting::Frozen), "there is no head 3: the model has 2"),
-        (head(usize::MAX - 1, HeadSetting::Off), "there is no head 18446744073709551615: the model has 2"),
+        (head(2, HeadMode::Frozen(None)), "there is no head 3: the model has 2"),
+        (head(usize::MAX - 1, HeadMode::Off), "there is no head 18446744073709551615: the model has 2"),
         (
             Command::Interventions(InterventionCommand::SetTemperature(Some(0.0))),
             "a temperature is from 0.01 to 100, not 0",

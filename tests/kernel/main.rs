@@ -7,6 +7,7 @@ mod counting;
 
 mod allocations;
 mod basis;
+mod caches;
 mod code;
 mod commands;
 mod interventions;

@@ -1,10 +1,11 @@
 //! The share of what is drawn that the axes show: in every picture the one that a plain computation gives.
 
 use attune_core::kernel::command::{
-    Axis, AxisCommand, HeadSetting, InterventionCommand, SenseCommand, SentenceCommand, WeightCommand,
+    Axis, AxisCommand, InterventionCommand, SenseCommand, SentenceCommand, WeightCommand,
 };
 use attune_core::kernel::data::senses::{SenseList, SenseSentence};
 use attune_core::kernel::{Command, Kernel, Snapshot};
+use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;
 use attune_view::view_model::shares::{StageShares, captions, percent};
 use attune_view::view_model::stage::StageModel;
@@ -32,7 +33,7 @@ fn shares_are_those_of_what_is_drawn_for_every_kind_of_axes() {
     let tensor = TensorName::ValueWeights.into();
     let turned = [
         Command::Weights(WeightCommand::Set { tensor, row: 0, col: 0, value: 4.0 }),
-        Command::Interventions(InterventionCommand::SetHead { head: 0, setting: HeadSetting::Off }),
+        Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Off }),
     ];
     check("principal components", &after(&[]));
     check("chosen axes", &after(&skewed));

@@ -1,6 +1,5 @@
 //! The main lesson keeps its promise, whatever the seed.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use attune_core::kernel::Kernel;

@@ -1,7 +1,6 @@
 //! The picture and the claim agree: words of several senses end at their sense, whatever the seed, also in sentences
 //! that no lesson shows; and the words that nothing asks to move rest.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use attune_core::kernel::check::claims::verify;

@@ -1,7 +1,6 @@
 //! Numbers in the course's texts are the model's own: they stand in `{{ }}` and follow every change.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use attune_core::lesson::live_text::LiveText;
 use attune_core::lesson::text::markdown_options;

@@ -1,8 +1,6 @@
 //! The page for teachers and its lesson: every kind of cell works as it is told.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
 
 use attune_core::lesson::cells::{Bind, CellKind};
 use attune_core::lesson::{Lesson, parse, read};

@@ -1,6 +1,5 @@
 //! What the caption of a lesson's picture says is so of the vectors that are drawn.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use attune_core::kernel::{Kernel, Snapshot};

@@ -13,6 +13,7 @@ use attune_engine::numerics::model::{Activations, AttentionModel, Batch, Candida
 use attune_engine::numerics::norm::{NORM_EPSILON, NormCache, norm_forward};
 use attune_engine::numerics::optimiser::{Optimiser, OptimiserConfig};
 use attune_engine::numerics::params::{Parameters, TensorName};
+use attune_engine::panics;
 
 use crate::common::numerics::one_block::{Input, forward};
 use crate::common::numerics::{
@@ -102,107 +103,54 @@ fn a_poisoned_word_that_nobody_sees_harms_nobody() {
     }
 }
 
-fn zeros(rows: usize, cols: usize) -> Matrix<f64> {
-    Matrix::zeros(rows, cols)
-}
-
+/// What does not fit is told by its shape.
 #[test]
-#[should_panic(expected = "linear: X (2, 3) by W (4, 5)")]
-fn linear_wants_inner_widths_that_agree() {
-    linear_forward(zeros(2, 3).view(), zeros(4, 5).view(), &[], &mut [0.0; 10]);
-}
-
-#[test]
-#[should_panic(expected = "linear: 9 entries for Y (2, 5)")]
-fn linear_wants_room_for_its_result() {
-    linear_forward(zeros(2, 4).view(), zeros(4, 5).view(), &[], &mut [0.0; 9]);
-}
-
-#[test]
-#[should_panic(expected = "linear: Y (2, 5) + b (4)")]
-fn linear_wants_a_bias_for_each_column() {
-    linear_forward(zeros(2, 4).view(), zeros(4, 5).view(), &[0.0; 4], &mut [0.0; 10]);
-}
-
-#[test]
-#[should_panic(expected = "linear backward: 9 entries for d_Y (2, 5)")]
-fn linear_backward_wants_a_gradient_for_each_result() {
-    let (x, w) = (zeros(2, 4), zeros(4, 5));
-    linear_backward(x.view(), w.view(), &[0.0; 9], None, zeros(4, 5).view_mut(), &mut []);
-}
-
-#[test]
-#[should_panic(expected = "norm: γ (3), β (2)")]
-fn a_norm_wants_as_many_biases_as_gains() {
-    norm_forward(&[0.0; 6], [&[1.0; 3], &[0.0; 2]], NORM_EPSILON, &mut NormCache::new(2, 3), &mut [0.0; 6]);
-}
-
-#[test]
-#[should_panic(expected = "cross entropy: target 3 of 3 classes")]
-fn cross_entropy_wants_a_class() {
-    cross_entropy_forward(&mut [0.0; 3], 3, [3].into_iter());
-}
-
-#[test]
-#[should_panic(expected = "attention: 2 heads share a width of 5")]
-fn heads_share_a_width_evenly() {
-    AttentionConfig::multi_head(5, 2);
-}
-
-#[test]
-#[should_panic(expected = "attention: mixes of width 4 without W_O to a width of 5")]
-fn mixes_without_an_output_projection_are_as_wide_as_the_model() {
-    BlockConfig::plain(layer(|l| l.output = false)).shapes(0);
-}
-
-fn one(config: &BlockConfig, modes: &[HeadMode<f64>]) {
-    let parameters = Parameters::zeros(&config.shapes(0));
-    forward(config, &parameters, &Input::one(zeros(3, 5)), modes);
-}
-
-#[test]
-#[should_panic(expected = "attention: 1 modes, 2 heads")]
-fn every_head_has_its_mode() {
-    one(&block(|_| ()), &[HeadMode::Live]);
-}
-
-#[test]
-#[should_panic(expected = "attention: frozen weights (4, 3) for (3, 3)")]
-fn frozen_weights_are_those_of_the_sentence() {
-    one(&block(|_| ()), &[HeadMode::Live, HeadMode::Frozen(Arc::new(zeros(4, 3)))]);
-}
-
-#[test]
-#[should_panic(expected = "cross-attention: there is no source sentence")]
-fn cross_attention_wants_a_source() {
-    one(&block(|b| b.attends = Attends::Source), &[]);
-}
-
-#[test]
-#[should_panic(expected = "activations: modes for 3 heads of 4")]
-fn interventions_are_for_all_heads() {
-    let net = net();
-    let interventions = Interventions { heads: vec![HeadMode::Off; 3], ..Interventions::default() };
-    Activations::of(&net.model, &net.parameters, &sentence(&[1]), None, &interventions);
-}
-
-#[test]
-#[should_panic(expected = "activations: a sentence of 7 tokens, 6 at most")]
-fn a_sentence_fits_the_model() {
-    let net = net();
-    let long = sentence(&[0; MAX_TOKENS + 1]);
-    Activations::of(&net.model, &net.parameters, &long, None, &Interventions::default());
-}
-
-#[test]
-#[should_panic(expected = "model: E is 4 wide, D is 5")]
-fn a_model_wants_vectors_of_its_width() {
-    AttentionModel::new(architecture(|_| ()), Arc::new(zeros(9, 4)), words());
-}
-
-#[test]
-#[should_panic(expected = "model: labels have no static vectors to tie them to")]
-fn labels_want_a_readout_of_their_own() {
-    let tied = architecture(|a| (a.pooling, a.readout) = (Pooling::Mean, Readout::Tied));
-    AttentionModel::new(tied, Arc::new(zeros(9, 5)), Classes::Labels(3));
+fn shapes_that_do_not_fit_are_refused_in_words() {
+    let zeros = Matrix::<f64>::zeros;
+    let one = |config: &BlockConfig, modes: &[HeadMode<f64>]| {
+        forward(config, &Parameters::zeros(&config.shapes(0)), &Input::one(zeros(3, 5)), modes);
+    };
+    let shown = |words: &[usize], heads: Vec<HeadMode<f64>>| {
+        let (net, changes) = (net(), Interventions { heads, ..Interventions::default() });
+        Activations::of(&net.model, &net.parameters, &sentence(words), None, &changes);
+    };
+    let linear = |x: [usize; 2], bias: usize, room: usize| {
+        linear_forward(zeros(x[0], x[1]).view(), zeros(4, 5).view(), &vec![0.0; bias], &mut vec![0.0; room]);
+    };
+    let frozen = HeadMode::Frozen(Some(Arc::new(zeros(4, 3))));
+    let tied = || architecture(|a| (a.pooling, a.readout) = (Pooling::Mean, Readout::Tied));
+    let cases: [(&str, &dyn Fn()); 15] = [
+        ("linear: X (2, 3) by W (4, 5)", &|| linear([2, 3], 0, 10)),
+        ("linear: 9 entries for Y (2, 5)", &|| linear([2, 4], 0, 9)),
+        ("linear: Y (2, 5) + b (4)", &|| linear([2, 4], 4, 10)),
+        ("linear backward: 9 entries for d_Y (2, 5)", &|| {
+            let (x, w) = (zeros(2, 4), zeros(4, 5));
+            linear_backward(x.view(), w.view(), &[0.0; 9], None, zeros(4, 5).view_mut(), &mut []);
+        }),
+        ("norm: γ (3), β (2)", &|| {
+            norm_forward(&[0.0; 6], [&[1.0; 3], &[0.0; 2]], NORM_EPSILON, &mut NormCache::new(2, 3), &mut [0.0; 6]);
+        }),
+        ("cross entropy: target 3 of 3 classes", &|| {
+            cross_entropy_forward(&mut [0.0; 3], 3, [3].into_iter());
+        }),
+        ("attention: 2 heads share a width of 5", &|| drop(AttentionConfig::multi_head(5, 2))),
+        ("attention: mixes of width 4 without W_O to a width of 5", &|| {
+            BlockConfig::plain(layer(|l| l.output = false)).shapes(0);
+        }),
+        ("attention: 1 modes, 2 heads", &|| one(&block(|_| ()), &[HeadMode::Live])),
+        ("attention: frozen weights (4, 3) for (3, 3)", &|| one(&block(|_| ()), &[HeadMode::Live, frozen.clone()])),
+        ("cross-attention: there is no source sentence", &|| one(&block(|b| b.attends = Attends::Source), &[])),
+        ("activations: modes for 3 heads of 4", &|| shown(&[1], vec![HeadMode::Off; 3])),
+        ("activations: a sentence of 7 tokens, 6 at most", &|| shown(&[0; MAX_TOKENS + 1], Vec::new())),
+        ("model: E is 4 wide, D is 5", &|| {
+            AttentionModel::new(architecture(|_| ()), Arc::new(zeros(9, 4)), words());
+        }),
+        ("model: labels have no static vectors to tie them to", &|| {
+            AttentionModel::new(tied(), Arc::new(zeros(9, 5)), Classes::Labels(3));
+        }),
+    ];
+    for (expected, work) in cases {
+        let said = panics::quietly(work).expect_err(expected);
+        assert!(said.contains(expected), "{said:?}, not {expected:?}");
+    }
 }

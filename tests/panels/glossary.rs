@@ -5,9 +5,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use attune::app::actions::{Action, WindowAction, focus};
-use attune::app::shell::glossary::{GlossaryUiState, glossary_window_ui};
-use attune::app::shell::shortcuts::{LessonKeys, lesson_keys};
+use attune::app::shell::ui::{LessonKeys, lesson_keys};
 use attune::app::text::prose::{Prose, prose_height, prose_ui};
+use attune::app::workspace::glossary::{GlossaryUiState, glossary_window_ui};
 use attune_core::lesson::course::{CourseFile, Heading};
 use attune_core::lesson::glossary::parse;
 use attune_view::view_model::glossary::GlossaryModel;
@@ -151,7 +151,7 @@ fn a_key_opens_the_glossary_and_another_closes_it() {
     assert!(harness.query_by_label("What a word looks for.").is_none());
     harness.get_by_label("Open 1 · On words, where dot product begins").click();
     harness.run_steps(2);
-    assert_eq!(done.borrow().action, Some(Action::Open(PathBuf::from("lessons/words.ron"))));
+    assert_eq!(done.borrow().action, Some(Action::open("lessons/words.ron")));
     harness.get_by_label("Search the terms").focus();
     harness.run_steps(2);
     harness.get_by_label("Search the terms").type_text(" and none");

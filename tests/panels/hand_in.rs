@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use attune::app::actions::window::WorkChoice;
-use attune::app::actions::{Action, WindowAction};
-use attune::app::shell::hand_in::{HandInUiState, hand_in_ui, share_ui};
-use attune::app::shell::menu::menu_ui;
+use attune::app::actions::{Action, FilePurpose, WindowAction};
+use attune::app::shell::dialogs::{HandInUiState, hand_in_ui, share_ui};
+use attune::app::workspace::top_bar::menu_ui;
 use egui::accesskit::Toggled;
 use egui::{Key, Vec2};
 use egui_kittest::Harness;
@@ -28,7 +28,7 @@ fn dialog<'a>(size: Vec2) -> (Harness<'a>, Asked) {
 fn choice(asked: &Asked) -> Option<WorkChoice> {
     match &asked.borrow()[..] {
         [] => None,
-        [Action::PlaceWork(choice)] => Some(choice.clone()),
+        [Action::ChooseFile(FilePurpose::Work(choice))] => Some(choice.clone()),
         other => panic!("{other:?}"),
     }
 }

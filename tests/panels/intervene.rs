@@ -2,8 +2,10 @@
 
 use attune::app::panels::intervene::IntervenePanel;
 use attune_core::kernel::Command;
-use attune_core::kernel::command::{HeadSetting, InterventionCommand, PatchPlace, SentenceCommand};
+use attune_core::kernel::command::{InterventionCommand, SentenceCommand};
 use attune_core::kernel::scene::interventions::GAIN_MAX;
+use attune_engine::numerics::attention::HeadMode;
+use attune_engine::numerics::model::activations::Patch;
 use attune_view::view_model::answer_shifts::AnswerShifts;
 use attune_view::view_model::what_if::WhatIfModel;
 use egui::{Event, PointerButton, Vec2};
@@ -33,8 +35,8 @@ fn every_intervention_is_a_control() {
     assert_eq!(
         commands[..3],
         [
-            Command::Interventions(InterventionCommand::SetHead { head: 0, setting: HeadSetting::Uniform }),
-            Command::Interventions(InterventionCommand::SetHead { head: 1, setting: HeadSetting::Off }),
+            Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Uniform }),
+            Command::Interventions(InterventionCommand::SetHead { head: 1, mode: HeadMode::Off }),
             Command::Interventions(InterventionCommand::Solo(None)),
         ],
         "a head that is alone already is alone no more"
@@ -55,7 +57,7 @@ fn every_intervention_is_a_control() {
         Command::Interventions(InterventionCommand::ResetMask),
     ];
     assert_eq!(commands[5..8], rest);
-    let frozen = Command::Interventions(InterventionCommand::SetHead { head: 1, setting: HeadSetting::Frozen });
+    let frozen = Command::Interventions(InterventionCommand::SetHead { head: 1, mode: HeadMode::Frozen(None) });
     assert_eq!(commands[8..], [frozen, Command::Interventions(InterventionCommand::Reset)]);
     assert!(panel.query_by_label("Reset all").is_none(), "nothing is left to reset");
 }
@@ -103,8 +105,8 @@ fn the_changes_are_told_with_the_unchanged_beside_them() {
     assert!(panel.query_by_label_contains("Change a setting").is_some());
 }
 
-fn set(head: usize, setting: HeadSetting) -> Command {
-    Command::Interventions(InterventionCommand::SetHead { head, setting })
+fn set(head: usize, mode: HeadMode<f32>) -> Command {
+    Command::Interventions(InterventionCommand::SetHead { head, mode })
 }
 
 #[test]
@@ -121,7 +123,7 @@ fn a_head_is_taken_out_of_the_sum_or_left_alone_in_it() {
     click(&mut panel, "Head 1 alone");
     assert_eq!(enabled(&panel), [true, false]);
     let alone = Command::Interventions(InterventionCommand::Solo(Some(0)));
-    assert_eq!(panel.commands(), [set(1, HeadSetting::Off), set(1, HeadSetting::Live), alone]);
+    assert_eq!(panel.commands(), [set(1, HeadMode::Off), set(1, HeadMode::Live), alone]);
 }
 
 #[test]
@@ -133,7 +135,7 @@ fn a_head_is_followed_from_its_name_and_counts_as_often_as_its_gain_says() {
     // A slider's middle: half of the largest gain.
     click(&mut panel, "Gain of head 1");
     let commands = panel.commands();
-    let Some(Command::Interventions(InterventionCommand::SetHead { head: 0, setting: HeadSetting::Gain(gain) })) =
+    let Some(Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Gain(gain) })) =
         commands.last()
     else {
         panic!("no gain among {commands:?}")
@@ -174,7 +176,7 @@ fn a_vector_of_the_second_sentence_is_put_in_and_taken_out() {
     // Until another one is chosen, that of the same word.
     let from = words.iter().position(|word| *word == first.tokens[1].text).expect("it is there too");
     assert_ne!(from, 0);
-    let place = PatchPlace { block: 0, position: 1, from };
+    let place = Patch { block: 0, position: 1, from, vector: None };
     assert_eq!(panel.take_commands(), [Command::Interventions(InterventionCommand::SetPatch(Some(place)))]);
     assert!(panel.query_by_label_contains("in the second sentence, as it was when taken").is_some());
     click(&mut panel, "Remove patch");
@@ -189,7 +191,7 @@ fn a_head_has_its_mean_and_answers_are_said() {
     assert!(panel.query_by_label("Head 1 mean").is_none(), "first lessons need live, off and solo");
     click(&mut panel, ALL_SETTINGS);
     click(&mut panel, "Head 1 mean");
-    let set = InterventionCommand::SetHead { head: 0, setting: HeadSetting::Mean };
+    let set = InterventionCommand::SetHead { head: 0, mode: HeadMode::Mean };
     assert_eq!(panel.take_commands(), [Command::Interventions(set)]);
     click(&mut panel, ALL_SETTINGS);
     assert!(panel.query_by_label("Head 1 mean").is_some(), "a setting that is in use stays in sight");

@@ -146,7 +146,9 @@ impl<P: Panel> Bench<P> {
         if self.panel.ui(ui, &mut context).is_none() {
             waiting_ui(ui, &self.models);
         }
-        self.actions.extend(requests.actions);
+        // Where the learner is in the notebook opens panels, of which there are none here.
+        let asked = requests.actions.into_iter().filter(|action| !matches!(action, Action::Reach(_)));
+        self.actions.extend(asked);
         for command in requests.commands {
             self.kernel.apply(command.clone());
             let notice = self.kernel.snapshot().notice;

@@ -376,10 +376,10 @@ fn the_last_cell_leads_to_the_next_lesson() {
     bench.glide();
     bench.key(Key::Enter);
     let opened = bench.harness.take_actions();
-    assert_eq!(opened, [Action::Open("third.ron".into())]);
+    assert_eq!(opened, [Action::open("third.ron")]);
     bench.harness.get_by_label("Previous lesson: first").click();
     bench.harness.run_steps(6);
-    assert_eq!(bench.harness.take_actions(), [Action::Open("first.ron".into())]);
+    assert_eq!(bench.harness.take_actions(), [Action::open("first.ron")]);
 }
 
 /// Several keys come in one frame when frames are slow.

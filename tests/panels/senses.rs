@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attune::app::actions::{Action, ListChoice};
+use attune::app::actions::{Action, FilePurpose};
 use attune::app::panels::meaning::MeaningPanel;
 use attune::app::panels::senses::SENSE_WORD;
 use attune_core::kernel::Kernel;
@@ -144,9 +144,9 @@ fn the_curve_leads_to_a_layer_and_the_file_is_asked_for() {
     for _ in 0..20 {
         click(&mut panel, "Remove sentence 1");
     }
-    for (words, choice) in [("Import …", ListChoice::Import), ("Export …", ListChoice::Export)] {
+    for (words, choice) in [("Import …", FilePurpose::ImportSenses), ("Export …", FilePurpose::ExportSenses)] {
         click(&mut panel, words);
-        assert_eq!(panel.take_actions(), [Action::PlaceSenses(choice)]);
+        assert_eq!(panel.take_actions(), [Action::ChooseFile(choice)]);
     }
 }
 

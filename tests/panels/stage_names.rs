@@ -15,13 +15,13 @@ use attune_core::kernel::Kernel;
 use attune_core::kernel::command::{Command, SentenceCommand};
 use attune_core::lesson::course;
 use attune_core::lesson::schema::CellKind;
+use attune_view::explain::path::PathModel;
+use attune_view::explain::route::RouteModel;
+use attune_view::explain::walk::{Step, WalkModel};
 use attune_view::view_model::models::Model;
-use attune_view::view_model::path::PathModel;
 use attune_view::view_model::search::{Choice, Emphasis, Search, Visibility};
 use attune_view::view_model::side::Side;
 use attune_view::view_model::stage::StageModel;
-use attune_view::view_model::walk::route::RouteModel;
-use attune_view::view_model::walk::{Step, WalkModel};
 use bevy::math::Vec2;
 use egui::{Context, Pos2, RawInput, Rect, TextureId, vec2};
 

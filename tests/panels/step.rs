@@ -1,10 +1,10 @@
 //! The Step panel by its labels.
 
 use attune::app::panels::step::{StepPanel, StepView};
+use attune_view::explain::path::{By, PathModel};
+use attune_view::explain::route::RouteModel;
+use attune_view::explain::walk::{Focus, Step, WalkModel};
 use attune_view::view_model::fold::FoldModel;
-use attune_view::view_model::path::{By, PathModel};
-use attune_view::view_model::walk::route::RouteModel;
-use attune_view::view_model::walk::{Focus, Step, WalkModel};
 use egui::Vec2;
 use egui_kittest::kittest::Queryable;
 

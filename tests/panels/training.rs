@@ -3,7 +3,7 @@
 use attune::app::panels::training::{TrainPanel, TrainView};
 use attune::app::panels::{Panel, PanelContext, PanelId, Region};
 use attune::app::shell::perform::training_command;
-use attune::app::shell::shortcuts::{LessonKeys, lesson_keys};
+use attune::app::shell::ui::{LessonKeys, lesson_keys};
 use attune_core::kernel::command::TrainingCommand;
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Recipe;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use attune::app::panels::variables::VariablesPanel;
 use attune_engine::quantity::Quantity;
-use attune_view::view_model::provenance::Provenance;
+use attune_view::explain::Explanation;
 use attune_view::view_model::variables::{VariableValue, VariablesModel};
 use egui::{PointerButton, Vec2};
 use egui_kittest::kittest::Queryable;
@@ -34,7 +34,7 @@ fn the_value_of_each_entry_of_a_variable_is_what_it_comes_from() {
         let VariableValue::Table(table) = &variable.value else { continue };
         for (part, row, col) in [(0, 0, 0), (table.parts() - 1, table.rows() - 1, table.cols() - 1)] {
             let Some(entry) = variable.entry([part, row, col]) else { continue };
-            let told = Provenance::of(&snapshot, entry).unwrap_or_else(|| panic!("{} {entry:?}", variable.name));
+            let told = Explanation::of(&snapshot, entry).unwrap_or_else(|| panic!("{} {entry:?}", variable.name));
             assert_eq!(f64::from(told.value), table.entry(part, row, col), "{} {entry:?}", variable.name);
             checked += 1;
         }

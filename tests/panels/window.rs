@@ -4,11 +4,12 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use attune::app::actions::Action;
 use attune::app::panels::StageUi;
-use attune::app::shell::dock::{Workspace, workspace_ui};
 use attune::app::stage::projected::SceneRef;
 use attune::app::stage::view::{StageControls, picture_ui};
 use attune::app::view::{PanelView, ViewState};
+use attune::app::workspace::{Workspace, workspace_ui};
 use attune_core::kernel::Kernel;
 use attune_view::view_model::models::Models;
 use attune_view::view_model::search::Emphasis;
@@ -38,7 +39,13 @@ fn window<'a>(lesson: Option<&str>, mut issues: Vec<String>, mut stage: Stage) -
     let models = lesson.map(|lesson| Models::of(Arc::new(kernel(lesson).snapshot()))).unwrap_or_default();
     let (mut workspace, mut view) = (Workspace::default(), ViewState::default());
     dressed(Vec2::new(1280.0, 720.0), move |ui| {
-        workspace_ui(ui, &models, &mut issues, &mut workspace, &mut view, &mut stage, true);
+        let requests = workspace_ui(ui, &models, &mut issues, &mut workspace, &mut view, &mut stage, true);
+        let Some(snapshot) = models.snapshot() else { return };
+        for action in requests.actions {
+            if let Action::Reach(reached) = action {
+                workspace.reach(&snapshot.lesson, &reached);
+            }
+        }
     })
 }
 

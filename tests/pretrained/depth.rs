@@ -5,7 +5,7 @@ mod evaluation;
 #[path = "../../examples/depth/grammar.rs"]
 mod grammar;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::pretrained::{Pretrained, load};

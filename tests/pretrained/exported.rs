@@ -3,7 +3,7 @@
 //! transformers' side of it is [`oracle/exported.py`](oracle/exported.py), run by hand.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use attune_core::kernel::command::SentenceCommand;

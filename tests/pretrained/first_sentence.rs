@@ -2,7 +2,7 @@
 
 use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::{Command, Kernel};
-use attune_core::lesson::pieces::pieces_max;
+use attune_core::lesson::budget::pieces_max;
 use attune_engine::numerics::model::Readout;
 use attune_engine::pretrained::config::Config;
 use attune_engine::pretrained::load::architecture;

@@ -1,6 +1,5 @@
 //! Words that a model writes on, with keys and values of the words before kept: those of transformers, and of whole passes.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use attune_core::kernel::command::SentenceCommand;

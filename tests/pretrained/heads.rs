@@ -16,8 +16,9 @@ use attune_engine::numerics::sinks::key_weights;
 use attune_engine::numerics::vectors::norm;
 use attune_engine::pretrained::load;
 use attune_engine::quantity::{Entry, Quantity};
+use attune_view::explain::Explanation;
+use attune_view::explain::worked::Piece;
 use attune_view::view_model::attention::AttentionModel;
-use attune_view::view_model::provenance::{Piece, Provenance};
 use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WordAt};
 use attune_view::view_model::sinks::Reading;
 use rand::rngs::StdRng;
@@ -138,12 +139,12 @@ fn a_cell_leads_to_the_tensor_s_own_name_and_index_in_the_file() {
         for _ in 0..STEPS {
             let mut found = Vec::new();
             for entry in std::mem::take(&mut next) {
-                let Some(explained) = Provenance::of(&snapshot, entry) else { continue };
-                notes.extend(explained.notes.clone());
-                let pieces = explained.worked.lines(usize::MAX).0.into_iter().flatten();
+                let Some(explained) = Explanation::of(&snapshot, entry) else { continue };
+                notes.extend(explained.sentences.clone());
+                let pieces = explained.worked.lines(usize::MAX).lines.into_iter().flatten();
                 found.extend(pieces.filter_map(|piece| match piece {
                     Piece::Number(operand) => operand.entry,
-                    Piece::Text(_) => None,
+                    Piece::Text(_) | Piece::Product { .. } => None,
                 }));
             }
             next = found.into_iter().filter(|entry| known.insert(format!("{entry:?}"))).collect();

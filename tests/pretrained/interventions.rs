@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use attune_core::kernel::command::{HeadSetting, InterventionCommand, PatchPlace, SentenceCommand};
+use attune_core::kernel::command::{InterventionCommand, SentenceCommand};
 use attune_core::kernel::snapshot::ModelSnapshot;
 use attune_core::kernel::{Command, Kernel, Saved};
 use attune_engine::numerics::attention::{Edge, HeadMode};
@@ -11,9 +11,9 @@ use attune_engine::numerics::model::activations::{Activations, Interventions, Pa
 use attune_engine::numerics::model::{AttentionModel, Sequences};
 use attune_engine::numerics::params::Parameters;
 use attune_engine::quantity::Quantity;
+use attune_view::explain::Explanation;
+use attune_view::explain::walk::{Focus, Step, WalkModel};
 use attune_view::export::trace;
-use attune_view::view_model::provenance::Provenance;
-use attune_view::view_model::walk::{Focus, Step, WalkModel};
 use attune_view::view_model::what_if::{Setting, WhatIfModel};
 use serde_json::Value;
 
@@ -55,7 +55,7 @@ fn interventions(change: &Value, model: &Model, second: &Sequences) -> Intervent
     let patch = change.get("patch").map(sizes).map(|at| {
         let other = model.pass(second, &any_sentence);
         let vector = Arc::from(other.blocks[at[0]].input.row(at[2]));
-        Patch { block: at[0], position: at[1], from: at[2], vector }
+        Patch { block: at[0], position: at[1], from: at[2], vector: Some(vector) }
     });
     Interventions { edges, patch, ..any_sentence }
 }
@@ -143,14 +143,14 @@ fn a_temperature_of_1_changes_nothing_where_layers_have_divisors_of_their_own() 
         let expected = product / (width.sqrt() * divisor * 0.5);
         assert!((f64::from(found.scores.get(2, 1)) - expected).abs() <= f64::from(TOLERANCE), "head {head}");
 
-        let provenance = Provenance::of(&snapshot, Quantity::Scale.of_head(head, [])).expect("a number");
+        let explanation = Explanation::of(&snapshot, Quantity::Scale.of_head(head, [])).expect("a number");
         let (formula, symbols) = match divisor {
             1.0 => (format!("1 / (√{width} · 0.5)"), "\\frac{1}{\\tau \\sqrt{d_k}}".to_owned()),
             own => (format!("1 / (√{width} · {own} · 0.5)"), format!("\\frac{{1}}{{{own} \\tau \\sqrt{{d_k}}}}")),
         };
-        assert_eq!((provenance.worked.text(1), provenance.symbols), (formula, symbols), "head {head}");
-        let says = provenance.notes.iter().any(|note| note.contains(&format!("divides its scores by {divisor}")));
-        assert_eq!(says, divisor > 1.0, "head {head}: {:?}", provenance.notes);
+        assert_eq!((explanation.worked.text(1), explanation.symbols), (formula, symbols), "head {head}");
+        let says = |sentence: &String| sentence.contains(&format!("by {divisor}, the divisor of this layer"));
+        assert_eq!(explanation.sentences.iter().any(says), divisor > 1.0, "head {head}: {:?}", explanation.sentences);
         let walk = WalkModel::of(&snapshot, Focus { query: 2, head, key: Some(1) }).expect("a walk");
         let said = &walk.step(Step::Scale).said;
         let names = said.contains(&format!("and by {divisor}, the divisor of this layer, and by the temperature"));
@@ -191,10 +191,10 @@ fn only_the_layers_behind_a_change_are_computed_again() {
         let (mut kernel, _) = with_two_sentences(name);
         let before = model(&kernel);
         let changes = [
-            (2, InterventionCommand::SetHead { head: 2 * HEADS + 1, setting: HeadSetting::Off }),
-            (1, InterventionCommand::SetHead { head: HEADS, setting: HeadSetting::Mean }),
+            (2, InterventionCommand::SetHead { head: 2 * HEADS + 1, mode: HeadMode::Off }),
+            (1, InterventionCommand::SetHead { head: HEADS, mode: HeadMode::Mean }),
             (2, InterventionCommand::SetEdge { edge: Edge { head: 2 * HEADS, query: 3, key: 1 }, is_removed: true }),
-            (1, InterventionCommand::SetPatch(Some(PatchPlace { block: 1, position: 2, from: 3 }))),
+            (1, InterventionCommand::SetPatch(Some(Patch { block: 1, position: 2, from: 3, vector: None }))),
         ];
         for (block, change) in changes {
             apply(&mut kernel, change.clone());
@@ -214,12 +214,12 @@ fn only_the_layers_behind_a_change_are_computed_again() {
 
 /// One of each.
 fn change_all(kernel: &mut Kernel) {
-    apply(kernel, InterventionCommand::SetHead { head: 1, setting: HeadSetting::Mean });
+    apply(kernel, InterventionCommand::SetHead { head: 1, mode: HeadMode::Mean });
     for key in [0, 2] {
         let edge = Edge { head: HEADS, query: 3, key };
         apply(kernel, InterventionCommand::SetEdge { edge, is_removed: true });
     }
-    apply(kernel, InterventionCommand::SetPatch(Some(PatchPlace { block: 2, position: 1, from: 2 })));
+    apply(kernel, InterventionCommand::SetPatch(Some(Patch { block: 2, position: 1, from: 2, vector: None })));
 }
 
 #[test]
@@ -243,15 +243,18 @@ fn saved_ones_that_no_longer_fit_are_left_out_with_words() {
     change_all(&mut kernel);
     let mut saved = Saved::of(&kernel.snapshot());
     let interventions = saved.model.as_mut().expect("a model").interventions.as_mut().expect("some");
-    interventions.edges.push((99, 0, 0));
-    interventions.edges.push((0, 0, 40));
-    interventions.patch.as_mut().expect("a patch").vector.pop();
+    interventions.edges.push(Edge { head: 99, query: 0, key: 0 });
+    interventions.edges.push(Edge { head: 0, query: 0, key: 40 });
+    let vector = &mut interventions.patch.as_mut().expect("a patch").vector;
+    let width = vector.as_ref().expect("numbers").len();
+    *vector = vector.as_ref().map(|vector| vector[1..].into());
     let again = open(Some(saved));
     let report = again.snapshot().report.join("\n");
     let lines: Vec<&str> = report.lines().collect();
     assert_eq!(lines.len(), 3, "{report}");
     assert!(lines[..2].iter().all(|line| line.starts_with("A removed edge is put back: ")), "{report}");
-    assert_eq!(lines[2], "The patch is left out: its vector does not fit the sentence or the model.");
+    let why = format!("its vector of {} numbers is not one of {width} finite numbers", width - 1);
+    assert_eq!(lines[2], format!("The patch is left out: {why}."));
     assert_eq!((model(&again).interventions.edges.len(), &model(&again).interventions.patch), (2, &None));
 }
 
@@ -283,7 +286,8 @@ fn places_that_are_not_there_are_refused_with_words() {
     let (mut kernel, _) = with_two_sentences("gpt2-wild");
     let pieces = model(&kernel).sentence.tokens.len();
     let others = model(&kernel).second.expect("a second sentence").sentence.tokens.len();
-    let patch = |block, position, from| InterventionCommand::SetPatch(Some(PatchPlace { block, position, from }));
+    let patch =
+        |block, position, from| InterventionCommand::SetPatch(Some(Patch { block, position, from, vector: None }));
     let edge = |head, query, key| InterventionCommand::SetEdge { edge: Edge { head, query, key }, is_removed: true };
     let mut refused = |command: InterventionCommand| {
         let before = kernel.snapshot().history.undo;

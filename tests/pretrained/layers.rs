@@ -8,10 +8,11 @@ use attune_engine::numerics::Matrix;
 use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::shares::Shares;
 use attune_engine::quantity::{Quantity, StagePoint};
+use attune_view::explain::Explanation;
+use attune_view::explain::path::{By, PathModel};
+use attune_view::explain::route::RouteModel;
+use attune_view::explain::worked::Worked;
 use attune_view::view_model::axes::AxesModel;
-use attune_view::view_model::path::{By, PathModel};
-use attune_view::view_model::provenance::{Provenance, Worked};
-use attune_view::view_model::walk::route::RouteModel;
 
 use crate::opened::{ALL, opened, running};
 use crate::written::fixture;
@@ -201,7 +202,7 @@ fn a_point_of_any_layer_says_where_its_place_comes_from() {
     for (name, kernel) in kernels() {
         let snapshot = kernel.snapshot();
         for of in [StagePoint::Word(5), StagePoint::Static(1), StagePoint::After(1, 1), StagePoint::Contextual(1)] {
-            let told = Provenance::of(&snapshot, Quantity::Coordinate.of_point(of, 0)).expect("an entry");
+            let told = Explanation::of(&snapshot, Quantity::Coordinate.of_point(of, 0)).expect("an entry");
             let Worked::Sum(terms) = &told.worked else { panic!("{name}: a sum") };
             let (sum, value) = (terms.iter().map(|term| term.value()).sum::<f64>(), f64::from(told.value));
             let is_close = (sum - value).abs() < 1e-4 * (1.0 + value.abs());

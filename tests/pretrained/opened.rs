@@ -3,17 +3,19 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use attune_core::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, WeightCommand};
+use attune_core::kernel::command::{InterventionCommand, SentenceCommand, WeightCommand};
 use attune_core::kernel::notebook::document::OwnKind;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::snapshot::ModelSnapshot;
 use attune_core::kernel::vectors::network;
 use attune_core::kernel::{Command, Kernel, Saved};
 use attune_core::lesson::{self, Lesson};
+use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::model::{Activations, Sequences};
 use attune_engine::numerics::params::TensorName;
 use attune_engine::quantity::{Entry, Quantity, StagePoint};
-use attune_view::view_model::provenance::{Operand, Provenance, Worked};
+use attune_view::explain::Explanation;
+use attune_view::explain::worked::{Operand, Worked};
 
 pub use crate::common::models::with_tokenizer;
 use crate::values::{TOLERANCE, sentences};
@@ -75,13 +77,13 @@ fn a_change_computes_its_block_and_those_behind_it() {
             Command::Weights(WeightCommand::Set { tensor: name.of_block(block), row: 0, col: 1, value: 0.25 })
         };
         let of_block = |block: usize| {
-            let gain = HeadSetting::Gain(0.5);
+            let gain = HeadMode::Gain(0.5);
             let head = first.architecture.heads_of(block).start;
             [
                 set(TensorName::KeyWeights, block),
                 set(TensorName::HiddenBias, block),
                 set(TensorName::ForwardNormGain, block),
-                Command::Interventions(InterventionCommand::SetHead { head, setting: gain }),
+                Command::Interventions(InterventionCommand::SetHead { head, mode: gain }),
             ]
         };
         let mut changes: Vec<(Command, usize)> =
@@ -280,14 +282,14 @@ fn numbers_say_where_they_come_from_down_to_the_file() {
         let mut kernel = running(&opened(&folder.0));
         ask(&mut kernel, SentenceCommand::Set("the bank of the river".to_owned()));
         let snapshot = kernel.snapshot();
-        let of = |entry| Provenance::of(&snapshot, entry).unwrap_or_else(|| panic!("{name}: {entry:?}"));
+        let of = |entry| Explanation::of(&snapshot, entry).unwrap_or_else(|| panic!("{name}: {entry:?}"));
 
         let weight = of(Entry::parameter(TensorName::QueryWeights.of_block(1), 3, 5));
         let tensor = match name {
             "bert-wild" => "entry [5, 3] of `bert.encoder.layer.1.attention.self.query.weight` in model.safetensors",
             _ => "entry [3, 5] of `transformer.h.1.attn.c_attn.weight` in model.safetensors",
         };
-        assert!(weight.notes.iter().any(|note| note.contains(tensor)), "{:?}", weight.notes);
+        assert!(weight.sentences.iter().any(|note| note.contains(tensor)), "{:?}", weight.sentences);
 
         // What goes in, and what comes out behind the last norm, come to what is shown.
         let input = of(Quantity::Input.of_block(0, [2, 7]));

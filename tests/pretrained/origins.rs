@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use attune_core::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand};
+use attune_core::kernel::command::{InterventionCommand, SentenceCommand};
 use attune_core::kernel::scene::origins::{layer_answers, terms_of};
 use attune_core::kernel::vectors::network;
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::Matrix;
+use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::model::activations::{Interventions, Patch};
 use attune_engine::numerics::model::attribution::{NoSum, TermOf};
 use attune_engine::numerics::model::{Activations, Architecture, AttentionModel, Sequences};
@@ -129,7 +130,7 @@ fn vectors_that_are_nan_are_those_of_the_layers_below() {
     let whole = terms_of(None);
     assert!(whole.contains(&TermOf::Input));
     assert_eq!(heads(&whole), model.architecture.heads() * IDS.len());
-    let patch = |position| Patch { block: 2, position, from: 0, vector: vec![0.0; width].into() };
+    let patch = |position| Patch { block: 2, position, from: 0, vector: Some(vec![0.0; width].into()) };
     assert_eq!(terms_of(Some(&patch(2))), whole, "the patch is at another word");
     let patched = terms_of(Some(&patch(3)));
     assert!(patched.contains(&TermOf::Patch { block: 2 }) && !patched.contains(&TermOf::Input));
@@ -158,8 +159,8 @@ fn a_head_that_is_off_takes_its_share_with_it() {
     let before = kernel.snapshot();
     let heads = before.model.as_ref().expect("a model").architecture.heads();
     for off in 0..heads {
-        let set = |setting| Command::Interventions(InterventionCommand::SetHead { head: off, setting });
-        kernel.apply(set(HeadSetting::Off));
+        let set = |mode| Command::Interventions(InterventionCommand::SetHead { head: off, mode });
+        kernel.apply(set(HeadMode::Off));
         let after = kernel.snapshot();
         let logit = |snapshot: &Snapshot, class| {
             snapshot.model.as_ref().expect("a model").sentence.answers.logits.get(1, class)
@@ -174,7 +175,7 @@ fn a_head_that_is_off_takes_its_share_with_it() {
             let lost = logit(&before, class) - logit(&after, class);
             assert!((lost - shares[&off]).abs() <= 1e-4, "head {off}: {lost} and {}", shares[&off]);
         }
-        kernel.apply(set(HeadSetting::Live));
+        kernel.apply(set(HeadMode::Live));
     }
 }
 

@@ -105,7 +105,7 @@ fn described(kernel: &Kernel) -> String {
         HeadMode::Live => "live".to_owned(),
         HeadMode::Off => "off".to_owned(),
         HeadMode::Uniform => "uniform".to_owned(),
-        HeadMode::Frozen(weights) => format!("frozen, {}", sums(weights.flat())),
+        HeadMode::Frozen(weights) => format!("frozen, {}", sums(weights.as_ref().expect("weights").flat())),
         HeadMode::Mean => "mean".to_owned(),
         HeadMode::Gain(gain) => format!("gain {gain}"),
     };

@@ -5,8 +5,8 @@ use attune_core::kernel::data::answers::probabilities;
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::model::generate::Choice;
 use attune_engine::numerics::params::TensorName;
+use attune_view::explain::Provenance;
 use attune_view::view_model::answers::{AnswersModel, Writing};
-use attune_view::view_model::provenance::Provenance;
 
 use crate::common::lessons::{kernel, small};
 
@@ -41,7 +41,7 @@ fn each_probability_can_be_asked_where_it_comes_from() {
     let snapshot = small().snapshot();
     for answer in answers(&snapshot).rows.iter().flat_map(|row| &row.answers) {
         let told = Provenance::of(&snapshot, answer.entry).expect("it is there");
-        assert_eq!(told.value, answer.probability);
+        assert_eq!(told.explanation.value, answer.probability);
         assert!(told.name.contains(&answer.name), "{} is of {}", told.name, answer.name);
     }
 }

@@ -1,11 +1,12 @@
 //! Live numbers and words: what they follow, and when they are marked.
 
-use attune_core::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand};
+use attune_core::kernel::command::{InterventionCommand, SentenceCommand};
 use attune_core::kernel::notebook::live_values::LiveTextSnapshot;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Recipe;
 use attune_core::lesson::live_text::LiveText;
+use attune_engine::numerics::attention::HeadMode;
 use attune_view::export::prose::{Piece, Prose};
 use attune_view::export::restate::restated;
 use attune_view::view_model::live_text::{LiveWord, Standing};
@@ -110,10 +111,9 @@ fn numbers_of_the_vectors_follow_a_retraining_and_nothing_else() {
     assert_eq!(own[1], format!("{:.3}", length(&kernel)));
     assert_eq!(standings(&kernel), [Standing::Current; 4]);
 
-    for change in [
-        InterventionCommand::SetHead { head: 0, setting: HeadSetting::Off },
-        InterventionCommand::SetTemperature(Some(0.3)),
-    ] {
+    for change in
+        [InterventionCommand::SetHead { head: 0, mode: HeadMode::Off }, InterventionCommand::SetTemperature(Some(0.3))]
+    {
         kernel.apply(Command::Interventions(change));
         kernel.settle();
         assert_eq!((written(&kernel), standings(&kernel)), (own.clone(), vec![Standing::Current; 4]));

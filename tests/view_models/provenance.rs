@@ -1,16 +1,19 @@
 //! The provenance of numbers: every formula, worked out again in double precision from the numbers that it
 //! names, comes to the number that is shown.
 
-use attune_core::kernel::command::{HeadSetting, InterventionCommand, WeightCommand};
+use attune_core::kernel::command::{InterventionCommand, WeightCommand};
 use attune_core::kernel::{Command, Snapshot};
-use attune_engine::numerics::attention::{Mask, MaskTable};
+use attune_engine::numerics::attention::{HeadMode, Mask, MaskTable};
+use attune_engine::numerics::contributions::Part;
 use attune_engine::numerics::norm::NORM_EPSILON;
 use attune_engine::numerics::params::TensorName;
 use attune_engine::quantity::{Entry, Quantity, StagePoint};
-use attune_view::view_model::parts::{self, Part};
-use attune_view::view_model::path::{By, PathModel};
-use attune_view::view_model::provenance::{Provenance, Worked};
-use attune_view::view_model::walk::{Focus, WalkModel};
+use attune_view::explain::names::part_index;
+use attune_view::explain::numbers::Divisors;
+use attune_view::explain::path::{By, PathModel};
+use attune_view::explain::walk::{Focus, WalkModel};
+use attune_view::explain::worked::{Operand, Piece, Worked};
+use attune_view::explain::{Explanation, Provenance};
 
 use crate::common::lessons::{SMALL, formed, kernel, small};
 use crate::common::top::at;
@@ -37,15 +40,15 @@ const ODD: [&str; 11] = [
 
 /// The formula's value; `None` where the number is given.
 fn worked_out(worked: &Worked) -> Option<f64> {
-    let value = |operand: &attune_view::view_model::provenance::Operand| f64::from(operand.value);
+    let value = |operand: &Operand| f64::from(operand.value);
     Some(match worked {
         Worked::Given(_) => return None,
         Worked::Sum(terms) => terms.iter().map(|term| term.value()).sum(),
         Worked::Exponential { score, largest } => (value(score) - value(largest)).exp(),
         Worked::Quotient { over, under } => value(over) / value(under),
         Worked::Share(count) => 1.0 / *count as f64,
-        Worked::Scale { key_width, divisor, temperature } => {
-            1.0 / (key_width.map_or(1.0, |d| (d as f64).sqrt()) * divisor * temperature)
+        Worked::Scale(Divisors { key_width, own, temperature }) => {
+            1.0 / (key_width.map_or(1.0, |d| (d as f64).sqrt()) * own * temperature)
         }
         Worked::Length(sums) => sums.iter().map(|sum| sum.iter().map(value).sum::<f64>().powi(2)).sum::<f64>().sqrt(),
         Worked::Distance(pairs) => pairs.iter().map(|(a, b)| (value(a) - value(b)).powi(2)).sum::<f64>().sqrt(),
@@ -87,10 +90,10 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
                     Quantity::Joined.of_block(block, [token, dim]),
                     Quantity::Output.of_block(block, [token, dim]),
                 ]);
-                all.extend(Part::ALL.map(|part| Quantity::Part.of_block(block, [parts::index(part), token, dim])));
+                all.extend(Part::ALL.map(|part| Quantity::Part.of_block(block, [part_index(part), token, dim])));
             }
             all.push(Quantity::MoveLength.of_block(block, [token]));
-            all.extend(Part::ALL.map(|part| Quantity::PartLength.of_block(block, [parts::index(part), token])));
+            all.extend(Part::ALL.map(|part| Quantity::PartLength.of_block(block, [part_index(part), token])));
             all.push(Quantity::WordLength.of_block(block, [token, 0]));
         }
         all.push(Entry::parameter(TensorName::ValueWeights.of_block(block), 1, 1));
@@ -143,24 +146,23 @@ fn check(name: &str, snapshot: &Snapshot) -> usize {
     let mut count = 0;
     let mut missing = Vec::new();
     for entry in entries(snapshot) {
-        let Some(told) = Provenance::of(snapshot, entry) else {
+        let Some(Provenance { name: of_number, explanation: told, .. }) = Provenance::of(snapshot, entry) else {
             missing.push(entry);
             continue;
         };
-        assert!(!told.name.is_empty() && !told.meaning.is_empty() && !told.symbols.is_empty(), "{name}: {told:?}");
+        assert!(!of_number.is_empty() && !told.meaning.is_empty() && !told.symbols.is_empty(), "{name}: {told:?}");
         if let Some(found) = worked_out(&told.worked) {
             let (shown, found) = (f64::from(told.value), found);
             let tolerance = 2e-5 * (1.0 + shown.abs());
-            assert!((shown - found).abs() <= tolerance, "{name}: {} is {shown}, not {found}", told.name);
+            assert!((shown - found).abs() <= tolerance, "{name}: {of_number} is {shown}, not {found}");
             count += 1;
         }
         // Every number in it can be asked for in its turn.
-        let (lines, _) = told.worked.lines(usize::MAX);
-        for piece in lines.iter().flatten() {
-            if let attune_view::view_model::provenance::Piece::Number(operand) = piece
+        for piece in told.worked.lines(usize::MAX).lines.iter().flatten() {
+            if let Piece::Number(operand) = piece
                 && let Some(entry) = operand.entry
             {
-                let value = Provenance::of(snapshot, entry).unwrap_or_else(|| panic!("{name}: no {entry:?}")).value;
+                let value = Explanation::of(snapshot, entry).unwrap_or_else(|| panic!("{name}: no {entry:?}")).value;
                 assert_eq!(value.to_bits(), operand.value.to_bits(), "{name}: {}", operand.label);
             }
         }
@@ -204,13 +206,13 @@ fn and_so_it_does_in_every_form_of_a_model() {
 
 #[test]
 fn what_the_learner_changed_is_said_as_the_reason() {
-    let head = |head, setting| Command::Interventions(InterventionCommand::SetHead { head, setting });
+    let head = |head, mode| Command::Interventions(InterventionCommand::SetHead { head, mode });
     let holes = Mask::custom(MaskTable::from_fn(7, 7, |query, key| query != 2 && (query, key) != (0, 1)));
     let cases = [
-        (head(0, HeadSetting::Uniform), Quantity::Weight.of_head(0, [0, 1]), "everywhere alike"),
-        (head(0, HeadSetting::Frozen), Quantity::Weight.of_head(0, [0, 1]), "is frozen"),
-        (head(0, HeadSetting::Off), Quantity::Mix.of_head(0, [0, 0]), "Head 1 is off"),
-        (head(0, HeadSetting::Gain(2.5)), Quantity::Mix.of_head(0, [0, 0]), "Head 1 mixes counts 2.5 times"),
+        (head(0, HeadMode::Uniform), Quantity::Weight.of_head(0, [0, 1]), "everywhere alike"),
+        (head(0, HeadMode::Frozen(None)), Quantity::Weight.of_head(0, [0, 1]), "is frozen"),
+        (head(0, HeadMode::Off), Quantity::Mix.of_head(0, [0, 0]), "Head 1 is off"),
+        (head(0, HeadMode::Gain(2.5)), Quantity::Mix.of_head(0, [0, 0]), "output of head 1 is multiplied by 2.5"),
         (
             Command::Interventions(InterventionCommand::SetTemperature(Some(0.5))),
             Quantity::Score.of_head(0, [0, 1]),
@@ -247,7 +249,7 @@ fn what_the_learner_changed_is_said_as_the_reason() {
         kernel.apply(command.clone());
         let snapshot = kernel.snapshot();
         check(reason, &snapshot);
-        let notes = Provenance::of(&snapshot, entry).expect("an entry").notes.join(" ");
+        let notes = Explanation::of(&snapshot, entry).expect("an entry").sentences.join(" ");
         assert!(notes.contains(reason), "{command:?}: {notes}");
     }
 }
@@ -257,11 +259,11 @@ fn a_weight_leads_back_to_the_static_vector() {
     let snapshot = small().snapshot();
     let told = Provenance::of(&snapshot, Quantity::Weight.of_head(0, [1, 5])).expect("a weight");
     assert_eq!((told.name.as_str(), told.place.as_str()), ("A₁[\"seal\", \"duck\"]", "A[0, 1, 5]"));
-    assert_eq!(told.meaning, "attention weight: how much “seal” looks at “duck” in head 1");
+    assert_eq!(told.explanation.meaning, "attention weight: how much “seal” looks at “duck” in head 1");
     let way: Vec<String> = told.way.iter().map(|(_, symbol)| symbol.clone()).collect();
     assert_eq!(way[..3], ["exp", "S₁", "Q₁ Kᵀ"], "{way:?}");
     assert!(["E", "W_Q", "W_K", "P", "b_Q", "b_K"].contains(&way.last().expect("an end").as_str()), "{way:?}");
-    let text = Provenance::of(&snapshot, Quantity::Product.of_head(0, [1, 5])).expect("a score").worked.text(2);
+    let text = Explanation::of(&snapshot, Quantity::Product.of_head(0, [1, 5])).expect("a score").worked.text(2);
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines.len() == 3 && lines[0].starts_with("q[") && lines[1].starts_with("+ q["), "{text}");
     assert!(lines[2].starts_with("… + "), "{text}");
@@ -296,7 +298,7 @@ fn every_number_of_the_walk_and_every_arrow_says_where_it_comes_from() {
             let walk = WalkModel::of(&snapshot, Focus { query: 1, head, key: None }).expect("a walk");
             for row in walk.steps.iter().flat_map(|step| &step.rows) {
                 for (column, value) in row.values.iter().enumerate() {
-                    match Provenance::of(&snapshot, row.entry(column)) {
+                    match Explanation::of(&snapshot, row.entry(column)) {
                         Some(told) => assert_eq!(told.value.to_bits(), value.to_bits(), "{}", row.label),
                         None => assert_eq!(row.label, "b_O", "only a model without b_O has none of it"),
                     }
@@ -304,7 +306,7 @@ fn every_number_of_the_walk_and_every_arrow_says_where_it_comes_from() {
             }
             for by in [By::Word, By::Head, By::Both] {
                 for arrow in PathModel::of(&snapshot, 1, head, by).expect("a path").arrows {
-                    let told = Provenance::of(&snapshot, arrow.entry.expect("an entry")).expect("an entry");
+                    let told = Explanation::of(&snapshot, arrow.entry.expect("an entry")).expect("an entry");
                     assert_eq!(told.value, arrow.length, "{}", arrow.label);
                 }
             }

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use attune_core::kernel::Snapshot;
 use attune_engine::numerics::params::TensorName;
+use attune_view::explain::route::RouteModel;
+use attune_view::explain::walk::{Step, WalkModel};
 use attune_view::view_model::answers::AnswersModel;
 use attune_view::view_model::stage::StageModel;
-use attune_view::view_model::walk::route::RouteModel;
-use attune_view::view_model::walk::{Step, WalkModel};
 
 use crate::common::lessons::{form, kernel, small};
 use crate::common::snapshots::assert_kept;

@@ -1,11 +1,12 @@
 //! Attention in the sentence, as text.
 
-use attune_core::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand};
+use attune_core::kernel::command::{InterventionCommand, SentenceCommand};
 use attune_core::kernel::{Command, Kernel};
+use attune_engine::numerics::attention::HeadMode;
+use attune_view::explain::route::RouteModel;
 use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WordAt};
 use attune_view::view_model::side::Side;
 use attune_view::view_model::sinks::Reading;
-use attune_view::view_model::walk::route::RouteModel;
 
 use crate::common::lessons::{form, small};
 
@@ -64,7 +65,7 @@ fn weights_are_said_in_words_for_eyes_and_ears() {
     let card = arcs.card(&one);
     assert_eq!((card.len(), &card[0]), (4, &format!("seal looks at {name}: {percent} % (head 1)")));
     assert!(arcs.summary(&shown(1)).contains("(head 1); ") && arcs.summary(&shown(1)).ends_with("(head 2)"));
-    let off = InterventionCommand::SetHead { head: 0, setting: HeadSetting::Off };
+    let off = InterventionCommand::SetHead { head: 0, mode: HeadMode::Off };
     let silenced = after(small(), &[Command::Interventions(off)]);
     assert!(silenced.arcs(&one).iter().all(|arc| !arc.is_enabled && arc.weight >= 0.0));
     assert!(silenced.drawn(&one).is_empty() && arcs.drawn(&one) == arcs.arcs(&one));

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use attune_core::kernel::Command;
 use attune_core::kernel::command::{Reference, TrainingCommand, WeightCommand};
 use attune_engine::numerics::params::TensorName;
+use attune_view::explain::walk::{Focus, WalkModel};
 use attune_view::view_model::variables::{VariableKind, VariablesModel};
-use attune_view::view_model::walk::{Focus, WalkModel};
 use attune_view::view_model::weights::WeightsModel;
 
 use crate::common::lessons::{after, small};

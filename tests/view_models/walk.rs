@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use attune_core::kernel::command::{HeadSetting, InterventionCommand};
+use attune_core::kernel::command::InterventionCommand;
 use attune_core::kernel::{Command, Snapshot};
-use attune_engine::numerics::attention::{Mask, MaskTable};
+use attune_engine::numerics::attention::{HeadMode, Mask, MaskTable};
 use attune_engine::numerics::moves::Point;
 use attune_engine::numerics::softmax::softmax_forward;
 use attune_engine::quantity::Quantity;
+use attune_view::explain::path::{By, PathModel};
+use attune_view::explain::walk::{Columns, Focus, NumberRow, Step, WalkModel};
 use attune_view::view_model::attention::AttentionModel;
 use attune_view::view_model::models::Model;
-use attune_view::view_model::path::{By, PathModel};
-use attune_view::view_model::walk::{Columns, Focus, NumberRow, Step, WalkModel};
 use attune_view::view_model::what_if::WhatIfModel;
 
 use crate::common::lessons::{APPLE, SMALL, formed, kernel};
@@ -183,14 +183,17 @@ fn the_last_step_says_what_norms_and_feed_forward_layers_do() {
         (step.equation.clone(), step.said.clone())
     };
     let (equation, said) = last("norm: Post");
-    assert_eq!(equation, "y_i = \\operatorname{Norm}(x_i + \\Delta_i)");
+    assert_eq!(equation, "a_i = x_i + \\Delta_i, \\quad y_i = \\operatorname{Norm}(a_i)");
     assert!(said.contains("The norm rescales every arrow by one factor"), "{said}");
     let (equation, said) = last(FED);
-    let expected = "a_i = \\operatorname{Norm}(x_i + \\Delta_i), \\quad y_i = \\operatorname{Norm}(a_i + \\operatorname{FFN}(a_i))";
+    let expected = "a_i = x_i + \\Delta_i, \\quad b_i = \\operatorname{Norm}(a_i), \\quad \
+                    c_i = b_i + \\operatorname{FFN}(b_i), \\quad y_i = \\operatorname{Norm}(c_i)";
     assert_eq!(equation, expected);
     assert!(said.contains("The norms rescale") && said.contains("The feed-forward layer adds an arrow of"), "{said}");
     let (equation, said) = last(REPLACED);
-    assert_eq!(equation, "a_i = \\Delta_i, \\quad y_i = \\operatorname{FFN}(\\operatorname{Norm}(a_i))");
+    let fed = "\\operatorname{FFN}(\\operatorname{Norm}(a_i))";
+    let expected = format!("a_i = \\Delta_i, \\quad y_i = {fed} = a_i + ({fed} - a_i)");
+    assert_eq!(equation, expected);
     assert!(said.contains("takes its place"), "{said}");
 }
 
@@ -203,11 +206,11 @@ fn the_steps_are_said_with_their_numbers() {
         [
             "“the” begins as its static vector of 4 numbers, the same wherever it stands.",
             "Nothing is learned here: each word is its own query, key and value of 4 numbers.",
-            "The query meets each key: their entries are multiplied in pairs and added. With “the” that makes 2.000, the largest.",
-            "Wide vectors give large scores, so divide by √4: “the” comes to 1.000. No word is hidden.",
+            "The query meets each key: their entries are multiplied in pairs and added. With “the” that makes 2.000. It is the largest.",
+            "Wide vectors give large scores, so divide by √4. “the” comes to 1.000. No word is hidden.",
             "Subtract the largest score, 1.000, exponentiate, divide by the total, 2.368: the weights sum to 1, “the” 0.422, “sat” 0.422, “cat” 0.155.",
             "Weight each value and add: “the” 0.422, “sat” 0.422, “cat” 0.155. The sum is the mix, 4 numbers.",
-            "The mixes of the heads stand side by side: head 1 brings “the” a vector of length 1.447.",
+            "The outputs of the heads are concatenated: head 1 brings “the” a vector of length 1.447.",
             "“the” moves by 0.846. It is nearest to “sat”, before (cosine 0.707) and after (cosine 0.983). In this place the model answers “sat” (probability 0.67).",
         ]
     );
@@ -216,10 +219,10 @@ fn the_steps_are_said_with_their_numbers() {
 #[test]
 fn a_head_whose_scores_do_not_count_says_so() {
     let mut kernel = kernel(SMALL);
-    kernel.apply(Command::Interventions(InterventionCommand::SetHead { head: 0, setting: HeadSetting::Uniform }));
+    kernel.apply(Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Uniform }));
     let walk = WalkModel::of(&kernel.snapshot(), FIRST).expect("a walk");
     assert!(walk.step(Step::Softmax).said.contains("everywhere alike"));
-    kernel.apply(Command::Interventions(InterventionCommand::SetHead { head: 0, setting: HeadSetting::Frozen }));
+    kernel.apply(Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Frozen(None) }));
     let walk = WalkModel::of(&kernel.snapshot(), FIRST).expect("a walk");
     assert!(walk.step(Step::Softmax).said.contains("frozen"));
 }

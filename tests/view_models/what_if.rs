@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use attune_core::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
+use attune_core::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
 use attune_core::kernel::data::answers::probabilities;
 use attune_core::kernel::notebook::NotebookCommand;
 use attune_core::kernel::{Command, Kernel, Snapshot};
+use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;
 use attune_view::view_model::answer_shifts::AnswerShifts;
 use attune_view::view_model::attention::AttentionModel;
@@ -42,8 +43,8 @@ fn answers_that_gain_and_lose_are_told() {
     let told = |kernel: &Kernel| AnswerShifts::of(&kernel.snapshot(), Some(1)).expect("answers");
     assert!(told(&kernel).said().ends_with(" stay as they are."), "{}", told(&kernel).said());
     let before = kernel.snapshot().model.expect("a model").sentence;
-    kernel.apply(Command::Interventions(InterventionCommand::SetHead { head: 0, setting: HeadSetting::Mean }));
-    kernel.apply(Command::Interventions(InterventionCommand::SetHead { head: 1, setting: HeadSetting::Off }));
+    kernel.apply(Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Mean }));
+    kernel.apply(Command::Interventions(InterventionCommand::SetHead { head: 1, mode: HeadMode::Off }));
     let now = kernel.snapshot().model.expect("a model").sentence;
     let shifts = told(&kernel);
     assert!(!shifts.gained.is_empty() && !shifts.lost.is_empty(), "{shifts:?}");
@@ -71,7 +72,7 @@ fn the_unchanged_result_stands_beside_the_changed_one() {
         (Command::Interventions(InterventionCommand::SetTemperature(Some(0.1))), "Temperature 0.1 instead of 1."),
         (Command::Interventions(InterventionCommand::SetScale(Some(false))), "Scores are not divided by √3."),
         (
-            Command::Interventions(InterventionCommand::SetHead { head: 1, setting: HeadSetting::Uniform }),
+            Command::Interventions(InterventionCommand::SetHead { head: 1, mode: HeadMode::Uniform }),
             "Head 2 gives every visible word the same weight.",
         ),
         (

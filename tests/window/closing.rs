@@ -4,11 +4,11 @@ use std::fs;
 
 use attune::app::actions::Action;
 use attune::app::scene::Scene;
-use attune::app::shell::closing::close;
-use attune::app::shell::saving::SavingChoice;
+use attune::app::shell::window::close;
 use attune::app::view::ViewState;
 use attune::app::work::profile::{self, Profile, WindowSettings};
 use attune::app::work::session::Session;
+use attune::app::workspace::saving::SavingChoice;
 use attune_core::kernel::Command;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use bevy::ecs::system::RunSystemOnce;
@@ -38,9 +38,9 @@ fn what_is_typed_while_a_cell_runs_is_there_again() {
     until(&mut world, "the text", |world| text(world, "double").starts_with("loop"));
     // The kernel is in the loop for seconds, and has not heard of this when the next lesson opens.
     cell(&world, "uses", CellCommand::SetText("typed_meanwhile".into()));
-    ask(&mut world, Action::Open("tests/fixtures/small.ron".into()));
+    ask(&mut world, Action::open("tests/fixtures/small.ron"));
     until(&mut world, "the other lesson", |world| sentence(world).is_some());
-    ask(&mut world, Action::Open(own));
+    ask(&mut world, Action::open(own));
     until(&mut world, "the first lesson", |world| sentence(world).is_some());
     assert_eq!(text(&world, "uses"), "typed_meanwhile");
     drop(world);

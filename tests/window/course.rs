@@ -7,11 +7,11 @@ use std::rc::Rc;
 
 use attune::app::actions::Action;
 use attune::app::shell::course::CoursePage;
-use attune::app::shell::home::{HomeFrame, HomeUiState, home_ui};
+use attune::app::shell::course::{HomeFrame, HomeUiState, home_ui};
 use attune::app::theme::{self, fonts};
 use attune::app::view::ThemeChoice;
+use attune::app::work::job::Waker;
 use attune::app::work::session::State;
-use attune::app::work::waker::Waker;
 use attune_core::lesson::course::{CourseFile, Heading};
 use attune_core::store::{Key, open, update};
 use attune_view::view_model::course::{Course, LessonProgress, Tasks, name};
@@ -127,7 +127,7 @@ fn a_row_opens_its_lesson_and_enter_goes_on() {
     harness.run_steps(3);
     click(&mut harness, "3 Heads, 10 minutes");
     // The page begins anew with the keyboard on the way on; arrows reach every row.
-    assert_eq!(*asked.borrow(), [Action::Open("/course/bank.ron".into()), Action::Open("/course/heads.ron".into())]);
+    assert_eq!(*asked.borrow(), [Action::open("/course/bank.ron"), Action::open("/course/heads.ron")]);
     assert!(harness.query_by_label("broken.ron, issues: 2").is_some());
     assert!(harness.query_by_label("/mine/gone.ron is no longer there").is_some());
     assert!(harness.query_by_label("4 lessons, about 30 minutes · 3 of 9 tasks done").is_some());

@@ -3,7 +3,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use attune::app::work::exporting::Export;
 use attune::app::{AppFault, PictureOptions, draw};
@@ -12,10 +11,10 @@ use attune_view::export::file::Format;
 use attune_view::export::work_file::{self, LessonMark, WorkFile};
 
 use crate::common::lessons::NOTEBOOK;
+use crate::common::waiting::wait_until;
 
 const LESSON: &str = NOTEBOOK;
 const SIZE: (u32, u32) = (320, 180);
-const PATIENCE: Duration = Duration::from_secs(240);
 
 fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("attune-exporting-{name}-{}", std::process::id()));
@@ -63,15 +62,13 @@ fn pictures_are_drawn_on_any_thread() {
 }
 
 fn wait(mut export: Export) -> (Result<String, String>, Export) {
-    let started = Instant::now();
-    loop {
-        if let Some(result) = export.poll() {
-            assert!(export.poll().is_none(), "the end is told once");
-            return (result, export);
-        }
-        assert!(started.elapsed() < PATIENCE, "the export never ends");
-        thread::sleep(Duration::from_millis(10));
-    }
+    let mut result = None;
+    wait_until("the export ends", || {
+        result = export.poll();
+        result.is_some()
+    });
+    assert!(export.poll().is_none(), "the end is told once");
+    (result.expect("it ended"), export)
 }
 
 #[test]
@@ -93,11 +90,7 @@ fn an_export_ends_by_itself_and_wakes_the_window() {
         assert!(page.contains("<picture><source") && export.progress().done == export.progress().of, "{page}");
     }
     // The last wake-up comes just behind the news.
-    let started = Instant::now();
-    while wakes.load(Ordering::Relaxed) < 2 && started.elapsed() < PATIENCE {
-        thread::sleep(Duration::from_millis(1));
-    }
-    assert!(wakes.load(Ordering::Relaxed) >= 1);
+    wait_until("the window is woken", || wakes.load(Ordering::Relaxed) >= 1);
 
     let (refused, _) = wait(Export::start(snapshot(), lesson.clone(), Format::Html, lesson.clone(), || {}));
     assert_eq!(refused, Err("this is the lesson itself, which is never overwritten".to_owned()));

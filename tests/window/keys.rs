@@ -3,23 +3,18 @@
 
 use std::path::{Path, PathBuf};
 
-use attune::app::actions::sheet::KeyLine;
 use attune::app::actions::{
-    Action, ActionTable, NotebookAction, Pressed, Row, SentenceAction, SheetLine, Shortcut, StageAction, WindowAction,
-    focus,
+    Action, ActionTable, KeyLine, NotebookAction, Pressed, Row, SentenceAction, SheetLine, Shortcut, StageAction,
+    WindowAction, focus,
 };
-use attune::app::link::{self, Outbox};
+use attune::app::link::Outbox;
 use attune::app::panels::compare::SECOND_SENTENCE;
 use attune::app::panels::senses::SENSE_WORD;
 use attune::app::scene::Scene;
 use attune::app::shell::course::CoursePage;
-use attune::app::shell::dock::WorkspaceState;
-use attune::app::shell::key_sheet::parts;
-use attune::app::shell::perform::perform;
-use attune::app::shell::state::WindowState;
+use attune::app::shell::dialogs::parts;
 use attune::app::shell::still_map::StillState;
-use attune::app::shell::top_bar::SENTENCE;
-use attune::app::shell::workspace;
+use attune::app::shell::ui::WindowState;
 use attune::app::stage;
 use attune::app::stage::camera::Pose;
 use attune::app::stage::frame::StageTab;
@@ -27,8 +22,9 @@ use attune::app::stage::sentence::strip_id;
 use attune::app::stage::view::stage_id;
 use attune::app::theme::{self, fonts};
 use attune::app::view::{Preferences, ViewState};
-use attune::app::work::session::{self, Session};
-use attune::app::work::source;
+use attune::app::work::session::Session;
+use attune::app::workspace::WorkspaceState;
+use attune::app::workspace::top_bar::SENTENCE;
 use attune_core::kernel::command::{AxisCommand, SentenceCommand, TrainingCommand};
 use attune_core::kernel::notebook::NotebookCommand;
 use attune_core::kernel::notebook::document::{Answer, DocumentCell};
@@ -39,7 +35,7 @@ use attune_view::view_model::saved_view::{Layout, SavedView};
 use attune_view::view_model::training::{TrainingModel, TrainingStage};
 use bevy::ecs::system::RunSystemOnce;
 use bevy::prelude::*;
-use bevy_egui::{EguiContext, EguiUserTextures, PrimaryEguiContext};
+use bevy_egui::{EguiContext, EguiPrimaryContextPass, EguiUserTextures, PrimaryEguiContext};
 use egui::accesskit::TreeUpdate;
 use egui::{Context, Event, Id, LayerId, Modifiers, Order, Popup, Pos2, RawInput, TextureId};
 
@@ -136,27 +132,20 @@ impl Bench {
         bench
     }
 
-    /// The systems of a frame in their order, without those that need a graphics card.
+    /// A frame of the window, but for what needs a graphics card: all that moves is at its end.
     pub fn frame(&mut self, events: Vec<Event>) {
         self.time += 0.05;
         let world = &mut self.world;
-        world.run_system_once(source::reload).expect("it runs");
-        world.run_system_once(link::receive).expect("it runs");
-        world.run_system_once(link::follow_trail).expect("it runs");
-        world.run_system_once(stage::scene::follow).expect("it runs");
-        world.run_system_once(session::show).expect("it runs");
+        world.run_schedule(Update);
         let screen_rect = Some(egui::Rect::from_min_size(Pos2::ZERO, self.size));
         let input = RawInput { screen_rect, time: Some(self.time), focused: true, events, ..RawInput::default() };
         self.ctx.begin_pass(input);
-        let drawn: Result = world.run_system_once(workspace::workspace).expect("it runs");
-        drawn.expect("a context");
+        world.run_schedule(EguiPrimaryContextPass);
         let mut output = self.ctx.end_pass();
         output.textures_delta.clear();
         self.told = output.platform_output.accesskit_update.take();
         self.sent.extend(world.resource::<Outbox>().commands.iter().cloned());
-        world.run_system_once(link::send).expect("it runs");
-        world.run_system_once(session::keep).expect("it runs");
-        perform(world);
+        world.run_schedule(Last);
         world.resource_mut::<StageTab>().controls.rig.advance(f32::INFINITY);
         world.resource_mut::<ViewState>().walk.advance(f32::INFINITY);
     }
@@ -524,7 +513,7 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
             const WHICH: usize = 6;
             let toggle = Action::Row(Pressed { which: WHICH, ..Pressed::once(action) });
             let is_open = |bench: &Bench| {
-                let mut panels = bench.world.resource::<WorkspaceState>().0.places.panels();
+                let mut panels = bench.world.resource::<WorkspaceState>().0.open_panels.panels();
                 panels.any(|(panel, is_open)| is_open && panel.title() == PANELS[WHICH])
             };
             let before = is_open(bench);
@@ -788,7 +777,6 @@ fn the_notebook_has_the_keys_while_the_mouse_is_put_aside_over_the_stage() {
 #[test]
 fn other_axes_bring_the_camera_home() {
     let mut bench = Bench::open("keys-axes");
-    bench.world.init_resource::<Time>();
     let advance = |bench: &mut Bench| {
         bench.world.run_system_once(stage::frame::advance).expect("it runs");
         bench.rest();
@@ -1042,7 +1030,6 @@ fn the_sentence_is_called_from_within_a_cell_by_a_key_that_writes_nothing() {
 #[test]
 fn a_stage_card_shown_again_shows_the_same_picture() {
     let mut bench = Bench::open("keys-card");
-    bench.world.init_resource::<Time>();
     let shown = |bench: &mut Bench| {
         bench.select("both");
         bench.press(NotebookAction::Write.row().keys[0]);

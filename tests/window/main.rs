@@ -19,29 +19,24 @@ mod stage_picture;
 mod switching;
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use attune::app::actions::Action;
-use attune::app::link::{self, Link, Outbox};
+use attune::app::link::Link;
 use attune::app::scene::Scene;
-use attune::app::shell::course::CoursePage;
-use attune::app::shell::dock::WorkspaceState;
 use attune::app::shell::opening::{Opening, Setup};
-use attune::app::shell::perform::{Jobs, perform};
-use attune::app::shell::state::WindowState;
-use attune::app::stage::frame::StageTab;
-use attune::app::stage::scene::StageScene;
-use attune::app::view::ViewState;
+use attune::app::shell::perform::perform;
+use attune::app::shell::ui::WindowState;
+use attune::app::shell::window;
+use attune::app::systems;
+use attune::app::work::job::Waker;
 use attune::app::work::profile::Profile;
-use attune::app::work::session::{keep, show};
-use attune::app::work::source::{LessonIssues, reload};
-use attune::app::work::waker::Waker;
 use attune_core::kernel::Command;
 use attune_core::kernel::command::SentenceCommand;
 use attune_core::store::Home;
-use bevy::ecs::system::RunSystemOnce;
 use bevy::prelude::*;
 use bevy::window::WindowCloseRequested;
+
+use crate::common::waiting::wait_until as wait;
 
 /// A folder of its own for each test.
 fn home(of: &str) -> (PathBuf, Home) {
@@ -51,34 +46,16 @@ fn home(of: &str) -> (PathBuf, Home) {
     (folder.clone(), Home::at(folder))
 }
 
-fn wait(what: &str, mut is_done: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_done() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "waited in vain: {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-/// The parts of a window, without one.
+/// All that a window has, but for its display and the graphics card.
 fn window(home: &Home) -> World {
     let setup = Setup { seed: None, home: Some(home.clone()), waker: Waker::default(), has_editor: false };
-    let mut world = World::new();
-    world.init_resource::<Link>();
-    world.init_resource::<Scene>();
-    world.init_resource::<StageScene>();
-    world.init_resource::<Outbox>();
-    world.init_resource::<LessonIssues>();
-    world.init_resource::<ViewState>();
-    world.init_resource::<CoursePage>();
-    world.init_resource::<WindowState>();
-    world.init_resource::<Jobs>();
-    world.init_resource::<WorkspaceState>();
-    world.init_resource::<StageTab>();
-    world.init_resource::<Messages<AppExit>>();
-    world.init_resource::<Messages<WindowCloseRequested>>();
-    world.insert_resource(Profile::new(Some(home), &setup.waker));
-    world.insert_resource(setup);
-    world
+    let mut app = App::new();
+    app.add_plugins((systems::add_systems, window::add_systems))
+        .add_message::<WindowCloseRequested>()
+        .init_resource::<Time>()
+        .insert_resource(Profile::new(Some(home), &setup.waker))
+        .insert_resource(setup);
+    std::mem::take(app.world_mut())
 }
 
 fn ask(world: &mut World, action: impl Into<Action>) {
@@ -86,12 +63,10 @@ fn ask(world: &mut World, action: impl Into<Action>) {
     perform(world);
 }
 
-/// A frame: the latest snapshot comes in, and what has changed is saved.
+/// A frame in which nothing is drawn: the latest snapshot comes in, what was asked is done, and what has changed is saved.
 fn frame(world: &mut World) {
-    world.run_system_once(reload).expect("it runs");
-    world.run_system_once(link::receive).expect("it runs");
-    world.run_system_once(show).expect("it runs");
-    world.run_system_once(keep).expect("it runs");
+    world.run_schedule(Update);
+    world.run_schedule(Last);
 }
 
 fn sentence(world: &World) -> Option<String> {

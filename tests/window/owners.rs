@@ -1,9 +1,9 @@
 //! Two windows on one lesson.
 
 use attune::app::actions::WindowAction;
-use attune::app::shell::dock::WorkspaceState;
-use attune::app::shell::saving::{SavingChoice, SavingStatus};
 use attune::app::work::session::Session;
+use attune::app::workspace::WorkspaceState;
+use attune::app::workspace::saving::{SavingChoice, SavingStatus};
 use bevy::prelude::World;
 
 use crate::{ask, frame, home, lesson_in, open, say, sentence, until};

@@ -4,14 +4,13 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use attune::app::actions::{Action, WindowAction};
+use attune::app::actions::{Action, FilePurpose, WindowAction};
 use attune::app::scene::Scene;
-use attune::app::shell::dock::WorkspaceState;
-use attune::app::shell::exported::ExportModel;
-use attune::app::shell::perform::perform;
-use attune::app::shell::state::WindowState;
+use attune::app::shell::ui::WindowState;
 use attune::app::view::ViewState;
 use attune::app::work::session::Session;
+use attune::app::workspace::WorkspaceState;
+use attune::app::workspace::notices::ExportModel;
 use attune_core::kernel::notebook::document::Answer;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::{Command, Saved, Snapshot};
@@ -41,15 +40,6 @@ fn timeless(snapshot: &Snapshot) -> Saved {
     saved
 }
 
-/// Lets frames pass with all that the window does in one.
-fn rest(world: &mut World, what: &str, is_done: impl Fn(&World) -> bool) {
-    crate::wait(what, || {
-        frame(world);
-        perform(world);
-        is_done(world)
-    });
-}
-
 #[test]
 fn a_talk_reveals_slide_by_slide_and_leaves_everything_as_it_was() {
     let (folder, home) = home("talk");
@@ -75,14 +65,14 @@ fn a_talk_reveals_slide_by_slide_and_leaves_everything_as_it_was() {
 
     ask(&mut world, WindowAction::Present);
     let is_of_talk = |world: &World| !Arc::ptr_eq(&snapshot(world).lesson, &before.0.lesson);
-    rest(&mut world, "the talk", |world| is_of_talk(world) && sentence(world).is_some());
+    until(&mut world, "the talk", |world| is_of_talk(world) && sentence(world).is_some());
     let answer = |world: &World| {
         let shown = snapshot(world);
         let guess = shown.notebook.cells.iter().find(|shown| &*shown.cell.id == "guess").expect("it is there");
         (guess.cell.answer.clone(), guess.run.is_some())
     };
     let open_answer = Answer::Predict { chosen: None, is_locked: false };
-    rest(&mut world, "answers that are still to come", |world| answer(world) == (open_answer.clone(), false));
+    until(&mut world, "answers that are still to come", |world| answer(world) == (open_answer.clone(), false));
     let slides = world.resource::<Scene>().get::<SlidesModel>().expect("slides").0.len();
     let mut seen = vec![at(&world).expect("a talk")];
     for _ in 1..slides {
@@ -90,15 +80,15 @@ fn a_talk_reveals_slide_by_slide_and_leaves_everything_as_it_was() {
         seen.push(at(&world).expect("a talk"));
         let here = seen.last().cloned().unwrap_or_default();
         match here.as_str() {
-            "double 1" => rest(&mut world, "its outputs", |world| {
+            "double 1" => until(&mut world, "its outputs", |world| {
                 snapshot(world).notebook.cells.iter().any(|shown| &*shown.cell.id == "double" && shown.run.is_some())
             }),
-            "both 0" => rest(&mut world, "the sentence of the stage cell", |world| {
+            "both 0" => until(&mut world, "the sentence of the stage cell", |world| {
                 sentence(world).as_deref() == Some("the seal sank while a duck swam")
             }),
             "both 5" => assert_eq!(world.resource::<ViewState>().walk.step().name(), "softmax"),
-            "guess 1" => rest(&mut world, "the answer", |world| answer(world) == (open_answer.clone(), true)),
-            "middle 3" => rest(&mut world, "the solution", |world| {
+            "guess 1" => until(&mut world, "the answer", |world| answer(world) == (open_answer.clone(), true)),
+            "middle 3" => until(&mut world, "the solution", |world| {
                 let shown = snapshot(world);
                 shown.notebook.cells.iter().any(|shown| shown.cell.attempts().is_revealed)
             }),
@@ -171,7 +161,7 @@ fn a_copy_of_the_lesson_opens_and_takes_the_place_of_nothing() {
     until(&mut world, "a model", |world| sentence(world).is_some());
     let to = folder.join("my_own.ron");
     fs::write(&to, "mine").expect("it is written");
-    ask(&mut world, Action::WriteLesson { to: to.clone(), is_copy: true });
+    ask(&mut world, Action::UseFile(FilePurpose::NewLesson { is_copy: true }, to.clone()));
     let told = world.resource::<WindowState>().export.clone();
     let ExportModel::Said(Err(why)) = told else { panic!("{told:?}") };
     assert!(why.contains("my_own.ron") && why.contains("already exists"), "{why}");
@@ -179,14 +169,14 @@ fn a_copy_of_the_lesson_opens_and_takes_the_place_of_nothing() {
     assert_eq!(world.resource::<Session>().path(), own);
 
     fs::remove_file(&to).expect("it was there");
-    ask(&mut world, Action::WriteLesson { to: to.clone(), is_copy: true });
+    ask(&mut world, Action::UseFile(FilePurpose::NewLesson { is_copy: true }, to.clone()));
     assert_eq!(world.resource::<Session>().path(), to);
     until(&mut world, "the copy", |world| sentence(world).is_some());
     let lesson = snapshot(&world).lesson.clone();
     assert_eq!((lesson.id.as_str(), lesson.title.as_str()), ("my_own", "Sinking and swimming"));
 
     let new = folder.join("my_lesson.ron");
-    ask(&mut world, Action::WriteLesson { to: new.clone(), is_copy: false });
+    ask(&mut world, Action::UseFile(FilePurpose::NewLesson { is_copy: false }, new.clone()));
     until(&mut world, "the new lesson", |world| {
         world.resource::<Scene>().snapshot().is_some_and(|shown| shown.lesson.id == "my_lesson")
     });

@@ -4,26 +4,23 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use attune::app::actions::window::WorkChoice;
-use attune::app::actions::{Action, WindowAction};
-use attune::app::link;
+use attune::app::actions::{Action, FilePurpose, WindowAction};
 use attune::app::scene::Scene;
 use attune::app::shell::course::CoursePage;
-use attune::app::shell::dock::WorkspaceState;
-use attune::app::shell::exported::ExportModel;
-use attune::app::shell::perform::{follow_export, perform};
-use attune::app::shell::state::WindowState;
-use attune::app::stage;
+use attune::app::shell::perform::perform;
+use attune::app::shell::ui::WindowState;
 use attune::app::stage::camera::Pose;
-use attune::app::stage::frame::{StageTab, advance};
+use attune::app::stage::frame::StageTab;
 use attune::app::view::ViewState;
 use attune::app::work::session::Session;
 use attune::app::work::source::LessonIssues;
+use attune::app::workspace::WorkspaceState;
+use attune::app::workspace::notices::ExportModel;
 use attune_core::kernel::Command;
 use attune_core::kernel::command::InterventionCommand;
 use attune_engine::pretrained::Pretrained;
 use attune_view::export::shared::OTHER_VERSION;
 use attune_view::export::work_file::{LessonMark, WorkFile};
-use bevy::ecs::system::RunSystemOnce;
 use bevy::math::Vec2;
 use bevy::prelude::*;
 
@@ -32,14 +29,6 @@ use crate::{ask, frame, home, lesson_in, open, say, send, sentence, until};
 
 const THEIRS: &str = "the seal sank";
 const OWN: &str = "a duck swam";
-
-/// A frame with the camera and the walk.
-fn whole_frame(world: &mut World) {
-    frame(world);
-    world.run_system_once(stage::scene::follow).expect("it runs");
-    world.run_system_once(advance).expect("it runs");
-    world.run_system_once(link::send).expect("it runs");
-}
 
 fn trained(world: &mut World) {
     until(world, "a trained model", |world| {
@@ -62,7 +51,7 @@ fn report(world: &World) -> &[String] {
 
 /// Opens a file, which is read beside the window.
 fn open_file(world: &mut World, file: &Path) {
-    ask(world, Action::Open(file.to_owned()));
+    ask(world, Action::open(file));
     assert_eq!(world.resource::<WindowState>().export, ExportModel::Opening, "the window does not wait");
     crate::wait("the file", || {
         perform(world);
@@ -72,9 +61,9 @@ fn open_file(world: &mut World, file: &Path) {
 
 /// Writes what is on the screen as that file.
 fn share(world: &mut World, file: &Path) {
-    ask(world, Action::SaveWork(WorkChoice::Share, file.to_owned()));
+    ask(world, Action::UseFile(FilePurpose::Work(WorkChoice::Share), file.to_owned()));
     crate::wait("the file", || {
-        world.run_system_once(follow_export).expect("it runs");
+        frame(world);
         matches!(world.resource::<WindowState>().export, ExportModel::Written(_) | ExportModel::Failed(_))
     });
     let export = &world.resource::<WindowState>().export;
@@ -88,14 +77,13 @@ fn shared(world: &mut World, file: &Path) -> Pose {
     send(world, Command::Interventions(InterventionCommand::SetTemperature(Some(0.5))));
     say(world, THEIRS);
     until(world, "their sentence", |world| sentence(world).as_deref() == Some(THEIRS));
-    world.init_resource::<Time>();
-    whole_frame(world);
+    frame(world);
     world.resource_mut::<StageTab>().controls.rig.orbit(Vec2::new(40.0, 20.0));
     let mut view = world.resource_mut::<ViewState>();
     view.selection.choose_query(Some(1));
     view.selection.choose_head(1);
     view.walk.set(3.0);
-    whole_frame(world);
+    frame(world);
     share(world, file);
     pose(world)
 }
@@ -165,13 +153,12 @@ fn a_state_opens_as_it_was_on_the_screen() {
     let (_, file, pose_then) = theirs("share-screen");
     let (folder, home) = home("share-screen-home");
     let mut world = open(&home, Path::new("tests/fixtures/small.ron"));
-    world.init_resource::<Time>();
     open_file(&mut world, &file);
     assert!(!world.resource::<CoursePage>().is_open, "{:?}", world.resource::<CoursePage>().frame.fault);
     assert_eq!(world.resource::<Session>().opened(), file);
     trained(&mut world);
     for _ in 0..3 {
-        whole_frame(&mut world);
+        frame(&mut world);
     }
     assert_eq!(sentence(&world).as_deref(), Some(THEIRS));
     assert_eq!((temperature(&world), pose(&world)), (Some(0.5), pose_then));
@@ -209,7 +196,7 @@ fn a_copy_is_kept_beside_the_learner_s_own_work_and_begins_with_its_file() {
         assert_eq!(fs::read(&file).expect("the file"), bytes, "the file stays as it is");
     }
 
-    ask(&mut world, Action::Open(lesson.clone()));
+    ask(&mut world, Action::open(&lesson));
     trained(&mut world);
     assert_eq!(sentence(&world).as_deref(), Some(OWN), "the learner's own work is as it was left");
     assert!(report(&world).is_empty(), "{:?}", report(&world));

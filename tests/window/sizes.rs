@@ -4,8 +4,8 @@ use std::path::Path;
 
 use attune::app::actions::{Action, ActionTable, NotebookAction, Pressed, WindowAction};
 use attune::app::panels::{PanelId, ids};
-use attune::app::shell::dock::WorkspaceState;
 use attune::app::view::ViewState;
+use attune::app::workspace::WorkspaceState;
 use attune_core::kernel::Command;
 use attune_core::kernel::command::SentenceCommand;
 use attune_view::view_model::saved_view::{Layout, MeaningView, SavedView};

@@ -2,7 +2,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use attune::app::render::recovery::Recovery;
+use attune::app::render::device::Recovery;
 use attune::app::stage::camera::CameraRig;
 use attune::app::stage::points::{extent, scaled};
 use attune::app::stage::projection::View;
@@ -11,13 +11,15 @@ use attune::app::view::ViewState;
 use attune::app::{AppFault, PictureOptions, StageView, capture, draw, picture_app, render};
 use attune_core::kernel::Snapshot;
 use attune_core::kernel::worker::Worker;
+use attune_view::explain::walk::Step;
 use attune_view::view_model::stage::StageModel;
-use attune_view::view_model::walk::Step;
 use bevy::math::{Vec2, Vec3};
 use bevy::prelude::App;
 use bevy::render::render_resource::PollType;
 use bevy::render::renderer::RenderDevice;
 use egui::ecolor::{gamma_u8_from_linear_f32, linear_f32_from_gamma_u8};
+
+use crate::common::waiting::wait_for;
 
 const LESSON: &str = r#"Lesson(
     id: "tiny", title: "Tiny", seed: 3,
@@ -47,14 +49,7 @@ fn snapshot(folder: &std::path::Path) -> Arc<Snapshot> {
     std::fs::write(&path, LESSON).expect("the lesson is written");
     let lesson = attune_core::lesson::load::read(&path).unwrap_or_else(|issues| panic!("{issues:?}"));
     let worker = Worker::spawn(Arc::new(lesson), || {});
-    for _ in 0..2000 {
-        let snapshot = worker.latest();
-        if snapshot.model.is_some() {
-            return snapshot;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-    panic!("the static vectors are never ready");
+    wait_for(&worker, |snapshot| snapshot.model.is_some())
 }
 
 /// Skips a test that needs a GPU; fails it where a GPU is required.

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use attune::app::actions::{Action, WindowAction};
 use attune::app::shell::course::CoursePage;
-use attune::app::shell::dock::WorkspaceState;
-use attune::app::shell::state::WindowState;
+use attune::app::shell::ui::WindowState;
 use attune::app::view::{ThemeChoice, ViewState};
 use attune::app::work::session::Session;
+use attune::app::workspace::WorkspaceState;
 
 use crate::{ask, frame, home, lesson_in, open, say, sentence, until};
 
@@ -29,11 +29,11 @@ fn lessons_open_one_after_another_each_as_it_was_left() {
     frame(&mut world);
 
     // What is no lesson opens nothing, and is said on the page of the course.
-    ask(&mut world, Action::Open(folder.clone()));
+    ask(&mut world, Action::open(&folder));
     assert!(world.resource::<CoursePage>().frame.fault.as_ref().is_some_and(|fault| fault.contains("is no lesson")));
     assert_eq!(sentence(&world).as_deref(), Some("the seal sank"));
 
-    ask(&mut world, Action::Open(own.clone()));
+    ask(&mut world, Action::open(&own));
     assert!(!world.resource::<CoursePage>().is_open);
     assert_eq!(world.resource::<Session>().path(), own);
     until(&mut world, "the other model", |world| sentence(world).is_some());
@@ -42,7 +42,7 @@ fn lessons_open_one_after_another_each_as_it_was_left() {
     assert_eq!((view.preferences.theme, view.walk.time()), (ThemeChoice::Dark, 0.0));
     assert!(!world.resource::<WindowState>().is_key_sheet_open);
 
-    ask(&mut world, Action::Open("tests/fixtures/small.ron".into()));
+    ask(&mut world, Action::open("tests/fixtures/small.ron"));
     until(&mut world, "the first model again", |world| sentence(world).is_some());
     assert_eq!(sentence(&world).as_deref(), Some("the seal sank"));
     assert_eq!(world.resource::<ViewState>().walk.time(), 0.25);

@@ -1,18 +1,17 @@
-//! The actions of the stage, once it was clicked.
-
-use egui::Key;
+//! The actions of the stage and of the sentence over it, once they were clicked.
 
 use super::SheetLine::{Joined, Mentioned, New};
 use super::action_table;
 use super::keys::{key, shift};
+use egui::Key;
 
 /// Mouse gestures on the stage.
-pub const MOUSE: [(&str, &str); 5] = [
+pub const STAGE_MOUSE: [(&str, &str); 5] = [
     ("Left-drag", "turn; a flat picture tilts into space"),
     ("Right- or middle-drag", "pan"),
     ("Wheel", "zoom towards the pointer"),
     ("Click", "choose a token: its row of attention"),
-    ("Double-click", "look at a point; where none is, home"),
+    ("Double-click", "centre on a point; on empty space, reset the view"),
 ];
 
 action_table! {
@@ -62,5 +61,24 @@ action_table! {
             line: New("all points again; no word chosen; leave the stage"),
         }
         Home { text: "Home", tooltip: "Camera home", keys: &[key(Key::Home)], line: New("camera home") }
+    }
+}
+
+/// Mouse gestures on the sentence.
+pub const SENTENCE_MOUSE: [(&str, &str); 1] = [("Click", "choose a word, or the pair of an arc")];
+
+action_table! {
+    /// An action of the sentence over the stage.
+    SentenceAction {
+        WordBefore { keys: &[key(Key::ArrowLeft)], line: New("choose the word before, after") }
+        WordAfter { keys: &[key(Key::ArrowRight)], line: Joined }
+        HeadBefore { keys: &[key(Key::ArrowUp)], line: New("the head or layer before, after") }
+        HeadAfter { keys: &[key(Key::ArrowDown)], line: Joined }
+        Turn {
+            tooltip: "Words that it looks at, or words that look at it",
+            keys: &[key(Key::R)],
+            line: New("words that it looks at, or words that look at it"),
+        }
+        LetGo { keys: &[key(Key::Escape)], line: New("no word chosen; leave the sentence") }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use attune_core::kernel::notebook::document::CellId;
+use attune_core::kernel::worker::pace::Pace;
 use attune_core::lesson::links::TextLink;
 use attune_view::export::Format;
 use egui::Key;
@@ -82,7 +84,7 @@ action_table! {
         }
         Senses {
             text: "Senses",
-            tooltip: "One word in several sentences: where its senses part, layer by layer",
+            tooltip: "Compare the senses of one word across sentences, layer by layer",
             keys: &[alt(Key::M)],
             line: New("toggle the senses of a word in several sentences"),
         }
@@ -174,7 +176,7 @@ action_table! {
         }
         HandIn {
             text: "Hand in …",
-            tooltip: "Your answers as one file, for whoever teaches you",
+            tooltip: "Save your answers to a file for your teacher",
             keys: &[ctrl_shift(Key::H)],
             line: New("hand in your work as a file"),
         }
@@ -217,37 +219,16 @@ action_table! {
 }
 
 /// Request to the window; a request to the kernel is a command.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// An action with a row in the table.
     Row(Pressed<WindowAction>),
     /// From the page of the course back to the lesson.
     Back,
-    /// Opens a lesson in place of this one.
-    Open(PathBuf),
-    /// Opens a dialog to write the lesson as a file.
-    Export(Format),
-    /// Writes the lesson as that file.
-    Save(Format, PathBuf),
-    /// Writes a new lesson as that file, a small one or a copy of this one, and opens it.
-    WriteLesson {
-        to: PathBuf,
-        is_copy: bool,
-    },
-    /// Opens a dialog to write the work as a file.
-    PlaceWork(WorkChoice),
-    /// Writes the work as that file.
-    SaveWork(WorkChoice, PathBuf),
-    /// Opens a dialog to write the picture as a file.
-    PlacePicture(PictureChoice),
-    /// Writes the picture as that file.
-    SavePicture(PictureChoice, PathBuf),
-    /// Puts the model of that file beside the one that is open.
-    OpenBeside(PathBuf),
-    /// Opens a dialog for the file of a list of senses.
-    PlaceSenses(ListChoice),
-    /// Reads the list from that file, or writes it there.
-    Senses(ListChoice, PathBuf),
+    /// Opens a dialog that chooses a file for this purpose.
+    ChooseFile(FilePurpose),
+    /// Uses that file for this purpose.
+    UseFile(FilePurpose, PathBuf),
     CloseMap,
     /// Goes back to the checkpoint at this place of the list.
     GoBack(usize),
@@ -255,12 +236,61 @@ pub enum Action {
     UndoResetCourse,
     /// Does what a link in a text says.
     Follow(TextLink),
+    /// Opens the panels that come with a cell of the notebook.
+    Reach(ReachedCell),
+    /// Plays training at this pace.
+    SetPace(Pace),
+}
+
+impl Action {
+    /// Opens a lesson, a model or a shared file in place of the lesson that is open.
+    pub fn open(path: impl Into<PathBuf>) -> Action {
+        Action::UseFile(FilePurpose::Open, path.into())
+    }
 }
 
 impl From<WindowAction> for Action {
     fn from(action: WindowAction) -> Action {
         Action::Row(Pressed::once(action))
     }
+}
+
+/// The purpose of a file that is chosen: one to be read, or one to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FilePurpose {
+    /// A lesson, a model or a shared file, in place of the lesson that is open.
+    Open,
+    /// A model beside the one that is open.
+    OpenBeside,
+    /// The lesson in another format.
+    Export(Format),
+    /// The stage as PNG.
+    Picture(PictureChoice),
+    /// A new lesson, a small one or a copy of this one, which is opened then.
+    NewLesson {
+        is_copy: bool,
+    },
+    /// The learner's work.
+    Work(WorkChoice),
+    ImportSenses,
+    ExportSenses,
+}
+
+impl FilePurpose {
+    /// An export is written beside the window, one at a time.
+    pub fn is_export(&self) -> bool {
+        matches!(self, FilePurpose::Export(_) | FilePurpose::Picture(_) | FilePurpose::Work(_))
+    }
+}
+
+/// A cell of the notebook that the learner has come to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReachedCell {
+    pub cell: CellId,
+    /// The cell was run or shown, and not only read.
+    pub is_used: bool,
+    /// The predictions that wait for an answer: the panels that they open would give it away.
+    pub unanswered: Vec<CellId>,
 }
 
 /// The file of the learner's work that is wanted.
@@ -270,13 +300,6 @@ pub enum WorkChoice {
     HandIn { name: Option<String>, minutes: Option<u64> },
     /// To be shared, with what is on the screen.
     Share,
-}
-
-/// The action on the file of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ListChoice {
-    Import,
-    Export,
 }
 
 /// The picture of the stage that is wanted.

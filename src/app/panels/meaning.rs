@@ -1,18 +1,16 @@
 //! The meaning panel: the words that a word is near, before attention and after it; the word beside a second sentence; and its
 //! senses in several.
 
-use attune_view::view_model::compare::CompareModel;
+use attune_view::view_model::compare::{CompareModel, TwoModels};
 use attune_view::view_model::neighbours::{LayerNeighbours, Measure, NeighboursModel};
 use attune_view::view_model::saved_view::{MeaningView, SavedView};
 use attune_view::view_model::senses::{SensesModel, list_with, written_at};
 use attune_view::view_model::sentences::SentencesModel;
-use attune_view::view_model::two_models::TwoModels;
 use egui::Ui;
 
-use super::compare::compare_ui;
+use super::compare::{TwoModelsUiState, compare_ui, two_models_ui};
 use super::neighbours::neighbours_ui;
 use super::senses::{SensesUiState, senses_ui};
-use super::two_models::{TwoModelsUiState, two_models_ui};
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::widgets::controls::switch_ui;
 use crate::app::widgets::sentence_field::SentenceFieldState;

@@ -5,7 +5,6 @@
 
 pub mod all_heads;
 pub mod answers;
-mod arithmetic;
 pub mod attention;
 pub mod axes;
 pub mod compare;
@@ -20,13 +19,12 @@ pub mod senses;
 pub mod stage;
 pub mod step;
 pub mod training;
-mod two_models;
 pub mod variables;
 pub mod weights;
 
 use std::sync::LazyLock;
 
-pub use panel::{Panel, PanelContext, PanelId, PanelName, Reached, Region, Requests, StageUi};
+pub use panel::{Panel, PanelContext, PanelId, PanelName, Region, Requests, StageUi};
 
 /// Every panel, in the order of its key: Alt+1 … Alt+9, Alt+0, Alt+H; the last has none.
 pub fn registry() -> Vec<Box<dyn Panel>> {

@@ -1,8 +1,6 @@
 //! The trait of a panel, and everything that it is given in a frame.
 
 use attune_core::kernel::command::Command;
-use attune_core::kernel::notebook::document::CellId;
-use attune_core::kernel::worker::pace::Pace;
 pub use attune_core::lesson::panels::PanelName;
 use attune_view::view_model::models::Models;
 use attune_view::view_model::saved_view::SavedView;
@@ -78,20 +76,6 @@ pub struct Requests {
     pub commands: Vec<Command>,
     /// For the window.
     pub actions: Vec<Action>,
-    /// How fast training is to play.
-    pub pace: Option<Pace>,
-    /// The cell that the learner has come to in the notebook.
-    pub reached: Option<Reached>,
-}
-
-/// A cell that the learner has come to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reached {
-    pub cell: CellId,
-    /// The cell was run or shown, and not only read.
-    pub is_used: bool,
-    /// The predictions that wait for an answer: the panels that they open would give it away.
-    pub unanswered: Vec<CellId>,
 }
 
 /// The stage, as panels use it without knowing it.

@@ -11,7 +11,7 @@ use egui::{
 use egui_plot::{Line, LineStyle, PlotPoints, Points, VLine};
 
 use super::Requests;
-use crate::app::actions::{Action, ActionTable, ListChoice, WindowAction, focus};
+use crate::app::actions::{Action, ActionTable, FilePurpose, WindowAction, focus};
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
 use crate::app::widgets::controls::switch_ui;
@@ -122,12 +122,12 @@ fn foot_ui(ui: &mut Ui, model: &SensesModel, asked: &mut Vec<SenseCommand>, acti
             focus::ask(ui.ctx(), sentence_id(model.rows.len()));
         }
         let format = "one sentence a line; a letter and a tab before it give its sense";
-        for (choice, words, hint) in [
-            (ListChoice::Import, "Import …", format!("Reads the sentences from a text file: {format}")),
-            (ListChoice::Export, "Export …", format!("Writes the sentences as a text file: {format}")),
+        for (purpose, words, hint) in [
+            (FilePurpose::ImportSenses, "Import …", format!("Reads the sentences from a text file: {format}")),
+            (FilePurpose::ExportSenses, "Export …", format!("Writes the sentences as a text file: {format}")),
         ] {
             if ui.button(words).on_hover_text(hint).clicked() {
-                actions.push(Action::PlaceSenses(choice));
+                actions.push(Action::ChooseFile(purpose));
             }
         }
     });

@@ -1,17 +1,31 @@
 //! The step panel: what the current step of the walk computes, as numbers or as matrices.
 
-use attune_view::view_model::attention::AttentionModel;
-use attune_view::view_model::fold::FoldModel;
-use attune_view::view_model::path::PathModel;
-use attune_view::view_model::saved_view::SavedView;
-use attune_view::view_model::walk::WalkModel;
-use attune_view::view_model::walk::route::RouteModel;
-use egui::Ui;
+use std::ops::Range;
 
-use super::arithmetic::arithmetic_ui;
+use attune_engine::quantity::Quantity;
+use attune_view::explain::Explanation;
+use attune_view::explain::path::{By, PathModel};
+use attune_view::explain::route::RouteModel;
+use attune_view::explain::walk::{Bars, Columns, NumberRow, Step, StepModel, WalkModel};
+use attune_view::view_model::attention::AttentionModel;
+use attune_view::view_model::capitalised;
+use attune_view::view_model::fold::FoldModel;
+use attune_view::view_model::saved_view::SavedView;
+use egui::{
+    Align2, Button, CornerRadius, Grid, Label, Painter, Pos2, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind,
+    Ui, Vec2, WidgetInfo, WidgetType,
+};
+
 use super::fold::fold_ui;
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
-use crate::app::widgets::controls::{switch_ui, waiting_ui};
+use crate::app::actions::{ActionTable, Row, WindowAction};
+use crate::app::text::prose::equation_ui;
+use crate::app::theme::{self, Palette, size};
+use crate::app::view::{PanelView, Walk};
+use crate::app::widgets::controls::{choose_query_ui, switch_ui, waiting_ui};
+use crate::app::widgets::heat::Heat;
+use crate::app::widgets::traced::{ASK_HINT, HINT, ask_on, number_ui};
+use crate::app::widgets::worked::{SIGNED, UNSIGNED, bar, worked_ui};
 
 /// How the step is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,18 +64,7 @@ impl Panel for StepPanel {
             ],
         );
         match self.view {
-            StepView::Numbers => {
-                let selection = &cx.view.selection;
-                let route = cx.models.get::<RouteModel>();
-                let focus = route.and_then(|route| {
-                    let word = selection.query.or_else(|| route.word(&cx.view.highlight.lit))?;
-                    Some(route.focus(word, selection.head, selection.key))
-                });
-                let walk = focus.and_then(|focus| cx.models.of_choice::<WalkModel>(&focus));
-                let path =
-                    focus.and_then(|focus| cx.models.of_choice::<PathModel>(&(focus.query, focus.head, selection.by)));
-                arithmetic_ui(ui, walk.as_deref(), path.as_deref(), &attention, &mut cx.view);
-            }
+            StepView::Numbers => numbers_ui(ui, &attention, cx),
             StepView::Matrices => {
                 let model = cx.models.of_choice::<FoldModel>(&cx.view.selection.head);
                 match (model, cx.stage.camera()) {
@@ -80,4 +83,325 @@ impl Panel for StepPanel {
     fn restore(&mut self, saved: &SavedView) {
         self.view = if saved.step_as_matrices { StepView::Matrices } else { StepView::Numbers };
     }
+}
+
+/// The numbers of the step, worked through for the word that is followed.
+fn numbers_ui(ui: &mut Ui, attention: &AttentionModel, cx: &mut PanelContext) {
+    const FOLLOW: &str = "Follow this word as the query";
+    let selection = &cx.view.selection;
+    let focus = cx.models.get::<RouteModel>().and_then(|route| {
+        let word = selection.query.or_else(|| route.word(&cx.view.highlight.lit))?;
+        Some(route.focus(word, selection.head, selection.key))
+    });
+    let walk = focus.and_then(|focus| cx.models.of_choice::<WalkModel>(&focus));
+    if walk.is_none() {
+        ui.weak("Choose a word on the stage or in the sentence, to follow its numbers.");
+    }
+    choose_query_ui(ui, attention.tokens.iter().enumerate(), FOLLOW, cx.view.selection);
+    let (Some(walk), Some(focus)) = (walk, focus) else { return };
+    ui.horizontal_wrapped(|ui| {
+        steps_ui(ui, &mut cx.view);
+        heads_ui(ui, attention, &mut cx.view);
+    });
+    ui.add_space(size::GAP_TIGHT);
+    let step = walk.step(cx.view.walk.step());
+    // From the output on, a number is the length of many arrows: each of them is listed.
+    let explained = (step.step < Step::Output).then(|| cx.models.of_choice::<Explanation>(&step.entry)).flatten();
+    let path = cx.models.of_choice::<PathModel>(&(focus.query, focus.head, cx.view.selection.by));
+    let path = path.filter(|_| step.step >= Step::Output);
+    ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+        step_ui(ui, &walk, step, explained.as_deref(), &mut cx.view);
+        path.into_iter().for_each(|path| why_ui(ui, &path, &mut cx.view));
+    });
+}
+
+/// The formula of a step, its sentence, and its numbers.
+fn step_ui(ui: &mut Ui, walk: &WalkModel, step: &StepModel, explained: Option<&Explanation>, view: &mut PanelView) {
+    equation_ui(ui, &step.equation);
+    ui.add_space(size::GAP_TIGHT);
+    ui.add(Label::new(RichText::new(&step.said).size(size::BODY)).wrap().selectable(true));
+    ui.add_space(size::GAP);
+    if let Some(bars) = &step.bars {
+        bars_ui(ui, walk, step, bars, view);
+        ui.add_space(size::GAP);
+    }
+    if let Some(explanation) = explained {
+        entry_ui(ui, explanation, view);
+        ui.add_space(size::GAP);
+    }
+    for rows in step.rows.chunk_by(is_like) {
+        strip_ui(ui, walk, step, rows, view);
+        ui.add_space(size::GAP);
+    }
+}
+
+/// One number of the step's result, worked out.
+fn entry_ui(ui: &mut Ui, explanation: &Explanation, view: &mut PanelView) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+        ui.add(Label::new(RichText::new(capitalised(&explanation.meaning)).font(theme::strong(size::BODY))).wrap());
+        let value = format!("{:.3}", explanation.value).replace("inf", "∞").replace('-', "−");
+        number_ui(ui, RichText::new(value).font(theme::mono(size::SMALL)), explanation.entry, view.trail);
+    });
+    if let Some(entry) = worked_ui(ui, explanation) {
+        view.trail.open(entry);
+    }
+}
+
+/// Each key's number before the step and after it. A click works a key through.
+fn bars_ui(ui: &mut Ui, model: &WalkModel, step: &StepModel, bars: &Bars, view: &mut PanelView) {
+    const BAR: f32 = 52.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let row = |quantity: Quantity| step.rows.iter().find(|row| row.first.quantity == quantity);
+    let columns: Vec<&NumberRow> = bars.before.into_iter().chain([bars.after]).filter_map(row).collect();
+    // Scores share one scale, so that dividing them shows; weights have their own, from 0 to 1.
+    let scores = columns.iter().filter(|row| row.first.quantity != Quantity::Weight).flat_map(|row| &row.values);
+    let largest = scores.filter(|x| x.is_finite()).fold(f32::MIN_POSITIVE, |most, x| most.max(x.abs()));
+    Grid::new(("bars", step.step.index())).min_col_width(0.0).spacing([size::GAP, 0.0]).show(ui, |ui| {
+        ui.label("");
+        for row in &columns {
+            ui.label(RichText::new(&row.label).size(size::SMALL).color(palette.ink_soft));
+            ui.label("");
+        }
+        ui.end_row();
+        for (key, word) in model.keys.iter().enumerate() {
+            let is_chosen = key == model.key;
+            let hint = "Work this key through";
+            let words = RichText::new(word).size(size::SMALL);
+            if ui.selectable_label(is_chosen, words).on_hover_text(hint).clicked() {
+                view.selection.key = Some(key);
+            }
+            let takes_part = model.takes_part(step.step, key);
+            for row in &columns {
+                let Some(value) = row.values.get(key).copied() else { continue };
+                let is_weight = row.first.quantity == Quantity::Weight;
+                let share = if is_weight { value } else { value / largest };
+                let fill = match (is_weight, share < 0.0) {
+                    (true, _) => palette.head(model.own),
+                    (false, true) => palette.negative,
+                    (false, false) => palette.positive,
+                };
+                let (rect, _) = ui.allocate_exact_size(Vec2::new(BAR, size::BAR), Sense::hover());
+                let length = if value.is_finite() { share } else { 0.0 };
+                let zero = if is_weight { UNSIGNED } else { SIGNED };
+                let fill = if takes_part { fill } else { palette.dimmed(fill) };
+                bar(ui.painter(), rect, (zero, length), fill, palette);
+                let text = if value == f32::NEG_INFINITY { "−∞".to_owned() } else { format!("{value:.3}") };
+                let ink = if takes_part { palette.ink } else { palette.ink_soft };
+                let text = RichText::new(text.replace('-', "−")).font(theme::mono(size::SMALL)).color(ink);
+                ui.push_id((key, &row.label), |ui| number_ui(ui, text, row.entry(key), view.trail));
+            }
+            ui.end_row();
+        }
+    });
+}
+
+/// Explains the move: in a sentence, and arrow by arrow, the longest first.
+fn why_ui(ui: &mut Ui, path: &PathModel, view: &mut PanelView) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.label(RichText::new("Why did it move?").font(theme::strong(size::BODY)));
+    ui.add(Label::new(RichText::new(&path.why).color(palette.ink)).wrap().selectable(true));
+    ui.add_space(size::GAP_TIGHT);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+        ui.label(RichText::new("Arrows by").color(palette.ink_soft));
+        for (by, words, hint) in [
+            (By::Word, "word", "What each word adds, through all heads"),
+            (By::Head, "head", "What each head adds, from all words"),
+            (By::Both, "both", "What each word adds in each head"),
+        ] {
+            if ui.selectable_label(path.by == by, words).on_hover_text(hint).clicked() {
+                view.selection.by = Some(by);
+            }
+        }
+    });
+    for arrow in &path.arrows {
+        ui.horizontal(|ui| {
+            let of_part = arrow.part.map_or(palette.ink, |part| palette.part(part));
+            let ink = arrow.own.map_or(of_part, |own| palette.head(own));
+            ui.label(RichText::new(&arrow.label).color(ink));
+            let small = |text: String| RichText::new(text).font(theme::mono(size::SMALL)).color(palette.ink_soft);
+            if let (Some(weight), Some(head), Some(key)) = (arrow.weight, arrow.head, arrow.key) {
+                let entry = Quantity::Weight.of_head(head, [path.query, key]);
+                number_ui(ui, small(format!("α {weight:.3}")), entry, view.trail);
+            }
+            let length = small(format!("length {:.3}", arrow.length));
+            match arrow.entry {
+                Some(entry) => number_ui(ui, length, entry, view.trail),
+                None => ui.label(length).on_hover_text(OF_THE_PICTURE),
+            };
+        });
+    }
+}
+
+const OF_THE_PICTURE: &str = "The picture is drawn through the final norm. As the vector grows, that norm shrinks its \
+                              earlier part: that is this arrow. Raw vectors (N) have no such arrow.";
+
+/// They can share their columns.
+fn is_like(a: &NumberRow, b: &NumberRow) -> bool {
+    a.columns == b.columns && a.values.len() == b.values.len()
+}
+
+fn heads_ui(ui: &mut Ui, attention: &AttentionModel, view: &mut PanelView) {
+    if attention.heads.len() < 2 {
+        return;
+    }
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+    for map in &attention.heads {
+        let words = RichText::new(&map.title).color(palette.head(map.own));
+        if ui
+            .selectable_label(view.selection.head == map.head, words)
+            .on_hover_text("Follow it through this head")
+            .clicked()
+        {
+            view.selection.choose_head(map.head);
+        }
+    }
+}
+
+/// The step, and one on or back; the time line under the stage has them all.
+fn steps_ui(ui: &mut Ui, view: &mut PanelView) {
+    const NAME: f32 = 92.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let (now, is_begun) = (view.walk.step(), !view.walk.is_at_start());
+    let mut turn = |ui: &mut Ui, sign: &str, row: &Row, is_enabled: bool, step: fn(&mut Walk)| {
+        let button = ui.add_enabled(is_enabled, Button::new(sign));
+        button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, is_enabled, row.tooltip));
+        if button.on_hover_text(row.hint()).clicked() {
+            step(view.walk);
+        }
+    };
+    turn(ui, "←", WindowAction::StepBack.row(), is_begun, Walk::step_back);
+    let words = RichText::new(format!("{} {}", now.index() + 1, now.name()));
+    let words = words.font(theme::strong(size::BODY)).color(palette.accent);
+    ui.add_sized(Vec2::new(NAME, size::SLIDER_ROW), Label::new(words));
+    turn(ui, "→", WindowAction::StepOn.row(), true, Walk::step_on);
+}
+
+/// Rows that share their columns: keys, or entries by their numbers, in as many lines as they need. Each row is shaded
+/// for itself.
+fn strip_ui(ui: &mut Ui, model: &WalkModel, step: &StepModel, rows: &[NumberRow], view: &mut PanelView) {
+    const CELL: Vec2 = Vec2::new(46.0, 19.0);
+    let width = |text: &str| {
+        let ink = Palette::of(ui.visuals().dark_mode).ink;
+        ui.painter().layout_no_wrap(text.to_owned(), theme::plain(size::SMALL), ink).size().x
+    };
+    let names = rows.iter().map(|row| width(&row.label)).fold(0.0, f32::max) + size::GAP;
+    let is_by_key = rows[0].columns == Columns::Keys;
+    let widest = if is_by_key { model.keys.iter().map(|key| width(key)).fold(0.0, f32::max) } else { 0.0 };
+    let cell = Vec2::new(CELL.x.max(widest + size::GAP_TIGHT), CELL.y);
+    let count = rows[0].values.len();
+    let fitting = (((ui.available_width() - names) / cell.x) as usize).max(1);
+    // No line is longer than it must be.
+    let each = count.div_ceil(count.div_ceil(fitting).max(1)).max(1);
+    ui.push_id((step.step.index(), &rows[0].label), |ui| {
+        for first in (0..count).step_by(each) {
+            let line = Line { model, rows, columns: first..(first + each).min(count), names, cell };
+            ui.push_id(first, |ui| line.ui(ui, view));
+        }
+    });
+}
+
+/// The largest of a row's numbers.
+fn extent(row: &NumberRow) -> f32 {
+    row.values.iter().filter(|x| x.is_finite()).fold(0f32, |most, x| most.max(x.abs()))
+}
+
+fn share(value: f32, extent: f32) -> f32 {
+    if extent > 0.0 && value.is_finite() { value / extent } else { 0.0 }
+}
+
+/// Some of the columns of rows, under their names and beside those of the rows.
+struct Line<'a> {
+    model: &'a WalkModel,
+    rows: &'a [NumberRow],
+    columns: Range<usize>,
+    /// Room for the names of the rows.
+    names: f32,
+    cell: Vec2,
+}
+
+impl Line<'_> {
+    fn ui(&self, ui: &mut Ui, view: &mut PanelView) {
+        let Self { model, rows, names, cell, .. } = *self;
+        let palette = Palette::of(ui.visuals().dark_mode);
+        let is_by_key = rows[0].columns == Columns::Keys;
+        let columns = self.columns.len();
+        let whole = Vec2::new(names + columns as f32 * cell.x, (rows.len() + 1) as f32 * cell.y);
+        let (rect, response) = ui.allocate_exact_size(whole, Sense::click());
+        let heat = Heat { origin: rect.min + Vec2::new(names, cell.y), cell, rows: rows.len(), cols: columns };
+        let painter = ui.painter();
+        if !painter.clip_rect().intersects(rect) {
+            return;
+        }
+        for column in self.columns.clone() {
+            let head = heat.cell_rect(0, column - self.columns.start).translate(Vec2::new(0.0, -cell.y));
+            let is_chosen = is_by_key && column == model.key;
+            let name = match rows[0].columns {
+                Columns::Keys => model.keys[column].clone(),
+                Columns::Heads => format!("head {}", column + 1),
+                Columns::Entries => column.to_string(),
+            };
+            let ink = if is_chosen { palette.accent } else { palette.ink_faint };
+            painter.text(head.center(), Align2::CENTER_CENTER, name, theme::plain(size::SMALL), ink);
+        }
+        for (index, row) in rows.iter().enumerate() {
+            let at = heat.cell_rect(index, 0).left_center() - Vec2::new(names, 0.0);
+            painter.text(at, Align2::LEFT_CENTER, &row.label, theme::plain(size::SMALL), palette.ink_soft);
+            self.paint_row(painter, row, |column| heat.cell_rect(index, column), palette);
+        }
+        if is_by_key && self.columns.contains(&model.key) {
+            let column = heat.col_rect(model.key - self.columns.start);
+            let outline = Stroke::new(size::HAIRLINE, palette.accent);
+            painter.rect_stroke(column, CornerRadius::ZERO, outline, StrokeKind::Inside);
+        }
+        // The name of a column is of its first row.
+        let below = |pointer: Pos2| Pos2::new(pointer.x, pointer.y.max(heat.origin.y));
+        let hovered = response.hover_pos().and_then(|pointer| heat.at(below(pointer)));
+        if let Some((row, column)) = hovered {
+            let column = self.columns.start + column;
+            if is_by_key && response.clicked() {
+                view.selection.key = Some(column);
+            }
+            let entry = rows[row].entry(column);
+            // A click on a key works it through; where a click means nothing else, it asks too.
+            if !is_by_key && response.clicked() {
+                view.trail.open(entry);
+            }
+            ask_on(&response, entry, view.trail);
+            let said = told(model, &rows[row], column);
+            response.on_hover_ui_at_pointer(|ui| {
+                ui.monospace(said);
+                if is_by_key {
+                    ui.weak(format!("Click: work this key through. {ASK_HINT}"));
+                } else {
+                    ui.weak(HINT);
+                }
+            });
+        }
+    }
+
+    fn paint_row(&self, painter: &Painter, row: &NumberRow, at: impl Fn(usize) -> Rect, palette: &Palette) {
+        let extent = extent(row);
+        for (place, value) in row.values[self.columns.clone()].iter().enumerate() {
+            let rect = at(place);
+            let fill = palette.diverging(share(*value, extent));
+            painter.rect_filled(rect.shrink(size::HAIRLINE / 2.0), CornerRadius::ZERO, fill);
+            let words = if *value == f32::NEG_INFINITY { "−∞".to_owned() } else { format!("{value:.3}") };
+            let words = words.replace('-', "−");
+            painter.text(rect.center(), Align2::CENTER_CENTER, words, theme::mono(size::SMALL), palette.ink_on(fill));
+        }
+    }
+}
+
+/// Which entry of which tensor a number is.
+fn told(model: &WalkModel, row: &NumberRow, column: usize) -> String {
+    let value = row.values[column];
+    let of = match row.columns {
+        Columns::Keys => format!(", key {}", model.keys[column]),
+        Columns::Heads => format!(", head {}", column + 1),
+        Columns::Entries => format!(", entry {column}"),
+    };
+    format!("{} · {}{of}: {value}", row.tensor, row.label)
 }

@@ -1,4 +1,5 @@
-//! A picture without a display: `attune render LESSON -o picture.png`.
+//! A picture without a display: `attune render LESSON -o picture.png`. It shows the whole workspace, or the stage as a
+//! figure: title above, the picture, the sentence below.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -8,10 +9,14 @@ use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::schema::CellKind;
 use attune_core::whole_file;
 use attune_engine::panics::quietly;
+use attune_view::explain::walk::WalkModel;
+use attune_view::view_model::models::Models;
+use attune_view::view_model::notebook::NotebookModel;
 use attune_view::view_model::picture_size::nearest;
 use attune_view::view_model::saved_view::SavedView;
 use bevy::app::TerminalCtrlCHandlerPlugin;
 use bevy::camera::RenderTarget;
+use bevy::ecs::resource::Resource;
 use bevy::log::LogPlugin;
 use bevy::math::Vec2;
 use bevy::prelude::*;
@@ -21,22 +26,25 @@ use bevy::render::settings::RenderCreation;
 use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
 use bevy::window::ExitCondition;
 use bevy::winit::WinitPlugin;
-use bevy_egui::{EguiGlobalSettings, PrimaryEguiContext};
-use image::{ImageBuffer, PixelWithColorType, RgbImage};
+use bevy_egui::{EguiContexts, EguiGlobalSettings, EguiPrimaryContextPass, PrimaryEguiContext};
+use egui::ecolor::{gamma_u8_from_linear_f32, linear_f32_from_gamma_u8};
+use egui::{Align, Frame, Layout, Margin, RichText, TextStyle, Ui, UiBuilder};
+use image::{ImageBuffer, PixelWithColorType, Rgb, RgbImage, Rgba, RgbaImage};
 
-use super::alpha;
-use super::gpu;
+use super::device;
 use crate::app::fault::AppFault;
-use crate::app::link;
-use crate::app::render::figure::{CAPTION, Figure};
+use crate::app::panels::StageUi;
 use crate::app::scene::Scene;
-use crate::app::shell::dock::WorkspaceState;
 use crate::app::stage::camera::CameraRig;
 use crate::app::stage::frame::StageTab;
 use crate::app::stage::points;
 use crate::app::stage::scene::StageScene;
-use crate::app::theme;
+use crate::app::theme::{self, Palette, size};
+use crate::app::view::walk::STEPS;
 use crate::app::view::{ThemeChoice, ViewState};
+use crate::app::workspace::stage_side::StageSide;
+use crate::app::workspace::{WorkspaceState, follow_preferences, root, workspace_ui};
+use crate::app::{link, systems};
 
 /// Options of a picture.
 #[derive(Clone, Debug)]
@@ -116,7 +124,7 @@ pub fn draw(options: &PictureOptions) -> Result<Vec<u8>, AppFault> {
         capture(&mut app)
     });
     drop(app);
-    encode(&alpha::recover(&black?, &white?))
+    encode(&recover_alpha(&black?, &white?))
 }
 
 /// An app without a window that shows what the options say.
@@ -166,7 +174,7 @@ pub fn figure_app(size: (u32, u32), dark: bool) -> Result<App, AppFault> {
 }
 
 fn open(size: (u32, u32), dark: bool, workspace: bool) -> Result<App, AppFault> {
-    let renderer = gpu::open()?;
+    let renderer = device::open()?;
     quietly(|| headless(size, dark, workspace, renderer)).map_err(AppFault::NoGpu)
 }
 
@@ -180,7 +188,8 @@ fn headless((width, height): (u32, u32), dark: bool, workspace: bool, renderer: 
             .disable::<LogPlugin>()
             .disable::<TerminalCtrlCHandlerPlugin>(),
     )
-    .add_plugins(crate::app::plugin::plugin)
+    .add_plugins(systems::plugin)
+    .add_systems(EguiPrimaryContextPass, picture_ui)
     .insert_resource(ClearColor(theme::clear_color(dark)))
     .init_resource::<Captured>();
     app.world_mut().resource_mut::<EguiGlobalSettings>().auto_create_primary_context = false;
@@ -221,7 +230,7 @@ fn prepare(app: &mut App, options: &PictureOptions, mut view: ViewState) {
             tab.controls.rig.restore(&camera);
         }
     }
-    world.resource_mut::<WorkspaceState>().0.hold_still(&options.snapshot.lesson, options.cell.as_deref());
+    world.resource_mut::<WorkspaceState>().0.freeze_layout(&options.snapshot.lesson, options.cell.as_deref());
     world.insert_resource(scene);
     world.insert_resource(stage);
     world.insert_resource(view);
@@ -278,4 +287,139 @@ fn fault(why: &dyn std::fmt::Display) -> AppFault {
 fn write(bytes: &[u8], out: &Path) -> Result<(), AppFault> {
     let shown = || attune_core::lesson::issue::printable(&out.display().to_string());
     whole_file::write(out, bytes).map_err(|why| AppFault::Output(format!("{}: {why}", shown())))
+}
+
+/// Height of the caption, in points; one of more lines is higher.
+const CAPTION: f32 = 64.0;
+
+/// Draws the stage alone, with a caption.
+#[derive(Resource)]
+struct Figure;
+
+fn picture_ui(
+    mut contexts: EguiContexts,
+    (scene, on_stage): (Res<Scene>, Res<StageScene>),
+    mut view: ResMut<ViewState>,
+    mut tab: ResMut<StageTab>,
+    mut workspace: ResMut<WorkspaceState>,
+    figure: Option<Res<Figure>>,
+) -> Result {
+    let ctx = contexts.ctx_mut()?.clone();
+    follow_preferences(&ctx, &view, view.preferences.zoom);
+    let (mut ui, workspace) = (root(&ctx), &mut workspace.0);
+    tab.strip.followed = on_stage.walk.as_deref().and_then(WalkModel::source_query);
+    let mut stage = StageSide::of(&on_stage, &mut tab, workspace, &view);
+    if figure.is_some() {
+        figure_ui(&mut ui, &scene, &mut view, &mut stage);
+    } else {
+        // Nobody is there whose requests could be granted.
+        workspace_ui(&mut ui, &scene, &mut Vec::new(), workspace, &mut view, &mut stage, false);
+    }
+    Ok(())
+}
+
+fn figure_ui(ui: &mut Ui, models: &Models, view: &mut ViewState, stage: &mut dyn StageUi) {
+    /// A lower picture has no caption.
+    const CAPTION_FROM: f32 = 3.0 * CAPTION;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let whole = ui.max_rect();
+    let has_caption = !view.figure.bare && whole.height() >= CAPTION_FROM;
+    let words = has_caption.then(|| models.get::<NotebookModel>()).flatten().map(|model| words(&model, view));
+    let height = match &words {
+        // Long words of a lesson are not cut off.
+        Some(words) => CAPTION.max(height(ui, words, whole.width() - 2.0 * f32::from(size::PANEL_MARGIN))),
+        None if has_caption => CAPTION,
+        None => 0.0,
+    };
+    let (picture, caption) = whole.split_top_bottom_at_y(whole.bottom() - height);
+    ui.painter().rect_filled(ui.max_rect(), 0.0, view.figure.background.unwrap_or(palette.stage));
+    ui.scope_builder(UiBuilder::new().max_rect(picture), |ui| stage.stage_ui(ui, &mut view.for_panels()));
+    let Some((sentence, about)) = words else { return };
+    ui.scope_builder(UiBuilder::new().max_rect(caption).layout(Layout::top_down(Align::Min)), |ui| {
+        Frame::new().inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0)).show(ui, |ui| {
+            ui.label(RichText::new(sentence).font(theme::strong(size::READING)));
+            ui.weak(about);
+        });
+    });
+}
+
+/// The sentence, and what the picture shows of it.
+fn words(model: &NotebookModel, view: &ViewState) -> (String, String) {
+    let walk = &view.walk;
+    let place = match walk.is_walking() {
+        true => format!("step {} of {STEPS}: {}", walk.step().index() + 1, walk.step().name()),
+        false => format!("time {:.2}", walk.time()),
+    };
+    (model.sentence.clone(), format!("{} · {place}", caption_of(model, view).unwrap_or(&model.title)))
+}
+
+/// Height of both, one below the other.
+fn height(ui: &Ui, (sentence, about): &(String, String), width: f32) -> f32 {
+    let high = |text: &str, font| ui.painter().layout(text.to_owned(), font, ui.visuals().text_color(), width).size().y;
+    let about = high(about, TextStyle::Body.resolve(ui.style()));
+    high(sentence, theme::strong(size::READING)) + ui.spacing().item_spacing.y + about + size::GAP
+}
+
+fn caption_of<'a>(model: &'a NotebookModel, view: &ViewState) -> Option<&'a str> {
+    let shown = view.highlight.shown_cell.as_deref()?;
+    model.cells.iter().find(|cell| **cell.id() == *shown).and_then(|cell| match &*cell.cell.kind {
+        CellKind::Stage { caption, .. } => Some(caption.as_str()),
+        _ => None,
+    })
+}
+
+/// A picture's alpha channel, recovered from two renders: on black and on white.
+///
+/// A pixel of colour `c` that covers a share `a` shows `a c` on black and `a c + 1 − a` on white, in linear light. So `a` is
+/// one minus their difference, and `c` what is on black divided by `a`. Whatever draws the picture has to know nothing of
+/// it.
+/// Both pictures have one size. Colours are not multiplied by their opacity, as PNG has them.
+fn recover_alpha(black: &RgbImage, white: &RgbImage) -> RgbaImage {
+    RgbaImage::from_fn(black.width(), black.height(), |x, y| pixel(*black.get_pixel(x, y), *white.get_pixel(x, y)))
+}
+
+fn pixel(black: Rgb<u8>, white: Rgb<u8>) -> Rgba<u8> {
+    const ALL: u8 = u8::MAX;
+    let Rgb([red, green, blue]) = black;
+    if black == white {
+        return Rgba([red, green, blue, ALL]);
+    }
+    let on_black = black.0.map(linear_f32_from_gamma_u8);
+    let on_white = white.0.map(linear_f32_from_gamma_u8);
+    let difference: f32 = on_white.iter().zip(on_black).map(|(white, black)| white - black).sum();
+    let share = (1.0 - difference / on_black.len() as f32).clamp(0.0, 1.0);
+    let alpha = (share * f32::from(ALL)).round() as u8;
+    if alpha == 0 {
+        return Rgba([0; 4]);
+    }
+    let [red, green, blue] = on_black.map(|channel| gamma_u8_from_linear_f32((channel / share).min(1.0)));
+    Rgba([red, green, blue, alpha])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// On a ground of one grey, as the graphics card mixes them.
+    fn on(color: [u8; 3], share: f32, ground: u8) -> Rgb<u8> {
+        let ground = linear_f32_from_gamma_u8(ground);
+        Rgb(color.map(|c| gamma_u8_from_linear_f32(linear_f32_from_gamma_u8(c) * share + ground * (1.0 - share))))
+    }
+
+    #[test]
+    fn a_pixel_has_the_colour_and_the_share_that_it_was_drawn_with() {
+        for color in [[199, 95, 14], [31, 111, 196], [255, 255, 255], [0, 0, 0]] {
+            for share in [0.25, 0.5, 0.9, 1.0] {
+                let Rgba([red, green, blue, alpha]) = pixel(on(color, share, 0), on(color, share, 255));
+                assert!((f32::from(alpha) / 255.0 - share).abs() < 0.01, "{color:?} at {share}: {alpha}");
+                let off = [red, green, blue].into_iter().zip(color).map(|(a, b)| a.abs_diff(b)).max();
+                assert!(off <= Some(3), "{color:?} at {share}: {red} {green} {blue}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_nothing() {
+        assert_eq!(pixel(Rgb([0; 3]), Rgb([255; 3])), Rgba([0; 4]));
+    }
 }

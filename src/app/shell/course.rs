@@ -1,4 +1,4 @@
-//! The page of the course: what is found on the disk for it, and its reset.
+//! The page of the course: what is found on the disk for it, and its reset; go on, choose a lesson, open another file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,15 +11,25 @@ use attune_core::lesson::load;
 use attune_core::lesson::locate::written;
 use attune_core::store::{Checkpoint, Home, Key, Lock, NotSaved, Stored, open, read, update};
 use attune_view::view_model::course::{Course, Tasks, name};
-use attune_view::view_model::home::{Found, HomeModel, Picture};
+use attune_view::view_model::home::{Found, HomeModel, HomeRow, Picture, RowState};
 use attune_view::view_model::sketch::Sketch;
 use bevy::prelude::*;
+use egui::{
+    Align, Align2, Button, Context, CornerRadius, Frame, Label, Layout, Margin, Rect, RichText, ScrollArea, Sense,
+    Stroke, StrokeKind, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType, pos2, vec2,
+};
 use serde::{Deserialize, Serialize};
 
-use super::home::{HomeFrame, HomeUiState};
-use crate::app::work::profile::kept_course;
+use super::opening::{Setup, close, name_window, unsaved};
+use crate::app::actions::{Action, ActionTable, WindowAction};
+use crate::app::scene::Scene;
+use crate::app::theme::{self, Palette, size};
+use crate::app::view::ThemeChoice;
+use crate::app::widgets::sketch::sketch_ui;
+use crate::app::work::job::Waker;
+use crate::app::work::profile::{Profile, kept_course};
 use crate::app::work::session::State;
-use crate::app::work::waker::Waker;
+use crate::app::workspace::top_bar::view_ui;
 use crate::built_in;
 
 /// The folder of pictures.
@@ -232,6 +242,455 @@ fn find(home: Option<&Home>, kept: &Pictures) -> Found {
 /// Shows the lessons that were found, as soon as the search has ended.
 pub fn receive(mut page: ResMut<CoursePage>) {
     page.receive();
+}
+
+/// Facts that the page shows beside the course.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HomeFrame {
+    /// The title of the lesson that is open behind the page.
+    pub behind: Option<String>,
+    /// The course was reset so many lessons deep, and that can be undone.
+    pub reset: Option<usize>,
+    /// The reason why the last request failed.
+    pub fault: Option<String>,
+}
+
+#[derive(Default)]
+pub struct HomeUiState {
+    /// The keyboard has been put on the way on.
+    is_greeted: bool,
+    /// The course is reset at the second click.
+    asks_reset: bool,
+}
+
+const COLUMN: f32 = 1560.0;
+const MARGIN: f32 = 28.0;
+
+pub fn home_ui(
+    ui: &mut Ui,
+    model: Option<&HomeModel>,
+    frame: &HomeFrame,
+    state: &mut HomeUiState,
+    theme: ThemeChoice,
+) -> Option<Action> {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let mut action = None;
+    ui.painter().rect_filled(ui.max_rect(), CornerRadius::ZERO, palette.surface);
+    let bar = Frame::new().fill(palette.ground).inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0));
+    egui::Panel::top("home_bar").frame(bar).exact_size(size::BAR_HEIGHT).show_separator_line(false).show(ui, |ui| {
+        action = bar_ui(ui, frame, theme);
+    });
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        let width = (ui.available_width() - 2.0 * MARGIN).clamp(0.0, COLUMN);
+        let left = (ui.available_width() - width) / 2.0;
+        let area = Rect::from_min_size(ui.cursor().min + vec2(left, MARGIN), vec2(width, f32::INFINITY));
+        let column = ui.scope_builder(UiBuilder::new().max_rect(area), |ui| {
+            ui.set_width(width);
+            match model {
+                // Drawn whatever the bar asked for: a page left out for one frame would lose its place.
+                Some(model) => {
+                    let below = page_ui(ui, model, frame, state);
+                    action.take().or(below)
+                }
+                None => {
+                    ui.weak("Looking for lessons …");
+                    action.take()
+                }
+            }
+        });
+        action = column.inner;
+        ui.add_space(MARGIN);
+    });
+    let is_back = frame.behind.is_some() && ui.input(|input| input.key_pressed(egui::Key::Escape));
+    action.or(is_back.then_some(Action::Back))
+}
+
+fn bar_ui(ui: &mut Ui, frame: &HomeFrame, theme: ThemeChoice) -> Option<Action> {
+    let mut action = None;
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        action = view_ui(ui, theme).map(Action::from);
+        ui.add_space(size::GAP_WIDE);
+        let browse = WindowAction::Browse.row();
+        let open = ui.button(browse.text).on_hover_text(browse.hint_with("Any lesson on this computer"));
+        if open.clicked() {
+            action = Some(WindowAction::Browse.into());
+        }
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            ui.label(RichText::new("attune").font(theme::strong(size::HEADING)));
+            if let Some(title) = &frame.behind {
+                ui.add_space(size::GAP_WIDE);
+                let back = Button::new(format!("← Back to {title}")).truncate();
+                if ui.add(back).on_hover_text("To the lesson as you left it (Esc)").clicked() {
+                    action = Some(Action::Back);
+                }
+            }
+        });
+    });
+    action
+}
+
+fn page_ui(ui: &mut Ui, model: &HomeModel, frame: &HomeFrame, state: &mut HomeUiState) -> Option<Action> {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let mut action = None;
+    if let Some(fault) = &frame.fault {
+        ui.add(Label::new(RichText::new(fault).color(palette.error)).wrap());
+        ui.add_space(size::GAP);
+    }
+    ui.label(RichText::new("Learn self-attention by running it").font(theme::strong(theme::prose::HEADINGS[0])));
+    ui.add_space(size::GAP_TIGHT);
+    ui.label(RichText::new(standing(model)).color(palette.ink_soft));
+    ui.add_space(size::GAP_WIDE);
+    if let Some(next) = &model.next {
+        let verb = if next.is_begun { "Continue" } else { "Begin" };
+        let words = format!("{verb}: {}", next.title);
+        let words = RichText::new(words).font(theme::strong(size::READING)).color(palette.on_accent);
+        let button = ui.add(Button::new(words).fill(palette.accent).min_size(vec2(0.0, size::CELL_MAX)).truncate());
+        if !state.is_greeted {
+            state.is_greeted = true;
+            button.request_focus();
+        }
+        if button.has_focus() {
+            let ring = Stroke::new(size::OUTLINE, palette.accent);
+            let corner = CornerRadius::same(size::RADIUS + size::RADIUS_SMALL);
+            ui.painter().rect_stroke(button.rect.expand(size::RING), corner, ring, StrokeKind::Outside);
+        }
+        if button.on_hover_text("Enter").clicked() {
+            action = Some(Action::open(&next.path));
+        }
+        ui.add_space(size::GAP_WIDE);
+    }
+    action = action.or(cards_ui(ui, &model.lessons));
+    if !model.others.is_empty() {
+        ui.add_space(size::GAP_WIDE);
+        ui.label(RichText::new("Other files").font(theme::strong(size::READING)));
+        ui.add_space(size::GAP_TIGHT);
+        for row in &model.others {
+            action = action.or(row_ui(ui, row));
+        }
+    }
+    ui.add_space(size::GAP_WIDE);
+    ui.weak("Drop a lesson's file on this window to open it.");
+    if model.is_begun() || frame.reset.is_some() {
+        ui.add_space(size::GAP);
+        action = action.or(reset_ui(ui, frame, state));
+    }
+    action
+}
+
+/// How far the learner is, in a sentence.
+fn standing(model: &HomeModel) -> String {
+    let count = model.lessons.len();
+    let folder = model.folder.as_ref().map(|folder| folder.display().to_string());
+    match (count, folder) {
+        (0, Some(folder)) => format!("There is no lesson in {folder}. Open a file, or drop one here."),
+        (0, None) => "There is no folder `lessons` here. Open a lesson's file, or drop one on this window.".to_owned(),
+        _ => {
+            let lessons = if count == 1 { "1 lesson".to_owned() } else { format!("{count} lessons") };
+            let minutes: usize = model.lessons.iter().filter_map(|row| row.minutes).sum();
+            let time = if minutes > 0 { format!(", about {minutes} minutes") } else { String::new() };
+            let done = match model.tasks.of {
+                0 => String::new(),
+                of => format!(" · {} of {of} tasks done", model.tasks.done),
+            };
+            format!("{lessons}{time}{done}")
+        }
+    }
+}
+
+fn reset_ui(ui: &mut Ui, frame: &HomeFrame, state: &mut HomeUiState) -> Option<Action> {
+    let mut action = None;
+    ui.horizontal(|ui| {
+        if let Some(count) = frame.reset {
+            let lessons = if count == 1 { "1 lesson is".to_owned() } else { format!("{count} lessons are") };
+            ui.weak(format!("{lessons} as at the start."));
+            if ui.button("Undo the reset").on_hover_text("Bring your work back").clicked() {
+                action = Some(Action::UndoResetCourse);
+            }
+        } else if state.asks_reset {
+            ui.label("Every lesson goes back to its start. Your work stays as a checkpoint of each.");
+            if ui.button("Reset the course").clicked() {
+                state.asks_reset = false;
+                action = Some(Action::ResetCourse);
+            }
+            if ui.button("Cancel").clicked() {
+                state.asks_reset = false;
+            }
+        } else {
+            let reset = ui.button("Reset the course …").on_hover_text("Begin all lessons anew; it can be undone");
+            state.asks_reset = reset.clicked();
+        }
+    });
+    action
+}
+
+/// The lessons as cards with their pictures, as many beside each other as fit.
+fn cards_ui(ui: &mut Ui, rows: &[HomeRow]) -> Option<Action> {
+    const LEAST: f32 = 236.0;
+    const MOST: usize = 5;
+    let gap = size::GAP_WIDE;
+    let width = ui.available_width();
+    let columns = (((width + gap) / (LEAST + gap)) as usize).clamp(1, MOST);
+    let card = ((width - gap * (columns - 1) as f32) / columns as f32).max(0.0);
+    let mut action = None;
+    for line in rows.chunks(columns) {
+        ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing.x = gap;
+            for row in line {
+                action = action.take().or(card_ui(ui, row, card));
+            }
+        });
+        ui.add_space(gap);
+    }
+    action
+}
+
+fn card_ui(ui: &mut Ui, row: &HomeRow, width: f32) -> Option<Action> {
+    /// Height of the picture, as a share of its width.
+    const PICTURE: f32 = 0.56;
+    const WORDS: f32 = 112.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let height = width * PICTURE + WORDS;
+    let (rect, response) = ui.allocate_exact_size(vec2(width, height), Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, said(row)));
+    if response.gained_focus() {
+        response.scroll_to_me(None);
+    }
+    let round = CornerRadius::same(size::RADIUS);
+    ui.painter().rect_filled(rect, round, palette.raised);
+    let edge = if response.has_focus() || response.hovered() {
+        Stroke::new(size::OUTLINE, palette.accent)
+    } else {
+        Stroke::new(size::HAIRLINE, palette.line)
+    };
+    let (picture, words) = rect.split_top_bottom_at_y(rect.top() + width * PICTURE);
+    ui.painter().rect_filled(picture.shrink(size::HAIRLINE), round, palette.ground);
+    match &row.picture {
+        Some(Picture::Sketch(sketch)) => sketch_ui(ui, sketch, picture),
+        Some(Picture::Absent { needs, layers, heads }) => absent_ui(ui, needs, (*layers, *heads), picture),
+        Some(Picture::None) => {}
+        None if matches!(row.state, RowState::Broken(_)) => {}
+        None => {
+            let font = theme::plain(size::SMALL);
+            ui.painter().text(picture.center(), Align2::CENTER_CENTER, "drawing …", font, palette.ink_faint);
+        }
+    }
+    let inner = words.shrink(size::GAP);
+    {
+        let ui = &mut ui.new_child(UiBuilder::new().max_rect(inner).layout(Layout::top_down(Align::Min)));
+        // Within the page: what is scrolled away is not over the bar.
+        ui.set_clip_rect(words.intersect(ui.clip_rect()));
+        ui.spacing_mut().item_spacing.y = size::HAIRLINE;
+        let number = row.number.map_or_else(String::new, |number| format!("{number}  "));
+        let title =
+            RichText::new(format!("{number}{}", row.title)).font(theme::strong(size::READING)).color(palette.ink);
+        ui.add(Label::new(title).truncate().selectable(false));
+        let (summary, ink) = summary(row, palette);
+        ui.add(Label::new(RichText::new(summary).size(size::SMALL).color(ink)).wrap().selectable(false));
+    }
+    foot_ui(ui, row, inner, palette);
+    ui.painter().rect_stroke(rect, round, edge, StrokeKind::Inside);
+    let hint = if row.summary.is_empty() { row.title.clone() } else { row.summary.clone() };
+    response.on_hover_text(hint).clicked().then(|| Action::open(&row.path))
+}
+
+/// A model that is not on this computer: a dot for each head, a row for each layer, and what it needs.
+fn absent_ui(ui: &Ui, needs: &str, (layers, heads): (usize, usize), rect: Rect) {
+    const DOT: f32 = 2.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let painter = ui.painter_at(rect);
+    let (grid, line) = rect.shrink(size::GAP).split_top_bottom_at_y(rect.bottom() - size::GAP - size::SLIDER_ROW);
+    let step = grid.height() / layers.max(1) as f32;
+    let first = grid.center() - vec2(heads.saturating_sub(1) as f32, layers.saturating_sub(1) as f32) * step / 2.0;
+    for (layer, head) in (0..layers).flat_map(|layer| (0..heads).map(move |head| (layer, head))) {
+        painter.circle_filled(first + vec2(head as f32, layer as f32) * step, DOT, palette.ink_faint);
+    }
+    painter.text(line.center(), Align2::CENTER_CENTER, needs, theme::plain(size::SMALL), palette.ink_soft);
+}
+
+/// Below the words of a card: what it builds on and its minutes, and how far the learner is.
+fn foot_ui(ui: &Ui, row: &HomeRow, inner: Rect, palette: &Palette) {
+    const TRACK: f32 = 4.0;
+    let font = theme::plain(size::SMALL);
+    let line = inner.bottom() - TRACK - size::GAP_TIGHT;
+    let minutes = row.minutes.map(|minutes| format!("{minutes} min"));
+    let after = (!row.builds_on.is_empty()).then(|| format!("builds on {}", row.builds_on.join(", ")));
+    let left: Vec<String> = minutes.into_iter().chain(after).collect();
+    let painter = ui.painter();
+    painter.text(pos2(inner.left(), line), Align2::LEFT_BOTTOM, left.join(" · "), font.clone(), palette.ink_soft);
+    if let Some((words, ink)) = progress(row, palette) {
+        painter.text(pos2(inner.right(), line), Align2::RIGHT_BOTTOM, words, font, ink);
+        let track = Rect::from_min_max(pos2(inner.left(), inner.bottom() - TRACK), inner.right_bottom());
+        track_ui(ui, row, track, palette);
+    }
+}
+
+/// How far the learner is in a lesson that was begun, in words with their colour.
+fn progress(row: &HomeRow, palette: &Palette) -> Option<(String, egui::Color32)> {
+    match row.state {
+        _ if row.tasks.of == 0 => None,
+        RowState::New | RowState::Broken(_) => None,
+        RowState::Done => Some(("done".to_owned(), palette.accent)),
+        _ => Some((format!("{} of {}", row.tasks.done, row.tasks.of), palette.ink_soft)),
+    }
+}
+
+/// The share of a lesson's tasks that is done, as a bar.
+fn track_ui(ui: &Ui, row: &HomeRow, track: Rect, palette: &Palette) {
+    let round = CornerRadius::same(size::RADIUS_SMALL);
+    ui.painter().rect_filled(track, round, palette.line);
+    let share = row.tasks.done.min(row.tasks.of) as f32 / row.tasks.of as f32;
+    let done = Rect::from_min_size(track.min, vec2(track.width() * share, track.height()));
+    ui.painter().rect_filled(done, round, palette.accent);
+}
+
+/// Words under the title of a lesson.
+fn summary(row: &HomeRow, palette: &Palette) -> (String, egui::Color32) {
+    match row.state {
+        RowState::Broken(1) => ("The file has an issue; open it to see where.".to_owned(), palette.error),
+        RowState::Broken(count) => (format!("The file has {count} issues; open it to see where."), palette.error),
+        RowState::Missing => (format!("{} is no longer there", row.summary), palette.ink_faint),
+        _ => (row.summary.clone(), palette.ink_soft),
+    }
+}
+
+fn row_ui(ui: &mut Ui, row: &HomeRow) -> Option<Action> {
+    const HEIGHT: f32 = 45.0;
+    const NUMBER: f32 = 34.0;
+    const SIDE: f32 = 130.0;
+    const PADDING: (f32, f32) = (8.0, 3.0);
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let is_there = row.state != RowState::Missing;
+    let sense = if is_there { Sense::click() } else { Sense::hover() };
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), sense);
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, is_there, said(row)));
+    if response.gained_focus() {
+        response.scroll_to_me(None);
+    }
+    if response.hovered() && is_there {
+        ui.painter().rect_filled(rect, CornerRadius::same(size::RADIUS), palette.raised);
+    }
+    if response.has_focus() {
+        let outline = Stroke::new(size::OUTLINE, palette.accent);
+        ui.painter().rect_stroke(rect, CornerRadius::same(size::RADIUS), outline, StrokeKind::Inside);
+    }
+    let inner = rect.shrink2(PADDING.into());
+    let (left, rest) = inner.split_left_right_at_x(inner.left() + NUMBER);
+    let (text, side) = rest.split_left_right_at_x(rest.right() - SIDE);
+    if let Some(number) = row.number {
+        let font = theme::strong(size::HEADING);
+        ui.painter().text(left.left_top(), Align2::LEFT_TOP, number, font, palette.ink_faint);
+    }
+    // A child that takes no room of its own: the row has it.
+    {
+        let ui = &mut ui.new_child(UiBuilder::new().max_rect(text).layout(Layout::top_down(Align::Min)));
+        ui.spacing_mut().item_spacing.y = size::HAIRLINE;
+        let ink = if is_there { palette.ink } else { palette.ink_faint };
+        ui.add(Label::new(RichText::new(&row.title).font(theme::strong(size::READING)).color(ink)).truncate());
+        let (words, ink) = summary(row, palette);
+        ui.add(Label::new(RichText::new(words).color(ink)).truncate());
+    }
+    side_ui(ui, row, side, palette);
+    response.clicked().then(|| Action::open(&row.path))
+}
+
+/// Minutes above, progress below.
+fn side_ui(ui: &Ui, row: &HomeRow, side: Rect, palette: &Palette) {
+    const TRACK: Vec2 = Vec2::new(64.0, 4.0);
+    let line = |share: f32| pos2(side.right(), side.top() + side.height() * share);
+    const UPPER: f32 = 0.27;
+    const LOWER: f32 = 0.74;
+    let font = theme::plain(size::SMALL);
+    if let Some(minutes) = row.minutes {
+        let words = format!("{minutes} min");
+        ui.painter().text(line(UPPER), Align2::RIGHT_CENTER, words, font.clone(), palette.ink_soft);
+    }
+    if let Some((words, ink)) = progress(row, palette) {
+        let written = ui.painter().text(line(LOWER), Align2::RIGHT_CENTER, words, font, ink);
+        let middle = pos2(written.left() - size::GAP - TRACK.x / 2.0, written.center().y);
+        track_ui(ui, row, Rect::from_center_size(middle, TRACK), palette);
+    }
+}
+
+/// For those who hear the page.
+fn said(row: &HomeRow) -> String {
+    let mut words = row.title.clone();
+    if let Some(number) = row.number {
+        words = format!("{number} {words}");
+    }
+    if let Some(minutes) = row.minutes {
+        words += &format!(", {minutes} minutes");
+    }
+    match row.state {
+        RowState::New => {}
+        RowState::Begun => words += &format!(", {} of {} tasks done", row.tasks.done, row.tasks.of),
+        RowState::Done => words += ", done",
+        RowState::Broken(issues) => words += &format!(", issues: {issues}"),
+        RowState::Missing => words += ", no longer there",
+    }
+    words
+}
+
+/// Over everything, while a file is held over the window.
+pub fn drop_ui(ctx: &Context) {
+    const SHADE: f32 = 0.86;
+    let palette = Palette::of(ctx.theme() == egui::Theme::Dark);
+    let rect = ctx.viewport_rect();
+    let layer = egui::LayerId::new(egui::Order::Foreground, egui::Id::new("drop"));
+    let painter = ctx.layer_painter(layer);
+    painter.rect_filled(rect, CornerRadius::ZERO, palette.surface.gamma_multiply(SHADE));
+    let outline = Stroke::new(size::OUTLINE, palette.accent);
+    painter.rect_stroke(rect.shrink(MARGIN / 2.0), CornerRadius::same(size::RADIUS), outline, StrokeKind::Inside);
+    let font = theme::strong(size::HEADING);
+    painter.text(rect.center(), Align2::CENTER_CENTER, "Drop it here to open it", font, palette.ink);
+}
+
+/// The page of the course, over the lesson; from there back to the lesson.
+pub fn show(world: &mut World) {
+    let behind = world.resource::<Scene>().snapshot().map(|snapshot| snapshot.lesson.title.clone());
+    let page = world.resource::<CoursePage>();
+    if page.is_open && behind.is_some() && page.frame.fault.is_none() {
+        world.resource_mut::<CoursePage>().close();
+        return;
+    }
+    // What the page is about to read.
+    world.resource_mut::<Profile>().flush();
+    world.resource_mut::<CoursePage>().frame.behind = behind;
+    open_page(world);
+}
+
+fn open_page(world: &mut World) {
+    let Setup { home, waker, .. } = world.resource::<Setup>().clone();
+    world.resource_mut::<CoursePage>().open(home.as_ref(), &waker);
+}
+
+/// Tells on the page why something failed: other lessons are opened from there.
+pub fn say(world: &mut World, fault: String) {
+    if !world.resource::<CoursePage>().is_open {
+        show(world);
+    }
+    world.resource_mut::<CoursePage>().frame.fault = Some(fault);
+}
+
+/// Resets every lesson of the course, or undoes that.
+pub fn reset(world: &mut World, forward: bool) {
+    let Some(home) = world.resource::<Setup>().home.clone() else { return };
+    if let Some(why) = unsaved(world) {
+        return say(
+            world,
+            format!("The course was not reset, as the work on the open lesson cannot be saved yet: {why}"),
+        );
+    }
+    // The lesson that is open may be among them.
+    close(world);
+    name_window(world, None);
+    let mut page = world.resource_mut::<CoursePage>();
+    let progress = if forward { page.reset(&home) } else { page.undo_reset(&home) };
+    page.frame.behind = None;
+    page.is_open = true;
+    let mut profile = world.resource_mut::<Profile>();
+    profile.add(progress);
+    profile.flush();
+    open_page(world);
 }
 
 #[cfg(test)]

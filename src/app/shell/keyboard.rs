@@ -1,66 +1,10 @@
-//! Keys that arrive, and as they were typed.
+//! Keys as they were typed.
 
 use bevy::input::ButtonState;
 use bevy::input::keyboard::{Key as BevyKey, KeyboardFocusLost, KeyboardInput};
 use bevy::prelude::*;
-use bevy::window::{PrimaryWindow, RawHandleWrapper};
 use bevy_egui::{EguiClipboard, EguiInput};
 use egui::{Event, Modifiers};
-
-/// Frames in which the keyboard's focus is asked for: a window takes a moment to be mapped.
-const FOCUS_FRAMES: u32 = 120;
-
-/// Takes the keyboard where no window manager hands it out, as on a bare X server.
-pub fn take_focus(window: Option<Single<&RawHandleWrapper, With<PrimaryWindow>>>, mut asked: Local<u32>) {
-    let Some(window) = window else { return };
-    if *asked < FOCUS_FRAMES {
-        *asked = if focus::take(&window) { FOCUS_FRAMES } else { *asked + 1 };
-    }
-}
-
-#[cfg(target_os = "linux")]
-mod focus {
-    use bevy::window::RawHandleWrapper;
-    use raw_window_handle::RawWindowHandle;
-    use x11rb::connection::Connection;
-    use x11rb::errors::ReplyError;
-    use x11rb::protocol::xproto::{AtomEnum, ConnectionExt, InputFocus, Window};
-
-    /// True when there is nothing left to ask for.
-    pub fn take(window: &RawHandleWrapper) -> bool {
-        let id = match window.get_window_handle() {
-            RawWindowHandle::Xlib(handle) => Window::try_from(handle.window).ok(),
-            RawWindowHandle::Xcb(handle) => Some(handle.window.get()),
-            _ => None,
-        };
-        let Some(id) = id else { return true };
-        let Ok((connection, screen)) = x11rb::connect(None) else { return true };
-        let root = connection.setup().roots[screen].root;
-        is_managed(&connection, root).unwrap_or(true) || focus(&connection, id).is_ok()
-    }
-
-    /// A window manager announces itself on the root window (EWMH, `_NET_SUPPORTING_WM_CHECK`).
-    fn is_managed(connection: &impl Connection, root: Window) -> Result<bool, ReplyError> {
-        let check = connection.intern_atom(false, b"_NET_SUPPORTING_WM_CHECK")?.reply()?.atom;
-        let property = connection.get_property(false, root, check, AtomEnum::WINDOW, 0, 1)?.reply()?;
-        Ok(property.value_len > 0)
-    }
-
-    /// Fails while the window is not yet on the screen.
-    fn focus(connection: &impl Connection, window: Window) -> Result<(), ReplyError> {
-        connection.set_input_focus(InputFocus::POINTER_ROOT, window, x11rb::CURRENT_TIME)?.check()
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-mod focus {
-    use bevy::window::RawHandleWrapper;
-
-    /// Other systems always have a window manager.
-    pub fn take(_: &RawHandleWrapper) -> bool {
-        true
-    }
-}
 
 /// Gives each key the modifiers that were down when it was typed. bevy_egui gives all keys of a frame
 /// those at the end of it, so `Shift+Space` typed within one frame would be `Space`.

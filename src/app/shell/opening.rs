@@ -1,24 +1,37 @@
-//! Opening a lesson: at the start, and in place of the one that is open.
+//! Opening a lesson: at the start, in place of the one that is open, as a copy of what somebody shared, or by a link in a
+//! text; and the model that is put beside it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use attune_core::lesson::Lesson;
+use attune_core::lesson::course::{self as lessons, is_lesson};
+use attune_core::lesson::issue::printable;
+use attune_core::lesson::links::{TextLink, token_named};
 use attune_core::store::Home;
-use attune_view::export::shared::Shared;
+use attune_view::export::shared::{Shared, is_shared};
 use attune_view::view_model::saved_view::SavedView;
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
 
-use super::dock::WorkspaceState;
-use super::presenting;
-use crate::app::link::{Link, Outbox};
+use super::course::{self, CoursePage};
+use super::jobs::{self, Jobs};
+use super::presentation;
+use super::ui::WindowState;
+use crate::app::link::{Link, Outbox, send_now};
+use crate::app::panels::meaning::MeaningPanel;
+use crate::app::panels::{PanelId, PanelName};
 use crate::app::scene::Scene;
 use crate::app::stage::frame::StageTab;
 use crate::app::stage::scene::StageScene;
 use crate::app::view::ViewState;
+use crate::app::work::job::{Job, Waker};
 use crate::app::work::profile::Profile;
 use crate::app::work::session::{Session, State};
-use crate::app::work::source::{LessonIssues, ReadLesson, Source};
-use crate::app::work::waker::Waker;
+use crate::app::work::source::{LessonIssues, OtherModel, ReadLesson, Source};
+use crate::app::workspace::WorkspaceState;
+use crate::app::workspace::notices::ExportModel;
+use crate::built_in;
 
 /// Settings that every lesson of this window opens with. Absent in a picture.
 #[derive(Resource, Clone)]
@@ -109,7 +122,7 @@ pub fn title(lesson: Option<&Path>) -> String {
 /// Writes what is not yet kept. Why the work on the lesson that is open would be lost, if it would.
 pub fn unsaved(world: &mut World) -> Option<String> {
     // The work is that before the talk.
-    presenting::end(world);
+    presentation::end(world);
     if let Some(mut profile) = world.get_resource_mut::<Profile>() {
         profile.flush();
     }
@@ -132,4 +145,134 @@ pub fn close(world: &mut World) {
     world.insert_resource(StageScene::default());
     world.insert_resource(Outbox::default());
     world.insert_resource(LessonIssues::default());
+}
+
+/// Opens another lesson, once the work on this one is safe.
+pub fn open(world: &mut World, path: PathBuf) {
+    give_up_opening(world);
+    let setup = world.resource::<Setup>().clone();
+    if is_shared(&path) {
+        let of_program = move || built_in::put_into(&setup.home?.built_in()).ok();
+        let job = Job::run(0, setup.waker.hook(), move |_| Shared::open(&path, None, of_program));
+        world.resource_mut::<Jobs>().opening = Some(job);
+        let mut state = world.resource_mut::<WindowState>();
+        // What is being written is shown on.
+        if !state.is_exporting() {
+            state.export = ExportModel::Opening;
+        }
+    } else if is_lesson(&path) {
+        show(world, || Opening::of(&path, &setup));
+    } else {
+        let shown = printable(&path.display().to_string());
+        course::say(world, format!("{shown} is no lesson: a lesson is a file whose name ends in .ron"));
+    }
+}
+
+/// Nobody waits any more for a file that is read.
+fn give_up_opening(world: &mut World) {
+    world.resource_mut::<Jobs>().opening = None;
+    let mut state = world.resource_mut::<WindowState>();
+    if state.export == ExportModel::Opening {
+        state.export = ExportModel::None;
+    }
+}
+
+/// Opens what somebody shared or handed in, once it is read.
+pub fn open_shared(world: &mut World) {
+    let Some(read) = world.resource_mut::<Jobs>().opening.as_mut().and_then(Job::poll) else { return };
+    give_up_opening(world);
+    send_now(world);
+    let setup = world.resource::<Setup>().clone();
+    match read {
+        Ok(shared) => show(world, || Opening::of_copy(shared, &setup)),
+        Err(why) => course::say(world, format!("Nothing was opened: {why}")),
+    }
+}
+
+/// Shows another lesson, once the work on this one is safe.
+fn show(world: &mut World, opening: impl FnOnce() -> Opening) {
+    if let Some(why) = unsaved(world) {
+        let why = format!("No other lesson is opened, as the work on this one cannot be saved yet: {why}");
+        return course::say(world, why);
+    }
+    close(world);
+    world.resource_mut::<WindowState>().is_key_sheet_open = false;
+    opening().show(world);
+    world.resource_mut::<CoursePage>().close();
+}
+
+/// Puts another model beside the one that is open, with the comparison in front.
+pub fn put_beside(world: &mut World, lesson: Arc<Lesson>) {
+    let other = OtherModel::open(lesson, &world.resource::<Setup>().waker);
+    world.insert_resource(other);
+    world.resource_mut::<WorkspaceState>().0.open_panels.show(MeaningPanel::ID);
+}
+
+/// Reads the model that is put beside; the last one stays where it cannot be read.
+pub fn open_beside(world: &mut World, path: &Path) {
+    match attune_core::lesson::read(path) {
+        Ok(lesson) => put_beside(world, Arc::new(lesson)),
+        Err(issues) => {
+            let why = issues.first().map_or_else(String::new, ToString::to_string);
+            jobs::say(world, Err(format!("Nothing was opened: {why}")));
+        }
+    }
+}
+
+/// Follows a link; where it leads nowhere, a notice says so.
+pub fn follow_link(world: &mut World, link: TextLink) {
+    if let Err(why) = try_follow(world, link) {
+        world.resource_mut::<WorkspaceState>().0.say(&why);
+    }
+}
+
+fn try_follow(world: &mut World, link: TextLink) -> Result<(), String> {
+    let scene = world.resource::<Scene>();
+    let Some(snapshot) = scene.snapshot().cloned() else { return Ok(()) };
+    let not_yet = || "There is no model yet: wait until it is trained.".to_owned();
+    match link {
+        TextLink::Panel(panel) => world.resource_mut::<WorkspaceState>().0.open_panels.show(PanelId::of(panel)),
+        TextLink::Word(name) => {
+            let model = snapshot.model.as_ref().ok_or_else(not_yet)?;
+            let tokens: Vec<&str> = model.sentence.tokens.iter().map(|token| token.text.as_str()).collect();
+            let token = token_named(&tokens, &name).map_err(|flaw| flaw.line())?;
+            world.resource_mut::<ViewState>().selection.choose_query(Some(token));
+        }
+        TextLink::Head(head) => {
+            let heads = snapshot.model.as_ref().ok_or_else(not_yet)?.architecture.heads();
+            let head = head.checked_sub(1).filter(|head| *head < heads);
+            let head = head.ok_or_else(|| format!("There is no such head: the model has {heads}."))?;
+            world.resource_mut::<ViewState>().selection.choose_head(head);
+        }
+        TextLink::Time(time) => world.resource_mut::<ViewState>().walk.glide_to(time),
+        TextLink::Weight { tensor, row, col } => {
+            let model = snapshot.model.as_ref().ok_or_else(not_yet)?;
+            let spec = model.parameters.specs().iter().find(|spec| spec.id.code_name() == tensor);
+            let spec = spec.filter(|spec| row < spec.rows && col < spec.cols);
+            let id = spec.map(|spec| spec.id).ok_or_else(|| format!("The model has no {tensor}[{row},{col}]."))?;
+            world.resource_mut::<ViewState>().asked.weight = Some((id, row, col));
+            world.resource_mut::<WorkspaceState>().0.open_panels.show(PanelId::of(PanelName::Weights));
+        }
+        TextLink::Cell(id) => {
+            world.resource_mut::<ViewState>().asked.cell = Some(id);
+            world.resource_mut::<WorkspaceState>().0.open_panels.show(PanelId::of(PanelName::Notebook));
+        }
+        TextLink::Lesson(id) => {
+            let file = lesson_beside(world, &id).or_else(|| lesson_of_program(world, &id));
+            open(world, file.ok_or_else(|| format!("There is no lesson {id:?}, beside this one or in the course."))?);
+        }
+    }
+    Ok(())
+}
+
+fn lesson_beside(world: &World, id: &str) -> Option<PathBuf> {
+    let folder = world.get_resource::<Session>()?.path().parent()?;
+    Some(lessons::list(folder).into_iter().find(|file| file.id() == id)?.path)
+}
+
+/// A lesson of the course that is in the program, whose files have the names of their lessons.
+fn lesson_of_program(world: &World, id: &str) -> Option<PathBuf> {
+    let home = world.resource::<Setup>().home.as_ref().filter(|_| built_in::has(id))?;
+    let folder = built_in::put_into(&home.built_in()).ok()?;
+    Some(lessons::file(&folder, id))
 }

@@ -1,28 +1,41 @@
-//! A talk on the screen: in large type the sentence, below it one slide on the left, and the gauge and the stage beside it.
+//! A talk, from its beginning to its end. It runs on a copy of the lesson as it stands, with every answer and output still
+//! to come, so that the learner's work is what it was when the talk ends.
+//!
+//! On the screen is in large type the sentence, below it one slide on the left, and the gauge and the stage beside it.
 
 use std::sync::Arc;
 
+use attune_core::kernel::command::{Command, SentenceCommand};
 use attune_core::kernel::notebook::document::CellId;
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::Lesson;
+use attune_core::lesson::cells::CellKind;
+use attune_view::explain::route::RouteModel;
+use attune_view::explain::walk::{Step, WalkModel};
 use attune_view::view_model::models::Models;
 use attune_view::view_model::notebook::NotebookModel;
 use attune_view::view_model::slides::{Shows, Slide, SlidesModel, Stop};
 use attune_view::view_model::stage::StageModel;
-use attune_view::view_model::walk::route::RouteModel;
-use attune_view::view_model::walk::{Step, WalkModel};
+use bevy::prelude::*;
 use egui::{Align, Button, Label, Layout, Rect, RichText, ScrollArea, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType};
 
+use super::ui::WindowState;
 use crate::app::actions::{ActionTable, WindowAction};
-use crate::app::link::Link;
+use crate::app::link::{Link, Outbox, send_now};
 use crate::app::panels::notebook::NotebookPanel;
 use crate::app::panels::notebook::slide::slide_ui;
 use crate::app::panels::{Requests, StageUi};
+use crate::app::scene::Scene;
+use crate::app::stage::frame::StageTab;
 use crate::app::stage::sentence::StripState;
 use crate::app::stage::view::StageControls;
 use crate::app::text::prose::{Prose, equation_ui};
 use crate::app::theme::{self, Palette, size};
+use crate::app::view::walk::STEPS;
 use crate::app::view::{PanelView, ViewState};
+use crate::app::work::source::Source;
+use crate::app::workspace::WorkspaceState;
 
 /// The slide's share of the width.
 const SHARE: f32 = 0.45;
@@ -44,11 +57,11 @@ pub struct Presentation {
     /// The slide that the stage was last set for.
     arrived: Option<(CellId, usize)>,
     /// The stage cell and the stop of its walk that were shown last.
-    pub(super) staged: Option<(CellId, Option<Stop>)>,
+    staged: Option<(CellId, Option<Stop>)>,
     scroll: Scroll,
     /// The state of its cells' editors and outputs.
     notebook: NotebookPanel,
-    pub(super) before: Before,
+    before: Before,
 }
 
 /// All that a talk gives back at its end.
@@ -251,6 +264,139 @@ fn foot_ui(ui: &mut Ui, area: Rect, place: &str, has_more: bool, requests: &mut 
             button(ui, WindowAction::EndPresentation.row().text, WindowAction::EndPresentation);
         });
     });
+}
+
+/// Begins a talk at the selected cell, or ends the one that is given.
+pub fn toggle(world: &mut World) {
+    if world.resource::<WindowState>().presentation.is_some() { end(world) } else { begin(world) }
+}
+
+fn begin(world: &mut World) {
+    let Some(snapshot) = world.resource::<Scene>().snapshot().cloned() else { return };
+    let Some(source) = world.get_resource::<Source>() else { return };
+    let Some(slides) = world.resource::<Scene>().get::<SlidesModel>() else { return };
+    let selected = world.resource::<WorkspaceState>().0.saved(world.resource::<ViewState>()).selected;
+    let Some(at) = slides.first_from(&snapshot, selected.as_deref()) else {
+        world.resource_mut::<WorkspaceState>().0.say("There is nothing to present: the lesson has no cells to show.");
+        return;
+    };
+    // A lesson of its own: its snapshots are not those of the work, which are saved.
+    let lesson = Arc::new(Lesson::clone(&snapshot.lesson));
+    let Some(own) = &world.resource::<Link>().0 else { return };
+    let worker = source.copy(own, lesson.clone());
+    afresh(&snapshot).for_each(|command| worker.send(command));
+    let link = std::mem::replace(&mut *world.resource_mut::<Link>(), Link(Some(worker)));
+    let mut view = world.resource_mut::<ViewState>();
+    let before = view.clone();
+    view.trail.close();
+    view.highlight.widen();
+    let mut tab = world.resource_mut::<StageTab>();
+    let before = Before {
+        link,
+        view: before,
+        controls: std::mem::take(&mut tab.controls),
+        strip: std::mem::take(&mut tab.strip),
+        fitted: tab.fitted.take(),
+    };
+    world.resource_mut::<WindowState>().presentation = Some(Presentation::new(lesson, at, before));
+}
+
+/// Takes back what has run and what was answered.
+fn afresh(snapshot: &Snapshot) -> impl Iterator<Item = Command> {
+    snapshot.notebook.cells.iter().filter_map(|shown| {
+        let command = match &*shown.cell.kind {
+            CellKind::Code { .. } => CellCommand::ClearOutputs,
+            kind if kind.is_task() => CellCommand::Reset,
+            _ => return None,
+        };
+        Some(Command::Notebook(NotebookCommand::Cell(shown.cell.id.clone(), command)))
+    })
+}
+
+/// Ends the talk: the lesson, the stage and the view are as they were before it.
+pub fn end(world: &mut World) {
+    let Some(talk) = world.resource_mut::<WindowState>().presentation.take() else { return };
+    let Before { link, mut view, controls, strip, fitted } = talk.before;
+    world.resource_mut::<Outbox>().commands.clear();
+    world.insert_resource(link);
+    let mut now = world.resource_mut::<ViewState>();
+    // The camera comes home where another stage cell was shown: none was.
+    view.highlight.shows = now.highlight.shows;
+    *now = ViewState { preferences: now.preferences, ..view };
+    let mut tab = world.resource_mut::<StageTab>();
+    (tab.controls, tab.strip, tab.fitted) = (controls, strip, fitted);
+}
+
+/// To the next slide, or the one before.
+pub fn turn(world: &mut World, is_on: bool) {
+    let Some(slides) = world.resource::<Scene>().get::<SlidesModel>() else { return };
+    if let Some(talk) = &mut world.resource_mut::<WindowState>().presentation {
+        talk.turn(is_on, &slides);
+    }
+}
+
+/// Sets the stage for a slide that was come to, and reveals what it reveals, as soon as there is a model.
+pub fn follow(world: &mut World) {
+    if world.resource::<WindowState>().presentation.is_none() {
+        return;
+    }
+    let commands = world.resource_scope(|world, mut state: Mut<WindowState>| {
+        let talk = state.presentation.as_mut()?;
+        let scene = world.resource::<Scene>();
+        let snapshot = scene.snapshot().filter(|shown| talk.is_of(shown))?.clone();
+        snapshot.model.as_ref().filter(|model| !model.training.playing)?;
+        let slides = scene.get::<SlidesModel>()?;
+        let slide = talk.come_to(&slides)?;
+        let mut commands: Vec<Command> = revealed(slide, &snapshot).into_iter().collect();
+        commands.extend(set_stage(talk, slide, &snapshot, &mut world.resource_mut::<ViewState>()));
+        Some(commands)
+    });
+    if let Some(commands) = commands.filter(|commands| !commands.is_empty()) {
+        world.resource_mut::<Outbox>().commands.extend(commands);
+        send_now(world);
+    }
+}
+
+/// The command that reveals what a slide reveals, once.
+fn revealed(slide: &Slide, snapshot: &Snapshot) -> Option<Command> {
+    let shown = snapshot.notebook.cells.iter().find(|shown| shown.cell.id == slide.cell)?;
+    let attempts = shown.cell.attempts();
+    let command = match slide.shows {
+        Shows::Ran | Shows::Answered if shown.run.is_none() => CellCommand::Run,
+        Shows::Hints(hints) if attempts.hints < hints => CellCommand::Hint,
+        Shows::Solution if !attempts.is_revealed => CellCommand::Reveal,
+        _ => return None,
+    };
+    Some(Command::Notebook(NotebookCommand::Cell(slide.cell.clone(), command)))
+}
+
+/// Shows what the slide's stage cell says, or a stop of its walk.
+fn set_stage(talk: &mut Presentation, slide: &Slide, snapshot: &Snapshot, view: &mut ViewState) -> Option<Command> {
+    let stop = match &slide.shows {
+        Shows::Walk(stop) => Some(*stop),
+        _ => None,
+    };
+    match stop {
+        Some(Stop::Step { layer, step }) => view.walk.walk_to((layer * STEPS + step.index()) as f32),
+        Some(Stop::Layer(layer)) => view.walk.pass_to(layer + 1),
+        None => {}
+    }
+    let id = slide.stage.clone()?;
+    let before = talk.staged.replace((id.clone(), stop));
+    let is_same_cell = before.as_ref().is_some_and(|(before, _)| *before == id);
+    let shown = snapshot.notebook.cells.iter().find(|shown| shown.cell.id == id)?;
+    let CellKind::Stage { sentence, words, time, plays, .. } = &*shown.cell.kind else { return None };
+    if !is_same_cell {
+        view.highlight.show(&id, words);
+    }
+    match stop {
+        Some(_) => {}
+        None if slide.cell == id => view.walk.play(*plays, *time),
+        None if before != Some((id, None)) => view.walk.glide_to(*time),
+        None => {}
+    }
+    let is_there = snapshot.model.as_ref().is_some_and(|model| model.sentence.index == Some(*sentence));
+    (!is_same_cell && !is_there).then_some(Command::Sentence(SentenceCommand::Select(*sentence)))
 }
 
 #[cfg(test)]

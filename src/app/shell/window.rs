@@ -1,7 +1,8 @@
-//! The window: `attune [LESSON]`.
+//! The window: `attune [LESSON]`. How it opens, which systems it has, when it draws, and how it closes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use attune_core::lesson::Lesson;
 use attune_core::store::Home;
@@ -11,24 +12,30 @@ use bevy::log::LogPlugin;
 use bevy::prelude::*;
 use bevy::render::RenderPlugin;
 use bevy::render::settings::RenderCreation;
-use bevy::window::{WindowResizeConstraints, WindowResolution};
-use bevy::winit::EventLoopProxyWrapper;
-use bevy_egui::EguiPreUpdateSet;
+use bevy::time::Real;
+use bevy::window::{WindowCloseRequested, WindowEvent, WindowResizeConstraints, WindowResolution};
+use bevy::winit::{EventLoopProxyWrapper, UpdateMode, WinitSettings};
+use bevy_egui::{EguiInput, EguiPreUpdateSet, EguiPrimaryContextPass};
+use egui::{Event, Modifiers};
 
-use super::opening::{Opening, Setup, title};
-use super::perform::{Jobs, follow_export, follow_map, perform, put_beside, show_course};
-use super::{closing, course, keyboard};
+use super::course::{self, CoursePage};
+use super::jobs::{Jobs, follow_export, follow_map};
+use super::keyboard;
+use super::opening::{Opening, Setup, put_beside, title, unsaved};
+use super::perform::perform;
+use super::ui::{self, WindowState};
 use crate::app::fault::AppFault;
-use crate::app::link;
-use crate::app::render::gpu;
-use crate::app::render::recovery::Recovery;
-use crate::app::systems::AppSystems;
-use crate::app::theme::{self, size};
+use crate::app::render::device::{self, Recovery, Rescue};
+use crate::app::stage::frame::StageTab;
+use crate::app::stage::scene::StageScene;
+use crate::app::systems::{self, AppSystems};
+use crate::app::theme::{self, motion, size};
 use crate::app::view::{ThemeChoice, ViewState};
-use crate::app::work::beside;
+use crate::app::work::job::Waker;
 use crate::app::work::profile::{self, Profile, WindowSettings};
-use crate::app::work::waker::Waker;
-use crate::app::work::{session, source};
+use crate::app::work::session::{self, Session};
+use crate::app::work::source::{self, LessonIssues};
+use crate::app::{link, opening_cell};
 
 /// How the window opens.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -58,7 +65,7 @@ pub fn run(options: WindowOptions) -> Result<(), AppFault> {
     let of_copy = options.shared.clone().map(|shared| Opening::of_copy(shared, &setup));
     let opening = of_copy.or_else(|| options.path.as_deref().map(|path| Opening::of(path, &setup)));
     let settings = WindowSettings::kept(options.home.as_ref());
-    let renderer = gpu::open()?;
+    let renderer = device::open()?;
     let size = options.size.or(settings.window_size()).unwrap_or(size::WINDOW);
     let mut app = quietly(|| windowed(&options, size, renderer)).map_err(|why| no_display(&why))?;
     settings.put_back(&mut app.world_mut().resource_mut::<ViewState>(), options.dark.is_some());
@@ -68,7 +75,7 @@ pub fn run(options: WindowOptions) -> Result<(), AppFault> {
     app.insert_resource(Profile::new(options.home.as_ref(), &setup.waker)).insert_resource(setup);
     match opening {
         Some(opening) => opening.show(app.world_mut()),
-        None => show_course(app.world_mut()),
+        None => course::show(app.world_mut()),
     }
     if let Some(lesson) = options.beside {
         put_beside(app.world_mut(), lesson);
@@ -117,32 +124,47 @@ fn windowed(options: &WindowOptions, (width, height): (u32, u32), renderer: Rend
             .set(RenderPlugin { render_creation: renderer, ..default() })
             .set(quiet_log()),
     )
-    .add_plugins((crate::app::plugin::plugin, plugin))
+    .add_plugins((systems::plugin, plugin))
     .insert_resource(ViewState::themed(theme).zoomed(size::zoom_for(height)))
     .insert_resource(ClearColor(theme::clear_color(options.dark != Some(false))));
     app
 }
 
-/// Adds what a window has and a picture has not: keys, the learner's work, pages and dialogs.
 fn plugin(app: &mut App) {
+    app.add_plugins(add_systems).insert_resource(Rescue(rescue)).add_systems(Startup, spawn_camera).add_systems(
+        PreUpdate,
+        (keyboard::give_modifiers, drop_idle_events)
+            .after(EguiPreUpdateSet::ProcessInput)
+            .before(EguiPreUpdateSet::BeginPass),
+    );
+    app.add_systems(Last, pace.in_set(AppSystems::Pace));
+}
+
+/// Adds what a window has and a picture has not, in its order: the learner's work, pages and dialogs. It needs neither a
+/// display nor a graphics card.
+pub fn add_systems(app: &mut App) {
+    let is_no_talk = |state: Res<WindowState>| state.presentation.is_none();
     app.init_resource::<Jobs>()
-        .add_systems(Startup, spawn_camera)
-        .add_systems(
-            PreUpdate,
-            keyboard::give_modifiers.after(EguiPreUpdateSet::ProcessInput).before(EguiPreUpdateSet::BeginPass),
-        )
+        .init_resource::<LessonIssues>()
+        .init_resource::<CoursePage>()
+        .init_resource::<WindowState>()
         .add_systems(
             Update,
             (
-                source::reload.in_set(AppSystems::Receive).before(link::receive),
-                beside::follow.in_set(AppSystems::Receive).after(link::receive),
-                (session::show, course::receive, follow_export, follow_map).chain().in_set(AppSystems::Follow),
-                keyboard::take_focus,
-            ),
+                // What is saved during a talk is taken in when it ends.
+                source::reload.run_if(is_no_talk).before(link::receive),
+                (opening_cell::open, source::follow_beside).after(link::receive).before(link::follow_trail),
+            )
+                .in_set(AppSystems::Receive),
         )
         .add_systems(
+            Update,
+            (session::show, course::receive, follow_export, follow_map).chain().in_set(AppSystems::Follow),
+        )
+        .add_systems(EguiPrimaryContextPass, ui::draw)
+        .add_systems(
             Last,
-            (session::keep, profile::keep, perform, closing::close)
+            (session::keep, profile::keep, perform, close)
                 .chain()
                 .after(AppSystems::Send)
                 .before(AppSystems::BuildStage),
@@ -157,4 +179,79 @@ fn quiet_log() -> LogPlugin {
 /// The camera draws nothing: egui draws on it.
 fn spawn_camera(mut commands: Commands) {
     commands.spawn((Camera2d, Msaa::Off));
+}
+
+/// Closes the window when it is asked to. What is not yet kept is written first, and what cannot be is said; asked a second
+/// time, it closes.
+pub fn close(world: &mut World) {
+    let requested = world.resource_mut::<Messages<WindowCloseRequested>>().drain().count() > 0;
+    let session = world.get_resource::<Session>();
+    if !requested && !session.is_some_and(|session| session.closes) {
+        return;
+    }
+    let is_asked = session.is_some_and(|session| session.model.closing.is_some());
+    let why = if is_asked { None } else { obstacle(world) };
+    let Some(mut session) = world.get_resource_mut::<Session>().filter(|_| why.is_some()) else {
+        world.write_message(AppExit::Success);
+        return;
+    };
+    session.model.closing = why;
+    world.resource_mut::<CoursePage>().close();
+}
+
+/// The reason not to close yet: work that would be lost.
+fn obstacle(world: &mut World) -> Option<String> {
+    let unsaved = unsaved(world).map(|why| format!("Your last changes are not saved: {why}."));
+    let is_exporting = world.resource::<WindowState>().is_exporting();
+    unsaved.or_else(|| is_exporting.then(|| "An export is being written.".to_owned()))
+}
+
+/// Saves the work where the graphics device was lost.
+fn rescue(world: &mut World) -> Option<String> {
+    let why = unsaved(world).map(|why| format!("your last changes are not saved: {why}"));
+    // A window that rests would wait for an event before its next frame.
+    world.resource::<Setup>().waker.wake();
+    let is_saved = world.get_resource::<Session>().is_some_and(Session::is_saved);
+    why.or_else(|| is_saved.then(|| "your work is saved".to_owned()))
+}
+
+/// Sets how winit runs until the next frame. Snapshots wake it by themselves.
+fn pace(
+    time: Res<Time<Real>>,
+    (view, stage): (Res<ViewState>, Res<StageScene>),
+    (tab, recovery): (Res<StageTab>, Res<Recovery>),
+    mut events: MessageReader<WindowEvent>,
+    mut last_input: Local<f32>,
+    mut settings: ResMut<WinitSettings>,
+) {
+    let now = time.elapsed_secs();
+    if events.read().count() > 0 {
+        *last_input = now;
+    }
+    let moves = view.walk.is_gliding()
+        || stage.glide.is_some()
+        || tab.controls.rig.is_moving()
+        || tab.is_settling()
+        || recovery.is_under_way();
+    let is_busy = moves || now - *last_input < motion::AFTER_INPUT;
+    let mode = if is_busy {
+        UpdateMode::Continuous
+    } else {
+        UpdateMode::reactive_low_power(Duration::from_secs_f32(motion::LONG_WAIT))
+    };
+    if settings.focused_mode != mode {
+        settings.focused_mode = mode;
+        settings.unfocused_mode = mode;
+    }
+}
+
+/// Lets egui sleep: bevy_egui tells it the state of the modifier keys in every frame, and egui draws
+/// another frame after every event.
+fn drop_idle_events(mut inputs: Query<&mut EguiInput>, mut last: Local<Modifiers>) {
+    for mut input in &mut inputs {
+        input.events.retain(|event| match event {
+            Event::ModifiersChanged(now) => std::mem::replace(&mut *last, *now) != *now,
+            _ => true,
+        });
+    }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use attune_core::kernel::snapshot::Snapshot;
+use attune_view::explain::path::PathModel;
 use attune_view::view_model::between;
-use attune_view::view_model::path::PathModel;
 use attune_view::view_model::stage::StageModel;
 
 use crate::app::theme::motion;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use attune_core::kernel::data::space::Basis;
-use attune_view::view_model::path::PathModel;
+use attune_view::explain::path::PathModel;
+use attune_view::explain::walk::Step;
 use attune_view::view_model::saved_view::SavedCamera;
 use attune_view::view_model::search::Emphasis;
 use attune_view::view_model::stage::StageModel;
-use attune_view::view_model::walk::Step;
 use bevy::asset::RenderAssetUsages;
 use bevy::math::{UVec2, Vec4};
 use bevy::prelude::*;

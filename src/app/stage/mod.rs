@@ -34,15 +34,14 @@ use bevy::prelude::*;
 use super::systems::AppSystems;
 
 pub fn plugin(app: &mut App) {
-    app.init_resource::<frame::StageTab>()
-        .init_resource::<scene::StageScene>()
-        .add_plugins(pass::plugin)
-        .add_systems(
-            Update,
-            (
-                scene::follow.in_set(AppSystems::Follow),
-                (scene::glide, frame::advance).chain().in_set(AppSystems::Advance),
-            ),
-        )
+    app.add_plugins(pass::plugin)
         .add_systems(Last, (frame::resize, frame::build).chain().in_set(AppSystems::BuildStage));
+}
+
+/// Adds the systems that need no graphics card.
+pub fn add_systems(app: &mut App) {
+    app.init_resource::<frame::StageTab>().init_resource::<scene::StageScene>().add_systems(
+        Update,
+        (scene::follow.in_set(AppSystems::Follow), (scene::glide, frame::advance).chain().in_set(AppSystems::Advance)),
+    );
 }

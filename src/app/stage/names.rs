@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use attune_view::explain::walk::Bar;
 use attune_view::view_model::search::Hit;
 use attune_view::view_model::stage::AxisLabel;
-use attune_view::view_model::walk::Bar;
 use bevy::math::Vec3;
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Color32, Galley, Painter, Pos2, Rect, Stroke, StrokeKind};

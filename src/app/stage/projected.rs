@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use attune_core::kernel::data::token::START;
-use attune_view::view_model::path::PathModel;
+use attune_view::explain::path::PathModel;
+use attune_view::explain::walk::{Bar, Step, WalkModel};
 use attune_view::view_model::search::{Emphasis, Hit, Visibility};
 use attune_view::view_model::side::Side;
 use attune_view::view_model::stage::{StageModel, TokenPoint};
-use attune_view::view_model::walk::{Bar, Step, WalkModel};
 use bevy::math::{Vec2, Vec3};
 use egui::{Color32, Pos2, Rect};
 

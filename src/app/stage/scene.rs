@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use attune_core::kernel::snapshot::Snapshot;
+use attune_view::explain::path::{By, PathModel};
+use attune_view::explain::route::RouteModel;
+use attune_view::explain::walk::{Focus, Step, WalkModel, is_silent};
 use attune_view::view_model::gauge::GaugeModel;
 use attune_view::view_model::neighbours::NeighboursModel;
-use attune_view::view_model::path::{By, PathModel};
 use attune_view::view_model::pieces::{WordArcs, Words};
 use attune_view::view_model::search::{Choice, Emphasis, Search};
 use attune_view::view_model::senses::SensesModel;
 use attune_view::view_model::sentence_arcs::SentenceArcs;
 use attune_view::view_model::side::Side;
 use attune_view::view_model::stage::StageModel;
-use attune_view::view_model::walk::route::RouteModel;
-use attune_view::view_model::walk::{Focus, Step, WalkModel, is_silent};
 use bevy::prelude::*;
 
 use super::basis_glide::BasisGlide;

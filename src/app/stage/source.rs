@@ -1,7 +1,7 @@
 //! Words of the source: while a walk looks at them they have a place on the stage, with what the step gives each.
 
+use attune_view::explain::walk::SourceWord;
 use attune_view::view_model::side::Side;
-use attune_view::view_model::walk::SourceWord;
 use bevy::math::Vec3;
 use egui::{Pos2, Stroke};
 

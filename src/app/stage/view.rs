@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use attune_engine::quantity::{Quantity, StagePoint};
+use attune_view::explain::path::{PathArrow, PathModel};
+use attune_view::explain::walk::Step;
 use attune_view::view_model::compare::SECOND;
-use attune_view::view_model::path::{PathArrow, PathModel};
 pub use attune_view::view_model::search::Hit;
 use attune_view::view_model::sentence_arcs::WordAt;
 use attune_view::view_model::stage::{StageModel, TokenPoint};
-use attune_view::view_model::walk::Step;
 use bevy::math::Vec2;
 use egui::{
     CursorIcon, EventFilter, Id, PointerButton, Pos2, Rect, Response, Sense, Stroke, StrokeKind, TextureId, Ui,

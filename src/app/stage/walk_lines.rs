@@ -1,11 +1,11 @@
 //! Lines of the walk: from the query to its keys, and the arrows of its move, tip to tail.
 
 use attune_engine::quantity::Quantity;
-use attune_view::view_model::path::{PathArrow, PathModel};
+use attune_view::explain::path::{PathArrow, PathModel};
+use attune_view::explain::walk::{Step, WalkModel};
 use attune_view::view_model::search::{Emphasis, Visibility};
 use attune_view::view_model::side::Side;
 use attune_view::view_model::stage::{StageModel, TokenPoint};
-use attune_view::view_model::walk::{Step, WalkModel};
 
 use super::points::{Instance, scaled};
 use crate::app::theme::{Palette, weight_line};

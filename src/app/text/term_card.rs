@@ -48,5 +48,5 @@ pub fn term_entry_ui(ui: &mut Ui, term: &Term, first: &First) -> Option<Action> 
         ui.add(Button::new(words.color(palette.accent)).small().frame(false).wrap()).on_hover_text("Open that lesson");
     let name = || format!("Open {}, where {} begins", first.title, term.name);
     button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, name()));
-    button.clicked().then(|| Action::Open(path.clone()))
+    button.clicked().then(|| Action::open(path))
 }

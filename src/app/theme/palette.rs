@@ -16,7 +16,7 @@
 //! told apart by its name. Text has a contrast of [`TEXT_CONTRAST`] at least, marks of [`MARK_CONTRAST`], on every
 //! ground that they stand on; a test computes them.
 
-use attune_view::view_model::parts::Part;
+use attune_engine::numerics::contributions::Part;
 use egui::Color32;
 
 /// How light and ink meet in one theme.

@@ -1,6 +1,6 @@
 //! Selection in the sentence: a query, a head, a key, the arrows of a move.
 
-use attune_view::view_model::path::By;
+use attune_view::explain::path::By;
 use attune_view::view_model::saved_view::SavedView;
 use attune_view::view_model::sinks::Reading;
 

@@ -1,7 +1,7 @@
 //! The walk through attention: which layer and step is shown, and where the points are between static and contextual.
 
+use attune_view::explain::walk::Step;
 use attune_view::view_model::saved_view::SavedWalk;
-use attune_view::view_model::walk::Step;
 
 use crate::app::theme::motion;
 

@@ -15,3 +15,4 @@ pub mod slant;
 pub mod table;
 pub mod tool_window;
 pub mod traced;
+pub mod worked;

@@ -1,16 +1,18 @@
-//! Work on a thread beside the window: its progress, and its end.
+//! Work on a thread beside the window: its progress, its end, and how a thread wakes the window.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use attune_core::kernel::snapshot::Progress;
+use bevy::platform::cell::SyncCell;
+use bevy::winit::{EventLoopProxy, WinitUserEvent};
 
 /// Work that is being done. Its thread ends by itself, even when nobody waits any more.
 pub struct Job<T> {
     /// `None` once the end has been told.
-    news: Option<Receiver<Result<T, String>>>,
+    news: Option<SyncCell<Receiver<Result<T, String>>>>,
     done: Arc<AtomicUsize>,
     of: usize,
 }
@@ -40,7 +42,7 @@ impl<T: Send + 'static> Job<T> {
     ) -> Self {
         let (sender, news) = channel();
         let done = Arc::new(AtomicUsize::new(0));
-        let job = Self { news: Some(news), done: done.clone(), of };
+        let job = Self { news: Some(SyncCell::new(news)), done: done.clone(), of };
         thread::spawn(move || {
             // Last of all, the window learns that there is an end, even if it is a panic.
             let waker = AtEnd(waker);
@@ -58,7 +60,7 @@ impl<T: Send + 'static> Job<T> {
 
     /// Once it has ended, and once only: its result, or why there is none.
     pub fn poll(&mut self) -> Option<Result<T, String>> {
-        let result = match self.news.as_ref()?.try_recv() {
+        let result = match self.news.as_mut()?.get().try_recv() {
             Ok(result) => result,
             Err(TryRecvError::Empty) => return None,
             Err(TryRecvError::Disconnected) => Err("it broke off, by a fault of attune itself".to_owned()),
@@ -73,6 +75,30 @@ struct AtEnd<F: Fn()>(F);
 impl<F: Fn()> Drop for AtEnd<F> {
     fn drop(&mut self) {
         (self.0)();
+    }
+}
+
+/// Wakes the window from another thread; does nothing until the window exists.
+#[derive(Clone, Default)]
+pub struct Waker(Arc<OnceLock<EventLoopProxy<WinitUserEvent>>>);
+
+impl Waker {
+    pub fn connect(&self, proxy: EventLoopProxy<WinitUserEvent>) {
+        // A second window never comes, so the first proxy stays.
+        let _ = self.0.set(proxy);
+    }
+
+    /// What a thread is given, to wake the window.
+    pub fn hook(&self) -> impl Fn() + Send + Sync + 'static {
+        let waker = self.clone();
+        move || waker.wake()
+    }
+
+    pub fn wake(&self) {
+        if let Some(proxy) = self.0.get() {
+            // The window is closing and needs no waking.
+            let _ = proxy.send_event(WinitUserEvent::WakeUp);
+        }
     }
 }
 

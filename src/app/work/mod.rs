@@ -1,11 +1,8 @@
 //! The learner's work and files: the lesson file, what is kept of the work on it, exports.
 
-pub mod beside;
 pub mod editor;
 pub mod exporting;
 pub mod job;
 pub mod profile;
 pub mod session;
 pub mod source;
-pub mod still_map;
-pub mod waker;

@@ -11,7 +11,7 @@ use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
 use serde::{Deserialize, Serialize};
 
-use super::waker::Waker;
+use super::job::Waker;
 use crate::app::theme::size;
 use crate::app::view::{ThemeChoice, ViewState};
 
@@ -21,10 +21,6 @@ const SETTINGS: &str = "look";
 
 /// No screen has more pixels a side.
 const SIDE_MAX: u32 = 16_384;
-
-impl Stored for Course {
-    const VERSION: u32 = 1;
-}
 
 /// Theme, zoom and size of the window, saved when they change.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -87,14 +83,10 @@ pub struct Profile {
 
 impl Profile {
     pub fn new(home: Option<&Home>, waker: &Waker) -> Self {
-        let wake = || {
-            let waker = waker.clone();
-            move || waker.wake()
-        };
         let add = |kept: &mut Course, added: &Course| kept.merge(added);
-        let course = home.map(|home| Mutex::new(Saver::merging(home, &Key::named(COURSE), add, wake())));
+        let course = home.map(|home| Mutex::new(Saver::merging(home, &Key::named(COURSE), add, waker.hook())));
         let replace = |kept: &mut WindowSettings, new: &WindowSettings| kept.clone_from(new);
-        let settings = home.map(|home| Mutex::new(Saver::merging(home, &Key::named(SETTINGS), replace, wake())));
+        let settings = home.map(|home| Mutex::new(Saver::merging(home, &Key::named(SETTINGS), replace, waker.hook())));
         Self { course, settings, tasks: None, last_settings: None }
     }
 

@@ -16,15 +16,14 @@ use attune_view::view_model::saved_view::SavedView;
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::job::Waker;
 use super::profile::Profile;
-use super::waker::Waker;
 use crate::app::link::Link;
 use crate::app::scene::Scene;
-use crate::app::shell::checkpoints::CheckpointRow;
-use crate::app::shell::dock::WorkspaceState;
-use crate::app::shell::saving::{LockModel, SavingChoice, SavingModel, SavingStatus};
 use crate::app::stage::scene::StageScene;
 use crate::app::view::ViewState;
+use crate::app::workspace::WorkspaceState;
+use crate::app::workspace::saving::{CheckpointRow, LockModel, SavingChoice, SavingModel, SavingStatus};
 
 /// All that is kept of a lesson.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -72,8 +71,8 @@ pub struct Session {
     work: Option<Work>,
     /// As the learner saw the list.
     listed: Vec<Checkpoint>,
-    /// Undoes the last reset.
-    way_back: Option<Checkpoint>,
+    /// The checkpoint that undoes the last reset.
+    undo_restore: Option<Checkpoint>,
     /// View that was saved, to be restored.
     restored: Option<SavedView>,
     /// Model of the strip about saving, and what the learner chose there.
@@ -92,8 +91,9 @@ struct Work {
     is_read_only: bool,
     /// Since it was opened.
     is_changed: bool,
-    last: Option<(Arc<Snapshot>, SavedView)>,
-    /// That the window shows.
+    /// The work that was handed to the saver last: its revision, and the view.
+    last: Option<(u64, SavedView)>,
+    /// The saving status that the window shows.
     status: Option<Status>,
     /// The kernel's report that has been seen to.
     report: Arc<[String]>,
@@ -121,8 +121,6 @@ impl Session {
             let why = "there is no home folder to keep work in; choose one with --state DIR";
             model.status = SavingStatus::NotSaved(why.to_owned());
         }
-        let opened = SystemTime::now();
-        let (work, listed, way_back, restored, choice) = (None, Vec::new(), None, None, None);
         Self {
             home,
             path: path.to_owned(),
@@ -130,13 +128,13 @@ impl Session {
             mark: None,
             shared: None,
             waker,
-            opened,
-            work,
-            listed,
-            way_back,
-            restored,
+            opened: SystemTime::now(),
+            work: None,
+            listed: Vec::new(),
+            undo_restore: None,
+            restored: None,
             model,
-            choice,
+            choice: None,
             closes: false,
         }
     }
@@ -186,11 +184,10 @@ impl Session {
 
     fn begin(&mut self, lesson: &Arc<Lesson>, Opened { loaded, store }: Opened<State>) -> Option<State> {
         self.model.report = loaded.report();
-        (self.way_back, self.restored) = (None, None);
-        let waker = self.waker.clone();
+        (self.undo_restore, self.restored) = (None, None);
         self.work = Some(Work {
             lesson: lesson.clone(),
-            saver: Mutex::new(Saver::spawn(store, move || waker.wake())),
+            saver: Mutex::new(Saver::spawn(store, self.waker.hook())),
             is_read_only: false,
             is_changed: false,
             last: None,
@@ -239,14 +236,14 @@ impl Session {
             }
             Some(SavingChoice::TakeOver) => self.take_over(shown),
             Some(SavingChoice::Reset) => {
-                self.way_back = self.replace(State::default(), BEFORE_RESET, shown);
+                self.undo_restore = self.replace(State::default(), BEFORE_RESET, shown);
             }
             Some(SavingChoice::UndoReset) => {
-                if let Some(checkpoint) = self.way_back.take() {
+                if let Some(checkpoint) = self.undo_restore.take() {
                     self.go_back(&checkpoint, shown);
                 }
             }
-            Some(SavingChoice::DismissReset) => self.way_back = None,
+            Some(SavingChoice::DismissReset) => self.undo_restore = None,
             Some(SavingChoice::Close) => self.closes = true,
             Some(SavingChoice::Stay) => self.model.closing = None,
             Some(SavingChoice::GoBack(place)) => {
@@ -255,7 +252,7 @@ impl Session {
                 }
             }
         }
-        self.model.is_reset = self.way_back.is_some();
+        self.model.is_reset = self.undo_restore.is_some();
     }
 
     fn take_over(&mut self, shown: &Shown) {
@@ -285,7 +282,7 @@ impl Session {
         } else if let Some(work) = &mut self.work {
             // Nothing was saved there: this window goes on with what it has, and saves it.
             work.lesson = latest.lesson.clone();
-            work.last = Some((latest.clone(), shown.view.clone()));
+            work.last = Some((latest.work_revision, shown.view.clone()));
             work.saver().put(Arc::new(State { kernel: Saved::of(latest), view: shown.view.clone() }));
         }
     }
@@ -353,10 +350,10 @@ impl Session {
         }
         let is_other = match &work.last {
             None => !work.report.is_empty(),
-            Some((last, last_view)) => Saved::differs(last, snapshot) || (last_view != view && !is_gliding),
+            Some((last, last_view)) => *last != snapshot.work_revision || (last_view != view && !is_gliding),
         };
         if work.last.is_none() || is_other {
-            work.last = Some((snapshot.clone(), view.clone()));
+            work.last = Some((snapshot.work_revision, view.clone()));
         }
         if is_other {
             work.is_changed = true;

@@ -1,25 +1,27 @@
-//! The lesson file: read at the start, watched, and read again when it is saved.
+//! The lesson file: read at the start, watched, and read again when it is saved; and the kernels that are started on
+//! lessons.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, Weak};
 
 use attune_core::kernel::Saved;
-use attune_core::kernel::command::{Command as KernelCommand, TrainingCommand};
+use attune_core::kernel::command::{Command as KernelCommand, SentenceCommand, TrainingCommand};
 use attune_core::kernel::worker::Worker;
-use attune_core::lesson::watch::{EVERY, Watched};
+use attune_core::lesson::load::{EVERY, Watched};
 use attune_core::lesson::{Lesson, course, glossary, load};
 use attune_view::export::work_file::LessonMark;
 use attune_view::view_model::course::LessonsAround;
 use attune_view::view_model::glossary::GlossaryModel;
+use attune_view::view_model::models::Beside;
 use bevy::prelude::*;
 
+use super::job::Waker;
 use super::session::{Session, State};
-use super::waker::Waker;
 use crate::app::link::Link;
-use crate::app::shell::dock::WorkspaceState;
-use crate::app::shell::state::WindowState;
+use crate::app::scene::Scene;
 use crate::app::view::ViewState;
+use crate::app::workspace::WorkspaceState;
 
 /// Every issue of a lesson, as text.
 pub type Issues = Vec<String>;
@@ -68,10 +70,9 @@ impl Source {
 
     /// A kernel on its own thread: as it was left, or training by itself.
     pub fn start(&self, lesson: Arc<Lesson>, saved: Option<Saved>) -> Worker {
-        let waker = self.waker.clone();
         // A lesson may ask for no training.
         let trains = lesson.model.steps > 0 && saved.as_ref().is_none_or(|saved| saved.model.is_none());
-        let worker = Worker::spawn_on(lesson, saved, move || waker.wake());
+        let worker = Worker::spawn_on(lesson, saved, self.waker.hook());
         if trains {
             worker.send(KernelCommand::Training(TrainingCommand::Play));
         }
@@ -80,8 +81,7 @@ impl Source {
 
     /// A kernel for a talk: it goes on from where another one is, with the model of that.
     pub fn copy(&self, of: &Worker, lesson: Arc<Lesson>) -> Worker {
-        let waker = self.waker.clone();
-        of.copy(lesson, move || waker.wake())
+        of.copy(lesson, self.waker.hook())
     }
 }
 
@@ -137,13 +137,8 @@ pub fn reload(
     mut workspace: ResMut<WorkspaceState>,
     mut view: ResMut<ViewState>,
     session: Option<ResMut<Session>>,
-    window: Res<WindowState>,
 ) {
     let (Some(source), Some(mut session)) = (source, session) else { return };
-    // What is saved during a talk is taken in when it ends.
-    if window.presentation.is_some() {
-        return;
-    }
     let Ok(news) = source.news.lock() else { return };
     let mut saved = None;
     for read in news.try_iter() {
@@ -178,5 +173,40 @@ pub fn reload(
                 None => worker.open(lesson),
             }
         }
+    }
+}
+
+/// The kernel of another model beside the one that the window shows, which is given the same sentence. Nothing of it is
+/// kept.
+#[derive(Resource)]
+pub struct OtherModel {
+    worker: Worker,
+    /// The sentence that it was given last.
+    given: Option<String>,
+}
+
+impl OtherModel {
+    pub fn open(lesson: Arc<Lesson>, waker: &Waker) -> Self {
+        let trains = lesson.model.steps > 0;
+        let worker = Worker::spawn(lesson, waker.hook());
+        if trains {
+            worker.send(KernelCommand::Training(TrainingCommand::Play));
+        }
+        Self { worker, given: None }
+    }
+}
+
+/// Gives it the sentence on the stage, and shows its latest snapshot to panels.
+pub fn follow_beside(other: Option<ResMut<OtherModel>>, mut scene: ResMut<Scene>) {
+    let Some(mut other) = other else { return };
+    let latest = other.worker.latest();
+    let shown = scene.snapshot().and_then(|snapshot| snapshot.model.as_ref()).map(|model| model.sentence.written());
+    // Before it has a model it would refuse.
+    if let Some(text) = shown.filter(|text| latest.model.is_some() && other.given.as_ref() != Some(text)) {
+        other.worker.send(KernelCommand::Sentence(SentenceCommand::Set(text.clone())));
+        other.given = Some(text);
+    }
+    if scene.beside.as_ref().is_none_or(|beside| !Arc::ptr_eq(&beside.0, &latest)) {
+        scene.beside = Some(Beside(latest));
     }
 }

@@ -1,8 +1,12 @@
 //! Commands: the only way to change a kernel. Each owner of state has its own.
 
-use attune_engine::numerics::attention::{Edge, Mask};
+use std::sync::Arc;
+
+use attune_engine::numerics::attention::{Edge, HeadMode, Mask};
+use attune_engine::numerics::model::activations::{Interventions, Patch};
 use attune_engine::numerics::model::generate::Choice;
 use attune_engine::numerics::params::TensorId;
+use attune_engine::numerics::spread::Spread;
 
 pub use super::data::senses::{SenseList, SenseSentence};
 pub use super::data::space::Axis;
@@ -36,6 +40,29 @@ impl Command {
     /// True of a step through the history.
     pub(super) fn is_step(&self) -> bool {
         matches!(self, Self::Undo | Self::Redo)
+    }
+
+    /// True of what changes the work that is saved, rather than what is looked at or under way.
+    pub(super) fn changes_work(&self) -> bool {
+        !matches!(
+            self,
+            Self::Training(TrainingCommand::Compare(_))
+                | Self::Sentence(SentenceCommand::Generate { .. })
+                | Self::Notebook(NotebookCommand::Interrupt)
+        )
+    }
+
+    /// Says that a saved command could not be applied again.
+    pub(super) fn left_out(&self, why: &str) -> String {
+        match self {
+            Self::Sentence(SentenceCommand::SetSecond(_)) => format!("The sentence beside it is left out: {why}."),
+            Self::Sentence(_) => format!("The sentence on the stage was another: {why}."),
+            Self::Senses(_) => format!("The list of senses is left out: {why}."),
+            Self::Axes(AxisCommand::Set { axis, .. }) => format!("Axis {} is left out: {why}.", axis.letter()),
+            Self::Axes(_) => format!("The axes are not as you left them: {why}."),
+            Self::Interventions(command) => command.left_out(why),
+            _ => format!("A change is left out: {why}."),
+        }
     }
 
     /// True of changes to weights or steps, rather than to what is shown of them.
@@ -99,8 +126,9 @@ pub enum WeightCommand {
 #[derive(Clone, Debug, PartialEq)]
 pub enum InterventionCommand {
     /// Sets one head. Heads are counted over all blocks, the source's first. Training knows of no
-    /// intervention: it goes on with all heads live.
-    SetHead { head: usize, setting: HeadSetting },
+    /// intervention: it goes on with all heads live. A head frozen without weights keeps those that it has now, until another
+    /// sentence is shown. Successive gains of a head undo as one.
+    SetHead { head: usize, mode: HeadMode<f32> },
     /// Only this head takes part; `None`: all do.
     Solo(Option<usize>),
     /// Divides scores by this, instead of the lesson's temperature; successive sets undo as one.
@@ -116,22 +144,54 @@ pub enum InterventionCommand {
     /// Takes an edge of attention out, of a head counted over all blocks, or puts it back: the rest of the row is made to
     /// sum to 1. Edges belong to the sentence on the stage.
     SetEdge { edge: Edge, is_removed: bool },
-    /// Puts the vector that the second sentence has at a place now into one of the first; `None`: the first's own again.
-    /// The patch ends when one of the sentences changes.
-    SetPatch(Option<PatchPlace>),
+    /// Puts a vector of the second sentence into a place of the first, without one the vector that is there now; `None`: the
+    /// first's own again. The patch ends when one of the sentences changes.
+    SetPatch(Option<Patch<f32>>),
     /// Nothing of the above is changed.
     Reset,
 }
 
-/// The place of a patch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PatchPlace {
-    /// Before this block, counted over all, the source's first.
-    pub block: usize,
-    /// In the sentence on the stage.
-    pub position: usize,
-    /// In the second sentence.
-    pub from: usize,
+impl InterventionCommand {
+    /// The commands that make all changes of a pass, in an order in which each is possible.
+    pub fn all_of(changes: &Interventions<f32>) -> Vec<Self> {
+        let Interventions { temperature, scale, heads, mask, edges, patch } = changes;
+        let is_changed = |(_, mode): &(usize, &HeadMode<f32>)| **mode != HeadMode::Live;
+        let heads = heads.iter().enumerate().filter(is_changed);
+        let heads = heads.map(|(head, mode)| Self::SetHead { head, mode: mode.clone() });
+        // A mask may have come to hide an edge after it was removed.
+        let [open, close] =
+            [Self::SetMask(Some(Mask::None)), Self::ResetMask].map(|it| (!edges.is_empty()).then_some(it));
+        let edges = edges.iter().map(|&edge| Self::SetEdge { edge, is_removed: true });
+        let mut all: Vec<Self> = temperature.map(|set| Self::SetTemperature(Some(set))).into_iter().collect();
+        all.extend(scale.map(|set| Self::SetScale(Some(set))));
+        all.extend(open.into_iter().chain(edges).chain(close));
+        all.extend(mask.clone().map(|mask| Self::SetMask(Some(mask))));
+        all.extend(heads);
+        all.extend(patch.clone().map(|patch| Self::SetPatch(Some(patch))));
+        all
+    }
+
+    /// Whether the change is of one sentence alone.
+    pub fn is_of_sentence(&self) -> bool {
+        match self {
+            Self::SetHead { mode, .. } => mode.is_of_sentence(),
+            Self::SetMask(mask) => matches!(mask, Some(Mask::Custom(_))),
+            Self::ToggleMask { .. } | Self::SetEdge { .. } | Self::SetPatch(_) => true,
+            Self::Solo(_) | Self::SetTemperature(_) | Self::SetScale(_) | Self::ResetMask | Self::Reset => false,
+        }
+    }
+
+    /// Says that the change was not made.
+    pub fn left_out(&self, why: &str) -> String {
+        match self {
+            Self::SetHead { head, .. } => format!("Head {} is live: {why}.", head.saturating_add(1)),
+            Self::SetTemperature(_) => format!("The temperature is left out: {why}."),
+            Self::SetMask(_) => format!("The mask is the lesson's: {why}."),
+            Self::SetEdge { .. } => format!("A removed edge is put back: {why}."),
+            Self::SetPatch(_) => format!("The patch is left out: {why}."),
+            _ => format!("A change of the pass is left out: {why}."),
+        }
+    }
 }
 
 /// Changes of the sentences on the stage.
@@ -183,6 +243,8 @@ pub enum AxisCommand {
     /// The axes become the principal components of the vectors that are on the stage now: the static
     /// ones of the words that the lesson names, and the outputs of the sentences. Chosen axes stay.
     Refit,
+    /// The same with vectors of which only the spread is known: those of an earlier refit.
+    Fit(Arc<Spread>),
     /// An axis from the centre of one group of words to that of another; the axes that are not chosen
     /// are the principal components of what is left at right angles to the chosen ones.
     Set {
@@ -204,21 +266,6 @@ pub enum AxisCommand {
 pub enum Brush {
     Set(f32),
     Add(f32),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum HeadSetting {
-    Live,
-    /// Mixes nothing.
-    Off,
-    /// Every key that a query sees weighs the same.
-    Uniform,
-    /// Its output is everywhere the mean of its outputs over the sentence's positions.
-    Mean,
-    /// The weights stay as they are now, until another sentence is shown.
-    Frozen,
-    /// Multiplies its output: 0 is off, 1 is live. Successive gains of a head undo as one.
-    Gain(f32),
 }
 
 /// Weights to compare those in use with.

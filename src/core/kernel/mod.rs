@@ -8,12 +8,14 @@
 //! | [`training`] | one training run with its checkpoints, replays of past steps, branches, the weights in use |
 //! | [`scene`] | the sentences on the stage, with the learner's interventions on their forward pass |
 //! | [`model`] | these together: a lesson's model, its commands, each applied beside its state, and retraining |
+//! | [`cache`] | what can be computed again: passes, checkpoints, room for steps |
 //! | [`notebook`] | the learner's copy of the cells, and their runs |
 //! | [`state`] | the [`Kernel`]: applies commands, advances the work, undoes |
 //! | [`persist`] | saved work, and the way back to it |
 //! | [`check`] | a lesson's claims measured, its cells rehearsed, learners' answers graded |
 //! | [`worker`] | the kernel on a thread of its own, at a pace |
 
+pub mod cache;
 pub mod check;
 pub mod command;
 pub mod data;

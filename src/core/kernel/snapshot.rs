@@ -36,6 +36,8 @@ pub struct Snapshot {
     pub lesson: Arc<Lesson>,
     /// Grows by at least one with every change.
     pub revision: u64,
+    /// Grows with every change of what is saved, and with nothing else: the steps of a training under way are not.
+    pub work_revision: u64,
     /// The static vectors, once they are trained.
     pub space: Option<Arc<StaticSpace>>,
     /// How far the static vectors are, in epochs; those of a pretrained model, in megabytes of its files.
@@ -69,6 +71,7 @@ impl Snapshot {
         Self {
             lesson,
             revision: 0,
+            work_revision: 0,
             space: None,
             embedding_progress,
             model: None,

@@ -1,23 +1,24 @@
-//! The budget of a lesson's training and of its claims: the product of all sizes, each within its
-//! own limit, must not run for hours or fill the memory.
+//! The budget of a lesson: the product of all sizes, each within its own limit, must not run for hours or fill the
+//! memory. That is so of its training and its claims, and of a sentence that a pretrained model reads.
 
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::model::cost::{
-    NUMBER_BYTES, contribution_cost, forward_cost, forward_multiplications, generation_cost, parameters, sentence_cost,
-    workspace_entries,
+    NUMBER_BYTES, contribution_cost, forward_cost, forward_multiplications, generation_cost, pairs_of_heads,
+    parameters, sentence_bytes, sentence_cost, workspace_entries,
 };
 use attune_engine::numerics::word2vec::Word2VecConfig;
 
 use super::check::Vocabulary;
-use super::limits::{SENTENCE_BYTES_MAX, TRAINING_BYTES_MAX, TRAINING_WORK_MAX, VOCABULARY_MAX};
+use super::decode::Node;
+use super::limits::{
+    PIECES_MAX, SENTENCE_BYTES_MAX, SENTENCE_PAIRS_MAX, TRAINING_BYTES_MAX, TRAINING_WORK_MAX, VOCABULARY_MAX,
+};
 use super::read_claims::ClaimContext;
-use super::read_embedding::ReadEmbedding;
-use super::read_language::ReadCorpus;
-use super::read_model::ReadModel;
-use super::read_objective::ReadObjective;
+use super::read_corpus::ReadCorpus;
+use super::read_model::{ReadModel, ReadObjective};
+use super::read_vectors::ReadEmbedding;
 use super::recipe::Changed;
 use super::schema::{Claim, Fact, ModelConfig, Objective, Probe, StaticEmbedding};
-use super::source::Node;
 
 pub(super) fn check_budget<'s>(
     corpus: &ReadCorpus<'s>,
@@ -211,4 +212,29 @@ fn check_work(node: Node<'_>, needs: &str, work: f64, remedy: &str) -> bool {
             .expected(format!("at most {TRAINING_WORK_MAX:.0e}: {remedy}"));
     }
     fits
+}
+
+/// Pieces that one sentence of a pretrained model may have: those that it reads and the stage shows, as far as memory
+/// and time for them are in measure with the model.
+pub fn pieces_max(architecture: &Architecture, vocabulary: usize) -> usize {
+    let weights = NUMBER_BYTES * parameters(architecture, 0, 0).0;
+    let fits = |tokens: usize| {
+        sentence_bytes(architecture, vocabulary, tokens) <= SENTENCE_BYTES_MAX + weights
+            && pairs_of_heads(architecture, tokens) <= SENTENCE_PAIRS_MAX
+    };
+    (2..=PIECES_MAX.min(architecture.max_tokens)).rev().find(|&tokens| fits(tokens)).unwrap_or(1)
+}
+
+/// Why a sentence of so many pieces is not read; `None` where it is.
+pub fn too_many_pieces(architecture: &Architecture, vocabulary: usize, count: usize) -> Option<String> {
+    let most = pieces_max(architecture, vocabulary);
+    let (positions, heads) = (architecture.max_tokens, architecture.heads());
+    let why = match most {
+        _ if most == positions => "the model reads".to_owned(),
+        PIECES_MAX => "the stage shows".to_owned(),
+        _ => format!(
+            "with {heads} heads in all its layers, one sentence of this model would need too much memory or time; it reads"
+        ),
+    };
+    (count > most).then(|| format!("the text has {count} pieces: {why} at most {most}"))
 }

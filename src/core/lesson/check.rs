@@ -6,13 +6,12 @@ use std::sync::Arc;
 use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::pretrained::tokenizer::{Origin, Piece};
 
-use super::decode::{At, text};
+use super::budget::pieces_max;
+use super::decode::{At, Node, Record, list, text};
 use super::issue::{is_unprintable, one_of, shorten};
 use super::limits::{
     ID_CHARS_MAX, LINE_CHARS_MAX, NAME_CHARS_MAX, PIECES_MAX, TEXT_BYTES_MAX, TOKENS_MAX, WORD_CHARS_MAX,
 };
-use super::pieces::pieces_max;
-use super::source::Node;
 use super::text::tokenize;
 
 /// Names that earlier parts of the lesson define; `None` where a part has issues of its own: nothing
@@ -154,7 +153,7 @@ pub(super) fn word(node: Node<'_>) -> Option<String> {
 /// Different words, at least one.
 pub(super) fn words<'s>(node: Node<'s>, max: usize) -> Option<Vec<At<'s, String>>> {
     let decode = |node| word(node).map(|value| At { value, node });
-    let words = super::decode::list(node, max, decode)?;
+    let words = list(node, max, decode)?;
     if words.is_empty() {
         return node.field_issue("no words").expected("at least one word").none();
     }
@@ -200,6 +199,13 @@ pub(super) fn id(node: Node<'_>) -> Option<String> {
     Some(id)
 }
 
+/// Takes the id of a record, and notes its place.
+pub(super) fn take_id<'s>(record: &mut Record<'s>, ids: &mut Vec<At<'s, String>>) -> Option<String> {
+    let id = record.take("id", |node| id(node).map(|value| At { value, node }))?;
+    ids.push(id.clone());
+    Some(id.value)
+}
+
 /// Reports ids that come a second time.
 pub(super) fn unique_ids(ids: &[At<'_, String>], what: &str) {
     let mut seen = HashSet::new();
@@ -242,7 +248,8 @@ pub(super) fn markdown(node: Node<'_>) -> Option<String> {
 pub(super) fn code(node: Node<'_>) -> Option<String> {
     let source = text(node)?;
     if let Err(fault) = attune_engine::code::names(&source) {
-        let at = fault.place.and_then(|place| inside(node, place.line, place.column)).unwrap_or(node);
+        let at =
+            fault.place.and_then(|place| inside(node.text, place.line, place.column)).map_or(node, |at| node.at(at));
         let said = attune_engine::code::Fault { place: None, ..fault };
         return at.field_issue(said).none();
     }
@@ -250,9 +257,9 @@ pub(super) fn code(node: Node<'_>) -> Option<String> {
 }
 
 /// The word at a line and a column, from 1, of the text that a string holds, as the file writes it.
-pub(super) fn inside<'s>(node: Node<'s>, line: usize, column: usize) -> Option<Node<'s>> {
-    let is_raw = node.text.starts_with('r');
-    let written = node.text.trim_start_matches('r').trim_start_matches('#').strip_prefix('"')?;
+pub(super) fn inside(text: &str, line: usize, column: usize) -> Option<&str> {
+    let is_raw = text.starts_with('r');
+    let written = text.trim_start_matches('r').trim_start_matches('#').strip_prefix('"')?;
     let (mut at, mut now) = (0, (1, 1));
     while now < (line, column) {
         let rest = &written[at..];
@@ -263,7 +270,7 @@ pub(super) fn inside<'s>(node: Node<'s>, line: usize, column: usize) -> Option<N
     }
     let rest = (now == (line, column)).then(|| &written[at..]).filter(|rest| !rest.is_empty())?;
     let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|end| *end > 0);
-    Some(Node { text: &rest[..end.unwrap_or_else(|| rest.chars().next().map_or(0, char::len_utf8))], ..node })
+    Some(&rest[..end.unwrap_or_else(|| rest.chars().next().map_or(0, char::len_utf8))])
 }
 
 /// Bytes of the escape that a text begins with, if it does: `\n`, `\x1b`, `\u{301}`.

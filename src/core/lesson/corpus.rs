@@ -1,15 +1,70 @@
-//! Sentences drawn from a lesson's templates.
+//! What a lesson's language is: templates with slots, the sentences that are drawn from them, and all words that these
+//! can contain, known before any is drawn.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use attune_engine::numerics::rng::{Generator, Stream, stream};
 use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};
 
-use super::schema::{Ambiguous, Corpus, Group, Topic};
-use super::template::{Piece, pieces};
-use super::text::tokenize;
-use super::vocabulary::slot;
+use super::schema::{Ambiguous, Corpus, Group, Lesson, Objective, StaticEmbedding, Topic};
+use super::text::{is_word_char, tokenize};
+
+/// One word of a template.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    Word(String),
+    /// The name of a slot or a group.
+    Slot(String),
+}
+
+/// Why a template cannot be read; the text is the part at fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TemplateError {
+    /// A `{` without its `}`.
+    Unclosed(String),
+    /// A `}` without its `{`.
+    Unopened(String),
+    /// Letters touch a slot: `{fruit}s`.
+    Touching(String),
+    /// `{}`
+    Unnamed,
+}
+
+/// The words and slots of a template, in order. Each becomes exactly one word of the sentence.
+pub fn pieces(template: &str) -> Result<Vec<Piece>, TemplateError> {
+    let mut pieces = Vec::new();
+    let mut rest = template;
+    while let Some(open) = rest.find('{') {
+        let (literal, from_open) = rest.split_at(open);
+        push_words(literal, &mut pieces)?;
+        let unclosed = || TemplateError::Unclosed(from_open.to_owned());
+        let close = from_open.find('}').ok_or_else(unclosed)?;
+        let inside = &from_open[1..close];
+        if inside.contains('{') {
+            return Err(unclosed());
+        }
+        let name = inside.trim();
+        if name.is_empty() {
+            return Err(TemplateError::Unnamed);
+        }
+        rest = &from_open[close + 1..];
+        if literal.ends_with(is_word_char) || rest.starts_with(is_word_char) || rest.starts_with('{') {
+            return Err(TemplateError::Touching(from_open[..=close].to_owned()));
+        }
+        pieces.push(Piece::Slot(name.to_owned()));
+    }
+    push_words(rest, &mut pieces)?;
+    Ok(pieces)
+}
+
+fn push_words(literal: &str, pieces: &mut Vec<Piece>) -> Result<(), TemplateError> {
+    if let Some(close) = literal.find('}') {
+        return Err(TemplateError::Unopened(literal[..=close].to_owned()));
+    }
+    pieces.extend(tokenize(literal).into_iter().map(Piece::Word));
+    Ok(())
+}
 
 /// A sentence that training sees.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -174,5 +229,199 @@ fn agree_articles(words: &mut [String]) {
         if words[i - 1] == "a" && takes_an(&words[i]) {
             words[i - 1].push('n');
         }
+    }
+}
+
+impl Lesson {
+    /// The pieces of a pretrained model; else the words of the corpus, then those that the model writes in their places,
+    /// then others that the lesson gives vectors of.
+    pub fn vocabulary(&self) -> Vec<String> {
+        if let StaticEmbedding::Pretrained(model) = &self.static_embedding {
+            return model.vocabulary();
+        }
+        let words = with_rewritten(vocabulary(&self.corpus, &self.groups), Some(&self.model.objective));
+        with_given(words, Some(&self.static_embedding))
+    }
+}
+
+/// Adds the words that a sequence objective writes and that never occur in the corpus.
+pub(super) fn with_rewritten(words: Vec<String>, objective: Option<&Objective>) -> Vec<String> {
+    let Some(Objective::Sequence(rewriting)) = objective else { return words };
+    let mut all = Ordered::default();
+    words.iter().for_each(|word| all.push(word));
+    rewriting.words.iter().for_each(|(_, written)| all.push(written));
+    all.list
+}
+
+/// Adds the words that have a given vector and never occur in the corpus.
+pub(super) fn with_given(mut words: Vec<String>, embedding: Option<&StaticEmbedding>) -> Vec<String> {
+    if let Some(StaticEmbedding::Given(given)) = embedding {
+        let seen: HashSet<String> = words.iter().cloned().collect();
+        words.extend(given.words.iter().filter(|word| !seen.contains(*word)).cloned());
+    }
+    words
+}
+
+/// The words of a corpus in order of first appearance: the templates topic by topic, with the words of a slot
+/// at its place; then ambiguous words; then joining words. It does not depend on the seed or on
+/// any rate, so a word keeps its row while the learner changes those.
+pub fn vocabulary(corpus: &Corpus, groups: &[Group]) -> Vec<String> {
+    let mut words = Ordered { articles: corpus.drawn && draws_an(corpus, groups), ..Ordered::default() };
+    let mut expanded = HashSet::new();
+    for template in corpus.topics.iter().flat_map(|topic| &topic.templates) {
+        for piece in pieces(template).unwrap_or_default() {
+            match piece {
+                Piece::Word(word) => words.push(&word),
+                // A slot adds nothing the second time: work stays linear in the size of the lesson.
+                Piece::Slot(name) => {
+                    if let Some(slot) = slot(&name, corpus, groups)
+                        && expanded.insert(name)
+                    {
+                        slot.words.iter().for_each(|word| words.push(word));
+                    }
+                }
+            }
+        }
+    }
+    corpus.ambiguous.iter().for_each(|ambiguous| words.push(&ambiguous.word));
+    corpus.join.iter().flat_map(|join| &join.words).for_each(|word| words.push(word));
+    words.list
+}
+
+/// The list that `{name}` draws from.
+pub fn slot<'l>(name: &str, corpus: &'l Corpus, groups: &'l [Group]) -> Option<&'l Group> {
+    corpus.slots.iter().chain(groups).find(|slot| slot.name == name)
+}
+
+/// Kinds of words that can fill one position of a template.
+#[derive(Clone, Copy, Default)]
+struct PossibleWords {
+    a: bool,
+    vowel: bool,
+}
+
+impl PossibleWords {
+    fn of<'w>(words: impl IntoIterator<Item = &'w String>) -> PossibleWords {
+        let add = |place: PossibleWords, word: &String| PossibleWords {
+            a: place.a || word == "a",
+            vowel: place.vowel || takes_an(word),
+        };
+        words.into_iter().fold(PossibleWords::default(), add)
+    }
+}
+
+/// Whether a sentence can be drawn in which `a` stands before a word that makes it `an`.
+fn draws_an(corpus: &Corpus, groups: &[Group]) -> bool {
+    let ambiguous = |name: &str| {
+        let has_sense = |shares: &[(String, f64)]| shares.iter().any(|(group, _)| group == name);
+        corpus
+            .ambiguous
+            .iter()
+            .filter(|ambiguous| has_sense(&ambiguous.shares))
+            .map(|ambiguous| &ambiguous.word)
+            .collect()
+    };
+    let of_slot = |name: &str| {
+        let ambiguous: Vec<&String> = ambiguous(name);
+        PossibleWords::of(slot(name, corpus, groups).into_iter().flat_map(|slot| &slot.words).chain(ambiguous))
+    };
+    let mut slots: HashMap<String, PossibleWords> = HashMap::new();
+    let join = corpus.join.as_ref().map(|join| PossibleWords::of(&join.words));
+    corpus.topics.iter().flat_map(|topic| &topic.templates).any(|template| {
+        let place = |piece| match piece {
+            Piece::Word(word) => PossibleWords::of([&word]),
+            Piece::Slot(name) => *slots.entry(name).or_insert_with_key(|name| of_slot(name)),
+        };
+        let places: Vec<PossibleWords> = pieces(template).unwrap_or_default().into_iter().map(place).collect();
+        let joined: Vec<PossibleWords> = join.into_iter().chain(places).chain(join).collect();
+        joined.windows(2).any(|pair| pair[0].a && pair[1].vowel)
+    })
+}
+
+#[derive(Default)]
+struct Ordered {
+    list: Vec<String>,
+    seen: HashSet<String>,
+    /// `a` can become `an`: in a drawn sentence the article agrees with the word after it.
+    articles: bool,
+}
+
+impl Ordered {
+    fn push(&mut self, word: &str) {
+        if self.seen.insert(word.to_owned()) {
+            self.list.push(word.to_owned());
+            if self.articles && word == "a" {
+                self.push("an");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lesson::schema::{Ambiguous, Join, Topic};
+
+    #[test]
+    fn words_and_slots() {
+        let word = |w: &str| Piece::Word(w.to_owned());
+        let slot = |s: &str| Piece::Slot(s.to_owned());
+        assert_eq!(
+            pieces("She {eat} a { fruit }, then left."),
+            Ok(vec![word("she"), slot("eat"), word("a"), slot("fruit"), word("then"), word("left")])
+        );
+        assert_eq!(pieces(""), Ok(vec![]));
+        assert_eq!(pieces("a {b"), Err(TemplateError::Unclosed("{b".into())));
+        assert_eq!(pieces("a {b {c}"), Err(TemplateError::Unclosed("{b {c}".into())));
+        assert_eq!(pieces("a b}"), Err(TemplateError::Unopened("a b}".into())));
+        assert_eq!(pieces("a {b}s"), Err(TemplateError::Touching("{b}".into())));
+        assert_eq!(pieces("{a}{b}"), Err(TemplateError::Touching("{a}".into())));
+        assert_eq!(pieces("a { }"), Err(TemplateError::Unnamed));
+    }
+
+    #[test]
+    fn an_is_a_word_only_where_it_can_be_drawn() {
+        let draws = |template: &str, fruit: &str, joining: &str| {
+            let corpus = Corpus {
+                sentences: 1,
+                drawn: true,
+                slots: vec![Group { name: "fruit".into(), words: vec!["pear".into(), fruit.into()] }],
+                topics: vec![Topic { name: "all".into(), templates: vec!["the {fruit}".into(), template.into()] }],
+                ambiguous: vec![Ambiguous { word: "orange".into(), rate: 0.1, shares: vec![("colour".into(), 1.0)] }],
+                join: Some(Join { share: 0.5, words: vec![joining.into()] }),
+            };
+            let colour = Group { name: "colour".into(), words: vec!["red".into()] };
+            vocabulary(&corpus, &[colour]).iter().any(|word| word == "an")
+        };
+        assert!(!draws("a {fruit}", "plum", "while"));
+        assert!(draws("a {fruit}", "apple", "while"));
+        assert!(draws("a {colour} {fruit}", "plum", "while"), "an orange plum");
+        assert!(draws("eat a", "plum", "and"));
+        assert!(!draws("eat a", "plum", "while"));
+        assert!(draws("an {fruit}", "plum", "while"), "it is written");
+    }
+
+    #[test]
+    fn order_of_first_appearance() {
+        let group = |name: &str, words: &[&str]| Group {
+            name: name.into(),
+            words: words.iter().map(|w| (*w).into()).collect(),
+        };
+        let corpus = Corpus {
+            sentences: 10,
+            drawn: true,
+            slots: vec![group("eat", &["ate", "eats"])],
+            topics: vec![
+                Topic { name: "fruit".into(), templates: vec!["She {eat} a {fruit}".into(), "the {fruit}".into()] },
+                Topic { name: "company".into(), templates: vec!["the {unknown} fell".into()] },
+            ],
+            ambiguous: vec![Ambiguous { word: "apple".into(), rate: 0.1, shares: vec![] }],
+            join: Some(Join { share: 0.5, words: vec!["while".into(), "the".into()] }),
+        };
+        let groups = [group("fruit", &["banana", "ate"]), group("never", &["unused"])];
+        assert_eq!(
+            vocabulary(&corpus, &groups),
+            ["she", "ate", "eats", "a", "an", "banana", "the", "fell", "apple", "while"]
+        );
     }
 }

@@ -1,18 +1,28 @@
-//! One value of the file, decoded on its own, so that a wrong one does not hide the others.
+//! Takes values out of the tree of a file, one by one, so that a wrong one does not hide the others.
 //!
-//! `ron` hands out the text of a value unread (`RawValue`), borrowed from the file: a [`Node`].
-//! Each decoder here answers `None` after it has reported what is wrong.
+//! A decoder answers `None` after it has reported what is wrong. [`fields`] reads a record,
+//! `Name(field: value, …)`, by a table: each wrong, missing, unknown or repeated field is its own issue.
 
-use std::fmt;
+use std::collections::HashSet;
+use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-use ron::value::RawValue;
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
-use unicode_normalization::UnicodeNormalization;
+use attune_engine::nearest::nearest;
 
-use super::issue::{one_of, shorten};
-use super::source::Node;
+use super::issue::{Issues, Report, one_of, shorten};
+use super::text::{normal, written_words};
+use super::tree::{Body, Form, Value};
+
+/// A value of the file, or a part of one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node<'s> {
+    /// As it is written. Its address in memory is its place.
+    pub text: &'s str,
+    value: &'s Value<'s>,
+    /// The field that holds it, for messages.
+    pub label: &'static str,
+    pub issues: &'s Issues<'s>,
+}
 
 /// A decoded value and its place.
 #[derive(Clone, Copy, Debug)]
@@ -22,68 +32,74 @@ pub(super) struct At<'s, T> {
 }
 
 impl<'s> Node<'s> {
-    /// A value inside this one.
-    pub fn inner(self, raw: &'s RawValue) -> Self {
-        Self { text: raw.trim().get_ron(), ..self }
+    pub fn new(value: &'s Value<'s>, issues: &'s Issues<'s>) -> Self {
+        Self { text: value.text, value, label: "", issues }
     }
 
-    pub fn kind(self) -> Kind {
-        let text = self.text;
-        let raw_text = text.strip_prefix('r').is_some_and(|r| r.trim_start_matches('#').starts_with('"'));
-        let number = |digits: &str| digits.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | '+' | '-'));
-        match text.chars().next() {
-            None => Kind::Nothing,
-            Some('"') => Kind::Text,
-            Some('[') => Kind::List,
-            Some('{') => Kind::Map,
-            Some('(') => Kind::Unnamed,
-            Some('\'') => Kind::Character,
-            Some(_) if raw_text => Kind::Text,
-            Some('b') if text.starts_with("b\"") || text.starts_with("br\"") || text.starts_with("br#\"") => {
-                Kind::Bytes
-            }
-            Some('b') if text.starts_with("b'") => Kind::Bytes,
-            Some(_) if number(text) || is_special_number(text) => Kind::Number,
-            Some(_) if text == "true" || text == "false" => Kind::Flag,
-            Some(_) => Kind::Named,
+    /// A value inside this one.
+    pub fn inner(self, value: &'s Value<'s>) -> Self {
+        Self { text: value.text, value, ..self }
+    }
+
+    /// A part of its text.
+    pub fn at(self, text: &'s str) -> Self {
+        Self { text, ..self }
+    }
+
+    pub fn form(self) -> &'s Form<'s> {
+        &self.value.form
+    }
+
+    /// Reports a problem at this place; the answer adds what was expected and the nearest name.
+    pub fn issue(self, message: impl Into<String>) -> Report<'s> {
+        self.issues.report(self.text, message)
+    }
+
+    /// Reports a problem of the field that holds this value, with the field's name before the message.
+    pub fn field_issue(self, message: impl Display) -> Report<'s> {
+        match self.label {
+            "" => self.issue(message.to_string()),
+            label => self.issue(format!("{label}: {message}")),
         }
+    }
+
+    /// The first occurrence of `part` inside this node, standing free of other word characters;
+    /// the node itself if an escape in the text hides it.
+    pub fn part(self, part: &str) -> Self {
+        let found = self.text.match_indices(part).find(|(start, found)| {
+            let joins = |left: Option<char>, right: Option<char>| {
+                left.is_some_and(char::is_alphanumeric) && right.is_some_and(char::is_alphanumeric)
+            };
+            let before = self.text[..*start].chars().next_back();
+            let after = self.text[start + found.len()..].chars().next();
+            !joins(before, found.chars().next()) && !joins(found.chars().next_back(), after)
+        });
+        match found {
+            Some((_, text)) if !text.is_empty() => self.at(text),
+            _ => self,
+        }
+    }
+
+    /// The place of a word of [`tokenize`](super::text::tokenize) in this text, however it is spelt
+    /// there; the node itself if an escape in the text hides it.
+    pub fn word(self, word: &str) -> Self {
+        written_words(self.text).find(|written| normal(written) == word).map_or(self, |text| self.at(text))
     }
 
     /// The value as a message names it.
     fn describe(self) -> String {
         let text = shorten(self.text);
-        match self.kind() {
-            Kind::Nothing => "nothing".to_owned(),
-            Kind::Text => format!("the text {text}"),
-            Kind::Number => format!("the number {text}"),
-            Kind::Flag | Kind::Named => text,
-            Kind::List => "a list".to_owned(),
-            Kind::Map => "a map".to_owned(),
-            Kind::Unnamed => format!("{text} without a name before it"),
-            Kind::Character => format!("the character {text}"),
-            Kind::Bytes => format!("the bytes {text}"),
+        match self.form() {
+            Form::Text(_) => format!("the text {text}"),
+            Form::Number => format!("the number {text}"),
+            Form::Flag(_) | Form::Record(Some(_), _) => text,
+            Form::List(_) => "a list".to_owned(),
+            Form::Map(_) => "a map".to_owned(),
+            Form::Record(None, _) => format!("{text} without a name before it"),
+            Form::Character => format!("the character {text}"),
+            Form::Bytes => format!("the bytes {text}"),
         }
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Nothing,
-    Text,
-    Number,
-    Flag,
-    List,
-    Map,
-    /// `Name` or `Name(…)`
-    Named,
-    /// `(…)`
-    Unnamed,
-    Character,
-    Bytes,
-}
-
-fn is_special_number(text: &str) -> bool {
-    matches!(text, "inf" | "inff32" | "inff64" | "NaN" | "NaNf32" | "NaNf64")
 }
 
 /// Reports a value that is not of the wanted shape or size.
@@ -91,30 +107,29 @@ pub(super) fn wrong<'s, T>(node: Node<'s>, expected: &str) -> Option<T> {
     node.field_issue(format!("found {}", node.describe())).expected(expected).none()
 }
 
-/// Text in its composed form (NFC): names that look the same are the same.
 pub(super) fn text(node: Node<'_>) -> Option<String> {
-    match (node.kind(), ron::from_str::<String>(node.text)) {
-        (Kind::Text, Ok(text)) => Some(text.nfc().collect()),
+    match node.form() {
+        Form::Text(text) => Some(text.clone()),
         _ => wrong(node, "text in double quotes"),
     }
 }
 
 pub(super) fn flag(node: Node<'_>) -> Option<bool> {
-    match node.text {
-        "true" => Some(true),
-        "false" => Some(false),
+    match node.form() {
+        Form::Flag(flag) => Some(*flag),
         _ => wrong(node, "true or false"),
     }
+}
+
+/// A number as RON reads it.
+pub(super) fn parsed<T: serde::de::DeserializeOwned>(node: Node<'_>) -> Option<T> {
+    matches!(node.form(), Form::Number).then(|| ron::from_str(node.text).ok()).flatten()
 }
 
 /// Decodes a whole number within limits.
 pub(super) fn whole(limits: RangeInclusive<usize>) -> impl Fn(Node<'_>) -> Option<usize> {
     move |node| {
-        let number = match node.kind() {
-            Kind::Number => ron::from_str::<usize>(node.text).ok(),
-            _ => None,
-        };
-        number.filter(|number| limits.contains(number)).or_else(|| {
+        parsed(node).filter(|number| limits.contains(number)).or_else(|| {
             let expected = match (limits.start(), limits.end()) {
                 (least, most) if least == most => format!("{least}, the only one"),
                 (least, most) => format!("a whole number from {least} to {most}"),
@@ -125,18 +140,44 @@ pub(super) fn whole(limits: RangeInclusive<usize>) -> impl Fn(Node<'_>) -> Optio
 }
 
 pub(super) fn seed(node: Node<'_>) -> Option<u64> {
-    match (node.kind(), ron::from_str(node.text)) {
-        (Kind::Number, Ok(seed)) => Some(seed),
-        _ => wrong(node, &format!("a whole number from 0 to {}", u64::MAX)),
-    }
+    parsed(node).or_else(|| wrong(node, &format!("a whole number from 0 to {}", u64::MAX)))
 }
 
 /// Decodes a finite number that `accept` takes; `words` says which those are.
 pub(super) fn number<'s>(accept: fn(f64) -> bool, words: &'static str) -> impl Fn(Node<'s>) -> Option<f64> {
-    move |node| match (node.kind(), ron::from_str::<f64>(node.text)) {
-        (Kind::Number, Ok(number)) if number.is_finite() && accept(number) => Some(number),
-        _ => wrong(node, words),
+    move |node| {
+        let number = parsed(node).filter(|number: &f64| number.is_finite() && accept(*number));
+        number.or_else(|| wrong(node, words))
     }
+}
+
+/// Decodes a number within limits.
+pub(super) fn within(limits: RangeInclusive<f64>) -> impl Fn(Node<'_>) -> Option<f64> {
+    move |node| {
+        parsed(node).filter(|number| limits.contains(number)).or_else(|| {
+            // Written out, it would have a dozen zeros.
+            let [least, most] = [limits.start(), limits.end()].map(|x| match *x {
+                x if x > 0.0 && x < 1e-6 => format!("{x:e}"),
+                x => x.to_string(),
+            });
+            wrong(node, &format!("a number from {least} to {most}"))
+        })
+    }
+}
+
+/// Decodes a number from 0 to 1.
+pub(super) fn share(node: Node<'_>) -> Option<f64> {
+    within(0.0..=1.0)(node)
+}
+
+/// Decodes any finite number.
+pub(super) fn finite(node: Node<'_>) -> Option<f64> {
+    number(|_| true, "a number")(node)
+}
+
+/// Decodes a number above 0.
+pub(super) fn positive(node: Node<'_>) -> Option<f64> {
+    number(|x| x > 0.0, "a number above 0")(node)
 }
 
 /// Decodes one of a few names.
@@ -154,16 +195,17 @@ pub(super) fn choice<'s, T: Copy>(names: &'static [(&'static str, T)]) -> impl F
 }
 
 /// Decodes a list of at most `max` values. All wrong values are reported; one makes the list `None`.
-pub(super) fn list<'s, T>(node: Node<'s>, max: usize, mut decode: impl FnMut(Node<'s>) -> Option<T>) -> Option<Vec<T>> {
-    let (Kind::List, Ok(raw)) = (node.kind(), ron::from_str::<Vec<&RawValue>>(node.text)) else {
-        return wrong(node, "a list, such as [ … ]");
-    };
-    if too_many(node, raw.len(), max) {
+pub(super) fn list<'s, T>(node: Node<'s>, max: usize, decode: impl FnMut(Node<'s>) -> Option<T>) -> Option<Vec<T>> {
+    let Form::List(values) = node.form() else { return wrong(node, "a list, such as [ … ]") };
+    if too_many(node, values.len(), max) {
         return None;
     }
-    // Collected in two steps: the first must run to the end for all issues to be found.
-    let all: Vec<Option<T>> = raw.into_iter().map(|raw| decode(node.inner(raw))).collect();
-    all.into_iter().collect()
+    all(values.iter().map(|value| node.inner(value)).map(decode))
+}
+
+/// The values, if there are all; every one is decoded first, for all issues to be found.
+pub(super) fn all<T>(values: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
+    values.collect::<Vec<_>>().into_iter().collect()
 }
 
 /// Decodes a list as a field: [`list`] with its arguments given in advance.
@@ -174,19 +216,21 @@ pub(super) fn list_of<'s, T>(
     move |node| list(node, max, &mut decode)
 }
 
-/// Decodes a number from 0 to 1.
-pub(super) fn share(node: Node<'_>) -> Option<f64> {
-    number(|x| (0.0..=1.0).contains(&x), "a number from 0 to 1")(node)
-}
-
-/// Decodes any finite number.
-pub(super) fn finite(node: Node<'_>) -> Option<f64> {
-    number(|_| true, "a number")(node)
-}
-
-/// Decodes a number above 0.
-pub(super) fn positive(node: Node<'_>) -> Option<f64> {
-    number(|x| x > 0.0, "a number above 0")(node)
+/// Decodes a list of names, of which none comes twice; `what` stands before the name in the issue.
+pub(super) fn different<'s>(
+    node: Node<'s>,
+    max: usize,
+    what: &str,
+    decode: impl Fn(Node<'s>) -> Option<String>,
+) -> Option<Vec<String>> {
+    let mut seen = HashSet::new();
+    list(node, max, |node| {
+        let name = decode(node)?;
+        match seen.insert(name.clone()) {
+            true => Some(name),
+            false => node.field_issue(format!("{what}\"{name}\" appears twice")).none(),
+        }
+    })
 }
 
 /// Decodes a map with text keys, in the order of writing; a key must not come twice.
@@ -195,15 +239,12 @@ pub(super) fn map<'s, T>(
     max: usize,
     mut decode: impl FnMut(Node<'s>) -> Option<T>,
 ) -> Option<Vec<(At<'s, String>, T)>> {
-    let (Kind::Map, Ok(RawMap(raw))) = (node.kind(), ron::from_str::<RawMap>(node.text)) else {
-        return wrong(node, "a map, such as { \"name\": … }");
-    };
-    if too_many(node, raw.len(), max) {
+    let Form::Map(entries) = node.form() else { return wrong(node, "a map, such as { \"name\": … }") };
+    if too_many(node, entries.len(), max) {
         return None;
     }
-    let mut seen = std::collections::HashSet::new();
-    let mut all = Vec::new();
-    for (key, value) in raw {
+    let mut seen = HashSet::new();
+    all(entries.iter().map(|(key, value)| {
         let key_node = node.inner(key);
         let key = text(key_node).filter(|key| {
             let fresh = seen.insert(key.clone());
@@ -213,9 +254,8 @@ pub(super) fn map<'s, T>(
             fresh
         });
         let value = decode(node.inner(value));
-        all.push(key.zip(value).map(|(key, value)| (At { value: key, node: key_node }, value)));
-    }
-    all.into_iter().collect()
+        key.zip(value).map(|(key, value)| (At { value: key, node: key_node }, value))
+    }))
 }
 
 fn too_many(node: Node<'_>, count: usize, max: usize) -> bool {
@@ -225,27 +265,266 @@ fn too_many(node: Node<'_>, count: usize, max: usize) -> bool {
     count > max
 }
 
-/// The entries of a map, unread and in order.
-struct RawMap<'de>(Vec<(&'de RawValue, &'de RawValue)>);
+/// `Name(field: value, …)`
+pub(super) struct Record<'s> {
+    /// One of the names that were asked for.
+    pub name: &'static str,
+    pub node: Node<'s>,
+    fields: Vec<Field<'s>>,
+    /// Values without field names, `Name(value)`.
+    items: &'s [Value<'s>],
+    /// Every field that was asked for.
+    known: Vec<&'static str>,
+    missing: Vec<&'static str>,
+}
 
-impl<'de> Deserialize<'de> for RawMap<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Entries;
-        impl<'de> Visitor<'de> for Entries {
-            type Value = RawMap<'de>;
+struct Field<'s> {
+    name: &'s str,
+    value: &'s Value<'s>,
+    taken: bool,
+}
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a map")
+/// Reads the fields of a record by a table.
+///
+/// ```text
+/// fields! { record => Claim {
+///     id: id;                                  // must be there
+///     says: line, or String::new();            // may be left out
+///     fact as "what": read_fact, optional;     // an `Option`, and another name in the lesson
+/// } }
+/// ```
+///
+/// Every line is read, whatever is wrong with another, so that all issues come in one go; a decoder may use
+/// the fields above it. The value is `None` where a field has an issue. With `;` in the place of `=> Type`
+/// the table declares the fields as local `Option`s instead, for checks between them; [`complete`] joins them.
+macro_rules! fields {
+    ($record:expr => $($type:ident)::+ {
+        $($field:ident $(as $written:literal)?: $decode:expr $(, $rule:ident $($default:expr)?)?;)+
+    }) => {{
+        fields! { $record; $($field $(as $written)?: $decode $(, $rule $($default)?)?;)+ }
+        $crate::lesson::decode::complete!($($type)::+ { $($field),+ })
+    }};
+    ($record:expr; $($field:ident $(as $written:literal)?: $decode:expr $(, $rule:ident $($default:expr)?)?;)+) => {
+        $(let $field = {
+            let name = fields!(@name $field $($written)?);
+            fields!(@take $record, name, $decode $(, $rule $($default)?)?)
+        };)+
+    };
+    (@take $record:expr, $name:expr, $decode:expr) => { $record.take($name, $decode) };
+    (@take $record:expr, $name:expr, $decode:expr, or $default:expr) => { $record.take_or($name, $default, $decode) };
+    (@take $record:expr, $name:expr, $decode:expr, optional) => { $record.take_optional($name, $decode) };
+    (@name $field:ident) => { stringify!($field) };
+    (@name $field:ident $written:literal) => { $written };
+}
+
+/// The value whose fields are these local `Option`s, if each is `Some`.
+macro_rules! complete {
+    ($($type:ident)::+ { $($field:ident),+ $(,)? }) => {
+        if let ($(Some($field),)+) = ($($field,)+) { Some($($type)::+ { $($field),+ }) } else { None }
+    };
+}
+
+pub(super) use complete;
+pub(super) use fields;
+
+/// Reads a record that must have one of `names`, and reports what `read` has left of it. Where only one name is
+/// possible it may be left out, as usual in RON.
+pub(super) fn record<'s, T>(
+    node: Node<'s>,
+    names: &[&'static str],
+    read: impl FnOnce(&mut Record<'s>) -> Option<T>,
+) -> Option<T> {
+    let mut record = Record::open(node, names)?;
+    let value = read(&mut record);
+    record.finish();
+    value
+}
+
+impl<'s> Record<'s> {
+    /// As [`record`]; to be finished with [`Record::finish`].
+    pub fn open(node: Node<'s>, names: &[&'static str]) -> Option<Self> {
+        let expected = || match names {
+            [only] => format!("{only}(…)"),
+            names => one_of(names),
+        };
+        let (name, body) = match (node.form(), names) {
+            (Form::Record(None, body), [only]) => (*only, body),
+            (Form::Record(Some(written), body), _) => {
+                let Some(name) = names.iter().find(|name| *name == written) else {
+                    return node
+                        .at(written)
+                        .field_issue(format!("unknown name {}", shorten(written)))
+                        .expected(expected())
+                        .nearest(written, names.iter().copied())
+                        .none();
+                };
+                (*name, body)
             }
+            _ => return wrong(node, &expected()),
+        };
+        let mut record = Self { name, node, fields: Vec::new(), items: &[], known: Vec::new(), missing: Vec::new() };
+        match body {
+            Body::Fields(fields) => record.add_fields(fields),
+            Body::Items(items) => record.items = items,
+        }
+        Some(record)
+    }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut entries = Vec::new();
-                while let Some(entry) = map.next_entry()? {
-                    entries.push(entry);
-                }
-                Ok(RawMap(entries))
+    fn add_fields(&mut self, fields: &'s [(&'s str, Value<'s>)]) {
+        let mut seen = HashSet::new();
+        for (name, value) in fields {
+            if seen.insert(name) {
+                self.fields.push(Field { name, value, taken: false });
+            } else {
+                let message = format!("field \"{}\" appears twice in {}", shorten(name), self.name);
+                self.node.at(name).issue(message);
             }
         }
-        deserializer.deserialize_map(Entries)
+    }
+
+    /// Decodes a field that must be there.
+    pub fn take<T>(&mut self, field: &'static str, decode: impl FnOnce(Node<'s>) -> Option<T>) -> Option<T> {
+        let Some(node) = self.find(field) else {
+            self.missing.push(field);
+            return None;
+        };
+        decode(node)
+    }
+
+    /// Decodes a field that may be left out.
+    pub fn take_or<T>(
+        &mut self,
+        field: &'static str,
+        default: T,
+        decode: impl FnOnce(Node<'s>) -> Option<T>,
+    ) -> Option<T> {
+        match self.find(field) {
+            Some(node) => decode(node),
+            None => Some(default),
+        }
+    }
+
+    /// Decodes a field that may be left out: `Some(None)` where it is.
+    pub fn take_optional<T>(
+        &mut self,
+        field: &'static str,
+        decode: impl FnOnce(Node<'s>) -> Option<T>,
+    ) -> Option<Option<T>> {
+        self.take_or(field, None, |node| decode(node).map(Some))
+    }
+
+    fn find(&mut self, field: &'static str) -> Option<Node<'s>> {
+        self.known.push(field);
+        let found = self.fields.iter_mut().find(|given| given.name == field)?;
+        found.taken = true;
+        Some(Node { label: field, ..self.node }.inner(found.value))
+    }
+
+    /// The place of a field that was given, else of the record.
+    pub fn place_of(&self, field: &str) -> Node<'s> {
+        let given = self.fields.iter().find(|given| given.name == field);
+        given.map_or(self.node, |given| self.node.at(given.name))
+    }
+
+    /// The value of a field that was given, else the record.
+    pub fn value_of(&self, field: &str) -> Node<'s> {
+        self.given(field).unwrap_or(self.node)
+    }
+
+    /// The value of a field, unread.
+    pub fn given(&self, field: &str) -> Option<Node<'s>> {
+        let given = self.fields.iter().find(|given| given.name == field)?;
+        Some(self.node.inner(given.value))
+    }
+
+    /// The one value of `Name(value)`.
+    pub fn take_item<T>(&mut self, what: &str, decode: impl FnOnce(Node<'s>) -> Option<T>) -> Option<T> {
+        match std::mem::take(&mut self.items) {
+            [item] if self.fields.is_empty() => decode(self.node.inner(item)),
+            _ => {
+                // The fields have been spoken of here; `finish` need not call them unknown.
+                self.fields.clear();
+                wrong(self.node, &format!("{}({what})", self.name))
+            }
+        }
+    }
+
+    /// Reports the fields that are missing, and those that nobody asked for.
+    pub fn finish(mut self) {
+        let name = self.name;
+        if !self.items.is_empty() {
+            let expected = match &self.known[..] {
+                [] => format!("{name} alone"),
+                [first, ..] => format!("named fields: {name}({first}: …)"),
+            };
+            self.node.issue(format!("{name} with values that have no field names")).expected(expected);
+            return;
+        }
+        let absent: Vec<&str> =
+            self.known.iter().copied().filter(|known| self.fields.iter().all(|f| f.name != *known)).collect();
+        for Field { name: written, .. } in self.fields.iter().filter(|field| !field.taken) {
+            let meant = nearest(written, absent.iter().copied());
+            // A misspelt field is one problem, not an unknown and a missing one.
+            self.missing.retain(|missing| Some(*missing) != meant);
+            let expected = match &self.known[..] {
+                [] => "no fields".to_owned(),
+                known => one_of(known),
+            };
+            self.node
+                .at(written)
+                .issue(format!("unknown field \"{}\" in {name}", shorten(written)))
+                .expected(expected)
+                .meant(meant);
+        }
+        let head = self.node.at(self.node.text.split('(').next().unwrap_or_default());
+        for missing in self.missing {
+            head.issue(format!("missing field \"{missing}\" in {name}"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lesson::tree;
+
+    use crate::lesson::issue::LessonIssue;
+
+    /// Reads `Thing(name: text, size: number, open: flag = true)` and lists the issues.
+    fn check(written: &str, expected: &[&str]) {
+        let issues = Issues::new("f", written);
+        let value = tree::read(&issues).expect("it is RON");
+        record(Node::new(&value, &issues), &["Thing"], |record| {
+            fields! { record;
+                _name as "name": text;
+                _size as "size": whole(1..=9);
+                _open as "open": flag, or true;
+            }
+            Some(())
+        });
+        let issues: Vec<String> = issues.finish().iter().map(LessonIssue::to_string).collect();
+        assert_eq!(issues, expected, "{written}");
+    }
+
+    #[test]
+    fn each_field_has_its_own_issue() {
+        check("Thing(name: \"a\", size: 3)", &[]);
+        check("( size: /* c */ 3, // d\n name: r#\"a\"#, open: false, )", &[]);
+        check("Thing", &["f:1:1: missing field \"name\" in Thing", "f:1:1: missing field \"size\" in Thing"]);
+        check(
+            "Thing(nam: \"a\",\n  size: /* ( */ 'x', size: 3, other: 1)",
+            &[
+                "f:1:7: unknown field \"nam\" in Thing; expected name, size or open; did you mean \"name\"?",
+                "f:2:17: size: found the character 'x'; expected a whole number from 1 to 9",
+                "f:2:22: field \"size\" appears twice in Thing",
+                "f:2:31: unknown field \"other\" in Thing; expected name, size or open",
+            ],
+        );
+        check(
+            "Thing(\"a\", 3)",
+            &["f:1:1: Thing with values that have no field names; expected named fields: Thing(name: …)"],
+        );
+        check("Think(name: 3)", &["f:1:1: unknown name Think; expected Thing(…); did you mean \"Thing\"?"]);
+        check("{}", &["f:1:1: found a map; expected Thing(…)"]);
     }
 }

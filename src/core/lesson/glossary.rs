@@ -1,26 +1,30 @@
 //! The glossary of a folder of lessons: each term with its symbols, its shape, its meaning, and the lesson
 //! that introduces it. One file beside the lessons, read as strictly as they are.
+//!
+//! Its spellings are found in plain text: whole words, whatever their capitals, the longest spelling first. A lesson
+//! keeps to it: every bold phrase in the lesson's texts is a term, and every term that it introduces is bold in one of
+//! them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use attune_engine::nearest::nearest;
+use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use super::check::{check_name, id, line, markdown, one_of_names};
 use super::course;
-use super::decode::{At, list, list_of, text, wrong};
+use super::decode::{At, Node, fields, list_of, record, text, wrong};
 use super::issue::{Issues, LessonIssue, is_unprintable, shorten};
 use super::limits::{
     GLOSSARY_TERMS_MAX, LESSON_BYTES_MAX, MEANING_BYTES_MAX, SPELLING_WORDS_MAX, SPELLINGS_MAX, SYMBOL_BYTES_MAX,
     SYMBOLS_MAX,
 };
 use super::load::{read_text, too_large, without_mark};
-use super::record::{Record, complete, fields};
-use super::source::Node;
-use super::spellings::{Found, Spellings};
-use super::syntax;
-use super::text::tokenize;
+use super::schema::Lesson;
+use super::text::{markdown_options, tokenize, words_at};
+use super::tree;
 
 /// The file's name, beside the lessons that it is of.
 pub const FILE: &str = "glossary.ron";
@@ -123,10 +127,7 @@ pub fn is_glossary(path: &Path, text: &str) -> bool {
 
 /// Whether the text, after any comments, begins as a glossary does. A lesson cannot begin so.
 pub(super) fn begins_as_glossary(text: &str) -> bool {
-    let begins = |deserializer: ron::Deserializer| {
-        deserializer.remainder().strip_prefix(NAME).is_some_and(|rest| rest.trim_start().starts_with('('))
-    };
-    ron::Deserializer::from_str(without_mark(text)).is_ok_and(begins)
+    tree::begins_with(without_mark(text), NAME)
 }
 
 /// The file is a glossary, whatever is wrong with it.
@@ -167,25 +168,16 @@ pub fn parse(file_name: &str, text: &str, lessons: Option<&[String]>) -> Result<
         return Err(vec![too_large(file_name, text.len() as u64)]);
     }
     let issues = Issues::new(file_name, without_mark(text));
-    let whole = issues.whole();
-    let glossary = syntax::document(whole).and_then(|document| read_glossary(whole.inner(document), lessons));
+    let tree = tree::read(&issues);
+    let glossary = tree.as_ref().and_then(|tree| read_glossary(Node::new(tree, &issues), lessons));
     glossary.filter(|_| issues.is_empty()).ok_or_else(|| issues.finish())
 }
 
 fn read_glossary(node: Node<'_>, lessons: Option<&[String]>) -> Option<Glossary> {
-    let mut record = Record::open(node, &[NAME])?;
     let mut glossary = Glossary::default();
-    let terms = record.take_item("[Term(…), …]", |node| {
-        let mut place = 0;
-        let read = |node| {
-            let term = read_term(node, &mut glossary.spellings, place, lessons);
-            place += 1;
-            term
-        };
-        list(node, GLOSSARY_TERMS_MAX, read)
-    });
-    record.finish();
-    let terms = terms?;
+    let mut places = 0..;
+    let read = |node| read_term(node, &mut glossary.spellings, places.next()?, lessons);
+    let terms = record(node, &[NAME], |record| record.take_item("[Term(…), …]", list_of(GLOSSARY_TERMS_MAX, read)))?;
     if terms.is_empty() {
         node.issue("a glossary without terms").expected("at least one Term(…)");
     }
@@ -198,18 +190,17 @@ fn read_glossary(node: Node<'_>, lessons: Option<&[String]>) -> Option<Glossary>
 }
 
 fn read_term(node: Node<'_>, spellings: &mut Spellings, place: usize, lessons: Option<&[String]>) -> Option<Term> {
-    let mut record = Record::open(node, &["Term"])?;
     let mut spelling = |node| read_spelling(node, spellings, place);
-    fields! { record;
-        name: &mut spelling;
-        also: list_of(SPELLINGS_MAX, spelling), or Vec::new();
-        symbols: list_of(SYMBOLS_MAX, symbol), or Vec::new();
-        shape: line, or String::new();
-        meaning: meaning;
-        lesson: |node| lesson(node, lessons);
-    }
-    record.finish();
-    complete!(Term { name, also, symbols, shape, meaning, lesson })
+    record(node, &["Term"], |record| {
+        fields! { record => Term {
+            name: &mut spelling;
+            also: list_of(SPELLINGS_MAX, spelling), or Vec::new();
+            symbols: list_of(SYMBOLS_MAX, symbol), or Vec::new();
+            shape: line, or String::new();
+            meaning: meaning;
+            lesson: |node| lesson(node, lessons);
+        } }
+    })
 }
 
 fn read_spelling(node: Node<'_>, spellings: &mut Spellings, place: usize) -> Option<String> {
@@ -269,6 +260,195 @@ fn lesson(node: Node<'_>, lessons: Option<&[String]>) -> Option<String> {
             .none(),
         _ => Some(id),
     }
+}
+
+/// Words that spellings consist of, as a tree: a search goes over a text once, and from each word as deep as
+/// the longest spelling at most.
+#[derive(Clone, Debug, Default)]
+pub struct Spellings(SpellingNode);
+
+#[derive(Clone, Debug, Default)]
+struct SpellingNode {
+    /// The entry that the words down to this node spell.
+    of: Option<usize>,
+    next: HashMap<String, SpellingNode>,
+}
+
+/// An occurrence of a spelling, in bytes of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub at: Range<usize>,
+    pub of: usize,
+}
+
+impl Spellings {
+    /// Adds a spelling of the entry `of`. Returns the entry that has this spelling already, if any.
+    ///
+    /// # Errors
+    /// If it has anything but words with one hyphen or spaces between them: such a spelling would never be found.
+    pub fn add(&mut self, spelling: &str, of: usize) -> Result<Option<usize>, NotWords> {
+        let words: Vec<(Range<usize>, String)> = words_at(spelling).collect();
+        let (Some((first, _)), Some((last, _))) = (words.first(), words.last()) else { return Err(NotWords) };
+        let whole = first.start == 0 && last.end == spelling.len();
+        if !whole || words.windows(2).any(|pair| !is_gap(&spelling[pair[0].0.end..pair[1].0.start])) {
+            return Err(NotWords);
+        }
+        let node = words.into_iter().fold(&mut self.0, |node, (_, word)| node.next.entry(word).or_default());
+        if node.of.is_none() {
+            node.of = Some(of);
+            return Ok(None);
+        }
+        Ok(node.of)
+    }
+
+    /// All occurrences in `text`, in order and without overlaps.
+    pub fn find(&self, text: &str) -> Vec<Found> {
+        let words: Vec<(Range<usize>, String)> = words_at(text).collect();
+        let mut found = Vec::new();
+        let mut from = 0;
+        while from < words.len() {
+            match self.longest(text, &words[from..]) {
+                Some((count, end, of)) => {
+                    found.push(Found { at: words[from].0.start..end, of });
+                    from += count;
+                }
+                None => from += 1,
+            }
+        }
+        found
+    }
+
+    /// The entry that the whole of `text` spells, ignoring punctuation around it.
+    pub fn whole(&self, text: &str) -> Option<usize> {
+        let words: Vec<(Range<usize>, String)> = words_at(text).collect();
+        self.longest(text, &words).filter(|(count, ..)| *count == words.len()).map(|(.., of)| of)
+    }
+
+    /// The longest spelling that begins with the first word: its number of words, its end, and its entry.
+    fn longest(&self, text: &str, words: &[(Range<usize>, String)]) -> Option<(usize, usize, usize)> {
+        let mut node = &self.0;
+        let mut longest = None;
+        for (i, (at, word)) in words.iter().enumerate() {
+            if i > 0 && !is_gap(&text[words[i - 1].0.end..at.start]) {
+                break;
+            }
+            // "the query's vector" is about the query.
+            let owner = word.strip_suffix("'s").and_then(|owner| node.next.get(owner)?.of);
+            if let Some(of) = owner {
+                let end = text[at.clone()].char_indices().rev().nth(1).map_or(at.end, |(mark, _)| at.start + mark);
+                longest = Some((i + 1, end, of));
+            }
+            let Some(next) = node.next.get(word) else { break };
+            node = next;
+            if let Some(of) = node.of {
+                longest = Some((i + 1, at.end, of));
+            }
+        }
+        longest
+    }
+}
+
+/// The error for a spelling with anything but words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotWords;
+
+/// Whether these characters may separate two words of a spelling: spaces, or a hyphen.
+fn is_gap(between: &str) -> bool {
+    matches!(between, "-" | "\u{2010}" | "\u{2011}") || between.chars().all(char::is_whitespace)
+}
+
+/// A disagreement between a lesson and its glossary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TermIssue {
+    /// The cell's id; `None` for the lesson as a whole.
+    pub cell: Option<String>,
+    /// The phrase in bold, or nothing.
+    pub phrase: Arc<str>,
+    pub words: String,
+}
+
+/// Every disagreement of a lesson with its glossary, cell by cell, then terms that no text introduces.
+pub fn check_terms(lesson: &Lesson, glossary: &Glossary) -> Vec<TermIssue> {
+    let mut issues = Vec::new();
+    let mut introduced = HashSet::new();
+    for cell in &lesson.cells {
+        let mut seen = HashSet::new();
+        for Bold { words, formula } in cell.kind.markdown().flat_map(bold) {
+            let named = if words.trim().is_empty() {
+                glossary.symbol(&formula).first().copied()
+            } else {
+                glossary.whole(&words)
+            };
+            match named {
+                Some(term) => _ = introduced.insert(term),
+                None => {
+                    let phrase = if words.trim().is_empty() { formula } else { words };
+                    // A phrase that a cell has twice is reported once.
+                    if seen.insert(phrase.clone()) {
+                        let words = not_a_term(&phrase, glossary);
+                        issues.push(TermIssue { cell: Some(cell.id.clone()), phrase: phrase.into(), words });
+                    }
+                }
+            }
+        }
+    }
+    let terms = glossary.terms().iter().enumerate();
+    let silent = terms.filter(|(place, term)| term.lesson == lesson.id && !introduced.contains(place));
+    issues.extend(silent.map(|(_, term)| TermIssue {
+        cell: None,
+        phrase: "".into(),
+        words: format!(
+            "the term \"{}\" of {FILE} begins in this lesson, but none of its texts has it in bold; expected **{0}** \
+             where it is introduced, or another `lesson` of the term",
+            term.name
+        ),
+    }));
+    issues
+}
+
+fn not_a_term(phrase: &str, glossary: &Glossary) -> String {
+    let nearest = glossary.nearest(phrase.trim());
+    let hint = nearest.map_or(String::new(), |nearest| format!("; did you mean \"{nearest}\"?"));
+    let phrase = shorten(phrase);
+    format!(
+        "\"{phrase}\" is in bold but not in {FILE}; expected a term of it (emphasis and names of controls are in \
+         *italics*){hint}"
+    )
+}
+
+/// Bold text, outside of headings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Bold {
+    /// The text without its formulas: `**key $k$**` is about the key.
+    words: String,
+    formula: String,
+}
+
+fn bold(markdown: &str) -> Vec<Bold> {
+    let mut all = Vec::new();
+    let (mut depth, mut is_heading) = (0_usize, false);
+    let mut open = Bold::default();
+    for event in Parser::new_ext(markdown, markdown_options()) {
+        match event {
+            Event::Start(Tag::Heading { .. }) => is_heading = true,
+            Event::End(TagEnd::Heading(_)) => is_heading = false,
+            Event::Start(Tag::Strong) => depth += 1,
+            Event::End(TagEnd::Strong) => {
+                depth = depth.saturating_sub(1);
+                let ended = std::mem::take(&mut open);
+                if depth == 0 && !is_heading && ended != Bold::default() {
+                    all.push(ended);
+                } else if depth > 0 {
+                    open = ended;
+                }
+            }
+            Event::Text(text) | Event::Code(text) if depth > 0 => open.words.push_str(&text),
+            Event::InlineMath(latex) | Event::DisplayMath(latex) if depth > 0 => open.formula.push_str(&latex),
+            Event::SoftBreak | Event::HardBreak if depth > 0 => open.words.push(' '),
+            _ => {}
+        }
+    }
+    all
 }
 
 #[cfg(test)]
@@ -372,5 +552,110 @@ mod tests {
             .map(|i| format!("Term(name: \"t{i}\", meaning: \"m\", lesson: \"qkv\")"))
             .collect();
         assert_eq!(issues(&format!("Glossary([{}])", many.join(","))).len(), 1);
+    }
+
+    #[track_caller]
+    fn check_bold(markdown: &str, expected: &[(&str, &str)]) {
+        let found = bold(markdown);
+        let found: Vec<(&str, &str)> = found.iter().map(|bold| (&*bold.words, &*bold.formula)).collect();
+        assert_eq!(found, expected, "{markdown}");
+    }
+
+    #[test]
+    fn what_is_bold_outside_of_headings() {
+        check_bold("# A **heading**\n\nthe **query** and `**code**`, *not this*", &[("query", "")]);
+        check_bold(
+            "- a **dot\n  product** of __two__\n\n| a |\n|-|\n| **cell** |",
+            &[("dot product", ""), ("two", ""), ("cell", "")],
+        );
+        check_bold("the **key $k$** and **$d_k$** and **`X`**", &[("key ", "k"), ("", "d_k"), ("X", "")]);
+        check_bold("***both*** and **one __in__ one**", &[("both", ""), ("one in one", "")]);
+        check_bold("2 ** 3 ** 4, \\*\\*no\\*\\*", &[]);
+    }
+
+    fn spellings(all: &[&str]) -> Spellings {
+        let mut spellings = Spellings::default();
+        for (of, spelling) in all.iter().enumerate() {
+            assert_eq!(spellings.add(spelling, of), Ok(None), "{spelling}");
+        }
+        spellings
+    }
+
+    #[track_caller]
+    fn check_found(all: &[&str], text: &str, expected: &[(&str, usize)]) {
+        let found = spellings(all).find(text);
+        let found: Vec<(&str, usize)> = found.iter().map(|found| (&text[found.at.clone()], found.of)).collect();
+        assert_eq!(found, expected, "{text:?}");
+    }
+
+    #[test]
+    fn whole_words_whatever_their_capitals() {
+        check_found(&["key"], "A key, KEYS and monkey; Key.", &[("key", 0), ("Key", 0)]);
+        check_found(&["key", "keys"], "keys' key", &[("keys", 1), ("key", 0)]);
+        check_found(&[], "a key", &[]);
+        check_found(&["key"], "", &[]);
+    }
+
+    #[test]
+    fn the_longest_comes_first_and_none_overlaps() {
+        let all = ["attention", "attention weight", "weight", "weight of a head", "self-attention"];
+        check_found(&all, "an attention weight of it", &[("attention weight", 1)]);
+        check_found(&all, "attention weight of a head", &[("attention weight", 1)]);
+        check_found(&all, "the weight of a head, the weight of a", &[("weight of a head", 3), ("weight", 2)]);
+        check_found(
+            &all,
+            "self attention, Self-Attention\nweight",
+            &[("self attention", 4), ("Self-Attention", 4), ("weight", 2)],
+        );
+    }
+
+    #[test]
+    fn only_spaces_or_a_hyphen_join_words() {
+        let all = ["dot product"];
+        check_found(
+            &all,
+            "dot\u{a0}product dot\n product dot-product",
+            &[("dot\u{a0}product", 0), ("dot\n product", 0), ("dot-product", 0)],
+        );
+        check_found(&all, "dot, product dot. Product dot – product dot/product (dot) product", &[]);
+    }
+
+    #[test]
+    fn an_owner_is_found_without_its_apostrophe() {
+        check_found(&["key", "word"], "the key's word’s KEY'S", &[("key", 0), ("word", 1), ("KEY", 0)]);
+        check_found(&["bayes's rule", "bayes"], "Bayes's rule, Bayes's", &[("Bayes's rule", 0), ("Bayes", 1)]);
+        check_found(&["don't"], "Don’t 'don't'", &[("Don’t", 0), ("don't", 0)]);
+    }
+
+    #[test]
+    fn any_language_is_found_where_it_stands() {
+        check_found(
+            &["größe", "注意", "école normale"],
+            "→ Große GRÖSSE Größe, 注意。Ecole E\u{301}COLE  NORMALE",
+            &[("Größe", 0), ("注意", 1), ("E\u{301}COLE  NORMALE", 2)],
+        );
+    }
+
+    #[test]
+    fn a_spelling_is_words_and_not_there_yet() {
+        let mut spellings = spellings(&["dot product"]);
+        assert_eq!(spellings.add("Dot-Product", 7), Ok(Some(0)));
+        for none in ["", "−∞", "a, b", "[start]", " key", "key."] {
+            assert_eq!(spellings.add(none, 7), Err(NotWords), "{none:?}");
+        }
+        assert_eq!(spellings.whole("dot product:"), Some(0));
+        assert_eq!(spellings.whole("a dot product"), None);
+        assert_eq!(spellings.whole("dot product it"), None);
+        assert_eq!(spellings.whole("…"), None);
+    }
+
+    /// As long as a cell may be, and each word begins a spelling.
+    #[test]
+    fn a_long_text_is_gone_over_once() {
+        let spellings = spellings(&["a a a a a b", "a"]);
+        let text = "a ".repeat(32 * 1024);
+        let start = std::time::Instant::now();
+        assert_eq!(spellings.find(&text).len(), 32 * 1024);
+        assert!(start.elapsed().as_secs() < 2);
     }
 }

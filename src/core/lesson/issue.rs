@@ -6,7 +6,6 @@ use std::fmt;
 use attune_engine::nearest::nearest;
 
 use super::limits::{EXCERPT_CHARS_MAX, FOUND_CHARS_MAX, ISSUES_MAX};
-use super::source::{Node, Source};
 
 /// One problem of a lesson file.
 ///
@@ -89,7 +88,7 @@ impl fmt::Display for LessonIssue {
 
 impl std::error::Error for LessonIssue {}
 
-/// Collects the issues of one file. Every [`Node`] of the file can report to it.
+/// Collects the issues of one file. Every part of it can report to it.
 #[derive(Debug)]
 pub(super) struct Issues<'s> {
     pub source: Source<'s>,
@@ -103,19 +102,15 @@ impl<'s> Issues<'s> {
         Self { source: Source::new(file, text), list: RefCell::default(), more: Cell::default() }
     }
 
-    /// All of the file.
-    pub fn whole(&'s self) -> Node<'s> {
-        Node { text: self.source.text, label: "", issues: self }
-    }
-
     pub fn is_empty(&self) -> bool {
         self.list.borrow().is_empty()
     }
 
-    pub fn report(&self, text: &str, message: String) -> Report<'_> {
+    /// Reports a problem of a part of the file's text, whose address in memory is its place.
+    pub fn report(&self, text: &str, message: impl Into<String>) -> Report<'_> {
         let mut list = self.list.borrow_mut();
         if list.len() == ISSUES_MAX {
-            let place = || self.source.place(self.source.offset(text));
+            let place = || self.source.place_of(text);
             self.more.update(|(more, first)| (more + 1, first.or_else(|| Some(place()))));
             return Report(None);
         }
@@ -125,7 +120,7 @@ impl<'s> Issues<'s> {
             file: self.source.file.to_owned(),
             place: Some(self.source.place(offset)),
             found: shorten(text),
-            message,
+            message: message.into(),
             expected: None,
             nearest: None,
             excerpt: Some(self.source.excerpt(offset, first_line.len())),
@@ -176,6 +171,78 @@ impl Report<'_> {
     /// No value, because of this issue.
     pub fn none<T>(self) -> Option<T> {
         None
+    }
+}
+
+/// The text of a lesson file, and places in it.
+#[derive(Debug)]
+pub(super) struct Source<'s> {
+    pub file: &'s str,
+    pub text: &'s str,
+    /// Byte offset at which each line starts.
+    lines: Vec<usize>,
+}
+
+impl<'s> Source<'s> {
+    pub fn new(file: &'s str, text: &'s str) -> Self {
+        let starts = text.match_indices('\n').map(|(at, _)| at + 1);
+        Self { file, text, lines: std::iter::once(0).chain(starts).collect() }
+    }
+
+    /// Bytes before `part`, which is a slice of this text.
+    pub fn offset(&self, part: &str) -> usize {
+        let offset = (part.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
+        if offset <= self.text.len() { offset } else { 0 }
+    }
+
+    pub fn place(&self, offset: usize) -> Place {
+        let line = self.line(offset);
+        Place { line, col: 1 + self.text[self.line_start(offset)..offset].chars().count() }
+    }
+
+    /// The place of a slice of this text.
+    pub fn place_of(&self, part: &str) -> Place {
+        self.place(self.offset(part))
+    }
+
+    /// The number of the line of `offset`, from 1.
+    fn line(&self, offset: usize) -> usize {
+        self.lines.partition_point(|&start| start <= offset).max(1)
+    }
+
+    /// The start of the line of `offset`, in bytes.
+    pub fn line_start(&self, offset: usize) -> usize {
+        self.lines[self.line(offset) - 1]
+    }
+
+    /// The text from a line and column on, both from 1; the empty end of the text beyond it.
+    pub fn rest_from(&self, place: Place) -> &'s str {
+        let end = self.text.len();
+        let start = self.lines.get(place.line.saturating_sub(1)).copied().unwrap_or(end);
+        let rest = &self.text[start..];
+        let within = rest.char_indices().nth(place.col.saturating_sub(1)).map_or(rest.len(), |(at, _)| at);
+        &rest[within..]
+    }
+
+    /// The line of `offset`, cut to a readable width around `width_bytes` from there.
+    pub fn excerpt(&self, offset: usize, width_bytes: usize) -> Excerpt {
+        let line = self.line(offset);
+        let start = self.lines[line - 1];
+        let end = self.lines.get(line).map_or(self.text.len(), |next| next - 1);
+        let plain = |c: char| if is_unprintable(c) { ' ' } else { c };
+
+        let head = &self.text[start..offset];
+        let cut = head.chars().count().saturating_sub(EXCERPT_CHARS_BEFORE);
+        // Indentation is not worth the width.
+        let head: String = head.chars().skip(cut).map(plain).collect();
+        let head = head.trim_start();
+        let before = head.chars().count();
+
+        let tail: String =
+            self.text[offset..end].trim_end().chars().take(EXCERPT_CHARS_MAX - before).map(plain).collect();
+        let offending = &self.text[offset..(offset + width_bytes).min(end).max(offset)];
+        let width = offending.trim_end().chars().take(EXCERPT_CHARS_MAX - before).count();
+        Excerpt { line: format!("{head}{tail}"), before, width: width.max(1) }
     }
 }
 

@@ -2,11 +2,11 @@
 //!
 #![doc = include_str!("format.md")]
 
-use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::string::FromUtf8Error;
+use std::time::{Duration, SystemTime};
 
 use attune_engine::nearest::nearest;
 use attune_engine::pretrained::Refusal;
@@ -16,25 +16,22 @@ use attune_engine::pretrained::folder::ModelFolder;
 use super::budget::{check_budget, check_claims_work, check_states};
 use super::cells::Cell;
 use super::check::{Names, Vocabulary, id, line};
-use super::decode::{list, seed, whole};
+use super::corpus::{vocabulary, with_given, with_rewritten};
+use super::decode::{Node, Record, complete, different, fields, record, seed, whole};
 use super::glossary::begins_as_glossary;
-use super::issue::{Issues, LessonIssue};
+use super::issue::{Issues, LessonIssue, Source};
 use super::limits::{BUILDS_ON_MAX, LESSON_BYTES_MAX, MINUTES, NUMBERS, PIECES_MAX, TOKENS_MAX};
 use super::panels::{PanelName, read_panels};
-use super::read_axes::read_axes;
 use super::read_cells::CellContext;
 use super::read_claims::ClaimContext;
-use super::read_embedding::{ReadEmbedding, check_given, read_embedding};
-use super::read_language::{Lists, ReadCorpus, check_groups_apart, check_groups_occur, read_corpus, read_lists};
-use super::read_model::{ReadModel, read_attention};
-use super::read_objective::check_objective;
-use super::read_pretrained::{is_pretrained, read_pretrained};
-use super::read_sentences::{read_probes, read_sentences};
-use super::record::{Record, complete, fields};
+use super::read_corpus::{
+    Lists, ReadCorpus, check_groups_apart, check_groups_occur, read_axes, read_corpus, read_lists, read_probes,
+    read_sentences,
+};
+use super::read_model::{ReadModel, check_objective, read_attention};
+use super::read_vectors::{ReadEmbedding, check_given, is_pretrained, read_embedding, read_pretrained};
 use super::schema::{Claim, Lesson, ModelConfig, Objective, Probe, StaticEmbedding};
-use super::source::{Node, Source};
-use super::syntax;
-use super::vocabulary::{with_given, with_rewritten};
+use super::tree;
 
 /// The advice where a path leads to something that is not a lesson.
 const A_LESSON: &str = "a lesson file, such as lessons/apple.ron, or the folder of a model";
@@ -89,14 +86,14 @@ pub fn parse(file_name: &str, text: &str) -> Result<Lesson, Vec<LessonIssue>> {
         return Err(vec![LessonIssue::of_file(file_name, "this is a glossary, not a lesson", A_LESSON)]);
     }
     let issues = Issues::new(file_name, text);
-    let whole = issues.whole();
-    let lesson = syntax::document(whole).and_then(|document| read_lesson(whole.inner(document)));
+    let tree = tree::read(&issues);
+    let lesson = tree.as_ref().and_then(|tree| read_lesson(Node::new(tree, &issues)));
     match lesson {
         Some(lesson) if issues.is_empty() => Ok(lesson),
         _ => {
             // Every `None` comes with an issue; should one not, say so rather than fall silent.
             if issues.is_empty() {
-                whole.issue("the lesson could not be read, and attune does not know why: please report this");
+                issues.report(text, "the lesson could not be read, and attune does not know why: please report this");
             }
             Err(issues.finish())
         }
@@ -108,9 +105,12 @@ pub(super) fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// The parts in the order in which they need each other, which need not be the order of the file.
 fn read_lesson(node: Node<'_>) -> Option<Lesson> {
-    let mut record = Record::open(node, &["Lesson"])?;
+    record(node, &["Lesson"], read_parts)
+}
+
+/// The parts in the order in which they need each other, which need not be the order of the file.
+fn read_parts(record: &mut Record<'_>) -> Option<Lesson> {
     fields! { record;
         id: id;
         title: line;
@@ -125,8 +125,7 @@ fn read_lesson(node: Node<'_>) -> Option<Lesson> {
         check_groups_apart(groups);
     }
     if record.given("model").is_some_and(is_pretrained) {
-        let on_model = read_on_a_model(&mut record);
-        record.finish();
+        let on_model = read_on_a_model(record);
         let (id, title, summary) = (id?, title?, summary?);
         let (number, minutes, builds_on, seed) = (number?, minutes?, builds_on?, seed?);
         return Some(Lesson { id, title, summary, number, minutes, builds_on, seed, ..on_model? });
@@ -142,7 +141,7 @@ fn read_lesson(node: Node<'_>) -> Option<Lesson> {
     let corpus = record.take("corpus", read);
     let checked_groups = groups.as_ref().filter(|groups| groups.are_checked());
     let vocabulary = corpus.as_ref().zip(checked_groups).map(|(corpus, groups)| {
-        let words = Vocabulary::new(corpus.vocabulary(&groups.lists));
+        let words = Vocabulary::new(vocabulary(&corpus.corpus, &groups.lists));
         let objective = model.as_ref().and_then(|model| model.objective.as_ref());
         let tied_labels = model.as_ref().and_then(|model| model.tied_labels);
         if let Some(objective) = objective {
@@ -161,8 +160,7 @@ fn read_lesson(node: Node<'_>) -> Option<Lesson> {
     let names = Names { groups: groups.as_ref().map(Lists::names), vocabulary, max_tokens, model: None };
     let axes = record.take_or("axes", Vec::new(), |node| read_axes(node, &names, dim));
     let config = model.as_ref().and_then(|model| model.config.as_ref());
-    let Pages { sentences, probes, panels, cells, claims } = read_pages(&mut record, &names, config, corpus.as_ref());
-    record.finish();
+    let Pages { sentences, probes, panels, cells, claims } = read_pages(record, &names, config, corpus.as_ref());
 
     let (corpus, static_embedding) = (corpus.map(|read| read.corpus), embedding.map(|read| read.embedding));
     let (groups, model) = (groups.and_then(Lists::checked), model.and_then(|read| read.config));
@@ -282,16 +280,11 @@ fn words_on_stage(sentences: &[Option<Vec<String>>], objective: Option<&Objectiv
 
 /// Reads the ids of lessons that come before this one.
 fn read_builds_on(node: Node<'_>, own: Option<&str>) -> Option<Vec<String>> {
-    let mut read = HashSet::new();
-    list(node, BUILDS_ON_MAX, |node| {
-        let before = super::check::id(node)?;
-        if own == Some(&*before) {
-            return node.field_issue("the lesson itself").expected("lessons that come before this one").none();
+    different(node, BUILDS_ON_MAX, "", |node| match id(node)? {
+        before if own == Some(&*before) => {
+            node.field_issue("the lesson itself").expected("lessons that come before this one").none()
         }
-        if !read.insert(before.clone()) {
-            return node.field_issue(format!("\"{before}\" appears twice")).none();
-        }
-        Some(before)
+        before => Some(before),
     })
 }
 
@@ -371,6 +364,48 @@ fn not_found(path: &Path, file: &str) -> LessonIssue {
     issue
 }
 
+/// Between two looks at a file that is watched.
+pub const EVERY: Duration = Duration::from_millis(300);
+
+/// Time and length: another one of these, and the file was saved.
+type Stamp = (SystemTime, u64);
+
+/// A file, and how it was when it was last read.
+pub struct Watched {
+    path: PathBuf,
+    read: Option<Stamp>,
+    before: Option<Stamp>,
+}
+
+impl Watched {
+    /// Watches a file that is read from now on.
+    pub fn new(path: PathBuf) -> Self {
+        let now = stamp(&path);
+        Self { path, read: now, before: now }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn is_there(&self) -> bool {
+        self.read.is_some()
+    }
+
+    /// Looks at the file. True once after it has changed, come or gone, and has stood still since the last look: editors
+    /// save in several writes, or put another file in its place.
+    pub fn has_changed(&mut self) -> bool {
+        let now = stamp(&self.path);
+        let is_still = std::mem::replace(&mut self.before, now) == now;
+        is_still && std::mem::replace(&mut self.read, now) != now
+    }
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let metadata = fs::metadata(path).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -415,5 +450,33 @@ mod tests {
         let short: Vec<&str> = example.lines().filter(|line| !is_default(line)).collect();
         assert!(short.len() + optional.len() < example.lines().count());
         assert_eq!(parse("short", &short.join("\n")), Ok(lesson));
+    }
+
+    #[test]
+    fn a_file_is_read_when_it_stands_still_however_it_is_saved() {
+        let folder = std::env::temp_dir().join(format!("attune-watched-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let file = folder.join("own.ron");
+        fs::write(&file, "one").expect("it is written");
+        let mut watched = Watched::new(file.clone());
+        assert!(!watched.has_changed(), "nothing was saved");
+        // In two writes.
+        fs::write(&file, "").expect("it is emptied");
+        assert!(!watched.has_changed());
+        fs::write(&file, "second").expect("it is written");
+        assert!(!watched.has_changed(), "half a file is never read");
+        assert!(watched.has_changed() && watched.is_there());
+        assert!(!watched.has_changed(), "once");
+        // By another file in its place.
+        fs::write(folder.join("new"), "a third one").expect("it is written");
+        fs::remove_file(&file).expect("it was there");
+        assert!(!watched.has_changed(), "it may be on its way");
+        fs::rename(folder.join("new"), &file).expect("it is put");
+        assert!(!watched.has_changed());
+        assert!(watched.has_changed() && watched.is_there());
+        fs::remove_file(&file).expect("it was there");
+        assert!(!watched.has_changed());
+        assert!(watched.has_changed() && !watched.is_there(), "gone for good");
+        fs::remove_dir_all(folder).expect("it was there");
     }
 }

@@ -1,6 +1,5 @@
 //! Finds a field of a lesson file, for problems that show only when the lesson runs.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -8,14 +7,9 @@ use std::sync::Arc;
 use attune_engine::code;
 
 use super::check::inside;
-use super::decode::{list, text as text_of};
-use super::issue::{Issues, Place};
-use super::limits::{CELLS_MAX, CLAIMS_MAX};
+use super::issue::{Issues, Place, Source};
 use super::load::{read_text, without_mark};
-use super::read_cells::KINDS;
-use super::record::Record;
-use super::source::Node;
-use super::syntax;
+use super::tree::{self, Form, Value};
 
 /// The way to a field from the lesson down, such as `["model", "learning_rate"]`.
 pub type FieldPath = &'static [&'static str];
@@ -27,34 +21,20 @@ pub fn locate(file: &Path, path: FieldPath) -> Option<Place> {
 }
 
 fn locate_in(text: &str, path: FieldPath) -> Option<Place> {
-    let text = without_mark(text);
-    let issues = Issues::new("", text);
-    let mut node = document(&issues)?;
-    let mut names: &[&'static str] = &["Lesson"];
-    for &field in path {
-        let Some(value) = Record::open(node, names)?.given(field) else { break };
-        node = value;
-        names = match field {
-            "model" => &["Attention"],
-            "static_embedding" => &["SkipGram", "Cbow", "Given"],
-            _ => &[],
-        };
+    let Places { source, lesson } = Places::of(text);
+    let mut value = lesson.as_ref()?;
+    for field in path {
+        let Some(inner) = value.field(field) else { break };
+        value = inner;
     }
-    Some(issues.source.place(issues.source.offset(node.text)))
-}
-
-/// The one value of a file.
-fn document<'i>(issues: &'i Issues<'_>) -> Option<Node<'i>> {
-    let whole = issues.whole();
-    Some(whole.inner(syntax::document(whole)?))
+    Some(source.place_of(value.text))
 }
 
 /// The bytes of a field's value in a lesson's text; `None` where the lesson leaves it out, or cannot be read.
 pub fn value_in(text: &str, field: &str) -> Option<Range<usize>> {
-    let read = without_mark(text);
-    let issues = Issues::new("", read);
-    let value = Record::open(document(&issues)?, &["Lesson"])?.given(field)?;
-    let start = text.len() - read.len() + issues.source.offset(value.text);
+    let Places { source, lesson } = Places::of(text);
+    let value = lesson.as_ref()?.field(field)?;
+    let start = text.len() - source.text.len() + source.offset(value.text);
     Some(start..start + value.text.len())
 }
 
@@ -75,10 +55,8 @@ pub enum Spot {
 
 /// Places of the claims and the cells of a lesson file, for problems that show only when it runs.
 pub struct Places<'t> {
-    issues: Issues<'t>,
-    /// By their ids.
-    claims: Ranges,
-    cells: Ranges,
+    source: Source<'t>,
+    lesson: Option<Value<'t>>,
 }
 
 /// The text of a lesson file; `None` if it is gone.
@@ -90,49 +68,34 @@ impl<'t> Places<'t> {
     /// The text is that of a file; where it is no longer a lesson, nothing is found.
     pub fn of(text: &'t str) -> Self {
         let issues = Issues::new("", without_mark(text));
-        let (claims, cells) = Self::read(&issues).unwrap_or_default();
-        Self { issues, claims, cells }
+        let lesson = tree::read(&issues);
+        Self { source: issues.source, lesson }
     }
 
-    fn read(issues: &Issues<'_>) -> Option<(Ranges, Ranges)> {
-        let lesson = Record::open(document(issues)?, &["Lesson"])?;
-        let ranges = |field: &str, kinds: &[&'static str], max: usize| {
-            let mut found = Ranges::new();
-            if let Some(node) = lesson.given(field) {
-                list(node, max, |node| {
-                    let id = Record::open(node, kinds)?.given("id").and_then(text_of)?;
-                    let start = issues.source.offset(node.text);
-                    found.insert(id, start..start + node.text.len());
-                    Some(())
-                });
-            }
-            found
-        };
-        Some((ranges("claims", &["Claim"], CLAIMS_MAX), ranges("cells", KINDS, CELLS_MAX)))
+    /// The record with an id in one of the lesson's lists.
+    fn with_id(&self, list: &str, id: &str) -> Option<&Value<'t>> {
+        let Form::List(records) = &self.lesson.as_ref()?.field(list)?.form else { return None };
+        let has_id = |value: &Value<'_>| matches!(&value.form, Form::Text(text) if text == id);
+        records.iter().find(|record| record.field("id").is_some_and(has_id))
     }
 
     pub fn claim(&self, id: &str) -> Option<Place> {
-        self.claims.get(id).map(|range| self.issues.source.place(range.start))
+        self.with_id("claims", id).map(|claim| self.source.place_of(claim.text))
     }
 
     /// The place of a part of a cell; the cell itself where the part is not found.
     pub fn cell(&self, id: &str, spot: &Spot) -> Option<Place> {
-        let range = self.cells.get(id)?.clone();
-        let node = Node { text: &self.issues.source.text[range], label: "", issues: &self.issues };
-        let field = |name: &str| Record::open(node, KINDS)?.given(name);
+        let cell = self.with_id("cells", id)?;
+        let field = |name: &str| cell.field(name).map(|value| value.text);
         let found = match spot {
             Spot::Cell => None,
             Spot::Field(name) => field(name),
             Spot::Code { field: name, at } => field(name).map(|code| inside(code, at.line, at.column).unwrap_or(code)),
-            Spot::Words(words) => node.text.find(&**words).map(|at| Node { text: &node.text[at..], ..node }),
+            Spot::Words(words) => cell.text.find(&**words).map(|at| &cell.text[at..]),
         };
-        let source = &self.issues.source;
-        Some(source.place(source.offset(found.unwrap_or(node).text)))
+        Some(self.source.place_of(found.unwrap_or(cell.text)))
     }
 }
-
-/// Places of records in the text, by their ids.
-type Ranges = HashMap<String, Range<usize>>;
 
 #[cfg(test)]
 mod tests {

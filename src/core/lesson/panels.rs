@@ -1,13 +1,17 @@
-//! The panels of the window by the names that a lesson may write, for cells that open them and links that lead to them.
+//! Names of the window in a lesson: panels that cells open and links lead to, and controls in texts, "press *Reset*",
+//! "choose *Sentences*". A name that the window does not have is a problem of the lesson.
 
 use std::collections::HashSet;
 
 use attune_engine::nearest::nearest;
+use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use super::check::one_of_names;
-use super::decode::{list, text};
+use super::decode::{Node, list, text};
 use super::issue::shorten;
-use super::source::Node;
+use super::live_text::LiveText;
+use super::schema::Lesson;
+use super::text::markdown_options;
 
 /// A panel of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -153,6 +157,194 @@ fn read_panel(node: Node<'_>) -> Option<PanelName> {
     }
 }
 
+/// Controls of the window that a text may name, beside panels and keys. `tests/window` finds each of them there.
+pub const CONTROLS: &[&str] = &[
+    // The bar on top and the menu.
+    "Lab",
+    "Glossary",
+    "Present",
+    "Undo",
+    "Redo",
+    "The course",
+    "Share",
+    "Hand in",
+    "Checkpoints",
+    "Reset the lesson",
+    // The stage.
+    "2D",
+    "Isolate",
+    "Home",
+    "Refit",
+    // Views of panels, and what is pressed there.
+    "Numbers",
+    "Matrices",
+    "Neighbours",
+    "Two sentences",
+    "Compare with a second sentence",
+    "Senses",
+    "Layer by layer",
+    "Why",
+    "Map",
+    "List",
+    "Reset all",
+    "Reset entry",
+    "Step by step",
+    "Retrain",
+    "Lesson defaults",
+    "Play",
+    "Step",
+    "Step 10",
+    "Reset",
+    "Latest",
+    "Branch here",
+    "Temperature",
+    "Ghosts",
+    // The notebook.
+    "Run",
+    "Check",
+    "Hint",
+    "Solution",
+    "Outline",
+    "Functions",
+];
+
+/// Verbs that ask for a control when they come just before its name.
+const VERBS: &[&str] = &["press", "click", "choose", "open", "close", "tick", "untick", "select", "push"];
+/// Nouns that name a control when they come just after it.
+const NOUNS: &[&str] = &["panel", "button", "menu"];
+/// Words that may come between a verb and the name.
+const BETWEEN: &[&str] = &["the", "on", "then", "panel", "button"];
+/// Words that join a name to the one before it.
+const JOINTS: &[&str] = &["", "and", "or", "then", "and then", "or then"];
+/// Keys that are written as words; the others are one character.
+const KEYS: &[&str] = &[
+    "Space",
+    "Enter",
+    "Esc",
+    "Tab",
+    "Home",
+    "End",
+    "Delete",
+    "Backspace",
+    "Page Up",
+    "Page Down",
+    "Ctrl",
+    "Alt",
+    "Shift",
+    "Cmd",
+];
+
+/// Names of controls in a lesson's texts that the window does not have, each with its cell and a name that may be meant.
+pub fn unknown_controls(lesson: &Lesson) -> Vec<(&str, UnknownControl)> {
+    let words: HashSet<String> = lesson.sentences.iter().flatten().map(|word| word.to_lowercase()).collect();
+    let mut unknown = Vec::new();
+    for cell in &lesson.cells {
+        for named in cell.kind.markdown().flat_map(named_controls) {
+            let is_word = named.split_whitespace().all(|word| words.contains(&word.to_lowercase()));
+            if !is_word && !is_control(&named) {
+                let nearest = nearest(&named, names()).map(str::to_owned);
+                unknown.push((cell.id.as_str(), UnknownControl { named, nearest }));
+            }
+        }
+    }
+    unknown
+}
+
+/// A name that no control has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownControl {
+    pub named: String,
+    pub nearest: Option<String>,
+}
+
+fn names() -> impl Iterator<Item = &'static str> {
+    PanelName::ALL.into_iter().map(PanelName::title).chain(CONTROLS.iter().copied())
+}
+
+fn is_control(named: &str) -> bool {
+    names().any(|name| name == named) || is_key(named)
+}
+
+/// `Ctrl+Shift+Z`, `D D`, `F5`, `Space`.
+fn is_key(named: &str) -> bool {
+    let is_one = |key: &str| {
+        KEYS.contains(&key)
+            || key.chars().count() == 1
+            || key.strip_prefix('F').is_some_and(|number| number.parse::<u8>().is_ok_and(|number| number <= 12))
+    };
+    is_one(named) || named.split(['+', ' ']).all(is_one)
+}
+
+/// Names that a text gives to controls: a capitalised phrase in italics after a verb that asks for it, or before the
+/// word *panel*, *button* or *menu*. Links are checked with their addresses.
+fn named_controls(markdown: &str) -> Vec<String> {
+    let text = LiveText::read(markdown);
+    let mut named = Vec::new();
+    let mut reading = Reading::default();
+    for event in Parser::new_ext(&text.markdown, markdown_options()) {
+        match event {
+            Event::Start(Tag::Emphasis) => reading.phrase = Some(String::new()),
+            Event::End(TagEnd::Emphasis) => named.extend(reading.end_phrase()),
+            Event::Start(Tag::Link { .. }) => reading.is_link = true,
+            Event::End(TagEnd::Link) => reading.is_link = false,
+            Event::Text(words) | Event::Code(words) => named.extend(reading.add(&words)),
+            Event::SoftBreak | Event::HardBreak => named.extend(reading.add(" ")),
+            Event::End(TagEnd::Paragraph | TagEnd::Item | TagEnd::Heading(_)) => reading = Reading::default(),
+            _ => {}
+        }
+    }
+    named
+}
+
+/// A paragraph as far as it was read.
+#[derive(Default)]
+struct Reading {
+    /// Plain text since the last phrase in italics.
+    before: String,
+    /// The phrase in italics that is being read.
+    phrase: Option<String>,
+    /// The last phrase was the name of a control.
+    was_control: bool,
+    /// A capitalised phrase that the next word may make the name of a control.
+    pending: Option<String>,
+    is_link: bool,
+}
+
+impl Reading {
+    /// Adds text. Returns the phrase before it, where this text says that it is a control.
+    fn add(&mut self, words: &str) -> Option<String> {
+        if let Some(phrase) = &mut self.phrase {
+            phrase.push_str(words);
+            return None;
+        }
+        self.before.push_str(words);
+        let next = self.before.trim_start().split(|letter: char| !letter.is_alphabetic()).next()?;
+        if next.is_empty() {
+            return None;
+        }
+        self.pending.take().filter(|_| NOUNS.contains(&next))
+    }
+
+    /// Ends a phrase. Returns it where the words before it ask for a control.
+    fn end_phrase(&mut self) -> Option<String> {
+        let phrase = self.phrase.take()?;
+        let before = std::mem::take(&mut self.before);
+        let is_name = !self.is_link && phrase.starts_with(char::is_uppercase);
+        let joint = before.trim().trim_start_matches(',').trim();
+        let is_asked = asks(&before) || self.was_control && JOINTS.contains(&joint);
+        self.was_control = is_asked;
+        self.pending = (is_name && !is_asked).then(|| phrase.clone());
+        (is_name && is_asked).then_some(phrase)
+    }
+}
+
+/// The words end in a verb that asks for a control.
+fn asks(before: &str) -> bool {
+    let is_word_ended = before.ends_with(char::is_whitespace);
+    let last = before.split_whitespace().rev().map(str::to_lowercase).find(|word| !BETWEEN.contains(&word.as_str()));
+    is_word_ended && last.is_some_and(|word| VERBS.contains(&word.as_str()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,5 +361,35 @@ mod tests {
         assert_eq!(PanelName::nearest("Weight"), Some(PanelName::Weights));
         assert_eq!(PanelName::nearest("Arithmetics"), Some(PanelName::Step));
         assert_eq!(PanelName::nearest("Kitchen sink"), None);
+    }
+
+    #[track_caller]
+    fn check(markdown: &str, expected: &[&str]) {
+        assert_eq!(named_controls(markdown), expected, "{markdown}");
+    }
+
+    #[test]
+    fn a_capitalised_phrase_after_a_verb_or_before_a_noun_is_a_control() {
+        check("Open [*Step*](attune:panel/Step), choose *Fold* and press *Space*.", &["Fold", "Space"]);
+        check("Press the *Reset* button, or click on *Play*.", &["Reset", "Play"]);
+        check("The *Wieghts* panel, and the *File*\nmenu", &["Wieghts", "File"]);
+        check("choose *Sentences* and *Compare with another* (*Alt+C*)", &["Sentences", "Compare with another"]);
+    }
+
+    #[test]
+    fn emphasis_is_no_control() {
+        check("Read *The Great Gatsby*. *Fixed* vectors, *Softmax* shares; choose *who* and press on.", &[]);
+        check("They press.\n\n*Then* comes the rest. Choose [*Who*](attune:word/who).", &[]);
+        check("suppress *Noise* and the *query* panel", &[]);
+    }
+
+    #[test]
+    fn keys_are_known_by_their_form() {
+        for key in ["Ctrl+Shift+Z", "D D", "F5", "Space", "?", "Alt+1", "↑"] {
+            assert!(is_key(key), "{key}");
+        }
+        for other in ["F55", "Spacebar", "Shift+Nothing", "Play"] {
+            assert!(!is_key(other), "{other}");
+        }
     }
 }

@@ -3,20 +3,22 @@
 use attune_engine::numerics::model::Architecture;
 
 use super::cells::{Bind, Cell, CellKind, Exercise, Feedback, Predict, Slider};
-use super::check::{Names, code, id, line, unique_ids};
-use super::check_texts::{TextAt, check_links, live_markdown};
-use super::decode::{At, finite, flag, list, list_of, positive, share, text, whole, wrong};
+use super::check::{Names, code, line, take_id, unique_ids};
+use super::decode::{
+    At, Node, Record, complete, fields, finite, flag, list, list_of, parsed, positive, record, share, text, whole,
+    wrong,
+};
 use super::issue::{one_of, shorten};
 use super::limits::{
     CASES_MAX, CELLS_MAX, CHOICES_OF_PREDICTION, FEEDBACK_MAX, HINTS_MAX, PLAYS_MAX, TEMPERATURE_MAX, TEMPERATURE_MIN,
     TOKENS_MAX,
 };
 use super::links::LinkContext;
+use super::live_text::{TextAt, check_links, live_markdown};
 use super::panels::read_panels;
-use super::read_sentences::sentence_index;
-use super::read_weights::shapes;
-use super::record::{Record, complete, fields};
-use super::source::Node;
+use super::read_corpus::sentence_index;
+use super::read_model::shapes;
+use super::tree::{Body, Form};
 
 /// The parts of a lesson that its cells refer to; `None` where a part has issues of its own.
 pub(super) struct CellContext<'c> {
@@ -50,7 +52,7 @@ impl<'s> Referred<'s> {
     }
 }
 
-pub(super) const KINDS: &[&str] = &["Text", "Code", "Stage", "Slider", "Plot", "Predict", "Exercise", "Gate"];
+const KINDS: &[&str] = &["Text", "Code", "Stage", "Slider", "Plot", "Predict", "Exercise", "Gate"];
 
 impl<'c> CellContext<'c> {
     pub fn read_cells(&self, node: Node<'_>) -> Option<Vec<Cell>> {
@@ -86,8 +88,11 @@ impl<'c> CellContext<'c> {
     }
 
     fn read_cell<'s>(&self, node: Node<'s>, referred: &mut Referred<'s>) -> Option<Cell> {
-        let mut record = Record::open(node, KINDS)?;
-        let id = take_id(&mut record, &mut referred.ids);
+        record(node, KINDS, |record| self.read_kind(record, referred))
+    }
+
+    fn read_kind<'s>(&self, record: &mut Record<'s>, referred: &mut Referred<'s>) -> Option<Cell> {
+        let id = take_id(record, &mut referred.ids);
         let kind = match record.name {
             "Text" => fields! { record => CellKind::Text { markdown as "md": |node| referred.markdown(node); } },
             "Code" => fields! { record => CellKind::Code {
@@ -99,16 +104,16 @@ impl<'c> CellContext<'c> {
                 source as "src": code;
             } },
             "Stage" => {
-                let stage = self.read_stage(&mut record);
+                let stage = self.read_stage(record);
                 if let Some(CellKind::Stage { sentence, .. }) = &stage {
                     referred.sentence = *sentence;
                 }
                 stage
             }
-            "Slider" => self.read_slider(&mut record).map(CellKind::Slider),
-            "Predict" => read_predict(&mut record, referred).map(CellKind::Predict),
-            "Exercise" => read_exercise(&mut record, referred).map(CellKind::Exercise),
-            "Gate" => {
+            "Slider" => self.read_slider(record).map(CellKind::Slider),
+            "Predict" => read_predict(record, referred).map(CellKind::Predict),
+            "Exercise" => read_exercise(record, referred).map(CellKind::Exercise),
+            _ => {
                 let of = id.clone().unwrap_or_default();
                 let need = |node| {
                     let need = text(node)?;
@@ -120,10 +125,8 @@ impl<'c> CellContext<'c> {
                     needs: list_of(CELLS_MAX, need);
                 } }
             }
-            other => unreachable!("{other} is one of {KINDS:?}, and has to be read"),
         };
         let opens = record.take_or("opens", Vec::new(), read_panels);
-        record.finish();
         Some(Cell { id: id?, kind: kind?, opens: opens? })
     }
 
@@ -222,7 +225,12 @@ fn widest_range(bind: &Bind) -> (f64, f64) {
 }
 
 fn read_range(node: Node<'_>, (least, most): (f64, f64)) -> Option<(f64, f64)> {
-    let range = ron::from_str::<(f64, f64)>(node.text).ok();
+    let range = match node.form() {
+        Form::Record(None, Body::Items(ends)) if ends.len() == 2 => {
+            parsed(node.inner(&ends[0])).zip(parsed(node.inner(&ends[1])))
+        }
+        _ => None,
+    };
     range.filter(|&(from, to)| least <= from && from < to && to <= most && (to - from).is_finite()).or_else(|| {
         let within = if most == f64::MAX { String::new() } else { format!(", within {least} and {most}") };
         wrong(node, &format!("(from, to), such as (0.5, 2.0){within}"))
@@ -269,13 +277,12 @@ fn read_exercise<'s>(record: &mut Record<'s>, referred: &mut Referred<'s>) -> Op
 }
 
 fn read_feedback<'s>(node: Node<'s>, referred: &mut Referred<'s>) -> Option<Feedback> {
-    let mut record = Record::open(node, &["Feedback"])?;
-    let feedback = fields! { record => Feedback {
-        when: code;
-        say: |node| referred.markdown(node);
-    } };
-    record.finish();
-    feedback
+    record(node, &["Feedback"], |record| {
+        fields! { record => Feedback {
+            when: code;
+            say: |node| referred.markdown(node);
+        } }
+    })
 }
 
 /// A gate waits for predictions and exercises that stand above it.
@@ -290,10 +297,4 @@ fn check_needs(cells: &[Cell], needs: &[At<'_, (String, String)>]) {
                 .nearest(need, tasks);
         }
     }
-}
-
-pub(super) fn take_id<'s>(record: &mut Record<'s>, ids: &mut Vec<At<'s, String>>) -> Option<String> {
-    let id = record.take("id", |node| id(node).map(|value| At { value, node }))?;
-    ids.push(id.clone());
-    Some(id.value)
 }

@@ -2,15 +2,14 @@
 
 use attune_engine::numerics::model::Pooling;
 
-use super::check::{Names, line, one_of_names, unique_ids};
-use super::decode::{At, choice, finite, flag, list, map, number, text, whole};
+use super::check::{Names, line, one_of_names, take_id, unique_ids};
+use super::decode::{
+    At, Node, Record, all, choice, complete, fields, finite, flag, list, map, number, record, text, whole,
+};
 use super::issue::{one_of, shorten};
 use super::limits::{CHOICES_MAX, CLAIMS_MAX, HEADS_MAX, LAYERS_MAX, TOKENS_MAX};
-use super::read_cells::take_id;
-use super::read_sentences::sentence_index;
-use super::record::{Record, complete, fields};
+use super::read_corpus::sentence_index;
 use super::schema::{Claim, Expect, Fact, ModelConfig, Objective, Space, TokenPlace};
-use super::source::Node;
 
 /// The parts of a lesson that its claims refer to; `None` where a part has issues of its own.
 pub(super) struct ClaimContext<'c> {
@@ -21,6 +20,136 @@ pub(super) struct ClaimContext<'c> {
     pub model: Option<&'c ModelConfig>,
     /// Names of the corpus's topics, which are the labels.
     pub labels: Option<Vec<String>>,
+}
+
+/// How a lesson writes one kind of fact, and where it has a meaning.
+struct FactForm {
+    name: &'static str,
+    /// The values that it can have.
+    range: (f64, f64),
+    needs: Needs,
+    read: fn(&ClaimContext<'_>, &mut Record<'_>) -> Option<Fact>,
+}
+
+/// The parts that a lesson must have for a fact to be measured.
+#[derive(Clone, Copy, PartialEq)]
+enum Needs {
+    Nothing,
+    /// Several groups, and probes of their words, before attention or after it.
+    Probes,
+    /// As [`Needs::Probes`], after attention.
+    ReadProbes,
+    /// Several groups, and an objective of one sentence.
+    Groups,
+    Labels,
+    Sequences,
+    /// Words from which no answer is read.
+    RestingWords,
+    Training,
+    /// Something to guess in a sentence.
+    Answer,
+}
+
+const SHARE: (f64, f64) = (0.0, 1.0);
+const COSINE: (f64, f64) = (-1.0, 1.0);
+const DIFFERENCE_OF_COSINES: (f64, f64) = (-2.0, 2.0);
+const LENGTH: (f64, f64) = (0.0, f64::INFINITY);
+const ANY: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
+
+const SPACES: &[(&str, Space)] = &[("Static", Space::Static), ("Contextual", Space::Contextual)];
+const TOKEN: [&str; 2] = ["sentence", "token"];
+const OTHER_TOKEN: [&str; 2] = ["other_sentence", "other_token"];
+
+const fn form(
+    name: &'static str,
+    range: (f64, f64),
+    needs: Needs,
+    read: fn(&ClaimContext<'_>, &mut Record<'_>) -> Option<Fact>,
+) -> FactForm {
+    FactForm { name, range, needs, read }
+}
+
+/// Every fact that a lesson can claim; [`Fact`] says what each measures.
+const FACTS: &[FactForm] = &[
+    form("SenseAccuracy", SHARE, Needs::Probes, |_, record| take_space(record).map(Fact::SenseAccuracy)),
+    form("MajorityShare", SHARE, Needs::Probes, |_, _| Some(Fact::MajorityShare)),
+    form("SenseMargin", DIFFERENCE_OF_COSINES, Needs::Probes, |_, record| take_space(record).map(Fact::SenseMargin)),
+    form("Arrived", SHARE, Needs::ReadProbes, |_, _| Some(Fact::Arrived)),
+    form("Drift", LENGTH, Needs::RestingWords, |_, _| Some(Fact::Drift)),
+    form("TokenMargin", DIFFERENCE_OF_COSINES, Needs::Groups, |cx, record| {
+        let at = cx.take_token(record, TOKEN);
+        fields! { record; sense: |node| cx.names.group(node); }
+        complete!(Fact::TokenMargin { at, sense })
+    }),
+    form("TokenCosine", COSINE, Needs::Nothing, |cx, record| {
+        let at = cx.take_token(record, TOKEN);
+        fields! { record; to: |node| cx.read_goal(node); space: choice(SPACES), or Space::Contextual; }
+        complete!(Fact::TokenCosine { at, to, space })
+    }),
+    form("TokenDistance", LENGTH, Needs::Nothing, |cx, record| {
+        let at = cx.take_token(record, TOKEN);
+        fields! { record;
+            to: |node| cx.read_goal(node);
+            space: choice(SPACES), or Space::Contextual;
+            drawn: flag, or false;
+        }
+        complete!(Fact::TokenDistance { at, to, space, drawn })
+    }),
+    form("TokenLength", LENGTH, Needs::Nothing, |cx, record| {
+        let at = cx.take_token(record, TOKEN);
+        fields! { record; space: choice(SPACES), or Space::Contextual; }
+        complete!(Fact::TokenLength { at, space })
+    }),
+    form("TokenMove", LENGTH, Needs::Nothing, |cx, record| {
+        cx.take_token(record, TOKEN).map(|at| Fact::TokenMove { at })
+    }),
+    form("MoveCosine", COSINE, Needs::Nothing, |cx, record| {
+        let (at, other) = (cx.take_token(record, TOKEN), cx.take_token(record, OTHER_TOKEN));
+        complete!(Fact::MoveCosine { at, other })
+    }),
+    form("LayerCosine", COSINE, Needs::Nothing, |cx, record| {
+        let (at, other) = (cx.take_token(record, TOKEN), cx.take_token(record, OTHER_TOKEN));
+        fields! { record; layer: whole(0..=cx.layers()); }
+        complete!(Fact::LayerCosine { at, other, layer })
+    }),
+    form("Mixture", ANY, Needs::Nothing, |cx, record| {
+        let group = |node| cx.names.group(node);
+        fields! { record; word: |node| cx.names.word(node); of: group; against: group; }
+        if of.is_some() && of == against {
+            record.place_of("against").issue("Mixture of a group against itself").expected("another group");
+        }
+        complete!(Fact::Mixture { word, of, against })
+    }),
+    form("Cosine", COSINE, Needs::Nothing, |cx, record| {
+        let word = |node| cx.names.word(node);
+        fields! { record => Fact::Cosine { a: word; b: word; } }
+    }),
+    form("FinalLoss", LENGTH, Needs::Training, |_, _| Some(Fact::FinalLoss)),
+    form("ContributionError", LENGTH, Needs::Nothing, |_, _| Some(Fact::ContributionError)),
+    form("LabelAccuracy", SHARE, Needs::Labels, |cx, record| {
+        fields! { record => Fact::LabelAccuracy { on: |node| cx.read_labelled(node), optional; } }
+    }),
+    form("Says", SHARE, Needs::Answer, |cx, record| {
+        fields! { record => Fact::Says {
+            sentence: |node| cx.names.sentence(node);
+            hides: whole(0..=sentence.as_ref().map_or(TOKENS_MAX, |words| cx.names.count(words)) - 1), optional;
+            answer: |node| cx.read_answer(node);
+            layer: whole(0..=cx.layers()), optional;
+        } }
+    }),
+    form("Weight", SHARE, Needs::Nothing, |cx, record| {
+        let (sentence, tokens) = cx.take_sentence(record, "sentence");
+        fields! { record; head: whole(0..=cx.heads() - 1); query: whole(0..=tokens - 1); key: whole(0..=tokens - 1); }
+        complete!(Fact::Weight { sentence, head, query, key })
+    }),
+    form("Alignment", SHARE, Needs::Sequences, |cx, record| {
+        fields! { record => Fact::Alignment { head: |node| cx.read_cross_head(node); } }
+    }),
+    form("SequenceAccuracy", SHARE, Needs::Sequences, |_, _| Some(Fact::SequenceAccuracy)),
+];
+
+fn take_space(record: &mut Record<'_>) -> Option<Space> {
+    record.take_item("Static or Contextual", choice(SPACES))
 }
 
 /// The blocks that a model can have: each layer has two, and the source's.
@@ -35,135 +164,41 @@ impl ClaimContext<'_> {
     }
 
     fn read_claim<'s>(&self, node: Node<'s>, ids: &mut Vec<At<'s, String>>) -> Option<Claim> {
-        let mut record = Record::open(node, &["Claim"])?;
-        let id = take_id(&mut record, ids);
-        fields! { record;
-            says: line;
-            fact: |node| self.read_fact(node);
-            expect: |node| read_expect(node, fact.as_ref());
-        }
-        record.finish();
-        complete!(Claim { id, says, fact, expect })
+        record(node, &["Claim"], |record| {
+            let id = take_id(record, ids);
+            fields! { record;
+                says: line;
+                fact: |node| self.read_fact(node);
+                expect: |node| read_expect(node, fact.as_ref().map(|(_, range)| *range));
+            }
+            let fact = fact.map(|(fact, _)| fact);
+            complete!(Claim { id, says, fact, expect })
+        })
     }
 
-    fn read_fact(&self, node: Node<'_>) -> Option<Fact> {
-        const FACTS: &[&str] = &[
-            "SenseAccuracy",
-            "MajorityShare",
-            "SenseMargin",
-            "Arrived",
-            "Drift",
-            "TokenMargin",
-            "TokenCosine",
-            "TokenDistance",
-            "TokenLength",
-            "TokenMove",
-            "MoveCosine",
-            "LayerCosine",
-            "Mixture",
-            "Cosine",
-            "FinalLoss",
-            "ContributionError",
-            "LabelAccuracy",
-            "Says",
-            "Weight",
-            "Alignment",
-            "SequenceAccuracy",
-        ];
-        const SPACES: &[(&str, Space)] = &[("Static", Space::Static), ("Contextual", Space::Contextual)];
-        let mut record = Record::open(node, FACTS)?;
-        let word = |node| self.names.word(node);
-        let group = |node| self.names.group(node);
-        let fact = match record.name {
-            "SenseAccuracy" => record.take_item("Static or Contextual", choice(SPACES)).map(Fact::SenseAccuracy),
-            "SenseMargin" => record.take_item("Static or Contextual", choice(SPACES)).map(Fact::SenseMargin),
-            "MajorityShare" => Some(Fact::MajorityShare),
-            "TokenMargin" => {
-                let at = self.take_token(&mut record, ["sentence", "token"]);
-                let sense = record.take("sense", group);
-                complete!(Fact::TokenMargin { at, sense })
+    /// A fact with the range of its values.
+    fn read_fact(&self, node: Node<'_>) -> Option<(Fact, (f64, f64))> {
+        let names: Vec<&str> = FACTS.iter().map(|form| form.name).collect();
+        record(node, &names, |record| {
+            let form = FACTS.iter().find(|form| form.name == record.name)?;
+            let fact = (form.read)(self, record);
+            self.check_groups_and_probes(node, form);
+            if let (Some(fact), Some(model)) = (&fact, self.model)
+                && let Err((found, expected)) = fits(form, fact, model)
+            {
+                node.issue(found).expected(expected);
             }
-            "Arrived" => Some(Fact::Arrived),
-            "Drift" => Some(Fact::Drift),
-            "TokenCosine" | "TokenDistance" => {
-                let at = self.take_token(&mut record, ["sentence", "token"]);
-                fields! { record;
-                    to: |node| self.read_goal(node);
-                    space: choice(SPACES), or Space::Contextual;
-                }
-                if record.name == "TokenCosine" {
-                    complete!(Fact::TokenCosine { at, to, space })
-                } else {
-                    let drawn = record.take_or("drawn", false, flag);
-                    complete!(Fact::TokenDistance { at, to, space, drawn })
-                }
-            }
-            "TokenLength" => {
-                let at = self.take_token(&mut record, ["sentence", "token"]);
-                let space = record.take_or("space", Space::Contextual, choice(SPACES));
-                complete!(Fact::TokenLength { at, space })
-            }
-            "TokenMove" => self.take_token(&mut record, ["sentence", "token"]).map(|at| Fact::TokenMove { at }),
-            "MoveCosine" => {
-                let at = self.take_token(&mut record, ["sentence", "token"]);
-                let other = self.take_token(&mut record, ["other_sentence", "other_token"]);
-                complete!(Fact::MoveCosine { at, other })
-            }
-            "Mixture" => {
-                fields! { record;
-                    word: word;
-                    of: group;
-                    against: group;
-                }
-                if of.is_some() && of == against {
-                    record.place_of("against").issue("Mixture of a group against itself").expected("another group");
-                }
-                complete!(Fact::Mixture { word, of, against })
-            }
-            "Cosine" => fields! { record => Fact::Cosine { a: word; b: word; } },
-            "LabelAccuracy" => fields! { record => Fact::LabelAccuracy {
-                on: |node| self.read_labelled(node), optional;
-            } },
-            "Says" => fields! { record => Fact::Says {
-                sentence: |node| self.names.sentence(node);
-                hides: whole(0..=sentence.as_ref().map_or(TOKENS_MAX, |words| self.names.count(words)) - 1), optional;
-                answer: |node| self.read_answer(node);
-                layer: whole(0..=self.layers()), optional;
-            } },
-            "LayerCosine" => {
-                let at = self.take_token(&mut record, ["sentence", "token"]);
-                let other = self.take_token(&mut record, ["other_sentence", "other_token"]);
-                let layer = record.take("layer", whole(0..=self.layers()));
-                complete!(Fact::LayerCosine { at, other, layer })
-            }
-            "Weight" => {
-                let (sentence, tokens) = self.take_sentence(&mut record, "sentence");
-                let heads = self.model.map_or(BLOCKS_MAX * HEADS_MAX, |model| model.architecture.heads());
-                fields! { record;
-                    head: whole(0..=heads - 1);
-                    query: whole(0..=tokens - 1);
-                    key: whole(0..=tokens - 1);
-                }
-                complete!(Fact::Weight { sentence, head, query, key })
-            }
-            "Alignment" => fields! { record => Fact::Alignment {
-                head: |node| self.read_cross_head(node);
-            } },
-            "SequenceAccuracy" => Some(Fact::SequenceAccuracy),
-            "FinalLoss" => Some(Fact::FinalLoss),
-            _ => Some(Fact::ContributionError),
-        };
-        self.check_groups_and_probes(node, record.name);
-        if let Some(fact) = &fact {
-            self.check_objective(node, record.name, fact);
-        }
-        record.finish();
-        fact
+            Some((fact?, form.range))
+        })
     }
 
     /// Layers that a sentence goes through.
     fn layers(&self) -> usize {
         self.model.map_or(BLOCKS_MAX, |model| model.architecture.blocks.len())
+    }
+
+    fn heads(&self) -> usize {
+        self.model.map_or(BLOCKS_MAX * HEADS_MAX, |model| model.architecture.heads())
     }
 
     /// One of the lesson's sentences, with how many words it may have.
@@ -192,12 +227,7 @@ impl ClaimContext<'_> {
         if entries.is_empty() {
             return node.issue("on: no sentences").expected("sentences with their labels").none();
         }
-        let read = |(sentence, label): (At<'_, String>, Option<String>)| {
-            let words = self.names.sentence(sentence.node);
-            words.zip(label)
-        };
-        let all: Vec<_> = entries.into_iter().map(read).collect();
-        all.into_iter().collect()
+        all(entries.into_iter().map(|(sentence, label)| self.names.sentence(sentence.node).zip(label)))
     }
 
     fn read_label(&self, node: Node<'_>) -> Option<String> {
@@ -234,116 +264,79 @@ impl ClaimContext<'_> {
         Some(head)
     }
 
-    fn check_groups_and_probes(&self, node: Node<'_>, name: &str) {
-        let of_probes = matches!(name, "SenseAccuracy" | "MajorityShare" | "SenseMargin" | "Arrived");
+    fn check_groups_and_probes(&self, node: Node<'_>, &FactForm { name, needs, .. }: &FactForm) {
+        let of_probes = matches!(needs, Needs::Probes | Needs::ReadProbes);
         if of_probes && self.probes == Some(0) {
             node.issue(format!("{name} is measured on probes, but there are none")).expected("probes: [ … ]");
         }
         let group_count = self.names.groups.as_ref().map_or(2, Vec::len);
-        if (of_probes || name == "TokenMargin") && group_count < 2 {
+        if (of_probes || needs == Needs::Groups) && group_count < 2 {
             let message = format!("{name} compares groups, and the lesson has {group_count}");
             node.issue(message).expected("at least 2 groups");
         }
     }
+}
 
-    /// Each objective has facts of its own.
-    fn check_objective(&self, node: Node<'_>, name: &str, fact: &Fact) {
-        let Some(model) = self.model else { return };
-        let objective = &model.objective;
-        let (fits, expected) = match fact {
-            Fact::LabelAccuracy { .. } => (*objective == Objective::Label, "the objective Label"),
-            Fact::Says { layer: Some(_), .. } if model.architecture.pooling != Pooling::Every => {
-                (false, "no `layer`: what is read from several words has no answer within the layers")
-            }
-            Fact::Says { hides, .. } => match objective {
-                Objective::MaskedWord { .. } => (hides.is_some(), "hides: …, the place of the word that is asked for"),
-                Objective::Label | Objective::NextWord => (hides.is_none(), "no `hides`, which is for MaskedWord"),
-                Objective::Sequence(_) => (false, "the objective Label, NextWord or MaskedWord"),
-            },
-            Fact::Alignment { .. } | Fact::SequenceAccuracy => {
-                (matches!(objective, Objective::Sequence(_)), "the objective Sequence(…)")
-            }
-            Fact::SenseAccuracy(Space::Contextual)
-            | Fact::SenseMargin(Space::Contextual)
-            | Fact::Arrived
-            | Fact::TokenMargin { .. } => {
-                (!matches!(objective, Objective::Sequence(_)), "an objective of one sentence")
-            }
-            Fact::Drift => {
-                (!model.reads_every_output(), "MaskedWord, or Label with pool: Last: other objectives read every word")
-            }
-            Fact::FinalLoss if model.steps == 0 => {
-                node.issue("FinalLoss of a model that is not trained").expected("steps above 0");
-                return;
-            }
-            _ => return,
-        };
-        if !fits {
-            node.issue(format!("{name} with the objective {}", objective.name())).expected(expected);
+/// Whether a model of this objective has such a fact; if not, what was found and what is expected.
+fn fits(form: &FactForm, fact: &Fact, model: &ModelConfig) -> Result<(), (String, &'static str)> {
+    let objective = &model.objective;
+    let is_sequence = matches!(objective, Objective::Sequence(_));
+    let (fits, expected) = match form.needs {
+        Needs::Labels => (*objective == Objective::Label, "the objective Label"),
+        Needs::Sequences => (is_sequence, "the objective Sequence(…)"),
+        Needs::Probes
+            if matches!(fact, Fact::SenseAccuracy(Space::Contextual) | Fact::SenseMargin(Space::Contextual)) =>
+        {
+            (!is_sequence, "an objective of one sentence")
         }
+        Needs::ReadProbes | Needs::Groups => (!is_sequence, "an objective of one sentence"),
+        Needs::RestingWords => {
+            (!model.reads_every_output(), "MaskedWord, or Label with pool: Last: other objectives read every word")
+        }
+        Needs::Training if model.steps == 0 => {
+            return Err((format!("{} of a model that is not trained", form.name), "steps above 0"));
+        }
+        Needs::Answer => has_answer(fact, model),
+        Needs::Nothing | Needs::Probes | Needs::Training => return Ok(()),
+    };
+    if fits { Ok(()) } else { Err((format!("{} with the objective {}", form.name, objective.name()), expected)) }
+}
+
+/// Whether the model answers what [`Fact::Says`] asks for, and what it answers.
+fn has_answer(fact: &Fact, model: &ModelConfig) -> (bool, &'static str) {
+    let Fact::Says { hides, layer, .. } = fact else { return (true, "") };
+    if layer.is_some() && model.architecture.pooling != Pooling::Every {
+        return (false, "no `layer`: what is read from several words has no answer within the layers");
+    }
+    match model.objective {
+        Objective::MaskedWord { .. } => (hides.is_some(), "hides: …, the place of the word that is asked for"),
+        Objective::Label | Objective::NextWord => (hides.is_none(), "no `hides`, which is for MaskedWord"),
+        Objective::Sequence(_) => (false, "the objective Label, NextWord or MaskedWord"),
     }
 }
 
-fn read_expect(node: Node<'_>, fact: Option<&Fact>) -> Option<Expect> {
-    let mut record = Record::open(node, &["AtLeast", "AtMost", "Within"])?;
-    let expect = match record.name {
+/// Reads a bound, on a fact whose values are within a range if that is known.
+fn read_expect(node: Node<'_>, range: Option<(f64, f64)>) -> Option<Expect> {
+    let expect = record(node, &["AtLeast", "AtMost", "Within"], |record| match record.name {
         "AtLeast" => record.take_item("number", finite).map(Expect::AtLeast),
         "AtMost" => record.take_item("number", finite).map(Expect::AtMost),
         _ => fields! { record => Expect::Within {
             value: finite;
             tolerance: number(|x| x >= 0.0, "a number of at least 0");
         } },
-    };
-    record.finish();
-    let expect = expect?;
-    if let Some((least, most)) = fact.map(range)
-        && !can_hold(expect, least, most)
-    {
-        return node
-            .issue(format!("expect: {} can never hold", shorten(node.text)))
-            .expected(reachable(least, most))
-            .none();
-    }
-    Some(expect)
-}
-
-/// The values that a fact can have.
-fn range(fact: &Fact) -> (f64, f64) {
-    match fact {
-        Fact::SenseAccuracy(_)
-        | Fact::MajorityShare
-        | Fact::Arrived
-        | Fact::LabelAccuracy { .. }
-        | Fact::Says { .. }
-        | Fact::Weight { .. }
-        | Fact::Alignment { .. }
-        | Fact::SequenceAccuracy => (0.0, 1.0),
-        Fact::Cosine { .. } | Fact::TokenCosine { .. } | Fact::MoveCosine { .. } | Fact::LayerCosine { .. } => {
-            (-1.0, 1.0)
-        }
-        Fact::SenseMargin(_) | Fact::TokenMargin { .. } => (-2.0, 2.0),
-        Fact::Mixture { .. } => (f64::NEG_INFINITY, f64::INFINITY),
-        Fact::FinalLoss
-        | Fact::ContributionError
-        | Fact::Drift
-        | Fact::TokenDistance { .. }
-        | Fact::TokenLength { .. }
-        | Fact::TokenMove { .. } => (0.0, f64::INFINITY),
-    }
-}
-
-/// The bounds that a claim can set on a fact with such values, in words.
-fn reachable(least: f64, most: f64) -> String {
-    match most.is_finite() {
-        true => format!("a bound from {least} to {most}"),
-        false => format!("a bound of at least {least}"),
-    }
-}
-
-fn can_hold(expect: Expect, least: f64, most: f64) -> bool {
-    match expect {
+    })?;
+    let Some((least, most)) = range else { return Some(expect) };
+    let can_hold = match expect {
         Expect::AtLeast(bound) => bound <= most,
         Expect::AtMost(bound) => bound >= least,
         Expect::Within { value, tolerance } => value - tolerance <= most && value + tolerance >= least,
+    };
+    if can_hold {
+        return Some(expect);
     }
+    let reachable = match most.is_finite() {
+        true => format!("a bound from {least} to {most}"),
+        false => format!("a bound of at least {least}"),
+    };
+    node.issue(format!("expect: {} can never hold", shorten(node.text))).expected(reachable).none()
 }

@@ -1,21 +1,31 @@
-//! Reads the attention model.
+//! Reads the attention model: its layers, its objective, the weights that it begins with, and how it is trained.
 
+use std::collections::{HashMap, HashSet};
+use std::ops::RangeInclusive;
+
+use attune_engine::numerics::Matrix;
 use attune_engine::numerics::activation::Activation;
-use attune_engine::numerics::attention::Mask;
-use attune_engine::numerics::block::{Attends, BlockConfig};
+use attune_engine::numerics::attention::{AttentionConfig, Mask, MaskTable};
+use attune_engine::numerics::block::{Attends, BlockConfig, Norm};
 use attune_engine::numerics::model::{Architecture, DistanceCosts, Pooling, Readout};
+use attune_engine::numerics::norm::NORM_EPSILON;
+use attune_engine::numerics::optimiser::Method;
+use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::numerics::positions::Positions;
 
-use super::decode::{choice, flag, number, whole};
-use super::limits::{COST_MAX, STEPS_MAX, TOKENS_MAX};
-use super::read_language::Lists;
-use super::read_layers::{Layers, read_layers};
-use super::read_objective::{ReadObjective, read_objective};
-use super::read_training::{Schedule, Usual, read_schedule};
-use super::read_weights::{check_weights, read_weights};
-use super::record::{Record, fields};
-use super::schema::{ModelConfig, Objective};
-use super::source::Node;
+use super::check::{Names, Vocabulary, word};
+use super::decode::{
+    At, Node, Record, all, choice, complete, different, fields, flag, list, list_of, map, number, positive, record,
+    share, whole, within, wrong,
+};
+use super::issue::{one_of, shorten};
+use super::limits::{
+    BATCH_MAX, COST_MAX, DIM_MAX, FEED_FORWARD_MAX, GROUPS_MAX, HEADS_MAX, LAYERS_MAX, LEARNING_RATE_MAX,
+    NORM_EPSILON_MAX, NORM_EPSILON_MIN, STEPS_MAX, STOP_RULES_MAX, TEMPERATURE_MAX, TEMPERATURE_MIN, TOKENS_MAX,
+    VOCABULARY_MAX,
+};
+use super::read_corpus::{Lists, ReadCorpus};
+use super::schema::{Corpus, Group, ModelConfig, Objective, Order, Rewriting, StopRule};
 
 /// A read model; what is right in it stays known where something else is wrong.
 pub(super) struct ReadModel<'s> {
@@ -33,10 +43,13 @@ pub(super) fn read_attention<'s>(
     dim: Option<usize>,
     groups: Option<&Lists<'s>>,
 ) -> Option<ReadModel<'s>> {
-    let mut record = Record::open(node, &["Attention"])?;
+    record(node, &["Attention"], |record| Some(read_fields(record, dim, groups)))
+}
+
+fn read_fields<'s>(record: &mut Record<'s>, dim: Option<usize>, groups: Option<&Lists<'s>>) -> ReadModel<'s> {
     let read = record.take("objective", |node| read_objective(node, groups));
     let objective = read.as_ref().map(|read| &read.objective);
-    let layers = read_layers(&mut record, dim, objective);
+    let layers = read_layers(record, dim, objective);
     fields! { record;
         positions: choice(POSITIONS), or Places::Vectors(Positions::Learned);
         max_tokens: whole(2..=TOKENS_MAX), or 32;
@@ -45,18 +58,15 @@ pub(super) fn read_attention<'s>(
         train_embedding: flag, or false;
         readout_bias: flag, or true;
     }
-    let answer = read_answer(&mut record, objective);
+    let answer = read_answer(record, objective);
     let is_tied_label =
         objective == Some(&Objective::Label) && answer.is_some_and(|(readout, _)| readout.is_by_static_vectors());
     let tied_labels = is_tied_label.then(|| record.place_of("readout"));
 
-    let costs = read_costs(&mut record, objective, answer, train_embedding);
-    fields! { record;
-        weights: read_weights, or Vec::new();
-    }
+    let costs = read_costs(record, objective, answer, train_embedding);
+    let weights = record.take_or("weights", Vec::new(), read_weights);
     let usual = Usual { steps: 800, batch: 64, learning_rate: 0.01 };
-    let schedule = read_schedule(&mut record, 0..=STEPS_MAX, &usual);
-    record.finish();
+    let schedule = read_schedule(record, 0..=STEPS_MAX, &usual);
 
     let config = || {
         let distances = (positions? == Places::Distances).then_some(max_tokens?);
@@ -98,7 +108,7 @@ pub(super) fn read_attention<'s>(
         })
     };
     let config = config();
-    Some(ReadModel { config, objective: read, max_tokens, tied_labels, node })
+    ReadModel { config, objective: read, max_tokens, tied_labels, node: record.node }
 }
 
 /// The blocks of the source and of the sentence. With a source a layer is self-attention, then
@@ -126,10 +136,9 @@ fn read_costs(
     answer: Option<(Readout, Pooling)>,
     train_embedding: Option<bool>,
 ) -> Option<DistanceCosts> {
-    let cost = || number(|x| (0.0..=COST_MAX).contains(&x), COST);
     let costs = fields! { record => DistanceCosts {
-        arrive: cost(), or 0.0;
-        keep: cost(), or 0.0;
+        arrive: within(0.0..=COST_MAX), or 0.0;
+        keep: within(0.0..=COST_MAX), or 0.0;
     } }?;
     let (readout, pooling) = answer?;
     let mut good = true;
@@ -188,9 +197,6 @@ fn read_answer(record: &mut Record<'_>, objective: Option<&Objective>) -> Option
     readout.zip(pooling)
 }
 
-/// The values that a cost takes, in words.
-const COST: &str = "a number from 0 to 10";
-
 /// How the model knows where a word stands.
 #[derive(Clone, Copy, PartialEq)]
 enum Places {
@@ -219,3 +225,414 @@ const POSITIONS: &[(&str, Places)] = &[
 const READOUTS: &[(&str, Readout)] =
     &[("Tied", Readout::Tied), ("Transformed", Readout::Transformed(Activation::Relu)), ("Linear", Readout::Linear)];
 const POOLINGS: &[(&str, Pooling)] = &[("Every", Pooling::Every), ("Last", Pooling::Last), ("Mean", Pooling::Mean)];
+
+/// Layers of one form.
+pub(super) struct Layers {
+    pub count: usize,
+    pub block: BlockConfig,
+}
+
+pub fn is_temperature(x: f64) -> bool {
+    (TEMPERATURE_MIN..=TEMPERATURE_MAX).contains(&x)
+}
+
+/// The fields of the layers among those of the model.
+pub(super) fn read_layers(
+    record: &mut Record<'_>,
+    dim: Option<usize>,
+    objective: Option<&Objective>,
+) -> Option<Layers> {
+    let looks_back = matches!(objective, Some(Objective::NextWord | Objective::Sequence(_)));
+    fields! { record;
+        count as "layers": whole(1..=LAYERS_MAX), or 1;
+        heads: whole(1..=HEADS_MAX);
+        key_width: whole(1..=DIM_MAX), optional;
+        value_width: whole(1..=DIM_MAX), optional;
+        projected as "projections": flag, or true;
+        output: flag, or projected.unwrap_or(true);
+        bias: flag, or true;
+        scale: flag, or true;
+        temperature: within(TEMPERATURE_MIN..=TEMPERATURE_MAX), or 1.0;
+        mask: read_mask, or if looks_back { Mask::Causal } else { Mask::None };
+        residual: flag, or true;
+        norm: choice(NORMS), or Norm::None;
+        norm_epsilon: within(NORM_EPSILON_MIN..=NORM_EPSILON_MAX), or NORM_EPSILON;
+        feed_forward: whole(1..=FEED_FORWARD_MAX), optional;
+        activation: choice(ACTIVATIONS), or Activation::Relu;
+    }
+    if dim == Some(1) && norm.is_some_and(|norm| norm != Norm::None) {
+        let message = "norm: the norm of a single number is always 0";
+        record.place_of("norm").issue(message).expected("norm: None, or wider vectors");
+    }
+    let widths = Widths { dim, heads, key: key_width, value: value_width, projected, output };
+    let [key_width, value_width] = widths.check(record)?;
+    let attention = AttentionConfig {
+        width: dim?,
+        heads: heads?,
+        key_width,
+        value_width,
+        projected: projected?,
+        output: output?,
+        bias: bias?,
+        scale: scale?,
+        score_divisor: 1.0,
+        temperature: temperature?,
+        mask: mask?,
+        distances: None,
+    };
+    let block = BlockConfig {
+        residual: residual?,
+        norm: norm?,
+        norm_epsilon: norm_epsilon?,
+        feed_forward: feed_forward?,
+        activation: activation?,
+        ..BlockConfig::plain(attention)
+    };
+    Some(Layers { count: count?, block })
+}
+
+/// The fields that decide the widths of a head; `None` where a field has issues of its own.
+struct Widths {
+    dim: Option<usize>,
+    heads: Option<usize>,
+    key: Option<Option<usize>>,
+    value: Option<Option<usize>>,
+    projected: Option<bool>,
+    output: Option<bool>,
+}
+
+impl Widths {
+    /// The widths of keys and values; `None` where they do not fit.
+    fn check<'s>(&self, record: &Record<'s>) -> Option<[usize; 2]> {
+        let (heads, dim) = (self.heads?, self.dim?);
+        let (key, value) = (self.key?, self.value?);
+        let mut good = true;
+        if self.projected? {
+            let wide = value.map_or(dim, |value| heads * value);
+            if !self.output? && wide != dim {
+                record
+                    .place_of("value_width")
+                    .issue(format!("value_width: without W_O the mixes are {wide} wide"))
+                    .expected(format!("heads times value_width to be dim: {dim}"));
+                good = false;
+            }
+        } else {
+            for (name, _) in [("key_width", key), ("value_width", value)].iter().filter(|(_, width)| width.is_some()) {
+                record
+                    .place_of(name)
+                    .issue(format!("{name}: without projections a head has its slice of the word"))
+                    .expected("no width, or projections: true");
+                good = false;
+            }
+        }
+        let own_widths = self.projected? && key.is_some() && value.is_some();
+        if good && !own_widths && !dim.is_multiple_of(heads) {
+            let divisors: Vec<String> =
+                (1..=HEADS_MAX).filter(|heads| dim.is_multiple_of(*heads)).map(|heads| heads.to_string()).collect();
+            let divisors: Vec<&str> = divisors.iter().map(String::as_str).collect();
+            let widths = if self.projected? { ", or key_width and value_width" } else { "" };
+            record
+                .value_of("heads")
+                .issue(format!("heads: {heads} does not divide dim: {dim}"))
+                .expected(format!("{}{widths}", one_of(&divisors)));
+            good = false;
+        }
+        good.then(|| [key.unwrap_or(dim / heads), value.unwrap_or(dim / heads)])
+    }
+}
+
+/// `None`, `Causal`, or `Custom` with a row for each query and an entry for each key.
+fn read_mask(node: Node<'_>) -> Option<Mask> {
+    record(node, &["None", "Causal", "Custom"], |record| match record.name {
+        "None" => Some(Mask::None),
+        "Causal" => Some(Mask::Causal),
+        _ => record.take_item("[[true, …], …]", read_mask_table).map(Mask::custom),
+    })
+}
+
+fn read_mask_table(node: Node<'_>) -> Option<MaskTable> {
+    let row = |node| Some((list(node, TOKENS_MAX, flag)?, node));
+    let rows = list(node, TOKENS_MAX, row)?;
+    let Some(keys) = rows.first().map(|(row, _)| row.len()).filter(|keys| *keys > 0) else {
+        return wrong(node, "at least one row with at least one entry");
+    };
+    let mut good = true;
+    for (row, node) in rows.iter().filter(|(row, _)| row.len() != keys) {
+        node.issue(format!("mask: a row of {} entries", row.len()))
+            .expected(format!("{keys}, as many as in the first row"));
+        good = false;
+    }
+    good.then(|| MaskTable::from_fn(rows.len(), keys, |query, key| rows[query].0[key]))
+}
+
+const ACTIVATIONS: &[(&str, Activation)] =
+    &[("Relu", Activation::Relu), ("Gelu", Activation::Gelu), ("GeluTanh", Activation::GeluTanh)];
+const NORMS: &[(&str, Norm)] = &[("None", Norm::None), ("Pre", Norm::Pre), ("Post", Norm::Post)];
+
+/// An objective, with what is checked once the corpus is known.
+pub(super) struct ReadObjective<'s> {
+    pub objective: Objective,
+    node: Node<'s>,
+    /// Words that a sequence objective replaces.
+    rewritten: Vec<At<'s, String>>,
+    /// Words that take the place of hidden ones.
+    stand_ins: Vec<At<'s, String>>,
+}
+
+impl ReadObjective<'_> {
+    /// The target has other words than the source.
+    pub fn replaces_words(&self) -> bool {
+        !self.rewritten.is_empty()
+    }
+}
+
+const ORDERS: &[(&str, Order)] = &[("Same", Order::Same), ("Reversed", Order::Reversed)];
+
+pub(super) fn read_objective<'s>(node: Node<'s>, groups: Option<&Lists<'s>>) -> Option<ReadObjective<'s>> {
+    let (mut rewritten, mut stand_ins) = (Vec::new(), Vec::new());
+    let read = |record: &mut Record<'s>| match record.name {
+        "MaskedWord" => {
+            let mut stand_in = |node| {
+                let value = word(node)?;
+                stand_ins.push(At { value: value.clone(), node });
+                Some(value)
+            };
+            fields! { record => Objective::MaskedWord {
+                rate: number(|x| x > 0.0 && x < 1.0, "a number between 0 and 1"), or 0.15;
+                among: |node| read_candidates(node, groups), or Vec::new();
+                stand_ins: list_of(VOCABULARY_MAX, &mut stand_in), or Vec::new();
+            } }
+        }
+        "NextWord" => Some(Objective::NextWord),
+        "Label" => Some(Objective::Label),
+        _ => {
+            fields! { record;
+                order: choice(ORDERS), or Order::Same;
+                words: |node| map(node, VOCABULARY_MAX, word), or Vec::new();
+            }
+            order.zip(words).map(|(order, words)| {
+                rewritten.extend(words.iter().map(|(from, _)| from.clone()));
+                let words = words.into_iter().map(|(from, to)| (from.value, to)).collect();
+                Objective::Sequence(Rewriting { order, words })
+            })
+        }
+    };
+    let objective = record(node, &["MaskedWord", "NextWord", "Label", "Sequence"], read)?;
+    Some(ReadObjective { objective, node, rewritten, stand_ins })
+}
+
+/// Checks an objective against the corpus.
+pub(super) fn check_objective<'s>(
+    read: &ReadObjective<'s>,
+    tied_labels: Option<Node<'s>>,
+    corpus: &ReadCorpus<'s>,
+    groups: &[Group],
+    vocabulary: &Vocabulary,
+) {
+    let corpus = &corpus.corpus;
+    if read.objective == Objective::Label {
+        if corpus.topics.len() < 2 {
+            read.node
+                .issue(format!("Label names the topic of a sentence, but the corpus has {}", corpus.topics.len()))
+                .expected("at least 2 topics");
+        }
+        if corpus.join.is_some() {
+            read.node
+                .issue("Label names the topic of a sentence, but a joined sentence has two")
+                .expected("a corpus without join");
+        }
+    }
+    if let Some(readout) = tied_labels {
+        let names = corpus.topics.iter().map(|topic| &topic.name);
+        for label in names.filter(|label| !vocabulary.has(label)) {
+            let label = shorten(label);
+            readout
+                .issue(format!(
+                    "readout: Tied reads a label by its static vector, but no word of the corpus is \"{label}\""
+                ))
+                .expected("readout: Linear, or topics named by words of the corpus");
+        }
+    }
+    let count = choices(&read.objective, corpus, groups, vocabulary);
+    if let Some(count) = count.filter(|count| *count < 2) {
+        let words = match count {
+            0 => "none of the corpus".to_owned(),
+            count => format!("only {count} of the corpus"),
+        };
+        read.node
+            .issue(format!("{} asks for one of several words, but there is {words}", read.objective.name()))
+            .expected("at least 2 words to choose among");
+    }
+    let named = [("words", &read.rewritten), ("stand_ins", &read.stand_ins)];
+    for (field, word) in named.iter().flat_map(|(field, words)| words.iter().map(move |word| (field, word))) {
+        if !vocabulary.has(&word.value) {
+            word.node
+                .issue(format!("{field}: word \"{}\" never occurs in the corpus", shorten(&word.value)))
+                .nearest(&word.value, vocabulary.words.iter().map(String::as_str));
+        }
+    }
+}
+
+/// How many words of the corpus can be the answer; `None` where a label is.
+fn choices(objective: &Objective, corpus: &Corpus, groups: &[Group], vocabulary: &Vocabulary) -> Option<usize> {
+    match objective {
+        Objective::Label => None,
+        Objective::MaskedWord { among, .. } if !among.is_empty() => {
+            let in_groups = groups.iter().filter(|group| among.contains(&group.name)).flat_map(|group| &group.words);
+            let has_sense = |shares: &[(String, f64)]| shares.iter().any(|(group, _)| among.contains(group));
+            let ambiguous = corpus.ambiguous.iter().filter(|ambiguous| has_sense(&ambiguous.shares));
+            Some(in_groups.filter(|word| vocabulary.has(word)).count() + ambiguous.count())
+        }
+        Objective::MaskedWord { .. } | Objective::NextWord => Some(vocabulary.words.len()),
+        Objective::Sequence(rewriting) => {
+            let becomes: HashMap<&String, &String> = rewriting.words.iter().map(|(from, to)| (from, to)).collect();
+            let written = vocabulary.words.iter().map(|word| *becomes.get(word).unwrap_or(&word));
+            Some(written.collect::<HashSet<_>>().len())
+        }
+    }
+}
+
+/// Different groups, with words enough to choose among.
+fn read_candidates<'s>(node: Node<'s>, groups: Option<&Lists<'s>>) -> Option<Vec<String>> {
+    let names = Names { groups: groups.map(Lists::names), ..Names::default() };
+    let among = different(node, GROUPS_MAX, "group ", |node| names.group(node))?;
+    let lists = groups.filter(|groups| groups.are_checked()).map(|groups| &groups.lists);
+    let chosen = lists.into_iter().flatten().filter(|group| among.contains(&group.name));
+    let count: usize = chosen.map(|group| group.words.len()).sum();
+    if lists.is_some() && count == 1 {
+        return node.issue("among: only one word to choose").expected("groups with at least 2 words in all").none();
+    }
+    Some(among)
+}
+
+/// The tensors that a map names, unchecked: `{ "W_Q": [[0.3, 0.6], [0.1, 0.4]], … }`.
+pub(super) type ReadWeights<'s> = Vec<(At<'s, String>, At<'s, Matrix<f32>>)>;
+
+/// More than any model has.
+const TENSORS_MAX: usize = 1000;
+/// Rows and columns of the largest: keys or values of all heads, or hidden units.
+const SIDE_MAX: usize = if HEADS_MAX * DIM_MAX > FEED_FORWARD_MAX { HEADS_MAX * DIM_MAX } else { FEED_FORWARD_MAX };
+
+pub(super) fn read_weights<'s>(node: Node<'s>) -> Option<ReadWeights<'s>> {
+    map(node, TENSORS_MAX, |node| Some(At { value: read_table(node)?, node }))
+}
+
+fn read_table(node: Node<'_>) -> Option<Matrix<f32>> {
+    let entry = number(|x| (x as f32).is_finite(), "a number that is not too large");
+    let row = |node| list(node, SIDE_MAX, &entry);
+    let rows = list(node, SIDE_MAX, row)?;
+    let cols = rows.first().map_or(0, Vec::len);
+    if cols == 0 || rows.iter().any(|row| row.len() != cols) {
+        return wrong(node, "rows of numbers, all of one length");
+    }
+    Some(Matrix::from_fn(rows.len(), cols, |i, j| rows[i][j] as f32))
+}
+
+/// The weights, if the model has such tensors in these shapes.
+pub(super) fn check_weights(
+    read: ReadWeights<'_>,
+    architecture: &Architecture,
+) -> Option<Vec<(TensorId, Matrix<f32>)>> {
+    let shapes = shapes(architecture);
+    let symbols: Vec<String> = shapes.iter().map(|(id, ..)| id.to_string()).collect();
+    let known = || symbols.iter().map(String::as_str);
+    let expected = || match architecture.numbered_blocks().count() {
+        1 => one_of(&known().collect::<Vec<_>>()),
+        _ => "a tensor of one of its blocks, such as W_Q or W_Q_2".to_owned(),
+    };
+    let mut named = HashSet::new();
+    let mut check = |(name, table): (At<'_, String>, At<'_, Matrix<f32>>)| {
+        // As the weights panel writes it, or as code does.
+        let is_named = |(id, symbol): (&TensorId, &String)| *symbol == name.value || id.code_name() == name.value;
+        let ids = shapes.iter().map(|(id, ..)| id);
+        let Some(place) = ids.zip(&symbols).position(is_named) else {
+            return name
+                .node
+                .issue(format!("weights: the model has no {}", shorten(name.node.text)))
+                .expected(expected())
+                .nearest(&name.value, known())
+                .none();
+        };
+        let (id, rows, cols) = shapes[place];
+        if !named.insert(id) {
+            return name.node.issue(format!("weights: {id} appears twice")).none();
+        }
+        let found = (table.value.rows(), table.value.cols());
+        if found != (rows, cols) {
+            return table
+                .node
+                .issue(format!("weights: {id} as {} × {}", found.0, found.1))
+                .expected(format!("{rows} × {cols}"))
+                .none();
+        }
+        Some((id, table.value))
+    };
+    all(read.into_iter().map(&mut check))
+}
+
+/// All but those that grow with the vocabulary or the answers: what a sentence's own vectors depend on, and the layer of
+/// a readout.
+pub(super) fn shapes(architecture: &Architecture) -> Vec<(TensorId, usize, usize)> {
+    let grows = |name| matches!(name, TensorName::Embedding | TensorName::LogitWeights | TensorName::LogitBias);
+    architecture.shapes(0, 0).into_iter().filter(|(id, ..)| !grows(id.name)).collect()
+}
+
+/// How a model is trained, from wherever it starts.
+pub(super) struct Schedule {
+    pub steps: usize,
+    pub batch: usize,
+    pub learning_rate: f64,
+    pub weight_decay: f64,
+    pub optimiser: Method,
+    pub stop: Vec<StopRule>,
+}
+
+/// Values where a lesson says nothing.
+pub(super) struct Usual {
+    pub steps: usize,
+    pub batch: usize,
+    pub learning_rate: f64,
+}
+
+pub(super) fn read_schedule(record: &mut Record<'_>, range: RangeInclusive<usize>, usual: &Usual) -> Option<Schedule> {
+    fields! { record;
+        steps: whole(range), or usual.steps;
+        batch: whole(1..=BATCH_MAX), or usual.batch;
+        learning_rate: learning_rate, or usual.learning_rate;
+        weight_decay: share, or 0.0;
+        optimiser: read_optimiser, or Method::ADAM;
+        stop: list_of(STOP_RULES_MAX, read_stop_rule), or Vec::new();
+    }
+    complete!(Schedule { steps, batch, learning_rate, weight_decay, optimiser, stop })
+}
+
+/// The values that [`is_learning_rate`] takes, in words.
+pub(super) const LEARNING_RATE: &str = "a number above 0 and at most 1";
+
+pub(super) fn is_learning_rate(x: f64) -> bool {
+    x > 0.0 && x <= LEARNING_RATE_MAX
+}
+
+pub(super) fn learning_rate(node: Node<'_>) -> Option<f64> {
+    number(is_learning_rate, LEARNING_RATE)(node)
+}
+
+pub(super) fn read_optimiser(node: Node<'_>) -> Option<Method> {
+    record(node, &["Adam", "Sgd"], |record| match record.name {
+        "Sgd" => fields! { record => Method::Sgd {
+            momentum: number(|x| (0.0..1.0).contains(&x), "a number from 0 to below 1"), or 0.0;
+        } },
+        _ => Some(Method::ADAM),
+    })
+}
+
+fn read_stop_rule(node: Node<'_>) -> Option<StopRule> {
+    record(node, &["LossBelow", "GradientBelow", "Plateau"], |record| match record.name {
+        "LossBelow" => record.take_item("number", positive).map(StopRule::LossBelow),
+        "GradientBelow" => record.take_item("number", positive).map(StopRule::GradientBelow),
+        _ => fields! { record => StopRule::Plateau {
+            steps: whole(1..=STEPS_MAX);
+            by: number(|x| x >= 0.0, "a number from 0");
+        } },
+    })
+}

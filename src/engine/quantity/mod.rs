@@ -2,7 +2,7 @@
 //!
 //! A [`Definition`] says what a quantity is called and what it is counted by; names in code cells, the trace, the
 //! Variables, Weights and Fold panels and provenance all read it. An [`Entry`] is one number of a quantity. How
-//! entries are computed is told by `view_model::provenance`.
+//! entries are computed is told by `attune_view::explain`.
 
 mod definition;
 mod entry;

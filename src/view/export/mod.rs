@@ -11,7 +11,6 @@
 //!
 //! Nothing of a lesson or an output is trusted: it is text, and never markup or a script.
 
-mod changes;
 pub mod checkpoint;
 pub mod escape;
 pub mod file;

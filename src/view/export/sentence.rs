@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use attune_core::kernel::scene::interventions::for_any_sentence;
+use attune_core::kernel::scene::passes::Passes;
 use attune_core::kernel::scene::sentence::{Sentence, SentenceFrame};
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::kernel::vectors::examples::Rewriter;
@@ -18,10 +19,10 @@ pub fn at_sentence(snapshot: &Snapshot, index: usize) -> Option<Snapshot> {
     }
     let sentence = Sentence::of_lesson(&snapshot.lesson, &space.vocabulary, index)?;
     let rewriter = Rewriter::of(&snapshot.lesson.model.objective, &space.vocabulary);
-    let frame = SentenceFrame::new(sentence, space, rewriter.as_ref());
+    let frame = Arc::new(SentenceFrame::new(sentence, space, rewriter.as_ref()));
     let network = network(&snapshot.lesson, space);
     let interventions = Arc::new(for_any_sentence(&model.interventions));
-    let sentence = frame.run(space, &network, &model.parameters, &model.trained, &interventions);
+    let sentence = frame.run(&Passes::default(), space, &network, &model.parameters, &model.trained, &interventions);
     let mut other = snapshot.clone();
     if let Some(model) = &mut other.model {
         model.sentence = sentence;

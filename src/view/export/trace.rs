@@ -2,23 +2,25 @@
 //!
 #![doc = include_str!("trace.md")]
 
+use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::ops::Not;
 
+use attune_core::kernel::scene::interventions::are_none;
 use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, StaticSpace, Token};
 use attune_core::lesson::schema::Objective;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::activation::Activation;
-use attune_engine::numerics::attention::{AttentionConfig, Mask, MaskTable};
+use attune_engine::numerics::attention::{AttentionConfig, Edge, HeadMode, Mask};
 use attune_engine::numerics::block::{BlockConfig, Norm};
+use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::{Architecture, Pooling, Readout};
 use attune_engine::numerics::norm::NORM_EPSILON;
 use attune_engine::numerics::positions::Positions;
 use attune_engine::quantity::{Owner, Quantity};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
-
-use super::changes::Changes;
 
 /// The trace of the snapshot's sentence, as text; `None` until there is a model.
 pub fn trace(snapshot: &Snapshot) -> Option<String> {
@@ -49,7 +51,7 @@ pub fn write(snapshot: &Snapshot, to: impl Write) -> io::Result<()> {
         vocabulary: (!is_read).then_some(&space.vocabulary),
         r#static: (!is_read).then(|| rows(&space.vectors)),
         parameters: (!is_read).then_some(Parameters(model)),
-        interventions: Changes::of(&model.interventions),
+        interventions: (!are_none(&model.interventions)).then(|| Changes::of(&model.interventions)),
         tensors: Tensors {
             has_contributions: !is_read,
             architecture: &model.architecture,
@@ -65,7 +67,7 @@ struct Trace<'a> {
     lesson: &'a str,
     seed: u64,
     config: Config,
-    groups: std::collections::BTreeMap<&'a str, &'a Vec<String>>,
+    groups: BTreeMap<&'a str, &'a Vec<String>>,
     tokens: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<Vec<&'a str>>,
@@ -130,8 +132,7 @@ struct Block {
     score_divisor: f64,
     #[serde(flatten)]
     distances: Option<Distances>,
-    mask: &'static str,
-    /// A row for each query: 1 where it sees a key.
+    mask: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     mask_visible: Option<Vec<Vec<u8>>>,
     attends_to: &'static str,
@@ -184,9 +185,12 @@ fn activation(activation: Activation) -> &'static str {
     }
 }
 
-pub(super) fn visible(table: &MaskTable) -> Vec<Vec<u8>> {
-    let (queries, keys) = table.size();
-    (0..queries).map(|query| (0..keys).map(|key| u8::from(table.sees(query, key))).collect()).collect()
+/// The table of a mask that has one: a row for each query, 1 where it sees a key.
+fn visible(mask: &Mask) -> Option<Vec<Vec<u8>>> {
+    match mask {
+        Mask::None | Mask::Causal => None,
+        Mask::Custom(table) => Some(table.rows().map(|row| row.iter().copied().map(u8::from).collect()).collect()),
+    }
 }
 
 impl Block {
@@ -202,15 +206,8 @@ impl Block {
             scale: layer.score_scale(),
             score_divisor: layer.score_divisor,
             distances: Distances::of(layer),
-            mask: match layer.mask {
-                Mask::None => "none",
-                Mask::Causal => "causal",
-                Mask::Custom(_) => "custom",
-            },
-            mask_visible: match &layer.mask {
-                Mask::None | Mask::Causal => None,
-                Mask::Custom(table) => Some(visible(table)),
-            },
+            mask: layer.mask.to_string(),
+            mask_visible: visible(&layer.mask),
             attends_to: if block.attends_to_source() { "source" } else { "own sentence" },
             residual: block.residual,
             norm: match block.norm {
@@ -263,6 +260,72 @@ impl Config {
             },
             source_blocks: config.source_blocks.len(),
             steps_trained: model.training.step_shown(),
+        }
+    }
+}
+
+/// The learner's changes to a pass. Weights of a frozen head are among the tensors.
+#[derive(Serialize)]
+struct Changes<'a> {
+    /// Modes of the heads that are not live, by their number among all blocks.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    heads: BTreeMap<usize, Text<&'a HeadMode<f32>, f32>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    /// Whether scores are divided by `√d_k`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scaled: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mask: Option<Text<&'a Mask, Vec<Vec<u8>>>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    edges: &'a [Edge],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    patch: Option<PatchRow<'a>>,
+}
+
+/// A change that is a word, as it is displayed, or numbers.
+enum Text<D, N> {
+    Word(D),
+    Numbers(N),
+}
+
+impl<D: Display, N: Serialize> Serialize for Text<D, N> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Word(word) => serializer.collect_str(word),
+            Self::Numbers(numbers) => numbers.serialize(serializer),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct PatchRow<'a> {
+    block: usize,
+    position: usize,
+    from: usize,
+    vector: Option<&'a [f32]>,
+}
+
+impl<'a> Changes<'a> {
+    fn of(interventions: &'a Interventions<f32>) -> Self {
+        let Interventions { heads, temperature, scale, mask, edges, patch } = interventions;
+        let mode = |mode: &'a HeadMode<f32>| match mode {
+            HeadMode::Gain(gain) => Text::Numbers(*gain),
+            named => Text::Word(named),
+        };
+        let changed = heads.iter().enumerate().filter(|(_, mode)| **mode != HeadMode::Live);
+        Self {
+            heads: changed.map(|(head, of)| (head, mode(of))).collect(),
+            temperature: *temperature,
+            scaled: *scale,
+            mask: mask.as_ref().map(|mask| visible(mask).map_or(Text::Word(mask), Text::Numbers)),
+            edges,
+            patch: patch.as_ref().map(|patch| PatchRow {
+                block: patch.block,
+                position: patch.position,
+                from: patch.from,
+                vector: patch.vector.as_deref(),
+            }),
         }
     }
 }

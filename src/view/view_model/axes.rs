@@ -129,7 +129,7 @@ pub fn about(snapshot: &Snapshot) -> String {
 const BEFORE_NORM: &str = "Outputs are shown before the final norm; neighbours and answers are read after it.";
 
 /// A sentence on the norm in front of the picture.
-pub(super) fn seen_through(norm: ScaleNorm) -> &'static str {
+pub(crate) fn seen_through(norm: ScaleNorm) -> &'static str {
     match norm {
         ScaleNorm::Last => "Seen through the final norm, so that all layers have one scale.",
         ScaleNorm::Embedding => "Words are seen through the embedding norm, so that they have the scale of the layers.",

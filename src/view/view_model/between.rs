@@ -1,8 +1,8 @@
 //! Pictures on the way from one basis to another: everything moves on straight lines. A mixture of two linear
 //! maps is a linear map, so that arrows add up on the way too.
 
-use super::path::{PathArrow, PathModel};
 use super::stage::{StageModel, TokenPoint, WordPoint};
+use crate::explain::path::{PathArrow, PathModel};
 
 type Point = [f32; 3];
 

@@ -1,12 +1,23 @@
-//! The Compare panel: a word that two sentences share, before attention and after it.
+//! One word read twice: in two sentences by one model, or in one sentence by two models.
+//!
+//! Two models have a basis each, so that of them only what no basis changes is compared.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use attune_core::kernel::data::token::token_labels;
+use attune_core::kernel::data::token::{occurrence, subscript, token_labels, word_pieces, written_word};
 use attune_core::kernel::scene::second::{Likeness, SharedWord};
-use attune_core::kernel::snapshot::{Neighbours, Snapshot, StaticSpace};
+use attune_core::kernel::snapshot::{ModelSnapshot, Neighbours, Snapshot, StaticSpace};
+use attune_core::lesson::schema::Objective;
+use attune_core::lesson::text::tokenize;
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::cka::CentredGram;
+use attune_engine::numerics::vectors::{centroid, cosine};
 
-use super::models::Model;
+use super::models::{Beside, Model};
+use super::quoted;
+use super::sketch::Sketch;
+use super::stage::StageModel;
 
 /// Marks what is of the second sentence.
 pub const SECOND: char = '′';
@@ -137,4 +148,270 @@ fn said([first, second]: &[String; 2], shared: &SharedWord) -> String {
         return format!("{first} and {second} start as one vector, and stay one.");
     }
     format!("{first} and {second} start as one vector; attention takes them apart.")
+}
+
+/// Two models on one sentence, compared by the words that both read: what each answers, where each looks, and how alike their
+/// layers are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TwoModels {
+    /// The one that the window shows, and the one beside it.
+    pub names: [String; 2],
+    /// Why the two cannot be compared on this sentence.
+    pub refusal: Option<String>,
+    /// The differences in how they read it.
+    pub notes: Vec<String>,
+    pub words: Vec<WordOfBoth>,
+    /// The ways of these words in each model, in axes of its own; none of a model without words.
+    pub pictures: [Sketch; 2],
+    /// Linear CKA of each layer of the first with each of the second, from the embeddings on; empty of too few words.
+    pub similarity: Vec<Vec<Option<f64>>>,
+    /// The layers that are most alike, in a sentence.
+    pub said: Option<String>,
+}
+
+/// A word that both read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WordOfBoth {
+    pub label: String,
+    /// Its tokens in the sentence of the first.
+    tokens: Range<usize>,
+    pub of: [WordInModel; 2],
+    /// Cosine of the two rows of attention, over the words of both.
+    pub attention: Option<f64>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct WordInModel {
+    /// The likeliest answers here, each with its probability; none of a model without a head for them.
+    pub answers: Vec<(String, f32)>,
+    /// The word that it looks at most, other than itself, and the mean weight over all heads.
+    pub looks_at: Option<(String, f64)>,
+}
+
+/// Layers of fewer words in a wide space are alike by chance.
+const WORDS_MIN: usize = 4;
+
+impl Model for TwoModels {
+    type Choice = Beside;
+
+    fn make(snapshot: &Arc<Snapshot>, beside: &Beside, _: Option<&Self>) -> Option<Self> {
+        Self::of(snapshot, beside)
+    }
+}
+
+impl TwoModels {
+    /// `None` until the first has a model.
+    pub fn of(snapshot: &Snapshot, Beside(beside): &Beside) -> Option<Self> {
+        let first = snapshot.model.as_ref()?;
+        let names = [snapshot, beside].map(|of| of.lesson.title.clone());
+        let refused = |why: String| {
+            let (names, refusal) = (names.clone(), Some(super::sentence(&why)));
+            Some(Self {
+                names,
+                refusal,
+                notes: Vec::new(),
+                words: Vec::new(),
+                pictures: Default::default(),
+                similarity: Vec::new(),
+                said: None,
+            })
+        };
+        let Some(second) = &beside.model else {
+            let waits = || match beside.lesson.static_embedding.is_pretrained() {
+                true => format!("{} is being read", beside.lesson.title),
+                false => format!("{} is being trained", beside.lesson.title),
+            };
+            return refused(beside.fault.as_ref().map_or_else(waits, |fault| fault.words.clone()));
+        };
+        let models = [first, second];
+        if models.iter().any(|model| model.architecture.has_source()) {
+            return refused(
+                "a model that reads one sentence and writes another has no place in this comparison".to_owned(),
+            );
+        }
+        let texts = models.map(|model| model.sentence.written());
+        if tokenize(&texts[0]) != tokenize(&texts[1]) {
+            let why = beside.notice.as_deref().unwrap_or("it reads another sentence");
+            return refused(format!("the model beside this one does not read this sentence: {why}"));
+        }
+        let read = models.map(Read::of);
+        let pairs = pairs(&read);
+        if pairs.is_empty() {
+            return refused("the two tokenizers have no word of this sentence in common".to_owned());
+        }
+        let attention: [Vec<Vec<f64>>; 2] = std::array::from_fn(|which| {
+            let places: Vec<Range<usize>> = pairs.iter().map(|pair| read[which].words[pair[which]].1.clone()).collect();
+            attention(models[which], &places)
+        });
+        let texts: Vec<&str> = pairs.iter().map(|pair| read[0].words[pair[0]].0.as_str()).collect();
+        let label = |at: usize| match occurrence(&texts, at) {
+            Some(n) => format!("{}{}", texts[at], subscript(n)),
+            None => texts[at].to_owned(),
+        };
+        let word = |(at, pair): (usize, &[usize; 2])| WordOfBoth {
+            label: label(at),
+            tokens: read[0].words[pair[0]].1.clone(),
+            of: std::array::from_fn(|which| WordInModel {
+                answers: answers(models[which], &read[which].words[pair[which]].1),
+                looks_at: most(&attention[which][at], at).map(|(key, weight)| (label(key), weight)),
+            }),
+            attention: Some(cosine(&attention[0][at], &attention[1][at])).filter(|cosine| cosine.is_finite()),
+        };
+        let words: Vec<WordOfBoth> = pairs.iter().enumerate().map(word).collect();
+        let pictures = std::array::from_fn(|which| {
+            let places: Vec<usize> = pairs.iter().map(|pair| read[which].words[pair[which]].1.start).collect();
+            let picture = |stage| Sketch::of_stage(&stage, |token| places.contains(&token.position));
+            StageModel::by_words([snapshot, beside][which]).map(picture).unwrap_or_default()
+        });
+        let similarity = if pairs.len() < WORDS_MIN { Vec::new() } else { similarity(models, &read, &pairs) };
+        Some(Self {
+            notes: notes(&names, models, &read, &pairs),
+            said: most_alike(&similarity),
+            refusal: None,
+            names,
+            words,
+            pictures,
+            similarity,
+        })
+    }
+
+    /// The word of both that a token of the first belongs to; else the last that is no full stop.
+    pub fn chosen(&self, token: Option<usize>) -> Option<&WordOfBoth> {
+        let chosen = token.and_then(|token| self.words.iter().find(|word| word.tokens.contains(&token)));
+        let has_letters = |word: &&WordOfBoth| word.label.contains(char::is_alphanumeric);
+        chosen.or_else(|| self.words.iter().rfind(has_letters)).or(self.words.last())
+    }
+
+    /// The meaning of the pictures, in words.
+    pub const WAYS: &str = "A ring is a word's static point, a disc its contextual one. Each picture has its own \
+        axes and its own scale: \
+         compare which words come together in each, not where they lie.";
+
+    /// The similarity in words.
+    pub const SIMILARITY: &str = "Linear CKA (Kornblith et al. 2019): 1 where the words lie as in the other layer, \
+        whatever its width and axes. \
+         With few words, and vectors much wider than that, it is high even by chance: compare the cells of this map, not the \
+         numbers of two sentences.";
+}
+
+/// The words of a sentence as a model reads them, with their tokens; not what the tokenizer added.
+struct Read {
+    words: Vec<(String, Range<usize>)>,
+}
+
+impl Read {
+    fn of(model: &ModelSnapshot) -> Self {
+        let (tokens, text) = (&model.sentence.tokens, &model.sentence.text);
+        let word = |at: Range<usize>| {
+            let written = match text {
+                Some(text) => written_word(tokens, &at, text)?,
+                None => &tokens[at.start].text,
+            };
+            Some((written.to_lowercase(), at))
+        };
+        Self { words: word_pieces(tokens).into_iter().filter_map(word).collect() }
+    }
+}
+
+/// Words that stand in both, in their order: each with the next one of the same letters.
+fn pairs(read: &[Read; 2]) -> Vec<[usize; 2]> {
+    let (mut pairs, mut from) = (Vec::new(), 0);
+    for (i, (text, _)) in read[0].words.iter().enumerate() {
+        let found = read[1].words[from..].iter().position(|(other, _)| other == text);
+        if let Some(found) = found {
+            pairs.push([i, from + found]);
+            from += found + 1;
+        }
+    }
+    pairs
+}
+
+fn answers(model: &ModelSnapshot, at: &Range<usize>) -> Vec<(String, f32)> {
+    if !model.made_of.static_embedding.guesses_words() {
+        return Vec::new();
+    }
+    let likeliest = &model.sentence.answers.likeliest;
+    // The next word comes after the last piece; another answer stands in the place of the first.
+    let is_next = model.made_of.model.objective == Objective::NextWord;
+    let row = likeliest.get(if is_next { at.end - 1 } else { at.start }).or(likeliest.last());
+    let named = row.into_iter().flatten().map(|answer| (model.classes[answer.class].clone(), answer.probability));
+    named.collect()
+}
+
+/// Mean weights over all heads between words: the sum over the pieces of a key, the mean over those of a query.
+fn attention(model: &ModelSnapshot, places: &[Range<usize>]) -> Vec<Vec<f64>> {
+    let mut sums = vec![vec![0.0; places.len()]; places.len()];
+    let mut count: f64 = 0.0;
+    for head in model.sentence.activations.heads() {
+        count += 1.0;
+        for (query, row) in places.iter().zip(&mut sums) {
+            for (key, sum) in places.iter().zip(row) {
+                let weights = query.clone().flat_map(|i| &head.weights.row(i)[key.clone()]);
+                *sum += weights.map(|weight| f64::from(*weight)).sum::<f64>() / query.len() as f64;
+            }
+        }
+    }
+    sums.iter_mut().flatten().for_each(|sum| *sum /= count.max(1.0));
+    sums
+}
+
+fn most(row: &[f64], own: usize) -> Option<(usize, f64)> {
+    let others = row.iter().copied().enumerate().filter(|(key, weight)| *key != own && weight.is_finite());
+    others.reduce(|best, one| if one.1 > best.1 { one } else { best }).filter(|(_, weight)| *weight > 0.0)
+}
+
+fn similarity(models: [&ModelSnapshot; 2], read: &[Read; 2], pairs: &[[usize; 2]]) -> Vec<Vec<Option<f64>>> {
+    let [first, second]: [Vec<CentredGram>; 2] = std::array::from_fn(|which| {
+        let layers = models[which].sentence.activations.states(&models[which].architecture);
+        let middle = |layer: &Matrix<f32>| {
+            let word = |pair: &[usize; 2]| {
+                let at = read[which].words[pair[which]].1.clone();
+                centroid(layer, &at.collect::<Vec<_>>())
+            };
+            Matrix::from_row_major(pairs.len(), layer.cols(), pairs.iter().flat_map(word).collect())
+        };
+        layers.map(|layer| CentredGram::of(&middle(layer))).collect()
+    });
+    first.iter().map(|layer| second.iter().map(|other| layer.alignment(other)).collect()).collect()
+}
+
+fn most_alike(similarity: &[Vec<Option<f64>>]) -> Option<String> {
+    let layers = |row: usize, col: usize| Some((similarity[row][col]?, row, col));
+    let places = (1..similarity.len()).flat_map(|row| (1..similarity[row].len()).map(move |col| (row, col)));
+    let best =
+        places.filter_map(|(row, col)| layers(row, col)).reduce(|best, one| if one.0 > best.0 { one } else { best });
+    let (alike, row, col) = best?;
+    Some(format!("Most alike are layer {row} here and layer {col} beside it: {alike:.2}."))
+}
+
+fn notes(names: &[String; 2], models: [&ModelSnapshot; 2], read: &[Read; 2], pairs: &[[usize; 2]]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let pieces =
+        |which: usize| -> Vec<&str> { models[which].sentence.tokens.iter().map(|token| token.text.as_str()).collect() };
+    if pieces(0) != pieces(1) {
+        notes.push(
+            "The two models split the sentence differently, so whole words are compared, each by the mean of its \
+            pieces' vectors."
+                .to_owned(),
+        );
+    }
+    for which in 0..2 {
+        if !models[which].made_of.static_embedding.guesses_words() {
+            notes.push(format!("{} has no readout: it answers nothing.", names[which]));
+        }
+        let alone: Vec<String> = read[which]
+            .words
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| pairs.iter().all(|pair| pair[which] != *at))
+            .map(|(_, (text, _))| quoted(text))
+            .collect();
+        if !alone.is_empty() {
+            notes.push(format!("Only {} reads {} as a word of its own: left out.", names[which], alone.join(", ")));
+        }
+    }
+    if pairs.len() < WORDS_MIN {
+        notes.push(format!("Comparing layers needs at least {WORDS_MIN} words that both read."));
+    }
+    notes
 }

@@ -10,6 +10,7 @@ use attune_core::kernel::notebook::snapshot::NotebookSnapshot;
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::course::CourseFile;
 use attune_core::lesson::limits::CELLS_MAX;
+use attune_core::store::Stored;
 use serde::{Deserialize, Serialize};
 
 /// Files that were opened last.
@@ -24,6 +25,10 @@ pub struct Course {
     pub lessons: BTreeMap<String, LessonProgress>,
     /// Paths, the latest first.
     pub recent: Vec<String>,
+}
+
+impl Stored for Course {
+    const VERSION: u32 = 1;
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -16,9 +16,9 @@ use attune_engine::quantity::{Entry, Index, Quantity};
 
 use super::head_labels::HeadLabels;
 use super::models::Model;
-use super::parts::Part;
 use super::stage::crowd_of;
-use super::walk::Step;
+use crate::explain::walk::Step;
+use attune_engine::numerics::contributions::Part;
 
 /// The role that a word is projected to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

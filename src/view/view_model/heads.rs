@@ -72,7 +72,7 @@ impl HeadsModel {
                     title: labels.title(head),
                     block,
                     enabled,
-                    gain: gain(&model.interventions.heads[head]),
+                    gain: Some(&model.interventions.heads[head]).filter(|mode| mode.takes_gain()).map(HeadMode::gain),
                     solo: solo && enabled,
                     keys: keys(head),
                     key_columns: config.attention.key_columns(own),
@@ -109,12 +109,8 @@ impl HeadRow {
     }
 }
 
-fn gain(mode: &HeadMode<f32>) -> Option<f32> {
-    (!matches!(mode, HeadMode::Uniform | HeadMode::Frozen(_))).then(|| mode.gain())
-}
-
 /// The largest and where it is, the first of equals.
-pub(super) fn strongest(row: impl Iterator<Item = f32>) -> (usize, f32) {
+pub(crate) fn strongest(row: impl Iterator<Item = f32>) -> (usize, f32) {
     row.enumerate()
         .fold((0, f32::NEG_INFINITY), |best, (key, weight)| if weight > best.1 { (key, weight) } else { best })
 }

@@ -27,13 +27,9 @@ pub mod models;
 pub mod neighbours;
 pub mod notebook;
 pub mod output;
-pub mod parts;
-pub mod path;
 pub mod picture_size;
 pub mod pieces;
 pub mod plot;
-pub mod provenance;
-pub mod reader;
 pub mod reference;
 pub mod retrain;
 pub mod saved_view;
@@ -50,16 +46,14 @@ pub mod stage;
 pub mod still;
 pub mod table;
 pub mod training;
-pub mod two_models;
 pub mod variables;
-pub mod walk;
 pub mod weights;
 pub mod what_if;
 pub mod word_table;
 pub mod words;
 
 /// The words with a capital letter.
-fn capitalised(words: &str) -> String {
+pub fn capitalised(words: &str) -> String {
     let mut letters = words.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
@@ -70,6 +64,6 @@ pub fn sentence(words: &str) -> String {
 }
 
 /// A word as a sentence names it.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     format!("“{word}”")
 }

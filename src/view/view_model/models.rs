@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn a_model_is_made_once_for_a_snapshot_and_a_choice() {
-        let text = include_str!("../../tests/fixtures/small.ron");
+        let text = include_str!("../../../tests/fixtures/small.ron");
         let lesson = attune_core::lesson::parse("small.ron", text).expect("no issues");
         let snapshot = Arc::new(attune_core::kernel::Kernel::trained(Arc::new(lesson)).snapshot());
         let mut models = Models::default();

@@ -10,8 +10,8 @@ use attune_engine::numerics::Matrix;
 
 use super::head_labels::HeadLabels;
 use super::models::Model;
-use super::reader::Reader;
 use super::words::Words;
+use crate::explain::reader::Reader;
 
 /// How nearness is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -13,11 +13,11 @@ use attune_engine::numerics::vectors::{add_scaled, norm};
 
 use super::attention::AttentionModel;
 use super::models::Model;
-use super::parts::Part;
-use super::path::{By, PathArrow, PathModel};
 use super::sentence_arcs::SentenceArcs;
 use super::stage::{StageModel, TokenPoint};
 pub use super::words::Words;
+use crate::explain::path::{By, PathArrow, PathModel};
+use attune_engine::numerics::contributions::Part;
 
 /// The weights between words; `None` where each word is one piece.
 #[derive(Clone, Debug)]

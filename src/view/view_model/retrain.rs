@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use attune_core::kernel::snapshot::{RetrainingSnapshot, Snapshot, StaticSpace};
-use attune_core::lesson::offers::{Knob, Offer, offers};
+use attune_core::lesson::recipe::{Knob, Offer, offers};
 use attune_core::lesson::{Lesson, Recipe};
 
 use super::models::Model;

@@ -12,8 +12,8 @@ use super::head_labels::HeadLabels;
 use super::models::Model;
 use super::side::Side;
 use super::sinks::{Reading, Sinks};
-use super::walk::route::{first_of, lengths};
 use super::words::Words;
+use crate::explain::route::{first_of, lengths};
 
 #[derive(Clone, Debug)]
 pub struct SentenceArcs {
@@ -473,9 +473,8 @@ fn layers(model: &ModelSnapshot, labels: &HeadLabels, sinks: &Sinks, words: Opti
     model.architecture.numbered_blocks().map(layer).collect()
 }
 
-#[cfg(test)]
 impl SentenceArcs {
-    /// A source and a sentence, without arcs.
+    /// Words of a source and of a sentence, without arcs: what there is to lay out before a model is there.
     pub fn of_texts(source: &str, sentence: &str) -> Self {
         let word = |word: &str| ArcWord { label: word.to_owned(), text: word.to_owned(), group: None, is_part: false };
         Self {

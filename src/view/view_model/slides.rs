@@ -14,7 +14,7 @@ use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use super::attention::AttentionModel;
 use super::models::Model;
-use super::walk::Step;
+use crate::explain::walk::Step;
 
 /// Characters of a text that large type has room for at once.
 const ROOM: usize = 300;

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use attune_core::kernel::command::{Command, HeadSetting, InterventionCommand, PatchPlace};
+use attune_core::kernel::command::{Command, InterventionCommand};
 use attune_core::kernel::data::token::token_labels;
 use attune_core::kernel::snapshot::{ModelSnapshot, Neighbours, SentenceSnapshot, Snapshot, StaticSpace, Token};
 use attune_engine::numerics::attention::{Edge, HeadMode, Mask};
@@ -60,15 +60,15 @@ pub struct HeadState {
     pub title: String,
     /// Labels of what it looks at.
     pub keys: Arc<[String]>,
-    pub setting: HeadSetting,
+    pub mode: HeadMode<f32>,
     /// The only head that takes part.
     pub solo: bool,
 }
 
-/// The vector of the second sentence in one of the first, and what there is to choose from.
+/// The patch of a vector of the second sentence into the first, and what there is to choose from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PatchState {
-    pub now: Option<PatchPlace>,
+    pub is_on: bool,
     /// Words of the second sentence; empty where there is none.
     pub second: Vec<String>,
     /// For each word of the first sentence the place of the same word in the second, if it is there.
@@ -80,11 +80,10 @@ pub struct PatchState {
 
 impl PatchState {
     fn of(model: &ModelSnapshot) -> Self {
-        let now = model.interventions.patch.as_ref();
         let second = model.second.as_ref().map_or(&[][..], |second| &second.sentence.tokens);
         let same = |token: &Token| second.iter().position(|other| other.text == token.text);
         Self {
-            now: now.map(|&Patch { block, position, from, .. }| PatchPlace { block, position, from }),
+            is_on: model.interventions.patch.is_some(),
             second: token_labels(second),
             same: model.sentence.tokens.iter().map(same).collect(),
             layers: model.architecture.blocks.len(),
@@ -94,8 +93,8 @@ impl PatchState {
 
     /// The command for the vector before a layer, counted from 0.
     pub fn command(&self, layer: usize, position: usize, from: usize) -> Command {
-        let place = PatchPlace { block: self.first_block + layer, position, from };
-        Command::Interventions(InterventionCommand::SetPatch(Some(place)))
+        let patch = Patch { block: self.first_block + layer, position, from, vector: None };
+        Command::Interventions(InterventionCommand::SetPatch(Some(patch)))
     }
 }
 
@@ -167,14 +166,6 @@ impl WhatIfModel {
         let sees = |mask: &Mask| (0..count * count).map(|at| mask.sees(at / count, at % count)).collect::<Vec<bool>>();
         let own = sees(&attention.mask);
         let mask = MaskState { now: changed.mask.as_ref().map_or_else(|| own.clone(), sees), own };
-        let setting = |mode: &HeadMode<f32>| match mode {
-            HeadMode::Live => HeadSetting::Live,
-            HeadMode::Off => HeadSetting::Off,
-            HeadMode::Uniform => HeadSetting::Uniform,
-            HeadMode::Mean => HeadSetting::Mean,
-            HeadMode::Frozen(_) => HeadSetting::Frozen,
-            HeadMode::Gain(gain) => HeadSetting::Gain(*gain),
-        };
         let takes_part = |mode: &&HeadMode<f32>| **mode != HeadMode::Off;
         let is_solo = changed.heads.len() > 1 && changed.heads.iter().filter(takes_part).count() == 1;
         let keys = labels.shared_keys();
@@ -183,7 +174,7 @@ impl WhatIfModel {
             own: model.architecture.head(head).2,
             title: labels.title(head),
             keys: keys(head),
-            setting: setting(mode),
+            mode: mode.clone(),
             solo: is_solo && *mode != HeadMode::Off,
         });
         let mut told = Self {
@@ -258,17 +249,8 @@ impl WhatIfModel {
         if scale.is_set && scale.now != scale.own {
             said.push(format!("Scores are {}divided by √{key_width}.", if scale.now { "" } else { "not " }));
         }
-        for head in heads {
-            let what = match head.setting {
-                HeadSetting::Live => continue,
-                HeadSetting::Off => "is off".to_owned(),
-                HeadSetting::Uniform => "gives every visible word the same weight".to_owned(),
-                HeadSetting::Mean => "adds its mean over the sentence".to_owned(),
-                HeadSetting::Frozen => "keeps its earlier attention weights".to_owned(),
-                HeadSetting::Gain(gain) => format!("has its output multiplied by {gain}"),
-            };
-            said.push(format!("{} {what}.", head.title));
-        }
+        let changed = heads.iter().filter(|head| head.mode != HeadMode::Live);
+        said.extend(changed.map(|head| format!("{} {}.", head.title, head.mode.effect())));
         let differ =
             |hides: bool| mask.now.iter().zip(&mask.own).filter(|(now, own)| now != own && **now != hides).count();
         for (count, what) in
@@ -306,7 +288,7 @@ fn said_edge(model: &ModelSnapshot, edge: &Edge) -> String {
 }
 
 /// The vector that was put in place of another.
-pub(super) fn said_patch(model: &ModelSnapshot, patch: &Patch<f32>) -> String {
+pub(crate) fn said_patch(model: &ModelSnapshot, patch: &Patch<f32>) -> String {
     let word = |tokens: &[Token], at: usize| token_labels(tokens).get(at).map_or_else(String::new, |word| quoted(word));
     let taken = model.second.as_ref().map_or_else(String::new, |second| word(&second.sentence.tokens, patch.from));
     let layer = patch.block - model.architecture.source_blocks.len() + 1;

@@ -1,6 +1,7 @@
 //! Command lines made by the program's own grammar, with mistakes: each ends soon, in words that no terminal obeys.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
+use std::fmt::{self, Debug, Formatter};
 use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -14,8 +15,13 @@ use std::{env, fs, iter, process};
 
 use attune::cli::grammar;
 use clap::ArgMatches;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use proptest::strategy::Union;
 
-use super::{Attack, Dice, HOSTILE, Outcome, TIME_MAX};
+use super::{Attack, HOSTILE, Outcome, TIME_MAX, attack, one_of};
+use crate::common::folder::Folder;
 
 const SMALL: &str = include_str!("../../fixtures/small.ron");
 /// Lessons of every form of a model, and one with every kind of cell.
@@ -30,47 +36,11 @@ const LESSONS: &[(&str, &[u8])] = &[
     ("reference.ron", include_bytes!("../../fixtures/reference.ron")),
 ];
 /// Names in the folder that a program runs in: lessons, what is none, and what cannot be read or written.
-const PATHS: &[&str] = &[
-    "small.ron",
-    "next_word.ron",
-    "broken.ron",
-    "bytes.ron",
-    "empty.ron",
-    "large.ron",
-    "folder",
-    "folder.ron",
-    "pipe.ron",
-    "itself.ron",
-    "dangling.ron",
-    "to_folder",
-    "locked.ron",
-    "locked",
-    "locked/x.ron",
-    "small.ron/",
-    "small.ron/x",
-    "./small.ron",
-    "missing.ron",
-    "folder/new.ron",
-    "out.md",
-    "out.html",
-    "out.json",
-    "out",
-    "*.ron",
-    "~",
-    "/dev/null",
-    "/dev/zero",
-    "/dev/full",
-    "/dev/stdin",
-    "/dev/stdout",
-    "/dev/tty",
-    "/proc/self/mem",
-    "/proc/self/fd",
-    "/proc/kmsg",
-    "/nowhere/x.ron",
-    "/",
-    ".",
-    "-",
-];
+const PATHS: &str = "\
+    small.ron next_word.ron broken.ron bytes.ron empty.ron large.ron folder folder.ron pipe.ron itself.ron \
+    dangling.ron to_folder locked.ron locked locked/x.ron small.ron/ small.ron/x ./small.ron missing.ron \
+    folder/new.ron out.md out.html out.json out *.ron ~ /dev/null /dev/zero /dev/full /dev/stdin /dev/stdout \
+    /dev/tty /proc/self/mem /proc/self/fd /proc/kmsg /nowhere/x.ron / . -";
 /// Values that options and arguments take, by their names.
 const FITTING: &[(&str, &[&str])] = &[
     ("seed", &["0", "1", "7", "00", "+1", "18446744073709551615"]),
@@ -92,93 +62,15 @@ const FITTING: &[(&str, &[&str])] = &[
     ("state", &["state", "folder", "locked", "small.ron", "to_folder", "/nowhere", "state/a/b"]),
 ];
 /// Values of options.
-const VALUES: &[&str] = &[
-    "0",
-    "1",
-    "-1",
-    "+1",
-    "00",
-    "1e3",
-    "0x10",
-    "3.5",
-    "-0.0",
-    "0.5",
-    "1.0000001",
-    "NaN",
-    "inf",
-    "18446744073709551615",
-    "18446744073709551616",
-    "-9223372036854775808",
-    "999999999999999999999999999999",
-    "1x1",
-    "0x0",
-    "8192x8192",
-    "8193x1",
-    "1280x720",
-    "1280×720",
-    "x",
-    "1x",
-    "1x2x3",
-    "light",
-    "dark",
-    "md",
-    "html",
-    "ipynb",
-    "tsv",
-    "pdf",
-    "MD",
-    "the seal sank",
-    "a seal is happy",
-    "true",
-    "both",
-    "",
-];
+const VALUES: &str = "\
+    0 1 -1 +1 00 1e3 0x10 3.5 -0.0 0.5 1.0000001 NaN inf 18446744073709551615 18446744073709551616 \
+    -9223372036854775808 999999999999999999999999999999 1x1 0x0 8192x8192 8193x1 1280x720 1280×720 x 1x 1x2x3 light \
+    dark md html ipynb tsv pdf MD true both";
 /// Words of other programs, and those that mean something to a shell.
-const WORDS: &[&str] = &[
-    "--",
-    "-",
-    "---",
-    "--=",
-    "=",
-    "--help",
-    "-h",
-    "-hh",
-    "--version",
-    "-V",
-    "-qq",
-    "-vq",
-    "-qhV",
-    "-o",
-    "-o=",
-    "-",
-    "--no-",
-    "--no-color=1",
-    "--quiet=false",
-    "--seed",
-    "--seed=",
-    "--state=",
-    "--verbose",
-    "--all",
-    "-x",
-    "-é",
-    "-\u{1b}",
-    "help",
-    "check",
-    "chek",
-    "export",
-    "@small.ron",
-    "$(id)",
-    "`id`",
-    ";",
-    "\\",
-    "\r\n",
-    "\u{9b}31m",
-    "\u{7f}",
-    "\u{85}",
-    "%s%n",
-    "{}",
-    "\u{feff}--help",
-];
+const WORDS: &str = "\
+    -- - --- --= = --help -h -hh --version -V -qq -vq -qhV -o -o= - --no- --no-color=1 --quiet=false --seed --seed= \
+    --state= --verbose --all -x -é -\u{1b} help check chek export @small.ron $(id) `id` ; \\ \r\n \u{9b}31m \u{7f} \
+    \u{85} %s%n {} \u{feff}--help";
 /// Bytes that are not UTF-8.
 const NOT_TEXT: &[&[u8]] = &[b"\xff", b"small\xff.ron", b"--\xfe", b"\xc3", b"\xed\xa0\x80", b"--seed=\xff", b"-o\xff"];
 /// Nearly as long as the system lets an argument be.
@@ -189,31 +81,34 @@ const MESSAGE_MAX: usize = 50_000;
 const NOBODY: u32 = 65_534;
 
 /// Arguments of one run.
-#[derive(Clone)]
-pub struct MutatedArguments(Vec<OsString>);
+struct MutatedArguments(Vec<OsString>);
+
+#[test]
+fn mutated_command_lines_end_in_words() {
+    let outcomes = attack::<MutatedArguments>(400, &["done", "faults of a lesson or an output", "wrong usage"]);
+    fs::remove_file(program()).expect("the copy was made");
+    let (misused, all) = (outcomes["wrong usage"], outcomes.values().sum::<usize>());
+    assert!(misused * 2 <= all, "{misused} of {all} command lines end at the parser");
+}
 
 impl Attack for MutatedArguments {
-    type Part = OsString;
-
-    fn of(seed: u64) -> Self {
-        let mut dice = Dice::of(seed);
-        let mut words = valid(&mut dice);
+    fn cases() -> impl Strategy<Value = Self> {
         // What is past the parser is most of the program.
-        let mistakes = if dice.once_in(8) { 1 + dice.below(4) } else { 0 };
-        for _ in 0..mistakes {
-            mistake(&mut dice, &mut words);
-        }
-        // All lessons of the course are minutes of honest work on a busy machine.
-        if of_check(&words).is_some_and(|check| check.get_many::<PathBuf>("lessons").is_none()) {
-            words.push("small.ron".into());
-        }
-        // A watch has no end but the learner's.
-        if of_check(&words).is_some_and(|check| check.get_flag("watch")) {
-            words.insert(0, "--watch=once".into());
-        }
-        // No program starts with a zero byte in an argument.
-        words.iter_mut().filter(|word| word.as_bytes().contains(&0)).for_each(|word| *word = "nul".into());
-        Self(words)
+        let mistakes = prop_oneof![7 => Just(Vec::new()), 1 => vec(mistakes(), 1..5)];
+        (valid(), mistakes).prop_map(|(mut words, mistakes)| {
+            mistakes.into_iter().for_each(|mistake| mistake.make(&mut words));
+            // All lessons of the course are minutes of honest work on a busy machine.
+            if of_check(&words).is_some_and(|check| check.get_many::<PathBuf>("lessons").is_none()) {
+                words.push("small.ron".into());
+            }
+            // A watch has no end but the learner's.
+            if of_check(&words).is_some_and(|check| check.get_flag("watch")) {
+                words.insert(0, "--watch=once".into());
+            }
+            // No program starts with a zero byte in an argument.
+            words.iter_mut().filter(|word| word.as_bytes().contains(&0)).for_each(|word| *word = "nul".into());
+            Self(words)
+        })
     }
 
     fn run(&self) -> Outcome {
@@ -245,13 +140,11 @@ impl Attack for MutatedArguments {
         }
         Ok(["done", "faults of a lesson or an output", "wrong usage", "no screen"][code as usize])
     }
+}
 
-    fn parts(&mut self) -> &mut Vec<OsString> {
-        &mut self.0
-    }
-
-    fn told(&self) -> String {
-        self.0.iter().map(|word| format!("  {} bytes: {}\n", word.len(), head(word.as_bytes()))).collect()
+impl Debug for MutatedArguments {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|word| write!(f, "\n  {} bytes: {}", word.len(), head(word.as_bytes())))
     }
 }
 
@@ -260,33 +153,47 @@ fn head(bytes: &[u8]) -> String {
     String::from_utf8_lossy(&bytes[..bytes.len().min(600)]).escape_debug().to_string()
 }
 
-/// A command line that the grammar allows for.
-fn valid(dice: &mut Dice) -> Vec<OsString> {
+/// Command lines that the grammar allows for.
+fn valid() -> BoxedStrategy<Vec<OsString>> {
     let all = grammar();
-    let commands: Vec<&clap::Command> = all.get_subcommands().collect();
-    let command = if dice.once_in(8) { None } else { Some(*dice.pick(&commands)) };
-    let mut words: Vec<OsString> = command.map(|command| command.get_name().into()).into_iter().collect();
-    let own = command.unwrap_or(&all);
+    let commands: Vec<_> = all.get_subcommands().map(|command| form(&all, Some(command))).collect();
+    prop_oneof![7 => Union::new(commands), 1 => form(&all, None)].boxed()
+}
+
+/// Those of one command.
+fn form(all: &clap::Command, command: Option<&clap::Command>) -> BoxedStrategy<Vec<OsString>> {
+    let own = command.unwrap_or(all);
+    let globals = all.get_arguments().filter(|arg| command.is_some() && arg.is_global_set());
+    let args: Vec<&clap::Arg> = own.get_arguments().chain(globals).collect();
+    // Most lessons do not have most sentences and heads, and that is wrong usage too.
+    let share = |arg: &clap::Arg| match arg.get_id().as_str() {
+        _ if arg.is_required_set() => 1.0,
+        "sentence" | "ids" => 1.0 / 9.0,
+        "head" | "without" | "patch" | "second" | "temperature" => 1.0 / 40.0,
+        _ => 1.0 / 3.0,
+    };
+    let given: Vec<_> = args.iter().map(|arg| (prop::bool::weighted(share(arg)), given(arg))).collect();
     let shuts_out = |one: &clap::Arg, other: &clap::Arg| {
         own.get_arg_conflicts_with(one).iter().any(|shut_out| shut_out.get_id() == other.get_id())
     };
-    let mut chosen: Vec<&clap::Arg> = Vec::new();
-    for arg in own.get_arguments() {
-        let fits = !chosen.iter().any(|other| shuts_out(arg, other) || shuts_out(other, arg));
-        // Most lessons do not have most sentences and heads, and that is wrong usage too.
-        let chance = match arg.get_id().as_str() {
-            "sentence" | "ids" => 9,
-            "head" | "without" | "patch" | "second" | "temperature" => 40,
-            _ => 3,
-        };
-        if arg.is_required_set() || (fits && dice.once_in(chance)) {
-            chosen.push(arg);
-        }
-    }
-    let globals = all.get_arguments().filter(|arg| command.is_some() && arg.is_global_set());
-    chosen.extend(globals.filter(|_| dice.once_in(3)));
-    words.extend(chosen.into_iter().flat_map(|arg| given(dice, arg)));
-    words
+    let apart = |one: usize, other: usize| shuts_out(args[one], args[other]) || shuts_out(args[other], args[one]);
+    // For each argument, those before it that it cannot stand beside.
+    let apart: Vec<Vec<usize>> = (0..args.len())
+        .map(|one| (0..one).filter(|other| !args[one].is_required_set() && apart(one, *other)).collect())
+        .collect();
+    let name: Vec<OsString> = command.map(|command| command.get_name().into()).into_iter().collect();
+    given
+        .prop_map(move |given| {
+            let (mut words, mut chosen) = (name.clone(), Vec::new());
+            for (at, (is_chosen, said)) in given.into_iter().enumerate() {
+                if is_chosen && !apart[at].iter().any(|other| chosen.contains(other)) {
+                    chosen.push(at);
+                    words.extend(said);
+                }
+            }
+            words
+        })
+        .boxed()
 }
 
 /// The arguments of `check`, if that is the command and nothing is wrong with them.
@@ -296,88 +203,116 @@ fn of_check(words: &[OsString]) -> Option<ArgMatches> {
 }
 
 /// An argument as somebody would give it.
-fn given(dice: &mut Dice, arg: &clap::Arg) -> Vec<OsString> {
-    let name = match (arg.get_long(), arg.get_short()) {
-        (Some(long), short) if short.is_none() || dice.once_in(2) => format!("--{long}"),
-        (_, Some(short)) => format!("-{short}"),
-        (_, None) if dice.once_in(4) => return vec![path(dice)],
-        (_, None) => return vec![dice.pick(LESSONS).0.into()],
-    };
-    if !arg.get_action().takes_values() {
-        return vec![name.into()];
+fn given(arg: &clap::Arg) -> BoxedStrategy<Vec<OsString>> {
+    let long = arg.get_long().map(|long| format!("--{long}"));
+    let names: Vec<String> = long.into_iter().chain(arg.get_short().map(|short| format!("-{short}"))).collect();
+    if names.is_empty() {
+        let lesson = select(LESSONS).prop_map(|(name, _)| name);
+        return prop_oneof![3 => lesson, 1 => one_of(PATHS)].prop_map(|path| vec![path.into()]).boxed();
     }
-    let possible = arg.get_possible_values();
-    let fitting = FITTING.iter().find(|(name, _)| *name == arg.get_id().as_str()).map(|(_, values)| *values);
-    let value: OsString = match (dice.below(48), fitting) {
-        (0, _) => hostile(dice),
-        (1, _) => path(dice),
-        (2, _) => (*dice.pick(VALUES)).into(),
-        _ if !possible.is_empty() => dice.pick(&possible).get_name().into(),
-        (_, Some(values)) => (*dice.pick(values)).into(),
-        _ => (*dice.pick(VALUES)).into(),
+    let names = select(names);
+    if !arg.get_action().takes_values() {
+        return names.prop_map(|name| vec![name.into()]).boxed();
+    }
+    let possible: Vec<String> = arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
+    let fitting = FITTING.iter().find(|(name, _)| *name == arg.get_id().as_str());
+    let fitting = match fitting {
+        _ if !possible.is_empty() => select(possible).prop_map(OsString::from).boxed(),
+        Some((_, values)) => select(*values).prop_map(OsString::from).boxed(),
+        None => one_of(VALUES).prop_map(OsString::from).boxed(),
     };
-    if dice.once_in(3) { vec![joined(&[OsStr::new(&name), OsStr::new("="), &value])] } else { vec![name.into(), value] }
-}
-
-fn joined(parts: &[&OsStr]) -> OsString {
-    parts.iter().fold(OsString::new(), |mut all, part| {
-        all.push(part);
-        all
-    })
-}
-
-fn path(dice: &mut Dice) -> OsString {
-    (*dice.pick(PATHS)).into()
+    let value = prop_oneof![
+        45 => fitting,
+        1 => one_of(VALUES).prop_map(OsString::from),
+        1 => one_of(PATHS).prop_map(OsString::from),
+        1 => hostile(),
+    ];
+    let words = (names, value, prop::bool::weighted(1.0 / 3.0)).prop_map(|(name, value, is_joined)| {
+        let mut word = OsString::from(name);
+        if !is_joined {
+            return vec![word, value];
+        }
+        word.push("=");
+        word.push(value);
+        vec![word]
+    });
+    words.boxed()
 }
 
 /// A word that nobody means.
-fn hostile(dice: &mut Dice) -> OsString {
-    match dice.below(8) {
-        0 => OsString::from_vec(dice.pick(NOT_TEXT).to_vec()),
-        1 => dice.pick(HOSTILE).repeat(LONG / 40).into(),
-        2 => ["a", "é/", "../", "-", "9", " "][dice.below(6)].repeat(LONG / 4).into(),
-        3 | 4 => (*dice.pick(WORDS)).into(),
-        5 => (*dice.pick(VALUES)).into(),
-        _ => (*dice.pick(HOSTILE)).into(),
-    }
+fn hostile() -> impl Strategy<Value = OsString> {
+    prop_oneof![
+        2 => select(HOSTILE).prop_map(OsString::from),
+        2 => one_of(WORDS).prop_map(OsString::from),
+        1 => one_of(VALUES).prop_map(OsString::from),
+        1 => select(NOT_TEXT).prop_map(|bytes| OsString::from_vec(bytes.to_vec())),
+        1 => select(HOSTILE).prop_map(|word| word.repeat(LONG / 40).into()),
+        1 => select(&["a", "é/", "../", "-", "9", " "][..]).prop_map(|word| word.repeat(LONG / 4).into()),
+    ]
 }
 
-fn mistake(dice: &mut Dice, words: &mut Vec<OsString>) {
-    let at = dice.below(words.len());
-    let to = dice.below(words.len() + 1);
-    let is_word = at < words.len();
-    match dice.below(12) {
-        0 if is_word => drop(words.remove(at)),
-        1 if is_word => words.insert(to, words[at].clone()),
-        2 if is_word => {
-            let with = to % words.len();
-            words.swap(at, with);
+/// A mistake, at words that any command line has.
+#[derive(Clone, Debug)]
+enum Mistake {
+    Remove(Index),
+    Copy(Index, Index),
+    Swap(Index, Index),
+    Replace(Index, OsString),
+    Append(Index, OsString),
+    /// Cut anywhere, within a letter too.
+    Cut(Index, Index),
+    Insert(Index, Vec<OsString>),
+}
+
+fn mistakes() -> impl Strategy<Value = Mistake> {
+    let at = any::<Index>;
+    let path = || one_of(PATHS).prop_map(OsString::from);
+    let more = prop_oneof![
+        2 => hostile().prop_map(|word| vec![word]),
+        1 => valid(),
+        1 => (path(), select(&[1, 2, 30][..])).prop_map(|(word, times)| vec![word; times]),
+    ];
+    prop_oneof![
+        1 => at().prop_map(Mistake::Remove),
+        1 => (at(), at()).prop_map(|(from, to)| Mistake::Copy(from, to)),
+        1 => (at(), at()).prop_map(|(one, other)| Mistake::Swap(one, other)),
+        2 => (at(), hostile()).prop_map(|(at, word)| Mistake::Replace(at, word)),
+        1 => (at(), path()).prop_map(|(at, word)| Mistake::Replace(at, word)),
+        1 => (at(), hostile()).prop_map(|(at, word)| Mistake::Append(at, word)),
+        1 => (at(), at()).prop_map(|(at, end)| Mistake::Cut(at, end)),
+        4 => (at(), more).prop_map(|(at, words)| Mistake::Insert(at, words)),
+    ]
+}
+
+impl Mistake {
+    fn make(self, words: &mut Vec<OsString>) {
+        let count = words.len();
+        if let Self::Insert(at, more) = self {
+            let at = at.index(count + 1);
+            words.splice(at..at, more);
+            return;
         }
-        3 | 4 if is_word => words[at] = hostile(dice),
-        5 if is_word => words[at] = path(dice),
-        6 if is_word => words[at].push(hostile(dice)),
-        7 if is_word => {
-            // Cut anywhere, within a letter too.
-            let mut bytes = words[at].as_bytes().to_vec();
-            bytes.truncate(dice.below(bytes.len() + 1));
-            words[at] = OsString::from_vec(bytes);
+        if count == 0 {
+            return;
         }
-        8 => {
-            let other = valid(dice);
-            words.splice(to..to, other);
+        match self {
+            Self::Remove(at) => drop(words.remove(at.index(count))),
+            Self::Copy(from, to) => words.insert(to.index(count + 1), from.get(words).clone()),
+            Self::Swap(one, other) => words.swap(one.index(count), other.index(count)),
+            Self::Replace(at, word) => words[at.index(count)] = word,
+            Self::Append(at, word) => words[at.index(count)].push(word),
+            Self::Cut(at, end) => {
+                let bytes = at.get(words).as_bytes();
+                words[at.index(count)] = OsString::from_vec(bytes[..end.index(bytes.len() + 1)].to_vec());
+            }
+            Self::Insert(..) => {}
         }
-        9 => {
-            let word = path(dice);
-            let times = *dice.pick(&[1, 2, 30]);
-            words.splice(to..to, std::iter::repeat_n(word, times));
-        }
-        _ => words.insert(to, hostile(dice)),
     }
 }
 
 /// A folder with all of [`PATHS`] in it, deep enough that `../..` stays within what is removed.
 struct Scratch {
-    root: PathBuf,
+    root: Folder,
     here: PathBuf,
 }
 
@@ -390,8 +325,7 @@ struct Ran {
 
 impl Scratch {
     fn new() -> std::io::Result<Self> {
-        let root = env::temp_dir().join(format!("attune-attack-{}-arguments", process::id()));
-        let _ = fs::remove_dir_all(&root);
+        let root = Folder::new("attack");
         let here = root.join("a/b/c");
         fs::create_dir_all(&here)?;
         let scratch = Self { root, here };
@@ -417,7 +351,8 @@ impl Scratch {
         }
         Command::new("mkfifo").arg(at("pipe.ron")).status()?;
         let allow = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode));
-        for path in [&scratch.root, &scratch.root.join("a"), &scratch.root.join("a/b"), &scratch.here, &at("folder")] {
+        for path in [&scratch.root.0, &scratch.root.join("a"), &scratch.root.join("a/b"), &scratch.here, &at("folder")]
+        {
             allow(path, 0o777)?;
         }
         allow(&at("locked.ron"), 0o000)?;
@@ -428,7 +363,7 @@ impl Scratch {
     fn run(&self, words: &[OsString]) -> Result<Ran, String> {
         let mut command = Command::new(program());
         command.args(words).current_dir(&self.here).stdin(Stdio::null());
-        command.env_clear().env("HOME", &self.root).env("XDG_DATA_HOME", self.root.join("a/data"));
+        command.env_clear().env("HOME", &self.root.0).env("XDG_DATA_HOME", self.root.join("a/data"));
         // Neither a display nor a graphics adapter: what draws says so at once.
         command.env("VK_DRIVER_FILES", "/dev/null").env("VK_ICD_FILENAMES", "/dev/null");
         // Permissions do not bind the administrator, who could do harm.
@@ -462,12 +397,6 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.root);
-    }
-}
-
 fn all_of(stream: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
@@ -478,25 +407,10 @@ fn all_of(stream: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
     })
 }
 
-/// The program, where every user may run it.
-fn program() -> &'static Path {
-    static COPY: OnceLock<PathBuf> = OnceLock::new();
-    COPY.get_or_init(|| {
-        let beside = || env::current_exe().ok()?.parent()?.parent().map(|target| target.join("attune"));
-        let built = option_env!("CARGO_BIN_EXE_attune").map(PathBuf::from).or_else(beside);
-        let copy = copy();
-        let copied = built.ok_or("no program is beside this one".to_owned());
-        let copied = copied.and_then(|built| fs::copy(built, &copy).map_err(|error| error.to_string()));
-        copied.unwrap_or_else(|why| panic!("build the program first, with cargo build --no-default-features: {why}"));
-        copy
-    })
-}
-
-/// Removes the copy of the program, if there is one.
-pub fn clean() {
-    let _ = fs::remove_file(copy());
-}
-
-fn copy() -> PathBuf {
-    env::temp_dir().join(format!("attune-attack-{}-program", process::id()))
+/// A copy of the program where every user may run it; the test removes it.
+fn program() -> PathBuf {
+    static COPIED: OnceLock<()> = OnceLock::new();
+    let copy = env::temp_dir().join(format!("attune-attack-{}-program", process::id()));
+    COPIED.get_or_init(|| _ = fs::copy(env!("CARGO_BIN_EXE_attune"), &copy).expect("a copy of the program"));
+    copy
 }

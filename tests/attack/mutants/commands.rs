@@ -1,15 +1,15 @@
 //! Commands to a kernel, one after the other as no learner would give them.
 
-use std::fmt::Write;
+use std::fmt::{self, Debug, Formatter};
 use std::iter::repeat_n;
 use std::sync::Arc;
 
 use attune_core::fnv::fnv1a;
 use attune_core::kernel::command::{
-    Axis, AxisCommand, Brush, HeadSetting, InterventionCommand, PatchPlace, Reference, SenseCommand, SenseList,
-    SenseSentence, SentenceCommand, TrainingCommand, WeightCommand,
+    Axis, AxisCommand, Brush, InterventionCommand, Reference, SenseCommand, SenseList, SenseSentence, SentenceCommand,
+    TrainingCommand, WeightCommand,
 };
-use attune_core::kernel::notebook::document::{CellId, DOCUMENT_CELLS_MAX, OwnKind};
+use attune_core::kernel::notebook::document::{DOCUMENT_CELLS_MAX, OwnKind};
 use attune_core::kernel::notebook::kinds::{Answer, Attempts};
 use attune_core::kernel::notebook::snapshot::RunSnapshot;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
@@ -19,13 +19,21 @@ use attune_core::lesson::{self, Lesson, Recipe};
 use attune_engine::code::OWN_FAULT;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::{Edge, HeadMode, Mask, MaskTable};
+use attune_engine::numerics::model::activations::Patch;
 use attune_engine::numerics::model::generate::Choice;
 use attune_engine::numerics::params::{TensorId, TensorName};
 
-use super::{Attack, Dice, HOSTILE, Outcome};
+use proptest::bool::weighted;
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::strategy::Union;
+
+use super::{Attack, HOSTILE, Outcome, attack, lines, numbers, places};
 
 /// Lessons that train in milliseconds, each with another kind of model.
-const LESSONS: [&str; 6] = [
+const LESSONS: &[&str] = &[
     include_str!("../../fixtures/small.ron"),
     include_str!("../../fixtures/notebook.ron"),
     include_str!("../../fixtures/forms/custom_mask.ron"),
@@ -33,8 +41,8 @@ const LESSONS: [&str; 6] = [
     include_str!("../../fixtures/forms/label.ron"),
     include_str!("../../fixtures/forms/translation.ron"),
 ];
-/// Commands of one kernel.
-pub const COMMANDS: usize = 250;
+/// The most commands of one kernel.
+const COMMANDS: usize = 250;
 /// Weights beyond which a forward pass may leave the numbers, which the stage says then.
 const LARGE: f32 = 1e3;
 /// Rows of weights sum to 1 within this.
@@ -68,7 +76,7 @@ const CODE: &[&str] = &[
 /// A command, and how many pieces of the work that follows are done before the next; all, if none is said.
 #[derive(Clone, Debug)]
 pub struct Step {
-    command: Command,
+    pub command: Command,
     advances: Option<usize>,
     /// Undone at once, to see what it leaves; undone and redone after it; saved and opened after it.
     is_undone: bool,
@@ -79,23 +87,18 @@ pub struct Step {
 /// Commands to one lesson's kernel.
 #[derive(Clone)]
 pub struct RandomCommands {
-    lesson: Arc<Lesson>,
-    steps: Vec<Step>,
+    pub lesson: Arc<Lesson>,
+    pub steps: Vec<Step>,
+}
+
+#[test]
+fn random_commands_leave_a_kernel_whole() {
+    attack::<RandomCommands>(40, &["held"]);
 }
 
 impl Attack for RandomCommands {
-    type Part = Step;
-
-    fn of(seed: u64) -> Self {
-        let mut dice = Dice::of(seed);
-        let text = LESSONS[usize::try_from(seed).unwrap_or_default() % LESSONS.len()];
-        let lesson = Arc::new(lesson::parse("lesson.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}")));
-        let mut steps: Vec<Step> = (0..COMMANDS).map(|_| step(&mut dice, &lesson)).collect();
-        steps.iter_mut().skip(1).step_by(COMMANDS / 2).for_each(|step| step.reopens = true);
-        if let Some(last) = steps.last_mut() {
-            last.reopens = true;
-        }
-        Self { lesson, steps }
+    fn cases() -> impl Strategy<Value = Self> {
+        Self::of_at_most(COMMANDS)
     }
 
     fn run(&self) -> Outcome {
@@ -122,74 +125,87 @@ impl Attack for RandomCommands {
                 kernel.settle();
                 travel(&mut kernel).map_err(said)?;
             }
-            if step.reopens {
+            if step.reopens || i % (COMMANDS / 2) == 1 || i + 1 == self.steps.len() {
                 kernel.settle();
                 reopen(&kernel).map_err(said)?;
             }
         }
         Ok("held")
     }
+}
 
-    fn parts(&mut self) -> &mut Vec<Step> {
-        &mut self.steps
+impl RandomCommands {
+    pub fn of_at_most(count: usize) -> impl Strategy<Value = Self> {
+        let lessons: Vec<_> = LESSONS.iter().map(|text| parsed(text)).map(|lesson| of(&lesson, count)).collect();
+        Union::new(lessons)
     }
 
-    fn told(&self) -> String {
-        let mut told = format!("lesson {}\n", self.lesson.id);
+    /// A learner who has given all of them.
+    pub fn done(&self) -> Kernel {
+        let mut kernel = Kernel::trained(self.lesson.clone());
         for step in &self.steps {
-            writeln!(told, "  {step:?}").expect("a text takes it");
+            kernel.apply(step.command.clone());
+            kernel.settle();
         }
-        told
+        kernel
     }
 }
 
-fn step(dice: &mut Dice, lesson: &Lesson) -> Step {
-    let command = command(dice, lesson);
-    let advances = dice.once_in(6).then(|| dice.below(4));
-    Step { command, advances, is_undone: dice.once_in(6), travels: dice.once_in(6), reopens: dice.once_in(200) }
-}
-
-/// A learner with `seed` for habits, and so many commands, all of which are done.
-pub fn after_some(seed: u64, count: usize) -> (Arc<Lesson>, Kernel) {
-    let RandomCommands { lesson, steps } = RandomCommands::of(seed);
-    let mut kernel = Kernel::trained(lesson.clone());
-    for step in steps.into_iter().take(count) {
-        kernel.apply(step.command);
-        kernel.settle();
-    }
-    (lesson, kernel)
-}
-
-/// Commands that leave the notebook's cells as they are.
-pub fn edit(dice: &mut Dice, lesson: &Lesson) -> Option<Command> {
-    match dice.below(16) {
-        0..4 => Some(Command::Weights(weight(dice, lesson))),
-        4..6 => Some(Command::Interventions(intervention(dice))),
-        6..8 => Some(Command::Sentence(sentence(dice, lesson))),
-        8 => Some(Command::Training(training(dice))),
-        9 => Some(Command::Axes(axis(dice, lesson))),
-        10 => Some(Command::Undo),
-        11 => Some(Command::Redo),
-        _ => None,
+impl Debug for RandomCommands {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "lesson {}{}", self.lesson.id, lines(&self.steps))
     }
 }
 
-fn command(dice: &mut Dice, lesson: &Lesson) -> Command {
-    match dice.below(100) {
-        0..18 => Command::Weights(weight(dice, lesson)),
-        18..34 => Command::Interventions(intervention(dice)),
-        34..48 => Command::Sentence(sentence(dice, lesson)),
-        48..58 => Command::Training(training(dice)),
-        58..63 => Command::Axes(axis(dice, lesson)),
-        63..67 => Command::Senses(senses(dice, lesson)),
-        67..86 => Command::Notebook(notebook(dice, lesson)),
-        86..88 => Command::Retrain(Box::new(recipe(dice, lesson))),
-        88..95 => Command::Undo,
-        _ => Command::Redo,
-    }
+pub fn parsed(text: &str) -> Arc<Lesson> {
+    Arc::new(lesson::parse("lesson.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}")))
 }
 
-fn tensor(dice: &mut Dice) -> TensorId {
+fn of(lesson: &Arc<Lesson>, count: usize) -> BoxedStrategy<RandomCommands> {
+    let advances = prop_oneof![5 => Just(None), 1 => (0..4_usize).prop_map(Some)];
+    let marks = [weighted(1.0 / 6.0), weighted(1.0 / 6.0), weighted(1.0 / 200.0)];
+    let step = (commands(lesson), advances, marks);
+    let step = step.prop_map(|(command, advances, [is_undone, travels, reopens])| Step {
+        command,
+        advances,
+        is_undone,
+        travels,
+        reopens,
+    });
+    let lesson = lesson.clone();
+    vec(step, 1..=count).prop_map(move |steps| RandomCommands { lesson: lesson.clone(), steps }).boxed()
+}
+
+/// Commands that leave the notebook's cells as they are, and none.
+pub fn edits(lesson: &Lesson) -> impl Strategy<Value = Option<Command>> + use<> {
+    prop_oneof![
+        4 => Just(None),
+        4 => weights(lesson).prop_map(|command| Some(Command::Weights(command))),
+        2 => interventions().prop_map(|command| Some(Command::Interventions(command))),
+        2 => sentences(lesson).prop_map(|command| Some(Command::Sentence(command))),
+        1 => training().prop_map(|command| Some(Command::Training(command))),
+        1 => axes(lesson).prop_map(|command| Some(Command::Axes(command))),
+        1 => Just(Some(Command::Undo)),
+        1 => Just(Some(Command::Redo)),
+    ]
+}
+
+fn commands(lesson: &Lesson) -> impl Strategy<Value = Command> + use<> {
+    prop_oneof![
+        18 => weights(lesson).prop_map(Command::Weights),
+        16 => interventions().prop_map(Command::Interventions),
+        14 => sentences(lesson).prop_map(Command::Sentence),
+        10 => training().prop_map(Command::Training),
+        5 => axes(lesson).prop_map(Command::Axes),
+        4 => senses(lesson).prop_map(Command::Senses),
+        19 => notebooks(lesson).prop_map(Command::Notebook),
+        2 => recipes(lesson).prop_map(|recipe| Command::Retrain(Box::new(recipe))),
+        7 => Just(Command::Undo),
+        5 => Just(Command::Redo),
+    ]
+}
+
+fn tensors() -> impl Strategy<Value = TensorId> + Clone {
     const COMMON: &[TensorName] = &[
         TensorName::QueryWeights,
         TensorName::KeyWeights,
@@ -197,220 +213,201 @@ fn tensor(dice: &mut Dice) -> TensorId {
         TensorName::OutputWeights,
         TensorName::LogitWeights,
     ];
-    let name = if dice.once_in(4) { *dice.pick(TensorName::ALL) } else { *dice.pick(COMMON) };
-    TensorId { block: if dice.once_in(10) { dice.place(2) } else { 0 }, name }
+    let name = prop_oneof![3 => select(COMMON), 1 => select(TensorName::ALL)];
+    let block = prop_oneof![9 => Just(0), 1 => places(2)];
+    (block, name).prop_map(|(block, name)| TensorId { block, name })
 }
 
-fn value(dice: &mut Dice) -> f32 {
-    dice.number() as f32
+fn values() -> impl Strategy<Value = f32> + Clone {
+    numbers().prop_map(|number| number as f32)
 }
 
-fn weight(dice: &mut Dice, lesson: &Lesson) -> WeightCommand {
+fn weights(lesson: &Lesson) -> impl Strategy<Value = WeightCommand> + use<> {
     let width = lesson.static_embedding.dim();
-    let (tensor, row, col) = (tensor(dice), dice.place(width), dice.place(width));
-    match dice.below(12) {
-        0..5 => WeightCommand::Set { tensor, row, col, value: value(dice) },
-        5..7 => {
-            let entries = (0..dice.below(6)).map(|_| (dice.place(width), dice.place(width))).collect();
-            let brush = if dice.once_in(2) { Brush::Set(value(dice)) } else { Brush::Add(value(dice)) };
-            WeightCommand::Paint { tensor, entries, brush, stroke: dice.seed() % 3 }
-        }
-        7 => WeightCommand::Perturb { tensor, scale: value(dice), draw: dice.seed() },
-        8 | 9 => WeightCommand::Reset { tensor, row, col },
-        10 => WeightCommand::ResetTensor(tensor),
-        _ => WeightCommand::ResetAll,
-    }
+    let entry = (places(width), places(width));
+    let brush = prop_oneof![values().prop_map(Brush::Set), values().prop_map(Brush::Add)];
+    prop_oneof![
+        5 => (tensors(), entry.clone(), values())
+            .prop_map(|(tensor, (row, col), value)| WeightCommand::Set { tensor, row, col, value }),
+        2 => (tensors(), vec(entry.clone(), 0..6), brush, 0..3_u64)
+            .prop_map(|(tensor, entries, brush, stroke)| WeightCommand::Paint { tensor, entries, brush, stroke }),
+        1 => (tensors(), values(), any::<u64>())
+            .prop_map(|(tensor, scale, draw)| WeightCommand::Perturb { tensor, scale, draw }),
+        2 => (tensors(), entry).prop_map(|(tensor, (row, col))| WeightCommand::Reset { tensor, row, col }),
+        1 => tensors().prop_map(WeightCommand::ResetTensor),
+        1 => Just(WeightCommand::ResetAll),
+    ]
 }
 
-fn intervention(dice: &mut Dice) -> InterventionCommand {
-    let head = dice.place(3);
-    match dice.below(14) {
-        0..3 => {
-            let setting = match dice.below(7) {
-                0 => HeadSetting::Live,
-                1 => HeadSetting::Off,
-                2 => HeadSetting::Uniform,
-                3 => HeadSetting::Frozen,
-                4 => HeadSetting::Mean,
-                _ => HeadSetting::Gain(value(dice)),
-            };
-            InterventionCommand::SetHead { head, setting }
-        }
-        3 => InterventionCommand::Solo((!dice.once_in(3)).then_some(head)),
-        4 | 5 => InterventionCommand::SetTemperature((!dice.once_in(5)).then(|| dice.number())),
-        6 => InterventionCommand::SetScale(*dice.pick(&[None, Some(true), Some(false)])),
-        7 | 8 => InterventionCommand::ToggleMask { query: dice.place(6), key: dice.place(6) },
-        9 => {
-            let (queries, keys, hidden) = (dice.below(8), dice.below(8), dice.below(20));
-            let table = MaskTable::from_fn(queries, keys, |query, key| query * keys + key != hidden);
-            InterventionCommand::SetMask(match dice.below(4) {
-                0 => None,
-                1 => Some(Mask::None),
-                2 => Some(Mask::Causal),
-                _ => Some(Mask::custom(table)),
-            })
-        }
-        10 | 11 => {
-            let edge = Edge { head, query: dice.place(6), key: dice.place(6) };
-            InterventionCommand::SetEdge { edge, is_removed: !dice.once_in(4) }
-        }
-        12 => {
-            let place = PatchPlace { block: dice.place(2), position: dice.place(6), from: dice.place(6) };
-            InterventionCommand::SetPatch((!dice.once_in(4)).then_some(place))
-        }
-        _ => {
-            if dice.once_in(2) {
-                InterventionCommand::ResetMask
-            } else {
-                InterventionCommand::Reset
-            }
-        }
-    }
-}
-
-fn words(dice: &mut Dice, lesson: &Lesson) -> String {
-    match dice.below(8) {
-        0 => (*dice.pick(HOSTILE)).to_owned(),
-        1 => (*dice.pick(SENTENCES)).to_owned(),
-        _ => {
-            let vocabulary = lesson.vocabulary();
-            let count = 1 + dice.below(7);
-            (0..count).map(|_| dice.pick(&vocabulary).clone()).collect::<Vec<_>>().join(" ")
-        }
-    }
-}
-
-fn sentence(dice: &mut Dice, lesson: &Lesson) -> SentenceCommand {
-    match dice.below(10) {
-        0..3 => SentenceCommand::Select(dice.place(lesson.sentences.len())),
-        3 | 4 => SentenceCommand::Set(words(dice, lesson)),
-        5 => SentenceCommand::Type(words(dice, lesson)),
-        6 | 7 => SentenceCommand::SetSecond((!dice.once_in(3)).then(|| words(dice, lesson))),
-        _ => {
-            let choice = if dice.once_in(2) { Choice::Greedy } else { Choice::sampled(dice.number()) };
-            SentenceCommand::Generate { count: dice.place(5), choice }
-        }
-    }
-}
-
-fn senses(dice: &mut Dice, lesson: &Lesson) -> SenseCommand {
-    let sense = |dice: &mut Dice| (!dice.once_in(3)).then(|| *dice.pick(&['A', 'B', 'H', 'z', '\0']));
-    match dice.below(10) {
-        0..2 => SenseCommand::Show(!dice.once_in(3)),
-        2 => SenseCommand::SetWord(if dice.once_in(4) {
-            words(dice, lesson)
-        } else {
-            dice.pick(&lesson.vocabulary()).clone()
+fn interventions() -> impl Strategy<Value = InterventionCommand> {
+    let frozen = (0..8_usize, 0..8_usize, any::<bool>()).prop_map(|(rows, cols, is_broken)| {
+        let weight = if is_broken { f32::NAN } else { 1.0 / cols as f32 };
+        Arc::new(Matrix::from_fn(rows, cols, |_, _| weight))
+    });
+    let mode = prop_oneof![
+        4 => select(vec![HeadMode::Live, HeadMode::Off, HeadMode::Uniform, HeadMode::Mean]),
+        1 => option::of(frozen).prop_map(HeadMode::Frozen),
+        2 => values().prop_map(HeadMode::Gain),
+    ];
+    let table = (0..8_usize, 0..8_usize, 0..20_usize).prop_map(|(queries, keys, hidden)| {
+        Mask::custom(MaskTable::from_fn(queries, keys, |query, key| query * keys + key != hidden))
+    });
+    let mask = prop_oneof![Just(Mask::None), Just(Mask::Causal), table];
+    let vector = (values(), 0..9_usize).prop_map(|(value, width)| repeat_n(value, width).collect());
+    let patch = (places(2), places(6), places(6), option::weighted(0.25, vector));
+    let patch = patch.prop_map(|(block, position, from, vector)| Patch { block, position, from, vector });
+    prop_oneof![
+        3 => (places(3), mode).prop_map(|(head, mode)| InterventionCommand::SetHead { head, mode }),
+        1 => option::weighted(0.7, places(3)).prop_map(InterventionCommand::Solo),
+        2 => option::weighted(0.8, numbers()).prop_map(InterventionCommand::SetTemperature),
+        1 => option::of(any::<bool>()).prop_map(InterventionCommand::SetScale),
+        2 => (places(6), places(6)).prop_map(|(query, key)| InterventionCommand::ToggleMask { query, key }),
+        1 => option::weighted(0.75, mask).prop_map(InterventionCommand::SetMask),
+        2 => (places(3), places(6), places(6), weighted(0.75)).prop_map(|(head, query, key, is_removed)| {
+            InterventionCommand::SetEdge { edge: Edge { head, query, key }, is_removed }
         }),
-        3..6 => SenseCommand::SetText { index: dice.place(4), text: words(dice, lesson) },
-        6 => SenseCommand::SetSense { index: dice.place(4), sense: sense(dice) },
-        7 => SenseCommand::Insert(dice.place(4)),
-        8 => SenseCommand::Remove(dice.place(4)),
-        _ => {
-            let count = if dice.once_in(20) { 300 } else { dice.below(25) };
-            let sentence = |_| SenseSentence { text: words(dice, lesson), sense: sense(dice) };
-            let sentences = (0..count).map(sentence).collect();
-            SenseCommand::Replace(SenseList { word: dice.pick(&lesson.vocabulary()).clone(), sentences })
-        }
-    }
+        1 => option::weighted(0.75, patch).prop_map(InterventionCommand::SetPatch),
+        1 => select(vec![InterventionCommand::ResetMask, InterventionCommand::Reset]),
+    ]
 }
 
-fn training(dice: &mut Dice) -> TrainingCommand {
+fn words(lesson: &Lesson) -> impl Strategy<Value = String> + Clone + use<> {
+    prop_oneof![
+        6 => vec(select(lesson.vocabulary()), 1..8).prop_map(|words| words.join(" ")),
+        1 => select(HOSTILE).prop_map(String::from),
+        1 => select(SENTENCES).prop_map(String::from),
+    ]
+}
+
+fn sentences(lesson: &Lesson) -> impl Strategy<Value = SentenceCommand> + use<> {
+    let choice = prop_oneof![Just(Choice::Greedy), numbers().prop_map(Choice::sampled)];
+    prop_oneof![
+        3 => places(lesson.sentences.len()).prop_map(SentenceCommand::Select),
+        2 => words(lesson).prop_map(SentenceCommand::Set),
+        1 => words(lesson).prop_map(SentenceCommand::Type),
+        2 => option::weighted(0.7, words(lesson)).prop_map(SentenceCommand::SetSecond),
+        2 => (places(5), choice).prop_map(|(count, choice)| SentenceCommand::Generate { count, choice }),
+    ]
+}
+
+fn senses(lesson: &Lesson) -> impl Strategy<Value = SenseCommand> + use<> {
+    let vocabulary = select(lesson.vocabulary());
+    let sense = option::weighted(0.7, select(&['A', 'B', 'H', 'z', '\0'][..]));
+    let word = prop_oneof![3 => vocabulary.clone(), 1 => words(lesson)];
+    let sentence = (words(lesson), sense.clone()).prop_map(|(text, sense)| SenseSentence { text, sense });
+    let sentences = prop_oneof![19 => vec(sentence.clone(), 0..25), 1 => vec(sentence, 300)];
+    prop_oneof![
+        2 => weighted(0.7).prop_map(SenseCommand::Show),
+        1 => word.prop_map(SenseCommand::SetWord),
+        3 => (places(4), words(lesson)).prop_map(|(index, text)| SenseCommand::SetText { index, text }),
+        1 => (places(4), sense).prop_map(|(index, sense)| SenseCommand::SetSense { index, sense }),
+        1 => places(4).prop_map(SenseCommand::Insert),
+        1 => places(4).prop_map(SenseCommand::Remove),
+        1 => (vocabulary, sentences)
+            .prop_map(|(word, sentences)| SenseCommand::Replace(SenseList { word, sentences })),
+    ]
+}
+
+fn training() -> impl Strategy<Value = TrainingCommand> {
     /// Beyond the last step of every lesson.
     const STEPS: usize = 30;
-    match dice.below(12) {
-        0 => TrainingCommand::Play,
-        1 => TrainingCommand::Pause,
-        2 | 3 => TrainingCommand::Step(dice.place(5)),
-        4 => TrainingCommand::Reset,
-        5..8 => TrainingCommand::Scrub(dice.place(STEPS)),
-        8 => TrainingCommand::ShowLatest,
-        9 => TrainingCommand::Branch,
-        10 => TrainingCommand::SetLearningRate(dice.number()),
-        _ => TrainingCommand::Compare(match dice.below(4) {
-            0 => None,
-            1 => Some(Reference::Trained),
-            2 => Some(Reference::Start),
-            _ => Some(Reference::Step(dice.place(STEPS))),
-        }),
-    }
+    let reference = prop_oneof![
+        2 => select(vec![Reference::Trained, Reference::Start]),
+        1 => places(STEPS).prop_map(Reference::Step),
+    ];
+    prop_oneof![
+        5 => select(vec![
+            TrainingCommand::Play,
+            TrainingCommand::Pause,
+            TrainingCommand::Reset,
+            TrainingCommand::ShowLatest,
+            TrainingCommand::Branch,
+        ]),
+        2 => places(5).prop_map(TrainingCommand::Step),
+        3 => places(STEPS).prop_map(TrainingCommand::Scrub),
+        1 => numbers().prop_map(TrainingCommand::SetLearningRate),
+        1 => option::weighted(0.75, reference).prop_map(TrainingCommand::Compare),
+    ]
 }
 
-fn axis(dice: &mut Dice, lesson: &Lesson) -> AxisCommand {
-    let axis = *dice.pick(&Axis::ALL);
-    match dice.below(6) {
-        0 => AxisCommand::Refit,
-        1 => AxisCommand::Reset(axis),
-        2 => AxisCommand::ResetAll,
-        _ => AxisCommand::Set { axis, from: words(dice, lesson), to: words(dice, lesson) },
-    }
+fn axes(lesson: &Lesson) -> impl Strategy<Value = AxisCommand> + use<> {
+    let axis = || select(Axis::ALL.to_vec());
+    prop_oneof![
+        3 => (axis(), words(lesson), words(lesson)).prop_map(|(axis, from, to)| AxisCommand::Set { axis, from, to }),
+        1 => axis().prop_map(AxisCommand::Reset),
+        2 => select(vec![AxisCommand::Refit, AxisCommand::ResetAll]),
+    ]
 }
 
-fn recipe(dice: &mut Dice, lesson: &Lesson) -> Recipe {
-    let mut recipe = Recipe::default();
-    match dice.below(7) {
-        0 => recipe.heads = Some(dice.place(5)),
+fn recipes(lesson: &Lesson) -> impl Strategy<Value = Recipe> + use<> {
+    let word = lesson.corpus.ambiguous.first().map_or("x".to_owned(), |ambiguous| ambiguous.word.clone());
+    prop_oneof![
+        Just(Recipe::default()),
+        places(5).prop_map(|heads| Recipe { heads: Some(heads), ..Recipe::default() }),
         // As wide as a test has time for.
-        1 => recipe.width = Some(dice.below(16)),
-        2 => recipe.model_rate = Some(dice.number()),
-        3 => recipe.static_rate = Some(dice.number()),
-        4 => recipe.seed = Some(dice.seed()),
-        5 => {
-            let share = dice.number();
-            let word = lesson.corpus.ambiguous.first().map_or("x".to_owned(), |ambiguous| ambiguous.word.clone());
-            recipe.shares.insert(word, vec![share, 1.0 - share]);
-        }
-        _ => {}
-    }
-    recipe
+        (0..16_usize).prop_map(|width| Recipe { width: Some(width), ..Recipe::default() }),
+        numbers().prop_map(|rate| Recipe { model_rate: Some(rate), ..Recipe::default() }),
+        numbers().prop_map(|rate| Recipe { static_rate: Some(rate), ..Recipe::default() }),
+        any::<u64>().prop_map(|seed| Recipe { seed: Some(seed), ..Recipe::default() }),
+        numbers().prop_map(move |share| {
+            let mut recipe = Recipe::default();
+            recipe.shares.insert(word.clone(), vec![share, 1.0 - share]);
+            recipe
+        }),
+    ]
 }
 
-fn notebook(dice: &mut Dice, lesson: &Lesson) -> NotebookCommand {
-    match dice.below(40) {
-        0 => NotebookCommand::RunAll,
-        1 => NotebookCommand::Restart,
-        2 => NotebookCommand::Interrupt,
-        3 => NotebookCommand::SetAutoRun(dice.once_in(2)),
-        4 => NotebookCommand::Reset,
-        _ => {
-            let of_lesson = !lesson.cells.is_empty() && !dice.once_in(4);
-            let id: CellId = if of_lesson {
-                dice.pick(&lesson.cells).id.as_str().into()
-            } else if dice.once_in(10) {
-                (*dice.pick(HOSTILE)).into()
-            } else {
-                format!("own {}", 1 + dice.below(6)).into()
-            };
-            NotebookCommand::Cell(id, cell(dice))
-        }
-    }
+fn notebooks(lesson: &Lesson) -> impl Strategy<Value = NotebookCommand> + use<> {
+    let own = (1..7_usize).prop_map(|number| format!("own {number}"));
+    let other = prop_oneof![9 => own, 1 => select(HOSTILE).prop_map(String::from)];
+    let ids: Vec<String> = lesson.cells.iter().map(|cell| cell.id.clone()).collect();
+    let id = if ids.is_empty() { other.boxed() } else { prop_oneof![3 => select(ids), 1 => other].boxed() };
+    prop_oneof![
+        35 => (id, cells()).prop_map(|(id, command)| NotebookCommand::Cell(id.into(), command)),
+        4 => select(vec![
+            NotebookCommand::RunAll,
+            NotebookCommand::Restart,
+            NotebookCommand::Interrupt,
+            NotebookCommand::Reset,
+        ]),
+        1 => any::<bool>().prop_map(NotebookCommand::SetAutoRun),
+    ]
 }
 
-fn cell(dice: &mut Dice) -> CellCommand {
-    let kind = if dice.once_in(3) { OwnKind::Text } else { OwnKind::Code };
-    match dice.below(34) {
-        0..5 => CellCommand::SetText((*dice.pick(CODE)).into()),
-        5 => CellCommand::SetText((*dice.pick(HOSTILE)).into()),
-        6 => CellCommand::SetText(format!("let s = {{{{ {} }}}}", dice.pick(CODE)).into()),
-        7..12 => CellCommand::Run,
-        12 => CellCommand::RunAbove,
-        13 => CellCommand::ClearOutputs,
-        14..17 => CellCommand::Insert { kind, is_above: dice.once_in(2) },
-        17 => CellCommand::Delete,
-        18 => CellCommand::Shift(*dice.pick(&[1, -1, 3, -5, isize::MAX, isize::MIN])),
-        19 => CellCommand::Split(dice.place(20)),
-        20 => CellCommand::MergeBelow,
-        21 => CellCommand::SetKind(kind),
-        22 => CellCommand::Fold(dice.once_in(2)),
-        23 => CellCommand::SetAutoRun(dice.once_in(2)),
-        24..27 => CellCommand::Slide(dice.number()),
-        27 => CellCommand::Choose(dice.place(3)),
-        28 => CellCommand::Reveal,
-        29 => CellCommand::Hint,
-        30 => CellCommand::Skip,
-        31 => CellCommand::Settle { keep_mine: dice.once_in(2) },
-        _ => CellCommand::Reset,
-    }
+fn cells() -> impl Strategy<Value = CellCommand> {
+    let kind = || prop_oneof![2 => Just(OwnKind::Code), 1 => Just(OwnKind::Text)];
+    let text = prop_oneof![
+        5 => select(CODE).prop_map(String::from),
+        1 => select(HOSTILE).prop_map(String::from),
+        1 => select(CODE).prop_map(|code| format!("let s = {{{{ {code} }}}}")),
+    ];
+    let marks = prop_oneof![
+        any::<bool>().prop_map(CellCommand::Fold),
+        any::<bool>().prop_map(CellCommand::SetAutoRun),
+        any::<bool>().prop_map(|keep_mine| CellCommand::Settle { keep_mine }),
+    ];
+    prop_oneof![
+        7 => text.prop_map(|text| CellCommand::SetText(text.into())),
+        5 => Just(CellCommand::Run),
+        9 => select(vec![
+            CellCommand::RunAbove,
+            CellCommand::ClearOutputs,
+            CellCommand::Delete,
+            CellCommand::MergeBelow,
+            CellCommand::Reveal,
+            CellCommand::Hint,
+            CellCommand::Skip,
+            CellCommand::Reset,
+            CellCommand::Reset,
+        ]),
+        3 => (kind(), any::<bool>()).prop_map(|(kind, is_above)| CellCommand::Insert { kind, is_above }),
+        1 => select(&[1, -1, 3, -5, isize::MAX, isize::MIN][..]).prop_map(CellCommand::Shift),
+        1 => places(20).prop_map(CellCommand::Split),
+        1 => kind().prop_map(CellCommand::SetKind),
+        3 => marks,
+        3 => numbers().prop_map(CellCommand::Slide),
+        1 => places(3).prop_map(CellCommand::Choose),
+    ]
 }
 
 fn ensure(holds: bool, why: impl FnOnce() -> String) -> Result<(), String> {

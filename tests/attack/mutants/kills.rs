@@ -1,33 +1,37 @@
 //! A learner's program that is killed while its work is edited: what was saved is whole, and no more than the last moments
-//! are lost. The program runs itself for that; [`edit_if_asked`] is what it then does.
+//! are lost. The program runs itself for that; [`edits_until_it_is_killed`] is what it then does.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command as Program, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use std::{env, io, thread};
 
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::{Command, Kernel, Saved};
-use attune_core::lesson::{self, Lesson};
 use attune_core::store::{Home, Key, Lock, Opened, Saver, open, read};
 
-use super::commands::edit;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config, RngSeed, TestRunner};
+
+use super::commands::{edits, parsed};
 use super::states::Work;
-use super::{Attack, Dice, Outcome, in_folder};
+use super::{Attack, Outcome, attack};
+use crate::common::folder::Folder;
 
 const LESSON: &str = include_str!("../../fixtures/notebook.ron");
 /// A cell of it, in which the number of the last edit stands.
 const CELL: &str = "double";
-/// The test that is the child; other programs take no notice of it.
-const CHILD: &[&str] = &["random::edits_until_it_is_killed", "--exact", "--nocapture"];
+/// The test that is the child.
+const CHILD: &[&str] = &["mutants::kills::edits_until_it_is_killed", "--exact", "--nocapture"];
 const HOME: &str = "ATTUNE_ATTACK_HOME";
 const SEED: &str = "ATTUNE_ATTACK_SEED";
 
 /// Kills of one case, whose programs go on with the same work.
-pub const KILLS: usize = 4;
+const KILLS: usize = 4;
 /// The longest life of a program, from its first edit.
 const LIFE_MAX: Duration = Duration::from_secs(3);
 /// The longest pause between two edits.
@@ -37,57 +41,42 @@ const LOSS_MAX: Duration = Duration::from_secs(2);
 /// Given to a program until its first edit.
 const START_MAX: Duration = Duration::from_secs(20);
 
-/// The age of the oldest edit that any case lost.
-static GREATEST_LOSS: AtomicU64 = AtomicU64::new(0);
-
-/// Seconds of work that were lost at most.
-#[allow(dead_code, reason = "the long attack tells it")]
-pub fn greatest_loss() -> f64 {
-    Duration::from_millis(GREATEST_LOSS.load(Ordering::Relaxed)).as_secs_f64()
-}
-
 /// Programs that edit and are killed, one after the other.
-#[derive(Clone)]
-pub struct Kills(Vec<Kill>);
+#[derive(Debug)]
+struct Kills(Vec<Kill>);
 
 #[derive(Clone, Debug)]
-pub struct Kill {
+struct Kill {
     seed: u64,
     after: Duration,
 }
 
-impl Attack for Kills {
-    type Part = Kill;
+#[test]
+fn a_killed_program_loses_no_more_than_its_last_moments() {
+    attack::<Kills>(1, &[]);
+}
 
-    fn of(seed: u64) -> Self {
-        let mut dice = Dice::of(seed);
-        let kill = |_| Kill { seed: dice.seed(), after: LIFE_MAX.mul_f64(dice.share()) };
-        Self((0..KILLS).map(kill).collect())
+/// The program that [`a_killed_program_loses_no_more_than_its_last_moments`] starts; alone, nothing.
+#[test]
+fn edits_until_it_is_killed() {
+    let (Some(home), Ok(seed)) = (env::var_os(HOME), env::var(SEED)) else { return };
+    edit_without_end(&Home::at(home), seed.parse().expect("a seed"));
+}
+
+impl Attack for Kills {
+    fn cases() -> impl Strategy<Value = Self> {
+        let kill = (any::<u64>(), 0.0..1.0).prop_map(|(seed, life)| Kill { seed, after: LIFE_MAX.mul_f64(life) });
+        vec(kill, KILLS).prop_map(Self)
     }
 
     fn run(&self) -> Outcome {
-        in_folder("home", |home| self.run_in(&Home::at(home)))
-    }
-
-    fn parts(&mut self) -> &mut Vec<Kill> {
-        &mut self.0
-    }
-
-    fn told(&self) -> String {
-        self.0.iter().map(|kill| format!("  {kill:?}\n")).collect()
-    }
-}
-
-impl Kills {
-    fn run_in(&self, home: &Home) -> Outcome {
+        let folder = Folder::new("attack");
         let mut greatest = Duration::ZERO;
         for (i, kill) in self.0.iter().enumerate() {
-            let loss = killed(home, kill).map_err(|why| format!("kill {i}, after {:?}: {why}", kill.after))?;
-            greatest = greatest.max(loss);
+            let loss = killed(&Home::at(&folder.0), kill);
+            greatest = greatest.max(loss.map_err(|why| format!("kill {i}, after {:?}: {why}", kill.after))?);
         }
-        let millis = u64::try_from(greatest.as_millis()).unwrap_or(u64::MAX);
-        GREATEST_LOSS.fetch_max(millis, Ordering::Relaxed);
-        Ok(match millis {
+        Ok(match greatest.as_millis() {
             0..1000 => "lost less than 1 s",
             1000..1500 => "lost 1 to 1.5 s",
             _ => "lost 1.5 to 2 s",
@@ -123,7 +112,7 @@ fn killed(home: &Home, kill: &Kill) -> Result<Duration, String> {
     if store.folder().path().join("aside").exists() {
         return Err("something is put aside".to_owned());
     }
-    let mut kernel = Kernel::open(small(), loaded.value.map(|Work(saved)| saved));
+    let mut kernel = Kernel::open(parsed(LESSON), loaded.value.map(|Work(saved)| saved));
     kernel.settle();
     if !kernel.snapshot().report.is_empty() {
         return Err(format!("the kernel reports {:?}", kernel.snapshot().report));
@@ -143,10 +132,6 @@ fn killed(home: &Home, kill: &Kill) -> Result<Duration, String> {
 
 fn key() -> Key {
     Key::named("attack")
-}
-
-fn small() -> Arc<Lesson> {
-    Arc::new(lesson::parse("lesson.ron", LESSON).unwrap_or_else(|issues| panic!("{issues:#?}")))
 }
 
 /// The time of a clock that all programs share.
@@ -186,16 +171,15 @@ fn edits_of(child: &mut Child) -> Receiver<Made> {
     told
 }
 
-/// In a program that was started to be killed: edits a home's work as the window does, without end. Otherwise nothing.
-pub fn edit_if_asked() {
-    let (Some(home), Ok(seed)) = (env::var_os(HOME), env::var(SEED)) else { return };
-    edit_without_end(&Home::at(home), &mut Dice::of(seed.parse().expect("a seed")));
-}
-
-fn edit_without_end(home: &Home, dice: &mut Dice) {
+/// Edits a home's work as the window does.
+fn edit_without_end(home: &Home, seed: u64) {
     let opened = open::<Work>(home, &key());
-    let lesson = small();
-    let mut kernel = Kernel::open(lesson.clone(), opened.loaded.value.map(|Work(saved)| saved));
+    let lesson = parsed(LESSON);
+    // Now and then a learner thinks, or holds a key.
+    let pauses = prop_oneof![4 => Just(0.0), 1 => Just(3.0), 3 => 0.0..1.0];
+    let (edits, mut runner) =
+        ((edits(&lesson), pauses), TestRunner::new(Config { rng_seed: RngSeed::Fixed(seed), ..Config::default() }));
+    let mut kernel = Kernel::open(lesson, opened.loaded.value.map(|Work(saved)| saved));
     kernel.settle();
     let saver = Saver::spawn(opened.store, || ());
     let mut last = kernel.snapshot();
@@ -208,24 +192,20 @@ fn edit_without_end(home: &Home, dice: &mut Dice) {
             return;
         }
         let at = now().as_millis();
-        if let Some(command) = edit(dice, &lesson) {
+        let (command, pause) = edits.new_tree(&mut runner).expect("no filter refuses").current();
+        if let Some(command) = command {
             kernel.apply(command);
         }
         let text = format!("// edit {number}").into();
         kernel.apply(Command::Notebook(NotebookCommand::Cell(CELL.into(), CellCommand::SetText(text))));
         kernel.settle();
         let snapshot = kernel.snapshot();
-        if Saved::differs(&last, &snapshot) {
+        if last.work_revision != snapshot.work_revision {
             last = snapshot.clone();
             saver.put_with(move || Arc::new(Work(Saved::of(&snapshot))));
         }
         // Said in whole lines; who hears them may have ended.
         let _ = out.write_all(format!("\nedit {number} {at} made\n").as_bytes()).and_then(|()| out.flush());
-        // Now and then a learner thinks, or holds a key.
-        match dice.below(8) {
-            0..4 => {}
-            4 => thread::sleep(PAUSE_MAX * 3),
-            _ => thread::sleep(PAUSE_MAX.mul_f64(dice.share())),
-        }
+        thread::sleep(PAUSE_MAX.mul_f64(pause));
     }
 }

@@ -1,10 +1,9 @@
 //! Lesson files with mistakes that their grammar allows for, on the whole way of `attune check`.
 
+use std::fmt::{self, Debug, Formatter};
 use std::fs;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use std::{env, process};
 
 use attune_core::kernel::check::claims::{first_overflow, verify};
 use attune_core::kernel::check::rehearsal::rehearse;
@@ -15,7 +14,13 @@ use attune_core::lesson::LessonIssue;
 use attune_core::lesson::limits::LESSON_BYTES_MAX;
 use attune_core::lesson::locate::{Places, written};
 
-use super::{Attack, Dice, HOSTILE, Outcome};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+
+use super::{Attack, HOSTILE, Outcome, attack, one_of};
+use crate::common::folder::Folder;
 
 /// Files to begin with, and to take pieces from.
 const LESSONS: &[&str] = &[
@@ -50,104 +55,47 @@ const ADVANCES: usize = 40;
 /// Given to the cells together.
 const REHEARSAL: Duration = Duration::from_secs(1);
 
-const NUMBERS: &[&str] = &[
-    "0",
-    "1",
-    "2",
-    "3",
-    "7",
-    "-1",
-    "0.5",
-    "1.0",
-    "64",
-    "256",
-    "1000",
-    "99999",
-    "1e-9",
-    "1e-320",
-    "1e5",
-    "1e308",
-    "1e400",
-    "-0.0",
-    "inf",
-    "-inf",
-    "NaN",
-    "0x7fff",
-    "0b1",
-    "1_000",
-    "+1",
-    "18446744073709551615",
-    "18446744073709551616",
-    "9223372036854775807",
-    "1.",
-    ".5",
-    "1e",
-];
-const MARKS: &[&str] = &[
-    "(",
-    ")",
-    "[",
-    "]",
-    "{",
-    "}",
-    "\"",
-    ",",
-    ":",
-    "r#\"",
-    "\"#",
-    "//",
-    "/*",
-    "*/",
-    "\\",
-    "'",
-    "\0",
-    "\u{feff}",
-    "é",
-    "\u{301}",
-    "\n",
-    "\r",
-    "#![enable(implicit_some)]",
-    "Some(",
-    "()",
-    "true",
-    "None",
-];
+const NUMBERS: &str = "\
+    0 1 2 3 7 -1 0.5 1.0 64 256 1000 99999 1e-9 1e-320 1e5 1e308 1e400 -0.0 inf -inf NaN 0x7fff 0b1 1_000 +1 \
+    18446744073709551615 18446744073709551616 9223372036854775807 1. .5 1e";
+const MARKS: &str = "\
+    ( ) [ ] { } \" , : r#\" \"# // /* */ \\ ' \0 \u{feff} é \u{301} \n \r #![enable(implicit_some)] Some( () true \
+    None";
 
 /// Bytes that are not UTF-8.
 const NOT_TEXT: &[&[u8]] = &[b"\xff", b"\xc3", b"\xf0\x9f", b"\xed\xa0\x80"];
 
 /// The bytes of a file.
-#[derive(Clone)]
-pub struct MutatedLesson {
-    lines: Vec<Vec<u8>>,
+struct MutatedLesson(Vec<u8>);
+
+#[test]
+fn mutated_lessons_are_checked_or_refused() {
+    attack::<MutatedLesson>(400, &["refused", "checked"]);
 }
 
 impl Attack for MutatedLesson {
-    type Part = Vec<u8>;
-
-    fn of(seed: u64) -> Self {
-        let mut dice = Dice::of(seed);
+    fn cases() -> impl Strategy<Value = Self> {
         // The quick ones get as far as their cells.
-        let among = if dice.once_in(3) { LESSONS } else { &LESSONS[..QUICK] };
-        let mut text = (*dice.pick(among)).to_owned();
+        let lesson = prop_oneof![2 => 0..QUICK, 1 => 0..LESSONS.len()];
         // Few mistakes leave a lesson; many do not.
-        let edits = if dice.once_in(2) { 1 } else { 1 + dice.below(6) };
-        for _ in 0..edits {
-            text = edited(&mut dice, text);
-        }
-        let mut bytes = text.into_bytes();
-        if dice.once_in(20) && !bytes.is_empty() {
-            let at = dice.below(bytes.len());
-            let raw = NOT_TEXT[dice.below(NOT_TEXT.len())];
-            bytes.splice(at..at, raw.iter().copied());
-        }
-        bytes.truncate(LESSON_BYTES_MAX as usize + 1);
-        Self { lines: bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect() }
+        let edits = prop_oneof![vec(edits(), 1), vec(edits(), 1..7)];
+        let raw = option::weighted(0.05, (any::<Index>(), select(NOT_TEXT)));
+        (lesson, edits, raw).prop_map(|(lesson, edits, raw)| {
+            let text = edits.iter().fold(LESSONS[lesson].to_owned(), |text, edit| edit.made(&text).unwrap_or(text));
+            let mut bytes = text.into_bytes();
+            if let Some((at, raw)) = raw {
+                let at = at.index(bytes.len() + 1);
+                bytes.splice(at..at, raw.iter().copied());
+            }
+            bytes.truncate(LESSON_BYTES_MAX as usize + 1);
+            Self(bytes)
+        })
     }
 
     fn run(&self) -> Outcome {
-        let path = file();
-        fs::write(&path, self.lines.concat()).map_err(|error| format!("the file cannot be written: {error}"))?;
+        let folder = Folder::new("attack");
+        let path = folder.join("lesson.ron");
+        fs::write(&path, &self.0).map_err(|error| format!("the file cannot be written: {error}"))?;
         let lesson = match lesson::read(&path) {
             Ok(lesson) => lesson,
             Err(issues) => return check_issues(&issues).map(|()| "refused"),
@@ -183,27 +131,14 @@ impl Attack for MutatedLesson {
         }
         Ok(if overflows { "overflows" } else { "checked" })
     }
+}
 
-    fn parts(&mut self) -> &mut Vec<Vec<u8>> {
-        &mut self.lines
-    }
-
-    fn told(&self) -> String {
+impl Debug for MutatedLesson {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         const SHOWN: usize = 6000;
-        let text = String::from_utf8_lossy(&self.lines.concat()).escape_debug().to_string().replace("\\n", "\n");
-        text.chars().take(SHOWN).collect()
+        let text = String::from_utf8_lossy(&self.0).escape_debug().to_string().replace("\\n", "\n");
+        write!(f, "{text:.SHOWN$}")
     }
-}
-
-/// A file of this process and thread.
-fn file() -> PathBuf {
-    env::temp_dir().join(format!("attune-attack-{}.ron", process::id()))
-}
-
-/// Removes what the attack wrote.
-pub fn clean() {
-    // Perhaps nothing was.
-    let _ = fs::remove_file(file());
 }
 
 /// Each has its place, but those of the file as a whole, and none steers a terminal.
@@ -316,105 +251,159 @@ fn extend(open: &mut [Option<(usize, usize)>], token: &Token) {
     }
 }
 
-fn quoted(dice: &mut Dice, text: &str) -> String {
-    match dice.below(3) {
-        0 => format!("r###\"{text}\"###"),
-        _ => format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
+/// One mistake, at places that any text has.
+#[derive(Clone, Debug)]
+enum Edit {
+    Cut(Index),
+    Mark(Index, &'static str),
+    Remove(Index),
+    Copy(Index, usize),
+    /// Two items change places; of one within the other, the inner takes the place of the outer.
+    Swap(Index, Index),
+    Number(Index, &'static str),
+    /// Another text: of its words and `hostile`, or of the text elsewhere.
+    Text(Index, Text, &'static str, bool),
+    Name(Index, Name),
+    /// An item within others.
+    Nest(Index, usize, (&'static str, &'static str)),
+    /// An item of another lesson, in place of one or after it.
+    Graft(Index, usize, Index, bool),
+}
+
+#[derive(Clone, Debug)]
+enum Text {
+    Alone,
+    After,
+    Before,
+    Repeated(usize),
+    Reversed,
+    Of(Index),
+}
+
+#[derive(Clone, Debug)]
+enum Name {
+    Other(Index),
+    Cut,
+    Long(Index),
+    Small,
+}
+
+fn edits() -> impl Strategy<Value = Edit> {
+    let at = any::<Index>;
+    let copies = prop_oneof![9 => Just(1), 1 => select(&[50, 300, 2000][..])];
+    let text = prop_oneof![
+        select(vec![Text::Alone, Text::After, Text::Before, Text::Reversed]),
+        select(&[2, 40, 1000][..]).prop_map(Text::Repeated),
+        at().prop_map(Text::Of),
+    ];
+    let name = prop_oneof![
+        2 => select(vec![Name::Cut, Name::Small]),
+        1 => at().prop_map(Name::Other),
+        1 => at().prop_map(Name::Long),
+    ];
+    let brackets = select(&[("[", "]"), ("(", ")"), ("Some(", ")"), ("{ \"a\": ", "}"), ("Code(", ")")][..]);
+    prop_oneof![
+        14 => at().prop_map(Edit::Remove),
+        8 => (at(), copies).prop_map(|(at, copies)| Edit::Copy(at, copies)),
+        10 => (at(), at()).prop_map(|(one, other)| Edit::Swap(one, other)),
+        24 => (at(), one_of(NUMBERS)).prop_map(|(at, number)| Edit::Number(at, number)),
+        18 => (at(), text, select(HOSTILE), prop::bool::weighted(0.33))
+            .prop_map(|(at, text, hostile, is_raw)| Edit::Text(at, text, hostile, is_raw)),
+        10 => (at(), name).prop_map(|(at, name)| Edit::Name(at, name)),
+        6 => (at(), select(&[1, 2, 20, 127, 200, 5000][..]), brackets)
+            .prop_map(|(at, depth, brackets)| Edit::Nest(at, depth, brackets)),
+        6 => (at(), 0..LESSONS.len(), at(), any::<bool>())
+            .prop_map(|(at, donor, from, replaces)| Edit::Graft(at, donor, from, replaces)),
+        1 => at().prop_map(Edit::Cut),
+        3 => (at(), one_of(MARKS)).prop_map(|(at, mark)| Edit::Mark(at, mark)),
+    ]
+}
+
+fn quoted(text: &str, is_raw: bool) -> String {
+    match is_raw {
+        true => format!("r###\"{text}\"###"),
+        false => format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
     }
 }
 
-/// The text with one mistake.
-fn edited(dice: &mut Dice, text: String) -> String {
-    let tokens = tokens(&text);
-    let items = items(&tokens);
-    let of = |kind: Kind| tokens.iter().filter(|token| token.kind == kind).collect::<Vec<_>>();
-    let with = |start: usize, end: usize, new: &str| format!("{}{new}{}", &text[..start], &text[end..]);
-    let boundary = |dice: &mut Dice| {
-        let at = dice.below(text.len() + 1);
-        (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
-    };
-    let kind = dice.below(100);
-    if items.is_empty() || kind >= 96 {
-        let at = boundary(dice);
-        return if dice.once_in(3) { text[..at].to_owned() } else { with(at, at, MARKS[dice.below(MARKS.len())]) };
-    }
-    let (start, end) = *dice.pick(&items);
-    match kind {
-        0..14 => {
-            let comma = text[end..].starts_with(',');
-            with(start, end + usize::from(comma), "")
-        }
-        14..22 => {
-            let copies = if dice.once_in(10) { *dice.pick(&[50, 300, 2000]) } else { 1 };
-            // Copies of a whole lesson would be refused for their bytes alone.
-            let copies = copies.min(1 + 1_000_000 / (end - start + 1));
-            with(end, end, &format!(", {}", &text[start..end]).repeat(copies))
-        }
-        22..32 => {
-            let (a, b) = ((start, end), *dice.pick(&items));
-            let (a, b) = if a < b { (a, b) } else { (b, a) };
-            if a.1 > b.0 {
-                // One within the other takes its place.
-                return with(a.0, a.1, &text[b.0..b.1]);
+/// An element of a list, if there is any.
+fn one<'a, T>(at: &Index, among: &'a [T]) -> Option<&'a T> {
+    (!among.is_empty()).then(|| at.get(among))
+}
+
+impl Edit {
+    /// The text with the mistake; `None` if it has nothing to make it in.
+    fn made(&self, text: &str) -> Option<String> {
+        let tokens = tokens(text);
+        let items = items(&tokens);
+        let with = |start: usize, end: usize, new: &str| format!("{}{new}{}", &text[..start], &text[end..]);
+        let of = |kind: Kind| tokens.iter().filter(|token| token.kind == kind).collect::<Vec<_>>();
+        let said = |token: &Token| &text[token.start..token.end];
+        let boundary = |at: &Index| text.floor_char_boundary(at.index(text.len() + 1));
+        Some(match self {
+            Self::Cut(at) => text[..boundary(at)].to_owned(),
+            Self::Mark(at, mark) => with(boundary(at), boundary(at), mark),
+            Self::Remove(at) => {
+                let (start, end) = *one(at, &items)?;
+                let comma = text[end..].starts_with(',');
+                with(start, end + usize::from(comma), "")
             }
-            let (first, between, second) = (&text[a.0..a.1], &text[a.1..b.0], &text[b.0..b.1]);
-            with(a.0, b.1, &format!("{second}{between}{first}"))
-        }
-        32..56 => match &of(Kind::Number)[..] {
-            [] => text,
-            numbers => {
-                let token = dice.pick(numbers);
-                with(token.start, token.end, NUMBERS[dice.below(NUMBERS.len())])
+            Self::Copy(at, copies) => {
+                let (start, end) = *one(at, &items)?;
+                // Copies of a whole lesson would be refused for their bytes alone.
+                let copies = (*copies).min(1 + 1_000_000 / (end - start + 1));
+                with(end, end, &format!(", {}", &text[start..end]).repeat(copies))
             }
-        },
-        56..74 => match &of(Kind::Text)[..] {
-            [] => text,
-            texts => {
-                let token = dice.pick(texts);
-                let old = text[token.start..token.end].trim_matches(['r', '#', '"']);
-                let hostile = *dice.pick(HOSTILE);
-                let new = match dice.below(6) {
-                    0 => hostile.to_owned(),
-                    1 => format!("{old} {hostile}"),
-                    2 => format!("{hostile}{old}"),
-                    3 => hostile.repeat(*dice.pick(&[2, 40, 1000])),
-                    4 => old.split(' ').rev().collect::<Vec<_>>().join(" "),
-                    _ => {
-                        let other = dice.pick(texts);
-                        text[other.start..other.end].trim_matches(['r', '#', '"']).to_owned()
-                    }
+            Self::Swap(first, second) => {
+                let (a, b) = (*one(first, &items)?, *one(second, &items)?);
+                let (a, b) = (a.min(b), a.max(b));
+                if a.1 > b.0 {
+                    return Some(with(a.0, a.1, &text[b.0..b.1]));
+                }
+                let (first, between, second) = (&text[a.0..a.1], &text[a.1..b.0], &text[b.0..b.1]);
+                with(a.0, b.1, &format!("{second}{between}{first}"))
+            }
+            Self::Number(at, number) => {
+                let token = *one(at, &of(Kind::Number))?;
+                with(token.start, token.end, number)
+            }
+            Self::Text(at, change, hostile, is_raw) => {
+                let texts = of(Kind::Text);
+                let token = *one(at, &texts)?;
+                let bare = |token: &Token| said(token).trim_matches(['r', '#', '"']).to_owned();
+                let old = bare(token);
+                let new = match change {
+                    Text::Alone => (*hostile).to_owned(),
+                    Text::After => format!("{old} {hostile}"),
+                    Text::Before => format!("{hostile}{old}"),
+                    Text::Repeated(times) => hostile.repeat(*times),
+                    Text::Reversed => old.split(' ').rev().collect::<Vec<_>>().join(" "),
+                    Text::Of(other) => bare(other.get::<&Token>(&texts)),
                 };
-                let new = quoted(dice, &new);
-                with(token.start, token.end, &new)
+                with(token.start, token.end, &quoted(&new, *is_raw))
             }
-        },
-        74..84 => match &of(Kind::Name)[..] {
-            [] => text,
-            names => {
-                let (token, other) = (dice.pick(names), dice.pick(names));
-                let (old, other) = (&text[token.start..token.end], &text[other.start..other.end]);
-                let new = match dice.below(4) {
-                    0 => other.to_owned(),
-                    1 => old[1..].to_owned(),
-                    2 => format!("{old}{}", other.to_uppercase()),
-                    _ => old.to_lowercase(),
+            Self::Name(at, change) => {
+                let names = of(Kind::Name);
+                let token = *one(at, &names)?;
+                let new = match change {
+                    Name::Other(other) => said(other.get::<&Token>(&names)).to_owned(),
+                    Name::Cut => said(token)[1..].to_owned(),
+                    Name::Long(other) => format!("{}{}", said(token), said(other.get::<&Token>(&names)).to_uppercase()),
+                    Name::Small => said(token).to_lowercase(),
                 };
                 with(token.start, token.end, &new)
             }
-        },
-        84..90 => {
-            let depth = *dice.pick(&[1, 2, 20, 127, 200, 5000]);
-            let (open, close) =
-                *dice.pick(&[("[", "]"), ("(", ")"), ("Some(", ")"), ("{ \"a\": ", "}"), ("Code(", ")")]);
-            with(start, end, &format!("{}{}{}", open.repeat(depth), &text[start..end], close.repeat(depth)))
-        }
-        _ => {
-            // A piece of another lesson.
-            let donor = *dice.pick(LESSONS);
-            let pieces = self::items(&self::tokens(donor));
-            let (from, to) = *dice.pick(&pieces);
-            let piece = &donor[from..to];
-            if dice.once_in(2) { with(start, end, piece) } else { with(end, end, &format!(", {piece}")) }
-        }
+            Self::Nest(at, depth, (open, close)) => {
+                let (start, end) = *one(at, &items)?;
+                with(start, end, &format!("{}{}{}", open.repeat(*depth), &text[start..end], close.repeat(*depth)))
+            }
+            Self::Graft(at, donor, from, replaces) => {
+                let (start, end) = *one(at, &items)?;
+                let donor = LESSONS[*donor];
+                let (from, to) = *from.get(&self::items(&self::tokens(donor)));
+                let piece = &donor[from..to];
+                if *replaces { with(start, end, piece) } else { with(end, end, &format!(", {piece}")) }
+            }
+        })
     }
 }

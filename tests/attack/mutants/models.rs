@@ -1,17 +1,32 @@
-//! Model folders that were damaged, or made to do harm.
+//! Model folders that were damaged, or made to do harm: small files of large products, shards that are one file under many
+//! names, and tokenizers whose steps nest, double and repeat.
 
-use std::fs;
+use std::fmt::{self, Debug, Formatter};
 use std::path::Path;
+use std::sync::Arc;
+use std::{fs, io};
 
+use attune_core::kernel::command::SentenceCommand;
+use attune_core::kernel::{Command, Kernel};
+use attune_core::lesson;
 use attune_engine::numerics::model::Sequences;
 use attune_engine::numerics::model::activations::{Activations, Interventions};
 use attune_engine::pretrained::load;
+use attune_engine::pretrained::safetensors::Source;
+use attune_engine::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
+use attune_view::export::trace;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
 use serde_json::{Map, Value, json};
 
-use super::{Attack, Dice, HOSTILE, Outcome, in_folder};
+use super::{Attack, Outcome, attack, hostile, lines, numbers, shares};
+use crate::common::folder::Folder;
+use crate::common::models::{adding, shape, zeros};
+use crate::peak::{alone, taken};
 
 /// Memory over the size of the files.
-pub const OVER_FILES_MAX: usize = 64 << 20;
+const OVER_FILES_MAX: usize = 64 << 20;
 
 /// `config.json` and `model.safetensors`.
 const FIXTURES: [(&str, &[u8]); 2] = [
@@ -30,7 +45,7 @@ const LENGTH_BYTES: usize = 8;
 
 /// A change of a model's files.
 #[derive(Clone, Debug)]
-pub enum Edit {
+enum Edit {
     /// Another value of one field of the config, or one field more.
     Config {
         field: usize,
@@ -78,64 +93,25 @@ pub enum Edit {
 }
 
 /// A model's folder with some changes.
-#[derive(Clone, Debug)]
-pub struct MutatedModel {
+struct MutatedModel {
     fixture: usize,
     edits: Vec<Edit>,
 }
 
-impl Attack for MutatedModel {
-    type Part = Edit;
+#[test]
+fn mutated_models_open_or_are_refused_in_words() {
+    attack::<MutatedModel>(500, &["opened", "refused"]);
+}
 
-    fn of(seed: u64) -> Self {
-        let mut dice = Dice::of(seed);
-        let edits = (0..1 + dice.below(3)).map(|_| edit(&mut dice)).collect();
-        Self { fixture: dice.below(FIXTURES.len()), edits }
+impl Attack for MutatedModel {
+    fn cases() -> impl Strategy<Value = Self> {
+        (0..FIXTURES.len(), vec(edits(), 1..4)).prop_map(|(fixture, edits)| Self { fixture, edits })
     }
 
     fn run(&self) -> Outcome {
-        in_folder("model", |folder| self.run_in(folder))
-    }
-
-    fn parts(&mut self) -> &mut Vec<Edit> {
-        &mut self.edits
-    }
-
-    fn told(&self) -> String {
-        let edits: Vec<String> = self.edits.iter().map(|edit| format!("  {edit:.2000?}\n")).collect();
-        format!("fixture {}\n{}", self.fixture, edits.concat())
-    }
-
-    /// The files lie in memory here until they are written.
-    fn bytes_max(&self) -> usize {
-        let (config, weights) = FIXTURES[self.fixture];
-        let grown: usize = self.edits.iter().map(|edit| if let Edit::Grow { bytes } = edit { *bytes } else { 0 }).sum();
-        OVER_FILES_MAX + config.len() + weights.len() + grown
-    }
-}
-
-impl MutatedModel {
-    fn run_in(&self, folder: &Path) -> Outcome {
-        let (config, weights) = FIXTURES[self.fixture];
-        let written = |result: std::io::Result<()>| result.map_err(|error| format!("it cannot be written: {error}"));
-        written(fs::create_dir_all(folder))?;
-        let mut name = "model.safetensors".to_owned();
-        let weights = self.weights(weights);
-        if let Some(file) =
-            self.edits.iter().find_map(|edit| if let Edit::Index { file } = edit { Some(file) } else { None })
-        {
-            let names = tensors(FIXTURES[self.fixture].1);
-            let places: Map<String, Value> = names.into_iter().map(|name| (name, json!(file))).collect();
-            written(fs::write(
-                folder.join("model.safetensors.index.json"),
-                json!({ "weight_map": places }).to_string(),
-            ))?;
-            name = "model-1.safetensors".to_owned();
-        }
-        written(fs::write(folder.join(name), weights))?;
-        written(fs::write(folder.join("config.json"), self.config(config)))?;
-
-        match load(folder, &mut |_| true) {
+        let folder = Folder::new("attack");
+        self.write(&folder.0).map_err(|error| format!("it cannot be written: {error}"))?;
+        match load(&folder.0, &mut |_| true) {
             Ok(model) => {
                 let engine = model.model();
                 let sentence = Sequences::one(&[0]);
@@ -147,12 +123,42 @@ impl MutatedModel {
                     Err("it has other logits".to_owned())
                 }
             }
-            Err(stopped) => {
-                let said = stopped.to_string();
-                let is_readable = (20..6000).contains(&said.len()) && !said.chars().any(char::is_control);
-                if is_readable { Ok("refused") } else { Err(format!("it says {said:?}")) }
-            }
+            Err(stopped) => refused(&stopped.to_string(), 6000),
         }
+    }
+
+    /// The files lie in memory here until they are written.
+    fn bytes_max(&self) -> usize {
+        let (config, weights) = FIXTURES[self.fixture];
+        let grown: usize = self.edits.iter().map(|edit| if let Edit::Grow { bytes } = edit { *bytes } else { 0 }).sum();
+        OVER_FILES_MAX + config.len() + weights.len() + grown
+    }
+}
+
+impl Debug for MutatedModel {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "fixture {}{}", self.fixture, lines(&self.edits))
+    }
+}
+
+/// A refusal has words that are read.
+fn refused(said: &str, chars_max: usize) -> Outcome {
+    let is_readable = (20..chars_max).contains(&said.len()) && !said.chars().any(char::is_control);
+    if is_readable { Ok("refused") } else { Err(format!("it says {said:?}")) }
+}
+
+impl MutatedModel {
+    fn write(&self, folder: &Path) -> io::Result<()> {
+        let (config, weights) = FIXTURES[self.fixture];
+        let index = self.edits.iter().find_map(|edit| if let Edit::Index { file } = edit { Some(file) } else { None });
+        if let Some(file) = index {
+            let tensors = header(weights).0.into_iter().filter(|(name, _)| name != "__metadata__");
+            let places: Map<String, Value> = tensors.map(|(name, _)| (name, json!(file))).collect();
+            fs::write(folder.join("model.safetensors.index.json"), json!({ "weight_map": places }).to_string())?;
+        }
+        let name = if index.is_some() { "model-1.safetensors" } else { "model.safetensors" };
+        fs::write(folder.join(name), self.weights(weights))?;
+        fs::write(folder.join("config.json"), self.config(config))
     }
 
     fn config(&self, text: &str) -> String {
@@ -230,61 +236,317 @@ fn header(bytes: &[u8]) -> (Map<String, Value>, &[u8]) {
     (serde_json::from_slice(&rest[..length]).unwrap_or_default(), &rest[length..])
 }
 
-fn tensors(bytes: &[u8]) -> Vec<String> {
-    header(bytes).0.into_iter().map(|(name, _)| name).filter(|name| name != "__metadata__").collect()
+fn edits() -> impl Strategy<Value = Edit> {
+    const TEXTS: &[&str] = &["[", "{\"a\":", "\"", "\\u0000", "\\", "9", ",", " ", "{}", "null", "\u{1f47e}"];
+    const DTYPES: &[&str] = &["F16", "BF16", "F64", "I64", "F4", "F6_E2M3", "f32", "", "C64"];
+    const FILES: &[&str] =
+        &["model-1.safetensors", "../model-1.safetensors", "/etc/passwd", "config.json", "missing.safetensors"];
+    const NUMBERS: &[f32] = &[f32::NAN, f32::INFINITY, f32::MAX, -f32::MAX, 0.0, 1e-40];
+    let tensor = || 0..100_usize;
+    let entry = prop_oneof![
+        2 => shapes().prop_map(|shape| ("shape", shape)),
+        2 => [sizes(), sizes()].prop_map(|offsets| ("data_offsets", json!(offsets))),
+        1 => select(DTYPES).prop_map(|dtype| ("dtype", json!(dtype))),
+    ];
+    prop_oneof![
+        4 => (0..40_usize, values()).prop_map(|(field, value)| Edit::Config { field, value }),
+        5 => (tensor(), entry).prop_map(|(tensor, (field, value))| Edit::Entry { tensor, field, value }),
+        1 => (tensor(), hostile(&[1, 30, 3000])).prop_map(|(tensor, name)| Edit::Rename { tensor, name }),
+        1 => tensor().prop_map(|tensor| Edit::Remove { tensor }),
+        2 => (shares(), select(TEXTS), select(&[1, 40, 100_000][..]))
+            .prop_map(|(share, text, count)| Edit::Insert { share, text: text.repeat(count) }),
+        1 => sizes().prop_map(Edit::Length),
+        1 => (shares(), select(NUMBERS)).prop_map(|(share, number)| Edit::Number { share, number }),
+        2 => (shares(), select(&[1.0, 0.05, 1e-4][..]), 0..8_u8)
+            .prop_map(|(share, of, bit)| Edit::Flip { share: share * of, bit }),
+        1 => shares().prop_map(|share| Edit::Cut { share }),
+        1 => select(&[1, 8, 1_000_000][..]).prop_map(|bytes| Edit::Grow { bytes }),
+        1 => select(FILES).prop_map(|file| Edit::Index { file: file.to_owned() }),
+    ]
 }
 
-fn edit(dice: &mut Dice) -> Edit {
-    let share = dice.number().abs().min(1.0);
-    let tensor = dice.below(100);
-    match dice.below(20) {
-        0..4 => Edit::Config { field: dice.below(40), value: value(dice) },
-        4..6 => Edit::Entry { tensor, field: "shape", value: shape(dice) },
-        6 | 7 => Edit::Entry { tensor, field: "data_offsets", value: json!([size(dice), size(dice)]) },
-        8 => {
-            let dtypes = ["F16", "BF16", "F64", "I64", "F4", "F6_E2M3", "f32", "", "C64"];
-            Edit::Entry { tensor, field: "dtype", value: json!(dice.pick(&dtypes)) }
+/// A size at which something ends, or any.
+fn sizes() -> impl Strategy<Value = u64> {
+    const EDGES: &[u64] = &[0, 1, 7, 96, 1 << 20, 100_000_000, 1 << 32, u64::MAX - 7, u64::MAX];
+    prop_oneof![select(EDGES), 0..200_000_u64]
+}
+
+fn shapes() -> impl Strategy<Value = Value> {
+    let rank = select(&[0_usize, 1, 2, 2, 3, 9, 5000][..]);
+    rank.prop_flat_map(|rank| vec(sizes(), rank)).prop_map(|shape| json!(shape))
+}
+
+fn values() -> impl Strategy<Value = Value> {
+    const WORDS: &[&str] = &["gelu", "relu", "gelu_pytorch_tanh", "bert", "gpt2", "distilbert"];
+    prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(|is| json!(is)),
+        numbers().prop_map(|number| json!(number)),
+        sizes().prop_map(|size| json!([size])),
+        hostile(&[1, 3000]).prop_map(|text| json!(text)),
+        select(WORDS).prop_map(|word| json!(word)),
+        (0..64_u32).prop_map(|number| json!(number)),
+        sizes().prop_map(|size| json!(size)),
+    ]
+}
+
+/// Numbers of a model: larger ones take long to write, and may take long to read.
+const PARAMETERS_MAX: usize = 4_000_000;
+/// Memory over that of the weights, as they are written and as they are read.
+const OVER_SHAPE_MAX: usize = 1_200_000_000;
+
+/// A model, and how many pieces it is to read.
+#[derive(Clone, Debug)]
+struct Shape {
+    /// Width, layers, heads, hidden units, positions and pieces.
+    sizes: [usize; 6],
+    /// Pieces that its tokenizer adds; none: it has no tokenizer.
+    added: Option<usize>,
+    ids: Vec<usize>,
+}
+
+impl Shape {
+    fn parameters(&self) -> usize {
+        let [width, layers, _, hidden, positions, vocabulary] = self.sizes;
+        layers * (4 * width * width + 2 * width * hidden) + (positions + vocabulary) * width
+    }
+
+    fn run_in(&self, folder: &Path) -> Outcome {
+        let lesson = match lesson::read(folder) {
+            Ok(lesson) => Arc::new(lesson),
+            Err(issues) => return if issues.is_empty() { Err("no issue".to_owned()) } else { Ok("refused") },
+        };
+        let mut kernel = Kernel::embedded(lesson);
+        if let Some(fault) = kernel.snapshot().fault {
+            return Err(fault.words);
         }
-        9 => Edit::Rename { tensor, name: dice.pick(HOSTILE).repeat(*dice.pick(&[1, 30, 3000])) },
-        10 => Edit::Remove { tensor },
-        11 | 12 => {
-            let count = *dice.pick(&[1, 40, 100_000]);
-            let texts = ["[", "{\"a\":", "\"", "\\u0000", "\\", "9", ",", " ", "{}", "null", "\u{1f47e}"];
-            Edit::Insert { share, text: dice.pick(&texts).repeat(count) }
-        }
-        13 => Edit::Length(size(dice)),
-        14 => Edit::Number { share, number: *dice.pick(&[f32::NAN, f32::INFINITY, f32::MAX, -f32::MAX, 0.0, 1e-40]) },
-        15 | 16 => Edit::Flip { share: share * *dice.pick(&[1.0, 0.05, 1e-4]), bit: dice.below(8) as u8 },
-        17 => Edit::Cut { share },
-        18 => Edit::Grow { bytes: *dice.pick(&[1, 8, 1_000_000]) },
-        _ => {
-            let files =
-                ["model-1.safetensors", "../model-1.safetensors", "/etc/passwd", "config.json", "missing.safetensors"];
-            Edit::Index { file: (*dice.pick(&files)).to_owned() }
+        let asked = SentenceCommand::Ids(self.ids.iter().map(|id| id % self.sizes[5]).collect());
+        kernel.apply(Command::Sentence(asked));
+        let snapshot = kernel.snapshot();
+        trace::write(&snapshot, io::sink()).map_err(|error| error.to_string())?;
+        match snapshot.notice {
+            None => Ok("shown"),
+            Some(said) if said.contains("at most") => Ok("too many pieces"),
+            Some(said) => Err(format!("it says {said}")),
         }
     }
 }
 
-/// A size at which something ends, or any.
-fn size(dice: &mut Dice) -> u64 {
-    const EDGES: [u64; 9] = [0, 1, 7, 96, 1 << 20, 100_000_000, 1 << 32, u64::MAX - 7, u64::MAX];
-    if dice.once_in(2) { *dice.pick(&EDGES) } else { dice.below(200_000) as u64 }
+#[test]
+fn products_of_shapes_are_bounded() {
+    attack::<Shape>(25, &["shown", "too many pieces"]);
 }
 
-fn shape(dice: &mut Dice) -> Value {
-    let rank = *dice.pick(&[0, 1, 2, 2, 3, 9, 5000]);
-    (0..rank).map(|_| json!(size(dice))).collect()
+impl Attack for Shape {
+    fn cases() -> impl Strategy<Value = Self> {
+        let size = |most: u32| (0..=most).prop_map(|exponent| 1_usize << exponent);
+        let vocabulary = prop_oneof![6 => Just(20), 1 => Just(100_000), 1 => Just(1_000_000)];
+        let sizes = (size(9), size(7), size(8), size(6), prop_oneof![Just(128), Just(512), Just(3)], vocabulary);
+        let sizes = sizes.prop_map(|(width, layers, heads, hidden, positions, vocabulary)| {
+            [width, layers, heads.min(width), hidden, positions, vocabulary]
+        });
+        let count = select(&[1_usize, 40, 100, 128, 129][..]);
+        let ids = count.prop_flat_map(|count| vec(0..20_usize, count));
+        let added = prop_oneof![2 => Just(None), 1 => Just(Some(2)), 1 => Just(Some(100)), 1 => Just(Some(192))];
+        let shape = (sizes, added, ids).prop_map(|(sizes, added, ids)| Self { sizes, added, ids });
+        shape.prop_filter("a model that is soon written", |shape| shape.parameters() <= PARAMETERS_MAX)
+    }
+
+    fn run(&self) -> Outcome {
+        let folder = zeros(&shape(self.sizes), self.added.map(adding).as_ref());
+        self.run_in(&folder.0)
+    }
+
+    fn bytes_max(&self) -> usize {
+        // Numbers as they are written, in the file's bytes, as they are read, and packed.
+        OVER_SHAPE_MAX + 5 * size_of::<f32>() * self.parameters()
+    }
 }
 
-fn value(dice: &mut Dice) -> Value {
-    match dice.below(8) {
-        0 => Value::Null,
-        1 => json!(dice.once_in(2)),
-        2 => json!(dice.number()),
-        3 => json!([size(dice)]),
-        4 => json!(dice.pick(HOSTILE).repeat(*dice.pick(&[1, 3000]))),
-        5 => json!(dice.pick(&["gelu", "relu", "gelu_pytorch_tanh", "bert", "gpt2", "distilbert"])),
-        6 => json!(dice.below(64)),
-        _ => json!(size(dice)),
+/// Tensors of one file, each without an entry.
+#[derive(Clone, Debug)]
+struct Shard {
+    tensors: usize,
+    /// Another name of the first file.
+    is_link: bool,
+}
+
+/// Models in several files that are one file under many names, or have more than the index gives them.
+#[derive(Debug)]
+struct Shards(Vec<Shard>);
+
+#[test]
+fn shards_take_the_memory_of_one() {
+    attack::<Shards>(6, &["refused"]);
+}
+
+impl Shards {
+    fn write(&self, folder: &Path) -> io::Result<()> {
+        let mut places = Map::new();
+        for (number, shard) in self.0.iter().enumerate() {
+            let (name, first) = (format!("{number}.safetensors"), folder.join("0.safetensors"));
+            if shard.is_link && number > 0 {
+                fs::hard_link(first, folder.join(&name))?;
+            } else {
+                let entry = json!({ "dtype": "F32", "shape": [0], "data_offsets": [0, 0] });
+                let tensors = (0..shard.tensors).map(|i| (format!("{number} {i}"), entry.clone()));
+                let header = Value::Object(tensors.collect()).to_string();
+                let bytes = [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat();
+                fs::write(folder.join(&name), bytes)?;
+            }
+            places.insert(format!("{number} 0"), json!(name));
+        }
+        fs::write(folder.join("model.safetensors.index.json"), json!({ "weight_map": places }).to_string())?;
+        fs::write(folder.join("config.json"), FIXTURES[0].0)
+    }
+}
+
+impl Attack for Shards {
+    fn cases() -> impl Strategy<Value = Self> {
+        let tensors = select(&[0, 1, 100, 20_000][..]);
+        let shard = (tensors, prop::bool::weighted(0.7)).prop_map(|(tensors, is_link)| Shard { tensors, is_link });
+        vec(shard, 1..200).prop_map(Self)
+    }
+
+    fn run(&self) -> Outcome {
+        let folder = Folder::new("attack");
+        self.write(&folder.0).map_err(|error| format!("it cannot be written: {error}"))?;
+        match load(&folder.0, &mut |_| true) {
+            Ok(_) => Err("it opened, and has no weights".to_owned()),
+            Err(stopped) => refused(&stopped.to_string(), 6000),
+        }
+    }
+
+    /// One head at a time, as it is written and as it is read.
+    fn bytes_max(&self) -> usize {
+        OVER_FILES_MAX
+    }
+}
+
+/// Memory over the size of the file and of the text.
+const OVER_TOKENIZER_MAX: usize = 256 << 20;
+
+/// A step of a pipeline.
+#[derive(Clone, Debug)]
+enum Step {
+    One(Value),
+    /// So many times the same, in a list.
+    List(Box<Step>, usize),
+}
+
+impl Step {
+    fn json(&self, list: &str) -> Value {
+        match self {
+            Self::One(step) => step.clone(),
+            Self::List(step, count) => json!({ "type": "Sequence", list: vec![step.json(list); *count] }),
+        }
+    }
+}
+
+/// A tokenizer, and a text that is so many times another.
+#[derive(Debug)]
+struct NestedTokenizer {
+    normalisers: Vec<Step>,
+    splitters: Vec<Step>,
+    added: usize,
+    text: (&'static str, usize),
+}
+
+fn steps(of: Vec<Value>) -> impl Strategy<Value = Vec<Step>> {
+    let one = select(of).prop_map(Step::One);
+    let nested = one.prop_recursive(3, 4, 1, |inner| {
+        (inner, 0..17_usize).prop_map(|(inner, count)| Step::List(Box::new(inner), count))
+    });
+    vec(nested, 0..4)
+}
+
+#[test]
+fn nested_steps_of_tokenizers_end() {
+    attack::<NestedTokenizer>(200, &["read", "refused"]);
+}
+
+impl Attack for NestedTokenizer {
+    fn cases() -> impl Strategy<Value = Self> {
+        let bert = |strip: bool| json!({ "type": "BertNormalizer", "strip_accents": strip });
+        let byte_level = |regex: bool| json!({ "type": "ByteLevel", "use_regex": regex });
+        let replace = |from: &str, to: &str, times: usize| {
+            json!({ "type": "Replace", "pattern": { "String": from }, "content": to.repeat(times) })
+        };
+        let plain = |kind: &str| json!({ "type": kind });
+        let kinds = ["NFC", "NFD", "NFKC", "NFKD", "Nmt", "Lowercase", "Strip", "StripAccents"].map(plain);
+        let longer = [replace("a", "a", 64), replace("a", "ﷺ", 3), json!({ "type": "Prepend", "prepend": "▁▁" })];
+        let normalisers = [vec![bert(true), bert(false)], kinds.to_vec(), longer.to_vec()].concat();
+        let bytes = vec![plain("BertPreTokenizer"), byte_level(true), byte_level(false)];
+        let kinds = ["Digits", "Metaspace", "Punctuation", "Whitespace", "WhitespaceSplit"].map(plain);
+        let splitters = [bytes, kinds.to_vec()].concat();
+        let texts = select(vec!["a", "é", "你", "a ", "👩‍👩‍👧‍👦", "\u{301}", " ", "a.", "ﷺ"]);
+        let lengths = select(vec![0, 1, 100, 20_000]);
+        let all = (steps(normalisers), steps(splitters), 0..70_usize, (texts, lengths));
+        all.prop_map(|(normalisers, splitters, added, text)| Self { normalisers, splitters, added, text })
+    }
+
+    fn run(&self) -> Outcome {
+        let list = |steps: &[Step], list: &str| {
+            let all: Vec<Value> = steps.iter().map(|step| step.json(list)).collect();
+            json!({ "type": "Sequence", list: all })
+        };
+        let parts = vec![json!({ "SpecialToken": { "id": "x", "type_id": 0 } }); self.added];
+        let single = [parts, vec![json!({ "Sequence": { "id": "A", "type_id": 0 } })]].concat();
+        let json = json!({
+            "normalizer": list(&self.normalisers, "normalizers"),
+            "pre_tokenizer": list(&self.splitters, "pretokenizers"),
+            "post_processor": {
+                "type": "TemplateProcessing", "single": single,
+                "special_tokens": { "x": { "id": "x", "ids": vec![1; 64], "tokens": [] } },
+            },
+            "model": { "type": "WordPiece", "unk_token": "[UNK]", "vocab": { "[UNK]": 0, "a": 1, "##a": 2 } },
+        });
+        match Tokenizer::read(TokenizerFiles::Json(&json.to_string())) {
+            Ok(tokenizer) => {
+                let text = self.text.0.repeat(self.text.1);
+                let pieces = tokenizer.encode(&text).pieces;
+                let is_within = pieces.iter().all(|piece| text.get(piece.bytes.clone()).is_some());
+                if is_within { Ok("read") } else { Err("a piece is no part of the text".to_owned()) }
+            }
+            Err(refusal) => refused(&refusal.to_string(), 1200),
+        }
+    }
+
+    fn bytes_max(&self) -> usize {
+        OVER_TOKENIZER_MAX
+    }
+}
+
+/// Headers as large as a file can have them are refused, or passed, in the memory of the file and little more.
+#[test]
+fn huge_headers_take_little_memory() {
+    let _alone = alone();
+    const BYTES: usize = 40_000_000;
+    const NAME: usize = 500;
+    let entry = r#"{"dtype":"U8","shape":[0],"data_offsets":[0,0]}"#;
+    let list = |of: &str| of.repeat(BYTES / of.len());
+    let names = (0..BYTES / (NAME + entry.len())).map(|i| format!("\"{i:0>NAME$}\":{entry}"));
+    let headers = [
+        format!("{{\"{}\":{entry}}}", list("x")),
+        format!("{{\"{}\":{entry}}}", list("\\n")),
+        format!("{{\"a\":{}", list("[")),
+        format!("{{\"__metadata__\":{}", list("{\"a\":")),
+        format!("{{\"__metadata__\":{{\"a\":\"{}\"}}}}", list("\\n")),
+        format!("{{\"__metadata__\":{{{}\"z\":\"\"}}}}", list("\"a\":\"b\",")),
+        format!("{{\"a\":{{\"dtype\":\"U8\",\"shape\":[{}0]", list("0,")),
+        format!("{{\"a\":{{\"dtype\":\"{}\"}}}}", list("\\n")),
+        format!("{{{}}}", names.collect::<Vec<_>>().join(",")),
+        format!("{{{}\"b\":{entry}}}", list(&format!("\"a\":{entry},"))),
+        list(" "),
+    ];
+    for header in headers {
+        let begin: String = header.chars().take(40).collect();
+        let file = [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat();
+        drop(header);
+        let (opened, taken) =
+            taken(|| Source::open(&*file, file.len() as u64).err().map(|refusal| refusal.to_string()));
+        assert!(taken.bytes <= file.len() + OVER_FILES_MAX, "{begin}: {taken}");
+        let is_told = opened.as_ref().is_none_or(|said| said.len() < 1500);
+        assert!(is_told, "{begin}: {opened:?}");
     }
 }

@@ -1,17 +1,20 @@
 //! Saved work that was changed behind the program's back.
 
+use std::fmt::{self, Debug, Formatter};
 use std::fs;
-use std::sync::Arc;
 
 use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::{Command, Kernel, Saved};
-use attune_core::lesson::Lesson;
 use attune_core::store::{Home, Key, Lock, Stored, open, read};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::commands::after_some;
-use super::{Attack, Dice, HOSTILE, Outcome, in_folder};
+use super::commands::RandomCommands;
+use super::{Attack, HOSTILE, Outcome, attack, hostile, lines, numbers, places, shares};
+use crate::common::folder::Folder;
 
 /// Work of one lesson, as the store keeps it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -31,76 +34,45 @@ impl Work {
 
 /// A change of what was saved.
 #[derive(Clone, Debug)]
-pub enum Edit {
-    /// Another value at the `at`th place of the tree.
-    Replace {
-        at: usize,
-        with: Value,
-    },
-    Remove {
-        at: usize,
-    },
+enum Edit {
+    /// Another value at a place of the tree.
+    Replace(Index, Value),
+    Remove(Index),
     /// The value at one place stands at another too.
     Copy {
-        from: usize,
-        to: usize,
+        from: Index,
+        to: Index,
     },
     /// A list gets its first element so many times more.
-    Repeat {
-        at: usize,
-        count: usize,
-    },
+    Repeat(Index, usize),
     /// Fewer bytes of the file, which no longer match their checksum.
-    Cut {
-        share: f64,
-    },
-    Flip {
-        share: f64,
-        bit: u8,
-    },
+    Cut(f64),
+    Flip(f64, u8),
 }
 
 /// The work of a learner with some changes.
-#[derive(Clone)]
-pub struct MutatedState {
-    lesson: Arc<Lesson>,
-    saved: Value,
+struct MutatedState {
+    learner: RandomCommands,
     edits: Vec<Edit>,
 }
 
-impl Attack for MutatedState {
-    type Part = Edit;
+#[test]
+fn mutated_states_open_or_say_why_and_are_saved() {
+    attack::<MutatedState>(120, &["opened", "opened in part", "said why not"]);
+}
 
-    fn of(seed: u64) -> Self {
-        /// The most commands of the learner.
-        const COMMANDS: usize = 40;
-        let mut dice = Dice::of(seed);
-        let count = dice.below(COMMANDS);
-        let (lesson, kernel) = after_some(seed, count);
-        let saved = serde_json::to_value(Saved::of(&kernel.snapshot())).unwrap_or_default();
-        let places = places(&saved);
-        let edits = (0..1 + dice.below(5)).map(|_| edit(&mut dice, places)).collect();
-        Self { lesson, saved, edits }
+impl Attack for MutatedState {
+    fn cases() -> impl Strategy<Value = Self> {
+        let learner = RandomCommands::of_at_most(40);
+        (learner, vec(edits(), 1..6)).prop_map(|(learner, edits)| Self { learner, edits })
     }
 
     fn run(&self) -> Outcome {
-        in_folder("home", |home| self.run_in(&Home::at(home)))
-    }
-
-    fn parts(&mut self) -> &mut Vec<Edit> {
-        &mut self.edits
-    }
-
-    fn told(&self) -> String {
-        let edits: Vec<String> = self.edits.iter().map(|edit| format!("  {edit:.2000?}\n")).collect();
-        format!("lesson {}\n{}of {:.6000}", self.lesson.id, edits.concat(), self.saved)
-    }
-}
-
-impl MutatedState {
-    fn run_in(&self, home: &Home) -> Outcome {
+        let folder = Folder::new("attack");
+        let home = &Home::at(&folder.0);
         let key = Key::named("attack");
-        let mut value = self.saved.clone();
+        let saved = Saved::of(&self.learner.done().snapshot());
+        let mut value = serde_json::to_value(saved).map_err(|why| format!("not saved: {why}"))?;
         for edit in &self.edits {
             change(&mut value, edit);
         }
@@ -124,7 +96,7 @@ impl MutatedState {
             return Err(format!("not saved from now on: {}", opened.store.lock()));
         }
         let outcome = if found.is_some() { "opened" } else { "said why not" };
-        let mut kernel = Kernel::open(self.lesson.clone(), found.map(|Work(saved)| saved));
+        let mut kernel = Kernel::open(self.learner.lesson.clone(), found.map(|Work(saved)| saved));
         kernel.settle();
         let snapshot = kernel.snapshot();
         let outcome = if snapshot.report.is_empty() { outcome } else { "opened in part" };
@@ -147,6 +119,12 @@ impl MutatedState {
     }
 }
 
+impl Debug for MutatedState {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}{}", self.learner, lines(&self.edits))
+    }
+}
+
 /// The file of a value, with the right checksum.
 fn file(value: &Value) -> Vec<u8> {
     let body = format!("{}\n{value}\n", json!({ "id": "attack", "saved": 1_763_732_302_000_u64 }));
@@ -154,44 +132,49 @@ fn file(value: &Value) -> Vec<u8> {
     format!("attune-state {:08x} {rest}", crc32fast::hash(rest.as_bytes())).into_bytes()
 }
 
-fn edit(dice: &mut Dice, places: usize) -> Edit {
-    let at = dice.below(places);
-    match dice.below(40) {
-        0..8 => Edit::Remove { at },
-        8..16 => Edit::Copy { from: dice.below(places), to: at },
-        16..19 => Edit::Repeat { at, count: *dice.pick(&[1, 2, 50, 3000]) },
-        19 => Edit::Cut { share: dice.number().abs().min(1.0) },
-        20 => Edit::Flip { share: dice.number().abs().min(1.0), bit: u8::try_from(dice.below(8)).unwrap_or_default() },
-        _ => Edit::Replace { at, with: value(dice) },
-    }
+fn edits() -> impl Strategy<Value = Edit> {
+    let at = any::<Index>;
+    prop_oneof![
+        8 => at().prop_map(Edit::Remove),
+        8 => (at(), at()).prop_map(|(from, to)| Edit::Copy { from, to }),
+        19 => (at(), values()).prop_map(|(at, with)| Edit::Replace(at, with)),
+        3 => (at(), select(&[1, 2, 50, 3000][..])).prop_map(|(at, count)| Edit::Repeat(at, count)),
+        1 => shares().prop_map(Edit::Cut),
+        1 => (shares(), 0..8_u8).prop_map(|(share, bit)| Edit::Flip(share, bit)),
+    ]
 }
 
-fn value(dice: &mut Dice) -> Value {
-    match dice.below(16) {
-        0 => Value::Null,
-        1 => json!(dice.once_in(2)),
-        2 => json!(u64::MAX),
-        3 => json!(i64::MIN),
-        4 => json!(dice.number()),
-        5 => json!(dice.number().abs().min(1e15) as u64),
-        6 => json!([]),
-        7 => json!({}),
-        8 => json!(dice.pick(HOSTILE).repeat(*dice.pick(&[1, 40, 3000]))),
-        9 => (0..*dice.pick(&[1, 20, 100])).fold(json!(1), |inner, _| json!([inner])),
-        10 => json!(["the", "seal", *dice.pick(HOSTILE)]),
-        11 => json!({ "Frozen": { "rows": dice.below(9), "weights": [0.5, 0.5] } }),
-        12 => json!({ "Gain": dice.number() }),
-        13 => json!({ "heads": dice.place(5), "width": dice.below(16) }),
-        14 => json!({ "Text": *dice.pick(HOSTILE) }),
-        _ => json!(*dice.pick(HOSTILE)),
-    }
+fn values() -> impl Strategy<Value = Value> {
+    let deep = |depth| (0..depth).fold(json!(1), |inner, _| json!([inner]));
+    prop_oneof![
+        8 => select(vec![
+            json!(null),
+            json!(false),
+            json!(true),
+            json!(u64::MAX),
+            json!(i64::MIN),
+            json!([]),
+            json!({}),
+            deep(1),
+            deep(20),
+            deep(100),
+        ]),
+        1 => numbers().prop_map(|number| json!(number)),
+        1 => numbers().prop_map(|number| json!(number.abs().min(1e15) as u64)),
+        1 => hostile(&[1, 40, 3000]).prop_map(|text| json!(text)),
+        1 => select(HOSTILE).prop_map(|word| json!(["the", "seal", word])),
+        1 => (0..9_usize).prop_map(|rows| json!({ "Frozen": { "rows": rows, "weights": [0.5, 0.5] } })),
+        1 => numbers().prop_map(|gain| json!({ "Gain": gain })),
+        1 => (places(5), 0..16_usize).prop_map(|(heads, width)| json!({ "heads": heads, "width": width })),
+        1 => select(HOSTILE).prop_map(|text| json!({ "Text": text })),
+    ]
 }
 
 /// Values of a tree, itself among them.
-fn places(value: &Value) -> usize {
+fn size(value: &Value) -> usize {
     1 + match value {
-        Value::Array(all) => all.iter().map(places).sum::<usize>(),
-        Value::Object(all) => all.values().map(places).sum(),
+        Value::Array(all) => all.iter().map(size).sum::<usize>(),
+        Value::Object(all) => all.values().map(size).sum(),
         _ => 0,
     }
 }
@@ -214,7 +197,7 @@ fn child_around(value: &mut Value, place: usize) -> Option<(&mut Value, usize)> 
         _ => return None,
     };
     for child in children {
-        let count = places(child);
+        let count = size(child);
         if left < count {
             return Some((child, left));
         }
@@ -242,44 +225,49 @@ fn is_first(child: &Value, left: &mut usize) -> bool {
     if *left == 0 {
         return true;
     }
-    *left = left.wrapping_sub(places(child));
+    *left = left.wrapping_sub(size(child));
     false
 }
 
 fn change(value: &mut Value, edit: &Edit) {
+    let place = |value: &Value, at: &Index| at.index(size(value));
     match edit {
-        Edit::Replace { at: place, with } => {
-            if let Some(found) = at(value, *place) {
+        Edit::Replace(to, with) => {
+            let to = place(value, to);
+            if let Some(found) = at(value, to) {
                 *found = with.clone();
             }
         }
-        Edit::Remove { at: place } => {
-            remove(value, *place);
+        Edit::Remove(from) => {
+            let from = place(value, from);
+            remove(value, from);
         }
         Edit::Copy { from, to } => {
-            let copy = at(value, *from).cloned();
-            if let (Some(copy), Some(found)) = (copy, at(value, *to)) {
+            let (from, to) = (place(value, from), place(value, to));
+            let copy = at(value, from).cloned();
+            if let (Some(copy), Some(found)) = (copy, at(value, to)) {
                 *found = copy;
             }
         }
-        Edit::Repeat { at: place, count } => {
-            if let Some(Value::Array(all)) = at(value, *place)
+        Edit::Repeat(list, count) => {
+            let list = place(value, list);
+            if let Some(Value::Array(all)) = at(value, list)
                 && let Some(first) = all.first().cloned()
                 // What would not fit the file tells nothing.
-                && places(&first) * count < 500_000
+                && size(&first) * count < 500_000
             {
                 all.extend(std::iter::repeat_n(first, *count));
             }
         }
-        Edit::Cut { .. } | Edit::Flip { .. } => {}
+        Edit::Cut(_) | Edit::Flip(..) => {}
     }
 }
 
 fn damage(bytes: &mut Vec<u8>, edit: &Edit) {
     let at = |bytes: &[u8], share: &f64| ((bytes.len() as f64 * share) as usize).min(bytes.len().saturating_sub(1));
     match edit {
-        Edit::Cut { share } => bytes.truncate(at(bytes, share)),
-        Edit::Flip { share, bit } if !bytes.is_empty() => {
+        Edit::Cut(share) => bytes.truncate(at(bytes, share)),
+        Edit::Flip(share, bit) if !bytes.is_empty() => {
             let place = at(bytes, share);
             bytes[place] ^= 1 << bit;
         }

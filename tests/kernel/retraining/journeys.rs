@@ -1,7 +1,6 @@
 //! Undo and redo, many at once: what comes of them is what comes of each by itself, for the work of the last.
 
 use std::iter::repeat_n;
-use std::time::{Duration, Instant};
 
 use attune_core::kernel::command::{
     Axis, AxisCommand, InterventionCommand, Reference, SentenceCommand, TrainingCommand, WeightCommand,
@@ -14,6 +13,7 @@ use attune_core::lesson::Recipe;
 use attune_engine::numerics::params::TensorName;
 
 use super::{apply, bits, heads, lesson, model, retrain, shown, trained};
+use crate::common::waiting::wait_until;
 use crate::counting::allocations;
 
 /// As many as a learner presses within two seconds.
@@ -149,24 +149,17 @@ fn a_first_undo_gives_up_what_is_under_way() {
 #[test]
 fn a_worker_takes_what_waits_as_one_way() {
     let worker = Worker::spawn(lesson(), || {});
-    let begun = Instant::now();
-    let wait_until = |holds: &dyn Fn() -> bool| {
-        while !holds() {
-            assert!(begun.elapsed() < Duration::from_secs(20));
-            std::thread::sleep(Duration::from_millis(2));
-        }
-    };
     let is_at = |heads| worker.latest().model.as_ref().is_some_and(|model| model.recipe.heads == heads);
-    wait_until(&|| is_at(None));
+    wait_until("there is a model", || is_at(None));
     for count in [3, 1, 3] {
         worker.send(Command::Retrain(Box::new(heads(count))));
-        wait_until(&|| is_at(Some(count)));
+        wait_until("it has that many heads", || is_at(Some(count)));
         worker.send(set(count));
     }
     for command in repeat_n(Command::Undo, 6).chain([Command::Redo, set(1), Command::Undo, Command::Undo]) {
         worker.send(command);
     }
-    wait_until(&|| worker.is_answered());
+    wait_until("all is done", || worker.is_answered());
     let history = &worker.latest().history;
     assert!(is_at(None) && history.undo.is_none() && history.redo.is_some(), "{history:?}");
 }

@@ -6,16 +6,7 @@ use attune_core::kernel::command::TrainingCommand;
 use attune_core::kernel::{Command, Worker};
 
 use super::{bits, lesson, trained};
-
-const PATIENCE: Duration = Duration::from_secs(20);
-
-fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !holds() {
-        assert!(begun.elapsed() < PATIENCE, "{what}");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
+use crate::common::waiting::wait_until;
 
 #[test]
 fn a_slow_training_can_be_watched_and_ends_as_a_fast_one_does() {

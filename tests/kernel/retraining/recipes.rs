@@ -1,12 +1,12 @@
 //! Effects of a recipe, and recipes without any.
 
 use attune_core::kernel::command::{
-    Axis, AxisCommand, HeadSetting, InterventionCommand, Reference, SentenceCommand, TrainingCommand, WeightCommand,
+    Axis, AxisCommand, InterventionCommand, Reference, SentenceCommand, TrainingCommand, WeightCommand,
 };
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Recipe;
-use attune_core::lesson::offers::offers;
 use attune_core::lesson::recipe::Measured;
+use attune_core::lesson::recipe::offers;
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;
 
@@ -214,8 +214,8 @@ fn sentence_and_interventions_stay_as_far_as_they_fit() {
         Command::Sentence(SentenceCommand::Select(1)),
         Command::Interventions(InterventionCommand::SetTemperature(Some(2.0))),
         Command::Interventions(InterventionCommand::ToggleMask { query: 0, key: 1 }),
-        Command::Interventions(InterventionCommand::SetHead { head: 0, setting: HeadSetting::Frozen }),
-        Command::Interventions(InterventionCommand::SetHead { head: 1, setting: HeadSetting::Off }),
+        Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Frozen(None) }),
+        Command::Interventions(InterventionCommand::SetHead { head: 1, mode: HeadMode::Off }),
     ] {
         apply(&mut kernel, command);
     }

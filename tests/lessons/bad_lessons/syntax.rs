@@ -42,7 +42,7 @@ fn broken_ron() {
     check(
         "Lesson(\n",
         "#![enable(implicit_some)]\nLesson(\n",
-        "a.ron:2:1: RON extensions are not supported; expected Lesson(…) at once",
+        "a.ron:2:1: RON extensions are not supported; expected the file to start with Lesson(",
     );
     check("Lesson(\n", "Leson(\n", r#"a.ron:2:1: unknown name Leson; expected Lesson(…); did you mean "Lesson"?"#);
     check("Lesson(\n", "(\n", "no issues");

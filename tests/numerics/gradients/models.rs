@@ -22,10 +22,13 @@ fn differences(net: &Net, batch: &Batch) -> Vec<f64> {
 /// The gradient of every parameter, against the reference and against differences.
 #[track_caller]
 pub fn check_model(architecture: Architecture, classes: Classes, batch: &Batch) {
-    let name = format!("{architecture:?}");
-    let net = Net::new(architecture, classes, 11);
+    check_net(&format!("{architecture:?}"), &Net::new(architecture, classes, 11), batch);
+}
+
+#[track_caller]
+pub fn check_net(name: &str, net: &Net, batch: &Batch) {
     net.is_the_reference(batch, 1e-12).unwrap_or_else(|why| panic!("{name}: {why}"));
-    if let Err(error) = compare(&name, net.gradient(batch).flat(), &differences(&net, batch)) {
+    if let Err(error) = compare(name, net.gradient(batch).flat(), &differences(net, batch)) {
         panic!("{error}");
     }
 }

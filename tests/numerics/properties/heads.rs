@@ -76,7 +76,7 @@ proptest! {
         let config = BlockConfig { residual: false, ..BlockConfig::plain(layer) };
         let identity = Arc::new(Matrix::from_fn(tokens, tokens, |i, j| if i == j { 1.0 } else { 0.0 }));
         let x = random_matrix(&mut generator(seed), tokens, width).cast::<f32>();
-        let modes = vec![HeadMode::Frozen(identity); heads];
+        let modes = vec![HeadMode::Frozen(Some(identity)); heads];
         let found = forward(&config, &Parameters::zeros(&[]), &Input::one(x.clone()), &modes);
         let bits = |m: &Matrix<f32>| m.flat().iter().map(|x| x.to_bits()).collect::<Vec<_>>();
         prop_assert_eq!(bits(&found.attention.mix), bits(&x));

@@ -60,7 +60,7 @@ proptest! {
         // Those of another sentence, in one head alone; the keys' own would have been others.
         let frozen = Arc::new(Matrix::from_fn(TOKENS, TOKENS, |i, j| (i + 2 * j) as f64 / 10.0));
         let mut modes = vec![HeadMode::Live; 4];
-        modes[1] = HeadMode::Frozen(frozen.clone());
+        modes[1] = HeadMode::Frozen(Some(frozen.clone()));
         let (found, live) = (shown(&net, &with_modes(modes)), shown(&net, &Interventions::default()));
         let head = &found.blocks[0].heads[1];
         prop_assert_eq!(&head.weights, &*frozen);
@@ -73,7 +73,7 @@ proptest! {
     fn freezing_what_is_changes_nothing(mask in masks(TOKENS, TOKENS), seed: u64) {
         let net = net(mask, seed);
         let live = shown(&net, &Interventions::default());
-        let modes = live.heads().map(|head| HeadMode::Frozen(Arc::new(head.weights.clone()))).collect();
+        let modes = live.heads().map(|head| HeadMode::Frozen(Some(Arc::new(head.weights.clone())))).collect();
         let frozen = shown(&net, &with_modes(modes));
         prop_assert!(largest_difference(frozen.output.flat(), live.output.flat()) < 1e-14);
     }
@@ -119,7 +119,7 @@ proptest! {
         let net = net(mask.clone(), seed);
         let frozen = Arc::new(Matrix::from_fn(TOKENS, TOKENS, |_, j| [0.1, 0.2, 0.3, 0.15, 0.25][j]));
         let mut heads = vec![HeadMode::Live; 4];
-        (heads[0], heads[1]) = (HeadMode::Uniform, HeadMode::Frozen(frozen));
+        (heads[0], heads[1]) = (HeadMode::Uniform, HeadMode::Frozen(Some(frozen)));
         let edges = vec![Edge { head: 0, query: 3, key: 1 }, Edge { head: 1, query: 3, key: 2 }];
         let found = shown(&net, &Interventions { heads, edges, ..Interventions::default() });
         let seen: Vec<usize> = (0..TOKENS).filter(|&j| sees(&mask, 3, j) && j != 1).collect();
@@ -153,7 +153,7 @@ proptest! {
         let net = net(Mask::None, seed);
         let live = shown(&net, &Interventions::default());
         let vector: Arc<[f64]> = (0..live.input.cols()).map(|j| 0.25 * j as f64 - 1.0).collect();
-        let patch = Some(Patch { block, position, from: 0, vector: vector.clone() });
+        let patch = Some(Patch { block, position, from: 0, vector: Some(vector.clone()) });
         let changed = Interventions { patch, ..Interventions::default() };
         let found = shown(&net, &changed);
         for i in 0..TOKENS {
@@ -243,4 +243,47 @@ fn a_custom_mask_of_the_layer_holds_for_uniform_weights_of_long_sentences() {
         }
         assert!(largest_difference(head.mix.flat(), &mix(head)) < 1e-12);
     }
+}
+
+/// Texts of modes are what options and traces have; the JSON is that of saved work and of pages.
+#[test]
+fn every_change_is_read_as_it_is_written() {
+    let weights = Matrix::from_fn(2, 3, |row, col| (3 * row + col) as f64 / 16.0);
+    let frozen = HeadMode::Frozen(Some(Arc::new(weights)));
+    let modes = [
+        (HeadMode::Live, "live", r#""Live""#),
+        (HeadMode::Off, "off", r#""Off""#),
+        (HeadMode::Mean, "mean", r#""Mean""#),
+        (HeadMode::Uniform, "uniform", r#""Uniform""#),
+        (HeadMode::Frozen(None), "frozen", r#"{"Frozen":null}"#),
+        (HeadMode::Gain(0.5), "0.5", r#"{"Gain":0.5}"#),
+    ];
+    assert!(HeadMode::<f64>::NAMED.iter().all(|mode| modes.iter().any(|(known, ..)| known == mode)));
+    for (mode, text, json) in &modes {
+        assert_eq!((mode.to_string(), text.parse::<HeadMode<f64>>().as_ref()), ((*text).to_owned(), Ok(mode)));
+        assert_eq!(serde_json::to_string(mode).expect("JSON"), *json);
+    }
+    assert!("on".parse::<HeadMode<f64>>().is_err());
+
+    let holes = MaskTable::from_fn(2, 3, |query, key| (query, key) != (1, 0));
+    let patch = Patch { block: 1, position: 0, from: 2, vector: Some(Arc::from([0.25, -1.0])) };
+    let changes = Interventions {
+        temperature: Some(0.5),
+        scale: Some(false),
+        heads: modes.into_iter().map(|(mode, ..)| mode).chain([frozen]).collect(),
+        mask: Some(Mask::custom(holes)),
+        edges: vec![Edge { head: 0, query: 1, key: 2 }],
+        patch: Some(patch),
+    };
+    let json = serde_json::to_string(&changes).expect("JSON");
+    for part in [
+        r#"{"Frozen":{"rows":2,"weights":[0.0,0.0625,0.125,0.1875,0.25,0.3125]}}"#,
+        r#""mask":{"Custom":["111","011"]}"#,
+        r#""edges":[[0,1,2]]"#,
+        r#""patch":{"block":1,"position":0,"from":2,"vector":[0.25,-1.0]}"#,
+    ] {
+        assert!(json.contains(part), "{part}: {json}");
+    }
+    assert_eq!(serde_json::from_str::<Interventions<f64>>(&json).expect("the same"), changes);
+    assert_eq!(serde_json::from_str::<Interventions<f64>>("{}").expect("none"), Interventions::default());
 }

@@ -1,5 +1,6 @@
 //! A saved state may be anything: nothing panics, hangs or eats the memory, and what does not fit is said.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use attune_core::kernel::command::{InterventionCommand, TrainingCommand};
@@ -7,11 +8,11 @@ use attune_core::kernel::notebook::document::{DOCUMENT_CELLS_MAX, OwnKind};
 use attune_core::kernel::notebook::saved::{SavedAnswer, SavedCell, SavedEdit, SavedRun, SavedVerdict};
 use attune_core::kernel::notebook::saved_output::{SavedAxis, SavedLine, SavedOutput};
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
-use attune_core::kernel::persist::saved::{
-    SavedChange, SavedHead, SavedInterventions, SavedMask, SavedModel, SavedTensor, SavedTraining,
-};
+use attune_core::kernel::persist::saved::{SavedChange, SavedModel, SavedTensor, SavedTraining};
 use attune_core::kernel::{Command, Kernel, Saved};
-use attune_engine::numerics::attention::HeadMode;
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::attention::{HeadMode, Mask, MaskTable};
+use attune_engine::numerics::model::activations::Interventions;
 use serde_json::{Value, json};
 
 use super::{cell, changed, found, ids, kernel, lesson, open, report, saved};
@@ -55,22 +56,35 @@ fn sentences_that_cannot_be_shown() {
     }
 }
 
+/// Interventions as a file has them.
+fn written(fields: &str) -> Interventions<f32> {
+    serde_json::from_str(&format!("{{{fields}}}")).unwrap_or_else(|why| panic!("{fields}: {why}"))
+}
+
 #[test]
 fn interventions_that_do_not_fit() {
-    let frozen = |rows, weights: Vec<f32>| SavedHead::Frozen { rows, weights };
-    let heads = |head: SavedHead| vec![head, SavedHead::Live];
+    let none = Interventions::default;
+    let frozen = |rows: usize, weights: &str| {
+        written(&format!(r#""heads": [{{ "Frozen": {{ "rows": {rows}, "weights": [{weights}] }} }}, "Live"]"#))
+    };
+    let many = |weight: &str| [weight; 49].join(",");
+    let masked = |rows: &[&str]| written(&format!(r#""mask": {{ "Custom": {rows:?} }}"#));
+    let seen = "1".repeat(7);
     let cases = [
-        SavedInterventions { temperature: Some(f64::NAN), ..SavedInterventions::default() },
-        SavedInterventions { temperature: Some(-1.0), ..SavedInterventions::default() },
-        SavedInterventions { heads: vec![SavedHead::Off; 3], ..SavedInterventions::default() },
-        SavedInterventions { heads: vec![SavedHead::Off; 1_000_000], ..SavedInterventions::default() },
-        SavedInterventions { heads: heads(frozen(2, vec![0.5; 4])), ..SavedInterventions::default() },
-        SavedInterventions { heads: heads(frozen(usize::MAX, vec![])), ..SavedInterventions::default() },
-        SavedInterventions { heads: heads(frozen(7, vec![f32::NAN; 49])), ..SavedInterventions::default() },
-        SavedInterventions { heads: heads(frozen(7, vec![1e30; 49])), ..SavedInterventions::default() },
-        SavedInterventions { mask: Some(SavedMask::Custom(vec!["1".repeat(7); 6])), ..SavedInterventions::default() },
-        SavedInterventions { mask: Some(SavedMask::Custom(vec!["é1111".into(); 7])), ..SavedInterventions::default() },
-        SavedInterventions { mask: Some(SavedMask::Custom(vec![])), ..SavedInterventions::default() },
+        Interventions { temperature: Some(f64::NAN), ..none() },
+        Interventions { temperature: Some(-1.0), ..none() },
+        Interventions { heads: vec![HeadMode::Off; 3], ..none() },
+        Interventions { heads: vec![HeadMode::Off; 1_000_000], ..none() },
+        frozen(2, "0.5,0.5,0.5,0.5"),
+        frozen(usize::MAX, ""),
+        frozen(0, "0.5"),
+        frozen(48, &many("0.5")),
+        frozen(7, &many("\"NaN\"")),
+        frozen(7, &many("1e30")),
+        masked(&[&*seen; 6]),
+        masked(&["é1111"; 7]),
+        masked(&[&*seen, "1"]),
+        masked(&[]),
     ];
     for interventions in cases {
         let said = format!("{:.80}", format!("{interventions:?}"));
@@ -83,12 +97,13 @@ fn interventions_that_do_not_fit() {
 
 #[test]
 fn interventions_of_a_sentence_that_is_gone_go_with_it() {
+    let zeros = HeadMode::Frozen(Some(Arc::new(Matrix::zeros(7, 7))));
     let kernel = with_model(SavedModel {
         sentence: Some(vec!["zebra".into()]),
-        interventions: Some(SavedInterventions {
-            mask: Some(SavedMask::Custom(vec!["1".repeat(7); 7])),
-            heads: vec![SavedHead::Live, SavedHead::Frozen { rows: 7, weights: vec![0.0; 49] }],
-            ..SavedInterventions::default()
+        interventions: Some(Interventions {
+            mask: Some(Mask::custom(MaskTable::from_fn(7, 7, |_, _| true))),
+            heads: vec![HeadMode::Live, zeros],
+            ..Interventions::default()
         }),
         training: at_end(),
         ..SavedModel::default()
@@ -345,8 +360,8 @@ fn any_value_may_be_another() {
 #[test]
 fn a_gain_that_is_none_is_said_to_be_one() {
     for gain in [-1.0, 9.0, f32::NAN, f32::INFINITY] {
-        let heads = vec![SavedHead::Gain(gain), SavedHead::Off];
-        let interventions = Some(SavedInterventions { heads, ..SavedInterventions::default() });
+        let heads = vec![HeadMode::Gain(gain), HeadMode::Off];
+        let interventions = Some(Interventions { heads, ..Interventions::default() });
         let kernel = with_model(SavedModel { interventions, training: at_end(), ..SavedModel::default() });
         assert_eq!(report(&kernel), [format!("Head 1 is live: a head's gain is from 0 to 4, not {gain}.")]);
         let modes = &kernel.snapshot().model.expect("a model").interventions.heads;

@@ -157,7 +157,7 @@ fn weights_stay_where_the_model_has_the_same_shape() {
         &mut before,
         Command::Interventions(InterventionCommand::SetHead {
             head: 1,
-            setting: attune_core::kernel::command::HeadSetting::Off,
+            mode: attune_engine::numerics::attention::HeadMode::Off,
         }),
     );
     let weight = |kernel: &Kernel| {

@@ -2,19 +2,23 @@
 
 use std::sync::Arc;
 
-use attune_core::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
+use attune_core::kernel::command::{
+    AxisCommand, InterventionCommand, Reference, SenseCommand, SenseList, SentenceCommand, TrainingCommand,
+    WeightCommand,
+};
 use attune_core::kernel::notebook::document::{Answer, Attempts, OwnKind};
 use attune_core::kernel::notebook::snapshot::{CellStatus, RunSnapshot};
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::snapshot::ModelSnapshot;
-use attune_core::kernel::{Command, Kernel, Saved, Worker};
-use attune_core::lesson::Lesson;
+use attune_core::kernel::{Command, Kernel, Worker};
+use attune_core::lesson::{Lesson, Recipe};
 use attune_engine::code::Output;
-use attune_engine::numerics::attention::Mask;
+use attune_engine::numerics::attention::{HeadMode, Mask};
 use attune_engine::numerics::params::TensorName;
 
 use super::{apply, cell, found, ids, kernel, lesson, open, outputs, reopened, report, saved, write};
 use crate::common::lessons::form;
+use crate::common::waiting::wait_for;
 
 fn model(kernel: &Kernel) -> ModelSnapshot {
     kernel.snapshot().model.expect("it is trained")
@@ -27,8 +31,8 @@ fn busy_learner() -> Kernel {
     apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(0.7))));
     apply(&mut kernel, Command::Interventions(InterventionCommand::SetScale(Some(false))));
     apply(&mut kernel, Command::Interventions(InterventionCommand::ToggleMask { query: 1, key: 0 }));
-    apply(&mut kernel, Command::Interventions(InterventionCommand::SetHead { head: 0, setting: HeadSetting::Frozen }));
-    apply(&mut kernel, Command::Interventions(InterventionCommand::SetHead { head: 1, setting: HeadSetting::Uniform }));
+    apply(&mut kernel, Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Frozen(None) }));
+    apply(&mut kernel, Command::Interventions(InterventionCommand::SetHead { head: 1, mode: HeadMode::Uniform }));
     let tensor = TensorName::ValueWeights.into();
     apply(&mut kernel, Command::Weights(WeightCommand::Set { tensor, row: 0, col: 1, value: -0.25 }));
     cell(&mut kernel, "double", CellCommand::Run);
@@ -323,11 +327,12 @@ fn another_seed_is_said() {
 #[test]
 fn only_what_is_to_be_saved_differs() {
     let mut kernel = untrained();
-    let mut last = kernel.snapshot();
+    let mut last = 0;
     let mut differs = |kernel: &Kernel| {
-        let now = kernel.snapshot();
-        Saved::differs(&std::mem::replace(&mut last, now.clone()), &now)
+        let now = kernel.snapshot().work_revision;
+        std::mem::replace(&mut last, now) != now
     };
+    assert!(differs(&kernel), "there is a model");
     kernel.apply(Command::Training(TrainingCommand::Play));
     kernel.advance();
     assert!(differs(&kernel), "it plays");
@@ -351,24 +356,57 @@ fn only_what_is_to_be_saved_differs() {
         assert!(differs(&kernel), "{command:?}");
         assert!(!differs(&kernel), "{command:?}");
     }
+    for command in [
+        Command::Training(TrainingCommand::Compare(Some(Reference::Start))),
+        Command::Weights(WeightCommand::Set { tensor, row: 99, col: 0, value: 1.0 }),
+    ] {
+        apply(&mut kernel, command.clone());
+        assert!(!differs(&kernel), "{command:?}");
+    }
+}
+
+#[test]
+fn whatever_changes_the_saved_work_changes_its_revision() {
+    let mut kernel = kernel();
+    let now = |kernel: &Kernel| (saved(kernel), kernel.snapshot().work_revision);
+    let recipe = Recipe { seed: Some(11), ..Recipe::default() };
+    let list = SenseList { word: "seal".to_owned(), sentences: Vec::new() };
+    let tensor = TensorName::QueryWeights.into();
+    for command in [
+        Command::Sentence(SentenceCommand::SetSecond(Some("the warm seal".to_owned()))),
+        Command::Senses(SenseCommand::Replace(list)),
+        Command::Senses(SenseCommand::Show(true)),
+        Command::Axes(AxisCommand::Refit),
+        Command::Axes(AxisCommand::ResetAll),
+        Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Mean }),
+        Command::Training(TrainingCommand::Scrub(7)),
+        Command::Weights(WeightCommand::Perturb { tensor, scale: 0.5, draw: 3 }),
+        Command::Training(TrainingCommand::Branch),
+        Command::Training(TrainingCommand::SetLearningRate(0.5)),
+        Command::Training(TrainingCommand::Step(2)),
+        Command::Retrain(Box::new(recipe)),
+        Command::Undo,
+        Command::Training(TrainingCommand::Reset),
+        Command::Notebook(NotebookCommand::Reset),
+    ] {
+        let before = now(&kernel);
+        kernel.apply(command.clone());
+        let begun = now(&kernel);
+        kernel.settle();
+        let after = now(&kernel);
+        assert!(before.0 == begun.0 || before.1 != begun.1, "{command:?}");
+        assert!(begun.0 == after.0 || begun.1 != after.1, "{command:?}");
+    }
 }
 
 #[test]
 fn a_worker_opens_as_it_was_left_and_reloads() {
-    let wait = |worker: &Worker, holds: &dyn Fn(&attune_core::kernel::Snapshot) -> bool| {
-        let begun = std::time::Instant::now();
-        while !holds(&worker.latest()) {
-            assert!(begun.elapsed().as_secs() < 60, "waited in vain");
-            std::thread::sleep(std::time::Duration::from_millis(2));
-        }
-    };
     let worker = Worker::spawn_on(lesson(), Some(saved(&busy_learner())), || ());
     assert_eq!(worker.latest().notebook.cells.len(), ids(&busy_learner()).len(), "it is there at once");
     let is_back = |snapshot: &attune_core::kernel::Snapshot| snapshot.awaited.is_none() && snapshot.model.is_some();
-    wait(&worker, &is_back);
-    let parameters = worker.latest().model.as_ref().expect("a model").parameters.clone();
+    let parameters = wait_for(&worker, is_back).model.as_ref().expect("a model").parameters.clone();
     let newer = super::changed(&[("Done.", "All done.")]);
     worker.open(newer.clone());
-    wait(&worker, &|snapshot| std::sync::Arc::ptr_eq(&snapshot.lesson, &newer) && is_back(snapshot));
-    assert_eq!(worker.latest().model.as_ref().expect("a model").parameters, parameters);
+    let after = wait_for(&worker, |snapshot| std::sync::Arc::ptr_eq(&snapshot.lesson, &newer) && is_back(snapshot));
+    assert_eq!(after.model.as_ref().expect("a model").parameters, parameters);
 }

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use attune_core::store::{Home, Lock, Saver, Status, open, take_over};
 
-use super::{Scratch, Work, disks, key, wait_until};
+use super::{Scratch, Work, disks, key};
+use crate::common::waiting::wait_until;
 
 const JOB: &str = "ATTUNE_STORE_JOB";
 const HOME: &str = "ATTUNE_STORE_HOME";

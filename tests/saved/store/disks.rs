@@ -6,6 +6,7 @@ use std::sync::Arc;
 use attune_core::store::{Home, Lock, ReadError, Saver, Status, open, read};
 
 use super::{Scratch, Work, key};
+use crate::common::waiting::wait_until;
 
 /// More than the small disks have, and a state that fits in any.
 const LARGE: usize = 500_000;
@@ -36,7 +37,7 @@ pub fn meet_a_disk_that_is_too_small(home: &Home) {
     saver.put(Arc::new(Work::sized(4, SMALL)));
     println!("\nTHEN {:?}", saver.flush());
     fs::remove_file(&filler).unwrap();
-    super::wait_until("it is saved", || matches!(saver.status(), Status::Saved { .. }));
+    wait_until("it is saved", || matches!(saver.status(), Status::Saved { .. }));
     drop(saver);
     assert_eq!(open::<Work>(home, &key()).loaded.value, Some(Work::sized(4, SMALL)));
     println!("\nMET");

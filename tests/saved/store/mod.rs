@@ -12,10 +12,9 @@ mod obstacles;
 mod owners;
 mod saving;
 
+use std::env;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-use std::{env, thread};
 
 use attune_core::store::{Home, Key, Stored, open};
 use serde::{Deserialize, Serialize};
@@ -75,13 +74,4 @@ fn save(home: &Home, number: u64) -> PathBuf {
     let mut opened = open::<Work>(home, &key());
     opened.store.save(&Work::of(number)).unwrap();
     opened.store.folder().path().to_owned()
-}
-
-/// Waits for what another thread or process does; slow machines may take long.
-fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !holds() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "waited in vain until {what}");
-        thread::sleep(Duration::from_millis(5));
-    }
 }

@@ -1,6 +1,6 @@
 //! Numbers survive JSON, bit for bit.
 
-use attune_core::numbers::{self, many::LISTED_MAX};
+use attune_engine::numbers::{self, many::LISTED_MAX};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 

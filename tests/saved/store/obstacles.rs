@@ -6,6 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 use std::sync::mpsc::channel;
+use std::thread;
 use std::time::Duration;
 
 use attune_core::store::{Lock, open};

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use attune_core::store::{Key, LoadedFrom, Lock, NotSaved, Saver, Status, open, read, take_over, update};
 
-use super::{Scratch, Work, key, save, wait_until};
+use super::{Scratch, Work, key, save};
+use crate::common::waiting::wait_until;
 
 #[test]
 fn the_second_window_reads() {

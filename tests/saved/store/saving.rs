@@ -9,7 +9,8 @@ use std::time::Duration;
 use attune_core::store::{NotSaved, Saver, Status, Stored, open, read};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Scratch, Work, key, wait_until};
+use super::{Scratch, Work, key};
+use crate::common::waiting::wait_until;
 
 fn saved(scratch: &Scratch) -> Option<u64> {
     read::<Work>(&scratch.home(), &key()).value.map(|work| work.number)

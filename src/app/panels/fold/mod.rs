@@ -5,8 +5,8 @@ mod picture;
 mod scene;
 mod sheet;
 
+use attune_view::explain::walk::Step;
 use attune_view::view_model::fold::{FoldModel, Role, Sheet};
-use attune_view::view_model::walk::Step;
 use egui::{Id, Label, Rect, Sense, TextStyle, Ui, UiBuilder, vec2};
 
 use self::picture::PictureUi;

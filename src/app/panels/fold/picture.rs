@@ -1,8 +1,8 @@
 //! A head's own picture of the scene: whom each word looks at in this head, and what the head adds to it.
 
 use attune_engine::numerics::moves::Point;
+use attune_view::explain::walk::Step;
 use attune_view::view_model::fold::{FoldModel, Role};
-use attune_view::view_model::walk::Step;
 use egui::{Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, Ui, Vec2};
 
 use super::inner;

@@ -1,7 +1,7 @@
 //! The place of each matrix in each step of the walk, and on the way between two.
 
+use attune_view::explain::walk::Step;
 use attune_view::view_model::fold::{Role, Sheet};
-use attune_view::view_model::walk::Step;
 use egui::{Pos2, Rect, Vec2, pos2, vec2};
 
 use crate::app::theme::size;

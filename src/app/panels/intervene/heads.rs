@@ -1,7 +1,8 @@
 //! A head of the intervene panel: whether and how it takes part, and what it adds to the chosen word.
 
-use attune_core::kernel::command::{Command, HeadSetting, InterventionCommand};
+use attune_core::kernel::command::{Command, InterventionCommand};
 use attune_core::kernel::scene::interventions::GAIN_MAX;
+use attune_engine::numerics::attention::HeadMode;
 use attune_engine::quantity::Quantity;
 use attune_view::view_model::heads::{HeadRow, HeadsModel};
 use attune_view::view_model::what_if::HeadState;
@@ -59,14 +60,16 @@ impl HeadsUi<'_> {
             {
                 view.selection.choose_head(head.head);
             }
-            let shown = if self.has_all { SETTINGS.len() } else { FIRST };
-            for (setting, words, hint) in SETTINGS.into_iter().take(shown) {
-                let is_chosen = head.setting == setting && !head.solo;
-                let response = ui.selectable_label(is_chosen, words);
-                let name = format!("{} {words}", head.title);
+            let modes = HeadMode::NAMED;
+            let shown = if self.has_all { modes.len() } else { HeadMode::<f32>::BASIC };
+            for mode in modes.into_iter().take(shown) {
+                let words = mode.words();
+                let is_chosen = head.mode.words() == words && !head.solo;
+                let response = ui.selectable_label(is_chosen, words.name);
+                let name = format!("{} {}", head.title, words.name);
                 response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
-                if response.on_hover_text(hint).clicked() && !is_chosen {
-                    command = Some(Command::Interventions(InterventionCommand::SetHead { head: head.head, setting }));
+                if response.on_hover_text(words.meaning).clicked() && !is_chosen {
+                    command = Some(Command::Interventions(InterventionCommand::SetHead { head: head.head, mode }));
                 }
             }
             if self.model.heads.len() > 1 {
@@ -97,7 +100,7 @@ pub fn choose_head_ui(ui: &mut Ui, model: &HeadsModel, states: &[HeadState], vie
     let followed = view.selection.head.min(model.heads.len().saturating_sub(1));
     let Some(block) = model.heads.get(followed).map(|head| head.block) else { return };
     let of_block = |block: usize| model.heads.iter().filter(move |head| head.block == block);
-    let is_changed = |head: &HeadRow| states.get(head.head).is_some_and(|state| state.setting != HeadSetting::Live);
+    let is_changed = |head: &HeadRow| states.get(head.head).is_some_and(|state| state.mode != HeadMode::Live);
     let own = of_block(block).position(|head| head.head == followed).unwrap_or(0);
     let mut chosen = None;
     let mut row = |ui: &mut Ui, title: &str, chips: Vec<(RichText, String, bool, usize)>| {
@@ -137,25 +140,10 @@ pub fn choose_head_ui(ui: &mut Ui, model: &HeadsModel, states: &[HeadState], vie
     }
 }
 
-/// Ways in which a head can take part: its setting, the words and the tooltip. The first ones are always shown.
-const SETTINGS: [(HeadSetting, &str, &str); 5] = [
-    (HeadSetting::Live, "live", "It looks where its scores say"),
-    (HeadSetting::Off, "off", "It adds nothing (zero ablation)"),
-    (
-        HeadSetting::Mean,
-        "mean",
-        "It adds the same everywhere: the mean of its outputs over all positions of the sentence (mean ablation)",
-    ),
-    (HeadSetting::Uniform, "uniform", "Every word it can see gets the same weight"),
-    (HeadSetting::Frozen, "frozen", "Its attention weights stay as they are now, whatever else you change"),
-];
-/// Settings that are always shown.
-const FIRST: usize = 2;
-
-/// Whether a head has a setting that is shown only among all of them.
+/// Whether a head has a mode that is shown only among all of them.
 pub fn needs_all(states: &[HeadState]) -> bool {
-    let first = SETTINGS[..FIRST].iter().map(|(setting, ..)| setting);
-    states.iter().any(|state| !first.clone().any(|setting| *setting == state.setting))
+    let basic = &HeadMode::NAMED[..HeadMode::<f32>::BASIC];
+    states.iter().any(|state| !basic.contains(&state.mode))
 }
 
 /// Slider of the gain of a head's output.
@@ -175,8 +163,8 @@ fn gain_ui(ui: &mut Ui, head: &HeadRow) -> Option<Command> {
         }
         ui.monospace(format!("× {before:.2}"));
     });
-    let setting = HeadSetting::Gain(gain);
-    (gain != before).then_some(Command::Interventions(InterventionCommand::SetHead { head: head.head, setting }))
+    let mode = HeadMode::Gain(gain);
+    (gain != before).then_some(Command::Interventions(InterventionCommand::SetHead { head: head.head, mode }))
 }
 
 /// The length of what the head adds, as a bar and as a number.

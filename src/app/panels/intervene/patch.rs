@@ -38,7 +38,7 @@ pub fn patch_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut PatchUiState, view
         let number = ui.add(DragValue::new(&mut layer).range(1..=patch.layers)).labelled_by(label.id);
         hint(number, format!("From 1 to {}: drag, or click and type", patch.layers));
         state.layer = layer - 1;
-        if patch.now.is_some() {
+        if patch.is_on {
             let tip = "Gives the word its own vector back";
             if ui.add(Button::new("Remove patch")).on_hover_text(tip).clicked() {
                 command = Some(Command::Interventions(InterventionCommand::SetPatch(None)));

@@ -46,8 +46,8 @@ use egui::Ui;
 
 use self::frame::Frame;
 pub use self::frame::NotebookPanel;
-use super::{Panel, PanelContext, PanelId, PanelName, Reached, Region};
-use crate::app::actions::Action;
+use super::{Panel, PanelContext, PanelId, PanelName, Region};
+use crate::app::actions::{Action, ReachedCell};
 use crate::app::text::prose::Prose;
 use crate::app::view::PanelView;
 
@@ -71,12 +71,12 @@ impl Panel for NotebookPanel {
         let shown = cx.view.highlight.shown_cell.clone().filter(|now| shown.as_ref() != Some(now));
         let used = run.or(shown.map(Into::into)).map(|cell| (cell, true));
         let reached = used.or(self.reached.take().map(|cell| (cell, false)));
-        cx.requests.reached = reached.map(|(cell, is_used)| {
-            let unanswered = model.unanswered().filter(|id| !(is_used && **id == cell)).cloned().collect();
-            Reached { cell, is_used, unanswered }
-        });
         cx.requests.commands.extend(commands);
         cx.requests.actions.extend(actions);
+        cx.requests.actions.extend(reached.map(|(cell, is_used)| {
+            let unanswered = model.unanswered().filter(|id| !(is_used && **id == cell)).cloned().collect();
+            Action::Reach(ReachedCell { cell, is_used, unanswered })
+        }));
         Some(())
     }
 

@@ -8,7 +8,7 @@ use attune_core::kernel::notebook::editing::DELETION;
 use egui::{RichText, Ui};
 
 use super::frame::Frame;
-use crate::app::actions::typing::dropped_letters;
+use crate::app::actions::focus::dropped_letters;
 use crate::app::actions::{ActionTable, NotebookAction, WindowAction};
 use crate::app::theme::size;
 use crate::app::widgets::note::note_ui;

@@ -56,5 +56,5 @@ pub fn way_on_ui(ui: &mut Ui, frame: &mut Frame) {
 }
 
 fn open(frame: &mut Frame, lesson: &AroundLesson) {
-    frame.actions.push(Action::Open(lesson.path.clone()));
+    frame.actions.push(Action::open(&lesson.path));
 }

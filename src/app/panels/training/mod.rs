@@ -11,7 +11,7 @@ use attune_view::view_model::training::{TrainingModel, TrainingStage};
 use egui::{Button, ComboBox, ProgressBar, RichText, ScrollArea, Slider, Ui, WidgetInfo, WidgetType};
 
 use super::training::curve::{CurveUiState, curve_ui};
-use crate::app::actions::{ActionTable, WindowAction};
+use crate::app::actions::{Action, ActionTable, WindowAction};
 use crate::app::panels::retrain::retrain_ui;
 use crate::app::panels::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::theme::{Palette, size};
@@ -66,11 +66,14 @@ impl Panel for TrainPanel {
                 (TrainView::Again, "Retrain", "Sliders behind which the whole lesson trains again while you drag"),
             ],
         );
+        let before = self.pace;
         cx.requests.commands.extend(match self.view {
             TrainView::Steps => training_ui(ui, &training, self),
             TrainView::Again => retrain_ui(ui, &retrain, cx.view.highlight),
         });
-        cx.requests.pace = Some(self.pace);
+        if self.pace != before {
+            cx.requests.actions.push(Action::SetPace(self.pace));
+        }
         Some(())
     }
 }

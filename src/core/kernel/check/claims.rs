@@ -150,7 +150,7 @@ impl<'a> Measure<'a> {
     /// The forward pass of a sentence.
     fn run(&self, sentence: &[String]) -> Option<Activations<f32>> {
         let frame = self.frame(sentence)?;
-        Some(frame.forward(&self.network, &self.model.parameters, &self.interventions).activations.clone())
+        Some(frame.activations(&self.network, &self.model.parameters, &self.interventions))
     }
 
     /// A sentence as it is read.
@@ -308,10 +308,10 @@ impl<'a> Measure<'a> {
     /// The static vector of a token, zero where it stands for no word, and the contextual one.
     fn token_vectors(&self, TokenPlace { sentence, token }: TokenPlace) -> Option<[Vec<f32>; 2]> {
         let frame = self.frame(self.lesson.sentences.get(sentence)?)?;
-        let run = frame.forward(&self.network, &self.model.parameters, &self.interventions);
+        let run = frame.activations(&self.network, &self.model.parameters, &self.interventions);
         let nothing = vec![0.0; self.space.vectors.cols()];
         let before = frame.tokens().get(token)?.word.map_or(nothing, |word| self.space.vectors.row(word).to_vec());
-        Some([before, run.activations.output.row(token).to_vec()])
+        Some([before, run.output.row(token).to_vec()])
     }
 
     fn token_move(&self, at: TokenPlace) -> Option<Vec<f32>> {

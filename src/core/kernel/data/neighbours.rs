@@ -4,7 +4,6 @@
 pub const NEIGHBOURS: usize = 8;
 
 /// The neighbours of a token, by cosine and by distance.
-pub const NEIGHBOURS_BYTES: usize = size_of::<Neighbours>() + 2 * NEIGHBOURS * size_of::<Neighbour>();
 
 /// Words near a vector in the true space, the nearest first.
 #[derive(Clone, Debug, Default, PartialEq)]

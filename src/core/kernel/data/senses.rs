@@ -34,12 +34,6 @@ impl SenseList {
         self.word.is_empty() && self.sentences.is_empty()
     }
 
-    /// The memory that it takes.
-    pub fn bytes(&self) -> usize {
-        let sentences = self.sentences.iter().map(|sentence| size_of::<SenseSentence>() + sentence.text.len());
-        self.word.len() + sentences.sum::<usize>()
-    }
-
     /// The sentences as a file, without the rows in which nothing is written yet.
     pub fn written(&self) -> String {
         self.sentences.iter().filter(|sentence| !sentence.text.is_empty()).map(SenseSentence::line).collect()

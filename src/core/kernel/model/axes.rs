@@ -11,7 +11,6 @@ use crate::kernel::command::AxisCommand;
 use crate::kernel::data::space::{Axis, Basis, ChosenAxis};
 use crate::kernel::data::word_group::WordGroup;
 use crate::kernel::model::{LessonModel, ScenePart};
-use crate::kernel::persist::saved::SavedBasis;
 use crate::kernel::scene::layers::Layers;
 use crate::kernel::vectors::{basis_vectors, matched, own_spread};
 use crate::lesson::schema::Lesson;
@@ -42,7 +41,8 @@ impl Basis {
 impl LessonModel {
     pub(super) fn apply_to_axes(&mut self, command: AxisCommand, lesson: &Lesson) -> Result<(), String> {
         match command {
-            AxisCommand::Refit => self.refit(lesson),
+            AxisCommand::Refit => self.fit(self.spread(lesson)?, lesson),
+            AxisCommand::Fit(spread) => self.fit(spread, lesson),
             AxisCommand::Set { axis, from, to } => self.set_axis(axis, Some((&from, &to)), lesson),
             AxisCommand::Reset(axis) => self.set_axis(axis, None, lesson),
             AxisCommand::SetRaw(raw) => self.set_raw(raw, lesson),
@@ -50,13 +50,11 @@ impl LessonModel {
         }
     }
 
-    fn refit(&mut self, lesson: &Lesson) -> Result<(), String> {
+    /// The spread of the vectors that are on the stage now.
+    fn spread(&self, lesson: &Lesson) -> Result<Arc<Spread>, String> {
         let width = self.space.vectors.cols();
-        if width <= AXES {
-            return Err(format!("the vectors have {}: the picture shows them as they are", dimensions(width)));
-        }
         let (model, parameters) = (&self.training.trainer().model, self.training.model().live());
-        let passes = self.scene.passes(model, parameters);
+        let passes = self.scene.passes(&self.cache, model, parameters);
         let layers = Layers { model, parameters, scale: self.space.scale() };
         let of_word = layers.spread_of_word(self.scene.passes_of_senses(model, parameters));
         let spread = if let Some(of_word) = of_word {
@@ -74,7 +72,18 @@ impl LessonModel {
         // Numbers whose squares are too large make no basis, and could not be kept.
         let spread = Spread::from_packed(spread.mean().to_vec(), &spread.packed())
             .ok_or_else(|| "some points are too far away: no axes fit them".to_owned())?;
-        let basis = Basis { fitted: Some(Arc::new(spread)), ..self.space.basis.clone() };
+        Ok(Arc::new(spread))
+    }
+
+    fn fit(&mut self, spread: Arc<Spread>, lesson: &Lesson) -> Result<(), String> {
+        let width = self.space.vectors.cols();
+        if width <= AXES {
+            return Err(format!("the vectors have {}: the picture shows them as they are", dimensions(width)));
+        }
+        if spread.width() != width {
+            return Err(format!("they were fitted to vectors of {}, not {width}", dimensions(spread.width())));
+        }
+        let basis = Basis { fitted: Some(spread), ..self.space.basis.clone() };
         self.choose("refit of the axes", basis, lesson)
     }
 
@@ -124,35 +133,6 @@ impl LessonModel {
         let before = self.scene.rebase(&mut self.space, (basis, projection));
         self.changes.push((label.to_owned(), ScenePart::Basis(Box::new(before)).into()));
         Ok(())
-    }
-
-    /// The axes as they were chosen, as far as that fits.
-    pub(in crate::kernel) fn put_back_basis(&mut self, saved: &SavedBasis, lesson: &Lesson, report: &mut Vec<String>) {
-        let width = self.space.vectors.cols();
-        let fitted = (!saved.mean.is_empty()).then(|| {
-            let spread = Spread::from_packed(saved.mean.clone(), &saved.covariance);
-            spread.filter(|spread| width > AXES && spread.width() == width).map(Arc::new)
-        });
-        if fitted == Some(None) {
-            report.push("The axes are not those that you fitted: the vectors are others now.".to_owned());
-        }
-        let raw = saved.raw && self.space.scale.is_some();
-        let mut basis = Basis { fitted: fitted.flatten(), raw, ..Basis::default() };
-        for (letter, from, to) in &saved.axes {
-            let Some(axis) = Axis::ALL.into_iter().find(|axis| axis.letter() == letter) else { continue };
-            let chosen = self.chosen_axis(axis, (from, to), lesson);
-            let chosen = chosen.and_then(|chosen| chosen.direction(&self.space, raw).map(|_| chosen));
-            match chosen {
-                Ok(chosen) => basis.chosen[axis.index()] = Some(chosen),
-                Err(why) => report.push(format!("Axis {letter} is left out: {why}.")),
-            }
-        }
-        match basis.projection(lesson, self) {
-            Ok(projection) => {
-                self.scene.rebase(&mut self.space, (basis, projection));
-            }
-            Err(why) => report.push(format!("The axes are the lesson's: {why}.")),
-        }
     }
 
     /// The axes that were chosen in another space, from word to word. A way that is none here is left out, with

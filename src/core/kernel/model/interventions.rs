@@ -6,8 +6,8 @@ use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::model::activations::Interventions;
 
 use super::{Drag, LessonModel, ScenePart};
-use crate::kernel::command::{HeadSetting, InterventionCommand};
-use crate::kernel::scene::interventions::{self, check_gain, check_mask, check_temperature};
+use crate::kernel::command::InterventionCommand;
+use crate::kernel::scene::interventions::{self, check_mask, check_temperature};
 use crate::lesson::schema::Lesson;
 
 impl LessonModel {
@@ -18,9 +18,9 @@ impl LessonModel {
         lesson: &Lesson,
     ) -> Result<(), String> {
         match command {
-            InterventionCommand::SetHead { head, setting } => {
-                let gain = matches!(setting, HeadSetting::Gain(_)).then_some(Drag::Gain(head));
-                self.set_head(head, setting, gain.is_some() && last == gain)?;
+            InterventionCommand::SetHead { head, mode } => {
+                let gain = matches!(mode, HeadMode::Gain(_)).then_some(Drag::Gain(head));
+                self.set_head(head, mode, gain.is_some() && last == gain)?;
                 self.last_drag = gain;
             }
             InterventionCommand::Solo(solo) => self.solo(solo)?,
@@ -53,9 +53,9 @@ impl LessonModel {
                 let label = if is_removed { "removal of an edge" } else { "return of an edge" };
                 self.intervene(label, false, |changed| changed.edges = edges);
             }
-            InterventionCommand::SetPatch(place) => {
+            InterventionCommand::SetPatch(patch) => {
                 let (model, live) = (&self.training.trainer().model, self.training.model().live());
-                let patch = place.map(|place| self.scene.patch(place, model, live)).transpose()?;
+                let patch = patch.map(|patch| self.scene.patch(patch, &self.cache, model, live)).transpose()?;
                 let label = if patch.is_some() { "patch" } else { "end of the patch" };
                 self.intervene(label, false, |changed| changed.patch = patch);
             }
@@ -84,21 +84,12 @@ impl LessonModel {
         }
     }
 
-    fn set_head(&mut self, head: usize, setting: HeadSetting, goes_on: bool) -> Result<(), String> {
+    fn set_head(&mut self, head: usize, mode: HeadMode<f32>, goes_on: bool) -> Result<(), String> {
         self.check_head(head)?;
-        if let HeadSetting::Gain(gain) = setting {
-            check_gain(gain)?;
-        }
-        let mode = self.scene.mode(setting, head, &self.training.trainer().model, self.training.model().live());
-        let what = match setting {
-            HeadSetting::Live => "on",
-            HeadSetting::Off => "off",
-            HeadSetting::Uniform => "uniform",
-            HeadSetting::Mean => "mean",
-            HeadSetting::Frozen => "frozen",
-            HeadSetting::Gain(_) => "gain",
-        };
-        self.intervene(&format!("head {} {what}", head + 1), goes_on, |changed| changed.heads[head] = mode);
+        let label = format!("head {} {}", head + 1, mode.words().name);
+        let (model, live) = (&self.training.trainer().model, self.training.model().live());
+        let mode = self.scene.mode(mode, head, &self.cache, model, live)?;
+        self.intervene(&label, goes_on, |changed| changed.heads[head] = mode);
         Ok(())
     }
 

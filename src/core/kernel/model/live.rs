@@ -15,6 +15,7 @@ use crate::kernel::notebook::execution::LiveModel;
 use crate::kernel::notebook::live::{Live, LiveName, live_names};
 use crate::kernel::notebook::live_text::SpokenModel;
 use crate::kernel::scene::interventions::{are_none, check_temperature};
+use crate::kernel::scene::passes::Passes;
 use crate::kernel::scene::sentence::{Sentence, SentenceFrame};
 use crate::kernel::training::stop::Stopped;
 use crate::lesson::Lesson;
@@ -116,7 +117,7 @@ impl SpokenModel for LessonModel {
     fn live_of(&self, sentence: usize) -> Option<Live> {
         let sentence = Sentence::of_lesson(&self.origin.lesson, &self.words, sentence)?;
         let (frame, interventions) = self.scene.beside(sentence);
-        Some(of_frame(self, &frame, self.training.model().live(), &Arc::new(interventions)))
+        Some(of_frame(self, &Passes::default(), &frame, self.training.model().live(), &Arc::new(interventions)))
     }
 
     fn is_as_given(&self) -> bool {
@@ -164,18 +165,19 @@ impl LiveModel for Trial<'_> {
 }
 
 fn live(ready: &LessonModel, parameters: &Arc<Parameters<f32>>, interventions: &Arc<Interventions<f32>>) -> Live {
-    of_frame(ready, ready.scene.frame(), parameters, interventions)
+    of_frame(ready, &ready.cache.stage, ready.scene.frame(), parameters, interventions)
 }
 
 fn of_frame(
     ready: &LessonModel,
-    frame: &SentenceFrame,
+    passes: &Passes,
+    frame: &Arc<SentenceFrame>,
     parameters: &Arc<Parameters<f32>>,
     interventions: &Arc<Interventions<f32>>,
 ) -> Live {
     let LessonModel { space, words, training, classes, .. } = ready;
     let network = &training.trainer().model;
-    let pass = frame.forward(network, parameters, interventions);
+    let pass = passes.forward(frame, network, (parameters, interventions));
     Live {
         space: space.clone(),
         words: words.clone(),

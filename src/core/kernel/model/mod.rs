@@ -2,7 +2,6 @@
 //! use, and what undo remembers.
 
 pub mod axes;
-pub mod footprint;
 pub mod interventions;
 pub mod live;
 pub mod retraining;
@@ -18,6 +17,7 @@ use attune_engine::numerics::params::TensorId;
 use attune_engine::numerics::projection::Projection;
 use attune_engine::pretrained::load::Pretrained;
 
+use crate::kernel::cache::{Cache, StepCache};
 use crate::kernel::command::Command;
 use crate::kernel::data::answers::class_names;
 use crate::kernel::data::progress::Progress;
@@ -44,6 +44,8 @@ pub const HISTORY_BYTES_MAX: usize = 64 << 20;
 /// ... and in states, for models that are tiny.
 pub const HISTORY_STATES_MAX: usize = 200;
 
+/// A clone is what undo keeps: it shares all that is large, and its cache is empty.
+#[derive(Clone)]
 pub struct LessonModel {
     pub(in crate::kernel) space: Arc<StaticSpace>,
     /// Its vocabulary.
@@ -61,6 +63,7 @@ pub struct LessonModel {
     pub(in crate::kernel) changes: Vec<(String, UndoPart)>,
     /// The slider that the last command moved, while nothing else happened.
     pub(in crate::kernel) last_drag: Option<Drag>,
+    pub(in crate::kernel) cache: Cache,
 }
 
 /// A quantity that a slider drags: its successive moves undo as one.
@@ -90,11 +93,12 @@ pub struct ModelOrigin {
     /// The lesson with the recipe applied.
     pub lesson: Arc<Lesson>,
     pub recipe: Arc<Recipe>,
-    /// The model that this one replaced.
-    pub replaced: Option<Arc<Replaced>>,
+    /// The model that this one replaced; not the one before it.
+    pub replaced: Option<Box<LessonModel>>,
 }
 
 /// The part of a model that one change was about, as it was before: undo restores it and leaves the others.
+#[derive(Clone)]
 pub enum UndoPart {
     Model(Box<WeightState>),
     Comparison(Option<Comparison>),
@@ -102,6 +106,7 @@ pub enum UndoPart {
 }
 
 /// A part of what is shown.
+#[derive(Clone)]
 pub enum ScenePart {
     Interventions(Arc<Interventions<f32>>),
     Sentence(SentenceState),
@@ -145,7 +150,7 @@ impl LessonModel {
             return Err(LessonFault { words, field: &["model", "objective"] });
         }
         let sentence = Sentence::first(lesson, &space.vocabulary);
-        let training = Training::new(trainer, lesson.model.stop.clone());
+        let training = Training::new(trainer);
         Ok(Self {
             scene: Scene::new(lesson, &space, sentence),
             classes: classes.into(),
@@ -158,6 +163,7 @@ impl LessonModel {
             training,
             changes: Vec::new(),
             last_drag: None,
+            cache: Cache::default(),
         })
     }
 
@@ -186,7 +192,7 @@ impl LessonModel {
 
     /// A few optimiser steps, if there are any to do.
     pub fn advance(&mut self) {
-        self.training.advance();
+        self.training.advance(&mut self.cache.steps);
     }
 
     /// Nothing but training is to do.
@@ -196,7 +202,7 @@ impl LessonModel {
 
     /// So many optimiser steps, if there are so many to do.
     pub fn train(&mut self, steps: usize) {
-        self.training.train(steps);
+        self.training.train(&mut self.cache.steps, steps);
     }
 
     /// Hands a command to the owner of what it changes.
@@ -223,10 +229,10 @@ impl LessonModel {
         &mut self,
         label: &str,
         goes_on: bool,
-        change: impl FnOnce(&mut Training) -> Result<(), String>,
+        change: impl FnOnce(&mut Training, &mut StepCache) -> Result<(), String>,
     ) -> Result<(), String> {
-        let before = (!goes_on).then(|| Box::new(self.training.model().freeze()));
-        change(&mut self.training)?;
+        let before = (!goes_on).then(|| Box::new(self.training.model().clone()));
+        change(&mut self.training, &mut self.cache.steps)?;
         if let Some(before) = before {
             self.changes.push((label.to_owned(), UndoPart::Model(before)));
         }
@@ -243,12 +249,31 @@ impl LessonModel {
         self.last_drag = None;
     }
 
+    /// The model that this one replaced, as it was shown last.
+    fn replaced(&self) -> Option<Arc<Replaced>> {
+        let before = self.origin.replaced.as_ref()?;
+        // A clone of it, so that its passes are not kept.
+        Some(self.cache.replaced.get_or_init(|| Arc::new(LessonModel::clone(before).shown())).clone())
+    }
+
+    /// The model as the one that replaces it keeps it.
+    pub fn without_ghost(&self) -> Self {
+        Self { origin: ModelOrigin { replaced: None, ..self.origin.clone() }, ..self.clone() }
+    }
+
+    /// The model as the one that replaces it shows it.
+    pub fn shown(&self) -> Replaced {
+        let (model, network) = (self.training.model(), &self.training.trainer().model);
+        let sentence = self.scene.run(&self.cache, network, model.live(), model.trained());
+        Replaced { recipe: self.origin.recipe.clone(), space: self.space.clone(), sentence }
+    }
+
     /// Brings back a part and returns the present one. Bringing back a model ends the training that is
     /// under way.
     pub fn swap(&mut self, part: UndoPart) -> UndoPart {
         let Self { training, scene, space, origin, .. } = self;
         match part {
-            UndoPart::Model(before) => UndoPart::Model(Box::new(training.replace(before.thaw()).freeze())),
+            UndoPart::Model(before) => UndoPart::Model(Box::new(training.replace(*before))),
             UndoPart::Comparison(before) => UndoPart::Comparison(training.set_comparison(before)),
             UndoPart::Scene(before) => {
                 let present = before.swap(scene, space);
@@ -259,10 +284,10 @@ impl LessonModel {
     }
 
     pub fn snapshot(&self, lesson: &Lesson) -> ModelSnapshot {
-        let Self { training, scene, .. } = self;
+        let Self { training, scene, cache, .. } = self;
         let (model, network) = (training.model(), &training.trainer().model);
-        let sentence = scene.run(network, model.live(), model.trained());
-        let second = scene.run_second(network, model.live(), model.trained());
+        let sentence = scene.run(cache, network, model.live(), model.trained());
+        let second = scene.run_second(cache, network, model.live(), model.trained());
         let leaves_first_out = self.pretrained.is_some();
         let shares = SharesOf { space: &self.space, model: network, parameters: model.live(), leaves_first_out };
         let of_tokens = Arc::new(shares.tokens(&sentence, second.as_deref()));
@@ -284,11 +309,11 @@ impl LessonModel {
             generated: scene.generated(model.live()),
             sentence,
             second,
-            senses: Arc::new(scene.senses_snapshot(network, model.live())),
+            senses: Arc::new(scene.senses_snapshot(cache, network, model.live())),
             pretrained: self.pretrained.clone(),
             recipe: self.origin.recipe.clone(),
             made_of: self.origin.lesson.clone(),
-            replaced: self.origin.replaced.clone(),
+            replaced: self.replaced(),
         }
     }
 
@@ -296,7 +321,7 @@ impl LessonModel {
         let training = &self.training;
         let model = training.model();
         let look = |replay: &Replay| LookSnapshot { step: replay.state.steps_done(), target: replay.target };
-        let steps = model.run.checkpoint_steps();
+        let steps = training.checkpoint_steps(&self.cache.steps);
         TrainingSnapshot {
             playing: training.is_playing(),
             progress: Progress { done: training.steps_done(), of: lesson.model.steps },

@@ -19,12 +19,10 @@ use attune_engine::pretrained::load::Pretrained;
 use crate::kernel::command::Reference;
 use crate::kernel::data::progress::Progress;
 use crate::kernel::data::space::StaticSpace;
-use crate::kernel::model::{LessonModel, ModelOrigin, UndoPart};
-use crate::kernel::scene::Scene;
+use crate::kernel::model::{LessonModel, ModelOrigin};
 use crate::kernel::scene::interventions;
-use crate::kernel::snapshot::{Replaced, RetrainingSnapshot};
+use crate::kernel::snapshot::RetrainingSnapshot;
 use crate::kernel::training::comparison::Comparison;
-use crate::kernel::training::weights::WeightState;
 use crate::kernel::vectors::examples::Example;
 use crate::kernel::vectors::{LessonFault, SpaceTrainer, turned};
 use crate::lesson::Recipe;
@@ -170,92 +168,14 @@ pub enum Step {
     Done(Box<LessonModel>),
 }
 
-/// A model that undo remembers: without the room that a training step needs.
-pub struct FrozenModel {
-    recipe: Arc<Recipe>,
-    /// The model that this one replaced.
-    replaced: Option<Arc<Replaced>>,
-    ground: EmbeddedCorpus,
-    model: Box<WeightState>,
-    comparison: Option<Comparison>,
-    scene: Scene,
-}
-
-impl FrozenModel {
-    /// # Panics
-    /// Never: there was a model of this lesson once.
-    pub fn thaw(self, lesson: &Arc<Lesson>) -> LessonModel {
-        let lesson = applied(lesson, &self.recipe).unwrap_or_else(|why| unreachable!("{why}"));
-        let origin = ModelOrigin { lesson, recipe: self.recipe, replaced: self.replaced };
-        let mut ready = self.ground.model(origin).unwrap_or_else(|fault| unreachable!("{}", fault.words));
-        ready.training.replace(self.model.thaw());
-        ready.training.set_comparison(self.comparison);
-        ready.scene = self.scene;
-        ready.scene.read_senses(&ready.origin.lesson);
-        ready
-    }
-
-    /// Brings back a part and returns the present one, as [`LessonModel::swap`] does.
-    pub fn swap(&mut self, part: UndoPart) -> UndoPart {
-        match part {
-            UndoPart::Model(before) => UndoPart::Model(std::mem::replace(&mut self.model, before)),
-            UndoPart::Comparison(before) => UndoPart::Comparison(std::mem::replace(&mut self.comparison, before)),
-            UndoPart::Scene(before) => UndoPart::Scene(before.swap(&mut self.scene, &mut self.ground.space)),
-        }
-    }
-
-    /// The memory that it takes, in bytes.
-    pub fn bytes(&self) -> usize {
-        size_of::<Self>()
-            + self.ground.bytes()
-            + self.model.bytes()
-            + self.scene.bytes()
-            + self.comparison.as_ref().map_or(0, Comparison::bytes)
-            + self.replaced.as_ref().map_or(0, |replaced| replaced.bytes())
-    }
-}
-
-impl EmbeddedCorpus {
-    fn bytes(&self) -> usize {
-        let words = |example: &Example| match example {
-            Example::Words(words) | Example::Labelled { words, .. } => size_of_val(&words[..]),
-            Example::Pair { source, target } => size_of_val(&source[..]) + size_of_val(&target[..]),
-        };
-        self.space.bytes() + size_of_val(&self.examples[..]) + self.examples.iter().map(words).sum::<usize>()
-    }
-}
-
 impl LessonModel {
-    /// The lesson with the recipe can be made again, and so can what its sentences would be unchanged.
-    pub fn freeze(mut self) -> FrozenModel {
-        self.training.pause();
-        self.scene.freeze();
-        FrozenModel {
-            model: Box::new(self.training.model().freeze()),
-            comparison: self.training.set_comparison(None),
-            ground: EmbeddedCorpus::of(&self),
-            recipe: self.origin.recipe,
-            replaced: self.origin.replaced,
-            scene: self.scene,
-        }
-    }
-
     /// The same model once more, on a copy of its lesson: nothing is read or trained again, and the parameters are
     /// shared. Words that the model wrote are not copied.
-    ///
-    /// # Panics
-    /// Never: there is a model of this lesson.
     #[must_use]
     pub fn copy(&self, lesson: &Arc<Lesson>) -> LessonModel {
         let made_of = if self.origin.recipe.is_default() { lesson } else { &self.origin.lesson };
-        let origin = ModelOrigin { lesson: made_of.clone(), ..self.origin.clone() };
-        let copy = EmbeddedCorpus::of(self).model(origin);
-        let mut copy = copy.unwrap_or_else(|fault| unreachable!("{}", fault.words));
-        copy.training.stand_as(&self.training);
-        // The axes are the same, and nothing is lost.
-        let _ = copy.take_over(self);
-        copy.training.set_comparison(self.training.comparison().cloned());
-        copy.scene.set_interventions(self.scene.interventions().clone());
+        let mut copy = LessonModel { scene: self.scene.without_written(made_of), ..self.clone() };
+        copy.origin.lesson = made_of.clone();
         copy
     }
 
@@ -279,15 +199,9 @@ impl LessonModel {
         let with = other.training.comparison().map(Comparison::reference);
         // A step of another training is none of this one.
         if let Some(with @ (Reference::Trained | Reference::Start)) = with {
-            let _ = self.training.compare(Some(with));
+            let _ = self.training.compare(Some(with), &mut self.cache.steps);
         }
         lost
-    }
-
-    /// As the one that takes its place remembers it.
-    pub fn replaced(&self) -> Replaced {
-        let model = self.snapshot(&self.origin.lesson);
-        Replaced { recipe: self.origin.recipe.clone(), space: self.space.clone(), sentence: model.sentence }
     }
 }
 

@@ -79,12 +79,13 @@ impl LessonModel {
 
     /// The senses are yet to be measured, and nothing trains.
     pub fn has_senses_pending(&self) -> bool {
-        !self.is_busy() && self.scene.has_senses_pending(&self.training.trainer().model, self.training.model().live())
+        let Self { training, scene, cache, .. } = self;
+        !self.is_busy() && scene.has_senses_pending(cache, &training.trainer().model, training.model().live())
     }
 
     /// Does the next piece of that work.
-    pub fn measure_senses(&mut self) {
-        let Self { training, scene, .. } = self;
-        scene.measure_senses(&training.trainer().model, training.model().live());
+    pub fn measure_senses(&self) {
+        let Self { training, scene, cache, .. } = self;
+        scene.measure_senses(cache, &training.trainer().model, training.model().live());
     }
 }

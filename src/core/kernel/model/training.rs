@@ -2,7 +2,6 @@
 
 use super::{Drag, LessonModel, UndoPart};
 use crate::kernel::command::TrainingCommand;
-use crate::kernel::training::Training;
 use crate::kernel::training::comparison::Comparison;
 
 impl LessonModel {
@@ -11,18 +10,18 @@ impl LessonModel {
             TrainingCommand::Play if self.training.plays_to_the_end() => Ok(()),
             TrainingCommand::Play => {
                 let goal = self.training.trainer().steps();
-                self.change_model("training", false, |training| training.play_to(goal))
+                self.change_model("training", false, |training, _| training.play_to(goal))
             }
             TrainingCommand::Step(0) => Err("a step back or in place is no training step".to_owned()),
             TrainingCommand::Step(steps) => {
                 let goal = self.steps_done().saturating_add(steps).min(self.training.trainer().steps());
-                self.change_model(&format!("training by {steps}"), false, |training| training.play_to(goal))
+                self.change_model(&format!("training by {steps}"), false, |training, _| training.play_to(goal))
             }
             TrainingCommand::Pause => {
                 self.training.pause();
                 Ok(())
             }
-            TrainingCommand::Reset => self.change_model("reset of the training", false, |training| {
+            TrainingCommand::Reset => self.change_model("reset of the training", false, |training, _| {
                 training.reset();
                 Ok(())
             }),
@@ -30,13 +29,13 @@ impl LessonModel {
             TrainingCommand::ShowLatest => self.scrub(self.steps_done(), last),
             TrainingCommand::Branch => {
                 let label = format!("branch from step {}", self.training.model().shown().steps_done());
-                self.change_model(&label, false, Training::branch)
+                self.change_model(&label, false, |training, _| training.branch())
             }
             TrainingCommand::SetLearningRate(rate) => {
                 if rate != self.training.learning_rate() {
                     let label = format!("learning rate {rate}");
                     let goes_on = last == Some(Drag::LearningRate);
-                    self.change_model(&label, goes_on, |training| training.set_learning_rate(rate))?;
+                    self.change_model(&label, goes_on, |training, _| training.set_learning_rate(rate))?;
                 }
                 self.last_drag = Some(Drag::LearningRate);
                 Ok(())
@@ -44,7 +43,7 @@ impl LessonModel {
             TrainingCommand::Compare(with) => {
                 let before = self.training.comparison().cloned();
                 if before.as_ref().map(Comparison::reference) != with {
-                    self.training.compare(with)?;
+                    self.training.compare(with, &mut self.cache.steps)?;
                     self.changes.push(("choice of a comparison".to_owned(), UndoPart::Comparison(before)));
                 }
                 Ok(())
@@ -58,7 +57,7 @@ impl LessonModel {
             let model = self.training.model();
             let leaves_edits = model.replay().is_some() && model.is_edited();
             let goes_on = last == Some(Drag::Look) && !leaves_edits;
-            self.change_model("look at another step", goes_on, |training| training.scrub(step))?;
+            self.change_model("look at another step", goes_on, |training, cache| training.scrub(step, cache))?;
         }
         self.last_drag = Some(Drag::Look);
         Ok(())

@@ -36,7 +36,7 @@ impl LessonModel {
             }
             WeightCommand::ResetTensor(tensor) => self.reset_tensor(tensor),
             WeightCommand::ResetAll if !self.training.model().is_edited() => Ok(()),
-            WeightCommand::ResetAll => self.change_model("reset of all weights", false, |training| {
+            WeightCommand::ResetAll => self.change_model("reset of all weights", false, |training, _| {
                 training.discard_edits();
                 Ok(())
             }),
@@ -81,7 +81,7 @@ impl LessonModel {
     ) -> Result<(), String> {
         let mut live = Parameters::clone(self.training.model().live());
         change(&mut live);
-        self.change_model(label, goes_on, |training| training.edit(live))
+        self.change_model(label, goes_on, |training, _| training.edit(live))
     }
 
     /// `goes_on`: it is more of the same stroke, and undoes together with it.

@@ -1,7 +1,6 @@
 //! The learner's copy of a lesson's notebook: which cells stand where, and what was written into them.
 //! Each version is a value of its own, so that undo can restore any earlier one.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use attune_engine::code::budget::SOURCE_BYTES_MAX;
@@ -46,19 +45,6 @@ pub struct DocumentCell {
     pub conflict: Option<Arc<str>>,
     /// How often it was reset: attempts from before a reset are not those after it.
     pub resets: usize,
-}
-
-impl Document {
-    /// The memory that it takes beside another one, in bytes: a cell that both have is counted with the other.
-    pub fn bytes_beside(&self, other: &Self) -> usize {
-        let cells: BTreeSet<_> = other.cells.iter().map(Arc::as_ptr).collect();
-        let texts: BTreeSet<_> = other.cells.iter().map(|cell| cell.text.as_ptr()).collect();
-        let own = self.cells.iter().filter(|cell| !cells.contains(&Arc::as_ptr(cell))).map(|cell| {
-            let text = if texts.contains(&cell.text.as_ptr()) { 0 } else { cell.text.len() };
-            size_of::<DocumentCell>() + text + cell.conflict.as_ref().map_or(0, |text| text.len())
-        });
-        size_of_val(&self.cells[..]) + own.sum::<usize>()
-    }
 }
 
 impl DocumentCell {

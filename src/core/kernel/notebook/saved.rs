@@ -17,7 +17,7 @@ use crate::kernel::notebook::snapshot::{CellSnapshot, Compared, NotebookSnapshot
 use crate::lesson::Lesson;
 use crate::lesson::cells::CellKind;
 use crate::lesson::limits::CASES_MAX;
-use crate::numbers;
+use attune_engine::numbers;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

@@ -4,7 +4,7 @@ use attune_engine::code::budget::{IMAGE_PATH_BYTES_MAX, OUTPUTS_MAX, PLOT_LINES_
 use attune_engine::code::{Axis, Output, Plot, Tensor};
 use serde::{Deserialize, Serialize};
 
-use crate::numbers;
+use attune_engine::numbers;
 
 /// The most that is saved of the outputs of one run, in bytes: a table of 360 by 360 ...
 const RUN_BYTES_MAX: usize = 1 << 20;

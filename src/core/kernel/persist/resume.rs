@@ -4,25 +4,19 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use attune_engine::numerics::Matrix;
-use attune_engine::numerics::attention::{Edge, HeadMode, Mask, MaskTable};
-use attune_engine::numerics::model::activations::{Interventions, Patch};
+use attune_engine::numerics::spread::Spread;
 
-use crate::kernel::command::PatchPlace;
-use crate::kernel::data::senses::SenseList;
-use crate::kernel::data::vocabulary::{index_of, rows_of};
-use crate::kernel::model::LessonModel;
-use crate::kernel::persist::saved::{
-    HIDDEN, SEEN, SavedChange, SavedHead, SavedInterventions, SavedMask, SavedModel, SavedPatch, SavedTensor, files,
+use crate::kernel::command::{
+    Axis, AxisCommand, Command, InterventionCommand, SenseCommand, SenseList, SentenceCommand,
 };
-use crate::kernel::scene::interventions::{self, check_temperature};
-use crate::kernel::scene::sentence::Sentence;
+use crate::kernel::data::vocabulary::index_of;
+use crate::kernel::model::LessonModel;
+use crate::kernel::persist::saved::{SavedBasis, SavedChange, SavedModel, SavedSenses, SavedTensor, files};
 use crate::kernel::training::Training;
 use crate::kernel::training::change_log::Change;
 use crate::kernel::training::stop::Stopped;
 use crate::lesson::issue::shorten;
-use crate::lesson::pieces::pieces_max;
-use crate::lesson::schema::{Lesson, StaticEmbedding};
+use crate::lesson::schema::Lesson;
 
 /// Training on its way to where it was.
 pub struct Resuming {
@@ -57,14 +51,16 @@ impl Resuming {
     }
 
     /// Does the next piece; true when training is where it was.
-    pub fn advance(&mut self, training: &mut Training, report: &mut Vec<String>) -> bool {
+    pub fn advance(&mut self, model: &mut LessonModel, report: &mut Vec<String>) -> bool {
+        let LessonModel { training, cache, .. } = model;
+        let cache = &mut cache.steps;
         if self.stage == Stage::Recalling {
-            training.advance();
+            training.advance(cache);
             let has_arrived = training.model().replay().is_none_or(crate::kernel::training::run::Replay::has_arrived);
             return has_arrived && self.finish(training, report);
         }
         if training.model().run.is_recovering() {
-            training.advance();
+            training.advance(cache);
             return false;
         }
         let done = training.steps_done();
@@ -84,7 +80,7 @@ impl Resuming {
                 // It can only be at its end, where nothing is left to do.
                 self.goal = done;
             }
-            training.advance();
+            training.advance(cache);
             return false;
         }
         if !self.changes.is_empty() {
@@ -92,13 +88,13 @@ impl Resuming {
             self.changes.clear();
         }
         if self.had_diverged {
-            training.try_step();
+            training.try_step(cache);
         }
         let look = self.saved.training.look.filter(|look| *look < done);
         let Some(look) = look else { return self.finish(training, report) };
         turn(training, &self.saved.training.edits_at_latest, report);
         // The step is there: it was checked.
-        let _ = training.scrub(look);
+        let _ = training.scrub(look, cache);
         self.stage = Stage::Recalling;
         false
     }
@@ -147,8 +143,8 @@ fn turn(training: &mut Training, edits: &[SavedTensor], report: &mut Vec<String>
 }
 
 impl LessonModel {
-    /// Shows the sentence again, with its interventions.
-    pub(in crate::kernel) fn put_back(&mut self, saved: &SavedModel, lesson: &Lesson, report: &mut Vec<String>) {
+    /// Applies again the commands that led to what was shown; undo begins after them.
+    pub(in crate::kernel) fn put_back(&mut self, saved: &SavedModel, report: &mut Vec<String>) {
         if let Some(model) = &self.pretrained
             && !saved.files.is_empty()
             && saved.files != files(model)
@@ -158,172 +154,77 @@ impl LessonModel {
                     .to_owned(),
             );
         }
-        let is_back = saved.sentence.as_ref().is_none_or(|words| match self.known(words, lesson) {
-            Ok(sentence) => {
-                self.scene.show(sentence);
-                true
-            }
-            Err(why) => {
-                report.push(format!("The sentence on the stage was another: {why}."));
-                false
-            }
-        });
-        if let Some(words) = &saved.second {
-            match self.known(words, lesson) {
-                Ok(sentence) => {
-                    self.scene.set_second(Some(sentence));
+        let lesson = self.origin.lesson.clone();
+        let mut has_sentence = true;
+        for command in self.commands_of(saved, report) {
+            let done = match &command {
+                Command::Interventions(of_sentence) if of_sentence.is_of_sentence() && !has_sentence => {
+                    Err("its sentence is no longer there".to_owned())
                 }
-                Err(why) => report.push(format!("The sentence beside it is left out: {why}.")),
-            }
+                _ => self.apply(command.clone(), &lesson),
+            };
+            let chooses = matches!(command, Command::Sentence(SentenceCommand::Set(_) | SentenceCommand::Ids(_)));
+            has_sentence &= done.is_ok() || !chooses;
+            report.extend(done.err().map(|why| command.left_out(&why)));
+            self.changes.clear();
         }
-        if let Some(senses) = &saved.senses {
-            let sentences = SenseList::read_rows(&senses.sentences);
-            let list = sentences.and_then(|sentences| SenseList { word: senses.word.clone(), sentences }.checked());
-            match list {
-                Ok(list) => {
-                    self.scene.set_senses((Arc::new(list), senses.is_on));
-                    self.scene.read_senses(lesson);
+        self.end_move();
+    }
+
+    /// The commands that lead to what was shown. What no command could make is reported.
+    fn commands_of(&self, saved: &SavedModel, report: &mut Vec<String>) -> Vec<Command> {
+        let mut commands = Vec::new();
+        commands.extend(saved.sentence.as_ref().map(|words| Command::Sentence(self.choice_of(words))));
+        let second = saved.second.as_ref().map(|words| SentenceCommand::SetSecond(Some(words.join(" "))));
+        commands.extend(second.map(Command::Sentence));
+        if let Some(SavedSenses { word, sentences, is_on }) = &saved.senses {
+            match SenseList::read_rows(sentences) {
+                Ok(sentences) => {
+                    let list = SenseCommand::Replace(SenseList { word: word.clone(), sentences });
+                    commands.extend([list, SenseCommand::Show(*is_on)].map(Command::Senses));
                 }
                 Err(why) => report.push(format!("The list of senses is left out: {why}.")),
             }
         }
         if let Some(basis) = &saved.basis {
-            self.put_back_basis(basis, lesson, report);
+            commands.extend(basis.commands(report).into_iter().map(Command::Axes));
         }
         if let Some(interventions) = &saved.interventions {
-            let put_back = self.interventions(interventions, is_back, lesson, report);
-            self.scene.set_interventions(Arc::new(put_back));
+            let mut changes = interventions.clone();
+            if ![0, self.scene.interventions().heads.len()].contains(&changes.heads.len()) {
+                report.push("The model has another number of heads now: all are live.".to_owned());
+                changes.heads.clear();
+            }
+            commands.extend(InterventionCommand::all_of(&changes).into_iter().map(Command::Interventions));
         }
+        commands
     }
 
-    fn known(&self, words: &[String], lesson: &Lesson) -> Result<Sentence, String> {
-        if let (StaticEmbedding::Pretrained(_), [text]) = (&lesson.static_embedding, words) {
-            return Sentence::read(text, lesson, &self.words);
-        }
-        let architecture = &lesson.model.architecture;
-        let most = if lesson.static_embedding.is_pretrained() {
-            pieces_max(architecture, self.words.len())
-        } else {
-            architecture.max_tokens
-        };
-        if words.is_empty() || words.len() > most {
-            return Err(format!("it had {} words, and the model reads from 1 to {most}", words.len()));
+    /// The choice of a sentence by its words; of a model that was read from files they are a text, or several tokens.
+    fn choice_of(&self, words: &[String]) -> SentenceCommand {
+        if self.pretrained.is_none() || words.len() == 1 {
+            return SentenceCommand::Set(words.join(" "));
         }
         let index = index_of(&self.words);
-        let unknown = words.iter().find(|word| !index.contains_key(word.as_str()));
-        let rows = rows_of(words, &index).ok_or_else(|| {
-            format!("the lesson does not know its word “{}”", shorten(unknown.map_or("", String::as_str)))
-        })?;
-        let place = lesson.sentences.iter().position(|sentence| sentence == words);
-        Ok(Sentence { index: place, words: rows, text: None })
-    }
-
-    /// The saved interventions, as far as they fit; some belong to their sentence.
-    fn interventions(
-        &self,
-        saved: &SavedInterventions,
-        has_sentence: bool,
-        lesson: &Lesson,
-        report: &mut Vec<String>,
-    ) -> Interventions<f32> {
-        let mut put_back = interventions::none(&lesson.model.architecture);
-        put_back.scale = saved.scale;
-        match saved.temperature.map(check_temperature) {
-            Some(Err(why)) => report.push(format!("The temperature is left out: {why}.")),
-            Some(Ok(())) | None => put_back.temperature = saved.temperature,
-        }
-        if saved.heads.len() == put_back.heads.len() {
-            for (head, saved) in saved.heads.iter().enumerate() {
-                match self.mode_of(saved, head, has_sentence) {
-                    Ok(mode) => put_back.heads[head] = mode,
-                    Err(why) => report.push(format!("Head {} is live: {why}.", head + 1)),
-                }
-            }
-        } else if !saved.heads.is_empty() {
-            report.push("The model has another number of heads now: all are live.".to_owned());
-        }
-        match saved.mask.as_ref().map(|mask| self.mask_of(mask, has_sentence)) {
-            Some(None) => report.push("The mask does not fit the sentence: it is the lesson's.".to_owned()),
-            Some(mask) => put_back.mask = mask,
-            None => {}
-        }
-        let edges = saved.edges.iter().map(|&(head, query, key)| Edge { head, query, key });
-        for edge in edges {
-            match self.with_edge(&put_back, edge, has_sentence) {
-                Ok(edges) => put_back.edges = edges,
-                Err(why) => report.push(format!("A removed edge is put back: {why}.")),
-            }
-        }
-        if let Some(patch) = &saved.patch {
-            match self.patch_of(patch, has_sentence) {
-                Ok(patch) => put_back.patch = Some(patch),
-                Err(why) => report.push(format!("The patch is left out: {why}.")),
-            }
-        }
-        put_back
-    }
-
-    fn with_edge(&self, now: &Interventions<f32>, edge: Edge, has_sentence: bool) -> Result<Vec<Edge>, String> {
-        let model = &self.training.trainer().model;
-        if !has_sentence || edge.head >= model.architecture.heads() {
-            return Err("it does not fit the sentence or the model".to_owned());
-        }
-        self.scene.check_edge(model, edge)?;
-        interventions::with_edge(&now.edges, edge, true)
-    }
-
-    /// The vector as it was taken, for places that there still are.
-    fn patch_of(&self, saved: &SavedPatch, has_sentence: bool) -> Result<Patch<f32>, String> {
-        let SavedPatch { block, position, from, vector } = saved;
-        let place = PatchPlace { block: *block, position: *position, from: *from };
-        let patch = self.scene.patch(place, &self.training.trainer().model, self.training.model().live())?;
-        if !has_sentence || vector.len() != patch.vector.len() || !vector.iter().all(|x| x.is_finite()) {
-            return Err("its vector does not fit the sentence or the model".to_owned());
-        }
-        Ok(Patch { vector: vector.as_slice().into(), ..patch })
-    }
-
-    fn mode_of(&self, saved: &SavedHead, head: usize, has_sentence: bool) -> Result<HeadMode<f32>, String> {
-        Ok(match saved {
-            SavedHead::Live => HeadMode::Live,
-            SavedHead::Off => HeadMode::Off,
-            SavedHead::Uniform => HeadMode::Uniform,
-            SavedHead::Mean => HeadMode::Mean,
-            SavedHead::Gain(gain) => {
-                interventions::check_gain(*gain)?;
-                interventions::mode_of_gain(*gain)
-            }
-            SavedHead::Frozen { rows, weights } => {
-                let (network, live) = (&self.training.trainer().model, self.training.model().live());
-                let now = self.scene.frame().forward(network, live, &Arc::default());
-                let now =
-                    now.activations.heads().nth(head).map_or((0, 0), |head| (head.weights.rows(), head.weights.cols()));
-                let fits = has_sentence
-                    && now.0 == *rows
-                    && now.0 * now.1 == weights.len()
-                    && weights.iter().all(|weight| (0.0..=WEIGHT_MAX).contains(weight));
-                let matrix = || Matrix::from_fn(now.0, now.1, |row, col| weights[row * now.1 + col]);
-                let frozen = fits.then(|| HeadMode::Frozen(Arc::new(matrix())));
-                frozen.ok_or_else(|| "its frozen weights do not fit the sentence".to_owned())?
-            }
-        })
-    }
-
-    fn mask_of(&self, saved: &SavedMask, has_sentence: bool) -> Option<Mask> {
-        let tokens = self.scene.tokens().len();
-        match saved {
-            SavedMask::None => Some(Mask::None),
-            SavedMask::Causal => Some(Mask::Causal),
-            SavedMask::Custom(rows) => {
-                let is_row =
-                    |row: &String| row.len() == tokens && row.chars().all(|sign| [SEEN, HIDDEN].contains(&sign));
-                let fits = has_sentence && rows.len() == tokens && rows.iter().all(is_row);
-                let sees = |query: usize, key: usize| rows[query].as_bytes()[key] == SEEN as u8;
-                fits.then(|| Mask::custom(MaskTable::from_fn(tokens, tokens, sees)))
-            }
-        }
+        // A token that the model no longer has is refused as one that it never had.
+        let id = |word: &String| index.get(word.as_str()).copied().unwrap_or(self.words.len());
+        SentenceCommand::Ids(words.iter().map(id).collect())
     }
 }
 
-/// A little above 1, for a softmax rounds.
-const WEIGHT_MAX: f32 = 1.001;
+impl SavedBasis {
+    fn commands(&self, report: &mut Vec<String>) -> Vec<AxisCommand> {
+        let mut commands: Vec<AxisCommand> = self.raw.then_some(AxisCommand::SetRaw(true)).into_iter().collect();
+        if !self.mean.is_empty() {
+            match Spread::from_packed(self.mean.clone(), &self.covariance) {
+                Some(spread) => commands.push(AxisCommand::Fit(Arc::new(spread))),
+                None => report.push("The axes are not those that you fitted: their numbers are no spread.".to_owned()),
+            }
+        }
+        commands.extend(self.axes.iter().filter_map(|(letter, from, to)| {
+            let axis = Axis::ALL.into_iter().find(|axis| axis.letter() == letter)?;
+            Some(AxisCommand::Set { axis, from: from.clone(), to: to.clone() })
+        }));
+        commands
+    }
+}

@@ -6,9 +6,7 @@
 use std::ops::{Not, Range};
 use std::sync::Arc;
 
-use attune_engine::numerics::Matrix;
-use attune_engine::numerics::attention::{HeadMode, Mask};
-use attune_engine::numerics::model::activations::{Interventions, Patch};
+use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::params::Parameters;
 use attune_engine::pretrained::Pretrained;
 use serde::{Deserialize, Serialize};
@@ -17,14 +15,13 @@ use crate::kernel::data::sentence::SentenceSnapshot;
 use crate::kernel::data::space::Axis;
 use crate::kernel::data::space::{ChosenAxis, StaticSpace};
 use crate::kernel::notebook::saved::SavedNotebook;
-use crate::kernel::notebook::snapshot::NotebookSnapshot;
 use crate::kernel::scene::interventions::are_none;
 use crate::kernel::scene::senses::SensesSnapshot;
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
 use crate::kernel::training::change_log::Change;
 use crate::kernel::training::stop::Stopped;
 use crate::lesson::Recipe;
-use crate::numbers;
+use attune_engine::numbers;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -56,7 +53,7 @@ pub struct SavedModel {
     /// None where the axes are the lesson's own.
     pub basis: Option<SavedBasis>,
     /// None where nothing is changed.
-    pub interventions: Option<SavedInterventions>,
+    pub interventions: Option<Interventions<f32>>,
     pub training: SavedTraining,
     /// Files of a pretrained model, each with its SHA-256.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -89,55 +86,6 @@ pub struct SavedBasis {
     #[serde(skip_serializing_if = "Not::not")]
     pub raw: bool,
 }
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct SavedInterventions {
-    pub temperature: Option<f64>,
-    pub scale: Option<bool>,
-    pub heads: Vec<SavedHead>,
-    pub mask: Option<SavedMask>,
-    /// Head, query and key of each edge that is taken out.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub edges: Vec<(usize, usize, usize)>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub patch: Option<SavedPatch>,
-}
-
-/// A vector that was taken from the second sentence.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SavedPatch {
-    pub block: usize,
-    pub position: usize,
-    pub from: usize,
-    #[serde(with = "numbers::many")]
-    pub vector: Vec<f32>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum SavedHead {
-    Live,
-    Off,
-    Uniform,
-    Frozen {
-        rows: usize,
-        #[serde(with = "numbers::many")]
-        weights: Vec<f32>,
-    },
-    Gain(f32),
-    Mean,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum SavedMask {
-    None,
-    Causal,
-    /// A row for each query, a character for each key: [`SEEN`] or [`HIDDEN`].
-    Custom(Vec<String>),
-}
-
-pub const SEEN: char = '1';
-pub const HIDDEN: char = '0';
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -205,58 +153,6 @@ impl Saved {
             model,
         }
     }
-
-    /// Between two snapshots something was done that is to be saved; the steps of a training under way
-    /// are not.
-    pub fn differs(before: &Snapshot, now: &Snapshot) -> bool {
-        let models = match (&before.model, &now.model) {
-            (Some(before), Some(now)) => is_other_model(before, now),
-            (before, now) => before.is_some() != now.is_some(),
-        };
-        let basis = |snapshot: &Snapshot| snapshot.space.as_ref().map(|space| space.basis.clone());
-        let retraining = |snapshot: &Snapshot| snapshot.retraining.as_ref().map(|under_way| under_way.recipe.clone());
-        models
-            || retraining(before) != retraining(now)
-            || basis(before) != basis(now)
-            || is_other_notebook(&before.notebook, &now.notebook)
-            || before.awaited.as_ref().map(Arc::as_ptr) != now.awaited.as_ref().map(Arc::as_ptr)
-            || !Arc::ptr_eq(&before.lesson, &now.lesson)
-    }
-}
-
-fn is_other_notebook(before: &Arc<NotebookSnapshot>, now: &Arc<NotebookSnapshot>) -> bool {
-    let is_same = |(before, now): (&crate::kernel::notebook::snapshot::CellSnapshot, &_)| {
-        let crate::kernel::notebook::snapshot::CellSnapshot { cell, run, .. } = now;
-        Arc::ptr_eq(&before.cell, cell) && before.run.as_ref().map(Arc::as_ptr) == run.as_ref().map(Arc::as_ptr)
-    };
-    !Arc::ptr_eq(before, now)
-        && (before.auto_run != now.auto_run
-            || before.cells.len() != now.cells.len()
-            || !before.cells.iter().zip(&now.cells).all(is_same))
-}
-
-fn is_other_model(before: &ModelSnapshot, now: &ModelSnapshot) -> bool {
-    let edited = |model: &ModelSnapshot| {
-        (!Arc::ptr_eq(&model.parameters, &model.trained)).then_some(Arc::as_ptr(&model.parameters))
-    };
-    let training = |model: &ModelSnapshot| {
-        let training = &model.training;
-        let steps = (!training.playing).then_some(training.progress.done);
-        (
-            steps,
-            training.look.map(|look| look.target),
-            training.edited_latest.as_ref().map(|(_, live)| Arc::as_ptr(live)),
-        )
-    };
-    before.recipe != now.recipe
-        || edited(before) != edited(now)
-        || training(before) != training(now)
-        || before.training.changes != now.training.changes
-        || before.interventions != now.interventions
-        || before.sentence.chosen() != now.sentence.chosen()
-        || second_words(before) != second_words(now)
-        || before.senses.is_on != now.senses.is_on
-        || before.senses.list != now.senses.list
 }
 
 /// The words of the second sentence.
@@ -309,8 +205,7 @@ impl SavedModel {
             senses: SavedSenses::of(&model.senses),
             basis: None,
             retraining: None,
-            interventions: (!are_none(interventions))
-                .then(|| SavedInterventions::of(interventions, sentence.tokens.len())),
+            interventions: (!are_none(interventions)).then(|| interventions.clone()),
             training: SavedTraining::of(model),
             files: model.pretrained.as_ref().map_or_else(Vec::new, |model| files(model)),
         }
@@ -320,42 +215,6 @@ impl SavedModel {
 /// Names of a pretrained model's files, each with its SHA-256.
 pub fn files(model: &Pretrained) -> Vec<(String, String)> {
     model.files.iter().map(|file| (file.name.clone(), file.sha256.clone())).collect()
-}
-
-impl SavedInterventions {
-    fn of(interventions: &Interventions<f32>, tokens: usize) -> Self {
-        let Interventions { heads, temperature, scale, mask, edges, patch } = interventions;
-        let head = |mode: &HeadMode<f32>| match mode {
-            HeadMode::Live => SavedHead::Live,
-            HeadMode::Off => SavedHead::Off,
-            HeadMode::Uniform => SavedHead::Uniform,
-            HeadMode::Mean => SavedHead::Mean,
-            HeadMode::Frozen(weights) => SavedHead::frozen(weights),
-            HeadMode::Gain(gain) => SavedHead::Gain(*gain),
-        };
-        let mask = mask.as_ref().map(|mask| match mask {
-            Mask::None => SavedMask::None,
-            Mask::Causal => SavedMask::Causal,
-            Mask::Custom(table) => {
-                let sign = |query, key| if table.sees(query, key) { SEEN } else { HIDDEN };
-                SavedMask::Custom((0..tokens).map(|q| (0..tokens).map(|k| sign(q, k)).collect()).collect())
-            }
-        });
-        let edges = edges.iter().map(|edge| (edge.head, edge.query, edge.key)).collect();
-        let patch = patch.as_ref().map(|Patch { block, position, from, vector }| SavedPatch {
-            block: *block,
-            position: *position,
-            from: *from,
-            vector: vector.to_vec(),
-        });
-        Self { temperature: *temperature, scale: *scale, heads: heads.iter().map(head).collect(), mask, edges, patch }
-    }
-}
-
-impl SavedHead {
-    fn frozen(weights: &Matrix<f32>) -> Self {
-        Self::Frozen { rows: weights.rows(), weights: weights.flat().to_vec() }
-    }
 }
 
 impl SavedTraining {

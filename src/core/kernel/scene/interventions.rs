@@ -19,25 +19,11 @@ pub fn are_none(interventions: &Interventions<f32>) -> bool {
     are_live && temperature.is_none() && scale.is_none() && mask.is_none()
 }
 
-/// The memory that they take, in bytes.
-pub fn bytes(interventions: &Interventions<f32>) -> usize {
-    let frozen = interventions.heads.iter().map(|head| match head {
-        HeadMode::Frozen(weights) => size_of_val(weights.flat()),
-        HeadMode::Live | HeadMode::Off | HeadMode::Uniform | HeadMode::Mean | HeadMode::Gain(_) => 0,
-    });
-    let mask = match &interventions.mask {
-        Some(Mask::Custom(table)) => table.size().0 * table.size().1,
-        Some(Mask::None | Mask::Causal) | None => 0,
-    };
-    let patch = interventions.patch.as_ref().map_or(0, |patch| size_of_val(&*patch.vector));
-    size_of_val(&interventions.heads[..]) + frozen.sum::<usize>() + mask + size_of_val(&interventions.edges[..]) + patch
-}
-
 /// Those that hold for another sentence too: frozen weights, an edited mask, removed edges and a patch belong to one alone.
 pub fn for_any_sentence(interventions: &Interventions<f32>) -> Interventions<f32> {
     let mut others = interventions.clone();
     (others.mask, others.edges, others.patch) = (None, Vec::new(), None);
-    for mode in others.heads.iter_mut().filter(|mode| matches!(mode, HeadMode::Frozen(_))) {
+    for mode in others.heads.iter_mut().filter(|mode| mode.is_of_sentence()) {
         *mode = HeadMode::Live;
     }
     others

@@ -23,30 +23,35 @@ use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::projection::Projection;
 use attune_engine::numerics::rng::{Generator, Stream, stream};
 
-use self::interventions::check_temperature;
-use crate::kernel::command::{HeadSetting, PatchPlace};
+use self::interventions::{check_gain, check_temperature};
+use crate::kernel::cache::Cache;
 use crate::kernel::data::answers::{cannot_generate_words, check_generates};
 use crate::kernel::data::senses::SenseList;
 use crate::kernel::data::sentence::{Generated, SentenceSnapshot};
 use crate::kernel::data::space::{Basis, StaticSpace};
 use crate::kernel::data::token::Token;
-use crate::kernel::scene::interventions::bytes as of_interventions;
+use crate::kernel::scene::passes::Passes;
 use crate::kernel::scene::senses::{SenseModel, Senses, SensesSnapshot};
 use crate::kernel::scene::sentence::{Sentence, SentenceFrame, token};
 use crate::kernel::vectors::examples::Rewriter;
 use crate::lesson::limits::GENERATED_MAX;
 use crate::lesson::schema::Lesson;
 
+/// The largest frozen weight: a little above 1, for a softmax rounds.
+const WEIGHT_MAX: f32 = 1.001;
+
+/// A clone shares all that is large with it.
+#[derive(Clone)]
 pub struct Scene {
     space: Arc<StaticSpace>,
-    frame: SentenceFrame,
+    frame: Arc<SentenceFrame>,
     /// The sentence that is compared with it.
-    second: Option<SentenceFrame>,
+    second: Option<Arc<SentenceFrame>>,
     /// One word in sentences of a list.
     senses: Senses,
     interventions: Arc<Interventions<f32>>,
     /// Makes the target of a sentence that is a source.
-    rewriter: Option<Rewriter>,
+    rewriter: Option<Arc<Rewriter>>,
     written: Option<Written>,
     generator: Generator,
 }
@@ -61,6 +66,7 @@ pub type SecondState = (Option<Sentence>, Arc<Interventions<f32>>);
 pub type SentenceState = (Sentence, Arc<Interventions<f32>>);
 
 /// Words that the model wrote, and the weights that it wrote them with.
+#[derive(Clone)]
 struct Written {
     words: Vec<NextWord>,
     choice: Choice,
@@ -69,9 +75,9 @@ struct Written {
 
 impl Scene {
     pub fn new(lesson: &Lesson, space: &Arc<StaticSpace>, sentence: Sentence) -> Self {
-        let rewriter = Rewriter::of(&lesson.model.objective, &space.vocabulary);
+        let rewriter = Rewriter::of(&lesson.model.objective, &space.vocabulary).map(Arc::new);
         Self {
-            frame: SentenceFrame::new(sentence, space, rewriter.as_ref()),
+            frame: Arc::new(SentenceFrame::new(sentence, space, rewriter.as_deref())),
             interventions: Arc::new(interventions::none(&lesson.model.architecture)),
             second: None,
             senses: Senses::default(),
@@ -82,23 +88,10 @@ impl Scene {
         }
     }
 
-    /// Drops caches, for undo to remember the rest.
-    pub fn freeze(&mut self) {
-        self.frame.freeze();
-        if let Some(second) = &mut self.second {
-            second.freeze();
-        }
-        self.senses.freeze();
-    }
-
-    /// The memory that it takes when frozen, without the space.
-    pub fn bytes(&self) -> usize {
-        let written = self.written.as_ref().map_or(0, |written| size_of_val(written.by.flat()));
-        // What each word of the vocabulary becomes in a target.
-        let rewriter = self.rewriter.as_ref().map_or(0, |_| size_of::<usize>() * self.space.vocabulary.len());
-        let second = self.second.as_ref().map_or(0, SentenceFrame::bytes);
-        let others = second + self.senses.bytes() + written + rewriter;
-        self.frame.bytes() + of_interventions(&self.interventions) + others
+    /// The same without words that the model wrote, which draw as if none were drawn yet.
+    #[must_use]
+    pub fn without_written(&self, lesson: &Lesson) -> Self {
+        Self { written: None, generator: stream(lesson.seed, Stream::Generation), ..self.clone() }
     }
 
     pub fn sentence(&self) -> &Sentence {
@@ -118,9 +111,9 @@ impl Scene {
     /// Shows a sentence as it was.
     pub fn restore(&mut self, (sentence, interventions): SentenceState) -> SentenceState {
         self.written = None;
-        let frame = SentenceFrame::after(Some(&self.frame), sentence, &self.space, self.rewriter.as_ref());
-        let before = std::mem::replace(&mut self.frame, frame);
-        (before.sentence, self.set_interventions(interventions))
+        let frame = SentenceFrame::after(Some(&self.frame), sentence, &self.space, self.rewriter.as_deref());
+        let before = std::mem::replace(&mut self.frame, Arc::new(frame));
+        (before.sentence.clone(), self.set_interventions(interventions))
     }
 
     /// Shows another one beside it, or none, and returns what was there before. A patch, which was taken from that, ends.
@@ -134,9 +127,13 @@ impl Scene {
 
     /// The second sentence as it was.
     pub fn restore_second(&mut self, (sentence, interventions): SecondState) -> SecondState {
-        let frame = sentence.map(|sentence| SentenceFrame::new(sentence, &self.space, self.rewriter.as_ref()));
-        let before = std::mem::replace(&mut self.second, frame).map(|frame| frame.sentence);
+        let frame = sentence.map(|sentence| self.frame_of(sentence));
+        let before = std::mem::replace(&mut self.second, frame).map(|frame| frame.sentence.clone());
         (before, self.set_interventions(interventions))
+    }
+
+    fn frame_of(&self, sentence: Sentence) -> Arc<SentenceFrame> {
+        Arc::new(SentenceFrame::new(sentence, &self.space, self.rewriter.as_deref()))
     }
 
     pub fn second(&self) -> Option<&Sentence> {
@@ -154,26 +151,38 @@ impl Scene {
 
     /// Reads the list with the lesson that the scene is of.
     pub fn read_senses(&mut self, lesson: &Lesson) {
-        let frame = |sentence| SentenceFrame::without_points(sentence, &self.space, self.rewriter.as_ref());
+        let frame = |sentence| SentenceFrame::without_points(sentence, &self.space, self.rewriter.as_deref());
         self.senses.read(lesson, &self.space.vocabulary, frame);
     }
 
     /// Does the next piece of the work on the senses.
-    pub fn measure_senses(&mut self, model: &AttentionModel<f32>, parameters: &Arc<Parameters<f32>>) {
+    pub fn measure_senses(&self, cache: &Cache, model: &AttentionModel<f32>, parameters: &Arc<Parameters<f32>>) {
         let interventions = interventions::for_any_sentence(&self.interventions);
         let with = SenseModel { space: &self.space, model, parameters, interventions: &interventions };
-        self.senses.advance(&with);
+        self.senses.advance(&mut cache.senses.borrow_mut(), &with);
     }
 
     /// The senses are yet to be measured.
-    pub fn has_senses_pending(&self, model: &AttentionModel<f32>, parameters: &Arc<Parameters<f32>>) -> bool {
+    pub fn has_senses_pending(
+        &self,
+        cache: &Cache,
+        model: &AttentionModel<f32>,
+        parameters: &Arc<Parameters<f32>>,
+    ) -> bool {
         let interventions = interventions::for_any_sentence(&self.interventions);
-        self.senses.is_pending(&SenseModel { space: &self.space, model, parameters, interventions: &interventions })
+        let with = SenseModel { space: &self.space, model, parameters, interventions: &interventions };
+        self.senses.is_pending(&cache.senses.borrow(), &with)
     }
 
-    pub fn senses_snapshot(&self, model: &AttentionModel<f32>, parameters: &Arc<Parameters<f32>>) -> SensesSnapshot {
+    pub fn senses_snapshot(
+        &self,
+        cache: &Cache,
+        model: &AttentionModel<f32>,
+        parameters: &Arc<Parameters<f32>>,
+    ) -> SensesSnapshot {
         let interventions = interventions::for_any_sentence(&self.interventions);
-        self.senses.snapshot(&SenseModel { space: &self.space, model, parameters, interventions: &interventions })
+        let with = SenseModel { space: &self.space, model, parameters, interventions: &interventions };
+        self.senses.snapshot(&mut cache.senses.borrow_mut(), &with)
     }
 
     /// Everything in another basis, the space too; returns the one of before.
@@ -186,7 +195,7 @@ impl Scene {
         (now.points, now.shares) = (now.points_in(&basis, &projection), OnceLock::new());
         let before = (std::mem::replace(&mut now.basis, basis), std::mem::replace(&mut now.projection, projection));
         self.space = space.clone();
-        let again = |frame: &SentenceFrame| SentenceFrame::new(frame.sentence.clone(), space, self.rewriter.as_ref());
+        let again = |frame: &Arc<SentenceFrame>| self.frame_of(frame.sentence.clone());
         (self.frame, self.second) = (again(&self.frame), self.second.as_ref().map(again));
         before
     }
@@ -195,25 +204,47 @@ impl Scene {
         std::mem::replace(&mut self.interventions, interventions)
     }
 
-    /// The mode that a setting means now.
+    /// The mode as it applies now: weights to freeze are taken from the pass, and a gain of 1 is live.
+    ///
+    /// # Errors
+    /// In words for the learner, if the head cannot have this mode.
     pub fn mode(
         &self,
-        setting: HeadSetting,
+        mode: HeadMode<f32>,
         head: usize,
+        cache: &Cache,
         model: &AttentionModel<f32>,
         live: &Arc<Parameters<f32>>,
-    ) -> HeadMode<f32> {
-        let weights = || {
-            let pass = self.frame.forward(model, live, &self.interventions);
-            pass.activations.heads().nth(head).map(|head| head.weights.clone())
-        };
-        match setting {
-            HeadSetting::Live => HeadMode::Live,
-            HeadSetting::Off => HeadMode::Off,
-            HeadSetting::Uniform => HeadMode::Uniform,
-            HeadSetting::Mean => HeadMode::Mean,
-            HeadSetting::Gain(gain) => interventions::mode_of_gain(gain),
-            HeadSetting::Frozen => weights().map_or(HeadMode::Live, |weights| HeadMode::Frozen(Arc::new(weights))),
+    ) -> Result<HeadMode<f32>, String> {
+        match mode {
+            HeadMode::Gain(gain) => {
+                check_gain(gain)?;
+                Ok(interventions::mode_of_gain(gain))
+            }
+            HeadMode::Frozen(None) => {
+                let pass = cache.stage.forward(&self.frame, model, (live, &self.interventions));
+                let weights = pass.activations.heads().nth(head).map(|head| Arc::new(head.weights.clone()));
+                Ok(weights.map_or(HeadMode::Live, |weights| HeadMode::Frozen(Some(weights))))
+            }
+            HeadMode::Frozen(Some(weights)) => {
+                let is_weight = |weight: &f32| (0.0..=WEIGHT_MAX).contains(weight);
+                let fits = (weights.rows(), weights.cols()) == self.shape_of(model, head)
+                    && weights.flat().iter().all(is_weight);
+                fits.then_some(HeadMode::Frozen(Some(weights)))
+                    .ok_or_else(|| "its frozen weights do not fit the sentence".to_owned())
+            }
+            mode => Ok(mode),
+        }
+    }
+
+    /// The numbers of queries and keys of a head.
+    fn shape_of(&self, model: &AttentionModel<f32>, head: usize) -> (usize, usize) {
+        let (block, config, _) = model.architecture.head(head);
+        let (own, of_source) = (self.frame.len(), self.frame.source_tokens().map_or(0, <[Token]>::len));
+        if block < model.architecture.source_blocks.len() {
+            (of_source, of_source)
+        } else {
+            (own, if config.attends_to_source() { of_source } else { own })
         }
     }
 
@@ -230,9 +261,7 @@ impl Scene {
     pub fn check_edge(&self, model: &AttentionModel<f32>, edge: Edge) -> Result<(), String> {
         let (block, config, own) = model.architecture.head(edge.head);
         let is_of_source = block < model.architecture.source_blocks.len();
-        let of_source = self.frame.source_tokens().map_or(0, <[Token]>::len);
-        let queries = if is_of_source { of_source } else { self.frame.len() };
-        let keys = if is_of_source || config.attends_to_source() { of_source } else { self.frame.len() };
+        let (queries, keys) = self.shape_of(model, edge.head);
         let Edge { query, key, .. } = edge;
         if query >= queries || key >= keys {
             let (query, key) = (query.saturating_add(1), key.saturating_add(1));
@@ -247,13 +276,14 @@ impl Scene {
         Ok(())
     }
 
-    /// The vector of a place in the second sentence, as it is now, for a place in the first.
+    /// The patch with its vector: without one, that of the place in the second sentence now.
     ///
     /// # Errors
-    /// In words for the learner, if there is no such place in one of them.
+    /// In words for the learner, if there is no such place in one of the sentences, or the vector does not fit.
     pub fn patch(
         &self,
-        PatchPlace { block, position, from }: PatchPlace,
+        Patch { block, position, from, vector }: Patch<f32>,
+        cache: &Cache,
         model: &AttentionModel<f32>,
         live: &Arc<Parameters<f32>>,
     ) -> Result<Patch<f32>, String> {
@@ -272,19 +302,25 @@ impl Scene {
                 return Err(format!("the {which}sentence has {count} tokens: there is no token {at}"));
             }
         }
-        let interventions = Arc::new(interventions::for_any_sentence(&self.interventions));
-        let pass = second.forward(model, live, &interventions);
-        let vector = Arc::from(pass.activations.blocks[block].input.row(from));
-        Ok(Patch { block, position, from, vector })
+        let vector = vector.unwrap_or_else(|| {
+            let interventions = Arc::new(interventions::for_any_sentence(&self.interventions));
+            let pass = cache.second.forward(second, model, (live, &interventions));
+            Arc::from(pass.activations.blocks[block].input.row(from))
+        });
+        let (numbers, width) = (vector.len(), model.architecture.width);
+        if numbers != width || !vector.iter().all(|x| x.is_finite()) {
+            return Err(format!("its vector of {numbers} numbers is not one of {width} finite numbers"));
+        }
+        Ok(Patch { block, position, from, vector: Some(vector) })
     }
 
     /// Another sentence, which is not shown, with the interventions that hold for any.
-    pub fn beside(&self, sentence: Sentence) -> (SentenceFrame, Interventions<f32>) {
-        let frame = SentenceFrame::without_points(sentence, &self.space, self.rewriter.as_ref());
-        (frame, interventions::for_any_sentence(&self.interventions))
+    pub fn beside(&self, sentence: Sentence) -> (Arc<SentenceFrame>, Interventions<f32>) {
+        let frame = SentenceFrame::without_points(sentence, &self.space, self.rewriter.as_deref());
+        (Arc::new(frame), interventions::for_any_sentence(&self.interventions))
     }
 
-    pub fn frame(&self) -> &SentenceFrame {
+    pub fn frame(&self) -> &Arc<SentenceFrame> {
         &self.frame
     }
 
@@ -322,25 +358,27 @@ impl Scene {
     /// The forward pass, its contributions and its points.
     pub fn run(
         &self,
+        cache: &Cache,
         model: &AttentionModel<f32>,
         live: &Arc<Parameters<f32>>,
         trained: &Arc<Parameters<f32>>,
     ) -> Arc<SentenceSnapshot> {
-        self.frame.run(&self.space, model, live, trained, &self.interventions)
+        self.frame.run(&cache.stage, &self.space, model, live, trained, &self.interventions)
     }
 
     /// The forward pass of each sentence, with what is read.
     pub fn passes(
         &self,
+        cache: &Cache,
         model: &AttentionModel<f32>,
         live: &Arc<Parameters<f32>>,
     ) -> Vec<(Sequences, Activations<f32>)> {
-        let pass = |frame: &SentenceFrame, interventions: &Arc<Interventions<f32>>| {
-            (frame.input().clone(), frame.forward(model, live, interventions).activations.clone())
+        let pass = |frame: &Arc<SentenceFrame>, passes: &Passes, interventions: &Arc<Interventions<f32>>| {
+            (frame.input().clone(), passes.forward(frame, model, (live, interventions)).activations.clone())
         };
         let interventions = Arc::new(interventions::for_any_sentence(&self.interventions));
-        let second = self.second.as_ref().map(|second| pass(second, &interventions));
-        std::iter::once(pass(&self.frame, &self.interventions)).chain(second).collect()
+        let second = self.second.as_ref().map(|second| pass(second, &cache.second, &interventions));
+        std::iter::once(pass(&self.frame, &cache.stage, &self.interventions)).chain(second).collect()
     }
 
     /// The same of the sentences with the word whose senses the stage shows, each with the word's pieces: one after the
@@ -359,12 +397,17 @@ impl Scene {
     /// As [`Self::run`], for the second sentence; without those that belong to the first alone.
     pub fn run_second(
         &self,
+        cache: &Cache,
         model: &AttentionModel<f32>,
         live: &Arc<Parameters<f32>>,
         trained: &Arc<Parameters<f32>>,
     ) -> Option<Arc<SentenceSnapshot>> {
+        let Some(second) = &self.second else {
+            cache.second.clear();
+            return None;
+        };
         let interventions = Arc::new(interventions::for_any_sentence(&self.interventions));
-        Some(self.second.as_ref()?.run(&self.space, model, live, trained, &interventions))
+        Some(second.run(&cache.second, &self.space, model, live, trained, &interventions))
     }
 
     pub fn generated(&self, live: &Arc<Parameters<f32>>) -> Option<Arc<Generated>> {

@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn many_words_at_once_are_the_words_one_by_one() {
-        let lesson = parse("small.ron", include_str!("../../../tests/fixtures/small.ron")).expect("no issues");
+        let lesson = parse("small.ron", include_str!("../../../../tests/fixtures/small.ron")).expect("no issues");
         let mut space = StaticSpace::clone(&Kernel::embedded(Arc::new(lesson)).snapshot().space.expect("a space"));
         let mut rng = stream(7, Stream::ModelInit);
         let mut random = |rows| Matrix::from_fn(rows, 12, |_, _| rng.random_range(-1.0f32..1.0));

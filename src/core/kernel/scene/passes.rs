@@ -1,12 +1,12 @@
 //! The last forward passes of a sentence. A change of a weight or a head computes its block and those behind it; what
 //! lies before it is shared with a pass that has it already.
 
-use std::cell::RefCell;
+use std::cell::{RefCell, RefMut};
 use std::sync::{Arc, OnceLock};
 
 use attune_engine::numerics::attention::{Edge, HeadMode};
 use attune_engine::numerics::model::activations::Interventions;
-use attune_engine::numerics::model::{Activations, Architecture, AttentionModel, Sequences};
+use attune_engine::numerics::model::{Activations, Architecture, AttentionModel};
 use attune_engine::numerics::params::{Layer, Parameters};
 
 use crate::kernel::data::answers::{Answers, answers};
@@ -14,6 +14,7 @@ use crate::kernel::data::neighbours::Neighbours;
 use crate::kernel::data::sentence::{SentenceSnapshot, UnchangedResult};
 use crate::kernel::data::space::StaticSpace;
 use crate::kernel::scene::near::near;
+use crate::kernel::scene::sentence::SentenceFrame;
 
 /// The one that is shown, and the one without the learner's changes.
 const KEPT: usize = 2;
@@ -128,12 +129,14 @@ pub struct Shown {
     pub sentence: Arc<SentenceSnapshot>,
 }
 
-/// The last passes of one sentence.
-#[derive(Clone, Debug, Default)]
+/// The last passes of one sentence; another one takes their place.
+#[derive(Debug, Default)]
 pub struct Passes(RefCell<Kept>);
 
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 struct Kept {
+    /// Held, so that nothing new can stand at its address.
+    of: Option<Arc<SentenceFrame>>,
     /// The latest one last.
     passes: Vec<Arc<Pass>>,
     shown: Option<Shown>,
@@ -142,14 +145,28 @@ struct Kept {
 }
 
 impl Passes {
+    /// Those of a sentence.
+    fn of(&self, frame: &Arc<SentenceFrame>) -> RefMut<'_, Kept> {
+        let mut kept = self.0.borrow_mut();
+        if !kept.of.as_ref().is_some_and(|of| Arc::ptr_eq(of, frame)) {
+            *kept = Kept { of: Some(frame.clone()), ..Kept::default() };
+        }
+        kept
+    }
+
+    pub fn clear(&self) {
+        self.0.take();
+    }
+
     /// A pass, from the first block on that differs from those of the kept ones.
     pub fn forward(
         &self,
+        frame: &Arc<SentenceFrame>,
         model: &AttentionModel<f32>,
         (parameters, interventions): (&Arc<Parameters<f32>>, &Arc<Interventions<f32>>),
-        (sentence, source): (&Sequences, Option<&Sequences>),
     ) -> Arc<Pass> {
-        let passes = &mut self.0.borrow_mut().passes;
+        let kept = &mut *self.of(frame);
+        let (passes, sentence, source) = (&mut kept.passes, frame.input(), frame.source());
         let agreement = |pass: &Arc<Pass>| pass.agrees(&model.architecture, parameters, interventions);
         let nearest = passes.iter().enumerate().map(|(at, pass)| (agreement(pass), at)).max();
         let pass = match nearest {
@@ -182,15 +199,16 @@ impl Passes {
     /// The result without the learner's changes, made where it is not of these parameters yet.
     pub fn unchanged(
         &self,
+        frame: &Arc<SentenceFrame>,
         trained: &Arc<Parameters<f32>>,
         make: impl FnOnce() -> Arc<UnchangedResult>,
     ) -> Arc<UnchangedResult> {
-        let known = self.0.borrow().unchanged.clone();
+        let known = self.of(frame).unchanged.clone();
         match known {
             Some((of, result)) if Arc::ptr_eq(&of, trained) => result,
             _ => {
                 let result = make();
-                self.0.borrow_mut().unchanged = Some((trained.clone(), result.clone()));
+                self.of(frame).unchanged = Some((trained.clone(), result.clone()));
                 result
             }
         }

@@ -10,9 +10,9 @@ use attune_engine::pretrained::tokenizer::{self as pretrained, Origin};
 use crate::kernel::data::token::{Piece, PieceText};
 use crate::kernel::data::vocabulary::{index_of, rows_of};
 use crate::kernel::scene::sentence::Sentence;
+use crate::lesson::budget::too_many_pieces;
 use crate::lesson::issue::shorten;
-use crate::lesson::of_model::first_ids;
-use crate::lesson::pieces::too_many_pieces;
+use crate::lesson::lesson_from_model::first_ids;
 use crate::lesson::schema::{Lesson, StaticEmbedding};
 use crate::lesson::text::tokenize;
 

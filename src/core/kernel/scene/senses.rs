@@ -110,8 +110,8 @@ pub struct SenseModel<'a> {
     pub interventions: &'a Interventions<f32>,
 }
 
-/// The list, and the work on it so far.
-#[derive(Default)]
+/// The list as the model reads it.
+#[derive(Clone, Default)]
 pub struct Senses {
     list: Arc<SenseList>,
     is_on: bool,
@@ -119,6 +119,11 @@ pub struct Senses {
     rows: Arc<[SenseRow]>,
     /// The sentences of the list that may be measured.
     read: Vec<Arc<ReadText>>,
+}
+
+/// The work on a list so far.
+#[derive(Default)]
+pub struct SenseCache {
     run: Option<Run>,
     measured: Option<Arc<MeasuredSenses>>,
 }
@@ -164,12 +169,8 @@ impl Senses {
         self.is_on
     }
 
-    /// Puts another list in the place of this one, which is returned; it is yet to be read. What was measured of a list that is
-    /// no longer shown is forgotten.
+    /// Puts another list in the place of this one, which is returned; it is yet to be read.
     pub fn set(&mut self, list: Arc<SenseList>, is_on: bool) -> (Arc<SenseList>, bool) {
-        if !is_on {
-            self.freeze();
-        }
         (std::mem::replace(&mut self.list, list), std::mem::replace(&mut self.is_on, is_on))
     }
 
@@ -198,18 +199,6 @@ impl Senses {
         self.rows = list.sentences.iter().enumerate().map(row).collect();
     }
 
-    /// The memory that it takes when frozen.
-    pub fn bytes(&self) -> usize {
-        // Read texts are a few times as large as the list.
-        const READ: usize = 8;
-        READ * self.list.bytes()
-    }
-
-    /// Drops what can be measured again.
-    pub fn freeze(&mut self) {
-        (self.run, self.measured) = (None, None);
-    }
-
     /// The sentences that the word stands in, with its pieces.
     fn found(&self) -> impl Iterator<Item = (usize, &Arc<ReadText>, &Range<usize>)> {
         let rows = self.rows.iter().zip(&self.read).enumerate();
@@ -219,26 +208,26 @@ impl Senses {
         })
     }
 
-    fn is_current(&self, with: &SenseModel) -> bool {
+    fn is_current(&self, cache: &SenseCache, with: &SenseModel) -> bool {
         let is_of = |measured: &Arc<MeasuredSenses>| {
             Arc::ptr_eq(&measured.list, &self.list)
                 && Arc::ptr_eq(&measured.parameters, with.parameters)
                 && measured.interventions == *with.interventions
         };
-        self.measured.as_ref().map_or(self.found().next().is_none(), is_of)
+        cache.measured.as_ref().map_or(self.found().next().is_none(), is_of)
     }
 
     /// There is something to measure.
-    pub fn is_pending(&self, with: &SenseModel) -> bool {
-        self.is_on && !self.is_current(with)
+    pub fn is_pending(&self, cache: &SenseCache, with: &SenseModel) -> bool {
+        self.is_on && !self.is_current(cache, with)
     }
 
     /// Runs one sentence, or measures all where each has run.
-    pub fn advance(&mut self, with: &SenseModel) {
+    pub fn advance(&self, cache: &mut SenseCache, with: &SenseModel) {
         let is_same =
             |run: &Run| Arc::ptr_eq(&run.parameters, with.parameters) && run.interventions == *with.interventions;
         let (parameters, interventions) = (with.parameters.clone(), with.interventions.clone());
-        let mut run = self.run.take().filter(is_same).unwrap_or(Run { parameters, interventions, states: Vec::new() });
+        let mut run = cache.run.take().filter(is_same).unwrap_or(Run { parameters, interventions, states: Vec::new() });
         run.states.retain(|(text, _)| self.read.iter().any(|read| Arc::ptr_eq(read, text)));
         let next = self.found().map(|(_, read, _)| read).find(|read| run.of(read).is_none()).cloned();
         match next {
@@ -249,10 +238,10 @@ impl Senses {
                 });
                 let found: Vec<FoundWord> = found.collect();
                 let measured = (!found.is_empty()).then(|| MeasuredSenses::of(&self.list, &found, &run));
-                self.measured = measured.map(Arc::new);
+                cache.measured = measured.map(Arc::new);
             }
         }
-        self.run = Some(run);
+        cache.run = Some(run);
     }
 
     /// The sentences with the word as a model reads them, and the word's pieces there, while they are shown.
@@ -262,20 +251,24 @@ impl Senses {
         read.filter(|_| self.is_on).collect()
     }
 
-    pub fn snapshot(&self, with: &SenseModel) -> SensesSnapshot {
+    /// What was measured of a list that is no longer shown is forgotten.
+    pub fn snapshot(&self, cache: &mut SenseCache, with: &SenseModel) -> SensesSnapshot {
+        if !self.is_on {
+            *cache = SenseCache::default();
+        }
         let of = self.found().count();
-        let is_current = self.is_current(with);
+        let is_current = self.is_current(cache, with);
         let has_run =
-            |(_, read, _): &(usize, &Arc<ReadText>, _)| self.run.as_ref().is_some_and(|run| run.of(read).is_some());
+            |(_, read, _): &(usize, &Arc<ReadText>, _)| cache.run.as_ref().is_some_and(|run| run.of(read).is_some());
         let done = if is_current { of } else { self.found().filter(has_run).count() };
-        let shown = self.measured.as_ref().filter(|_| self.is_on);
+        let shown = cache.measured.as_ref();
         let points = shown.map(|measured| measured.points(with));
         SensesSnapshot {
             list: self.list.clone(),
             is_on: self.is_on,
             word_fault: self.word_fault.clone(),
             rows: self.rows.clone(),
-            measured: self.measured.clone(),
+            measured: cache.measured.clone(),
             points: points.unwrap_or_default().into(),
             shares: Arc::new(shown.map(|measured| measured.shares(with)).unwrap_or_default()),
             is_current,

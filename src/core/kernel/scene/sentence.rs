@@ -13,7 +13,6 @@ use attune_engine::numerics::model::{Activations, AttentionModel, Sequences};
 use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::numerics::vectors::Similarity;
 
-use crate::kernel::data::neighbours::NEIGHBOURS_BYTES;
 use crate::kernel::data::neighbours::Neighbours;
 use crate::kernel::data::sentence::{SentenceSnapshot, Unchanged, UnchangedResult};
 use crate::kernel::data::sinks::sinks;
@@ -70,7 +69,6 @@ pub struct SentenceFrame {
     start: Matrix<f32>,
     source_start: Option<Matrix<f32>>,
     static_neighbours: Vec<Neighbours>,
-    passes: Passes,
 }
 
 impl SentenceFrame {
@@ -118,26 +116,18 @@ impl SentenceFrame {
             start: Matrix::zeros(0, 0),
             source_start: None,
             static_neighbours: Vec::new(),
-            passes: Passes::default(),
             sentence,
         }
-    }
-
-    /// The memory that it takes when frozen.
-    pub fn bytes(&self) -> usize {
-        let of_a_token = size_of::<Token>() + size_of_val(self.start.row(0)) + NEIGHBOURS_BYTES;
-        let tokens = self.tokens.len() + self.source_tokens.as_ref().map_or(0, Vec::len);
-        tokens * of_a_token + size_of_val(&self.sentence.words[..])
-    }
-
-    /// Drops the cache.
-    pub fn freeze(&mut self) {
-        self.passes = Passes::default();
     }
 
     /// The words that the model reads.
     pub fn input(&self) -> &Sequences {
         &self.input
+    }
+
+    /// The sentence that the model looks at, if it has one.
+    pub fn source(&self) -> Option<&Sequences> {
+        self.source.as_ref()
     }
 
     /// Tokens that are read.
@@ -157,19 +147,20 @@ impl SentenceFrame {
         self.source_tokens.as_deref()
     }
 
-    /// The forward pass: what the last ones have already is not computed again.
-    pub fn forward(
+    /// The forward pass, of a sentence that runs once.
+    pub fn activations(
         &self,
         model: &AttentionModel<f32>,
-        parameters: &Arc<Parameters<f32>>,
-        interventions: &Arc<Interventions<f32>>,
-    ) -> Arc<Pass> {
-        self.passes.forward(model, (parameters, interventions), (&self.input, self.source.as_ref()))
+        parameters: &Parameters<f32>,
+        interventions: &Interventions<f32>,
+    ) -> Activations<f32> {
+        Activations::of(model, parameters, &self.input, self.source.as_ref(), interventions)
     }
 
-    /// The forward pass, its contributions and its points.
+    /// The forward pass, its contributions and its points. What the last passes have already is not computed again.
     pub fn run(
-        &self,
+        self: &Arc<Self>,
+        passes: &Passes,
         space: &StaticSpace,
         model: &AttentionModel<f32>,
         live: &Arc<Parameters<f32>>,
@@ -179,9 +170,9 @@ impl SentenceFrame {
         // The ghost differs only while weights or interventions do.
         let is_changed = !(Arc::ptr_eq(live, trained) && are_none(interventions));
         // First, as it may be what was shown last.
-        let unchanged = is_changed.then(|| self.unchanged(space, model, trained));
-        let pass = self.forward(model, live, interventions);
-        let before = self.passes.shown();
+        let unchanged = is_changed.then(|| self.unchanged(passes, space, model, trained));
+        let pass = passes.forward(self, model, (live, interventions));
+        let before = passes.shown();
         if let Some(Shown { of, trained: before, sentence }) = &before
             && Arc::ptr_eq(of, &pass)
             && Arc::ptr_eq(before, trained)
@@ -193,7 +184,7 @@ impl SentenceFrame {
         let before = before.filter(is_seen_so).map(|before| before.sentence);
         let sentence =
             Arc::new(self.shown(space, model, &pass, unchanged.map(|result| (result, &**trained)), before.as_deref()));
-        self.passes.show(Shown { of: pass, trained: trained.clone(), sentence: sentence.clone() });
+        passes.show(Shown { of: pass, trained: trained.clone(), sentence: sentence.clone() });
         sentence
     }
 
@@ -269,14 +260,15 @@ impl SentenceFrame {
 
     /// The result of the trained parameters without an intervention: while a slider is dragged it stays.
     fn unchanged(
-        &self,
+        self: &Arc<Self>,
+        passes: &Passes,
         space: &StaticSpace,
         model: &AttentionModel<f32>,
         trained: &Arc<Parameters<f32>>,
     ) -> Arc<UnchangedResult> {
-        self.passes.unchanged(trained, || {
+        passes.unchanged(self, trained, || {
             let none = Arc::new(interventions::none(&model.architecture));
-            let pass = self.forward(model, trained, &none);
+            let pass = passes.forward(self, model, (trained, &none));
             let contextual_neighbours = pass.neighbours(space).clone();
             let answers = pass.answers(model).clone();
             Arc::new(UnchangedResult { activations: pass.activations.clone(), answers, contextual_neighbours })

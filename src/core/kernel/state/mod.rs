@@ -35,6 +35,7 @@ use crate::lesson::schema::Lesson;
 pub struct Kernel {
     lesson: Arc<Lesson>,
     revision: u64,
+    work_revision: u64,
     notice: Option<Arc<str>>,
     /// Asked to play before there was anything to train.
     play_when_ready: bool,
@@ -85,6 +86,7 @@ impl Kernel {
             clock: || Duration::ZERO,
             lesson,
             revision: 0,
+            work_revision: 0,
             notice: None,
             play_when_ready: false,
             phase,
@@ -132,6 +134,12 @@ impl Kernel {
         copy.say(report);
         copy.follow(None);
         copy
+    }
+
+    /// Goes on counting the changes of the work from a kernel that this one takes the place of: the work is another.
+    #[must_use]
+    pub fn counting_from(self, before: &Kernel) -> Self {
+        Self { work_revision: before.work_revision + 1, ..self }
     }
 
     /// `clock` measures how long cells run.
@@ -207,7 +215,26 @@ impl Kernel {
 
     /// Does the next piece of that work: a few milliseconds of training, or one cell.
     pub fn advance(&mut self) {
+        self.work(Self::do_next);
+    }
+
+    /// Does a piece of work. Where it ends what was under way, there is something to be saved.
+    fn work(&mut self, piece: impl FnOnce(&mut Self)) {
+        let under_way = |kernel: &Self| {
+            let model = match &kernel.phase {
+                Phase::Ready(ready) => Some(ready.training.is_playing()),
+                Phase::Embedding(_) | Phase::Failed { .. } => None,
+            };
+            (model, kernel.awaited.is_some(), kernel.retraining.is_some())
+        };
+        let before = under_way(self);
         self.revision += 1;
+        piece(self);
+        self.work_revision += u64::from(under_way(self) != before);
+        self.follow(None);
+    }
+
+    fn do_next(&mut self) {
         match &mut self.phase {
             Phase::Embedding(trainer) => match self.opening.take() {
                 Some(work) => self.open_on(work),
@@ -224,7 +251,6 @@ impl Kernel {
             },
             Phase::Failed { .. } => {}
         }
-        self.follow(None);
     }
 
     /// Nothing but the training of the model is to do, which may then be paced.
@@ -235,11 +261,11 @@ impl Kernel {
 
     /// So many steps of it, or as many as are left.
     pub fn train(&mut self, steps: usize) {
-        self.revision += 1;
-        if let Phase::Ready(ready) = &mut self.phase {
-            ready.train(steps);
-        }
-        self.follow(None);
+        self.work(|kernel| {
+            if let Phase::Ready(ready) = &mut kernel.phase {
+                ready.train(steps);
+            }
+        });
     }
 
     /// There is a model now: it plays if it was asked to, or goes on from where it was left.
@@ -253,7 +279,7 @@ impl Kernel {
             return;
         };
         let mut report = Vec::new();
-        ready.put_back(saved, &lesson, &mut report);
+        ready.put_back(saved, &mut report);
         let mut resuming = Resuming::new(saved.clone(), &lesson);
         resuming.plays |= self.play_when_ready;
         self.resuming = Some(resuming);
@@ -264,7 +290,7 @@ impl Kernel {
     fn resume(&mut self) {
         let (Phase::Ready(ready), Some(resuming)) = (&mut self.phase, &mut self.resuming) else { return };
         let mut report = Vec::new();
-        if resuming.advance(&mut ready.training, &mut report) {
+        if resuming.advance(ready, &mut report) {
             self.resuming = None;
             let under_way = self.awaited.take().and_then(|saved| saved.retraining.clone());
             if let Some(Err(why)) = under_way.map(|recipe| self.retrain(recipe)) {
@@ -290,6 +316,7 @@ impl Kernel {
         let mut model = Watched { ready, watch: &mut self.watch, names };
         self.notebook.run(cell, &mut model);
         self.notebook.set_elapsed(cell, (self.clock)().saturating_sub(begun));
+        self.work_revision += 1;
         self.remember_changes();
     }
 
@@ -334,6 +361,7 @@ impl Kernel {
             self.retrained = None;
         }
         let slid = self.slid(&command);
+        let changes_work = command.changes_work();
         let result = match self.bound(command) {
             Err(why) => Err(why),
             Ok(command) if command.is_step() => {
@@ -345,6 +373,7 @@ impl Kernel {
         };
         self.remember_changes();
         self.follow(slid.as_ref());
+        self.work_revision += u64::from(changes_work && result.is_ok());
         self.notice = result.err().map(Arc::from);
     }
 
@@ -453,6 +482,7 @@ impl Kernel {
     pub fn snapshot(&self) -> Snapshot {
         let mut snapshot = Snapshot::empty(self.lesson.clone());
         snapshot.revision = self.revision;
+        snapshot.work_revision = self.work_revision;
         snapshot.notice = self.notice.clone();
         snapshot.notebook = self.notebook.snapshot();
         snapshot.awaited = self.awaited.clone();

@@ -59,9 +59,15 @@ impl Kernel {
         if !lost.is_empty() {
             self.notice = Some(lost.join("; ").into());
         }
+        ready.training.pause();
         // While a slider is dragged, the ghosts are those of where the drag began.
-        let ghosts = if goes_on { ready.origin.replaced.clone() } else { Some(Arc::new(ready.replaced())) };
-        new.origin.replaced = ghosts;
+        if goes_on {
+            new.origin.replaced = ready.origin.replaced.take();
+            new.cache.replaced = std::mem::take(&mut ready.cache.replaced);
+        } else {
+            new.cache.replaced = Arc::new(ready.shown()).into();
+            new.origin.replaced = Some(Box::new(ready.without_ghost()));
+        }
         let words = new.origin.recipe.words(&self.lesson);
         let label = if words.is_empty() {
             "retraining as the lesson has it".to_owned()
@@ -70,7 +76,7 @@ impl Kernel {
         };
         let old = std::mem::replace(&mut **ready, new);
         if !goes_on {
-            self.remember(label, Undoable::Retrained(Box::new(old.freeze())));
+            self.remember(label, Undoable::Retrained(Box::new(old.clone())));
         }
         self.retrained = Some(changes);
     }

@@ -1,33 +1,76 @@
 //! Undo: the states that a kernel remembers, and the way back over them.
 
-use std::sync::Arc;
+use std::mem::{replace, size_of_val};
+
+use attune_engine::numerics::attention::HeadMode;
+use attune_engine::numerics::model::activations::Interventions;
 
 use crate::kernel::command::Command;
-use crate::kernel::data::progress::Progress;
-use crate::kernel::model::UndoPart;
-use crate::kernel::model::retraining::FrozenModel;
-use crate::kernel::notebook::{Document, Notebook};
+use crate::kernel::data::senses::SenseList;
+use crate::kernel::data::space::Basis;
+use crate::kernel::model::{LessonModel, ScenePart, UndoPart};
+use crate::kernel::notebook::Document;
 use crate::kernel::state::{Kernel, Phase};
-use crate::kernel::vectors::LessonFault;
-use crate::lesson::Lesson;
+use crate::kernel::training::comparison::Comparison;
+use crate::kernel::training::run::Replay;
 
-/// A state that undo restores.
+/// A state that undo restores; it shares with the present one all that is the same in both.
 pub enum Undoable {
     Model(UndoPart),
-    Retrained(Box<FrozenModel>),
+    /// The model that another one, trained by another recipe, replaced.
+    Retrained(Box<LessonModel>),
     Notebook(Document),
 }
 
 impl Undoable {
-    /// The memory that it takes beside the present notebook.
-    fn bytes(&self, present: &Notebook) -> usize {
-        let of_it = match self {
-            Self::Model(part) => part.bytes(),
-            Self::Retrained(before) => before.bytes(),
-            Self::Notebook(document) => document.bytes_beside(present.document()),
-        };
-        size_of::<Self>() + of_it
+    /// Size of what is large in it, in bytes, as if it shared nothing; the history's count bounds the rest.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Model(UndoPart::Model(weights)) => weights.bytes(),
+            Self::Model(UndoPart::Comparison(Some(Comparison::Step(Replay { state, .. })))) => state.bytes(),
+            Self::Model(UndoPart::Scene(part)) => part.bytes(),
+            Self::Retrained(model) => model.bytes(),
+            Self::Model(UndoPart::Comparison(_)) | Self::Notebook(_) => 0,
+        }
     }
+}
+
+impl LessonModel {
+    fn bytes(&self) -> usize {
+        let examples = self.examples.iter().map(|example| size_of_val(example.words()));
+        let vectors = size_of_val(self.space.vectors.flat());
+        self.training.model().bytes() + vectors + examples.sum::<usize>() + of_interventions(self.scene.interventions())
+    }
+}
+
+impl ScenePart {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Interventions(interventions)
+            | Self::Sentence((_, interventions))
+            | Self::Second((_, interventions)) => of_interventions(interventions),
+            Self::Senses((list, _)) => of_list(list),
+            Self::Basis(basis) => of_basis(&basis.0),
+        }
+    }
+}
+
+/// Frozen weights.
+fn of_interventions(interventions: &Interventions<f32>) -> usize {
+    let frozen = interventions.heads.iter().map(|mode| match mode {
+        HeadMode::Frozen(Some(weights)) => size_of_val(weights.flat()),
+        _ => 0,
+    });
+    frozen.sum()
+}
+
+fn of_list(list: &SenseList) -> usize {
+    list.sentences.iter().map(|sentence| sentence.text.len()).sum()
+}
+
+/// The covariance that axes were fitted to.
+fn of_basis(basis: &Basis) -> usize {
+    basis.fitted.as_ref().map_or(0, |spread| spread.width() * (spread.width() + 1) / 2 * size_of::<f64>())
 }
 
 impl Kernel {
@@ -41,21 +84,29 @@ impl Kernel {
     }
 
     pub(in crate::kernel) fn remember(&mut self, label: String, before: Undoable) {
-        let bytes = before.bytes(&self.notebook);
+        let bytes = before.bytes();
         self.history.push(label, before, bytes);
     }
 
-    /// Undoes and redoes, step after step. Only the model that the last step leads to comes to life.
+    /// Undoes and redoes, step after step.
     pub(in crate::kernel) fn travel(&mut self, steps: impl Iterator<Item = Command>) -> Result<(), String> {
-        let Self { history, phase, retraining, notebook, lesson, .. } = self;
-        let mut present = Present::of(phase);
+        let Self { history, phase, retraining, notebook, .. } = self;
+        if let Phase::Ready(ready) = phase {
+            ready.end_move();
+        }
         let mut swap = |undoable| {
-            let now = match undoable {
-                Undoable::Model(part) => Undoable::Model(present.swap(part)),
-                Undoable::Retrained(before) => Undoable::Retrained(present.replace(before)),
-                Undoable::Notebook(document) => Undoable::Notebook(notebook.replace(document)),
+            let now = match (undoable, &mut *phase) {
+                (Undoable::Model(part), Phase::Ready(ready)) => Undoable::Model(ready.swap(part)),
+                (Undoable::Retrained(before), Phase::Ready(ready)) => {
+                    ready.training.pause();
+                    // Its cache goes: what undo remembers is small.
+                    Undoable::Retrained(Box::new(replace(&mut **ready, *before).clone()))
+                }
+                (Undoable::Notebook(document), _) => Undoable::Notebook(notebook.replace(document)),
+                // A lesson without a model has no changes of one.
+                (undoable, _) => undoable,
             };
-            let bytes = now.bytes(notebook);
+            let bytes = now.bytes();
             (now, bytes)
         };
         let mut result = Ok(());
@@ -68,52 +119,6 @@ impl Kernel {
             };
             result = if is_done { Ok(()) } else { Err(format!("there is nothing to {verb}")) };
         }
-        *phase = present.into_phase(lesson);
         result
-    }
-}
-
-/// The model on the way through the history.
-enum Present {
-    Living(Phase),
-    /// A model that undo remembered, and that comes to life where the way ends.
-    Frozen(Box<FrozenModel>),
-}
-
-impl Present {
-    /// Takes the phase until [`Self::into_phase`] gives one back.
-    fn of(phase: &mut Phase) -> Self {
-        let (progress, fault) = (Progress { done: 0, of: 0 }, LessonFault { words: String::new(), field: &[] });
-        let mut phase = std::mem::replace(phase, Phase::Failed { progress, fault });
-        if let Phase::Ready(ready) = &mut phase {
-            ready.end_move();
-        }
-        Self::Living(phase)
-    }
-
-    fn into_phase(self, lesson: &Arc<Lesson>) -> Phase {
-        match self {
-            Self::Living(phase) => phase,
-            Self::Frozen(model) => Phase::Ready(Box::new(model.thaw(lesson))),
-        }
-    }
-
-    /// Brings back a part of the model and returns the present one.
-    fn swap(&mut self, part: UndoPart) -> UndoPart {
-        match self {
-            Self::Living(Phase::Ready(ready)) => ready.swap(part),
-            Self::Frozen(model) => model.swap(part),
-            // A model that failed had no changes.
-            Self::Living(_) => part,
-        }
-    }
-
-    /// Brings back a model and returns the present one.
-    fn replace(&mut self, before: Box<FrozenModel>) -> Box<FrozenModel> {
-        match std::mem::replace(self, Self::Frozen(before)) {
-            Self::Living(Phase::Ready(ready)) => Box::new(ready.freeze()),
-            Self::Frozen(model) => model,
-            Self::Living(_) => unreachable!("a lesson that was trained again has a model"),
-        }
     }
 }

@@ -18,6 +18,18 @@ pub enum Change {
     LearningRate(f64),
 }
 
+impl TimedChange {
+    /// The very same change, or one of the same bits.
+    fn is_same(&self, other: &Self) -> bool {
+        self.step == other.step
+            && match (&self.change, &other.change) {
+                (Change::Entries(a), Change::Entries(b)) => Arc::ptr_eq(a, b),
+                (Change::LearningRate(a), Change::LearningRate(b)) => a.to_bits() == b.to_bits(),
+                (Change::Entries(_), Change::LearningRate(_)) | (Change::LearningRate(_), Change::Entries(_)) => false,
+            }
+    }
+}
+
 impl Change {
     pub fn entries(&self) -> usize {
         match self {
@@ -48,10 +60,9 @@ pub struct ChangeLog {
 }
 
 impl PartialEq for ChangeLog {
-    /// Shared chunks are not looked into.
+    /// Equal in every change, wherever it is kept.
     fn eq(&self, other: &Self) -> bool {
-        let same = |(a, b): (&Arc<Vec<TimedChange>>, &Arc<Vec<TimedChange>>)| Arc::ptr_eq(a, b) || a == b;
-        self.chunks.len() == other.chunks.len() && self.chunks.iter().zip(&other.chunks).all(same)
+        self.is_same(other) || self.iter().eq(other.iter())
     }
 }
 
@@ -79,9 +90,18 @@ impl ChangeLog {
         self.chunks.iter().flat_map(|chunk| chunk.iter())
     }
 
-    /// The memory that they take, without the entries that they change.
-    pub fn bytes(&self) -> usize {
-        self.chunks.iter().map(|chunk| size_of_val(&chunk[..])).sum()
+    /// The very same log: nothing was changed since one was cloned from the other.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.chunks.len() == other.chunks.len() && self.chunks.iter().zip(&other.chunks).all(|(a, b)| Arc::ptr_eq(a, b))
+    }
+
+    /// The step of the first change that only one of two logs has; `None` where they have the same changes.
+    pub fn first_difference(&self, other: &Self) -> Option<usize> {
+        let shared = self.chunks.iter().zip(&other.chunks).take_while(|(a, b)| Arc::ptr_eq(a, b)).count();
+        let rest = |log: &Self| log.chunks[shared..].iter().flat_map(|chunk| chunk.iter().cloned()).collect::<Vec<_>>();
+        let (ours, theirs) = (rest(self), rest(other));
+        let same = ours.iter().zip(&theirs).take_while(|(a, b)| a.is_same(b)).count();
+        ours.get(same).into_iter().chain(theirs.get(same)).map(|change| change.step).min()
     }
 
     /// Those at a step.
@@ -130,6 +150,20 @@ mod tests {
                 assert_eq!(rates(all.up_to(step).iter()), rates(all.iter().take(3 * step + 3)));
             }
         }
+    }
+
+    #[test]
+    fn logs_agree_up_to_their_first_difference() {
+        let all = changes(2 * CHUNK + 10);
+        assert_eq!(all.first_difference(&all.clone()), None);
+        assert_eq!(all.first_difference(&all.up_to(20)), Some(21));
+        assert_eq!(ChangeLog::default().first_difference(&all), Some(0));
+        let mut other = all.up_to(20);
+        assert_eq!(other.up_to(30).first_difference(&other), None, "the same changes in other chunks");
+        other.push(TimedChange { step: 50, change: Change::LearningRate(-0.0) });
+        let mut third = all.up_to(20);
+        third.push(TimedChange { step: 50, change: Change::LearningRate(0.0) });
+        assert_eq!(other.first_difference(&third), Some(50), "by their bits");
     }
 
     #[test]

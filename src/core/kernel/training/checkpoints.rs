@@ -4,7 +4,7 @@
 //! every second one goes; the first always stays. What lies between two is not lost: training is
 //! deterministic, so it is recomputed from the one before, in less than `stride` steps.
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 /// The most that the checkpoints of a training take, in bytes ...
 pub const CHECKPOINT_BYTES_MAX: usize = 32 << 20;
@@ -15,8 +15,6 @@ pub const CHECKPOINTS_MAX: usize = 128;
 #[derive(Clone, Debug)]
 pub struct Checkpoints<T> {
     kept: Vec<(usize, Arc<T>)>,
-    /// In place of `kept` while undo remembers them.
-    frozen: Vec<(usize, Weak<T>)>,
     stride: usize,
     most: usize,
 }
@@ -26,7 +24,7 @@ impl<T> Checkpoints<T> {
     pub fn new(bytes: usize) -> Self {
         // Fewer than two could not be thinned.
         let most = (CHECKPOINT_BYTES_MAX / bytes.max(1)).clamp(2, CHECKPOINTS_MAX);
-        Self { kept: Vec::new(), frozen: Vec::new(), stride: 1, most }
+        Self { kept: Vec::new(), stride: 1, most }
     }
 
     pub fn steps(&self) -> impl ExactSizeIterator<Item = usize> {
@@ -52,37 +50,12 @@ impl<T> Checkpoints<T> {
         after.checked_sub(1).map(|last| self.kept[last].1.clone())
     }
 
-    /// Those up to `step`: the beginning that a branch shares.
-    #[must_use]
-    pub fn up_to(&self, step: usize) -> Self {
-        let kept = self.kept.iter().filter(|(at, _)| *at <= step).cloned().collect();
-        Self { kept, ..self.none() }
-    }
-
-    /// Room for as many.
-    #[must_use]
-    pub fn none(&self) -> Self {
-        Self { kept: Vec::new(), frozen: Vec::new(), stride: self.stride, most: self.most }
-    }
-
-    /// The checkpoints as undo remembers them: alive as far as the present training shares them, so that undo
-    /// costs no second set. The others are recomputed when looked at.
-    #[must_use]
-    pub fn freeze(&self) -> Self {
-        let frozen = self.kept.iter().map(|(step, state)| (*step, Arc::downgrade(state))).collect();
-        Self { frozen, ..self.none() }
-    }
-
-    /// The memory that frozen ones take: where a state is gone, its slot stays, and nothing that it owned.
-    pub fn bytes(&self) -> usize {
-        self.frozen.len() * (size_of::<(usize, Weak<T>)>() + size_of::<T>())
-    }
-
-    /// Those that are still alive.
-    #[must_use]
-    pub fn thaw(&self) -> Self {
-        let alive = |(step, state): &(usize, Weak<T>)| Some((*step, state.upgrade()?));
-        Self { kept: self.frozen.iter().filter_map(alive).collect(), ..self.none() }
+    /// Forgets those after `step`.
+    pub fn truncate(&mut self, step: usize) {
+        self.kept.retain(|(at, _)| *at <= step);
+        if self.kept.len() <= 1 {
+            self.stride = 1;
+        }
     }
 }
 
@@ -120,20 +93,10 @@ mod tests {
 
     #[test]
     fn a_gap_is_filled_when_it_is_gone_through() {
-        let all = after(40, 1);
-        let mut gap = all.up_to(10);
+        let mut gap = after(40, 1);
+        gap.truncate(10);
         assert_eq!(gap.before(30).as_deref(), Some(&10));
         (5..=30).for_each(|step| gap.offer(step, &Arc::new(step)));
         assert!(gap.steps().eq(0..=30));
-    }
-
-    #[test]
-    fn what_is_frozen_lives_as_long_as_the_present_shares_it() {
-        let present = after(9, 1);
-        let frozen = present.up_to(3).freeze();
-        assert!(frozen.thaw().steps().eq(0..=3));
-        let frozen = present.freeze();
-        drop(present);
-        assert_eq!(frozen.thaw().steps().len(), 0);
     }
 }

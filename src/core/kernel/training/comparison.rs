@@ -31,15 +31,6 @@ impl Comparison {
         }
     }
 
-    /// The memory that it takes, in bytes.
-    pub fn bytes(&self) -> usize {
-        match self {
-            Comparison::Trained => 0,
-            Comparison::Start(parameters) => size_of_val(parameters.flat()),
-            Comparison::Step(replay) => replay.state.bytes(),
-        }
-    }
-
     /// Its line is left: the step that it has come to is the one that is compared with.
     pub fn settle(&mut self) {
         if let Comparison::Step(replay) = self {

@@ -35,11 +35,6 @@ impl TrainingLog {
         Self { columns: TENSORS + tensors, chunks: Vec::new() }
     }
 
-    /// The memory that it takes, in bytes.
-    pub fn bytes(&self) -> usize {
-        self.chunks.len() * CHUNK * self.columns * size_of::<f32>()
-    }
-
     /// Steps recorded.
     pub fn len(&self) -> usize {
         let last = self.chunks.last().map_or(0, |last| last.len() / self.columns);

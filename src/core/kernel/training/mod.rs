@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use attune_engine::numerics::params::Parameters;
 
+use crate::kernel::cache::StepCache;
 use crate::kernel::command::Reference;
 use crate::kernel::training::change_log::Change;
 use crate::kernel::training::comparison::Comparison;
@@ -22,14 +23,12 @@ use crate::kernel::training::stop::Stopped;
 use crate::kernel::training::trainer::{Trainer, TrainingState};
 use crate::kernel::training::weights::WeightState;
 use crate::lesson::limits::LEARNING_RATE_MAX;
-use crate::lesson::schema::StopRule;
 
+/// A clone shares all that is large with it.
+#[derive(Clone)]
 pub struct Training {
-    trainer: Trainer,
-    rules: Vec<StopRule>,
+    trainer: Arc<Trainer>,
     model: WeightState,
-    /// The initialisation.
-    start: Arc<Parameters<f32>>,
     comparison: Option<Comparison>,
     playing: bool,
     /// Step at which training stands still.
@@ -38,10 +37,9 @@ pub struct Training {
 
 impl Training {
     /// At the initialisation, standing still.
-    pub fn new(trainer: Trainer, rules: Vec<StopRule>) -> Self {
-        let model = WeightState::new(&trainer);
-        let start = model.trained().clone();
-        Self { trainer, rules, model, start, comparison: None, playing: false, goal: 0 }
+    pub fn new(trainer: Trainer) -> Self {
+        let model = WeightState::new(&Arc::new(trainer.start()));
+        Self { trainer: Arc::new(trainer), model, comparison: None, playing: false, goal: 0 }
     }
 
     pub fn trainer(&self) -> &Trainer {
@@ -52,8 +50,9 @@ impl Training {
         &self.model
     }
 
+    /// The parameters at the initialisation.
     pub fn start(&self) -> &Arc<Parameters<f32>> {
-        &self.start
+        &self.model.run.start().parameters
     }
 
     pub fn comparison(&self) -> Option<&Comparison> {
@@ -85,6 +84,12 @@ impl Training {
         self.model.run.steps_done()
     }
 
+    /// Steps up to the latest that are at hand: the start, and those with a checkpoint.
+    pub fn checkpoint_steps(&self, cache: &StepCache) -> Vec<usize> {
+        let kept = cache.steps(self.model.run.changes(), self.steps_done());
+        if kept.is_empty() { vec![0] } else { kept }
+    }
+
     /// Why it stands still, if it does.
     pub fn stopped(&self) -> Option<Stopped> {
         let at_end = self.steps_done() >= self.trainer.steps();
@@ -93,14 +98,14 @@ impl Training {
     }
 
     /// A few steps: of those looked back at first, for somebody waits to see them.
-    pub fn advance(&mut self) {
+    pub fn advance(&mut self, cache: &mut StepCache) {
+        let steps = self.trainer.steps_at_once();
         if !self.replays().all(Replay::has_arrived) {
-            self.recall();
+            self.recall(cache);
         } else if self.model.run.is_recovering() {
-            let steps = self.trainer.steps_at_once();
-            self.model.run.recover(&mut self.trainer, steps);
+            self.model.run.recover(&self.trainer, cache, steps);
         } else {
-            self.train(self.trainer.steps_at_once());
+            self.train(cache, steps);
         }
     }
 
@@ -110,33 +115,33 @@ impl Training {
     }
 
     /// So many steps, or as many as are left.
-    pub fn train(&mut self, steps: usize) {
+    pub fn train(&mut self, cache: &mut StepCache, steps: usize) {
         let run = &mut self.model.run;
         for _ in 0..steps {
             if !self.playing {
                 return;
             }
             if run.steps_done() < self.goal {
-                run.step(&mut self.trainer, &self.rules);
+                run.step(&self.trainer, cache);
             }
             self.playing = run.steps_done() < self.goal && run.stopped().is_none();
         }
     }
 
     /// Says that the next step overflows, if it does; that is all that changes.
-    pub fn try_step(&mut self) {
+    pub fn try_step(&mut self, cache: &mut StepCache) {
         if self.steps_done() < self.trainer.steps() {
-            self.model.run.try_step(&mut self.trainer);
+            self.model.run.try_step(&self.trainer, cache);
         }
     }
 
     /// Brings the steps looked back at nearer.
-    fn recall(&mut self) {
+    fn recall(&mut self, cache: &mut StepCache) {
         let steps = self.trainer.steps_at_once();
         if self.model.replay().is_some_and(|replay| !replay.has_arrived()) {
-            self.model.advance_look(&mut self.trainer, steps);
+            self.model.advance_look(&self.trainer, cache, steps);
         } else if let Some(Comparison::Step(replay)) = &mut self.comparison {
-            self.model.run.advance(replay, &mut self.trainer, steps);
+            self.model.run.advance(replay, &self.trainer, cache, steps);
         }
     }
 
@@ -178,22 +183,21 @@ impl Training {
 
     /// Back to the initialisation.
     pub fn reset(&mut self) {
-        let start = WeightState::new(&self.trainer);
-        self.replace(start);
+        self.replace(WeightState::new(&self.model.run.start().clone()));
     }
 
     /// Shows the model as it was after a step; training stands still.
     ///
     /// # Errors
     /// In words for the learner, if there is no such step.
-    pub fn scrub(&mut self, step: usize) -> Result<(), String> {
+    pub fn scrub(&mut self, step: usize, cache: &mut StepCache) -> Result<(), String> {
         self.check_step(step)?;
         self.playing = false;
         if step == self.steps_done() {
             self.model.end_look();
         } else {
-            self.model.look(step, &self.trainer);
-            self.recall();
+            self.model.look(step, cache);
+            self.recall(cache);
         }
         Ok(())
     }
@@ -273,31 +277,25 @@ impl Training {
         self.model.run.set_parameters(changed.parameters)
     }
 
-    /// Stands, or plays, where another training of the same lesson does.
-    pub fn stand_as(&mut self, other: &Training) {
-        (self.model, self.comparison) = (other.model.clone(), other.comparison.clone());
-        (self.playing, self.goal) = (other.playing, other.goal);
-    }
-
     pub fn discard_edits(&mut self) {
         self.model.discard_edits();
     }
 
     /// # Errors
     /// In words for the learner, if there is no such step.
-    pub fn compare(&mut self, with: Option<Reference>) -> Result<(), String> {
+    pub fn compare(&mut self, with: Option<Reference>, cache: &mut StepCache) -> Result<(), String> {
         let comparison = match with {
             None => None,
             Some(Reference::Trained) => Some(Comparison::Trained),
-            Some(Reference::Start) => Some(Comparison::Start(self.start.clone())),
+            Some(Reference::Start) => Some(Comparison::Start(self.start().clone())),
             Some(Reference::Step(step)) => {
                 self.check_step(step)?;
                 let near = self.model.replay();
-                Some(Comparison::Step(self.model.run.look_at(step, near, &self.trainer)))
+                Some(Comparison::Step(self.model.run.look_at(step, near, cache)))
             }
         };
         self.set_comparison(comparison);
-        self.recall();
+        self.recall(cache);
         Ok(())
     }
 

@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 use attune_engine::numerics::params::Parameters;
 
+use crate::kernel::cache::StepCache;
 use crate::kernel::training::change_log::{Change, ChangeLog, TimedChange};
-use crate::kernel::training::checkpoints::Checkpoints;
 use crate::kernel::training::log::TrainingLog;
 use crate::kernel::training::stop::{Diverged, Overflow, Stopped, holds};
 use crate::kernel::training::trainer::{Trainer, TrainingState};
@@ -26,11 +26,10 @@ pub const CHANGED_ENTRIES_MAX: usize = 1 << 16;
 
 #[derive(Clone, Debug)]
 pub struct TrainingRun {
+    start: Arc<TrainingState>,
     /// At the latest step, after the changes there.
     latest: Arc<TrainingState>,
     log: TrainingLog,
-    /// Each as its step left it, before the changes there.
-    checkpoints: Checkpoints<TrainingState>,
     /// In the order of their steps.
     changes: ChangeLog,
     /// Entries in all changes together.
@@ -43,20 +42,21 @@ pub struct TrainingRun {
 
 impl TrainingRun {
     /// At the initialisation.
-    pub fn new(trainer: &Trainer) -> Self {
-        let latest = Arc::new(trainer.start());
-        let mut checkpoints = Checkpoints::new(latest.bytes());
-        checkpoints.offer(0, &latest);
-        let log = TrainingLog::new(latest.parameters.specs().len());
+    pub fn new(start: &Arc<TrainingState>) -> Self {
         Self {
-            latest,
-            log,
-            checkpoints,
+            start: start.clone(),
+            latest: start.clone(),
+            log: TrainingLog::new(start.parameters.specs().len()),
             changes: ChangeLog::default(),
             changed_entries: 0,
             fired: Vec::new(),
             diverged: None,
         }
+    }
+
+    /// The initialisation.
+    pub fn start(&self) -> &Arc<TrainingState> {
+        &self.start
     }
 
     pub fn latest(&self) -> &Arc<TrainingState> {
@@ -80,9 +80,9 @@ impl TrainingRun {
     }
 
     /// Brings the state nearer to the latest step, by at most so many.
-    pub fn recover(&mut self, trainer: &mut Trainer, steps: usize) {
+    pub fn recover(&mut self, trainer: &Trainer, cache: &mut StepCache, steps: usize) {
         let mut last_good = Replay { state: self.latest.clone(), target: self.steps_done() };
-        self.advance(&mut last_good, trainer, steps);
+        self.advance(&mut last_good, trainer, cache, steps);
         self.latest = last_good.state;
     }
 
@@ -95,23 +95,19 @@ impl TrainingRun {
         &self.changes
     }
 
-    pub fn checkpoint_steps(&self) -> Vec<usize> {
-        self.checkpoints.steps().collect()
-    }
-
     /// One training step at the end of the run. If it overflows, the run stays as it was, and says so;
     /// a state that the step has overwritten is to be recovered.
-    pub fn step(&mut self, trainer: &mut Trainer, rules: &[StopRule]) {
-        match trainer.step(Arc::make_mut(&mut self.latest)) {
+    pub fn step(&mut self, trainer: &Trainer, cache: &mut StepCache) {
+        match cache.step(trainer, Arc::make_mut(&mut self.latest)) {
             Ok(record) => {
                 self.log.push(&record);
-                self.checkpoints.offer(self.steps_done(), &self.latest);
+                cache.offer(&self.changes, &self.start, &self.latest);
                 self.diverged = None;
-                self.note_rule(rules);
+                self.note_rule(trainer.stop_rules());
             }
             Err(diverged) => {
                 if matches!(diverged.overflow, Overflow::Parameter(_)) {
-                    self.latest = self.begin_at_checkpoint(self.steps_done(), trainer).state;
+                    self.latest = self.begin_at_checkpoint(self.steps_done(), cache).state;
                 }
                 self.diverged = Some(diverged);
             }
@@ -119,9 +115,9 @@ impl TrainingRun {
     }
 
     /// The next step on a copy: the run says that it overflows, if it does, and stays as it was.
-    pub fn try_step(&mut self, trainer: &mut Trainer) {
+    pub fn try_step(&mut self, trainer: &Trainer, cache: &mut StepCache) {
         let mut copy = TrainingState::clone(&self.latest);
-        if let Err(diverged) = trainer.step(&mut copy) {
+        if let Err(diverged) = cache.step(trainer, &mut copy) {
             self.diverged = Some(diverged);
         }
     }
@@ -178,11 +174,11 @@ impl TrainingRun {
     }
 
     /// Begins to look at a step of this run: from the nearest state at or before it, `near` among them.
-    pub fn look_at(&self, step: usize, near: Option<&Replay>, trainer: &Trainer) -> Replay {
+    pub fn look_at(&self, step: usize, near: Option<&Replay>, cache: &StepCache) -> Replay {
         if step >= self.steps_done() {
             return Replay { state: self.latest.clone(), target: self.steps_done() };
         }
-        let begun = self.begin_at_checkpoint(step, trainer);
+        let begun = self.begin_at_checkpoint(step, cache);
         let is_nearer = |near: &&Replay| (begun.state.steps_done()..=step).contains(&near.state.steps_done());
         match near.filter(is_nearer) {
             Some(near) => Replay { state: near.state.clone(), target: step },
@@ -190,21 +186,20 @@ impl TrainingRun {
         }
     }
 
-    fn begin_at_checkpoint(&self, target: usize, trainer: &Trainer) -> Replay {
-        // Those of an undone run may be gone; its start is always at hand.
-        let mut state = self.checkpoints.before(target).unwrap_or_else(|| Arc::new(trainer.start()));
+    fn begin_at_checkpoint(&self, target: usize, cache: &StepCache) -> Replay {
+        let mut state = cache.before(&self.changes, target).unwrap_or_else(|| self.start.clone());
         self.change_again(&mut state);
         Replay { state, target }
     }
 
     /// Advances a replay by at most so many steps. States on the way fill gaps between the checkpoints.
-    pub fn advance(&mut self, replay: &mut Replay, trainer: &mut Trainer, steps: usize) {
+    pub fn advance(&self, replay: &mut Replay, trainer: &Trainer, cache: &mut StepCache, steps: usize) {
         let steps = steps.min(replay.target - replay.state.steps_done());
         for _ in 0..steps {
-            if trainer.step(Arc::make_mut(&mut replay.state)).is_err() {
+            if cache.step(trainer, Arc::make_mut(&mut replay.state)).is_err() {
                 unreachable!("a step that went well goes well again");
             }
-            self.checkpoints.offer(replay.state.steps_done(), &replay.state);
+            cache.offer(&self.changes, &self.start, &replay.state);
             self.change_again(&mut replay.state);
         }
     }
@@ -220,32 +215,14 @@ impl TrainingRun {
         let step = state.steps_done();
         let before = self.changes.up_to(step);
         TrainingRun {
+            start: self.start.clone(),
             latest: state.clone(),
             log: self.log.truncated(step),
-            checkpoints: self.checkpoints.up_to(step),
             changed_entries: before.iter().map(|done| done.change.entries()).sum(),
             changes: before,
             fired: self.fired.iter().copied().filter(|(_, at)| *at <= step).collect(),
             diverged: None,
         }
-    }
-
-    /// The run as undo remembers it, with [`Self::thaw`] to return.
-    #[must_use]
-    pub fn freeze(&self) -> Self {
-        Self { checkpoints: self.checkpoints.freeze(), ..self.clone() }
-    }
-
-    #[must_use]
-    pub fn thaw(self) -> Self {
-        Self { checkpoints: self.checkpoints.thaw(), ..self }
-    }
-
-    /// The memory that it takes when frozen, in bytes.
-    pub fn bytes(&self) -> usize {
-        let Self { latest, log, changes, changed_entries, checkpoints, .. } = self;
-        let changed = changed_entries * size_of::<(usize, f32)>();
-        latest.bytes() + log.bytes() + changes.bytes() + changed + checkpoints.bytes()
     }
 }
 
@@ -274,7 +251,7 @@ mod tests {
     use crate::lesson::parse;
 
     fn trainer() -> Trainer {
-        let lesson = parse("small.ron", include_str!("../../../tests/fixtures/small.ron")).expect("no issues");
+        let lesson = parse("small.ron", include_str!("../../../../tests/fixtures/small.ron")).expect("no issues");
         let mut space = SpaceTrainer::new(&lesson);
         while !space.advance() {}
         let vectors = space.finish(&lesson).expect("finite vectors");
@@ -283,24 +260,24 @@ mod tests {
 
     #[test]
     fn an_overwritten_state_is_recovered_a_few_steps_at_a_time() {
-        let mut trainer = trainer();
-        let mut run = TrainingRun::new(&trainer);
+        let (trainer, mut cache) = (trainer(), StepCache::default());
+        let mut run = TrainingRun::new(&Arc::new(trainer.start()));
         for step in 0..20 {
             if step == 7 {
                 run.set_learning_rate(0.05).expect("one change");
             }
-            run.step(&mut trainer, &[]);
+            run.step(&trainer, &mut cache);
         }
         let good = run.latest.clone();
         // As after a step that has overwritten the state, where only the start is at hand.
-        run.checkpoints = run.checkpoints.none();
-        run.latest = run.begin_at_checkpoint(run.steps_done(), &trainer).state;
+        let mut cache = StepCache::default();
+        run.latest = run.begin_at_checkpoint(run.steps_done(), &cache).state;
         for brought in [6, 12, 18] {
             assert!(run.is_recovering() && run.steps_done() == 20);
-            run.recover(&mut trainer, 6);
+            run.recover(&trainer, &mut cache, 6);
             assert_eq!(run.latest.steps_done(), brought);
         }
-        run.recover(&mut trainer, 6);
+        run.recover(&trainer, &mut cache, 6);
         assert!(!run.is_recovering() && run.latest == good, "bit for bit");
     }
 }

@@ -24,7 +24,7 @@ use crate::kernel::training::stop::{Diverged, Origin, Overflow};
 use crate::kernel::vectors::examples::Example;
 use crate::kernel::vectors::examples::has_one_meaning;
 use crate::kernel::vectors::network;
-use crate::lesson::schema::{Lesson, ModelConfig, Objective, StaticEmbedding};
+use crate::lesson::schema::{Lesson, ModelConfig, Objective, StaticEmbedding, StopRule};
 
 /// Everything that a training step reads and changes: from the same state come the same steps, bit
 /// for bit.
@@ -55,61 +55,56 @@ impl TrainingState {
     }
 }
 
-/// The training set, the model, and room for one step.
+/// The training set and the model: everything about training that no step changes.
 pub struct Trainer {
     pub model: AttentionModel<f32>,
     config: ModelConfig,
     /// How words are hidden, where hidden words are asked for.
     masking: Option<Masking>,
-    examples: Vec<Example>,
+    examples: Arc<[Example]>,
+    /// Those that the model can learn from.
+    fitting: Vec<usize>,
     /// By word: its meaning is the same in every sentence, so that it has a place to keep.
     keeps: Vec<bool>,
     seed: u64,
     /// The longest sentence, and the most rows of a batch.
     longest: usize,
     rows: usize,
-    batch: Batch,
-    /// Room for a step; none of a model that is not trained.
-    room: Option<StepRoom>,
     /// The parameters that a model was read with: its start.
     read: Option<Arc<Parameters<f32>>>,
 }
 
-struct StepRoom {
+/// Scratch space of a training step.
+pub struct StepRoom {
+    batch: Batch,
     workspace: Workspace<f32>,
     norms: TensorNorms,
 }
 
 impl Trainer {
     /// Examples that the model cannot learn from are left out.
-    pub fn new(lesson: &Lesson, space: &StaticSpace, examples: &[Example]) -> Self {
+    pub fn new(lesson: &Lesson, space: &StaticSpace, examples: &Arc<[Example]>) -> Self {
         let (model, config) = (network(lesson, space), lesson.model.clone());
         let keeps = space.vocabulary.iter().map(|word| has_one_meaning(lesson, word)).collect();
         let max_tokens = config.architecture.max_tokens;
         let shortest = if config.objective == Objective::NextWord { 2 } else { 1 };
         let masking = masking(lesson);
-        let fits = |example: &&Example| {
+        let fits = |example: &Example| {
             let words = example.words();
             (shortest..=max_tokens).contains(&words.len())
                 && (masking.is_none()
                     || words.iter().any(|&word| model.classes.candidates().is_some_and(|c| c.class(word).is_some())))
         };
-        let examples: Vec<Example> = examples.iter().filter(fits).cloned().collect();
-        let longest = examples.iter().map(|example| example.words().len()).max().unwrap_or(0);
+        let fitting: Vec<usize> = (0..examples.len()).filter(|&at| fits(&examples[at])).collect();
+        let longest = fitting.iter().map(|&at| examples[at].words().len()).max().unwrap_or(0);
         let rows = config.batch * longest;
-        // A target is as long as its source.
-        let room = Room { rows, longest };
-        let workspace = Workspace::new(&model, room, room);
-        let batch = Batch::with_capacity(config.batch, rows);
-        let batch = if config.architecture.has_source() { batch.with_source(config.batch, rows) } else { batch };
         Self {
-            batch,
-            room: Some(StepRoom { norms: TensorNorms::new(&workspace.gradient), workspace }),
             read: None,
             model,
             config,
             masking,
-            examples,
+            examples: examples.clone(),
+            fitting,
             keeps,
             seed: lesson.seed,
             longest,
@@ -118,7 +113,12 @@ impl Trainer {
     }
 
     /// A model that was read from files, to be trained on: what it was read with is its start.
-    pub fn of_pretrained(lesson: &Lesson, space: &StaticSpace, pretrained: &Pretrained, examples: &[Example]) -> Self {
+    pub fn of_pretrained(
+        lesson: &Lesson,
+        space: &StaticSpace,
+        pretrained: &Pretrained,
+        examples: &Arc<[Example]>,
+    ) -> Self {
         if lesson.model.steps == 0 {
             return Self::at_rest(lesson, space, pretrained);
         }
@@ -140,20 +140,35 @@ impl Trainer {
             model: network(lesson, space),
             config: lesson.model.clone(),
             masking: None,
-            examples: Vec::new(),
+            examples: Arc::from([]),
+            fitting: Vec::new(),
             keeps: Vec::new(),
             seed: lesson.seed,
             longest: 0,
             rows: 0,
-            batch: Batch::default(),
-            room: None,
             read: Some(pretrained.parameters.clone()),
         }
     }
 
+    /// Room for its steps; the same room serves one step after the other.
+    pub fn room(&self) -> StepRoom {
+        let Self { model, config, rows, longest, .. } = self;
+        // A target is as long as its source.
+        let room = Room { rows: *rows, longest: *longest };
+        let workspace = Workspace::new(model, room, room);
+        let batch = Batch::with_capacity(config.batch, *rows);
+        let batch = if config.architecture.has_source() { batch.with_source(config.batch, *rows) } else { batch };
+        StepRoom { batch, norms: TensorNorms::new(&workspace.gradient), workspace }
+    }
+
     /// Sentences that the model can learn from.
     pub fn sentences(&self) -> usize {
-        self.examples.len()
+        self.fitting.len()
+    }
+
+    /// Rules by which the lesson ends a training early.
+    pub fn stop_rules(&self) -> &[StopRule] {
+        &self.config.stop
     }
 
     /// The optimiser steps that the lesson asks for.
@@ -178,7 +193,7 @@ impl Trainer {
         if let Some(parameters) = self.read.clone() {
             // What is not learned is not remembered either.
             let none = Parameters::zeros(&[]);
-            let optimiser = Optimiser::new(config, if self.room.is_some() { &parameters } else { &none });
+            let optimiser = Optimiser::new(config, if self.config.steps > 0 { &parameters } else { &none });
             return TrainingState { parameters, optimiser, step: 0, draws };
         }
         let mut parameters = self.model.init(self.seed);
@@ -199,12 +214,11 @@ impl Trainer {
     /// If a number overflows. The state is then as before the step, but for an overflow of a
     /// parameter, which the update has already overwritten: to keep a copy for that rare case would slow
     /// every step down, and [`crate::kernel::training::run::TrainingRun`] gets the state from a checkpoint.
-    pub fn step(&mut self, state: &mut TrainingState) -> Result<StepRecord<'_>, Diverged> {
+    pub fn step<'r>(&self, room: &'r mut StepRoom, state: &mut TrainingState) -> Result<StepRecord<'r>, Diverged> {
         let diverged = |overflow| Diverged { step: state.step + 1, overflow, origin: None };
         let mut draws = state.draws.clone();
-        self.draw_batch(&mut draws);
-        let Self { model, batch, room, .. } = self;
-        let StepRoom { workspace, norms } = room.as_mut().expect("a model that was read has no step to do");
+        let (model, StepRoom { batch, workspace, norms }) = (&self.model, room);
+        self.draw_batch(batch, &mut draws);
         let loss = model_forward(model, &state.parameters, batch, workspace);
         if !loss.is_finite() {
             return Err(Diverged { origin: origin(model, batch, &state.parameters), ..diverged(Overflow::Loss) });
@@ -221,33 +235,33 @@ impl Trainer {
         Ok(StepRecord { loss, gradient_norm: norms.overall, by_tensor: &norms.by_tensor })
     }
 
-    fn draw_batch(&mut self, draws: &mut Draws) {
-        self.batch.clear();
-        if self.examples.is_empty() {
+    fn draw_batch(&self, batch: &mut Batch, draws: &mut Draws) {
+        batch.clear();
+        if self.fitting.is_empty() {
             return;
         }
         let max_tokens = self.config.architecture.max_tokens;
         for _ in 0..self.config.batch {
-            let example = &self.examples[draws.batches.random_range(0..self.examples.len())];
+            let example = &self.examples[self.fitting[draws.batches.random_range(0..self.fitting.len())]];
             // Sentences begin anywhere, so that the model learns how far apart words stand and not where; but those of a
             // pretrained model where it knows them to begin.
             let last_first = if self.read.is_some() { 0 } else { max_tokens - example.words().len() };
             let first = draws.batches.random_range(0..=last_first);
-            let sentences = self.batch.input.rows.count();
+            let sentences = batch.input.rows.count();
             match (example, &self.masking, self.model.classes.candidates()) {
                 (Example::Words(words), Some(masking), Some(candidates)) => {
-                    self.batch.push_masked(words, first, candidates, masking, &mut draws.masking);
+                    batch.push_masked(words, first, candidates, masking, &mut draws.masking);
                 }
-                (Example::Words(words), _, Some(candidates)) => self.batch.push_next(words, first, candidates),
-                (Example::Labelled { words, label }, ..) => self.batch.push_labelled(words, first, *label),
+                (Example::Words(words), _, Some(candidates)) => batch.push_next(words, first, candidates),
+                (Example::Labelled { words, label }, ..) => batch.push_labelled(words, first, *label),
                 (Example::Pair { source, target }, _, Some(candidates)) => {
-                    self.batch.push_pair(source, target, candidates);
+                    batch.push_pair(source, target, candidates);
                 }
                 // Words are asked for where there are words to choose among.
                 (Example::Words(_) | Example::Pair { .. }, _, None) => {}
             }
-            if self.config.costs.keep > 0.0 && self.batch.input.rows.count() > sentences {
-                self.batch.keep_last(self.config.architecture.pooling, |word| self.keeps[word]);
+            if self.config.costs.keep > 0.0 && batch.input.rows.count() > sentences {
+                batch.keep_last(self.config.architecture.pooling, |word| self.keeps[word]);
             }
         }
     }

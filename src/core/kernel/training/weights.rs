@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use attune_engine::numerics::params::Parameters;
 
+use crate::kernel::cache::StepCache;
 use crate::kernel::training::run::{Replay, TrainingRun};
 use crate::kernel::training::trainer::{Trainer, TrainingState};
 
@@ -31,8 +32,8 @@ struct Look {
 
 impl WeightState {
     /// At the initialisation.
-    pub fn new(trainer: &Trainer) -> Self {
-        Self { run: TrainingRun::new(trainer), edited: None, look: None }
+    pub fn new(start: &Arc<TrainingState>) -> Self {
+        Self { run: TrainingRun::new(start), edited: None, look: None }
     }
 
     /// The training at the step that is shown.
@@ -78,15 +79,15 @@ impl WeightState {
     }
 
     /// Shows a past step.
-    pub fn look(&mut self, step: usize, trainer: &Trainer) {
-        let at = self.run.look_at(step, self.replay(), trainer);
+    pub fn look(&mut self, step: usize, cache: &StepCache) {
+        let at = self.run.look_at(step, self.replay(), cache);
         self.look = Some(Look { at, edited: None });
     }
 
     /// The next steps on the way to the step looked at.
-    pub fn advance_look(&mut self, trainer: &mut Trainer, steps: usize) {
+    pub fn advance_look(&mut self, trainer: &Trainer, cache: &mut StepCache, steps: usize) {
         if let Some(look) = &mut self.look {
-            self.run.advance(&mut look.at, trainer, steps);
+            self.run.advance(&mut look.at, trainer, cache, steps);
         }
     }
 
@@ -113,23 +114,12 @@ impl WeightState {
         WeightState { run: self.run.branch(self.shown()), edited, look: None }
     }
 
-    /// The weights as undo remembers them, with [`Self::thaw`] to return.
-    #[must_use]
-    pub fn freeze(&self) -> Self {
-        Self { run: self.run.freeze(), edited: self.edited.clone(), look: self.look.clone() }
-    }
-
-    #[must_use]
-    pub fn thaw(self) -> Self {
-        Self { run: self.run.thaw(), ..self }
-    }
-
-    /// The memory that it takes, in bytes, when frozen: the latest state and a replayed one, each with edits.
+    /// Size of the numbers that it holds, in bytes: the latest state and the one looked at, each with its edits.
     pub fn bytes(&self) -> usize {
-        let edits = |edited: &Edited, state: &TrainingState| {
-            edited.as_ref().map_or(0, |live| live.bytes_beside(&state.parameters))
+        let beside = |edited: &Edited, state: &TrainingState| {
+            state.bytes() + edited.as_ref().map_or(0, |live| live.bytes_beside(&state.parameters))
         };
-        let look = self.look.as_ref().map(|look| look.at.state.bytes() + edits(&look.edited, &look.at.state));
-        size_of::<Self>() + self.run.bytes() + edits(&self.edited, self.run.latest()) + look.unwrap_or(0)
+        let look = self.look.as_ref().map_or(0, |look| beside(&look.edited, &look.at.state));
+        beside(&self.edited, self.run.latest()) + look
     }
 }

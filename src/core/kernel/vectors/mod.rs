@@ -24,9 +24,9 @@ use crate::kernel::scene::sentence::Sentence;
 use crate::kernel::vectors::examples::{Example, Rewriter, examples, of_texts};
 use crate::kernel::vectors::loading::Loading;
 use crate::lesson::corpus;
+use crate::lesson::corpus::vocabulary as corpus_vocabulary;
 use crate::lesson::locate::FieldPath;
 use crate::lesson::schema::{Lesson, Objective, StaticEmbedding};
-use crate::lesson::vocabulary::vocabulary as corpus_vocabulary;
 
 /// Work of one [`SpaceTrainer::advance`].
 const MULTIPLICATIONS_AT_ONCE: f64 = 4e6;

@@ -234,9 +234,11 @@ fn run(
                 Request::Pace(pace) => metronome = Metronome::new(pace, Instant::now()),
                 Request::Open(lesson) => {
                     let saved = Saved::of(&kernel.snapshot());
-                    kernel = reopened(lesson, Some(saved), stop);
+                    kernel = reopened(&kernel, lesson, Some(saved), stop);
                 }
-                Request::OpenSaved(lesson, saved) => kernel = reopened(lesson, saved.map(|saved| *saved), stop),
+                Request::OpenSaved(lesson, saved) => {
+                    kernel = reopened(&kernel, lesson, saved.map(|saved| *saved), stop);
+                }
                 Request::Copy(lesson, to) => {
                     // Whoever asked may be gone.
                     let _ = to.send(kernel.copy(lesson));
@@ -282,9 +284,10 @@ fn advance(kernel: &mut Kernel, metronome: &mut Metronome) {
     }
 }
 
-fn reopened(lesson: Arc<Lesson>, saved: Option<Saved>, stop: &Mutex<Arc<AtomicBool>>) -> Kernel {
+/// A kernel that takes the place of the one before.
+fn reopened(before: &Kernel, lesson: Arc<Lesson>, saved: Option<Saved>, stop: &Mutex<Arc<AtomicBool>>) -> Kernel {
     let trains = saved.as_ref().is_none_or(|saved| saved.model.is_none());
-    let mut kernel = Kernel::open(lesson, saved).timed(since_start);
+    let mut kernel = Kernel::open(lesson, saved).timed(since_start).counting_from(before);
     if trains {
         kernel.apply(Command::Training(TrainingCommand::Play));
     }
@@ -297,6 +300,7 @@ fn say_stopped(latest: &Mutex<Arc<Snapshot>>) {
     let mut latest = latest.lock().unwrap_or_else(PoisonError::into_inner);
     let mut last = Snapshot::clone(&latest);
     last.revision += 1;
+    last.work_revision += 1;
     last.notice =
         Some("training stopped by a fault of attune itself; open the lesson again, and please report it".into());
     last.retraining = None;
@@ -315,7 +319,7 @@ mod tests {
 
     #[test]
     fn nothing_is_under_way_after_a_fault() {
-        let lesson = crate::lesson::parse("small.ron", include_str!("../../../tests/fixtures/small.ron"));
+        let lesson = crate::lesson::parse("small.ron", include_str!("../../../../tests/fixtures/small.ron"));
         let mut snapshot = Kernel::embedded(Arc::new(lesson.expect("no issues"))).snapshot();
         let progress = Progress { done: 1, of: 3 };
         snapshot.model.as_mut().expect("a model").training.playing = true;

@@ -1,14 +1,18 @@
 //! One head of one sentence: `S = s Q Kᵀ`, `A = softmax(S)`, `M = A V`, and the way back; a panel of
-//! queries at a time, so that the scores of a long sentence stay in the cache.
+//! queries at a time, so that the scores of a long sentence stay in the cache. With what a learner may change about it.
 
+use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::distance::{HeadDistances, distance_gradient};
 use super::mask::Mask;
 use super::tile::{Part, PartMut, mix_mean, outer};
+use crate::numbers::{self, Real};
 use crate::numerics::simd::{Simd, add, dot, padded};
 use crate::numerics::softmax::{softmax, softmax_gradient};
 use crate::numerics::{Matrix, Scalar};
@@ -36,12 +40,25 @@ pub struct Head<'a, S> {
     pub before: usize,
 }
 
-/// A look of a head at a key, from a query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// An edge of attention: the weight of a key for a query in a head. In JSON: `[head, query, key]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(from = "(usize, usize, usize)", into = "(usize, usize, usize)")]
 pub struct Edge {
     pub head: usize,
     pub query: usize,
     pub key: usize,
+}
+
+impl From<(usize, usize, usize)> for Edge {
+    fn from((head, query, key): (usize, usize, usize)) -> Self {
+        Self { head, query, key }
+    }
+}
+
+impl From<Edge> for (usize, usize, usize) {
+    fn from(Edge { head, query, key }: Edge) -> Self {
+        (head, query, key)
+    }
 }
 
 /// A learner's changes to the heads of a block while looking at it; training knows none.
@@ -72,8 +89,12 @@ impl<'a, S> HeadChanges<'a, S> {
     }
 }
 
-/// A learner's change to a head while looking at it; training knows only [`HeadMode::Live`].
-#[derive(Clone, Debug, Default, PartialEq)]
+/// A learner's change to a head: in commands, passes, saved work, options and exports. Training knows only
+/// [`HeadMode::Live`].
+///
+/// As text it is its name, or the factor of a gain: `off`, `0.5`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "S: Scalar + Real")]
 pub enum HeadMode<S> {
     #[default]
     Live,
@@ -81,13 +102,66 @@ pub enum HeadMode<S> {
     Off,
     /// Every key that a query sees weighs the same.
     Uniform,
-    /// These weights, (T_q, T_k), whatever the scores say.
-    Frozen(Arc<Matrix<S>>),
-    /// Its mix is everywhere the mean of its mixes over the sentence's positions, `M_i = 1/T Σ_l A_l V`: every query has the
-    /// mean of all rows of weights.
+    /// These weights, (T_q, T_k), whatever the scores say; `None` in a command: those of the pass to which it is applied.
+    Frozen(#[serde(with = "frozen")] Option<Arc<Matrix<S>>>),
+    /// Multiplies the mix: 0 is off, 1 is live.
+    Gain(#[serde(with = "numbers::one")] S),
+    /// The mix is everywhere the mean of the mixes over the sentence's positions, `M_i = 1/T Σ_l A_l V`: every query has
+    /// the mean of all rows of weights.
     Mean,
-    /// Its mix counts so many times: 0 is off, 1 is live.
-    Gain(S),
+}
+
+/// A mode of a head in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ModeWords {
+    pub name: &'static str,
+    /// The meaning, for a person who chooses a mode.
+    pub meaning: &'static str,
+    /// The effect on the head, as the end of a sentence that begins with it.
+    effect: &'static str,
+}
+
+impl<S> HeadMode<S> {
+    /// The modes that have a name, in the order of a list to choose from. The first [`Self::BASIC`] are enough for a beginner.
+    pub const NAMED: [Self; 5] = [Self::Live, Self::Off, Self::Mean, Self::Uniform, Self::Frozen(None)];
+    pub const BASIC: usize = 2;
+
+    pub fn words(&self) -> ModeWords {
+        let [name, meaning, effect] = match self {
+            Self::Live => ["live", "It looks where its scores say", "takes part"],
+            Self::Off => ["off", "It adds nothing (zero ablation)", "is off"],
+            Self::Mean => [
+                "mean",
+                "It adds the same everywhere: the mean of its outputs over all positions of the sentence (mean ablation)",
+                "adds its mean over the sentence",
+            ],
+            Self::Uniform => {
+                ["uniform", "Every word it can see gets the same weight", "gives every visible word the same weight"]
+            }
+            Self::Frozen(_) => [
+                "frozen",
+                "Its attention weights stay as they are now, whatever else you change",
+                "keeps its earlier attention weights",
+            ],
+            Self::Gain(_) => ["gain", "Its output is multiplied by a number", "has its output multiplied by"],
+        };
+        ModeWords { name, meaning, effect }
+    }
+
+    /// Whether the mode is of one sentence alone.
+    pub fn is_of_sentence(&self) -> bool {
+        matches!(self, Self::Frozen(_))
+    }
+
+    /// Whether a gain can take the place of this mode, and the head does otherwise what it did.
+    pub fn takes_gain(&self) -> bool {
+        matches!(self, Self::Live | Self::Off | Self::Gain(_) | Self::Mean)
+    }
+
+    /// The weights are the softmax of the scores.
+    fn is_softmax(&self) -> bool {
+        !matches!(self, Self::Uniform | Self::Frozen(_) | Self::Mean)
+    }
 }
 
 impl<S: Scalar> HeadMode<S> {
@@ -100,9 +174,63 @@ impl<S: Scalar> HeadMode<S> {
         }
     }
 
-    /// The weights are the softmax of the scores.
-    fn is_softmax(&self) -> bool {
-        !matches!(self, Self::Uniform | Self::Frozen(_) | Self::Mean)
+    /// The effect on a head, as the end of a sentence: `is off`, `has its output multiplied by 0.5`.
+    pub fn effect(&self) -> String {
+        let ModeWords { effect, .. } = self.words();
+        match self {
+            Self::Gain(gain) => format!("{effect} {gain}"),
+            _ => effect.to_owned(),
+        }
+    }
+}
+
+impl<S: Scalar> fmt::Display for HeadMode<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gain(gain) => write!(f, "{gain}"),
+            _ => f.write_str(self.words().name),
+        }
+    }
+}
+
+impl<S: Scalar + FromStr> FromStr for HeadMode<S> {
+    type Err = S::Err;
+
+    fn from_str(text: &str) -> Result<Self, S::Err> {
+        let named = Self::NAMED.into_iter().find(|mode| mode.words().name == text);
+        named.map_or_else(|| text.parse().map(Self::Gain), Ok)
+    }
+}
+
+/// The written form of frozen weights: the number of rows, and all entries row by row. Entries that make no such matrix
+/// become an empty one, which fits no sentence.
+mod frozen {
+    use super::{Arc, Deserialize, Deserializer, Matrix, Real, Scalar, Serialize, Serializer, numbers};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(bound = "S: Real")]
+    struct Written<S> {
+        rows: usize,
+        #[serde(with = "numbers::many")]
+        weights: Vec<S>,
+    }
+
+    pub fn serialize<S: Scalar + Real, W: Serializer>(
+        weights: &Option<Arc<Matrix<S>>>,
+        serializer: W,
+    ) -> Result<W::Ok, W::Error> {
+        let written = |weights: &Arc<Matrix<S>>| Written { rows: weights.rows(), weights: weights.flat().to_vec() };
+        weights.as_ref().map(written).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, S: Scalar + Real, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Arc<Matrix<S>>>, D::Error> {
+        let matrix = |Written { rows, weights }: Written<S>| {
+            let cols = weights.len().checked_div(rows).filter(|cols| cols.checked_mul(rows) == Some(weights.len()));
+            Arc::new(cols.map_or_else(|| Matrix::zeros(0, 0), |cols| Matrix::from_row_major(rows, cols, weights)))
+        };
+        Option::deserialize(deserializer).map(|written: Option<Written<S>>| written.map(matrix))
     }
 }
 
@@ -129,7 +257,7 @@ impl<S: Scalar> Head<'_, S> {
     /// A query's row of weights as a mode has it.
     fn change(&self, mode: &HeadMode<S>, query: usize, weights: &mut [S]) {
         match mode {
-            HeadMode::Live | HeadMode::Off | HeadMode::Gain(_) | HeadMode::Mean => {}
+            HeadMode::Live | HeadMode::Off | HeadMode::Gain(_) | HeadMode::Mean | HeadMode::Frozen(None) => {}
             HeadMode::Uniform => {
                 let visible = (0..weights.len()).filter(|&key| self.is_seen(query, key)).count();
                 let share = S::one() / S::from_f64(visible.max(1) as f64);
@@ -137,7 +265,7 @@ impl<S: Scalar> Head<'_, S> {
                     *weight = if self.is_seen(query, key) { share } else { S::zero() };
                 }
             }
-            HeadMode::Frozen(frozen) => {
+            HeadMode::Frozen(Some(frozen)) => {
                 let (shape, wanted) = ((frozen.rows(), frozen.cols()), (self.query.rows, weights.len()));
                 assert!(shape == wanted, "attention: frozen weights {shape:?} for {wanted:?}");
                 weights.copy_from_slice(frozen.row(query));

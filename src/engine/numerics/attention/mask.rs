@@ -1,19 +1,22 @@
 //! Which keys a query sees.
 
+use std::fmt;
 use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::numerics::Scalar;
 
 /// A masked score is −∞ before the softmax, and its weight exactly 0 after it. A query that sees no
 /// key attends to nothing: its weights and its mix are 0.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Mask {
     /// Every query sees every key.
     None,
     /// A query does not see the keys after it.
     Causal,
     /// As a table says.
-    Custom(Arc<MaskTable>),
+    Custom(#[serde(with = "table")] Arc<MaskTable>),
 }
 
 /// `true` where a query, the row, sees a key, the column.
@@ -21,6 +24,29 @@ pub enum Mask {
 pub struct MaskTable {
     keys: usize,
     visible: Vec<bool>,
+}
+
+/// The written form of a table: a row for each query, with a character for each key. Rows of other characters or of
+/// different lengths become an empty table, which fits no sentence.
+mod table {
+    use super::{Arc, Deserialize, Deserializer, MaskTable, Serialize, Serializer};
+
+    const SEEN: char = '1';
+    const HIDDEN: char = '0';
+
+    pub fn serialize<S: Serializer>(table: &Arc<MaskTable>, serializer: S) -> Result<S::Ok, S::Error> {
+        let row = |row: &[bool]| row.iter().map(|&sees| if sees { SEEN } else { HIDDEN }).collect::<String>();
+        table.rows().map(row).collect::<Vec<_>>().serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<MaskTable>, D::Error> {
+        let rows = Vec::<String>::deserialize(deserializer)?;
+        let keys = rows.first().map_or(0, String::len);
+        let is_row = |row: &String| row.len() == keys && row.chars().all(|sign| [SEEN, HIDDEN].contains(&sign));
+        let rows = if rows.iter().all(is_row) { rows } else { Vec::new() };
+        let visible = rows.iter().flat_map(|row| row.chars().map(|sign| sign == SEEN)).collect();
+        Ok(Arc::new(MaskTable { keys, visible }))
+    }
 }
 
 impl MaskTable {
@@ -38,9 +64,25 @@ impl MaskTable {
         (self.visible.len().checked_div(self.keys).unwrap_or(0), self.keys)
     }
 
+    /// A row for each query, with an entry for each key.
+    pub fn rows(&self) -> impl Iterator<Item = &[bool]> {
+        self.visible.chunks_exact(self.keys.max(1))
+    }
+
     /// Pairs outside the table see each other.
     pub fn sees(&self, query: usize, key: usize) -> bool {
         key >= self.keys || self.visible.get(query * self.keys + key).is_none_or(|&visible| visible)
+    }
+}
+
+/// The mask in a word: `none`, `causal` or `custom`.
+impl fmt::Display for Mask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::Causal => "causal",
+            Self::Custom(_) => "custom",
+        })
     }
 }
 

@@ -30,7 +30,7 @@ mod tile;
 pub(super) use cache::with_lane_beyond;
 pub use cache::{AttentionCache, AttentionScratch, Room};
 pub use config::AttentionConfig;
-pub use head::{Edge, HeadChanges, HeadMode};
+pub use head::{Edge, HeadChanges, HeadMode, ModeWords};
 pub use mask::{Mask, MaskTable};
 pub use rows::{Rows, Tokens};
 

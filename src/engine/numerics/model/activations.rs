@@ -4,7 +4,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use super::{Architecture, AttentionModel, Sequences};
+use crate::numbers::{self, Real};
 use crate::numerics::attention::{Edge, HeadChanges, HeadMode, Mask, Room, Tokens};
 use crate::numerics::block::{BlockCache, BlockConfig, Norm, attend_forward, tail_forward};
 use crate::numerics::norm::{NormCache, norm_forward};
@@ -110,33 +113,57 @@ impl<S: Scalar> AttentionModel<S> {
     }
 }
 
-/// A learner's changes to a forward pass, which leave the model alone.
-#[derive(Clone, Debug, PartialEq)]
+/// A learner's changes to a forward pass, which leave the model alone: in commands, saved work and exports too.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, bound = "S: Scalar + Real")]
 pub struct Interventions<S> {
-    /// One for every head of every block, the source's first; empty where all are live.
-    pub heads: Vec<HeadMode<S>>,
-    /// Instead of the layers' own; what else divides a layer's scores stays.
+    /// The temperature in place of the layers' own; what else divides a layer's scores stays.
     pub temperature: Option<f64>,
+    /// Whether scores are divided by `√d_k`, in place of the layers' own setting.
     pub scale: Option<bool>,
+    /// One mode for every head of every block, the source's first; empty where all are live.
+    pub heads: Vec<HeadMode<S>>,
     /// The mask of self-attention in the sentence, instead of the layers' own.
     pub mask: Option<Mask>,
     /// Edges of attention that are taken out, in their order, of heads counted as in `heads`. The rest of the row sums to 1.
     /// An edge that the sentence does not have changes nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub edges: Vec<Edge>,
     /// A vector from elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub patch: Option<Patch<S>>,
 }
 
 /// The vector of one position before a block, taken from another sentence's pass.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "S: Scalar + Real")]
 pub struct Patch<S> {
     /// Counted over all blocks, the source's first; one of the sentence's own.
     pub block: usize,
     pub position: usize,
     /// The position in the sentence that it is taken from.
     pub from: usize,
-    /// (D)
-    pub vector: Arc<[S]>,
+    /// (D); `None` in a command: that of the other sentence's pass at the time.
+    #[serde(with = "vector")]
+    pub vector: Option<Arc<[S]>>,
+}
+
+/// The written form of a patch's vector.
+mod vector {
+    use super::{Arc, Deserialize, Deserializer, Real, Serialize, Serializer, numbers};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(bound = "S: Real", transparent)]
+    struct Written<S>(#[serde(with = "numbers::many")] Vec<S>);
+
+    pub fn serialize<S: Real, W: Serializer>(vector: &Option<Arc<[S]>>, serializer: W) -> Result<W::Ok, W::Error> {
+        vector.as_ref().map(|vector| Written(vector.to_vec())).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, S: Real, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Arc<[S]>>, D::Error> {
+        Option::deserialize(deserializer)
+            .map(|written: Option<Written<S>>| written.map(|Written(vector)| vector.into()))
+    }
 }
 
 impl<S> Default for Interventions<S> {
@@ -309,7 +336,9 @@ impl<S: Scalar> Pass<'_, S> {
 fn patched<S: Scalar>(x: &Matrix<S>, patch: &Patch<S>) -> Matrix<S> {
     let mut x = x.clone();
     assert!(patch.position < x.rows(), "activations: a patch at {} of {} positions", patch.position, x.rows());
-    x.row_mut(patch.position).copy_from_slice(&patch.vector);
+    if let Some(vector) = &patch.vector {
+        x.row_mut(patch.position).copy_from_slice(vector);
+    }
     x
 }
 

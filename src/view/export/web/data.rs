@@ -1,6 +1,7 @@
 //! The numbers and words of a live page, as one JSON text.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot, StaticSpace};
 use attune_core::kernel::vectors::examples::Rewriter;
@@ -8,13 +9,14 @@ use attune_core::lesson::cells::{Bind, CellKind, Slider};
 use attune_core::lesson::limits::{TEMPERATURE_MAX, TEMPERATURE_MIN};
 use attune_core::lesson::schema::Order;
 use attune_engine::numerics::Matrix;
-use attune_engine::numerics::attention::{HeadMode, Mask};
 use attune_engine::numerics::model::Architecture;
+use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::params::TensorSpec;
 use attune_engine::numerics::projection::AXES;
 use data_encoding::BASE64;
 use serde::{Serialize, Serializer};
 
+use crate::explain::sentences::templates;
 use crate::export::escape::plain;
 use crate::export::trace::Config;
 use crate::view_model::axes::names;
@@ -41,11 +43,14 @@ struct Data<'a> {
     parameters: Vec<Parameter<'a>>,
     /// Present values of the tensors that the learner has changed.
     changed: Vec<Parameter<'a>>,
-    changes: Changes,
+    /// The learner's changes of the forward pass.
+    changes: &'a Interventions<f32>,
     rewriter: Option<RewriterData>,
     groups: Vec<&'a str>,
     group_of: &'a [Option<usize>],
     heads: Vec<HeadData>,
+    /// What the explanation of a weight says.
+    explanations: BTreeMap<&'static str, String>,
     projection: ProjectionData<'a>,
     /// The scale of the picture, and from where to where it reaches, see `app::stage`.
     radius: f32,
@@ -103,78 +108,6 @@ impl Serialize for Numbers<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let bytes: Vec<u8> = self.0.iter().flat_map(|x| x.to_le_bytes()).collect();
         serializer.serialize_str(&BASE64.encode(&bytes))
-    }
-}
-
-/// The learner's changes of the forward pass, as the page takes them; all null where there are none.
-#[derive(Serialize)]
-struct Changes {
-    temperature: Option<f64>,
-    scale: Option<bool>,
-    mask: Option<MaskData>,
-    heads: Option<Vec<ModeData>>,
-    /// Head, query and key of each edge that is taken out.
-    edges: Option<Vec<(usize, usize, usize)>>,
-    patch: Option<PatchData>,
-}
-
-/// A vector from another sentence.
-#[derive(Serialize)]
-struct PatchData {
-    block: usize,
-    position: usize,
-    vector: Vec<f32>,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum MaskData {
-    Named(&'static str),
-    Table(Vec<Vec<bool>>),
-}
-
-#[derive(Serialize)]
-struct ModeData {
-    gain: f32,
-    uniform: bool,
-    mean: bool,
-    frozen: Option<Vec<Vec<f32>>>,
-}
-
-impl Changes {
-    fn of(model: &ModelSnapshot) -> Self {
-        let changes = &model.interventions;
-        let is_live = changes.heads.iter().all(|mode| *mode == HeadMode::Live);
-        let tokens = model.sentence.tokens.len();
-        Self {
-            temperature: changes.temperature,
-            scale: changes.scale,
-            mask: changes.mask.as_ref().map(|mask| match mask {
-                Mask::None => MaskData::Named("none"),
-                Mask::Causal => MaskData::Named("causal"),
-                Mask::Custom(table) => MaskData::Table(
-                    (0..tokens).map(|query| (0..tokens).map(|key| table.sees(query, key)).collect()).collect(),
-                ),
-            }),
-            heads: (!is_live).then(|| changes.heads.iter().map(ModeData::of).collect()),
-            edges: (!changes.edges.is_empty())
-                .then(|| changes.edges.iter().map(|edge| (edge.head, edge.query, edge.key)).collect()),
-            patch: changes.patch.as_ref().map(|patch| PatchData {
-                block: patch.block,
-                position: patch.position,
-                vector: patch.vector.to_vec(),
-            }),
-        }
-    }
-}
-
-impl ModeData {
-    fn of(mode: &HeadMode<f32>) -> Self {
-        let frozen = match mode {
-            HeadMode::Frozen(weights) => Some((0..weights.rows()).map(|row| weights.row(row).to_vec()).collect()),
-            HeadMode::Live | HeadMode::Off | HeadMode::Uniform | HeadMode::Mean | HeadMode::Gain(_) => None,
-        };
-        Self { gain: mode.gain(), uniform: *mode == HeadMode::Uniform, mean: *mode == HeadMode::Mean, frozen }
     }
 }
 
@@ -335,11 +268,12 @@ pub fn data(snapshot: &Snapshot) -> Option<String> {
         statics: Tensor::of(&space.vectors),
         parameters: model.trained.tensors().map(Parameter::of).collect(),
         changed: changed(model),
-        changes: Changes::of(model),
+        changes: &model.interventions,
         rewriter: RewriterData::of(snapshot, space),
         groups: snapshot.lesson.groups.iter().map(|group| group.name.as_str()).collect(),
         group_of: &space.group_of,
         heads: (0..architecture.heads()).map(|head| HeadData::of(&labels, architecture, head)).collect(),
+        explanations: templates(),
         projection: ProjectionData {
             mean: Numbers(projection.mean().into()),
             axes: Tensor {

@@ -12,6 +12,27 @@ const Data = (() => {
 
   const matrixOf = ({ shape, numbers: text }) => ({ rows: shape[0], cols: shape[1], data: numbers(text) });
 
+  /**
+   * The learner's changes of the pass as the program saves them, but that a mask is "none", "causal" or a table, frozen
+   * weights are rows of numbers, and what is unchanged is null.
+   */
+  function changesOf({ heads, mask, edges, patch, ...rest }) {
+    const all = (list) => (typeof list === "string" ? Array.from(numbers(list.slice("f32:".length))) : list);
+    const mode = (of) => {
+      if (!of.Frozen) return of;
+      const weights = all(of.Frozen.weights);
+      const cols = weights.length / of.Frozen.rows;
+      return { Frozen: Array.from({ length: of.Frozen.rows }, (_, i) => weights.slice(i * cols, (i + 1) * cols)) };
+    };
+    return {
+      ...rest,
+      heads: heads.every((of) => of === "Live") ? null : heads.map(mode),
+      mask: mask && (mask.Custom ? mask.Custom.map((row) => Array.from(row, Number)) : mask.toLowerCase()),
+      edges: edges || null,
+      patch: patch ? { ...patch, vector: all(patch.vector) } : null,
+    };
+  }
+
   /** Settings that the trace leaves out where they are the usual ones. */
   const USUAL_EPSILON = 1e-5;
 
@@ -49,7 +70,7 @@ const Data = (() => {
       mean: numbers(data.projection.mean),
       axes: matrixOf(data.projection.axes),
     };
-    return { ...data, model, trained, projection, rowOf };
+    return { ...data, changes: changesOf(data.changes), model, trained, projection, rowOf };
   }
 
   return { read };

@@ -10,7 +10,8 @@
 //   Z = Y W + b                              logits
 //
 // A *model* is what `Data.read` makes of the page's data; *changes* are the reader's, and leave the model alone:
-// `{ temperature, scale, mask, heads }`, each null or missing where nothing is changed.
+// `{ temperature, scale, mask, heads, edges, patch }`, each null or missing where nothing is changed. A head is "Live", "Off",
+// "Uniform", "Mean", `{ Gain: 0.5 }` or `{ Frozen: rows }`.
 "use strict";
 
 const Engine = (() => {
@@ -165,26 +166,31 @@ const Engine = (() => {
     const weights = matrix(query.rows, key.rows);
     for (let i = 0; i < query.rows; i++) {
       let found = softmax(row(scores, i));
-      if (mode.uniform) {
+      if (mode === "Uniform") {
         const seen = found.filter((_, j) => looks(i, j)).length;
         found = found.map((_, j) => (looks(i, j) ? 1 / seen : 0));
       }
-      if (mode.frozen) found = renormalised(i, mode.frozen[i]);
+      if (mode.Frozen) found = renormalised(i, mode.Frozen[i]);
       row(weights, i).set(found);
     }
-    if (mode.mean) {
+    if (mode === "Mean") {
       const all = Array.from({ length: query.rows }, (_, i) => Array.from(row(weights, i)));
       const mean = all[0].map((_, j) => all.reduce((total, of) => total + of[j], 0) / query.rows);
       all.forEach((_, i) => row(weights, i).set(mean));
     }
     const mix = product(weights, value);
-    for (let i = 0; i < mix.data.length; i++) mix.data[i] *= mode.gain;
+    const gain = gainOf(mode);
+    for (let i = 0; i < mix.data.length; i++) mix.data[i] *= gain;
     return { query, key, value, scores, weights, mix, temperature, divisor };
   }
 
-  /** A head as it is where nobody changed it. */
-  const LIVE = { gain: 1 };
-  const modeOf = (changes, head) => (changes.heads && changes.heads[head]) || LIVE;
+  const modeOf = (changes, head) => (changes.heads && changes.heads[head]) || "Live";
+
+  /** The factor of a head's mix. */
+  const gainOf = (mode) => (mode === "Off" ? 0 : mode.Gain === undefined ? 1 : mode.Gain);
+
+  /** Whether a head's weights are the softmax of its scores. */
+  const isSoftmax = (mode) => mode !== "Uniform" && mode !== "Mean" && !mode.Frozen;
 
   /** X W_O^h, or X in the head's columns where there is no output projection. */
   function throughOutput(model, config, block, own, x) {
@@ -230,10 +236,11 @@ const Engine = (() => {
       const mode = modeOf(changes, firstHead + h);
       const removed = (i, j) => isRemoved(changes, firstHead + h, i, j);
       const head = attention(config, step.mask, removed, mode, config.distances && favour ? row(favour, h) : null, parts);
-      head.gain = mode.gain;
+      head.gain = gainOf(mode);
+      head.isSoftmax = isSoftmax(mode);
       // V_hj W_O^h, times the head's gain: what key j adds through this head, but for its weight.
       head.moved = throughOutput(model, config, number, h, head.value);
-      for (let i = 0; i < head.moved.data.length; i++) head.moved.data[i] *= mode.gain;
+      for (let i = 0; i < head.moved.data.length; i++) head.moved.data[i] *= head.gain;
       added = sum(added, throughOutput(model, config, number, h, head.mix));
       step.heads.push(head);
     }

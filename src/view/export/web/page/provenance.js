@@ -1,9 +1,11 @@
-// Where a weight comes from, in words: the chosen query, key and head, worked from their vectors to what the key adds.
+// Where a weight comes from: the chosen query, key and head, from their vectors to what the key adds. Its sentences are those
+// of the program's own explanations, filled in with the page's numbers.
 "use strict";
 
 const Provenance = (() => {
-  /** Products of a dot product that are written out. */
+  /** Products of a dot product that are written out, and weights that a sentence names. */
   const TERMS_MAX = 4;
+  const NAMED = 3;
 
   const written = (x) => {
     if (x === -Infinity) return "−∞";
@@ -14,60 +16,69 @@ const Provenance = (() => {
 
   /** The steps of a weight as `[title, formula, sentence]`. */
   function steps(state, head, i, j) {
-    const { actions } = state;
+    const { actions, data } = state;
     const found = state.pass.heads[head];
     const { config } = found.step;
-    const [query, key] = [actions.queriesOf(head)[i], actions.keysOf(head)[j]];
+    const [SCORES, SCALE, SOFTMAX, , OUTPUT] = State.STEPS.slice(2);
+    const say = (name, parts) => data.explanations[name].replace(/\{(\w+)\}/g, (_, part) => parts[part]);
+    const [query, keys] = [`“${actions.queriesOf(head)[i]}”`, actions.keysOf(head).map((word) => `“${word}”`)];
+    const [key, title] = [keys[j], data.heads[head].title];
+    const [scores, weights] = [found.scores, found.weights].map((matrix) => Array.from(Engine.row(matrix, i)));
     const [q, k] = [Engine.row(found.query, i), Engine.row(found.key, j)];
     const product = Engine.dot(q, k);
-    const score = Engine.get(found.scores, i, j);
-    const scores = Engine.row(found.scores, i);
-    const weight = Engine.get(found.weights, i, j);
-    const all = [];
-    const terms = Array.from(q, (x, d) => ({ d, x, y: k[d] })).sort((a, b) => Math.abs(b.x * b.y) - Math.abs(a.x * a.y));
+    const terms = Array.from(q, (x, d) => ({ x, y: k[d] })).sort((a, b) => Math.abs(b.x * b.y) - Math.abs(a.x * a.y));
     const first = terms.slice(0, TERMS_MAX).map(({ x, y }) => `${written(x)} · ${y < 0 ? `(${written(y)})` : written(y)}`).join(" + ").replace(/\+ −/g, "− ");
     const more = terms.length > TERMS_MAX ? ` + … (${terms.length} products, the largest first)` : "";
-    all.push([`The query of ${query} meets the key of ${key}`, `q · k = ${first}${more} = ${written(product)}`]);
-    if (score === -Infinity) {
-      if (Engine.isRemoved(state.changes, head, i, j)) {
-        all.push(["This edge is removed", "s = −∞", `${query} does not look at ${key} in this head, so the weight is exactly 0.`]);
-        return all;
-      }
-      all.push(["The mask hides the key", "s = −∞", `${query} does not see ${key}, so the weight is exactly 0.`]);
-      return all;
+    const all = [[SCORES, `q · k = ${first}${more} = ${written(product)}`, say("meets", { key, product: written(product) })]];
+    if (scores[j] === -Infinity) {
+      const why = Engine.isRemoved(state.changes, head, i, j) ? "removed" : "hidden";
+      return [...all, [SCALE, "s = −∞", say(why, { query, key, mask: "the mask" })]];
     }
-    const root = config.scaled ? `√${config.d_k}` : "";
-    const temperature = found.temperature === 1 && root ? "" : written(found.temperature);
-    const own = config.score_divisor ? written(config.score_divisor) : "";
-    const divisor = [root, own, temperature].filter(Boolean).join(" · ");
-    const near = score - product / (found.divisor * found.temperature);
-    const distance = config.distances == null ? "" : near < 0 ? ` − ${written(-near)}` : ` + ${written(near)}`;
-    all.push([
-      config.distances != null ? "Scaled, and distance adds its share" : "Scaled",
-      `s = q·k / (${divisor})${distance} = ${written(product)} / ${written(found.divisor * found.temperature)}${distance} = ${written(score)}`,
-      [root && `√d_k is the root of the width of a key, ${config.d_k}.`, own && `The model divides the scores of this layer by ${own}.`, `The temperature is ${written(found.temperature)}.`].filter(Boolean).join(" "),
-    ]);
-    const highest = Math.max(...scores);
-    const powers = Array.from(scores, (s) => Math.exp(s - highest));
-    const total = powers.reduce((a, b) => a + b, 0);
-    const mode = state.changes.heads && state.changes.heads[head];
-    if (mode && (mode.uniform || mode.frozen || mode.mean)) {
-      all.push(["The weight is set by hand", `α = ${written(weight)}`, "Scores do not count in this head."]);
+
+    const divisor = found.divisor * found.temperature;
+    const divisors = [
+      config.scaled && ["by_root", { width: config.d_k }],
+      config.score_divisor && ["by_own", { divisor: config.score_divisor }],
+      found.temperature !== 1 && ["by_temperature", { temperature: written(found.temperature) }],
+    ].filter(Boolean);
+    const divided = config.scaled ? "divided_as_wide" : "divided";
+    const sentences = [
+      divisors.length === 0
+        ? say("not_scaled")
+        : say(divided, { divisors: divisors.map(([name, parts]) => say(name, parts)).join(", and by ") }),
+    ];
+    let distance = "";
+    if (config.distances != null) {
+      const near = scores[j] - product / divisor;
+      const bias = written(Math.abs(near));
+      distance = ` ${near < 0 ? "−" : "+"} ${bias}`;
+      const places = Math.abs(j - i);
+      const side = `a word ${places === 1 ? "1 place" : `${places} places`} to the ${j < i ? "left" : "right"}`;
+      const at = places === 0 ? "the word itself" : side;
+      sentences.push(say(near < 0 ? "distance_takes_off" : "distance_adds", { head: title, bias, at }));
+    }
+    sentences.push(say("comes_to", { key, score: written(scores[j]) }));
+    const scaled = `${written(product)} / ${written(divisor)}${distance}`;
+    all.push([SCALE, `s = ${scaled} = ${written(scores[j])}`, sentences.join(" ")]);
+
+    const mode = (state.changes.heads && state.changes.heads[head]) || "Live";
+    const byHand = mode.Frozen ? "frozen" : found.isSoftmax ? null : mode.toLowerCase();
+    if (byHand) {
+      all.push([SOFTMAX, `α = ${written(weights[j])}`, say(byHand, { head: title })]);
     } else {
-      all.push([
-        "Softmax over the row",
-        `α = e^(s − max) / Σ = ${written(powers[j])} / ${written(total)} = ${written(weight)}`,
-        `The largest score of ${query} is ${written(highest)}. Its weights sum to 1.`,
-      ]);
+      const largest = Math.max(...scores);
+      const powers = scores.map((s) => Math.exp(s - largest));
+      const total = powers.reduce((a, b) => a + b, 0);
+      const order = weights.map((_, at) => at).sort((a, b) => weights[b] - weights[a]);
+      const strongest = order.slice(0, NAMED).map((at) => `${keys[at]} ${written(weights[at])}`).join(", ");
+      const formula = `α = e^(s − max) / Σ = ${written(powers[j])} / ${written(total)} = ${written(weights[j])}`;
+      all.push([SOFTMAX, formula, say("softmax", { largest: written(largest), total: written(total), strongest })]);
     }
+
     const added = Engine.contribution(found, i, j);
     const length = Math.sqrt(Engine.dot(added, added));
-    const off = found.gain === 0 ? " The head is off, so it adds nothing." : "";
-    all.push([
-      `What ${key} adds to ${query}`,
-      `‖α · v W_O‖ = ${written(length)}`,
-      `The value of ${key}, through this head's rows of W_O, times the weight: an arrow of this length in ${added.length} dimensions.${off}`,
-    ]);
+    const why = found.gain === 0 ? say("off", { head: title }) : say("adds", { key });
+    all.push([OUTPUT, `‖α · v W_O‖ = ${written(length)}`, why]);
     return all;
   }
 
@@ -114,5 +125,5 @@ const Provenance = (() => {
     return { show };
   }
 
-  return { create, steps, written };
+  return { create, written };
 })();

@@ -99,7 +99,7 @@ const State = (() => {
         const isOther = words !== state.words;
         state.words = words;
         state.lit = lit;
-        if (heads && isOther) state.changes.heads = heads.map(({ gain, uniform, mean }) => ({ gain, uniform, mean }));
+        if (heads && isOther) state.changes.heads = heads.map((mode) => (mode.Frozen ? "Live" : mode));
         if (isOther) Object.assign(state.changes, { edges: null, patch: null });
         if (Array.isArray(mask) && isOther) state.changes.mask = null;
         state.pass = Engine.forward(model, words, state.changes);
@@ -136,12 +136,12 @@ const State = (() => {
       },
       /** The modes of all heads with these on or off; null where every head is live. */
       modes(chosen, isOn) {
-        const heads = state.changes.heads || data.heads.map(() => ({ gain: 1 }));
-        const now = heads.map((mode, h) => (chosen.has(h) ? { gain: isOn ? 1 : 0 } : mode));
-        return now.every(({ gain, uniform, frozen, mean }) => gain === 1 && !uniform && !frozen && !mean) ? null : now;
+        const heads = state.changes.heads || data.heads.map(() => "Live");
+        const now = heads.map((mode, h) => (chosen.has(h) ? (isOn ? "Live" : "Off") : mode));
+        return now.every((mode) => mode === "Live") ? null : now;
       },
       setHead: (head, isOn) => actions.change({ heads: actions.modes(new Set([head]), isOn) }),
-      isOn: (head) => !state.changes.heads || state.changes.heads[head].gain !== 0,
+      isOn: (head) => !state.changes.heads || state.changes.heads[head] !== "Off",
       /** Hides a key from a query, or shows it again. */
       toggleMask(query, key) {
         const own = model.blocks[model.source_blocks];

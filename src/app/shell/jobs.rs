@@ -1,0 +1,278 @@
+//! Work beside the window, and the files that it writes: exports, pictures, the learner's work, lists of senses, new
+//! lessons; and the still map.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use attune_core::kernel::Saved;
+use attune_core::kernel::command::{Command, SenseCommand, SenseList};
+use attune_core::kernel::snapshot::{Progress, Snapshot};
+use attune_core::lesson::starter;
+use attune_core::store::Home;
+use attune_view::export::shared::Shared;
+use attune_view::export::work_file::{LessonMark, WorkFile};
+use attune_view::export::{self, Format};
+use attune_view::view_model::picture_size::nearest;
+use attune_view::view_model::saved_view::SavedView;
+use bevy::prelude::*;
+
+use super::course::CoursePage;
+use super::opening::{self, Setup};
+use super::still_map::{Drawing, StillState};
+use super::ui::WindowState;
+use crate::app::actions::FilePurpose;
+use crate::app::actions::window::{PictureChoice, WorkChoice};
+use crate::app::link::Outbox;
+use crate::app::render::picture::{PictureOptions, StageView};
+use crate::app::scene::Scene;
+use crate::app::stage::frame::StageTab;
+use crate::app::view::ViewState;
+use crate::app::work::exporting::Export;
+use crate::app::work::job::Job;
+use crate::app::work::session::Session;
+use crate::app::workspace::WorkspaceState;
+use crate::app::workspace::notices::ExportModel;
+
+/// Pixels a point of a picture: beyond, its letters would be no letters, or nothing but letters.
+const ZOOM: (f32, f32) = (0.25, 12.0);
+
+/// The work beside the window.
+#[derive(Resource, Default)]
+pub struct Jobs {
+    export: Option<Export>,
+    editor: Option<Export>,
+    map: Option<Drawing>,
+    pub(super) opening: Option<Job<Shared>>,
+}
+
+/// Shows how the export goes, and whether the editor has opened.
+pub fn follow_export(mut jobs: ResMut<Jobs>, mut state: ResMut<WindowState>) {
+    if let Some(told) = jobs.editor.as_mut().and_then(Job::poll) {
+        state.export = ExportModel::Said(told);
+        jobs.editor = None;
+    }
+    let Some(job) = &mut jobs.export else { return };
+    let (end, Progress { done, of }) = (job.poll(), job.progress());
+    state.export = match end {
+        None => ExportModel::Writing { done, of },
+        Some(Ok(what)) => ExportModel::Written(what),
+        Some(Err(why)) => ExportModel::Failed(why),
+    };
+    if !state.is_exporting() {
+        jobs.export = None;
+    }
+}
+
+/// Shows how the still map goes.
+pub fn follow_map(mut jobs: ResMut<Jobs>, mut state: ResMut<WindowState>) {
+    let Some(drawing) = &mut jobs.map else { return };
+    let (end, progress) = (drawing.poll(), drawing.progress());
+    state.map = match end {
+        None => StillState::Drawing(progress),
+        Some(Ok(model)) => StillState::Drawn(model),
+        Some(Err(why)) => StillState::Failed(why),
+    };
+    if !matches!(state.map, StillState::Drawing(_)) {
+        jobs.map = None;
+    }
+}
+
+/// Opens the dialog for a file: beside the one that is open, or in the folder where the learner is.
+pub fn choose_file(world: &mut World, purpose: FilePurpose) {
+    let near = match purpose {
+        FilePurpose::Open | FilePurpose::OpenBeside => Some(browsed(world)),
+        FilePurpose::NewLesson { is_copy } => Some(new_lesson(world, is_copy)),
+        _ => opened_path(world),
+    };
+    let mut state = world.resource_mut::<WindowState>();
+    if let Some(near) = near.filter(|_| !(purpose.is_export() && state.is_exporting())) {
+        state.files.choose(purpose, &near);
+    }
+}
+
+/// Uses the file that was chosen.
+pub fn use_file(world: &mut World, purpose: FilePurpose, file: PathBuf) {
+    // One at a time.
+    if purpose.is_export() && world.resource::<WindowState>().is_exporting() {
+        return;
+    }
+    match purpose {
+        FilePurpose::Open => opening::open(world, file),
+        FilePurpose::OpenBeside => opening::open_beside(world, &file),
+        FilePurpose::Export(format) => export(world, format, file),
+        FilePurpose::Picture(choice) => save_picture(world, choice, file),
+        FilePurpose::Work(choice) => save_work(world, choice, file),
+        FilePurpose::NewLesson { is_copy } => write_lesson(world, &file, is_copy),
+        FilePurpose::ImportSenses => import_senses(world, &file),
+        FilePurpose::ExportSenses => export_senses(world, &file),
+    }
+}
+
+/// Tells the learner what became of a file.
+pub fn say(world: &mut World, told: Result<String, String>) {
+    world.resource_mut::<WindowState>().export = ExportModel::Said(told);
+}
+
+/// The file that was opened, beside which exports are proposed.
+fn opened_path(world: &World) -> Option<PathBuf> {
+    world.get_resource::<Session>().map(|session| session.opened().to_owned())
+}
+
+/// The folder that a dialog begins in: that of the lesson, or of the course, or where attune was started.
+fn browsed(world: &World) -> PathBuf {
+    let of_lesson = opened_path(world).and_then(|path| path.parent().map(Path::to_owned));
+    let of_course = world.resource::<CoursePage>().model.as_ref().and_then(|model| model.folder.clone());
+    of_lesson.filter(|folder| !folder.as_os_str().is_empty()).or(of_course).unwrap_or_else(|| ".".into())
+}
+
+/// The file that is proposed for a new lesson: beside this one or, where this one is the program's own, where attune was
+/// started.
+fn new_lesson(world: &World, is_copy: bool) -> PathBuf {
+    let lesson = world.get_resource::<Session>().map(Session::path);
+    let built_in = world.resource::<Setup>().home.as_ref().map(Home::built_in);
+    let is_own = |folder: &&Path| !built_in.as_ref().is_some_and(|built_in| folder.starts_with(built_in));
+    let beside = lesson.and_then(Path::parent).filter(is_own).map(Path::to_owned);
+    let folder = beside.or_else(|| std::env::current_dir().ok()).unwrap_or_default();
+    let of = lesson.and_then(Path::file_stem).filter(|_| is_copy);
+    starter::free_name(&folder, &of.map_or_else(|| "lesson".into(), |of| of.to_string_lossy()))
+}
+
+/// Writes the lesson, opens it, and hands it to the learner's editor.
+fn write_lesson(world: &mut World, to: &Path, is_copy: bool) {
+    let from = world.get_resource::<Session>().map(Session::path).filter(|_| is_copy);
+    if let Err(why) = starter::write_new(to, from) {
+        return say(world, Err(why.to_string()));
+    }
+    opening::open(world, to.to_owned());
+    let setup = world.resource::<Setup>();
+    if setup.has_editor {
+        let job = Export::editor(to.to_owned(), setup.waker.hook());
+        world.resource_mut::<Jobs>().editor = Some(job);
+    }
+}
+
+/// The snapshot and the lesson's file that an export is made of.
+fn shown(world: &World) -> Option<(Arc<Snapshot>, PathBuf)> {
+    let snapshot = world.resource::<Scene>().snapshot()?.clone();
+    Some((snapshot, world.get_resource::<Session>()?.path().to_owned()))
+}
+
+/// Shows that an export is being written.
+fn begin(world: &mut World, job: Export) {
+    let Progress { done, of } = job.progress();
+    world.resource_mut::<WindowState>().export = ExportModel::Writing { done, of };
+    world.resource_mut::<Jobs>().export = Some(job);
+}
+
+/// Writes what the window shows, beside it.
+fn export(world: &mut World, format: Format, file: PathBuf) {
+    let Some((snapshot, lesson)) = shown(world) else { return };
+    let job = Export::start(snapshot, lesson, format, file, world.resource::<Setup>().waker.hook());
+    begin(world, job);
+}
+
+/// Writes the work as it is now, beside the window.
+fn save_work(world: &mut World, choice: WorkChoice, file: PathBuf) {
+    let Some((snapshot, lesson)) = shown(world) else { return };
+    let model = snapshot.model.as_ref().and_then(|model| model.pretrained.as_ref());
+    let of_model = || model.map(|model| LessonMark::of_model(&snapshot.lesson, model));
+    let Some(mark) = world.resource::<Session>().mark.clone().or_else(of_model) else {
+        return say(world, Err("Nothing was written: wait until the model has been read".to_owned()));
+    };
+    let mut work = WorkFile::new(mark, Saved::of(&snapshot));
+    match choice {
+        WorkChoice::HandIn { name, minutes } => (work.name, work.minutes) = (name, minutes),
+        WorkChoice::Share => {
+            // What is seen is this step, and not where training goes.
+            if let Some(model) = work.work.model.as_mut().filter(|_| is_playing(&snapshot)) {
+                model.training.is_playing = false;
+            }
+            work.view = Some(seen(world));
+        }
+    }
+    let job = Export::work(work, lesson, file, world.resource::<Setup>().waker.hook());
+    begin(world, job);
+}
+
+fn is_playing(snapshot: &Snapshot) -> bool {
+    snapshot.model.as_ref().is_some_and(|model| model.training.playing)
+}
+
+/// The screen as it is: the view that is kept with the work, the camera, and the size of the stage.
+fn seen(world: &World) -> SavedView {
+    let tab = world.resource::<StageTab>();
+    let view = world.resource::<WorkspaceState>().0.saved(world.resource::<ViewState>());
+    let stage = (tab.points.round() != Vec2::ZERO).then(|| (tab.points.x.round() as u32, tab.points.y.round() as u32));
+    SavedView { camera: tab.controls.rig.saved(), stage, ..view }
+}
+
+/// Opens the dialog of a picture, as large as the stage is on the screen.
+pub fn choose_picture(world: &mut World) {
+    let tab = world.resource::<StageTab>();
+    let side = |points: f32| (points * tab.pixels_per_point).round() as u32;
+    let size = nearest((side(tab.points.x), side(tab.points.y)));
+    let mut state = world.resource_mut::<WindowState>();
+    if !state.is_exporting() {
+        state.picture = Some(PictureChoice { size, is_transparent: false, has_caption: false });
+    }
+}
+
+/// Draws the stage as the window shows it, beside the window.
+fn save_picture(world: &mut World, choice: PictureChoice, file: PathBuf) {
+    let Some(snapshot) = world.resource::<Scene>().snapshot().cloned() else { return };
+    let tab = world.resource::<StageTab>();
+    let mut view = world.resource::<ViewState>().clone();
+    view.figure.bare = !choice.has_caption;
+    let seen = StageView { view, rig: tab.controls.rig.clone() };
+    // What is written is as large, beside the points, as it is on the screen.
+    let scale = |pixels: u32, points: f32| pixels as f32 / points.max(1.0);
+    let zoom = scale(choice.size.0, tab.points.x).min(scale(choice.size.1, tab.points.y));
+    let options = PictureOptions {
+        size: choice.size,
+        zoom: zoom.clamp(ZOOM.0, ZOOM.1),
+        dark: tab.dark,
+        transparent: choice.is_transparent,
+        seen: Some(Arc::new(seen)),
+        ..PictureOptions::of(snapshot)
+    };
+    let job = Export::picture(options, file, world.resource::<Setup>().waker.hook());
+    begin(world, job);
+}
+
+/// The list of senses that is shown.
+fn senses(world: &World) -> Option<Arc<SenseList>> {
+    Some(world.resource::<Scene>().snapshot()?.model.as_ref()?.senses.list.clone())
+}
+
+/// Reads the sentences of a list from a file.
+fn import_senses(world: &mut World, file: &Path) {
+    let Some(list) = senses(world) else { return };
+    let read = export::senses::read(file).map(|sentences| {
+        let told = format!("{} sentences were read from {}", sentences.len(), file.display());
+        let list = SenseList { word: list.word.clone(), sentences };
+        world.resource_mut::<Outbox>().commands.push(Command::Senses(SenseCommand::Replace(list)));
+        told
+    });
+    say(world, read);
+}
+
+/// Writes the sentences of a list to a file.
+fn export_senses(world: &mut World, file: &Path) {
+    let Some(list) = senses(world) else { return };
+    say(world, export::senses::write(&list, file).map(|()| format!("Written: {}", file.display())));
+}
+
+/// Begins to draw the still map.
+pub fn draw_map(world: &mut World) {
+    let space = world.resource::<Scene>().snapshot().and_then(|snapshot| snapshot.space.clone());
+    let Some(space) = space else { return };
+    let drawing = Drawing::start(space, world.resource::<Setup>().waker.hook());
+    world.resource_mut::<WindowState>().map = StillState::Drawing(drawing.progress());
+    world.resource_mut::<Jobs>().map = Some(drawing);
+}
+
+/// Closes the still map; what is being drawn of it is given up.
+pub fn close_map(world: &mut World) {
+    world.resource_mut::<WindowState>().map = StillState::None;
+    world.resource_mut::<Jobs>().map = None;
+}

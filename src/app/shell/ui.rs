@@ -1,0 +1,323 @@
+//! What is on the screen: the lesson in its workspace, a talk in its place or the page of the course over it, and above
+//! them dialogs and notes; and which keys of the window are looked for, and when.
+
+use std::path::PathBuf;
+
+use attune_core::lesson::links::TextLink;
+use attune_view::explain::walk::WalkModel;
+use attune_view::view_model::training::TrainingStage;
+use bevy::ecs::system::SystemParam;
+use bevy::prelude::*;
+use bevy::window::PrimaryWindow;
+use bevy_egui::EguiContexts;
+use egui::{Context, Event, PointerState, Ui};
+
+use super::course::{CoursePage, drop_ui, home_ui};
+use super::dialogs::{HandInUiState, hand_in_ui, key_sheet_ui, picture_choice_ui, share_ui};
+use super::file_dialog::{FilesUiState, files_ui};
+use super::presentation::{Presentation, presentation_ui, zoom};
+use super::still_map::{StillState, still_ui};
+use crate::app::actions::focus::follow_typing;
+use crate::app::actions::window::PictureChoice;
+use crate::app::actions::{Action, Pressed, WindowAction, pressed};
+use crate::app::link::Outbox;
+use crate::app::scene::Scene;
+use crate::app::stage::frame::StageTab;
+use crate::app::stage::keys::keys;
+use crate::app::stage::scene::StageScene;
+use crate::app::stage::sentence::keys::keys as sentence_keys;
+use crate::app::stage::sentence::{StripOptions, strip_id};
+use crate::app::stage::view::stage_id;
+use crate::app::text::live_card::live_card_ui;
+use crate::app::view::{Trail, ViewState};
+use crate::app::work::session::Session;
+use crate::app::work::source::LessonIssues;
+use crate::app::workspace::notices::{ExportModel, exported_ui};
+use crate::app::workspace::provenance::provenance_ui;
+use crate::app::workspace::saving::{checkpoints_ui, saving_strip_ui};
+use crate::app::workspace::stage_side::{StageParts, StageSide};
+use crate::app::workspace::{WorkspaceState, follow_preferences, root, workspace_ui};
+
+/// The actions that are asked of the window, and its dialogs.
+#[derive(Resource, Default)]
+pub struct WindowState {
+    /// In the order in which it was asked.
+    pub asked: Vec<Action>,
+    pub is_key_sheet_open: bool,
+    pub files: FilesUiState,
+    /// The picture that is being chosen.
+    pub picture: Option<PictureChoice>,
+    /// The dialog of a work that is to be handed in.
+    pub hand_in: Option<HandInUiState>,
+    /// The dialog that says what is shared is open.
+    pub is_sharing: bool,
+    /// The note on the export that is under way, or has ended.
+    pub export: ExportModel,
+    /// The still map of the words.
+    pub map: StillState,
+    /// The talk that is given.
+    pub presentation: Option<Presentation>,
+}
+
+impl WindowState {
+    /// A dialog of files, of a picture or of a work has the keys.
+    pub fn is_dialog_open(&self) -> bool {
+        self.files.is_open() || self.picture.is_some() || self.hand_in.is_some() || self.is_sharing
+    }
+
+    pub fn is_exporting(&self) -> bool {
+        matches!(self.export, ExportModel::Writing { .. })
+    }
+}
+
+/// Everything that is shown, and where what is asked for goes.
+#[derive(SystemParam)]
+pub struct Screen<'w> {
+    scene: Res<'w, Scene>,
+    on_stage: Res<'w, StageScene>,
+    view: ResMut<'w, ViewState>,
+    tab: ResMut<'w, StageTab>,
+    workspace: ResMut<'w, WorkspaceState>,
+    issues: ResMut<'w, LessonIssues>,
+    outbox: ResMut<'w, Outbox>,
+    session: Option<ResMut<'w, Session>>,
+    page: ResMut<'w, CoursePage>,
+    state: ResMut<'w, WindowState>,
+}
+
+/// Draws the window.
+pub fn draw(
+    mut contexts: EguiContexts,
+    mut screen: Screen,
+    window: Option<Single<&Window, With<PrimaryWindow>>>,
+) -> Result {
+    let ctx = contexts.ctx_mut()?.clone();
+    screen.begin(&ctx, window.map(|window| egui::vec2(window.width(), window.height())));
+    let mut ui = root(&ctx);
+    screen.overlays_ui(&mut ui);
+    if !screen.page.is_open {
+        if screen.state.presentation.is_some() {
+            screen.take_talk_keys(&ctx);
+        }
+        screen.take_stage_keys(&ctx);
+        if screen.state.presentation.is_some() { screen.talk_ui(&mut ui) } else { screen.lesson_ui(&mut ui) }
+    }
+    key_sheet_ui(&ctx, &mut screen.state.is_key_sheet_open, &mut screen.view.preferences.reduced_motion);
+    Ok(())
+}
+
+impl Screen<'_> {
+    /// Follows the learner's settings and what is typed. `window` is its size; a talk is as large as that allows.
+    fn begin(&mut self, ctx: &Context, window: Option<egui::Vec2>) {
+        let talk_zoom = window.filter(|_| self.state.presentation.is_some()).map(zoom);
+        follow_preferences(ctx, &self.view, talk_zoom.unwrap_or(self.view.preferences.zoom));
+        if self.view.hover.begin_frame() {
+            ctx.request_repaint();
+        }
+        if self.view.walk.is_playing() && is_touched(ctx) {
+            self.view.walk.stop();
+        }
+        follow_typing(ctx);
+    }
+
+    /// Overlays above the lesson: the page of the course, dialogs, files that are held over the window.
+    fn overlays_ui(&mut self, ui: &mut Ui) {
+        let ctx = ui.ctx().clone();
+        let (state, workspace) = (&mut *self.state, &mut self.workspace.0);
+        let is_dialog = state.is_dialog_open() || workspace.checkpoints.is_some();
+        let chosen = files_ui(&ctx, &mut state.files)
+            .or_else(|| picture_choice_ui(&ctx, &mut state.picture))
+            .or_else(|| hand_in_ui(&ctx, &mut state.hand_in))
+            .or_else(|| share_ui(&ctx, &mut state.is_sharing))
+            .or_else(|| checkpoints_ui(&ctx, &mut workspace.checkpoints));
+        if is_dialog {
+            // Keys typed in a dialog must not reach the panels below.
+            ctx.input_mut(|input| input.events.retain(|event| !matches!(event, Event::Key { .. } | Event::Text(_))));
+        }
+        state.asked.extend(chosen.into_iter().chain(dropped(&ctx).map(Action::open)));
+        let keys = window_keys(&ctx, state.is_key_sheet_open, state.presentation.is_some());
+        state.asked.extend(keys.into_iter().map(Action::Row));
+        // Under a dialog it would lie over its buttons.
+        if !state.is_dialog_open() && exported_ui(&ctx, &state.export) {
+            state.export = ExportModel::None;
+        }
+        state.asked.extend(still_ui(&ctx, &state.map));
+        let is_held = ctx.input(|input| !input.raw.hovered_files.is_empty());
+        if self.page.is_open {
+            let CoursePage { model, frame, ui: page, .. } = &mut *self.page;
+            state.asked.extend(home_ui(ui, model.as_ref(), frame, page, self.view.preferences.theme));
+        }
+        if is_held {
+            drop_ui(&ctx);
+        }
+    }
+
+    fn take_talk_keys(&mut self, ctx: &Context) {
+        let keys = talk_keys(ctx, &self.view.trail);
+        if !keys.is_empty() {
+            // After a key press in a talk, the pointer is ignored until it moves.
+            ctx.input_mut(|input| input.pointer = PointerState::default());
+        }
+        self.state.asked.extend(keys.into_iter().map(Action::Row));
+    }
+
+    /// The keys of the sentence and of the stage.
+    fn take_stage_keys(&mut self, ctx: &Context) {
+        let (stage, tab) = (&*self.on_stage, &mut *self.tab);
+        tab.strip.followed = stage.walk.as_deref().and_then(WalkModel::source_query);
+        sentence_keys(ctx, stage.sentence.as_deref(), &mut tab.strip, &mut self.view.for_panels());
+        keys(ctx, stage.points.as_deref(), &stage.emphasis, &mut tab.controls, &mut self.view.for_panels());
+    }
+
+    fn talk_ui(&mut self, ui: &mut Ui) {
+        let Screen { scene, on_stage, view, tab, workspace, outbox, state, .. } = self;
+        let Some(talk) = &mut state.presentation else { return };
+        let strip = StripOptions { is_open: false, reduced_motion: view.preferences.reduced_motion };
+        let mut stage = StageSide { scene: on_stage, tab, parts: StageParts::Gauge, strip };
+        let prose = &mut workspace.0.prose;
+        let requests = presentation_ui(ui, scene, talk, &mut view.for_panels(), &mut stage, prose);
+        outbox.commands.extend(requests.commands);
+        live_card_ui(ui.ctx(), &mut prose.card);
+        // Links within the lesson's picture are followed; a talk leads to no other page or panel.
+        let is_here = |link: &TextLink| matches!(link, TextLink::Word(_) | TextLink::Head(_) | TextLink::Time(_));
+        let followed = prose.take_followed().into_iter().filter(is_here).map(Action::Follow);
+        prose.take_asked();
+        state.asked.extend(requests.actions.into_iter().chain(followed));
+        provenance_ui(ui.ctx(), scene, &mut view.trail);
+    }
+
+    fn lesson_ui(&mut self, ui: &mut Ui) {
+        let keys = lesson_keys(ui.ctx(), &self.lesson_keys());
+        self.state.asked.extend(keys.into_iter().map(Action::Row));
+        let Screen { scene, on_stage, view, tab, workspace, issues, outbox, session, state, .. } = self;
+        let workspace = &mut workspace.0;
+        if let Some(session) = session {
+            workspace.set_saving(&session.model.status);
+            let choice = saving_strip_ui(ui, &session.model);
+            if choice.is_some() {
+                session.choice = choice;
+            }
+        }
+        let is_answered = outbox.is_answered && outbox.commands.is_empty();
+        let mut stage = StageSide::of(on_stage, tab, workspace, view);
+        let requests = workspace_ui(ui, scene, &mut issues.0, workspace, view, &mut stage, is_answered);
+        outbox.commands.extend(requests.commands);
+        state.asked.extend(requests.actions);
+    }
+
+    fn lesson_keys(&self) -> LessonKeys<'_> {
+        let (snapshot, stage) = (self.scene.snapshot(), &self.on_stage);
+        LessonKeys {
+            has_notebook: snapshot.is_some(),
+            has_sentences: snapshot.is_some_and(|snapshot| snapshot.space.is_some() && snapshot.model.is_some()),
+            has_walk: stage.walk.is_some(),
+            has_layers: stage.route.as_ref().is_some_and(|route| route.layers.len() > 1),
+            has_pieces: stage.has_pieces(),
+            has_scale: snapshot.and_then(|snapshot| snapshot.space.as_ref()).is_some_and(|space| space.scale.is_some()),
+            training: snapshot.map(|snapshot| TrainingStage::of(snapshot)),
+            trail: Some(&self.view.trail).filter(|_| !self.state.is_key_sheet_open),
+            is_glossary_open: self.workspace.0.glossary.is_open,
+        }
+    }
+}
+
+/// A key or a button went down.
+fn is_touched(ctx: &Context) -> bool {
+    let is_press =
+        |event: &Event| matches!(event, Event::Key { pressed: true, .. } | Event::PointerButton { pressed: true, .. });
+    ctx.input(|input| input.events.iter().any(is_press))
+}
+
+/// A file that was let go over the window.
+fn dropped(ctx: &Context) -> Option<PathBuf> {
+    ctx.input(|input| input.raw.dropped_files.first().map(|file| file.path().to_owned()))
+}
+
+/// The key is the same on every page of the window; others are a lesson's.
+fn is_of_every_page(action: WindowAction) -> bool {
+    use WindowAction::{Browse, CloseKeySheet, Course, KeySheet, Larger, Panel, Smaller, Theme, UsualSize};
+    matches!(action, KeySheet | CloseKeySheet | Larger | Smaller | UsualSize | Theme | Course | Browse | Panel)
+}
+
+/// The actions whose keys are the same on every page. A talk leads to no other page, and has a size of its own.
+pub fn window_keys(ctx: &Context, is_key_sheet_open: bool, is_presenting: bool) -> Vec<Pressed<WindowAction>> {
+    use WindowAction::{CloseKeySheet, KeySheet, Theme};
+    pressed(ctx, |action| match action {
+        CloseKeySheet => is_key_sheet_open,
+        KeySheet | Theme => true,
+        _ => is_of_every_page(action) && !is_presenting,
+    })
+}
+
+/// The actions of a talk. A card that says where a number comes from is closed first, and so is an editor.
+pub fn talk_keys(ctx: &Context, trail: &Trail) -> Vec<Pressed<WindowAction>> {
+    use WindowAction::{CloseOrigin, EndPresentation, NextSlide, OriginBefore, Present, PreviousSlide};
+    let is_writing = ctx.text_edit_focused();
+    // A control that has the keyboard keeps Space and the arrows; the keys of a presenter are always the talk's.
+    let is_presenters =
+        ctx.input(|input| input.key_pressed(egui::Key::PageDown) || input.key_pressed(egui::Key::PageUp));
+    let turns = is_presenters || is_free(ctx);
+    pressed(ctx, |action| match action {
+        Present => true,
+        NextSlide | PreviousSlide => turns,
+        CloseOrigin => trail.depth() > 0,
+        OriginBefore => trail.depth() > 1,
+        EndPresentation => trail.depth() == 0 && !is_writing,
+        _ => false,
+    })
+}
+
+/// Whether the keyboard is on no control, which Space would press; the stage and the sentence are none.
+fn is_free(ctx: &Context) -> bool {
+    let is_no_control = |focused| focused == stage_id() || focused == strip_id();
+    ctx.memory(|memory| memory.focused()).is_none_or(is_no_control)
+}
+
+/// Parts of a lesson that its keys can act on.
+#[derive(Clone, Copy, Default)]
+pub struct LessonKeys<'a> {
+    pub has_notebook: bool,
+    pub has_sentences: bool,
+    pub has_walk: bool,
+    pub has_layers: bool,
+    /// A word of the sentence has several pieces.
+    pub has_pieces: bool,
+    /// The picture can be seen through a norm of the model.
+    pub has_scale: bool,
+    pub training: Option<TrainingStage>,
+    /// The provenance that is shown; none under the key sheet.
+    pub trail: Option<&'a Trail>,
+    pub is_glossary_open: bool,
+}
+
+/// The actions whose keys are a lesson's.
+pub fn lesson_keys(ctx: &Context, lesson: &LessonKeys) -> Vec<Pressed<WindowAction>> {
+    use WindowAction::{
+        Beside, BrowseTraining, BrowseTrainingFar, CloseGlossary, CloseOrigin, Compare, EndPresentation, Glossary,
+        HandIn, HideSinks, LayerBefore, NextLayer, NextSlide, Origin, OriginBefore, Pieces, PreviousSlide, RawStates,
+        ReadAdded, Share, StepBack, StepOn, TrainStep, WriteSentence,
+    };
+    let is_writing = ctx.text_edit_focused();
+    let is_free = is_free(ctx);
+    pressed(ctx, |action| match action {
+        CloseOrigin => lesson.trail.is_some_and(|trail| trail.depth() > 0),
+        OriginBefore => lesson.trail.is_some_and(|trail| trail.depth() > 1),
+        WriteSentence => lesson.has_sentences,
+        HandIn | Share => lesson.has_notebook,
+        // Of a talk: see `talk_keys`.
+        NextSlide | PreviousSlide | EndPresentation => false,
+        _ if is_writing || is_of_every_page(action) => false,
+        StepOn | StepBack => is_free,
+        TrainStep => matches!(lesson.training, Some(TrainingStage::Paused | TrainingStage::Stopped)),
+        BrowseTraining | BrowseTrainingFar => lesson.training.is_some(),
+        Origin => lesson.has_walk,
+        ReadAdded | HideSinks => lesson.has_notebook,
+        NextLayer | LayerBefore => lesson.has_layers,
+        Pieces => lesson.has_pieces,
+        RawStates => lesson.has_scale,
+        Compare | Beside => lesson.has_sentences,
+        Glossary => lesson.has_notebook,
+        CloseGlossary => lesson.is_glossary_open,
+        _ => true,
+    })
+}

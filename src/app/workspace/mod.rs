@@ -1,0 +1,313 @@
+//! The workspace: the bar on top, the panels in a dock, the stage in their middle. A picture without a window has it too.
+//!
+//! | file | job |
+//! |---|---|
+//! | [`top_bar`] | the bar and its menus |
+//! | [`open_panels`], [`layout`] | which panels are open and where; their layout as it is saved |
+//! | [`panel_reveal`] | panels that appear when the learner comes to a cell |
+//! | [`tabs`] | each panel in its tab |
+//! | [`stage_side`] | the stage, as the dock and the camera's users know it |
+//! | [`provenance`], [`glossary`] | windows over it: where a number comes from, the terms of the course |
+//! | [`notices`], [`saving`] | what the learner is told, of the lesson's file and of the work |
+
+pub mod glossary;
+pub mod layout;
+pub mod notices;
+pub mod open_panels;
+pub mod panel_reveal;
+pub mod provenance;
+pub mod saving;
+pub mod stage_side;
+pub mod tabs;
+pub mod top_bar;
+
+use std::sync::Arc;
+
+use attune_view::view_model::course::LessonsAround;
+use attune_view::view_model::glossary::GlossaryModel;
+use attune_view::view_model::models::Models;
+use attune_view::view_model::saved_view::{Layout, SavedView};
+use attune_view::view_model::sentences::SentencesModel;
+use bevy::prelude::*;
+use bevy_egui::EguiContext;
+use egui::{CornerRadius, Frame, LayerId, Margin, Stroke, ThemePreference, Ui, UiBuilder};
+use egui_dock::{DockArea, Style};
+
+use self::glossary::{GlossaryUiState, glossary_window_ui};
+use self::notices::{NoticeUiState, issue_strip_ui, issues_page_ui, notice_ui};
+use self::open_panels::OpenPanels;
+use self::panel_reveal::{PanelReveal, opened_ui};
+use self::provenance::provenance_ui;
+use self::saving::{CheckpointRow, SavingStatus};
+use self::tabs::{Tabs, fit_tabs, more_ui};
+use self::top_bar::{TopBarUiState, top_bar_ui};
+use crate::app::actions::{Action, WindowAction};
+use crate::app::panels::{Panel, PanelContext, PanelId, Requests, StageUi, registry};
+use crate::app::text::live_card::live_card_ui;
+use crate::app::text::prose::Prose;
+use crate::app::theme::{self, Palette, fonts, size};
+use crate::app::view::{ThemeChoice, ViewState};
+
+/// The workspace of the window.
+#[derive(Resource, Default)]
+pub struct WorkspaceState(pub Workspace);
+
+/// The panels with their places, and the state of the window around them.
+pub struct Workspace {
+    pub open_panels: OpenPanels,
+    panels: Vec<Box<dyn Panel>>,
+    reveal: PanelReveal,
+    /// Typeset text and pictures, shared by the notebook and the glossary.
+    pub(super) prose: Prose,
+    pub(super) top_bar: TopBarUiState,
+    /// The list of checkpoints, while it is open.
+    pub checkpoints: Option<Vec<CheckpointRow>>,
+    notice: NoticeUiState,
+    pub glossary: GlossaryUiState,
+}
+
+impl Default for Workspace {
+    fn default() -> Self {
+        let panels = registry();
+        Workspace {
+            open_panels: OpenPanels::new(panels.iter().map(|panel| (panel.id(), panel.region())).collect()),
+            panels,
+            reveal: PanelReveal::default(),
+            prose: Prose::default(),
+            top_bar: TopBarUiState::default(),
+            checkpoints: None,
+            notice: NoticeUiState::default(),
+            glossary: GlossaryUiState::default(),
+        }
+    }
+}
+
+impl Workspace {
+    /// Text cells show pictures of this lesson's folder.
+    pub fn open(&mut self, lesson: &std::path::Path) {
+        self.prose.images.open(lesson);
+    }
+
+    /// Part of the view that is saved with the learner's work.
+    pub fn saved(&self, view: &ViewState) -> SavedView {
+        let mut saved = SavedView {
+            time: view.walk.at_rest().time(),
+            walk: view.walk.saved(),
+            query: view.selection.query,
+            head: view.selection.is_head_chosen.then_some(view.selection.head),
+            is_head_alone: view.selection.shown_head().is_some(),
+            reading: view.selection.reading,
+            pieces: view.highlight.pieces,
+            lit: view.highlight.lit.clone(),
+            shown_cell: view.highlight.shown_cell.clone(),
+            layout: self.open_panels.layout(),
+            is_laid_out_by_hand: !self.open_panels.is_arranged(),
+            revealed: Some(self.open_panels.revealed.iter().map(|panel| panel.title().to_owned()).collect()),
+            ..SavedView::default()
+        };
+        self.panels.iter().for_each(|panel| panel.save(&mut saved));
+        saved
+    }
+
+    /// Takes back what was kept. A word and a head wait for the sentence: see [`Selection::restore`].
+    ///
+    /// [`Selection::restore`]: crate::app::view::Selection::restore
+    pub fn restore(&mut self, saved: &SavedView, view: &mut ViewState) {
+        if saved.time.is_finite() {
+            view.walk.set_time(saved.time);
+        }
+        if let Some(walk) = &saved.walk {
+            view.walk.restore(walk);
+        }
+        view.selection.reading = saved.reading;
+        view.highlight.pieces = saved.pieces;
+        view.highlight.lit.clone_from(&saved.lit);
+        view.highlight.shown_cell.clone_from(&saved.shown_cell);
+        self.restore_places(saved);
+        self.panels.iter_mut().for_each(|panel| panel.restore(saved));
+    }
+
+    /// The panels' layout; none where all are in windows of their own.
+    pub fn layout(&self) -> Option<Layout> {
+        self.open_panels.layout()
+    }
+
+    /// Says something over the lower edge of the window, where the reader is.
+    pub fn say(&mut self, words: &str) {
+        self.notice.say(words);
+    }
+
+    /// The word in the top bar.
+    pub fn set_saving(&mut self, status: &SavingStatus) {
+        self.top_bar.saving.clone_from(status);
+    }
+
+    /// The glossary of the lesson's folder; none where there is none, or as it has these faults.
+    pub fn set_glossary(&mut self, read: Result<Option<Arc<GlossaryModel>>, Vec<String>>) {
+        self.glossary.forget();
+        let (glossary, faults) = read.map_or_else(|faults| (None, faults), |glossary| (glossary, Vec::new()));
+        self.glossary.faults = faults;
+        self.prose.set_glossary(glossary);
+    }
+
+    /// The lessons that the notebook leads to at its end.
+    pub fn set_around(&mut self, around: LessonsAround) {
+        self.prose.around = around;
+    }
+
+    /// The lesson was saved, and its pictures perhaps with it.
+    pub fn lesson_saved(&mut self) {
+        self.prose.images.look_again();
+    }
+}
+
+/// A new context gets the app's fonts and styles before its first pass.
+pub fn apply_style(mut contexts: Query<&mut EguiContext, Added<EguiContext>>) {
+    for mut context in &mut contexts {
+        let ctx = context.get_mut();
+        ctx.set_fonts(fonts::definitions());
+        ctx.options_mut(|options| options.zoom_with_keyboard = false);
+        theme::apply(ctx);
+    }
+}
+
+/// Gives egui the learner's theme, and the size of everything.
+pub fn follow_preferences(ctx: &egui::Context, view: &ViewState, zoom: f32) {
+    ctx.set_theme(match view.preferences.theme {
+        ThemeChoice::System => ThemePreference::System,
+        ThemeChoice::Dark => ThemePreference::Dark,
+        ThemeChoice::Light => ThemePreference::Light,
+    });
+    if ctx.zoom_factor() != zoom {
+        ctx.set_zoom_factor(zoom);
+    }
+}
+
+/// The ground that everything is laid out in.
+pub fn root(ctx: &egui::Context) -> Ui {
+    let ground = UiBuilder::new().layer_id(LayerId::background()).max_rect(ctx.viewport_rect());
+    Ui::new(ctx.clone(), "workspace".into(), ground)
+}
+
+/// The whole window. `issues` are those of the lesson file as it was last saved; `is_answered` once the kernel has
+/// answered all that was asked of it.
+pub fn workspace_ui(
+    ui: &mut Ui,
+    models: &Models,
+    issues: &mut Vec<String>,
+    workspace: &mut Workspace,
+    view: &mut ViewState,
+    stage: &mut dyn StageUi,
+    is_answered: bool,
+) -> Requests {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let mut requests = Requests::default();
+    let Some(snapshot) = models.snapshot() else {
+        if issues_page_ui(ui, issues) {
+            requests.actions.push(WindowAction::Course.into());
+        }
+        return requests;
+    };
+    workspace.begin(&snapshot.lesson);
+    let Workspace { open_panels, panels, reveal, prose, top_bar, notice, glossary, .. } = workspace;
+    let bar = Frame::new().fill(palette.ground).inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0));
+    egui::Panel::top("top_bar").frame(bar).exact_size(size::BAR_HEIGHT).show_separator_line(false).show(ui, |ui| {
+        let sentences = models.get::<SentencesModel>();
+        let panels: Vec<(PanelId, bool)> = open_panels.panels().collect();
+        top_bar_ui(ui, snapshot, sentences.as_deref(), &panels, top_bar, view.preferences.theme, &mut requests);
+    });
+    issue_strip_ui(ui, issues);
+    // Of a lesson that has nothing to show the stage says why.
+    notice_ui(ui.ctx(), snapshot.notice.as_ref().filter(|_| snapshot.fault.is_none()), notice);
+    opened_ui(ui.ctx(), reveal);
+    let is_still = view.preferences.reduced_motion;
+    let context = PanelContext { models, view: view.for_panels(), stage, prose, is_answered, requests: &mut requests };
+    dock_ui(ui, open_panels, panels, context, is_still);
+    if let Some(term) = prose.take_asked() {
+        glossary.ask(term);
+    }
+    let asked: Option<Action> = glossary_window_ui(ui.ctx(), prose.glossary().map(|model| &**model), glossary);
+    requests.actions.extend(asked);
+    requests.actions.extend(prose.take_followed().into_iter().map(Action::Follow));
+    live_card_ui(ui.ctx(), &mut prose.card);
+    provenance_ui(ui.ctx(), models, &mut view.trail);
+    requests
+}
+
+/// The panels in their places.
+fn dock_ui<'a>(
+    ui: &mut Ui,
+    open_panels: &mut OpenPanels,
+    panels: &'a mut [Box<dyn Panel>],
+    context: PanelContext<'a>,
+    is_still: bool,
+) {
+    open_panels.follow(ui.available_size());
+    let seconds = if is_still { f32::INFINITY } else { ui.input(|input| input.stable_dt) };
+    if open_panels.advance(seconds) {
+        ui.ctx().request_repaint();
+    }
+    let (fronts, unseen) = (open_panels.fronts().collect(), open_panels.unseen.iter().copied().collect());
+    let mut tabs = Tabs { panels, context, fronts, unseen, closed: None, is_dragged: false };
+    let id = open_panels.begin_frame();
+    // By another button than the first the dock would begin a drag that it never ends.
+    let is_by_another = ui.input(|input| input.pointer.secondary_down() || input.pointer.middle_down());
+    let style = dock_style(ui, Palette::of(ui.visuals().dark_mode));
+    DockArea::new(&mut open_panels.dock)
+        .id(id)
+        .draggable_tabs(!is_by_another)
+        .style(style)
+        .show_leaf_close_all_buttons(false)
+        .show_leaf_collapse_buttons(false)
+        .show_inside(ui, &mut tabs);
+    open_panels.end_frame(tabs.is_dragged, ui.input(|input| input.pointer.primary_released()));
+    if let Some(closed) = tabs.closed {
+        open_panels.close(closed);
+        ui.ctx().request_repaint();
+    }
+    if let Some(shown) = more_ui(ui, open_panels) {
+        open_panels.show(shown);
+    }
+    if fit_tabs(ui, open_panels) {
+        ui.ctx().request_discard("tabs have room");
+        ui.ctx().request_repaint();
+    }
+}
+
+/// Quiet tabs: no outlines, one hairline between panels, the accent only under the pointer.
+fn dock_style(ui: &Ui, palette: &Palette) -> Style {
+    let mut style = Style::from_egui(ui.style());
+    style.main_surface_border_stroke = Stroke::NONE;
+    style.separator.width = size::HAIRLINE;
+    // A pane's least size, small enough never to push a divider while the window is resized.
+    const LEAST_PANE: f32 = 0.1;
+    style.separator.extra = LEAST_PANE * ui.available_size().min_elem().max(0.0);
+    style.separator.color_idle = palette.line;
+    style.separator.color_hovered = palette.accent;
+    style.separator.color_dragged = palette.accent;
+    style.tab_bar.bg_fill = palette.surface;
+    style.tab_bar.height = size::TAB_HEIGHT;
+    style.tab_bar.hline_color = palette.line;
+    style.tab_bar.corner_radius = CornerRadius::ZERO;
+    style.tab.hline_below_active_tab_name = true;
+    style.tab.tab_body.inner_margin = Margin::ZERO;
+    style.tab.tab_body.stroke = Stroke::NONE;
+    style.tab.tab_body.corner_radius = CornerRadius::ZERO;
+    style.tab.tab_body.bg_fill = palette.surface;
+    let looks = [
+        (&mut style.tab.active, palette.tab(true)),
+        (&mut style.tab.focused, palette.tab(true)),
+        (&mut style.tab.inactive, palette.tab(false)),
+        (&mut style.tab.hovered, palette.accent),
+        (&mut style.tab.inactive_with_kb_focus, palette.accent),
+        (&mut style.tab.active_with_kb_focus, palette.accent),
+        (&mut style.tab.focused_with_kb_focus, palette.accent),
+    ];
+    for (look, ink) in looks {
+        look.outline_color = theme::CLEAR;
+        look.bg_fill = palette.surface;
+        look.text_color = ink;
+        look.corner_radius = CornerRadius::ZERO;
+    }
+    style
+}

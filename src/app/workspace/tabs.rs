@@ -1,0 +1,207 @@
+//! The tabs of the dock: each with its panel, its name and its cross. Those for which a place has no room are in a list at
+//! the end of its tabs, so that none is cut off.
+//!
+//! egui_dock's own bar would scroll instead. It does not bring the tab in front into sight, shows nothing of a panel that
+//! has appeared outside of it, and takes height from the panel.
+
+use egui::containers::menu::MenuButton;
+use egui::{
+    Button, Frame, Id, Margin, Rect, Response, RichText, TextStyle, Ui, UiBuilder, WidgetInfo, WidgetText, WidgetType,
+    pos2, vec2,
+};
+use egui_dock::tab_viewer::OnCloseResponse;
+use egui_dock::{TabIndex, TabPath, TabViewer};
+
+use super::open_panels::{OpenPanels, can_close};
+use crate::app::actions::{ActionTable, WindowAction};
+use crate::app::panels::stage::StagePanel;
+use crate::app::panels::{Panel, PanelContext, PanelId, PanelName, ids};
+use crate::app::theme::{Palette, size};
+use crate::app::widgets::controls::waiting_ui;
+
+/// Between a tab's name and its edges, and the cross: as egui_dock has them.
+const TAB_PADDING: f32 = 16.0;
+const CROSS: f32 = 24.0;
+/// The button of the list.
+const MORE: f32 = 30.0;
+
+/// The panels as the dock draws them.
+pub struct Tabs<'a> {
+    pub panels: &'a mut [Box<dyn Panel>],
+    pub context: PanelContext<'a>,
+    /// The panels in front.
+    pub fronts: Vec<PanelId>,
+    /// The panels that have appeared and were not yet looked at.
+    pub unseen: Vec<&'static str>,
+    /// The panel whose cross was clicked.
+    pub closed: Option<PanelId>,
+    /// A tab is being dragged.
+    pub is_dragged: bool,
+}
+
+/// Name of a tab; a dot after it says that the panel has appeared and was not yet looked at.
+fn name(panel: PanelId, is_new: bool) -> WidgetText {
+    let title = panel.title();
+    (if is_new { format!("{title} ●") } else { title.to_owned() }).into()
+}
+
+/// Tooltip of a tab: the panel's contents, with the key that brings it to the front.
+pub fn about(panel: PanelId) -> String {
+    let about = PanelName::named(panel.title()).map_or("", PanelName::about);
+    let place = ids().iter().position(|known| *known == panel);
+    match place.and_then(|place| WindowAction::Panel.row().keys.get(place)) {
+        Some(key) => format!("{about} ({})", key.text()),
+        None => about.to_owned(),
+    }
+}
+
+/// The tab of this button is dragged. While it is, the dock draws another button, with an id made from that of the first.
+fn is_dragged(button: &Response) -> bool {
+    let dragged = button.ctx.dragged_id();
+    dragged.is_some_and(|id| button.id == id || button.id == id.with("dragged"))
+}
+
+impl TabViewer for Tabs<'_> {
+    type Tab = PanelId;
+
+    fn id(&mut self, tab: &mut PanelId) -> Id {
+        Id::new(*tab)
+    }
+
+    fn title(&mut self, tab: &mut PanelId) -> WidgetText {
+        name(*tab, self.unseen.contains(&tab.title()))
+    }
+
+    /// The cross of those in front alone: the others keep the room for their names.
+    fn is_closeable(&self, tab: &PanelId) -> bool {
+        can_close(*tab) && self.fronts.contains(tab)
+    }
+
+    /// The window closes it when all is drawn, and lays the others out.
+    fn on_close(&mut self, tab: &mut PanelId) -> OnCloseResponse {
+        self.closed = Some(*tab);
+        OnCloseResponse::Ignore
+    }
+
+    fn on_tab_button(&mut self, tab: &mut PanelId, response: &Response) {
+        self.is_dragged |= is_dragged(response);
+        let (title, is_front) = (tab.title(), self.fronts.contains(tab));
+        let is_new = self.unseen.contains(&title);
+        let said = if is_new { format!("{title} panel, new") } else { format!("{title} panel") };
+        response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_front, &said));
+        if self.is_closeable(tab) {
+            // The cross is drawn by the dock, which does not name it.
+            response.ctx.accesskit_node_builder(response.id.with("close-button"), |node| {
+                node.set_label(format!("Close the {title} panel"));
+            });
+        }
+        let about = about(*tab);
+        response.clone().on_hover_text(if is_new { format!("● New: not opened yet. {about}") } else { about });
+    }
+
+    /// The stage paints every pixel of its own.
+    fn clear_background(&self, tab: &PanelId) -> bool {
+        *tab != StagePanel::ID
+    }
+
+    fn scroll_bars(&self, _tab: &PanelId) -> [bool; 2] {
+        [false, false]
+    }
+
+    fn ui(&mut self, ui: &mut Ui, tab: &mut PanelId) {
+        let Some(panel) = self.panels.iter_mut().find(|panel| panel.id() == *tab) else { return };
+        let margin = if panel.has_margin() { size::PANEL_MARGIN } else { 0 };
+        Frame::new().inner_margin(Margin::same(margin)).show(ui, |ui| {
+            if panel.ui(ui, &mut self.context).is_none() {
+                waiting_ui(ui, self.context.models);
+            }
+        });
+    }
+}
+
+/// Puts tabs away until the others fit, or takes some back for which there is room again. True if any went or came.
+pub fn fit_tabs(ui: &Ui, places: &mut OpenPanels) -> bool {
+    let width = |panel: PanelId| {
+        let is_new = places.unseen.contains(panel.title());
+        let name = name(panel, is_new).into_galley(ui, None, f32::INFINITY, TextStyle::Button);
+        name.size().x + TAB_PADDING
+    };
+    let mut rows: Vec<Row> = Vec::new();
+    for (path, leaf) in places.dock.iter_leaves().filter(|(path, _)| path.surface.is_main()) {
+        let room = leaf.rect().width();
+        // A place that was not drawn yet has no width.
+        if room.is_finite() && room > 0.0 {
+            let front = leaf.active.0;
+            let tabs: Vec<PanelId> = leaf.tabs().to_vec();
+            let cross = tabs.get(front).filter(|front| can_close(**front)).map_or(0.0, |_| CROSS);
+            let used = tabs.iter().map(|tab| width(*tab)).sum::<f32>() + cross;
+            rows.push(Row { path: (path.surface, path.node), room, used, front, tabs });
+        }
+    }
+    for row in rows {
+        let stashed: Vec<usize> =
+            (0..places.stash.len()).filter(|place| row.tabs.contains(&places.stash[*place].beside)).collect();
+        let more = if stashed.is_empty() { 0.0 } else { MORE };
+        if row.used + more > row.room && row.tabs.len() > 1 {
+            let last = (0..row.tabs.len()).rev().find(|place| *place != row.front);
+            if let Some(last) = last {
+                places.put_away(TabPath::new(row.path.0, row.path.1, TabIndex(last)));
+                return true;
+            }
+        }
+        let Some(first) = stashed.first() else { continue };
+        let more = if stashed.len() > 1 { MORE } else { 0.0 };
+        if row.used + more + width(places.stash[*first].panel) <= row.room {
+            places.unstash(*first);
+            return true;
+        }
+    }
+    false
+}
+
+/// The tabs of one place.
+struct Row {
+    path: (egui_dock::SurfaceIndex, egui_dock::NodeIndex),
+    room: f32,
+    /// Width of the tabs.
+    used: f32,
+    front: usize,
+    tabs: Vec<PanelId>,
+}
+
+/// A list at the end of each row of tabs of those that have no room in it. Returns the one that was chosen.
+pub fn more_ui(ui: &mut Ui, places: &OpenPanels) -> Option<PanelId> {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let mut chosen = None;
+    for (path, leaf) in places.dock.iter_leaves() {
+        let stashed: Vec<PanelId> = places
+            .stash
+            .iter()
+            .filter(|stashed| leaf.tabs().contains(&stashed.beside))
+            .map(|stashed| stashed.panel)
+            .collect();
+        if stashed.is_empty() || !leaf.rect().is_finite() {
+            continue;
+        }
+        let corner =
+            Rect::from_min_size(pos2(leaf.rect().right() - MORE, leaf.rect().top()), vec2(MORE, size::TAB_HEIGHT));
+        let is_new = stashed.iter().any(|panel| places.unseen.contains(panel.title()));
+        let ink = if is_new { palette.accent } else { palette.ink_soft };
+        let names: Vec<&str> = stashed.iter().map(|panel| panel.title()).collect();
+        ui.scope_builder(UiBuilder::new().max_rect(corner).id_salt(("more", path.node)), |ui| {
+            let button = Button::new(RichText::new("▾").color(ink)).frame_when_inactive(false);
+            let (button, _) = MenuButton::from_button(button).ui(ui, |ui| {
+                for panel in &stashed {
+                    if ui.button(panel.title()).on_hover_text(about(*panel)).clicked() {
+                        chosen = Some(*panel);
+                        ui.close();
+                    }
+                }
+            });
+            let name = format!("More panels: {}", names.join(", "));
+            button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &name));
+            button.on_hover_text(&name);
+        });
+    }
+    chosen
+}

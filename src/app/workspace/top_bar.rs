@@ -1,0 +1,237 @@
+//! The bar on top: the menus, the lesson, the sentence on the stage, undo and redo, theme and size.
+
+use attune_core::kernel::command::{Command, SentenceCommand};
+use attune_core::kernel::snapshot::{HistorySnapshot, Snapshot};
+use attune_view::export::Format;
+use attune_view::view_model::sentences::SentencesModel;
+use egui::containers::menu::{MenuButton, MenuConfig, SubMenuButton};
+use egui::{Align, Button, Layout, Popup, PopupCloseBehavior, RichText, Ui};
+
+use super::open_panels::can_close;
+use super::saving::{SavingStatus, saving_status_ui};
+use super::tabs::about;
+use crate::app::actions::{Action, ActionTable, FilePurpose, Pressed, Shortcut, WindowAction};
+use crate::app::panels::{PanelId, Requests};
+use crate::app::theme::{self, size};
+use crate::app::view::ThemeChoice;
+use crate::app::widgets::controls::checkbox_ui;
+use crate::app::widgets::sentence_field::{Change, SentenceField, SentenceFieldState, sentence_field_ui};
+
+/// The name of the field with the sentence on the stage.
+pub const SENTENCE: &str = "Sentence";
+
+#[derive(Default)]
+pub struct TopBarUiState {
+    sentence: SentenceFieldState,
+    /// How the learner's work is kept.
+    pub(super) saving: SavingStatus,
+    /// The Lab menu is to be opened or closed.
+    pub toggles_lab: bool,
+}
+
+pub fn top_bar_ui(
+    ui: &mut Ui,
+    snapshot: &Snapshot,
+    sentences: Option<&SentencesModel>,
+    panels: &[(PanelId, bool)],
+    state: &mut TopBarUiState,
+    theme: ThemeChoice,
+    requests: &mut Requests,
+) {
+    /// Room left of the undo button for the word that all is saved; less keeps the sentence whole.
+    const WITH_STATUS: f32 = 700.0;
+    // From the right: the buttons keep their place, and the rest shares what is left.
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        if ui.available_width() < size::SIDE_FROM {
+            ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+        }
+        requests.actions.extend(view_ui(ui, theme).map(Action::from));
+        ui.add_space(size::GAP_WIDE);
+        requests.actions.extend(history_ui(ui, &snapshot.history).map(Action::from));
+        if ui.available_width() > WITH_STATUS || state.saving.is_to_be_known() {
+            saving_status_ui(ui, &state.saving);
+        }
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            const WITH_TITLE: f32 = 720.0;
+            requests.actions.extend(menu_ui(ui));
+            requests.actions.extend(lab_ui(ui, panels, std::mem::take(&mut state.toggles_lab)));
+            if ui.available_width() > WITH_TITLE {
+                ui.label(RichText::new(&snapshot.lesson.title).font(theme::strong(size::READING)));
+                ui.add_space(size::GAP_WIDE);
+            }
+            if let Some(sentences) = sentences {
+                sentence_ui(ui, sentences, state, requests);
+            }
+        });
+    });
+}
+
+/// The sentence on the stage, and whether another stands beside it.
+fn sentence_ui(ui: &mut Ui, model: &SentencesModel, state: &mut TopBarUiState, requests: &mut Requests) {
+    const WIDTH: f32 = 460.0;
+    /// For the buttons beside it.
+    const RESERVED: f32 = 122.0;
+    let field = SentenceField {
+        name: SENTENCE,
+        hint: &WindowAction::WriteSentence.row().hint(),
+        shown: &model.shown,
+        selected: model.selected,
+        width: (ui.available_width() - RESERVED).clamp(size::CHART_MIN, WIDTH),
+    };
+    let changes = sentence_field_ui(ui, &field, model, &mut state.sentence);
+    requests.commands.extend(changes.into_iter().map(|change| match change {
+        Change::Typed(text) => Command::Sentence(SentenceCommand::Type(text)),
+        Change::Done(text) => Command::Sentence(SentenceCommand::Set(text)),
+        Change::Chosen(index) => Command::Sentence(SentenceCommand::Select(index)),
+    }));
+    let is_comparing = model.second.is_some();
+    let row = WindowAction::Compare.row();
+    let hint = row.hint_with(if is_comparing { "One sentence again" } else { row.tooltip });
+    if ui.selectable_label(is_comparing, row.text).on_hover_text(hint).clicked() {
+        requests.actions.push(WindowAction::Compare.into());
+    }
+}
+
+fn history_ui(ui: &mut Ui, history: &HistorySnapshot) -> Option<WindowAction> {
+    let steps =
+        [("↷", WindowAction::Redo, history.redo.as_deref()), ("↶", WindowAction::Undo, history.undo.as_deref())];
+    let mut asked = None;
+    // Right to left: redo stands to the right of undo.
+    for (icon, action, step) in steps {
+        let name = action.row().text;
+        let text = step.map_or_else(
+            || format!("Nothing to {}", name.to_lowercase()),
+            |step| action.row().hint_with(&format!("{name} {step}")),
+        );
+        if icon_button(ui, icon, name, step.is_some()).on_hover_text(&text).on_disabled_hover_text(&text).clicked() {
+            asked = Some(action);
+        }
+    }
+    asked
+}
+
+/// The buttons that change what the window looks like.
+pub fn view_ui(ui: &mut Ui, theme: ThemeChoice) -> Option<WindowAction> {
+    let sign = match theme {
+        ThemeChoice::System => "◐",
+        ThemeChoice::Light => "○",
+        ThemeChoice::Dark => "●",
+    };
+    let theme = format!("Theme: {}", theme.name());
+    let text = |action: WindowAction| (action.row().text, action.row().tooltip);
+    let buttons = [
+        (WindowAction::KeySheet, text(WindowAction::KeySheet), None),
+        (WindowAction::Theme, (sign, "Theme"), Some(&*theme)),
+        (WindowAction::Larger, text(WindowAction::Larger), None),
+        (WindowAction::Smaller, text(WindowAction::Smaller), None),
+    ];
+    let mut asked = None;
+    for (action, (icon, name), hint) in buttons {
+        let hint = action.row().hint_with(hint.unwrap_or(name));
+        if icon_button(ui, icon, name, true).on_hover_text(hint).clicked() {
+            asked = Some(action);
+        }
+    }
+    asked
+}
+
+/// A button that shows a sign and is called by a word.
+fn icon_button(ui: &mut Ui, icon: &str, name: &str, enabled: bool) -> egui::Response {
+    let response =
+        ui.add_enabled(enabled, Button::new(RichText::new(icon).size(size::READING)).frame_when_inactive(false));
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, enabled, name));
+    response
+}
+
+/// The menu of the window: the course, other files, checkpoints, and a fresh start.
+pub fn menu_ui(ui: &mut Ui) -> Option<Action> {
+    let mut chosen = None;
+    let (button, _) = MenuButton::new("attune").ui(ui, |ui| {
+        let mut entry = |ui: &mut Ui, words: &str, keys: String, about: &str, action: Action| {
+            if ui.add(Button::new(words).shortcut_text(keys)).on_hover_text(about).clicked() {
+                chosen = Some(action);
+                ui.close();
+            }
+        };
+        let mut row = |ui: &mut Ui, action: WindowAction| {
+            let row = action.row();
+            entry(ui, row.text, row.keys_text(), row.tooltip, action.into());
+        };
+        use WindowAction::{Beside, Browse, CopyLesson, Course, Glossary, NewLesson};
+        for action in [Course, Glossary, Browse, Beside, NewLesson, CopyLesson] {
+            row(ui, action);
+        }
+        // With a sign that the app's faces have.
+        SubMenuButton::from_button(Button::new("Export as").right_text("▸")).ui(ui, |ui| {
+            for format in Format::ALL {
+                let words = format!("{} (.{})", format.name(), format.extension());
+                let about = "The notebook as it is now, with your work in it";
+                entry(ui, &words, String::new(), about, Action::ChooseFile(FilePurpose::Export(format)));
+            }
+        });
+        let mut row = |ui: &mut Ui, action: WindowAction| {
+            let row = action.row();
+            entry(ui, row.text, row.keys_text(), row.tooltip, action.into());
+        };
+        row(ui, WindowAction::Picture);
+        row(ui, WindowAction::Present);
+        row(ui, WindowAction::HandIn);
+        row(ui, WindowAction::Share);
+        ui.separator();
+        row(ui, WindowAction::Checkpoints);
+        row(ui, WindowAction::ResetLesson);
+    });
+    button.on_hover_text("The course, its glossary, files, checkpoints");
+    chosen
+}
+
+/// The Lab menu: every panel with a check mark, to be opened or closed at any time. `panels` are all that there are, each with whether it is open; `toggles` opens or closes
+/// the menu by its key.
+pub fn lab_ui(ui: &mut Ui, panels: &[(PanelId, bool)], toggles: bool) -> Option<Action> {
+    const WIDTH: f32 = 190.0;
+    let row = WindowAction::Lab.row();
+    let mut chosen = None;
+    let config = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
+    let (button, menu) = MenuButton::new(row.text).config(config).ui(ui, |ui| {
+        ui.set_width(WIDTH);
+        let mut first = None;
+        for (place, (panel, is_open)) in panels.iter().enumerate() {
+            ui.horizontal(|ui| {
+                let mut checked = *is_open;
+                let closes = can_close(*panel);
+                let words = panel.title();
+                let response = ui.add_enabled_ui(closes, |ui| checkbox_ui(ui, &mut checked, words)).inner;
+                let hint = if closes { about(*panel) } else { format!("{}. It stays open.", about(*panel)) };
+                let response = response.on_hover_text(&hint).on_disabled_hover_text(&hint);
+                if response.changed() {
+                    chosen = Some(Action::Row(Pressed { which: place, ..Pressed::once(WindowAction::TogglePanel) }));
+                }
+                if closes {
+                    first.get_or_insert(response.id);
+                }
+                let key = WindowAction::Panel.row().keys.get(place).map_or_else(String::new, Shortcut::text);
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    ui.label(RichText::new(key).size(size::SMALL).weak());
+                });
+            });
+        }
+        first
+    });
+    let id = Popup::default_response_id(&button);
+    if toggles {
+        Popup::toggle_id(ui.ctx(), id);
+    }
+    // Opened by its key, the first panel has the keyboard; the arrow keys go on from there.
+    let waits = ui.id().with("lab waits");
+    if toggles && Popup::is_id_open(ui.ctx(), id) {
+        ui.data_mut(|data| data.insert_temp(waits, true));
+        ui.ctx().request_repaint();
+    }
+    if let Some(first) = menu.and_then(|menu| menu.inner)
+        && ui.data_mut(|data| data.remove_temp::<bool>(waits)).is_some()
+    {
+        ui.memory_mut(|memory| memory.request_focus(first));
+    }
+    button.on_hover_text(row.hint());
+    chosen
+}

@@ -1,0 +1,81 @@
+//! Results that can be computed again: forward passes, checkpoints of training, room for its steps. A cache may be
+//! dropped at any time, and no number changes.
+
+use std::cell::{OnceCell, RefCell};
+use std::sync::Arc;
+
+use crate::kernel::scene::passes::Passes;
+use crate::kernel::scene::senses::SenseCache;
+use crate::kernel::snapshot::Replaced;
+use crate::kernel::training::change_log::ChangeLog;
+use crate::kernel::training::checkpoints::Checkpoints;
+use crate::kernel::training::log::StepRecord;
+use crate::kernel::training::stop::Diverged;
+use crate::kernel::training::trainer::{StepRoom, Trainer, TrainingState};
+
+/// Results about one model. What undo keeps is a clone of a model, whose cache is empty.
+#[derive(Default)]
+pub struct Cache {
+    pub steps: StepCache,
+    /// Passes of the sentence on the stage, and of the one beside it.
+    pub stage: Passes,
+    pub second: Passes,
+    pub senses: RefCell<SenseCache>,
+    /// The model that this one replaced, as it was shown last.
+    pub replaced: OnceCell<Arc<Replaced>>,
+}
+
+impl Clone for Cache {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+/// Room for the steps of a training, and states on its way.
+#[derive(Default)]
+pub struct StepCache {
+    room: Option<StepRoom>,
+    /// Each as its step left it, before the changes there.
+    checkpoints: Option<Checkpoints<TrainingState>>,
+    /// The changes on the way to the checkpoints. Another run shares those up to the first change that differs.
+    changes: ChangeLog,
+}
+
+impl StepCache {
+    /// Does one step, in the room for it.
+    ///
+    /// # Errors
+    /// As [`Trainer::step`].
+    pub fn step(&mut self, trainer: &Trainer, state: &mut TrainingState) -> Result<StepRecord<'_>, Diverged> {
+        trainer.step(self.room.get_or_insert_with(|| trainer.room()), state)
+    }
+
+    /// Keeps the state that a step of a run with these changes has left, if its turn has come.
+    pub fn offer(&mut self, changes: &ChangeLog, start: &Arc<TrainingState>, state: &Arc<TrainingState>) {
+        let checkpoints = self.checkpoints.get_or_insert_with(|| {
+            let mut checkpoints = Checkpoints::new(state.bytes());
+            checkpoints.offer(0, start);
+            checkpoints
+        });
+        if !self.changes.is_same(changes) {
+            if let Some(step) = self.changes.first_difference(changes) {
+                checkpoints.truncate(step);
+            }
+            self.changes = changes.clone();
+        }
+        checkpoints.offer(state.steps_done(), state);
+    }
+
+    /// The last checkpoint at or before a step of a run with these changes.
+    pub fn before(&self, changes: &ChangeLog, step: usize) -> Option<Arc<TrainingState>> {
+        let shared = self.changes.first_difference(changes).unwrap_or(usize::MAX);
+        self.checkpoints.as_ref()?.before(step.min(shared))
+    }
+
+    /// Steps of a run with these changes, up to its latest, that have a checkpoint.
+    pub fn steps(&self, changes: &ChangeLog, latest: usize) -> Vec<usize> {
+        let shared = self.changes.first_difference(changes).unwrap_or(usize::MAX);
+        let steps = self.checkpoints.iter().flat_map(Checkpoints::steps);
+        steps.take_while(|step| *step <= latest.min(shared)).collect()
+    }
+}

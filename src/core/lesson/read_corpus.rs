@@ -1,0 +1,535 @@
+//! Reads the lesson's language and what is shown of it: groups, the corpus with its templates, the sentences that the
+//! learner can choose, probes, and axes of the picture.
+
+use std::collections::{HashMap, HashSet};
+
+use attune_engine::numerics::projection::AXES;
+
+use super::check::{Names, Vocabulary, check_name, word, words};
+use super::corpus::{Piece, TemplateError, pieces, uses_per_sentence, wanted_rates};
+use super::decode::{At, Node, Record, fields, list, list_of, map, number, record, share, text, whole, wrong};
+use super::issue::shorten;
+use super::limits::{
+    AMBIGUOUS_MAX, CHOICES_MAX, GROUPS_MAX, PROBES_MAX, SENTENCES_MAX, TEMPLATE_BYTES_MAX, TEMPLATES_MAX, TOKENS_MAX,
+    VOCABULARY_MAX, WORD_CHARS_MAX,
+};
+use super::schema::{Ambiguous, AxisEnds, Corpus, Group, Join, Probe, Topic};
+use super::text::{is_word_char, tokenize};
+use super::tree::Form;
+
+/// Shares are written with a few decimals; thirds must be able to sum to one.
+const SHARES_TOLERANCE: f64 = 1e-3;
+
+/// Named word lists, with places.
+#[derive(Default)]
+pub(super) struct Lists<'s> {
+    /// A list whose words have issues is empty here: its name can still be used elsewhere.
+    pub lists: Vec<Group>,
+    names: Vec<Node<'s>>,
+    words: Vec<Vec<At<'s, String>>>,
+    has_issues: bool,
+}
+
+impl Lists<'_> {
+    pub fn names(&self) -> Vec<String> {
+        self.lists.iter().map(|list| list.name.clone()).collect()
+    }
+
+    /// The lists, if nothing is wrong with any.
+    pub fn checked(self) -> Option<Vec<Group>> {
+        (!self.has_issues).then_some(self.lists)
+    }
+
+    pub fn are_checked(&self) -> bool {
+        !self.has_issues
+    }
+}
+
+/// Reads `{ "name": ["word", …], … }`.
+pub(super) fn read_lists<'s>(node: Node<'s>) -> Option<Lists<'s>> {
+    let entries = map(node, GROUPS_MAX, |node| Some(words(node, VOCABULARY_MAX)))?;
+    let mut read = Lists::default();
+    let mut well_named = true;
+    for (name, words) in entries {
+        let plain = |c: char| is_word_char(c) || matches!(c, '_' | '-' | ' ');
+        if name.value.trim().is_empty() || name.value.trim() != name.value || !name.value.chars().all(plain) {
+            name.node.field_issue(format!("name {}", shorten(name.node.text))).expected("letters, digits, _ and -");
+            well_named = false;
+        } else {
+            well_named &= check_name(&name).is_some();
+        }
+        read.has_issues |= words.is_none();
+        let words = words.unwrap_or_default();
+        read.lists.push(Group { name: name.value, words: words.iter().map(|word| word.value.clone()).collect() });
+        read.names.push(name.node);
+        read.words.push(words);
+    }
+    // With a wrong name the right one would be unknown wherever it is used.
+    well_named.then_some(read)
+}
+
+/// A word has one group, for its colour; the words with several senses are `ambiguous`.
+pub(super) fn check_groups_apart(groups: &Lists<'_>) {
+    let mut group_of = HashMap::new();
+    for (group, words) in groups.lists.iter().zip(&groups.words) {
+        for word in words {
+            if let Some(first) = group_of.insert(&word.value, &group.name) {
+                let message = format!("groups: word \"{}\" is in \"{first}\" and in \"{}\"", word.value, group.name);
+                word.node.issue(message).expected("one group a word; a word with several senses is `ambiguous`");
+            }
+        }
+    }
+}
+
+/// A group whose words never occur has no vectors.
+pub(super) fn check_groups_occur(groups: &Lists<'_>, vocabulary: &Vocabulary) {
+    for (group, words) in groups.lists.iter().zip(&groups.words) {
+        for word in words.iter().filter(|word| !vocabulary.has(&word.value)) {
+            word.node
+                .issue(format!("groups: word \"{}\" never occurs in the corpus", word.value))
+                .expected(format!("a template with {{{}}} or with the word", group.name));
+        }
+    }
+}
+
+/// A read corpus and what must be known of it later.
+pub(super) struct ReadCorpus<'s> {
+    pub corpus: Corpus,
+    pub node: Node<'s>,
+    /// Words of the longest sentence that can be drawn.
+    pub longest: usize,
+}
+
+/// With `lone_words` a sentence may have one word alone.
+pub(super) fn read_corpus<'s>(
+    node: Node<'s>,
+    groups: Option<&Lists<'s>>,
+    max_tokens: Option<usize>,
+    lone_words: bool,
+) -> Option<ReadCorpus<'s>> {
+    record(node, &["Corpus", "Sentences"], |record| match record.name {
+        "Sentences" => {
+            record.take_item("a list, or a map of topics with lists", |node| read_given(node, max_tokens, lone_words))
+        }
+        _ => read_drawn(record, groups, max_tokens, lone_words),
+    })
+}
+
+/// Reads a corpus that is drawn from templates.
+fn read_drawn<'s>(
+    record: &mut Record<'s>,
+    groups: Option<&Lists<'s>>,
+    max_tokens: Option<usize>,
+    lone_words: bool,
+) -> Option<ReadCorpus<'s>> {
+    fields! { record;
+        sentences: read_count;
+        slots: read_lists, or Lists::default();
+    }
+    if let (Some(slots), Some(groups)) = (&slots, groups) {
+        check_slots_apart(slots, groups);
+    }
+    let lists = slots.as_ref().zip(groups).map(|(slots, groups)| [&slots.lists[..], &groups.lists[..]].concat());
+    let context = Templates { lists: lists.as_deref(), max_tokens, lone_words, given: false };
+    let names = Names { groups: groups.map(Lists::names), max_tokens, ..Names::default() };
+    fields! { record;
+        topics: |node| context.read_topics(node);
+        ambiguous: list_of(AMBIGUOUS_MAX, |node| read_ambiguous(node, &names, groups, topics.as_ref())), or Vec::new();
+        join: read_join, optional;
+    }
+    if let (Some(ambiguous), Some(topics)) = (&ambiguous, &topics) {
+        check_rates(ambiguous, &topics.topics);
+    }
+    let mut longest = topics.as_ref().map_or(0, |topics| topics.lengths.iter().copied().max().unwrap_or(0));
+    if let (Some(Some((_, node))), Some(topics)) = (&join, &topics) {
+        longest = check_join(*node, topics, max_tokens);
+    }
+    let corpus = Corpus {
+        sentences: sentences?,
+        drawn: true,
+        slots: slots?.checked()?,
+        topics: topics?.topics,
+        ambiguous: ambiguous?.into_iter().map(|ambiguous| ambiguous.value).collect(),
+        join: join?.map(|(join, _)| join),
+    };
+    Some(ReadCorpus { corpus, node: record.node, longest })
+}
+
+/// How many sentences are drawn.
+fn read_count(node: Node<'_>) -> Option<usize> {
+    if matches!(node.form(), Form::List(_) | Form::Map(_)) || node.text.starts_with("Sentences") {
+        let expected = "how many are drawn, or, with no Corpus around it, corpus: Sentences(…)";
+        return node.issue("sentences: the sentences themselves").expected(expected).none();
+    }
+    whole(1..=SENTENCES_MAX)(node)
+}
+
+fn check_slots_apart<'s>(slots: &Lists<'s>, groups: &Lists<'s>) {
+    for (slot, node) in slots.lists.iter().zip(&slots.names) {
+        if groups.lists.iter().any(|group| group.name == slot.name) {
+            node.issue(format!("slots: \"{}\" is a group already", slot.name)).expected("another name");
+        }
+    }
+}
+
+fn read_ambiguous<'s>(
+    node: Node<'s>,
+    names: &Names,
+    groups: Option<&Lists<'s>>,
+    topics: Option<&ReadTopics>,
+) -> Option<At<'s, Ambiguous>> {
+    let own_word = |node| {
+        let word = word(node)?;
+        match groups.and_then(|groups| groups.lists.iter().find(|group| group.words.contains(&word))) {
+            Some(group) => {
+                let message = format!("word: the ambiguous word \"{word}\" is in group \"{}\" too", group.name);
+                node.issue(message).expected("a word in no group").none()
+            }
+            None => Some(word),
+        }
+    };
+    let read_shares = |node| {
+        let entries = map(node, GROUPS_MAX, share)?;
+        let sum: f64 = entries.iter().map(|(_, share)| share).sum();
+        if (sum - 1.0).abs() > SHARES_TOLERANCE {
+            return node.issue(format!("shares: they sum to {sum:.3}")).expected("a sum of 1").none();
+        }
+        let mut shares = Vec::new();
+        let mut good = true;
+        for (group, share) in entries {
+            good &= names.group(group.node).is_some();
+            if topics.is_some_and(|topics| !topics.used.contains(&group.value)) && good {
+                group
+                    .node
+                    .issue(format!("shares: no template uses {{{}}}", group.value))
+                    .expected("a template that has a slot for this sense");
+                good = false;
+            }
+            // Exactly one, so that sampling needs no tolerance.
+            shares.push((group.value, share / sum));
+        }
+        good.then_some(shares)
+    };
+    let value = record(node, &["Ambiguous"], |record| {
+        fields! { record => Ambiguous {
+            word: own_word;
+            rate: number(|x| x > 0.0 && x < 1.0, "a number between 0 and 1");
+            shares: read_shares;
+        } }
+    })?;
+    Some(At { value, node })
+}
+
+/// A slot cannot be filled with ambiguous words more often than always.
+fn check_rates(ambiguous: &[At<'_, Ambiguous>], topics: &[Topic]) {
+    let mut filled: HashMap<&str, f64> = HashMap::new();
+    let uses = uses_per_sentence(topics);
+    let mut seen = HashSet::new();
+    for At { value, node } in ambiguous {
+        let word = &value.word;
+        if !seen.insert(word) {
+            node.issue(format!("ambiguous: word \"{word}\" appears twice"));
+        }
+        for ((group, _), rate) in value.shares.iter().zip(wanted_rates(value, &uses)) {
+            let filled = filled.entry(group).or_default();
+            *filled += rate;
+            if *filled > 1.0 {
+                let message = format!("ambiguous: {{{group}}} would be \"{word}\" with probability {filled:.2}");
+                node.issue(message).expected("at most 1: a lower rate");
+            }
+        }
+    }
+}
+
+fn read_join<'s>(node: Node<'s>) -> Option<(Join, Node<'s>)> {
+    let values = |words: Vec<At<'s, String>>| words.into_iter().map(|word| word.value).collect();
+    let join = record(node, &["Join"], |record| {
+        fields! { record => Join {
+            share: share;
+            words: |node| words(node, VOCABULARY_MAX).map(values);
+        } }
+    })?;
+    Some((join, node))
+}
+
+/// Answers how many words the longest joined sentence has.
+fn check_join(node: Node<'_>, topics: &ReadTopics, max_tokens: Option<usize>) -> usize {
+    let mut lengths = topics.lengths.clone();
+    lengths.sort_unstable_by(|a, b| b.cmp(a));
+    let [first, second, ..] = lengths[..] else {
+        node.issue("join: there is only one topic").expected("two topics, for two clauses of different topics");
+        return lengths.first().copied().unwrap_or(0);
+    };
+    let longest = first + 1 + second;
+    if let Some(max) = max_tokens.filter(|max| longest > *max) {
+        node.issue(format!("join: two clauses and a word between them can have {longest} words"))
+            .expected(format!("at most max_tokens: {max}"));
+    }
+    longest
+}
+
+/// Sentences that stand in the lesson: a list, or a list for each topic.
+pub(super) fn read_given<'s>(node: Node<'s>, max_tokens: Option<usize>, lone_words: bool) -> Option<ReadCorpus<'s>> {
+    let context = Templates { lists: Some(&[]), max_tokens, lone_words, given: true };
+    let read = if matches!(node.form(), Form::Map(_)) {
+        context.read_topics(node)?
+    } else {
+        let mut read = ReadTopics::default();
+        read.add("all".to_owned(), context.read_templates(node)?);
+        read
+    };
+    let longest = read.lengths.iter().copied().max().unwrap_or(0);
+    let sentences = read.topics.iter().map(|topic| topic.templates.len()).sum();
+    if sentences > SENTENCES_MAX {
+        return node
+            .issue(format!("corpus: {sentences} sentences"))
+            .expected(format!("at most {SENTENCES_MAX}"))
+            .none();
+    }
+    let corpus =
+        Corpus { sentences, drawn: false, slots: Vec::new(), topics: read.topics, ambiguous: Vec::new(), join: None };
+    Some(ReadCorpus { corpus, node, longest })
+}
+
+/// Names and limits that a template may use.
+pub(super) struct Templates<'l> {
+    /// Slots and groups.
+    pub lists: Option<&'l [Group]>,
+    pub max_tokens: Option<usize>,
+    /// One word is sentence enough: its vector is given, and what is asked for is no word.
+    pub lone_words: bool,
+    /// The templates are the sentences themselves.
+    pub given: bool,
+}
+
+#[derive(Default)]
+pub(super) struct ReadTopics {
+    pub topics: Vec<Topic>,
+    /// Words of the longest template of each topic.
+    pub lengths: Vec<usize>,
+    /// Slots that some template uses.
+    pub used: HashSet<String>,
+}
+
+/// A template with its words and slots.
+pub(super) type ReadTemplate = (String, Vec<Piece>);
+
+impl ReadTopics {
+    pub fn add(&mut self, name: String, templates: Vec<ReadTemplate>) {
+        self.lengths.push(templates.iter().map(|(_, pieces)| pieces.len()).max().unwrap_or(0));
+        let slots = templates.iter().flat_map(|(_, pieces)| pieces).filter_map(|piece| match piece {
+            Piece::Slot(name) => Some(name.clone()),
+            Piece::Word(_) => None,
+        });
+        self.used.extend(slots);
+        let templates = templates.into_iter().map(|(template, _)| template).collect();
+        self.topics.push(Topic { name, templates });
+    }
+}
+
+impl Templates<'_> {
+    pub fn read_templates(&self, node: Node<'_>) -> Option<Vec<ReadTemplate>> {
+        let template = |node| self.read_template(node);
+        let most = if self.given { SENTENCES_MAX } else { TEMPLATES_MAX };
+        let templates = list(node, most, template)?;
+        match templates.is_empty() {
+            true if self.given => wrong(node, "at least one sentence"),
+            true => wrong(node, "at least one template"),
+            false => Some(templates),
+        }
+    }
+
+    pub fn read_topics(&self, node: Node<'_>) -> Option<ReadTopics> {
+        let entries = map(node, GROUPS_MAX, |node| self.read_templates(node))?;
+        if entries.is_empty() {
+            return wrong(node, "at least one topic");
+        }
+        let mut read = ReadTopics::default();
+        for (name, templates) in entries {
+            if name.value.trim().is_empty() {
+                return name.node.issue("topics: an empty name").none();
+            }
+            check_name(&name)?;
+            read.add(name.value, templates);
+        }
+        Some(read)
+    }
+
+    fn read_template(&self, node: Node<'_>) -> Option<ReadTemplate> {
+        let template = text(node)?;
+        let what = if self.given { "corpus: a sentence" } else { "topics: a template" };
+        if template.len() > TEMPLATE_BYTES_MAX {
+            return node
+                .issue(format!("{what} of {} bytes", template.len()))
+                .expected(format!("at most {TEMPLATE_BYTES_MAX}"))
+                .none();
+        }
+        let pieces = pieces(&template).map_err(|error| report_template(node, &error)).ok()?;
+        let mut good = true;
+        if pieces.is_empty() && self.lone_words {
+            node.issue(format!("{what} without words"));
+            good = false;
+        } else if pieces.len() < 2 && !self.lone_words {
+            node.issue(format!("{what} with fewer than 2 words"))
+                .expected("at least 2, because a word learns from its neighbours");
+            good = false;
+        }
+        let max = self.max_tokens.unwrap_or(TOKENS_MAX);
+        if pieces.len() > max {
+            return node
+                .issue(format!("{what} of {} words", pieces.len()))
+                .expected(format!("at most max_tokens: {max}"))
+                .none();
+        }
+        for piece in &pieces {
+            good &= match piece {
+                Piece::Slot(name) => self.check_slot(name, node),
+                Piece::Word(word) => check_length(word, node),
+            };
+        }
+        good.then_some((template, pieces))
+    }
+
+    fn check_slot(&self, name: &str, node: Node<'_>) -> bool {
+        let Some(lists) = self.lists.filter(|lists| lists.iter().all(|list| list.name != name)) else {
+            return true;
+        };
+        let expected =
+            if self.given { "words only; slots belong in Corpus(…)" } else { "a name from slots or groups" };
+        node.part(&format!("{{{name}}}"))
+            .issue(format!("topics: unknown slot {{{}}}", shorten(name)))
+            .expected(expected)
+            .nearest(name, lists.iter().map(|list| list.name.as_str()));
+        false
+    }
+}
+
+fn check_length(word: &str, node: Node<'_>) -> bool {
+    let good = word.chars().count() <= WORD_CHARS_MAX;
+    if !good {
+        node.word(word)
+            .issue(format!("topics: the word {} is too long", shorten(word)))
+            .expected(format!("at most {WORD_CHARS_MAX} characters"));
+    }
+    good
+}
+
+fn report_template(node: Node<'_>, error: &TemplateError) {
+    let (part, found, expected) = match error {
+        TemplateError::Unclosed(part) => (&**part, "a { that is not closed".to_owned(), "{slot}"),
+        TemplateError::Unopened(part) => (&**part, "a } without a { before it".to_owned(), "{slot}"),
+        TemplateError::Touching(part) => {
+            let found = format!("{} touches other letters", shorten(part));
+            (&**part, found, "spaces around a slot, because it is one whole word")
+        }
+        TemplateError::Unnamed => ("{}", "a slot without a name".to_owned(), "{slot}"),
+    };
+    node.part(part).issue(format!("topics: {found}")).expected(expected);
+}
+
+/// The sentences that can be read are `Some`: an index into them is right even where one is not.
+pub(super) fn read_sentences(node: Node<'_>, names: &Names) -> Option<Vec<Option<Vec<String>>>> {
+    let sentences = list(node, CHOICES_MAX, |node| Some(names.sentence(node)))?;
+    if sentences.is_empty() {
+        return node.issue("sentences: none").expected("at least one, for the stage to show").none();
+    }
+    Some(sentences)
+}
+
+pub(super) fn read_probes(node: Node<'_>, names: &Names) -> Option<Vec<Probe>> {
+    list(node, PROBES_MAX, |node| read_probe(node, names))
+}
+
+fn read_probe(node: Node<'_>, names: &Names) -> Option<Probe> {
+    let in_sentence = |node: Node<'_>, sentence: Option<&Vec<String>>| {
+        let word = names.word(node)?;
+        let count = sentence.map_or(1, |s| s.iter().filter(|other| **other == word).count());
+        if count != 1 {
+            let times = if count == 0 { "not at all".to_owned() } else { format!("{count} times") };
+            return node
+                .issue(format!("word: \"{}\" occurs in the sentence {times}", shorten(&word)))
+                .expected("exactly once, so that it is clear which one is meant")
+                .none();
+        }
+        Some(word)
+    };
+    record(node, &["Probe"], |record| {
+        fields! { record => Probe {
+            sentence: |node| names.sentence(node);
+            word: |node| in_sentence(node, sentence.as_ref());
+            sense: |node| names.group(node);
+        } }
+    })
+}
+
+/// Decodes which of the sentences is meant, from 0. `lengths` are those of the sentences, `None` where
+/// these have issues.
+pub(super) fn sentence_index(lengths: Option<&[usize]>) -> impl Fn(Node<'_>) -> Option<usize> {
+    // Without lengths the sentences themselves are wrong, and any index may be right.
+    whole(0..=lengths.map_or(CHOICES_MAX, |lengths| lengths.len().saturating_sub(1)))
+}
+
+/// At most as many axes as a picture has, and as the vectors have dimensions.
+pub(super) fn read_axes(node: Node<'_>, names: &Names, dim: Option<usize>) -> Option<Vec<AxisEnds>> {
+    let mut read: Vec<AxisEnds> = Vec::new();
+    let axes = list(node, AXES, |node| {
+        let axis = read_axis(node, names)?;
+        // The other way round it is the same line.
+        if read.iter().any(|other| *other == axis || (&other.from, &other.to) == (&axis.to, &axis.from)) {
+            let (from, to) = (shorten(&axis.from), shorten(&axis.to));
+            return node.field_issue(format!("an axis of \"{from}\" and \"{to}\" appears twice")).none();
+        }
+        read.push(axis.clone());
+        Some(axis)
+    })?;
+    match dim {
+        Some(dim) if axes.len() > dim => {
+            let expected = format!("at most {dim}: so many dimensions have the vectors");
+            node.issue(format!("axes: {}", axes.len())).expected(expected).none()
+        }
+        _ => Some(axes),
+    }
+}
+
+fn read_axis(node: Node<'_>, names: &Names) -> Option<AxisEnds> {
+    let axis = record(node, &["Axis"], |record| {
+        fields! { record => AxisEnds {
+            from: |node| read_end(node, names);
+            to: |node| read_end(node, names);
+        } }
+    })?;
+    if axis.from == axis.to {
+        return node.issue(format!("an axis from \"{}\" to itself", shorten(&axis.to))).expected("two ends").none();
+    }
+    Some(axis)
+}
+
+/// A group, a word, or some of both with commas between.
+fn read_end(node: Node<'_>, names: &Names) -> Option<String> {
+    let end = text(node)?.trim().to_owned();
+    let is_group = |name: &str| names.groups.as_ref().is_none_or(|groups| groups.iter().any(|group| group == name));
+    if is_group(&end) {
+        return Some(end);
+    }
+    let mut named = 0;
+    for item in end.split([',', ';']).flat_map(str::split_whitespace).filter(|item| !is_group(item)) {
+        for word in tokenize(item) {
+            named += 1;
+            let Some(vocabulary) = names.vocabulary.as_ref().filter(|vocabulary| !vocabulary.has(&word)) else {
+                continue;
+            };
+            let groups = names.groups.iter().flatten().map(String::as_str);
+            return node
+                .word(&word)
+                .field_issue(format!("\"{}\" is no group and no word of the corpus", shorten(&word)))
+                .expected("a group, or words with commas between")
+                .nearest(&word, groups.chain(vocabulary.words.iter().map(String::as_str)))
+                .none();
+        }
+    }
+    let has_group = end.split([',', ';']).flat_map(str::split_whitespace).any(is_group);
+    if named == 0 && !has_group {
+        return node.field_issue("no word").expected("a group, or words with commas between").none();
+    }
+    Some(end)
+}

@@ -1,0 +1,248 @@
+//! Reads the origin of the vectors: a static embedding that is trained or given, or a pretrained model,
+//! `model: Pretrained("org/name")`, or with texts that it is trained on further.
+
+use std::collections::HashSet;
+use std::path::{Component, Path};
+
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::word2vec::{Architecture, Word2VecConfig};
+use attune_engine::pretrained::cache::{Environment, ModelName, find};
+use attune_engine::pretrained::folder::ModelFolder;
+use attune_engine::pretrained::tokenizer::write::MASK;
+
+use super::budget::check_training;
+use super::check::{Vocabulary, word};
+use super::decode::{Node, Record, complete, fields, flag, list, map, number, record, text, whole};
+use super::issue::shorten;
+use super::limits::{DIM_MAX, EPOCHS_MAX, NEGATIVES_MAX, PIECES_MAX, STEPS_MAX, TEXTS_MAX, VOCABULARY_MAX, WINDOW_MAX};
+use super::read_model::{Schedule, Usual, learning_rate, read_schedule};
+use super::schema::{Corpus, GivenVectors, Lesson, ModelConfig, Objective, StaticEmbedding, Topic};
+
+/// Fewer numbers make no space to look at.
+pub(super) const DIM_MIN: usize = 2;
+
+pub(super) struct ReadEmbedding<'s> {
+    pub embedding: StaticEmbedding,
+    pub node: Node<'s>,
+}
+
+pub(super) fn read_embedding<'s>(node: Node<'s>) -> Option<ReadEmbedding<'s>> {
+    let embedding = record(node, &["SkipGram", "Cbow", "Given"], |record| match record.name {
+        "Given" => record.take_item("{ \"word\": [number, …], … }", read_given).map(StaticEmbedding::Given),
+        _ => read_word2vec(record).map(StaticEmbedding::Word2Vec),
+    })?;
+    Some(ReadEmbedding { embedding, node })
+}
+
+fn read_word2vec(record: &mut Record<'_>) -> Option<Word2VecConfig> {
+    fields! { record;
+        dim: whole(DIM_MIN..=DIM_MAX);
+        window: whole(1..=WINDOW_MAX), or 3;
+        negatives: whole(1..=NEGATIVES_MAX), or 5;
+        epochs: whole(1..=EPOCHS_MAX), or 20;
+        learning_rate: learning_rate, or 0.05;
+        subsample: number(|x| x > 0.0 && x <= 1.0, "a share of the corpus, above 0 and at most 1"), or 1.0;
+    }
+    // No word is a larger share than 1.
+    let subsample = subsample.map(|share| (share < 1.0).then_some(share));
+    let architecture = match record.name {
+        "Cbow" => Some(Architecture::Cbow),
+        _ => {
+            let share_negatives = record.take_or("share_negatives", false, flag);
+            share_negatives.map(|share_negatives| Architecture::SkipGram { share_negatives })
+        }
+    };
+    complete!(Word2VecConfig { architecture, dim, window, negatives, epochs, learning_rate, subsample })
+}
+
+/// Vectors of one width, each for a word of its own.
+fn read_given(node: Node<'_>) -> Option<GivenVectors> {
+    let entry = number(|x| (x as f32).is_finite(), "a number");
+    let row = |node| Some((node, list(node, DIM_MAX, &entry)));
+    let rows = map(node, VOCABULARY_MAX, row)?;
+    if rows.is_empty() {
+        return node.issue("static_embedding: no vectors").expected("one for each word of the corpus").none();
+    }
+    let mut seen = HashSet::new();
+    let mut width = None;
+    let mut good = true;
+    let mut given = (Vec::new(), Vec::new());
+    for (key, (row_node, row)) in rows {
+        let word = word(key.node).filter(|word| {
+            let fresh = seen.insert(word.clone());
+            if !fresh {
+                key.node.issue(format!("static_embedding: word \"{word}\" appears twice"));
+            }
+            fresh
+        });
+        let row = row.filter(|row| {
+            let wanted = *width.get_or_insert(row.len());
+            let fits = row.len() == wanted && row.len() >= DIM_MIN;
+            if !fits {
+                let expected = if wanted < DIM_MIN {
+                    format!("at least {DIM_MIN}")
+                } else {
+                    format!("{wanted}, as in the first vector")
+                };
+                row_node.issue(format!("static_embedding: a vector of {} numbers", row.len())).expected(expected);
+            }
+            fits
+        });
+        match (word, row) {
+            (Some(word), Some(row)) => {
+                given.0.push(word);
+                given.1.extend(row.into_iter().map(|x| x as f32));
+            }
+            _ => good = false,
+        }
+    }
+    let (words, entries) = given;
+    good.then(|| GivenVectors {
+        vectors: Matrix::from_row_major(words.len(), width.unwrap_or(DIM_MIN), entries),
+        words,
+    })
+}
+
+/// Every word that a sentence can contain needs a vector.
+pub(super) fn check_given(read: &ReadEmbedding<'_>, corpus: &Vocabulary) {
+    let StaticEmbedding::Given(given) = &read.embedding else { return };
+    let words: HashSet<&String> = given.words.iter().collect();
+    for word in corpus.words.iter().filter(|word| !words.contains(word)) {
+        read.node
+            .issue(format!("static_embedding: no vector for \"{}\", a word of the corpus", shorten(word)))
+            .nearest(word, given.words.iter().filter(|word| !corpus.has(word)).map(String::as_str));
+    }
+}
+
+const NAME: &str = "Pretrained";
+
+/// Whether a lesson's model is a pretrained one.
+pub(super) fn is_pretrained(model: Node<'_>) -> bool {
+    model.text.starts_with(NAME)
+}
+
+/// How a model is trained on.
+struct Further {
+    texts: Vec<String>,
+    train_embedding: bool,
+    schedule: Schedule,
+}
+
+/// The lesson of the model, which is opened; its weights are read later.
+pub(super) fn read_pretrained(node: Node<'_>) -> Option<Lesson> {
+    let (model, further) = record(node, &[NAME], |record| {
+        if record.given("from").is_none() {
+            return Some((record.take_item("\"org/name\"", read_model)?, None));
+        }
+        fields! { record;
+            from: read_model;
+            texts: |node| read_texts(node, from.as_ref());
+            train_embedding: flag, or false;
+        }
+        let usual = Usual { steps: 100, batch: 16, learning_rate: 1e-4 };
+        let schedule = read_schedule(record, 1..=STEPS_MAX, &usual);
+        Some((from?, Some(complete!(Further { texts, train_embedding, schedule })?)))
+    })?;
+    let Some(further) = further else { return Some(Lesson::of_model(model)) };
+    let longest = further.texts.iter().filter_map(|text| model.pieces(text).ok()).map(|pieces| pieces.len()).max();
+    let vocabulary = model.config.vocabulary;
+    let lesson = trained_further(Lesson::of_model(model), further);
+    check_training(node, &lesson.model, vocabulary, longest.unwrap_or(0)).then_some(lesson)
+}
+
+fn trained_further(lesson: Lesson, further: Further) -> Lesson {
+    let Further { texts, train_embedding, schedule } = further;
+    let Schedule { steps, batch, learning_rate, weight_decay, optimiser, stop } = schedule;
+    let mut architecture = lesson.model.architecture.clone();
+    architecture.train_embedding = train_embedding;
+    // A bias that no file has would have no place when the model is written.
+    architecture.readout_bias &= !matches!(lesson.model.objective, Objective::NextWord);
+    let corpus = Corpus {
+        sentences: texts.len(),
+        topics: vec![Topic { name: "texts".to_owned(), templates: texts }],
+        ..Corpus::default()
+    };
+    let model = ModelConfig {
+        architecture,
+        steps,
+        batch,
+        learning_rate,
+        weight_decay,
+        optimiser,
+        stop,
+        ..lesson.model.clone()
+    };
+    Lesson { model, corpus, ..lesson }
+}
+
+/// Texts that the model can learn from.
+fn read_texts(node: Node<'_>, model: Option<&ModelFolder>) -> Option<Vec<String>> {
+    let texts = list(node, TEXTS_MAX, |node| read_text(node, model))?;
+    if let Some(why) = model.filter(|model| model.absent.is_none()).and_then(cannot_learn) {
+        return node.issue(format!("texts: {why}")).expected("a model that guesses words, with its tokenizer").none();
+    }
+    if texts.is_empty() { node.issue("texts: none").expected("at least one").none() } else { Some(texts) }
+}
+
+/// Why a model cannot be trained on texts, if it cannot.
+fn cannot_learn(model: &ModelFolder) -> Option<String> {
+    let name = &model.name;
+    if !model.has_head {
+        return Some(format!("{name} has no readout that names words"));
+    }
+    let Some(tokenizer) = &model.tokenizer else { return Some(format!("{name} has no tokenizer")) };
+    let hides = !model.config.causal && tokenizer.id_of(MASK).is_none();
+    hides.then(|| format!("the tokenizer of {name} has no piece {MASK}, which would hide a word"))
+}
+
+fn read_text(node: Node<'_>, model: Option<&ModelFolder>) -> Option<String> {
+    let written = text(node)?;
+    let Some(model) = model.filter(|model| model.absent.is_none()) else { return Some(written) };
+    let least = match Lesson::objective_of(&model.config) {
+        Objective::NextWord => 2,
+        _ => 1 + model.pieces("").map_or(0, |added| added.len()),
+    };
+    let most = model.config.positions.min(PIECES_MAX);
+    let found = match model.pieces(&written) {
+        Ok(pieces) if (least..=most).contains(&pieces.len()) => return Some(written),
+        Ok(pieces) => format!("a text of {} pieces", pieces.len()),
+        Err(why) => why,
+    };
+    node.issue(format!("texts: {found}")).expected(format!("from {least} to {most} pieces")).none()
+}
+
+/// A name in the Hugging Face cache, or `./` and a folder beside the lesson. A well-known model need not be there: the
+/// lesson can be read without it.
+fn read_model(node: Node<'_>) -> Option<ModelFolder> {
+    let written = text(node)?;
+    if let Some(beside) = written.strip_prefix("./") {
+        let beside = Path::new(beside);
+        // A lesson looks at nothing outside of its own folder.
+        let is_within = beside.components().all(|part| matches!(part, Component::Normal(_)));
+        return match is_within {
+            true => open(node, &Path::new(node.issues.source.file).parent().unwrap_or(Path::new("")).join(beside)),
+            false => wrong_name(node, &written),
+        };
+    }
+    let Some(name) = ModelName::new(&written) else { return wrong_name(node, &written) };
+    match find(&name, &Environment::of_process()) {
+        Ok(folder) => open(node, &folder),
+        Err(absent) => {
+            let said = absent.to_string();
+            ModelFolder::absent(absent).or_else(|| node.issue(said).none())
+        }
+    }
+}
+
+fn open(node: Node<'_>, folder: &Path) -> Option<ModelFolder> {
+    match ModelFolder::open(folder) {
+        Ok(model) => Some(model),
+        Err(refusal) => node.issue(format!("model: {refusal}")).none(),
+    }
+}
+
+fn wrong_name<T>(node: Node<'_>, written: &str) -> Option<T> {
+    node.issue(format!("model: \"{}\" is no name of a model", shorten(written)))
+        .expected("a name such as sentence-transformers/all-MiniLM-L6-v2, or ./ and a folder beside the lesson")
+        .none()
+}

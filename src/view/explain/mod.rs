@@ -1,0 +1,130 @@
+//! Explanations: how a number comes about, in a formula, in the same formula with its numbers, and in words.
+//!
+//! An [`Entry`] is any number that is shown, and an [`Explanation`] a node of a tree: the numbers in it are entries too, each
+//! explained in its turn, back to the static vectors and the weights. Nodes are made when somebody asks for them.
+//!
+//! | module | says of an entry |
+//! |---|---|
+//! | [`formulas`] | its formula, in LaTeX |
+//! | [`sentences`] | what happens, in words; the sentence that explains softmax is [`sentences::softmax`] |
+//! | [`numbers`] | the numbers in its formula, as a [`Worked`] |
+//! | [`names`] | how it is called, and where it lies |
+//! | [`reader`] | the number itself |
+//!
+//! The [walk](walk) and the Step panel, the card of a number ([`Provenance`]) and the live page are written from these.
+
+mod block;
+pub mod formulas;
+pub mod names;
+pub mod numbers;
+pub mod path;
+pub mod reader;
+pub mod route;
+pub mod sentences;
+pub mod walk;
+pub mod worked;
+
+use std::sync::Arc;
+
+use attune_core::kernel::snapshot::Snapshot;
+use attune_engine::quantity::{Entry, Quantity};
+
+use self::formulas::AND;
+use self::reader::Reader;
+use self::worked::Worked;
+use crate::view_model::axes;
+use crate::view_model::models::Model;
+
+/// How a number comes about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    pub entry: Entry,
+    pub value: f32,
+    /// Meaning in a few words.
+    pub meaning: String,
+    /// The formula, in LaTeX.
+    pub symbols: String,
+    /// The same with the numbers in.
+    pub worked: Worked,
+    /// What happens, and what is special about this number: why it is exactly 0, what was changed.
+    pub sentences: Vec<String>,
+}
+
+impl Model for Explanation {
+    type Choice = Entry;
+
+    fn make(snapshot: &Arc<Snapshot>, entry: &Entry, _: Option<&Self>) -> Option<Self> {
+        Self::of(snapshot, *entry)
+    }
+}
+
+impl Explanation {
+    /// `None` where the snapshot has no such entry.
+    pub fn of(snapshot: &Snapshot, entry: Entry) -> Option<Self> {
+        Reader::of(snapshot)?.explain(entry)
+    }
+}
+
+impl Reader<'_> {
+    /// `None` where the snapshot has no such entry.
+    pub fn explain(&self, entry: Entry) -> Option<Explanation> {
+        let value = self.value(entry)?;
+        let formula = self.formula(entry)?;
+        let symbols = match self.norm_before(entry).map(|norm| norm.letter) {
+            Some(x) => [formula, format!("\\gamma_d \\, \\frac{{{x}_d - \\mu}}{{\\sigma}} + \\beta_d")].join(AND),
+            None => formula,
+        };
+        let (meaning, worked) = (self.meaning(entry), self.worked(entry)?);
+        Some(Explanation { entry, value, meaning, symbols, worked, sentences: self.sentences(entry) })
+    }
+}
+
+/// The card of a number: its explanation, its names, and the numbers before it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Provenance {
+    pub explanation: Explanation,
+    /// By words: `A₁["apple₁", "phone"]`.
+    pub name: String,
+    /// Its place, by numbers: `A[0, 0, 4]`, as code reads it.
+    pub place: String,
+    /// The way back: from each number to the one that counts most in it, as far as it goes.
+    pub way: Vec<(Entry, String)>,
+    /// Neighbouring entries: the other axes of a point.
+    pub beside: Vec<(Entry, String)>,
+}
+
+impl Model for Provenance {
+    type Choice = Entry;
+
+    fn make(snapshot: &Arc<Snapshot>, entry: &Entry, _: Option<&Self>) -> Option<Self> {
+        Self::of(snapshot, *entry)
+    }
+}
+
+impl Provenance {
+    /// `None` where the snapshot has no such entry.
+    pub fn of(snapshot: &Snapshot, entry: Entry) -> Option<Self> {
+        let reader = Reader::of(snapshot)?;
+        let explanation = reader.explain(entry)?;
+        let mut beside = Vec::new();
+        if let (Quantity::Coordinate, Some(point)) = (entry.quantity, entry.owner.point()) {
+            let [own, ..] = entry.index;
+            let names = axes::names(reader.space).into_iter().take(reader.space.projection.dimensions());
+            let others = names.enumerate().filter(|(axis, _)| *axis != own);
+            beside = others.map(|(axis, name)| (Quantity::Coordinate.of_point(point, axis), name)).collect();
+        }
+        let (name, place) = (reader.name(entry), reader.place(entry));
+        Some(Self { name, place, way: way_back(&reader, &explanation.worked), explanation, beside })
+    }
+}
+
+fn way_back(reader: &Reader, worked: &Worked) -> Vec<(Entry, String)> {
+    const STEPS_MAX: usize = 40;
+    let mut way = Vec::new();
+    let mut next = worked.leads_to();
+    while let Some(entry) = next.filter(|_| way.len() < STEPS_MAX) {
+        way.push((entry, reader.symbol(entry)));
+        next = reader.worked(entry).and_then(|worked| worked.leads_to());
+    }
+    way
+}

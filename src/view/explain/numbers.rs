@@ -1,0 +1,406 @@
+//! The numbers in the formula of each quantity: of a head, and of what is learned and what is read off the vectors. Those of a
+//! block around its heads are in `block`.
+
+use attune_core::kernel::snapshot::StaticSpace;
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::attention::HeadMode;
+use attune_engine::numerics::block::Norm;
+use attune_engine::numerics::model::Pooling;
+use attune_engine::numerics::params::{TensorId, TensorName};
+use attune_engine::quantity::{Entry, Quantity, StagePoint};
+
+use super::reader::Reader;
+use super::worked::{Factor, Operand, Term, Worked, constant, sum};
+
+/// What the products of a head are divided by: `√d_k · c · τ`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Divisors {
+    /// `d_k`, where its root is one of them.
+    pub key_width: Option<usize>,
+    /// `c`, the divisor that the model has for this layer.
+    pub own: f64,
+    pub temperature: f64,
+}
+
+impl Divisors {
+    /// The root's argument, `c` and `τ`, without those that are 1.
+    pub fn parts(self) -> (Option<usize>, Option<f64>, Option<f64>) {
+        let unless_one = |x: f64| (x != 1.0).then_some(x);
+        (self.key_width, unless_one(self.own), unless_one(self.temperature))
+    }
+
+    /// With the numbers: `√3 · 0.5`.
+    pub fn text(self) -> String {
+        let (key_width, own, temperature) = self.parts();
+        let numbers = [own, temperature].map(|x| x.map(|x| x.to_string()));
+        let all = [key_width.map(|width| format!("√{width}"))].into_iter().chain(numbers).flatten();
+        let all: Vec<String> = all.collect();
+        if all.is_empty() { "1".to_owned() } else { all.join(" · ") }
+    }
+
+    /// The letters of a formula, in LaTeX; empty where nothing divides.
+    pub fn symbols(self) -> String {
+        let (key_width, own, temperature) = self.parts();
+        let letters = [
+            own.map(|own| own.to_string()),
+            temperature.map(|_| "\\tau".to_owned()),
+            key_width.map(|_| "\\sqrt{d_k}".to_owned()),
+        ];
+        letters.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl Reader<'_> {
+    /// The numbers from which an entry is computed, in the formula's form.
+    pub fn worked(&self, entry: Entry) -> Option<Worked> {
+        use Quantity::*;
+        if let Some(normed) = self.norm_before(entry) {
+            return self.normed(&normed, entry);
+        }
+        let Entry { quantity, owner, index: [i, j, k] } = entry;
+        let number = owner.number();
+        Some(match quantity {
+            Parameter(name) => Worked::Given(self.earlier_weights(name.of_block(number), i, j)?),
+            Static | Position | Gain => Worked::Given(Vec::new()),
+            Embedded => sum(self.embeddings(self.first_block(), i, j)?),
+            Input => self.input(number, i, j)?,
+            Query => self.projected(entry, [TensorName::QueryWeights, TensorName::QueryBias])?,
+            Key => self.projected(entry, [TensorName::KeyWeights, TensorName::KeyBias])?,
+            Value => self.projected(entry, [TensorName::ValueWeights, TensorName::ValueBias])?,
+            Product => {
+                let width = self.head(number)?.activations.query.cols();
+                let factors = |dim| [Query.of_head(number, [i, dim]), Key.of_head(number, [j, dim])];
+                Worked::Sum((0..width).map(|dim| self.product(factors(dim))).collect::<Option<_>>()?)
+            }
+            Scale => Worked::Scale(self.divisors(number)?),
+            DistanceBias => Worked::Sum(vec![self.distance_term(number, i, j)?]),
+            Score => self.score(number, i, j)?,
+            Exponential => self.exponential(number, i, j)?,
+            RowSum => {
+                let keys = self.head(number)?.activations.scores.cols();
+                sum(self.operands(keys, |key| Exponential.of_head(number, [i, key]))?)
+            }
+            Weight => self.weight(number, i, j)?,
+            Mix => self.mix(number, i, j)?,
+            Term => self.term(number, i, j, k)?,
+            Arrow => self.arrow(number, i, j, k)?,
+            TermLength => self.length(|dim| vec![self.term_entry(number, [i, j, dim])])?,
+            WordLength => {
+                let heads = self.heads_of(number);
+                self.length(|dim| heads.clone().map(|head| self.term_entry(head, [i, j, dim])).collect())?
+            }
+            HeadLength | HeadArrowLength => {
+                let keys = self.head(number)?.activations.weights.cols();
+                let term = |key, dim| match quantity {
+                    HeadLength => Term.of_head(number, [i, key, dim]),
+                    _ => self.term_entry(number, [i, key, dim]),
+                };
+                self.length(|dim| (0..keys).map(|key| term(key, dim)).collect())?
+            }
+            Part => Worked::Sum(self.part_terms(number, i, [j, k])?),
+            PartLength => {
+                let part = self.part(number, i)?;
+                self.length(|dim| vec![self.part_entry(number, part, j, dim)])?
+            }
+            MoveLength => self.length(|dim| self.move_of(number, i, dim))?,
+            Summed => sum(self.summed(number, i, j)?),
+            Joined => Worked::Sum(self.joined(number, i, j)?),
+            Output => sum(self.output(number, i, j)?),
+            Logit => self.logit(i, j)?,
+            Probability => {
+                let classes = self.sentence.answers.logits.cols();
+                Worked::Softmax { all: self.operands(classes, |class| Logit.of_model([i, class]))?, at: j }
+            }
+            Coordinate => self.coordinate(owner.point()?, i)?,
+            Cosine => Worked::Cosine(self.pairs(owner.point()?, i)?),
+            Distance => Worked::Distance(self.pairs(owner.point()?, i)?),
+            // Made by a norm, and told above.
+            Final | Normed | Attended | Visible | Temperature => return None,
+        })
+    }
+
+    /// A product of entries; `None` if one is missing.
+    fn product<const N: usize>(&self, entries: [Entry; N]) -> Option<Term> {
+        let factors: Option<Vec<Operand>> = entries.into_iter().map(|entry| self.operand(entry)).collect();
+        Some(Term::of(factors?))
+    }
+
+    /// The length of a vector, each entry of which is a sum of entries.
+    fn length(&self, sums: impl Fn(usize) -> Vec<Entry>) -> Option<Worked> {
+        let row = |dim| sums(dim).into_iter().map(|entry| self.operand(entry)).collect::<Option<Vec<Operand>>>();
+        Some(Worked::Length((0..self.width()).map(row).collect::<Option<_>>()?))
+    }
+
+    fn projected(&self, entry: Entry, [w, b]: [TensorName; 2]) -> Option<Worked> {
+        let (head, [token, dim, _]) = (entry.owner.number(), entry.index);
+        let parts = self.head(head)?;
+        let of_keys = entry.quantity != Quantity::Query;
+        let attention = &parts.config.attention;
+        let columns = match entry.quantity {
+            Quantity::Value => attention.value_columns(parts.own),
+            _ => attention.key_columns(parts.own),
+        };
+        let col = columns.start + dim;
+        if !attention.projected {
+            return Some(sum(vec![self.operand(self.read(head, token, col, of_keys)?)?]));
+        }
+        let tensor = w.of_block(parts.block);
+        let term = |row| self.product([self.read(head, token, row, of_keys)?, Entry::parameter(tensor, row, col)]);
+        let mut terms = (0..self.width()).map(term).collect::<Option<Vec<Term>>>()?;
+        let bias = self.operand(Entry::parameter(b.of_block(parts.block), 0, col)).filter(|_| attention.bias);
+        terms.extend(bias.map(|bias| Term::of([bias])));
+        Some(Worked::Sum(terms))
+    }
+
+    /// Entry that a head reads: of its input, after its norm where it norms first, or of the source's last vectors.
+    fn read(&self, head: usize, token: usize, dim: usize, of_keys: bool) -> Option<Entry> {
+        let parts = self.head(head)?;
+        if of_keys && parts.config.attends_to_source() {
+            let block = self.model.architecture.source_blocks.len().checked_sub(1)?;
+            return Some(Quantity::Output.of_block(block, [token, dim]));
+        }
+        let quantity = if parts.config.norm == Norm::Pre { Quantity::Normed } else { Quantity::Input };
+        Some(quantity.of_block(parts.block, [token, dim]))
+    }
+
+    /// What the products of a head are divided by.
+    pub fn divisors(&self, head: usize) -> Option<Divisors> {
+        let parts = self.head(head)?;
+        let (attention, changed) = (&parts.config.attention, &self.model.interventions);
+        let is_scaled = changed.scale.unwrap_or(attention.scale);
+        Some(Divisors {
+            key_width: is_scaled.then(|| parts.activations.query.cols()),
+            own: attention.score_divisor,
+            temperature: changed.temperature_of(parts.config),
+        })
+    }
+
+    /// `B[h, j − i] · 1/τ`; `None` where distances do not count.
+    fn distance_term(&self, head: usize, query: usize, key: usize) -> Option<Term> {
+        let parts = self.head(head).filter(|parts| parts.has(query, key))?;
+        let col = (parts.config.attention.distances? + key).checked_sub(query + 1)?;
+        let bias = self.operand(Entry::parameter(TensorName::DistanceBias.of_block(parts.block), parts.own, col))?;
+        let (.., temperature) = self.divisors(head)?.parts();
+        let share = temperature.map(|temperature| constant("1/τ", (1.0 / temperature) as f32));
+        Some(Term::of([Some(bias), share].into_iter().flatten()))
+    }
+
+    /// Whether a query does not see a key.
+    pub fn is_hidden(&self, head: usize, query: usize, key: usize) -> bool {
+        self.value(Quantity::Score.of_head(head, [query, key])) == Some(f32::NEG_INFINITY)
+    }
+
+    fn score(&self, head: usize, query: usize, key: usize) -> Option<Worked> {
+        let product = Quantity::Product.of_head(head, [query, key]);
+        if self.is_hidden(head, query, key) {
+            return Some(Worked::Given(vec![self.operand(product)?]));
+        }
+        let scaled = self.product([Quantity::Scale.of_head(head, []), product])?;
+        Some(Worked::Sum([Some(scaled), self.distance_term(head, query, key)].into_iter().flatten().collect()))
+    }
+
+    fn exponential(&self, head: usize, query: usize, key: usize) -> Option<Worked> {
+        let score = self.operand(Quantity::Score.of_head(head, [query, key]))?;
+        let scores = self.head(head)?.activations.scores.row(query);
+        let largest = (0..scores.len()).max_by(|a, b| scores[*a].total_cmp(&scores[*b]))?;
+        let largest = self.operand(Quantity::Score.of_head(head, [query, largest]))?;
+        if largest.value == f32::NEG_INFINITY {
+            return Some(Worked::Given(vec![score]));
+        }
+        let largest = Operand { label: format!("max {}", largest.label), ..largest };
+        Some(Worked::Exponential { score, largest })
+    }
+
+    fn weight(&self, head: usize, query: usize, key: usize) -> Option<Worked> {
+        let parts = self.head(head)?;
+        let is_hidden = self.is_hidden(head, query, key);
+        Some(match parts.mode {
+            HeadMode::Uniform if !is_hidden => {
+                let scores = parts.activations.scores.row(query);
+                Worked::Share(scores.iter().filter(|score| **score > f32::NEG_INFINITY).count())
+            }
+            HeadMode::Uniform | HeadMode::Frozen(_) | HeadMode::Mean => Worked::Given(Vec::new()),
+            _ => {
+                let over = self.operand(Quantity::Exponential.of_head(head, [query, key]))?;
+                let under = self.operand(Quantity::RowSum.of_head(head, [query]))?;
+                if under.value == 0.0 { Worked::Given(vec![over]) } else { Worked::Quotient { over, under } }
+            }
+        })
+    }
+
+    /// A factor of what a head mixes, where the learner gave it one.
+    fn gain(&self, head: usize) -> Option<Operand> {
+        let has_gain = self.head(head)?.mode.gain() != 1.0;
+        self.operand(Quantity::Gain.of_head(head, [])).filter(|_| has_gain)
+    }
+
+    /// The product of entries and of the head's gain; nothing of a head that is off.
+    fn gained(&self, head: usize, products: impl Iterator<Item = Option<Term>>) -> Option<Worked> {
+        if self.is_off(head) {
+            return Some(Worked::Given(Vec::new()));
+        }
+        let gained = |product: Option<Term>| {
+            let mut product = product?;
+            product.0.extend(self.gain(head).map(Factor::One));
+            Some(product)
+        };
+        Some(Worked::Sum(products.map(gained).collect::<Option<_>>()?))
+    }
+
+    fn mix(&self, head: usize, token: usize, dim: usize) -> Option<Worked> {
+        let keys = self.head(head)?.activations.weights.cols();
+        let of_key = |key| {
+            self.product([Quantity::Weight.of_head(head, [token, key]), Quantity::Value.of_head(head, [key, dim])])
+        };
+        self.gained(head, (0..keys).map(of_key))
+    }
+
+    /// The column of a head's values that a dimension is made of; `None` where the dimension is another head's.
+    pub fn value_column(&self, head: usize, dim: usize) -> Option<usize> {
+        let parts = self.head(head)?;
+        let columns = parts.config.attention.value_columns(parts.own);
+        columns.contains(&dim).then(|| dim - columns.start)
+    }
+
+    fn term(&self, head: usize, query: usize, key: usize, dim: usize) -> Option<Worked> {
+        let parts = self.head(head)?;
+        let attention = &parts.config.attention;
+        let weight = Quantity::Weight.of_head(head, [query, key]);
+        let value = |col| Quantity::Value.of_head(head, [key, col]);
+        if !attention.output {
+            // Each dimension belongs to one head: the others add nothing.
+            let Some(col) = self.value_column(head, dim) else { return Some(Worked::Given(Vec::new())) };
+            return self.gained(head, [self.product([weight, value(col)])].into_iter());
+        }
+        let (tensor, columns) = (TensorName::OutputWeights.of_block(parts.block), attention.value_columns(parts.own));
+        let of_col =
+            |col: usize| self.product([weight, value(col), Entry::parameter(tensor, columns.start + col, dim)]);
+        self.gained(head, (0..columns.len()).map(of_col))
+    }
+}
+
+/// What is learned, and what is read off the vectors: points, neighbours and answers.
+impl Reader<'_> {
+    /// Values that a learned weight had before: as training left it, and as it began.
+    fn earlier_weights(&self, tensor: TensorId, row: usize, col: usize) -> Option<Vec<Operand>> {
+        let value = self.model.parameters.entry(tensor, row, col)?;
+        let trained = self.model.trained.entry(tensor, row, col)?;
+        let start = self.model.start.entry(tensor, row, col)?;
+        let (is_read, is_trained) = (self.model.pretrained.is_some(), self.model.weights_origin() == "trained");
+        let name = match (is_read, is_trained) {
+            (true, _) => "in the file",
+            (_, true) => "as training left it",
+            (_, false) => "before your change",
+        };
+        let changed = (value != trained).then(|| constant(name, trained));
+        let begun = (is_trained && !is_read).then(|| constant("before training", start));
+        Some(changed.into_iter().chain(begun).collect())
+    }
+
+    /// An entry of the vector behind a point; none for the zero vector.
+    fn vector(&self, of: StagePoint, dim: usize) -> Option<Entry> {
+        match of {
+            StagePoint::Word(word) => Some(Quantity::Static.of_model([word, dim])),
+            // Points begin at the vectors of word2vec, also where the model trains its own.
+            StagePoint::Static(token) => {
+                let word = self.sentence.tokens.get(token)?.word?;
+                Some(Quantity::Static.of_model([word, dim]))
+            }
+            StagePoint::After(token, block) if self.is_of_source(block) => self.vector(StagePoint::Static(token), dim),
+            StagePoint::After(token, block) => Some(Quantity::Output.of_block(block, [token, dim])),
+            StagePoint::Contextual(token) => Some(self.contextual(token, dim)),
+        }
+    }
+
+    /// A vector as the picture has it, before the axes: by its entries, or behind the norm that it is seen through.
+    fn in_the_picture(&self, of: StagePoint) -> Option<Vec<Operand>> {
+        let width = self.width();
+        let (scale, parameters) = (self.space.scale(), &self.model.parameters);
+        let of_layers = scale.and_then(|scale| scale.lens_of_layers(&self.model.architecture, parameters));
+        let lens = match of {
+            StagePoint::Word(_) | StagePoint::Static(_) => scale.map(|scale| scale.lens.clone()),
+            StagePoint::After(..) => of_layers,
+            // It is behind the last norm already, unless the picture is without it.
+            StagePoint::Contextual(token) => {
+                let last = |dim| Quantity::Output.of_block(self.last_block(), [token, dim]);
+                let is_raw = of_layers.is_none();
+                let entry = |dim| if is_raw { last(dim) } else { self.contextual(token, dim) };
+                return self.operands(width, entry);
+            }
+        };
+        let own = (0..width).map(|dim| self.vector_operand(of, dim)).collect::<Option<Vec<Operand>>>()?;
+        let Some(lens) = lens else { return Some(own) };
+        let seen = lens.see(&Matrix::from_row_major(1, width, own.iter().map(|operand| operand.value).collect()));
+        Some(seen.row(0).iter().enumerate().map(|(dim, &x)| constant(&format!("norm(x)[{dim}]"), x)).collect())
+    }
+
+    fn vector_operand(&self, of: StagePoint, dim: usize) -> Option<Operand> {
+        match self.vector(of, dim) {
+            Some(entry) => self.operand(entry),
+            None => Some(constant("0", 0.0)),
+        }
+    }
+
+    fn coordinate(&self, of: StagePoint, axis: usize) -> Option<Worked> {
+        let projection = &self.space.projection;
+        let (mean, direction) = (projection.mean(), projection.axis(axis));
+        let term = |(dim, x): (usize, Operand)| {
+            let less = constant(&format!("mean[{dim}]"), mean[dim]);
+            let along = constant(&format!("axis[{dim}]"), direction[dim]);
+            let x = if mean[dim] == 0.0 { Factor::One(x) } else { Factor::Less(x, less) };
+            Term(vec![x, Factor::One(along)])
+        };
+        Some(Worked::Sum(self.in_the_picture(of)?.into_iter().enumerate().map(term).collect()))
+    }
+
+    fn pairs(&self, of: StagePoint, word: usize) -> Option<Vec<(Operand, Operand)>> {
+        let StaticSpace { vectors, .. } = self.space;
+        let seen = match of {
+            StagePoint::After(..) => self.in_the_picture(of)?,
+            _ => (0..vectors.cols()).map(|dim| self.vector_operand(of, dim)).collect::<Option<Vec<Operand>>>()?,
+        };
+        let word = |dim| self.operand(Quantity::Static.of_model([word, dim]));
+        seen.into_iter().enumerate().map(|(dim, x)| Some((x, word(dim)?))).collect()
+    }
+
+    fn logit(&self, row: usize, class: usize) -> Option<Worked> {
+        let architecture = &self.model.architecture;
+        if architecture.readout.activation().is_some() {
+            return Some(Worked::Given(Vec::new()));
+        }
+        let tokens = self.sentence.tokens.len();
+        // Which outputs are read, and the factor of each.
+        let (read, share) = match architecture.pooling {
+            Pooling::Every => (row..row + 1, None),
+            Pooling::Last => (tokens.checked_sub(1)?..tokens, None),
+            Pooling::Mean => (0..tokens, Some(1.0 / tokens as f32)),
+        };
+        let mut terms = Vec::new();
+        for token in read {
+            for dim in 0..architecture.width {
+                let output = self.operand(self.contextual(token, dim))?;
+                let weight = self.operand(self.readout_entry(class, dim)?)?;
+                let share = share.map(|share| constant("1/T", share));
+                terms.push(Term::of([Some(output), Some(weight), share].into_iter().flatten()));
+            }
+        }
+        if architecture.readout_bias {
+            terms.push(Term::of([self.operand(Entry::parameter(TensorName::LogitBias.into(), 0, class))?]));
+        }
+        Some(Worked::Sum(terms))
+    }
+
+    /// The weight by which a class reads a dimension of the outputs.
+    fn readout_entry(&self, class: usize, dim: usize) -> Option<Entry> {
+        if !self.model.architecture.readout.is_by_static_vectors() {
+            return Some(Entry::parameter(TensorName::LogitWeights.into(), dim, class));
+        }
+        // Pieces of a pretrained model may look alike, but all of them are classes.
+        let is_class = |word: &String| Some(word) == self.model.classes.get(class);
+        let word = match self.model.pretrained {
+            Some(_) => class,
+            None => self.space.vocabulary.iter().position(is_class)?,
+        };
+        Some(self.static_entry(word, dim))
+    }
+}

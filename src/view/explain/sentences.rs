@@ -1,0 +1,514 @@
+//! The sentences that explain attention, each written once: the walk, the card of a number and the live page say them.
+//!
+//! First the catalogue, such as [`softmax`]; then which of them explain an entry, with its words and numbers.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::ops::Range;
+
+use attune_core::kernel::snapshot::{Neighbour, Neighbours};
+use attune_core::lesson::schema::StaticEmbedding;
+use attune_engine::numerics::attention::{Edge, HeadMode};
+use attune_engine::numerics::block::Norm;
+use attune_engine::numerics::contributions::Part;
+use attune_engine::numerics::params::{TensorId, TensorName};
+use attune_engine::numerics::positions::Positions;
+use attune_engine::quantity::{Entry, Quantity};
+
+use super::reader::Reader;
+use super::route::distance;
+use crate::view_model::answers::said;
+use crate::view_model::axes::{self, seen_through};
+use crate::view_model::distance::at_distance;
+use crate::view_model::heads::strongest;
+use crate::view_model::quoted;
+use crate::view_model::shares::{StageShares, percent};
+use crate::view_model::what_if::said_patch;
+
+/// Declares sentences: the name of each, what varies in it, and its words.
+macro_rules! sentences {
+    ($($(#[$doc:meta])* $name:ident($($part:ident),*) = $text:literal;)*) => {
+        $($(#[$doc])* pub fn $name($($part: impl Display),*) -> String { format!($text) })*
+
+        /// All sentences by their names, with what varies in braces, for the live page to fill in.
+        pub fn templates() -> BTreeMap<&'static str, String> {
+            [$((stringify!($name), $name($(concat!("{", stringify!($part), "}")),*))),*].into()
+        }
+    };
+}
+
+sentences! {
+    // What goes in.
+    begins(query, width) =
+        "{query} begins as its static vector of {width} numbers, the same wherever it stands.";
+    begins_in_place(query, width, place) =
+        "{query} begins as its static vector of {width} numbers, the same wherever it stands; its place in the sentence, the {place}, adds numbers of its own.";
+    no_word() = "No word stands here yet: its static vector is zero.";
+    comes_from_below(query, width) =
+        "{query} comes out of the layer below with {width} numbers; they go in here.";
+    position() = "A fixed wave: sine and cosine of the place, slower from entry to entry.";
+
+    // Queries, keys and values.
+    nothing_learned(width) =
+        "Nothing is learned here: each word is its own query, key and value of {width} numbers.";
+    asks(query, width) = "{query} asks with a query of {width} numbers.";
+    offers(key_width, value_width) =
+        "Each word offers a key of {key_width} to be found by and a value of {value_width} to hand over.";
+
+    // Scores.
+    meets(key, product) =
+        "The query meets each key: their entries are multiplied in pairs and added. With {key} that makes {product}.";
+    is_largest() = "It is the largest.";
+    largest_is(largest, other) = "The largest is {largest}, with {other}.";
+    divided_as_wide(divisors) = "Wide vectors give large scores, so divide by {divisors}.";
+    divided(divisors) = "Divide by {divisors}.";
+    by_root(width) = "√{width}";
+    by_own(divisor) = "{divisor}, the divisor of this layer";
+    by_temperature(temperature) = "the temperature, {temperature}";
+    not_scaled() = "Nothing is scaled here.";
+    distance_adds(head, bias, at) = "{head} adds {bias} for {at}.";
+    distance_takes_off(head, bias, at) = "{head} takes off {bias} for {at}.";
+    comes_to(key, score) = "{key} comes to {score}.";
+    temperature_set(set, own) = "The temperature was set to {set}; the lesson has {own}.";
+    scaling_turned(to) = "Scaling was turned {to}.";
+
+    // Who sees whom.
+    none_hidden() = "No word is hidden.";
+    one_hidden() = "One word is hidden: its score is −∞.";
+    some_hidden(count) = "{count} words are hidden: their scores are −∞.";
+    hidden(query, key, mask) = "{query} does not see {key}: {mask} hides it, so the weight is exactly 0.";
+    removed(query, key) =
+        "You removed this edge: {query} does not look at {key} in this head, so the weight is exactly 0.";
+    sees_nothing(query) = "{query} sees no word at all, so all its weights are 0.";
+
+    // Weights.
+    softmax(largest, total, strongest) =
+        "Subtract the largest score, {largest}, exponentiate, divide by the total, {total}: the weights sum to 1, {strongest}.";
+    uniform(head) = "{head} is set to look everywhere alike: its scores do not count.";
+    frozen(head) = "{head} is frozen: its weights stay as they were, whatever the scores say.";
+    mean(head) =
+        "{head} adds the same everywhere, the mean of its outputs over the sentence: each row is the mean of all rows.";
+    unused(head) = "{head} is off: its weights are not used.";
+
+    // What a head adds.
+    mixes(strongest, width) = "Weight each value and add: {strongest}. The sum is the mix, {width} numbers.";
+    off(head) = "{head} is off: it mixes nothing, and adds nothing.";
+    gained(head, gain) = "The output of {head} is multiplied by {gain}.";
+    adds(key) = "The value of {key}, through this head's rows of W_O, times the weight.";
+    of_another_head(head) = "This entry belongs to another head: {head} adds nothing here.";
+    projects(width, does) = "W_O projects the mix back to {width} numbers: {does}.";
+    concatenates(does) = "The outputs of the heads are concatenated: {does}.";
+    adds_arrow(head, query, length) = "head {head} adds an arrow of length {length} to {query}";
+    brings_vector(head, query, length) = "head {head} brings {query} a vector of length {length}";
+    heads_add_up(heads) = "The {heads} heads add up, each with its own rows of W_O.";
+    no_residual() = "This layer has no residual: what went in is not added.";
+
+    // What comes out.
+    norm_is_held() =
+        "The norm's σ is that of the whole sum, and is held: so the norm is linear, and each term goes through it by itself (Kobayashi et al. 2021).";
+    arrows_add_up() =
+        "With the σ of the whole held, every arrow goes through the norm by itself: the walk's arrows add up to this very number.";
+    feed_forward() = "The feed-forward layer works on each word by itself. Here h are its hidden units.";
+    feed_forward_adds() = "What the feed-forward layer adds: its output minus its input.";
+    feed_forward_replaces() = "Without a residual connection, the layer's output replaces its input.";
+    norm_rescales() =
+        "The norm rescales every arrow by one factor, the σ of their sum, and then shifts the word.";
+    norms_rescale() = "The norms rescale every arrow by one factor, the σ of their sums, and shift the word.";
+    pulled_back(head, length, others) = "Head {head} alone would move it by {length}; {others} it back.";
+    readout_not_kept() = "The numbers of the readout's own layer are not kept.";
+    true_space() = "In the true space of all dimensions, not in the picture.";
+}
+
+/// Weights that are named in a sentence.
+const NAMED: usize = 3;
+/// Below this cosine the first of the neighbours is no nearer than chance has it.
+const NEAR: f32 = 0.01;
+/// A length that is less is written as none.
+const LEAST_LENGTH: f32 = 0.0005;
+
+/// Parts of a head that an intervention changes: its weights, or the sum that it adds.
+#[derive(Clone, Copy, PartialEq)]
+enum Effect {
+    Weights,
+    Sum,
+}
+
+impl Reader<'_> {
+    /// The sentences that explain an entry: what happens, then what is special about this one.
+    pub fn sentences(&self, entry: Entry) -> Vec<String> {
+        self.try_sentences(entry).unwrap_or_default()
+    }
+
+    fn try_sentences(&self, entry: Entry) -> Option<Vec<String>> {
+        use Quantity::*;
+        let Entry { quantity, owner, index: [i, j, k] } = entry;
+        let number = owner.number();
+        Some(match quantity {
+            Parameter(name) => self.on_weight(name.of_block(number), i, j)?,
+            Static => self.on_static(i, j),
+            Position => vec![position()],
+            Embedded => self.on_input(self.first_block(), i),
+            Input => self.on_input(number, i),
+            Query | Key | Value => self.on_projection(number, (quantity == Query).then_some(i))?,
+            Product => self.on_product(number, i, j)?,
+            Scale => [self.on_divisors(number)?, self.on_changed_scale(number)?].concat(),
+            DistanceBias => self.on_changed_temperature(number)?,
+            Score => self.on_score(number, i, j)?,
+            Exponential => self.on_exponential(number, i, j)?,
+            Weight => self.on_weights(number, i, j)?,
+            Mix => self.on_mix(number, i)?,
+            Term if !self.head(number)?.config.attention.output && self.value_column(number, k).is_none() => {
+                vec![of_another_head(self.labels.title(number))]
+            }
+            Term | HeadArrowLength => self.on_mode(number, Effect::Sum),
+            Arrow => vec![norm_is_held()],
+            TermLength if self.head(number)?.config.attention.output => vec![adds(self.key_said(number, j))],
+            HeadLength => self.on_head(number, i)?,
+            Part => self.on_part(number, self.part(number, i)?)?,
+            MoveLength => self.on_move(number, i)?,
+            Summed => {
+                let changed = self.heads_of(number).flat_map(|head| self.on_mode(head, Effect::Sum));
+                let replaced = (!self.config(number)?.residual).then(no_residual);
+                replaced.into_iter().chain(changed).collect()
+            }
+            Joined => vec![feed_forward()],
+            Output if self.norms_after(number) > 0 => vec![arrows_add_up()],
+            Output if self.config(number)?.feed_forward.is_some() => vec![feed_forward()],
+            Logit if self.model.architecture.readout.activation().is_some() => vec![readout_not_kept()],
+            Coordinate => self.on_axis(i)?,
+            Cosine | Distance => vec![true_space()],
+            _ => Vec::new(),
+        })
+    }
+
+    /// A query, as a sentence names it.
+    fn query_said(&self, head: usize, query: usize) -> String {
+        quoted(&self.query_word(head, query))
+    }
+
+    fn key_said(&self, head: usize, key: usize) -> String {
+        quoted(&self.key_word(head, key))
+    }
+
+    fn on_weight(&self, tensor: TensorId, row: usize, col: usize) -> Option<Vec<String>> {
+        let is_own = self.model.parameters.entry(tensor, row, col)? == self.model.trained.entry(tensor, row, col)?;
+        let is_trained = self.model.weights_origin() == "trained";
+        let is_given = self.model.made_of.model.weights.iter().any(|(given, _)| *given == tensor);
+        let in_file = self.model.pretrained.as_ref().map(|model| model.entry(tensor, row, col));
+        let history = match (is_own, self.model.training.step_shown()) {
+            (false, _) if in_file.is_some() => "You changed this weight. The model's file has another value.",
+            (true, _) if in_file.is_some() => "It was read from the model's file.",
+            (false, _) if !is_trained => "You changed this weight.",
+            (false, _) => "You changed this weight. Training left another value.",
+            (true, 0) if is_given && is_trained => "Training has not begun: the lesson gives it this value.",
+            (true, 0) if is_given => "The lesson gives it.",
+            (true, 0) if !is_trained => "Nothing trains it: it is as the seed drew it.",
+            (true, 0) => "Training has not begun: it is as the seed drew it.",
+            (true, steps) => &format!("Training brought it to this value in {steps} steps."),
+        };
+        let of_file = in_file.map(|entry| match entry {
+            Some(entry) => format!("In the file it is {entry}."),
+            None => "It is in no file; its value is 0.".to_owned(),
+        });
+        Some([Some(history.to_owned()), of_file].into_iter().flatten().collect())
+    }
+
+    fn on_static(&self, word: usize, dim: usize) -> Vec<String> {
+        let from = match self.snapshot.lesson.static_embedding {
+            StaticEmbedding::Given(_) => "The lesson gives it",
+            StaticEmbedding::Pretrained(_) => "The model's file has it",
+            _ => "word2vec trained it on the lesson's corpus",
+        };
+        let entry = self.model.pretrained.as_ref().and_then(|model| model.entry(TensorName::Embedding, word, dim));
+        let of_file = entry.map(|entry| format!("In the file it is {entry}."));
+        let from = format!("{from}; it is the same wherever the word stands.");
+        [Some(from), of_file].into_iter().flatten().collect()
+    }
+
+    fn on_input(&self, block: usize, token: usize) -> Vec<String> {
+        let query = self.query_said(self.first_head(block), token);
+        let architecture = &self.model.architecture;
+        vec![match self.patch_of(block, token) {
+            Some(patch) => said_patch(self.model, patch),
+            None if !self.is_first(block) => comes_from_below(query, architecture.width),
+            None if self.word(block, token).is_none() => no_word(),
+            None if architecture.positions == Positions::None => begins(query, architecture.width),
+            None => begins_in_place(query, architecture.width, ordinal(token + 1)),
+        }]
+    }
+
+    fn on_projection(&self, head: usize, query: Option<usize>) -> Option<Vec<String>> {
+        let parts = self.head(head)?;
+        let (key_width, value_width) = (parts.activations.query.cols(), parts.activations.value.cols());
+        if !parts.config.attention.projected {
+            return Some(vec![nothing_learned(key_width)]);
+        }
+        let asks = query.map(|query| asks(self.query_said(head, query), key_width));
+        Some(asks.into_iter().chain([offers(key_width, value_width)]).collect())
+    }
+
+    fn on_product(&self, head: usize, query: usize, key: usize) -> Option<Vec<String>> {
+        let products = self.head(head)?.arithmetic.products.row(query);
+        let (largest, product) = strongest(products.iter().copied());
+        let others = match largest == key {
+            true => is_largest(),
+            false => largest_is(written(product), self.key_said(head, largest)),
+        };
+        Some(vec![meets(self.key_said(head, key), written(*products.get(key)?)), others])
+    }
+
+    fn on_divisors(&self, head: usize) -> Option<Vec<String>> {
+        let (key_width, own, temperature) = self.divisors(head)?.parts();
+        let divisors = [
+            key_width.map(by_root),
+            own.map(by_own),
+            temperature.map(|temperature| by_temperature(written(temperature as f32))),
+        ];
+        let divisors = divisors.into_iter().flatten().collect::<Vec<_>>().join(", and by ");
+        Some(vec![match key_width {
+            _ if divisors.is_empty() => not_scaled(),
+            Some(_) => divided_as_wide(divisors),
+            None => divided(divisors),
+        }])
+    }
+
+    fn on_changed_temperature(&self, head: usize) -> Option<Vec<String>> {
+        let own = self.head(head)?.config.attention.temperature;
+        Some(self.model.interventions.temperature.map(|set| temperature_set(set, own)).into_iter().collect())
+    }
+
+    fn on_changed_scale(&self, head: usize) -> Option<Vec<String>> {
+        let own = self.head(head)?.config.attention.scale;
+        let turned = self.model.interventions.scale.filter(|is_on| *is_on != own);
+        let turned = turned.map(|is_on| scaling_turned(if is_on { "on" } else { "off" }));
+        Some(self.on_changed_temperature(head)?.into_iter().chain(turned).collect())
+    }
+
+    fn on_score(&self, head: usize, query: usize, key: usize) -> Option<Vec<String>> {
+        let parts = self.head(head)?;
+        let scores = parts.activations.scores.row(query);
+        let mut sentences = self.on_divisors(head)?;
+        let distances = parts.arithmetic.distances.as_ref();
+        sentences.extend(distances.map(|distances| {
+            let (name, bias) = (format!("Head {}", parts.own + 1), distances.get(query, key));
+            let say = if bias < 0.0 { distance_takes_off } else { distance_adds };
+            say(name, written(bias.abs()), at_distance(key as isize - query as isize))
+        }));
+        let is_hidden = self.is_hidden(head, query, key);
+        let is_changed = !self.divisors(head)?.symbols().is_empty() || distances.is_some();
+        if is_changed && !is_hidden {
+            sentences.push(comes_to(self.key_said(head, key), written(scores[key])));
+        }
+        sentences.push(match scores.iter().filter(|score| **score == f32::NEG_INFINITY).count() {
+            0 => none_hidden(),
+            1 => one_hidden(),
+            count => some_hidden(count),
+        });
+        sentences.extend(is_hidden.then(|| self.on_hidden(head, query, key)));
+        sentences.extend(self.on_changed_scale(head)?);
+        Some(sentences)
+    }
+
+    /// Why a query does not see a key.
+    fn on_hidden(&self, head: usize, query: usize, key: usize) -> String {
+        let interventions = &self.model.interventions;
+        let (query_said, key_said) = (self.query_said(head, query), self.key_said(head, key));
+        if interventions.edges.contains(&Edge { head, query, key }) {
+            return removed(query_said, key_said);
+        }
+        hidden(query_said, key_said, if interventions.mask.is_some() { "your mask" } else { "the mask" })
+    }
+
+    fn on_exponential(&self, head: usize, query: usize, key: usize) -> Option<Vec<String>> {
+        if self.head(head)?.arithmetic.sums[query] == 0.0 {
+            return Some(vec![sees_nothing(self.query_said(head, query))]);
+        }
+        let is_hidden = self.is_hidden(head, query, key);
+        Some(is_hidden.then(|| self.on_hidden(head, query, key)).into_iter().collect())
+    }
+
+    fn on_weights(&self, head: usize, query: usize, key: usize) -> Option<Vec<String>> {
+        let parts = self.head(head)?;
+        let (largest, total) = (parts.arithmetic.largest[query], parts.arithmetic.sums[query]);
+        let mut sentences = Vec::new();
+        match parts.mode {
+            HeadMode::Uniform | HeadMode::Frozen(_) | HeadMode::Mean => {}
+            _ if total == 0.0 => return Some(vec![sees_nothing(self.query_said(head, query))]),
+            _ => sentences.push(softmax(written(largest), written(total), self.strongest_said(head, query)?)),
+        }
+        if self.is_hidden(head, query, key) && !matches!(parts.mode, HeadMode::Frozen(_) | HeadMode::Mean) {
+            sentences.push(self.on_hidden(head, query, key));
+        }
+        sentences.extend(self.on_mode(head, Effect::Weights));
+        Some(sentences)
+    }
+
+    /// The largest weights of a query: `“phone” 0.320, “launched” 0.210, “new” 0.110`.
+    fn strongest_said(&self, head: usize, query: usize) -> Option<String> {
+        let weights = self.head(head)?.activations.weights.row(query);
+        let mut keys: Vec<usize> = (0..weights.len()).collect();
+        keys.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
+        let named = keys.into_iter().take(NAMED).map(|key| format!("{} {:.3}", self.key_said(head, key), weights[key]));
+        Some(named.collect::<Vec<_>>().join(", "))
+    }
+
+    /// What the learner did to a head, where it changes its weights or the sum that it adds.
+    fn on_mode(&self, head: usize, effect: Effect) -> Vec<String> {
+        let Some(parts) = self.head(head) else { return Vec::new() };
+        let title = self.labels.title(head);
+        let sentence = match (parts.mode, effect, parts.mode.gain()) {
+            (HeadMode::Mean, ..) => Some(mean(title)),
+            (HeadMode::Uniform, Effect::Weights, _) => Some(uniform(title)),
+            (HeadMode::Frozen(_), Effect::Weights, _) => Some(frozen(title)),
+            (_, Effect::Weights, 0.0) => Some(unused(title)),
+            (_, Effect::Sum, 0.0) => Some(off(title)),
+            (_, Effect::Sum, gain) if gain != 1.0 => Some(gained(title.to_lowercase(), gain)),
+            _ => None,
+        };
+        sentence.into_iter().collect()
+    }
+
+    fn on_mix(&self, head: usize, query: usize) -> Option<Vec<String>> {
+        let width = self.head(head)?.activations.mix.cols();
+        let mixes = mixes(self.strongest_said(head, query)?, width);
+        Some([vec![mixes], self.on_mode(head, Effect::Sum)].concat())
+    }
+
+    fn on_head(&self, head: usize, query: usize) -> Option<Vec<String>> {
+        let parts = self.head(head)?;
+        let lengths = &self.sentence.contributions[parts.block].head_lengths;
+        let length = written(*lengths[parts.own].get(query)?);
+        // Without a residual nothing is added to the word: what the heads bring takes its place.
+        let say = if parts.config.residual { adds_arrow } else { brings_vector };
+        let does = say(parts.own + 1, self.query_said(head, query), length);
+        let mut sentences = vec![match parts.config.attention.output {
+            true => projects(self.width(), does),
+            false => concatenates(does),
+        }];
+        sentences.extend((parts.config.attention.output && lengths.len() > 1).then(|| heads_add_up(lengths.len())));
+        sentences.extend(self.on_mode(head, Effect::Sum));
+        Some(sentences)
+    }
+
+    fn on_part(&self, block: usize, part: Part) -> Option<Vec<String>> {
+        let norms = self.norms_after(block);
+        let mut sentences = Vec::new();
+        if part == Part::FeedForward {
+            sentences.push(if norms > 0 { feed_forward_adds() } else { feed_forward() });
+            sentences.extend((norms == 0 && !self.config(block)?.residual).then(feed_forward_replaces));
+        }
+        sentences.extend((norms > part.norms_before()).then(norm_is_held));
+        Some(sentences)
+    }
+
+    fn on_axis(&self, axis: usize) -> Option<Vec<String>> {
+        let name = axes::names(self.space).into_iter().nth(axis)?;
+        let share = StageShares::of(self.snapshot).by_axis().map_or_else(String::new, |(of, shares)| {
+            format!(", and holds {} of the {of}' variance", percent(shares.along(axis)))
+        });
+        let same = format!("The axis {name} is the same for static and contextual places{share}.");
+        let seen = self.space.scale().map(|scale| seen_through(scale.norm).to_owned());
+        Some([Some(same), seen].into_iter().flatten().collect())
+    }
+}
+
+/// The sentences on a word's whole move in a layer.
+impl Reader<'_> {
+    fn on_move(&self, block: usize, query: usize) -> Option<Vec<String>> {
+        let (blocks, activations) = (self.sentence.activations.blocks.len(), self.block(block)?);
+        let is_last = block + 1 == blocks;
+        let name = self.query_said(self.first_head(block), query);
+        let length = distance(activations.input.row(query), activations.output.row(query));
+        let in_this_layer = if blocks > 1 { " in this layer" } else { "" };
+        let moves = match length < LEAST_LENGTH {
+            true => format!("{name} stays where it is{in_this_layer}"),
+            false => format!("{name} moves by {}{in_this_layer}", written(length)),
+        };
+        let moves = match self.nearest_said(query) {
+            Some(nearest) if is_last => format!("{moves}{nearest}"),
+            _ if is_last => format!("{moves}."),
+            _ if self.feeds_cross_attention(block) => format!("{moves}, and goes on to the cross-attention."),
+            _ => format!("{moves}, and goes on to the layer above."),
+        };
+        let norms = match self.norms_after(block) {
+            0 => None,
+            1 => Some(norm_rescales()),
+            _ => Some(norms_rescale()),
+        };
+        let mut parts = self.sentence.moves[block].parts.iter();
+        let verb = if self.config(block)?.residual { "adds an arrow" } else { "takes its place, by an arrow" };
+        let feeds = parts
+            .find(|moves| moves.part == Part::FeedForward)
+            .map(|moves| format!("The feed-forward layer {verb} of length {}.", written(moves.lengths[query])));
+        let answer = is_last.then(|| said(self.model, query)).flatten();
+        Some([Some(moves), norms, feeds, answer].into_iter().flatten().collect())
+    }
+
+    /// Says what pulls a word back where the arrow of a head is longer than the word's whole move.
+    pub(super) fn pulled_back(&self, head: usize, query: usize) -> Option<String> {
+        let parts = self.head(head)?;
+        let config = parts.config;
+        let block = self.block(parts.block)?;
+        let moved = distance(block.input.row(query), block.output.row(query));
+        let is_sum_of_heads = config.residual && config.norm != Norm::Post && config.feed_forward.is_none();
+        let length = self.sentence.contributions[parts.block].head_lengths[parts.own][query];
+        let others = match config.attention.heads {
+            1 => "b_O pulls".to_owned(),
+            2 => format!("head {} pulls", 2 - parts.own),
+            _ => "the other heads together pull".to_owned(),
+        };
+        (is_sum_of_heads && length > moved + LEAST_LENGTH).then(|| pulled_back(parts.own + 1, written(length), others))
+    }
+
+    /// The nearest static vectors at the beginning and at the end, as a sentence goes on; `None` for a word that has no
+    /// static vector.
+    fn nearest_said(&self, query: usize) -> Option<String> {
+        fn first(all: Option<&Neighbours>) -> Option<&Neighbour> {
+            all?.by_cosine.first()
+        }
+        let word = |one: &Neighbour| quoted(&self.space.vocabulary[one.word]);
+        let before = first(self.sentence.static_neighbours.get(query))?;
+        let now = first(self.sentence.contextual_neighbours.get(query))?;
+        let own = self.sentence.tokens.get(query).and_then(|token| token.word);
+        if Some(now.word) == own && now.cosine >= NEAR {
+            return Some(format!("; its own static vector is still the nearest (cosine {:.3}).", now.cosine));
+        }
+        if before.word == now.word && before.cosine.min(now.cosine) >= NEAR {
+            let (word, before, now) = (word(now), before.cosine, now.cosine);
+            return Some(format!(
+                ". It is nearest to {word}, before (cosine {before:.3}) and after (cosine {now:.3})."
+            ));
+        }
+        let near = |one: &Neighbour| (one.cosine >= NEAR).then(|| format!("{} (cosine {:.3})", word(one), one.cosine));
+        Some(match (near(before), near(now)) {
+            (Some(before), Some(now)) => format!(". It began nearest to {before} and is now nearest to {now}."),
+            (None, Some(now)) => format!(". It began with no close neighbour; now it is nearest to {now}."),
+            (Some(before), None) => format!(". It began nearest to {before}; now it has no close neighbour."),
+            (None, None) => ". It has no close neighbour, before or after.".to_owned(),
+        })
+    }
+
+    /// Its outputs are the keys and values of a block that looks at the source, or that block's queries.
+    fn feeds_cross_attention(&self, block: usize) -> bool {
+        let architecture = &self.model.architecture;
+        let mut next = architecture.numbered_blocks().filter(|(number, _)| *number == block + 1);
+        architecture.source_blocks.len() == block + 1 || next.any(|(_, block)| block.attends_to_source())
+    }
+}
+
+/// A number as a sentence has it.
+fn written(x: f32) -> String {
+    format!("{x:.3}").replace('-', "−")
+}
+
+fn ordinal(n: usize) -> String {
+    const TEENS: Range<usize> = 11..14;
+    let ending = match n % 10 {
+        _ if TEENS.contains(&(n % 100)) => "th",
+        1 => "st",
+        2 => "nd",
+        3 => "rd",
+        _ => "th",
+    };
+    format!("{n}{ending}")
+}

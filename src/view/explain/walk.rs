@@ -1,0 +1,441 @@
+//! The walk through attention: one query in one head, in eight steps, each explained by an entry of its result.
+
+use std::sync::Arc;
+
+use attune_core::kernel::snapshot::{Snapshot, Token};
+use attune_engine::numerics::moves::Point;
+use attune_engine::numerics::params::TensorName;
+use attune_engine::quantity::{Entry, Index, Owner, OwnerKind, Quantity};
+
+use super::formulas::{AND, after_heads};
+use super::reader::{HeadParts, Reader};
+use crate::view_model::heads::strongest;
+use crate::view_model::models::Model;
+use crate::view_model::side::Side;
+
+/// The steps of the walk, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Step {
+    Embed,
+    Project,
+    Score,
+    Scale,
+    Softmax,
+    Mix,
+    Output,
+    Contextual,
+}
+
+impl Step {
+    pub const ALL: [Self; 8] = [
+        Self::Embed,
+        Self::Project,
+        Self::Score,
+        Self::Scale,
+        Self::Softmax,
+        Self::Mix,
+        Self::Output,
+        Self::Contextual,
+    ];
+
+    pub fn index(self) -> usize {
+        self as usize
+    }
+
+    /// How much of it is there, from 0 to 1, on the way to it; a walk is at a whole number at each step.
+    pub fn share(self, walk: f32) -> f32 {
+        (walk - self.index() as f32 + 1.0).clamp(0.0, 1.0)
+    }
+
+    /// As the time line names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Embed => "embed",
+            Self::Project => "Q K V",
+            Self::Score => "scores",
+            Self::Scale => "scale, mask",
+            Self::Softmax => "softmax",
+            Self::Mix => "mix",
+            Self::Output => "W_O",
+            Self::Contextual => "contextual",
+        }
+    }
+}
+
+/// The word and the head whose way is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Focus {
+    /// Position of the query in its sentence.
+    pub query: usize,
+    /// Counted over all blocks, the source's first.
+    pub head: usize,
+    /// The key of the worked product; none: the one that weighs most.
+    pub key: Option<usize>,
+}
+
+/// Meaning of a row's columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Columns {
+    Entries,
+    Keys,
+    /// Heads of one block.
+    Heads,
+}
+
+/// The numbers of a row of a tensor, or of one column of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NumberRow {
+    /// Such as `q(apple₁)`.
+    pub label: String,
+    /// Such as `Q[0]`, as code calls it; with the row that is shown, where it has several.
+    pub tensor: String,
+    pub values: Vec<f32>,
+    pub columns: Columns,
+    /// The first of them: each is explained as an entry.
+    pub first: Entry,
+}
+
+impl NumberRow {
+    pub fn entry(&self, column: usize) -> Entry {
+        match self.columns {
+            Columns::Heads => self.first.of_later_head(column),
+            Columns::Entries | Columns::Keys => self.first.along(column),
+        }
+    }
+}
+
+/// Each key's number before a step and after it, as bars.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bars {
+    pub before: Option<Quantity>,
+    pub after: Quantity,
+}
+
+/// The bar beside a key's word, along a track from 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bar {
+    /// Where the bar begins: in the middle for scores, which may be negative, at the left for weights.
+    pub zero: f32,
+    pub end: f32,
+}
+
+/// A word of the source: where the walked layer finds it, and where it leaves it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceWord {
+    pub label: String,
+    pub group: Option<usize>,
+    pub from: Point,
+    pub to: Point,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepModel {
+    pub step: Step,
+    /// In LaTeX, with the sizes of this model.
+    pub equation: String,
+    /// The step in words, with the numbers.
+    pub said: String,
+    /// An entry of the step's result: the largest, or the key's.
+    pub entry: Entry,
+    pub bars: Option<Bars>,
+    pub rows: Vec<NumberRow>,
+}
+
+/// All of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WalkModel {
+    pub focus: Focus,
+    /// `Head 1`
+    pub head: String,
+    /// The head's place in its layer: its hue.
+    pub own: usize,
+    /// Words of the head's sentence.
+    pub queries: Vec<String>,
+    pub keys: Vec<String>,
+    pub query_side: Side,
+    pub key_side: Side,
+    /// Words of the source, where the head's queries or keys are of it.
+    pub source: Vec<SourceWord>,
+    /// The key of the worked product.
+    pub key: usize,
+    pub steps: Vec<StepModel>,
+}
+
+impl Model for WalkModel {
+    type Choice = Focus;
+
+    fn make(snapshot: &Arc<Snapshot>, focus: &Focus, _: Option<&Self>) -> Option<Self> {
+        Self::of(snapshot, *focus)
+    }
+}
+
+/// Whether a head is switched off, so that nothing flows through it.
+pub fn is_silent(snapshot: &Snapshot, head: usize) -> bool {
+    let modes = snapshot.model.as_ref().map(|model| &model.interventions.heads);
+    modes.and_then(|modes| modes.get(head)).is_some_and(|mode| mode.gain() == 0.0)
+}
+
+impl WalkModel {
+    /// The query, where it is a word of the source.
+    pub fn source_query(&self) -> Option<usize> {
+        (self.query_side == Side::Source).then_some(self.focus.query)
+    }
+
+    /// `None` until there is a model, and where it has no such head or query.
+    pub fn of(snapshot: &Snapshot, focus: Focus) -> Option<Self> {
+        let reader = Reader::of(snapshot)?;
+        let parts = reader.head(focus.head)?;
+        let weights = &parts.activations.weights;
+        if focus.query >= weights.rows() {
+            return None;
+        }
+        let (queries, keys) = (reader.labels.queries(focus.head).to_vec(), reader.labels.keys(focus.head).to_vec());
+        let key = focus.key.filter(|key| *key < keys.len());
+        let key = key.unwrap_or_else(|| strongest(weights.row(focus.query).iter().copied()).0);
+        let is_of_source = reader.is_of_source(parts.block);
+        let key_side = Side::of_source(is_of_source || parts.config.attends_to_source());
+        let walked = Walked { reader: &reader, parts: &parts, head: focus.head, query: focus.query, key };
+        Some(Self {
+            focus,
+            head: reader.labels.title(focus.head),
+            own: parts.own,
+            steps: Step::ALL.iter().map(|step| walked.step(*step)).collect(),
+            source: if key_side == Side::Source { walked.source() } else { Vec::new() },
+            query_side: Side::of_source(is_of_source),
+            key_side,
+            key,
+            queries,
+            keys,
+        })
+    }
+
+    pub fn step(&self, step: Step) -> &StepModel {
+        &self.steps[step.index()]
+    }
+
+    /// The words that it shares with a stage of these tokens are the same ones.
+    pub fn fits(&self, labels: impl Iterator<Item = String> + Clone) -> bool {
+        let fits =
+            |side: Side, words: &[String]| side == Side::Source || labels.clone().eq(words.iter().map(String::as_str));
+        fits(self.query_side, &self.queries) && fits(self.key_side, &self.keys)
+    }
+
+    /// Whether a key has a part in a step: what is hidden or weighs next to nothing has none.
+    pub fn takes_part(&self, step: Step, key: usize) -> bool {
+        /// Weights below this draw no line.
+        const WEIGHT_MIN: f32 = 0.02;
+        let is_query = self.query_side == self.key_side && key == self.focus.query;
+        let is_seen = || self.by_key(Step::Scale, Quantity::Score).get(key) != Some(&f32::NEG_INFINITY);
+        let weighs = || self.by_key(Step::Softmax, Quantity::Weight).get(key).is_some_and(|x| *x >= WEIGHT_MIN);
+        match step {
+            Step::Embed => is_query,
+            Step::Project | Step::Score | Step::Contextual => true,
+            Step::Scale => is_query || is_seen(),
+            Step::Softmax | Step::Mix | Step::Output => is_query || weighs(),
+        }
+    }
+
+    /// A key's bar beside its word at a place of the walk through the layer: its score, scaled, then its weight; what is
+    /// between two steps is on its way.
+    pub fn bar(&self, at: f32, key: usize) -> Option<Bar> {
+        const MIDDLE: f32 = 0.5;
+        let number = |step: Step, quantity| self.by_key(step, quantity).get(key).copied().filter(|x| x.is_finite());
+        let products = self.by_key(Step::Score, Quantity::Product);
+        let largest = products.iter().fold(f32::MIN_POSITIVE, |most, x| most.max(x.abs()));
+        let score = |step, quantity| (number(step, quantity).unwrap_or(0.0) / largest).clamp(-1.0, 1.0);
+        let (begun, ended) = (Step::Score.share(at), Step::Output.share(at));
+        let product = score(Step::Score, Quantity::Product) * begun;
+        let scaled = lerp(product, score(Step::Scale, Quantity::Score), Step::Scale.share(at));
+        let weight = number(Step::Softmax, Quantity::Weight).unwrap_or(0.0);
+        let weighed = Step::Softmax.share(at);
+        let length = lerp(scaled, weight, weighed) * (1.0 - ended);
+        let zero = MIDDLE * (1.0 - weighed);
+        (begun > 0.0 && ended < 1.0).then_some(Bar { zero, end: zero + length * (1.0 - zero) })
+    }
+
+    /// A number for each key: a step's row of a quantity.
+    pub fn by_key(&self, step: Step, quantity: Quantity) -> &[f32] {
+        self.step(step).rows.iter().find(|row| row.first.quantity == quantity).map_or(&[], |row| &row.values)
+    }
+
+    /// Number that a step gives a key, as it stands beside the key's point.
+    pub fn beside(&self, step: Step, key: usize) -> Option<String> {
+        let number = |quantity| self.by_key(step, quantity).get(key).copied();
+        let written = |x: f32| format!("{x:.2}").replace("inf", "∞").replace('-', "−");
+        match step {
+            Step::Project if key == self.focus.query && self.query_side == self.key_side => Some("q".to_owned()),
+            Step::Project => Some("k v".to_owned()),
+            Step::Score => number(Quantity::Product).map(written),
+            Step::Scale => number(Quantity::Score).map(written),
+            Step::Softmax => number(Quantity::Weight).map(written),
+            Step::Mix => number(Quantity::Weight).map(|weight| format!("{} v", written(weight))),
+            Step::Embed | Step::Output | Step::Contextual => None,
+        }
+    }
+}
+
+/// A query, a key and a head, from whose numbers the steps are made.
+struct Walked<'a> {
+    reader: &'a Reader<'a>,
+    parts: &'a HeadParts<'a>,
+    head: usize,
+    query: usize,
+    key: usize,
+}
+
+impl Walked<'_> {
+    fn step(&self, step: Step) -> StepModel {
+        let entry = self.entry(step);
+        let mut sentences = self.reader.sentences(entry);
+        if step == Step::Contextual {
+            let pulled_back = self.reader.pulled_back(self.head, self.query);
+            pulled_back.into_iter().for_each(|sentence| sentences.insert(1, sentence));
+        }
+        let bars = match step {
+            Step::Score => Some(Bars { before: None, after: Quantity::Product }),
+            Step::Scale => Some(Bars { before: Some(Quantity::Product), after: Quantity::Score }),
+            Step::Softmax => Some(Bars { before: Some(Quantity::Score), after: Quantity::Weight }),
+            _ => None,
+        };
+        StepModel { step, equation: self.equation(step), said: sentences.join(" "), entry, bars, rows: self.rows(step) }
+    }
+
+    /// The entry that explains a step.
+    fn entry(&self, step: Step) -> Entry {
+        let (head, query, key) = (self.head, self.query, self.key);
+        let activations = self.parts.activations;
+        let largest = |row: &[f32]| strongest(row.iter().map(|x| x.abs())).0;
+        match step {
+            Step::Embed => Quantity::Input.of_block(self.parts.block, [query, 0]),
+            Step::Project => Quantity::Query.of_head(head, [query, largest(activations.query.row(query))]),
+            Step::Score => Quantity::Product.of_head(head, [query, key]),
+            Step::Scale => Quantity::Score.of_head(head, [query, key]),
+            Step::Softmax => Quantity::Weight.of_head(head, [query, key]),
+            Step::Mix => Quantity::Mix.of_head(head, [query, largest(activations.mix.row(query))]),
+            Step::Output => Quantity::HeadLength.of_head(head, [query]),
+            Step::Contextual => Quantity::MoveLength.of_block(self.parts.block, [query]),
+        }
+    }
+
+    fn equation(&self, step: Step) -> String {
+        let formula = |entry: Entry| self.reader.formula(entry).unwrap_or_default();
+        match step {
+            Step::Project => {
+                let of_key = |quantity: Quantity| quantity.of_head(self.head, [self.key, 0]);
+                [self.entry(step), of_key(Quantity::Key), of_key(Quantity::Value)].map(formula).join(AND)
+            }
+            Step::Output => self.reader.added_formula(self.parts.block).unwrap_or_default(),
+            Step::Contextual => {
+                after_heads(self.parts.config).into_iter().map(|(_, formula)| formula).collect::<Vec<_>>().join(AND)
+            }
+            _ => formula(self.entry(step)),
+        }
+    }
+
+    /// The numbers of a step.
+    fn rows(&self, step: Step) -> Vec<NumberRow> {
+        let of = |quantities: &[Quantity]| quantities.iter().map(|quantity| self.row(*quantity)).collect();
+        match step {
+            Step::Embed => self.static_row().into_iter().chain([self.row(Quantity::Input)]).collect(),
+            Step::Project => of(&[Quantity::Query, Quantity::Key, Quantity::Value]),
+            Step::Score => of(&[Quantity::Query, Quantity::Key, Quantity::Product]),
+            Step::Scale if self.parts.arithmetic.distances.is_some() => {
+                of(&[Quantity::Product, Quantity::DistanceBias, Quantity::Score])
+            }
+            Step::Scale => of(&[Quantity::Product, Quantity::Score]),
+            Step::Softmax => of(&[Quantity::Score, Quantity::Exponential, Quantity::Weight]),
+            Step::Mix => of(&[Quantity::Weight, Quantity::TermLength, Quantity::Value, Quantity::Mix]),
+            Step::Output => [Some(self.row(Quantity::HeadLength)), self.bias_row()].into_iter().flatten().collect(),
+            Step::Contextual => of(&[Quantity::Input, Quantity::Output]),
+        }
+    }
+
+    /// The query's row of a quantity, or the key's of one that keys have.
+    fn row(&self, quantity: Quantity) -> NumberRow {
+        let (query, key) = (self.reader.query_word(self.head, self.query), self.reader.key_word(self.head, self.key));
+        let label = match quantity {
+            Quantity::Input => format!("x({query})"),
+            Quantity::Query => format!("q({query})"),
+            Quantity::Key => format!("k({key})"),
+            Quantity::Value => format!("v({key})"),
+            Quantity::Product => "q · k".to_owned(),
+            Quantity::DistanceBias => "distance".to_owned(),
+            Quantity::Score => "score".to_owned(),
+            Quantity::Exponential => "exp(score − max)".to_owned(),
+            Quantity::Weight => "weight".to_owned(),
+            Quantity::TermLength => "adds".to_owned(),
+            Quantity::Mix => format!("mix({query})"),
+            Quantity::HeadLength => "length".to_owned(),
+            _ => format!("y({query})"),
+        };
+        let definition = quantity.definition();
+        let row = if definition.counts(Index::Query) { self.query } else { self.key };
+        let (columns, owner, count) = match quantity {
+            Quantity::HeadLength => {
+                let heads = self.reader.heads_of(self.parts.block);
+                (Columns::Heads, Owner::Head(heads.start), heads.len())
+            }
+            _ if definition.owner == OwnerKind::Block => {
+                (Columns::Entries, Owner::Block(self.parts.block), self.reader.width())
+            }
+            _ if definition.counts(Index::Query) && definition.counts(Index::Key) => {
+                (Columns::Keys, Owner::Head(self.head), self.parts.activations.weights.cols())
+            }
+            _ => {
+                let matrix = self.reader.matrix(quantity, Owner::Head(self.head));
+                (Columns::Entries, Owner::Head(self.head), matrix.map_or(0, |matrix| matrix.cols()))
+            }
+        };
+        let tensor = match owner {
+            Owner::Head(head) if columns != Columns::Heads => format!("{}[{head}]", definition.letter()),
+            _ => definition.letter(),
+        };
+        let mut first = Entry { quantity, owner, index: [0; 3] };
+        first.index[0] = row;
+        self.numbers(label, tensor, columns, first, count)
+    }
+
+    fn numbers(&self, label: String, tensor: String, columns: Columns, first: Entry, count: usize) -> NumberRow {
+        let mut row = NumberRow { label, tensor, values: Vec::new(), columns, first };
+        row.values = (0..count).filter_map(|column| self.reader.value(row.entry(column))).collect();
+        row
+    }
+
+    /// The static vector of the query, where the block begins with it.
+    fn static_row(&self) -> Option<NumberRow> {
+        let block = self.parts.block;
+        let word = self.reader.word(block, self.query).filter(|_| self.reader.is_first(block))?;
+        let label = format!("E[{}]", self.reader.space.vocabulary[word]);
+        let first = self.reader.static_entry(word, 0);
+        Some(self.numbers(label, "E".to_owned(), Columns::Entries, first, self.reader.width()))
+    }
+
+    /// `b_O`, where the block has one.
+    fn bias_row(&self) -> Option<NumberRow> {
+        let bias = TensorName::OutputBias.of_block(self.parts.block);
+        self.reader.model.parameters.spec(bias)?;
+        let name = || "b_O".to_owned();
+        Some(self.numbers(name(), name(), Columns::Entries, Entry::parameter(bias, 0, 0), self.reader.width()))
+    }
+
+    /// Words of the source: where the walked layer finds each, and where it leaves it.
+    fn source(&self) -> Vec<SourceWord> {
+        let (reader, stops) = (self.reader, &self.reader.sentence.source_points);
+        let at = |stop: usize, row| {
+            let points = &stops[stop.min(stops.len() - 1)];
+            std::array::from_fn(|axis| points.row(row)[axis])
+        };
+        let word = |(row, token): (usize, &Token)| SourceWord {
+            label: reader.key_word(self.head, row),
+            group: token.word.and_then(|word| reader.space.group_of[word]),
+            from: at(self.parts.block, row),
+            to: at(self.parts.block + 1, row),
+        };
+        reader.sentence.source.iter().flatten().enumerate().map(word).collect()
+    }
+}
+
+fn lerp(from: f32, to: f32, share: f32) -> f32 {
+    // Not `from + share (to − from)`, which need not round to the end itself.
+    (1.0 - share) * from + share * to
+}

@@ -469,9 +469,7 @@ impl Attack for NestedTokenizer {
     fn cases() -> impl Strategy<Value = Self> {
         let bert = |strip: bool| json!({ "type": "BertNormalizer", "strip_accents": strip });
         let byte_level = |regex: bool| json!({ "type": "ByteLevel", "use_regex": regex });
-        let replace = |from: &str, to: &str, times: usize| {
-            json!({ "type": "Replace", "pattern": { "String": from }, "content": to.repeat(times) })
-        };
+        let replace = |from: &str, to: &str, times: usize| json!({ "type": "Replace", "pattern": { "String": from }, "content": to.repeat(times) });
         let plain = |kind: &str| json!({ "type": kind });
         let kinds = ["NFC", "NFD", "NFKC", "NFKD", "Nmt", "Lowercase", "Strip", "StripAccents"].map(plain);
         let longer = [replace("a", "a", 64), replace("a", "ﷺ", 3), json!({ "type": "Prepend", "prepend": "▁▁" })];

@@ -18,7 +18,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let by_id: BTreeMap<&str, &Value> = list(&metadata["packages"]).map(|it| (text(&it["id"]), it)).collect();
     let mut texts: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     let mut lines = BTreeSet::new();
-    for package in linked(&metadata).into_iter().filter_map(|id| by_id.get(id)) {
+    // The program's own crates have no source but this folder.
+    let libraries = linked(&metadata).into_iter().filter_map(|id| by_id.get(id));
+    for package in libraries.filter(|package| !package["source"].is_null()) {
         let [name, version, licence] = ["name", "version", "license"].map(|field| text(&package[field]));
         let authors: Vec<&str> = list(&package["authors"]).map(text).collect();
         let by = if authors.is_empty() { String::new() } else { format!(", by {}", authors.join(", ")) };

@@ -96,7 +96,7 @@ fn listed_files_have_the_names_that_are_listed() {
 fn doc_comments_name_their_subject() {
     const HEADLESS: [&str; 5] = ["Of", "What", "Nor", "It", "And so"];
     /// Lines whose subject is clear all the same, such as the second sentence of a comment. Read one by one.
-    const MOST: usize = 19;
+    const MOST: usize = 8;
     let sources = files(&Path::new(ROOT).join("src"), "rs");
     let mut found = Vec::new();
     for file in sources {

@@ -188,7 +188,7 @@ fn change_everything(kernel: &mut Kernel, round: usize) {
         Command::Axes(AxisCommand::Refit),
         Command::Training(TrainingCommand::Scrub(round % 20)),
         Command::Training(TrainingCommand::ShowLatest),
-        Command::Notebook(NotebookCommand::SetAutoRun(round % 2 == 0)),
+        Command::Notebook(NotebookCommand::SetAutoRun(round.is_multiple_of(2))),
     ] {
         apply(kernel, command);
     }

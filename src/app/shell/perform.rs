@@ -1,6 +1,6 @@
 //! Performs what keys, buttons, menus, dialogs and links ask of the window. Nothing else does.
 //!
-//! What an action of the table does is named in [`effect`], as a function of the part of the window that it acts on; an
+//! Each action of the table is named in [`effect`], as a function of the part of the window that it acts on; an
 //! action that is not named there does not compile.
 
 use attune_core::kernel::command::{AxisCommand, Command, TrainingCommand};

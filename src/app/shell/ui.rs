@@ -1,4 +1,4 @@
-//! What is on the screen: the lesson in its workspace, a talk in its place or the page of the course over it, and above
+//! The screen: the lesson in its workspace, a talk in its place or the page of the course over it, and above
 //! them dialogs and notes; and which keys of the window are looked for, and when.
 
 use std::path::PathBuf;

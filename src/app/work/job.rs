@@ -88,7 +88,7 @@ impl Waker {
         let _ = self.0.set(proxy);
     }
 
-    /// What a thread is given, to wake the window.
+    /// Wakes the window from another thread.
     pub fn hook(&self) -> impl Fn() + Send + Sync + 'static {
         let waker = self.clone();
         move || waker.wake()

@@ -1,4 +1,4 @@
-//! What the learner is told: issues of the lesson's file, what a command could not do, what has opened, how an export
+//! Notices for the learner: issues of the lesson's file, what a command could not do, what has opened, how an export
 //! goes.
 
 use std::sync::Arc;

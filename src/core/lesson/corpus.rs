@@ -1,4 +1,4 @@
-//! What a lesson's language is: templates with slots, the sentences that are drawn from them, and all words that these
+//! The language of a lesson: templates with slots, the sentences that are drawn from them, and all words that these
 //! can contain, known before any is drawn.
 
 use std::collections::{BTreeMap, HashMap, HashSet};

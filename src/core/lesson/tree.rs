@@ -208,7 +208,7 @@ impl<'s> Parser<'s> {
         Ok(Body::Fields(self.entries(')', field)?))
     }
 
-    /// What stands before a closing bracket, with commas between.
+    /// The entries before a closing bracket, with commas between.
     fn entries<T>(&mut self, close: char, mut entry: impl FnMut(&mut Self) -> Result<T, Flaw>) -> Result<Vec<T>, Flaw> {
         let mut entries = Vec::new();
         while self.peek().kind != Kind::Mark(close) {

@@ -11,7 +11,7 @@ use super::projection::{AXES, Projection};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shares {
     axes: [f32; AXES],
-    /// Of the plane of the other two axes.
+    /// The share that the plane of the other two axes has.
     planes: [f32; AXES],
     space: f32,
 }

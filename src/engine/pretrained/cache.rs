@@ -151,7 +151,7 @@ impl Absent {
         }
     }
 
-    /// What a lesson about it needs, in a word or two.
+    /// Needs of a lesson about the model, in a word or two.
     pub fn needs(&self) -> String {
         let name = self.about().and_then(|about| about.split(',').next()).unwrap_or(self.name.as_str());
         let size = self.megabytes().map_or_else(String::new, |megabytes| format!(", {megabytes} MB"));

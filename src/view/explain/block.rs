@@ -88,7 +88,7 @@ impl Reader<'_> {
         }))
     }
 
-    /// What a token begins with: its static vector, what its place adds, and its segment.
+    /// The sum that a token begins with: its static vector, what its place adds, and its segment.
     pub(super) fn embeddings(&self, block: usize, token: usize, dim: usize) -> Option<Vec<Operand>> {
         let architecture = &self.model.architecture;
         let mut entries: Vec<Entry> = Vec::new();

@@ -46,7 +46,7 @@ pub struct Explanation {
     pub symbols: String,
     /// The same with the numbers in.
     pub worked: Worked,
-    /// What happens, and what is special about this number: why it is exactly 0, what was changed.
+    /// The sentences: what happens, and what is special about this number: why it is exactly 0, what was changed.
     pub sentences: Vec<String>,
 }
 

@@ -12,7 +12,7 @@ use attune_engine::quantity::{Entry, Quantity, StagePoint};
 use super::reader::Reader;
 use super::worked::{Factor, Operand, Term, Worked, constant, sum};
 
-/// What the products of a head are divided by: `√d_k · c · τ`.
+/// The divisor of the products of a head: `√d_k · c · τ`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Divisors {
     /// `d_k`, where its root is one of them.
@@ -163,7 +163,7 @@ impl Reader<'_> {
         Some(quantity.of_block(parts.block, [token, dim]))
     }
 
-    /// What the products of a head are divided by.
+    /// The factors of the divisor of a head, each with its name.
     pub fn divisors(&self, head: usize) -> Option<Divisors> {
         let parts = self.head(head)?;
         let (attention, changed) = (&parts.config.attention, &self.model.interventions);
@@ -279,7 +279,7 @@ impl Reader<'_> {
     }
 }
 
-/// What is learned, and what is read off the vectors: points, neighbours and answers.
+/// Numbers that are learned, and those read off the vectors: points, neighbours and answers.
 impl Reader<'_> {
     /// Values that a learned weight had before: as training left it, and as it began.
     fn earlier_weights(&self, tensor: TensorId, row: usize, col: usize) -> Option<Vec<Operand>> {

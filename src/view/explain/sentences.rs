@@ -351,7 +351,7 @@ impl Reader<'_> {
         Some(named.collect::<Vec<_>>().join(", "))
     }
 
-    /// What the learner did to a head, where it changes its weights or the sum that it adds.
+    /// The change of a head by the learner, where it changes its weights or the sum that it adds.
     fn on_mode(&self, head: usize, effect: Effect) -> Vec<String> {
         let Some(parts) = self.head(head) else { return Vec::new() };
         let title = self.labels.title(head);

@@ -183,9 +183,9 @@ pub const LITTLE: f32 = 0.5;
 /// Shares of the points of the stage and of their moves that the axes show.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StageShares {
-    /// Of the vocabulary, where it is drawn.
+    /// Shares of the vocabulary, where it is drawn.
     pub words: Option<Shares>,
-    /// Of the tokens, static and after each layer.
+    /// Shares of the tokens, static and after each layer.
     pub tokens: Arc<TokenShares>,
     /// The same with each word a point.
     of_words: Option<Arc<TokenShares>>,
@@ -303,7 +303,7 @@ pub fn percent(share: f32) -> String {
     }
 }
 
-/// What the axes show of each set in 2D and in 3D, one line each, for the pointer.
+/// Lines that say how much the axes show of each set in 2D and in 3D, one line each, for the pointer.
 pub fn lines(shares: &StageShares, names: &[&str]) -> Vec<String> {
     let sets = |flat_along: Option<usize>| shares.shown(1.0, flat_along);
     let flat = AXES - 1;

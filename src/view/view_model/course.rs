@@ -178,7 +178,7 @@ pub enum Picture {
     Sketch(Arc<Sketch>),
     /// Its model is not on this computer: what it needs, and the model's layers and heads of each.
     Absent { needs: String, layers: usize, heads: usize },
-    /// It cannot be drawn.
+    /// No picture can be drawn.
     None,
 }
 

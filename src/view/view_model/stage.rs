@@ -39,7 +39,7 @@ pub struct StageModel {
     pub axes: Vec<AxisLabel>,
     /// How much of what is drawn the axes show.
     pub shares: StageShares,
-    /// What chose the axes, and which norm the picture is seen through.
+    /// The choice of the axes, and the norm that the picture is seen through.
     pub about: String,
     /// The axes are the vectors' own dimensions: nothing is projected.
     pub is_whole: bool,

@@ -208,7 +208,7 @@ impl WhatIfModel {
         self.sentence.unchanged.as_ref().map_or(0.0, |unchanged| unchanged.moved[token])
     }
 
-    /// What the changes do to a token, if there is one.
+    /// The effect of the changes on a token, if there is one.
     pub fn effect(&self, token: usize) -> Option<Effect> {
         let nearest = |neighbours: Option<&Neighbours>| {
             let first = neighbours?.by_cosine.first()?;

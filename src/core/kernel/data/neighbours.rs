@@ -3,9 +3,7 @@
 /// How many neighbours a list has.
 pub const NEIGHBOURS: usize = 8;
 
-/// The neighbours of a token, by cosine and by distance.
-
-/// Words near a vector in the true space, the nearest first.
+/// Words near a vector in the true space, the nearest first, by cosine and by distance.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Neighbours {
     pub by_cosine: Vec<Neighbour>,

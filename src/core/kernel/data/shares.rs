@@ -9,11 +9,11 @@ use attune_engine::numerics::vectors::add_scaled;
 /// nothing moves.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TokenShares {
-    /// Of the variance: of the static vectors, and of the states after each layer.
+    /// Shares of the variance: of the static vectors, and of the states after each layer.
     pub states: Vec<Option<Shares>>,
-    /// Of the squared lengths of the moves through each layer.
+    /// Shares of the squared lengths of the moves through each layer.
     pub moves: Vec<Option<Shares>>,
-    /// Of the squared lengths of the moves from static to contextual.
+    /// Shares of the squared lengths of the moves from static to contextual.
     pub whole: Option<Shares>,
 }
 

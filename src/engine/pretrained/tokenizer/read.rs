@@ -147,7 +147,7 @@ pub fn check_piece(piece: &str, id: u32) -> Read<()> {
     Ok(())
 }
 
-/// What finds the pieces that are never cut. One that is in the vocabulary keeps the id that it has there.
+/// Finds the pieces that are never cut. One that is in the vocabulary keeps the id that it has there.
 fn read_added(
     tokens: Vec<AddedTokenJson>,
     pieces: &mut Pieces,

@@ -49,7 +49,7 @@ struct Data<'a> {
     groups: Vec<&'a str>,
     group_of: &'a [Option<usize>],
     heads: Vec<HeadData>,
-    /// What the explanation of a weight says.
+    /// The sentences that explain a weight.
     explanations: BTreeMap<&'static str, String>,
     projection: ProjectionData<'a>,
     /// The scale of the picture, and from where to where it reaches, see `app::stage`.

@@ -84,7 +84,7 @@ fn sizes_that_do_not_fit_are_refused() {
     refused(&bert(r#""type_vocab_size":100000"#), &["100000 token types"]);
     refused(&bert(r#""hidden_size":8192,"num_attention_heads":64"#), &["MB of weights", "at most 2048 MB"]);
     refused(&bert(r#""hidden_size":-1"#), &["hidden_size: invalid value: integer `-1`", "at line 1 column 37"]);
-    refused(&bert(r#""hidden_size":"big""#), &["hidden_size: invalid type: string \"big\"", "at line 1 column 41"]);
+    refused(&bert(r#""hidden_size":"big""#), &["hidden_size: invalid type: string \"big\"", "at line 1 column 40"]);
     refused(&bert(r#""layer_norm_eps":0"#), &["0 as the norm's epsilon"]);
     refused(&bert(r#""layer_norm_eps":[]"#), &["layer_norm_eps: invalid type: sequence, expected f64"]);
     refused(r#"{"model_type":"gpt2","n_embd":18446744073709551615}"#, &["as the width"]);

@@ -227,6 +227,8 @@ impl Window {
         command.arg(path).arg("--state").arg(scratch.join("state")).current_dir(scratch).env("HOME", scratch);
         let child = command.stdout(Stdio::null()).stderr(out).spawn().expect("the program: cargo build");
         sleep(OPENING);
+        // A bare display has no window manager to hand out the keyboard.
+        send(&["search --onlyvisible --name . windowfocus".to_owned()]);
         Self { child, log }
     }
 

@@ -11,7 +11,7 @@ use attune_engine::numerics::params::TensorName;
 use crate::common::lessons::SMALL;
 
 #[test]
-fn a_copy_begins_without_caches_and_shows_the_same() {
+fn a_copy_begins_without_passes_and_shows_the_same() {
     let lesson = Arc::new(attune_core::lesson::parse("small.ron", SMALL).expect("no issues"));
     let mut kernel = Kernel::trained(lesson.clone());
     let shown = |kernel: &Kernel| {

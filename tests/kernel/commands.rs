@@ -468,7 +468,7 @@ fn a_copy_has_the_same_model_at_once_and_goes_its_own_way() {
     assert_eq!(numbers(&copied), numbers(&own));
     assert!(Arc::ptr_eq(&same.parameters, &model.parameters) && Arc::ptr_eq(&same.trained, &model.trained));
     assert_eq!((same.sentence.index, &same.interventions), (model.sentence.index, &model.interventions));
-    assert_eq!(same.training.progress, model.training.progress);
+    assert_eq!(same.training.checkpoints.steps, model.training.checkpoints.steps);
     assert!(Arc::ptr_eq(&copied.lesson, &twin) && Arc::ptr_eq(&same.made_of, &twin));
 
     copy.send(temperature(2.0));

@@ -42,6 +42,11 @@ pub struct StepCache {
 }
 
 impl StepCache {
+    /// The same checkpoints, for a training that goes its own way from here.
+    pub fn shared(&self) -> Self {
+        Self { room: None, checkpoints: self.checkpoints.clone(), changes: self.changes.clone() }
+    }
+
     /// Does one step, in the room for it.
     ///
     /// # Errors

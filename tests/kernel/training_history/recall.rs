@@ -6,6 +6,7 @@ use attune_core::kernel::command::{Reference, TrainingCommand};
 use attune_core::kernel::snapshot::LookSnapshot;
 use attune_core::kernel::training::checkpoints::{CHECKPOINT_BYTES_MAX, CHECKPOINTS_MAX};
 use attune_core::kernel::{Command, Kernel};
+use attune_core::lesson::Recipe;
 use attune_core::lesson::schema::StaticEmbedding;
 use attune_engine::numerics::optimiser::Method;
 
@@ -117,11 +118,13 @@ fn recalling_goes_in_pieces_over_true_steps() {
     let (first, second) = (kept[20], kept[21]);
     let stride = second - first;
     assert!(stride > 1, "no gap to recall");
-    // Undo and redo leave the checkpoints; a copy begins without them, and a long way is to go.
+    // Undo and redo of the training leave the checkpoints. A model that was replaced comes back without them, and a long
+    // way is to go.
     apply(&mut kernel, Command::Undo);
     apply(&mut kernel, Command::Redo);
     assert_eq!(model(&kernel).training.checkpoints.steps, kept);
-    let mut kernel = kernel.copy(long());
+    apply(&mut kernel, Command::Retrain(Box::new(Recipe { seed: Some(11), ..Recipe::default() })));
+    apply(&mut kernel, Command::Undo);
     assert_eq!(model(&kernel).training.checkpoints.steps, [0]);
     kernel.apply(Command::Training(TrainingCommand::Scrub(second + 1)));
     assert!(kernel.is_busy());

@@ -169,13 +169,14 @@ pub enum Step {
 }
 
 impl LessonModel {
-    /// The same model once more, on a copy of its lesson: nothing is read or trained again, and the parameters are
-    /// shared. Words that the model wrote are not copied.
+    /// The same model once more, on a copy of its lesson: nothing is read or trained again, and parameters and checkpoints
+    /// are shared. Words that the model wrote are not copied.
     #[must_use]
     pub fn copy(&self, lesson: &Arc<Lesson>) -> LessonModel {
         let made_of = if self.origin.recipe.is_default() { lesson } else { &self.origin.lesson };
         let mut copy = LessonModel { scene: self.scene.without_written(made_of), ..self.clone() };
         copy.origin.lesson = made_of.clone();
+        copy.cache.steps = self.cache.steps.shared();
         copy
     }
 

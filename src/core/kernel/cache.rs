@@ -73,14 +73,17 @@ impl StepCache {
 
     /// The last checkpoint at or before a step of a run with these changes.
     pub fn before(&self, changes: &ChangeLog, step: usize) -> Option<Arc<TrainingState>> {
-        let shared = self.changes.first_difference(changes).unwrap_or(usize::MAX);
-        self.checkpoints.as_ref()?.before(step.min(shared))
+        self.checkpoints.as_ref()?.before(step.min(self.last_shared(changes)))
     }
 
     /// Steps of a run with these changes, up to its latest, that have a checkpoint.
     pub fn steps(&self, changes: &ChangeLog, latest: usize) -> Vec<usize> {
-        let shared = self.changes.first_difference(changes).unwrap_or(usize::MAX);
-        let steps = self.checkpoints.iter().flat_map(Checkpoints::steps);
-        steps.take_while(|step| *step <= latest.min(shared)).collect()
+        let last = latest.min(self.last_shared(changes));
+        self.checkpoints.iter().flat_map(Checkpoints::steps).take_while(|step| *step <= last).collect()
+    }
+
+    /// The last step whose checkpoint a run with these changes shares.
+    fn last_shared(&self, changes: &ChangeLog) -> usize {
+        self.changes.first_difference(changes).unwrap_or(usize::MAX)
     }
 }

@@ -412,5 +412,5 @@ const Engine = (() => {
     return all;
   }
 
-  return { matrix, row, get, dot, softmax, sees, isRemoved, forward, tensors, contribution, arrow, rows };
+  return { matrix, row, get, dot, softmax, sees, isRemoved, modeOf, gainOf, forward, tensors, contribution, arrow, rows };
 })();

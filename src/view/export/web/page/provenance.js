@@ -61,7 +61,7 @@ const Provenance = (() => {
     const scaled = `${written(product)} / ${written(divisor)}${distance}`;
     all.push([SCALE, `s = ${scaled} = ${written(scores[j])}`, sentences.join(" ")]);
 
-    const mode = (state.changes.heads && state.changes.heads[head]) || "Live";
+    const mode = Engine.modeOf(state.changes, head);
     const byHand = mode.Frozen ? "frozen" : found.isSoftmax ? null : mode.toLowerCase();
     if (byHand) {
       all.push([SOFTMAX, `α = ${written(weights[j])}`, say(byHand, { head: title })]);

@@ -141,7 +141,7 @@ const State = (() => {
         return now.every((mode) => mode === "Live") ? null : now;
       },
       setHead: (head, isOn) => actions.change({ heads: actions.modes(new Set([head]), isOn) }),
-      isOn: (head) => !state.changes.heads || state.changes.heads[head] !== "Off",
+      isOn: (head) => Engine.gainOf(Engine.modeOf(state.changes, head)) !== 0,
       /** Hides a key from a query, or shows it again. */
       toggleMask(query, key) {
         const own = model.blocks[model.source_blocks];

@@ -4,9 +4,11 @@
 //! ReLU          φ(x) = max(0, x)
 //! GELU          φ(x) = x Φ(x) = ½ x (1 + erf(x / √2))
 //! GELU, tanh    φ(x) = ½ x (1 + tanh(√(2/π) (x + 0.044715 x³)))
+//! SiLU          φ(x) = x σ(x) = x / (1 + e^(−x))
 //! ```
 //!
-//! GELU: Hendrycks & Gimpel 2016, arXiv 1606.08415, section 2; BERT has the first form, GPT-2 the second.
+//! GELU and SiLU: Hendrycks & Gimpel 2016, arXiv 1606.08415, section 2; BERT has the first form, GPT-2 the second, Llama the
+//! last.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
@@ -19,13 +21,15 @@ pub enum Activation {
     Gelu,
     /// GELU with a tanh in the place of the normal distribution.
     GeluTanh,
+    /// The sigmoid-weighted line, *Swish*.
+    Silu,
 }
 
 /// The cubic's share in the tanh form.
 const CUBIC: f64 = 0.044_715;
 
 impl Activation {
-    pub const ALL: [Self; 3] = [Self::Relu, Self::Gelu, Self::GeluTanh];
+    pub const ALL: [Self; 4] = [Self::Relu, Self::Gelu, Self::GeluTanh, Self::Silu];
 
     /// `y = φ(x)`, entry by entry. NaN stays NaN: a diverged weight must not look like a unit that is off.
     ///
@@ -44,13 +48,16 @@ impl Activation {
             Self::GeluTanh => vectorized!(for (y, &x) in y.iter_mut().zip(x) {
                 *y = x * tanh_share(x);
             }),
+            Self::Silu => vectorized!(for (y, &x) in y.iter_mut().zip(x) {
+                *y = x * sigmoid(x);
+            }),
         }
     }
 
     /// The gradient of [`Self::apply`]: `d` holds that of `φ(x)` and becomes that of `x`.
     ///
     /// `φ' = 1` above 0 (ReLU); `Φ(x) + x e^(−x²/2) / √(2π)` (GELU); with `t = tanh(u(x))`,
-    /// `½ (1 + t) + ½ x (1 − t²) u'(x)` (its tanh form).
+    /// `½ (1 + t) + ½ x (1 − t²) u'(x)` (its tanh form); `σ(x) (1 + x (1 − σ(x)))` (SiLU).
     ///
     /// # Panics
     /// If the lengths differ.
@@ -71,6 +78,10 @@ impl Activation {
                 let t = share + share - one;
                 *d *= share + half * x * (one - t * t) * slope * (one + cubic * x * x);
             }),
+            Self::Silu => vectorized!(for (d, &x) in d.iter_mut().zip(x) {
+                let share = sigmoid(x);
+                *d *= share * (one + x * (one - share));
+            }),
         }
     }
 }
@@ -85,7 +96,13 @@ fn normal_share<S: Scalar>(x: S) -> S {
 #[inline(always)]
 fn tanh_share<S: Scalar>(x: S) -> S {
     let twice = S::from_f64(2.0 * (2.0 / PI).sqrt()) * (x + S::from_f64(CUBIC) * x * x * x);
-    S::one() / (S::one() + (-twice).exp())
+    sigmoid(twice)
+}
+
+/// `σ(x) = 1 / (1 + e^(−x))`
+#[inline(always)]
+fn sigmoid<S: Scalar>(x: S) -> S {
+    S::one() / (S::one() + (-x).exp())
 }
 
 #[cfg(test)]
@@ -97,6 +114,7 @@ mod tests {
         match activation {
             Activation::Relu => x.max(0.0),
             Activation::Gelu => 0.5 * x * libm::erfc(-x / 2f64.sqrt()),
+            Activation::Silu => x / (1.0 + (-x).exp()),
             Activation::GeluTanh => {
                 0.5 * x * (1.0 + ((2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x.powi(3))).tanh())
             }

@@ -8,7 +8,9 @@
 //!
 //! `M` are the heads' mixes ([`super::attention`]), `F` the feed-forward layer, which may be left
 //! out; so may the two additions of what went in, the residual. Pre-norm: Xiong et al. 2020,
-//! arXiv 2002.04745; post-norm: Vaswani et al. 2017, section 3.1.
+//! arXiv 2002.04745; post-norm: Vaswani et al. 2017, section 3.1. What a branch adds may have a norm of its own before it is
+//! added, as in Gemma 2 and OLMo 2; and both branches may read the block's input: `Y = X + M W_O + b_O + F(norm(X))`
+//! (Black et al. 2022, *GPT-NeoX-20B*, arXiv 2204.06745, section 2.1).
 
 use faer::MatRef;
 
@@ -19,7 +21,7 @@ use super::attention::{
 };
 use super::feed_forward::{FeedForwardCache, feed_forward_backward, feed_forward_forward};
 use super::linear::{linear_backward, linear_forward};
-use super::norm::{NORM_EPSILON, NormCache, norm_backward, norm_forward};
+use super::norm::{NormCache, NormForm, norm_backward, norm_forward, norm_in_place};
 use super::params::{Parameters, TensorId, TensorName};
 use super::simd::{add, vectorized};
 use super::{Matrix, Scalar};
@@ -31,12 +33,32 @@ pub struct BlockConfig {
     /// The input is added to the output.
     pub residual: bool,
     pub norm: Norm,
-    /// `ε` of the norms.
-    pub norm_epsilon: f64,
+    /// The attention has its norm where the block has norms.
+    pub attention_norm: bool,
+    /// A norm of what each branch adds, before it is added.
+    pub output_norms: bool,
+    /// The form of all norms.
+    pub norm_form: NormForm,
+    pub branches: Branches,
     /// Hidden units of the feed-forward layer ...
     pub feed_forward: Option<usize>,
-    /// ... and what each makes of its sum.
+    /// ... what each makes of its sum ...
     pub activation: Activation,
+    /// ... which then multiplies another sum, `φ(X W_g) ⊙ X W_1` (Shazeer 2020, arXiv 2002.05202, section 2) ...
+    pub gated: bool,
+    /// ... and whether its biases exist.
+    pub forward_bias: bool,
+}
+
+/// The input of the feed-forward layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Branches {
+    /// What the attention left.
+    Sequential,
+    /// The block's input, as the attention's, each behind a norm of its own (Black et al. 2022, arXiv 2204.06745).
+    Parallel,
+    /// The same with one norm for both.
+    ParallelOneNorm,
 }
 
 /// The sentence that keys and values come from.
@@ -64,9 +86,14 @@ impl BlockConfig {
             attends: Attends::OwnSentence,
             residual: true,
             norm: Norm::None,
-            norm_epsilon: NORM_EPSILON,
+            attention_norm: true,
+            output_norms: false,
+            norm_form: NormForm::LAYER,
+            branches: Branches::Sequential,
             feed_forward: None,
             activation: Activation::Relu,
+            gated: false,
+            forward_bias: true,
         }
     }
 
@@ -74,23 +101,41 @@ impl BlockConfig {
     pub fn shape(&self, name: TensorName) -> Option<(usize, usize)> {
         use TensorName::*;
         let layer = &self.attention;
-        let (d, keys, values) = (layer.width, layer.keys_width(), layer.values_width());
-        let has_norm = self.norm != Norm::None;
+        let (d, queries, keys) = (layer.width, layer.queries_width(), layer.keys_width());
+        let (values, mixes) = (layer.values_width(), layer.mixes_width());
         let (has_forward, hidden) = (self.feed_forward.is_some(), self.feed_forward.unwrap_or(0));
+        let (has_shift, has_gate) = (self.norm_form.shift, has_forward && self.gated);
+        let [normed_attention, normed_forward] = [self.has_attention_norm(), self.has_forward_norm()];
+        let own_norm = |of_queries: bool| {
+            let whole = if of_queries { queries } else { keys };
+            layer.query_key_norm.map_or(0, |norm| if norm.each_head { layer.key_width } else { whole })
+        };
         let (exists, rows, cols) = match name {
-            QueryWeights | KeyWeights => (layer.projected, d, keys),
-            QueryBias | KeyBias => (layer.projected && layer.bias, 1, keys),
+            QueryWeights => (layer.projected, d, queries),
+            QueryBias => (layer.projected && layer.bias, 1, queries),
+            KeyWeights => (layer.projected, d, keys),
+            KeyBias => (layer.projected && layer.bias, 1, keys),
+            QueryNormGain => (layer.query_key_norm.is_some(), 1, own_norm(true)),
+            KeyNormGain => (layer.query_key_norm.is_some(), 1, own_norm(false)),
             ValueWeights => (layer.projected, d, values),
             ValueBias => (layer.projected && layer.bias, 1, values),
-            OutputWeights => (layer.output, values, d),
-            OutputBias => (layer.output && layer.bias, 1, d),
+            OutputWeights => (layer.output, mixes, d),
+            OutputBias => (layer.output && layer.output_bias, 1, d),
             DistanceBias => (layer.distances.is_some(), layer.heads, layer.distance_count()),
-            AttentionNormGain | AttentionNormBias => (has_norm, 1, d),
+            AttentionNormGain => (normed_attention, 1, d),
+            AttentionNormBias => (normed_attention && has_shift, 1, d),
+            AttentionOutputNormGain => (self.output_norms, 1, d),
+            AttentionOutputNormBias => (self.output_norms && has_shift, 1, d),
+            GateWeights => (has_gate, d, hidden),
+            GateBias => (has_gate && self.forward_bias, 1, hidden),
             HiddenWeights => (has_forward, d, hidden),
-            HiddenBias => (has_forward, 1, hidden),
+            HiddenBias => (has_forward && self.forward_bias, 1, hidden),
             ForwardWeights => (has_forward, hidden, d),
-            ForwardBias => (has_forward, 1, d),
-            ForwardNormGain | ForwardNormBias => (has_forward && has_norm, 1, d),
+            ForwardBias => (has_forward && self.forward_bias, 1, d),
+            ForwardNormGain => (normed_forward && self.branches != Branches::ParallelOneNorm, 1, d),
+            ForwardNormBias => (normed_forward && has_shift && self.branches != Branches::ParallelOneNorm, 1, d),
+            ForwardOutputNormGain => (has_forward && self.output_norms, 1, d),
+            ForwardOutputNormBias => (has_forward && self.output_norms && has_shift, 1, d),
             Embedding | Positions | Segments | EmbeddingNormGain | EmbeddingNormBias | FinalNormGain
             | FinalNormBias | TransformWeights | TransformBias | TransformNormGain | TransformNormBias
             | LogitWeights | LogitBias => (false, 0, 0),
@@ -101,11 +146,32 @@ impl BlockConfig {
     /// The block's tensors with their shapes.
     ///
     /// # Panics
-    /// If attention without projections or output is not as wide as its input.
+    /// As [`AttentionConfig::check`], or if branches that are parallel are not normed before and added.
     pub fn shapes(&self, block: usize) -> Vec<(TensorId, usize, usize)> {
         self.attention.check();
+        let is_parallel = self.branches != Branches::Sequential;
+        let may_be_parallel = self.norm == Norm::Pre && self.attention_norm && self.residual;
+        assert!(!is_parallel || may_be_parallel, "block: parallel branches want a norm before each and a residual");
         let of = |name: TensorName| self.shape(name).map(|(rows, cols)| (name.of_block(block), rows, cols));
         TensorName::of_blocks().filter_map(of).collect()
+    }
+
+    pub fn has_attention_norm(&self) -> bool {
+        self.norm != Norm::None && self.attention_norm
+    }
+
+    /// Whether the attention reads its input behind a norm.
+    pub fn norms_first(&self) -> bool {
+        self.norm == Norm::Pre && self.attention_norm
+    }
+
+    /// Whether a norm follows the sum of the attention and what went in.
+    fn norms_attended(&self) -> bool {
+        self.norm == Norm::Post && self.attention_norm
+    }
+
+    pub fn has_forward_norm(&self) -> bool {
+        self.norm != Norm::None && self.feed_forward.is_some()
     }
 
     pub fn attends_to_source(&self) -> bool {
@@ -138,8 +204,10 @@ pub struct BlockCache<S> {
 /// Values of the tail, which may run on fewer rows than the attention.
 #[derive(Clone, Debug)]
 pub struct TailCache<S> {
-    /// `X + M W_O + b_O` (R, D)
+    /// `X + M W_O + b_O`, with the attention's own norm where it has one (R, D).
     pub summed: Matrix<S>,
+    /// That norm, and `M W_O + b_O` before it (R, D).
+    output_norm: Option<(NormCache<S>, Matrix<S>)>,
     /// A norm, and `A` behind it (R, D).
     norm: Option<(NormCache<S>, Matrix<S>)>,
     forward: Option<ForwardCache<S>>,
@@ -150,6 +218,8 @@ pub struct TailCache<S> {
 struct ForwardCache<S> {
     /// A norm, and what goes into it or comes out of it (R, D).
     norm: Option<(NormCache<S>, Matrix<S>)>,
+    /// The norm of what the layer adds.
+    output_norm: Option<NormCache<S>>,
     layer: FeedForwardCache<S>,
     d_normed: Matrix<S>,
     /// `Y` (R, D)
@@ -162,7 +232,12 @@ impl<S: Scalar> TailCache<S> {
         self.norm.as_ref().map_or(&self.summed, |(_, attended)| attended)
     }
 
-    /// `φ(… W_1 + b_1)` (R, hidden) of the feed-forward layer, if there is one.
+    /// `M W_O + b_O` before a norm of its own, where it has one (R, D).
+    pub fn branch(&self) -> Option<&Matrix<S>> {
+        self.output_norm.as_ref().map(|(_, before)| before)
+    }
+
+    /// `φ(… W_1 + b_1)`, with a gate `φ(… W_g + b_g) ⊙ (… W_1 + b_1)` (R, hidden) of the feed-forward layer, if there is one.
     pub fn hidden(&self) -> Option<&Matrix<S>> {
         self.forward.as_ref().map(|forward| &forward.layer.hidden)
     }
@@ -195,17 +270,24 @@ impl<S: Scalar> BlockCache<S> {
         let matrix = || Matrix::zeros(rows, width);
         let norm = |there: bool| there.then(|| (NormCache::new(rows, width), matrix()));
         let forward = config.feed_forward.map(|hidden| ForwardCache {
-            norm: norm(config.norm != Norm::None),
-            layer: FeedForwardCache::new(config.activation, rows, hidden),
+            norm: norm(config.has_forward_norm()),
+            output_norm: config.output_norms.then(|| NormCache::new(rows, width)),
+            layer: FeedForwardCache::new(config.activation, config.gated, rows, hidden),
             d_normed: matrix(),
             output: matrix(),
         });
         Self {
             attention,
             scratch: AttentionScratch::new(&config.attention, queries, keys),
-            input_norm: norm(config.norm == Norm::Pre),
-            tail: TailCache { summed: matrix(), norm: norm(config.norm == Norm::Post), forward, d_attended: matrix() },
-            d_mix: with_lane_beyond(rows, config.attention.values_width()),
+            input_norm: norm(config.norms_first()),
+            tail: TailCache {
+                summed: matrix(),
+                output_norm: norm(config.output_norms),
+                norm: norm(config.norms_attended()),
+                forward,
+                d_attended: matrix(),
+            },
+            d_mix: with_lane_beyond(rows, config.attention.mixes_width()),
             d_normed: matrix(),
         }
     }
@@ -218,17 +300,43 @@ impl<S> BlockCache<S> {
     }
 }
 
-/// `γ` and `β` of a norm.
-pub(super) fn gain_and_bias<S: Scalar>(parameters: &Parameters<S>, ids: [TensorId; 2]) -> [&[S]; 2] {
+/// `γ` and `β` of a norm, the second empty where it has none.
+pub(super) fn gain_and_shift<S: Scalar>(parameters: &Parameters<S>, ids: [TensorId; 2]) -> [&[S]; 2] {
     ids.map(|id| parameters.values_of(id))
+}
+
+/// The gradient of a norm with these tensors: `d` holds that of its output and becomes that of its input.
+pub(super) fn norm_back<S: Scalar>(
+    form: NormForm,
+    parameters: &Parameters<S>,
+    [gain, shift]: [TensorId; 2],
+    cache: &NormCache<S>,
+    d: &mut [S],
+    gradient: &mut Parameters<S>,
+) {
+    let (d_gain, d_shift) = gradient.pair_mut(gain, shift);
+    norm_backward(form, parameters.values_of(gain), cache, d, [d_gain, d_shift]);
 }
 
 fn attention_norm(block: usize) -> [TensorId; 2] {
     [TensorName::AttentionNormGain.of_block(block), TensorName::AttentionNormBias.of_block(block)]
 }
 
-fn forward_norm(block: usize) -> [TensorId; 2] {
-    [TensorName::ForwardNormGain.of_block(block), TensorName::ForwardNormBias.of_block(block)]
+fn attention_output_norm(block: usize) -> [TensorId; 2] {
+    [TensorName::AttentionOutputNormGain.of_block(block), TensorName::AttentionOutputNormBias.of_block(block)]
+}
+
+fn forward_norm(config: &BlockConfig, block: usize) -> [TensorId; 2] {
+    match config.branches {
+        Branches::ParallelOneNorm => attention_norm(block),
+        Branches::Sequential | Branches::Parallel => {
+            [TensorName::ForwardNormGain.of_block(block), TensorName::ForwardNormBias.of_block(block)]
+        }
+    }
+}
+
+fn forward_output_norm(block: usize) -> [TensorId; 2] {
+    [TensorName::ForwardOutputNormGain.of_block(block), TensorName::ForwardOutputNormBias.of_block(block)]
 }
 
 /// The block's attention: the mixes are left in the cache.
@@ -248,8 +356,8 @@ pub fn attend_forward<S: Scalar>(
     cache: &mut BlockCache<S>,
 ) {
     if let Some((norm, normed)) = &mut cache.input_norm {
-        let affine = gain_and_bias(parameters, attention_norm(block));
-        norm_forward(x.vectors, affine, config.norm_epsilon, norm, normed.top_flat_mut(x.rows.total()));
+        let affine = gain_and_shift(parameters, attention_norm(block));
+        norm_forward(config.norm_form, x.vectors, affine, norm, normed.top_flat_mut(x.rows.total()));
     }
     let (queries, keys) = inputs(config, x, source, &cache.input_norm);
     attention_forward(&config.attention, parameters, block, queries, keys, changes, &mut cache.attention);
@@ -273,8 +381,8 @@ pub fn attend_onward<S: Scalar>(
 ) {
     let x = match &mut cache.input_norm {
         Some((norm, normed)) => {
-            let affine = gain_and_bias(parameters, attention_norm(block));
-            norm_forward(x.vectors, affine, config.norm_epsilon, norm, normed.top_flat_mut(1));
+            let affine = gain_and_shift(parameters, attention_norm(block));
+            norm_forward(config.norm_form, x.vectors, affine, norm, normed.top_flat_mut(1));
             Tokens::new(normed.top_flat(1), x.rows)
         }
         None => x,
@@ -334,9 +442,7 @@ pub fn attend_backward<S: Scalar>(
     let layer = &config.attention;
     attention_backward(layer, parameters, block, queries, keys, attention, d_mix, scratch, gradient, d_queries, d_keys);
     if let Some((norm, _)) = input_norm {
-        let [gain, bias] = attention_norm(block);
-        let (d_gain, d_bias) = gradient.pair_mut(gain, bias);
-        norm_backward(parameters.values_of(gain), norm, d_normed, d_gain, d_bias);
+        norm_back(config.norm_form, parameters, attention_norm(block), norm, d_normed, gradient);
         vectorized!(add(d_x, d_normed),);
     }
 }
@@ -358,18 +464,22 @@ pub fn tail_forward<S: Scalar>(
 ) {
     use TensorName::*;
     let p = parameters;
-    let (width, values) = (config.attention.width, config.attention.values_width());
-    let rows = mix.len() / values;
-    let TailCache { summed, norm, forward, .. } = cache;
+    let (width, mixes, form) = (config.attention.width, config.attention.mixes_width(), config.norm_form);
+    let rows = mix.len() / mixes;
+    let TailCache { summed, output_norm, norm, forward, .. } = cache;
     let rows_of = |x: &[S]| x.len() / width;
 
     // A = X + M W_O + b_O
     let sum = summed.top_flat_mut(rows);
     if config.attention.output {
         let (w, b) = (OutputWeights.of_block(block), OutputBias.of_block(block));
-        linear_forward(MatRef::from_row_major_slice(mix, rows, values), p.weights(w), p.values_of(b), sum);
+        linear_forward(MatRef::from_row_major_slice(mix, rows, mixes), p.weights(w), p.values_of(b), sum);
     } else {
         sum.copy_from_slice(mix);
+    }
+    if let Some((norm, before)) = output_norm {
+        before.top_flat_mut(rows).copy_from_slice(sum);
+        norm_in_place(form, gain_and_shift(p, attention_output_norm(block)), norm, sum);
     }
     if config.residual {
         assert_eq!(rows_of(x), rows, "tail: {} rows of X, {rows} of mixes", rows_of(x));
@@ -377,31 +487,35 @@ pub fn tail_forward<S: Scalar>(
     }
     let attended = match norm {
         Some((norm, attended)) => {
-            let affine = gain_and_bias(p, attention_norm(block));
-            norm_forward(sum, affine, config.norm_epsilon, norm, attended.top_flat_mut(rows));
+            let affine = gain_and_shift(p, attention_norm(block));
+            norm_forward(form, sum, affine, norm, attended.top_flat_mut(rows));
             attended.top_flat(rows)
         }
         None => summed.top_flat(rows),
     };
 
     // Y = A + F(A)
-    let Some(ForwardCache { norm, layer, output, .. }) = forward else { return };
+    let Some(ForwardCache { norm, output_norm, layer, output, .. }) = forward else { return };
     let output = output.top_flat_mut(rows);
-    let affine = gain_and_bias(p, forward_norm(block));
+    let affine = gain_and_shift(p, forward_norm(config, block));
+    let from = if config.branches == Branches::Sequential { attended } else { x };
     let input = match norm {
         Some((norm, normed)) if config.norm == Norm::Pre => {
-            norm_forward(attended, affine, config.norm_epsilon, norm, normed.top_flat_mut(rows));
+            norm_forward(form, from, affine, norm, normed.top_flat_mut(rows));
             normed.top(rows)
         }
-        _ => MatRef::from_row_major_slice(attended, rows, width),
+        _ => MatRef::from_row_major_slice(from, rows, width),
     };
     feed_forward_forward(p, block, input, layer, output);
+    if let Some(norm) = output_norm {
+        norm_in_place(form, gain_and_shift(p, forward_output_norm(block)), norm, output);
+    }
     if config.residual {
         vectorized!(add(output, attended),);
     }
     if let Some((norm, before)) = norm.as_mut().filter(|_| config.norm == Norm::Post) {
         before.top_flat_mut(rows).copy_from_slice(output);
-        norm_forward(before.top_flat(rows), affine, config.norm_epsilon, norm, output);
+        norm_forward(form, before.top_flat(rows), affine, norm, output);
     }
 }
 
@@ -426,34 +540,38 @@ pub fn tail_backward<S: Scalar>(
 ) {
     use TensorName::*;
     let p = parameters;
-    let values = config.attention.values_width();
-    let rows = mix.len() / values;
+    let (mixes, form) = (config.attention.mixes_width(), config.norm_form);
+    let rows = mix.len() / mixes;
     let (found, width) = ((d.len(), d_mix.len()), config.attention.width);
     assert_eq!(found, (rows * width, mix.len()), "tail backward: entries of d and d_M for {rows} rows");
-    let TailCache { summed, norm, forward, d_attended } = cache;
-    let norm_back = |norm: &NormCache<S>, ids: [TensorId; 2], d: &mut [S], gradient: &mut Parameters<S>| {
-        let (d_gain, d_bias) = gradient.pair_mut(ids[0], ids[1]);
-        norm_backward(p.values_of(ids[0]), norm, d, d_gain, d_bias);
-    };
+    let TailCache { summed, output_norm, norm, forward, d_attended } = cache;
+    let d_attended = d_attended.top_flat_mut(rows);
+    let mut d_parallel: Option<&[S]> = None;
 
     // Y = A + F(A)
-    if let Some(ForwardCache { norm: forward_norm_cache, layer, d_normed, .. }) = forward {
+    if let Some(ForwardCache { norm: forward_norm_cache, output_norm, layer, d_normed, .. }) = forward {
         if let Some((norm, _)) = forward_norm_cache.as_ref().filter(|_| config.norm == Norm::Post) {
-            norm_back(norm, forward_norm(block), d, gradient);
+            norm_back(form, p, forward_norm(config, block), norm, d, gradient);
         }
-        let d_attended = d_attended.top_flat_mut(rows);
         if config.residual {
             d_attended.copy_from_slice(d);
         } else {
             d_attended.fill(S::zero());
+        }
+        if let Some(norm) = output_norm {
+            norm_back(form, p, forward_output_norm(block), norm, d, gradient);
         }
         match forward_norm_cache.as_ref().filter(|_| config.norm == Norm::Pre) {
             Some((norm, normed)) => {
                 let d_normed = d_normed.top_flat_mut(rows);
                 d_normed.fill(S::zero());
                 feed_forward_backward(p, block, normed.top(rows), layer, d, gradient, d_normed);
-                norm_back(norm, forward_norm(block), d_normed, gradient);
-                vectorized!(add(d_attended, d_normed),);
+                norm_back(form, p, forward_norm(config, block), norm, d_normed, gradient);
+                if config.branches == Branches::Sequential {
+                    vectorized!(add(d_attended, d_normed),);
+                } else {
+                    d_parallel = Some(d_normed);
+                }
             }
             None => {
                 let attended = norm.as_ref().map_or(&*summed, |(_, attended)| attended).top(rows);
@@ -465,17 +583,28 @@ pub fn tail_backward<S: Scalar>(
 
     // A = X + M W_O + b_O
     if let Some((norm, _)) = norm {
-        norm_back(norm, attention_norm(block), d, gradient);
+        norm_back(form, p, attention_norm(block), norm, d, gradient);
     }
+    let d_branch = match output_norm {
+        Some((norm, _)) => {
+            d_attended.copy_from_slice(d);
+            norm_back(form, p, attention_output_norm(block), norm, d_attended, gradient);
+            &*d_attended
+        }
+        None => &*d,
+    };
     if config.attention.output {
         let (w, b) = (OutputWeights.of_block(block), OutputBias.of_block(block));
         d_mix.fill(S::zero());
         let (d_w, d_b) = gradient.matrix_and_row_mut(w, b);
-        linear_backward(MatRef::from_row_major_slice(mix, rows, values), p.matrix(w), d, Some(d_mix), d_w, d_b);
+        linear_backward(MatRef::from_row_major_slice(mix, rows, mixes), p.matrix(w), d_branch, Some(d_mix), d_w, d_b);
     } else {
-        d_mix.copy_from_slice(d);
+        d_mix.copy_from_slice(d_branch);
     }
     if !config.residual {
         d.fill(S::zero());
+    }
+    if let Some(d_parallel) = d_parallel {
+        vectorized!(add(d, d_parallel),);
     }
 }

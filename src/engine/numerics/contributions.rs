@@ -7,7 +7,8 @@
 //!
 //! The rest of the block keeps the sum exact, up to its output. A norm, with the `σ` of the whole sum held, is
 //! linear in each term, `L t = γ ⊙ (t − mean t) / σ`, and adds its `β` once (Kobayashi et al. 2021,
-//! arXiv 2109.07152). The feed-forward layer is one term more, whatever it does inside. So
+//! arXiv 2109.07152); an RMSNorm takes no mean off and has no `β`. Where the attention norms what it adds, `V_hj W_O^h` and `b_O`
+//! go through that norm first. The feed-forward layer is one term more, whatever it does inside. So
 //!
 //! ```text
 //! Y_i = X_i + (L X_i − X_i) + Σ_h Σ_j α_hij · L(V_hj W_O^h) + L b_O + shifts + feed-forward part
@@ -24,9 +25,9 @@ use super::attention::HeadMode;
 use super::block::{BlockConfig, Norm};
 use super::linear::linear_forward;
 use super::model::activations::BlockActivations;
-use super::norm::inverse_deviations;
+use super::norm::{NormForm, inverse_deviations};
 use super::params::{Parameters, TensorName};
-use super::simd::{Plain, sum, vectorized};
+use super::simd::vectorized;
 use super::vectors::{add_scaled, norm};
 use super::{Matrix, Scalar};
 
@@ -39,7 +40,7 @@ fn through_output<S: Scalar>(
     x: &Matrix<S>,
     to: &mut Matrix<S>,
 ) {
-    let columns = config.attention.value_columns(head);
+    let columns = config.attention.mix_columns(head);
     if config.attention.output {
         let w = parameters.weights(TensorName::OutputWeights.of_block(block)).subrows(columns.start, columns.len());
         linear_forward(x.view(), w, &[], to.flat_mut());
@@ -54,7 +55,7 @@ fn through_output<S: Scalar>(
 pub enum Part {
     /// `L X_i − X_i`: what the norms make of the input, less the input itself.
     Rescaled,
-    /// `L b_O`
+    /// `L b_O`, and `β` of a norm of what the attention adds.
     Bias,
     /// `β` of the norm that follows the attention, behind the norm that follows the feed-forward layer.
     Shift,
@@ -81,16 +82,18 @@ impl Part {
 /// A norm with the `σ` of the whole held: the linear map `t ↦ γ ⊙ (t − mean t) / σ_i`, and the shift `β`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeldNorm<S> {
+    form: NormForm,
     gain: Vec<S>,
+    /// Empty where it has none.
     shift: Vec<S>,
     /// `1 / σ` by query.
     inverse_deviations: Vec<S>,
 }
 
 impl<S: Scalar> HeldNorm<S> {
-    fn of(parameters: &Parameters<S>, block: usize, names: [TensorName; 2], whole: &Matrix<S>, epsilon: f64) -> Self {
+    fn of(form: NormForm, parameters: &Parameters<S>, block: usize, names: [TensorName; 2], whole: &Matrix<S>) -> Self {
         let [gain, shift] = names.map(|name| parameters.values_of(name.of_block(block)).to_vec());
-        Self { gain, shift, inverse_deviations: inverse_deviations(whole, epsilon) }
+        Self { form, gain, shift, inverse_deviations: inverse_deviations(form, whole) }
     }
 
     pub fn inverse_deviation(&self, query: usize) -> S {
@@ -105,11 +108,7 @@ impl<S: Scalar> HeldNorm<S> {
     /// `factor · γ ⊙ (t − mean t)`
     #[inline(always)]
     fn apply(&self, factor: S, term: &mut [S]) {
-        let mean = sum(Plain, term) / S::from_f64(term.len() as f64);
-        term.iter_mut().zip(&self.gain).for_each(
-            #[inline(always)]
-            |(x, &gain)| *x = gain * ((*x - mean) * factor),
-        );
+        self.form.carry(&self.gain, factor, term);
     }
 }
 
@@ -129,6 +128,8 @@ pub struct Contributions<S> {
     pub head_lengths: Vec<Vec<S>>,
     /// `‖Σ_j α_hij · L(V_hj W_O^h)‖`: the same at the block's output.
     pub head_arrow_lengths: Vec<Vec<S>>,
+    /// The norm of what the attention adds, before it is added.
+    own_norm: Option<HeldNorm<S>>,
     /// The norms between the sum and the block's output.
     norms: Vec<HeldNorm<S>>,
     parts: Vec<Part>,
@@ -156,22 +157,24 @@ impl<S: Scalar> Contributions<S> {
             head_lengths: Vec::with_capacity(layer.heads),
             head_arrow_lengths: Vec::new(),
             parts: Vec::new(),
+            own_norm: own_norm(config, block, parameters, activations),
             norms,
         };
+        let (own_shift, has_shift) =
+            (found.own_norm.as_ref().is_some_and(|norm| !norm.shift.is_empty()), config.norm_form.shift);
         let is_there = |part: &Part| match part {
             Part::Rescaled => config.residual && !found.norms.is_empty(),
-            Part::Bias => !found.bias.is_empty(),
-            Part::Shift => !found.norms.is_empty(),
+            Part::Bias => !found.bias.is_empty() || own_shift,
+            Part::Shift => has_shift && !found.norms.is_empty(),
             Part::FeedForward => config.feed_forward.is_some(),
-            Part::LastShift => found.norms.len() > 1,
+            Part::LastShift => has_shift && found.norms.len() > 1,
         };
         found.parts = Part::ALL.into_iter().filter(is_there).collect();
         found.bias.resize(width, S::zero());
 
         let (mut moved, mut sums) = (Matrix::zeros(keys, width), Matrix::zeros(queries, width));
-        let rows = found.moved.flat_mut().chunks_exact_mut(keys * width);
         let mut arrow_lengths = Vec::new();
-        for (head, (activation, rows)) in activations.heads.iter().zip(rows).enumerate() {
+        for (head, activation) in activations.heads.iter().enumerate() {
             let gain = modes.get(head).map_or(S::one(), HeadMode::gain);
             found.is_on.push(gain != S::zero());
             if gain == S::zero() {
@@ -183,18 +186,27 @@ impl<S: Scalar> Contributions<S> {
             if gain != S::one() {
                 moved.flat_mut().iter_mut().for_each(|x| *x *= gain);
             }
-            rows.copy_from_slice(moved.flat());
+            found.moved.flat_mut()[head * moved.flat().len()..][..moved.flat().len()].copy_from_slice(moved.flat());
             through_output(config, block, parameters, head, &activation.mix, &mut sums); // Σ_j α_j V_hj W_O^h
             found.head_lengths.push((0..queries).map(|query| norm(sums.row(query))).collect());
             vectorized!(add_scaled(found.added.flat_mut(), S::one(), sums.flat()),);
-            if !found.norms.is_empty() {
-                let norms = &found.norms;
-                (0..queries).for_each(|query| carry(norms, query, sums.row_mut(query)));
+            if found.is_normed() {
+                (0..queries).for_each(|query| found.carry(query, sums.row_mut(query)));
                 arrow_lengths.push((0..queries).map(|query| norm(sums.row(query))).collect());
             }
         }
-        found.head_arrow_lengths = if found.norms.is_empty() { found.head_lengths.clone() } else { arrow_lengths };
+        found.head_arrow_lengths = if found.is_normed() { arrow_lengths } else { found.head_lengths.clone() };
         found
+    }
+
+    /// Whether a norm stands between a value and the block's output.
+    fn is_normed(&self) -> bool {
+        self.own_norm.is_some() || !self.norms.is_empty()
+    }
+
+    /// The norms that a head's term goes through, one after the other.
+    fn all_norms(&self) -> impl Iterator<Item = &HeldNorm<S>> {
+        self.own_norm.iter().chain(&self.norms)
     }
 
     /// `α_hij · V_hj W_O^h` (D); `activations` are those that the contributions are of.
@@ -224,7 +236,14 @@ impl<S: Scalar> Contributions<S> {
     pub fn add_part(&self, part: Part, activations: &BlockActivations<S>, query: usize, to: &mut [S]) {
         let mut term = match part {
             Part::Rescaled => activations.input.row(query).to_vec(),
-            Part::Bias => self.bias.clone(),
+            Part::Bias => {
+                let mut bias = self.bias.clone();
+                if let Some(norm) = &self.own_norm {
+                    norm.carry(query, &mut bias);
+                    norm.shift.iter().zip(&mut bias).for_each(|(&shift, bias)| *bias += shift);
+                }
+                bias
+            }
             Part::Shift => self.norms[0].shift.clone(),
             Part::FeedForward => {
                 let mut joined = activations.joined().row(query).to_vec();
@@ -247,24 +266,26 @@ impl<S: Scalar> Contributions<S> {
         found
     }
 
-    /// The norms between the sum and the block's output, each a linear map.
+    /// The norms between the sum of the block's input and what the attention adds, and the block's output; each a linear map.
     pub fn norms(&self) -> &[HeldNorm<S>] {
         &self.norms
     }
 
     /// `L t` of a query's term.
     pub fn carry(&self, query: usize, term: &mut [S]) {
-        carry(&self.norms, query, term);
+        vectorized!(for norm in self.all_norms() {
+            norm.apply(norm.inverse_deviations[query], term);
+        });
     }
 
     /// Rows `V_hj W_O^h` at the block's output, but for the `1 / σ` of the query: [`Self::shrinking`]; (H·T_k, D)
     pub fn carried(&self) -> Cow<'_, Matrix<S>> {
-        if self.norms.is_empty() {
+        if !self.is_normed() {
             return Cow::Borrowed(&self.moved);
         }
         let mut carried = self.moved.clone();
         vectorized!(for row in carried.flat_mut().chunks_exact_mut(self.bias.len()) {
-            self.norms.iter().for_each(|norm| norm.apply(S::one(), row));
+            self.all_norms().for_each(|norm| norm.apply(S::one(), row));
         });
         Cow::Owned(carried)
     }
@@ -272,13 +293,13 @@ impl<S: Scalar> Contributions<S> {
     /// The row of one head and key in [`Self::carried`]; (D)
     pub fn carried_term(&self, head: usize, key: usize) -> Vec<S> {
         let mut row = self.moved.row(head * self.keys + key).to_vec();
-        self.norms.iter().for_each(|norm| norm.apply(S::one(), &mut row));
+        self.all_norms().for_each(|norm| norm.apply(S::one(), &mut row));
         row
     }
 
     /// `1 / σ` of a query, of all norms together.
     pub fn shrinking(&self, query: usize) -> S {
-        self.norms.iter().fold(S::one(), |factor, norm| factor * norm.inverse_deviations[query])
+        self.all_norms().fold(S::one(), |factor, norm| factor * norm.inverse_deviations[query])
     }
 
     /// `Σ_h Σ_j α_hij · V_hj W_O^h` (T, D)
@@ -327,12 +348,21 @@ fn held_norms<S: Scalar>(
     activations: &BlockActivations<S>,
 ) -> Vec<HeldNorm<S>> {
     use TensorName::*;
-    let held = |names, whole| HeldNorm::of(parameters, block, names, whole, config.norm_epsilon);
+    let held = |names, whole| HeldNorm::of(config.norm_form, parameters, block, names, whole);
     let after_attention = || held([AttentionNormGain, AttentionNormBias], &activations.summed);
     let last = || held([ForwardNormGain, ForwardNormBias], activations.joined());
-    match (config.norm, config.feed_forward) {
-        (Norm::None | Norm::Pre, _) => Vec::new(),
-        (Norm::Post, None) => vec![after_attention()],
-        (Norm::Post, Some(_)) => vec![after_attention(), last()],
-    }
+    let attention = (config.norm == Norm::Post && config.attention_norm).then(after_attention);
+    attention.into_iter().chain((config.norm == Norm::Post && config.feed_forward.is_some()).then(last)).collect()
+}
+
+fn own_norm<S: Scalar>(
+    config: &BlockConfig,
+    block: usize,
+    parameters: &Parameters<S>,
+    activations: &BlockActivations<S>,
+) -> Option<HeldNorm<S>> {
+    use TensorName::*;
+    let whole = activations.branch.as_ref()?;
+    let names = [AttentionOutputNormGain, AttentionOutputNormBias];
+    Some(HeldNorm::of(config.norm_form, parameters, block, names, whole))
 }

@@ -1,11 +1,13 @@
 //! The position-wise feed-forward layer (Vaswani et al. 2017, Eq. 2): `F = φ(X W_1 + b_1) W_2 + b_2`, there with
-//! `φ(x) = max(0, x)`; see [`Activation`].
+//! `φ(x) = max(0, x)`; see [`Activation`]. With a gate it is `F = (φ(X W_g + b_g) ⊙ (X W_1 + b_1)) W_2 + b_2` (Shazeer 2020, *GLU
+//! Variants Improve Transformer*, arXiv 2002.05202, section 2).
 
 use faer::MatRef;
 
 use super::activation::Activation;
 use super::linear::{linear_backward, linear_forward};
 use super::params::{Parameters, TensorName};
+use super::simd::vectorized;
 use super::{Matrix, Scalar};
 
 /// Values that the backward needs. Made once for the largest batch.
@@ -14,19 +16,30 @@ pub struct FeedForwardCache<S> {
     activation: Activation,
     /// `X W_1 + b_1` (N, hidden)
     summed: Matrix<S>,
-    /// `φ(X W_1 + b_1)` (N, hidden)
+    /// `φ(X W_1 + b_1)`, with a gate the product (N, hidden)
     pub hidden: Matrix<S>,
     d_hidden: Matrix<S>,
+    gate: Option<GateCache<S>>,
+}
+
+#[derive(Clone, Debug)]
+struct GateCache<S> {
+    /// `X W_g + b_g` (N, hidden)
+    summed: Matrix<S>,
+    /// `φ(X W_g + b_g)` (N, hidden)
+    opened: Matrix<S>,
+    d_summed: Matrix<S>,
 }
 
 impl<S: Scalar> FeedForwardCache<S> {
-    pub fn new(activation: Activation, rows: usize, hidden: usize) -> Self {
+    pub fn new(activation: Activation, gated: bool, rows: usize, hidden: usize) -> Self {
         let matrix = || Matrix::zeros(rows, hidden);
-        Self { activation, summed: matrix(), hidden: matrix(), d_hidden: matrix() }
+        let gate = gated.then(|| GateCache { summed: matrix(), opened: matrix(), d_summed: matrix() });
+        Self { activation, summed: matrix(), hidden: matrix(), d_hidden: matrix(), gate }
     }
 }
 
-/// `F = φ(X W_1 + b_1) W_2 + b_2`
+/// `F = φ(X W_1 + b_1) W_2 + b_2`, or the module's equation with a gate.
 ///
 /// # Shapes
 /// `x`, `y` (N, D); `y` row-major
@@ -46,14 +59,25 @@ pub fn feed_forward_forward<S: Scalar>(
     let summed = cache.summed.top_flat_mut(x.nrows());
     linear_forward(x, p.weights(tensor(HiddenWeights)), p.values_of(tensor(HiddenBias)), summed);
     let hidden = cache.hidden.top_flat_mut(x.nrows());
-    cache.activation.apply(summed, hidden);
+    match &mut cache.gate {
+        Some(GateCache { summed: of_gate, opened, .. }) => {
+            let (of_gate, opened) = (of_gate.top_flat_mut(x.nrows()), opened.top_flat_mut(x.nrows()));
+            linear_forward(x, p.weights(tensor(GateWeights)), p.values_of(tensor(GateBias)), of_gate);
+            cache.activation.apply(of_gate, opened);
+            vectorized!(for ((to, &gate), &x) in hidden.iter_mut().zip(&*opened).zip(&*summed) {
+                *to = gate * x;
+            });
+        }
+        None => cache.activation.apply(summed, hidden),
+    }
     let hidden = cache.hidden.top(x.nrows());
     linear_forward(hidden, p.weights(tensor(ForwardWeights)), p.values_of(tensor(ForwardBias)), y);
 }
 
 /// Gradients of [`feed_forward_forward`], added to what is there. With `Z = X W_1 + b_1`:
 /// `d_W_2 += φ(Z)ᵀ d_Y`, `d_Z = φ'(Z) ⊙ d_Y W_2ᵀ`, `d_W_1 += Xᵀ d_Z`, `d_X += d_Z W_1ᵀ`, and the biases the sums
-/// of rows.
+/// of rows. With a gate and `G = X W_g + b_g`: `d_Z = φ(G) ⊙ d_Y W_2ᵀ`, `d_G = φ'(G) ⊙ Z ⊙ d_Y W_2ᵀ`, and the gate's as those
+/// of `W_1`.
 ///
 /// # Shapes
 /// `x`, `d_x`, `d_y` (N, D); `d_x`, `d_y` row-major
@@ -72,13 +96,25 @@ pub fn feed_forward_backward<S: Scalar>(
     use TensorName::*;
     let tensor = |name: TensorName| name.of_block(block);
     let n = x.nrows();
-    let FeedForwardCache { activation, summed, hidden, d_hidden } = cache;
+    let FeedForwardCache { activation, summed, hidden, d_hidden, gate } = cache;
     let d_hidden = d_hidden.top_flat_mut(n);
     d_hidden.fill(S::zero());
     let (d_w, d_b) = gradient.matrix_and_row_mut(tensor(ForwardWeights), tensor(ForwardBias));
     let w = parameters.matrix(tensor(ForwardWeights));
     linear_backward(hidden.top(n), w, d_y, Some(&mut *d_hidden), d_w, d_b);
-    activation.backward(summed.top_flat(n), d_hidden);
+    match gate {
+        Some(GateCache { summed: of_gate, opened, d_summed }) => {
+            let d_gate = d_summed.top_flat_mut(n);
+            let entries = d_gate.iter_mut().zip(&mut *d_hidden).zip(opened.top_flat(n)).zip(summed.top_flat(n));
+            vectorized!(for (((d_gate, d), &gate), &x) in entries {
+                (*d_gate, *d) = (*d * x, *d * gate);
+            });
+            activation.backward(of_gate.top_flat(n), d_gate);
+            let (d_w, d_b) = gradient.matrix_and_row_mut(tensor(GateWeights), tensor(GateBias));
+            linear_backward(x, parameters.matrix(tensor(GateWeights)), d_gate, Some(&mut *d_x), d_w, d_b);
+        }
+        None => activation.backward(summed.top_flat(n), d_hidden),
+    }
     let (d_w, d_b) = gradient.matrix_and_row_mut(tensor(HiddenWeights), tensor(HiddenBias));
     linear_backward(x, parameters.matrix(tensor(HiddenWeights)), d_hidden, Some(d_x), d_w, d_b);
 }

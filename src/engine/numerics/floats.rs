@@ -9,7 +9,7 @@ use super::simd::x86;
 use super::simd::{Plain, Work};
 
 macro_rules! scalar {
-    ($float:ty, $exp:path, $erf:path, $dispatch:path, $multiply:path) => {
+    ($float:ty, $exp:path, $erf:path, $tanh:path, $dispatch:path, $multiply:path) => {
         impl Scalar for $float {
             const NEG_INFINITY: Self = <$float>::NEG_INFINITY;
             const MIN: Self = <$float>::MIN;
@@ -45,6 +45,9 @@ macro_rules! scalar {
             fn sqrt(self) -> Self {
                 <$float>::sqrt(self)
             }
+            fn tanh(self) -> Self {
+                $tanh(self)
+            }
             #[inline(always)]
             fn is_finite(self) -> bool {
                 <$float>::is_finite(self)
@@ -57,8 +60,8 @@ macro_rules! scalar {
     };
 }
 
-scalar!(f32, exp_f32, erf_f32, dispatch_f32, multiply_f32);
-scalar!(f64, f64::exp, libm::erf, dispatch_f64, packed::on_plain_numbers);
+scalar!(f32, exp_f32, erf_f32, libm::tanhf, dispatch_f32, multiply_f32);
+scalar!(f64, f64::exp, libm::erf, libm::tanh, dispatch_f64, packed::on_plain_numbers);
 
 /// Runs work on the vectors of the processor at hand.
 fn dispatch_f32<W: Work<f32>>(work: W) -> W::Output {

@@ -5,12 +5,14 @@
 //!          = x · U' / σ(x) + β · U − mean · U        U' = γ ⊙ U − mean(γ ⊙ U), axis by axis
 //! ```
 //!
+//! An RMSNorm takes no mean off and has no `β`.
+//!
 //! With the `σ` of the whole held, a term of a sum is an arrow `t · U' / σ`, and the arrows of all terms add up to the way
 //! between the points (Kobayashi et al. 2021, arXiv 2109.07152). Layers that grow from one to the next, as GPT-2's do, have
 //! one scale behind their last norm.
 
 use super::Matrix;
-use super::norm::{NormCache, inverse_deviations, norm_forward};
+use super::norm::{NormCache, NormForm, inverse_deviations, norm_forward};
 use super::projection::{AXES, Projection};
 use super::vectors::dot;
 
@@ -19,12 +21,12 @@ use super::vectors::dot;
 pub struct Lens {
     gain: Vec<f32>,
     shift: Vec<f32>,
-    epsilon: f64,
+    form: NormForm,
 }
 
 impl Lens {
-    pub fn new([gain, shift]: [&[f32]; 2], epsilon: f64) -> Self {
-        Self { gain: gain.to_vec(), shift: shift.to_vec(), epsilon }
+    pub fn new([gain, shift]: [&[f32]; 2], form: NormForm) -> Self {
+        Self { gain: gain.to_vec(), shift: shift.to_vec(), form }
     }
 
     /// Each row behind the norm.
@@ -33,7 +35,7 @@ impl Lens {
     /// If the vectors are not as wide as the norm.
     pub fn see(&self, vectors: &Matrix<f32>) -> Matrix<f32> {
         let (mut cache, mut seen) = (NormCache::new(vectors.rows(), vectors.cols()), vectors.clone());
-        norm_forward(vectors.flat(), [&self.gain, &self.shift], self.epsilon, &mut cache, seen.flat_mut());
+        norm_forward(self.form, vectors.flat(), [&self.gain, &self.shift], &mut cache, seen.flat_mut());
         seen
     }
 
@@ -47,8 +49,8 @@ impl Lens {
 
     /// `factor · γ ⊙ (t − mean t)`
     fn carry(&self, term: &[f32], factor: f32, to: &mut [f32]) {
-        let mean = term.iter().sum::<f32>() / term.len() as f32;
-        to.iter_mut().zip(term).zip(&self.gain).for_each(|((to, x), gain)| *to = factor * gain * (x - mean));
+        to.copy_from_slice(term);
+        self.form.carry(&self.gain, factor, to);
     }
 }
 
@@ -64,12 +66,8 @@ pub struct Sight<'a> {
 impl<'a> Sight<'a> {
     pub fn new(projection: &'a Projection, lens: Option<Lens>) -> Self {
         let through = lens.as_ref().map(|lens| {
-            let mut axes = Matrix::from_fn(AXES, lens.gain.len(), |axis, d| lens.gain[d] * projection.axis(axis)[d]);
-            for axis in 0..AXES {
-                let row = axes.row_mut(axis);
-                let mean = row.iter().sum::<f32>() / row.len() as f32;
-                row.iter_mut().for_each(|x| *x -= mean);
-            }
+            let mut axes = Matrix::from_fn(AXES, lens.gain.len(), |axis, d| projection.axis(axis)[d]);
+            (0..AXES).for_each(|axis| lens.form.carry_back(&lens.gain, 1.0, axes.row_mut(axis)));
             axes
         });
         Self { projection, lens, through }
@@ -96,7 +94,7 @@ impl<'a> Sight<'a> {
 
     /// `1 / σ` of each row; none without a lens.
     pub fn shrinking(&self, wholes: &Matrix<f32>) -> Option<Vec<f32>> {
-        self.lens.as_ref().map(|lens| inverse_deviations(wholes, lens.epsilon))
+        self.lens.as_ref().map(|lens| inverse_deviations(lens.form, wholes))
     }
 
     /// A term as it is seen, times a factor; nothing without a lens.
@@ -117,7 +115,7 @@ mod tests {
         let (before, term) = (Matrix::from_fn(6, 8, entry), Matrix::from_fn(6, 8, |i, j| entry(j + 3, i + 1)));
         let after = Matrix::from_fn(6, 8, |i, j| before.get(i, j) + term.get(i, j));
         let gain: Vec<f32> = (0..8).map(|j| 0.5 + entry(j, 2).abs()).collect();
-        let lens = Lens::new([&gain, &[0.25; 8]], 1e-5);
+        let lens = Lens::new([&gain, &[0.25; 8]], NormForm::LAYER);
         let projection = Projection::principal_components(&lens.see(&before));
         for lens in [None, Some(lens)] {
             let sight = Sight::new(&projection, lens);

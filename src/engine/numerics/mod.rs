@@ -82,6 +82,7 @@ pub trait Scalar:
     /// `erf(x) = 2/√π ∫₀ˣ e^(−t²) dt`; for `f32` within 1e-7, see [`erf`].
     fn erf(self) -> Self;
     fn sqrt(self) -> Self;
+    fn tanh(self) -> Self;
     fn is_finite(self) -> bool;
     fn is_nan(self) -> bool;
 

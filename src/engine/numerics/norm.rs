@@ -1,11 +1,83 @@
-//! Layer normalisation (Ba, Kiros & Hinton 2016, arXiv 1607.06450, Eq. 4).
+//! Norms of a vector: layer normalisation (Ba, Kiros & Hinton 2016, arXiv 1607.06450, Eq. 4) and RMSNorm (Zhang &
+//! Sennrich 2019, arXiv 1910.07467, Eq. 4).
+//!
+//! ```text
+//! layer   y = γ ⊙ (x − μ) / σ + β       μ = mean x,  σ = √(mean (x − μ)² + ε)
+//! rms     y = γ ⊙ x / ρ                 ρ = √(mean x² + ε): no mean is taken off
+//! ```
+//!
+//! Gemma's files have `γ − 1` in the place of `γ`. Names are those of the layer norm in both: `μ` is 0 in the second.
 
-use super::simd::{Plain, add_scaled, sum, vectorized};
+use super::simd::{Plain, add, add_scaled, sum, vectorized};
 use super::vectors::dot;
 use super::{Matrix, Scalar};
 
 /// `ε` where nothing else is said: PyTorch's value. It keeps a row without variance finite.
 pub const NORM_EPSILON: f64 = 1e-5;
+
+/// The form of a norm.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NormForm {
+    pub kind: NormKind,
+    /// The learned numbers are `γ − 1`: the gain is 1 where they are 0.
+    pub gain_from_one: bool,
+    /// `β` exists.
+    pub shift: bool,
+    /// `ε`
+    pub epsilon: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NormKind {
+    /// The mean is taken off, and the rest divided by its deviation.
+    Layer,
+    /// The vector is divided by the root of the mean of its squares.
+    Rms,
+}
+
+impl NormForm {
+    /// A layer norm with `γ` and `β`.
+    pub const LAYER: Self = Self::layer(NORM_EPSILON);
+
+    pub const fn layer(epsilon: f64) -> Self {
+        Self { kind: NormKind::Layer, gain_from_one: false, shift: true, epsilon }
+    }
+
+    /// An RMSNorm, which has `γ` alone.
+    pub const fn rms(epsilon: f64) -> Self {
+        Self { kind: NormKind::Rms, gain_from_one: false, shift: false, epsilon }
+    }
+
+    /// What is added to the learned numbers of the gain.
+    pub fn gain_offset<S: Scalar>(self) -> S {
+        if self.gain_from_one { S::one() } else { S::zero() }
+    }
+
+    /// `μ` of a row.
+    #[inline(always)]
+    fn mean<S: Scalar>(self, x: &[S], share: S) -> S {
+        if self.kind == NormKind::Layer { sum(Plain, x) * share } else { S::zero() }
+    }
+
+    /// `factor · γ ⊙ (t − mean t)` of a term `t`, the mean of a layer norm alone: the norm of a sum as a linear map of each of
+    /// its terms, with `factor = 1 / σ` of the whole sum.
+    #[inline(always)]
+    pub fn carry<S: Scalar>(self, gain: &[S], factor: S, term: &mut [S]) {
+        let (mean, offset) = (self.mean(term, S::one() / S::from_f64(term.len() as f64)), self.gain_offset::<S>());
+        term.iter_mut().zip(gain).for_each(
+            #[inline(always)]
+            |(x, &gain)| *x = (offset + gain) * ((*x - mean) * factor),
+        );
+    }
+
+    /// The transposed map of [`Self::carry`]: `factor · (γ ⊙ u − mean(γ ⊙ u))`, the mean of a layer norm alone.
+    pub fn carry_back<S: Scalar>(self, gain: &[S], factor: S, u: &mut [S]) {
+        let offset = self.gain_offset::<S>();
+        u.iter_mut().zip(gain).for_each(|(u, &gain)| *u *= offset + gain);
+        let mean = self.mean(u, S::one() / S::from_f64(u.len() as f64));
+        u.iter_mut().for_each(|u| *u = (*u - mean) * factor);
+    }
+}
 
 /// Values that the backward needs. Made once for the largest batch.
 #[derive(Clone, Debug)]
@@ -22,44 +94,54 @@ impl<S: Scalar> NormCache<S> {
     }
 }
 
-/// By rows: `y = γ ⊙ (x − μ) / σ + β`, with `μ` the row's mean and `σ = √(variance + ε)`.
+/// By rows: `y = γ ⊙ (x − μ) / σ + β`.
 ///
 /// # Shapes
-/// `x`, `y` (N, D) row-major; `gain` γ and `bias` β (D)
+/// `x`, `y` (N, D) row-major; `gain` γ (D), and `shift` β (D), empty without it
 ///
 /// # Panics
 /// If the shapes do not fit, or the cache has no room for them.
-pub fn norm_forward<S: Scalar>(x: &[S], [gain, bias]: [&[S]; 2], epsilon: f64, cache: &mut NormCache<S>, y: &mut [S]) {
+pub fn norm_forward<S: Scalar>(form: NormForm, x: &[S], affine: [&[S]; 2], cache: &mut NormCache<S>, y: &mut [S]) {
+    assert_eq!(x.len(), y.len(), "norm: X and Y of {} and {} entries", x.len(), y.len());
+    y.copy_from_slice(x);
+    norm_in_place(form, affine, cache, y);
+}
+
+/// [`norm_forward`] of `x`, which becomes `y`.
+pub fn norm_in_place<S: Scalar>(form: NormForm, [gain, shift]: [&[S]; 2], cache: &mut NormCache<S>, x: &mut [S]) {
     let width = gain.len();
     assert!(x.len().is_multiple_of(width), "norm: X of {} entries in rows of {width}", x.len());
-    assert_eq!(x.len(), y.len(), "norm: X and Y of {} and {} entries", x.len(), y.len());
-    assert_eq!(bias.len(), width, "norm: γ ({width}), β ({})", bias.len());
+    assert!(shift.is_empty() != form.shift, "norm: β of {} entries", shift.len());
+    assert!(shift.is_empty() || shift.len() == width, "norm: γ ({width}), β ({})", shift.len());
     let share = S::one() / S::from_f64(width as f64);
-    let epsilon = S::from_f64(epsilon);
+    let (epsilon, offset) = (S::from_f64(form.epsilon), form.gain_offset::<S>());
     vectorized!({
-        for (row, (x, y)) in x.chunks_exact(width).zip(y.chunks_exact_mut(width)).enumerate() {
+        for (row, x) in x.chunks_exact_mut(width).enumerate() {
             let standardised = cache.standardised.row_mut(row);
-            let mean = sum(Plain, x) * share;
-            standardised.iter_mut().zip(x).for_each(|(to, &x)| *to = x - mean);
+            let mean = form.mean(x, share);
+            standardised.iter_mut().zip(&*x).for_each(|(to, &x)| *to = x - mean);
             let variance = dot(standardised, standardised) * share;
             let inverse = S::one() / (variance + epsilon).sqrt();
             standardised.iter_mut().for_each(|x| *x *= inverse);
             cache.inverse_deviation[row] = inverse;
-            for (((y, &x), &gain), &bias) in y.iter_mut().zip(&*standardised).zip(gain).zip(bias) {
-                *y = gain * x + bias;
+            for ((y, &x), &gain) in x.iter_mut().zip(&*standardised).zip(gain) {
+                *y = (offset + gain) * x;
+            }
+            if !shift.is_empty() {
+                add(x, shift);
             }
         }
     },);
 }
 
 /// `1 / σ` of each row, as [`norm_forward`] has it.
-pub fn inverse_deviations<S: Scalar>(x: &Matrix<S>, epsilon: f64) -> Vec<S> {
-    let (share, epsilon) = (S::one() / S::from_f64(x.cols() as f64), S::from_f64(epsilon));
+pub fn inverse_deviations<S: Scalar>(form: NormForm, x: &Matrix<S>) -> Vec<S> {
+    let (share, epsilon) = (S::one() / S::from_f64(x.cols() as f64), S::from_f64(form.epsilon));
     let mut centred = vec![S::zero(); x.cols()];
     let mut found = vec![S::zero(); x.rows()];
     vectorized!(for (row, inverse) in found.iter_mut().enumerate() {
         let x = x.row(row);
-        let mean = sum(Plain, x) * share;
+        let mean = form.mean(x, share);
         centred.iter_mut().zip(x).for_each(|(to, &x)| *to = x - mean);
         *inverse = S::one() / (dot(&centred, &centred) * share + epsilon).sqrt();
     });
@@ -68,29 +150,38 @@ pub fn inverse_deviations<S: Scalar>(x: &Matrix<S>, epsilon: f64) -> Vec<S> {
 
 /// Gradients of [`norm_forward`]: those of `γ` and `β` are added; `d` holds `d_y` and becomes `d_x`.
 ///
-/// With `g = γ ⊙ d_y`: `d_x = (g − mean(g) − x̂ mean(g ⊙ x̂)) / σ`,
+/// With `g = γ ⊙ d_y`: `d_x = (g − mean(g) − x̂ mean(g ⊙ x̂)) / σ`, in an RMSNorm without the mean of `g`;
 /// `d_γ += Σ_n d_y ⊙ x̂`, `d_β += Σ_n d_y`
 ///
 /// # Shapes
-/// `d` (N, D) row-major; `gain`, `d_gain`, `d_bias` (D)
+/// `d` (N, D) row-major; `gain`, `d_gain` (D), `d_shift` (D), empty without `β`
 ///
 /// # Panics
 /// If the shapes do not fit.
-pub fn norm_backward<S: Scalar>(gain: &[S], cache: &NormCache<S>, d: &mut [S], d_gain: &mut [S], d_bias: &mut [S]) {
+pub fn norm_backward<S: Scalar>(
+    form: NormForm,
+    gain: &[S],
+    cache: &NormCache<S>,
+    d: &mut [S],
+    [d_gain, d_shift]: [&mut [S]; 2],
+) {
     let width = gain.len();
     assert!(d.len().is_multiple_of(width), "norm backward: d_Y of {} entries in rows of {width}", d.len());
-    let (gains, biases) = (d_gain.len(), d_bias.len());
-    assert_eq!((gains, biases), (width, width), "norm backward: γ ({width}) to d_γ ({gains}), d_β ({biases})");
-    let share = S::one() / S::from_f64(width as f64);
+    let (gains, shifts) = (d_gain.len(), d_shift.len());
+    let wanted = (width, if form.shift { width } else { 0 });
+    assert_eq!((gains, shifts), wanted, "norm backward: γ ({width}) to d_γ ({gains}), d_β ({shifts})");
+    let (share, offset) = (S::one() / S::from_f64(width as f64), form.gain_offset::<S>());
     vectorized!({
         for (row, d) in d.chunks_exact_mut(width).enumerate() {
             let standardised = cache.standardised.row(row);
-            add_scaled(d_bias, S::one(), d);
+            if !d_shift.is_empty() {
+                add_scaled(d_shift, S::one(), d);
+            }
             for ((d_gain, &d), &x) in d_gain.iter_mut().zip(&*d).zip(standardised) {
                 *d_gain += d * x;
             }
-            d.iter_mut().zip(gain).for_each(|(d, &gain)| *d *= gain);
-            let (mean, along) = (sum(Plain, d) * share, dot(d, standardised) * share);
+            d.iter_mut().zip(gain).for_each(|(d, &gain)| *d *= offset + gain);
+            let (mean, along) = (form.mean(d, share), dot(d, standardised) * share);
             let inverse = cache.inverse_deviation[row];
             for (d, &x) in d.iter_mut().zip(standardised) {
                 *d = (*d - mean - x * along) * inverse;

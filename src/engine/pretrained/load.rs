@@ -21,6 +21,7 @@ use crate::numerics::Matrix;
 use crate::numerics::attention::{AttentionConfig, Mask};
 use crate::numerics::block::{BlockConfig, Norm};
 use crate::numerics::model::{Architecture, AttentionModel, Candidates, Classes, Pooling, Readout};
+use crate::numerics::norm::NormForm;
 use crate::numerics::params::{Parameters, TensorId, TensorName};
 use crate::numerics::positions::Positions;
 
@@ -309,7 +310,7 @@ pub fn architecture(config: &Config, readout: Readout) -> Architecture {
     let is_gpt2 = config.family == Family::Gpt2;
     let block = |layer: usize| BlockConfig {
         norm: if is_gpt2 { Norm::Pre } else { Norm::Post },
-        norm_epsilon: config.norm_epsilon,
+        norm_form: NormForm::layer(config.norm_epsilon),
         feed_forward: Some(config.hidden),
         activation: config.activation,
         ..BlockConfig::plain(AttentionConfig {
@@ -326,13 +327,15 @@ pub fn architecture(config: &Config, readout: Readout) -> Architecture {
         segments: (config.types > 0).then_some(config.types),
         embedding_norm: !is_gpt2,
         final_norm: is_gpt2,
-        norm_epsilon: config.norm_epsilon,
+        norm_form: NormForm::layer(config.norm_epsilon),
+        embedding_scale: None,
         train_embedding: false,
         source_blocks: Vec::new(),
         blocks: (0..config.layers).map(block).collect(),
         pooling: Pooling::Every,
         readout,
         readout_bias: true,
+        logit_cap: None,
     }
 }
 

@@ -7,21 +7,26 @@ use super::config::AttentionConfig;
 use super::distance::Distances;
 use super::head::{Head, panel_entries, weights_stride};
 use super::look_up::LookUpCache;
+use super::rotary::Turns;
 use super::rows::Rows;
 use super::short::{SHORT_TOKENS_MAX, Tile, is_short, transposed_entries};
 use super::tile::{Part, PartMut};
+use crate::numerics::norm::NormCache;
 use crate::numerics::simd::{LANES, padded};
 use crate::numerics::{Matrix, Scalar};
 
 /// Values that the forward leaves for the backward and for the viewer. Made once for the largest batch.
 #[derive(Clone, Debug)]
 pub struct AttentionCache<S> {
-    /// `Q` (N, H·d_k)
+    /// `Q` (N, H·d_k), normed and turned where the layer does that.
     pub query: Matrix<S>,
-    /// `K` (N_k, H·d_k)
+    /// `K` (N_k, K·d_k), alike.
     pub key: Matrix<S>,
-    /// `V` (N_k, H·d_v)
+    /// `V` (N_k, K·d_v)
     pub value: Matrix<S>,
+    /// The norms of queries and of keys.
+    pub(super) own_norms: Option<[NormCache<S>; 2]>,
+    pub(super) turns: Turns<S>,
     /// `B / τ`
     pub(super) bias: Distances<S>,
     /// `S_h` of every sentence and head, one (T_q, [`weights_stride`]) block after the other; empty
@@ -68,13 +73,21 @@ impl<S: Scalar> AttentionCache<S> {
         let by_key = keys.rows * weights_stride(queries.longest.min(SHORT_TOKENS_MAX));
         let means = keys.rows * LANES;
         Self {
-            query: with_lane_beyond(queries.rows, config.keys_width()),
+            query: with_lane_beyond(queries.rows, config.queries_width()),
             key: with_lane_beyond(keys.rows, config.keys_width()),
             value: with_lane_beyond(keys.rows, config.values_width()),
+            own_norms: config.query_key_norm.map(|norm| {
+                let cache = |rows: usize, heads: usize| match norm.each_head {
+                    true => NormCache::new(rows * heads, config.key_width),
+                    false => NormCache::new(rows, heads * config.key_width),
+                };
+                [cache(queries.rows, config.heads), cache(keys.rows, config.key_value_heads)]
+            }),
+            turns: Turns::new(config.rotary.as_ref(), longest),
             bias: Distances::new(config),
             scores: Vec::new(),
             weights: vec![S::zero(); config.heads * (by_query + by_key + means)],
-            mix: Matrix::zeros(queries.rows, config.values_width()),
+            mix: Matrix::zeros(queries.rows, config.mixes_width()),
             tile: Tile::new(config.key_width.max(config.value_width), longest),
             look_up: None,
             mixes_means: false,
@@ -155,8 +168,11 @@ pub(super) fn weights_and_means<'a, S: Scalar>(
 #[derive(Clone, Debug)]
 pub struct AttentionScratch<S> {
     pub(super) d_query: Matrix<S>,
+    /// Of the keys and values that each head reads, (N_k, H·d_k) and (N_k, H·d_v) ...
     pub(super) d_key: Matrix<S>,
     pub(super) d_value: Matrix<S>,
+    /// ... and their sums over the heads that share them, (N_k, K·d_k) and (N_k, K·d_v); without rows where none do.
+    pub(super) d_shared: [Matrix<S>; 2],
     /// The gradient of `B / τ`, (H · distances).
     pub(super) d_bias: Vec<S>,
     /// The scores' gradient, a panel at a time.
@@ -165,10 +181,12 @@ pub struct AttentionScratch<S> {
 
 impl<S: Scalar> AttentionScratch<S> {
     pub fn new(config: &AttentionConfig, queries: Room, keys: Room) -> Self {
+        let shared = if config.group_size() > 1 { keys.rows } else { 0 };
         Self {
-            d_query: Matrix::zeros(queries.rows, config.keys_width()),
-            d_key: Matrix::zeros(keys.rows, config.keys_width()),
-            d_value: Matrix::zeros(keys.rows, config.values_width()),
+            d_query: Matrix::zeros(queries.rows, config.queries_width()),
+            d_key: Matrix::zeros(keys.rows, config.queries_width()),
+            d_value: Matrix::zeros(keys.rows, config.mixes_width()),
+            d_shared: [config.keys_width(), config.values_width()].map(|width| Matrix::zeros(shared, width)),
             d_bias: vec![S::zero(); config.heads * config.distance_count()],
             d_scores: vec![S::zero(); panel_entries(queries.longest.max(keys.longest))],
         }

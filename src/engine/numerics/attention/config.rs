@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use super::mask::Mask;
+use super::mask::{Mask, Window};
+use super::rotary::Rotary;
+use crate::numerics::norm::NormForm;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttentionConfig {
@@ -10,6 +12,9 @@ pub struct AttentionConfig {
     pub width: usize,
     /// `H`
     pub heads: usize,
+    /// `K`, a divisor of `H`: heads that have keys and values. Each serves a group of `H / K` heads, one after the other
+    /// (Ainslie et al. 2023, arXiv 2305.13245, section 2.2).
+    pub key_value_heads: usize,
     /// `d_k`, of one head.
     pub key_width: usize,
     /// `d_v`, of one head.
@@ -19,18 +24,36 @@ pub struct AttentionConfig {
     pub projected: bool,
     /// `W_O` exists. Without it the heads' mixes stand beside one another.
     pub output: bool,
-    /// `b_Q`, `b_K`, `b_V` and `b_O` exist beside their weights.
+    /// `b_Q`, `b_K` and `b_V` exist beside their weights.
     pub bias: bool,
+    /// `b_O` exists beside `W_O`.
+    pub output_bias: bool,
+    /// A norm of queries and keys before they are turned (Henry et al. 2020, arXiv 2010.04245).
+    pub query_key_norm: Option<QueryKeyNorm>,
+    /// Queries and keys are turned by their places.
+    pub rotary: Option<Rotary>,
     /// Scores are divided by `√d_k` ...
     pub scale: bool,
     /// ... by a number that belongs to the model: the layer's own, 1 in most ...
     pub score_divisor: f64,
-    /// ... and by the temperature: below 1 the weights are sharper, above 1 more even.
+    /// ... held below a bound `c` on either side, `c tanh(z / c)` (Gemma 2: arXiv 2408.00118, section 2) ...
+    pub score_cap: Option<f64>,
+    /// ... and divided by the temperature: below 1 the weights are sharper, above 1 more even.
     pub temperature: f64,
     pub mask: Mask,
+    /// Keys further away are not seen.
+    pub window: Window,
     /// `B` exists, for sentences of at most so many tokens: a learned number for each distance between
     /// query and key is added to their score (Raffel et al. 2020, arXiv 1910.10683, section 2.1).
     pub distances: Option<usize>,
+}
+
+/// A norm of queries and keys.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueryKeyNorm {
+    /// Each head for itself, with one gain for all; else over the columns of all heads.
+    pub each_head: bool,
+    pub form: NormForm,
 }
 
 impl AttentionConfig {
@@ -39,15 +62,21 @@ impl AttentionConfig {
         Self {
             width,
             heads: 1,
+            key_value_heads: 1,
             key_width: width,
             value_width: width,
             projected: false,
             output: false,
             bias: false,
+            output_bias: false,
+            query_key_norm: None,
+            rotary: None,
             scale: false,
             score_divisor: 1.0,
+            score_cap: None,
             temperature: 1.0,
             mask: Mask::None,
+            window: Window::ALL,
             distances: None,
         }
     }
@@ -60,7 +89,18 @@ impl AttentionConfig {
         assert!(heads > 0 && width.is_multiple_of(heads), "attention: {heads} heads share a width of {width}");
         let (key_width, value_width) = (width / heads, width / heads);
         let layer = Self::parameter_free(width);
-        Self { heads, key_width, value_width, projected: true, output: true, bias: true, scale: true, ..layer }
+        Self {
+            heads,
+            key_value_heads: heads,
+            key_width,
+            value_width,
+            projected: true,
+            output: true,
+            bias: true,
+            output_bias: true,
+            scale: true,
+            ..layer
+        }
     }
 
     /// `s`: what `q · k` is multiplied by.
@@ -69,42 +109,92 @@ impl AttentionConfig {
         scale / self.score_divisor / self.temperature
     }
 
+    /// Whether a query sees a key, by their places.
+    pub fn sees(&self, query: usize, key: usize) -> bool {
+        self.mask.sees(query, key) && self.window.sees(query, key)
+    }
+
     /// How many distances there are between the tokens of the longest sentence; 0 where they do not count.
     pub fn distance_count(&self) -> usize {
         self.distances.map_or(0, |tokens| 2 * tokens - 1)
     }
 
-    /// The columns of `Q` and `K`, and of their weights, that are one head's.
-    pub fn key_columns(&self, head: usize) -> Range<usize> {
+    /// The head of keys and values that a head reads: `h div (H / K)`.
+    pub fn group_of(&self, head: usize) -> usize {
+        head / self.group_size()
+    }
+
+    /// `H / K`: heads that share keys and values.
+    pub fn group_size(&self) -> usize {
+        self.heads / self.key_value_heads
+    }
+
+    /// The heads that share the keys and values of this one, itself among them.
+    pub fn sharers(&self, head: usize) -> Range<usize> {
+        let first = self.group_of(head) * self.group_size();
+        first..first + self.group_size()
+    }
+
+    /// The columns of `Q`, and of `W_Q`, that are one head's.
+    pub fn query_columns(&self, head: usize) -> Range<usize> {
         head * self.key_width..(head + 1) * self.key_width
     }
 
-    /// The columns of `V` and the mixes, and rows of `W_O`, that are one head's.
+    /// The columns of `K`, and of `W_K`, that a head reads.
+    pub fn key_columns(&self, head: usize) -> Range<usize> {
+        let group = self.group_of(head);
+        group * self.key_width..(group + 1) * self.key_width
+    }
+
+    /// The columns of `V`, and of `W_V`, that a head reads.
     pub fn value_columns(&self, head: usize) -> Range<usize> {
+        let group = self.group_of(head);
+        group * self.value_width..(group + 1) * self.value_width
+    }
+
+    /// The columns of the mixes, and rows of `W_O`, that are one head's.
+    pub fn mix_columns(&self, head: usize) -> Range<usize> {
         head * self.value_width..(head + 1) * self.value_width
     }
 
-    /// `H · d_k`
-    pub fn keys_width(&self) -> usize {
+    /// `H · d_k`: columns of `Q`.
+    pub fn queries_width(&self) -> usize {
         self.heads * self.key_width
     }
 
-    /// `H · d_v`
+    /// `K · d_k`: columns of `K`.
+    pub fn keys_width(&self) -> usize {
+        self.key_value_heads * self.key_width
+    }
+
+    /// `K · d_v`: columns of `V`.
     pub fn values_width(&self) -> usize {
+        self.key_value_heads * self.value_width
+    }
+
+    /// `H · d_v`: columns of the mixes.
+    pub fn mixes_width(&self) -> usize {
         self.heads * self.value_width
     }
 
     /// # Panics
-    /// If a layer without projections or output is not as wide as its input.
+    /// If a layer without projections or output is not as wide as its input, the groups do not divide the heads, or what is
+    /// turned is no even part of a head.
     pub fn check(&self) {
-        let (d, keys, values) = (self.width, self.keys_width(), self.values_width());
+        let (d, queries, mixes) = (self.width, self.queries_width(), self.mixes_width());
         assert!(
-            self.projected || (keys == d && values == d),
+            self.projected || (queries == d && mixes == d),
             "attention: {} heads of width {} and {} without projections from a width of {d}",
             self.heads,
             self.key_width,
             self.value_width
         );
-        assert!(self.output || values == d, "attention: mixes of width {values} without W_O to a width of {d}");
+        assert!(self.output || mixes == d, "attention: mixes of width {mixes} without W_O to a width of {d}");
+        let (heads, shared) = (self.heads, self.key_value_heads);
+        let are_groups = shared > 0 && heads.is_multiple_of(shared) && (self.projected || shared == heads);
+        assert!(are_groups, "attention: {heads} heads share {shared} heads of keys and values");
+        let turned = self.rotary.map_or(0, |rotary| rotary.width);
+        let key_width = self.key_width;
+        assert!(turned.is_multiple_of(2) && turned <= key_width, "attention: {turned} of {key_width} columns turned");
     }
 }

@@ -10,7 +10,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::distance::{HeadDistances, distance_gradient};
-use super::mask::Mask;
+use super::mask::{Mask, Window};
 use super::tile::{Part, PartMut, mix_mean, outer};
 use crate::numbers::{self, Real};
 use crate::numerics::simd::{Simd, add, dot, padded};
@@ -31,9 +31,12 @@ pub struct Head<'a, S> {
     pub value: Part<'a, S>,
     /// `s`
     pub scale: S,
+    /// `c / τ`: the bound of the scores, where there is one.
+    pub cap: Option<S>,
     /// Numbers that the distance of query and key adds to their score.
     pub bias: HeadDistances<'a, S>,
     pub mask: &'a Mask,
+    pub window: Window,
     /// Edges of this head that are taken out.
     pub removed: &'a [Edge],
     /// The place of the first query in its sentence.
@@ -251,7 +254,9 @@ impl<S: Scalar> Head<'_, S> {
     }
 
     fn is_seen(&self, query: usize, key: usize) -> bool {
-        self.mask.sees(query, key) && !self.removed.iter().any(|edge| (edge.query, edge.key) == (query, key))
+        self.mask.sees(query, key)
+            && self.window.sees(query, key)
+            && !self.removed.iter().any(|edge| (edge.query, edge.key) == (query, key))
     }
 
     /// A query's row of weights as a mode has it.
@@ -352,18 +357,28 @@ impl<S: Scalar> Head<'_, S> {
         weights.chunks_exact_mut(stride).for_each(|row| row[..keys].copy_from_slice(&mean));
     }
 
-    /// `S = s Q Kᵀ` of the queries from `first` on; −∞ where masked and behind the keys that are seen.
-    fn scores(&self, first: usize, seen: usize, scores: &mut [S]) {
+    /// `z = s Q Kᵀ` of the queries from `first` on, of the keys that are seen.
+    fn products(&self, first: usize, seen: usize, products: &mut [S]) {
         let stride = weights_stride(self.key.rows);
-        let queries = scores.len() / stride;
-        let to = MatMut::from_row_major_slice_mut(&mut *scores, queries, stride).subcols_mut(0, seen);
+        let queries = products.len() / stride;
+        let to = MatMut::from_row_major_slice_mut(products, queries, stride).subcols_mut(0, seen);
         let (query, key) = (self.query.rows_from(first, queries), self.key.rows_from(0, seen));
         matmul(to, Accum::Replace, query, key.transpose(), self.scale, Par::Seq);
+    }
+
+    /// `S`: the products below their bound, and what distance adds; −∞ where masked and behind the keys that are seen.
+    fn scores(&self, first: usize, seen: usize, scores: &mut [S]) {
+        let stride = weights_stride(self.key.rows);
+        self.products(first, seen, scores);
         for (query, row) in scores.chunks_exact_mut(stride).enumerate() {
+            if let Some(cap) = self.cap {
+                row[..seen].iter_mut().for_each(|z| *z = cap * (*z / cap).tanh());
+            }
             row[seen..].fill(S::NEG_INFINITY);
             let place = self.before + first + query;
             self.bias.add_to_row(place, &mut row[..seen]);
             self.mask.hide(place, &mut row[..seen]);
+            self.window.hide(place, &mut row[..seen]);
             for edge in self.removed.iter().filter(|edge| edge.query == place && edge.key < seen) {
                 row[edge.key] = S::NEG_INFINITY;
             }
@@ -400,7 +415,7 @@ impl<S: Scalar> Head<'_, S> {
     /// Gradients of [`Head::forward`], which replace what is there, but for that of the distances.
     ///
     /// `d_V = Aᵀ d_M`, `d_A = d_M Vᵀ`, `d_S` by the softmax, `d_Q = s d_S K`, `d_K = s d_Sᵀ Q`; a
-    /// masked weight is 0, and so is its gradient.
+    /// masked weight is 0, and so is its gradient. Below a bound, `d_z = (1 − tanh²(z / c)) d_S`.
     #[inline(always)]
     pub fn backward<V: Simd<S>>(
         &self,
@@ -446,10 +461,25 @@ impl<S: Scalar> Head<'_, S> {
                 softmax_gradient(simd, &weights[..seen], &mut d[..seen]);
                 distance_gradient(first + query, &d[..seen], to.bias);
             }
+            self.cap_gradient(first, seen, d_scores);
             let d_s = panel_of(d_scores, queries, stride, seen);
             let (key, query) = (self.key.rows_from(0, seen), self.query.rows_from(first, queries));
             matmul(to.query.rows_mut(first, queries), Accum::Replace, d_s, key, self.scale, Par::Seq);
             matmul(to.key.rows_mut(0, seen), Accum::Add, d_s.transpose(), query, self.scale, Par::Seq);
+        }
+    }
+
+    /// The gradient of the scores becomes that of the products.
+    fn cap_gradient(&self, first: usize, seen: usize, d_scores: &mut [S]) {
+        let Some(cap) = self.cap else { return };
+        let stride = weights_stride(self.key.rows);
+        let mut products = vec![S::zero(); d_scores.len()];
+        self.products(first, seen, &mut products);
+        for (d, z) in d_scores.chunks_exact_mut(stride).zip(products.chunks_exact(stride)) {
+            for (d, &z) in d[..seen].iter_mut().zip(z) {
+                let share = (z / cap).tanh();
+                *d *= S::one() - share * share;
+            }
         }
     }
 }

@@ -19,6 +19,32 @@ pub enum Mask {
     Custom(#[serde(with = "table")] Arc<MaskTable>),
 }
 
+/// The distance within which keys are seen, in places before and behind the query; `None` as far as the sentence goes
+/// (Beltagy et al. 2020, arXiv 2004.05150, section 3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    pub before: Option<usize>,
+    pub after: Option<usize>,
+}
+
+impl Window {
+    pub const ALL: Self = Self { before: None, after: None };
+
+    pub fn sees(self, query: usize, key: usize) -> bool {
+        self.before.is_none_or(|before| key + before >= query) && self.after.is_none_or(|after| key <= query + after)
+    }
+
+    /// Hides what the query of this row of scores does not see.
+    #[inline(always)]
+    pub(super) fn hide<S: Scalar>(self, query: usize, scores: &mut [S]) {
+        let first = self.before.map_or(0, |before| query.saturating_sub(before)).min(scores.len());
+        scores[..first].fill(S::NEG_INFINITY);
+        if let Some(after) = self.after {
+            scores.iter_mut().skip(query + after + 1).for_each(|score| *score = S::NEG_INFINITY);
+        }
+    }
+}
+
 /// `true` where a query, the row, sees a key, the column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MaskTable {

@@ -4,13 +4,15 @@
 //!
 //! ```text
 //! Q = X W_Q + b_Q          K = Z W_K + b_K          V = Z W_V + b_V
-//! S_h = s · Q_h K_hᵀ       s = 1/(√d_k c τ), without the root if not scaled; −∞ where masked
+//! S_h = s · Q_h K_gᵀ       s = 1/(√d_k c τ), without the root if not scaled; −∞ where masked
 //!       + B_h[j − i] / τ   where distances count: query i, key j
 //! A_h = softmax(S_h)       by rows: a row is a query, a column a key
-//! M_h = A_h V_h            the mix
+//! M_h = A_h V_g            the mix
 //! ```
 //!
-//! `c` divides the scores of a layer in models that have such a number, `τ` is the temperature.
+//! `c` divides the scores of a layer in models that have such a number, `τ` is the temperature. Heads may share keys and
+//! values, `g = h div (H / K)`; else `g = h`. Before the scores, the rows of `Q` and `K` may be normed, and turned by their
+//! places ([`rotary`]); and the product may be held below a bound, `c' tanh(z / c') / τ` in the place of `z / τ`.
 //!
 //! In self-attention the keys and values come from the queries' own sentence, `Z = X`; in
 //! cross-attention from another. The heads are folded without a copy: head `h` is a block of
@@ -23,23 +25,25 @@ mod distance;
 pub mod head;
 pub mod look_up;
 pub mod mask;
+pub mod rotary;
 pub mod rows;
 mod short;
 mod tile;
 
 pub(super) use cache::with_lane_beyond;
 pub use cache::{AttentionCache, AttentionScratch, Room};
-pub use config::AttentionConfig;
+pub use config::{AttentionConfig, QueryKeyNorm};
 pub use head::{Edge, HeadChanges, HeadMode, ModeWords};
-pub use mask::{Mask, MaskTable};
+pub use mask::{Mask, MaskTable, Window};
+pub use rotary::{Rotary, RotaryScaling};
 pub use rows::{Rows, Tokens};
 
 use self::cache::{Place, for_each_head, part, part_mut, weights_and_means};
 use self::distance::Distances;
 use self::head::{Head, HeadGradients};
 use self::look_up::{look_up_backward, look_up_forward};
-use self::short::is_short;
 use super::linear::{linear_backward, linear_forward};
+use super::norm::{norm_backward, norm_in_place};
 use super::params::{Parameters, TensorId, TensorName};
 use super::simd::{Simd, Work, add, add_scaled, dispatch, vectorized};
 use super::{Matrix, Scalar};
@@ -54,14 +58,15 @@ fn head_of<'a, S: Scalar>(
     bias: &'a Distances<S>,
     removed: &'a [Edge],
 ) -> Head<'a, S> {
-    let (key_columns, value_columns) = (config.key_columns(place.head), config.value_columns(place.head));
     Head {
-        query: part(query, &place.queries, &key_columns),
-        key: part(key, &place.keys, &key_columns),
-        value: part(value, &place.keys, &value_columns),
+        query: part(query, &place.queries, &config.query_columns(place.head)),
+        key: part(key, &place.keys, &config.key_columns(place.head)),
+        value: part(value, &place.keys, &config.value_columns(place.head)),
         scale,
+        cap: config.score_cap.map(|cap| S::from_f64(cap / config.temperature)),
         bias: bias.of_head(place.head),
         mask: &config.mask,
+        window: config.window,
         removed,
         before,
     }
@@ -109,6 +114,8 @@ pub fn attention_forward<S: Scalar>(
             _ => project(config, parameters, [weight.of_block(block), bias.of_block(block)], x, to),
         }
     }
+    norm_and_turn(config, parameters, block, QueryOrKey::Query, queries.rows, 0, cache);
+    norm_and_turn(config, parameters, block, QueryOrKey::Key, keys.rows, 0, cache);
     cache.bias.set(parameters.values_of(TensorName::DistanceBias.of_block(block)), config);
     dispatch(Forward { config, before: 0, queries: queries.rows, keys: keys.rows, changes, cache });
 }
@@ -137,9 +144,86 @@ pub fn attention_onward<S: Scalar>(
         project(config, parameters, ids(KeyWeights, KeyBias), x, cache.key.row_mut(before));
         project(config, parameters, ids(ValueWeights, ValueBias), x, cache.value.row_mut(before));
     }
+    norm_and_turn(config, parameters, block, QueryOrKey::Query, x.rows, before, cache);
+    if keys.is_none() {
+        norm_and_turn(config, parameters, block, QueryOrKey::Key, x.rows, before, cache);
+    }
     cache.bias.set(parameters.values_of(DistanceBias.of_block(block)), config);
     let keys = Rows::one(keys.unwrap_or(before + 1));
     dispatch(Forward { config, before, queries: x.rows, keys: &keys, changes: HeadChanges::NONE, cache });
+}
+
+/// The rows of `Q` or those of `K`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum QueryOrKey {
+    Query,
+    Key,
+}
+
+impl QueryOrKey {
+    fn gain(self, block: usize) -> TensorId {
+        match self {
+            Self::Query => TensorName::QueryNormGain.of_block(block),
+            Self::Key => TensorName::KeyNormGain.of_block(block),
+        }
+    }
+
+    /// The first of the rows that are new: queries are those that are asked now, keys lie behind those of earlier tokens.
+    fn first(self, before: usize) -> usize {
+        if self == Self::Query { 0 } else { before }
+    }
+}
+
+/// `R_t norm(q)` of the new rows, in their place, where a layer norms or turns them; `before` tokens of the sentence went
+/// before.
+fn norm_and_turn<S: Scalar>(
+    config: &AttentionConfig,
+    parameters: &Parameters<S>,
+    block: usize,
+    of: QueryOrKey,
+    rows: &Rows,
+    before: usize,
+    cache: &mut AttentionCache<S>,
+) {
+    let AttentionCache { query, key, own_norms, turns, .. } = cache;
+    let x = if of == QueryOrKey::Query { query } else { key };
+    let width = x.cols();
+    let x = &mut x.flat_mut()[of.first(before) * width..][..rows.total() * width];
+    if let (Some(norm), Some(caches)) = (config.query_key_norm, own_norms) {
+        norm_in_place(norm.form, [parameters.values_of(of.gain(block)), &[]], &mut caches[of as usize], x);
+    }
+    if !turns.is_none() {
+        vectorized!(for sentence in rows.sentences() {
+            let own = x[sentence.start * width..sentence.end * width].chunks_exact_mut(width);
+            own.enumerate().for_each(|(t, row)| turns.turn(before + t, config.key_width, row));
+        });
+    }
+}
+
+/// The gradient of [`norm_and_turn`] of whole sentences: `d` holds that of what it made and becomes that of what it took.
+fn norm_and_turn_backward<S: Scalar>(
+    config: &AttentionConfig,
+    parameters: &Parameters<S>,
+    block: usize,
+    of: QueryOrKey,
+    rows: &Rows,
+    cache: &AttentionCache<S>,
+    d: &mut Matrix<S>,
+    gradient: &mut Parameters<S>,
+) {
+    let width = d.cols();
+    let d = d.top_flat_mut(rows.total());
+    if !cache.turns.is_none() {
+        vectorized!(for sentence in rows.sentences() {
+            let own = d[sentence.start * width..sentence.end * width].chunks_exact_mut(width);
+            own.enumerate().for_each(|(t, row)| cache.turns.turn_back(t, config.key_width, row));
+        });
+    }
+    if let (Some(norm), Some(caches)) = (config.query_key_norm, &cache.own_norms) {
+        let gain = of.gain(block);
+        let (values, cache) = (parameters.values_of(gain), &caches[of as usize]);
+        norm_backward(norm.form, values, cache, d, [gradient.values_of_mut(gain), &mut []]);
+    }
 }
 
 /// `Q = X W_Q + b_Q`, and `K` and `V` alike.
@@ -187,9 +271,9 @@ impl<S: Scalar> Work<S> for Forward<'_, S> {
             |place| {
                 let removed = changes.removed_of(place.head);
                 let head = head_of(config, scale, before, &place, [query, key, value], bias, removed);
-                let mut mix = part_mut(mix, &place.mixes(*mixes_means), &config.value_columns(place.head));
+                let mut mix = part_mut(mix, &place.mixes(*mixes_means), &config.mix_columns(place.head));
                 let (weights, means) = weights_and_means(&mut weights[place.block.clone()], &head, *mixes_means);
-                if for_training && is_short(head.query.rows, head.key.rows) {
+                if for_training && head.is_short() {
                     head.short_forward(simd, weights, means, &mut mix, tile);
                 } else {
                     let mode = changes.modes.get(place.head).unwrap_or(&HeadMode::Live);
@@ -226,12 +310,21 @@ pub fn attention_backward<S: Scalar>(
 ) {
     use TensorName::*;
     assert!(!cache.is_viewers(), "attention backward: of a forward for a viewer");
-    let (values, width) = (d_mix.cols(), config.values_width());
+    let (values, width) = (d_mix.cols(), config.mixes_width());
     assert_eq!(values, width, "attention backward: d_M {values} wide, H·d_v = {width}");
     let (query_rows, key_rows) = (queries.rows, keys.rows);
     scratch.d_bias.fill(S::zero());
     dispatch(Backward { config, queries: query_rows, keys: key_rows, cache, d_mix, scratch: &mut *scratch });
-    let AttentionScratch { d_query, d_key, d_value, d_bias, .. } = scratch;
+    let AttentionScratch { d_query, d_key, d_value, d_shared: [d_shared_key, d_shared_value], d_bias, .. } = scratch;
+    let (d_key, d_value) = if config.group_size() > 1 {
+        sum_groups(config, config.key_width, d_key, d_shared_key);
+        sum_groups(config, config.value_width, d_value, d_shared_value);
+        (d_shared_key, &*d_shared_value)
+    } else {
+        (d_key, &*d_value)
+    };
+    norm_and_turn_backward(config, parameters, block, QueryOrKey::Query, query_rows, cache, d_query, gradient);
+    norm_and_turn_backward(config, parameters, block, QueryOrKey::Key, key_rows, cache, d_key, gradient);
     let share = S::from_f64(1.0 / config.temperature);
     add_scaled(gradient.values_of_mut(DistanceBias.of_block(block)), share, d_bias);
 
@@ -250,6 +343,15 @@ pub fn attention_backward<S: Scalar>(
     back(keys, d_value, ValueWeights, ValueBias, d_keys);
 }
 
+/// `d_g = Σ d_h` over the heads of each group; (N_k, K·d) of (N_k, H·d).
+fn sum_groups<S: Scalar>(config: &AttentionConfig, width: usize, heads: &Matrix<S>, to: &mut Matrix<S>) {
+    let group = config.group_size() * width;
+    for (to, heads) in to.flat_mut().chunks_exact_mut(width).zip(heads.flat().chunks_exact(group)) {
+        to.fill(S::zero());
+        heads.chunks_exact(width).for_each(|head| add(to, head));
+    }
+}
+
 /// The heads of [`attention_backward`].
 struct Backward<'a, S> {
     config: &'a AttentionConfig,
@@ -266,7 +368,7 @@ impl<S: Scalar> Work<S> for Backward<'_, S> {
     #[inline(always)]
     fn run<V: Simd<S>>(self, simd: V) {
         let Self { config, queries, keys, cache, d_mix, scratch } = self;
-        let AttentionScratch { d_query, d_key, d_value, d_bias, d_scores } = scratch;
+        let AttentionScratch { d_query, d_key, d_value, d_bias, d_scores, .. } = scratch;
         let AttentionCache { query, key, value, bias, weights, tile, mixes_means, .. } = cache;
         let distances = config.distance_count();
         let scale = S::from_f64(config.score_scale());
@@ -277,7 +379,7 @@ impl<S: Scalar> Work<S> for Backward<'_, S> {
             #[inline(always)]
             |place| {
                 let head = head_of(config, scale, 0, &place, [query, key, value], bias, &[]);
-                let (key_columns, value_columns) = (config.key_columns(place.head), config.value_columns(place.head));
+                let (key_columns, value_columns) = (config.query_columns(place.head), config.mix_columns(place.head));
                 let d_mix = part(d_mix, &place.mixes(*mixes_means), &value_columns);
                 let mut to = HeadGradients {
                     query: part_mut(d_query, &place.queries, &key_columns),
@@ -286,7 +388,7 @@ impl<S: Scalar> Work<S> for Backward<'_, S> {
                     bias: &mut d_bias[place.head * distances..][..distances],
                 };
                 let (weights, means) = weights_and_means(&mut weights[place.block], &head, *mixes_means);
-                if is_short(head.query.rows, head.key.rows) {
+                if head.is_short() {
                     head.short_backward(simd, weights, means, d_mix, d_scores, tile, &mut to);
                 } else {
                     head.backward(simd, weights, means, d_mix, d_scores, &mut to);

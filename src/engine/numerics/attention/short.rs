@@ -4,7 +4,7 @@
 
 use super::distance::distance_column_gradient;
 use super::head::{Head, HeadGradients};
-use super::mask::Mask;
+use super::mask::{Mask, Window};
 use super::tile::{
     Part, PartMut, lanes, mix_mean, outer, pack_transposed, product, product_transposed, product_vector,
 };
@@ -48,6 +48,12 @@ pub fn transposed_entries(queries: usize, keys: usize) -> usize {
 }
 
 impl<S: Scalar> Head<'_, S> {
+    /// Whether training takes the way of short sentences, which knows no bound of the scores.
+    #[inline(always)]
+    pub fn is_short(&self) -> bool {
+        self.cap.is_none() && is_short(self.query.rows, self.key.rows)
+    }
+
     /// `weights` receives `Aᵀ`.
     #[inline(always)]
     pub fn short_forward<V: Simd<S>>(
@@ -65,10 +71,10 @@ impl<S: Scalar> Head<'_, S> {
         for (key, row) in weights.chunks_exact_mut(stride).enumerate() {
             self.bias.add_to_column(key, &mut row[..queries]);
         }
-        if *self.mask != Mask::None {
+        if *self.mask != Mask::None || self.window != Window::ALL {
             for (key, row) in weights.chunks_exact_mut(stride).enumerate() {
                 for (query, score) in row[..queries].iter_mut().enumerate() {
-                    if !self.mask.sees(query, key) {
+                    if !(self.mask.sees(query, key) && self.window.sees(query, key)) {
                         *score = S::NEG_INFINITY;
                     }
                 }

@@ -36,11 +36,13 @@ pub struct BlockActivations<S> {
     /// The same behind its norm, of a block that norms first; (T, D).
     pub normed: Option<Matrix<S>>,
     pub heads: Vec<HeadActivations<S>>,
+    /// `M W_O + b_O` (T, D), of a block that norms what it adds.
+    pub branch: Option<Matrix<S>>,
     /// `X + M W_O + b_O` (T, D)
     pub summed: Matrix<S>,
     /// `A` (T, D), of a block that norms after it.
     pub attended: Option<Matrix<S>>,
-    /// `φ(… W_1 + b_1)` (T, hidden) of the feed-forward layer.
+    /// `φ(… W_1 + b_1)` (T, hidden) of the feed-forward layer; with a gate, the product.
     pub hidden: Option<Matrix<S>>,
     /// `A + F(A)`, without a residual `F(A)`; (T, D), of a block that norms after its feed-forward layer.
     pub joined: Option<Matrix<S>>,
@@ -70,9 +72,9 @@ impl<S> BlockActivations<S> {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeadActivations<S> {
-    /// (T, d_k)
+    /// (T, d_k), normed and turned where the layer does that
     pub query: Matrix<S>,
-    /// (T_k, d_k)
+    /// (T_k, d_k), alike; the same for all heads of a group
     pub key: Matrix<S>,
     /// (T_k, d_v)
     pub value: Matrix<S>,
@@ -108,7 +110,7 @@ impl<S: Scalar> AttentionModel<S> {
 
     fn normed(&self, affine: [&[S]; 2], x: &Matrix<S>) -> Matrix<S> {
         let (mut cache, mut y) = (NormCache::new(x.rows(), x.cols()), Matrix::zeros(x.rows(), x.cols()));
-        norm_forward(x.flat(), affine, self.architecture.norm_epsilon, &mut cache, y.flat_mut());
+        norm_forward(self.architecture.norm_form, x.flat(), affine, &mut cache, y.flat_mut());
         y
     }
 }
@@ -387,15 +389,14 @@ fn run<S: Scalar>(
     tail_forward(config, parameters, b, cache.attention.mix.flat(), x.0.flat(), &mut cache.tail);
     let attention = &cache.attention;
     let heads = (0..layer.heads).map(|head| {
-        let (key_columns, value_columns) = (layer.key_columns(head), layer.value_columns(head));
         let (scores, weights) = attention.scores_and_weights(head, queries, keys);
         HeadActivations {
-            query: attention.query.top_columns(queries, &key_columns),
-            key: attention.key.top_columns(keys, &key_columns),
-            value: attention.value.top_columns(keys, &value_columns),
+            query: attention.query.top_columns(queries, &layer.query_columns(head)),
+            key: attention.key.top_columns(keys, &layer.key_columns(head)),
+            value: attention.value.top_columns(keys, &layer.value_columns(head)),
             scores,
             weights,
-            mix: attention.mix.top_columns(queries, &value_columns),
+            mix: attention.mix.top_columns(queries, &layer.mix_columns(head)),
         }
     });
     BlockActivations {
@@ -403,6 +404,7 @@ fn run<S: Scalar>(
         normed: cache.normed_input().cloned(),
         heads: heads.collect(),
         output: Arc::new(cache.tail.output().clone()),
+        branch: cache.tail.branch().cloned(),
         attended: (config.norm == Norm::Post).then(|| cache.tail.attended().clone()),
         hidden: cache.tail.hidden().cloned(),
         joined: cache.tail.joined().filter(|_| config.norm == Norm::Post).cloned(),

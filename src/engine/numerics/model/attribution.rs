@@ -100,7 +100,7 @@ impl<S: Scalar> AttentionModel<S> {
         if architecture.readout.activation().is_some() {
             return Err(NoSum::Transformed);
         }
-        if architecture.blocks.iter().any(|block| block.norm == Norm::Post) {
+        if architecture.blocks.iter().any(|block| block.norm == Norm::Post || block.output_norms) {
             return Err(NoSum::Blocks);
         }
         let last = activations.output.rows() - 1;
@@ -142,12 +142,13 @@ impl<S: Scalar> AttentionModel<S> {
         let mut terms = Vec::new();
         let u = match self.final_norm(parameters) {
             Some([gain, shift]) => {
-                terms.push((TermOf::Shift, dot(shift, &w)));
+                let form = architecture.norm_form;
+                if form.shift {
+                    terms.push((TermOf::Shift, dot(shift, &w)));
+                }
                 let whole = Matrix::from_row_major(1, w.len(), last.row(row).to_vec());
-                let inverse = inverse_deviations(&whole, architecture.norm_epsilon)[0];
-                let mut u: Vec<S> = w.iter().zip(gain).map(|(&w, &gain)| w * gain).collect();
-                let mean = u.iter().copied().sum::<S>() / S::from_f64(u.len() as f64);
-                u.iter_mut().for_each(|u| *u = (*u - mean) * inverse);
+                let mut u = w;
+                form.carry_back(gain, inverse_deviations(form, &whole)[0], &mut u);
                 u
             }
             None => w,

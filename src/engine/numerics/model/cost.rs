@@ -18,10 +18,10 @@ pub fn workspace_entries(architecture: &Architecture, classes: usize, rows: usiz
     let [rows, longest] = [rows, longest].map(|n| n as f64);
     let of_block = |block: &BlockConfig| {
         let layer = &block.attention;
-        let [heads, keys, values] = [layer.heads, layer.keys_width(), layer.values_width()].map(|n| n as f64);
-        let hidden = block.feed_forward.unwrap_or(0) as f64;
+        let [heads, keys, values] = [layer.heads, layer.queries_width(), layer.mixes_width()].map(|n| n as f64);
+        let hidden = hidden_entries(block);
         // Q, K, V and the mix with their gradients, the weights by query or by key, the tail's rows, the hidden units.
-        4.0 * keys + 4.0 * values + 2.0 * heads * (longest + PADDING) + 8.0 * width + 3.0 * hidden
+        4.0 * keys + 4.0 * values + 2.0 * heads * (longest + PADDING) + 8.0 * width + hidden
     };
     let blocks: f64 = architecture.numbered_blocks().map(|(_, block)| of_block(block)).sum();
     // The input of each, what comes out, and its gradient.
@@ -95,7 +95,7 @@ pub fn sentence_bytes(architecture: &Architecture, classes: usize, tokens: usize
     let [tokens, width, classes] = [tokens, architecture.width, classes].map(|n| n as f64);
     let of_block = |block: &BlockConfig| {
         let layer = &block.attention;
-        let [heads, keys, values] = [layer.heads, layer.keys_width(), layer.values_width()].map(|n| n as f64);
+        let [heads, keys, values] = [layer.heads, layer.queries_width(), layer.mixes_width()].map(|n| n as f64);
         let hidden = block.feed_forward.unwrap_or(0) as f64;
         let of_head = tokens * (tokens * OF_A_PAIR + width);
         let of_token = 2.0 * keys + 2.0 * values + OF_A_TOKEN * width + hidden;
@@ -130,15 +130,24 @@ pub fn forward_multiplications(architecture: &Architecture, classes: usize, rows
     let [rows, longest] = [rows, longest].map(|n| n as f64);
     let of_block = |block: &BlockConfig| {
         let layer = &block.attention;
-        let heads_width = (layer.keys_width() + layer.values_width()) as f64;
-        let hidden = block.feed_forward.unwrap_or(0) as f64;
-        2.0 * width * heads_width
+        let heads_width = (layer.queries_width() + layer.mixes_width()) as f64;
+        let shared_width = (layer.keys_width() + layer.values_width()) as f64;
+        width * (heads_width + shared_width)
             + longest * (heads_width + layer.heads as f64 * WEIGHT_OVERHEAD)
-            + 2.0 * width * hidden
+            + width * hidden_units(block) * if block.gated { 3.0 } else { 2.0 }
     };
     let blocks: f64 = architecture.numbered_blocks().map(|(_, block)| of_block(block)).sum();
     let transform = if transforms(architecture) { width * width } else { 0.0 };
     rows * (blocks + transform + width * classes as f64)
+}
+
+fn hidden_units(block: &BlockConfig) -> f64 {
+    block.feed_forward.unwrap_or(0) as f64
+}
+
+/// Entries of a row of hidden units: their sums, what they make of them, and its gradient; with a gate, its own three too.
+fn hidden_entries(block: &BlockConfig) -> f64 {
+    if block.gated { 6.0 * hidden_units(block) } else { 3.0 * hidden_units(block) }
 }
 
 /// Zeros that fill the rows of weights up to whole lanes, at most.

@@ -3,6 +3,7 @@
 use rand::RngExt;
 
 use super::activations::Interventions;
+use super::loss::hold_below;
 use super::transform::{TransformCache, transform_forward};
 use super::{Activations, Architecture, AttentionModel, Classes, Pooling, Sequences};
 use crate::numerics::attention::{HeadChanges, Mask, Room, Tokens};
@@ -81,11 +82,20 @@ impl<S: Scalar> AttentionModel<S> {
 
     /// `Z` of outputs, (R, C) for (R, D).
     pub fn logits_of(&self, parameters: &Parameters<S>, read: &Matrix<S>) -> Matrix<S> {
+        let mut logits = self.unbounded_logits_of(parameters, read);
+        if let Some(cap) = self.architecture.logit_cap {
+            hold_below(S::from_f64(cap), logits.flat_mut());
+        }
+        logits
+    }
+
+    /// The same before their bound, where there is one.
+    fn unbounded_logits_of(&self, parameters: &Parameters<S>, read: &Matrix<S>) -> Matrix<S> {
         let mut transform = TransformCache::new(read.rows(), read.cols());
         let read = match self.architecture.readout.activation() {
             Some(activation) => {
-                let epsilon = self.architecture.norm_epsilon;
-                transform_forward(parameters, activation, epsilon, read.flat(), &mut transform);
+                let form = self.architecture.norm_form;
+                transform_forward(parameters, activation, form, read.flat(), &mut transform);
                 &transform.output
             }
             None => read,

@@ -41,6 +41,8 @@ pub(super) struct LossCache<S> {
     logits: Matrix<S>,
     /// The cache of a readout with a layer of its own, and `d_T` (N, D).
     transform: Option<(TransformCache<S>, Matrix<S>)>,
+    /// The logits below their bound (N, C).
+    capped: Option<Matrix<S>>,
 }
 
 impl<S: Scalar> LossCache<S> {
@@ -54,6 +56,7 @@ impl<S: Scalar> LossCache<S> {
             readout: Matrix::zeros(readout_rows, width),
             d_readout: Matrix::zeros(readout_rows, width),
             logits: Matrix::zeros(rows, classes),
+            capped: model.architecture.logit_cap.map(|_| Matrix::zeros(rows, classes)),
         }
     }
 
@@ -74,14 +77,14 @@ pub(super) fn loss_forward<S: Scalar>(
     y: &[S],
     cache: &mut LossCache<S>,
 ) -> S {
-    let LossCache { readout, logits, transform, .. } = cache;
+    let LossCache { readout, logits, transform, capped, .. } = cache;
     let (count, width) = (batch.targets.len(), model.architecture.width);
     let (answers, kept) = y.split_at(count * width);
     let bias = parameters.values_of(TensorName::LogitBias);
     let z = logits.top_flat_mut(count);
     let rows = match (model.architecture.readout.activation(), transform) {
         (Some(activation), Some((transform, _))) => {
-            transform_forward(parameters, activation, model.architecture.norm_epsilon, answers, transform);
+            transform_forward(parameters, activation, model.architecture.norm_form, answers, transform);
             transform.output.top(count)
         }
         _ => MatRef::from_row_major_slice(answers, count, width),
@@ -92,6 +95,10 @@ pub(super) fn loss_forward<S: Scalar>(
         linear_forward(rows, readout.view().transpose(), bias, z);
     } else {
         linear_forward(rows, parameters.weights(TensorName::LogitWeights), bias, z);
+    }
+    if let (Some(cap), Some(capped)) = (model.architecture.logit_cap, capped) {
+        hold_below(S::from_f64(cap), z);
+        capped.top_flat_mut(count).copy_from_slice(z);
     }
     let targets = batch.targets.iter().map(|&(_, class)| class);
     let mut sum = cross_entropy_forward(z, model.classes.count(), targets);
@@ -124,12 +131,15 @@ pub(super) fn loss_backward<S: Scalar>(
     d_y: &mut [S],
     gradient: &mut Parameters<S>,
 ) {
-    let LossCache { readout, d_readout, logits, transform } = cache;
+    let LossCache { readout, d_readout, logits, transform, capped } = cache;
     let (count, classes, width) = (batch.targets.len(), model.classes.count(), model.architecture.width);
     let scale = S::one() / S::from_f64(count.max(1) as f64);
     let d_logits = logits.top_flat_mut(count);
     let targets = batch.targets.iter().map(|&(_, class)| class);
     cross_entropy_backward(d_logits, classes, targets, scale);
+    if let (Some(cap), Some(capped)) = (model.architecture.logit_cap, capped) {
+        hold_below_backward(S::from_f64(cap), capped.top_flat(count), d_logits);
+    }
 
     let (answers, kept) = y.split_at(count * width);
     let (d_answers, d_kept) = d_y.split_at_mut(count * width);
@@ -172,7 +182,16 @@ pub(super) fn loss_backward<S: Scalar>(
     {
         d_answers.fill(S::zero());
         let d = d.top_flat_mut(count);
-        transform_backward(parameters, activation, answers, transform, d, gradient, d_answers);
+        transform_backward(
+            parameters,
+            activation,
+            model.architecture.norm_form,
+            answers,
+            transform,
+            d,
+            gradient,
+            d_answers,
+        );
     }
     let DistanceCosts { arrive, keep } = model.costs;
     if arrive > 0.0 {
@@ -188,6 +207,16 @@ pub(super) fn loss_backward<S: Scalar>(
             squared_distances_backward(answers, &model.embedding, words, scale, d_answers);
         }
     }
+}
+
+/// `c tanh(z / c)`
+pub(super) fn hold_below<S: Scalar>(cap: S, z: &mut [S]) {
+    z.iter_mut().for_each(|z| *z = cap * (*z / cap).tanh());
+}
+
+/// The gradient of [`hold_below`], of what it made: `d_z = (1 − (y / c)²) d_y`.
+fn hold_below_backward<S: Scalar>(cap: S, y: &[S], d: &mut [S]) {
+    d.iter_mut().zip(y).for_each(|(d, &y)| *d *= S::one() - (y / cap) * (y / cap));
 }
 
 /// The right class of each target.

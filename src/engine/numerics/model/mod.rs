@@ -4,11 +4,13 @@
 //! ```text
 //! X = E[words] + P          a hidden word has the zero vector instead of E's row
 //!     norm(E[words] + P + E_S)      with a norm and the sentence of a pair, as BERT has it
+//!     √D E[words]                   scaled, as Gemma has it
 //! Y = blocks(X)             or norm(blocks(X)), as GPT-2 has it
 //! R = Y[rows]               of some positions, of the last one, or their mean
 //! Z = R E_Cᵀ + b_logits     tied: a word is likely where the output is like its static vector
 //!     R W_logits + b_logits     or with weights of its own
 //!     norm(φ(R W_T + b_T)) E_Cᵀ + b_logits      or tied behind a layer of its own ([`transform`])
+//!     c tanh(Z / c)                 held below a bound, as Gemma 2 has it
 //! L = mean over the targets of cross_entropy(Z_row, class)
 //! ```
 //!
@@ -48,13 +50,13 @@ use rand::RngExt;
 use super::activation::Activation;
 use super::attention::AttentionConfig;
 use super::attention::look_up::LookUp;
-use super::block::{Attends, BlockConfig, gain_and_bias};
+use super::block::{Attends, BlockConfig, gain_and_shift};
 use super::lens::Lens;
-use super::norm::NORM_EPSILON;
+use super::norm::NormForm;
 use super::params::{Layer, Parameters, Start, TensorId, TensorName};
 use super::positions::{Positions, sinusoidal};
 use super::rng::{Stream, stream};
-use super::simd::add;
+use super::simd::{add, add_scaled};
 use super::{Matrix, Scalar};
 
 /// The shape of a model.
@@ -71,8 +73,10 @@ pub struct Architecture {
     pub embedding_norm: bool,
     /// A norm behind all blocks.
     pub final_norm: bool,
-    /// `ε` of these two and of the readout's.
-    pub norm_epsilon: f64,
+    /// The form of these two and of the readout's.
+    pub norm_form: NormForm,
+    /// The factor of the rows of `E` before anything is added to them.
+    pub embedding_scale: Option<f64>,
     /// `E` is trained with the model, from where word2vec left it.
     pub train_embedding: bool,
     /// The blocks of the source sentence; empty where there is none.
@@ -83,6 +87,8 @@ pub struct Architecture {
     pub readout: Readout,
     /// `b_logits` exists.
     pub readout_bias: bool,
+    /// The bound `c` of the logits, `c tanh(z / c)` (Gemma 2: arXiv 2408.00118, section 2).
+    pub logit_cap: Option<f64>,
 }
 
 /// Which outputs are read.
@@ -134,13 +140,15 @@ impl Architecture {
             segments: None,
             embedding_norm: false,
             final_norm: false,
-            norm_epsilon: NORM_EPSILON,
+            norm_form: NormForm::LAYER,
+            embedding_scale: None,
             train_embedding: false,
             source_blocks: Vec::new(),
             blocks: vec![BlockConfig::plain(attention)],
             pooling: Pooling::Every,
             readout: Readout::Tied,
             readout_bias: true,
+            logit_cap: None,
         }
     }
 
@@ -204,22 +212,59 @@ impl Architecture {
         use TensorName::*;
         let Architecture { width, max_tokens, positions, train_embedding, readout, .. } = *self;
         let Architecture { segments, embedding_norm, final_norm, readout_bias, .. } = *self;
-        let transforms = readout.activation().is_some();
+        let (transforms, has_shift) = (readout.activation().is_some(), self.norm_form.shift);
         let (exists, rows, cols) = match name {
             Embedding => (train_embedding, words, width),
             Positions => (positions == super::positions::Positions::Learned, max_tokens, width),
             Segments => (segments.is_some(), segments.unwrap_or(0), width),
-            EmbeddingNormGain | EmbeddingNormBias => (embedding_norm, 1, width),
-            FinalNormGain | FinalNormBias => (final_norm, 1, width),
+            EmbeddingNormGain => (embedding_norm, 1, width),
+            EmbeddingNormBias => (embedding_norm && has_shift, 1, width),
+            FinalNormGain => (final_norm, 1, width),
+            FinalNormBias => (final_norm && has_shift, 1, width),
             TransformWeights => (transforms, width, width),
-            TransformBias | TransformNormGain | TransformNormBias => (transforms, 1, width),
+            TransformBias | TransformNormGain => (transforms, 1, width),
+            TransformNormBias => (transforms && has_shift, 1, width),
             LogitWeights => (!readout.is_by_static_vectors(), width, classes),
             LogitBias => (readout_bias, 1, classes),
-            QueryWeights | QueryBias | KeyWeights | KeyBias | DistanceBias | ValueWeights | ValueBias
-            | OutputWeights | OutputBias | AttentionNormGain | AttentionNormBias | HiddenWeights | HiddenBias
-            | ForwardWeights | ForwardBias | ForwardNormGain | ForwardNormBias => (false, 0, 0),
+            QueryWeights
+            | QueryBias
+            | KeyWeights
+            | KeyBias
+            | QueryNormGain
+            | KeyNormGain
+            | DistanceBias
+            | ValueWeights
+            | ValueBias
+            | OutputWeights
+            | OutputBias
+            | AttentionNormGain
+            | AttentionNormBias
+            | AttentionOutputNormGain
+            | AttentionOutputNormBias
+            | GateWeights
+            | GateBias
+            | HiddenWeights
+            | HiddenBias
+            | ForwardWeights
+            | ForwardBias
+            | ForwardNormGain
+            | ForwardNormBias
+            | ForwardOutputNormGain
+            | ForwardOutputNormBias => (false, 0, 0),
         };
         exists.then_some((rows, cols))
+    }
+
+    /// The form of the norm that a tensor belongs to.
+    fn form_of(&self, id: TensorId) -> NormForm {
+        let block = self.numbered_blocks().nth(id.block).filter(|_| id.name.is_of_a_block());
+        match (id.name, block) {
+            (TensorName::QueryNormGain | TensorName::KeyNormGain, Some((_, block))) => {
+                block.attention.query_key_norm.map_or(block.norm_form, |norm| norm.form)
+            }
+            (_, Some((_, block))) => block.norm_form,
+            (_, None) => self.norm_form,
+        }
     }
 
     fn check(&self) {
@@ -315,7 +360,7 @@ impl<S: Scalar> AttentionModel<S> {
                     continue;
                 }
                 Start::One => {
-                    values.fill(S::one());
+                    values.fill(S::one() - self.architecture.form_of(spec.id).gain_offset::<S>());
                     continue;
                 }
                 Start::Zero => continue,
@@ -358,7 +403,8 @@ impl<S: Scalar> AttentionModel<S> {
 
     /// Whether the projection of a token's vector is the sum of those of its word and its position.
     fn looks_up(&self) -> bool {
-        self.architecture.segments.is_none() && !self.architecture.embedding_norm
+        let Architecture { segments, embedding_norm, embedding_scale, .. } = &self.architecture;
+        segments.is_none() && embedding_scale.is_none() && !embedding_norm
     }
 
     fn look_up<'a>(&'a self, parameters: &'a Parameters<S>, sequences: &'a Sequences) -> LookUp<'a, S> {
@@ -377,11 +423,15 @@ impl<S: Scalar> AttentionModel<S> {
         let width = self.architecture.width;
         let (embedding, positions) = (self.embedding(parameters), self.positions(parameters));
         let segments = parameters.values_of(TensorName::Segments);
+        let scale = self.architecture.embedding_scale.map(S::from_f64);
         let tokens = sequences.words.iter().zip(&sequences.positions).zip(&sequences.segments);
         for (x, ((&word, &t), &segment)) in x.chunks_exact_mut(width).zip(tokens) {
             match word {
                 Some(word) => x.copy_from_slice(&embedding[word * width..][..width]),
                 None => x.fill(S::zero()),
+            }
+            if let Some(scale) = scale {
+                x.iter_mut().for_each(|x| *x *= scale);
             }
             if !positions.is_empty() {
                 add(x, &positions[t * width..][..width]);
@@ -398,9 +448,10 @@ impl<S: Scalar> AttentionModel<S> {
         let width = self.architecture.width;
         let (d_embedding, d_positions) = gradient.pair_mut(TensorName::Embedding, TensorName::Positions);
         let tokens = sequences.words.iter().zip(&sequences.positions);
+        let scale = self.architecture.embedding_scale.map_or(S::one(), S::from_f64);
         for (d_x, (&word, &t)) in d_x.chunks_exact(width).zip(tokens) {
             if let Some(word) = word.filter(|_| !d_embedding.is_empty()) {
-                add(&mut d_embedding[word * width..][..width], d_x);
+                add_scaled(&mut d_embedding[word * width..][..width], scale, d_x);
             }
             if !d_positions.is_empty() {
                 add(&mut d_positions[t * width..][..width], d_x);
@@ -416,24 +467,24 @@ impl<S: Scalar> AttentionModel<S> {
 
     /// `γ` and `β` of the norm behind the embeddings, if there is one.
     fn embedding_norm<'a>(&self, parameters: &'a Parameters<S>) -> Option<[&'a [S]; 2]> {
-        self.architecture.embedding_norm.then(|| gain_and_bias(parameters, EMBEDDING_NORM))
+        self.architecture.embedding_norm.then(|| gain_and_shift(parameters, EMBEDDING_NORM))
     }
 
     /// The same of the norm behind all blocks.
     fn final_norm<'a>(&self, parameters: &'a Parameters<S>) -> Option<[&'a [S]; 2]> {
-        self.architecture.final_norm.then(|| gain_and_bias(parameters, FINAL_NORM))
+        self.architecture.final_norm.then(|| gain_and_shift(parameters, FINAL_NORM))
     }
 }
 
 impl Architecture {
     /// The norm behind all blocks, to see other vectors through; none where the model has none.
     pub fn last_lens(&self, parameters: &Parameters<f32>) -> Option<Lens> {
-        self.final_norm.then(|| Lens::new(gain_and_bias(parameters, FINAL_NORM), self.norm_epsilon))
+        self.final_norm.then(|| Lens::new(gain_and_shift(parameters, FINAL_NORM), self.norm_form))
     }
 
     /// The same of the norm behind the embeddings.
     pub fn embedding_lens(&self, parameters: &Parameters<f32>) -> Option<Lens> {
-        self.embedding_norm.then(|| Lens::new(gain_and_bias(parameters, EMBEDDING_NORM), self.norm_epsilon))
+        self.embedding_norm.then(|| Lens::new(gain_and_shift(parameters, EMBEDDING_NORM), self.norm_form))
     }
 }
 

@@ -3,8 +3,10 @@
 use super::loss::{LossCache, loss_backward, loss_forward};
 use super::{Architecture, AttentionModel, Batch, EMBEDDING_NORM, FINAL_NORM, Pooling, Sequences};
 use crate::numerics::attention::{HeadChanges, Room, Rows, Tokens};
-use crate::numerics::block::{BlockCache, BlockConfig, attend_backward, attend_forward, tail_backward, tail_forward};
-use crate::numerics::norm::{NormCache, norm_backward, norm_forward};
+use crate::numerics::block::{
+    BlockCache, BlockConfig, attend_backward, attend_forward, norm_back, tail_backward, tail_forward,
+};
+use crate::numerics::norm::{NormCache, NormForm, norm_forward};
 use crate::numerics::params::Parameters;
 use crate::numerics::simd::{add, add_scaled, vectorized};
 use crate::numerics::{Matrix, Scalar};
@@ -72,7 +74,7 @@ impl<S: Scalar> Workspace<S> {
     pub fn new(model: &AttentionModel<S>, input: Room, source: Room) -> Self {
         let architecture = &model.architecture;
         let (width, rows) = (architecture.width, input.rows);
-        let values = architecture.blocks.last().map_or(0, |block| block.attention.values_width());
+        let values = architecture.blocks.last().map_or(0, |block| block.attention.mixes_width());
         let source = if architecture.has_source() { source } else { Room::NONE };
         Self {
             input: Stack::new(model, &architecture.blocks, input, source, architecture.pools_means_before_tail()),
@@ -125,7 +127,7 @@ pub fn model_forward<S: Scalar>(
         if i + 1 < architecture.blocks.len() {
             whole_tail_forward(block, parameters, b, x, cache);
         } else if architecture.pools_before_tail() {
-            let (width, values, count) = (architecture.width, block.attention.values_width(), batch.reads());
+            let (width, values, count) = (architecture.width, block.attention.mixes_width(), batch.reads());
             pool(mix_pooling(architecture, cache), batch, cache.attention.mix.flat(), values, pooled_mix.flat_mut());
             if block.residual {
                 pool(architecture.pooling, batch, x.vectors, width, pooled.flat_mut());
@@ -159,7 +161,7 @@ fn embed<S: Scalar>(
         (Some((norm, summed)), Some(affine)) => {
             let summed = summed.top_flat_mut(n);
             vectorized!(model.embed(parameters, sequences, summed));
-            norm_forward(summed, affine, model.architecture.norm_epsilon, norm, x);
+            norm_forward(model.architecture.norm_form, summed, affine, norm, x);
         }
         _ => vectorized!(model.embed(parameters, sequences, x)),
     }
@@ -174,20 +176,20 @@ fn normed<'a, S: Scalar>(
 ) -> &'a [S] {
     let (Some((norm, to)), Some(affine)) = (final_norm, model.final_norm(parameters)) else { return outputs };
     let to = &mut to.flat_mut()[..outputs.len()];
-    norm_forward(outputs, affine, model.architecture.norm_epsilon, norm, to);
+    norm_forward(model.architecture.norm_form, outputs, affine, norm, to);
     to
 }
 
 /// The gradient of [`normed`], in the place of that of what it returned.
 fn normed_backward<S: Scalar>(
+    form: NormForm,
     parameters: &Parameters<S>,
     final_norm: &Option<(NormCache<S>, Matrix<S>)>,
     gradient: &mut Parameters<S>,
     d: &mut [S],
 ) {
     if let Some((norm, _)) = final_norm {
-        let (d_gain, d_bias) = gradient.pair_mut(FINAL_NORM[0], FINAL_NORM[1]);
-        norm_backward(parameters.values_of(FINAL_NORM[0]), norm, d, d_gain, d_bias);
+        norm_back(form, parameters, FINAL_NORM, norm, d, gradient);
     }
 }
 
@@ -294,10 +296,10 @@ pub fn model_backward<S: Scalar>(
         let b = architecture.source_blocks.len() + i;
         let (x, cache, d) = input.at(i, rows.total());
         if i + 1 == architecture.blocks.len() {
-            let (width, values, count) = (architecture.width, block.attention.values_width(), batch.reads());
+            let (width, values, count) = (architecture.width, block.attention.mixes_width(), batch.reads());
             if architecture.pools_before_tail() {
                 let (mix, d_mix) = (pooled_mix.top_flat(count), d_pooled_mix.top_flat_mut(count));
-                normed_backward(parameters, final_norm, gradient, d_pooled);
+                normed_backward(architecture.norm_form, parameters, final_norm, gradient, d_pooled);
                 tail_backward(block, parameters, b, mix, &mut cache.tail, gradient, d_pooled, d_mix);
                 let pooling = mix_pooling(architecture, cache);
                 let mixes = if cache.attention.mixes_means() { rows.count() } else { rows.total() };
@@ -309,7 +311,7 @@ pub fn model_backward<S: Scalar>(
                 }
             } else {
                 pool_backward(architecture.pooling, batch, d_pooled, width, d);
-                normed_backward(parameters, final_norm, gradient, d);
+                normed_backward(architecture.norm_form, parameters, final_norm, gradient, d);
                 whole_tail_backward(block, parameters, b, rows, cache, gradient, d);
             }
         } else {
@@ -355,8 +357,7 @@ fn embed_backward<S: Scalar>(
     }
     let d = stack.d.top_flat_mut(sequences.rows.total());
     if let Some((norm, _)) = &stack.embedding_norm {
-        let (d_gain, d_bias) = gradient.pair_mut(EMBEDDING_NORM[0], EMBEDDING_NORM[1]);
-        norm_backward(parameters.values_of(EMBEDDING_NORM[0]), norm, d, d_gain, d_bias);
+        norm_back(model.architecture.norm_form, parameters, EMBEDDING_NORM, norm, d, gradient);
     }
     vectorized!(model.embed_backward(sequences, d, gradient));
 }

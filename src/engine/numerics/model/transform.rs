@@ -5,9 +5,9 @@
 use faer::MatRef;
 
 use crate::numerics::activation::Activation;
-use crate::numerics::block::gain_and_bias;
+use crate::numerics::block::{gain_and_shift, norm_back};
 use crate::numerics::linear::{linear_backward, linear_forward};
-use crate::numerics::norm::{NormCache, norm_backward, norm_forward};
+use crate::numerics::norm::{NormCache, NormForm, norm_forward};
 use crate::numerics::params::{Parameters, TensorId, TensorName};
 use crate::numerics::{Matrix, Scalar};
 
@@ -42,7 +42,7 @@ impl<S: Scalar> TransformCache<S> {
 pub fn transform_forward<S: Scalar>(
     parameters: &Parameters<S>,
     activation: Activation,
-    epsilon: f64,
+    form: NormForm,
     read: &[S],
     cache: &mut TransformCache<S>,
 ) {
@@ -53,7 +53,7 @@ pub fn transform_forward<S: Scalar>(
     linear_forward(MatRef::from_row_major_slice(read, rows, width), w, b, summed.top_flat_mut(rows));
     let hidden = hidden.top_flat_mut(rows);
     activation.apply(summed.top_flat(rows), hidden);
-    norm_forward(hidden, gain_and_bias(parameters, NORM), epsilon, norm, output.top_flat_mut(rows));
+    norm_forward(form, hidden, gain_and_shift(parameters, NORM), norm, output.top_flat_mut(rows));
 }
 
 /// Gradients of [`transform_forward`]: those of the parameters and of what is read are added; `d` holds `d_T` and is
@@ -67,6 +67,7 @@ pub fn transform_forward<S: Scalar>(
 pub fn transform_backward<S: Scalar>(
     parameters: &Parameters<S>,
     activation: Activation,
+    form: NormForm,
     read: &[S],
     cache: &TransformCache<S>,
     d: &mut [S],
@@ -75,8 +76,7 @@ pub fn transform_backward<S: Scalar>(
 ) {
     let width = cache.output.cols();
     let rows = read.len() / width;
-    let (d_gain, d_bias) = gradient.pair_mut(NORM[0], NORM[1]);
-    norm_backward(parameters.values_of(NORM[0]), &cache.norm, d, d_gain, d_bias);
+    norm_back(form, parameters, NORM, &cache.norm, d, gradient);
     activation.backward(cache.summed.top_flat(rows), d);
     let (d_w, d_b) = gradient.matrix_and_row_mut(TensorName::TransformWeights, TensorName::TransformBias);
     let w = parameters.matrix(TensorName::TransformWeights);

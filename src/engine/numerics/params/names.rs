@@ -66,20 +66,26 @@ tensors! {
     /// `b_Q` (1, H·d_k)
     QueryBias = "b_Q", Attention, Zero,
         "from a word to its query, what it looks for";
-    /// `W_K` (D, H·d_k)
+    /// `W_K` (D, K·d_k)
     KeyWeights = "W_K", Attention, Glorot,
         "from a word to its key, what it is found by";
-    /// `b_K` (1, H·d_k)
+    /// `b_K` (1, K·d_k)
     KeyBias = "b_K", Attention, Zero,
         "from a word to its key, what it is found by";
+    /// `γ_q` (1, d_k), of the norm of each head's queries; (1, H·d_k) of one over all heads.
+    QueryNormGain = "γ_q", Attention, One,
+        "stretches the normed queries";
+    /// `γ_k` (1, d_k), of the norm of each head's keys; (1, K·d_k) of one over all heads.
+    KeyNormGain = "γ_k", Attention, One,
+        "stretches the normed keys";
     /// `B` (H, 2 T_max − 1), added to the scores: a number for each head and distance, from the key that
     /// stands furthest before its query to the one furthest behind it.
     DistanceBias = "B", Distances, Zero,
         "how much a head favours words at each distance, a row for each head";
-    /// `W_V` (D, H·d_v)
+    /// `W_V` (D, K·d_v)
     ValueWeights = "W_V", Attention, Glorot,
         "from a word to its value, what it hands over";
-    /// `b_V` (1, H·d_v)
+    /// `b_V` (1, K·d_v)
     ValueBias = "b_V", Attention, Zero,
         "from a word to its value, what it hands over";
     /// `W_O` (H·d_v, D)
@@ -94,6 +100,18 @@ tensors! {
     /// `β_A` (1, D)
     AttentionNormBias = "β_A", AttentionNorm, Zero,
         "stretches and shifts the norm at the attention";
+    /// `γ_AO` (1, D), of the norm of what the attention adds.
+    AttentionOutputNormGain = "γ_AO", AttentionNorm, One,
+        "stretches and shifts the norm of what the attention adds";
+    /// `β_AO` (1, D)
+    AttentionOutputNormBias = "β_AO", AttentionNorm, Zero,
+        "stretches and shifts the norm of what the attention adds";
+    /// `W_g` (D, hidden), of the gate of the feed-forward layer.
+    GateWeights = "W_g", FeedForward, Glorot,
+        "from a word to the gates of the hidden units";
+    /// `b_g` (1, hidden)
+    GateBias = "b_g", FeedForward, Zero,
+        "from a word to the gates of the hidden units";
     /// `W_1` (D, hidden), of the feed-forward layer.
     HiddenWeights = "W_1", FeedForward, Glorot,
         "from a word to the feed-forward layer's hidden units";
@@ -112,6 +130,12 @@ tensors! {
     /// `β_F` (1, D)
     ForwardNormBias = "β_F", ForwardNorm, Zero,
         "stretches and shifts the norm at the feed-forward layer";
+    /// `γ_FO` (1, D), of the norm of what the feed-forward layer adds.
+    ForwardOutputNormGain = "γ_FO", ForwardNorm, One,
+        "stretches and shifts the norm of what the feed-forward layer adds";
+    /// `β_FO` (1, D)
+    ForwardOutputNormBias = "β_FO", ForwardNorm, Zero,
+        "stretches and shifts the norm of what the feed-forward layer adds";
     /// `γ_Y` (1, D), of the norm behind all blocks.
     FinalNormGain = "γ_Y", Readout, One,
         "stretches and shifts the norm behind all blocks";

@@ -10,11 +10,19 @@
 //! (`scale_attn_by_inverse_layer_idx`). `B`, a learned number for each distance from a query to a key, is that of
 //! Raffel et al. 2020 (arXiv 1910.10683, section 2.1, without its buckets), the plainest of the relative positions that
 //! Shaw et al. 2018 (arXiv 1803.02155) began.
+//!
+//! Before the product, queries and keys may be normed ([`norm`](super::norm), each head for itself or all at once), and turned
+//! by their places (Su et al. 2021, arXiv 2104.09864, section 3.2.2): `q_i = R_i norm(x_i W_Q + b_Q)`. The product may be held
+//! below a bound, `c' tanh(z / c')` with `z = q_i · k_j / (c √d_k)` (Gemma 2: arXiv 2408.00118, section 2). Heads may share keys and
+//! values (Ainslie et al. 2023, arXiv 2305.13245, section 2.2).
 
 use std::ops::Range;
 
-use super::{Matrix, Scalar, add_to, affine, affine_backward, dot, product, sum, tensor, transposed};
-use crate::numerics::attention::AttentionConfig;
+use super::model::{held_below, held_below_slope};
+use super::{
+    Matrix, Scalar, add_to, affine, affine_backward, dot, norm, norm_backward, product, sum, tensor, transposed,
+};
+use crate::numerics::attention::{AttentionConfig, QueryKeyNorm};
 use crate::numerics::params::{Parameters, TensorId, TensorName};
 
 /// `p_j = exp(s_j − max s) / Σ_k exp(s_k − max s)`
@@ -96,11 +104,12 @@ pub fn attention<S: Scalar>(
 ) -> Attention<S> {
     let (divisor, temperature) = divisor_and_temperature::<S>(config);
     let scores = Matrix::from_fn(q.rows(), k.rows(), |i, j| {
-        if !config.mask.sees(i, j) {
+        if !config.sees(i, j) {
             return S::NEG_INFINITY;
         }
         let favour = config.distances.map_or(S::zero(), |tokens| distances[distance(tokens, i, j)]);
-        (dot(q.row(i), k.row(j)) / divisor + favour) / temperature
+        let product = held_below(config.score_cap, &[dot(q.row(i), k.row(j)) / divisor])[0];
+        (product + favour) / temperature
     });
     let rows = (0..q.rows()).flat_map(|i| softmax(scores.row(i))).collect();
     let weights = Matrix::from_row_major(q.rows(), k.rows(), rows);
@@ -127,6 +136,8 @@ pub struct AttentionGradients<S> {
 /// d_Q = d_S K / (c √d_k τ)     d_K = d_Sᵀ Q / (c √d_k τ)     d_B[j − i] += d_S_ij / τ
 /// ```
 ///
+/// Below a bound, `d_S` is first multiplied by the slope of `c' tanh(z / c')`.
+///
 /// A weight that is masked is 0, and so are the gradients of its score and of all that made it.
 ///
 /// # Shapes
@@ -142,7 +153,10 @@ pub fn attention_backward<S: Scalar>(
     let d_weights = product(d_mix, &transposed(v));
     let rows = (0..q.rows()).flat_map(|i| softmax_backward(weights.row(i), d_weights.row(i))).collect();
     let d_scores = Matrix::from_row_major(q.rows(), k.rows(), rows);
-    let d_products = Matrix::from_fn(q.rows(), k.rows(), |i, j| d_scores.get(i, j) / (divisor * temperature));
+    let d_products = Matrix::from_fn(q.rows(), k.rows(), |i, j| {
+        let held = held_below(config.score_cap, &[dot(q.row(i), k.row(j)) / divisor])[0];
+        held_below_slope(config.score_cap, held) * d_scores.get(i, j) / (divisor * temperature)
+    });
 
     let mut d_distances = vec![S::zero(); distances.len()];
     if let Some(tokens) = config.distances {
@@ -189,7 +203,61 @@ struct HeadInput<S> {
     distances: Vec<S>,
 }
 
-/// `Q = X W_Q + b_Q`, `K = Z W_K + b_K`, `V = Z W_V + b_V`, divided among the heads.
+/// `R_t x` of each row `t`, head by head: column `i` and `i + r/2` turn together, by `t θ^(−2i/r)`; backwards where `sign` is −1.
+fn turned<S: Scalar>(config: &AttentionConfig, x: &Matrix<S>, sign: f64) -> Matrix<S> {
+    let Some(rotary) = config.rotary else { return x.clone() };
+    let (half, frequencies) = (rotary.width / 2, rotary.frequencies());
+    Matrix::from_fn(x.rows(), x.cols(), |t, j| {
+        let (head, i) = (j / config.key_width * config.key_width, j % config.key_width);
+        if i >= rotary.width {
+            return x.get(t, j);
+        }
+        let angle = sign * t as f64 * frequencies[i % half];
+        let (sine, cosine) = (S::from_f64(angle.sin()), S::from_f64(angle.cos()));
+        let (other, sine) = if i < half { (head + i + half, -sine) } else { (head + i - half, sine) };
+        x.get(t, j) * cosine + x.get(t, other) * sine
+    })
+}
+
+/// Rows of one head each in the place of rows of all heads, or what they were where the norm is over all heads.
+fn rows_of_norm<S: Scalar>(norm: QueryKeyNorm, config: &AttentionConfig, x: &Matrix<S>) -> Matrix<S> {
+    let width = if norm.each_head { config.key_width } else { x.cols() };
+    Matrix::from_row_major(x.rows() * x.cols() / width, width, x.flat().to_vec())
+}
+
+/// `R norm(q)` of the rows of `Q` or `K`.
+fn placed<S: Scalar>(config: &AttentionConfig, parameters: &Parameters<S>, gain: TensorId, x: &Matrix<S>) -> Matrix<S> {
+    let normed = config.query_key_norm.map(|own| {
+        let rows = norm(parameters, [gain, gain], own.form, &rows_of_norm(own, config, x));
+        Matrix::from_row_major(x.rows(), x.cols(), rows.flat().to_vec())
+    });
+    turned(config, &normed.unwrap_or_else(|| x.clone()), 1.0)
+}
+
+/// The gradient of [`placed`]: a turn back, and that of the norm.
+fn placed_backward<S: Scalar>(
+    config: &AttentionConfig,
+    parameters: &Parameters<S>,
+    gain: TensorId,
+    x: &Matrix<S>,
+    d_y: &Matrix<S>,
+    gradient: &mut Parameters<S>,
+) -> Matrix<S> {
+    let d = turned(config, d_y, -1.0);
+    let Some(own) = config.query_key_norm else { return d };
+    let [x_rows, d_rows] = [x, &d].map(|x| rows_of_norm(own, config, x));
+    let d = norm_backward(parameters, [gain, gain], own.form, &x_rows, &d_rows, gradient);
+    Matrix::from_row_major(x.rows(), x.cols(), d.flat().to_vec())
+}
+
+/// The sum of what the heads of each group ask of the keys or values that they share.
+fn group_sums<S: Scalar>(config: &AttentionConfig, heads: &[Matrix<S>]) -> Matrix<S> {
+    let total = |group: &[Matrix<S>]| group.iter().skip(1).fold(group[0].clone(), |total, head| sum(&total, head));
+    side_by_side(&heads.chunks(config.group_size()).map(total).collect::<Vec<_>>())
+}
+
+/// `Q = X W_Q + b_Q`, `K = Z W_K + b_K`, `V = Z W_V + b_V`, normed and turned where the layer does that, divided among the
+/// heads.
 fn head_inputs<S: Scalar>(
     config: &AttentionConfig,
     parameters: &Parameters<S>,
@@ -197,12 +265,14 @@ fn head_inputs<S: Scalar>(
     x: &Matrix<S>,
     z: &Matrix<S>,
 ) -> Vec<HeadInput<S>> {
-    let q = affine(parameters, ids(block, QUERY), x);
-    let k = affine(parameters, ids(block, KEY), z);
+    let own = |pair: [TensorName; 2], gain: TensorName, x: &Matrix<S>| {
+        placed(config, parameters, gain.of_block(block), &affine(parameters, ids(block, pair), x))
+    };
+    let (q, k) = (own(QUERY, TensorName::QueryNormGain, x), own(KEY, TensorName::KeyNormGain, z));
     let v = affine(parameters, ids(block, VALUE), z);
     let distances = tensor(parameters, TensorName::DistanceBias.of_block(block));
     let input = |head| HeadInput {
-        q: columns(&q, config.key_columns(head)),
+        q: columns(&q, config.query_columns(head)),
         k: columns(&k, config.key_columns(head)),
         v: columns(&v, config.value_columns(head)),
         distances: distances.as_ref().map_or(Vec::new(), |b| b.row(head).to_vec()),
@@ -266,13 +336,11 @@ pub fn multi_head_backward<S: Scalar>(
     let d_mixes = affine_backward(parameters, ids(block, OUTPUT), &side_by_side(&mixes), d_y, gradient);
 
     let backward = |(number, head): (usize, &HeadInput<S>)| {
-        let d_mix = columns(&d_mixes, config.value_columns(number));
+        let d_mix = columns(&d_mixes, config.mix_columns(number));
         attention_backward(config, &head.distances, [&head.q, &head.k, &head.v], &d_mix)
     };
     let d_heads: Vec<AttentionGradients<S>> = inputs.iter().enumerate().map(backward).collect();
-    let beside = |part: fn(&AttentionGradients<S>) -> Matrix<S>| -> Matrix<S> {
-        side_by_side(&d_heads.iter().map(part).collect::<Vec<_>>())
-    };
+    let parts = |part: fn(&AttentionGradients<S>) -> Matrix<S>| d_heads.iter().map(part).collect::<Vec<_>>();
     let d_distances: Vec<S> = d_heads.iter().flat_map(|head| head.distances.clone()).collect();
     add_to(
         gradient,
@@ -280,8 +348,15 @@ pub fn multi_head_backward<S: Scalar>(
         &Matrix::from_row_major(1, d_distances.len(), d_distances),
     );
 
-    let d_x = affine_backward(parameters, ids(block, QUERY), x, &beside(|head| head.q.clone()), gradient);
-    let d_from_keys = affine_backward(parameters, ids(block, KEY), z, &beside(|head| head.k.clone()), gradient);
-    let d_from_values = affine_backward(parameters, ids(block, VALUE), z, &beside(|head| head.v.clone()), gradient);
+    let mut back = |pair: [TensorName; 2], gain: TensorName, x: &Matrix<S>, d: &Matrix<S>| {
+        let projected = affine(parameters, ids(block, pair), x);
+        let d = placed_backward(config, parameters, gain.of_block(block), &projected, d, gradient);
+        affine_backward(parameters, ids(block, pair), x, &d, gradient)
+    };
+    let d_x = back(QUERY, TensorName::QueryNormGain, x, &side_by_side(&parts(|head| head.q.clone())));
+    let d_keys = group_sums(config, &parts(|head| head.k.clone()));
+    let d_from_keys = back(KEY, TensorName::KeyNormGain, z, &d_keys);
+    let d_values = group_sums(config, &parts(|head| head.v.clone()));
+    let d_from_values = affine_backward(parameters, ids(block, VALUE), z, &d_values, gradient);
     (d_x, sum(&d_from_keys, &d_from_values))
 }

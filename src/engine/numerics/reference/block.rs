@@ -7,12 +7,14 @@
 //! post-norm    A = norm(X + Attention(X))       Y = norm(A + F(A))
 //! ```
 //!
-//! A block without residuals leaves out `X +` and `A +`, one without a feed-forward layer ends with `Y = A`. In
+//! What a branch adds may be normed before it is added, `X + norm(Attention(…))`, and in a block of parallel branches the
+//! feed-forward layer reads `X` in the place of `A`. A block without residuals leaves out `X +` and `A +`, one without a feed-forward layer ends with `Y = A`. In
 //! cross-attention queries come from `X` and keys and values from another sentence.
 
 use super::attention::{multi_head, multi_head_backward};
 use super::{Matrix, Scalar, feed_forward, feed_forward_backward, norm, norm_backward, sum};
-use crate::numerics::block::{Attends, BlockConfig, Norm};
+use crate::numerics::block::{Attends, BlockConfig, Branches, Norm};
+use crate::numerics::norm::NormForm;
 use crate::numerics::params::{Parameters, TensorId, TensorName};
 
 /// One sentence's way through a block, each step as it stands in the module's equations.
@@ -21,46 +23,58 @@ pub struct Steps<S> {
     pub queries: Matrix<S>,
     /// The tokens that answer: the same, or the other sentence.
     pub keys: Matrix<S>,
+    /// `Attention`, before a norm of its own
+    pub branch: Matrix<S>,
     /// `X + Attention`
     pub summed: Matrix<S>,
     /// `A`
     pub attended: Matrix<S>,
     /// The feed-forward layer's input: `A`, normed where the norm comes first.
     pub forward_input: Matrix<S>,
+    /// `F`, before a norm of its own
+    pub forward_branch: Matrix<S>,
     /// `A + F`
     pub forward_summed: Matrix<S>,
     /// `Y`
     pub output: Matrix<S>,
 }
 
-/// A norm of a block: its tensors, and its `ε`.
-fn ids(config: &BlockConfig, block: usize, pair: [TensorName; 2]) -> ([TensorId; 2], f64) {
-    (pair.map(|name| name.of_block(block)), config.norm_epsilon)
+/// A norm of a block: its tensors, and its form.
+fn ids(config: &BlockConfig, block: usize, pair: [TensorName; 2]) -> ([TensorId; 2], NormForm) {
+    (pair.map(|name| name.of_block(block)), config.norm_form)
 }
 
 const ATTENTION_NORM: [TensorName; 2] = [TensorName::AttentionNormGain, TensorName::AttentionNormBias];
 const FORWARD_NORM: [TensorName; 2] = [TensorName::ForwardNormGain, TensorName::ForwardNormBias];
+const ATTENTION_OUTPUT_NORM: [TensorName; 2] =
+    [TensorName::AttentionOutputNormGain, TensorName::AttentionOutputNormBias];
+const FORWARD_OUTPUT_NORM: [TensorName; 2] = [TensorName::ForwardOutputNormGain, TensorName::ForwardOutputNormBias];
+
+/// The norm at the feed-forward layer, which two parallel branches may share.
+fn forward_norm(config: &BlockConfig) -> [TensorName; 2] {
+    if config.branches == Branches::ParallelOneNorm { ATTENTION_NORM } else { FORWARD_NORM }
+}
 
 /// `norm(x)` in a block that has its norms there, else `x`.
 fn normed_if<S: Scalar>(
     applies: bool,
     parameters: &Parameters<S>,
-    (ids, epsilon): ([TensorId; 2], f64),
+    (ids, form): ([TensorId; 2], NormForm),
     x: &Matrix<S>,
 ) -> Matrix<S> {
-    if applies { norm(parameters, ids, epsilon, x) } else { x.clone() }
+    if applies { norm(parameters, ids, form, x) } else { x.clone() }
 }
 
 /// The gradient of [`normed_if`].
 fn normed_if_backward<S: Scalar>(
     applies: bool,
     parameters: &Parameters<S>,
-    (ids, epsilon): ([TensorId; 2], f64),
+    (ids, form): ([TensorId; 2], NormForm),
     x: &Matrix<S>,
     d_y: &Matrix<S>,
     gradient: &mut Parameters<S>,
 ) -> Matrix<S> {
-    if applies { norm_backward(parameters, ids, epsilon, x, d_y, gradient) } else { d_y.clone() }
+    if applies { norm_backward(parameters, ids, form, x, d_y, gradient) } else { d_y.clone() }
 }
 
 /// Every step of a block.
@@ -93,26 +107,32 @@ pub fn steps<S: Scalar>(
 ) -> Steps<S> {
     let residual = |to: Matrix<S>, x: &Matrix<S>| if config.residual { sum(x, &to) } else { to };
     let (is_pre, is_post) = (config.norm == Norm::Pre, config.norm == Norm::Post);
+    let at_attention = config.attention_norm;
 
-    let queries = normed_if(is_pre, parameters, ids(config, block, ATTENTION_NORM), x);
+    let queries = normed_if(is_pre && at_attention, parameters, ids(config, block, ATTENTION_NORM), x);
     let keys = match config.attends {
         Attends::OwnSentence => queries.clone(),
         Attends::Source => source.expect("cross-attention has a source").clone(),
     };
-    let summed = residual(multi_head(&config.attention, parameters, block, &queries, &keys), x);
-    let attended = normed_if(is_post, parameters, ids(config, block, ATTENTION_NORM), &summed);
+    let branch = multi_head(&config.attention, parameters, block, &queries, &keys);
+    let added = normed_if(config.output_norms, parameters, ids(config, block, ATTENTION_OUTPUT_NORM), &branch);
+    let summed = residual(added, x);
+    let attended = normed_if(is_post && at_attention, parameters, ids(config, block, ATTENTION_NORM), &summed);
 
-    let forward_input =
-        normed_if(is_pre && config.feed_forward.is_some(), parameters, ids(config, block, FORWARD_NORM), &attended);
-    let (forward_summed, output) = match config.feed_forward {
-        None => (attended.clone(), attended.clone()),
+    let read = if config.branches == Branches::Sequential { &attended } else { x };
+    let forward_ids = ids(config, block, forward_norm(config));
+    let forward_input = normed_if(is_pre && config.feed_forward.is_some(), parameters, forward_ids, read);
+    let (forward_branch, forward_summed, output) = match config.feed_forward {
+        None => (attended.clone(), attended.clone(), attended.clone()),
         Some(_) => {
-            let summed = residual(feed_forward(parameters, block, config.activation, &forward_input), &attended);
-            let output = normed_if(is_post, parameters, ids(config, block, FORWARD_NORM), &summed);
-            (summed, output)
+            let branch = feed_forward(parameters, block, config.activation, &forward_input);
+            let added = normed_if(config.output_norms, parameters, ids(config, block, FORWARD_OUTPUT_NORM), &branch);
+            let summed = residual(added, &attended);
+            let output = normed_if(is_post, parameters, forward_ids, &summed);
+            (branch, summed, output)
         }
     };
-    Steps { queries, keys, summed, attended, forward_input, forward_summed, output }
+    Steps { queries, keys, branch, summed, attended, forward_input, forward_branch, forward_summed, output }
 }
 
 /// Returns `d_X` and, in cross-attention, the gradient of the source. From the last equation to the first; a residual
@@ -135,23 +155,36 @@ pub fn backward<S: Scalar>(
     let at = steps(config, parameters, block, x, source);
     let beside = |d: Matrix<S>, d_sum: &Matrix<S>| if config.residual { sum(&d, d_sum) } else { d };
     let (is_pre, is_post) = (config.norm == Norm::Pre, config.norm == Norm::Post);
+    let is_sequential = config.branches == Branches::Sequential;
+    let at_attention = config.attention_norm;
 
-    let d_attended = if config.feed_forward.is_some() {
-        let ids = ids(config, block, FORWARD_NORM);
+    let (d_attended, d_parallel) = if config.feed_forward.is_some() {
+        let own_ids = ids(config, block, FORWARD_OUTPUT_NORM);
+        let ids = ids(config, block, forward_norm(config));
         let d_sum = normed_if_backward(is_post, parameters, ids, &at.forward_summed, d_y, gradient);
-        let d_input = feed_forward_backward(parameters, block, config.activation, &at.forward_input, &d_sum, gradient);
-        beside(normed_if_backward(is_pre, parameters, ids, &at.attended, &d_input, gradient), &d_sum)
+        let d_branch =
+            normed_if_backward(config.output_norms, parameters, own_ids, &at.forward_branch, &d_sum, gradient);
+        let d_input =
+            feed_forward_backward(parameters, block, config.activation, &at.forward_input, &d_branch, gradient);
+        let read = if is_sequential { &at.attended } else { x };
+        let d_read = normed_if_backward(is_pre, parameters, ids, read, &d_input, gradient);
+        if is_sequential { (beside(d_read, &d_sum), None) } else { (d_sum, Some(d_read)) }
     } else {
-        d_y.clone()
+        (d_y.clone(), None)
     };
 
+    let own_ids = ids(config, block, ATTENTION_OUTPUT_NORM);
     let ids = ids(config, block, ATTENTION_NORM);
-    let d_sum = normed_if_backward(is_post, parameters, ids, &at.summed, &d_attended, gradient);
+    let d_sum = normed_if_backward(is_post && at_attention, parameters, ids, &at.summed, &d_attended, gradient);
+    let d_branch = normed_if_backward(config.output_norms, parameters, own_ids, &at.branch, &d_sum, gradient);
     let inputs = [&at.queries, &at.keys];
-    let (d_asking, d_answering) = multi_head_backward(&config.attention, parameters, block, inputs, &d_sum, gradient);
+    let (d_asking, d_answering) =
+        multi_head_backward(&config.attention, parameters, block, inputs, &d_branch, gradient);
     let (d_queries, d_source) = match config.attends {
         Attends::OwnSentence => (sum(&d_asking, &d_answering), None),
         Attends::Source => (d_asking, Some(d_answering)),
     };
-    (beside(normed_if_backward(is_pre, parameters, ids, x, &d_queries, gradient), &d_sum), d_source)
+    let d_read = normed_if_backward(is_pre && at_attention, parameters, ids, x, &d_queries, gradient);
+    let d_x = beside(d_read, &d_sum);
+    (d_parallel.map_or(d_x.clone(), |d| sum(&d_x, &d)), d_source)
 }

@@ -35,6 +35,7 @@ pub mod word2vec;
 use std::f64::consts::PI;
 
 use super::activation::Activation;
+use super::norm::{NormForm, NormKind};
 use super::params::{Parameters, TensorId, TensorName};
 use super::{Matrix, Scalar};
 
@@ -127,69 +128,87 @@ pub fn affine_backward<S: Scalar>(
     product(d_y, &transposed(&w))
 }
 
-/// `x̂ = (x − μ) / σ` by rows, and each row's `σ`, with `σ² = 1/D Σ_j (x_j − μ)² + ε`.
-fn standardised<S: Scalar>(x: &Matrix<S>, epsilon: f64) -> (Matrix<S>, Vec<S>) {
+/// `x̂ = (x − μ) / σ` by rows, and each row's `σ`, with `σ² = 1/D Σ_j (x_j − μ)² + ε`; in an RMSNorm `μ` is 0.
+fn standardised<S: Scalar>(form: NormForm, x: &Matrix<S>) -> (Matrix<S>, Vec<S>) {
     let width = S::from_f64(x.cols() as f64);
-    let mean: Vec<S> = (0..x.rows()).map(|i| x.row(i).iter().copied().sum::<S>() / width).collect();
+    let mean_of = |row: &[S]| match form.kind {
+        NormKind::Layer => row.iter().copied().sum::<S>() / width,
+        NormKind::Rms => S::zero(),
+    };
+    let mean: Vec<S> = (0..x.rows()).map(|i| mean_of(x.row(i))).collect();
     let centred = Matrix::from_fn(x.rows(), x.cols(), |i, j| x.get(i, j) - mean[i]);
     let variance = |i: usize| dot(centred.row(i), centred.row(i)) / width;
-    let deviation: Vec<S> = (0..x.rows()).map(|i| (variance(i) + S::from_f64(epsilon)).sqrt()).collect();
+    let deviation: Vec<S> = (0..x.rows()).map(|i| (variance(i) + S::from_f64(form.epsilon)).sqrt()).collect();
     (Matrix::from_fn(x.rows(), x.cols(), |i, j| centred.get(i, j) / deviation[i]), deviation)
 }
 
-/// Layer normalisation (Ba, Kiros & Hinton 2016, arXiv 1607.06450, Eq. 4): `Y = γ ⊙ (X − μ) / σ + β` by rows.
+/// Layer normalisation (Ba, Kiros & Hinton 2016, arXiv 1607.06450, Eq. 4): `Y = γ ⊙ (X − μ) / σ + β` by rows. An RMSNorm (Zhang
+/// & Sennrich 2019, arXiv 1910.07467, Eq. 4) has no `μ`, and `β` may be left out.
 ///
 /// # Shapes
 /// `x` (N, D), `γ` and `β` (1, D) to (N, D)
 ///
 /// # Panics
-/// If the model does not have the tensors, or in another width.
+/// If the model does not have `γ`, or in another width.
 ///
 /// ```
 /// use attune_engine::numerics::Matrix;
+/// use attune_engine::numerics::norm::NormForm;
 /// use attune_engine::numerics::params::{Parameters, TensorName};
 /// use attune_engine::numerics::reference::norm;
 ///
 /// let ids = [TensorName::AttentionNormGain.of_block(0), TensorName::AttentionNormBias.of_block(0)];
 /// let mut parameters = Parameters::<f64>::zeros(&ids.map(|id| (id, 1, 2)));
 /// parameters.values_of_mut(ids[0]).fill(10.0);
-/// let y = norm(&parameters, ids, 1e-5, &Matrix::from_row_major(1, 2, vec![7.0, 3.0]));
+/// let y = norm(&parameters, ids, NormForm::LAYER, &Matrix::from_row_major(1, 2, vec![7.0, 3.0]));
 /// assert!((y.get(0, 0) - 10.0).abs() < 1e-4 && (y.get(0, 1) + 10.0).abs() < 1e-4);
 /// ```
 pub fn norm<S: Scalar>(
     parameters: &Parameters<S>,
     [gain, bias]: [TensorId; 2],
-    epsilon: f64,
+    form: NormForm,
     x: &Matrix<S>,
 ) -> Matrix<S> {
-    let (gain, bias) = (parameters.values_of(gain), parameters.values_of(bias));
-    assert_eq!((gain.len(), bias.len()), (x.cols(), x.cols()), "norm: γ and β for a width of {}", x.cols());
-    let (standard, _) = standardised(x, epsilon);
-    Matrix::from_fn(x.rows(), x.cols(), |i, j| gain[j] * standard.get(i, j) + bias[j])
+    let (gain, bias) = (gain_of(form, parameters, gain), parameters.values_of(bias));
+    assert_eq!(gain.len(), x.cols(), "norm: γ for a width of {}", x.cols());
+    let (standard, _) = standardised(form, x);
+    let shift = |j: usize| if form.shift { bias[j] } else { S::zero() };
+    Matrix::from_fn(x.rows(), x.cols(), |i, j| gain[j] * standard.get(i, j) + shift(j))
+}
+
+/// `γ` of a norm, some of whose files have `γ − 1`.
+fn gain_of<S: Scalar>(form: NormForm, parameters: &Parameters<S>, gain: TensorId) -> Vec<S> {
+    let offset = if form.gain_from_one { S::one() } else { S::zero() };
+    parameters.values_of(gain).iter().map(|&learned| offset + learned).collect()
 }
 
 /// With `g = γ ⊙ d_Y`: `d_X = (g − mean(g) − x̂ mean(g ⊙ x̂)) / σ` by rows, `d_γ += Σ_n d_Y ⊙ x̂`, `d_β += Σ_n d_Y`.
 ///
-/// The first mean is there because `μ` moves with `x`, the second because `σ` does.
+/// The first mean is there because `μ` moves with `x`, and falls away in an RMSNorm; the second because `σ` does.
 ///
 /// # Shapes
 /// `x`, `d_y` (N, D) to (N, D)
 pub fn norm_backward<S: Scalar>(
     parameters: &Parameters<S>,
     [gain, bias]: [TensorId; 2],
-    epsilon: f64,
+    form: NormForm,
     x: &Matrix<S>,
     d_y: &Matrix<S>,
     gradient: &mut Parameters<S>,
 ) -> Matrix<S> {
-    let (standard, deviation) = standardised(x, epsilon);
+    let (standard, deviation) = standardised(form, x);
     let along = Matrix::from_fn(x.rows(), x.cols(), |i, j| d_y.get(i, j) * standard.get(i, j));
     add_to(gradient, gain, &sum_of_rows(&along));
-    add_to(gradient, bias, &sum_of_rows(d_y));
+    if form.shift {
+        add_to(gradient, bias, &sum_of_rows(d_y));
+    }
 
-    let (gain, width) = (parameters.values_of(gain), S::from_f64(x.cols() as f64));
+    let (gain, width) = (gain_of(form, parameters, gain), S::from_f64(x.cols() as f64));
     let g = Matrix::from_fn(x.rows(), x.cols(), |i, j| gain[j] * d_y.get(i, j));
-    let mean = |i: usize| g.row(i).iter().copied().sum::<S>() / width;
+    let mean = |i: usize| match form.kind {
+        NormKind::Layer => g.row(i).iter().copied().sum::<S>() / width,
+        NormKind::Rms => S::zero(),
+    };
     let mean_along = |i: usize| dot(g.row(i), standard.row(i)) / width;
     Matrix::from_fn(x.rows(), x.cols(), |i, j| {
         (g.get(i, j) - mean(i) - standard.get(i, j) * mean_along(i)) / deviation[i]
@@ -219,6 +238,10 @@ fn activated<S: Scalar>(activation: Activation, x: S) -> (S, S) {
             let (share, d_t) = (of(0.5) * (S::one() + t), S::one() - t * t);
             (x * share, share + of(0.5) * x * d_t * d_u)
         }
+        Activation::Silu => {
+            let share = S::one() / (S::one() + (-x).exp());
+            (x * share, share * (S::one() + x * (S::one() - share)))
+        }
     }
 }
 
@@ -232,7 +255,18 @@ fn activations_backward<S: Scalar>(activation: Activation, x: &Matrix<S>, d: &Ma
     Matrix::from_fn(x.rows(), x.cols(), |i, j| activated(activation, x.get(i, j)).1 * d.get(i, j))
 }
 
-/// The feed-forward layer (Vaswani et al. 2017, Eq. 2): `F(X) = φ(X W_1 + b_1) W_2 + b_2`.
+/// `W_g` with `b_g` of a block.
+fn gate_ids(block: usize) -> [TensorId; 2] {
+    [TensorName::GateWeights, TensorName::GateBias].map(|name| name.of_block(block))
+}
+
+/// `A ⊙ B`, entry by entry.
+fn entrywise<S: Scalar>(a: &Matrix<S>, b: &Matrix<S>) -> Matrix<S> {
+    Matrix::from_fn(a.rows(), a.cols(), |i, j| a.get(i, j) * b.get(i, j))
+}
+
+/// The feed-forward layer (Vaswani et al. 2017, Eq. 2): `F(X) = φ(X W_1 + b_1) W_2 + b_2`; with a gate (Shazeer 2020, arXiv
+/// 2002.05202, section 2) `F(X) = (φ(X W_g + b_g) ⊙ (X W_1 + b_1)) W_2 + b_2`.
 ///
 /// # Shapes
 /// `x` (N, D) to (N, D)
@@ -243,10 +277,16 @@ pub fn feed_forward<S: Scalar>(
     x: &Matrix<S>,
 ) -> Matrix<S> {
     let [first, second] = feed_forward_ids(block);
-    affine(parameters, second, &activations(activation, &affine(parameters, first, x)))
+    let summed = affine(parameters, first, x);
+    let hidden = match tensor(parameters, gate_ids(block)[0]) {
+        Some(_) => entrywise(&activations(activation, &affine(parameters, gate_ids(block), x)), &summed),
+        None => activations(activation, &summed),
+    };
+    affine(parameters, second, &hidden)
 }
 
-/// The gradients of both maps, and of the units between them.
+/// The gradients of the maps, and of the units between them. With a gate `G = X W_g + b_g` and `Z = X W_1 + b_1`:
+/// `d_Z = φ(G) ⊙ d_H` and `d_G = φ'(G) ⊙ Z ⊙ d_H`.
 ///
 /// # Shapes
 /// `x`, `d_y` (N, D) to (N, D)
@@ -260,6 +300,14 @@ pub fn feed_forward_backward<S: Scalar>(
 ) -> Matrix<S> {
     let [first, second] = feed_forward_ids(block);
     let summed = affine(parameters, first, x);
-    let d_hidden = affine_backward(parameters, second, &activations(activation, &summed), d_y, gradient);
-    affine_backward(parameters, first, x, &activations_backward(activation, &summed, &d_hidden), gradient)
+    if tensor(parameters, gate_ids(block)[0]).is_none() {
+        let d_hidden = affine_backward(parameters, second, &activations(activation, &summed), d_y, gradient);
+        return affine_backward(parameters, first, x, &activations_backward(activation, &summed, &d_hidden), gradient);
+    }
+    let gate = affine(parameters, gate_ids(block), x);
+    let opened = activations(activation, &gate);
+    let d_hidden = affine_backward(parameters, second, &entrywise(&opened, &summed), d_y, gradient);
+    let d_gate = activations_backward(activation, &gate, &entrywise(&summed, &d_hidden));
+    let d_of_gate = affine_backward(parameters, gate_ids(block), x, &d_gate, gradient);
+    sum(&d_of_gate, &affine_backward(parameters, first, x, &entrywise(&opened, &d_hidden), gradient))
 }

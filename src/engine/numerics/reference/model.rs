@@ -45,6 +45,11 @@ fn position<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>, t:
     }
 }
 
+/// The factor of the rows of `E`: `√D` in Gemma, else 1.
+fn embedding_scale<S: Scalar>(model: &AttentionModel<S>) -> S {
+    model.architecture.embedding_scale.map_or(S::one(), S::from_f64)
+}
+
 /// The sum of the embeddings of one sentence (T, D).
 fn embedded<S: Scalar>(
     model: &AttentionModel<S>,
@@ -56,8 +61,9 @@ fn embedded<S: Scalar>(
     let segments = tensor(parameters, TensorName::Segments);
     let positions: Vec<Vec<S>> =
         rows.clone().map(|row| position(model, parameters, sequences.positions[row])).collect();
+    let scale = embedding_scale(model);
     Matrix::from_fn(rows.len(), model.architecture.width, |t, j| {
-        let word = sequences.words[rows.start + t].map_or(S::zero(), |word| table.get(word, j));
+        let word = sequences.words[rows.start + t].map_or(S::zero(), |word| scale * table.get(word, j));
         let segment = segments.as_ref().map_or(S::zero(), |table| table.get(sequences.segments[rows.start + t], j));
         word + positions[t][j] + segment
     })
@@ -70,8 +76,8 @@ fn normed<S: Scalar>(
     ids: [TensorId; 2],
     x: &Matrix<S>,
 ) -> Matrix<S> {
-    let epsilon = model.architecture.norm_epsilon;
-    if parameters.spec(ids[0]).is_some() { norm(parameters, ids, epsilon, x) } else { x.clone() }
+    let form = model.architecture.norm_form;
+    if parameters.spec(ids[0]).is_some() { norm(parameters, ids, form, x) } else { x.clone() }
 }
 
 /// The gradient of [`normed`].
@@ -83,12 +89,8 @@ fn normed_backward<S: Scalar>(
     d_y: &Matrix<S>,
     gradient: &mut Parameters<S>,
 ) -> Matrix<S> {
-    let epsilon = model.architecture.norm_epsilon;
-    if parameters.spec(ids[0]).is_some() {
-        norm_backward(parameters, ids, epsilon, x, d_y, gradient)
-    } else {
-        d_y.clone()
-    }
+    let form = model.architecture.norm_form;
+    if parameters.spec(ids[0]).is_some() { norm_backward(parameters, ids, form, x, d_y, gradient) } else { d_y.clone() }
 }
 
 const EMBEDDING_NORM: [TensorId; 2] =
@@ -100,6 +102,7 @@ const TRANSFORM_NORM: [TensorId; 2] =
 
 /// `d_E`, `d_P` and `d_E_S`, where they are learned.
 fn embedded_backward<S: Scalar>(
+    scale: S,
     sequences: &Sequences,
     rows: Range<usize>,
     d_x: &Matrix<S>,
@@ -107,14 +110,14 @@ fn embedded_backward<S: Scalar>(
 ) {
     for (t, row) in rows.enumerate() {
         for j in 0..d_x.cols() {
-            let mut add = |name: TensorName, index: usize| {
+            let mut add = |name: TensorName, index: usize, factor: S| {
                 if let Some(at) = gradient.index(name, index, j) {
-                    gradient.flat_mut()[at] += d_x.get(t, j);
+                    gradient.flat_mut()[at] += factor * d_x.get(t, j);
                 }
             };
-            sequences.words[row].into_iter().for_each(|word| add(TensorName::Embedding, word));
-            add(TensorName::Positions, sequences.positions[row]);
-            add(TensorName::Segments, sequences.segments[row]);
+            sequences.words[row].into_iter().for_each(|word| add(TensorName::Embedding, word, scale));
+            add(TensorName::Positions, sequences.positions[row], S::one());
+            add(TensorName::Segments, sequences.segments[row], S::one());
         }
     }
 }
@@ -221,6 +224,17 @@ fn transformed_backward<S: Scalar>(
     affine_backward(parameters, TRANSFORM, &row(y.to_vec()), &d, gradient).flat().to_vec()
 }
 
+/// `c tanh(z / c)` of every entry, where there is a bound `c` (Gemma 2: arXiv 2408.00118, section 2).
+pub(super) fn held_below<S: Scalar>(cap: Option<f64>, z: &[S]) -> Vec<S> {
+    let held = |z: S, cap: S| cap * (z / cap).tanh();
+    z.iter().map(|&z| cap.map_or(z, |cap| held(z, S::from_f64(cap)))).collect()
+}
+
+/// Its slope where it is `y`: `1 − (y / c)²`.
+pub(super) fn held_below_slope<S: Scalar>(cap: Option<f64>, y: S) -> S {
+    cap.map_or(S::one(), |cap| S::one() - (y / S::from_f64(cap)) * (y / S::from_f64(cap)))
+}
+
 /// `‖a − b‖²`
 fn squared_distance<S: Scalar>(a: &[S], b: &[S]) -> S {
     a.iter().zip(b).map(|(&a, &b)| (a - b) * (a - b)).sum()
@@ -264,12 +278,14 @@ fn loss_of_outputs<S: Scalar>(
         let logits: Vec<S> = (0..w.cols())
             .map(|c| (0..width).map(|j| t[j] * w.get(j, c)).sum::<S>() + bias.get(c).copied().unwrap_or(S::zero()))
             .collect();
-        let probabilities = softmax(&logits);
+        let held = held_below(model.architecture.logit_cap, &logits);
+        let probabilities = softmax(&held);
         total += -probabilities[right].ln();
 
         // d_z = softmax(z) − onehot(class)
+        let d_held = |c: usize| (probabilities[c] - if c == right { S::one() } else { S::zero() }) / count;
         let d_z: Vec<S> =
-            (0..w.cols()).map(|c| (probabilities[c] - if c == right { S::one() } else { S::zero() }) / count).collect();
+            (0..w.cols()).map(|c| held_below_slope(model.architecture.logit_cap, held[c]) * d_held(c)).collect();
         let d_t: Vec<S> = (0..width).map(|j| (0..w.cols()).map(|c| d_z[c] * w.get(j, c)).sum()).collect();
         let mut d_y = transformed_backward(model, parameters, &y, &transform, d_t, gradient);
         for (c, &d) in d_z.iter().enumerate() {
@@ -374,13 +390,19 @@ pub fn loss_and_gradient<S: Scalar>(
         let blocks = (&architecture.blocks[..], architecture.source_blocks.len());
         let d_x = through_backward(blocks, parameters, &way.input, source, d_y, &mut gradient, &mut d_source);
         let d_x = normed_backward(model, parameters, EMBEDDING_NORM, &way.input_sum, &d_x, &mut gradient);
-        embedded_backward(&batch.input, rows, &d_x, &mut gradient);
+        embedded_backward(embedding_scale(model), &batch.input, rows, &d_x, &mut gradient);
         if source.is_some() {
             let blocks = (&architecture.source_blocks[..], 0);
             let nothing = &mut Matrix::zeros(0, 0);
             let d_x = through_backward(blocks, parameters, &way.source, None, d_source, &mut gradient, nothing);
             let d_x = normed_backward(model, parameters, EMBEDDING_NORM, &way.source_sum, &d_x, &mut gradient);
-            embedded_backward(&batch.source, batch.source.rows.sentence(i), &d_x, &mut gradient);
+            embedded_backward(
+                embedding_scale(model),
+                &batch.source,
+                batch.source.rows.sentence(i),
+                &d_x,
+                &mut gradient,
+            );
         }
     }
     (loss, gradient)

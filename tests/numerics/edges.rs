@@ -10,7 +10,7 @@ use attune_engine::numerics::cross_entropy::cross_entropy_forward;
 use attune_engine::numerics::linear::{linear_backward, linear_forward};
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::{Activations, AttentionModel, Batch, Candidates, Classes, Pooling, Readout};
-use attune_engine::numerics::norm::{NORM_EPSILON, NormCache, norm_forward};
+use attune_engine::numerics::norm::{NormCache, NormForm, norm_forward};
 use attune_engine::numerics::optimiser::{Optimiser, OptimiserConfig};
 use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::panics;
@@ -128,7 +128,7 @@ fn shapes_that_do_not_fit_are_refused_in_words() {
             linear_backward(x.view(), w.view(), &[0.0; 9], None, zeros(4, 5).view_mut(), &mut []);
         }),
         ("norm: γ (3), β (2)", &|| {
-            norm_forward(&[0.0; 6], [&[1.0; 3], &[0.0; 2]], NORM_EPSILON, &mut NormCache::new(2, 3), &mut [0.0; 6]);
+            norm_forward(NormForm::LAYER, &[0.0; 6], [&[1.0; 3], &[0.0; 2]], &mut NormCache::new(2, 3), &mut [0.0; 6]);
         }),
         ("cross entropy: target 3 of 3 classes", &|| {
             cross_entropy_forward(&mut [0.0; 3], 3, [3].into_iter());

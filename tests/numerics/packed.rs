@@ -21,7 +21,7 @@ fn is_packed(id: TensorId) -> bool {
 fn nets() -> impl Iterator<Item = Net> {
     block_forms(&layer(|_| ())).into_iter().enumerate().map(|(i, form)| {
         let activation = Activation::ALL[i % Activation::ALL.len()];
-        let form = BlockConfig { activation, norm_epsilon: 1e-12, ..form };
+        let form = BlockConfig { activation, norm_form: NormForm::layer(1e-12), ..form };
         let is_even = i % 2 == 0;
         let architecture = architecture(|of| {
             of.segments = is_even.then_some(2);

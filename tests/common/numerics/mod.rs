@@ -7,13 +7,13 @@ pub mod one_block;
 
 use std::sync::Arc;
 
-use attune_engine::numerics::attention::{AttentionConfig, Mask, MaskTable, Room, Rows};
+use attune_engine::numerics::attention::{AttentionConfig, Mask, MaskTable, Room, Rows, Window};
 use attune_engine::numerics::block::{BlockConfig, Norm};
 use attune_engine::numerics::model::{
     Architecture, AttentionModel, Batch, Candidates, Classes, DistanceCosts, Pooling, Readout, Sequences, Workspace,
     model_backward, model_forward,
 };
-use attune_engine::numerics::norm::NORM_EPSILON;
+use attune_engine::numerics::norm::NormForm;
 use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::positions::Positions;
 use attune_engine::numerics::reference;
@@ -101,15 +101,21 @@ pub fn layer(change: impl FnOnce(&mut AttentionConfig)) -> AttentionConfig {
     let mut layer = AttentionConfig {
         width: 5,
         heads: 2,
+        group_size: 1,
         key_width: 3,
         value_width: 2,
         projected: true,
         output: true,
         bias: true,
+        output_bias: true,
+        query_key_norm: None,
+        rotary: None,
         scale: true,
         score_divisor: 1.0,
+        score_cap: None,
         temperature: 1.0,
         mask: Mask::None,
+        window: Window::ALL,
         distances: None,
     };
     change(&mut layer);
@@ -158,13 +164,15 @@ pub fn architecture(change: impl FnOnce(&mut Architecture)) -> Architecture {
         segments: None,
         embedding_norm: false,
         final_norm: false,
-        norm_epsilon: NORM_EPSILON,
+        norm_form: NormForm::LAYER,
+        embedding_scale: None,
         train_embedding: false,
         source_blocks: Vec::new(),
         blocks: vec![block(|_| ())],
         pooling: Pooling::Every,
         readout: Readout::Tied,
         readout_bias: true,
+        logit_cap: None,
     };
     change(&mut architecture);
     architecture

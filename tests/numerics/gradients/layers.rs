@@ -5,7 +5,7 @@ use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::cross_entropy::{cross_entropy_backward, cross_entropy_forward};
 use attune_engine::numerics::feed_forward::{FeedForwardCache, feed_forward_backward, feed_forward_forward};
 use attune_engine::numerics::linear::{linear_backward, linear_forward};
-use attune_engine::numerics::norm::{NORM_EPSILON, NormCache, norm_backward, norm_forward};
+use attune_engine::numerics::norm::{NORM_EPSILON, NormCache, NormForm, NormKind, norm_backward, norm_forward};
 use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::numerics::softmax::{softmax_backward, softmax_forward};
 use attune_engine::numerics::vectors::dot;
@@ -80,20 +80,31 @@ fn linear() {
 }
 
 #[test]
-fn layer_norm() {
+fn norms() {
+    for kind in [NormKind::Layer, NormKind::Rms] {
+        for gain_from_one in [false, true] {
+            [false, true].into_iter().for_each(|shift| {
+                norms_of(NormForm { kind, gain_from_one, shift, epsilon: NORM_EPSILON });
+            });
+        }
+    }
+}
+
+fn norms_of(form: NormForm) {
     let mut rng = generator(11);
-    for (n, width, epsilon) in [(3, 5, NORM_EPSILON), (1, 2, 0.1), (2, 9, 1e-12)] {
+    for (n, width, epsilon) in [(3, 5, form.epsilon), (1, 2, 0.1), (2, 9, 1e-12)] {
+        let (form, shifts) = (NormForm { epsilon, ..form }, if form.shift { width } else { 0 });
         let x = random(&mut rng, n * width);
-        let (gain, bias, d_y) = (random(&mut rng, width), random(&mut rng, width), random(&mut rng, n * width));
+        let (gain, bias, d_y) = (random(&mut rng, width), random(&mut rng, shifts), random(&mut rng, n * width));
         let forward = |x: &[f64], gain: &[f64], bias: &[f64]| {
             let mut cache = NormCache::new(n, width);
             let mut y = vec![0.0; n * width];
-            norm_forward(x, [gain, bias], epsilon, &mut cache, &mut y);
+            norm_forward(form, x, [gain, bias], &mut cache, &mut y);
             (dot(&y, &d_y), cache)
         };
         let (_, cache) = forward(&x, &gain, &bias);
-        let (mut d, mut d_gain, mut d_bias) = (d_y.clone(), vec![0.0; width], vec![0.0; width]);
-        norm_backward(&gain, &cache, &mut d, &mut d_gain, &mut d_bias);
+        let (mut d, mut d_gain, mut d_bias) = (d_y.clone(), vec![0.0; width], vec![0.0; shifts]);
+        norm_backward(form, &gain, &cache, &mut d, [&mut d_gain, &mut d_bias]);
         check("d_x", &x, &d, |e| forward(e, &gain, &bias).0);
         check("d_γ", &gain, &d_gain, |e| forward(&x, e, &bias).0);
         check("d_β", &bias, &d_bias, |e| forward(&x, &gain, e).0);
@@ -104,7 +115,7 @@ fn layer_norm() {
 fn a_row_without_variance_is_normed_to_its_bias() {
     let mut cache = NormCache::new(1, 3);
     let mut y = [0.0; 3];
-    norm_forward(&[0.7f64; 3], [&[2.0; 3], &[0.1, 0.2, 0.3]], NORM_EPSILON, &mut cache, &mut y);
+    norm_forward(NormForm::LAYER, &[0.7f64; 3], [&[2.0; 3], &[0.1, 0.2, 0.3]], &mut cache, &mut y);
     y.iter().zip([0.1, 0.2, 0.3]).for_each(|(y, b): (&f64, f64)| assert!((y - b).abs() < 1e-12, "{y}, not {b}"));
 }
 

@@ -98,7 +98,7 @@ fn sentences_in_every_surrounding_and_block() {
 #[test]
 fn norms_and_segments_around_the_blocks() {
     let blocks = [
-        block(|b| (b.norm, b.norm_epsilon) = (Norm::Post, 1e-12)),
+        block(|b| (b.norm, b.norm_form) = (Norm::Post, NormForm::layer(1e-12))),
         block(|b| (b.norm, b.feed_forward, b.activation) = (Norm::Pre, Some(7), Activation::GeluTanh)),
         block(|b| (b.residual, b.feed_forward, b.activation) = (false, Some(4), Activation::Gelu)),
         block(|b| b.norm = Norm::Pre),
@@ -110,7 +110,7 @@ fn norms_and_segments_around_the_blocks() {
             for (embedding_norm, final_norm) in [(true, false), (false, true), (true, true)] {
                 for (train_embedding, segments) in [(true, Some(2)), (false, Some(2)), (true, None)] {
                     let built = architecture(|a| {
-                        (a.embedding_norm, a.final_norm, a.norm_epsilon) = (embedding_norm, final_norm, 1e-3);
+                        (a.embedding_norm, a.final_norm, a.norm_form) = (embedding_norm, final_norm, NormForm::layer(1e-3));
                         (a.train_embedding, a.segments) = (train_embedding, segments);
                         (a.pooling, a.readout, a.blocks) = (pooling, readout, vec![form.clone()]);
                     });

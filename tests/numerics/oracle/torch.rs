@@ -5,7 +5,7 @@ use attune_engine::numerics::block::{
     Attends, BlockCache, BlockConfig, Norm, attend_backward, attend_forward, tail_backward, tail_forward,
 };
 use attune_engine::numerics::cross_entropy::{cross_entropy_backward, cross_entropy_forward};
-use attune_engine::numerics::norm::{NORM_EPSILON, NormCache, norm_backward, norm_forward};
+use attune_engine::numerics::norm::{NormCache, NormForm, norm_backward, norm_forward};
 use attune_engine::numerics::optimiser::{Method, Optimiser, OptimiserConfig};
 use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::numerics::{Matrix, Scalar};
@@ -195,12 +195,12 @@ fn check_norm<S: Scalar>(tolerance: f64) {
     let [x, gain, bias, upstream] = ["x", "gain", "bias", "upstream"].map(|name| cast::<S>(&case[name]));
     let mut cache = NormCache::new(x.rows(), x.cols());
     let mut y = x.clone();
-    norm_forward(x.flat(), [gain.flat(), bias.flat()], NORM_EPSILON, &mut cache, y.flat_mut());
+    norm_forward(NormForm::LAYER, x.flat(), [gain.flat(), bias.flat()], &mut cache, y.flat_mut());
     assert_close("y", y.flat(), &case["output"], tolerance);
     let (mut d, mut d_gain, mut d_bias) = (upstream, gain.clone(), bias.clone());
     d_gain.flat_mut().fill(S::from_f64(0.0));
     d_bias.flat_mut().fill(S::from_f64(0.0));
-    norm_backward(gain.flat(), &cache, d.flat_mut(), d_gain.flat_mut(), d_bias.flat_mut());
+    norm_backward(NormForm::LAYER, gain.flat(), &cache, d.flat_mut(), [d_gain.flat_mut(), d_bias.flat_mut()]);
     assert_close("d_x", d.flat(), &case["d_x"], tolerance);
     assert_close("d_γ", d_gain.flat(), &case["d_gain"], tolerance);
     assert_close("d_β", d_bias.flat(), &case["d_bias"], tolerance);

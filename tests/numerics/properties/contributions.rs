@@ -43,7 +43,7 @@ fn forms() -> impl Strategy<Value = Form> {
     );
     (config, rest).prop_flat_map(|(mut config, (mask, crosses, activation, wild, epsilon))| {
         config.attention.mask = mask;
-        (config.activation, config.norm_epsilon) = (activation, epsilon);
+        (config.activation, config.norm_form) = (activation, NormForm::layer(epsilon));
         config.attends = if crosses { Attends::Source } else { Attends::OwnSentence };
         let mode = prop_oneof![
             3 => Just(HeadMode::Live),
@@ -153,7 +153,7 @@ proptest! {
         let (net, shown, blocks) = run(&form, seed);
         for (number, (config, block)) in blocks.iter().zip(&shown.blocks).enumerate() {
             let found = Contributions::of(config, number, &net.parameters, block, &form.modes);
-            let epsilon = config.norm_epsilon;
+            let epsilon = config.norm_form.epsilon;
             for (query, (head, key)) in (0..TOKENS).flat_map(|query| pairs(block.heads.len(), found.keys()).map(move |pair| (query, pair))) {
                 let mut expected = found.term(block, head, query, key);
                 if config.norm == Norm::Post {

@@ -81,7 +81,7 @@ impl<S: Scalar> AttentionCache<S> {
                     true => NormCache::new(rows * heads, config.key_width),
                     false => NormCache::new(rows, heads * config.key_width),
                 };
-                [cache(queries.rows, config.heads), cache(keys.rows, config.key_value_heads)]
+                [cache(queries.rows, config.heads), cache(keys.rows, config.key_value_heads())]
             }),
             turns: Turns::new(config.rotary.as_ref(), longest),
             bias: Distances::new(config),
@@ -181,7 +181,7 @@ pub struct AttentionScratch<S> {
 
 impl<S: Scalar> AttentionScratch<S> {
     pub fn new(config: &AttentionConfig, queries: Room, keys: Room) -> Self {
-        let shared = if config.group_size() > 1 { keys.rows } else { 0 };
+        let shared = if config.group_size > 1 { keys.rows } else { 0 };
         Self {
             d_query: Matrix::zeros(queries.rows, config.queries_width()),
             d_key: Matrix::zeros(keys.rows, config.queries_width()),

@@ -12,9 +12,9 @@ pub struct AttentionConfig {
     pub width: usize,
     /// `H`
     pub heads: usize,
-    /// `K`, a divisor of `H`: heads that have keys and values. Each serves a group of `H / K` heads, one after the other
-    /// (Ainslie et al. 2023, arXiv 2305.13245, section 2.2).
-    pub key_value_heads: usize,
+    /// `H / K`: heads, one after the other, that share keys and values (Ainslie et al. 2023, arXiv 2305.13245, section 2.2);
+    /// 1 where each has its own.
+    pub group_size: usize,
     /// `d_k`, of one head.
     pub key_width: usize,
     /// `d_v`, of one head.
@@ -62,7 +62,7 @@ impl AttentionConfig {
         Self {
             width,
             heads: 1,
-            key_value_heads: 1,
+            group_size: 1,
             key_width: width,
             value_width: width,
             projected: false,
@@ -91,7 +91,6 @@ impl AttentionConfig {
         let layer = Self::parameter_free(width);
         Self {
             heads,
-            key_value_heads: heads,
             key_width,
             value_width,
             projected: true,
@@ -119,20 +118,20 @@ impl AttentionConfig {
         self.distances.map_or(0, |tokens| 2 * tokens - 1)
     }
 
-    /// The head of keys and values that a head reads: `h div (H / K)`.
-    pub fn group_of(&self, head: usize) -> usize {
-        head / self.group_size()
+    /// `K`: heads that have keys and values.
+    pub fn key_value_heads(&self) -> usize {
+        self.heads / self.group_size
     }
 
-    /// `H / K`: heads that share keys and values.
-    pub fn group_size(&self) -> usize {
-        self.heads / self.key_value_heads
+    /// The keys and values that a head reads, counted from 0: `h div (H / K)`.
+    pub fn group_of(&self, head: usize) -> usize {
+        head / self.group_size
     }
 
     /// The heads that share the keys and values of this one, itself among them.
     pub fn sharers(&self, head: usize) -> Range<usize> {
-        let first = self.group_of(head) * self.group_size();
-        first..first + self.group_size()
+        let first = self.group_of(head) * self.group_size;
+        first..first + self.group_size
     }
 
     /// The columns of `Q`, and of `W_Q`, that are one head's.
@@ -164,12 +163,12 @@ impl AttentionConfig {
 
     /// `K · d_k`: columns of `K`.
     pub fn keys_width(&self) -> usize {
-        self.key_value_heads * self.key_width
+        self.key_value_heads() * self.key_width
     }
 
     /// `K · d_v`: columns of `V`.
     pub fn values_width(&self) -> usize {
-        self.key_value_heads * self.value_width
+        self.key_value_heads() * self.value_width
     }
 
     /// `H · d_v`: columns of the mixes.
@@ -190,9 +189,9 @@ impl AttentionConfig {
             self.value_width
         );
         assert!(self.output || mixes == d, "attention: mixes of width {mixes} without W_O to a width of {d}");
-        let (heads, shared) = (self.heads, self.key_value_heads);
-        let are_groups = shared > 0 && heads.is_multiple_of(shared) && (self.projected || shared == heads);
-        assert!(are_groups, "attention: {heads} heads share {shared} heads of keys and values");
+        let (heads, group) = (self.heads, self.group_size);
+        let are_groups = group > 0 && heads.is_multiple_of(group) && (self.projected || group == 1);
+        assert!(are_groups, "attention: {heads} heads in groups of {group}");
         let turned = self.rotary.map_or(0, |rotary| rotary.width);
         let key_width = self.key_width;
         assert!(turned.is_multiple_of(2) && turned <= key_width, "attention: {turned} of {key_width} columns turned");

@@ -316,7 +316,7 @@ pub fn attention_backward<S: Scalar>(
     scratch.d_bias.fill(S::zero());
     dispatch(Backward { config, queries: query_rows, keys: key_rows, cache, d_mix, scratch: &mut *scratch });
     let AttentionScratch { d_query, d_key, d_value, d_shared: [d_shared_key, d_shared_value], d_bias, .. } = scratch;
-    let (d_key, d_value) = if config.group_size() > 1 {
+    let (d_key, d_value) = if config.group_size > 1 {
         sum_groups(config, config.key_width, d_key, d_shared_key);
         sum_groups(config, config.value_width, d_value, d_shared_value);
         (d_shared_key, &*d_shared_value)
@@ -345,7 +345,7 @@ pub fn attention_backward<S: Scalar>(
 
 /// `d_g = Σ d_h` over the heads of each group; (N_k, K·d) of (N_k, H·d).
 fn sum_groups<S: Scalar>(config: &AttentionConfig, width: usize, heads: &Matrix<S>, to: &mut Matrix<S>) {
-    let group = config.group_size() * width;
+    let group = config.group_size * width;
     for (to, heads) in to.flat_mut().chunks_exact_mut(width).zip(heads.flat().chunks_exact(group)) {
         to.fill(S::zero());
         heads.chunks_exact(width).for_each(|head| add(to, head));

@@ -253,7 +253,7 @@ fn placed_backward<S: Scalar>(
 /// The sum of what the heads of each group ask of the keys or values that they share.
 fn group_sums<S: Scalar>(config: &AttentionConfig, heads: &[Matrix<S>]) -> Matrix<S> {
     let total = |group: &[Matrix<S>]| group.iter().skip(1).fold(group[0].clone(), |total, head| sum(&total, head));
-    side_by_side(&heads.chunks(config.group_size()).map(total).collect::<Vec<_>>())
+    side_by_side(&heads.chunks(config.group_size).map(total).collect::<Vec<_>>())
 }
 
 /// `Q = X W_Q + b_Q`, `K = Z W_K + b_K`, `V = Z W_V + b_V`, normed and turned where the layer does that, divided among the

@@ -6,6 +6,7 @@ use attune_engine::numerics::block::BlockConfig;
 use attune_engine::numerics::contributions::Contributions;
 use attune_engine::numerics::model::Readout;
 use attune_engine::numerics::model::activations::{Activations, Interventions};
+use attune_engine::numerics::norm::NormForm;
 use attune_engine::numerics::params::{Parameters, TensorId, TensorName};
 use attune_engine::numerics::tensor_norms::TensorNorms;
 use attune_engine::numerics::{Matrix, Scalar};

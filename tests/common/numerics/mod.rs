@@ -7,8 +7,9 @@ pub mod one_block;
 
 use std::sync::Arc;
 
+use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::attention::{AttentionConfig, Mask, MaskTable, Room, Rows, Window};
-use attune_engine::numerics::block::{BlockConfig, Norm};
+use attune_engine::numerics::block::{BlockConfig, Branches, Norm};
 use attune_engine::numerics::model::{
     Architecture, AttentionModel, Batch, Candidates, Classes, DistanceCosts, Pooling, Readout, Sequences, Workspace,
     model_backward, model_forward,
@@ -147,7 +148,23 @@ pub fn block_forms(attention: &AttentionConfig) -> Vec<BlockConfig> {
             }
         }
     }
+    forms.extend(todays_forms(attention));
     forms
+}
+
+/// Blocks in the forms of today's models.
+fn todays_forms(attention: &AttentionConfig) -> [BlockConfig; 6] {
+    let rms = NormForm { gain_from_one: true, ..NormForm::rms(1e-2) };
+    let plain = BlockConfig { feed_forward: Some(7), ..BlockConfig::plain(attention.clone()) };
+    let gated = BlockConfig { gated: true, activation: Activation::Silu, forward_bias: false, ..plain.clone() };
+    [
+        BlockConfig { norm: Norm::Pre, norm_form: rms, ..gated.clone() },
+        BlockConfig { norm: Norm::Pre, norm_form: rms, output_norms: true, ..gated.clone() },
+        BlockConfig { output_norms: true, forward_bias: true, ..gated.clone() },
+        BlockConfig { norm: Norm::Post, output_norms: true, attention_norm: false, ..plain.clone() },
+        BlockConfig { norm: Norm::Pre, branches: Branches::Parallel, ..plain },
+        BlockConfig { norm: Norm::Pre, branches: Branches::ParallelOneNorm, ..gated },
+    ]
 }
 
 /// The most tokens of a sentence that goes through tiles in training; longer ones go through panels.

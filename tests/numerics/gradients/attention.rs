@@ -1,8 +1,11 @@
 //! Attention in every form, over short sentences, which go through tiles, and long ones, which go
 //! through panels.
 
-use attune_engine::numerics::attention::{AttentionConfig, Mask, MaskTable};
+use attune_engine::numerics::attention::{
+    AttentionConfig, Mask, MaskTable, QueryKeyNorm, Rotary, RotaryScaling, Window,
+};
 use attune_engine::numerics::block::{Attends, BlockConfig};
+use attune_engine::numerics::norm::NormForm;
 
 use super::blocks::check_block;
 use crate::common::numerics::{TILE_TOKENS_MAX, holes, layer};
@@ -21,6 +24,19 @@ fn check_cross(name: &str, attention: AttentionConfig, lengths: &[usize], source
     check_block(name, &config, lengths, Some(sources));
 }
 
+fn rotary(width: usize, scaling: RotaryScaling) -> Rotary {
+    Rotary { theta: 50.0, width, scaling }
+}
+
+/// Frequencies of a head of a few columns, of which some are scaled in part.
+fn llama3() -> RotaryScaling {
+    RotaryScaling::Llama3 { factor: 8.0, low: 0.5, high: 2.0, tokens: 6.0 }
+}
+
+fn own_norm(each_head: bool) -> QueryKeyNorm {
+    QueryKeyNorm { each_head, form: NormForm { gain_from_one: !each_head, ..NormForm::rms(1e-3) } }
+}
+
 type Form = (&'static str, AttentionConfig);
 
 fn forms() -> Vec<Form> {
@@ -36,6 +52,21 @@ fn forms() -> Vec<Form> {
     vec![
         ("with all", layer(|_| ())),
         ("no bias", layer(|l| l.bias = false)),
+        ("bias of the output alone", layer(|l| (l.bias, l.output_bias) = (false, true))),
+        ("bias of the projections alone", layer(|l| l.output_bias = false)),
+        ("shared keys and values", layer(|l| (l.heads, l.group_size) = (6, 3))),
+        ("one key and value for all", layer(|l| (l.heads, l.group_size) = (3, 3))),
+        ("turned", layer(|l| (l.key_width, l.rotary) = (4, Some(rotary(4, RotaryScaling::None))))),
+        ("turned in part", layer(|l| (l.key_width, l.rotary) = (5, Some(rotary(2, RotaryScaling::Linear(4.0)))))),
+        ("normed heads", layer(|l| l.query_key_norm = Some(own_norm(true)))),
+        ("normed over all heads, turned", layer(|l| {
+            (l.heads, l.group_size, l.key_width, l.query_key_norm) = (4, 2, 2, Some(own_norm(false)));
+            l.rotary = Some(rotary(2, llama3()));
+        })),
+        ("below a bound", layer(|l| (l.score_cap, l.temperature) = (Some(0.3), 0.8))),
+        ("below a bound, distances count", layer(|l| (l.score_cap, l.distances) = (Some(0.2), Some(6)))),
+        ("a window before", layer(|l| l.window = Window { before: Some(1), after: None })),
+        ("a window on both sides", layer(|l| l.window = Window { before: Some(1), after: Some(0) })),
         ("no scale", layer(|l| l.scale = false)),
         ("sharp", layer(|l| l.temperature = 0.3)),
         ("with a divisor", layer(|l| (l.score_divisor, l.temperature) = (3.0, 0.6))),
@@ -94,6 +125,12 @@ fn self_attention_of_long_sentences() {
     }
     check_self("distances", layer(|l| (l.mask, l.distances) = (Mask::Causal, Some(longest + 3))), LONG[1]);
     check_self("two heads", layer(|l| l.mask = Mask::Causal), LONG[0]);
+    let today = layer(|l| {
+        (l.heads, l.group_size, l.key_width, l.score_cap, l.mask) = (2, 2, 2, Some(0.4), Mask::Causal);
+        (l.rotary, l.query_key_norm) = (Some(rotary(2, RotaryScaling::None)), Some(own_norm(true)));
+        l.window = Window { before: Some(9), after: None };
+    });
+    check_self("everything of today's models", today, LONG[1]);
     let free = AttentionConfig { mask: Mask::Causal, ..AttentionConfig::parameter_free(3) };
     check_self("parameter-free", free, LONG[1]);
 }

@@ -121,14 +121,18 @@ fn a_row_without_variance_is_normed_to_its_bias() {
 
 #[test]
 fn feed_forward() {
-    Activation::ALL.into_iter().for_each(feed_forward_of);
+    for gated in [false, true] {
+        Activation::ALL.into_iter().for_each(|activation| feed_forward_of(activation, gated));
+    }
 }
 
-fn feed_forward_of(activation: Activation) {
+fn feed_forward_of(activation: Activation, gated: bool) {
     use TensorName::*;
     let mut rng = generator(11);
     let (n, width, hidden) = (3, 5, 7);
     let shapes = [
+        (GateWeights, if gated { width } else { 0 }, hidden),
+        (GateBias, if gated { 1 } else { 0 }, hidden),
         (HiddenWeights, width, hidden),
         (HiddenBias, 1, hidden),
         (ForwardWeights, hidden, width),
@@ -138,7 +142,7 @@ fn feed_forward_of(activation: Activation) {
     let parameters = filled(parameters, &mut rng);
     let (x, d_y) = (random_matrix(&mut rng, n, width), random(&mut rng, n * width));
     let forward = |parameters: &Parameters<f64>, x: &Matrix<f64>| {
-        let mut cache = FeedForwardCache::new(activation, n, hidden);
+        let mut cache = FeedForwardCache::new(activation, gated, n, hidden);
         let mut y = vec![0.0; n * width];
         feed_forward_forward(parameters, 0, x.view(), &mut cache, &mut y);
         (dot(&y, &d_y), cache)

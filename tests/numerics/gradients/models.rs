@@ -5,6 +5,7 @@ use attune_engine::numerics::attention::Mask;
 use attune_engine::numerics::block::{Attends, BlockConfig, Norm};
 use attune_engine::numerics::model::{Architecture, Batch, Candidates, Classes, Pooling, Readout};
 use attune_engine::numerics::optimiser::{Optimiser, OptimiserConfig};
+use attune_engine::numerics::norm::NormForm;
 use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::positions::Positions;
 
@@ -116,6 +117,23 @@ fn norms_and_segments_around_the_blocks() {
                     });
                     check_model(built, words(), &batch);
                 }
+            }
+        }
+    }
+}
+
+/// Scaled embeddings and bounded logits, as Gemma has them.
+#[test]
+fn scales_and_bounds_at_the_ends() {
+    for (train_embedding, embedding_norm) in [(true, false), (false, true)] {
+        for readout in READOUTS {
+            for norm_form in [NormForm::rms(1e-3), NormForm { gain_from_one: true, ..NormForm::layer(1e-3) }] {
+                let built = architecture(|a| {
+                    (a.embedding_scale, a.logit_cap, a.readout) = (Some(2.5), Some(0.7), readout);
+                    (a.train_embedding, a.embedding_norm, a.final_norm) = (train_embedding, embedding_norm, true);
+                    a.norm_form = norm_form;
+                });
+                check_model(built, words(), &batches::next());
             }
         }
     }

@@ -47,11 +47,11 @@ fn config(case: &Value) -> BlockConfig {
             projected: flag(&given["projected"]),
             output: flag(&given["output"]),
             bias: flag(&given["bias"]),
+            output_bias: flag(&given["bias"]),
             scale: flag(&given["scale"]),
-            score_divisor: 1.0,
             temperature: number(&given["temperature"]),
             mask: mask(&given["mask"], &case["visible"]),
-            distances: None,
+            ..AttentionConfig::parameter_free(matrix(&case["x"]).cols())
         })
     }
 }

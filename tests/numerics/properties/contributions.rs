@@ -11,6 +11,7 @@ use attune_engine::numerics::lens::Sight;
 use attune_engine::numerics::model::activations::{BlockActivations, Interventions};
 use attune_engine::numerics::model::{Activations, AttentionModel};
 use attune_engine::numerics::moves::Moves;
+use attune_engine::numerics::norm::NormForm;
 use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::numerics::positions::Positions;
 use attune_engine::numerics::projection::{AXES, Projection};

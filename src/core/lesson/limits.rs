@@ -67,6 +67,11 @@ pub const TEMPERATURE_MAX: f64 = 100.0;
 /// Added to the variance in a norm: below, `f32` would not see it; above, norms would not norm.
 pub const NORM_EPSILON_MIN: f64 = 1e-12;
 pub const NORM_EPSILON_MAX: f64 = 0.1;
+/// Factors and bounds of scores, logits and vectors.
+pub const FACTOR_MIN: f64 = 0.001;
+pub const FACTOR_MAX: f64 = 1000.0;
+/// `θ` of rotary positions.
+pub const THETA_MAX: f64 = 1e8;
 /// Words that a model writes at once.
 pub const GENERATED_MAX: usize = 64;
 /// Words of one sentence.

@@ -5,10 +5,9 @@ use std::ops::RangeInclusive;
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::activation::Activation;
-use attune_engine::numerics::attention::{AttentionConfig, Mask, MaskTable};
-use attune_engine::numerics::block::{Attends, BlockConfig, Norm};
+use attune_engine::numerics::attention::{Mask, Window};
+use attune_engine::numerics::block::{Attends, BlockConfig};
 use attune_engine::numerics::model::{Architecture, DistanceCosts, Pooling, Readout};
-use attune_engine::numerics::norm::NORM_EPSILON;
 use attune_engine::numerics::optimiser::Method;
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::numerics::positions::Positions;
@@ -25,6 +24,7 @@ use super::limits::{
     VOCABULARY_MAX,
 };
 use super::read_corpus::{Lists, ReadCorpus};
+use super::read_layers::{FACTORS, Layers, Places, read_layers, read_positions};
 use super::schema::{Corpus, Group, ModelConfig, Objective, Order, Rewriting, StopRule};
 
 /// A read model; what is right in it stays known where something else is wrong.
@@ -51,12 +51,14 @@ fn read_fields<'s>(record: &mut Record<'s>, dim: Option<usize>, groups: Option<&
     let objective = read.as_ref().map(|read| &read.objective);
     let layers = read_layers(record, dim, objective);
     fields! { record;
-        positions: choice(POSITIONS), or Places::Vectors(Positions::Learned);
+        positions: read_positions, or Places::Vectors(Positions::Learned);
         max_tokens: whole(2..=TOKENS_MAX), or 32;
         embedding_norm: flag, or false;
         final_norm: flag, or false;
         train_embedding: flag, or false;
         readout_bias: flag, or true;
+        embedding_scale: within(FACTORS), optional;
+        logit_cap: within(FACTORS), optional;
     }
     let answer = read_answer(record, objective);
     let is_tied_label =
@@ -69,9 +71,8 @@ fn read_fields<'s>(record: &mut Record<'s>, dim: Option<usize>, groups: Option<&
     let schedule = read_schedule(record, 0..=STEPS_MAX, &usual);
 
     let config = || {
-        let distances = (positions? == Places::Distances).then_some(max_tokens?);
         let layers = layers.as_ref()?;
-        let (source_blocks, blocks) = blocks(layers, distances, objective?);
+        let (source_blocks, blocks) = blocks(layers, positions?, max_tokens?, objective?);
         let (readout, pooling) = answer?;
         let readout = match readout {
             Readout::Transformed(_) => Readout::Transformed(layers.block.activation),
@@ -84,13 +85,15 @@ fn read_fields<'s>(record: &mut Record<'s>, dim: Option<usize>, groups: Option<&
             segments: None,
             embedding_norm: embedding_norm?,
             final_norm: final_norm?,
-            norm_epsilon: layers.block.norm_epsilon,
+            norm_form: layers.block.norm_form,
+            embedding_scale: embedding_scale?,
             train_embedding: train_embedding?,
             source_blocks,
             blocks,
             pooling,
             readout,
             readout_bias: readout_bias?,
+            logit_cap: logit_cap?,
         };
         let weights = check_weights(weights?, &architecture)?;
         let Schedule { steps, batch, learning_rate, weight_decay, optimiser, stop } = schedule?;
@@ -113,10 +116,16 @@ fn read_fields<'s>(record: &mut Record<'s>, dim: Option<usize>, groups: Option<&
 
 /// The blocks of the source and of the sentence. With a source a layer is self-attention, then
 /// cross-attention and the feed-forward layer, as in Vaswani et al. 2017, section 3.1.
-fn blocks(layers: &Layers, distances: Option<usize>, objective: &Objective) -> (Vec<BlockConfig>, Vec<BlockConfig>) {
+fn blocks(
+    layers: &Layers,
+    positions: Places,
+    max_tokens: usize,
+    objective: &Objective,
+) -> (Vec<BlockConfig>, Vec<BlockConfig>) {
     let Layers { count, block } = layers;
     let mut block = block.clone();
-    block.attention.distances = distances;
+    block.attention.distances = (positions == Places::Distances).then_some(max_tokens);
+    block.attention.rotary = positions.rotary(block.attention.key_width);
     if !matches!(objective, Objective::Sequence(_)) {
         return (Vec::new(), vec![block.clone(); *count]);
     }
@@ -125,7 +134,7 @@ fn blocks(layers: &Layers, distances: Option<usize>, objective: &Objective) -> (
     let own = BlockConfig { feed_forward: None, ..block.clone() };
     let mut cross = BlockConfig { attends: Attends::Source, ..unmasked.clone() };
     // A word of the target stands at no distance from one of the source.
-    cross.attention.distances = None;
+    (cross.attention.distances, cross.attention.rotary, cross.attention.window) = (None, None, Window::ALL);
     (vec![unmasked; *count], [own, cross].into_iter().cycle().take(2 * count).collect())
 }
 
@@ -197,177 +206,10 @@ fn read_answer(record: &mut Record<'_>, objective: Option<&Objective>) -> Option
     readout.zip(pooling)
 }
 
-/// How the model knows where a word stands.
-#[derive(Clone, Copy, PartialEq)]
-enum Places {
-    /// By what is added to its vector.
-    Vectors(Positions),
-    /// By what its distance adds to the scores.
-    Distances,
-}
-
-impl Places {
-    fn vectors(self) -> Positions {
-        match self {
-            Self::Vectors(positions) => positions,
-            Self::Distances => Positions::None,
-        }
-    }
-}
-
-const POSITIONS: &[(&str, Places)] = &[
-    ("None", Places::Vectors(Positions::None)),
-    ("Sinusoidal", Places::Vectors(Positions::Sinusoidal)),
-    ("Learned", Places::Vectors(Positions::Learned)),
-    ("Distances", Places::Distances),
-];
 /// That of a transformed readout is the layers' own.
 const READOUTS: &[(&str, Readout)] =
     &[("Tied", Readout::Tied), ("Transformed", Readout::Transformed(Activation::Relu)), ("Linear", Readout::Linear)];
 const POOLINGS: &[(&str, Pooling)] = &[("Every", Pooling::Every), ("Last", Pooling::Last), ("Mean", Pooling::Mean)];
-
-/// Layers of one form.
-pub(super) struct Layers {
-    pub count: usize,
-    pub block: BlockConfig,
-}
-
-pub fn is_temperature(x: f64) -> bool {
-    (TEMPERATURE_MIN..=TEMPERATURE_MAX).contains(&x)
-}
-
-/// The fields of the layers among those of the model.
-pub(super) fn read_layers(
-    record: &mut Record<'_>,
-    dim: Option<usize>,
-    objective: Option<&Objective>,
-) -> Option<Layers> {
-    let looks_back = matches!(objective, Some(Objective::NextWord | Objective::Sequence(_)));
-    fields! { record;
-        count as "layers": whole(1..=LAYERS_MAX), or 1;
-        heads: whole(1..=HEADS_MAX);
-        key_width: whole(1..=DIM_MAX), optional;
-        value_width: whole(1..=DIM_MAX), optional;
-        projected as "projections": flag, or true;
-        output: flag, or projected.unwrap_or(true);
-        bias: flag, or true;
-        scale: flag, or true;
-        temperature: within(TEMPERATURE_MIN..=TEMPERATURE_MAX), or 1.0;
-        mask: read_mask, or if looks_back { Mask::Causal } else { Mask::None };
-        residual: flag, or true;
-        norm: choice(NORMS), or Norm::None;
-        norm_epsilon: within(NORM_EPSILON_MIN..=NORM_EPSILON_MAX), or NORM_EPSILON;
-        feed_forward: whole(1..=FEED_FORWARD_MAX), optional;
-        activation: choice(ACTIVATIONS), or Activation::Relu;
-    }
-    if dim == Some(1) && norm.is_some_and(|norm| norm != Norm::None) {
-        let message = "norm: the norm of a single number is always 0";
-        record.place_of("norm").issue(message).expected("norm: None, or wider vectors");
-    }
-    let widths = Widths { dim, heads, key: key_width, value: value_width, projected, output };
-    let [key_width, value_width] = widths.check(record)?;
-    let attention = AttentionConfig {
-        width: dim?,
-        heads: heads?,
-        key_width,
-        value_width,
-        projected: projected?,
-        output: output?,
-        bias: bias?,
-        scale: scale?,
-        score_divisor: 1.0,
-        temperature: temperature?,
-        mask: mask?,
-        distances: None,
-    };
-    let block = BlockConfig {
-        residual: residual?,
-        norm: norm?,
-        norm_epsilon: norm_epsilon?,
-        feed_forward: feed_forward?,
-        activation: activation?,
-        ..BlockConfig::plain(attention)
-    };
-    Some(Layers { count: count?, block })
-}
-
-/// The fields that decide the widths of a head; `None` where a field has issues of its own.
-struct Widths {
-    dim: Option<usize>,
-    heads: Option<usize>,
-    key: Option<Option<usize>>,
-    value: Option<Option<usize>>,
-    projected: Option<bool>,
-    output: Option<bool>,
-}
-
-impl Widths {
-    /// The widths of keys and values; `None` where they do not fit.
-    fn check<'s>(&self, record: &Record<'s>) -> Option<[usize; 2]> {
-        let (heads, dim) = (self.heads?, self.dim?);
-        let (key, value) = (self.key?, self.value?);
-        let mut good = true;
-        if self.projected? {
-            let wide = value.map_or(dim, |value| heads * value);
-            if !self.output? && wide != dim {
-                record
-                    .place_of("value_width")
-                    .issue(format!("value_width: without W_O the mixes are {wide} wide"))
-                    .expected(format!("heads times value_width to be dim: {dim}"));
-                good = false;
-            }
-        } else {
-            for (name, _) in [("key_width", key), ("value_width", value)].iter().filter(|(_, width)| width.is_some()) {
-                record
-                    .place_of(name)
-                    .issue(format!("{name}: without projections a head has its slice of the word"))
-                    .expected("no width, or projections: true");
-                good = false;
-            }
-        }
-        let own_widths = self.projected? && key.is_some() && value.is_some();
-        if good && !own_widths && !dim.is_multiple_of(heads) {
-            let divisors: Vec<String> =
-                (1..=HEADS_MAX).filter(|heads| dim.is_multiple_of(*heads)).map(|heads| heads.to_string()).collect();
-            let divisors: Vec<&str> = divisors.iter().map(String::as_str).collect();
-            let widths = if self.projected? { ", or key_width and value_width" } else { "" };
-            record
-                .value_of("heads")
-                .issue(format!("heads: {heads} does not divide dim: {dim}"))
-                .expected(format!("{}{widths}", one_of(&divisors)));
-            good = false;
-        }
-        good.then(|| [key.unwrap_or(dim / heads), value.unwrap_or(dim / heads)])
-    }
-}
-
-/// `None`, `Causal`, or `Custom` with a row for each query and an entry for each key.
-fn read_mask(node: Node<'_>) -> Option<Mask> {
-    record(node, &["None", "Causal", "Custom"], |record| match record.name {
-        "None" => Some(Mask::None),
-        "Causal" => Some(Mask::Causal),
-        _ => record.take_item("[[true, …], …]", read_mask_table).map(Mask::custom),
-    })
-}
-
-fn read_mask_table(node: Node<'_>) -> Option<MaskTable> {
-    let row = |node| Some((list(node, TOKENS_MAX, flag)?, node));
-    let rows = list(node, TOKENS_MAX, row)?;
-    let Some(keys) = rows.first().map(|(row, _)| row.len()).filter(|keys| *keys > 0) else {
-        return wrong(node, "at least one row with at least one entry");
-    };
-    let mut good = true;
-    for (row, node) in rows.iter().filter(|(row, _)| row.len() != keys) {
-        node.issue(format!("mask: a row of {} entries", row.len()))
-            .expected(format!("{keys}, as many as in the first row"));
-        good = false;
-    }
-    good.then(|| MaskTable::from_fn(rows.len(), keys, |query, key| rows[query].0[key]))
-}
-
-const ACTIVATIONS: &[(&str, Activation)] =
-    &[("Relu", Activation::Relu), ("Gelu", Activation::Gelu), ("GeluTanh", Activation::GeluTanh)];
-const NORMS: &[(&str, Norm)] = &[("None", Norm::None), ("Pre", Norm::Pre), ("Post", Norm::Post)];
 
 /// An objective, with what is checked once the corpus is known.
 pub(super) struct ReadObjective<'s> {

@@ -233,6 +233,9 @@ fn resize_attention(layer: &mut AttentionConfig, width: usize, heads: Option<usi
     if !(layer.projected && layer.output) && heads * value != width {
         return Err(format!("{heads} heads of width {value} do not make a width of {width}"));
     }
+    if !heads.is_multiple_of(layer.group_size) {
+        return Err(format!("{heads} heads do not make groups of {}", layer.group_size));
+    }
     (layer.width, layer.heads, layer.key_width, layer.value_width) = (width, heads, key, value);
     Ok(())
 }

@@ -103,9 +103,9 @@ impl Reader<'_> {
     fn projection(&self, head: usize, letter: &str) -> Option<String> {
         let config = self.head(head)?.config;
         let index = if letter == "q" { "i" } else { "j" };
-        let read = match config.norm {
+        let read = match letter {
             _ if letter != "q" && config.attends_to_source() => format!("z_{index}"),
-            Norm::Pre => format!("\\operatorname{{Norm}}(x_{index})"),
+            _ if config.norms_first() => format!("\\operatorname{{Norm}}(x_{index})"),
             _ => format!("x_{index}"),
         };
         if !config.attention.projected {

@@ -137,6 +137,7 @@ impl Reader<'_> {
         let of_keys = entry.quantity != Quantity::Query;
         let attention = &parts.config.attention;
         let columns = match entry.quantity {
+            Quantity::Query => attention.query_columns(parts.own),
             Quantity::Value => attention.value_columns(parts.own),
             _ => attention.key_columns(parts.own),
         };
@@ -159,7 +160,7 @@ impl Reader<'_> {
             let block = self.model.architecture.source_blocks.len().checked_sub(1)?;
             return Some(Quantity::Output.of_block(block, [token, dim]));
         }
-        let quantity = if parts.config.norm == Norm::Pre { Quantity::Normed } else { Quantity::Input };
+        let quantity = if parts.config.norms_first() { Quantity::Normed } else { Quantity::Input };
         Some(quantity.of_block(parts.block, [token, dim]))
     }
 
@@ -258,7 +259,7 @@ impl Reader<'_> {
     /// The column of a head's values that a dimension is made of; `None` where the dimension is another head's.
     pub fn value_column(&self, head: usize, dim: usize) -> Option<usize> {
         let parts = self.head(head)?;
-        let columns = parts.config.attention.value_columns(parts.own);
+        let columns = parts.config.attention.mix_columns(parts.own);
         columns.contains(&dim).then(|| dim - columns.start)
     }
 
@@ -272,7 +273,7 @@ impl Reader<'_> {
             let Some(col) = self.value_column(head, dim) else { return Some(Worked::Given(Vec::new())) };
             return self.gained(head, [self.product([weight, value(col)])].into_iter());
         }
-        let (tensor, columns) = (TensorName::OutputWeights.of_block(parts.block), attention.value_columns(parts.own));
+        let (tensor, columns) = (TensorName::OutputWeights.of_block(parts.block), attention.mix_columns(parts.own));
         let of_col =
             |col: usize| self.product([weight, value(col), Entry::parameter(tensor, columns.start + col, dim)]);
         self.gained(head, (0..columns.len()).map(of_col))

@@ -14,9 +14,11 @@ use attune_core::lesson::Lesson;
 use attune_core::lesson::locate::FieldPath;
 use attune_core::lesson::schema::{Objective, StaticEmbedding};
 use attune_core::whole_file::{no_new_folder, write_folder};
-use attune_engine::numerics::attention::Mask;
-use attune_engine::numerics::block::Norm;
-use attune_engine::numerics::model::Readout;
+use attune_engine::numerics::activation::Activation;
+use attune_engine::numerics::attention::{Mask, Window};
+use attune_engine::numerics::block::{Branches, Norm};
+use attune_engine::numerics::model::{Architecture, Readout};
+use attune_engine::numerics::norm::NormForm;
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
 use attune_engine::pretrained::write::{NewFile, files, of_words};
@@ -190,6 +192,9 @@ pub fn form(lesson: &Lesson) -> Result<(Config, Readout), Vec<Unfit>> {
         "Distances".to_owned(),
         "Learned (or Sinusoidal or None)",
     );
+    for (field, found) in forms_of_today(architecture) {
+        check(false, field, found, "the form of a model of 2019");
+    }
     check(block.norm == needed_norm, &["model", "norm"], norm(block.norm).to_owned(), norm(needed_norm));
     check(block.feed_forward.is_some(), &["model", "feed_forward"], "none".to_owned(), "a number of hidden units");
     let expected = if is_gpt2 { "Tied or Linear" } else { "Transformed" };
@@ -209,7 +214,7 @@ pub fn form(lesson: &Lesson) -> Result<(Config, Readout), Vec<Unfit>> {
         heads: attention.heads,
         hidden: block.feed_forward.unwrap_or_default(),
         activation: block.activation,
-        norm_epsilon: architecture.norm_epsilon,
+        norm_epsilon: architecture.norm_form.epsilon,
         positions: architecture.max_tokens,
         types: usize::from(!is_gpt2),
         vocabulary: words.len() + family.special_pieces().len(),
@@ -219,6 +224,34 @@ pub fn form(lesson: &Lesson) -> Result<(Config, Readout), Vec<Unfit>> {
         scaled_by_layer: false,
     };
     Ok((config, architecture.readout))
+}
+
+/// Forms that neither family has, each by its field.
+fn forms_of_today(architecture: &Architecture) -> Vec<(FieldPath, String)> {
+    let block = &architecture.blocks[0];
+    let layer = &block.attention;
+    let usual = NormForm::layer(block.norm_form.epsilon);
+    let number = |found: Option<f64>| found.map(|number| number.to_string());
+    let said = |is_said: bool, found: &str| is_said.then(|| found.to_owned());
+    let forms: [(FieldPath, Option<String>); 16] = [
+        (&["model", "key_value_heads"], (layer.group_size > 1).then(|| layer.key_value_heads().to_string())),
+        (&["model", "output_bias"], said(layer.output_bias != layer.bias, "another than bias")),
+        (&["model", "query_key_norm"], said(layer.query_key_norm.is_some(), "a norm of queries and keys")),
+        (&["model", "positions"], said(layer.rotary.is_some(), "Rotary")),
+        (&["model", "score_divisor"], number(Some(layer.score_divisor).filter(|divisor| *divisor != 1.0))),
+        (&["model", "score_cap"], number(layer.score_cap)),
+        (&["model", "window"], said(layer.window != Window::ALL, "a window")),
+        (&["model", "attention_norm"], said(!block.attention_norm, "false")),
+        (&["model", "output_norms"], said(block.output_norms, "true")),
+        (&["model", "branches"], said(block.branches != Branches::Sequential, "parallel branches")),
+        (&["model", "gated"], said(block.gated, "true")),
+        (&["model", "feed_forward_bias"], said(!block.forward_bias, "false")),
+        (&["model", "norm_kind"], said(block.norm_form != usual, "another norm than a layer norm")),
+        (&["model", "activation"], said(block.activation == Activation::Silu, "Silu")),
+        (&["model", "embedding_scale"], number(architecture.embedding_scale)),
+        (&["model", "logit_cap"], number(architecture.logit_cap)),
+    ];
+    forms.into_iter().filter_map(|(field, found)| Some((field, found?))).collect()
 }
 
 /// A word that the tokenizer, as it is written, would not take as one piece.

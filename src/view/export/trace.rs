@@ -12,11 +12,11 @@ use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, S
 use attune_core::lesson::schema::Objective;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::activation::Activation;
-use attune_engine::numerics::attention::{AttentionConfig, Edge, HeadMode, Mask};
-use attune_engine::numerics::block::{BlockConfig, Norm};
+use attune_engine::numerics::attention::{AttentionConfig, Edge, HeadMode, Mask, Rotary, Window};
+use attune_engine::numerics::block::{BlockConfig, Branches, Norm};
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::{Architecture, Pooling, Readout};
-use attune_engine::numerics::norm::NORM_EPSILON;
+use attune_engine::numerics::norm::{NORM_EPSILON, NormForm, NormKind};
 use attune_engine::numerics::positions::Positions;
 use attune_engine::quantity::{Owner, Quantity};
 use serde::Serialize;
@@ -107,6 +107,13 @@ pub(super) struct Config {
     /// The epsilon of the norms outside of the blocks.
     #[serde(skip_serializing_if = "is_usual")]
     norm_epsilon: f64,
+    #[serde(flatten)]
+    norm_form: Option<Norms>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    embedding_scale: Option<f64>,
+    /// The bound of the logits, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    logit_cap: Option<f64>,
     readout: &'static str,
     /// The activation of a transformed readout.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -122,14 +129,27 @@ pub(super) struct Config {
 #[derive(Serialize)]
 struct Block {
     heads: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key_value_heads: Option<usize>,
     projections: bool,
     output: bool,
     d_k: usize,
     d_v: usize,
     bias: bool,
+    /// Said where it is not that of the projections.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_bias: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    query_key_norm: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rotary: Option<Turns>,
     scale: f64,
     #[serde(skip_serializing_if = "is_one")]
     score_divisor: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score_cap: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window: Option<[Option<usize>; 2]>,
     #[serde(flatten)]
     distances: Option<Distances>,
     mask: String,
@@ -140,9 +160,59 @@ struct Block {
     norm: &'static str,
     #[serde(skip_serializing_if = "is_usual")]
     norm_epsilon: f64,
+    #[serde(flatten)]
+    norm_form: Option<Norms>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attention_norm: Option<bool>,
+    #[serde(skip_serializing_if = "Not::not")]
+    output_norms: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    branches: Option<&'static str>,
     feed_forward: Option<usize>,
     #[serde(skip_serializing_if = "is_relu")]
     activation: &'static str,
+    #[serde(skip_serializing_if = "Not::not")]
+    gated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    feed_forward_bias: Option<bool>,
+}
+
+/// The form of norms that are no usual layer norms.
+#[derive(Serialize)]
+struct Norms {
+    norm_kind: &'static str,
+    norm_gain_from_one: bool,
+    norm_shift: bool,
+}
+
+impl Norms {
+    fn of(form: NormForm) -> Option<Self> {
+        let is_usual = NormForm { epsilon: NORM_EPSILON, ..form } == NormForm::LAYER;
+        (!is_usual).then(|| Self {
+            norm_kind: match form.kind {
+                NormKind::Layer => "layer",
+                NormKind::Rms => "rms",
+            },
+            norm_gain_from_one: form.gain_from_one,
+            norm_shift: form.shift,
+        })
+    }
+}
+
+/// The turn of queries and keys.
+#[derive(Serialize)]
+struct Turns {
+    theta: f64,
+    /// Columns of a head that are turned.
+    width: usize,
+    /// Radians a place, of each pair of columns.
+    frequencies: Vec<f64>,
+}
+
+impl Turns {
+    fn of(rotary: &Rotary) -> Self {
+        Self { theta: rotary.theta, width: rotary.width, frequencies: rotary.frequencies() }
+    }
 }
 
 /// Parts of the score formula that `scale` lacks where distance adds to a score.
@@ -182,6 +252,7 @@ fn activation(activation: Activation) -> &'static str {
         Activation::Relu => RELU,
         Activation::Gelu => "gelu",
         Activation::GeluTanh => "gelu_tanh",
+        Activation::Silu => "silu",
     }
 }
 
@@ -198,13 +269,19 @@ impl Block {
         let layer = &block.attention;
         Self {
             heads: layer.heads,
+            key_value_heads: (layer.group_size > 1).then(|| layer.key_value_heads()),
             projections: layer.projected,
             output: layer.output,
             d_k: layer.key_width,
             d_v: layer.value_width,
             bias: layer.bias,
+            output_bias: (layer.output_bias != layer.bias).then_some(layer.output_bias),
+            query_key_norm: layer.query_key_norm.map(|norm| if norm.each_head { "heads" } else { "whole" }),
+            rotary: layer.rotary.as_ref().map(Turns::of),
             scale: layer.score_scale(),
             score_divisor: layer.score_divisor,
+            score_cap: layer.score_cap,
+            window: (layer.window != Window::ALL).then_some([layer.window.before, layer.window.after]),
             distances: Distances::of(layer),
             mask: layer.mask.to_string(),
             mask_visible: visible(&layer.mask),
@@ -215,9 +292,19 @@ impl Block {
                 Norm::Pre => "pre",
                 Norm::Post => "post",
             },
-            norm_epsilon: block.norm_epsilon,
+            norm_epsilon: block.norm_form.epsilon,
+            norm_form: Norms::of(block.norm_form),
+            attention_norm: (!block.attention_norm).then_some(false),
+            output_norms: block.output_norms,
+            branches: match block.branches {
+                Branches::Sequential => None,
+                Branches::Parallel => Some("parallel"),
+                Branches::ParallelOneNorm => Some("parallel, one norm"),
+            },
             feed_forward: block.feed_forward,
             activation: activation(block.activation),
+            gated: block.gated,
+            feed_forward_bias: (!block.forward_bias).then_some(false),
         }
     }
 }
@@ -244,7 +331,10 @@ impl Config {
             keep: snapshot.lesson.model.costs.keep,
             embedding_norm: config.embedding_norm,
             final_norm: config.final_norm,
-            norm_epsilon: config.norm_epsilon,
+            norm_epsilon: config.norm_form.epsilon,
+            norm_form: Norms::of(config.norm_form),
+            embedding_scale: config.embedding_scale,
+            logit_cap: config.logit_cap,
             readout_activation: config.readout.activation().map(activation),
             readout_bias: (!config.readout_bias).then_some(false),
             readout: match config.readout {

@@ -305,7 +305,7 @@ impl FoldModel {
     pub fn entries(&self, sheet: Sheet) -> Entries<'_> {
         match sheet {
             Sheet::OutputWeights(own) => {
-                let rows = self.attention.value_columns(own);
+                let rows = self.attention.mix_columns(own);
                 let values = self.parameters.values_of(TensorName::OutputWeights.of_block(self.block));
                 let values = values.get(rows.start * self.width..rows.end * self.width).unwrap_or_default();
                 Entries { rows: values.len() / self.width.max(1), cols: self.width, values, stride: self.width }
@@ -326,7 +326,11 @@ impl FoldModel {
 
     /// Columns of a head in the matrix of a role.
     fn columns(&self, role: Role, own: usize) -> Range<usize> {
-        if role == Role::Value { self.attention.value_columns(own) } else { self.attention.key_columns(own) }
+        match role {
+            Role::Query => self.attention.query_columns(own),
+            Role::Key => self.attention.key_columns(own),
+            Role::Value => self.attention.value_columns(own),
+        }
     }
 
     /// `Q₁`; `Q` where the block has one head.
@@ -395,7 +399,7 @@ impl FoldModel {
         }
         match sheet.quantity() {
             (Quantity::Parameter(name), own) => {
-                let first = own.map_or(0, |own| self.attention.value_columns(own).start);
+                let first = own.map_or(0, |own| self.attention.mix_columns(own).start);
                 Entry::parameter(name.of_block(self.block), first + row, col)
             }
             (quantity, Some(own)) => quantity.of_head(self.heads[own].head, [row, col]),

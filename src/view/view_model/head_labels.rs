@@ -111,16 +111,21 @@ pub fn place_of(architecture: &Architecture, head: usize) -> String {
     let AttentionConfig { projected, output, .. } = config.attention;
     let columns = |range: std::ops::Range<usize>| format!("{}–{}", range.start, range.end.saturating_sub(1));
     let keys = columns(config.attention.key_columns(own));
-    let values = columns(config.attention.value_columns(own));
+    let [values, mixes] = [config.attention.value_columns(own), config.attention.mix_columns(own)].map(columns);
     let symbol = |name: TensorName| name.of_block(block);
-    let from = if projected {
-        let [q, k, v] = [TensorName::QueryWeights, TensorName::KeyWeights, TensorName::ValueWeights].map(symbol);
+    let [q, k, v] = [TensorName::QueryWeights, TensorName::KeyWeights, TensorName::ValueWeights].map(symbol);
+    let from = if config.attention.group_size > 1 {
+        let queries = columns(config.attention.query_columns(own));
+        let sharers = config.attention.sharers(own);
+        let shared = format!("shared by heads {} to {} of the layer", sharers.start + 1, sharers.end);
+        format!("Columns {queries} of {q}; {keys} of {k} and {values} of {v}, {shared}")
+    } else if projected {
         format!("Columns {keys} of {q} and {k}, {values} of {v}")
     } else {
         format!("Entries {keys} of each word: its query, key and value")
     };
     let distances = config.attention.distances.map(|_| format!("; row {own} of {}", symbol(TensorName::DistanceBias)));
-    let to = output.then(|| format!("; rows {values} of {}", symbol(TensorName::OutputWeights)));
+    let to = output.then(|| format!("; rows {mixes} of {}", symbol(TensorName::OutputWeights)));
     [Some(from), distances, to].into_iter().flatten().collect()
 }
 

@@ -33,10 +33,6 @@ pub struct HeadRow {
     pub gain: Option<f32>,
     /// The only head that takes part.
     pub solo: bool,
-    /// Columns of `W_Q` and `W_K` that are this head's.
-    pub key_columns: std::ops::Range<usize>,
-    /// Columns of `W_V` and rows of `W_O` that are this head's.
-    pub value_columns: std::ops::Range<usize>,
     /// Labels of what it looks at.
     pub keys: Arc<[String]>,
     /// Tokens to which it adds something: all of them, and none of a head of the source.
@@ -62,7 +58,7 @@ impl HeadsModel {
             .into_iter()
             .enumerate()
             .map(|(head, cells)| {
-                let (block, config, own) = model.architecture.head(head);
+                let (block, _, own) = model.architecture.head(head);
                 let enabled = model.is_enabled(head);
                 let tokens = if labels.is_of_source(head) { 0 } else { labels.tokens.len() };
                 HeadRow {
@@ -74,8 +70,6 @@ impl HeadsModel {
                     gain: Some(&model.interventions.heads[head]).filter(|mode| mode.takes_gain()).map(HeadMode::gain),
                     solo: solo && enabled,
                     keys: keys(head),
-                    key_columns: config.attention.key_columns(own),
-                    value_columns: config.attention.value_columns(own),
                     tokens,
                     cells,
                 }

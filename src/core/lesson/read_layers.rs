@@ -1,0 +1,344 @@
+//! Reads the layers of a model: attention, norms, the feed-forward layer, and how they know the order of words.
+
+use std::ops::RangeInclusive;
+
+use attune_engine::numerics::activation::Activation;
+use attune_engine::numerics::attention::{
+    AttentionConfig, Mask, MaskTable, QueryKeyNorm, Rotary, RotaryScaling, Window,
+};
+use attune_engine::numerics::block::{BlockConfig, Branches, Norm};
+use attune_engine::numerics::norm::{NORM_EPSILON, NormForm, NormKind};
+use attune_engine::numerics::positions::Positions;
+
+use super::decode::{Node, Record, choice, fields, flag, list, number, record, whole, within, wrong};
+use super::issue::one_of;
+use super::limits::{
+    DIM_MAX, FACTOR_MAX, FACTOR_MIN, FEED_FORWARD_MAX, HEADS_MAX, LAYERS_MAX, NORM_EPSILON_MAX, NORM_EPSILON_MIN,
+    TEMPERATURE_MAX, TEMPERATURE_MIN, THETA_MAX, TOKENS_MAX,
+};
+use super::schema::Objective;
+
+/// The factors of a layer and of the ends of a model: from the smallest to the largest.
+pub(super) const FACTORS: RangeInclusive<f64> = FACTOR_MIN..=FACTOR_MAX;
+
+/// How the model knows where a word stands.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Places {
+    /// By what is added to its vector.
+    Vectors(Positions),
+    /// By what its distance adds to the scores.
+    Distances,
+    /// By the turn of its query and key.
+    Rotary(Turn),
+}
+
+/// The turn of queries and keys, as a lesson says it.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct Turn {
+    theta: f64,
+    /// The share of a head's columns that are turned.
+    fraction: f64,
+    scaling: RotaryScaling,
+}
+
+impl Places {
+    pub fn vectors(self) -> Positions {
+        match self {
+            Self::Vectors(positions) => positions,
+            Self::Distances | Self::Rotary(_) => Positions::None,
+        }
+    }
+
+    /// The turn of heads so many columns wide: those that are turned are an even number.
+    pub fn rotary(self, key_width: usize) -> Option<Rotary> {
+        let Self::Rotary(Turn { theta, fraction, scaling }) = self else { return None };
+        let turned = (key_width as f64 * fraction).floor() as usize;
+        Some(Rotary { theta, width: turned / 2 * 2, scaling })
+    }
+}
+
+/// `None`, `Sinusoidal`, `Learned`, `Distances`, or `Rotary` with its frequencies.
+pub(super) fn read_positions(node: Node<'_>) -> Option<Places> {
+    record(node, &["None", "Sinusoidal", "Learned", "Distances", "Rotary"], |record| match record.name {
+        "None" => Some(Places::Vectors(Positions::None)),
+        "Sinusoidal" => Some(Places::Vectors(Positions::Sinusoidal)),
+        "Learned" => Some(Places::Vectors(Positions::Learned)),
+        "Distances" => Some(Places::Distances),
+        _ => fields! { record => Turn {
+            theta: within(1.0..=THETA_MAX), or 10_000.0;
+            fraction: number(|x| x > 0.0 && x <= 1.0, "a number above 0 and at most 1"), or 1.0;
+            scaling: read_scaling, or RotaryScaling::None;
+        } }
+        .map(Places::Rotary),
+    })
+}
+
+/// `None`, `Linear(factor)`, or `Llama3` with its bounds.
+fn read_scaling(node: Node<'_>) -> Option<RotaryScaling> {
+    record(node, &["None", "Linear", "Llama3"], |record| match record.name {
+        "None" => Some(RotaryScaling::None),
+        "Linear" => record.take_item("the factor", within(FACTORS)).map(RotaryScaling::Linear),
+        _ => {
+            fields! { record;
+                factor: within(FACTORS);
+                low: within(FACTORS);
+                high: within(FACTORS);
+                tokens: whole(1..=TOKENS_MAX);
+            }
+            let (low, high) = (low?, high?);
+            if low >= high {
+                record.place_of("high").issue(format!("high: {high} is not above low: {low}")).expected("a larger number");
+                return None;
+            }
+            Some(RotaryScaling::Llama3 { factor: factor?, low, high, tokens: tokens? as f64 })
+        }
+    })
+}
+
+/// Layers of one form.
+pub(super) struct Layers {
+    pub count: usize,
+    pub block: BlockConfig,
+}
+
+pub fn is_temperature(x: f64) -> bool {
+    (TEMPERATURE_MIN..=TEMPERATURE_MAX).contains(&x)
+}
+
+/// The fields of the layers among those of the model.
+pub(super) fn read_layers(
+    record: &mut Record<'_>,
+    dim: Option<usize>,
+    objective: Option<&Objective>,
+) -> Option<Layers> {
+    let count = record.take_or("layers", 1, whole(1..=LAYERS_MAX));
+    let attention = read_attention_layer(record, dim, objective);
+    fields! { record;
+        residual: flag, or true;
+        norm: choice(NORMS), or Norm::None;
+        attention_norm: flag, or true;
+        output_norms: flag, or false;
+        branches: choice(BRANCHES), or Branches::Sequential;
+        feed_forward: whole(1..=FEED_FORWARD_MAX), optional;
+        activation: choice(ACTIVATIONS), or Activation::Relu;
+        gated: flag, or false;
+        forward_bias as "feed_forward_bias": flag, or true;
+    }
+    let (mut attention, norm_form) = (attention?, read_norm_form(record)?);
+    if let Some(norm) = &mut attention.query_key_norm {
+        norm.form = NormForm { shift: false, ..norm_form };
+    }
+    let block = BlockConfig {
+        residual: residual?,
+        norm: norm?,
+        attention_norm: attention_norm?,
+        output_norms: output_norms?,
+        norm_form,
+        branches: branches?,
+        feed_forward: feed_forward?,
+        activation: activation?,
+        gated: gated?,
+        forward_bias: forward_bias?,
+        ..BlockConfig::plain(attention)
+    };
+    check_block(record, &block).then_some(Layers { count: count?, block })
+}
+
+/// The fields of the attention in a layer.
+fn read_attention_layer(
+    record: &mut Record<'_>,
+    dim: Option<usize>,
+    objective: Option<&Objective>,
+) -> Option<AttentionConfig> {
+    let looks_back = matches!(objective, Some(Objective::NextWord | Objective::Sequence(_)));
+    fields! { record;
+        heads: whole(1..=HEADS_MAX);
+        key_value_heads: whole(1..=HEADS_MAX), optional;
+        key_width: whole(1..=DIM_MAX), optional;
+        value_width: whole(1..=DIM_MAX), optional;
+        projected as "projections": flag, or true;
+        output: flag, or projected.unwrap_or(true);
+        bias: flag, or true;
+        output_bias: flag, or bias.unwrap_or(true);
+        query_key_norm: choice(QUERY_KEY_NORMS), or None;
+        scale: flag, or true;
+        score_divisor: within(FACTORS), or 1.0;
+        score_cap: within(FACTORS), optional;
+        temperature: within(TEMPERATURE_MIN..=TEMPERATURE_MAX), or 1.0;
+        mask: read_mask, or if looks_back { Mask::Causal } else { Mask::None };
+        window: read_window, or Window::ALL;
+    }
+    let widths = Widths { dim, heads, key: key_width, value: value_width, projected, output };
+    let [key_width, value_width] = widths.check(record)?;
+    let group_size = group_size(record, heads?, key_value_heads?, projected?)?;
+    let each_head: Option<bool> = query_key_norm?;
+    Some(AttentionConfig {
+        width: dim?,
+        heads: heads?,
+        group_size,
+        key_width,
+        value_width,
+        projected: projected?,
+        output: output?,
+        bias: bias?,
+        output_bias: output_bias?,
+        query_key_norm: each_head.map(|each_head| QueryKeyNorm { each_head, form: NormForm::LAYER }),
+        rotary: None,
+        scale: scale?,
+        score_divisor: score_divisor?,
+        score_cap: score_cap?,
+        temperature: temperature?,
+        mask: mask?,
+        window: window?,
+        distances: None,
+    })
+}
+
+/// The fields that say what a norm is.
+fn read_norm_form(record: &mut Record<'_>) -> Option<NormForm> {
+    let form = fields! { record => NormForm {
+        kind as "norm_kind": choice(NORM_KINDS), or NormKind::Layer;
+        gain_from_one as "norm_gain_from_one": flag, or false;
+        shift as "norm_shift": flag, or kind != Some(NormKind::Rms);
+        epsilon as "norm_epsilon": within(NORM_EPSILON_MIN..=NORM_EPSILON_MAX), or NORM_EPSILON;
+    } };
+    form
+}
+
+/// How many heads share keys and values.
+fn group_size(record: &Record<'_>, heads: usize, shared: Option<usize>, projected: bool) -> Option<usize> {
+    let Some(shared) = shared else { return Some(1) };
+    let problem = match (projected, heads.is_multiple_of(shared)) {
+        (true, true) => return Some(heads / shared),
+        (false, _) => ("without projections a head has its slice of the word".to_owned(), "projections: true"),
+        (true, false) => (format!("{shared} does not divide heads: {heads}"), "a divisor of heads"),
+    };
+    record.value_of("key_value_heads").issue(format!("key_value_heads: {}", problem.0)).expected(problem.1);
+    None
+}
+
+/// Whether the parts of a block fit one another.
+fn check_block(record: &Record<'_>, block: &BlockConfig) -> bool {
+    let issue = |field: &'static str, found: &str, expected: &str| {
+        record.place_of(field).issue(format!("{field}: {found}")).expected(expected);
+        false
+    };
+    let layer = &block.attention;
+    let is_parallel = block.branches != Branches::Sequential;
+    if layer.width == 1 && block.norm != Norm::None {
+        return issue("norm", "the norm of a single number is always 0", "norm: None, or wider vectors");
+    }
+    if is_parallel && (block.norm != Norm::Pre || !block.attention_norm || !block.residual) {
+        return issue("branches", "parallel branches need a norm before each and a residual", "norm: Pre");
+    }
+    if is_parallel && block.feed_forward.is_none() {
+        return issue("branches", "parallel branches need a second one", "feed_forward: 64, or another number");
+    }
+    if block.gated && block.feed_forward.is_none() {
+        return issue("gated", "there is no feed-forward layer to gate", "feed_forward: 64, or another number");
+    }
+    if layer.query_key_norm.is_some() && !layer.projected {
+        return issue("query_key_norm", "without projections queries and keys are the words", "projections: true");
+    }
+    true
+}
+
+/// The distance within which a query sees keys: `Window(before: 3, after: 0)`, each left out if there is no bound.
+fn read_window(node: Node<'_>) -> Option<Window> {
+    record(node, &["Window"], |record| {
+        fields! { record => Window {
+            before: whole(0..=TOKENS_MAX), optional;
+            after: whole(0..=TOKENS_MAX), optional;
+        } }
+    })
+}
+
+/// The fields that decide the widths of a head; `None` where a field has issues of its own.
+struct Widths {
+    dim: Option<usize>,
+    heads: Option<usize>,
+    key: Option<Option<usize>>,
+    value: Option<Option<usize>>,
+    projected: Option<bool>,
+    output: Option<bool>,
+}
+
+impl Widths {
+    /// The widths of keys and values; `None` where they do not fit.
+    fn check<'s>(&self, record: &Record<'s>) -> Option<[usize; 2]> {
+        let (heads, dim) = (self.heads?, self.dim?);
+        let (key, value) = (self.key?, self.value?);
+        let mut good = true;
+        if self.projected? {
+            let wide = value.map_or(dim, |value| heads * value);
+            if !self.output? && wide != dim {
+                record
+                    .place_of("value_width")
+                    .issue(format!("value_width: without W_O the mixes are {wide} wide"))
+                    .expected(format!("heads times value_width to be dim: {dim}"));
+                good = false;
+            }
+        } else {
+            for (name, _) in [("key_width", key), ("value_width", value)].iter().filter(|(_, width)| width.is_some()) {
+                record
+                    .place_of(name)
+                    .issue(format!("{name}: without projections a head has its slice of the word"))
+                    .expected("no width, or projections: true");
+                good = false;
+            }
+        }
+        let own_widths = self.projected? && key.is_some() && value.is_some();
+        if good && !own_widths && !dim.is_multiple_of(heads) {
+            let divisors: Vec<String> =
+                (1..=HEADS_MAX).filter(|heads| dim.is_multiple_of(*heads)).map(|heads| heads.to_string()).collect();
+            let divisors: Vec<&str> = divisors.iter().map(String::as_str).collect();
+            let widths = if self.projected? { ", or key_width and value_width" } else { "" };
+            record
+                .value_of("heads")
+                .issue(format!("heads: {heads} does not divide dim: {dim}"))
+                .expected(format!("{}{widths}", one_of(&divisors)));
+            good = false;
+        }
+        good.then(|| [key.unwrap_or(dim / heads), value.unwrap_or(dim / heads)])
+    }
+}
+
+/// `None`, `Causal`, or `Custom` with a row for each query and an entry for each key.
+fn read_mask(node: Node<'_>) -> Option<Mask> {
+    record(node, &["None", "Causal", "Custom"], |record| match record.name {
+        "None" => Some(Mask::None),
+        "Causal" => Some(Mask::Causal),
+        _ => record.take_item("[[true, …], …]", read_mask_table).map(Mask::custom),
+    })
+}
+
+fn read_mask_table(node: Node<'_>) -> Option<MaskTable> {
+    let row = |node| Some((list(node, TOKENS_MAX, flag)?, node));
+    let rows = list(node, TOKENS_MAX, row)?;
+    let Some(keys) = rows.first().map(|(row, _)| row.len()).filter(|keys| *keys > 0) else {
+        return wrong(node, "at least one row with at least one entry");
+    };
+    let mut good = true;
+    for (row, node) in rows.iter().filter(|(row, _)| row.len() != keys) {
+        node.issue(format!("mask: a row of {} entries", row.len()))
+            .expected(format!("{keys}, as many as in the first row"));
+        good = false;
+    }
+    good.then(|| MaskTable::from_fn(rows.len(), keys, |query, key| rows[query].0[key]))
+}
+
+const ACTIVATIONS: &[(&str, Activation)] = &[
+    ("Relu", Activation::Relu),
+    ("Gelu", Activation::Gelu),
+    ("GeluTanh", Activation::GeluTanh),
+    ("Silu", Activation::Silu),
+];
+const NORMS: &[(&str, Norm)] = &[("None", Norm::None), ("Pre", Norm::Pre), ("Post", Norm::Post)];
+const NORM_KINDS: &[(&str, NormKind)] = &[("Layer", NormKind::Layer), ("Rms", NormKind::Rms)];
+const BRANCHES: &[(&str, Branches)] = &[
+    ("Sequential", Branches::Sequential),
+    ("Parallel", Branches::Parallel),
+    ("ParallelOneNorm", Branches::ParallelOneNorm),
+];
+/// Whether each head is normed for itself.
+const QUERY_KEY_NORMS: &[(&str, Option<bool>)] = &[("None", None), ("Heads", Some(true)), ("Whole", Some(false))];

@@ -213,6 +213,9 @@ fn the_changes_of_a_pass_are_in_the_page() {
     let kernels = vec![
         of("apple", include_str!("../../lessons/apple.ron")),
         of("decoder", include_str!("../fixtures/forms/decoder.ron")),
+        of("llama", include_str!("../fixtures/forms/llama.ron")),
+        of("gemma", include_str!("../fixtures/forms/gemma.ron")),
+        of("pythia", include_str!("../fixtures/forms/pythia.ron")),
     ];
     check_all(kernels, TOLERANCE);
 }

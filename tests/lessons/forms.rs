@@ -15,7 +15,7 @@ use attune_view::view_model::weights::WeightsModel;
 
 use crate::common::top::at;
 
-const FORMS: [&str; 9] = [
+const FORMS: [&str; 12] = [
     "label",
     "next_word",
     "encoder",
@@ -25,6 +25,9 @@ const FORMS: [&str; 9] = [
     "reversal",
     "translation",
     "custom_mask",
+    "llama",
+    "gemma",
+    "pythia",
 ];
 
 fn trained(form: &str) -> Kernel {

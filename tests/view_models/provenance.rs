@@ -5,14 +5,14 @@ use attune_core::kernel::command::{InterventionCommand, WeightCommand};
 use attune_core::kernel::{Command, Snapshot};
 use attune_engine::numerics::attention::{HeadMode, Mask, MaskTable};
 use attune_engine::numerics::contributions::Part;
-use attune_engine::numerics::norm::NORM_EPSILON;
+use attune_engine::numerics::norm::{NORM_EPSILON, NormKind};
 use attune_engine::numerics::params::TensorName;
 use attune_engine::quantity::{Entry, Quantity, StagePoint};
 use attune_view::explain::names::part_index;
 use attune_view::explain::numbers::Divisors;
 use attune_view::explain::path::{By, PathModel};
 use attune_view::explain::walk::{Focus, WalkModel};
-use attune_view::explain::worked::{Operand, Piece, Worked};
+use attune_view::explain::worked::{Operand, Piece, Term, Worked};
 use attune_view::explain::{Explanation, Provenance};
 
 use crate::common::lessons::{SMALL, formed, kernel, small};
@@ -59,10 +59,17 @@ fn worked_out(worked: &Worked) -> Option<f64> {
             });
             if aa * bb == 0.0 { 0.0 } else { ab / (aa * bb).sqrt() }
         }
-        Worked::Norm { row, at, gain, bias } => {
-            let mean = row.iter().map(value).sum::<f64>() / row.len() as f64;
+        Worked::Norm { row, at, gain, shift, form } => {
+            let is_layer = form.kind == NormKind::Layer;
+            let mean = if is_layer { row.iter().map(value).sum::<f64>() / row.len() as f64 } else { 0.0 };
             let variance = row.iter().map(|x| (value(x) - mean).powi(2)).sum::<f64>() / row.len() as f64;
-            value(gain) * (value(&row[*at]) - mean) / (variance + NORM_EPSILON).sqrt() + value(bias)
+            let gain = value(gain) + if form.gain_from_one { 1.0 } else { 0.0 };
+            gain * (value(&row[*at]) - mean) / (variance + NORM_EPSILON).sqrt() + shift.as_ref().map_or(0.0, value)
+        }
+        Worked::Bounded { sum, cap, added } => {
+            let cap = f64::from(*cap);
+            cap * (sum.iter().map(Term::value).sum::<f64>() / cap).tanh()
+                + added.as_ref().map_or(0.0, |added| added.value())
         }
         Worked::Softmax { all, at } => {
             let most = all.iter().map(value).fold(f64::NEG_INFINITY, f64::max);

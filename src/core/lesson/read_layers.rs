@@ -87,7 +87,10 @@ fn read_scaling(node: Node<'_>) -> Option<RotaryScaling> {
             }
             let (low, high) = (low?, high?);
             if low >= high {
-                record.place_of("high").issue(format!("high: {high} is not above low: {low}")).expected("a larger number");
+                record
+                    .place_of("high")
+                    .issue(format!("high: {high} is not above low: {low}"))
+                    .expected("a larger number");
                 return None;
             }
             Some(RotaryScaling::Llama3 { factor: factor?, low, high, tokens: tokens? as f64 })
@@ -124,7 +127,8 @@ pub(super) fn read_layers(
         gated: flag, or false;
         forward_bias as "feed_forward_bias": flag, or true;
     }
-    let (mut attention, norm_form) = (attention?, read_norm_form(record)?);
+    let norm_form = read_norm_form(record);
+    let (mut attention, norm_form) = (attention?, norm_form?);
     if let Some(norm) = &mut attention.query_key_norm {
         norm.form = NormForm { shift: false, ..norm_form };
     }

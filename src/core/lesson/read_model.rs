@@ -19,9 +19,8 @@ use super::decode::{
 };
 use super::issue::{one_of, shorten};
 use super::limits::{
-    BATCH_MAX, COST_MAX, DIM_MAX, FEED_FORWARD_MAX, GROUPS_MAX, HEADS_MAX, LAYERS_MAX, LEARNING_RATE_MAX,
-    NORM_EPSILON_MAX, NORM_EPSILON_MIN, STEPS_MAX, STOP_RULES_MAX, TEMPERATURE_MAX, TEMPERATURE_MIN, TOKENS_MAX,
-    VOCABULARY_MAX,
+    BATCH_MAX, COST_MAX, DIM_MAX, FEED_FORWARD_MAX, GROUPS_MAX, HEADS_MAX, LEARNING_RATE_MAX, STEPS_MAX,
+    STOP_RULES_MAX, TOKENS_MAX, VOCABULARY_MAX,
 };
 use super::read_corpus::{Lists, ReadCorpus};
 use super::read_layers::{FACTORS, Layers, Places, read_layers, read_positions};
@@ -60,6 +59,7 @@ fn read_fields<'s>(record: &mut Record<'s>, dim: Option<usize>, groups: Option<&
         embedding_scale: within(FACTORS), optional;
         logit_cap: within(FACTORS), optional;
     }
+    check_turn(record, positions, layers.as_ref());
     let answer = read_answer(record, objective);
     let is_tied_label =
         objective == Some(&Objective::Label) && answer.is_some_and(|(readout, _)| readout.is_by_static_vectors());
@@ -112,6 +112,18 @@ fn read_fields<'s>(record: &mut Record<'s>, dim: Option<usize>, groups: Option<&
     };
     let config = config();
     ReadModel { config, objective: read, max_tokens, tied_labels, node: record.node }
+}
+
+/// Reports a turn of no columns.
+fn check_turn(record: &Record<'_>, positions: Option<Places>, layers: Option<&Layers>) {
+    let (Some(positions), Some(layers)) = (positions, layers) else { return };
+    let key_width = layers.block.attention.key_width;
+    if positions.rotary(key_width).is_some_and(|rotary| rotary.width == 0) {
+        record
+            .place_of("positions")
+            .issue(format!("positions: a turn takes two columns of a head, whose keys are {key_width} wide"))
+            .expected("a larger fraction, or wider keys");
+    }
 }
 
 /// The blocks of the source and of the sentence. With a source a layer is self-attention, then

@@ -68,21 +68,14 @@ pub enum Part {
 impl Part {
     /// In the order of the forward pass.
     pub const ALL: [Self; 5] = [Self::Rescaled, Self::Bias, Self::Shift, Self::FeedForward, Self::LastShift];
-
-    /// Norms that it does not go through, as it comes in behind them.
-    pub fn norms_before(self) -> usize {
-        match self {
-            Self::Rescaled | Self::Bias => 0,
-            Self::Shift | Self::FeedForward => 1,
-            Self::LastShift => 2,
-        }
-    }
 }
 
 /// A norm with the `σ` of the whole held: the linear map `t ↦ γ ⊙ (t − mean t) / σ_i`, and the shift `β`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeldNorm<S> {
-    form: NormForm,
+    pub form: NormForm,
+    /// `γ` and `β`
+    pub names: [TensorName; 2],
     gain: Vec<S>,
     /// Empty where it has none.
     shift: Vec<S>,
@@ -93,7 +86,7 @@ pub struct HeldNorm<S> {
 impl<S: Scalar> HeldNorm<S> {
     fn of(form: NormForm, parameters: &Parameters<S>, block: usize, names: [TensorName; 2], whole: &Matrix<S>) -> Self {
         let [gain, shift] = names.map(|name| parameters.values_of(name.of_block(block)).to_vec());
-        Self { form, gain, shift, inverse_deviations: inverse_deviations(form, whole) }
+        Self { form, names, gain, shift, inverse_deviations: inverse_deviations(form, whole) }
     }
 
     pub fn inverse_deviation(&self, query: usize) -> S {
@@ -128,10 +121,12 @@ pub struct Contributions<S> {
     pub head_lengths: Vec<Vec<S>>,
     /// `‖Σ_j α_hij · L(V_hj W_O^h)‖`: the same at the block's output.
     pub head_arrow_lengths: Vec<Vec<S>>,
-    /// The norm of what the attention adds, before it is added.
-    own_norm: Option<HeldNorm<S>>,
-    /// The norms between the sum and the block's output.
+    /// The norms that the heads' terms go through: of what the attention adds, of the sum, and of the block's output.
     norms: Vec<HeldNorm<S>>,
+    /// How many of them what the attention adds goes through before it is added ...
+    own_norms: usize,
+    /// ... and before the feed-forward layer.
+    attended_norms: usize,
     parts: Vec<Part>,
 }
 
@@ -148,6 +143,8 @@ impl<S: Scalar> Contributions<S> {
         let (queries, width) = (activations.input.rows(), layer.width);
         let keys = activations.heads[0].key.rows();
         let norms = held_norms(config, block, parameters, activations);
+        let own_norms = usize::from(config.output_norms);
+        let attended_norms = own_norms + usize::from(config.norm == Norm::Post && config.attention_norm);
         let mut found = Self {
             keys,
             moved: Matrix::zeros(layer.heads * keys, width),
@@ -157,17 +154,17 @@ impl<S: Scalar> Contributions<S> {
             head_lengths: Vec::with_capacity(layer.heads),
             head_arrow_lengths: Vec::new(),
             parts: Vec::new(),
-            own_norm: own_norm(config, block, parameters, activations),
             norms,
+            own_norms,
+            attended_norms,
         };
-        let (own_shift, has_shift) =
-            (found.own_norm.as_ref().is_some_and(|norm| !norm.shift.is_empty()), config.norm_form.shift);
+        let has_shift = config.norm_form.shift;
         let is_there = |part: &Part| match part {
-            Part::Rescaled => config.residual && !found.norms.is_empty(),
-            Part::Bias => !found.bias.is_empty() || own_shift,
-            Part::Shift => has_shift && !found.norms.is_empty(),
+            Part::Rescaled => config.residual && found.norms.len() > own_norms,
+            Part::Bias => !found.bias.is_empty() || (has_shift && own_norms > 0),
+            Part::Shift => has_shift && attended_norms > own_norms,
             Part::FeedForward => config.feed_forward.is_some(),
-            Part::LastShift => has_shift && found.norms.len() > 1,
+            Part::LastShift => has_shift && found.norms.len() > attended_norms,
         };
         found.parts = Part::ALL.into_iter().filter(is_there).collect();
         found.bias.resize(width, S::zero());
@@ -201,12 +198,27 @@ impl<S: Scalar> Contributions<S> {
 
     /// Whether a norm stands between a value and the block's output.
     fn is_normed(&self) -> bool {
-        self.own_norm.is_some() || !self.norms.is_empty()
+        !self.norms.is_empty()
     }
 
-    /// The norms that a head's term goes through, one after the other.
-    fn all_norms(&self) -> impl Iterator<Item = &HeldNorm<S>> {
-        self.own_norm.iter().chain(&self.norms)
+    /// How many of [`Self::norms`] a part does not go through, as it comes in behind them.
+    pub fn norms_before(&self, part: Part) -> usize {
+        match part {
+            Part::Bias => 0,
+            Part::Rescaled => self.own_norms,
+            Part::Shift | Part::FeedForward => self.attended_norms,
+            Part::LastShift => self.norms.len(),
+        }
+    }
+
+    /// The norm whose shift a part is, or has in it.
+    pub fn norm_of(&self, part: Part) -> Option<&HeldNorm<S>> {
+        match part {
+            Part::Bias => self.norms[..self.own_norms].last(),
+            Part::Shift => self.norms[self.own_norms..self.attended_norms].last(),
+            Part::LastShift => self.norms[self.attended_norms..].last(),
+            Part::Rescaled | Part::FeedForward => None,
+        }
     }
 
     /// `α_hij · V_hj W_O^h` (D); `activations` are those that the contributions are of.
@@ -238,21 +250,20 @@ impl<S: Scalar> Contributions<S> {
             Part::Rescaled => activations.input.row(query).to_vec(),
             Part::Bias => {
                 let mut bias = self.bias.clone();
-                if let Some(norm) = &self.own_norm {
+                if let Some(norm) = self.norm_of(part) {
                     norm.carry(query, &mut bias);
                     norm.shift.iter().zip(&mut bias).for_each(|(&shift, bias)| *bias += shift);
                 }
                 bias
             }
-            Part::Shift => self.norms[0].shift.clone(),
+            Part::Shift | Part::LastShift => self.norm_of(part).map_or_else(Vec::new, |norm| norm.shift.clone()),
             Part::FeedForward => {
                 let mut joined = activations.joined().row(query).to_vec();
                 add_scaled(&mut joined, -S::one(), activations.attended().row(query));
                 joined
             }
-            Part::LastShift => self.norms[1].shift.clone(),
         };
-        carry(self.norms.get(part.norms_before()..).unwrap_or(&[]), query, &mut term);
+        carry(&self.norms[self.norms_before(part).max(self.own_norms)..], query, &mut term);
         add_scaled(to, S::one(), &term);
         if part == Part::Rescaled {
             add_scaled(to, -S::one(), activations.input.row(query));
@@ -266,16 +277,14 @@ impl<S: Scalar> Contributions<S> {
         found
     }
 
-    /// The norms between the sum of the block's input and what the attention adds, and the block's output; each a linear map.
+    /// The norms that the heads' terms go through up to the block's output, each a linear map.
     pub fn norms(&self) -> &[HeldNorm<S>] {
         &self.norms
     }
 
     /// `L t` of a query's term.
     pub fn carry(&self, query: usize, term: &mut [S]) {
-        vectorized!(for norm in self.all_norms() {
-            norm.apply(norm.inverse_deviations[query], term);
-        });
+        carry(&self.norms, query, term);
     }
 
     /// Rows `V_hj W_O^h` at the block's output, but for the `1 / σ` of the query: [`Self::shrinking`]; (H·T_k, D)
@@ -285,7 +294,7 @@ impl<S: Scalar> Contributions<S> {
         }
         let mut carried = self.moved.clone();
         vectorized!(for row in carried.flat_mut().chunks_exact_mut(self.bias.len()) {
-            self.all_norms().for_each(|norm| norm.apply(S::one(), row));
+            self.norms.iter().for_each(|norm| norm.apply(S::one(), row));
         });
         Cow::Owned(carried)
     }
@@ -293,13 +302,13 @@ impl<S: Scalar> Contributions<S> {
     /// The row of one head and key in [`Self::carried`]; (D)
     pub fn carried_term(&self, head: usize, key: usize) -> Vec<S> {
         let mut row = self.moved.row(head * self.keys + key).to_vec();
-        self.all_norms().for_each(|norm| norm.apply(S::one(), &mut row));
+        self.norms.iter().for_each(|norm| norm.apply(S::one(), &mut row));
         row
     }
 
     /// `1 / σ` of a query, of all norms together.
     pub fn shrinking(&self, query: usize) -> S {
-        self.all_norms().fold(S::one(), |factor, norm| factor * norm.inverse_deviations[query])
+        self.norms.iter().fold(S::one(), |factor, norm| factor * norm.inverse_deviations[query])
     }
 
     /// `Σ_h Σ_j α_hij · V_hj W_O^h` (T, D)
@@ -348,21 +357,15 @@ fn held_norms<S: Scalar>(
     activations: &BlockActivations<S>,
 ) -> Vec<HeldNorm<S>> {
     use TensorName::*;
-    let held = |names, whole| HeldNorm::of(config.norm_form, parameters, block, names, whole);
-    let after_attention = || held([AttentionNormGain, AttentionNormBias], &activations.summed);
-    let last = || held([ForwardNormGain, ForwardNormBias], activations.joined());
-    let attention = (config.norm == Norm::Post && config.attention_norm).then(after_attention);
-    attention.into_iter().chain((config.norm == Norm::Post && config.feed_forward.is_some()).then(last)).collect()
-}
-
-fn own_norm<S: Scalar>(
-    config: &BlockConfig,
-    block: usize,
-    parameters: &Parameters<S>,
-    activations: &BlockActivations<S>,
-) -> Option<HeldNorm<S>> {
-    use TensorName::*;
-    let whole = activations.branch.as_ref()?;
-    let names = [AttentionOutputNormGain, AttentionOutputNormBias];
-    Some(HeldNorm::of(config.norm_form, parameters, block, names, whole))
+    let is_post = config.norm == Norm::Post;
+    let own = activations.branch.as_ref().map(|branch| ([AttentionOutputNormGain, AttentionOutputNormBias], branch));
+    let of_sum = ([AttentionNormGain, AttentionNormBias], &activations.summed);
+    let of_output = ([ForwardNormGain, ForwardNormBias], activations.joined());
+    let norms = [
+        own,
+        (is_post && config.attention_norm).then_some(of_sum),
+        (is_post && config.feed_forward.is_some()).then_some(of_output),
+    ];
+    let held = |(names, whole)| HeldNorm::of(config.norm_form, parameters, block, names, whole);
+    norms.into_iter().flatten().map(held).collect()
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use attune_engine::numerics::block::Norm;
 use attune_engine::numerics::contributions::{HeldNorm, Part};
 use attune_engine::numerics::model::activations::Patch;
+use attune_engine::numerics::norm::{NormForm, NormKind};
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::numerics::positions::Positions;
 use attune_engine::quantity::{Entry, Quantity};
@@ -17,10 +18,8 @@ const ATTENTION_NORM: [TensorName; 2] = [TensorName::AttentionNormGain, TensorNa
 const FORWARD_NORM: [TensorName; 2] = [TensorName::ForwardNormGain, TensorName::ForwardNormBias];
 const EMBEDDING_NORM: [TensorName; 2] = [TensorName::EmbeddingNormGain, TensorName::EmbeddingNormBias];
 const FINAL_NORM: [TensorName; 2] = [TensorName::FinalNormGain, TensorName::FinalNormBias];
-/// The norms after the heads, in their order.
-const NORMS_AFTER: [[TensorName; 2]; 2] = [ATTENTION_NORM, FORWARD_NORM];
-/// Divisors of an arrow after one norm, and after two.
-const DEVIATIONS: [&[&str]; 2] = [&["1/σ"], &["1/σ₁", "1/σ₂"]];
+/// Divisors of an arrow after one norm, and after several.
+const DEVIATIONS: [&[&str]; 3] = [&["1/σ"], &["1/σ₁", "1/σ₂"], &["1/σ₁", "1/σ₂", "1/σ₃"]];
 
 /// The norm that makes an entry of a row of others.
 pub struct NormBefore {
@@ -30,6 +29,24 @@ pub struct NormBefore {
     row: Entry,
     /// Its gain and its shift.
     tensors: [TensorId; 2],
+    pub form: NormForm,
+}
+
+impl NormBefore {
+    /// `γ_d (x_d − μ) / σ + β_d`, without what its form does not have.
+    pub fn formula(&self) -> String {
+        let shift = if self.form.shift { " + \\beta_d" } else { "" };
+        format!("{}{shift}", norm_formula(self.form, &format!("{}_d", self.letter), "\\mu"))
+    }
+}
+
+/// `γ_d (x_d − μ) / σ` as a form has it: an RMSNorm takes no mean off, and a gain may count from 1.
+pub fn norm_formula(form: NormForm, entry: &str, mean: &str) -> String {
+    let gain = if form.gain_from_one { "(1 + \\gamma_d)" } else { "\\gamma_d" };
+    match form.kind {
+        NormKind::Layer => format!("{gain} \\, \\frac{{{entry} - {mean}}}{{\\sigma}}"),
+        NormKind::Rms => format!("{gain} \\, \\frac{{{entry}}}{{\\rho}}"),
+    }
 }
 
 impl Reader<'_> {
@@ -61,38 +78,44 @@ impl Reader<'_> {
             Quantity::Input if is_embedding() => ("e", Quantity::Embedded.of_model([token, 0]), EMBEDDING_NORM),
             Quantity::Normed => ("x", of_block(Quantity::Input), ATTENTION_NORM),
             Quantity::Attended => ("a", of_block(Quantity::Summed), ATTENTION_NORM),
-            Quantity::Output if config.norm == Norm::Post => match config.feed_forward {
-                None => ("a", of_block(Quantity::Summed), ATTENTION_NORM),
-                Some(_) => ("c", of_block(Quantity::Joined), FORWARD_NORM),
-            },
+            Quantity::Output if config.has_forward_norm() && config.norm == Norm::Post => {
+                ("c", of_block(Quantity::Joined), FORWARD_NORM)
+            }
+            Quantity::Output if config.norm == Norm::Post && config.attention_norm => {
+                ("a", of_block(Quantity::Summed), ATTENTION_NORM)
+            }
             _ => return None,
         };
         let tensors = names.map(|name| name.of_block(if name.is_of_a_block() { block } else { 0 }));
-        Some(NormBefore { letter, row, tensors })
+        let form = if names[0].is_of_a_block() { config.norm_form } else { self.model.architecture.norm_form };
+        Some(NormBefore { letter, row, tensors, form })
     }
 
     pub(super) fn normed(&self, norm: &NormBefore, entry: Entry) -> Option<Worked> {
         let [_, at, _] = entry.index;
         let row = self.operands(self.width(), |dim| norm.row.along(dim))?;
-        let [gain, bias] = norm.tensors.map(|tensor| self.operand(Entry::parameter(tensor, 0, at)));
-        Some(Worked::Norm { row, at, gain: gain?, bias: bias? })
+        let [gain, shift] = norm.tensors.map(|tensor| self.operand(Entry::parameter(tensor, 0, at)));
+        Some(Worked::Norm { row, at, gain: gain?, shift, form: norm.form })
     }
 
     pub(super) fn input(&self, block: usize, token: usize, dim: usize) -> Option<Worked> {
         if self.patch_of(block, token).is_some() {
             return Some(Worked::Given(Vec::new()));
         }
-        Some(sum(match self.is_first(block) {
-            true => self.embeddings(block, token, dim)?,
-            false => vec![self.operand(Quantity::Output.of_block(block - 1, [token, dim]))?],
-        }))
+        Some(match self.is_first(block) {
+            true => Worked::Sum(self.embeddings(block, token, dim)?),
+            false => sum(vec![self.operand(Quantity::Output.of_block(block - 1, [token, dim]))?]),
+        })
     }
 
     /// The sum that a token begins with: its static vector, what its place adds, and its segment.
-    pub(super) fn embeddings(&self, block: usize, token: usize, dim: usize) -> Option<Vec<Operand>> {
+    pub(super) fn embeddings(&self, block: usize, token: usize, dim: usize) -> Option<Vec<Term>> {
         let architecture = &self.model.architecture;
+        let scale = architecture.embedding_scale.map(|scale| constant("scale", scale as f32));
+        let of_word =
+            |word| Some(Term::of([self.operand(self.static_entry(word, dim))?].into_iter().chain(scale.clone())));
+        let mut terms = self.word(block, token).map(of_word).into_iter().collect::<Option<Vec<Term>>>()?;
         let mut entries: Vec<Entry> = Vec::new();
-        entries.extend(self.word(block, token).map(|word| self.static_entry(word, dim)));
         entries.extend(match architecture.positions {
             Positions::None => None,
             Positions::Sinusoidal => Some(Quantity::Position.of_model([token, dim])),
@@ -103,17 +126,31 @@ impl Reader<'_> {
             let segment = piece.map_or(0, |piece| piece.segment);
             entries.push(Entry::parameter(TensorName::Segments.into(), segment, dim));
         }
-        entries.into_iter().map(|entry| self.operand(entry)).collect()
+        for entry in entries {
+            terms.push(Term::of([self.operand(entry)?]));
+        }
+        Some(terms)
     }
 
     pub(super) fn summed(&self, block: usize, token: usize, dim: usize) -> Option<Vec<Operand>> {
         let keys = self.sentence.contributions.get(block)?.keys();
         let input = self.config(block)?.residual.then(|| Quantity::Input.of_block(block, [token, dim]));
         let terms = self.heads_of(block).flat_map(|head| (0..keys).map(move |key| (head, key)));
+        if self.config(block)?.output_norms {
+            return self.summed_behind_norm(block, token, dim, input);
+        }
         let terms = terms.map(|(head, key)| Quantity::Term.of_head(head, [token, key, dim]));
         let bias = self.operand(Entry::parameter(TensorName::OutputBias.of_block(block), 0, dim));
         let entries = input.into_iter().chain(terms).map(|entry| self.operand(entry));
         entries.chain(bias.map(Some)).collect()
+    }
+
+    /// The input, and what the attention adds behind its own norm.
+    fn summed_behind_norm(&self, block: usize, token: usize, dim: usize, input: Option<Entry>) -> Option<Vec<Operand>> {
+        let input = input.map_or(Some(Vec::new()), |input| Some(vec![self.operand(input)?]))?;
+        let before: f32 = input.iter().map(|input| input.value).sum();
+        let added = self.block(block)?.summed.get(token, dim) - before;
+        Some([input, vec![constant("Norm(Δ)", added)]].concat())
     }
 
     /// The sum with what the feed-forward layer adds, of a block that norms after it.
@@ -134,22 +171,33 @@ impl Reader<'_> {
 
     /// `φ(… W_1 + b_1) W_2 + b_2` of one entry.
     fn feed_forward(&self, block: usize, query: usize, dim: usize) -> Option<Vec<Term>> {
+        if self.config(block)?.output_norms {
+            let at = self.block(block)?;
+            let before = if self.config(block)?.residual { at.attended().get(query, dim) } else { 0.0 };
+            return Some(vec![Term::of([constant("Norm(F)", at.joined().get(query, dim) - before)])]);
+        }
         let hidden = self.block(block)?.hidden.as_ref()?.row(query);
         let term = |(unit, &hidden): (usize, &f32)| {
             let weight = self.operand(Entry::parameter(TensorName::ForwardWeights.of_block(block), unit, dim))?;
             Some(Term::of([constant(&format!("h[{unit}]"), hidden), weight]))
         };
         let mut terms = hidden.iter().enumerate().map(term).collect::<Option<Vec<Term>>>()?;
-        terms.push(Term::of([self.operand(Entry::parameter(TensorName::ForwardBias.of_block(block), 0, dim))?]));
+        let bias = self.operand(Entry::parameter(TensorName::ForwardBias.of_block(block), 0, dim));
+        terms.extend(bias.map(|bias| Term::of([bias])));
         Some(terms)
     }
 }
 
 /// Arrows at a block's output: what its norms make of each term of the sum, and the terms that no head adds.
 impl Reader<'_> {
-    /// Norms between what the heads of a block add and its output.
+    /// Norms that the terms of a block's heads go through.
     pub fn norms_after(&self, block: usize) -> usize {
         self.sentence.contributions.get(block).map_or(0, |contributions| contributions.norms().len())
+    }
+
+    /// How many of them a part does not go through.
+    pub fn norms_before(&self, block: usize, part: Part) -> usize {
+        self.sentence.contributions.get(block).map_or(0, |contributions| contributions.norms_before(part))
     }
 
     /// One entry of what the norms of a block, without the first `skip`, make of a vector; `own` is the vector's entry.
@@ -164,9 +212,14 @@ impl Reader<'_> {
         let norms = self.sentence.contributions.get(block)?.norms();
         let factors = |from: usize| -> Option<Vec<Factor>> {
             let of_norm = |(number, norm): (usize, &HeldNorm<f32>)| {
-                let gain = self.operand(Entry::parameter(NORMS_AFTER[number][0].of_block(block), 0, dim))?;
+                let gain = self.operand(Entry::parameter(norm.names[0].of_block(block), 0, dim))?;
+                let gain = if norm.form.gain_from_one {
+                    Factor::Less(gain, constant("−1", -1.0))
+                } else {
+                    Factor::One(gain)
+                };
                 let inverse = constant(DEVIATIONS[norms.len() - 1][number], norm.inverse_deviation(query));
-                Some([Factor::One(gain), Factor::One(inverse)])
+                Some([gain, Factor::One(inverse)])
             };
             let all: Option<Vec<_>> = norms.iter().enumerate().skip(from).map(of_norm).collect();
             Some(all?.into_iter().flatten().collect())
@@ -174,8 +227,10 @@ impl Reader<'_> {
         let with = |factor: Factor, from: usize| Some(Term([vec![factor], factors(from)?].concat()));
         let mut terms = vec![with(own, skip)?];
         for (number, norm) in norms.iter().enumerate().skip(skip) {
-            let mean = vector.iter().map(|x| f64::from(*x)).sum::<f64>() / vector.len() as f64;
-            terms.push(with(Factor::One(constant("−mean", -mean as f32)), number)?);
+            if norm.form.kind == NormKind::Layer {
+                let mean = vector.iter().map(|x| f64::from(*x)).sum::<f64>() / vector.len() as f64;
+                terms.push(with(Factor::One(constant("−mean", -mean as f32)), number)?);
+            }
             norm.carry(query, &mut vector);
         }
         Some(terms)
@@ -223,26 +278,30 @@ impl Reader<'_> {
             self.held(block, at, skip, Factor::One(parameter(name)?), vector)
         };
         let alone = |name: TensorName| Some(vec![Term::of([parameter(name)?])]);
-        let [shift, last_shift] = NORMS_AFTER.map(|[_, shift]| shift);
+        let contributions = self.sentence.contributions.get(block)?;
+        let skip = contributions.norms_before(part);
+        let shift = contributions.norm_of(part).map(|norm| norm.names[1]);
         match part {
             Part::Rescaled => {
                 let own = self.operand(Quantity::Input.of_block(block, at))?;
                 let vector = activations.input.row(query).to_vec();
-                let mut terms = self.held(block, at, 0, Factor::One(own.clone()), vector)?;
+                let mut terms = self.held(block, at, skip, Factor::One(own.clone()), vector)?;
                 terms.push(Term::of([constant("−1", -1.0), own]));
                 Some(terms)
             }
+            Part::Bias if shift.is_some() => {
+                Some(vec![Term::of([constant("Norm(b_O)", contributions.part(part, activations, query)[dim])])])
+            }
             Part::Bias if norms > 0 => normed(TensorName::OutputBias, 0),
             Part::Bias => alone(TensorName::OutputBias),
-            Part::Shift if norms > 1 => normed(shift, 1),
-            Part::Shift => alone(shift),
-            Part::LastShift => alone(last_shift),
-            Part::FeedForward if norms > 0 => {
+            Part::Shift if norms > skip => normed(shift?, skip),
+            Part::Shift | Part::LastShift => alone(shift?),
+            Part::FeedForward if norms > skip => {
                 let [joined, attended] =
                     [Quantity::Joined, Quantity::Attended].map(|quantity| self.operand(quantity.of_block(block, at)));
                 let rows = activations.joined().row(query).iter().zip(activations.attended().row(query));
                 let vector = rows.map(|(joined, attended)| joined - attended).collect();
-                self.held(block, at, 1, Factor::Less(joined?, attended?), vector)
+                self.held(block, at, skip, Factor::Less(joined?, attended?), vector)
             }
             Part::FeedForward => {
                 let mut terms = self.feed_forward(block, query, dim)?;

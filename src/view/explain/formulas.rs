@@ -1,13 +1,15 @@
 //! The formula of each quantity, in LaTeX, as the shown model computes it.
 
 use attune_engine::numerics::attention::HeadMode;
-use attune_engine::numerics::block::{BlockConfig, Norm};
+use attune_engine::numerics::block::{BlockConfig, Branches, Norm};
 use attune_engine::numerics::contributions::Part;
 use attune_engine::numerics::model::Pooling;
+use attune_engine::numerics::norm::NormForm;
 use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::positions::Positions;
 use attune_engine::quantity::{Entry, Quantity, latex};
 
+use super::block::norm_formula;
 use super::reader::Reader;
 
 /// Joins formulas that belong to each other.
@@ -15,11 +17,8 @@ pub const AND: &str = ", \\quad ";
 
 const ATTENDED: &str = "b_i = \\operatorname{Norm}(a_i)";
 
-/// A norm as the arrows go through it, for a block of one norm and of two.
-const HELD_NORMS: [&str; 2] = [
-    "\\gamma_d \\, \\frac{t_d - \\bar{t}}{\\sigma}",
-    "L_2(L_1(t)), \\quad L(t)_d = \\gamma_d \\, \\frac{t_d - \\bar{t}}{\\sigma}",
-];
+/// The norms of a block in a row, as the arrows go through them.
+const CHAINS: [&str; 2] = ["L_2(L_1(t))", "L_3(L_2(L_1(t)))"];
 
 impl Reader<'_> {
     /// The formula by which an entry is computed; `None` of a quantity that is not explained.
@@ -61,7 +60,7 @@ impl Reader<'_> {
             Term => "\\alpha_{ij} \\, v_j W_O = \\alpha_{ij} \\sum_c v_{jc} \\, W_{O\\,cd}",
             Arrow => {
                 let held = self.held_norms(self.head(number)?.block, 0);
-                return Some([held, "t = \\alpha_{ij} \\, v_j W_O"].join(AND));
+                return Some([&*held, "t = \\alpha_{ij} \\, v_j W_O"].join(AND));
             }
             TermLength if self.head(number)?.is_normed_after() => "\\lVert L(\\alpha_{ij} \\, v_j W_O) \\rVert",
             TermLength => "\\lVert \\alpha_{ij} \\, v_j W_O \\rVert",
@@ -96,7 +95,8 @@ impl Reader<'_> {
     fn embeddings_formula(&self) -> String {
         let positions = if self.model.architecture.positions == Positions::None { "" } else { " + P_i" };
         let segments = if self.model.architecture.segments.is_some() { " + S_i" } else { "" };
-        format!("E_{{w_i}}{positions}{segments}")
+        let scale = if self.model.architecture.embedding_scale.is_some() { "c \\, " } else { "" };
+        format!("{scale}E_{{w_i}}{positions}{segments}")
     }
 
     /// A query, key or value of a head, by its letter.
@@ -113,7 +113,16 @@ impl Reader<'_> {
         }
         let upper = letter.to_uppercase();
         let bias = if config.attention.bias { format!(" + b_{upper}") } else { String::new() };
-        Some(format!("{letter}_{index} = {read} \\, W_{upper}{bias}"))
+        let projected = format!("{read} \\, W_{upper}{bias}");
+        let is_placed = letter != "v";
+        let normed = match config.attention.query_key_norm.filter(|_| is_placed) {
+            Some(_) => format!("\\operatorname{{Norm}}({projected})"),
+            None => projected,
+        };
+        match config.attention.rotary.filter(|_| is_placed) {
+            Some(_) => Some(format!("{letter}_{index} = R_{index} ({normed})")),
+            None => Some(format!("{letter}_{index} = {normed}")),
+        }
     }
 
     /// The term of a score that distance adds; `None` where distances do not count.
@@ -126,6 +135,10 @@ impl Reader<'_> {
     fn score_formula(&self, head: usize) -> Option<String> {
         let scaled = divided("q_i \\cdot k_j", &self.divisors(head)?.symbols());
         let distance = self.distance_formula(head).map_or_else(String::new, |distance| format!(" + {distance}"));
+        let scaled = match self.head(head)?.config.attention.score_cap {
+            Some(_) => format!("c \\tanh\\left(\\tfrac{{1}}{{c}} {scaled}\\right)"),
+            None => scaled,
+        };
         Some(format!("s_{{ij}} = {scaled}{distance} + m_{{ij}}"))
     }
 
@@ -136,18 +149,27 @@ impl Reader<'_> {
         }
         let has_bias = self.model.parameters.spec(TensorName::OutputBias.of_block(block)).is_some();
         let bias = if has_bias { " + b_O" } else { "" };
-        Some(format!("\\Delta_i = \\sum_h \\sum_j \\alpha_{{ij}}^h v_j^h W_O^h{bias}"))
+        let sum = format!("\\sum_h \\sum_j \\alpha_{{ij}}^h v_j^h W_O^h{bias}");
+        match self.config(block)?.output_norms {
+            true => Some(format!("\\Delta_i = \\operatorname{{Norm}}({sum})")),
+            false => Some(format!("\\Delta_i = {sum}")),
+        }
     }
 
     /// The norms of a block as its arrows go through them, without the first `skip`.
-    fn held_norms(&self, block: usize, skip: usize) -> &'static str {
-        HELD_NORMS[(self.norms_after(block) - skip).clamp(1, HELD_NORMS.len()) - 1]
+    fn held_norms(&self, block: usize, skip: usize) -> String {
+        let form = self.config(block).map_or(NormForm::LAYER, |config| config.norm_form);
+        let one = norm_formula(form, "t_d", "\\bar{t}");
+        match (self.norms_after(block) - skip).checked_sub(2) {
+            None => one,
+            Some(chain) => format!("{}, \\quad L(t)_d = {one}", CHAINS[chain.min(CHAINS.len() - 1)]),
+        }
     }
 
     /// A term of a block's output that no head adds.
     fn part_formula(&self, block: usize, part: Part) -> Option<String> {
         let symbols = self.part_symbols(block, part);
-        let before = part.norms_before();
+        let before = self.norms_before(block, part);
         if self.norms_after(block) <= before {
             return Some(symbols);
         }
@@ -159,13 +181,14 @@ impl Reader<'_> {
             true => "\\operatorname{FFN}(a_i)",
             false => "\\operatorname{FFN}(a_i) - a_i",
         };
-        match (part, self.norms_after(block)) {
+        let norms = self.norms_after(block);
+        match (part, norms) {
+            (Part::FeedForward, _) if norms <= self.norms_before(block, part) => feeds.to_owned(),
+            (Part::Shift, _) if norms <= self.norms_before(block, part) => "\\beta".to_owned(),
             (Part::Rescaled, _) => "L(x_i) - x_i".to_owned(),
             (Part::Bias, 0) => "b_O".to_owned(),
             (Part::Bias, _) => "L(b_O)".to_owned(),
-            (Part::Shift, 0 | 1) => "\\beta".to_owned(),
             (Part::Shift, _) => "L_2(\\beta_1)".to_owned(),
-            (Part::FeedForward, 0) => feeds.to_owned(),
             (Part::FeedForward, _) => format!("L_2({feeds})"),
             (Part::LastShift, _) => "\\beta_2".to_owned(),
         }
@@ -184,7 +207,12 @@ impl Reader<'_> {
             let transformed = "t = \\operatorname{Norm}(\\varphi(r W_T + b_T))";
             return format!("z_c = t \\cdot {by}{bias}, \\quad {transformed}, \\quad {read}");
         }
-        format!("z_c = r \\cdot {by}{bias}, \\quad {read}")
+        let logit = format!("r \\cdot {by}{bias}");
+        let logit = match architecture.logit_cap {
+            Some(_) => format!("c \\tanh\\left(\\tfrac{{1}}{{c}} ({logit})\\right)"),
+            None => logit,
+        };
+        format!("z_c = {logit}, \\quad {read}")
     }
 }
 
@@ -192,15 +220,18 @@ impl Reader<'_> {
 pub fn after_heads(config: &BlockConfig) -> Vec<(Quantity, String)> {
     let is_kept = config.residual;
     let sum = if is_kept { "a_i = x_i + \\Delta_i" } else { "a_i = \\Delta_i" };
-    let feeds = |inside: &str| {
+    let read = if config.branches == Branches::Sequential { "a_i" } else { "x_i" };
+    let feeds = |is_normed: bool| {
+        let inside = if is_normed { format!("\\operatorname{{Norm}}({read})") } else { read.to_owned() };
         let fed = format!("\\operatorname{{FFN}}({inside})");
+        let fed = if config.output_norms { format!("\\operatorname{{Norm}}({fed})") } else { fed };
         if is_kept { format!("a_i + {fed}") } else { format!("{fed} = a_i + ({fed} - a_i)") }
     };
     let joined = if is_kept { "b_i + \\operatorname{FFN}(b_i)" } else { "\\operatorname{FFN}(b_i)" };
     let output = match (config.norm, config.feed_forward.is_some()) {
         (Norm::None | Norm::Pre, false) => "a_i".to_owned(),
-        (Norm::None, true) => feeds("a_i"),
-        (Norm::Pre, true) => feeds("\\operatorname{Norm}(a_i)"),
+        (Norm::None, true) => feeds(false),
+        (Norm::Pre, true) => feeds(true),
         (Norm::Post, false) => "\\operatorname{Norm}(a_i)".to_owned(),
         (Norm::Post, true) => "\\operatorname{Norm}(c_i)".to_owned(),
     };

@@ -70,8 +70,8 @@ impl Reader<'_> {
     pub fn explain(&self, entry: Entry) -> Option<Explanation> {
         let value = self.value(entry)?;
         let formula = self.formula(entry)?;
-        let symbols = match self.norm_before(entry).map(|norm| norm.letter) {
-            Some(x) => [formula, format!("\\gamma_d \\, \\frac{{{x}_d - \\mu}}{{\\sigma}} + \\beta_d")].join(AND),
+        let symbols = match self.norm_before(entry) {
+            Some(norm) => [formula, norm.formula()].join(AND),
             None => formula,
         };
         let (meaning, worked) = (self.meaning(entry), self.worked(entry)?);

@@ -3,8 +3,7 @@
 
 use attune_core::kernel::snapshot::StaticSpace;
 use attune_engine::numerics::Matrix;
-use attune_engine::numerics::attention::HeadMode;
-use attune_engine::numerics::block::Norm;
+use attune_engine::numerics::attention::{AttentionConfig, HeadMode};
 use attune_engine::numerics::model::Pooling;
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::quantity::{Entry, Quantity, StagePoint};
@@ -62,7 +61,7 @@ impl Reader<'_> {
         Some(match quantity {
             Parameter(name) => Worked::Given(self.earlier_weights(name.of_block(number), i, j)?),
             Static | Position | Gain => Worked::Given(Vec::new()),
-            Embedded => sum(self.embeddings(self.first_block(), i, j)?),
+            Embedded => Worked::Sum(self.embeddings(self.first_block(), i, j)?),
             Input => self.input(number, i, j)?,
             Query => self.projected(entry, [TensorName::QueryWeights, TensorName::QueryBias])?,
             Key => self.projected(entry, [TensorName::KeyWeights, TensorName::KeyBias])?,
@@ -136,6 +135,9 @@ impl Reader<'_> {
         let parts = self.head(head)?;
         let of_keys = entry.quantity != Quantity::Query;
         let attention = &parts.config.attention;
+        if of_keys_or_queries(entry.quantity) && (attention.rotary.is_some() || attention.query_key_norm.is_some()) {
+            return self.placed(entry, attention);
+        }
         let columns = match entry.quantity {
             Quantity::Query => attention.query_columns(parts.own),
             Quantity::Value => attention.value_columns(parts.own),
@@ -151,6 +153,28 @@ impl Reader<'_> {
         let bias = self.operand(Entry::parameter(b.of_block(parts.block), 0, col)).filter(|_| attention.bias);
         terms.extend(bias.map(|bias| Term::of([bias])));
         Some(Worked::Sum(terms))
+    }
+
+    /// An entry of a query or key that its place turned: `x_i cos − x_{i+r/2} sin` of the two columns that turn together, which
+    /// are the turned entries turned back.
+    fn placed(&self, entry: Entry, attention: &AttentionConfig) -> Option<Worked> {
+        let [token, dim, _] = entry.index;
+        let head = self.head(entry.owner.number())?.activations;
+        let row = if entry.quantity == Quantity::Query { head.query.row(token) } else { head.key.row(token) };
+        let Some(rotary) = attention.rotary.filter(|rotary| dim < rotary.width) else {
+            return Some(Worked::Given(Vec::new()));
+        };
+        let half = rotary.width / 2;
+        let (first, second) = (dim % half, dim % half + half);
+        let (sine, cosine) = (token as f64 * rotary.frequencies()[first]).sin_cos();
+        let [x, y] = [row[first], row[second]].map(f64::from);
+        let before = [(first, x * cosine + y * sine), (second, y * cosine - x * sine)];
+        let factors = if dim < half { [("cos", cosine), ("−sin", -sine)] } else { [("sin", sine), ("cos", cosine)] };
+        let term = |((col, value), (name, factor)): ((usize, f64), (&str, f64))| {
+            let before = constant(&format!("[{col}] before its turn"), value as f32);
+            Term::of([before, constant(name, factor as f32)])
+        };
+        Some(Worked::Sum(before.into_iter().zip(factors).map(term).collect()))
     }
 
     /// Entry that a head reads: of its input, after its norm where it norms first, or of the source's last vectors.
@@ -197,6 +221,10 @@ impl Reader<'_> {
             return Some(Worked::Given(vec![self.operand(product)?]));
         }
         let scaled = self.product([Quantity::Scale.of_head(head, []), product])?;
+        if let Some(cap) = self.head(head)?.config.attention.score_cap {
+            let cap = (cap / self.divisors(head)?.temperature) as f32;
+            return Some(Worked::Bounded { sum: vec![scaled], cap, added: self.distance_term(head, query, key) });
+        }
         Some(Worked::Sum([Some(scaled), self.distance_term(head, query, key)].into_iter().flatten().collect()))
     }
 
@@ -278,6 +306,11 @@ impl Reader<'_> {
             |col: usize| self.product([weight, value(col), Entry::parameter(tensor, columns.start + col, dim)]);
         self.gained(head, (0..columns.len()).map(of_col))
     }
+}
+
+/// Whether a quantity is one that places turn.
+fn of_keys_or_queries(quantity: Quantity) -> bool {
+    matches!(quantity, Quantity::Query | Quantity::Key)
 }
 
 /// Numbers that are learned, and those read off the vectors: points, neighbours and answers.
@@ -388,7 +421,10 @@ impl Reader<'_> {
         if architecture.readout_bias {
             terms.push(Term::of([self.operand(Entry::parameter(TensorName::LogitBias.into(), 0, class))?]));
         }
-        Some(Worked::Sum(terms))
+        Some(match architecture.logit_cap {
+            Some(cap) => Worked::Bounded { sum: terms, cap: cap as f32, added: None },
+            None => Worked::Sum(terms),
+        })
     }
 
     /// The weight by which a class reads a dimension of the outputs.

@@ -244,7 +244,7 @@ impl<'a> Reader<'a> {
 impl HeadParts<'_> {
     /// A norm lies between what the head adds and the block's output.
     pub fn is_normed_after(&self) -> bool {
-        self.config.norm == Norm::Post
+        self.config.norm == Norm::Post || self.config.output_norms
     }
 
     pub fn has(&self, query: usize, key: usize) -> bool {

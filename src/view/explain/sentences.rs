@@ -396,7 +396,7 @@ impl Reader<'_> {
             sentences.push(if norms > 0 { feed_forward_adds() } else { feed_forward() });
             sentences.extend((norms == 0 && !self.config(block)?.residual).then(feed_forward_replaces));
         }
-        sentences.extend((norms > part.norms_before()).then(norm_is_held));
+        sentences.extend((norms > self.norms_before(block, part)).then(norm_is_held));
         Some(sentences)
     }
 

@@ -1,5 +1,6 @@
 //! A formula with its numbers in: as data that can be worked out again, and as lines to read.
 
+use attune_engine::numerics::norm::{NormForm, NormKind};
 use attune_engine::quantity::{Entry, Quantity};
 
 use super::numbers::Divisors;
@@ -78,12 +79,19 @@ pub enum Worked {
     Distance(Vec<(Operand, Operand)>),
     /// `a · b / (‖a‖ ‖b‖)`
     Cosine(Vec<(Operand, Operand)>),
-    /// `γ (x − mean) / deviation + β` of one entry of a row.
+    /// `γ (x − mean) / deviation + β` of one entry of a row, as the norm's form has it.
     Norm {
         row: Vec<Operand>,
         at: usize,
         gain: Operand,
-        bias: Operand,
+        shift: Option<Operand>,
+        form: NormForm,
+    },
+    /// `c tanh(z / c)` of a sum `z`, and what is added to it.
+    Bounded {
+        sum: Vec<Term>,
+        cap: f32,
+        added: Option<Term>,
     },
     /// `exp(z) / Σ exp(z)`
     Softmax {
@@ -152,6 +160,7 @@ impl Worked {
                 largest.0.entry
             }
             Self::Norm { row, at, .. } => row.get(*at)?.entry,
+            Self::Bounded { sum, .. } => Self::Sum(sum.clone()).leads_to(),
             Self::Softmax { all, at } => all.get(*at)?.entry,
         }
     }
@@ -193,11 +202,23 @@ impl Worked {
                 lines.lines.push(vec![text("and the sum divided by both lengths")]);
                 lines
             }
-            Self::Norm { row, at, gain, bias } => {
-                let own = &row[*at];
-                let formula = vec![number(gain), text("· ("), number(own), text("− mean) / deviation +"), number(bias)];
-                let over = vec![text(&format!("mean and deviation over these {}:", row.len()))];
-                listed(vec![formula, over], row, 0.0)
+            Self::Norm { row, at, gain, shift, form } => {
+                let (takes, over) = match form.kind {
+                    NormKind::Layer => ("− mean) / deviation", "mean and deviation over these"),
+                    NormKind::Rms => (") / root of the mean square", "the mean square over these"),
+                };
+                let from_one = form.gain_from_one.then(|| text("1 +"));
+                let mut formula: Line = from_one.into_iter().collect();
+                formula.extend([number(gain), text("· ("), number(&row[*at]), text(takes)]);
+                formula.extend(shift.iter().flat_map(|shift| [text("+"), number(shift)]));
+                listed(vec![formula, vec![text(&format!("{over} {}:", row.len()))]], row, 0.0)
+            }
+            Self::Bounded { sum, cap, added } => {
+                let inner = sum_lines(sum, most);
+                let mut lines = vec![vec![text(&format!("{cap} · tanh(z / {cap}) of z ="))]];
+                lines.extend(inner.lines.iter().cloned());
+                lines.extend(added.iter().flat_map(|added| sum_lines(std::slice::from_ref(added), most).lines));
+                Lines { lines, ..inner }
             }
             Self::Softmax { all, at } => {
                 let formula = vec![text("exp("), number(&all[*at]), text(") / Σ exp over these:")];

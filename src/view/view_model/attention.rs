@@ -11,7 +11,6 @@ use std::sync::{Arc, OnceLock};
 use attune_core::kernel::data::sinks::SinkNumbers;
 use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot};
 use attune_engine::numerics::Matrix;
-use attune_engine::numerics::attention::Mask;
 use attune_engine::numerics::model::activations::HeadActivations;
 use attune_engine::numerics::sinks::LEAST_WEIGHT;
 use attune_engine::numerics::vectors::{add_scaled, norm};
@@ -206,16 +205,17 @@ fn note(model: &ModelSnapshot, tokens: usize) -> Option<&'static str> {
         itself alone, with weight 1, and none moves.";
     const OF_LEARNER: &str = "Your mask hides every other word, so each word looks at itself alone, with weight 1. \
         Intervene has the other masks.";
-    let sees_itself_alone = |mask: &Mask| {
+    let sees_itself_alone = |sees: &dyn Fn(usize, usize) -> bool| {
         let mut pairs = (0..tokens * tokens).map(|at| (at / tokens, at % tokens));
-        tokens > 1 && pairs.all(|(query, key)| mask.sees(query, key) == (query == key))
+        tokens > 1 && pairs.all(|(query, key)| sees(query, key) == (query == key))
     };
     let changed = model.interventions.mask.as_ref();
     match changed {
         _ if model.sentence.source.is_some() => None,
-        Some(changed) => sees_itself_alone(changed).then_some(OF_LEARNER),
+        Some(changed) => sees_itself_alone(&|query, key| changed.sees(query, key)).then_some(OF_LEARNER),
         None => {
-            model.architecture.blocks.iter().all(|block| sees_itself_alone(&block.attention.mask)).then_some(OF_LESSON)
+            let mut layers = model.architecture.blocks.iter().map(|block| &block.attention);
+            layers.all(|layer| sees_itself_alone(&|query, key| layer.sees(query, key))).then_some(OF_LESSON)
         }
     }
 }

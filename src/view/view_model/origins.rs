@@ -78,8 +78,14 @@ impl AttributionModel {
             Pooling::Mean => ", the mean over all words".to_owned(),
         };
         let answer = quoted(&model.classes[class]);
-        let title = format!("What adds up to the logit of {answer}{at} (direct logit attribution).");
         let logit = answers.logits.get(if answers.logits.rows() == 1 { 0 } else { token }, class);
+        let bound = model.architecture.logit_cap.map_or_else(String::new, |cap| {
+            let sum: f32 = terms.iter().map(|(_, value)| value).sum();
+            format!(
+                " Their sum is {sum:.2}; the model holds it below {cap}: {cap} · tanh({sum:.2} / {cap}) = {logit:.2}."
+            )
+        });
+        let title = format!("What adds up to the logit of {answer}{at} (direct logit attribution).{bound}");
         let first = model.architecture.source_blocks.len();
         let source = model.sentence.source.as_deref().map(|source: &[Token]| token_labels(source));
         let key_label = |block: usize, key: usize| {

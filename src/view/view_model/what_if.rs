@@ -163,9 +163,10 @@ impl WhatIfModel {
         let attention = &model.architecture.blocks[0].attention;
         let changed = &model.interventions;
         let count = labels.tokens.len();
-        let sees = |mask: &Mask| (0..count * count).map(|at| mask.sees(at / count, at % count)).collect::<Vec<bool>>();
-        let own = sees(&attention.mask);
-        let mask = MaskState { now: changed.mask.as_ref().map_or_else(|| own.clone(), sees), own };
+        let pairs = || (0..count * count).map(|at| (at / count, at % count));
+        let own: Vec<bool> = pairs().map(|(query, key)| attention.sees(query, key)).collect();
+        let learners = |mask: &Mask| pairs().map(|(query, key)| mask.sees(query, key)).collect();
+        let mask = MaskState { now: changed.mask.as_ref().map_or_else(|| own.clone(), learners), own };
         let takes_part = |mode: &&HeadMode<f32>| **mode != HeadMode::Off;
         let is_solo = changed.heads.len() > 1 && changed.heads.iter().filter(takes_part).count() == 1;
         let keys = labels.shared_keys();

@@ -94,7 +94,7 @@ fn every_mistake_is_reported_at_once_and_in_order() {
         issues(&text),
         r#"a.ron:3:57: seed: found the number 7.5; expected a whole number from 0 to 18446744073709551615
 a.ron:5:39: groups: found the number 3; expected text in double quotes
-a.ron:19:22: unknown field "head" in Attention; expected objective, layers, heads, key_width, value_width, projections, output, bias, scale, temperature, mask, residual, norm, norm_epsilon, feed_forward, activation, positions, max_tokens, embedding_norm, final_norm, train_embedding, readout_bias, readout, pool, arrive, keep, weights, steps, batch, learning_rate, weight_decay, optimiser or stop; did you mean "heads"?
+a.ron:19:22: unknown field "head" in Attention; expected objective, layers, heads, key_value_heads, key_width, value_width, projections, output, bias, output_bias, query_key_norm, scale, score_divisor, score_cap, temperature, mask, window, residual, norm, attention_norm, output_norms, branches, feed_forward, activation, gated, feed_forward_bias, norm_kind, norm_gain_from_one, norm_shift, norm_epsilon, positions, max_tokens, embedding_norm, final_norm, train_embedding, readout_bias, embedding_scale, logit_cap, readout, pool, arrive, keep, weights, steps, batch, learning_rate, weight_decay, optimiser or stop; did you mean "heads"?
 a.ron:23:69: sense: unknown group "companies"; expected "fruit" or "company"; did you mean "company"?
 a.ron:27:87: time: found the number 2; expected a number from 0 to 1
 a.ron:30:104: expect: unknown name Atleast; expected AtLeast, AtMost or Within; did you mean "AtLeast"? Capitals matter here"#

@@ -72,7 +72,7 @@ a.ron:19:162: stop: unknown name LossAbove; expected LossBelow, GradientBelow or
     check(
         "max_tokens: 24",
         "max_tokens: 24, positions: Learnt",
-        r#"a.ron:19:93: positions: found Learnt; expected None, Sinusoidal, Learned or Distances; did you mean "Learned"?"#,
+        r#"a.ron:19:93: positions: unknown name Learnt; expected None, Sinusoidal, Learned, Distances or Rotary; did you mean "Learned"?"#,
     );
     check(
         "max_tokens: 24",
@@ -128,7 +128,7 @@ a.ron:19:76: temperature: found the number NaN; expected a number from 0.01 to 1
         "heads: 2",
         "heads: 2, norm: Pre, norm_epsilon: 0, feed_forward: 8, activation: GELU, final_norm: 1",
         r#"a.ron:19:57: norm_epsilon: found the number 0; expected a number from 1e-12 to 0.1
-a.ron:19:89: activation: found GELU; expected Relu, Gelu or GeluTanh; did you mean "Gelu"? Capitals matter here
+a.ron:19:89: activation: found GELU; expected Relu, Gelu, GeluTanh or Silu; did you mean "Gelu"? Capitals matter here
 a.ron:19:107: final_norm: found the number 1; expected true or false"#,
     );
     check(
@@ -136,6 +136,9 @@ a.ron:19:107: final_norm: found the number 1; expected true or false"#,
         "heads: 2, norm: Pre, norm_epsilon: 1e-12, feed_forward: 8, activation: Gelu, embedding_norm: true, final_norm: true, readout: Transformed",
         "no issues",
     );
+    for (written, issue) in TODAYS_FORMS {
+        check("heads: 2", &format!("heads: 2, {written}"), issue);
+    }
     check(
         "heads: 2",
         "heads: 2, mask: Casual",
@@ -300,3 +303,21 @@ a.ron:30:69: SenseAccuracy with the objective Sequence; expected an objective of
         r#"a.ron:19:59: words: found a list; expected a map, such as { "name": … }"#,
     );
 }
+
+/// Fields of today's models, written behind `heads: 2`, and what is said of them.
+const TODAYS_FORMS: [(&str, &str); 14] = [
+    ("key_value_heads: 1, positions: Rotary, norm: Pre, norm_kind: Rms, feed_forward: 8, activation: Silu, gated: true", "no issues"),
+    ("norm: Pre, branches: ParallelOneNorm, feed_forward: 8, window: Window(before: 2), score_cap: 50, logit_cap: 30", "no issues"),
+    ("positions: Rotary(theta: 100, fraction: 0.5, scaling: Llama3(factor: 8, low: 1, high: 4, tokens: 8))", "no issues"),
+    ("key_value_heads: 3", "?"),
+    ("key_value_heads: 1, projections: false", "?"),
+    ("positions: Rotary(theta: 0.5, fraction: 2)", "?"),
+    ("positions: Rotary(fraction: 0.1)", "?"),
+    ("positions: Rotary(scaling: Linear(0))", "?"),
+    ("positions: Rotary(scaling: Llama3(factor: 8, low: 4, high: 4, tokens: 8))", "?"),
+    ("branches: Parallel, feed_forward: 8", "?"),
+    ("norm: Pre, branches: Parallel", "?"),
+    ("gated: true", "?"),
+    ("score_cap: 0, window: Window(before: -1)", "?"),
+    ("norm_kind: RMS, query_key_norm: Each", "?"),
+];

@@ -59,10 +59,13 @@ fn forms() -> Vec<Form> {
         ("turned", layer(|l| (l.key_width, l.rotary) = (4, Some(rotary(4, RotaryScaling::None))))),
         ("turned in part", layer(|l| (l.key_width, l.rotary) = (5, Some(rotary(2, RotaryScaling::Linear(4.0)))))),
         ("normed heads", layer(|l| l.query_key_norm = Some(own_norm(true)))),
-        ("normed over all heads, turned", layer(|l| {
-            (l.heads, l.group_size, l.key_width, l.query_key_norm) = (4, 2, 2, Some(own_norm(false)));
-            l.rotary = Some(rotary(2, llama3()));
-        })),
+        (
+            "normed over all heads, turned",
+            layer(|l| {
+                (l.heads, l.group_size, l.key_width, l.query_key_norm) = (4, 2, 2, Some(own_norm(false)));
+                l.rotary = Some(rotary(2, llama3()));
+            }),
+        ),
         ("below a bound", layer(|l| (l.score_cap, l.temperature) = (Some(0.3), 0.8))),
         ("below a bound, distances count", layer(|l| (l.score_cap, l.distances) = (Some(0.2), Some(6)))),
         ("a window before", layer(|l| l.window = Window { before: Some(1), after: None })),

@@ -4,8 +4,8 @@ use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::attention::Mask;
 use attune_engine::numerics::block::{Attends, BlockConfig, Norm};
 use attune_engine::numerics::model::{Architecture, Batch, Candidates, Classes, Pooling, Readout};
-use attune_engine::numerics::optimiser::{Optimiser, OptimiserConfig};
 use attune_engine::numerics::norm::NormForm;
+use attune_engine::numerics::optimiser::{Optimiser, OptimiserConfig};
 use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::positions::Positions;
 
@@ -111,7 +111,8 @@ fn norms_and_segments_around_the_blocks() {
             for (embedding_norm, final_norm) in [(true, false), (false, true), (true, true)] {
                 for (train_embedding, segments) in [(true, Some(2)), (false, Some(2)), (true, None)] {
                     let built = architecture(|a| {
-                        (a.embedding_norm, a.final_norm, a.norm_form) = (embedding_norm, final_norm, NormForm::layer(1e-3));
+                        (a.embedding_norm, a.final_norm, a.norm_form) =
+                            (embedding_norm, final_norm, NormForm::layer(1e-3));
                         (a.train_embedding, a.segments) = (train_embedding, segments);
                         (a.pooling, a.readout, a.blocks) = (pooling, readout, vec![form.clone()]);
                     });

@@ -231,10 +231,10 @@ impl Live {
             Quantity::Parameter(name) => wide(&self.parameters.row_major(name.of_block(tensor.block))),
             Quantity::Logit => wide(self.answers.logits.flat()),
             Quantity::Visible => {
-                let mask = self.interventions.mask.as_ref().unwrap_or(&self.architecture.blocks[0].attention.mask);
+                let sees = |query, key| self.interventions.sees(&self.architecture.blocks[0], false, query, key);
                 let count = self.tokens.len();
                 let pairs = (0..count).flat_map(|query| (0..count).map(move |key| (query, key)));
-                pairs.map(|(query, key)| f64::from(u8::from(mask.sees(query, key)))).collect()
+                pairs.map(|(query, key)| f64::from(u8::from(sees(query, key)))).collect()
             }
             _ => self.matrices(tensor).flat_map(|matrix| wide(matrix.flat())).collect(),
         }
@@ -244,7 +244,7 @@ impl Live {
     pub fn mask_of(&self, visible: &Tensor) -> Option<Mask> {
         let count = self.tokens.len();
         let sees = |query: usize, key: usize| visible.entries()[query * count + key] != 0.0;
-        let own = &self.architecture.blocks[0].attention.mask;
+        let own = &self.architecture.blocks[0].attention;
         let is_own = (0..count).all(|query| (0..count).all(|key| own.sees(query, key) == sees(query, key)));
         (!is_own).then(|| Mask::custom(MaskTable::from_fn(count, count, sees)))
     }

@@ -69,9 +69,9 @@ fn first_in_blocks(
     for ((b, config), block) in architecture.numbered_blocks().zip(&activations.blocks) {
         for (h, head) in (heads_before..).zip(&block.heads) {
             let scores = &head.scores;
-            let mask = interventions.mask_of(config, b < architecture.source_blocks.len());
+            let sees = |q: usize, k: usize| interventions.sees(config, b < architecture.source_blocks.len(), q, k);
             let is_out = |query, key| interventions.edges.contains(&Edge { head: h, query, key });
-            let is_right = |q: usize, k: usize| scores.get(q, k).is_finite() || !mask.sees(q, k) || is_out(q, k);
+            let is_right = |q: usize, k: usize| scores.get(q, k).is_finite() || !sees(q, k) || is_out(q, k);
             let are_right = (0..scores.rows()).all(|q| (0..scores.cols()).all(|k| is_right(q, k)));
             let tensors = [
                 ("Q", is_finite(&head.query)),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Architecture, AttentionModel, Sequences};
 use crate::numbers::{self, Real};
-use crate::numerics::attention::{Edge, HeadChanges, HeadMode, Mask, Room, Tokens};
+use crate::numerics::attention::{Edge, HeadChanges, HeadMode, Mask, Room, Tokens, Window};
 use crate::numerics::block::{BlockCache, BlockConfig, Norm, attend_forward, tail_forward};
 use crate::numerics::norm::{NormCache, norm_forward};
 use crate::numerics::params::Parameters;
@@ -203,13 +203,24 @@ impl<S: Scalar> Interventions<S> {
         learners.unwrap_or(&block.attention.mask)
     }
 
+    /// Whether a query of a block sees a key; a mask of the learner takes the place of a layer's window too.
+    pub fn sees(&self, block: &BlockConfig, of_source: bool, query: usize, key: usize) -> bool {
+        self.mask_of(block, of_source).sees(query, key) && self.window_of(block, of_source).sees(query, key)
+    }
+
+    fn window_of(&self, block: &BlockConfig, of_source: bool) -> Window {
+        let is_learners = self.mask.is_some() && !of_source && !block.attends_to_source();
+        if is_learners { Window::ALL } else { block.attention.window }
+    }
+
     fn changed(&self, block: &BlockConfig, of_source: bool) -> BlockConfig {
         let (temperature, mask) = (self.temperature_of(block), self.mask_of(block, of_source).clone());
+        let window = self.window_of(block, of_source);
         let mut block = block.clone();
         let layer = &mut block.attention;
         layer.temperature = temperature;
         layer.scale = self.scale.unwrap_or(layer.scale);
-        layer.mask = mask;
+        (layer.mask, layer.window) = (mask, window);
         block
     }
 }

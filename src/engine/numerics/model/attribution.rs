@@ -80,7 +80,7 @@ impl<S: Scalar> AttentionModel<S> {
         }
     }
 
-    /// The terms of a class's logit: at a word, where each has answers of its own; else of the last word, or the means of the
+    /// The terms of a class's logit, before its bound where it has one: at a word, where each has answers of its own; else of the last word, or the means of the
     /// terms of all words, as the model reads them. Their sum is the logit, but for rounding. `patch` is that of the pass.
     ///
     /// # Errors
@@ -100,7 +100,7 @@ impl<S: Scalar> AttentionModel<S> {
         if architecture.readout.activation().is_some() {
             return Err(NoSum::Transformed);
         }
-        if architecture.blocks.iter().any(|block| block.norm == Norm::Post || block.output_norms) {
+        if architecture.blocks.iter().any(|block| block.norm == Norm::Post) {
             return Err(NoSum::Blocks);
         }
         let last = activations.output.rows() - 1;
@@ -165,7 +165,7 @@ impl<S: Scalar> AttentionModel<S> {
         }
         for (block, (of, added)) in activations.blocks.iter().zip(contributions).enumerate().skip(first) {
             for head in 0..of.heads.len() {
-                let term = |key| (TermOf::Head { block, head, key }, dot(&added.term(of, head, row, key), &u));
+                let term = |key| (TermOf::Head { block, head, key }, dot(&added.arrow(of, head, row, key), &u));
                 terms.extend((0..added.keys()).map(term));
             }
             for part in added.parts() {

@@ -378,7 +378,7 @@ const Code = (() => {
       if (name === "E") return of(model.parameters.E || model.statics, [data.vocabulary, null]);
       const first = pass.blocks[model.source_blocks];
       if (name === "visible") {
-        const at = tokens.map((_, i) => tokens.map((_, j) => (Engine.sees(first.mask, i, j) ? 1 : 0)));
+        const at = tokens.map((_, i) => tokens.map((_, j) => (first.sees(i, j) ? 1 : 0)));
         return tensor([tokens.length, tokens.length], at.flat(), [tokens, tokens]);
       }
       if (name === "temperature") return changes.temperature === null ? first.config.temperature : changes.temperature;

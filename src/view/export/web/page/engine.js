@@ -70,18 +70,28 @@ const Engine = (() => {
     return b ? matrix(y.rows, y.cols, (i, j) => get(y, i, j) + b.data[j]) : y;
   }
 
-  /** Layer normalisation by rows: Y = γ ⊙ (X − μ) / σ + β, with σ² = 1/D Σ_j (x_j − μ)² + ε. */
-  function norm(gain, shift, epsilon, x) {
+  /** The mean that a norm takes off: 0 in an RMSNorm. */
+  const meanOf = (form, x) => (form.norm_kind === "rms" ? 0 : x.reduce((total, value) => total + value, 0) / x.length);
+
+  /** γ of a norm; some learned numbers are γ − 1. */
+  const gainAt = (form, gain, j) => gain.data[j] + (form.norm_gain_from_one ? 1 : 0);
+
+  /**
+   * A norm by rows: Y = γ ⊙ (X − μ) / σ + β, with σ² = 1/D Σ_j (x_j − μ)² + ε. An RMSNorm has no μ, and β may be missing. `form`
+   * is what a block or the model says of its norms.
+   */
+  function norm(form, gain, shift, x) {
+    const epsilon = form.norm_epsilon;
     const y = matrix(x.rows, x.cols);
     const deviations = [];
     for (let i = 0; i < x.rows; i++) {
       const from = row(x, i);
-      const mean = from.reduce((total, value) => total + value, 0) / x.cols;
+      const mean = meanOf(form, from);
       const variance = from.reduce((total, value) => total + (value - mean) ** 2, 0) / x.cols;
       const deviation = Math.sqrt(variance + epsilon);
       deviations.push(deviation);
       for (let j = 0; j < x.cols; j++) {
-        y.data[i * x.cols + j] = (gain.data[j] * (from[j] - mean)) / deviation + shift.data[j];
+        y.data[i * x.cols + j] = (gainAt(form, gain, j) * (from[j] - mean)) / deviation + (shift ? shift.data[j] : 0);
       }
     }
     return { y, deviations };
@@ -115,6 +125,7 @@ const Engine = (() => {
     relu: (x) => Math.max(0, x),
     gelu: (x) => 0.5 * x * (1 + erf(x / Math.SQRT2)),
     gelu_tanh: (x) => 0.5 * x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3))),
+    silu: (x) => x / (1 + Math.exp(-x)),
   };
 
   const activated = (name, x) => matrix(x.rows, x.cols, (i, j) => ACTIVATIONS[name](get(x, i, j)));
@@ -142,12 +153,46 @@ const Engine = (() => {
     return isOwn || changes.mask == null ? own : changes.mask;
   }
 
+  /** The window of a block, [before, behind], in places; null as far as the sentence goes. A mask of the reader takes its place. */
+  function windowOf(config, isOfSource, changes) {
+    const isOwn = isOfSource || config.attends_to === "source" || changes.mask == null;
+    return (isOwn && config.window) || [null, null];
+  }
+
+  const isWithin = ([before, behind], i, j) => (before == null || i - j <= before) && (behind == null || j - i <= behind);
+
+  /** c tanh(z / c), where there is a bound c. */
+  const heldBelow = (cap, z) => (cap == null ? z : cap * Math.tanh(z / cap));
+
+  /**
+   * Queries or keys as the scores take them: normed, each head for itself or all at once, and turned by their places. Column i
+   * and i + r/2 of a head turn together, by t ω_i.
+   */
+  function placed(model, config, gainName, block, x) {
+    let y = x;
+    const gain = tensor(model, gainName, block);
+    if (config.query_key_norm && gain) {
+      const rows = { rows: x.data.length / gain.data.length, cols: gain.data.length, data: x.data };
+      y = { ...x, data: norm(config, gain, null, rows).y.data };
+    }
+    if (!config.rotary) return y;
+    const { width, frequencies } = config.rotary;
+    const half = width / 2;
+    return matrix(y.rows, y.cols, (t, j) => {
+      const i = j % config.d_k;
+      if (i >= width) return get(y, t, j);
+      const angle = t * frequencies[i % half];
+      const other = i < half ? -get(y, t, j + half) : get(y, t, j - half);
+      return get(y, t, j) * Math.cos(angle) + other * Math.sin(angle);
+    });
+  }
+
   /** Whether the reader took an edge out, of a head counted over all blocks. */
   const isRemoved = (changes, head, i, j) => (changes.edges || []).some(([h, q, k]) => h === head && q === i && k === j);
 
   /** One head: scores, weights and mix. `favour` is the head's row of B, which has 2 · T_max − 1 numbers. */
-  function attention(config, mask, removed, mode, favour, [query, key, value]) {
-    const looks = (i, j) => sees(mask, i, j) && !removed(i, j);
+  function attention(config, sees, removed, mode, favour, [query, key, value]) {
+    const looks = (i, j) => sees(i, j) && !removed(i, j);
     const renormalised = (i, found) => {
       if (!found.some((_, j) => removed(i, j))) return found;
       const rest = found.map((weight, j) => (removed(i, j) ? 0 : weight));
@@ -160,7 +205,7 @@ const Engine = (() => {
     const score = (i, j) => {
       if (!looks(i, j)) return -Infinity;
       const near = favour ? favour[config.distances - 1 + j - i] : 0;
-      return (dot(row(query, i), row(key, j)) / divisor + near) / temperature;
+      return (heldBelow(config.score_cap, dot(row(query, i), row(key, j)) / divisor) + near) / temperature;
     };
     const scores = matrix(query.rows, key.rows, score);
     const weights = matrix(query.rows, key.rows);
@@ -206,6 +251,8 @@ const Engine = (() => {
    *   no norm     A = X + Attention(X)          Y = A + F(A)
    *   pre-norm    A = X + Attention(norm(X))    Y = A + F(norm(A))
    *   post-norm   A = norm(X + Attention(X))    Y = norm(A + F(A))
+   *
+   * What a branch adds may have a norm of its own, and in parallel branches F reads X in the place of A.
    */
   function blockForward(model, own, number, firstHead, x, source, isOfSource, changes) {
     const config = {
@@ -215,27 +262,35 @@ const Engine = (() => {
     };
     const isPre = config.norm === "pre";
     const isPost = config.norm === "post";
-    const epsilon = config.norm_epsilon;
-    const normed = (place, y) =>
-      norm(tensor(model, "γ_" + place, number), tensor(model, "β_" + place, number), epsilon, y);
+    const isNormed = config.attention_norm !== false;
+    const normed = (place, y) => norm(config, tensor(model, "γ_" + place, number), tensor(model, "β_" + place, number), y);
+    const held = (place, deviations) => ({ form: config, gain: tensor(model, "γ_" + place, number), deviations });
     const step = { config, number, firstHead, input: x, norms: [] };
 
-    const queries = isPre ? (step.normed = normed("A", x).y) : x;
+    const queries = isPre && isNormed ? (step.normed = normed("A", x).y) : x;
     const keys = config.attends_to === "source" ? source : queries;
     step.queries = queries;
     step.keys = keys;
-    const q = affine(model, "W_Q", "b_Q", number, queries);
-    const k = affine(model, "W_K", "b_K", number, keys);
+    const q = placed(model, config, "γ_q", number, affine(model, "W_Q", "b_Q", number, queries));
+    const k = placed(model, config, "γ_k", number, affine(model, "W_K", "b_K", number, keys));
     const v = affine(model, "W_V", "b_V", number, keys);
     const favour = tensor(model, "B", number);
     step.mask = maskOf(config, isOfSource, changes);
+    const reach = windowOf(config, isOfSource, changes);
+    step.sees = (i, j) => sees(step.mask, i, j) && isWithin(reach, i, j);
+    const group = config.heads / (config.key_value_heads || config.heads);
     step.heads = [];
     let added = matrix(x.rows, model.width);
     for (let h = 0; h < config.heads; h++) {
-      const parts = [columns(q, h * config.d_k, config.d_k), columns(k, h * config.d_k, config.d_k), columns(v, h * config.d_v, config.d_v)];
+      const shared = Math.floor(h / group);
+      const parts = [
+        columns(q, h * config.d_k, config.d_k),
+        columns(k, shared * config.d_k, config.d_k),
+        columns(v, shared * config.d_v, config.d_v),
+      ];
       const mode = modeOf(changes, firstHead + h);
       const removed = (i, j) => isRemoved(changes, firstHead + h, i, j);
-      const head = attention(config, step.mask, removed, mode, config.distances && favour ? row(favour, h) : null, parts);
+      const head = attention(config, step.sees, removed, mode, config.distances && favour ? row(favour, h) : null, parts);
       head.gain = gainOf(mode);
       head.isSoftmax = isSoftmax(mode);
       // V_hj W_O^h, times the head's gain: what key j adds through this head, but for its weight.
@@ -245,24 +300,35 @@ const Engine = (() => {
       step.heads.push(head);
     }
     const b = tensor(model, "b_O", number);
-    const plain = matrix(x.rows, model.width, (i, j) => get(added, i, j) + (b ? b.data[j] : 0));
+    let plain = matrix(x.rows, model.width, (i, j) => get(added, i, j) + (b ? b.data[j] : 0));
+    if (config.output_norms) {
+      const found = normed("AO", plain);
+      plain = found.y;
+      step.norms.push(held("AO", found.deviations));
+    }
     step.summed = config.residual ? sum(x, plain) : plain;
     let attended = step.summed;
-    if (isPost) {
+    if (isPost && isNormed) {
       const found = normed("A", step.summed);
       step.attended = attended = found.y;
-      step.norms.push({ gain: tensor(model, "γ_A", number), deviations: found.deviations });
+      step.norms.push(held("A", found.deviations));
     }
     step.output = attended;
     if (config.feed_forward != null) {
-      const input = isPre ? normed("F", attended).y : attended;
-      step.hidden = activated(config.activation, affine(model, "W_1", "b_1", number, input));
-      const forward = affine(model, "W_2", "b_2", number, step.hidden);
+      const from = config.branches ? x : attended;
+      const input = isPre ? normed(config.branches === "parallel, one norm" ? "A" : "F", from).y : from;
+      const hidden = affine(model, "W_1", "b_1", number, input);
+      const gate = config.gated && activated(config.activation, affine(model, "W_g", "b_g", number, input));
+      step.hidden = gate
+        ? matrix(hidden.rows, hidden.cols, (i, j) => get(gate, i, j) * get(hidden, i, j))
+        : activated(config.activation, hidden);
+      let forward = affine(model, "W_2", "b_2", number, step.hidden);
+      if (config.output_norms) forward = normed("FO", forward).y;
       step.output = config.residual ? sum(attended, forward) : forward;
       if (isPost) {
         const found = normed("F", step.output);
         step.output = found.y;
-        step.norms.push({ gain: tensor(model, "γ_F", number), deviations: found.deviations });
+        step.norms.push(held("F", found.deviations));
       }
     }
     return step;
@@ -274,12 +340,12 @@ const Engine = (() => {
     return Array.from(row(head.moved, j), (x) => weight * x);
   }
 
-  /** The same at the block's output: each norm, with its σ held, maps t to γ ⊙ (t − mean t) / σ. */
+  /** The same at the block's output: each norm, with its σ held, maps t to γ ⊙ (t − mean t) / σ, an RMSNorm without the mean. */
   function arrow(step, head, i, j) {
     let term = contribution(head, i, j);
-    for (const { gain, deviations } of step.norms) {
-      const mean = term.reduce((a, b) => a + b, 0) / term.length;
-      term = term.map((x, d) => (gain.data[d] * (x - mean)) / deviations[i]);
+    for (const { form, gain, deviations } of step.norms) {
+      const mean = meanOf(form, term);
+      term = term.map((x, d) => (gainAt(form, gain, d) * (x - mean)) / deviations[i]);
     }
     return term;
   }
@@ -301,12 +367,12 @@ const Engine = (() => {
   function embedded(model, words) {
     const table = embedding(model);
     const segments = tensor(model, "E_S");
-    const vector = (word, j) => (word === null ? 0 : get(table, word, j));
+    const vector = (word, j) => (word === null ? 0 : (model.embedding_scale || 1) * get(table, word, j));
     const x = matrix(words.length, model.width, (t, j) => {
       return vector(words[t], j) + position(model, t, j) + (segments ? get(segments, 0, j) : 0);
     });
     const gain = tensor(model, "γ_E");
-    return gain ? { summed: x, x: norm(gain, tensor(model, "β_E"), model.norm_epsilon, x).y } : { x };
+    return gain ? { summed: x, x: norm(model, gain, tensor(model, "β_E"), x).y } : { x };
   }
 
   /** What the logits are read from: every row, the last, or the mean of all. */
@@ -329,16 +395,17 @@ const Engine = (() => {
     if (model.readout === "transformed") {
       y = activated(model.readout_activation, affine(model, "W_T", "b_T", 0, y));
       const gain = tensor(model, "γ_T");
-      if (gain) y = norm(gain, tensor(model, "β_T"), model.norm_epsilon, y).y;
+      if (gain) y = norm(model, gain, tensor(model, "β_T"), y).y;
     }
     const b = tensor(model, "b_logits");
     const bias = (c) => (b ? b.data[c] : 0);
+    const held = (z) => heldBelow(model.logit_cap, z);
     if (model.readout === "linear") {
       const z = product(y, tensor(model, "W_logits"));
-      return matrix(z.rows, z.cols, (i, c) => get(z, i, c) + bias(c));
+      return matrix(z.rows, z.cols, (i, c) => held(get(z, i, c) + bias(c)));
     }
     const table = embedding(model);
-    return matrix(y.rows, model.classWords.length, (i, c) => dot(row(y, i), row(table, model.classWords[c])) + bias(c));
+    return matrix(y.rows, model.classWords.length, (i, c) => held(dot(row(y, i), row(table, model.classWords[c])) + bias(c)));
   }
 
   /** What the model reads of the learner's words: itself, or the source and the target that its rule makes of it. */
@@ -372,7 +439,7 @@ const Engine = (() => {
       pass.blocks.push(step);
     });
     const gain = tensor(model, "γ_Y");
-    pass.output = gain ? norm(gain, tensor(model, "β_Y"), model.norm_epsilon, y).y : y;
+    pass.output = gain ? norm(model, gain, tensor(model, "β_Y"), y).y : y;
     pass.logits = logits(model, pass.output);
     pass.heads = pass.blocks.flatMap((step) => step.heads.map((head, own) => ({ ...head, own, step })));
     return pass;

@@ -306,18 +306,60 @@ a.ron:30:69: SenseAccuracy with the objective Sequence; expected an objective of
 
 /// Fields of today's models, written behind `heads: 2`, and what is said of them.
 const TODAYS_FORMS: [(&str, &str); 14] = [
-    ("key_value_heads: 1, positions: Rotary, norm: Pre, norm_kind: Rms, feed_forward: 8, activation: Silu, gated: true", "no issues"),
-    ("norm: Pre, branches: ParallelOneNorm, feed_forward: 8, window: Window(before: 2), score_cap: 50, logit_cap: 30", "no issues"),
-    ("positions: Rotary(theta: 100, fraction: 0.5, scaling: Llama3(factor: 8, low: 1, high: 4, tokens: 8))", "no issues"),
-    ("key_value_heads: 3", "?"),
-    ("key_value_heads: 1, projections: false", "?"),
-    ("positions: Rotary(theta: 0.5, fraction: 2)", "?"),
-    ("positions: Rotary(fraction: 0.1)", "?"),
-    ("positions: Rotary(scaling: Linear(0))", "?"),
-    ("positions: Rotary(scaling: Llama3(factor: 8, low: 4, high: 4, tokens: 8))", "?"),
-    ("branches: Parallel, feed_forward: 8", "?"),
-    ("norm: Pre, branches: Parallel", "?"),
-    ("gated: true", "?"),
-    ("score_cap: 0, window: Window(before: -1)", "?"),
-    ("norm_kind: RMS, query_key_norm: Each", "?"),
+    (
+        "key_value_heads: 1, positions: Rotary, norm: Pre, norm_kind: Rms, feed_forward: 8, activation: Silu, gated: true",
+        "no issues",
+    ),
+    (
+        "norm: Pre, branches: ParallelOneNorm, feed_forward: 8, window: Window(before: 2), score_cap: 50, logit_cap: 30",
+        "no issues",
+    ),
+    (
+        "positions: Rotary(theta: 100, fraction: 0.5, scaling: Llama3(factor: 8, low: 1, high: 4, tokens: 8))",
+        "no issues",
+    ),
+    ("key_value_heads: 3", "a.ron:19:49: key_value_heads: 3 does not divide heads: 2; expected a divisor of heads"),
+    (
+        "key_value_heads: 1, projections: false",
+        "a.ron:19:49: key_value_heads: without projections a head has its slice of the word; expected projections: true",
+    ),
+    (
+        "positions: Rotary(theta: 0.5, fraction: 2)",
+        r#"a.ron:19:57: theta: found the number 0.5; expected a number from 1 to 100000000
+a.ron:19:72: fraction: found the number 2; expected a number above 0 and at most 1"#,
+    ),
+    (
+        "positions: Rotary(fraction: 0.1)",
+        "a.ron:19:32: positions: a turn takes two columns of a head, whose keys are 8 wide; expected a larger fraction, or wider keys",
+    ),
+    (
+        "positions: Rotary(scaling: Linear(0))",
+        "a.ron:19:66: scaling: found the number 0; expected a number from 0.001 to 1000",
+    ),
+    (
+        "positions: Rotary(scaling: Llama3(factor: 8, low: 4, high: 4, tokens: 8))",
+        "a.ron:19:85: high: 4 is not above low: 4; expected a larger number",
+    ),
+    (
+        "branches: Parallel, feed_forward: 8",
+        "a.ron:19:32: branches: parallel branches need a norm before each and a residual; expected norm: Pre",
+    ),
+    (
+        "norm: Pre, branches: Parallel",
+        "a.ron:19:43: branches: parallel branches need a second one; expected feed_forward: 64, or another number",
+    ),
+    (
+        "gated: true",
+        "a.ron:19:32: gated: there is no feed-forward layer to gate; expected feed_forward: 64, or another number",
+    ),
+    (
+        "score_cap: 0, window: Window(before: -1)",
+        r#"a.ron:19:43: score_cap: found the number 0; expected a number from 0.001 to 1000
+a.ron:19:69: before: found the number -1; expected a whole number from 0 to 64"#,
+    ),
+    (
+        "norm_kind: RMS, query_key_norm: Each",
+        r#"a.ron:19:43: norm_kind: found RMS; expected Layer or Rms; did you mean "Rms"? Capitals matter here
+a.ron:19:64: query_key_norm: found Each; expected None, Heads or Whole"#,
+    ),
 ];

@@ -7,6 +7,7 @@ use attune_engine::numerics::contributions::Contributions;
 use attune_engine::numerics::model::Readout;
 use attune_engine::numerics::model::activations::{Activations, Interventions};
 use attune_engine::numerics::norm::NormForm;
+use attune_engine::numerics::packed::NumberType;
 use attune_engine::numerics::params::{Parameters, TensorId, TensorName};
 use attune_engine::numerics::tensor_norms::TensorNorms;
 use attune_engine::numerics::{Matrix, Scalar};
@@ -178,7 +179,7 @@ fn parts_are_put_where_they_belong_however_they_lie() {
     let by_columns = Matrix::copied(w.view().transpose());
     let id = TensorName::QueryWeights.into();
     for (is_packed, from) in [(true, w.view()), (true, by_columns.view().transpose()), (false, w.view())] {
-        let mut parameters = Parameters::zeros_with_packed(&[(id, 70, 90)], |_| is_packed);
+        let mut parameters = Parameters::zeros_with_packed(&[(id, 70, 90)], |_| is_packed.then_some(NumberType::Whole));
         // Columns that begin and end within a panel, and rows in two pieces.
         for (first_row, rows) in [(0, 33), (33, 37)] {
             for (first_col, cols) in [(0, 1), (1, 40), (41, 49)] {

@@ -20,6 +20,10 @@ macro_rules! scalar {
                 x as $float
             }
             #[inline(always)]
+            fn from_single(x: f32) -> Self {
+                <$float>::from(x)
+            }
+            #[inline(always)]
             fn to_f64(self) -> f64 {
                 f64::from(self)
             }

@@ -71,6 +71,7 @@ pub trait Scalar:
     const MIN_POSITIVE: Self;
 
     fn from_f64(x: f64) -> Self;
+    fn from_single(x: f32) -> Self;
     fn to_f64(self) -> f64;
     /// `e^x`; for `f32` one that loops can run in vectors, see [`exp`].
     fn exp(self) -> Self;

@@ -16,12 +16,13 @@ use super::config::{CONFIG_BYTES_MAX, Config, Family};
 use super::folder::{plain, text};
 use super::names::{Found, Layout, Origin, Origins};
 use super::refusal::{Refusal, quoted};
-use super::safetensors::{Index, Reader, Source, Tensor, bytes_read};
+use super::safetensors::{Dtype, Index, Reader, Source, Tensor, bytes_read};
 use crate::numerics::Matrix;
 use crate::numerics::attention::{AttentionConfig, Mask};
 use crate::numerics::block::{BlockConfig, Norm};
 use crate::numerics::model::{Architecture, AttentionModel, Candidates, Classes, Pooling, Readout};
 use crate::numerics::norm::NormForm;
+use crate::numerics::packed::NumberType;
 use crate::numerics::params::{Parameters, TensorId, TensorName};
 use crate::numerics::positions::Positions;
 
@@ -157,9 +158,11 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Pr
     check_unused(&sources, is_used)?;
 
     // Everything is there and as large as it says; from here on memory is taken.
+    let number_type =
+        |id: TensorId| origins.of.get(&id).map_or(NumberType::Whole, |origin| number_type(&sources, origin));
     let mut model = Model {
         table: Matrix::zeros(config.vocabulary, config.width),
-        parameters: Parameters::zeros_with_packed(&shapes, |id| id.name.multiplies()),
+        parameters: Parameters::zeros_with_packed(&shapes, |id| id.name.multiplies().then(|| number_type(id))),
     };
     sources = sources.into_iter().map(Open::hashed_beside).collect();
     let mut progress = Progress { done: 0, all: sources.iter().map(|open| open.bytes).sum() };
@@ -336,6 +339,16 @@ pub fn architecture(config: &Config, readout: Readout) -> Architecture {
         readout,
         readout_bias: true,
         logit_cap: None,
+    }
+}
+
+/// The type of a tensor's numbers in its file, where that is one of two bytes.
+fn number_type(sources: &[Open], origin: &Origin) -> NumberType {
+    let tensors = sources.get(origin.file).map_or(&[][..], |open| &open.source.header().tensors);
+    match tensors.iter().find(|tensor| tensor.name == origin.tensor).map(|tensor| tensor.dtype) {
+        Some(Dtype::BF16) => NumberType::Bf16,
+        Some(Dtype::F16) => NumberType::F16,
+        _ => NumberType::Whole,
     }
 }
 

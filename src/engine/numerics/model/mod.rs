@@ -53,6 +53,7 @@ use super::attention::look_up::LookUp;
 use super::block::{Attends, BlockConfig, gain_and_shift};
 use super::lens::Lens;
 use super::norm::NormForm;
+use super::packed::NumberType;
 use super::params::{Layer, Parameters, Start, TensorId, TensorName};
 use super::positions::{Positions, sinusoidal};
 use super::rng::{Stream, stream};
@@ -340,7 +341,7 @@ impl<S: Scalar> AttentionModel<S> {
 
     /// Zeros in the model's shapes, weights packed for their products: of a model that is looked at and not trained.
     pub fn zeros_packed(&self) -> Parameters<S> {
-        Parameters::zeros_with_packed(&self.shapes(), |id| id.name.multiplies())
+        Parameters::zeros_with_packed(&self.shapes(), |id| id.name.multiplies().then_some(NumberType::Whole))
     }
 
     fn shapes(&self) -> Vec<(TensorId, usize, usize)> {

@@ -4,18 +4,22 @@
 //! `W` (in, out) lies in panels of [`PANEL`] columns, row by row, the last one filled up with zeros. A tile of `X` goes
 //! through a whole panel while the sums stay in registers ([`tile`]), so that `W` is read once, in the order in
 //! which it lies. Every sum runs over the inputs in their order, whatever rows and threads it shares its work with: the
-//! same row has the same bits in any batch.
+//! same row has the same bits in any batch. Numbers that a file has in two bytes lie so in memory too, and are widened in the
+//! registers ([`half`]): the sums are those of the widened numbers, bit for bit.
 
+mod half;
 mod tile;
 
 use faer::MatRef;
 
-pub use tile::{PANEL, Product, on_plain_numbers};
+pub use half::NumberType;
+use half::{Bf16, F16, Stored};
+pub use tile::{PANEL, Panels, Product, on_plain_numbers};
 
 #[cfg(target_arch = "x86_64")]
 pub use tile::{on_avx2, on_avx512};
 
-use super::{Matrix, Scalar, are_same};
+use super::{Matrix, Scalar};
 
 /// `W` (in, out), in panels.
 #[derive(Clone, Debug)]
@@ -23,38 +27,106 @@ pub struct Packed<S> {
     rows: usize,
     cols: usize,
     /// Panel by panel, each (in, [`PANEL`]).
-    panels: Vec<[S; PANEL]>,
+    numbers: Numbers<S>,
+}
+
+/// The numbers of all panels in the type in which they lie in memory.
+#[derive(Clone, Debug)]
+enum Numbers<S> {
+    Whole(Vec<[S; PANEL]>),
+    Bf16(Vec<[Bf16; PANEL]>),
+    F16(Vec<[F16; PANEL]>),
+}
+
+impl<S: Scalar> Numbers<S> {
+    fn zeros(kind: NumberType, rows: usize) -> Self {
+        match kind {
+            NumberType::Whole => Self::Whole(vec![[S::zero(); PANEL]; rows]),
+            NumberType::Bf16 => Self::Bf16(vec![[Bf16(0); PANEL]; rows]),
+            NumberType::F16 => Self::F16(vec![[F16(0); PANEL]; rows]),
+        }
+    }
+
+    fn get(&self, row: usize, lane: usize) -> S {
+        match self {
+            Self::Whole(rows) => rows[row][lane],
+            Self::Bf16(rows) => rows[row][lane].number(),
+            Self::F16(rows) => rows[row][lane].number(),
+        }
+    }
+
+    /// Writes entries of a row from a lane on; a number that does not fit in its type widens all.
+    fn set(&mut self, row: usize, lane: usize, from: impl Iterator<Item = S> + Clone) {
+        let fits = match self {
+            Self::Whole(rows) => write(&mut rows[row][lane..], from.clone()),
+            Self::Bf16(rows) => write(&mut rows[row][lane..], from.clone()),
+            Self::F16(rows) => write(&mut rows[row][lane..], from.clone()),
+        };
+        if !fits {
+            *self = Self::Whole(self.widened());
+            self.set(row, lane, from);
+        }
+    }
+
+    fn widened(&self) -> Vec<[S; PANEL]> {
+        match self {
+            Self::Whole(rows) => rows.clone(),
+            Self::Bf16(rows) => rows.iter().map(|row| row.map(Stored::number)).collect(),
+            Self::F16(rows) => rows.iter().map(|row| row.map(Stored::number)).collect(),
+        }
+    }
+
+    fn panels(&self) -> Panels<'_, S> {
+        match self {
+            Self::Whole(rows) => Panels::Whole(rows),
+            Self::Bf16(rows) => Panels::Bf16(rows),
+            Self::F16(rows) => Panels::F16(rows),
+        }
+    }
+}
+
+/// Writes numbers in their type; false if one does not fit.
+fn write<S: Scalar, W: Stored<S>>(to: &mut [W], from: impl Iterator<Item = S>) -> bool {
+    for (to, number) in to.iter_mut().zip(from) {
+        let Some(stored) = W::of(number) else { return false };
+        *to = stored;
+    }
+    true
 }
 
 impl<S: Scalar> PartialEq for Packed<S> {
     fn eq(&self, other: &Self) -> bool {
-        let has_shape = (self.rows, self.cols) == (other.rows, other.cols);
-        has_shape && are_same(self.padded(), other.padded())
+        (self.rows, self.cols) == (other.rows, other.cols) && self.differences(other) == 0
     }
 }
 
 impl<S: Scalar> Packed<S> {
     pub fn zeros(rows: usize, cols: usize) -> Self {
-        Self { rows, cols, panels: vec![[S::zero(); PANEL]; rows * cols.div_ceil(PANEL)] }
+        Self::zeros_as(NumberType::Whole, rows, cols)
+    }
+
+    /// Zeros, for numbers of two bytes.
+    pub fn zeros_as(kind: NumberType, rows: usize, cols: usize) -> Self {
+        Self { rows, cols, numbers: Numbers::zeros(kind, rows * cols.div_ceil(PANEL)) }
     }
 
     /// # Panics
     /// If there are not `rows · cols` values.
     pub fn from_row_major(rows: usize, cols: usize, values: &[S]) -> Self {
-        let mut packed = Self::zeros(rows, cols);
-        packed.set_row_major(values);
-        packed
+        let found = values.len();
+        assert_eq!(found, rows * cols, "packed: {found} values for ({rows}, {cols})");
+        Self::from_fn(rows, cols, |row, col| values[row * cols + col])
     }
 
     pub fn from_fn(rows: usize, cols: usize, mut entry: impl FnMut(usize, usize) -> S) -> Self {
-        let mut packed = Self::zeros(rows, cols);
-        for (first, panel) in (0..cols).step_by(PANEL).zip(packed.panels.chunks_exact_mut(rows.max(1))) {
+        let mut panels = vec![[S::zero(); PANEL]; rows * cols.div_ceil(PANEL)];
+        for (first, panel) in (0..cols).step_by(PANEL).zip(panels.chunks_exact_mut(rows.max(1))) {
             let width = PANEL.min(cols - first);
             for (i, to) in panel.iter_mut().enumerate() {
                 to[..width].iter_mut().enumerate().for_each(|(j, to)| *to = entry(i, first + j));
             }
         }
-        packed
+        Self { rows, cols, numbers: Numbers::Whole(panels) }
     }
 
     pub fn rows(&self) -> usize {
@@ -68,34 +140,21 @@ impl<S: Scalar> Packed<S> {
     /// # Panics
     /// If there is no such entry.
     pub fn get(&self, row: usize, col: usize) -> S {
-        let (panel, lane) = self.place(row, col);
-        self.panels[panel][lane]
+        let (row, lane) = self.place(row, col);
+        self.numbers.get(row, lane)
     }
 
     /// # Panics
     /// If there is no such entry.
     pub fn set(&mut self, row: usize, col: usize, value: S) {
-        let (panel, lane) = self.place(row, col);
-        self.panels[panel][lane] = value;
+        let (row, lane) = self.place(row, col);
+        self.numbers.set(row, lane, std::iter::once(value));
     }
 
     fn place(&self, row: usize, col: usize) -> (usize, usize) {
         let (rows, cols) = (self.rows, self.cols);
         assert!(row < rows && col < cols, "packed: no entry ({row}, {col}) in ({rows}, {cols})");
         (col / PANEL * rows + row, col % PANEL)
-    }
-
-    /// # Panics
-    /// If there are not as many values as entries.
-    pub fn set_row_major(&mut self, values: &[S]) {
-        let (rows, cols, found) = (self.rows, self.cols, values.len());
-        assert_eq!(found, rows * cols, "packed: {found} values for ({rows}, {cols})");
-        for (first, panel) in (0..cols).step_by(PANEL).zip(self.panels.chunks_exact_mut(rows.max(1))) {
-            let width = PANEL.min(cols - first);
-            for (to, row) in panel.iter_mut().zip(values.chunks_exact(cols)) {
-                to[..width].copy_from_slice(&row[first..first + width]);
-            }
-        }
     }
 
     /// Writes a part of the matrix, from an entry on.
@@ -110,33 +169,44 @@ impl<S: Scalar> Packed<S> {
         while begin < end_col {
             let (at, lane) = (begin / PANEL, begin % PANEL);
             let width = (PANEL - lane).min(end_col - begin);
-            let panel = self.panels[at * rows..][row..end_row].iter_mut().map(|to| &mut to[lane..lane + width]);
             let from = from.subcols(begin - col, width);
+            let places = (at * rows + row..at * rows + end_row).enumerate();
             match from.try_as_col_major() {
                 Some(by_columns) => {
                     let columns: Vec<&[S]> = (0..width).map(|j| by_columns.col(j).as_slice()).collect();
-                    let entry = |i: usize| columns.iter().map(move |column| column[i]);
-                    panel.enumerate().for_each(|(i, to)| to.iter_mut().zip(entry(i)).for_each(|(to, from)| *to = from));
+                    places.for_each(|(i, to)| self.numbers.set(to, lane, columns.iter().map(move |column| column[i])));
                 }
-                None => panel.zip(from.row_iter()).for_each(|(to, from)| {
-                    to.iter_mut().zip(from.iter()).for_each(|(to, from)| *to = *from);
-                }),
+                None => places.for_each(|(i, to)| self.numbers.set(to, lane, (0..width).map(move |j| from[(i, j)]))),
             }
             begin += width;
         }
     }
 
-    /// All numbers in the order in which they lie, with the zeros that fill the last panel.
-    pub fn padded(&self) -> &[S] {
-        self.panels.as_flattened()
+    /// How many entries differ from those of another of the same shape, bit for bit.
+    pub fn differences(&self, other: &Self) -> usize {
+        let lanes = |row: usize| (0..PANEL).map(move |lane| (row, lane));
+        let rows = self.rows * self.cols.div_ceil(PANEL);
+        let differs =
+            |&(row, lane): &(usize, usize)| !self.numbers.get(row, lane).is_same(other.numbers.get(row, lane));
+        (0..rows).flat_map(lanes).filter(differs).count()
+    }
+
+    /// Bytes of its numbers in memory.
+    pub fn bytes(&self) -> usize {
+        match &self.numbers {
+            Numbers::Whole(rows) => size_of_val(&rows[..]),
+            Numbers::Bf16(rows) => size_of_val(&rows[..]),
+            Numbers::F16(rows) => size_of_val(&rows[..]),
+        }
     }
 
     pub fn to_row_major(&self) -> Vec<S> {
         let mut values = vec![S::zero(); self.rows * self.cols];
-        for (first, panel) in (0..self.cols).step_by(PANEL).zip(self.panels.chunks_exact(self.rows.max(1))) {
-            let width = PANEL.min(self.cols - first);
-            for (row, from) in values.chunks_exact_mut(self.cols).zip(panel) {
-                row[first..first + width].copy_from_slice(&from[..width]);
+        for first in (0..self.cols).step_by(PANEL) {
+            let (width, panel) = (PANEL.min(self.cols - first), first / PANEL * self.rows);
+            for (i, row) in values.chunks_exact_mut(self.cols).enumerate() {
+                let to = row[first..first + width].iter_mut().enumerate();
+                to.for_each(|(lane, to)| *to = self.numbers.get(panel + i, lane));
             }
         }
         values
@@ -196,7 +266,15 @@ impl<S: Scalar> PackedRows<'_, S> {
         };
         let rows = (0..n).map(|i| x.col(i).as_slice()).collect();
         let y = y.chunks_exact_mut(outputs).collect();
-        S::multiply_packed(Product { x: rows, panels: &packed.panels, stride: packed.rows, first, count, b, y });
+        S::multiply_packed(Product {
+            x: rows,
+            panels: packed.numbers.panels(),
+            stride: packed.rows,
+            first,
+            count,
+            b,
+            y,
+        });
     }
 }
 
@@ -266,7 +344,7 @@ mod tests {
         let mut y = Matrix::zeros(n, outputs);
         run(Product {
             x: (0..n).map(|i| x.row(i)).collect(),
-            panels: &packed.panels,
+            panels: packed.numbers.panels(),
             stride: inputs,
             first: 0,
             count: inputs,
@@ -300,6 +378,35 @@ mod tests {
                     Some(simd) => assert!(error::<f32>(n, inputs, outputs, |work| on_avx512(simd, work)) < 1e-5),
                     None => eprintln!("SKIPPED: no AVX-512 here"),
                 }
+            }
+        }
+    }
+
+    /// A product by numbers of two bytes has the bits of that by the same numbers widened, on every processor.
+    #[test]
+    fn numbers_of_two_bytes_multiply_as_widened_ones() {
+        for kind in [NumberType::Bf16, NumberType::F16] {
+            for (n, inputs, outputs) in SHAPES {
+                let x = random::<f32>(n, inputs, 1);
+                let narrow = |x: f32| match kind {
+                    NumberType::Whole => x,
+                    NumberType::Bf16 => ::half::bf16::from_f32(x).to_f32(),
+                    NumberType::F16 => ::half::f16::from_f32(x).to_f32(),
+                };
+                let w = random::<f32>(inputs, outputs, 2);
+                let w = Matrix::from_fn(inputs, outputs, |i, j| narrow(w.get(i, j)));
+                let (mut half, whole) =
+                    (Packed::zeros_as(kind, inputs, outputs), Packed::from_row_major(inputs, outputs, w.flat()));
+                half.set_part((0, 0), w.view());
+                assert_eq!(half.bytes() * 2, whole.bytes());
+                assert_eq!(half, whole);
+                let [mut found, mut expected] = [Matrix::zeros(n, outputs), Matrix::zeros(n, outputs)];
+                half.multiply(x.view(), &[], found.flat_mut());
+                whole.multiply(x.view(), &[], expected.flat_mut());
+                assert_eq!(found, expected);
+                // A number with more digits widens the matrix, and nothing else of it changes.
+                half.set(0, 0, 0.1);
+                assert_eq!((half.get(0, 0), half.bytes(), half.differences(&whole)), (0.1, whole.bytes(), 1));
             }
         }
     }

@@ -2,12 +2,11 @@
 
 #[cfg(target_arch = "x86_64")]
 use pulp::{
-    NullaryFnOnce,
-    bytemuck::cast_ref,
-    cast, f32x8, f32x16,
+    NullaryFnOnce, cast, f32x8, f32x16,
     x86::{V3, V4},
 };
 
+use super::half::{Bf16, F16, Stored};
 use crate::numerics::Scalar;
 use crate::numerics::simd::{LANES, Lane};
 
@@ -24,7 +23,7 @@ const STRETCH: usize = 128;
 pub struct Product<'a, S> {
     /// Rows of `X`, each as long as `count`.
     pub x: Vec<&'a [S]>,
-    pub panels: &'a [[S; PANEL]],
+    pub panels: Panels<'a, S>,
     /// Rows of a panel ...
     pub stride: usize,
     /// ... of which these are multiplied by.
@@ -34,6 +33,14 @@ pub struct Product<'a, S> {
     pub b: &'a [S],
     /// Rows of `Y`.
     pub y: Vec<&'a mut [S]>,
+}
+
+/// Rows of panels, in the type in which they lie in memory.
+#[derive(Clone, Copy)]
+pub enum Panels<'a, S> {
+    Whole(&'a [[S; PANEL]]),
+    Bf16(&'a [[Bf16; PANEL]]),
+    F16(&'a [[F16; PANEL]]),
 }
 
 /// Registers of a generation of processors.
@@ -48,19 +55,26 @@ trait Registers<S>: Copy {
 
     fn splat(self, x: S) -> Self::Register;
     /// The register of a panel's row that begins at this column.
-    fn load(self, row: &[S; PANEL], column: usize) -> Self::Register;
+    fn load<W: Stored<S>>(self, row: &[W; PANEL], column: usize) -> Self::Register;
     fn store(self, x: Self::Register, row: &mut [S; PANEL], column: usize);
     fn mul_add(self, a: Self::Register, b: Self::Register, c: Self::Register) -> Self::Register;
     /// [`sums`] of so many rows.
-    fn tile(self, rows: usize, x: &[S], panel: &[[S; PANEL]], column: usize, to: &mut [[S; PANEL]; ROWS_MAX]);
+    fn tile<W: Stored<S>>(
+        self,
+        rows: usize,
+        x: &[S],
+        panel: &[[W; PANEL]],
+        column: usize,
+        to: &mut [[S; PANEL]; ROWS_MAX],
+    );
 }
 
 /// `X W` of a tile: `x` by columns, each of `R` entries; `C` registers of a panel's columns.
 #[inline(always)]
-fn sums<S: Scalar, V: Registers<S>, const R: usize, const C: usize>(
+fn sums<S: Scalar, V: Registers<S>, W: Stored<S>, const R: usize, const C: usize>(
     simd: V,
     x: &[S],
-    panel: &[[S; PANEL]],
+    panel: &[[W; PANEL]],
     column: usize,
     to: &mut [[S; PANEL]; ROWS_MAX],
 ) {
@@ -88,16 +102,16 @@ fn sums<S: Scalar, V: Registers<S>, const R: usize, const C: usize>(
 macro_rules! tile {
     ($scalar:ty, $registers:literal: $($rows:literal)+) => {
         #[inline(always)]
-        fn tile(
+        fn tile<W: Stored<$scalar>>(
             self,
             rows: usize,
             x: &[$scalar],
-            panel: &[[$scalar; PANEL]],
+            panel: &[[W; PANEL]],
             column: usize,
             to: &mut [[$scalar; PANEL]; ROWS_MAX],
         ) {
             match rows {
-                $($rows => sums::<_, _, $rows, $registers>(self, x, panel, column, to),)+
+                $($rows => sums::<_, _, _, $rows, $registers>(self, x, panel, column, to),)+
                 _ => unreachable!("a tile of {rows} rows"),
             }
         }
@@ -119,8 +133,12 @@ impl<S: Scalar> Registers<S> for PlainNumbers {
         [x; LANES]
     }
     #[inline(always)]
-    fn load(self, row: &[S; PANEL], column: usize) -> Lane<S> {
-        row.as_chunks().0[column / LANES]
+    fn load<W: Stored<S>>(self, row: &[W; PANEL], column: usize) -> Lane<S> {
+        let lane: &[W; LANES] = &row.as_chunks().0[column / LANES];
+        std::array::from_fn(
+            #[inline(always)]
+            |i| lane[i].number(),
+        )
     }
     #[inline(always)]
     fn store(self, x: Lane<S>, row: &mut [S; PANEL], column: usize) {
@@ -151,8 +169,13 @@ macro_rules! registers {
                 self.$splat(x)
             }
             #[inline(always)]
-            fn load(self, row: &[f32; PANEL], column: usize) -> $register {
-                *cast_ref(&row.as_chunks::<$width>().0[column / $width])
+            fn load<W: Stored<f32>>(self, row: &[W; PANEL], column: usize) -> $register {
+                let lane = &row.as_chunks::<$width>().0[column / $width];
+                let numbers: [f32; $width] = std::array::from_fn(
+                    #[inline(always)]
+                    |i| lane[i].number(),
+                );
+                cast(numbers)
             }
             #[inline(always)]
             fn store(self, x: $register, row: &mut [f32; PANEL], column: usize) {
@@ -175,7 +198,16 @@ registers!(V4, f32x16, 16, splat_f32x16, mul_add_f32x16, 12, 2: 1 2 3 4 5 6 7 8 
 impl<S: Scalar> Product<'_, S> {
     #[inline(always)]
     fn run<V: Registers<S>>(self, simd: V) {
-        let Self { x, panels, stride, first, count, b, mut y } = self;
+        match self.panels {
+            Panels::Whole(panels) => self.run_on(simd, panels),
+            Panels::Bf16(panels) => self.run_on(simd, panels),
+            Panels::F16(panels) => self.run_on(simd, panels),
+        }
+    }
+
+    #[inline(always)]
+    fn run_on<V: Registers<S>, W: Stored<S>>(self, simd: V, panels: &[[W; PANEL]]) {
+        let Self { x, stride, first, count, b, mut y, .. } = self;
         let tiles = Tiles { rows: x.len(), tiles: x.len().div_ceil(V::ROWS) };
         let mut by_columns = vec![S::zero(); x.len() * count];
         for (begin, end) in tiles.all() {

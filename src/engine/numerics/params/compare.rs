@@ -56,9 +56,7 @@ impl<S: Scalar> Parameters<S> {
         let pairs = self.layout.iter().zip(others.specs()).filter(|(spec, other)| !self.shares(spec, others, other));
         let counts = pairs.map(|(spec, other)| {
             let entries = match (spec.place, other.place) {
-                (Place::Packed(own), Place::Packed(other)) => {
-                    count(self.packed[own].padded(), others.packed[other].padded())
-                }
+                (Place::Packed(own), Place::Packed(other)) => self.packed[own].differences(&others.packed[other]),
                 _ => count(&self.row_major_of(spec), &others.row_major_of(other)),
             };
             (spec.id, entries)

@@ -15,7 +15,7 @@ use faer::{MatMut, MatRef};
 
 pub use names::{Layer, Start, TensorId, TensorName, code_suffix, superscript};
 
-use super::packed::{Packed, Weights};
+use super::packed::{NumberType, Packed, Weights};
 use super::{Matrix, Scalar};
 
 /// One tensor of a layout: its shape, and where its entries are. Row-major.
@@ -78,24 +78,28 @@ impl<S: Scalar> Parameters<S> {
     /// # Panics
     /// If a name stands twice.
     pub fn zeros(shapes: &[(TensorId, usize, usize)]) -> Self {
-        Self::zeros_with_packed(shapes, |_| false)
+        Self::zeros_with_packed(shapes, |_| None)
     }
 
-    /// As [`Self::zeros`], some of the tensors packed.
+    /// As [`Self::zeros`], some of the tensors packed, in numbers of the type that is said.
     ///
     /// # Panics
     /// If a name stands twice.
-    pub fn zeros_with_packed(shapes: &[(TensorId, usize, usize)], is_packed: impl Fn(TensorId) -> bool) -> Self {
+    pub fn zeros_with_packed(
+        shapes: &[(TensorId, usize, usize)],
+        packed_as: impl Fn(TensorId) -> Option<NumberType>,
+    ) -> Self {
         let (mut first, mut offset) = (0, 0);
         let (mut layout, mut packed): (Vec<TensorSpec>, Vec<_>) = (Vec::with_capacity(shapes.len()), Vec::new());
         for &(id, rows, cols) in shapes {
             assert!(layout.iter().all(|spec| spec.id != id), "parameters: {id} stands twice");
-            let place = if is_packed(id) { Place::Packed(packed.len()) } else { Place::Flat(offset) };
+            let kind = packed_as(id);
+            let place = if kind.is_some() { Place::Packed(packed.len()) } else { Place::Flat(offset) };
             layout.push(TensorSpec { id, rows, cols, first, place });
             first += rows * cols;
             match place {
                 Place::Flat(_) => offset += rows * cols,
-                Place::Packed(_) => packed.push(Arc::new(Packed::zeros(rows, cols))),
+                Place::Packed(_) => packed.push(Arc::new(Packed::zeros_as(kind.unwrap_or_default(), rows, cols))),
             }
         }
         Self { layout: layout.into(), values: vec![S::zero(); offset], packed }
@@ -258,7 +262,7 @@ impl<S: Scalar> Parameters<S> {
     #[must_use]
     pub fn with_packed(&self, is_packed: impl Fn(TensorId) -> bool) -> Self {
         let shapes: Vec<_> = self.layout.iter().map(|spec| (spec.id, spec.rows, spec.cols)).collect();
-        let mut packed = Self::zeros_with_packed(&shapes, is_packed);
+        let mut packed = Self::zeros_with_packed(&shapes, |id| is_packed(id).then_some(NumberType::Whole));
         self.tensors().for_each(|(spec, values)| packed.set_row_major(spec.id, &values));
         packed
     }

@@ -2,7 +2,8 @@
 //!
 //!     cargo bench --no-default-features --bench job_c -- --threads 1 --tokens 16 --shape minilm
 //!
-//! `--shape minilm` (6 x 384), `bert` or `gpt2` (12 x 768); `--plain` multiplies by weights that are not packed.
+//! `--shape minilm` (6 x 384), `bert` or `gpt2` (12 x 768), `smollm2` (30 x 576) or `qwen3` (28 x 1024); `--plain` multiplies by
+//! weights that are not packed, `--bf16` by weights of two bytes.
 
 use std::hint::black_box;
 use std::process::exit;
@@ -11,10 +12,12 @@ use std::time::Instant;
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::activation::Activation;
-use attune_engine::numerics::attention::{AttentionConfig, Mask};
+use attune_engine::numerics::attention::{AttentionConfig, Mask, QueryKeyNorm, Rotary, RotaryScaling};
 use attune_engine::numerics::block::{BlockConfig, Norm};
 use attune_engine::numerics::model::activations::{Activations, Interventions};
 use attune_engine::numerics::model::{Architecture, AttentionModel, Candidates, Classes, Readout, Sequences};
+use attune_engine::numerics::norm::NormForm;
+use attune_engine::numerics::packed::NumberType;
 use attune_engine::numerics::params::Start;
 use attune_engine::numerics::positions::Positions;
 use attune_engine::numerics::rng::{Stream, stream};
@@ -31,34 +34,88 @@ struct Shape {
     vocabulary: usize,
     places: usize,
     is_decoder: bool,
+    today: Option<Today>,
 }
 
-const MINILM: Shape =
-    Shape { layers: 6, width: 384, heads: 12, hidden: 1536, vocabulary: 30_522, places: 512, is_decoder: false };
+/// What a decoder of Llama's family has besides.
+#[derive(Clone, Copy)]
+struct Today {
+    group_size: usize,
+    key_width: usize,
+    norms_queries: bool,
+    theta: f64,
+}
+
+const MINILM: Shape = Shape {
+    layers: 6,
+    width: 384,
+    heads: 12,
+    hidden: 1536,
+    vocabulary: 30_522,
+    places: 512,
+    is_decoder: false,
+    today: None,
+};
 const BERT: Shape = Shape { layers: 12, width: 768, heads: 12, hidden: 3072, ..MINILM };
 const GPT2: Shape = Shape { vocabulary: 50_257, places: 1024, is_decoder: true, ..BERT };
+
+const SMOLLM2: Shape = Shape {
+    layers: 30,
+    width: 576,
+    heads: 9,
+    hidden: 1536,
+    vocabulary: 49_152,
+    places: 8192,
+    is_decoder: true,
+    today: Some(Today { group_size: 3, key_width: 64, norms_queries: false, theta: 1e5 }),
+};
+const QWEN3: Shape = Shape {
+    layers: 28,
+    width: 1024,
+    heads: 16,
+    hidden: 3072,
+    vocabulary: 151_936,
+    places: 40_960,
+    today: Some(Today { group_size: 2, key_width: 128, norms_queries: true, theta: 1e6 }),
+    ..SMOLLM2
+};
 
 /// As real models are drawn before training.
 const DEVIATION: f32 = 0.02;
 const SEED: u64 = 7;
+/// The bits of an `f32` that bfloat16 has.
+const BFLOAT16: u32 = 0xffff_0000;
 
 impl Shape {
     fn model(&self) -> AttentionModel<f32> {
-        let (norm, activation, norm_epsilon, mask) = match self.is_decoder {
+        let (norm, activation, epsilon, mask) = match self.is_decoder {
             true => (Norm::Pre, Activation::GeluTanh, 1e-5, Mask::Causal),
             false => (Norm::Post, Activation::Gelu, 1e-12, Mask::None),
         };
-        let attention = AttentionConfig { mask, ..AttentionConfig::multi_head(self.width, self.heads) };
-        let plain = BlockConfig::plain(attention.clone());
-        let block = BlockConfig { norm, norm_epsilon, feed_forward: Some(self.hidden), activation, ..plain };
+        let mut attention = AttentionConfig { mask, ..AttentionConfig::multi_head(self.width, self.heads) };
+        let mut block = BlockConfig::plain(attention.clone());
+        let mut norm_form = NormForm::layer(epsilon);
+        if let Some(Today { group_size, key_width, norms_queries, theta }) = self.today {
+            norm_form = NormForm::rms(epsilon);
+            (attention.group_size, attention.key_width, attention.value_width) = (group_size, key_width, key_width);
+            (attention.bias, attention.output_bias) = (false, false);
+            attention.rotary = Some(Rotary { theta, width: key_width, scaling: RotaryScaling::None });
+            attention.query_key_norm = norms_queries.then_some(QueryKeyNorm { each_head: true, form: norm_form });
+            (block.gated, block.forward_bias) = (true, false);
+        }
+        let activation = if self.today.is_some() { Activation::Silu } else { activation };
+        block = BlockConfig { attention: attention.clone(), norm, norm_form, activation, ..block };
+        block.feed_forward = Some(self.hidden);
+        let positions = if self.today.is_some() { Positions::None } else { Positions::Learned };
         let architecture = Architecture {
             segments: (!self.is_decoder).then_some(2),
             embedding_norm: !self.is_decoder,
             final_norm: self.is_decoder,
-            norm_epsilon,
+            norm_form,
             blocks: vec![block; self.layers],
             readout: if self.is_decoder { Readout::Tied } else { Readout::Transformed(activation) },
-            ..Architecture::of_attention(attention, Positions::Learned, self.places)
+            readout_bias: self.today.is_none(),
+            ..Architecture::of_attention(attention, positions, self.places)
         };
         let mut rng = stream(SEED, Stream::StaticInit);
         let bound = DEVIATION * 3f32.sqrt();
@@ -68,13 +125,15 @@ impl Shape {
 }
 
 fn main() {
-    let arguments = jobs::Arguments::read(50, &["--plain"], &["--tokens", "--shape"]);
+    let arguments = jobs::Arguments::read(50, &["--plain", "--bf16"], &["--tokens", "--shape"]);
     let name = arguments.value("--shape").unwrap_or("minilm");
     let shape = match name {
         "minilm" => MINILM,
         "bert" => BERT,
         "gpt2" => GPT2,
-        _ => fail(&format!("--shape is minilm, bert or gpt2, not {name}")),
+        "smollm2" => SMOLLM2,
+        "qwen3" => QWEN3,
+        _ => fail(&format!("--shape is minilm, bert, gpt2, smollm2 or qwen3, not {name}")),
     };
     let tokens: usize = match arguments.value("--tokens").unwrap_or("16").parse() {
         Ok(tokens) if (1..=shape.places).contains(&tokens) => tokens,
@@ -86,10 +145,13 @@ fn main() {
     let bound = DEVIATION * 3f32.sqrt();
     for spec in flat.specs().to_vec() {
         let is_gain = spec.id.name.start() == Start::One;
-        flat.fill_with(spec.id, |_, _| if is_gain { 1.0 } else { rng.random_range(-bound..bound) });
+        // Drawn with the digits of bfloat16, so that both types hold the same numbers.
+        let mut drawn = || f32::from_bits(rng.random_range(-bound..bound).to_bits() & BFLOAT16);
+        flat.fill_with(spec.id, |_, _| if is_gain { 1.0 } else { drawn() });
     }
     let start = Instant::now();
-    let packed = flat.with_packed(|id| id.name.multiplies());
+    let number_type = if arguments.has("--bf16") { NumberType::Bf16 } else { NumberType::Whole };
+    let packed = flat.with_packed_as(|id| id.name.multiplies().then_some(number_type));
     let seconds_packing = start.elapsed().as_secs_f64();
     let parameters = if arguments.has("--plain") { flat } else { packed };
 

@@ -261,9 +261,17 @@ impl<S: Scalar> Parameters<S> {
     /// The same with some tensors packed, to be looked at and no longer trained.
     #[must_use]
     pub fn with_packed(&self, is_packed: impl Fn(TensorId) -> bool) -> Self {
+        self.with_packed_as(|id| is_packed(id).then_some(NumberType::Whole))
+    }
+
+    /// The same, in numbers of the types that are said; a tensor whose numbers do not fit is kept as it is.
+    #[must_use]
+    pub fn with_packed_as(&self, packed_as: impl Fn(TensorId) -> Option<NumberType>) -> Self {
         let shapes: Vec<_> = self.layout.iter().map(|spec| (spec.id, spec.rows, spec.cols)).collect();
-        let mut packed = Self::zeros_with_packed(&shapes, |id| is_packed(id).then_some(NumberType::Whole));
-        self.tensors().for_each(|(spec, values)| packed.set_row_major(spec.id, &values));
+        let mut packed = Self::zeros_with_packed(&shapes, packed_as);
+        for (spec, values) in self.tensors() {
+            packed.set_part(spec.id, (0, 0), MatRef::from_row_major_slice(&values, spec.rows, spec.cols));
+        }
         packed
     }
 

@@ -3,6 +3,7 @@
 
 mod arrival;
 mod numpy;
+mod today;
 mod torch;
 mod training;
 mod word2vec;

@@ -12,90 +12,55 @@ pub enum NumberType {
     Whole,
     /// The upper half of an `f32`.
     Bf16,
-    /// IEEE 754's half precision.
+    /// IEEE 754's half precision; a matrix with an infinity or NaN is kept whole.
     F16,
 }
 
-/// A number as it lies in memory.
-pub trait Stored<S>: Copy {
-    /// The number of the arithmetic that it is.
-    fn number(self) -> S;
-    /// The form in memory of a number; `None` if it has more digits than fit.
-    fn of(number: S) -> Option<Self>;
-}
-
-impl<S: Scalar> Stored<S> for S {
-    #[inline(always)]
-    fn number(self) -> S {
-        self
-    }
-
-    #[inline(always)]
-    fn of(number: S) -> Option<S> {
-        Some(number)
-    }
-}
-
-/// The same number, if it is: a number that was narrowed and widened again.
-fn same<S: Scalar, W: Stored<S>>(narrowed: W, number: S) -> Option<W> {
-    narrowed.number().is_same(number).then_some(narrowed)
-}
-
 #[derive(Clone, Copy, Debug)]
-#[repr(transparent)]
 pub struct Bf16(pub u16);
+
+/// Places by which the digits of a `bfloat16` stand higher in an `f32`.
+pub const BF16_SHIFT: u32 = 16;
 
 impl Bf16 {
     #[inline(always)]
-    fn single(self) -> f32 {
-        f32::from_bits(u32::from(self.0) << 16)
-    }
-}
-
-impl<S: Scalar> Stored<S> for Bf16 {
-    #[inline(always)]
-    fn number(self) -> S {
-        S::from_single(self.single())
+    pub fn number<S: Scalar>(self) -> S {
+        S::from_single(f32::from_bits(u32::from(self.0) << BF16_SHIFT))
     }
 
-    fn of(number: S) -> Option<Self> {
-        same(Self(bf16::from_f64(number.to_f64()).to_bits()), number)
+    /// The number in two bytes; `None` if it does not fit.
+    pub fn of<S: Scalar>(number: S) -> Option<Self> {
+        let narrowed = Self(bf16::from_f64(number.to_f64()).to_bits());
+        narrowed.number::<S>().is_same(number).then_some(narrowed)
     }
 }
 
 #[derive(Clone, Copy, Debug)]
-#[repr(transparent)]
 pub struct F16(pub u16);
 
 /// `2^112`: the exponents of `f32` begin so much lower than those of half precision.
-const EXPONENTS: f32 = f32::from_bits((127 + 112) << 23);
-/// The bits of a half's exponent and digits, and those of an infinity.
-const SIZE: u16 = 0x7fff;
-const INFINITE: u16 = 0x7c00;
-/// The exponent of infinities and what is no number, in an `f32`.
-const ALL_ONES: u32 = 0xff << 23;
+pub const F16_EXPONENTS: f32 = f32::from_bits((127 + 112) << 23);
+/// Places by which the exponent and the digits of a half stand higher in an `f32`, and its sign.
+pub const F16_SHIFT: u32 = 13;
+pub const F16_SIGN_SHIFT: u32 = 16;
+/// The bits of a half's exponent and digits, and of its sign.
+pub const F16_SIZE: u32 = 0x7fff;
+pub const F16_SIGN: u32 = 0x8000;
 
 impl F16 {
-    /// The digits in the place of those of an `f32`, and the exponent by a product that is exact, for subnormal numbers too. A
-    /// loop over it becomes vectors.
+    /// Of a finite number: its digits in the place of those of an `f32`, and its exponent by a product that is exact, for
+    /// subnormal numbers too.
     #[inline(always)]
-    fn single(self) -> f32 {
-        let Self(bits) = self;
-        let size = bits & SIZE;
-        let finite = (f32::from_bits(u32::from(size) << 13) * EXPONENTS).to_bits();
-        let exponent = if size >= INFINITE { ALL_ONES } else { 0 };
-        f32::from_bits(finite | exponent | (u32::from(bits & !SIZE) << 16))
-    }
-}
-
-impl<S: Scalar> Stored<S> for F16 {
-    #[inline(always)]
-    fn number(self) -> S {
-        S::from_single(self.single())
+    pub fn number<S: Scalar>(self) -> S {
+        let bits = u32::from(self.0);
+        let size = f32::from_bits((bits & F16_SIZE) << F16_SHIFT) * F16_EXPONENTS;
+        S::from_single(f32::from_bits(size.to_bits() | ((bits & F16_SIGN) << F16_SIGN_SHIFT)))
     }
 
-    fn of(number: S) -> Option<Self> {
-        same(Self(f16::from_f64(number.to_f64()).to_bits()), number)
+    /// The number in two bytes; `None` if it does not fit.
+    pub fn of<S: Scalar>(number: S) -> Option<Self> {
+        let narrowed = Self(f16::from_f64(number.to_f64()).to_bits());
+        (number.is_finite() && narrowed.number::<S>().is_same(number)).then_some(narrowed)
     }
 }
 
@@ -103,23 +68,17 @@ impl<S: Scalar> Stored<S> for F16 {
 mod tests {
     use super::*;
 
-    fn check<W: Stored<f32>>(narrowed: W, expected: f32, bits: impl Fn(W) -> u16) {
-        let found = narrowed.number();
-        assert!(
-            found.to_bits() == expected.to_bits() || found.is_nan() && expected.is_nan(),
-            "{found}, not {expected}"
-        );
-        if !expected.is_nan() {
-            assert_eq!(W::of(expected).map(&bits), Some(bits(narrowed)));
-        }
-    }
-
     #[test]
     fn every_number_of_two_bytes_is_widened_as_the_standard_says() {
         for bits in 0..=u16::MAX {
-            check(Bf16(bits), bf16::from_bits(bits).to_f32(), |Bf16(bits)| bits);
-            check(F16(bits), f16::from_bits(bits).to_f32(), |F16(bits)| bits);
+            let (found, expected) = (Bf16(bits).number::<f32>(), bf16::from_bits(bits).to_f32());
+            assert!(found.is_same(expected) || found.is_nan() && expected.is_nan());
+            assert!(expected.is_nan() || Bf16::of(expected).is_some_and(|Bf16(found)| found == bits));
+            let (found, expected) = (F16(bits).number::<f32>(), f16::from_bits(bits).to_f32());
+            if expected.is_finite() {
+                assert!(found.is_same(expected) && F16::of(expected).is_some_and(|F16(found)| found == bits));
+            }
         }
-        assert!(Bf16::of(0.1f32).is_none() && F16::of(1e9f32).is_none());
+        assert!(Bf16::of(0.1f32).is_none() && F16::of(1e9f32).is_none() && F16::of(f32::INFINITY).is_none());
     }
 }

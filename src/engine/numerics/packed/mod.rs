@@ -13,7 +13,7 @@ mod tile;
 use faer::MatRef;
 
 pub use half::NumberType;
-use half::{Bf16, F16, Stored};
+use half::{Bf16, F16};
 pub use tile::{PANEL, Panels, Product, on_plain_numbers};
 
 #[cfg(target_arch = "x86_64")]
@@ -34,33 +34,33 @@ pub struct Packed<S> {
 #[derive(Clone, Debug)]
 enum Numbers<S> {
     Whole(Vec<[S; PANEL]>),
-    Bf16(Vec<[Bf16; PANEL]>),
-    F16(Vec<[F16; PANEL]>),
+    Bf16(Vec<[u16; PANEL]>),
+    F16(Vec<[u16; PANEL]>),
 }
 
 impl<S: Scalar> Numbers<S> {
     fn zeros(kind: NumberType, rows: usize) -> Self {
         match kind {
             NumberType::Whole => Self::Whole(vec![[S::zero(); PANEL]; rows]),
-            NumberType::Bf16 => Self::Bf16(vec![[Bf16(0); PANEL]; rows]),
-            NumberType::F16 => Self::F16(vec![[F16(0); PANEL]; rows]),
+            NumberType::Bf16 => Self::Bf16(vec![[0; PANEL]; rows]),
+            NumberType::F16 => Self::F16(vec![[0; PANEL]; rows]),
         }
     }
 
     fn get(&self, row: usize, lane: usize) -> S {
         match self {
             Self::Whole(rows) => rows[row][lane],
-            Self::Bf16(rows) => rows[row][lane].number(),
-            Self::F16(rows) => rows[row][lane].number(),
+            Self::Bf16(rows) => Bf16(rows[row][lane]).number(),
+            Self::F16(rows) => F16(rows[row][lane]).number(),
         }
     }
 
     /// Writes entries of a row from a lane on; a number that does not fit in its type widens all.
     fn set(&mut self, row: usize, lane: usize, from: impl Iterator<Item = S> + Clone) {
         let fits = match self {
-            Self::Whole(rows) => write(&mut rows[row][lane..], from.clone()),
-            Self::Bf16(rows) => write(&mut rows[row][lane..], from.clone()),
-            Self::F16(rows) => write(&mut rows[row][lane..], from.clone()),
+            Self::Whole(rows) => write(&mut rows[row][lane..], from.clone(), Some),
+            Self::Bf16(rows) => write(&mut rows[row][lane..], from.clone(), |x| Bf16::of(x).map(|Bf16(bits)| bits)),
+            Self::F16(rows) => write(&mut rows[row][lane..], from.clone(), |x| F16::of(x).map(|F16(bits)| bits)),
         };
         if !fits {
             *self = Self::Whole(self.widened());
@@ -71,8 +71,8 @@ impl<S: Scalar> Numbers<S> {
     fn widened(&self) -> Vec<[S; PANEL]> {
         match self {
             Self::Whole(rows) => rows.clone(),
-            Self::Bf16(rows) => rows.iter().map(|row| row.map(Stored::number)).collect(),
-            Self::F16(rows) => rows.iter().map(|row| row.map(Stored::number)).collect(),
+            Self::Bf16(rows) => rows.iter().map(|row| row.map(|bits| Bf16(bits).number())).collect(),
+            Self::F16(rows) => rows.iter().map(|row| row.map(|bits| F16(bits).number())).collect(),
         }
     }
 
@@ -86,9 +86,9 @@ impl<S: Scalar> Numbers<S> {
 }
 
 /// Writes numbers in their type; false if one does not fit.
-fn write<S: Scalar, W: Stored<S>>(to: &mut [W], from: impl Iterator<Item = S>) -> bool {
+fn write<S, W>(to: &mut [W], from: impl Iterator<Item = S>, narrow: impl Fn(S) -> Option<W>) -> bool {
     for (to, number) in to.iter_mut().zip(from) {
-        let Some(stored) = W::of(number) else { return false };
+        let Some(stored) = narrow(number) else { return false };
         *to = stored;
     }
     true

@@ -2,11 +2,13 @@
 
 #[cfg(target_arch = "x86_64")]
 use pulp::{
-    NullaryFnOnce, cast, f32x8, f32x16,
+    NullaryFnOnce,
+    bytemuck::cast_ref,
+    cast, f32x8, f32x16, u32x8, u32x16,
     x86::{V3, V4},
 };
 
-use super::half::{Bf16, F16, Stored};
+use super::half::{BF16_SHIFT, Bf16, F16, F16_EXPONENTS, F16_SHIFT, F16_SIGN, F16_SIGN_SHIFT, F16_SIZE};
 use crate::numerics::Scalar;
 use crate::numerics::simd::{LANES, Lane};
 
@@ -39,8 +41,8 @@ pub struct Product<'a, S> {
 #[derive(Clone, Copy)]
 pub enum Panels<'a, S> {
     Whole(&'a [[S; PANEL]]),
-    Bf16(&'a [[Bf16; PANEL]]),
-    F16(&'a [[F16; PANEL]]),
+    Bf16(&'a [[u16; PANEL]]),
+    F16(&'a [[u16; PANEL]]),
 }
 
 /// Registers of a generation of processors.
@@ -55,26 +57,66 @@ trait Registers<S>: Copy {
 
     fn splat(self, x: S) -> Self::Register;
     /// The register of a panel's row that begins at this column.
-    fn load<W: Stored<S>>(self, row: &[W; PANEL], column: usize) -> Self::Register;
+    fn load(self, row: &[S; PANEL], column: usize) -> Self::Register;
+    /// The same of numbers of two bytes.
+    fn load_bf16(self, row: &[u16; PANEL], column: usize) -> Self::Register;
+    fn load_f16(self, row: &[u16; PANEL], column: usize) -> Self::Register;
     fn store(self, x: Self::Register, row: &mut [S; PANEL], column: usize);
     fn mul_add(self, a: Self::Register, b: Self::Register, c: Self::Register) -> Self::Register;
     /// [`sums`] of so many rows.
-    fn tile<W: Stored<S>>(
+    fn tile<K: Kind<S>>(
         self,
         rows: usize,
         x: &[S],
-        panel: &[[W; PANEL]],
+        panel: &[[K::Number; PANEL]],
         column: usize,
         to: &mut [[S; PANEL]; ROWS_MAX],
     );
 }
 
+/// The type of a panel's numbers, and how registers are loaded from it.
+trait Kind<S> {
+    type Number: Copy;
+    fn load<V: Registers<S>>(simd: V, row: &[Self::Number; PANEL], column: usize) -> V::Register;
+}
+
+struct WholeNumbers;
+struct Bf16Numbers;
+struct F16Numbers;
+
+impl<S: Scalar> Kind<S> for WholeNumbers {
+    type Number = S;
+
+    #[inline(always)]
+    fn load<V: Registers<S>>(simd: V, row: &[S; PANEL], column: usize) -> V::Register {
+        simd.load(row, column)
+    }
+}
+
+impl<S: Scalar> Kind<S> for Bf16Numbers {
+    type Number = u16;
+
+    #[inline(always)]
+    fn load<V: Registers<S>>(simd: V, row: &[u16; PANEL], column: usize) -> V::Register {
+        simd.load_bf16(row, column)
+    }
+}
+
+impl<S: Scalar> Kind<S> for F16Numbers {
+    type Number = u16;
+
+    #[inline(always)]
+    fn load<V: Registers<S>>(simd: V, row: &[u16; PANEL], column: usize) -> V::Register {
+        simd.load_f16(row, column)
+    }
+}
+
 /// `X W` of a tile: `x` by columns, each of `R` entries; `C` registers of a panel's columns.
 #[inline(always)]
-fn sums<S: Scalar, V: Registers<S>, W: Stored<S>, const R: usize, const C: usize>(
+fn sums<S: Scalar, V: Registers<S>, K: Kind<S>, const R: usize, const C: usize>(
     simd: V,
     x: &[S],
-    panel: &[[W; PANEL]],
+    panel: &[[K::Number; PANEL]],
     column: usize,
     to: &mut [[S; PANEL]; ROWS_MAX],
 ) {
@@ -82,7 +124,7 @@ fn sums<S: Scalar, V: Registers<S>, W: Stored<S>, const R: usize, const C: usize
     for (x, w) in x.as_chunks::<R>().0.iter().zip(panel) {
         let mut weights = [simd.splat(S::zero()); C];
         for (c, weights) in weights.iter_mut().enumerate() {
-            *weights = simd.load(w, column + c * V::WIDTH);
+            *weights = K::load(simd, w, column + c * V::WIDTH);
         }
         for (sums, &x) in sums.iter_mut().zip(x) {
             let x = simd.splat(x);
@@ -102,16 +144,16 @@ fn sums<S: Scalar, V: Registers<S>, W: Stored<S>, const R: usize, const C: usize
 macro_rules! tile {
     ($scalar:ty, $registers:literal: $($rows:literal)+) => {
         #[inline(always)]
-        fn tile<W: Stored<$scalar>>(
+        fn tile<K: Kind<$scalar>>(
             self,
             rows: usize,
             x: &[$scalar],
-            panel: &[[W; PANEL]],
+            panel: &[[K::Number; PANEL]],
             column: usize,
             to: &mut [[$scalar; PANEL]; ROWS_MAX],
         ) {
             match rows {
-                $($rows => sums::<_, _, _, $rows, $registers>(self, x, panel, column, to),)+
+                $($rows => sums::<_, _, K, $rows, $registers>(self, x, panel, column, to),)+
                 _ => unreachable!("a tile of {rows} rows"),
             }
         }
@@ -133,12 +175,16 @@ impl<S: Scalar> Registers<S> for PlainNumbers {
         [x; LANES]
     }
     #[inline(always)]
-    fn load<W: Stored<S>>(self, row: &[W; PANEL], column: usize) -> Lane<S> {
-        let lane: &[W; LANES] = &row.as_chunks().0[column / LANES];
-        std::array::from_fn(
-            #[inline(always)]
-            |i| lane[i].number(),
-        )
+    fn load(self, row: &[S; PANEL], column: usize) -> Lane<S> {
+        row.as_chunks().0[column / LANES]
+    }
+    #[inline(always)]
+    fn load_bf16(self, row: &[u16; PANEL], column: usize) -> Lane<S> {
+        row.as_chunks::<LANES>().0[column / LANES].map(|bits| Bf16(bits).number())
+    }
+    #[inline(always)]
+    fn load_f16(self, row: &[u16; PANEL], column: usize) -> Lane<S> {
+        row.as_chunks::<LANES>().0[column / LANES].map(|bits| F16(bits).number())
     }
     #[inline(always)]
     fn store(self, x: Lane<S>, row: &mut [S; PANEL], column: usize) {
@@ -157,7 +203,8 @@ impl<S: Scalar> Registers<S> for PlainNumbers {
 /// Registers of `f32` on a generation of x86.
 #[cfg(target_arch = "x86_64")]
 macro_rules! registers {
-    ($simd:ty, $register:ty, $width:literal, $splat:ident, $mul_add:ident, $most:literal, $registers:literal: $($rows:literal)+) => {
+    ($simd:ty, $register:ty, $bits:ty, $width:literal, $most:literal, $registers:literal, $splat:ident $mul_add:ident $mul:ident
+     $widen:ident $shift:ident $and:ident $or:ident $splat_bits:ident: $($rows:literal)+) => {
         impl Registers<f32> for $simd {
             type Register = $register;
             const WIDTH: usize = $width;
@@ -169,13 +216,21 @@ macro_rules! registers {
                 self.$splat(x)
             }
             #[inline(always)]
-            fn load<W: Stored<f32>>(self, row: &[W; PANEL], column: usize) -> $register {
-                let lane = &row.as_chunks::<$width>().0[column / $width];
-                let numbers: [f32; $width] = std::array::from_fn(
-                    #[inline(always)]
-                    |i| lane[i].number(),
-                );
-                cast(numbers)
+            fn load(self, row: &[f32; PANEL], column: usize) -> $register {
+                *cast_ref(&row.as_chunks::<$width>().0[column / $width])
+            }
+            #[inline(always)]
+            fn load_bf16(self, row: &[u16; PANEL], column: usize) -> $register {
+                let bits: $bits = self.$widen(cast(row.as_chunks::<$width>().0[column / $width]));
+                cast(self.$shift::<{ BF16_SHIFT as _ }>(bits))
+            }
+            #[inline(always)]
+            fn load_f16(self, row: &[u16; PANEL], column: usize) -> $register {
+                let bits: $bits = self.$widen(cast(row.as_chunks::<$width>().0[column / $width]));
+                let size = self.$shift::<{ F16_SHIFT as _ }>(self.$and(bits, self.$splat_bits(F16_SIZE)));
+                let size: $bits = cast(self.$mul(cast(size), self.$splat(F16_EXPONENTS)));
+                let sign = self.$shift::<{ F16_SIGN_SHIFT as _ }>(self.$and(bits, self.$splat_bits(F16_SIGN)));
+                cast(self.$or(size, sign))
             }
             #[inline(always)]
             fn store(self, x: $register, row: &mut [f32; PANEL], column: usize) {
@@ -191,22 +246,24 @@ macro_rules! registers {
 }
 
 #[cfg(target_arch = "x86_64")]
-registers!(V3, f32x8, 8, splat_f32x8, mul_add_f32x8, 6, 2: 1 2 3 4 5 6);
+registers!(V3, f32x8, u32x8, 8, 6, 2, splat_f32x8 mul_add_f32x8 mul_f32x8 convert_u16x8_to_u32x8 shl_const_u32x8 and_u32x8 or_u32x8
+           splat_u32x8: 1 2 3 4 5 6);
 #[cfg(target_arch = "x86_64")]
-registers!(V4, f32x16, 16, splat_f32x16, mul_add_f32x16, 12, 2: 1 2 3 4 5 6 7 8 9 10 11 12);
+registers!(V4, f32x16, u32x16, 16, 12, 2, splat_f32x16 mul_add_f32x16 mul_f32x16 convert_u16x16_to_u32x16 shl_const_u32x16
+           and_u32x16 or_u32x16 splat_u32x16: 1 2 3 4 5 6 7 8 9 10 11 12);
 
 impl<S: Scalar> Product<'_, S> {
     #[inline(always)]
     fn run<V: Registers<S>>(self, simd: V) {
         match self.panels {
-            Panels::Whole(panels) => self.run_on(simd, panels),
-            Panels::Bf16(panels) => self.run_on(simd, panels),
-            Panels::F16(panels) => self.run_on(simd, panels),
+            Panels::Whole(panels) => self.run_on::<V, WholeNumbers>(simd, panels),
+            Panels::Bf16(panels) => self.run_on::<V, Bf16Numbers>(simd, panels),
+            Panels::F16(panels) => self.run_on::<V, F16Numbers>(simd, panels),
         }
     }
 
     #[inline(always)]
-    fn run_on<V: Registers<S>, W: Stored<S>>(self, simd: V, panels: &[[W; PANEL]]) {
+    fn run_on<V: Registers<S>, K: Kind<S>>(self, simd: V, panels: &[[K::Number; PANEL]]) {
         let Self { x, stride, first, count, b, mut y, .. } = self;
         let tiles = Tiles { rows: x.len(), tiles: x.len().div_ceil(V::ROWS) };
         let mut by_columns = vec![S::zero(); x.len() * count];
@@ -228,7 +285,7 @@ impl<S: Scalar> Product<'_, S> {
             for (begin, end) in tiles.all() {
                 let x = &by_columns[begin * count..end * count];
                 for column in (0..PANEL).step_by(V::COLUMNS) {
-                    simd.tile(end - begin, x, panel, column, &mut sums);
+                    simd.tile::<K>(end - begin, x, panel, column, &mut sums);
                 }
                 for (y, sums) in y[begin..end].iter_mut().zip(&sums) {
                     let y = &mut y[column..];

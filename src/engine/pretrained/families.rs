@@ -209,7 +209,7 @@ const REFUSED_COUNTS: [(&str, &str); 3] =
     [("num_experts", "experts"), ("num_local_experts", "experts"), ("n_routed_experts", "experts")];
 
 /// Types of models that people have and attune does not compute, and why.
-pub(super) const OTHERS: [(&str, &str); 12] = [
+pub(super) const OTHERS: [(&str, &str); 14] = [
     ("mixtral", "its feed-forward layers are chosen among experts"),
     ("qwen2_moe", "its feed-forward layers are chosen among experts"),
     ("qwen3_moe", "its feed-forward layers are chosen among experts"),
@@ -218,6 +218,8 @@ pub(super) const OTHERS: [(&str, &str); 12] = [
     ("gpt_oss", "its softmax has attention sinks, and its feed-forward layers are chosen among experts"),
     ("qwen3_next", "it has layers of linear attention"),
     ("mamba", "it has no attention"),
+    ("electra", "its table of words is narrower than its layers"),
+    ("albert", "its table of words is narrower than its layers"),
     ("t5", "it is two models, of which the second reads the first"),
     ("bart", "it is two models, of which the second reads the first"),
     ("marian", "it is two models, of which the second reads the first"),

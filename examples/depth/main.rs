@@ -19,8 +19,11 @@ use std::path::Path;
 
 use attune_core::whole_file::write_folder;
 use attune_engine::numerics::activation::Activation;
+use attune_engine::numerics::attention::Mask;
+use attune_engine::numerics::block::Norm;
 use attune_engine::numerics::model::Readout;
 use attune_engine::numerics::rng::{Stream, stream};
+use attune_engine::pretrained::config::Plain;
 use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::pretrained::tokenizer::write::NewTokenizer;
 use attune_engine::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
@@ -73,27 +76,25 @@ fn make(folder: &Path, steps: usize) -> Result<(), Box<dyn std::error::Error>> {
     let pieces = pieces::learn(&counts, MERGES);
     let written = NewTokenizer::of_pieces(&pieces);
     let tokenizer = Tokenizer::read(TokenizerFiles::Json(&written.to_json()))?;
-    let config = Config {
-        family: Family::Bert,
+    let readout = Readout::Transformed(Activation::Gelu);
+    let shape = Plain {
         width: 128,
         layers: 6,
         heads: 4,
         hidden: 256,
-        activation: Activation::Gelu,
-        norm_epsilon: 1e-12,
         positions: 48,
+        norm: Norm::Post,
+        norm_epsilon: 1e-12,
+        activation: Activation::Gelu,
+        mask: Mask::None,
         types: 1,
-        vocabulary: written.count(),
-        tied: true,
-        causal: false,
-        scaled: true,
-        scaled_by_layer: false,
+        readout,
     };
+    let config = Config { family: Family::Bert, vocabulary: written.count(), architecture: shape.architecture() };
     println!("{config}; {} words of the language", counts.len());
     let trained = training::train(&config, &tokenizer, SEED, steps);
-    let readout = Readout::Transformed(config.activation);
     let mut files = files(&config, readout, |id, row, col| trained.entry(id, row, col).unwrap_or(0.0));
-    files.extend(written.files(config.positions));
+    files.extend(written.files(config.positions()));
     write_folder(folder, &files)?;
     Ok(())
 }

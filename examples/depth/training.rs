@@ -42,10 +42,10 @@ const TWO_SENSES_SHOWN: f64 = 0.5;
 
 /// The parameters after so many steps, in the shapes of the config; the types of sentences are left out.
 pub fn train(config: &Config, tokenizer: &Tokenizer, seed: u64, steps: usize) -> Parameters<f32> {
-    let read = architecture(config, Readout::Transformed(config.activation));
+    let read = architecture(config, config.architecture.readout);
     let architecture = Architecture { train_embedding: true, segments: None, ..read };
     let rng = &mut stream(seed, Stream::StaticInit);
-    let words = Matrix::from_fn(config.vocabulary, config.width, |_, _| of_size(VECTOR_INIT, rng));
+    let words = Matrix::from_fn(config.vocabulary, config.width(), |_, _| of_size(VECTOR_INIT, rng));
     let classes = Classes::Words(Candidates::all(config.vocabulary));
     let model = AttentionModel::new(architecture, Arc::new(words), classes);
     let mut parameters = model.init(seed);
@@ -53,8 +53,8 @@ pub fn train(config: &Config, tokenizer: &Tokenizer, seed: u64, steps: usize) ->
     let decay = OptimiserConfig { weight_decay: WEIGHT_DECAY, ..OptimiserConfig::adam(LEARNING_RATE) };
     let mut optimiser = Optimiser::new(decay, &parameters);
 
-    let rows = BATCH * config.positions;
-    let mut workspace = Workspace::new(&model, Room { rows, longest: config.positions }, Room::NONE);
+    let rows = BATCH * config.positions();
+    let mut workspace = Workspace::new(&model, Room { rows, longest: config.positions() }, Room::NONE);
     let mut batch = Batch::with_capacity(BATCH, rows);
     let mut sentences = stream(seed, Stream::Batches);
     let mut masking = stream(seed, Stream::Masking);

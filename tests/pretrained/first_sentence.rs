@@ -3,8 +3,11 @@
 use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::budget::pieces_max;
+use attune_engine::numerics::activation::Activation;
+use attune_engine::numerics::attention::Mask;
+use attune_engine::numerics::block::Norm;
 use attune_engine::numerics::model::Readout;
-use attune_engine::pretrained::config::Config;
+use attune_engine::pretrained::config::{Config, Plain};
 use attune_engine::pretrained::load::architecture;
 use serde_json::Value;
 
@@ -34,7 +37,7 @@ fn they_open_with_token_ids_and_say_why() {
         assert!(notes.contains(why), "{notes}");
         let mut kernel = Kernel::embedded(lesson);
         let shown = |kernel: &Kernel| kernel.snapshot().model.expect("a model").sentence;
-        let count = config.positions.min(6);
+        let count = config.positions().min(6);
         assert_eq!(shown(&kernel).tokens.len(), count, "{why}");
         kernel.apply(Command::Sentence(SentenceCommand::Ids(vec![3, 2])));
         assert_eq!(kernel.snapshot().notice, None);
@@ -47,6 +50,16 @@ fn they_open_with_token_ids_and_say_why() {
     }
 }
 
+/// A BERT of width, layers, heads and hidden units.
+fn large([width, layers, heads, hidden]: [usize; 4], vocabulary: usize) -> Config {
+    let small = shape(SMALL);
+    let (norm, norm_epsilon, activation, mask) = (Norm::Post, 1e-12, Activation::Gelu, Mask::None);
+    let (positions, readout) = (small.positions(), Readout::Tied);
+    let shape =
+        Plain { width, layers, heads, hidden, positions, norm, norm_epsilon, activation, mask, types: 1, readout };
+    Config { vocabulary, architecture: shape.architecture(), ..small }
+}
+
 /// The memory and the time of a sentence are in measure with the model.
 #[test]
 fn a_sentence_is_bounded_only_where_its_model_is_small() {
@@ -57,11 +70,8 @@ fn a_sentence_is_bounded_only_where_its_model_is_small() {
         ("GPT-2", shape([768, 12, 12, 3072, 1024, 50_257])),
         ("MiniLM", shape([384, 6, 12, 1536, 512, 30_522])),
         // Larger than what is opened.
-        (
-            "600 million",
-            Config { width: 1024, layers: 28, heads: 16, hidden: 3072, vocabulary: 151_936, ..shape(SMALL) },
-        ),
-        ("a billion", Config { width: 2048, layers: 24, heads: 16, hidden: 8192, vocabulary: 128_256, ..shape(SMALL) }),
+        ("600 million", large([1024, 28, 16, 3072], 151_936)),
+        ("a billion", large([2048, 24, 16, 8192], 128_256)),
     ];
     for (name, config) in usual {
         assert_eq!(most(&config), 128, "{name}");

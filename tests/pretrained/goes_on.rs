@@ -87,7 +87,7 @@ fn kept_rows_stay_bit_for_bit_and_new_ones_are_those_of_the_whole_pass() {
     for name in NAMES {
         let read = read(name);
         let model = read.model();
-        let words: Vec<usize> = (0..read.config.positions).map(|i| i * 37 % read.config.vocabulary).collect();
+        let words: Vec<usize> = (0..read.config.positions()).map(|i| i * 37 % read.config.vocabulary).collect();
         let whole = Activations::of(&model, &read.parameters, &Sequences::one(&words), None, &Interventions::default());
         for begun in [1, 7] {
             let (mut kept, output) = model.begin(&read.parameters, &some(&words[..begun]), None::<Tokens<'_, f32>>);
@@ -99,7 +99,7 @@ fn kept_rows_stay_bit_for_bit_and_new_ones_are_those_of_the_whole_pass() {
             for (at, &word) in words.iter().enumerate().skip(begun) {
                 let bits = |slice: &[f32]| slice.iter().map(|x| x.to_bits()).collect::<Vec<u32>>();
                 let before: Vec<[Vec<u32>; 2]> =
-                    (0..read.config.layers).map(|block| kept.keys_and_values(block).map(bits)).collect();
+                    (0..read.config.layers()).map(|block| kept.keys_and_values(block).map(bits)).collect();
                 let output = model.one_more(&read.parameters, &mut kept, Some(word));
                 near(output.flat(), whole.output.row(at), &format!("word {at}"));
                 for (block, before) in before.iter().enumerate() {
@@ -110,7 +110,7 @@ fn kept_rows_stay_bit_for_bit_and_new_ones_are_those_of_the_whole_pass() {
                 }
             }
             assert_eq!(kept.words(), words.len());
-            for block in 0..read.config.layers {
+            for block in 0..read.config.layers() {
                 let heads = &whole.blocks[block].heads;
                 let [keys, _] = kept.keys_and_values(block);
                 let of_whole: Vec<f32> = (0..words.len())
@@ -125,7 +125,7 @@ fn kept_rows_stay_bit_for_bit_and_new_ones_are_those_of_the_whole_pass() {
 #[test]
 fn a_sentence_longer_than_the_model_reads_goes_on_from_its_end() {
     let read = read("gpt2-wild");
-    let (model, longest) = (read.model(), read.config.positions);
+    let (model, longest) = (read.model(), read.config.positions());
     let prompt: Vec<usize> = (0..longest - 3).map(|i| i * 13 % 600).collect();
     let mut rng = stream(1, Stream::Generation);
     let found = model.generate(&read.parameters, &prompt, None, 8, Choice::Greedy, &mut rng).expect("words");

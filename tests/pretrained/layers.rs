@@ -74,7 +74,7 @@ fn normed(x: &[f32], snapshot: &Snapshot, names: [TensorName; 2]) -> Vec<f64> {
     let [gain, shift] = names.map(|name| model.parameters.values_of(name));
     let mean = x.iter().map(|x| f64::from(*x)).sum::<f64>() / x.len() as f64;
     let variance = x.iter().map(|x| (f64::from(*x) - mean).powi(2)).sum::<f64>() / x.len() as f64;
-    let deviation = (variance + model.architecture.norm_epsilon).sqrt();
+    let deviation = (variance + model.architecture.norm_form.epsilon).sqrt();
     x.iter()
         .zip(gain.iter().zip(shift))
         .map(|(x, (gain, shift))| f64::from(*gain) * (f64::from(*x) - mean) / deviation + f64::from(*shift))

@@ -4,7 +4,6 @@
 mod common;
 
 mod cache;
-mod config;
 mod depth;
 mod examined;
 mod exported;

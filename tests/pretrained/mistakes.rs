@@ -80,8 +80,8 @@ impl Model {
     }
 
     fn epsilon(&mut self, epsilon: f64) {
-        self.0.architecture.norm_epsilon = epsilon;
-        self.blocks(|block| block.norm_epsilon = epsilon);
+        self.0.architecture.norm_form.epsilon = epsilon;
+        self.blocks(|block| block.norm_form.epsilon = epsilon);
     }
 
     fn activation(&mut self, activation: Activation) {

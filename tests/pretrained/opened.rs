@@ -305,11 +305,11 @@ fn numbers_say_where_they_come_from_down_to_the_file() {
 fn worked_out(worked: &Worked) -> f64 {
     match worked {
         Worked::Sum(terms) => terms.iter().map(|term| term.value()).sum(),
-        Worked::Norm { row, at, gain, bias } => {
+        Worked::Norm { row, at, gain, shift, .. } => {
             let value = |operand: &Operand| f64::from(operand.value);
             let mean = row.iter().map(value).sum::<f64>() / row.len() as f64;
             let variance = row.iter().map(|x| (value(x) - mean).powi(2)).sum::<f64>() / row.len() as f64;
-            value(gain) * (value(&row[*at]) - mean) / (variance + 1e-12).sqrt() + value(bias)
+            value(gain) * (value(&row[*at]) - mean) / (variance + 1e-12).sqrt() + shift.as_ref().map_or(0.0, value)
         }
         other => panic!("{other:?}"),
     }

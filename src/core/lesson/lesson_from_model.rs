@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use attune_engine::numerics::model::DistanceCosts;
 use attune_engine::numerics::optimiser::Method;
+use attune_engine::pretrained::Config;
 use attune_engine::pretrained::cache::Absent;
 use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::pretrained::tokenizer::Origin;
 use attune_engine::pretrained::tokenizer::write::UNKNOWN;
-use attune_engine::pretrained::{Config, Family};
 
 use super::budget::pieces_max;
 use super::cells::{Cell, CellKind};
@@ -70,7 +70,7 @@ impl Lesson {
 
     /// The objective that a model of this shape was trained to.
     pub(super) fn objective_of(config: &Config) -> Objective {
-        if config.family == Family::Gpt2 {
+        if config.is_causal() {
             return Objective::NextWord;
         }
         // The rate that BERT was trained with.
@@ -96,7 +96,7 @@ pub fn first_ids(vocabulary: usize, positions: usize) -> impl Iterator<Item = us
 /// Texts to begin with, as long as the model reads; words of a vocabulary that knows little of them; token ids where
 /// there is no tokenizer. None where the tokenizer reads nothing that the model could.
 fn sentences(model: &ModelFolder) -> Vec<String> {
-    let Config { vocabulary, positions, .. } = model.config;
+    let (vocabulary, positions) = (model.config.vocabulary, model.config.positions());
     let Some(tokenizer) = &model.tokenizer else {
         let ids: Vec<String> = first_ids(vocabulary, positions).map(|id| id.to_string()).collect();
         return vec![ids.join(" ")];

@@ -10,7 +10,7 @@ use attune_engine::numerics::block::{Attends, BlockConfig};
 use attune_engine::numerics::model::{Architecture, DistanceCosts, Pooling, Readout};
 use attune_engine::numerics::optimiser::Method;
 use attune_engine::numerics::params::{TensorId, TensorName};
-use attune_engine::numerics::positions::Positions;
+use attune_engine::numerics::positions::{PositionRows, Positions};
 
 use super::check::{Names, Vocabulary, word};
 use super::decode::{
@@ -82,6 +82,7 @@ fn read_fields<'s>(record: &mut Record<'s>, dim: Option<usize>, groups: Option<&
             width: dim?,
             max_tokens: max_tokens?,
             positions: positions?.vectors(),
+            position_rows: PositionRows::default(),
             segments: None,
             embedding_norm: embedding_norm?,
             final_norm: final_norm?,

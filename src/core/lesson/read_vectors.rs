@@ -191,7 +191,7 @@ fn cannot_learn(model: &ModelFolder) -> Option<String> {
         return Some(format!("{name} has no readout that names words"));
     }
     let Some(tokenizer) = &model.tokenizer else { return Some(format!("{name} has no tokenizer")) };
-    let hides = !model.config.causal && tokenizer.id_of(MASK).is_none();
+    let hides = !model.config.is_causal() && tokenizer.id_of(MASK).is_none();
     hides.then(|| format!("the tokenizer of {name} has no piece {MASK}, which would hide a word"))
 }
 
@@ -202,7 +202,7 @@ fn read_text(node: Node<'_>, model: Option<&ModelFolder>) -> Option<String> {
         Objective::NextWord => 2,
         _ => 1 + model.pieces("").map_or(0, |added| added.len()),
     };
-    let most = model.config.positions.min(PIECES_MAX);
+    let most = model.config.positions().min(PIECES_MAX);
     let found = match model.pieces(&written) {
         Ok(pieces) if (least..=most).contains(&pieces.len()) => return Some(written),
         Ok(pieces) => format!("a text of {} pieces", pieces.len()),

@@ -126,7 +126,7 @@ impl StaticEmbedding {
         match self {
             Self::Word2Vec(config) => config.dim,
             Self::Given(given) => given.vectors.cols(),
-            Self::Pretrained(model) => model.config.width,
+            Self::Pretrained(model) => model.config.width(),
         }
     }
 

@@ -12,6 +12,15 @@ pub enum Positions {
     Learned,
 }
 
+/// The rows of a learned `P` that tokens have, where those are not counted from 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PositionRows {
+    /// The row of a sentence's first token; those before it are for something else.
+    pub first: usize,
+    /// A word that only fills up a sentence, as in RoBERTa: it is not counted, and has the row before the first.
+    pub filler: Option<usize>,
+}
+
 /// `P[t, 2i] = sin(t / 10000^(2i/D))`, `P[t, 2i+1] = cos(t / 10000^(2i/D))`
 pub fn sinusoidal<S: Scalar>(max_tokens: usize, width: usize) -> Matrix<S> {
     const BASE: f64 = 10_000.0;

@@ -73,7 +73,7 @@ fn pass(read: &Pretrained) -> Result<String, String> {
     const TOKENS: usize = 16;
     /// How far a sum of weights may be from 1: roundings of a longer row.
     const TOLERANCE: f32 = 1e-5;
-    let (rows, tokens) = (read.config.vocabulary, TOKENS.min(read.config.positions));
+    let (rows, tokens) = (read.config.vocabulary, TOKENS.min(read.config.positions()));
     let ids: Vec<usize> = (0..tokens).map(|i| i * rows / tokens).collect();
     let (model, sentence) = (read.model(), Sequences::one(&ids));
     let run = || Activations::of(&model, &read.parameters, &sentence, None, &Interventions::default());
@@ -101,7 +101,7 @@ fn pass(read: &Pretrained) -> Result<String, String> {
                 )));
             }
             let ahead = row[query + 1..].iter().any(|&weight| weight != 0.0);
-            if read.config.causal && ahead {
+            if read.config.is_causal() && ahead {
                 return Err(failed(&format!("{}: token {} looks at a later one", place(head), query + 1)));
             }
             worst = worst.max(off);

@@ -9,7 +9,7 @@ use std::io::{Error, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use super::cache::{Absent, CONFIG};
-use super::config::{CONFIG_BYTES_MAX, Config, Family};
+use super::config::{CONFIG_BYTES_MAX, Config};
 use super::load::{ModelFile, architecture, shape};
 use super::refusal::{Refusal, quoted};
 use super::tokenizer::{Encoding, Origin, Piece, Tokenizer, TokenizerFiles};
@@ -71,10 +71,10 @@ impl ModelFolder {
             let expected = format!("at most {}, the number of rows in the model's embedding table", config.vocabulary);
             return Err(Refusal::new(found, expected, "download the tokenizer that belongs to this model"));
         }
-        let segments = tokenizer.as_ref().map_or(1, |tokenizer| tokenizer.segments(config.types > 1));
-        if config.types > 0 && segments > config.types {
+        let segments = tokenizer.as_ref().map_or(1, |tokenizer| tokenizer.segments(config.types() > 1));
+        if config.types() > 0 && segments > config.types() {
             let found = format!("a tokenizer with {segments} token types");
-            let expected = format!("at most {}, as the model has", config.types);
+            let expected = format!("at most {}, as the model has", config.types());
             return Err(Refusal::new(found, expected, "download the tokenizer of this very model"));
         }
         let (architecture, has_head) = shape(path, &config)?;
@@ -98,7 +98,7 @@ impl ModelFolder {
 
     /// Whether two sentences can be read as a pair.
     pub fn reads_pairs(&self) -> bool {
-        self.config.types > 1 && self.tokenizer.as_ref().is_some_and(Tokenizer::has_pairs)
+        self.config.types() > 1 && self.tokenizer.as_ref().is_some_and(Tokenizer::has_pairs)
     }
 
     /// The pieces of a learner's text, with places in it: as the tokenizer cuts it, or token ids with spaces or commas
@@ -154,9 +154,10 @@ impl ModelFolder {
 
     /// A line on what it is.
     pub fn about(&self) -> String {
-        let Config { family, layers, heads, width, vocabulary, .. } = self.config;
-        let kind = if family == Family::Gpt2 { "each word sees those before it" } else { "each word sees all" };
-        format!("{}: {layers} layers of {heads} heads, vectors of {width}, {vocabulary} pieces; {kind}", family.name())
+        let (config, vocabulary) = (&self.config, self.config.vocabulary);
+        let (name, layers, heads, width) = (config.family.name(), config.layers(), config.heads(), config.width());
+        let kind = if config.is_causal() { "each word sees those before it" } else { "each word sees all" };
+        format!("{name}: {layers} layers of {heads} heads, vectors of {width}, {vocabulary} pieces; {kind}")
     }
 
     /// Every piece of the vocabulary as a person reads it, by its id.

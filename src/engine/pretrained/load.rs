@@ -12,19 +12,15 @@ use faer::MatRef;
 use sha2::{Digest, Sha256};
 
 use super::cache::{CONFIG, INDEX, WEIGHTS};
-use super::config::{CONFIG_BYTES_MAX, Config, Family};
+use super::config::{CONFIG_BYTES_MAX, Config};
 use super::folder::{plain, text};
-use super::names::{Found, Layout, Origin, Origins};
+use super::names::{Found, Layout, Origin, Origins, Run};
 use super::refusal::{Refusal, quoted};
 use super::safetensors::{Dtype, Index, Reader, Source, Tensor, bytes_read};
 use crate::numerics::Matrix;
-use crate::numerics::attention::{AttentionConfig, Mask};
-use crate::numerics::block::{BlockConfig, Norm};
-use crate::numerics::model::{Architecture, AttentionModel, Candidates, Classes, Pooling, Readout};
-use crate::numerics::norm::NormForm;
+use crate::numerics::model::{Architecture, AttentionModel, Candidates, Classes, Readout};
 use crate::numerics::packed::NumberType;
 use crate::numerics::params::{Parameters, TensorId, TensorName};
-use crate::numerics::positions::Positions;
 
 /// Bytes of an index of shards.
 const INDEX_BYTES_MAX: u64 = 16 << 20;
@@ -150,8 +146,8 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Pr
     let origins = Origins::find(&found, &wanted, &config).map_err(|refusal| name_file(refusal, &sources))?;
     let parts = parts(&origins);
     // The table once more, as the readout's own weights: not used, but it must be the same.
-    let twin = found.of(TensorName::LogitWeights.into()).filter(|_| config.tied);
-    let twin = twin.map(|(file, twin, _)| (file, twin.clone()));
+    let twin = found.of(TensorName::LogitWeights.into()).filter(|_| config.is_tied());
+    let twin = twin.map(|(file, twin)| (file, twin.clone()));
     let is_used = |file, name: &str| {
         parts.contains_key(&(file, name)) || twin.as_ref().is_some_and(|(_, twin)| twin.name == name)
     };
@@ -161,7 +157,7 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Pr
     let number_type =
         |id: TensorId| origins.of.get(&id).map_or(NumberType::Whole, |origin| number_type(&sources, origin));
     let mut model = Model {
-        table: Matrix::zeros(config.vocabulary, config.width),
+        table: Matrix::zeros(config.vocabulary, config.width()),
         parameters: Parameters::zeros_with_packed(&shapes, |id| id.name.multiplies().then(|| number_type(id))),
     };
     sources = sources.into_iter().map(Open::hashed_beside).collect();
@@ -178,11 +174,11 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Pr
             let went_on = if parts.is_empty() {
                 open.source.skip_next(&mut told).map_err(in_file)?
             } else {
-                let cols = tensor.shape.last().copied().unwrap_or(1);
+                let (cols, is_vector) = (tensor.shape.last().copied().unwrap_or(1), tensor.shape.len() == 1);
                 let size = bytes_read(tensor.dtype).unwrap_or_default();
                 let mut place = |row: usize, numbers: &[f32]| {
                     let rows = MatRef::from_row_major_slice(numbers, numbers.len() / cols, cols);
-                    parts.iter().for_each(|(id, layout)| model.place(*id, *layout, row, rows));
+                    parts.iter().for_each(|(id, layout)| model.place(*id, *layout, is_vector, row, rows));
                     told((numbers.len() * size) as u64)
                 };
                 open.source.read_next(cols, &mut place).map_err(in_file)?
@@ -287,59 +283,24 @@ fn open_one(folder: &Path, name: &str) -> Result<Open, Refusal> {
     Ok(Open { name: name.to_owned(), bytes, source })
 }
 
-/// How words are guessed, and whether the files say so.
+/// How words are guessed, and whether the files say so: a model without the layer before its readout is a bare one.
 fn readout(config: &Config, found: &Found<'_>) -> (Readout, bool) {
-    let has_transform = found.has(TensorName::TransformWeights);
-    match (config.family, config.tied) {
-        (Family::Gpt2, true) => (Readout::Tied, true),
-        (Family::Gpt2, false) => (Readout::Linear, true),
-        (_, true) if has_transform => (Readout::Transformed(config.activation), true),
-        (_, false) if has_transform && found.has(TensorName::LogitWeights) => {
-            (Readout::TransformedLinear(config.activation), true)
-        }
-        _ => (Readout::Tied, false),
-    }
+    let readout = config.architecture.readout;
+    let has_own = readout.activation().is_none() || found.has(TensorName::TransformWeights);
+    let has_weights = readout.activation().is_none() || config.is_tied() || found.has(TensorName::LogitWeights);
+    if has_own && has_weights { (readout, true) } else { (Readout::Tied, false) }
 }
 
 /// The tensors that a model's files have: the table of words, and those of the engine.
 pub(super) fn wanted(config: &Config, architecture: &Architecture) -> Vec<(TensorId, usize, usize)> {
-    let mut wanted = vec![(TensorName::Embedding.into(), config.vocabulary, config.width)];
+    let mut wanted = vec![(TensorName::Embedding.into(), config.vocabulary, config.width())];
     wanted.extend(architecture.shapes(config.vocabulary, config.vocabulary));
     wanted
 }
 
-/// The engine's shape of a model.
+/// The engine's shape of a model that is read so.
 pub fn architecture(config: &Config, readout: Readout) -> Architecture {
-    let is_gpt2 = config.family == Family::Gpt2;
-    let block = |layer: usize| BlockConfig {
-        norm: if is_gpt2 { Norm::Pre } else { Norm::Post },
-        norm_form: NormForm::layer(config.norm_epsilon),
-        feed_forward: Some(config.hidden),
-        activation: config.activation,
-        ..BlockConfig::plain(AttentionConfig {
-            mask: if config.causal { Mask::Causal } else { Mask::None },
-            scale: config.scaled,
-            score_divisor: if config.scaled_by_layer { (layer + 1) as f64 } else { 1.0 },
-            ..AttentionConfig::multi_head(config.width, config.heads)
-        })
-    };
-    Architecture {
-        width: config.width,
-        max_tokens: config.positions,
-        positions: Positions::Learned,
-        segments: (config.types > 0).then_some(config.types),
-        embedding_norm: !is_gpt2,
-        final_norm: is_gpt2,
-        norm_form: NormForm::layer(config.norm_epsilon),
-        embedding_scale: None,
-        train_embedding: false,
-        source_blocks: Vec::new(),
-        blocks: (0..config.layers).map(block).collect(),
-        pooling: Pooling::Every,
-        readout,
-        readout_bias: true,
-        logit_cap: None,
-    }
+    Architecture { readout, ..config.architecture.clone() }
 }
 
 /// The type of a tensor's numbers in its file, where that is one of two bytes.
@@ -395,16 +356,26 @@ struct Model {
 }
 
 impl Model {
-    /// Puts rows of a file's tensor to where they belong.
-    fn place(&mut self, id: TensorId, layout: Layout, row: usize, rows: MatRef<'_, f32>) {
-        let (at, part) = match layout {
-            Layout::Same => ((row, 0), rows),
-            Layout::Transposed => ((0, row), rows.transpose()),
-            Layout::Slice { at, of } => {
-                let width = rows.ncols() / of;
-                ((row, 0), rows.subcols(at * width, width))
-            }
+    /// Puts rows of a file's tensor, from `row` on, to where they belong.
+    fn place(&mut self, id: TensorId, layout: Layout, is_vector: bool, row: usize, rows: MatRef<'_, f32>) {
+        let cols = match id.name {
+            TensorName::Embedding => self.table.cols(),
+            _ => self.parameters.spec(id).map_or(0, |spec| spec.cols),
         };
+        for Run { in_file, in_engine, count } in layout.runs(cols) {
+            if is_vector || !layout.is_turned() {
+                self.set(id, (row, in_engine), rows.subcols(in_file, count));
+                continue;
+            }
+            let (first, end) = (row.max(in_file), (row + rows.nrows()).min(in_file + count));
+            if first < end {
+                let part = rows.subrows(first - row, end - first).transpose();
+                self.set(id, (0, in_engine + first - in_file), part);
+            }
+        }
+    }
+
+    fn set(&mut self, id: TensorId, at: (usize, usize), part: MatRef<'_, f32>) {
         match id.name {
             TensorName::Embedding => {
                 self.table.view_mut().submatrix_mut(at.0, at.1, part.nrows(), part.ncols()).copy_from(part);

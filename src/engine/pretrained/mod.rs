@@ -7,6 +7,8 @@
 pub mod cache;
 pub mod config;
 pub mod examine;
+mod families;
+mod fields;
 pub mod folder;
 pub mod load;
 pub mod names;

@@ -2,14 +2,14 @@
 //!
 //! The hub's oldest files call a norm's gain and bias `gamma` and `beta`; files of a bare model have no prefix; those
 //! of a model with a head have one. GPT-2 keeps its matrices as the engine does, (in, out), and queries, keys and
-//! values side by side in one; the others keep each as (out, in).
+//! values side by side in one; the others keep each as (out, in), and some of them several in one stack of rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::config::{Config, Family};
 use super::refusal::{Refusal, quoted, shape};
 use super::safetensors::{Tensor, bytes_read, not_read};
-use crate::numerics::params::{Start, TensorId, TensorName};
+use crate::numerics::params::{Layer, Start, TensorId, TensorName};
 
 /// How a tensor of the engine lies in one of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,162 +20,439 @@ pub enum Layout {
     Transposed,
     /// So many tensors of the same width stand side by side; of these, one, from 0.
     Slice { at: usize, of: usize },
+    /// Some rows of a stack (out, in) of so many, from one on.
+    Rows { begin: usize, of: usize },
+    /// (out, in) with the rows of so many tensors, head by head: of each head the rows of one, from 0.
+    Heads { at: usize, of: usize, width: usize },
+}
+
+/// Outputs that stand one after the other in the file and in the engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    pub in_file: usize,
+    pub in_engine: usize,
+    pub count: usize,
 }
 
 impl Layout {
+    /// Whether a matrix of the file has a row for each output.
+    pub(super) fn is_turned(self) -> bool {
+        matches!(self, Self::Transposed | Self::Rows { .. } | Self::Heads { .. })
+    }
+
+    /// The outputs in the file of a tensor that has so many in the engine.
+    fn outputs(self, cols: usize) -> usize {
+        match self {
+            Self::Same | Self::Transposed => cols,
+            Self::Slice { of, .. } | Self::Heads { of, .. } => of * cols,
+            Self::Rows { of, .. } => of,
+        }
+    }
+
+    /// The outputs of the engine's tensor, which has so many, as they stand in the file's.
+    pub(super) fn runs(self, cols: usize) -> impl Iterator<Item = Run> {
+        let (first, step, width) = match self {
+            Self::Same | Self::Transposed => (0, 0, cols),
+            Self::Slice { at, .. } => (at * cols, 0, cols),
+            Self::Rows { begin, .. } => (begin, 0, cols),
+            Self::Heads { at, of, width } => (at * width, of * width, width),
+        };
+        let run = move |number| Run { in_file: first + number * step, in_engine: number * width, count: width };
+        (0..cols / width.max(1)).map(run)
+    }
+
+    /// The output in the file of one in the engine.
+    fn output(self, col: usize, cols: usize) -> usize {
+        match self {
+            Self::Same | Self::Transposed => col,
+            Self::Slice { at, .. } => at * cols + col,
+            Self::Rows { begin, .. } => begin + col,
+            Self::Heads { at, of, width } => (col / width * of + at) * width + col % width,
+        }
+    }
+
     /// The shape in a file of a tensor of the engine.
     fn shape(self, (rows, cols): (usize, usize), is_vector: bool) -> Vec<usize> {
+        let outputs = self.outputs(cols);
         match self {
-            Self::Same if is_vector => vec![cols],
-            Self::Slice { of, .. } if is_vector => vec![of * cols],
-            Self::Same => vec![rows, cols],
-            Self::Transposed => vec![cols, rows],
-            Self::Slice { of, .. } => vec![rows, of * cols],
+            _ if is_vector => vec![outputs],
+            _ if self.is_turned() => vec![outputs, rows],
+            _ => vec![rows, outputs],
         }
     }
 
-    /// The row and the column in a file of an entry of the engine's tensor, which has so many columns.
-    fn place(self, (row, col): (usize, usize), cols: usize) -> (usize, usize) {
+    /// The index in a file of an entry of the engine's tensor, which has so many columns.
+    fn index(self, (row, col): (usize, usize), cols: usize, is_vector: bool) -> Vec<usize> {
+        let output = self.output(col, cols);
         match self {
-            Self::Same => (row, col),
-            Self::Transposed => (col, row),
-            Self::Slice { at, .. } => (row, at * cols + col),
+            _ if is_vector => vec![output],
+            _ if self.is_turned() => vec![output, row],
+            _ => vec![row, output],
         }
     }
 }
 
-/// The tensors of each family: the engine's name, the file's with `{}` for the number of the layer, the layout.
-type Row = (TensorName, &'static str, Layout);
-
-const fn third(at: usize) -> Layout {
-    Layout::Slice { at, of: 3 }
+/// The names of a family's tensors.
+pub(super) struct Names {
+    /// Prefixes that a model's own tensors may have, the head's not; the first is written.
+    prefixes: &'static [&'static str],
+    rows: &'static [&'static [Row]],
+    /// Other names of some, and those of the rows: as transformers wrote them at some time.
+    aliases: &'static [(&'static str, &'static str)],
 }
 
-const BERT: &[Row] = {
-    use Layout::{Same, Transposed};
+/// Tensors that stand under one name: `NAME.weight`, `NAME.bias`. `{}` is the number of the layer.
+struct Row {
+    weight: Option<TensorName>,
+    bias: Option<TensorName>,
+    name: &'static str,
+    lies: Lies,
+}
+
+/// How the weights of a row lie, before the sizes of a model are known.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lies {
+    Same,
+    Transposed,
+    /// One of three side by side.
+    Third(usize),
+    /// Rows of a stack, behind those of the rows of the same name that come before.
+    Stacked,
+    /// One of three, head by head.
+    OfHeads(usize),
+}
+
+/// The rows of queries, keys and values, each head with all three: GPT-NeoX.
+const OF_HEAD: usize = 3;
+
+const fn row(weight: TensorName, bias: TensorName, name: &'static str, lies: Lies) -> Row {
+    Row { weight: Some(weight), bias: Some(bias), name, lies }
+}
+
+const fn linear(weight: TensorName, bias: TensorName, name: &'static str) -> Row {
+    row(weight, bias, name, Lies::Transposed)
+}
+
+/// A norm with `β`, or as it lies.
+const fn same(weight: TensorName, bias: TensorName, name: &'static str) -> Row {
+    row(weight, bias, name, Lies::Same)
+}
+
+/// A table, or the gain of a norm that has no `β`.
+const fn alone(weight: TensorName, name: &'static str) -> Row {
+    Row { weight: Some(weight), bias: None, name, lies: Lies::Same }
+}
+
+/// Weights whose bias has another name.
+const fn weights(weight: TensorName, name: &'static str) -> Row {
+    Row { weight: Some(weight), bias: None, name, lies: Lies::Transposed }
+}
+
+const fn bias(bias: TensorName, name: &'static str) -> Row {
+    Row { weight: None, bias: Some(bias), name, lies: Lies::Same }
+}
+
+/// The layers of BERT and those that keep its names.
+const BERT_LAYERS: &[Row] = {
     use TensorName::*;
     &[
-        (Embedding, "embeddings.word_embeddings.weight", Same),
-        (Positions, "embeddings.position_embeddings.weight", Same),
-        (Segments, "embeddings.token_type_embeddings.weight", Same),
-        (EmbeddingNormGain, "embeddings.LayerNorm.weight", Same),
-        (EmbeddingNormBias, "embeddings.LayerNorm.bias", Same),
-        (QueryWeights, "encoder.layer.{}.attention.self.query.weight", Transposed),
-        (QueryBias, "encoder.layer.{}.attention.self.query.bias", Same),
-        (KeyWeights, "encoder.layer.{}.attention.self.key.weight", Transposed),
-        (KeyBias, "encoder.layer.{}.attention.self.key.bias", Same),
-        (ValueWeights, "encoder.layer.{}.attention.self.value.weight", Transposed),
-        (ValueBias, "encoder.layer.{}.attention.self.value.bias", Same),
-        (OutputWeights, "encoder.layer.{}.attention.output.dense.weight", Transposed),
-        (OutputBias, "encoder.layer.{}.attention.output.dense.bias", Same),
-        (AttentionNormGain, "encoder.layer.{}.attention.output.LayerNorm.weight", Same),
-        (AttentionNormBias, "encoder.layer.{}.attention.output.LayerNorm.bias", Same),
-        (HiddenWeights, "encoder.layer.{}.intermediate.dense.weight", Transposed),
-        (HiddenBias, "encoder.layer.{}.intermediate.dense.bias", Same),
-        (ForwardWeights, "encoder.layer.{}.output.dense.weight", Transposed),
-        (ForwardBias, "encoder.layer.{}.output.dense.bias", Same),
-        (ForwardNormGain, "encoder.layer.{}.output.LayerNorm.weight", Same),
-        (ForwardNormBias, "encoder.layer.{}.output.LayerNorm.bias", Same),
-        (TransformWeights, "cls.predictions.transform.dense.weight", Transposed),
-        (TransformBias, "cls.predictions.transform.dense.bias", Same),
-        (TransformNormGain, "cls.predictions.transform.LayerNorm.weight", Same),
-        (TransformNormBias, "cls.predictions.transform.LayerNorm.bias", Same),
-        (LogitWeights, "cls.predictions.decoder.weight", Transposed),
-        (LogitBias, "cls.predictions.bias", Same),
+        alone(Embedding, "embeddings.word_embeddings"),
+        alone(Positions, "embeddings.position_embeddings"),
+        alone(Segments, "embeddings.token_type_embeddings"),
+        same(EmbeddingNormGain, EmbeddingNormBias, "embeddings.LayerNorm"),
+        linear(QueryWeights, QueryBias, "encoder.layer.{}.attention.self.query"),
+        linear(KeyWeights, KeyBias, "encoder.layer.{}.attention.self.key"),
+        linear(ValueWeights, ValueBias, "encoder.layer.{}.attention.self.value"),
+        linear(OutputWeights, OutputBias, "encoder.layer.{}.attention.output.dense"),
+        same(AttentionNormGain, AttentionNormBias, "encoder.layer.{}.attention.output.LayerNorm"),
+        linear(HiddenWeights, HiddenBias, "encoder.layer.{}.intermediate.dense"),
+        linear(ForwardWeights, ForwardBias, "encoder.layer.{}.output.dense"),
+        same(ForwardNormGain, ForwardNormBias, "encoder.layer.{}.output.LayerNorm"),
     ]
 };
 
-const DISTILBERT: &[Row] = {
-    use Layout::{Same, Transposed};
+pub(super) const BERT: Names = {
+    use TensorName::*;
+    const HEAD: &[Row] = &[
+        linear(TransformWeights, TransformBias, "cls.predictions.transform.dense"),
+        same(TransformNormGain, TransformNormBias, "cls.predictions.transform.LayerNorm"),
+        weights(LogitWeights, "cls.predictions.decoder"),
+        bias(LogitBias, "cls.predictions"),
+    ];
+    // The bias under the name of the layer that adds it.
+    let aliases = &[("cls.predictions.decoder.bias", "cls.predictions.bias")];
+    Names { prefixes: &["bert."], rows: &[BERT_LAYERS, HEAD], aliases }
+};
+
+pub(super) const ROBERTA: Names = {
+    use TensorName::*;
+    const HEAD: &[Row] = &[
+        linear(TransformWeights, TransformBias, "lm_head.dense"),
+        same(TransformNormGain, TransformNormBias, "lm_head.layer_norm"),
+        weights(LogitWeights, "lm_head.decoder"),
+        bias(LogitBias, "lm_head"),
+    ];
+    let aliases = &[("lm_head.decoder.bias", "lm_head.bias")];
+    Names { prefixes: &["roberta."], rows: &[BERT_LAYERS, HEAD], aliases }
+};
+
+pub(super) const DISTILBERT: Names = {
+    use TensorName::*;
+    const ROWS: &[Row] = &[
+        alone(Embedding, "embeddings.word_embeddings"),
+        alone(Positions, "embeddings.position_embeddings"),
+        same(EmbeddingNormGain, EmbeddingNormBias, "embeddings.LayerNorm"),
+        linear(QueryWeights, QueryBias, "transformer.layer.{}.attention.q_lin"),
+        linear(KeyWeights, KeyBias, "transformer.layer.{}.attention.k_lin"),
+        linear(ValueWeights, ValueBias, "transformer.layer.{}.attention.v_lin"),
+        linear(OutputWeights, OutputBias, "transformer.layer.{}.attention.out_lin"),
+        same(AttentionNormGain, AttentionNormBias, "transformer.layer.{}.sa_layer_norm"),
+        linear(HiddenWeights, HiddenBias, "transformer.layer.{}.ffn.lin1"),
+        linear(ForwardWeights, ForwardBias, "transformer.layer.{}.ffn.lin2"),
+        same(ForwardNormGain, ForwardNormBias, "transformer.layer.{}.output_layer_norm"),
+        linear(TransformWeights, TransformBias, "vocab_transform"),
+        same(TransformNormGain, TransformNormBias, "vocab_layer_norm"),
+        linear(LogitWeights, LogitBias, "vocab_projector"),
+    ];
+    Names { prefixes: &["distilbert."], rows: &[ROWS], aliases: &[] }
+};
+
+pub(super) const GPT2: Names = {
+    use TensorName::*;
+    const ROWS: &[Row] = &[
+        alone(Embedding, "wte"),
+        alone(Positions, "wpe"),
+        same(AttentionNormGain, AttentionNormBias, "h.{}.ln_1"),
+        row(QueryWeights, QueryBias, "h.{}.attn.c_attn", Lies::Third(0)),
+        row(KeyWeights, KeyBias, "h.{}.attn.c_attn", Lies::Third(1)),
+        row(ValueWeights, ValueBias, "h.{}.attn.c_attn", Lies::Third(2)),
+        same(OutputWeights, OutputBias, "h.{}.attn.c_proj"),
+        same(ForwardNormGain, ForwardNormBias, "h.{}.ln_2"),
+        same(HiddenWeights, HiddenBias, "h.{}.mlp.c_fc"),
+        same(ForwardWeights, ForwardBias, "h.{}.mlp.c_proj"),
+        same(FinalNormGain, FinalNormBias, "ln_f"),
+        weights(LogitWeights, "lm_head"),
+    ];
+    Names { prefixes: &["transformer."], rows: &[ROWS], aliases: &[] }
+};
+
+pub(super) const GPT_NEO: Names = {
+    use TensorName::*;
+    const ROWS: &[Row] = &[
+        alone(Embedding, "wte"),
+        alone(Positions, "wpe"),
+        same(AttentionNormGain, AttentionNormBias, "h.{}.ln_1"),
+        linear(QueryWeights, QueryBias, "h.{}.attn.attention.q_proj"),
+        linear(KeyWeights, KeyBias, "h.{}.attn.attention.k_proj"),
+        linear(ValueWeights, ValueBias, "h.{}.attn.attention.v_proj"),
+        linear(OutputWeights, OutputBias, "h.{}.attn.attention.out_proj"),
+        same(ForwardNormGain, ForwardNormBias, "h.{}.ln_2"),
+        linear(HiddenWeights, HiddenBias, "h.{}.mlp.c_fc"),
+        linear(ForwardWeights, ForwardBias, "h.{}.mlp.c_proj"),
+        same(FinalNormGain, FinalNormBias, "ln_f"),
+        weights(LogitWeights, "lm_head"),
+    ];
+    Names { prefixes: &["transformer."], rows: &[ROWS], aliases: &[] }
+};
+
+/// What the decoders of Llama's kind have alike.
+const DECODER: &[Row] = {
     use TensorName::*;
     &[
-        (Embedding, "embeddings.word_embeddings.weight", Same),
-        (Positions, "embeddings.position_embeddings.weight", Same),
-        (EmbeddingNormGain, "embeddings.LayerNorm.weight", Same),
-        (EmbeddingNormBias, "embeddings.LayerNorm.bias", Same),
-        (QueryWeights, "transformer.layer.{}.attention.q_lin.weight", Transposed),
-        (QueryBias, "transformer.layer.{}.attention.q_lin.bias", Same),
-        (KeyWeights, "transformer.layer.{}.attention.k_lin.weight", Transposed),
-        (KeyBias, "transformer.layer.{}.attention.k_lin.bias", Same),
-        (ValueWeights, "transformer.layer.{}.attention.v_lin.weight", Transposed),
-        (ValueBias, "transformer.layer.{}.attention.v_lin.bias", Same),
-        (OutputWeights, "transformer.layer.{}.attention.out_lin.weight", Transposed),
-        (OutputBias, "transformer.layer.{}.attention.out_lin.bias", Same),
-        (AttentionNormGain, "transformer.layer.{}.sa_layer_norm.weight", Same),
-        (AttentionNormBias, "transformer.layer.{}.sa_layer_norm.bias", Same),
-        (HiddenWeights, "transformer.layer.{}.ffn.lin1.weight", Transposed),
-        (HiddenBias, "transformer.layer.{}.ffn.lin1.bias", Same),
-        (ForwardWeights, "transformer.layer.{}.ffn.lin2.weight", Transposed),
-        (ForwardBias, "transformer.layer.{}.ffn.lin2.bias", Same),
-        (ForwardNormGain, "transformer.layer.{}.output_layer_norm.weight", Same),
-        (ForwardNormBias, "transformer.layer.{}.output_layer_norm.bias", Same),
-        (TransformWeights, "vocab_transform.weight", Transposed),
-        (TransformBias, "vocab_transform.bias", Same),
-        (TransformNormGain, "vocab_layer_norm.weight", Same),
-        (TransformNormBias, "vocab_layer_norm.bias", Same),
-        (LogitWeights, "vocab_projector.weight", Transposed),
-        (LogitBias, "vocab_projector.bias", Same),
+        alone(Embedding, "embed_tokens"),
+        linear(OutputWeights, OutputBias, "layers.{}.self_attn.o_proj"),
+        linear(ForwardWeights, ForwardBias, "layers.{}.mlp.down_proj"),
+        alone(FinalNormGain, "norm"),
+        weights(LogitWeights, "lm_head"),
     ]
 };
 
-const GPT2: &[Row] = {
-    use Layout::{Same, Transposed};
+/// Each projection by itself.
+const SINGLE: &[Row] = {
     use TensorName::*;
     &[
-        (Embedding, "wte.weight", Same),
-        (Positions, "wpe.weight", Same),
-        (AttentionNormGain, "h.{}.ln_1.weight", Same),
-        (AttentionNormBias, "h.{}.ln_1.bias", Same),
-        (QueryWeights, "h.{}.attn.c_attn.weight", third(0)),
-        (QueryBias, "h.{}.attn.c_attn.bias", third(0)),
-        (KeyWeights, "h.{}.attn.c_attn.weight", third(1)),
-        (KeyBias, "h.{}.attn.c_attn.bias", third(1)),
-        (ValueWeights, "h.{}.attn.c_attn.weight", third(2)),
-        (ValueBias, "h.{}.attn.c_attn.bias", third(2)),
-        (OutputWeights, "h.{}.attn.c_proj.weight", Same),
-        (OutputBias, "h.{}.attn.c_proj.bias", Same),
-        (ForwardNormGain, "h.{}.ln_2.weight", Same),
-        (ForwardNormBias, "h.{}.ln_2.bias", Same),
-        (HiddenWeights, "h.{}.mlp.c_fc.weight", Same),
-        (HiddenBias, "h.{}.mlp.c_fc.bias", Same),
-        (ForwardWeights, "h.{}.mlp.c_proj.weight", Same),
-        (ForwardBias, "h.{}.mlp.c_proj.bias", Same),
-        (FinalNormGain, "ln_f.weight", Same),
-        (FinalNormBias, "ln_f.bias", Same),
-        (LogitWeights, "lm_head.weight", Transposed),
+        linear(QueryWeights, QueryBias, "layers.{}.self_attn.q_proj"),
+        linear(KeyWeights, KeyBias, "layers.{}.self_attn.k_proj"),
+        linear(ValueWeights, ValueBias, "layers.{}.self_attn.v_proj"),
+        alone(QueryNormGain, "layers.{}.self_attn.q_norm"),
+        alone(KeyNormGain, "layers.{}.self_attn.k_norm"),
+        linear(GateWeights, GateBias, "layers.{}.mlp.gate_proj"),
+        linear(HiddenWeights, HiddenBias, "layers.{}.mlp.up_proj"),
     ]
 };
 
-impl Family {
-    fn rows(self) -> &'static [Row] {
+/// Norms before both branches.
+const BEFORE: &[Row] = {
+    use TensorName::*;
+    &[
+        alone(AttentionNormGain, "layers.{}.input_layernorm"),
+        alone(ForwardNormGain, "layers.{}.post_attention_layernorm"),
+    ]
+};
+
+pub(super) const LLAMA: Names = Names { prefixes: &["model."], rows: &[DECODER, SINGLE, BEFORE], aliases: &[] };
+
+/// Norms before both branches, and of what they add.
+pub(super) const GEMMA2: Names = {
+    use TensorName::*;
+    const NORMS: &[Row] = &[
+        alone(AttentionNormGain, "layers.{}.input_layernorm"),
+        alone(AttentionOutputNormGain, "layers.{}.post_attention_layernorm"),
+        alone(ForwardNormGain, "layers.{}.pre_feedforward_layernorm"),
+        alone(ForwardOutputNormGain, "layers.{}.post_feedforward_layernorm"),
+    ];
+    // Of the text's model beside one of pictures: as transformers 5 has it, and as the hub's files do.
+    let prefixes = &["model.", "model.language_model.", "language_model.model."];
+    Names { prefixes, rows: &[DECODER, SINGLE, NORMS], aliases: &[("language_model.lm_head.weight", "lm_head.weight")] }
+};
+
+pub(super) const OLMO2: Names = {
+    use TensorName::*;
+    const NORMS: &[Row] = &[
+        alone(AttentionOutputNormGain, "layers.{}.post_attention_layernorm"),
+        alone(ForwardOutputNormGain, "layers.{}.post_feedforward_layernorm"),
+    ];
+    Names { prefixes: &["model."], rows: &[DECODER, SINGLE, NORMS], aliases: &[] }
+};
+
+pub(super) const PHI3: Names = {
+    use TensorName::*;
+    const STACKED: &[Row] = &[
+        row(QueryWeights, QueryBias, "layers.{}.self_attn.qkv_proj", Lies::Stacked),
+        row(KeyWeights, KeyBias, "layers.{}.self_attn.qkv_proj", Lies::Stacked),
+        row(ValueWeights, ValueBias, "layers.{}.self_attn.qkv_proj", Lies::Stacked),
+        row(GateWeights, GateBias, "layers.{}.mlp.gate_up_proj", Lies::Stacked),
+        row(HiddenWeights, HiddenBias, "layers.{}.mlp.gate_up_proj", Lies::Stacked),
+    ];
+    Names { prefixes: &["model."], rows: &[DECODER, STACKED, BEFORE], aliases: &[] }
+};
+
+pub(super) const GPT_NEOX: Names = {
+    use TensorName::*;
+    const ROWS: &[Row] = &[
+        alone(Embedding, "embed_in"),
+        same(AttentionNormGain, AttentionNormBias, "layers.{}.input_layernorm"),
+        row(QueryWeights, QueryBias, "layers.{}.attention.query_key_value", Lies::OfHeads(0)),
+        row(KeyWeights, KeyBias, "layers.{}.attention.query_key_value", Lies::OfHeads(1)),
+        row(ValueWeights, ValueBias, "layers.{}.attention.query_key_value", Lies::OfHeads(2)),
+        linear(OutputWeights, OutputBias, "layers.{}.attention.dense"),
+        same(ForwardNormGain, ForwardNormBias, "layers.{}.post_attention_layernorm"),
+        linear(HiddenWeights, HiddenBias, "layers.{}.mlp.dense_h_to_4h"),
+        linear(ForwardWeights, ForwardBias, "layers.{}.mlp.dense_4h_to_h"),
+        same(FinalNormGain, FinalNormBias, "final_layer_norm"),
+        weights(LogitWeights, "embed_out"),
+    ];
+    Names { prefixes: &["gpt_neox."], rows: &[ROWS], aliases: &[("lm_head.weight", "embed_out.weight")] }
+};
+
+pub(super) const PHI: Names = {
+    use TensorName::*;
+    const ROWS: &[Row] = &[
+        alone(Embedding, "embed_tokens"),
+        same(AttentionNormGain, AttentionNormBias, "layers.{}.input_layernorm"),
+        linear(QueryWeights, QueryBias, "layers.{}.self_attn.q_proj"),
+        linear(KeyWeights, KeyBias, "layers.{}.self_attn.k_proj"),
+        linear(ValueWeights, ValueBias, "layers.{}.self_attn.v_proj"),
+        linear(OutputWeights, OutputBias, "layers.{}.self_attn.dense"),
+        linear(HiddenWeights, HiddenBias, "layers.{}.mlp.fc1"),
+        linear(ForwardWeights, ForwardBias, "layers.{}.mlp.fc2"),
+        same(FinalNormGain, FinalNormBias, "final_layernorm"),
+        linear(LogitWeights, LogitBias, "lm_head"),
+    ];
+    Names { prefixes: &["model."], rows: &[ROWS], aliases: &[] }
+};
+
+pub(super) const MODERNBERT: Names = {
+    use TensorName::*;
+    const ROWS: &[Row] = &[
+        alone(Embedding, "embeddings.tok_embeddings"),
+        same(EmbeddingNormGain, EmbeddingNormBias, "embeddings.norm"),
+        same(AttentionNormGain, AttentionNormBias, "layers.{}.attn_norm"),
+        row(QueryWeights, QueryBias, "layers.{}.attn.Wqkv", Lies::Stacked),
+        row(KeyWeights, KeyBias, "layers.{}.attn.Wqkv", Lies::Stacked),
+        row(ValueWeights, ValueBias, "layers.{}.attn.Wqkv", Lies::Stacked),
+        linear(OutputWeights, OutputBias, "layers.{}.attn.Wo"),
+        same(ForwardNormGain, ForwardNormBias, "layers.{}.mlp_norm"),
+        row(GateWeights, GateBias, "layers.{}.mlp.Wi", Lies::Stacked),
+        row(HiddenWeights, HiddenBias, "layers.{}.mlp.Wi", Lies::Stacked),
+        linear(ForwardWeights, ForwardBias, "layers.{}.mlp.Wo"),
+        same(FinalNormGain, FinalNormBias, "final_norm"),
+        // Its layer has no bias.
+        weights(TransformWeights, "head.dense"),
+        same(TransformNormGain, TransformNormBias, "head.norm"),
+        linear(LogitWeights, LogitBias, "decoder"),
+    ];
+    Names { prefixes: &["model."], rows: &[ROWS], aliases: &[] }
+};
+
+pub(super) const OPT: Names = {
+    use TensorName::*;
+    const ROWS: &[Row] = &[
+        alone(Embedding, "embed_tokens"),
+        alone(Positions, "embed_positions"),
+        linear(QueryWeights, QueryBias, "layers.{}.self_attn.q_proj"),
+        linear(KeyWeights, KeyBias, "layers.{}.self_attn.k_proj"),
+        linear(ValueWeights, ValueBias, "layers.{}.self_attn.v_proj"),
+        linear(OutputWeights, OutputBias, "layers.{}.self_attn.out_proj"),
+        same(AttentionNormGain, AttentionNormBias, "layers.{}.self_attn_layer_norm"),
+        linear(HiddenWeights, HiddenBias, "layers.{}.fc1"),
+        linear(ForwardWeights, ForwardBias, "layers.{}.fc2"),
+        same(ForwardNormGain, ForwardNormBias, "layers.{}.final_layer_norm"),
+        same(FinalNormGain, FinalNormBias, "final_layer_norm"),
+        weights(LogitWeights, "lm_head"),
+    ];
+    Names { prefixes: &["model.decoder.", "decoder."], rows: &[ROWS], aliases: &[] }
+};
+
+/// Which of a row's two tensors.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Weight,
+    Bias,
+}
+
+impl End {
+    fn of(self, row: &Row) -> Option<TensorName> {
         match self {
-            Self::Bert => BERT,
-            Self::Gpt2 => GPT2,
-            Self::DistilBert => DISTILBERT,
+            Self::Weight => row.weight,
+            Self::Bias => row.bias,
         }
     }
 
-    /// The prefix of the names of a model that has a head.
-    fn prefix(self) -> &'static str {
+    fn suffix(self) -> &'static str {
         match self {
-            Self::Bert => "bert.",
-            Self::Gpt2 => "transformer.",
-            Self::DistilBert => "distilbert.",
+            Self::Weight => "weight",
+            Self::Bias => "bias",
         }
     }
+}
 
-    /// A name as it stands in the tables.
-    fn canonical(self, name: &str) -> String {
-        let name = name.strip_prefix(self.prefix()).unwrap_or(name);
-        if let Some(norm) = name.strip_suffix("LayerNorm.gamma") {
+impl Names {
+    fn rows(&self) -> impl Iterator<Item = &'static Row> {
+        self.rows.iter().copied().flatten()
+    }
+
+    fn row(&self, name: TensorName) -> Option<(&'static Row, End)> {
+        let ends = |row| [End::Weight, End::Bias].map(|end| (row, end));
+        self.rows().flat_map(ends).find(|(row, end)| end.of(row) == Some(name))
+    }
+
+    /// A name as it stands in the table.
+    fn canonical(&self, name: &str) -> String {
+        let longest = self.prefixes.iter().filter(|prefix| name.starts_with(**prefix)).max_by_key(|it| it.len());
+        let own = longest.map_or(name, |prefix| &name[prefix.len()..]);
+        if let Some(norm) = own.strip_suffix("LayerNorm.gamma") {
             return format!("{norm}LayerNorm.weight");
         }
-        match name.strip_suffix("LayerNorm.beta") {
-            Some(norm) => format!("{norm}LayerNorm.bias"),
-            // The same tensor under the name of the layer that adds it.
-            None if name == "cls.predictions.decoder.bias" => "cls.predictions.bias".to_owned(),
-            None => name.to_owned(),
+        if let Some(norm) = own.strip_suffix("LayerNorm.beta") {
+            return format!("{norm}LayerNorm.bias");
         }
+        let alias = self.aliases.iter().find(|(alias, _)| *alias == own || *alias == name);
+        alias.map_or(own, |(_, name)| name).to_owned()
+    }
+
+    fn has_alias(&self, name: &str) -> bool {
+        self.aliases.iter().any(|(_, of)| *of == name)
     }
 }
 
@@ -195,13 +472,13 @@ impl<'a> Found<'a> {
     pub fn new(family: Family, tensors: impl IntoIterator<Item = (usize, &'a Tensor)>) -> Result<Self, Refusal> {
         let mut found = Self { family, tensors: BTreeMap::new(), again: Vec::new() };
         for (file, tensor) in tensors {
-            let name = family.canonical(&tensor.name);
+            let name = family.names().canonical(&tensor.name);
             let Some((_, other)) = found.tensors.get(&name) else {
                 found.tensors.insert(name, (file, tensor));
                 continue;
             };
-            // BERT's bias of the guesses, which may stand under both of its names.
-            let is_alias = other.name != tensor.name && name == "cls.predictions.bias";
+            // Such as BERT's bias of the guesses, which may stand under both of its names.
+            let is_alias = other.name != tensor.name && family.names().has_alias(&name);
             if !is_alias {
                 let both = format!("{} and {}", quoted(&other.name), quoted(&tensor.name));
                 return Err(Refusal::new(both, "one of them", "both name the same tensor: download the model again"));
@@ -216,44 +493,80 @@ impl<'a> Found<'a> {
         self.of(name.into()).is_some()
     }
 
-    /// A tensor of the engine, with the number of its file and its layout.
-    pub fn of(&self, id: TensorId) -> Option<(usize, &'a Tensor, Layout)> {
-        let (name, layout) = self.family.written(id)?;
-        self.tensors.get(&name).map(|&(file, tensor)| (file, tensor, layout))
+    /// A tensor of the engine, with the number of its file.
+    pub fn of(&self, id: TensorId) -> Option<(usize, &'a Tensor)> {
+        self.tensors.get(&self.family.written(id)?).copied()
+    }
+
+    /// A tensor of a layer that the config does not speak of: to leave it out would be another model.
+    fn beyond(&self, wanted: &[(TensorId, usize, usize)], config: &Config) -> Option<&'a str> {
+        let wanted: BTreeSet<TensorId> = wanted.iter().map(|(id, ..)| *id).collect();
+        let names = TensorName::ALL.iter().filter(|name| name.is_of_a_block());
+        let ids = names.flat_map(|name| (0..config.layers()).map(|layer| name.of_block(layer)));
+        ids.filter(|id| !wanted.contains(id)).find_map(|id| Some(&*self.of(id)?.1.name))
     }
 }
 
 impl Family {
     /// The name that the family has for a tensor of the engine.
-    fn written(self, id: TensorId) -> Option<(String, Layout)> {
-        let row = self.rows().iter().find(|(name, ..)| *name == id.name);
-        row.map(|(_, written, layout)| (written.replace("{}", &id.block.to_string()), *layout))
+    fn written(self, id: TensorId) -> Option<String> {
+        let (row, end) = self.names().row(id.name)?;
+        Some(format!("{}.{}", row.name.replace("{}", &id.block.to_string()), end.suffix()))
+    }
+}
+
+impl Config {
+    /// How a tensor of the engine lies in the family's.
+    fn layout(&self, id: TensorId) -> Layout {
+        let Some((row, end)) = self.family.names().row(id.name) else { return Layout::Same };
+        let block = self.architecture.blocks.get(id.block);
+        match row.lies {
+            Lies::Transposed if end == End::Weight => Layout::Transposed,
+            Lies::Same | Lies::Transposed => Layout::Same,
+            Lies::Third(at) => Layout::Slice { at, of: 3 },
+            Lies::OfHeads(at) => {
+                let width = block.map_or(1, |block| block.attention.key_width);
+                Layout::Heads { at, of: OF_HEAD, width }
+            }
+            Lies::Stacked => {
+                let height = |row: &Row| Some(block?.shape(end.of(row)?)?.1);
+                let stack = || self.family.names().rows().filter(|other| other.name == row.name);
+                let sum = |rows: &mut dyn Iterator<Item = &'static Row>| rows.filter_map(height).sum();
+                let before = &mut stack().take_while(|other| end.of(other) != Some(id.name));
+                Layout::Rows { begin: sum(before), of: sum(&mut stack()) }
+            }
+        }
     }
 
     /// The tensors of a file for these of the engine, under the names that transformers gives them; without what the
     /// family has no name for. `entry` is an entry of the engine's.
     pub(super) fn tensors(
-        self,
+        &self,
         wanted: &[(TensorId, usize, usize)],
         entry: impl Fn(TensorId, usize, usize) -> f32,
     ) -> BTreeMap<String, NewTensor> {
-        /// The names of heads have no prefix.
-        const HEADS: [&str; 3] = ["cls.", "lm_head.", "vocab_"];
+        let prefix = self.family.names().prefixes[0];
         let mut tensors = BTreeMap::new();
         for &(id, rows, cols) in wanted {
-            let Some((name, layout)) = self.written(id) else { continue };
-            let is_of_head = HEADS.iter().any(|head| name.starts_with(head));
-            let name = if is_of_head { name } else { format!("{}{name}", self.prefix()) };
-            let shape = layout.shape((rows, cols), matches!(id.name.start(), Start::Zero | Start::One));
+            let Some(name) = self.family.written(id) else { continue };
+            // The names of heads have no prefix.
+            let is_of_model = id.name.layer() != Layer::Readout || is_final_norm(id.name);
+            let name = if is_of_model { format!("{prefix}{name}") } else { name };
+            let (layout, is_vector) = (self.layout(id), matches!(id.name.start(), Start::Zero | Start::One));
+            let shape = layout.shape((rows, cols), is_vector);
             let tensor = tensors.entry(name).or_insert_with(|| NewTensor::zeros(shape));
-            let width = tensor.shape.last().copied().unwrap_or(1);
             for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))) {
-                let (to_row, to_col) = layout.place((row, col), cols);
-                tensor.numbers[to_row * width + to_col] = entry(id, row, col);
+                let index = layout.index((row, col), cols, is_vector);
+                let place = index.iter().zip(&tensor.shape).fold(0, |place, (at, size)| place * size + at);
+                tensor.numbers[place] = entry(id, row, col);
             }
         }
         tensors
     }
+}
+
+fn is_final_norm(name: TensorName) -> bool {
+    matches!(name, TensorName::FinalNormGain | TensorName::FinalNormBias)
 }
 
 /// A tensor to be written, row-major.
@@ -286,9 +599,8 @@ pub struct Origin {
 impl Origin {
     /// The index in the file's tensor of one entry of the engine's.
     pub fn index(&self, row: usize, col: usize) -> Vec<usize> {
-        let (row, col) = self.layout.place((row, col), self.cols);
         // A vector in the file is a row of the engine.
-        if self.shape.len() == 1 { vec![col] } else { vec![row, col] }
+        self.layout.index((row, col), self.cols, self.shape.len() == 1)
     }
 }
 
@@ -306,21 +618,26 @@ impl Origins {
     /// GPT-2.
     ///
     /// # Errors
-    /// If one is missing, has another shape, or numbers of a kind that is not read.
+    /// If one is missing, has another shape, or numbers of a kind that is not read; or if a layer has more than the config
+    /// says.
     pub fn find(found: &Found<'_>, wanted: &[(TensorId, usize, usize)], config: &Config) -> Result<Self, Refusal> {
         let mut origins = Self::default();
         let mut missing = Vec::new();
         for &(id, rows, cols) in wanted {
             match found.of(id) {
-                Some((file, tensor, layout)) => {
-                    origins.of.insert(id, origin(file, tensor, layout, (rows, cols), config)?);
+                Some((file, tensor)) => {
+                    origins.of.insert(id, origin(file, tensor, config.layout(id), (rows, cols), config)?);
                 }
-                None => missing.extend(found.family.written(id).map(|(name, _)| name)),
+                None => missing.extend(found.family.written(id)),
             }
         }
         missing.dedup();
         if !missing.is_empty() {
             return Err(not_there(&missing, config));
+        }
+        if let Some(name) = found.beyond(wanted, config) {
+            let found = "a part of a layer that config.json does not speak of";
+            return Err(Refusal::new(found, format!("the tensors of {config}"), MISMATCH).of_tensor(name));
         }
         let used: BTreeSet<&str> = origins.of.values().map(|origin| &*origin.tensor).collect();
         let others = found.tensors.values().map(|(_, tensor)| &*tensor.name).filter(|name| !used.contains(name));

@@ -19,7 +19,7 @@ impl Family {
     pub fn special_pieces(self) -> &'static [&'static str] {
         match self {
             Self::Bert | Self::DistilBert => &[UNKNOWN, MASK],
-            Self::Gpt2 => &[UNKNOWN],
+            _ => &[UNKNOWN],
         }
     }
 }
@@ -39,7 +39,7 @@ impl NewTokenizer<'_> {
 /// The files of a folder with a model, but for its tokenizer's. `entry` is an entry of a tensor in the shapes of the
 /// config.
 pub fn files(config: &Config, readout: Readout, entry: impl Fn(TensorId, usize, usize) -> f32) -> Vec<NewFile> {
-    let tensors = config.family.tensors(&wanted(config, &architecture(config, readout)), entry);
+    let tensors = config.tensors(&wanted(config, &architecture(config, readout)), entry);
     let tensors = tensors.iter().map(|(name, tensor)| (name.clone(), (&tensor.shape[..], &tensor.numbers[..])));
     vec![(CONFIG, config.to_json().into_bytes()), (WEIGHTS, file(&tensors.collect()))]
 }

@@ -17,9 +17,10 @@ use attune_core::whole_file::{no_new_folder, write_folder};
 use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::attention::{Mask, Window};
 use attune_engine::numerics::block::{Branches, Norm};
-use attune_engine::numerics::model::{Architecture, Readout};
+use attune_engine::numerics::model::{Architecture, Pooling, Readout};
 use attune_engine::numerics::norm::NormForm;
 use attune_engine::numerics::params::{TensorId, TensorName};
+use attune_engine::numerics::positions::Positions;
 use attune_engine::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
 use attune_engine::pretrained::write::{NewFile, files, of_words};
 use attune_engine::pretrained::{Config, Family};
@@ -70,7 +71,7 @@ impl Checkpoint {
                 texts.into_iter().map(|(name, text)| (name, text.into_bytes())).collect()
             }
             StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => {
-                of_words(&lesson.vocabulary(), config.family).files(config.positions)
+                of_words(&lesson.vocabulary(), config.family).files(config.positions())
             }
         };
         Ok(Self { folder: folder.to_owned(), config, readout, tokenizer })
@@ -207,22 +208,16 @@ pub fn form(lesson: &Lesson) -> Result<(Config, Readout), Vec<Unfit>> {
     if !unfit.is_empty() {
         return Err(unfit);
     }
-    let config = Config {
-        family,
-        width: architecture.width,
-        layers: architecture.blocks.len(),
-        heads: attention.heads,
-        hidden: block.feed_forward.unwrap_or_default(),
-        activation: block.activation,
-        norm_epsilon: architecture.norm_form.epsilon,
-        positions: architecture.max_tokens,
-        types: usize::from(!is_gpt2),
-        vocabulary: words.len() + family.special_pieces().len(),
-        tied: architecture.readout.is_by_static_vectors(),
-        causal: is_gpt2,
-        scaled: attention.scale,
-        scaled_by_layer: false,
+    // Written with learned positions, and as BERT has them with the kinds of sentences.
+    let written = Architecture {
+        positions: Positions::Learned,
+        segments: (!is_gpt2).then_some(1),
+        train_embedding: false,
+        pooling: Pooling::Every,
+        ..architecture.clone()
     };
+    let vocabulary = words.len() + family.special_pieces().len();
+    let config = Config { family, vocabulary, architecture: written };
     Ok((config, architecture.readout))
 }
 

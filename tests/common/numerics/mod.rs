@@ -16,7 +16,7 @@ use attune_engine::numerics::model::{
 };
 use attune_engine::numerics::norm::NormForm;
 use attune_engine::numerics::params::Parameters;
-use attune_engine::numerics::positions::Positions;
+use attune_engine::numerics::positions::{PositionRows, Positions};
 use attune_engine::numerics::reference;
 use attune_engine::numerics::rng::{Generator, Stream, stream};
 use attune_engine::numerics::{Matrix, Scalar};
@@ -178,6 +178,7 @@ pub fn architecture(change: impl FnOnce(&mut Architecture)) -> Architecture {
         width: 5,
         max_tokens: MAX_TOKENS,
         positions: Positions::Learned,
+        position_rows: PositionRows::default(),
         segments: None,
         embedding_norm: false,
         final_norm: false,

@@ -1,5 +1,6 @@
 //! The sentences of one training step, and what each objective asks of them.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use rand::RngExt;
@@ -8,6 +9,7 @@ use super::Pooling;
 use super::classes::Candidates;
 use super::masking::Masking;
 use crate::numerics::attention::Rows;
+use crate::numerics::positions::PositionRows;
 use crate::numerics::rng::Generator;
 
 /// Sentences as a model reads them.
@@ -62,6 +64,25 @@ impl Sequences {
         let start = self.words.len();
         self.words.extend(words);
         self.end_sentence(start, first);
+    }
+
+    /// The row of `P` that each token has.
+    pub fn position_rows(&self, form: PositionRows) -> Cow<'_, [usize]> {
+        if form == PositionRows::default() {
+            return Cow::Borrowed(&self.positions);
+        }
+        let mut found = Vec::with_capacity(self.words.len());
+        for sentence in self.rows.sentences() {
+            let mut fillers = 0;
+            found.extend(sentence.map(|row| match form.filler.filter(|&filler| self.words[row] == Some(filler)) {
+                None => form.first + self.positions[row] - fillers,
+                Some(_) => {
+                    fillers += 1;
+                    form.first - 1
+                }
+            }));
+        }
+        Cow::Owned(found)
     }
 
     /// Some of the sentences.

@@ -151,10 +151,11 @@ impl<S: Scalar> AttentionModel<S> {
     }
 
     /// Whether keys and values of earlier words stay what they are when a word is added, and the answer is read at the
-    /// last word.
+    /// last word. Where fillers are not counted, the place of a word is not known from how many stand before it.
     fn keeps(&self) -> bool {
+        let Architecture { blocks, pooling, position_rows, .. } = &self.architecture;
         let looks_back = |block: &BlockConfig| block.attends_to_source() || block.attention.mask == Mask::Causal;
-        self.architecture.blocks.iter().all(looks_back) && self.architecture.pooling != Pooling::Mean
+        blocks.iter().all(looks_back) && *pooling != Pooling::Mean && position_rows.filler.is_none()
     }
 
     /// Reads the beginning of a sentence, and keeps its keys and values; with the outputs of its words, (T, D).

@@ -55,7 +55,7 @@ use super::lens::Lens;
 use super::norm::NormForm;
 use super::packed::NumberType;
 use super::params::{Layer, Parameters, Start, TensorId, TensorName};
-use super::positions::{Positions, sinusoidal};
+use super::positions::{PositionRows, Positions, sinusoidal};
 use super::rng::{Stream, stream};
 use super::simd::{add, add_scaled};
 use super::{Matrix, Scalar};
@@ -68,6 +68,8 @@ pub struct Architecture {
     /// The longest sentence.
     pub max_tokens: usize,
     pub positions: Positions,
+    /// The rows of `P` that tokens have, where it is learned.
+    pub position_rows: PositionRows,
     /// Sentences of a pair that the model tells apart: rows of `E_S`.
     pub segments: Option<usize>,
     /// A norm behind the sum of the embeddings.
@@ -138,6 +140,7 @@ impl Architecture {
             width: attention.width,
             max_tokens,
             positions,
+            position_rows: PositionRows::default(),
             segments: None,
             embedding_norm: false,
             final_norm: false,
@@ -212,11 +215,14 @@ impl Architecture {
     fn shape(&self, name: TensorName, words: usize, classes: usize) -> Option<(usize, usize)> {
         use TensorName::*;
         let Architecture { width, max_tokens, positions, train_embedding, readout, .. } = *self;
-        let Architecture { segments, embedding_norm, final_norm, readout_bias, .. } = *self;
+        let Architecture { position_rows, segments, embedding_norm, final_norm, readout_bias, .. } = *self;
         let (transforms, has_shift) = (readout.activation().is_some(), self.norm_form.shift);
         let (exists, rows, cols) = match name {
             Embedding => (train_embedding, words, width),
-            Positions => (positions == super::positions::Positions::Learned, max_tokens, width),
+            Positions => {
+                let is_learned = positions == super::positions::Positions::Learned;
+                (is_learned, max_tokens + position_rows.first, width)
+            }
             Segments => (segments.is_some(), segments.unwrap_or(0), width),
             EmbeddingNormGain => (embedding_norm, 1, width),
             EmbeddingNormBias => (embedding_norm && has_shift, 1, width),
@@ -273,6 +279,9 @@ impl Architecture {
         for (_, block) in self.numbered_blocks() {
             assert_eq!(block.attention.width, self.width, "architecture: a block of another width");
         }
+        let PositionRows { first, filler } = self.position_rows;
+        let is_learned = self.positions == Positions::Learned || (first, filler) == (0, None);
+        assert!(is_learned && (filler.is_none() || first > 0), "architecture: rows of positions that are not there");
         let crosses = |blocks: &[BlockConfig]| blocks.iter().any(|block| block.attends == Attends::Source);
         assert!(!crosses(&self.source_blocks), "architecture: the source has no source");
         assert!(self.has_source() || !crosses(&self.blocks), "architecture: cross-attention without a source");
@@ -399,13 +408,15 @@ impl<S: Scalar> AttentionModel<S> {
 
     /// Rows of `P`.
     fn places(&self) -> usize {
-        if self.architecture.positions == Positions::None { 0 } else { self.architecture.max_tokens }
+        let Architecture { positions, max_tokens, position_rows, .. } = &self.architecture;
+        if *positions == Positions::None { 0 } else { max_tokens + position_rows.first }
     }
 
     /// Whether the projection of a token's vector is the sum of those of its word and its position.
     fn looks_up(&self) -> bool {
-        let Architecture { segments, embedding_norm, embedding_scale, .. } = &self.architecture;
-        segments.is_none() && embedding_scale.is_none() && !embedding_norm
+        let Architecture { position_rows, segments, embedding_norm, embedding_scale, .. } = &self.architecture;
+        let is_plain = segments.is_none() && embedding_scale.is_none() && *position_rows == PositionRows::default();
+        is_plain && !embedding_norm
     }
 
     fn look_up<'a>(&'a self, parameters: &'a Parameters<S>, sequences: &'a Sequences) -> LookUp<'a, S> {
@@ -425,7 +436,8 @@ impl<S: Scalar> AttentionModel<S> {
         let (embedding, positions) = (self.embedding(parameters), self.positions(parameters));
         let segments = parameters.values_of(TensorName::Segments);
         let scale = self.architecture.embedding_scale.map(S::from_f64);
-        let tokens = sequences.words.iter().zip(&sequences.positions).zip(&sequences.segments);
+        let rows = sequences.position_rows(self.architecture.position_rows);
+        let tokens = sequences.words.iter().zip(&*rows).zip(&sequences.segments);
         for (x, ((&word, &t), &segment)) in x.chunks_exact_mut(width).zip(tokens) {
             match word {
                 Some(word) => x.copy_from_slice(&embedding[word * width..][..width]),
@@ -448,7 +460,8 @@ impl<S: Scalar> AttentionModel<S> {
     fn embed_backward(&self, sequences: &Sequences, d_x: &[S], gradient: &mut Parameters<S>) {
         let width = self.architecture.width;
         let (d_embedding, d_positions) = gradient.pair_mut(TensorName::Embedding, TensorName::Positions);
-        let tokens = sequences.words.iter().zip(&sequences.positions);
+        let rows = sequences.position_rows(self.architecture.position_rows);
+        let tokens = sequences.words.iter().zip(&*rows);
         let scale = self.architecture.embedding_scale.map_or(S::one(), S::from_f64);
         for (d_x, (&word, &t)) in d_x.chunks_exact(width).zip(tokens) {
             if let Some(word) = word.filter(|_| !d_embedding.is_empty()) {

@@ -45,6 +45,19 @@ fn position<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>, t:
     }
 }
 
+/// The row of `P` of a token: those that only fill up the sentence are not counted.
+fn position_row<S: Scalar>(
+    model: &AttentionModel<S>,
+    sequences: &Sequences,
+    sentence: &Range<usize>,
+    row: usize,
+) -> usize {
+    let form = model.architecture.position_rows;
+    let is_filler = |row: &usize| form.filler.is_some() && sequences.words[*row] == form.filler;
+    let fillers = (sentence.start..row).filter(is_filler).count();
+    if is_filler(&row) { form.first - 1 } else { form.first + sequences.positions[row] - fillers }
+}
+
 /// The factor of the rows of `E`: `√D` in Gemma, else 1.
 fn embedding_scale<S: Scalar>(model: &AttentionModel<S>) -> S {
     model.architecture.embedding_scale.map_or(S::one(), S::from_f64)
@@ -60,7 +73,7 @@ fn embedded<S: Scalar>(
     let table = embedding(model, parameters);
     let segments = tensor(parameters, TensorName::Segments);
     let positions: Vec<Vec<S>> =
-        rows.clone().map(|row| position(model, parameters, sequences.positions[row])).collect();
+        rows.clone().map(|row| position(model, parameters, position_row(model, sequences, &rows, row))).collect();
     let scale = embedding_scale(model);
     Matrix::from_fn(rows.len(), model.architecture.width, |t, j| {
         let word = sequences.words[rows.start + t].map_or(S::zero(), |word| scale * table.get(word, j));
@@ -102,13 +115,15 @@ const TRANSFORM_NORM: [TensorId; 2] =
 
 /// `d_E`, `d_P` and `d_E_S`, where they are learned.
 fn embedded_backward<S: Scalar>(
-    scale: S,
+    model: &AttentionModel<S>,
     sequences: &Sequences,
     rows: Range<usize>,
     d_x: &Matrix<S>,
     gradient: &mut Parameters<S>,
 ) {
-    for (t, row) in rows.enumerate() {
+    let scale = embedding_scale(model);
+    for (t, row) in rows.clone().enumerate() {
+        let position = position_row(model, sequences, &rows, row);
         for j in 0..d_x.cols() {
             let mut add = |name: TensorName, index: usize, factor: S| {
                 if let Some(at) = gradient.index(name, index, j) {
@@ -116,7 +131,7 @@ fn embedded_backward<S: Scalar>(
                 }
             };
             sequences.words[row].into_iter().for_each(|word| add(TensorName::Embedding, word, scale));
-            add(TensorName::Positions, sequences.positions[row], S::one());
+            add(TensorName::Positions, position, S::one());
             add(TensorName::Segments, sequences.segments[row], S::one());
         }
     }
@@ -390,19 +405,13 @@ pub fn loss_and_gradient<S: Scalar>(
         let blocks = (&architecture.blocks[..], architecture.source_blocks.len());
         let d_x = through_backward(blocks, parameters, &way.input, source, d_y, &mut gradient, &mut d_source);
         let d_x = normed_backward(model, parameters, EMBEDDING_NORM, &way.input_sum, &d_x, &mut gradient);
-        embedded_backward(embedding_scale(model), &batch.input, rows, &d_x, &mut gradient);
+        embedded_backward(model, &batch.input, rows, &d_x, &mut gradient);
         if source.is_some() {
             let blocks = (&architecture.source_blocks[..], 0);
             let nothing = &mut Matrix::zeros(0, 0);
             let d_x = through_backward(blocks, parameters, &way.source, None, d_source, &mut gradient, nothing);
             let d_x = normed_backward(model, parameters, EMBEDDING_NORM, &way.source_sum, &d_x, &mut gradient);
-            embedded_backward(
-                embedding_scale(model),
-                &batch.source,
-                batch.source.rows.sentence(i),
-                &d_x,
-                &mut gradient,
-            );
+            embedded_backward(model, &batch.source, batch.source.rows.sentence(i), &d_x, &mut gradient);
         }
     }
     (loss, gradient)

@@ -1,0 +1,174 @@
+//! The fields of a `config.json`, each read when it is asked for: an error has its name, and its line and column.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+
+use super::refusal::{Refusal, quoted};
+
+/// Advice where a field is wrong.
+pub(super) const CHECK: &str = "check config.json";
+
+/// A config, or one that stands within another: a model of pictures and text has one of each.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fields<'a> {
+    text: &'a str,
+    within: Option<&'static str>,
+}
+
+impl<'a> Fields<'a> {
+    /// # Errors
+    /// If the text is no map in JSON.
+    pub fn read(text: &'a str) -> Result<Self, Refusal> {
+        let fields = Self { text, within: None };
+        fields.deserialize::<IgnoredAny>(&[]).map_err(|error| refused(&error)).map(|_| fields)
+    }
+
+    /// The fields of the config that stands in one of these.
+    pub fn within(self, key: &'static str) -> Self {
+        Self { within: Some(key), ..self }
+    }
+
+    /// A value that stands under these keys, one within the other; `None` if there is no such field, `Some(None)` if it is
+    /// null.
+    ///
+    /// # Errors
+    /// If it is of another kind, or stands there twice.
+    pub fn find<T: DeserializeOwned>(self, keys: &[&str]) -> Result<Option<Option<T>>, Refusal> {
+        let path: Vec<&str> = self.within.iter().copied().chain(keys.iter().copied()).collect();
+        self.deserialize(&path).map_err(|error| refused(&format!("{}: {error}", path.join("."))))
+    }
+
+    /// The same; `None` for null too.
+    ///
+    /// # Errors
+    /// As [`Self::find`].
+    pub fn get<T: DeserializeOwned>(self, keys: &[&str]) -> Result<Option<T>, Refusal> {
+        self.find(keys).map(Option::flatten)
+    }
+
+    /// A value, or this one where it is missing or null.
+    ///
+    /// # Errors
+    /// As [`Self::find`].
+    pub fn or<T: DeserializeOwned>(self, key: &str, default: T) -> Result<T, Refusal> {
+        self.get(&[key]).map(|found| found.unwrap_or(default))
+    }
+
+    /// Whether there is such a field, null or not.
+    ///
+    /// # Errors
+    /// As [`Self::find`].
+    pub fn has(self, keys: &[&str]) -> Result<bool, Refusal> {
+        self.find::<IgnoredAny>(keys).map(|found| found.is_some())
+    }
+
+    /// A size from 1 to `most`, or the default; `name` is its name in words.
+    ///
+    /// # Errors
+    /// As [`Self::find`], or if it is another.
+    pub fn size(self, key: &str, default: usize, name: &str, most: usize) -> Result<usize, Refusal> {
+        let size = self.or(key, default)?;
+        if (1..=most).contains(&size) { Ok(size) } else { Err(too_large(size, name, most)) }
+    }
+
+    /// A number within bounds, or the default.
+    ///
+    /// # Errors
+    /// As [`Self::find`], or if it is another.
+    pub fn number(self, keys: &[&str], default: f64, [least, most]: [f64; 2]) -> Result<f64, Refusal> {
+        let number = self.get(keys)?.unwrap_or(default);
+        if number >= least && number <= most {
+            return Ok(number);
+        }
+        let name = keys.last().copied().unwrap_or_default();
+        Err(Refusal::new(format!("{number} as {name}"), format!("a number from {least} to {most}"), CHECK))
+    }
+
+    /// Refuses a flag that says what attune does not compute.
+    ///
+    /// # Errors
+    /// If it does.
+    pub fn must_be(self, key: &str, needed: bool, found: &str) -> Result<(), Refusal> {
+        if self.or(key, needed)? == needed {
+            return Ok(());
+        }
+        Err(Refusal::new(found, format!("`{key}: {needed}`"), NOT_COMPUTED))
+    }
+
+    fn deserialize<T: DeserializeOwned>(self, path: &[&str]) -> Result<Option<Option<T>>, serde_json::Error> {
+        let mut json = serde_json::Deserializer::from_str(self.text);
+        let found = Under { path, of: PhantomData }.deserialize(&mut json)?;
+        json.end().map(|()| found)
+    }
+}
+
+pub(super) const NOT_COMPUTED: &str = "attune does not compute this one";
+const TOO_LARGE: &str = "attune opens models of the size of BERT-base and GPT-2, and no larger than its bounds";
+
+/// A size out of its bounds.
+pub(super) fn too_large(size: impl fmt::Display, name: &str, most: usize) -> Refusal {
+    Refusal::new(format!("{size} as {name}"), format!("1 to {most}"), TOO_LARGE)
+}
+
+/// More bytes or kinds than attune takes.
+pub(super) fn too_many(found: String, expected: String) -> Refusal {
+    Refusal::new(found, expected, TOO_LARGE)
+}
+
+/// A value that is none of some names.
+pub(super) fn no_such(value: &str, key: &str, expected: impl Into<String>) -> Refusal {
+    Refusal::new(format!("{} as {key}", quoted(value)), expected, NOT_COMPUTED)
+}
+
+fn refused(error: &dyn fmt::Display) -> Refusal {
+    Refusal::bad_json(error, "a config in JSON", "check config.json, or download it again")
+}
+
+/// The value under a path of keys, in a map that is read to its end.
+struct Under<'a, T> {
+    path: &'a [&'a str],
+    of: PhantomData<T>,
+}
+
+impl<'de, T: DeserializeOwned> DeserializeSeed<'de> for Under<'_, T> {
+    type Value = Option<Option<T>>;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Self::Value, D::Error> {
+        json.deserialize_any(self)
+    }
+}
+
+impl<'de, T: DeserializeOwned> Visitor<'de> for Under<'_, T> {
+    type Value = Option<Option<T>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a map")
+    }
+
+    /// Null in the place of a map has no fields.
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
+        let mut found = None;
+        let mut is_there = false;
+        while let Some(key) = map.next_key::<String>()? {
+            let Some((first, rest)) = self.path.split_first().filter(|(first, _)| **first == key) else {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            if std::mem::replace(&mut is_there, true) {
+                return Err(M::Error::custom(format_args!("duplicate field `{first}`")));
+            }
+            found = if rest.is_empty() {
+                Some(map.next_value::<Option<T>>()?)
+            } else {
+                map.next_value_seed(Under { path: rest, of: PhantomData })?
+            };
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,33 @@
+//! Decoders go on as other programs do, with and without kept keys and values.
+
+use attune_engine::numerics::model::Sequences;
+use attune_engine::numerics::model::generate::{Choice, choose};
+use attune_engine::numerics::rng::{Stream, stream};
+
+use crate::{FIXTURES, json, lists, read};
+
+#[test]
+fn twenty_words_are_those_of_another_program_and_of_whole_passes() {
+    const WORDS: usize = 20;
+    let greedy = json(include_str!("oracle/greedy.json"));
+    let mut decoders = 0;
+    for name in FIXTURES {
+        let model = read(name);
+        if !model.config.is_causal() {
+            continue;
+        }
+        decoders += 1;
+        let prompt = &lists(name)["n7"];
+        let (engine, rng) = (model.model(), &mut stream(0, Stream::Generation));
+        let kept = engine.generate(&model.parameters, prompt, None, WORDS, Choice::Greedy, rng).expect("words");
+        let expected: Vec<usize> = serde_json::from_value(greedy[name].clone()).expect("ids");
+        assert_eq!(kept, expected, "{name}");
+        let mut words = prompt.clone();
+        for word in kept {
+            let mut logits = engine.logits(&model.parameters, &Sequences::one(&words), None);
+            assert_eq!(choose(&mut logits, Choice::Greedy, rng), Ok(word), "{name}");
+            words.push(word);
+        }
+    }
+    assert_eq!(decoders, 12);
+}

@@ -7,7 +7,7 @@ use std::time::Instant;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::Room;
 use attune_engine::numerics::model::{
-    Architecture, AttentionModel, Batch, Candidates, Classes, Readout, Workspace, model_backward, model_forward,
+    Architecture, AttentionModel, Batch, Candidates, Classes, Workspace, model_backward, model_forward,
 };
 use attune_engine::numerics::optimiser::{Optimiser, OptimiserConfig};
 use attune_engine::numerics::params::{Parameters, TensorName};

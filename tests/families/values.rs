@@ -43,7 +43,7 @@ pub fn found(name: &str, model: &Pretrained) -> Tensors {
             put(&format!("hidden.{}", layer + 1), block.output.flat().to_vec());
             put(&format!("mlp_hidden.{layer}"), block.hidden.as_ref().map_or(Vec::new(), |it| it.flat().to_vec()));
             type Pick = fn(&HeadActivations<f32>) -> &Matrix<f32>;
-            let group = model.architecture.blocks[layer].attention.group_size();
+            let group = model.architecture.blocks[layer].attention.group_size;
             let all: [(&str, usize, Pick); 6] = [
                 ("q", 1, |head| &head.query),
                 ("k", group, |head| &head.key),

@@ -1,11 +1,13 @@
 //! The provenance of numbers: every formula, worked out again in double precision from the numbers that it
 //! names, comes to the number that is shown.
 
-use attune_core::kernel::command::{InterventionCommand, WeightCommand};
-use attune_core::kernel::{Command, Snapshot};
+use std::sync::Arc;
+
+use attune_core::kernel::command::{InterventionCommand, SentenceCommand, WeightCommand};
+use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::attention::{HeadMode, Mask, MaskTable};
 use attune_engine::numerics::contributions::Part;
-use attune_engine::numerics::norm::{NORM_EPSILON, NormKind};
+use attune_engine::numerics::norm::NormKind;
 use attune_engine::numerics::params::TensorName;
 use attune_engine::quantity::{Entry, Quantity, StagePoint};
 use attune_view::explain::names::part_index;
@@ -64,7 +66,7 @@ fn worked_out(worked: &Worked) -> Option<f64> {
             let mean = if is_layer { row.iter().map(value).sum::<f64>() / row.len() as f64 } else { 0.0 };
             let variance = row.iter().map(|x| (value(x) - mean).powi(2)).sum::<f64>() / row.len() as f64;
             let gain = value(gain) + if form.gain_from_one { 1.0 } else { 0.0 };
-            gain * (value(&row[*at]) - mean) / (variance + NORM_EPSILON).sqrt() + shift.as_ref().map_or(0.0, value)
+            gain * (value(&row[*at]) - mean) / (variance + form.epsilon).sqrt() + shift.as_ref().map_or(0.0, value)
         }
         Worked::Bounded { sum, cap, added } => {
             let cap = f64::from(*cap);
@@ -210,6 +212,40 @@ fn and_so_it_does_in_every_form_of_a_model() {
         check(model, &kernel(&odd(model)).snapshot());
     }
 }
+
+#[test]
+fn and_so_it_does_in_the_families_of_real_models() {
+    for family in FAMILIES {
+        let folder = at("tests/fixtures/pretrained").join(family);
+        let lesson = attune_core::lesson::read(&folder).unwrap_or_else(|issues| panic!("{family}: {issues:?}"));
+        let mut kernel = Kernel::embedded(Arc::new(lesson));
+        kernel.apply(Command::Sentence(SentenceCommand::Ids(vec![5, 17, 5, 40, 9])));
+        kernel.settle();
+        let snapshot = kernel.snapshot();
+        assert_eq!(snapshot.notice, None, "{family}");
+        let found = check(family, &snapshot);
+        assert!(found > 500, "{family}: {found}");
+    }
+}
+
+const FAMILIES: [&str; 16] = [
+    "bert-wild",
+    "gpt2-wild",
+    "llama-wild",
+    "llama3-scaling",
+    "mistral-window",
+    "qwen2-wild",
+    "qwen3-wild",
+    "gemma2-wild",
+    "gemma3-wild",
+    "phi3-wild",
+    "phi-wild",
+    "neox-wild",
+    "neo-wild",
+    "roberta-wild",
+    "modernbert-wild",
+    "olmo2-wild",
+];
 
 #[test]
 fn what_the_learner_changed_is_said_as_the_reason() {

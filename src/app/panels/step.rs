@@ -6,7 +6,7 @@ use attune_engine::quantity::Quantity;
 use attune_view::explain::Explanation;
 use attune_view::explain::path::{By, PathModel};
 use attune_view::explain::route::RouteModel;
-use attune_view::explain::walk::{Bars, Columns, NumberRow, Step, StepModel, WalkModel};
+use attune_view::explain::walk::{Bars, Clock, Columns, NumberRow, Step, StepModel, WalkModel};
 use attune_view::view_model::attention::AttentionModel;
 use attune_view::view_model::capitalised;
 use attune_view::view_model::fold::FoldModel;
@@ -125,6 +125,10 @@ fn step_ui(ui: &mut Ui, walk: &WalkModel, step: &StepModel, explained: Option<&E
         bars_ui(ui, walk, step, bars, view);
         ui.add_space(size::GAP);
     }
+    if !step.clocks.is_empty() {
+        clocks_ui(ui, &step.clocks);
+        ui.add_space(size::GAP);
+    }
     if let Some(explanation) = explained {
         entry_ui(ui, explanation, view);
         ui.add_space(size::GAP);
@@ -146,6 +150,49 @@ fn entry_ui(ui: &mut Ui, explanation: &Explanation, view: &mut PanelView) {
     if let Some(entry) = worked_ui(ui, explanation) {
         view.trail.open(entry);
     }
+}
+
+/// Pairs of entries as clocks: the hand of the query over that of the key, and what the pair adds to the product. The largest
+/// hand fills its clock.
+fn clocks_ui(ui: &mut Ui, clocks: &[Clock]) {
+    const CLOCK: Vec2 = Vec2::new(52.0, 64.0);
+    const RADIUS: f32 = 21.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let length = |hand: [f32; 2]| hand[0].hypot(hand[1]);
+    let longest =
+        clocks.iter().flat_map(|clock| [clock.query, clock.key]).map(length).fold(f32::MIN_POSITIVE, f32::max);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = Vec2::splat(size::GAP_TIGHT);
+        for clock in clocks {
+            let (rect, response) = ui.allocate_exact_size(CLOCK, Sense::hover());
+            let painter = ui.painter();
+            let centre = Pos2::new(rect.center().x, rect.top() + RADIUS);
+            painter.circle_stroke(centre, RADIUS, Stroke::new(size::HAIRLINE, palette.ink_faint));
+            // Angles grow against the clock, as in mathematics.
+            let tip = |[x, y]: [f32; 2]| centre + Vec2::new(x, -y) * (RADIUS / longest);
+            painter.line_segment([centre, tip(clock.key)], Stroke::new(KEY_HAND, palette.ink_soft));
+            painter.line_segment([centre, tip(clock.query)], Stroke::new(QUERY_HAND, palette.accent));
+            let added = signed(clock.product);
+            let below = Pos2::new(rect.center().x, rect.bottom());
+            painter.text(below, Align2::CENTER_BOTTOM, &added, theme::mono(size::SMALL), palette.ink);
+            let [first, second] = clock.entries;
+            let said = format!(
+                "Entries {first} and {second}: the query's hand in colour, the key's in grey. The places turn them {:.2} \
+                 radians apart. They add {added} to q · k.",
+                clock.apart.abs()
+            );
+            response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &said));
+            response.on_hover_text(said);
+        }
+    });
+}
+
+/// Widths of the hands of a clock.
+const QUERY_HAND: f32 = 2.0;
+const KEY_HAND: f32 = 2.0;
+
+fn signed(number: f32) -> String {
+    format!("{number:.2}").replace('-', "−")
 }
 
 /// Each key's number before the step and after it. A click works a key through.

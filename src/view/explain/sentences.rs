@@ -53,8 +53,14 @@ sentences! {
     asks(query, width) = "{query} asks with a query of {width} numbers.";
     offers(key_width, value_width) =
         "Each word offers a key of {key_width} to be found by and a value of {value_width} to hand over.";
+    heads_share(first, last) = "Heads {first} to {last} of the layer share keys and values.";
+    queries_normed() = "Queries and keys are normed, so that none is long.";
+    places_turn_them() = "Then each query and key is turned by its place in the sentence.";
 
     // Scores.
+    places_turn() =
+        "Each clock is a pair of entries: the place turned its hands, so what it adds depends on how far apart the two words stand.";
+    held_below(cap) = "The model holds scores between −{cap} and {cap}: {cap} · tanh(s / {cap}).";
     meets(key, product) =
         "The query meets each key: their entries are multiplied in pairs and added. With {key} that makes {product}.";
     is_largest() = "It is the largest.";
@@ -243,7 +249,13 @@ impl Reader<'_> {
             return Some(vec![nothing_learned(key_width)]);
         }
         let asks = query.map(|query| asks(self.query_said(head, query), key_width));
-        Some(asks.into_iter().chain([offers(key_width, value_width)]).collect())
+        let mut sentences: Vec<String> = asks.into_iter().chain([offers(key_width, value_width)]).collect();
+        let attention = &parts.config.attention;
+        let sharers = attention.sharers(parts.own);
+        sentences.extend((sharers.len() > 1).then(|| heads_share(sharers.start + 1, sharers.end)));
+        sentences.extend(attention.query_key_norm.map(|_| queries_normed()));
+        sentences.extend(attention.rotary.map(|_| places_turn_them()));
+        Some(sentences)
     }
 
     fn on_product(&self, head: usize, query: usize, key: usize) -> Option<Vec<String>> {
@@ -287,6 +299,7 @@ impl Reader<'_> {
         let parts = self.head(head)?;
         let scores = parts.activations.scores.row(query);
         let mut sentences = self.on_divisors(head)?;
+        sentences.extend(parts.config.attention.score_cap.map(held_below));
         let distances = parts.arithmetic.distances.as_ref();
         sentences.extend(distances.map(|distances| {
             let (name, bias) = (format!("Head {}", parts.own + 1), distances.get(query, key));

@@ -9,6 +9,7 @@ use attune_engine::quantity::{Entry, Index, Owner, OwnerKind, Quantity};
 
 use super::formulas::{AND, after_heads};
 use super::reader::{HeadParts, Reader};
+use super::sentences::places_turn;
 use crate::view_model::head_labels::Side;
 use crate::view_model::heads::strongest;
 use crate::view_model::models::Model;
@@ -138,7 +139,23 @@ pub struct StepModel {
     /// An entry of the step's result: the largest, or the key's.
     pub entry: Entry,
     pub bars: Option<Bars>,
+    /// Pairs of entries that their places turn, where the layer turns queries and keys; of the score alone.
+    pub clocks: Vec<Clock>,
     pub rows: Vec<NumberRow>,
+}
+
+/// Two entries of a query and of a key that turn together, each as a hand of a clock.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clock {
+    /// The two entries.
+    pub entries: [usize; 2],
+    /// The hands, as the product takes them: turned by their places.
+    pub query: [f32; 2],
+    pub key: [f32; 2],
+    /// Radians by which the two are turned apart: `ω (j − i)`.
+    pub apart: f64,
+    /// The part of `q · k` that the pair adds.
+    pub product: f32,
 }
 
 /// All of it.
@@ -297,7 +314,22 @@ impl Walked<'_> {
             Step::Softmax => Some(Bars { before: Some(Quantity::Score), after: Quantity::Weight }),
             _ => None,
         };
-        StepModel { step, equation: self.equation(step), said: sentences.join(" "), entry, bars, rows: self.rows(step) }
+        let clocks = if step == Step::Score { self.clocks() } else { Vec::new() };
+        sentences.extend((!clocks.is_empty()).then(places_turn));
+        let (equation, rows) = (self.equation(step), self.rows(step));
+        StepModel { step, equation, said: sentences.join(" "), entry, bars, clocks, rows }
+    }
+
+    fn clocks(&self) -> Vec<Clock> {
+        let Some(rotary) = &self.parts.config.attention.rotary else { return Vec::new() };
+        let [query, key] = [self.parts.activations.query.row(self.query), self.parts.activations.key.row(self.key)];
+        let places = self.key as f64 - self.query as f64;
+        let clock = |(first, frequency): (usize, f64)| {
+            let entries = [first, first + rotary.width / 2];
+            let [query, key] = [query, key].map(|row| entries.map(|entry| row[entry]));
+            Clock { entries, query, key, apart: frequency * places, product: query[0] * key[0] + query[1] * key[1] }
+        };
+        rotary.frequencies().into_iter().enumerate().map(clock).collect()
     }
 
     /// The entry that explains a step.

@@ -11,6 +11,7 @@ use attune_core::kernel::snapshot::{
     ModelSnapshot, Neighbours, Replaced, SentenceSnapshot, Snapshot, StaticSpace, Token,
 };
 use attune_core::lesson::Recipe;
+use attune_core::lesson::cells::CellKind;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::projection::AXES;
 
@@ -144,6 +145,13 @@ impl StageModel {
         let is_lit = |pair: &SharedWord| lit.contains(&self.tokens[pair.first].text);
         let pairs = self.shared.iter().map(|pair| (pair.first, pair.second, is_lit(pair)));
         choose(pairs, query, second).map(|index| &self.shared[index])
+    }
+
+    /// The lines that a stage cell draws between words, as indices into these.
+    pub fn lines_of(&self, cell: &CellKind) -> Vec<[usize; 2]> {
+        let CellKind::Stage { lines, .. } = cell else { return Vec::new() };
+        let word = |text: &String| self.words.find(text).first().copied();
+        lines.iter().filter_map(|(from, to)| Some([word(from)?, word(to)?])).collect()
     }
 
     /// The point of a token: where words are points, that of its first piece.

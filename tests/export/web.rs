@@ -247,6 +247,13 @@ fn the_sentence_of_the_stage_is_the_pages_first() {
 
 /// The card of a weight explains it in the words of the program, whatever is changed.
 #[test]
+fn the_lines_of_a_stage_cell_are_in_the_page() {
+    let snapshot = Kernel::trained(lesson(include_str!("../fixtures/reference.ron"))).snapshot();
+    let lines = r#""lines":[["seal","otter"],["seal","anchor"]]"#;
+    assert!(as_web(&snapshot).contains(lines));
+}
+
+#[test]
 fn the_page_explains_a_weight_as_the_program_does() {
     let snapshot = run(include_str!("../../lessons/apple.ron")).snapshot();
     let page = as_web(&snapshot);

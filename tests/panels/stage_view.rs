@@ -18,6 +18,7 @@ use attune::app::stage::view::{Hit, StageControls, picture_ui, stage_id};
 use attune::app::theme::{self, Palette, fonts};
 use attune::app::view::search::Emphasis;
 use attune::app::view::{Highlight, ViewState};
+use attune_core::lesson::cells::CellKind;
 use attune_view::explain::route::RouteModel;
 use attune_view::explain::walk::{Focus, Step, WalkModel};
 use attune_view::view_model::axes::StageShares;
@@ -511,6 +512,25 @@ fn what_is_hidden_is_neither_drawn_nor_picked_nor_named() {
     let (named, _) = projected.labelled();
     assert_eq!(named.iter().map(|point| point.hit).collect::<Vec<_>>(), [Hit::Word(1)]);
     assert_eq!(instances(&seen.model, &seen.emphasis, true, Palette::of(false)).len(), 1);
+}
+
+#[test]
+fn lines_of_a_stage_cell_join_its_words_where_both_are_seen() {
+    let model = bank();
+    let lines = [("river", "money"), ("money", "riverside"), ("money", "bog")];
+    let lines = lines.map(|(from, to)| (from.to_owned(), to.to_owned())).to_vec();
+    let cell = CellKind::Stage { caption: String::new(), sentence: 0, words: vec![], time: 0.0, plays: 0, lines };
+    let lines = model.lines_of(&cell);
+    assert_eq!(lines, [[0, 1], [1, 2]], "a word that is not there has no place");
+    let ends = |emphasis: &Emphasis| -> Vec<_> {
+        let drawn = lines::of_words(&model, emphasis, Palette::of(true));
+        drawn.iter().map(|line| (line.start, line.end)).collect()
+    };
+    let at = |word: usize| scaled(&model, model.words[word].at);
+    assert_eq!(ends(&Emphasis::default().with_lines(lines.clone())), [(at(0), at(1)), (at(1), at(2))]);
+    let search = attune::app::view::search::Search { text: "river".to_owned(), is_pattern: false };
+    let hidden = Emphasis::of(&model, &Highlight { search, isolated: true, ..Highlight::default() }, &[]);
+    assert_eq!(ends(&hidden.with_lines(lines)), [], "money is not seen");
 }
 
 /// The labels of twelve tokens and their words, in every direction.

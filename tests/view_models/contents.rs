@@ -16,7 +16,7 @@ use attune_view::view_model::stage::StageModel;
 use attune_view::view_model::training::{TrainingModel, TrainingStage};
 use attune_view::view_model::weights::WeightsModel;
 
-use crate::common::lessons::{SMALL, small as kernel};
+use crate::common::lessons::{SMALL, kernel as kernel_of, small as kernel};
 
 fn with(commands: &[Command]) -> Snapshot {
     let mut kernel = kernel();
@@ -81,6 +81,18 @@ fn rows_of_attention_sum_to_one_and_are_said_in_words() {
     let sentence = &snapshot.model.as_ref().expect("a model").sentence;
     let (value, block) = (sentence.contributions[0].term(&sentence.activations.blocks[0], 1, 0, 2), weight);
     assert!((norm(&value) - length).abs() < 1e-6 && length != block, "{length} is α·‖f(x)‖");
+}
+
+#[test]
+fn the_lines_of_a_stage_cell_lead_from_word_to_word() {
+    let snapshot = kernel_of(include_str!("../fixtures/reference.ron")).snapshot();
+    let stage = StageModel::of(&snapshot).expect("a space");
+    let cell = snapshot.notebook.cells.iter().find(|shown| *shown.cell.id == *"see").expect("a stage cell");
+    let lines = stage.lines_of(&cell.cell.kind);
+    let words: Vec<[&str; 2]> = lines.iter().map(|ends| ends.map(|word| stage.words[word].text.as_str())).collect();
+    assert_eq!(words, [["seal", "otter"], ["seal", "anchor"]]);
+    let text = snapshot.notebook.cells.iter().find(|shown| shown.cell.is_text()).expect("a text");
+    assert!(stage.lines_of(&text.cell.kind).is_empty());
 }
 
 #[test]

@@ -31,6 +31,7 @@ const LESSON: &str = r#"Lesson(
     static_embedding: SkipGram(dim: 8, epochs: 3),
     model: Attention(heads: 1, objective: MaskedWord(rate: 0.3), steps: 1, batch: 4, learning_rate: 0.01),
     sentences: ["she ate a pear"],
+    cells: [Stage(id: "pairs", lines: [("pear", "intel"), ("plum", "sony")])],
 )"#;
 const SIZE: (u32, u32) = (800, 600);
 /// The figure's caption stands below the picture.
@@ -286,6 +287,33 @@ fn the_walk_s_lines_and_the_arrows_are_where_they_should_be() {
             let near = on.filter(|at| difference(&after, *at, color, Palette::of(false)) <= 2 * TOLERANCE).count();
             assert!(near >= 5, "the arrow of {} is seen at {near} of 9 places (2D: {is_flat})", token.text);
         }
+    }
+    std::fs::remove_dir_all(folder).expect("the temporary folder goes");
+}
+
+#[test]
+fn the_lines_of_a_stage_cell_join_its_words_in_the_picture() {
+    let folder = folder("joined");
+    let snapshot = snapshot(&folder);
+    let model = StageModel::of(&snapshot).expect("the static vectors are there");
+    let mut rig = CameraRig::default();
+    rig.fit_now(extent(&model), whole(SIZE));
+    rig.open(false);
+    let view = rig.view(whole(SIZE));
+    let place = |word: usize| view.project(Vec3::from(scaled(&model, model.words[word].at))).expect("in front").at;
+    let shown = |cell: Option<&str>| {
+        let mut view = at_time(0.0);
+        view.highlight.shown_cell = cell.map(str::to_owned);
+        seen(&snapshot, view, &rig, SIZE)
+    };
+    let (Some(without), Some(with)) = (shown(None), shown(Some("pairs"))) else { return };
+    let lines = model.lines_of(&snapshot.lesson.cells[0].kind);
+    assert_eq!(lines.len(), 2);
+    for ends in lines {
+        let [from, to] = ends.map(place);
+        let on = (0..9).map(|i| from.lerp(to, 0.3 + 0.05 * i as f32));
+        let lit = on.filter(|at| change(&without, &with, *at) > 12).count();
+        assert!(lit >= 7, "the line from {from} to {to} is seen at {lit} of 9 places");
     }
     std::fs::remove_dir_all(folder).expect("the temporary folder goes");
 }

@@ -210,6 +210,7 @@ pub fn build(stage: Res<StageScene>, view: Res<ViewState>, mut tab: ResMut<Stage
         let walked = stage.walked(&view.walk);
         let is_walked = walked.is_some() && Step::Output.share(view.walk.at()) > 0.0;
         let mut lines = lines::of_space(model, palette);
+        lines.extend(lines::of_words(model, emphasis, palette));
         if !is_walked {
             lines.extend(lines::of_moves(model, emphasis, palette));
         }

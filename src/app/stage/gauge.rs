@@ -91,13 +91,15 @@ impl<'a> Gauge<'a> {
         was.paint(painter, RING, None, palette.ink_soft);
         painter.hline(Rangef::new(was.at.x.min(at.at.x), was.at.x.max(at.at.x)), y, Stroke::new(size::OUTLINE, ink));
         was.paint(painter, RING, Some(palette.stage), palette.ink_soft);
-        at.paint(painter, MARK, Some(ink), ink);
         let is_pointed = response.hovered() || view.hover.token() == Some(mark.position);
         let font = if is_pointed { theme::strong(size::LABEL) } else { theme::plain(size::LABEL) };
         let text = if at.beyond == 0.0 { mark.label.clone() } else { format!("{} {now:.2}", mark.label) };
         let galley = painter.layout_no_wrap(text, font, ink);
         let place = beside(&at, &was, galley.size(), run);
-        painter.rect_filled(place, f32::from(size::RADIUS_SMALL), palette.stage);
+        // The line ends before the name, on both of its sides.
+        let around = place.expand2(Vec2::new(size::GAP_TIGHT, 0.0));
+        painter.rect_filled(around, f32::from(size::RADIUS_SMALL), palette.stage);
+        at.paint(painter, MARK, Some(ink), ink);
         painter.galley(place.min, galley, ink);
         if response.hovered() {
             view.hover.point_at_token(WordAt::in_sentence(mark.position));

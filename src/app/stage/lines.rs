@@ -1,5 +1,6 @@
 //! The lines of the stage: arrows from each ghost to its live point, the axes and, as long as the view has depth,
-//! the ground with a line from each token down to it; and those of the walk, from the query to its keys.
+//! the ground with a line from each token down to it; those of the stage cell between words; and those of the walk, from
+//! the query to its keys.
 
 use attune_engine::quantity::Quantity;
 use attune_view::explain::path::{PathArrow, PathModel};
@@ -22,6 +23,7 @@ const ARROW_WIDTH: f32 = 2.0;
 const GRID_WIDTH: f32 = 1.0;
 const AXIS_WIDTH: f32 = 1.4;
 const DROP_WIDTH: f32 = 1.0;
+const WORD_LINE_WIDTH: f32 = 1.4;
 /// How far a line to the ground steps back towards it.
 const DROP_FAINTNESS: f32 = 0.75;
 /// The ground lies this far below the origin, as the shader has it too, and is ruled in squares of the second number.
@@ -49,6 +51,15 @@ pub fn of_moves(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> V
     let drops = lit().map(|token| from_to(token, DROP_FAINTNESS, DROP_WIDTH, DROP));
     let arrows = lit().map(|token| from_to(token, 0.0, ARROW_WIDTH, ARROW));
     drops.chain(arrows).filter(Instance::has_place).collect()
+}
+
+/// The lines of the stage cell between words that are seen, at their static points.
+pub fn of_words(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> Vec<Instance> {
+    let line = |ends: [usize; 2]| {
+        let [start, end] = ends.map(|word| scaled(model, model.words[word].at));
+        Instance { start, end, color: palette.ink_faint, size: WORD_LINE_WIDTH, kind: LINE }
+    };
+    emphasis.lines().map(line).filter(Instance::has_place).collect()
 }
 
 fn ground(palette: &Palette) -> Vec<Instance> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use attune_core::kernel::snapshot::Snapshot;
+use attune_core::lesson::Lesson;
 use attune_view::explain::path::{By, PathModel};
 use attune_view::explain::route::RouteModel;
 use attune_view::explain::walk::{Focus, Step, WalkModel, is_silent};
@@ -70,6 +71,7 @@ struct Followed {
 /// The choices of which an emphasis was made.
 struct Emphasised {
     points: Option<Arc<StageModel>>,
+    lesson: Option<Arc<Lesson>>,
     highlight: Highlight,
     /// The query whose neighbours are shown, and the revision of the snapshot.
     near: Option<(usize, u64)>,
@@ -274,8 +276,10 @@ impl StageScene {
         let revision = scene.snapshot().map_or(0, |snapshot| snapshot.revision);
         let near = view.selection.query.filter(|_| highlight.isolated).map(|query| (query, revision));
         let parts = self.parts(view);
+        let lesson = scene.snapshot().map(|snapshot| &snapshot.lesson);
         let is_same = self.emphasised.as_ref().is_some_and(|before| {
             before.points.as_ref().map(Arc::as_ptr) == self.points.as_ref().map(Arc::as_ptr)
+                && before.lesson.as_ref().map(Arc::as_ptr) == lesson.map(Arc::as_ptr)
                 && before.highlight == *highlight
                 && (before.near, &before.parts) == (near, &parts)
         });
@@ -291,13 +295,17 @@ impl StageScene {
                 Some(parts) => emphasis.of_step(points, |token| parts[token]),
                 None => emphasis,
             };
-            emphasis.without_parts(points)
+            let shown = lesson.zip(highlight.shown_cell.as_ref());
+            let cell = shown.and_then(|(lesson, id)| lesson.cells.iter().find(|cell| cell.id == *id));
+            let lines = cell.map_or_else(Vec::new, |cell| points.lines_of(&cell.kind));
+            emphasis.without_parts(points).with_lines(lines)
         };
         let emphasis = self.points.as_ref().map(of_points).unwrap_or_default();
         if *self.emphasis != emphasis {
             self.emphasis = Arc::new(emphasis);
         }
-        self.emphasised = Some(Emphasised { points: self.points.clone(), highlight: highlight.clone(), near, parts });
+        let (points, lesson, highlight) = (self.points.clone(), lesson.cloned(), highlight.clone());
+        self.emphasised = Some(Emphasised { points, lesson, highlight, near, parts });
     }
 
     /// Begins a glide where `now` has another basis than the snapshot before.

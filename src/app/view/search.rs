@@ -76,6 +76,8 @@ pub struct Emphasis {
     is_isolated: bool,
     tokens: Vec<Visibility>,
     words: ShownWords,
+    /// Lines of the stage cell between words, as indices into the model's.
+    lines: Vec<[usize; 2]>,
 }
 
 /// How the words of the vocabulary are shown: most of them alike, which need not be looked at one by one.
@@ -123,7 +125,19 @@ impl Emphasis {
             }
             None => (false, Vec::new()),
         };
-        Emphasis { found, is_isolated, tokens, words }
+        Emphasis { found, is_isolated, tokens, words, lines: Vec::new() }
+    }
+
+    /// The same with lines between words.
+    #[must_use]
+    pub fn with_lines(self, lines: Vec<[usize; 2]>) -> Self {
+        Self { lines, ..self }
+    }
+
+    /// The lines between words that are both seen.
+    pub fn lines(&self) -> impl Iterator<Item = [usize; 2]> {
+        let is_seen = |line: &[usize; 2]| line.iter().all(|word| self.word(*word) != Visibility::Hidden);
+        self.lines.iter().copied().filter(is_seen)
     }
 
     /// The same for a step of a walk: what takes part in it is lit, and so are the words that have a group, among which

@@ -24,7 +24,7 @@ pub enum CellKind {
         /// The cell demonstrates a mistake: `attune check` expects it to fail.
         fails: bool,
     },
-    /// Sets the stage: which sentence, which words are highlighted, and at what time.
+    /// Sets the stage: which sentence, which words are highlighted, at what time, and which words lines join.
     Stage {
         caption: String,
         /// Index into [`super::Lesson::sentences`].
@@ -35,6 +35,8 @@ pub enum CellKind {
         time: f32,
         /// How many times the points go from static to contextual when the cell is shown.
         plays: usize,
+        /// Pairs of words of the vocabulary; a line joins their static points.
+        lines: Vec<(String, String)>,
     },
     Slider(Slider),
     /// Code that runs by itself and shows its outputs, not its text.

@@ -20,6 +20,8 @@ pub const WORD_CHARS_MAX: usize = 40;
 
 /// How many times a stage cell plays: nobody waits for more.
 pub const PLAYS_MAX: usize = 9;
+/// Lines of a stage cell.
+pub const LINES_MAX: usize = 100;
 
 /// Bytes of one template.
 pub const TEMPLATE_BYTES_MAX: usize = 4096;

@@ -10,8 +10,8 @@ use super::decode::{
 };
 use super::issue::{one_of, shorten};
 use super::limits::{
-    CASES_MAX, CELLS_MAX, CHOICES_OF_PREDICTION, FEEDBACK_MAX, HINTS_MAX, PLAYS_MAX, TEMPERATURE_MAX, TEMPERATURE_MIN,
-    TOKENS_MAX,
+    CASES_MAX, CELLS_MAX, CHOICES_OF_PREDICTION, FEEDBACK_MAX, HINTS_MAX, LINES_MAX, PLAYS_MAX, TEMPERATURE_MAX,
+    TEMPERATURE_MIN, TOKENS_MAX,
 };
 use super::links::LinkContext;
 use super::live_text::{TextAt, check_links, live_markdown};
@@ -137,7 +137,22 @@ impl<'c> CellContext<'c> {
             words: list_of(TOKENS_MAX, |node| self.names.word(node)), or Vec::new();
             time: |node| share(node).map(|time| time as f32), or 0.0;
             plays: whole(0..=PLAYS_MAX), or 0;
+            lines: list_of(LINES_MAX, |node| self.read_line(node)), or Vec::new();
         } }
+    }
+
+    /// Two words that a line joins.
+    fn read_line(&self, node: Node<'_>) -> Option<(String, String)> {
+        let [from, to] = match node.form() {
+            Form::Record(None, Body::Items(ends)) if ends.len() == 2 => [0, 1].map(|end| node.inner(&ends[end])),
+            _ => return wrong(node, "(word, word), such as (\"man\", \"king\")"),
+        };
+        let ends = [from, to].map(|node| self.names.word(node));
+        let [Some(from), Some(to)] = ends else { return None };
+        if from == to {
+            return node.field_issue(format!("a line from \"{}\" to itself", shorten(&from))).none();
+        }
+        Some((from, to))
     }
 
     fn read_slider(&self, record: &mut Record<'_>) -> Option<Slider> {

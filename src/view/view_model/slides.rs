@@ -333,7 +333,14 @@ mod tests {
 
     #[test]
     fn a_talk_walks_once_and_reveals_what_is_asked() {
-        let stage = |plays| CellKind::Stage { caption: "c".into(), sentence: 0, words: vec![], time: 1.0, plays };
+        let stage = |plays| CellKind::Stage {
+            caption: "c".into(),
+            sentence: 0,
+            words: vec![],
+            time: 1.0,
+            plays,
+            lines: vec![],
+        };
         let predict = Predict {
             ask: String::new(),
             choices: vec![],

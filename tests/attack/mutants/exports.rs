@@ -12,13 +12,29 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::{Attack, Outcome, attack, one_of};
+use super::{Attack, Outcome, at_least_a_fifth, attack, one_of};
 
 /// Commands that take a text, a name, a length or a colour, and others for depth.
 const COMMANDS: &str = "\
     operatorname operatorname* text mathrm mathbf mathbb textbf textit texttt mbox tag tag* label ref eqref href url \
     class cssId htmlStyle color textcolor colorbox hspace rule genfrac hat overset underset sqrt frac begin end left \
     right mathop mathbin not char unicode ce def newcommand phantom boxed cancel";
+/// Commands that set their arguments, by how many they take.
+const SET: &[(&str, usize)] = &[
+    ("operatorname", 1),
+    ("operatorname*", 1),
+    ("text", 1),
+    ("mathrm", 1),
+    ("mathbf", 1),
+    ("mathbb", 1),
+    ("sqrt", 1),
+    ("hat", 1),
+    ("frac", 2),
+    ("overset", 2),
+    ("underset", 2),
+];
+/// What mathematics is made of; a dot is a blank.
+const ATOMS: &str = "x 1 ab \\alpha· +y =z <y >y \\lt·y \\quad·x (x) a^2 b_i";
 /// What stands in braces; a dot is a blank.
 const BODIES: &str = "\
     <script> </math> <img/src=x> <iframe/srcdoc=x> <a/href=javascript:x> <style> <textarea> <!-- --> <![CDATA[ <?x \
@@ -33,7 +49,22 @@ struct Formula {
 
 #[test]
 fn formulas_stay_mathematics() {
-    attack::<Formula>(3000, &["set", "shown as its source"]);
+    let outcomes = attack::<Formula>(3000, &["set", "shown as its source"]);
+    at_least_a_fifth(outcomes["set"], &outcomes);
+}
+
+/// A part as a lesson has it, with a word that reaches for markup in some of its braces.
+fn mathematics() -> impl Strategy<Value = String> {
+    let argument = prop_oneof![
+        4 => vec(one_of(ATOMS), 1..4).prop_map(|atoms| atoms.concat()),
+        1 => one_of(BODIES).prop_map(str::to_owned),
+    ];
+    let written = |((command, count), arguments): ((&str, usize), Vec<String>)| {
+        let braced: String = arguments[..count].iter().map(|argument| format!("{{{argument}}}")).collect();
+        format!("\\{command}{braced}").replace('·', " ")
+    };
+    let set = (select(SET), vec(argument, 2)).prop_map(written);
+    prop_oneof![3 => set, 1 => one_of(ATOMS).prop_map(|atom| atom.replace('·', " "))]
 }
 
 fn part() -> impl Strategy<Value = String> {
@@ -52,7 +83,9 @@ fn part() -> impl Strategy<Value = String> {
 
 impl Attack for Formula {
     fn cases() -> impl Strategy<Value = Self> {
-        let formula = (vec(part(), 1..4), any::<bool>());
+        // What is set is where markup could get through: half of the formulas are nearly right.
+        let parts = prop_oneof![vec(mathematics(), 1..4), vec(part(), 1..4)];
+        let formula = (parts, any::<bool>());
         formula.prop_map(|(parts, is_display)| Self { latex: parts.concat(), is_display })
     }
 

@@ -19,7 +19,7 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use super::{Attack, HOSTILE, Outcome, attack, one_of};
+use super::{Attack, HOSTILE, Outcome, at_least_a_fifth, attack, one_of};
 use crate::common::folder::Folder;
 
 /// Files to begin with, and to take pieces from.
@@ -65,12 +65,20 @@ const MARKS: &str = "\
 /// Bytes that are not UTF-8.
 const NOT_TEXT: &[&[u8]] = &[b"\xff", b"\xc3", b"\xf0\x9f", b"\xed\xa0\x80"];
 
-/// The bytes of a file.
-struct MutatedLesson(Vec<u8>);
+/// Names of a lesson's file.
+const FILES: &[&str] = &["lesson.ron", "le\u{1b}[31msson.ron", "\u{202e}nor.nossel", "a\nb.ron", "<b>.ron"];
+
+/// The name and the bytes of a file.
+struct MutatedLesson {
+    name: &'static str,
+    bytes: Vec<u8>,
+}
 
 #[test]
 fn mutated_lessons_are_checked_or_refused() {
-    attack::<MutatedLesson>(400, &["refused", "checked"]);
+    let outcomes = attack::<MutatedLesson>(400, &["refused", "checked"]);
+    let all: usize = outcomes.values().sum();
+    at_least_a_fifth(all - outcomes["refused"], &outcomes);
 }
 
 impl Attack for MutatedLesson {
@@ -78,9 +86,10 @@ impl Attack for MutatedLesson {
         // The quick ones get as far as their cells.
         let lesson = prop_oneof![2 => 0..QUICK, 1 => 0..LESSONS.len()];
         // Few mistakes leave a lesson; many do not.
-        let edits = prop_oneof![vec(edits(), 1), vec(edits(), 1..7)];
+        let edits = prop_oneof![3 => vec(slips(), 1..3), 1 => vec(edits(), 1), 1 => vec(edits(), 1..7)];
         let raw = option::weighted(0.05, (any::<Index>(), select(NOT_TEXT)));
-        (lesson, edits, raw).prop_map(|(lesson, edits, raw)| {
+        let name = prop_oneof![9 => Just(FILES[0]), 1 => select(FILES)];
+        (name, lesson, edits, raw).prop_map(|(name, lesson, edits, raw)| {
             let text = edits.iter().fold(LESSONS[lesson].to_owned(), |text, edit| edit.made(&text).unwrap_or(text));
             let mut bytes = text.into_bytes();
             if let Some((at, raw)) = raw {
@@ -88,14 +97,14 @@ impl Attack for MutatedLesson {
                 bytes.splice(at..at, raw.iter().copied());
             }
             bytes.truncate(LESSON_BYTES_MAX as usize + 1);
-            Self(bytes)
+            Self { name, bytes }
         })
     }
 
     fn run(&self) -> Outcome {
         let folder = Folder::new("attack");
-        let path = folder.join("lesson.ron");
-        fs::write(&path, &self.0).map_err(|error| format!("the file cannot be written: {error}"))?;
+        let path = folder.join(self.name);
+        fs::write(&path, &self.bytes).map_err(|error| format!("the file cannot be written: {error}"))?;
         let lesson = match lesson::read(&path) {
             Ok(lesson) => lesson,
             Err(issues) => return check_issues(&issues).map(|()| "refused"),
@@ -136,8 +145,8 @@ impl Attack for MutatedLesson {
 impl Debug for MutatedLesson {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         const SHOWN: usize = 6000;
-        let text = String::from_utf8_lossy(&self.0).escape_debug().to_string().replace("\\n", "\n");
-        write!(f, "{text:.SHOWN$}")
+        let text = String::from_utf8_lossy(&self.bytes).escape_debug().to_string().replace("\\n", "\n");
+        write!(f, "{:?}: {text:.SHOWN$}", self.name)
     }
 }
 
@@ -153,7 +162,9 @@ fn check_issues(issues: &[LessonIssue]) -> Result<(), String> {
         if issue.place.is_none() && !is_whole {
             return Err(format!("no place: {said}"));
         }
-        if said.contains(|c: char| c.is_control() && c != '\n') || said.contains("please report") {
+        // A line of its own is that of the excerpt, and the one that marks it.
+        let steers = |c: char| (c.is_control() && c != '\n') || ('\u{202a}'..='\u{202e}').contains(&c);
+        if said.contains(steers) || said.lines().count() > 3 || said.contains("please report") {
             return Err(format!("not to be said: {said:?}"));
         }
     }
@@ -286,6 +297,19 @@ enum Name {
     Cut,
     Long(Index),
     Small,
+}
+
+/// Mistakes that most lessons bear.
+fn slips() -> impl Strategy<Value = Edit> {
+    let at = any::<Index>;
+    let words = select(&["the", "seal", "1", "é", "*x*", "$x$", "{{ 1 }}", "[a](attune:panel/Weights)"][..]);
+    let text = select(vec![Text::After, Text::Before]);
+    prop_oneof![
+        4 => (at(), one_of("1 2 3 4 7")).prop_map(|(at, number)| Edit::Number(at, number)),
+        4 => (at(), text, words).prop_map(|(at, text, word)| Edit::Text(at, text, word, true)),
+        1 => at().prop_map(Edit::Remove),
+        1 => (at(), at()).prop_map(|(one, other)| Edit::Swap(one, other)),
+    ]
 }
 
 fn edits() -> impl Strategy<Value = Edit> {

@@ -20,7 +20,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value, json};
 
-use super::{Attack, Outcome, attack, hostile, lines, numbers, shares};
+use super::{Attack, Outcome, at_least_a_fifth, attack, hostile, lines, numbers, shares};
 use crate::common::folder::Folder;
 use crate::common::models::{adding, shape, zeros};
 use crate::peak::{alone, taken};
@@ -100,12 +100,14 @@ struct MutatedModel {
 
 #[test]
 fn mutated_models_open_or_are_refused_in_words() {
-    attack::<MutatedModel>(500, &["opened", "refused"]);
+    let outcomes = attack::<MutatedModel>(500, &["opened", "refused"]);
+    at_least_a_fifth(outcomes["opened"], &outcomes);
 }
 
 impl Attack for MutatedModel {
     fn cases() -> impl Strategy<Value = Self> {
-        (0..FIXTURES.len(), vec(edits(), 1..4)).prop_map(|(fixture, edits)| Self { fixture, edits })
+        let edits = prop_oneof![vec(slips(), 1..4), vec(edits(), 1..4)];
+        (0..FIXTURES.len(), edits).prop_map(|(fixture, edits)| Self { fixture, edits })
     }
 
     fn run(&self) -> Outcome {
@@ -234,6 +236,16 @@ fn header(bytes: &[u8]) -> (Map<String, Value>, &[u8]) {
     let (length, rest) = bytes.split_at(LENGTH_BYTES);
     let length = u64::from_le_bytes(length.try_into().unwrap_or_default()) as usize;
     (serde_json::from_slice(&rest[..length]).unwrap_or_default(), &rest[length..])
+}
+
+/// Changes behind the header, which most models bear, and of fields of the config.
+fn slips() -> impl Strategy<Value = Edit> {
+    const BEHIND: f64 = 0.6;
+    prop_oneof![
+        4 => (shares(), select(&[0.0, 1e-40, -1.0, 1e30][..])).prop_map(|(share, number)| Edit::Number { share, number }),
+        1 => (BEHIND..1.0, 0..8_u8).prop_map(|(share, bit)| Edit::Flip { share, bit }),
+        1 => (0..40_usize, 0..64_u32).prop_map(|(field, value)| Edit::Config { field, value: json!(value) }),
+    ]
 }
 
 fn edits() -> impl Strategy<Value = Edit> {
@@ -462,7 +474,8 @@ fn steps(of: Vec<Value>) -> impl Strategy<Value = Vec<Step>> {
 
 #[test]
 fn nested_steps_of_tokenizers_end() {
-    attack::<NestedTokenizer>(200, &["read", "refused"]);
+    let outcomes = attack::<NestedTokenizer>(200, &["read", "refused"]);
+    at_least_a_fifth(outcomes["read"], &outcomes);
 }
 
 impl Attack for NestedTokenizer {
@@ -479,7 +492,9 @@ impl Attack for NestedTokenizer {
         let splitters = [bytes, kinds.to_vec()].concat();
         let texts = select(vec!["a", "é", "你", "a ", "👩‍👩‍👧‍👦", "\u{301}", " ", "a.", "ﷺ"]);
         let lengths = select(vec![0, 1, 100, 20_000]);
-        let all = (steps(normalisers), steps(splitters), 0..70_usize, (texts, lengths));
+        // More than two reach beyond what any model reads.
+        let added = prop_oneof![2 => 0..3_usize, 1 => 0..70_usize];
+        let all = (steps(normalisers), steps(splitters), added, (texts, lengths));
         all.prop_map(|(normalisers, splitters, added, text)| Self { normalisers, splitters, added, text })
     }
 

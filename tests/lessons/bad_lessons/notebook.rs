@@ -58,6 +58,21 @@ fn cells_and_claims() {
     );
     check(
         "time: 1.0",
+        r#"time: 1.0, lines: [("apple", "phome")]"#,
+        r#"a.ron:27:110: lines: word "phome" never occurs in the corpus; did you mean "phone"?"#,
+    );
+    check(
+        "time: 1.0",
+        r#"time: 1.0, lines: [("apple", "apple")]"#,
+        r#"a.ron:27:100: lines: a line from "apple" to itself"#,
+    );
+    check(
+        "time: 1.0",
+        r#"time: 1.0, lines: ["apple"]"#,
+        r#"a.ron:27:100: lines: found the text "apple"; expected (word, word), such as ("man", "king")"#,
+    );
+    check(
+        "time: 1.0",
         "time: 1.0, plays: 99",
         "a.ron:27:99: plays: found the number 99; expected a whole number from 0 to 9",
     );

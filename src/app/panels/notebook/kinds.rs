@@ -32,7 +32,7 @@ pub fn body_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
             pictures_ui(ui, &cell.outputs, &mut frame.prose.images);
         }
         CellKind::Slider(slider) => slider_ui(ui, cell, slider, frame),
-        CellKind::Stage { caption, sentence, words, time, plays } => {
+        CellKind::Stage { caption, sentence, words, time, plays, .. } => {
             stage_ui(ui, cell, (caption, *sentence), (words, *time, *plays), frame);
         }
         CellKind::Predict(predict) => predict_ui(ui, cell, predict, frame),

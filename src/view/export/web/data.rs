@@ -168,6 +168,7 @@ enum KindData<'a> {
         words: &'a [String],
         time: f32,
         plays: usize,
+        lines: &'a [(String, String)],
     },
     Slider {
         bind: BindData,
@@ -218,8 +219,8 @@ impl<'a> KindData<'a> {
     /// `None` of a cell with which the scripts have nothing to do.
     fn of(kind: &'a CellKind) -> Option<Self> {
         match kind {
-            CellKind::Stage { caption, sentence, words, time, plays } => {
-                Some(Self::Stage { caption, sentence: *sentence, words, time: *time, plays: *plays })
+            CellKind::Stage { caption, sentence, words, time, plays, lines } => {
+                Some(Self::Stage { caption, sentence: *sentence, words, time: *time, plays: *plays, lines })
             }
             CellKind::Slider(Slider { caption, bind, range, step, start: _ }) => {
                 Some(Self::Slider { bind: BindData::of(bind), caption, range: *range, step: *step })

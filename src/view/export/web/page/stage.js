@@ -7,6 +7,7 @@ const Stage = (() => {
   const [WORD_RADIUS, QUIET_RADIUS, TOKEN_RADIUS, LEAST_RADIUS] = [4.6, 3.2, 7.6, 2.5];
   const [ARROW_HEAD, ARROW_SLOPE] = [10, 0.42];
   const [LINE, WEIGHT_WIDTH] = [1.2, 7];
+  const CELL_LINE = 1.4;
   /** Where there are no more points than this, every one has its name. */
   const ALL_LABELLED = 60;
   const LABEL_GAP = 3;
@@ -161,6 +162,14 @@ const Stage = (() => {
         const tip = [0, 1, 2].map((i) => (i === axis ? 1 : 0));
         line(project, tip.map((x) => -x), tip, Colors.of(data.projection.ends[axis] ? "ink-faint" : "axis"), 1.4);
       });
+    }
+
+    /** The lines of the stage cell between words, at their static points. */
+    function cellLines(project) {
+      for (const pair of state.lines) {
+        const [from, to] = pair.map((word) => words[data.rowOf.get(word)].at);
+        line(project, from, to, Colors.of("ink-faint"), CELL_LINE);
+      }
     }
 
     /** The walk of the chosen word: lines to its keys, then what each adds, tip to tail. */
@@ -336,6 +345,7 @@ const Stage = (() => {
       context.font = FONT;
       context.textBaseline = "alphabetic";
       space(project);
+      cellLines(project);
       for (const token of scene.tokens) {
         if (state.isWalked || !isLitToken(token)) continue;
         arrowLine(project, token.start, placeOf(token), Colors.token(token.group), 2);

@@ -38,6 +38,8 @@ const State = (() => {
       isOwn: false,
       /** Words that the shown cell speaks of; none: all. */
       lit: [],
+      /** Pairs of words between which it draws lines. */
+      lines: [],
       /** `{ side, position }` of a token, or `{ word }` of the vocabulary. */
       hovered: null,
       pass: null,
@@ -94,11 +96,12 @@ const State = (() => {
         return (model.blocks.length - 1) * STEPS.length + LAST;
       },
       /** Shows a sentence; frozen weights, a mask drawn by hand, removed edges and a patch belong to the one before. */
-      show(words, lit = []) {
+      show(words, lit = [], lines = []) {
         const { heads, mask } = state.changes;
         const isOther = words !== state.words;
         state.words = words;
         state.lit = lit;
+        state.lines = lines;
         if (heads && isOther) state.changes.heads = heads.map((mode) => (mode.Frozen ? "Live" : mode));
         if (isOther) Object.assign(state.changes, { edges: null, patch: null });
         if (Array.isArray(mask) && isOther) state.changes.mask = null;

@@ -94,14 +94,14 @@ fn pairs(kind: &str, tokens: &[Token]) -> Vec<(usize, usize)> {
         "the token before" => *i == j + 1,
         "the first token" => *j == 0 && *i > 0,
         "the same token, said before" => is_copy(*i) && *j == i - half,
-        "the token behind an earlier copy" => is_copy(*i) && *j == i - half + 1,
+        "the token after an earlier copy" => is_copy(*i) && *j == i - half + 1,
         other => panic!("{other}"),
     };
     all.filter(is_one).collect()
 }
 
 const KINDS: [&str; 4] =
-    ["the token before", "the first token", "the same token, said before", "the token behind an earlier copy"];
+    ["the token before", "the first token", "the same token, said before", "the token after an earlier copy"];
 
 /// The rows that the table of heads should have: layer, head and kind, with the mean weight.
 fn known_heads(snapshot: &Snapshot) -> Vec<(String, f64)> {
@@ -203,7 +203,7 @@ fn check_words(text: &str, kernel: &mut Kernel, tour: &Snapshot) {
     let turns = (1..tokens.len()).filter(is_whole);
     let turns: Vec<f64> = turns.map(|at| cosine(states[0].row(at), states[states.len() - 1].row(at))).collect();
     let [farthest, least] = [turns.iter().copied().fold(1.0, f64::min), turns.iter().copied().fold(-1.0, f64::max)];
-    let shown = section(tour, "Words in company");
+    let shown = section(tour, "What context changes");
     assert_eq!(shown.is_some(), least - farthest >= 0.1, "{farthest} to {least}");
     let Some(shown) = shown else { return };
     let numbers = numbers(&shown);
@@ -313,7 +313,7 @@ fn every_section_on_the_shipped_model_is_recomputed_by_plain_sums() {
     let headings = check(&at("lessons/depth"));
     let all = [
         "## What it is made of",
-        "## Words in company",
+        "## What context changes",
         "## Where its attention goes",
         "## Sinks",
         "## One word, two senses",

@@ -210,6 +210,8 @@ pub fn parting(
     let words = word_pieces(tokens).into_iter().filter(|pieces| pieces.len() == 1).map(|pieces| pieces.start);
     let places: Vec<usize> = words.filter(|at| tokens[*at].text.to_lowercase() == word).collect();
     let places: [usize; 4] = places.try_into().ok()?;
+    // One row of the table: a tokenizer may write a word at the start of a text in another way.
+    let is_one = places.iter().all(|place| tokens[*place].word == tokens[places[0]].word);
     let have_parted = |state: &Matrix<f32>| {
         let rows = places.iter().flat_map(|place| state.row(*place)).copied().collect();
         let scores = SenseScores::of(&cosines(&Matrix::from_row_major(4, state.cols(), rows)), &LETTERS, None);
@@ -218,7 +220,7 @@ pub fn parting(
     };
     let parted: Vec<bool> = activations.states(architecture).map(have_parted).collect();
     let layer = parted.iter().rposition(|has| !has).map_or(0, |last| last + 1);
-    (1..parted.len()).contains(&layer).then_some(Parting { places, layer })
+    (is_one && (1..parted.len()).contains(&layer)).then_some(Parting { places, layer })
 }
 
 /// The likeliest answer at a place.

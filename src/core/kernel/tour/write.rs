@@ -146,9 +146,9 @@ fn words_that_turn(found: &Found<Turned>) -> String {
     let Found { text, tokens, found: Turned { farthest, least } } = found;
     let cosine = |at: &usize| format!("{{{{ cosine(X[{at}], Y[{at}]) | .2 }}}}");
     format!(
-        "## Words in company\n\n{}\n\nPlay it on the stage: every word's vector takes in something of the others. {} turns \
-         farthest. The cosine between what goes into the first layer and what leaves the last is {}; for {} it is {}. \
-         Press *L* to go from layer to layer.",
+        "## What context changes\n\n{}\n\nPlay it on the stage: every word's vector takes in something of the others. That of \
+         {} turns farthest: the cosine between its vector before the first layer and after the last is {}. That of {} turns \
+         least, with a cosine of {}. Press *L* to go from layer to layer.",
         shown(text),
         word(tokens, *farthest),
         cosine(farthest),
@@ -185,15 +185,15 @@ fn known_heads(found: &Found<Vec<FoundHead>>) -> String {
     };
     let rows: Vec<String> = found.found.iter().map(row).collect();
     let explained = if found.found.iter().any(|head| head.kind == HeadMeasure::Induction) {
-        "\n\nThe token behind an earlier copy is what comes next if the text repeats itself: a head that looks there is an \
+        "\n\nThe token after an earlier copy is what comes next if the text repeats itself. A head that looks there is an \
          **induction head**."
     } else {
         ""
     };
     format!(
-        "## Where its attention goes\n\n{}\n\nA text that is said twice shows whether heads look for copies. These heads spend much of their weight, on average \
-         over the tokens that can, on one kind of place. Click a head to open it.\n\n| head | \
-         looks at | weight |\n|---|---|---|\n{}{explained}",
+        "## Where its attention goes\n\n{}\n\nA text that is said twice shows whether heads look for copies. Each of these \
+         heads gives a large part of its weight to one kind of token; the number is the mean over all tokens that have such a \
+         token to look at. Click a head to open it.\n\n| head | looks at | weight |\n|---|---|---|\n{}{explained}",
         shown(&found.text),
         rows.join("\n")
     )
@@ -208,7 +208,7 @@ fn looks_at(kind: HeadMeasure) -> &'static str {
         HeadMeasure::Previous => "the token before",
         HeadMeasure::First => "the first token",
         HeadMeasure::Duplicate => "the same token, said before",
-        _ => "the token behind an earlier copy",
+        _ => "the token after an earlier copy",
     }
 }
 
@@ -221,7 +221,7 @@ fn known_sinks(found: &Found<Vec<Sink>>) -> String {
     let lines: Vec<String> = found.found.iter().map(line).collect();
     format!(
         "## Sinks\n\n{}\n\nA **sink** is a token that gets much attention whatever the query is: more than 30 % of the \
-         weight on average over all heads, and more than twice an even share. Here it gets most in one layer:\n\n{}\n\nThe \
+         weight on average over all heads, and more than twice an even share. The layer in which it gets most:\n\n{}\n\nThe \
          weights of a head sum to 1 even where it finds nothing to look for. The usual explanation is that it then spends \
          them where they add little. [All heads](<attune:panel/All heads>) can hide sinks.",
         shown(&found.text),

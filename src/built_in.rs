@@ -14,6 +14,8 @@ macro_rules! files {
 }
 
 const GLOSSARY: &str = "glossary";
+/// The folder of the model, within that of the course.
+pub const MODEL: &str = "depth";
 
 /// Names and bytes: the lessons, their glossary, and the model that one of them is about.
 const FILES: &[(&str, &[u8])] = files![

@@ -28,7 +28,8 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
     let target = Target::new(&request.lesson, format, &request.output).map_err(fault)?;
     let lesson = super::read::read(&request.lesson, common.seed)?;
     let shows = request.sentence.command(&lesson)?;
-    let mut kernel = progress::train(lesson, common);
+    let train = if format.is_page() { progress::train_with_tour } else { progress::train };
+    let mut kernel = train(lesson, common);
     let mut trained = progress::trained(&kernel, &request.lesson)?;
     if let Some(shows) = shows {
         kernel.apply(shows);

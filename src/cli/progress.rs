@@ -19,6 +19,14 @@ pub fn train(lesson: Lesson, common: &Common) -> Kernel {
     finished(kernel, common)
 }
 
+/// As [`train`], with a tour in the notebook of a model that was opened as a folder.
+pub fn train_with_tour(lesson: Lesson, common: &Common) -> Kernel {
+    let mut kernel = Kernel::new(Arc::new(lesson));
+    kernel.apply(Command::Tour);
+    kernel.apply(Command::Training(TrainingCommand::Play));
+    finished(kernel, common)
+}
+
 /// A kernel as somebody left it; one that had no model yet is trained.
 #[cfg(feature = "app")]
 pub fn resume(lesson: Lesson, work: attune_core::kernel::Saved, common: &Common) -> Kernel {

@@ -68,7 +68,8 @@ mod drawn {
             Some(id) => stage_cell(&lesson, id)?,
             None => (0, 1.0),
         };
-        let mut kernel = progress::train(lesson, common);
+        let train = if request.workspace { progress::train_with_tour } else { progress::train };
+        let mut kernel = train(lesson, common);
         progress::trained(&kernel, &request.lesson)?;
         kernel.apply(shows.unwrap_or(Command::Sentence(SentenceCommand::Select(sentence))));
         let (cell, time) = (request.cell.clone(), request.time.unwrap_or(time));

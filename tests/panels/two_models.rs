@@ -26,7 +26,13 @@ fn snapshot(kernel: &Kernel) -> Arc<Snapshot> {
 #[test]
 fn both_models_have_their_pictures_and_their_answers() {
     let mut panel = PanelHarness::new(bank(1), SIZE, MeaningPanel::default());
-    assert!(panel.query_by_label("Two models").is_none(), "there is one");
+    click(&mut panel, "Two models");
+    let offered = ["Compare with the model that comes with attune", "Compare with another model …"];
+    assert!(
+        offered.iter().all(|label| panel.query_by_label(label).is_some()),
+        "one click opens the model that is here"
+    );
+    click(&mut panel, "Neighbours");
     panel.put_beside(snapshot(&bank(2)));
     assert!(panel.query_by_label("Bank 1, and beside it Bank 2").is_some(), "the comparison comes to the front");
     for name in ["Bank 1", "Bank 2"] {

@@ -22,6 +22,7 @@ mod origins;
 mod pieces;
 mod refused;
 mod senses;
+mod tour;
 mod two_models;
 mod values;
 mod written;

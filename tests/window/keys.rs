@@ -23,6 +23,7 @@ use attune::app::stage::view::stage_id;
 use attune::app::theme::{self, fonts};
 use attune::app::view::{Preferences, ViewState};
 use attune::app::work::session::Session;
+use attune::app::work::source::OtherModel;
 use attune::app::workspace::WorkspaceState;
 use attune::app::workspace::top_bar::SENTENCE;
 use attune_core::kernel::command::{AxisCommand, SentenceCommand, TrainingCommand};
@@ -562,6 +563,12 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
             assert!(bench.state().files.is_open(), "{said}");
             bench.state().files = Default::default();
             bench.leave_field();
+        }
+        WindowAction::BesideOwn => {
+            act(bench);
+            assert!(bench.world.contains_resource::<OtherModel>(), "{said}");
+            bench.world.remove_resource::<OtherModel>();
+            bench.world.resource_mut::<Scene>().beside = None;
         }
         WindowAction::Course => {
             act(bench);

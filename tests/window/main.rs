@@ -17,6 +17,7 @@ mod shared;
 mod sizes;
 mod stage_picture;
 mod switching;
+mod tour;
 
 use std::path::{Path, PathBuf};
 

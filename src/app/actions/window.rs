@@ -166,6 +166,10 @@ action_table! {
             keys: &[alt(Key::B)],
             line: New("compare with another model on the same sentence"),
         }
+        BesideOwn {
+            text: "Compare with the model that comes with attune",
+            tooltip: "A small model of six layers, on the same sentence: answers, attention and layers of both, side by side",
+        }
         NewLesson {
             text: "New lesson …",
             tooltip: "A small lesson with comments, in a file of your own, open here and in your editor",

@@ -151,6 +151,19 @@ pub struct TwoModelsUiState {
     cursor: (usize, usize),
 }
 
+/// Offers models to compare with, while there is none beside this one.
+pub fn one_model_ui(ui: &mut Ui) -> Option<WindowAction> {
+    let words =
+        "Another model reads the same sentence, and both are shown side by side: answers, attention and layers.";
+    ui.add(Label::new(RichText::new(words).weak()).wrap());
+    let offer = |ui: &mut Ui, action: WindowAction| {
+        let row = action.row();
+        ui.add(Button::new(row.text).wrap()).on_hover_text(row.hint()).clicked().then_some(action)
+    };
+    let own = offer(ui, WindowAction::BesideOwn);
+    offer(ui, WindowAction::Beside).or(own)
+}
+
 pub fn two_models_ui(ui: &mut Ui, model: &TwoModels, state: &mut TwoModelsUiState, view: &mut PanelView) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let [here, beside] = &model.names;

@@ -9,9 +9,10 @@ use attune_view::view_model::senses::{SensesModel, list_with, written_at};
 use attune_view::view_model::sentences::SentencesModel;
 use egui::{Align, CornerRadius, Label, Layout, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
-use super::compare::{TwoModelsUiState, compare_ui, two_models_ui};
+use super::compare::{TwoModelsUiState, compare_ui, one_model_ui, two_models_ui};
 use super::senses::{SensesUiState, senses_ui};
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
+use crate::app::actions::Action;
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
 use crate::app::widgets::controls::{choose_query_ui, switch_ui};
@@ -66,16 +67,12 @@ impl Panel for MeaningPanel {
         if self.has_models && !had_models {
             self.view = MeaningView::Models;
         }
-        let mut views = vec![
+        let views = [
             (MeaningView::Neighbours, "Neighbours", "The words near one word, before attention and after"),
             (MeaningView::Sentences, "Two sentences", "One word in two sentences: how far attention takes them apart"),
             (MeaningView::Senses, "Senses", "One word in up to 20 sentences: after which layer its senses part"),
+            (MeaningView::Models, "Two models", "This model and another one on the same sentence"),
         ];
-        if beside.is_some() {
-            views.push((MeaningView::Models, "Two models", "This model and the one beside it on the same sentence"));
-        } else if self.view == MeaningView::Models {
-            self.view = MeaningView::Neighbours;
-        }
         switch_ui(ui, &mut self.view, &views);
         match self.view {
             MeaningView::Neighbours => {
@@ -95,10 +92,13 @@ impl Panel for MeaningPanel {
                 let commands = compare_ui(ui, model.as_deref(), &sentences, &mut self.field, &mut cx.view);
                 cx.requests.commands.extend(commands);
             }
-            MeaningView::Models => {
-                let models = beside.and_then(|beside| cx.models.of_choice::<TwoModels>(&beside))?;
-                two_models_ui(ui, &models, &mut self.models, &mut cx.view);
-            }
+            MeaningView::Models => match beside {
+                Some(beside) => {
+                    let models = cx.models.of_choice::<TwoModels>(&beside)?;
+                    two_models_ui(ui, &models, &mut self.models, &mut cx.view);
+                }
+                None => cx.requests.actions.extend(one_model_ui(ui).map(Action::from)),
+            },
             MeaningView::Senses => {
                 let snapshot = cx.models.snapshot().filter(|_| senses.rows.is_empty());
                 let word = snapshot.and_then(|snapshot| written_at(snapshot, cx.view.selection.query));

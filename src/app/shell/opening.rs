@@ -4,6 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use attune_core::kernel::Command;
+use attune_core::kernel::command::SentenceCommand;
 use attune_core::lesson::Lesson;
 use attune_core::lesson::course::{self as lessons, is_lesson};
 use attune_core::lesson::issue::printable;
@@ -244,6 +246,14 @@ fn try_follow(world: &mut World, link: TextLink) -> Result<(), String> {
             let head = head.ok_or_else(|| format!("There is no such head: the model has {heads}."))?;
             world.resource_mut::<ViewState>().selection.choose_head(head);
         }
+        TextLink::Attention(head) => {
+            try_follow(world, TextLink::Head(head))?;
+            world.resource_mut::<WorkspaceState>().0.open_panels.show(PanelId::of(PanelName::Attention));
+        }
+        TextLink::Sentence(text) => {
+            snapshot.model.as_ref().ok_or_else(not_yet)?;
+            world.resource_mut::<Outbox>().commands.push(Command::Sentence(SentenceCommand::Set(text)));
+        }
         TextLink::Time(time) => world.resource_mut::<ViewState>().walk.glide_to(time),
         TextLink::Weight { tensor, row, col } => {
             let model = snapshot.model.as_ref().ok_or_else(not_yet)?;
@@ -268,6 +278,16 @@ fn try_follow(world: &mut World, link: TextLink) -> Result<(), String> {
 fn lesson_beside(world: &World, id: &str) -> Option<PathBuf> {
     let folder = world.get_resource::<Session>()?.path().parent()?;
     Some(lessons::list(folder).into_iter().find(|file| file.id() == id)?.path)
+}
+
+/// Puts the model that comes with attune beside the one that is open.
+pub fn open_own_beside(world: &mut World) {
+    let home = world.resource::<Setup>().home.clone().ok_or_else(|| "there is no home folder to put it in".to_owned());
+    let course = home.and_then(|home| built_in::put_into(&home.built_in()).map_err(|error| error.to_string()));
+    match course {
+        Ok(course) => open_beside(world, &course.join(built_in::MODEL)),
+        Err(why) => jobs::say(world, Err(format!("Nothing was opened: {why}"))),
+    }
 }
 
 /// A lesson of the course that is in the program, whose files have the names of their lessons.

@@ -179,7 +179,9 @@ impl Screen<'_> {
         outbox.commands.extend(requests.commands);
         live_card_ui(ui.ctx(), &mut prose.card);
         // Links within the lesson's picture are followed; a talk leads to no other page or panel.
-        let is_here = |link: &TextLink| matches!(link, TextLink::Word(_) | TextLink::Head(_) | TextLink::Time(_));
+        let is_here = |link: &TextLink| {
+            matches!(link, TextLink::Word(_) | TextLink::Head(_) | TextLink::Sentence(_) | TextLink::Time(_))
+        };
         let followed = prose.take_followed().into_iter().filter(is_here).map(Action::Follow);
         prose.take_asked();
         state.asked.extend(requests.actions.into_iter().chain(followed));

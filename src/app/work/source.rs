@@ -72,9 +72,13 @@ impl Source {
     pub fn start(&self, lesson: Arc<Lesson>, saved: Option<Saved>) -> Worker {
         // A lesson may ask for no training.
         let trains = lesson.model.steps > 0 && saved.as_ref().is_none_or(|saved| saved.model.is_none());
+        let has_tour = lesson.is_of_folder();
         let worker = Worker::spawn_on(lesson, saved, self.waker.hook());
         if trains {
             worker.send(KernelCommand::Training(TrainingCommand::Play));
+        }
+        if has_tour {
+            worker.send(KernelCommand::Tour);
         }
         worker
     }

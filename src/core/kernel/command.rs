@@ -32,6 +32,9 @@ pub enum Command {
     /// A newer recipe takes the place of one under way at once. Successive changes of the same thing undo
     /// as one.
     Retrain(Box<Recipe>),
+    /// Measures a model that was opened as a folder, and writes a tour of it into a notebook in which nothing is written yet;
+    /// see [`super::tour`]. Asked for once: what the learner then makes of its cells stays.
+    Tour,
     Undo,
     Redo,
 }
@@ -46,7 +49,8 @@ impl Command {
     pub(super) fn changes_work(&self) -> bool {
         !matches!(
             self,
-            Self::Training(TrainingCommand::Compare(_))
+            Self::Tour
+                | Self::Training(TrainingCommand::Compare(_))
                 | Self::Sentence(SentenceCommand::Generate { .. })
                 | Self::Notebook(NotebookCommand::Interrupt)
         )

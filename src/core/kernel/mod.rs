@@ -10,6 +10,7 @@
 //! | [`model`] | these together: a lesson's model, its commands, each applied beside its state, and retraining |
 //! | [`cache`] | what can be computed again: passes, checkpoints, room for steps |
 //! | [`notebook`] | the learner's copy of the cells, and their runs |
+//! | [`tour`] | a model measured, and cells written from it |
 //! | [`state`] | the [`Kernel`]: applies commands, advances the work, undoes |
 //! | [`persist`] | saved work, and the way back to it |
 //! | [`check`] | a lesson's claims measured, its cells rehearsed, learners' answers graded |
@@ -25,6 +26,7 @@ pub mod persist;
 pub mod scene;
 pub mod snapshot;
 pub mod state;
+pub mod tour;
 pub mod training;
 pub mod vectors;
 pub mod worker;

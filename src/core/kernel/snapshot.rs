@@ -51,6 +51,10 @@ pub struct Snapshot {
     pub retraining: Option<RetrainingSnapshot>,
     /// The saved state of the model that is yet to be restored; training is on its way there.
     pub awaited: Option<Arc<SavedModel>>,
+    /// A tour of the model is being measured, text by text.
+    pub touring: Option<Progress>,
+    /// The tour was written; its cells may be gone since.
+    pub is_toured: bool,
     /// Saved work that did not fit the lesson, in sentences for the learner.
     pub report: Arc<[String]>,
     /// Why the last command did nothing, in words for the learner.
@@ -79,6 +83,8 @@ impl Snapshot {
             history: HistorySnapshot::default(),
             retraining: None,
             awaited: None,
+            touring: None,
+            is_toured: false,
             report: Arc::from([]),
             notice: None,
             fault: None,

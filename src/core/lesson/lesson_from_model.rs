@@ -52,6 +52,13 @@ impl Lesson {
         }
     }
 
+    /// Whether a model's folder is all of it: there is no file with texts of its own.
+    pub fn is_of_folder(&self) -> bool {
+        let is_about = |model: &ModelFolder| self.id == id(&model.name) && model.absent.is_none();
+        let is_alone = matches!(&self.cells[..], [cell] if cell.id == ABOUT);
+        is_alone && matches!(&self.static_embedding, StaticEmbedding::Pretrained(model) if is_about(model))
+    }
+
     /// The pretrained model that it is about, if that is not on this computer.
     pub fn absent_model(&self) -> Option<&Absent> {
         match &self.static_embedding {
@@ -77,6 +84,9 @@ impl Lesson {
         Objective::MaskedWord { rate: 0.15, among: Vec::new(), stand_ins: Vec::new() }
     }
 }
+
+/// The id of the first cell of a model's notebook.
+pub const ABOUT: &str = "about";
 
 /// Letters, digits, `-` and `_`, as the ids of lessons have them.
 fn id(name: &str) -> String {
@@ -156,5 +166,5 @@ fn notes(model: &ModelFolder, has_sentence: bool) -> Cell {
         plain(&model.name),
         model.about(),
     );
-    Cell { id: "about".to_owned(), kind: CellKind::Text { markdown }, opens: Vec::new() }
+    Cell { id: ABOUT.to_owned(), kind: CellKind::Text { markdown }, opens: Vec::new() }
 }

@@ -17,6 +17,10 @@ pub enum TextLink {
     Word(String),
     /// Chooses a head, counted from 1 as the window does.
     Head(usize),
+    /// Chooses a head as well, and opens its map in the panel Attention.
+    Attention(usize),
+    /// Puts a text on the stage.
+    Sentence(String),
     /// Sets the time of the stage, from 0 to 1.
     Time(f32),
     /// Opens a learned tensor at one of its entries, from 0.
@@ -59,9 +63,9 @@ impl LinkFlaw {
     }
 }
 
-const KINDS: &[&str] = &["panel", "word", "head", "time", "cell", "lesson"];
-const EXAMPLES: &str = "attune:panel/Weights, attune:word/apple1, attune:head/2, attune:time/1, attune:W_K[10,4], \
-                        attune:cell/ID or attune:lesson/ID";
+const KINDS: &[&str] = &["panel", "word", "head", "attention", "sentence", "time", "cell", "lesson"];
+const EXAMPLES: &str = "attune:panel/Weights, attune:word/apple1, attune:head/2, attune:attention/2, attune:sentence/TEXT, \
+                        attune:time/1, attune:W_K[10,4], attune:cell/ID or attune:lesson/ID";
 
 impl TextLink {
     /// The action of an address; `None` of one with another scheme.
@@ -76,6 +80,8 @@ impl TextLink {
             Self::Panel(panel) => format!("Open the panel {}", panel.title()),
             Self::Word(word) => format!("Choose “{word}” in the sentence"),
             Self::Head(head) => format!("Choose head {head}"),
+            Self::Attention(_) => "Open this head in Attention".to_owned(),
+            Self::Sentence(_) => "Put this on the stage".to_owned(),
             Self::Time(0.0) => "Show the static vectors".to_owned(),
             Self::Time(1.0) => "Show the contextual vectors".to_owned(),
             Self::Time(time) => format!("Set the time of the stage to {time}"),
@@ -96,6 +102,8 @@ impl TextLink {
             "panel" => PanelName::named(name).map(Self::Panel).ok_or_else(|| no_panel(name)),
             "word" => Ok(Self::Word(plain_digits(name))),
             "head" => Ok(Self::Head(number("the number of a head, from 1")?)),
+            "attention" => Ok(Self::Attention(number("the number of a head, from 1")?)),
+            "sentence" => Ok(Self::Sentence(name.to_owned())),
             "time" => {
                 let time = name.parse().ok().filter(|time| (0.0..=1.0).contains(time));
                 time.map(Self::Time).ok_or_else(|| LinkFlaw::new(format!("time {name:?}"), "a number from 0 to 1"))
@@ -141,14 +149,14 @@ impl LinkContext<'_> {
     pub fn check(&self, link: &TextLink) -> Result<(), LinkFlaw> {
         match link {
             TextLink::Word(name) => self.tokens.map_or(Ok(()), |tokens| token_named(tokens, name).map(|_| ())),
-            TextLink::Head(head) => match self.heads {
+            TextLink::Head(head) | TextLink::Attention(head) => match self.heads {
                 Some(heads) if !(1..=heads).contains(head) => {
                     let expected = if heads == 1 { "1, the only one".to_owned() } else { format!("1 to {heads}") };
                     Err(LinkFlaw::new(format!("there is no head {head}"), expected))
                 }
                 _ => Ok(()),
             },
-            TextLink::Panel(_) | TextLink::Time(_) => Ok(()),
+            TextLink::Panel(_) | TextLink::Time(_) | TextLink::Sentence(_) => Ok(()),
             TextLink::Weight { tensor, row, col } => {
                 let Some(weights) = self.weights else { return Ok(()) };
                 let Some((_, rows, cols)) = weights.iter().find(|(name, ..)| name == tensor) else {
@@ -246,6 +254,8 @@ mod tests {
         check("attune:word/apple₂", Ok(TextLink::Word("apple2".to_owned())));
         check("ATTUNE:word/phone", Ok(TextLink::Word("phone".to_owned())));
         check("attune:head/2", Ok(TextLink::Head(2)));
+        check("attune:attention/2", Ok(TextLink::Attention(2)));
+        check("attune:sentence/apple sold/a phone", Ok(TextLink::Sentence("apple sold/a phone".to_owned())));
         check("attune:time/0.5", Ok(TextLink::Time(0.5)));
         check("attune:W_K[10, 4]", Ok(TextLink::Weight { tensor: "W_K".to_owned(), row: 10, col: 4 }));
         check("attune:cell/move", Ok(TextLink::Cell("move".to_owned())));
@@ -264,6 +274,7 @@ mod tests {
         );
         check("attune:head/3", Err("there is no head 3; expected 1 to 2"));
         check("attune:head/0", Err("there is no head 0; expected 1 to 2"));
+        check("attune:attention/3", Err("there is no head 3; expected 1 to 2"));
         check("attune:time/2", Err("time \"2\"; expected a number from 0 to 1"));
         check("attune:cell/mov", Err("there is no cell \"mov\"; expected intro or move; did you mean move?"));
         check("attune:panels/Axes", Err(&format!("a link to a \"panels\"; expected {EXAMPLES}; did you mean panel?")));

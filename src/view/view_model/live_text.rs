@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use attune_core::kernel::notebook::document::CellId;
 use attune_core::kernel::notebook::live::Follows;
-use attune_core::kernel::notebook::live_values::{LiveTextSnapshot, LiveValue};
+use attune_core::kernel::notebook::live_values::{LiveTextSnapshot, LiveValue, Spoken};
 use attune_core::kernel::scene::interventions::are_none;
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::kernel::training::stop::Stopped;
@@ -20,6 +20,8 @@ pub struct Differences {
     /// The sentence on the stage, an index into the lesson's, and its words.
     stage: Option<usize>,
     stage_words: String,
+    /// The sentence as it is written.
+    stage_text: String,
     sentences: Arc<[String]>,
     forward: Option<Difference>,
     weights: Vec<Difference>,
@@ -59,6 +61,7 @@ impl Differences {
         Self {
             stage: model.sentence.index,
             stage_words: stage_words.to_owned(),
+            stage_text: model.sentence.written(),
             sentences: sentences.clone(),
             forward: (!are_none(&model.interventions))
                 .then(|| Difference::new("attention changed", "The attention is changed under Intervene.")),
@@ -71,7 +74,7 @@ impl Differences {
     }
 
     /// What differs of all that a value was computed from; empty where the value is the one that the text speaks of.
-    fn of_value(&self, value: &LiveValue, speaks_of: usize) -> Vec<Difference> {
+    fn of_value(&self, value: &LiveValue, speaks_of: &Spoken) -> Vec<Difference> {
         let mut all = Vec::new();
         if self.is_of_another_sentence(value, speaks_of) && !value.is_elsewhere {
             let (shown, spoken) = (&self.stage_words, self.spoken(speaks_of));
@@ -91,12 +94,19 @@ impl Differences {
     }
 
     /// The stage does not show the sentence that a text speaks of, and the value depends on the sentence.
-    fn is_of_another_sentence(&self, value: &LiveValue, speaks_of: usize) -> bool {
-        value.follows >= Follows::Forward && self.stage != Some(speaks_of)
+    fn is_of_another_sentence(&self, value: &LiveValue, speaks_of: &Spoken) -> bool {
+        let is_shown = match speaks_of {
+            Spoken::Lesson(sentence) => self.stage == Some(*sentence),
+            Spoken::Text(text) => self.stage_text == **text,
+        };
+        value.follows >= Follows::Forward && !is_shown
     }
 
-    fn spoken(&self, speaks_of: usize) -> &str {
-        self.sentences.get(speaks_of).map_or("", String::as_str)
+    fn spoken<'a>(&'a self, speaks_of: &'a Spoken) -> &'a str {
+        match speaks_of {
+            Spoken::Lesson(sentence) => self.sentences.get(*sentence).map_or("", String::as_str),
+            Spoken::Text(text) => text,
+        }
     }
 }
 
@@ -151,7 +161,8 @@ impl LiveTextModel {
     }
 
     pub fn word(&self, expression: &Expression) -> LiveWord {
-        let of = self.shown.values.as_ref().and_then(|values| Some((values.of(&expression.source)?, values.speaks_of)));
+        let of =
+            self.shown.values.as_ref().and_then(|values| Some((values.of(&expression.source)?, &values.speaks_of)));
         let Some((value, speaks_of)) = of else { return waiting(expression) };
         let shown = words(expression, Some(value));
         let plain = LiveWord { words: shown, tensors: value.tensors.clone(), ..waiting(expression) };
@@ -184,7 +195,7 @@ impl LiveTextModel {
 
     /// Why a value is not the one that the text speaks of. One that reads as it does in the model as the lesson has it is
     /// that one, whatever else differs.
-    fn differing(&self, expression: &Expression, value: &LiveValue, speaks_of: usize) -> Vec<Difference> {
+    fn differing(&self, expression: &Expression, value: &LiveValue, speaks_of: &Spoken) -> Vec<Difference> {
         let is_stale = |cell: &&CellId| self.shown.stale_cells.contains(*cell);
         if let Some(cell) = value.cells.iter().find(is_stale) {
             let said = format!("The cell {cell} has not run since what it reads was changed.");

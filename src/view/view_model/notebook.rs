@@ -9,7 +9,7 @@ use attune_core::kernel::notebook::document::{Answer, CellId, DocumentCell};
 use attune_core::kernel::notebook::kinds::Behaviour;
 use attune_core::kernel::notebook::live_values::LiveTextSnapshot;
 use attune_core::kernel::notebook::snapshot::{CellSnapshot, CellStatus, LiveNameSnapshot, RunSnapshot, Verdict};
-use attune_core::kernel::snapshot::{HistorySnapshot, ModelSnapshot, Snapshot};
+use attune_core::kernel::snapshot::{HistorySnapshot, ModelSnapshot, Progress, Snapshot};
 use attune_core::lesson::cells::{Bind, CellKind};
 use attune_engine::code::Axis;
 use attune_engine::code::editor::highlight::highlight;
@@ -49,6 +49,8 @@ pub struct NotebookModel {
     /// Its index among `sentences`, if it is one of them.
     pub selected: Option<usize>,
     pub notice: Option<Arc<str>>,
+    /// A tour of the model is being measured: how many texts have run.
+    pub touring: Option<Progress>,
     /// In what the model and the stage are not as the lesson has them.
     differences: Arc<Differences>,
 }
@@ -190,6 +192,7 @@ impl NotebookModel {
             words: current.map_or_else(Vec::new, |s| s.tokens.iter().map(|token| token.text.clone()).collect()),
             selected: current.map_or(Some(0), |s| s.index),
             notice: snapshot.notice.clone(),
+            touring: snapshot.touring,
             differences,
             cells,
         }

@@ -10,6 +10,7 @@ use attune_core::kernel::command::Command;
 use attune_core::kernel::notebook::document::CellId;
 use attune_core::kernel::notebook::editing::DELETION;
 use attune_core::kernel::notebook::snapshot::CellStatus;
+use attune_core::kernel::snapshot::Progress;
 use attune_view::view_model::course::AroundLesson;
 use attune_view::view_model::notebook::CellModel;
 use egui::style::ScrollAnimation;
@@ -264,6 +265,9 @@ fn letters_ui(ui: &Ui, frame: &mut Frame) {
 pub fn way_on_ui(ui: &mut Ui, frame: &mut Frame) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let around = frame.prose.around.clone();
+    if let Some(Progress { done, of }) = frame.model.touring {
+        ui.weak(format!("A tour of this model is being measured: text {done} of {of} …"));
+    }
     ui.separator();
     // In the frame of an arrow key, egui would lead the keyboard on from the button that has just got it.
     let is_led = ui.input(|input| input.raw.events.iter().any(|event| matches!(event, Event::Key { .. })));

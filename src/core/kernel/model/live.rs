@@ -14,6 +14,7 @@ use crate::kernel::notebook::dependencies::Versions;
 use crate::kernel::notebook::execution::LiveModel;
 use crate::kernel::notebook::live::{Live, LiveName, live_names};
 use crate::kernel::notebook::live_text::SpokenModel;
+use crate::kernel::notebook::live_values::Spoken;
 use crate::kernel::scene::interventions::{are_none, check_temperature};
 use crate::kernel::scene::passes::Passes;
 use crate::kernel::scene::sentence::{Sentence, SentenceFrame};
@@ -106,16 +107,28 @@ impl LiveModel for Watched<'_> {
 }
 
 impl SpokenModel for LessonModel {
-    fn on_stage(&self) -> Option<usize> {
-        self.scene.sentence().index
+    fn shows(&self, spoken: &Spoken) -> bool {
+        let Sentence { index, text, .. } = self.scene.sentence();
+        match spoken {
+            Spoken::Lesson(sentence) => *index == Some(*sentence),
+            Spoken::Text(spoken) => text.as_ref().is_some_and(|shown| *shown.text == **spoken),
+        }
+    }
+
+    fn shows_lesson(&self) -> bool {
+        self.scene.sentence().index.is_some()
     }
 
     fn live(&self) -> Live {
         live(self, self.training.model().live(), self.scene.interventions())
     }
 
-    fn live_of(&self, sentence: usize) -> Option<Live> {
-        let sentence = Sentence::of_lesson(&self.origin.lesson, &self.words, sentence)?;
+    fn live_of(&self, spoken: &Spoken) -> Option<Live> {
+        let lesson = &self.origin.lesson;
+        let sentence = match spoken {
+            Spoken::Lesson(sentence) => Sentence::of_lesson(lesson, &self.words, *sentence)?,
+            Spoken::Text(text) => Sentence::read(text, lesson, &self.words).ok()?,
+        };
         let (frame, interventions) = self.scene.beside(sentence);
         Some(of_frame(self, &Passes::default(), &frame, self.training.model().live(), &Arc::new(interventions)))
     }

@@ -224,7 +224,7 @@ impl LessonModel {
             Command::Axes(command) => self.apply_to_axes(command, lesson),
             Command::Senses(command) => self.apply_to_senses(command, last, lesson),
             // The kernel's own.
-            Command::Undo | Command::Redo | Command::Notebook(_) | Command::Retrain(_) => Ok(()),
+            Command::Tour | Command::Undo | Command::Redo | Command::Notebook(_) | Command::Retrain(_) => Ok(()),
         }
     }
 

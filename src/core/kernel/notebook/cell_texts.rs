@@ -56,7 +56,8 @@ impl CellTexts {
     }
 
     pub fn is_of(&self, cell: &Arc<DocumentCell>) -> bool {
-        Arc::ptr_eq(&self.cell, cell) || self.cell.text == cell.text && Arc::ptr_eq(&self.cell.kind, &cell.kind)
+        let is_same = |other: &DocumentCell| other.text == cell.text && other.speaks_of == cell.speaks_of;
+        Arc::ptr_eq(&self.cell, cell) || is_same(&self.cell) && Arc::ptr_eq(&self.cell.kind, &cell.kind)
     }
 }
 

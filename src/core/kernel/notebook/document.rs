@@ -7,6 +7,7 @@ use attune_engine::code::budget::SOURCE_BYTES_MAX;
 
 pub use super::kinds::{Answer, Attempts, OwnKind};
 use super::kinds::{Behaviour, Runs};
+use crate::kernel::tour::TourCell;
 use crate::lesson::Lesson;
 use crate::lesson::cells::{Bind, Cell, CellKind};
 
@@ -14,6 +15,9 @@ pub type CellId = Arc<str>;
 
 /// With what the ids of the learner's own cells begin; no lesson's id has a blank.
 const OWN: &str = "own ";
+
+/// With what the ids of a tour's cells begin.
+const TOUR: &str = "tour ";
 
 /// More cells than anybody reads; inserting ends here.
 pub const DOCUMENT_CELLS_MAX: usize = 2000;
@@ -43,6 +47,8 @@ pub struct DocumentCell {
     pub answer: Answer,
     /// The lesson's newer text, where the learner had changed the older one.
     pub conflict: Option<Arc<str>>,
+    /// The text that its live numbers are of, of a cell with a text of its own to speak of.
+    pub speaks_of: Option<Arc<str>>,
     /// How often it was reset: attempts from before a reset are not those after it.
     pub resets: usize,
 }
@@ -58,6 +64,7 @@ impl DocumentCell {
             auto_run: false,
             answer: first_answer(&cell.kind),
             conflict: None,
+            speaks_of: None,
             resets: 0,
         }
     }
@@ -185,6 +192,21 @@ impl Document {
         Ok(id)
     }
 
+    /// Inserts the cells of a tour behind the first cell, as the learner's own. They have ids of their own, so that no tour
+    /// is there twice.
+    pub(super) fn insert_tour(&mut self, tour: &[TourCell]) {
+        let given = |(number, TourCell { markdown, speaks_of }): (usize, &TourCell)| {
+            let cell = Cell { id: format!("{TOUR}{number}"), kind: OwnKind::Text.kind(markdown), opens: Vec::new() };
+            Arc::new(DocumentCell { is_own: true, speaks_of: speaks_of.clone(), ..DocumentCell::of(&cell) })
+        };
+        let at = self.cells.len().min(1);
+        self.cells.splice(at..at, (1..).zip(tour).map(given));
+    }
+
+    pub(super) fn has_tour(&self) -> bool {
+        self.cells.iter().any(|cell| cell.id.starts_with(TOUR))
+    }
+
     pub fn delete(&mut self, id: &str) -> Change {
         let index = self.index(id)?;
         if self.cells.len() == 1 {
@@ -241,12 +263,12 @@ impl Document {
         Ok(())
     }
 
-    /// A cell as the lesson gives it; one of the learner's own becomes empty.
+    /// A cell as the lesson gives it; one of the learner's own is as it was when it came, which is mostly empty.
     pub fn reset(&mut self, id: &str, lesson: &Lesson) -> Change {
         let cell = self.cell_mut(id)?;
         match lesson.cells.iter().find(|cell| cell.id == *id) {
             Some(origin) => *cell = cell.reset_to(origin),
-            None => cell.text = "".into(),
+            None => cell.text = original(&cell.kind).into(),
         }
         Ok(())
     }

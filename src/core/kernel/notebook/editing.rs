@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::kernel::notebook::document::{Answer, CellId, Document, DocumentCell};
 use crate::kernel::notebook::{CellCommand, Notebook, NotebookCommand};
+use crate::kernel::tour::TourCell;
 use crate::lesson::Lesson;
 use crate::lesson::cells::CellKind;
 
@@ -58,6 +59,21 @@ impl Notebook {
                 Ok(())
             }),
         }
+    }
+
+    /// Nothing is written in it that the lesson does not give.
+    pub fn is_as_given(&self, lesson: &Lesson) -> bool {
+        self.document.cells == Document::of(lesson).cells
+    }
+
+    /// Inserts the cells of a tour; returns the document before, unless it has a tour.
+    pub fn insert_tour(&mut self, tour: &[TourCell]) -> Option<Document> {
+        if self.document.has_tour() {
+            return None;
+        }
+        let mut document = self.document.clone();
+        document.insert_tour(tour);
+        Some(self.replace(document))
     }
 
     fn apply_to_cell(&mut self, id: &CellId, command: CellCommand, lesson: &Lesson) -> Result<Option<Changed>, String> {

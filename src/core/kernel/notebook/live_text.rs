@@ -1,7 +1,7 @@
 //! The values of the expressions in the texts of cells: which texts have some, when they are evaluated, and on which
 //! sentence.
 //!
-//! A text speaks of the sentence of the last Stage cell above it, or of the first one. Where the stage shows another
+//! A text speaks of a sentence of its own, or of that of the last Stage cell above it, or of the first one. Where the stage shows another
 //! sentence of the lesson, the text's own is evaluated; a sentence that the learner wrote is a change which numbers
 //! follow as far as they can.
 
@@ -18,7 +18,7 @@ use crate::kernel::notebook::cell_texts::{CellTexts, Evaluated};
 use crate::kernel::notebook::dependencies::{NamesInScope, Source, stale_cells};
 use crate::kernel::notebook::document::{CellId, Document, DocumentCell};
 use crate::kernel::notebook::live::{Follows, Live, LiveName};
-use crate::kernel::notebook::live_values::{LiveValue, LiveValues};
+use crate::kernel::notebook::live_values::{LiveValue, LiveValues, Spoken};
 use crate::lesson::cells::CellKind;
 
 /// How long the expressions of all texts may take together, before the learner does anything.
@@ -26,26 +26,41 @@ pub const TEXTS_TIME_MAX: Duration = Duration::from_secs(3);
 
 /// The model as texts meet it.
 pub trait SpokenModel {
-    /// The sentence on the stage, if it is one of the lesson's.
-    fn on_stage(&self) -> Option<usize>;
+    /// The stage shows this sentence.
+    fn shows(&self, spoken: &Spoken) -> bool;
+    /// The stage shows a sentence of the lesson.
+    fn shows_lesson(&self) -> bool;
     /// The tensors of the sentence on the stage.
     fn live(&self) -> Live;
-    /// The tensors of one of the lesson's sentences.
-    fn live_of(&self, sentence: usize) -> Option<Live>;
+    /// The tensors of a sentence that a text speaks of; `None` where the model does not read it.
+    fn live_of(&self, spoken: &Spoken) -> Option<Live>;
     /// Nobody changed it: it is trained to its end, by the lesson's own numbers.
     fn is_as_given(&self) -> bool;
     /// The first head of a block, counted over all of them.
     fn first_head(&self, block: usize) -> usize;
 }
 
-/// The sentence that a cell speaks of: that of the last Stage cell above it, or the first one.
-pub fn spoken_sentence(document: &Document, id: &str) -> usize {
+/// The sentence that a cell speaks of: its own, or that of the last Stage cell above it, or the first one.
+fn spoken_sentence(document: &Document, cell: &DocumentCell) -> Spoken {
+    let of_stages = || Spoken::Lesson(sentence_above(document, &cell.id));
+    cell.speaks_of.clone().map_or_else(of_stages, Spoken::Text)
+}
+
+fn sentence_above(document: &Document, id: &str) -> usize {
     let above = document.cells.iter().take_while(|cell| *cell.id != *id);
     let stages = above.filter_map(|cell| match *cell.kind {
         CellKind::Stage { sentence, .. } => Some(sentence),
         _ => None,
     });
     stages.last().unwrap_or(0)
+}
+
+/// Whether a cell that stands below a stage with this sentence speaks of what it was evaluated on.
+fn is_of(spoken: &Spoken, cell: &DocumentCell, above: usize) -> bool {
+    match spoken {
+        Spoken::Lesson(sentence) => cell.speaks_of.is_none() && *sentence == above,
+        Spoken::Text(text) => cell.speaks_of.as_ref() == Some(text),
+    }
 }
 
 impl Notebook {
@@ -71,7 +86,7 @@ impl Notebook {
         for cell in &self.document.cells {
             if let Some(texts) = self.texts.get(&cell.id) {
                 let is_current = texts.evaluated.as_ref().is_some_and(|evaluated| {
-                    evaluated.values.speaks_of == sentence
+                    is_of(&evaluated.values.speaks_of, cell, sentence)
                         && evaluated.sources.iter().all(|(name, source)| sight.source(name, false) == *source)
                 });
                 if !is_current {
@@ -96,9 +111,13 @@ impl Notebook {
         let Some(id) = self.texts_waiting.pop_first() else { return };
         self.view.take();
         let Some((cell, texts)) = self.document.cell(&id).cloned().zip(self.texts.get(&id).cloned()) else { return };
-        let speaks_of = spoken_sentence(&self.document, &id);
-        let on_stage = model.on_stage();
-        let is_elsewhere = !cell.is_own && on_stage.is_some_and(|shown| shown != speaks_of);
+        let speaks_of = spoken_sentence(&self.document, &cell);
+        let is_shown = model.shows(&speaks_of);
+        let is_elsewhere = match speaks_of {
+            // A sentence that the learner wrote is a change which the lesson's numbers follow.
+            Spoken::Lesson(_) => !cell.is_own && model.shows_lesson() && !is_shown,
+            Spoken::Text(_) => !is_shown,
+        };
         let sources = self.sources_of(&id, &texts.reads);
         let from_cells: BTreeSet<&str> =
             sources.iter().filter(|(_, source)| matches!(source, Source::Run(..))).map(|(name, _)| &**name).collect();
@@ -126,10 +145,9 @@ impl Notebook {
             which.iter().filter(is_wrong).copied().collect::<Vec<usize>>()
         };
         let wrong = if here.is_empty() { Vec::new() } else { evaluate(&here, &model.live(), false) };
-        let again: Vec<usize> =
-            if on_stage == Some(speaks_of) { there } else { there.into_iter().chain(wrong).collect() };
+        let again: Vec<usize> = if is_shown { there } else { there.into_iter().chain(wrong).collect() };
         if !again.is_empty()
-            && let Some(live) = model.live_of(speaks_of)
+            && let Some(live) = model.live_of(&speaks_of)
         {
             evaluate(&again, &live, true);
         }
@@ -148,7 +166,7 @@ impl Notebook {
             let read = sources.iter().filter(|(name, _)| reads.is_some_and(|reads| reads.contains(name)));
             let follows = self.followed_by(read.clone());
             let cells: Vec<CellId> = read.filter_map(|(_, source)| source.cell().cloned()).collect();
-            let is_spoken_of = is_elsewhere || on_stage == Some(speaks_of) || follows < Follows::Forward;
+            let is_spoken_of = is_elsewhere || is_shown || follows < Follows::Forward;
             let is_own = is_as_given && is_spoken_of && !cells.iter().any(|cell| stale_cells.contains(cell));
             let own = match &value {
                 Ok(value) if is_own => Some(value.clone()),

@@ -13,8 +13,22 @@ use crate::kernel::notebook::live::Follows;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LiveValues {
     pub values: Vec<LiveValue>,
-    /// The sentence that the cell speaks of, an index into the lesson's.
-    pub speaks_of: usize,
+    pub speaks_of: Spoken,
+}
+
+/// The sentence that a cell speaks of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Spoken {
+    /// An index into the lesson's.
+    Lesson(usize),
+    /// A text of the cell's own.
+    Text(Arc<str>),
+}
+
+impl Default for Spoken {
+    fn default() -> Self {
+        Self::Lesson(0)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -201,6 +201,7 @@ impl Merging {
             text: edit.text.as_str().into(),
             is_folded: saved.is_folded,
             auto_run: saved.auto_run,
+            speaks_of: saved.speaks_of.as_deref().map(Arc::from),
             ..DocumentCell::of(&Cell { id: id.to_string(), kind: edit.kind.kind(&edit.base), opens: Vec::new() })
         };
         self.show(saved, &cell, false);

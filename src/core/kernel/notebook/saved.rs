@@ -82,6 +82,9 @@ pub struct SavedCell {
     pub is_folded: bool,
     #[serde(skip_serializing_if = "is_default")]
     pub auto_run: bool,
+    /// The text that the numbers of a cell of the learner's own are of, where that is not the sentence on the stage.
+    #[serde(skip_serializing_if = "is_default")]
+    pub speaks_of: Option<String>,
     #[serde(skip_serializing_if = "is_default")]
     pub answer: SavedAnswer,
     #[serde(skip_serializing_if = "is_default")]
@@ -223,6 +226,7 @@ impl SavedCell {
             is_in_conflict: cell.conflict.is_some(),
             is_folded: cell.is_folded,
             auto_run: cell.auto_run,
+            speaks_of: cell.speaks_of.as_deref().map(str::to_owned),
             answer: SavedAnswer::of(cell),
             run: shown.run.as_deref().map(|run| SavedRun::of(run, allowance)),
         }

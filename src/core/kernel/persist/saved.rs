@@ -30,6 +30,9 @@ pub struct Saved {
     pub lesson: String,
     pub seed: Option<u64>,
     pub notebook: SavedNotebook,
+    /// A tour of the model was written into the notebook.
+    #[serde(skip_serializing_if = "Not::not")]
+    pub is_toured: bool,
     /// None where there was no model yet.
     pub model: Option<SavedModel>,
 }
@@ -150,6 +153,7 @@ impl Saved {
             lesson: snapshot.lesson.id.clone(),
             seed: Some(snapshot.lesson.seed),
             notebook: SavedNotebook::of(&snapshot.notebook, &snapshot.lesson),
+            is_toured: snapshot.is_toured,
             model,
         }
     }

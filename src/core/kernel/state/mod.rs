@@ -2,6 +2,7 @@
 
 pub mod history;
 mod retrain;
+mod toured;
 mod undo;
 
 use std::iter::{self, Peekable};
@@ -11,6 +12,7 @@ use std::time::Duration;
 
 use attune_engine::numerics::attention::Mask;
 use retrain::UnderWay;
+use toured::Toured;
 use undo::Undoable;
 
 use crate::kernel::command::{Command, InterventionCommand, TrainingCommand, WeightCommand};
@@ -51,6 +53,7 @@ pub struct Kernel {
     awaited: Option<Arc<SavedModel>>,
     /// Training is on its way there.
     resuming: Option<Resuming>,
+    toured: Toured,
     /// Saved work that does not fit.
     report: Arc<[String]>,
     notebook: Notebook,
@@ -96,6 +99,7 @@ impl Kernel {
             retrained: None,
             awaited: None,
             resuming: None,
+            toured: Toured::default(),
             report: Arc::from([]),
         }
     }
@@ -103,7 +107,7 @@ impl Kernel {
     /// A lesson as it was left: the notebook is back at once, and the model trains to where it was. What
     /// was saved may be anything: what does not fit is left out, and said in the snapshot's report.
     pub fn open(lesson: Arc<Lesson>, saved: Option<Saved>) -> Self {
-        let Some(Saved { notebook, model, seed, .. }) = saved else { return Self::new(lesson) };
+        let Some(Saved { notebook, model, seed, is_toured, .. }) = saved else { return Self::new(lesson) };
         let (notebook, mut report) = Notebook::reopened(&lesson, &notebook);
         if let (Some(seed), Some(_)) = (seed.filter(|seed| *seed != lesson.seed), &model) {
             report.push(format!(
@@ -111,7 +115,8 @@ impl Kernel {
                 lesson.seed
             ));
         }
-        let mut kernel = Self { notebook, awaited: model.map(Arc::new), ..Self::new(lesson) };
+        let toured = if is_toured { Toured::Written } else { Toured::default() };
+        let mut kernel = Self { notebook, toured, awaited: model.map(Arc::new), ..Self::new(lesson) };
         kernel.say(report);
         kernel
     }
@@ -130,7 +135,8 @@ impl Kernel {
         saved.cells.iter_mut().for_each(|cell| cell.run = None);
         let (notebook, report) = Notebook::reopened(&lesson, &saved);
         let phase = Phase::Ready(Box::new(ready.copy(&lesson)));
-        let mut copy = Self { own: self.own.clone(), ..Self::in_phase(phase, notebook, lesson) };
+        let toured = if self.toured.is_written() { Toured::Written } else { Toured::default() };
+        let mut copy = Self { own: self.own.clone(), toured, ..Self::in_phase(phase, notebook, lesson) };
         copy.say(report);
         copy.follow(None);
         copy
@@ -194,7 +200,10 @@ impl Kernel {
             Phase::Ready(ready) => match &self.resuming {
                 Some(resuming) => !resuming.is_paused,
                 None if self.retraining.is_some() => true,
-                None => ready.is_busy() || self.notebook.is_waiting() || ready.has_senses_pending(),
+                None => {
+                    let is_waiting = self.notebook.is_waiting() || ready.has_senses_pending();
+                    ready.is_busy() || is_waiting || self.toured.is_under_way()
+                }
             },
             Phase::Failed { .. } => false,
         }
@@ -225,7 +234,7 @@ impl Kernel {
                 Phase::Ready(ready) => Some(ready.training.is_playing()),
                 Phase::Embedding(_) | Phase::Failed { .. } => None,
             };
-            (model, kernel.awaited.is_some(), kernel.retraining.is_some())
+            (model, kernel.awaited.is_some(), kernel.retraining.is_some(), kernel.toured.is_written())
         };
         let before = under_way(self);
         self.revision += 1;
@@ -243,6 +252,7 @@ impl Kernel {
             },
             Phase::Ready(_) if self.resuming.is_some() => self.resume(),
             Phase::Ready(_) if self.retraining.is_some() => self.retrain_on(),
+            Phase::Ready(_) if self.toured.is_under_way() && !self.notebook.is_waiting() => self.tour_on(),
             Phase::Ready(ready) => match self.notebook.take_next() {
                 Some(cell) => self.run_cell(&cell),
                 None if self.notebook.has_text_to_evaluate() => self.notebook.evaluate_next(&**ready),
@@ -370,6 +380,10 @@ impl Kernel {
                 self.travel(iter::once(command).chain(more))
             }
             Ok(Command::Notebook(command)) => self.apply_to_notebook(command, last_drag),
+            Ok(Command::Tour) => {
+                self.ask_for_tour();
+                Ok(())
+            }
             Ok(command) => self.apply_to_model(command),
         };
         self.remember_changes();
@@ -410,6 +424,9 @@ impl Kernel {
     fn apply_to_notebook(&mut self, command: NotebookCommand, last_drag: Option<EditDrag>) -> Result<(), String> {
         if let Phase::Ready(ready) = &mut self.phase {
             ready.end_move();
+        }
+        if command == NotebookCommand::Reset && self.toured.is_written() {
+            self.toured = Toured::Asked;
         }
         let Some(changed) = self.notebook.apply(command, &self.lesson)? else { return Ok(()) };
         let goes_on = changed.goes_on_as.is_some() && changed.goes_on_as == last_drag;
@@ -487,6 +504,7 @@ impl Kernel {
         snapshot.notice = self.notice.clone();
         snapshot.notebook = self.notebook.snapshot();
         snapshot.awaited = self.awaited.clone();
+        (snapshot.touring, snapshot.is_toured) = (self.toured.progress(), self.toured.is_written());
         snapshot.report = self.report.clone();
         snapshot.history = HistorySnapshot {
             undo: self.history.undo_label().map(str::to_owned),

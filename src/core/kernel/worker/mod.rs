@@ -291,6 +291,9 @@ fn reopened(before: &Kernel, lesson: Arc<Lesson>, saved: Option<Saved>, stop: &M
     if trains {
         kernel.apply(Command::Training(TrainingCommand::Play));
     }
+    if before.wants_tour() {
+        kernel.apply(Command::Tour);
+    }
     *stop.lock().unwrap_or_else(PoisonError::into_inner) = kernel.stop_flag();
     kernel
 }
@@ -304,6 +307,7 @@ fn say_stopped(latest: &Mutex<Arc<Snapshot>>) {
     last.notice =
         Some("training stopped by a fault of attune itself; open the lesson again, and please report it".into());
     last.retraining = None;
+    last.touring = None;
     if let Some(model) = &mut last.model {
         model.training.playing = false;
         model.training.stopped = Some(Stopped::Paused);

@@ -1,0 +1,360 @@
+//! The cells of a tour. Numbers are live expressions over the model's tensors, of the sentence that the cell speaks of;
+//! layers are counted from 1, as the window counts them.
+
+use std::sync::Arc;
+
+use attune_engine::numerics::activation::Activation;
+use attune_engine::numerics::attention::Mask;
+use attune_engine::numerics::block::{BlockConfig, Norm};
+use attune_engine::numerics::head_measures::HeadMeasure;
+use attune_engine::numerics::model::{Architecture, Readout};
+use attune_engine::numerics::params::code_suffix;
+use attune_engine::numerics::positions::Positions;
+
+use crate::kernel::data::token::{Token, token_labels};
+use crate::kernel::model::LessonModel;
+use crate::kernel::tour::measure::{Answered, FoundHead, Line, Parting, Sink, Turned};
+use crate::kernel::tour::{Findings, Found, TourCell};
+
+/// All cells, in order. A section whose finding is missing is left out.
+pub fn cells(model: &LessonModel, findings: &Findings) -> Vec<TourCell> {
+    let architecture = &model.training.trainer().model.architecture;
+    let Findings { turned, sinks, heads, parting, answered } = findings;
+    let parts = TourCell { markdown: parts(architecture, model.words.len()), speaks_of: None };
+    let layers = architecture.blocks.len();
+    let sections = [
+        turned.as_ref().map(|found| cell(found, words_that_turn(found))),
+        heads.as_ref().map(|found| cell(found, known_heads(found))),
+        sinks.as_ref().map(|found| cell(found, known_sinks(found))),
+        parting.as_ref().map(|found| cell(found, two_senses(found, layers))),
+        answered.as_ref().map(|found| cell(found, answer(found, model, layers))),
+    ];
+    let tasks = tasks(findings, model);
+    [parts].into_iter().chain(sections.into_iter().flatten()).chain([tasks]).collect()
+}
+
+fn cell<T>(found: &Found<T>, markdown: String) -> TourCell {
+    TourCell { markdown, speaks_of: Some(found.text.clone()) }
+}
+
+/// What the model is made of: its layer as formulas, and a row for each form.
+fn parts(architecture: &Architecture, vocabulary: usize) -> String {
+    let blocks = &architecture.blocks;
+    let whose = if blocks.iter().all(|other| *other == blocks[0]) { "Each layer" } else { "The first layer" };
+    let row = |(part, words, lesson): (&str, String, &str)| {
+        format!("| {part} | {words} | [{}](attune:lesson/{lesson}) |", title(lesson))
+    };
+    let rows: Vec<String> = forms(architecture, vocabulary).into_iter().map(row).collect();
+    format!(
+        "## What it is made of\n\n{whose} takes the vector $x$ of every token and makes $y$ of it:\n\n{}\n\n| part | here | \
+         lesson |\n|---|---|---|\n{}",
+        formulas(&blocks[0]),
+        rows.join("\n")
+    )
+}
+
+/// The forms of the model, each with the lesson that teaches it.
+fn forms(architecture: &Architecture, vocabulary: usize) -> Vec<(&'static str, String, &'static str)> {
+    let Architecture { width, max_tokens, blocks, .. } = architecture;
+    let block = &blocks[0];
+    let attention = &block.attention;
+    let positions = match architecture.positions {
+        Positions::Learned => format!("a learned vector for each of {max_tokens} positions is added"),
+        Positions::Sinusoidal => "sines and cosines of the position are added".to_owned(),
+        Positions::None => "none are added to the vectors".to_owned(),
+    };
+    let sees = match attention.mask {
+        Mask::None => "all tokens, before it and after it",
+        Mask::Causal => "itself and the tokens before it",
+        Mask::Custom(_) => "the tokens that a table names",
+    };
+    let scale = if attention.scale { "divided by $\\sqrt{d_k}$" } else { "not scaled" };
+    let (layers, heads) = (counted(blocks.len(), "layer"), counted(attention.heads, "head"));
+    let mut rows = vec![
+        ("word vectors", format!("{vocabulary} tokens, each a row of {width} numbers"), "words"),
+        ("positions", positions, "idiom"),
+        (
+            "attention",
+            format!("{layers} of {heads}, with queries and keys of {} numbers", attention.key_width),
+            "heads",
+        ),
+        ("a token sees", sees.to_owned(), "masks"),
+        ("scores", scale.to_owned(), "scaling"),
+    ];
+    rows.extend(norm_words(block.norm).map(|words| ("layer norm", words.to_owned(), "layers")));
+    let forward = block.feed_forward.map(|hidden| format!("{hidden} hidden units with {}", name(block.activation)));
+    rows.extend(forward.map(|words| ("feed-forward part", words, "layers")));
+    rows.push(("answers", readout(architecture.readout).to_owned(), "next_word"));
+    rows
+}
+
+/// The layer as it adds and norms.
+fn formulas(block: &BlockConfig) -> String {
+    let part = |inner: &str, of: &str| {
+        let of = if block.norm == Norm::Pre { format!("\\text{{norm}}({of})") } else { of.to_owned() };
+        format!("\\text{{{inner}}}({of})")
+    };
+    let joined = |inner: &str, of: &str| {
+        let sum = if block.residual { format!("{of} + {}", part(inner, of)) } else { part(inner, of) };
+        if block.norm == Norm::Post { format!("\\text{{norm}}({sum})") } else { sum }
+    };
+    match block.feed_forward {
+        Some(_) => format!("$$a = {}$$\n\n$$y = {}$$", joined("attention", "x"), joined("feed-forward", "a")),
+        None => format!("$$y = {}$$", joined("attention", "x")),
+    }
+}
+
+fn norm_words(norm: Norm) -> Option<&'static str> {
+    match norm {
+        Norm::None => None,
+        Norm::Pre => Some("before each part"),
+        Norm::Post => Some("after each sum"),
+    }
+}
+
+fn name(activation: Activation) -> &'static str {
+    match activation {
+        Activation::Relu => "ReLU",
+        Activation::Gelu => "GELU",
+        Activation::GeluTanh => "GELU (by tanh)",
+    }
+}
+
+fn readout(readout: Readout) -> &'static str {
+    match readout {
+        Readout::Tied => "dot products with the word vectors",
+        Readout::Transformed(_) => "a layer of its own, then dot products with the word vectors",
+        Readout::Linear => "weights of its own",
+        Readout::TransformedLinear(_) => "a layer and weights of its own",
+    }
+}
+
+/// Titles of the lessons that a part is taught in.
+fn title(lesson: &str) -> &'static str {
+    match lesson {
+        "words" => "Words as vectors",
+        "idiom" => "A piece of cake",
+        "heads" => "Many heads, folded",
+        "masks" => "Do not look ahead",
+        "scaling" => "Why the square root of d",
+        "layers" => "Layers",
+        _ => "A whole language model",
+    }
+}
+
+fn words_that_turn(found: &Found<Turned>) -> String {
+    let Found { text, tokens, found: Turned { farthest, least } } = found;
+    let cosine = |at: &usize| format!("{{{{ cosine(X[{at}], Y[{at}]) | .2 }}}}");
+    format!(
+        "## What context changes\n\n{}\n\nPlay it on the stage: every word's vector takes in something of the others. That of \
+         {} turns farthest: the cosine between its vector before the first layer and after the last is {}. That of {} turns \
+         least, with a cosine of {}. Press *L* to go from layer to layer.",
+        shown(text),
+        word(tokens, *farthest),
+        cosine(farthest),
+        word(tokens, *least),
+        cosine(least),
+    )
+}
+
+/// The name of an attention layer's weights, and of a head's.
+fn weights(block: usize) -> String {
+    format!("A{}", code_suffix(block))
+}
+
+impl Line {
+    /// The mean weight of a head on it, as code.
+    fn mean(&self, block: usize, own: usize) -> String {
+        let map = weights(block);
+        match self {
+            Self::Diagonal { query, key, len } => {
+                let (queries, keys) = (query + len, key + len);
+                format!("mean(sum({map}[{own}, {query}..{queries}, {key}..{keys}] * eye({len})))")
+            }
+            Self::Column { queries, key } => {
+                format!("mean({map}[{own}, {}..{}, {key}])", queries.start, queries.end)
+            }
+        }
+    }
+}
+
+fn known_heads(found: &Found<Vec<FoundHead>>) -> String {
+    let row = |head: &FoundHead| {
+        let FoundHead { block, own, kind, line, .. } = head;
+        format!("| {} | {} | {{{{ {} | .0% }}}} |", link(head), looks_at(*kind), line.mean(*block, *own))
+    };
+    let rows: Vec<String> = found.found.iter().map(row).collect();
+    let explained = if found.found.iter().any(|head| head.kind == HeadMeasure::Induction) {
+        "\n\nThe token after an earlier copy is what comes next if the text repeats itself. A head that looks there is an \
+         **induction head**."
+    } else {
+        ""
+    };
+    format!(
+        "## Where its attention goes\n\n{}\n\nA text that is said twice shows whether heads look for copies. Each of these \
+         heads gives a large part of its weight to one kind of token; the number is the mean over all tokens that have such a \
+         token to look at. Click a head to open it.\n\n| head | looks at | weight |\n|---|---|---|\n{}{explained}",
+        shown(&found.text),
+        rows.join("\n")
+    )
+}
+
+fn link(head: &FoundHead) -> String {
+    format!("[layer {}, head {}](attune:attention/{})", head.block + 1, head.own + 1, head.head + 1)
+}
+
+fn looks_at(kind: HeadMeasure) -> &'static str {
+    match kind {
+        HeadMeasure::Previous => "the token before",
+        HeadMeasure::First => "the first token",
+        HeadMeasure::Duplicate => "the same token, said before",
+        _ => "the token after an earlier copy",
+    }
+}
+
+fn known_sinks(found: &Found<Vec<Sink>>) -> String {
+    let line = |sink: &Sink| {
+        let Sink { token, block, queries, .. } = sink;
+        let mean = format!("mean(mean({}[.., {}..{}, {token}]))", weights(*block), queries.start, queries.end);
+        format!("- {}: {{{{ {mean} | .0% }}}} in layer {}", word(&found.tokens, *token), block + 1)
+    };
+    let lines: Vec<String> = found.found.iter().map(line).collect();
+    format!(
+        "## Sinks\n\n{}\n\nA **sink** is a token that gets much attention whatever the query is: more than 30 % of the \
+         weight on average over all heads, and more than twice an even share. The layer in which it gets most:\n\n{}\n\nThe \
+         weights of a head sum to 1 even where it finds nothing to look for. The usual explanation is that it then spends \
+         them where they add little. [All heads](<attune:panel/All heads>) can hide sinks.",
+        shown(&found.text),
+        lines.join("\n")
+    )
+}
+
+/// Rows of a table that are still read at a glance.
+const ROWS_MAX: usize = 14;
+
+fn two_senses(found: &Found<Parting>, layers: usize) -> String {
+    let Found { text, tokens, found: Parting { places, layer } } = found;
+    let state = |after: usize| if after == layers { "Y".to_owned() } else { format!("X{}", code_suffix(after)) };
+    let cosine = |after: usize, [a, b]: [usize; 2]| {
+        let state = state(after);
+        format!("cosine({state}[{}], {state}[{}])", places[a], places[b])
+    };
+    let mean = |after: usize, pairs: &[[usize; 2]]| {
+        let sum: Vec<String> = pairs.iter().map(|pair| cosine(after, *pair)).collect();
+        format!("{{{{ ({}) / {} | .2 }}}}", sum.join(" + "), pairs.len())
+    };
+    let step = layers.div_ceil(ROWS_MAX - 1).max(1);
+    let row = |after: usize| {
+        let [same, other] = [mean(after, &[[0, 2], [1, 3]]), mean(after, &[[0, 1], [0, 3], [1, 2], [2, 3]])];
+        format!("| {after} | {same} | {other} |")
+    };
+    let shown_after = (0..=layers).filter(|after| after % step == 0 || *after == layers || after == layer);
+    let rows: Vec<String> = shown_after.map(row).collect();
+    let name = tokens[places[0]].text.to_lowercase();
+    format!(
+        "## One word, two senses\n\n{}\n\n*{name}* has one row in the table of words, and two senses here. From layer {layer} \
+         on, each *{name}* is nearest to the other one of the same sense. Mean cosines after each layer (0: before the \
+         first):\n\n| after layer | same sense | other sense |\n|---|---|---|\n{}\n\n*Senses* in \
+         [Meaning](attune:panel/Meaning) draws such a curve for sentences of yours.",
+        shown(text),
+        rows.join("\n")
+    )
+}
+
+/// The probability of the answer, as code.
+fn probability(Answered { at, class, .. }: &Answered) -> String {
+    format!("softmax(Z[{at}])[{class}]")
+}
+
+fn answer(found: &Found<Answered>, model: &LessonModel, layers: usize) -> String {
+    let Found { text, tokens, found: answered } = found;
+    let asked = match answered.at + 1 == tokens.len() {
+        true => "After this, the model expects".to_owned(),
+        false => format!("In the place of {} the model puts", word(tokens, answered.at)),
+    };
+    let lens = match answered.layer {
+        0 => "Even before the first layer it is the likeliest.".to_owned(),
+        layer if layer == layers => "Only the last layer makes it the likeliest.".to_owned(),
+        layer => format!("It is the likeliest from layer {layer} on, of {layers}."),
+    };
+    format!(
+        "## What it answers\n\n{}\n\n{asked} *{}*, with a probability of {{{{ {} | .0% }}}}. What would it answer if it ended \
+         after an earlier layer? That is the **logit lens**: *Layer by layer* in [Answers](attune:panel/Answers). {lens}",
+        shown(text),
+        escaped(&model.classes[answered.class]),
+        probability(answered),
+    )
+}
+
+/// Two tasks, of those that the findings allow.
+fn tasks(findings: &Findings, model: &LessonModel) -> TourCell {
+    const TASKS: usize = 2;
+    let answered = findings.answered.as_ref();
+    let strongest = findings.heads.as_ref().and_then(|found| found.found.first());
+    let senses = findings.parting.as_ref().map(|_| {
+        "**Try another word.** In *Senses* in [Meaning](attune:panel/Meaning), write a word with two senses and four \
+         sentences with it. After which layer is the nearest one of the same sense?"
+            .to_owned()
+    });
+    let always = [
+        "**Make attention sharper.** In [Intervene](attune:panel/Intervene), set the attention temperature to 0.5, and then \
+         to 2. Which points on the stage move farthest?",
+        "**Follow one word.** Click a point on the stage and press *L* again and again. In which layer does it move \
+         farthest?",
+    ];
+    let found = [answered.map(|found| find_a_head(found, model)), strongest.map(say_twice), senses];
+    let all = found.into_iter().flatten().chain(always.map(str::to_owned));
+    let tasks: Vec<String> = all.take(TASKS).enumerate().map(|(i, task)| format!("{}. {task}", i + 1)).collect();
+    let speaks_of = answered.map(|found| found.text.clone());
+    TourCell { markdown: format!("## Try it\n\n{}", tasks.join("\n")), speaks_of }
+}
+
+fn find_a_head(found: &Found<Answered>, model: &LessonModel) -> String {
+    format!(
+        "**Find a head that the answer needs.** Put the sentence on the stage: {} Open [Intervene](attune:panel/Intervene) and \
+         switch one head off, then another. Which takes most from *{}*? It has {{{{ {} | .0% }}}} now.",
+        shown(&found.text),
+        escaped(&model.classes[found.found.class]),
+        probability(&found.found)
+    )
+}
+
+fn say_twice(head: &FoundHead) -> String {
+    format!(
+        "**Say something else twice.** Type a text of your own, twice, above the stage, and choose *{}* in [All \
+         heads](<attune:panel/All heads>). Is {} among the five that are marked?",
+        measured(head.kind),
+        link(head)
+    )
+}
+
+/// The name of a measure in the panel All heads.
+fn measured(kind: HeadMeasure) -> &'static str {
+    match kind {
+        HeadMeasure::Previous => "previous token",
+        HeadMeasure::First => "first token",
+        HeadMeasure::Duplicate => "duplicate token",
+        _ => "induction",
+    }
+}
+
+/// A link that puts a text on the stage.
+fn shown(text: &Arc<str>) -> String {
+    let text = escaped(text);
+    format!("[*{text}*](<attune:sentence/{text}>)")
+}
+
+/// A token as the stage labels it.
+fn word(tokens: &[Token], at: usize) -> String {
+    format!("*{}*", escaped(&token_labels(tokens)[at]))
+}
+
+/// Markdown that reads as the text, whatever is in it.
+fn escaped(text: &str) -> String {
+    let sign = |c: char| if c.is_ascii_punctuation() { format!("\\{c}") } else { c.to_string() };
+    text.chars().map(sign).collect()
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

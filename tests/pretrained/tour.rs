@@ -1,0 +1,454 @@
+//! The tour of a model: every section says what a plain sum over the model's tensors says too, and a section whose claim does
+//! not hold is left out.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use attune_core::kernel::command::{SentenceCommand, WeightCommand};
+use attune_core::kernel::notebook::document::OwnKind;
+use attune_core::kernel::notebook::live_values::LiveValue;
+use attune_core::kernel::notebook::snapshot::CellSnapshot;
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_core::kernel::scene::origins::layer_answers;
+use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot, Token};
+use attune_core::kernel::tour::texts::{self, Shows};
+use attune_core::kernel::{Command, Kernel, Saved};
+use attune_core::lesson::Lesson;
+use attune_engine::code::Value;
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::params::TensorName;
+
+use crate::common::models::{fixture, with_tokenizer};
+use crate::common::top::at;
+use crate::opened::opened;
+
+/// A model with a tour in its notebook.
+fn toured(lesson: &Arc<Lesson>) -> Kernel {
+    let mut kernel = Kernel::new(lesson.clone());
+    kernel.apply(Command::Tour);
+    kernel.settle();
+    assert_eq!(kernel.snapshot().notice, None);
+    kernel
+}
+
+/// The cells of the tour.
+fn cells(snapshot: &Snapshot) -> Vec<CellSnapshot> {
+    snapshot.notebook.cells.iter().filter(|shown| shown.cell.is_own).cloned().collect()
+}
+
+fn section(snapshot: &Snapshot, title: &str) -> Option<CellSnapshot> {
+    cells(snapshot).into_iter().find(|shown| shown.cell.text.starts_with(&format!("## {title}\n")))
+}
+
+/// Live numbers of a cell, in the order of its text.
+fn numbers(shown: &CellSnapshot) -> Vec<f64> {
+    let values = shown.live.as_ref().and_then(|live| live.values.clone()).expect("evaluated");
+    let number = |value: &LiveValue| match &value.value {
+        Ok(Value::Number { value, .. }) => *value,
+        other => panic!("{}: {other:?}", value.source),
+    };
+    values.values.iter().map(number).collect()
+}
+
+#[track_caller]
+fn near(found: f64, expected: f64) {
+    assert!((found - expected).abs() < 1e-5, "{found}, not {expected}");
+}
+
+/// A text on the stage.
+fn on_stage(kernel: &mut Kernel, text: &str) -> Snapshot {
+    kernel.apply(Command::Sentence(SentenceCommand::Set(text.to_owned())));
+    let snapshot = kernel.snapshot();
+    assert_eq!(snapshot.notice, None, "{text}");
+    snapshot
+}
+
+fn model(snapshot: &Snapshot) -> &ModelSnapshot {
+    snapshot.model.as_ref().expect("a model")
+}
+
+/// Attention weights by layer and head.
+fn maps(snapshot: &Snapshot) -> Vec<Vec<&Matrix<f32>>> {
+    let blocks = &model(snapshot).sentence.activations.blocks;
+    blocks.iter().map(|block| block.heads.iter().map(|head| &head.weights).collect()).collect()
+}
+
+/// Keys that a query sees: after it, those that a causal model hides have no weight.
+fn seen(snapshot: &Snapshot, query: usize) -> usize {
+    let scores = &model(snapshot).sentence.activations.blocks[0].heads[0].scores;
+    scores.row(query).iter().filter(|score| score.is_finite()).count()
+}
+
+fn is_added(token: &Token) -> bool {
+    token.piece.as_ref().is_some_and(|piece| piece.is_added)
+}
+
+/// The pairs of a kind by its definition.
+fn pairs(kind: &str, tokens: &[Token]) -> Vec<(usize, usize)> {
+    let own: Vec<usize> = (0..tokens.len()).filter(|at| !is_added(&tokens[*at])).collect();
+    // The copy is half a text before: of words that stand there more often, that one is meant.
+    let half = own.len() / 2;
+    let is_copy = |i: usize| own.contains(&i) && i >= own[0] + half && tokens[i].word == tokens[i - half].word;
+    let all = (0..tokens.len()).flat_map(|i| (0..=i).map(move |j| (i, j)));
+    let is_one = |(i, j): &(usize, usize)| match kind {
+        "the token before" => *i == j + 1,
+        "the first token" => *j == 0 && *i > 0,
+        "the same token, said before" => is_copy(*i) && *j == i - half,
+        "the token after an earlier copy" => is_copy(*i) && *j == i - half + 1,
+        other => panic!("{other}"),
+    };
+    all.filter(is_one).collect()
+}
+
+const KINDS: [&str; 4] =
+    ["the token before", "the first token", "the same token, said before", "the token after an earlier copy"];
+
+/// The rows that the table of heads should have: layer, head and kind, with the mean weight.
+fn known_heads(snapshot: &Snapshot) -> Vec<(String, f64)> {
+    let tokens = &model(snapshot).sentence.tokens;
+    let mut all = Vec::new();
+    for kind in KINDS {
+        let pairs = pairs(kind, tokens);
+        let count = pairs.len() as f64;
+        let even = pairs.iter().map(|(query, _)| 1.0 / seen(snapshot, *query) as f64).sum::<f64>() / count;
+        let mut found = Vec::new();
+        let mut number = 0;
+        for (layer, heads) in maps(snapshot).iter().enumerate() {
+            for (head, map) in heads.iter().enumerate() {
+                number += 1;
+                let mean = pairs.iter().map(|(i, j)| f64::from(map.get(*i, *j))).sum::<f64>() / count;
+                if mean >= 0.3 && mean >= 2.0 * even {
+                    let link = format!("[layer {}, head {}](attune:attention/{number})", layer + 1, head + 1);
+                    found.push((format!("| {link} | {kind} |"), mean));
+                }
+            }
+        }
+        found.sort_by(|a, b| b.1.total_cmp(&a.1));
+        all.extend(found.into_iter().take(3));
+    }
+    all
+}
+
+#[track_caller]
+fn check_heads(text: Option<&str>, kernel: &mut Kernel, tour: &Snapshot) {
+    let shown = section(tour, "Where its attention goes");
+    let expected = text.map_or_else(Vec::new, |text| known_heads(&on_stage(kernel, text)));
+    assert_eq!(shown.is_some(), !expected.is_empty());
+    let Some(shown) = shown else { return };
+    let rows: Vec<&str> = shown.cell.text.lines().filter(|line| line.starts_with("| [layer")).collect();
+    assert_eq!(rows.len(), expected.len());
+    for ((row, number), (begin, mean)) in rows.into_iter().zip(numbers(&shown)).zip(expected) {
+        assert!(row.starts_with(&begin), "{row}, not {begin}");
+        near(number, mean);
+    }
+}
+
+/// Sinks, with the layer in which each gets most, and its mean there.
+fn known_sinks(snapshot: &Snapshot) -> Vec<(usize, usize, f64)> {
+    let maps = maps(snapshot);
+    let count = maps[0][0].rows();
+    let scores = &model(snapshot).sentence.activations.blocks[0].heads[0].scores;
+    let queries = |key: usize| (0..count).filter(move |query| scores.get(*query, key).is_finite()).collect::<Vec<_>>();
+    let of_layer = |heads: &[&Matrix<f32>], key: usize| {
+        let queries = queries(key);
+        let sum: f64 = heads.iter().flat_map(|map| queries.iter().map(|i| f64::from(map.get(*i, key)))).sum();
+        sum / (heads.len() * queries.len()) as f64
+    };
+    let sink = |key: usize| {
+        let queries = queries(key);
+        let means: Vec<f64> = maps.iter().map(|heads| of_layer(heads, key)).collect();
+        let all = means.iter().sum::<f64>() / means.len() as f64;
+        let even = queries.iter().map(|i| 1.0 / seen(snapshot, *i) as f64).sum::<f64>() / queries.len() as f64;
+        let most = means.iter().copied().fold(0.0, f64::max);
+        let layer = means.iter().position(|mean| *mean == most).expect("one of them");
+        (all > 0.3 && all > 2.0 * even).then_some((key, layer, most))
+    };
+    (0..count).filter_map(sink).collect()
+}
+
+#[track_caller]
+fn check_sinks(text: &str, kernel: &mut Kernel, tour: &Snapshot) {
+    let (shown, expected) = (section(tour, "Sinks"), known_sinks(&on_stage(kernel, text)));
+    assert_eq!(shown.is_some(), !expected.is_empty());
+    let Some(shown) = shown else { return };
+    let lines: Vec<&str> = shown.cell.text.lines().filter(|line| line.starts_with("- ")).collect();
+    assert_eq!(lines.len(), expected.len());
+    for ((line, number), (_, layer, mean)) in lines.into_iter().zip(numbers(&shown)).zip(expected) {
+        assert!(line.ends_with(&format!("in layer {}", layer + 1)), "{line}");
+        near(number, mean);
+    }
+}
+
+fn cosine(a: &[f32], b: &[f32]) -> f64 {
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum::<f64>();
+    dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
+}
+
+/// Vectors before the layers, and after each.
+fn states(snapshot: &Snapshot) -> Vec<&Matrix<f32>> {
+    let activations = &model(snapshot).sentence.activations;
+    let after = activations.blocks.iter().map(|block| &*block.output);
+    std::iter::once(&*activations.input).chain(after).collect()
+}
+
+#[track_caller]
+fn check_words(text: &str, kernel: &mut Kernel, tour: &Snapshot) {
+    let snapshot = on_stage(kernel, text);
+    let (states, tokens) = (states(&snapshot), &model(&snapshot).sentence.tokens);
+    let is_whole = |at: &usize| {
+        let word = |at: usize| tokens.get(at).and_then(|token: &Token| token.piece.as_ref()?.word);
+        let is_alone = word(*at).is_some() && word(*at) != word(at - 1) && word(*at) != word(at + 1);
+        is_alone && tokens[*at].text.chars().all(char::is_alphanumeric)
+    };
+    let turns = (1..tokens.len()).filter(is_whole);
+    let turns: Vec<f64> = turns.map(|at| cosine(states[0].row(at), states[states.len() - 1].row(at))).collect();
+    let [farthest, least] = [turns.iter().copied().fold(1.0, f64::min), turns.iter().copied().fold(-1.0, f64::max)];
+    let shown = section(tour, "What context changes");
+    assert_eq!(shown.is_some(), least - farthest >= 0.1, "{farthest} to {least}");
+    let Some(shown) = shown else { return };
+    let numbers = numbers(&shown);
+    near(numbers[0], farthest);
+    near(numbers[1], least);
+}
+
+/// The layer from which on a word's senses stay apart; `None` where they do not part.
+fn parts(snapshot: &Snapshot, word: &str) -> Option<(usize, Vec<[f64; 2]>)> {
+    let tokens = &model(snapshot).sentence.tokens;
+    let places: Vec<usize> = (0..tokens.len()).filter(|at| tokens[*at].text.eq_ignore_ascii_case(word)).collect();
+    let [a, b, c, d] = places[..] else { return None };
+    let mut means = Vec::new();
+    let mut layer = 0;
+    for (after, state) in states(snapshot).into_iter().enumerate() {
+        let cosine = |i: usize, j: usize| cosine(state.row(i), state.row(j));
+        let (same, other) = ([cosine(a, c), cosine(b, d)], [cosine(a, b), cosine(a, d), cosine(b, c), cosine(c, d)]);
+        // The nearest of each is the other one of its sense.
+        let is_each = [(a, c, [b, d]), (c, a, [b, d]), (b, d, [a, c]), (d, b, [a, c])]
+            .into_iter()
+            .all(|(one, twin, others)| others.into_iter().all(|other| cosine(one, twin) > cosine(one, other)));
+        let mean = [same.iter().sum::<f64>() / 2.0, other.iter().sum::<f64>() / 4.0];
+        if !(is_each && mean[0] - mean[1] >= 0.05) {
+            layer = after + 1;
+        }
+        means.push(mean);
+    }
+    (1..means.len()).contains(&layer).then_some((layer, means))
+}
+
+#[track_caller]
+fn check_senses(kernel: &mut Kernel, tour: &Snapshot) {
+    let all = texts::of(&tour.lesson).into_iter().filter_map(|text| match text.shows {
+        Shows::Senses(word) => Some((text.text, word)),
+        _ => None,
+    });
+    let first = all.collect::<Vec<_>>().into_iter().find_map(|(text, word)| parts(&on_stage(kernel, &text), word));
+    let shown = section(tour, "One word, two senses");
+    assert_eq!(shown.is_some(), first.is_some());
+    let (Some(shown), Some((layer, means))) = (shown, first) else { return };
+    assert!(shown.cell.text.contains(&format!("From layer {layer} on")), "{}", shown.cell.text);
+    assert_eq!(numbers(&shown).len(), 2 * means.len());
+    for (pair, mean) in numbers(&shown).chunks(2).zip(means) {
+        near(pair[0], mean[0]);
+        near(pair[1], mean[1]);
+    }
+}
+
+#[track_caller]
+fn check_answer(kernel: &mut Kernel, tour: &Snapshot) {
+    let mut best: Option<(f64, String, usize)> = None;
+    for text in texts::of(&tour.lesson) {
+        let Shows::Answer(at) = text.shows else { continue };
+        let snapshot = on_stage(kernel, &text.text);
+        let model = model(&snapshot);
+        let at = at.place(&model.sentence.tokens).expect("a place");
+        let logits = model.sentence.answers.logits.row(at);
+        let most = (0..logits.len()).reduce(|best, i| if logits[i] > logits[best] { i } else { best }).expect("some");
+        let sum: f64 = logits.iter().map(|logit| f64::from(logit - logits[most]).exp()).sum();
+        let (probability, answer) = (1.0 / sum, model.classes[most].clone());
+        let is_one = probability >= 0.3 && answer.chars().all(char::is_alphabetic);
+        if is_one && best.as_ref().is_none_or(|best| probability > best.0) {
+            let layers = layer_answers(&snapshot, at).expect("answers");
+            let other = layers.iter().rposition(|answers| answers[0].class != most);
+            best = Some((probability, answer, other.map_or(0, |last| last + 1)));
+        }
+    }
+    let shown = section(tour, "What it answers");
+    assert_eq!(shown.is_some(), best.is_some());
+    let (Some(shown), Some((probability, answer, layer))) = (shown, best) else { return };
+    let text = &shown.cell.text;
+    near(numbers(&shown)[0], probability);
+    let layers = model(tour).architecture.blocks.len();
+    let from = match layer {
+        0 => "before the first layer".to_owned(),
+        layer if layer == layers => "Only the last layer".to_owned(),
+        layer => format!("from layer {layer} on"),
+    };
+    assert!(text.contains(&format!("*{answer}*")) && text.contains(&from), "{text}: {answer}, {from}");
+}
+
+/// Holds every section against plain sums; returns the headings.
+#[track_caller]
+fn check(folder: &Path) -> Vec<String> {
+    let lesson = opened(folder);
+    let tour = toured(&lesson).snapshot();
+    let mut kernel = Kernel::embedded(lesson.clone());
+    let texts = texts::of(&lesson);
+    let of = |shows: Shows| texts.iter().find(|text| text.shows == shows).map(|text| text.text.clone());
+    let words = of(Shows::Words).expect("a text");
+    check_words(&words, &mut kernel, &tour);
+    check_sinks(&words, &mut kernel, &tour);
+    check_heads(of(Shows::Heads).as_deref(), &mut kernel, &tour);
+    check_senses(&mut kernel, &tour);
+    check_answer(&mut kernel, &tour);
+    let cells = cells(&tour);
+    for shown in &cells {
+        let faults: Vec<_> =
+            shown.live.iter().flat_map(|live| live.values.iter().flat_map(|values| values.faults())).collect();
+        assert!(faults.is_empty(), "{faults:?}");
+    }
+    cells.iter().filter_map(|shown| shown.cell.text.lines().next().map(str::to_owned)).collect()
+}
+
+#[test]
+fn every_section_on_the_shipped_model_is_recomputed_by_plain_sums() {
+    let headings = check(&at("lessons/depth"));
+    let all = [
+        "## What it is made of",
+        "## What context changes",
+        "## Where its attention goes",
+        "## Sinks",
+        "## One word, two senses",
+        "## What it answers",
+        "## Try it",
+    ];
+    // Two of them at most do not hold of it.
+    assert!(
+        headings.len() >= all.len() - 2 && headings.iter().all(|heading| all.contains(&&**heading)),
+        "{headings:?}"
+    );
+}
+
+/// Their weights are random: nearly all that a tour could say is false of them.
+#[test]
+fn a_section_whose_claim_fails_is_left_out() {
+    for name in ["bert-wild", "gpt2-wild", "bert-default", "gpt2-default"] {
+        let with_texts = check(&with_tokenizer(name).join(""));
+        let with_ids = check(&fixture(name));
+        for headings in [with_texts, with_ids] {
+            assert_eq!(headings.first().map(String::as_str), Some("## What it is made of"), "{name}");
+            assert_eq!(headings.last().map(String::as_str), Some("## Try it"), "{name}");
+            assert!(!headings.contains(&"## One word, two senses".to_owned()), "{name}");
+        }
+    }
+}
+
+fn depth() -> Arc<Lesson> {
+    opened(&at("lessons/depth"))
+}
+
+#[test]
+fn the_title_is_the_model_s_name_and_the_first_cell_stays() {
+    let snapshot = toured(&depth()).snapshot();
+    assert_eq!(snapshot.lesson.title, "depth");
+    let first = &snapshot.notebook.cells[0].cell;
+    assert!(first.text.starts_with("# depth\n") && !first.is_own);
+}
+
+#[test]
+fn numbers_stay_those_of_their_sentence_and_follow_the_weights() {
+    let mut kernel = toured(&depth());
+    let before = section(&kernel.snapshot(), "Where its attention goes").expect("heads");
+    let snapshot = on_stage(&mut kernel, "we sat on the bank.");
+    kernel.settle();
+    let after = section(&kernel.snapshot(), "Where its attention goes").expect("heads");
+    assert_eq!(numbers(&before), numbers(&after));
+    assert!(model(&snapshot).sentence.index.is_none());
+    let tensor = TensorName::QueryWeights.of_block(0);
+    for row in 0..8 {
+        kernel.apply(Command::Weights(WeightCommand::Set { tensor, row, col: 0, value: 30.0 }));
+    }
+    kernel.settle();
+    let changed = section(&kernel.snapshot(), "Where its attention goes").expect("heads");
+    assert_ne!(numbers(&changed), numbers(&after));
+}
+
+#[test]
+fn the_cells_are_the_learner_s_own_from_then_on() {
+    let lesson = depth();
+    let mut kernel = toured(&lesson);
+    let tour = cells(&kernel.snapshot());
+    assert_eq!(kernel.snapshot().history.undo, None, "nobody asked for it, so that undo does not take it away");
+    let ask = |kernel: &mut Kernel, cell: usize, command: CellCommand| {
+        kernel.apply(Command::Notebook(NotebookCommand::Cell(tour[cell].cell.id.clone(), command)));
+        kernel.settle();
+    };
+    ask(&mut kernel, 0, CellCommand::SetText("mine".into()));
+    ask(&mut kernel, 1, CellCommand::Delete);
+    let left = kernel.snapshot();
+    let text = serde_json::to_string(&Saved::of(&left)).expect("it is written");
+    let mut again = Kernel::open(lesson.clone(), Some(serde_json::from_str(&text).expect("it is read")));
+    again.apply(Command::Tour);
+    again.settle();
+    let (left, found) = (cells(&left), cells(&again.snapshot()));
+    assert!(again.snapshot().report.is_empty(), "{:?}", again.snapshot().report);
+    assert_eq!(found.len(), tour.len() - 1);
+    assert_eq!(&*found[0].cell.text, "mine");
+    for (left, found) in left.iter().zip(&found) {
+        assert_eq!((&left.cell.text, &left.cell.speaks_of), (&found.cell.text, &found.cell.speaks_of));
+        assert_eq!(left.live.as_ref().map(|_| numbers(left)), found.live.as_ref().map(|_| numbers(found)));
+    }
+    ask(&mut again, 0, CellCommand::Reset);
+    assert_eq!(cells(&again.snapshot())[0].cell.text, tour[0].cell.text, "as the tour wrote it");
+    // All of it goes, and stays away, until the notebook is to be as it was at first.
+    for shown in cells(&again.snapshot()) {
+        again.apply(Command::Notebook(NotebookCommand::Cell(shown.cell.id.clone(), CellCommand::Delete)));
+    }
+    let saved = Saved::of(&again.snapshot());
+    let mut empty = Kernel::open(lesson, Some(saved));
+    empty.apply(Command::Tour);
+    empty.settle();
+    assert_eq!(cells(&empty.snapshot()).len(), 0);
+    empty.apply(Command::Notebook(NotebookCommand::Reset));
+    empty.settle();
+    let texts = |cells: Vec<CellSnapshot>| cells.into_iter().map(|shown| shown.cell.text.clone()).collect::<Vec<_>>();
+    assert_eq!(texts(cells(&empty.snapshot())), texts(tour));
+}
+
+#[test]
+fn a_notebook_in_which_something_is_written_gets_no_tour_and_nor_does_a_lesson() {
+    let lesson = depth();
+    let mut kernel = Kernel::embedded(lesson);
+    let write = CellCommand::Insert { kind: OwnKind::Code, is_above: false };
+    kernel.apply(Command::Notebook(NotebookCommand::Cell("about".into(), write)));
+    let before = kernel.snapshot().notebook.cells.len();
+    kernel.apply(Command::Tour);
+    kernel.settle();
+    assert_eq!(kernel.snapshot().notebook.cells.len(), before);
+    let lesson = opened(&at("lessons/layers.ron"));
+    let kernel = toured(&lesson);
+    assert_eq!(kernel.snapshot().notebook.cells.len(), lesson.cells.len());
+}
+
+#[test]
+fn it_is_measured_in_pieces_with_progress_and_what_is_written_meanwhile_stays() {
+    let mut kernel = Kernel::embedded(depth());
+    kernel.apply(Command::Tour);
+    let mut seen = Vec::new();
+    while kernel.is_busy() {
+        kernel.advance();
+        seen.extend(kernel.snapshot().touring.filter(|progress| seen.last() != Some(progress)));
+        if seen.len() == 2 && kernel.snapshot().history.undo.is_none() {
+            let write = CellCommand::Insert { kind: OwnKind::Text, is_above: false };
+            kernel.apply(Command::Notebook(NotebookCommand::Cell("about".into(), write)));
+        }
+    }
+    let of = texts::of(&kernel.snapshot().lesson).len();
+    assert_eq!(
+        seen.iter().map(|progress| (progress.done, progress.of)).collect::<Vec<_>>(),
+        (0..=of).map(|done| (done, of)).collect::<Vec<_>>()
+    );
+    assert_eq!(kernel.snapshot().touring, None);
+    assert_eq!(kernel.snapshot().history.undo.as_deref(), Some("tour of the model"));
+    assert!(kernel.snapshot().notebook.cells.iter().any(|shown| shown.cell.text.is_empty()), "the learner's cell");
+    kernel.apply(Command::Undo);
+    assert_eq!(kernel.snapshot().notebook.cells.len(), 2);
+}

@@ -4,10 +4,11 @@
 use std::sync::Arc;
 
 use attune_engine::numerics::activation::Activation;
-use attune_engine::numerics::attention::Mask;
-use attune_engine::numerics::block::{BlockConfig, Norm};
+use attune_engine::numerics::attention::{AttentionConfig, Mask, Window};
+use attune_engine::numerics::block::{BlockConfig, Branches, Norm};
 use attune_engine::numerics::head_measures::HeadMeasure;
 use attune_engine::numerics::model::{Architecture, Readout};
+use attune_engine::numerics::norm::NormKind;
 use attune_engine::numerics::params::code_suffix;
 use attune_engine::numerics::positions::Positions;
 
@@ -61,55 +62,123 @@ fn forms(architecture: &Architecture, vocabulary: usize) -> Vec<(&'static str, S
     let positions = match architecture.positions {
         Positions::Learned => format!("a learned vector for each of {max_tokens} positions is added"),
         Positions::Sinusoidal => "sines and cosines of the position are added".to_owned(),
-        Positions::None => "none are added to the vectors".to_owned(),
+        Positions::None => turns(attention),
     };
-    let sees = match attention.mask {
-        Mask::None => "all tokens, before it and after it",
-        Mask::Causal => "itself and the tokens before it",
-        Mask::Custom(_) => "the tokens that a table names",
-    };
-    let scale = if attention.scale { "divided by $\\sqrt{d_k}$" } else { "not scaled" };
+    let mut scale = if attention.scale { "divided by $\\sqrt{d_k}$".to_owned() } else { scaled_by(attention) };
+    if let Some(cap) = attention.score_cap {
+        scale.push_str(&format!(", and held between −{cap} and {cap}"));
+    }
     let (layers, heads) = (counted(blocks.len(), "layer"), counted(attention.heads, "head"));
     let mut rows = vec![
         ("word vectors", format!("{vocabulary} tokens, each a row of {width} numbers"), "words"),
         ("positions", positions, "idiom"),
         (
             "attention",
-            format!("{layers} of {heads}, with queries and keys of {} numbers", attention.key_width),
+            format!(
+                "{layers} of {heads}, with queries and keys of {} numbers{}",
+                attention.key_width,
+                shared(attention)
+            ),
             "heads",
         ),
-        ("a token sees", sees.to_owned(), "masks"),
-        ("scores", scale.to_owned(), "scaling"),
+        ("a token sees", sees(blocks), "masks"),
+        ("scores", scale, "scaling"),
     ];
-    rows.extend(norm_words(block.norm).map(|words| ("layer norm", words.to_owned(), "layers")));
-    let forward = block.feed_forward.map(|hidden| format!("{hidden} hidden units with {}", name(block.activation)));
+    let norm = match block.norm_form.kind {
+        NormKind::Layer => "layer norm",
+        NormKind::Rms => "RMSNorm",
+    };
+    rows.extend(norm_words(block).map(|words| (norm, words, "layers")));
+    let gated = if block.gated { ", each behind a gate" } else { "" };
+    let forward = |hidden| format!("{hidden} hidden units with {}{gated}", name(block.activation));
+    let forward = block.feed_forward.map(forward);
     rows.extend(forward.map(|words| ("feed-forward part", words, "layers")));
     rows.push(("answers", readout(architecture.readout).to_owned(), "next_word"));
     rows
 }
 
-/// The layer as it adds and norms.
-fn formulas(block: &BlockConfig) -> String {
-    let part = |inner: &str, of: &str| {
-        let of = if block.norm == Norm::Pre { format!("\\text{{norm}}({of})") } else { of.to_owned() };
-        format!("\\text{{{inner}}}({of})")
-    };
-    let joined = |inner: &str, of: &str| {
-        let sum = if block.residual { format!("{of} + {}", part(inner, of)) } else { part(inner, of) };
-        if block.norm == Norm::Post { format!("\\text{{norm}}({sum})") } else { sum }
-    };
-    match block.feed_forward {
-        Some(_) => format!("$$a = {}$$\n\n$$y = {}$$", joined("attention", "x"), joined("feed-forward", "a")),
-        None => format!("$$y = {}$$", joined("attention", "x")),
+/// How places are known where nothing is added to the vectors.
+fn turns(attention: &AttentionConfig) -> String {
+    match &attention.rotary {
+        Some(rotary) if rotary.width < attention.key_width => {
+            format!("the first {} numbers of each query and key are turned by their place", rotary.width)
+        }
+        Some(_) => "queries and keys are turned by their place".to_owned(),
+        None => "none are added to the vectors".to_owned(),
     }
 }
 
-fn norm_words(norm: Norm) -> Option<&'static str> {
-    match norm {
+fn scaled_by(attention: &AttentionConfig) -> String {
+    match attention.score_divisor {
+        1.0 => "not scaled".to_owned(),
+        divisor => format!("divided by {divisor:.3}"),
+    }
+}
+
+/// Heads that share keys and values, and norms of queries and keys.
+fn shared(attention: &AttentionConfig) -> String {
+    let shared = match attention.group_size {
+        1 => String::new(),
+        group => format!("; {group} heads at a time share keys and values"),
+    };
+    let normed = if attention.query_key_norm.is_some() { "; queries and keys are normed" } else { "" };
+    format!("{shared}{normed}")
+}
+
+/// Whom a token sees, in the first layer and in those with another window.
+fn sees(blocks: &[BlockConfig]) -> String {
+    let attention = &blocks[0].attention;
+    let sees = match attention.mask {
+        Mask::None => "all tokens, before it and after it",
+        Mask::Causal => "itself and the tokens before it",
+        Mask::Custom(_) => "the tokens that a table names",
+    };
+    let windowed: Vec<&Window> =
+        blocks.iter().map(|block| &block.attention.window).filter(|window| **window != Window::ALL).collect();
+    let Some(reach) = windowed.first().and_then(|window| window.before.or(window.after)) else {
+        return sees.to_owned();
+    };
+    let layers = if windowed.len() == blocks.len() {
+        String::new()
+    } else {
+        format!(" in {} of {} layers", windowed.len(), blocks.len())
+    };
+    format!("{sees}, no further away than {reach}{layers}")
+}
+
+/// The layer as it adds and norms.
+fn formulas(block: &BlockConfig) -> String {
+    let normed = |applies: bool, of: String| if applies { format!("\\text{{norm}}({of})") } else { of };
+    let (is_pre, is_post) = (block.norm == Norm::Pre, block.norm == Norm::Post);
+    let part = |inner: &str, of: &str, has_norm: bool| {
+        let made = format!("\\text{{{inner}}}({})", normed(is_pre && has_norm, of.to_owned()));
+        normed(block.output_norms, made)
+    };
+    let joined = |inner: &str, of: &str, has_norm: bool| {
+        let made = part(inner, of, has_norm);
+        normed(is_post && has_norm, if block.residual { format!("{of} + {made}") } else { made })
+    };
+    let attended = joined("attention", "x", block.attention_norm);
+    match (block.feed_forward, block.branches) {
+        (None, _) => format!("$$y = {attended}$$"),
+        (Some(_), Branches::Sequential) => {
+            format!("$$a = {attended}$$\n\n$$y = {}$$", joined("feed-forward", "a", true))
+        }
+        (Some(_), Branches::Parallel | Branches::ParallelOneNorm) => {
+            format!("$$y = {attended} + {}$$", part("feed-forward", "x", true))
+        }
+    }
+}
+
+fn norm_words(block: &BlockConfig) -> Option<String> {
+    let usual = match block.norm {
         Norm::None => None,
         Norm::Pre => Some("before each part"),
         Norm::Post => Some("after each sum"),
-    }
+    };
+    let own = block.output_norms.then_some("of what each part adds");
+    let words: Vec<&str> = usual.into_iter().chain(own).collect();
+    (!words.is_empty()).then(|| words.join(", and "))
 }
 
 fn name(activation: Activation) -> &'static str {
@@ -117,6 +186,7 @@ fn name(activation: Activation) -> &'static str {
         Activation::Relu => "ReLU",
         Activation::Gelu => "GELU",
         Activation::GeluTanh => "GELU (by tanh)",
+        Activation::Silu => "SiLU",
     }
 }
 

@@ -8,7 +8,7 @@ use attune_view::view_model::fold::FoldModel;
 use egui::Vec2;
 use egui_kittest::kittest::Queryable;
 
-use crate::common::lessons::small;
+use crate::common::lessons::{form, small};
 use crate::live::PanelHarness;
 use crate::pointer::click;
 
@@ -38,6 +38,36 @@ fn the_walk_is_followed_word_by_word_head_by_head_and_step_by_step() {
     assert_eq!(panel.view().selection.by, Some(By::Head));
     click(&mut panel, "Step back");
     assert_eq!(panel.view().walk.step(), Step::Mix);
+}
+
+/// Where places turn queries and keys, the score shows what each pair of entries adds to it.
+#[test]
+fn turned_pairs_are_clocks_that_add_up_to_the_product() {
+    let mut panel = PanelHarness::new(form("gemma"), Vec2::new(520.0, 900.0), StepPanel::default());
+    let snapshot = panel.snapshot();
+    panel.view_mut().preferences.reduced_motion = true;
+    let walk = WalkModel::of(&snapshot, Focus { query: 2, head: 0, key: Some(0) }).expect("a walk");
+    let step = walk.step(Step::Score);
+    let model = snapshot.model.as_ref().expect("a model");
+    let layer = &model.architecture.blocks[0].attention;
+    let rotary = layer.rotary.expect("places turn");
+    assert_eq!((step.clocks.len(), rotary.width < layer.key_width), (rotary.width / 2, true));
+    let head = &model.sentence.activations.blocks[0].heads[0];
+    let still = rotary.width..layer.key_width;
+    let rest: f32 = still.map(|entry| head.query.get(2, entry) * head.key.get(0, entry)).sum();
+    let sum: f32 = step.clocks.iter().map(|clock| clock.product).sum::<f32>() + rest;
+    let product = model.sentence.arithmetic[0].products.get(2, 0);
+    assert!((sum - product).abs() < 1e-5, "{sum}, not {product}");
+    // The key stands two places back, and the first pair turns by a radian a place, halved by the scaling.
+    assert!((step.clocks[0].apart + 1.0).abs() < 1e-12);
+    assert!(walk.steps.iter().all(|step| step.clocks.is_empty() || step.step == Step::Score));
+
+    click(&mut panel, "three");
+    for _ in 0..2 {
+        click(&mut panel, "Step forward");
+    }
+    assert_eq!(panel.view().walk.step(), Step::Score);
+    assert!(panel.query_by_label_contains("their places turn them").is_some());
 }
 
 const SIZE: Vec2 = Vec2::new(420.0, 640.0);

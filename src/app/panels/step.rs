@@ -6,6 +6,7 @@ use attune_engine::quantity::Quantity;
 use attune_view::explain::Explanation;
 use attune_view::explain::path::{By, PathModel};
 use attune_view::explain::route::RouteModel;
+use attune_view::explain::sentences::places_turn;
 use attune_view::explain::walk::{Bars, Clock, Columns, NumberRow, Step, StepModel, WalkModel};
 use attune_view::view_model::attention::AttentionModel;
 use attune_view::view_model::capitalised;
@@ -161,6 +162,7 @@ fn clocks_ui(ui: &mut Ui, clocks: &[Clock]) {
     let length = |hand: [f32; 2]| hand[0].hypot(hand[1]);
     let longest =
         clocks.iter().flat_map(|clock| [clock.query, clock.key]).map(length).fold(f32::MIN_POSITIVE, f32::max);
+    ui.add(Label::new(RichText::new(places_turn()).size(size::BODY)).wrap().selectable(true));
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = Vec2::splat(size::GAP_TIGHT);
         for clock in clocks {
@@ -170,15 +172,14 @@ fn clocks_ui(ui: &mut Ui, clocks: &[Clock]) {
             painter.circle_stroke(centre, RADIUS, Stroke::new(size::HAIRLINE, palette.ink_faint));
             // Angles grow against the clock, as in mathematics.
             let tip = |[x, y]: [f32; 2]| centre + Vec2::new(x, -y) * (RADIUS / longest);
-            painter.line_segment([centre, tip(clock.key)], Stroke::new(KEY_HAND, palette.ink_soft));
-            painter.line_segment([centre, tip(clock.query)], Stroke::new(QUERY_HAND, palette.accent));
+            painter.line_segment([centre, tip(clock.key)], Stroke::new(HAND, palette.ink_soft));
+            painter.line_segment([centre, tip(clock.query)], Stroke::new(HAND, palette.accent));
             let added = signed(clock.product);
             let below = Pos2::new(rect.center().x, rect.bottom());
             painter.text(below, Align2::CENTER_BOTTOM, &added, theme::mono(size::SMALL), palette.ink);
             let [first, second] = clock.entries;
             let said = format!(
-                "Entries {first} and {second}: the query's hand in colour, the key's in grey. The places turn them {:.2} \
-                 radians apart. They add {added} to q · k.",
+                "Entries {first} and {second}: their places turn them {:.2} radians apart. They add {added} to q · k.",
                 clock.apart.abs()
             );
             response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &said));
@@ -187,9 +188,8 @@ fn clocks_ui(ui: &mut Ui, clocks: &[Clock]) {
     });
 }
 
-/// Widths of the hands of a clock.
-const QUERY_HAND: f32 = 2.0;
-const KEY_HAND: f32 = 2.0;
+/// Width of a clock's hands.
+const HAND: f32 = 2.0;
 
 fn signed(number: f32) -> String {
     format!("{number:.2}").replace('-', "−")

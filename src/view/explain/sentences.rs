@@ -59,7 +59,7 @@ sentences! {
 
     // Scores.
     places_turn() =
-        "Each clock is a pair of entries: the place turned its hands, so what it adds depends on how far apart the two words stand.";
+        "Each clock is a pair of entries, with the query's hand in colour and the key's in grey. Their places turned both, so what a pair adds depends on how far apart the two words stand.";
     held_below(cap) = "The model holds scores between −{cap} and {cap}: {cap} · tanh(s / {cap}).";
     meets(key, product) =
         "The query meets each key: their entries are multiplied in pairs and added. With {key} that makes {product}.";

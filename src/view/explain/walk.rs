@@ -9,7 +9,6 @@ use attune_engine::quantity::{Entry, Index, Owner, OwnerKind, Quantity};
 
 use super::formulas::{AND, after_heads};
 use super::reader::{HeadParts, Reader};
-use super::sentences::places_turn;
 use crate::view_model::head_labels::Side;
 use crate::view_model::heads::strongest;
 use crate::view_model::models::Model;
@@ -315,7 +314,6 @@ impl Walked<'_> {
             _ => None,
         };
         let clocks = if step == Step::Score { self.clocks() } else { Vec::new() };
-        sentences.extend((!clocks.is_empty()).then(places_turn));
         let (equation, rows) = (self.equation(step), self.rows(step));
         StepModel { step, equation, said: sentences.join(" "), entry, bars, clocks, rows }
     }

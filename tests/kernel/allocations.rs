@@ -30,7 +30,7 @@ fn a_training_step_allocates_nothing() {
 fn check(path: &str) {
     let lesson = Arc::new(attune_core::lesson::read(&at(path)).expect("the lesson is valid"));
     let mut embedding = SpaceTrainer::new(&lesson);
-    while !embedding.advance() {}
+    while !embedding.advance(&lesson) {}
     let space = embedding.finish(&lesson).expect("finite");
     let trainer = Trainer::new(&lesson, &space, embedding.examples());
     let (mut room, mut state) = (trainer.room(), trainer.start());

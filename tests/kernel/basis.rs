@@ -4,13 +4,18 @@ use attune_core::kernel::command::{Axis, AxisCommand, Reference, TrainingCommand
 use attune_core::kernel::persist::saved::{SavedBasis, SavedModel, SavedTraining};
 use attune_core::kernel::snapshot::StaticSpace;
 use attune_core::kernel::{Command, Kernel, Saved, Snapshot};
+use attune_core::lesson::Recipe;
 use attune_core::lesson::schema::AxisEnds;
+use attune_engine::numerics::params::TensorName;
+use attune_engine::numerics::projection::Projection;
+use attune_engine::numerics::shares::Shares;
+use attune_engine::numerics::spread::Spread;
 use attune_engine::numerics::vectors::{centroid, dot};
 use attune_view::explain::path::{By, PathModel};
 use attune_view::view_model::axes::AxesModel;
 use attune_view::view_model::stage::StageModel;
 
-use crate::common::lessons::{SMALL, changed, lesson};
+use crate::common::lessons::{SMALL, changed, formed, lesson};
 
 fn with(commands: &[Command]) -> Kernel {
     let mut kernel = Kernel::trained(lesson(SMALL));
@@ -289,4 +294,63 @@ fn the_axes_of_a_lesson_are_its_own_basis() {
     let mut again = Kernel::open(lesson, Some(Saved::of(&own.snapshot())));
     again.settle();
     assert_eq!(stage(&again), stage(&own), "what was kept comes back beside the lesson's axes");
+}
+
+/// The model's table of words.
+fn table(snapshot: &Snapshot) -> &[f32] {
+    snapshot.model.as_ref().expect("a model").parameters.values_of(TensorName::Embedding)
+}
+
+#[test]
+fn the_stage_shows_the_table_that_the_model_trains_along_one_basis_for_all_steps() {
+    let mut kernel = Kernel::trained(lesson(&formed("train_embedding: true, readout: Linear")));
+    let trained = kernel.snapshot();
+    let shown = space(&trained);
+    assert_eq!(shown.vectors.flat(), table(&trained));
+    assert_eq!(shown.points, shown.projection.points(&shown.vectors));
+    let sentence = &trained.model.as_ref().expect("a model").sentence;
+    for (at, token) in sentence.tokens.iter().enumerate() {
+        assert_eq!(sentence.start.row(at), shown.points.row(token.word.expect("a word")), "{}", token.text);
+    }
+    let given = Kernel::embedded(lesson(&formed("train_embedding: true, readout: Linear"))).snapshot();
+    assert_ne!(shown.vectors, space(&given).vectors);
+    let of_given = Projection::of_spread(&Spread::of(&space(&given).vectors));
+    let seen = |projection: &Projection| Shares::of_variance(projection, &shown.vectors).expect("vectors").seen(None);
+    assert!(
+        seen(&shown.projection) > 0.999,
+        "the axes are those of the trained table: four words lie in a space of three"
+    );
+    assert!(seen(&of_given) < 0.99);
+    assert_eq!(space(&given).projection, shown.projection, "they are so before it is trained");
+
+    // A past step lies elsewhere in the same picture; an edit moves its word.
+    kernel.apply(Command::Training(TrainingCommand::Scrub(0)));
+    kernel.settle();
+    let past = kernel.snapshot();
+    assert_eq!(space(&past).vectors, space(&given).vectors);
+    assert_eq!(space(&past).projection, shown.projection);
+    assert_eq!(stage(&kernel).radius, StageModel::of(&trained).expect("a space").radius);
+    kernel.apply(Command::Training(TrainingCommand::ShowLatest));
+    let tensor = TensorName::Embedding.into();
+    kernel.apply(Command::Weights(WeightCommand::Set { tensor, row: 1, col: 0, value: 3.0 }));
+    let edited = kernel.snapshot();
+    assert_eq!(space(&edited).vectors.flat(), table(&edited));
+    assert_ne!(space(&edited).points.row(1), shown.points.row(1));
+    kernel.apply(Command::Undo);
+    assert_eq!(space(&kernel.snapshot()).points, shown.points);
+}
+
+#[test]
+fn a_model_trained_again_begins_with_the_table_that_was_given() {
+    let mut kernel = Kernel::trained(lesson(&formed("train_embedding: true, readout: Linear")));
+    let own = kernel.snapshot();
+    let recipe = Recipe { model_rate: Some(0.02), ..Recipe::default() };
+    kernel.apply(Command::Retrain(Box::new(recipe)));
+    kernel.settle();
+    let again = kernel.snapshot();
+    assert_eq!(again.notice, None);
+    let starts = [&own, &again].map(|snapshot| snapshot.model.as_ref().expect("a model").start.clone());
+    assert_eq!(starts[0], starts[1]);
+    assert_eq!(space(&again).vectors.flat(), table(&again));
+    assert_ne!(space(&again).vectors, space(&own).vectors);
 }

@@ -300,12 +300,8 @@ impl Reader<'_> {
     /// An entry of the vector behind a point; none for the zero vector.
     fn vector(&self, of: StagePoint, dim: usize) -> Option<Entry> {
         match of {
-            StagePoint::Word(word) => Some(Quantity::Static.of_model([word, dim])),
-            // Points begin at the vectors of word2vec, also where the model trains its own.
-            StagePoint::Static(token) => {
-                let word = self.sentence.tokens.get(token)?.word?;
-                Some(Quantity::Static.of_model([word, dim]))
-            }
+            StagePoint::Word(word) => Some(self.static_entry(word, dim)),
+            StagePoint::Static(token) => Some(self.static_entry(self.sentence.tokens.get(token)?.word?, dim)),
             StagePoint::After(token, block) if self.is_of_source(block) => self.vector(StagePoint::Static(token), dim),
             StagePoint::After(token, block) => Some(Quantity::Output.of_block(block, [token, dim])),
             StagePoint::Contextual(token) => Some(self.contextual(token, dim)),
@@ -359,7 +355,7 @@ impl Reader<'_> {
             StagePoint::After(..) => self.in_the_picture(of)?,
             _ => (0..vectors.cols()).map(|dim| self.vector_operand(of, dim)).collect::<Option<Vec<Operand>>>()?,
         };
-        let word = |dim| self.operand(Quantity::Static.of_model([word, dim]));
+        let word = |dim| self.operand(self.static_entry(word, dim));
         seen.into_iter().enumerate().map(|(dim, x)| Some((x, word(dim)?))).collect()
     }
 

@@ -116,6 +116,7 @@ pub fn about(snapshot: &Snapshot) -> String {
         (Some(_), true) => "the points that were on the stage at the refit, in all layers and without a first token",
         (Some(_), false) => "the points that were on the stage at the refit",
         (None, true) => "the states of the model's first sentences in all layers, without their first tokens",
+        (None, false) if space.at_end.is_some() => "the words that the lesson names, where its training leaves them",
         (None, false) => "the words that the lesson names",
     };
     let is_fitted = space.basis.chosen.iter().any(Option::is_none) && !space.projection.is_identity();

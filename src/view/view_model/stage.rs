@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use attune_core::kernel::data::space::ChosenAxis;
+pub use attune_core::kernel::data::space::reach;
 use attune_core::kernel::data::token::{occurrence, subscript};
 use attune_core::kernel::scene::second::SharedWord;
 use attune_core::kernel::snapshot::{
@@ -209,7 +210,11 @@ impl StageModel {
         let words = known.cloned().unwrap_or_else(|| WordTable::of(space));
         // Layers may lead far from the words: then the scale is that of what chose the axes.
         let is_read = snapshot.lesson.static_embedding.is_pretrained();
-        let radius = if is_read { DEVIATIONS * space.projection.deviation() } else { words.reach() };
+        let radius = if is_read {
+            DEVIATIONS * space.projection.deviation()
+        } else {
+            space.at_end.as_ref().map_or(words.reach(), |_| space.reach())
+        };
         let is_new_space = snapshot.model.as_ref().is_some_and(|model| !model.recipe.has_space_of(&Recipe::default()));
         let ends = |chosen: &Option<ChosenAxis>| {
             chosen.as_ref().map(|ChosenAxis { from, to }| (short(&from.text), short(&to.text)))
@@ -259,18 +264,6 @@ pub fn picture_of_retrained(space: &StaticSpace) -> &'static str {
     }
 }
 
-/// How far the farthest of the points is from the origin. Those that have no place do not count.
-pub fn reach(points: impl Iterator<Item = [f32; 3]>) -> f32 {
-    let length = |at: [f32; 3]| {
-        let plain = at.iter().map(|x| x * x).sum::<f32>().sqrt();
-        // The square of a large number is no f32.
-        let wide = || at.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt().min(f64::from(f32::MAX)) as f32;
-        if plain.is_finite() { plain } else { wide() }
-    };
-    let has_place = |at: &[f32; 3]| at.iter().all(|x| x.is_finite());
-    points.filter(has_place).map(length).fold(f32::MIN_POSITIVE, f32::max)
-}
-
 /// The tokens of a sentence; its first blocks, so many, are those of the source.
 fn token_points(space: &StaticSpace, sentence: &SentenceSnapshot, sources: usize) -> Vec<TokenPoint> {
     let texts: Vec<&str> = sentence.tokens.iter().map(|t| t.text.as_str()).collect();
@@ -311,8 +304,7 @@ fn ghosts(snapshot: &Snapshot, radius_now: f32) -> Vec<GhostPoint> {
     // In other axes the old places would be elsewhere.
     let is_seen = |old: &&Arc<Replaced>| snapshot.space.as_ref().is_some_and(|space| space.basis == old.space.basis);
     let Some(old) = model.replaced.as_ref().filter(is_seen) else { return Vec::new() };
-    let points = &old.space.points;
-    let scale = radius_now / reach((0..points.rows()).map(|row| row3(points, row)));
+    let scale = radius_now / old.space.reach();
     let at = |points: &Matrix<f32>, row: usize| row3(points, row).map(|x| x * scale);
     let grouped = old.space.vocabulary.iter().enumerate().filter_map(|(word, text)| {
         let group = old.space.group_of[word]?;

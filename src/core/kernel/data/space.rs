@@ -9,7 +9,7 @@ use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::projection::{AXES, Projection};
 use attune_engine::numerics::shares::Shares;
 use attune_engine::numerics::spread::Spread;
-use attune_engine::numerics::vectors::centroid;
+use attune_engine::numerics::vectors::{centroid, dot};
 
 use super::word_group::WordGroup;
 use crate::lesson::schema::{AxisEnds, Lesson};
@@ -19,7 +19,7 @@ use crate::lesson::schema::{AxisEnds, Lesson};
 pub struct StaticSpace {
     /// Row order of `vectors`.
     pub vocabulary: Vec<String>,
-    /// `E` (V, D), shared with the model.
+    /// `E` (V, D), the table that the model reads: where it trains the table, the rows with the weights in use.
     pub vectors: Arc<Matrix<f32>>,
     /// `‖e‖²` of each row.
     pub squares: Arc<[f32]>,
@@ -34,6 +34,9 @@ pub struct StaticSpace {
     pub own_projection: Projection,
     /// The space of the lesson itself, whose picture that of a retrained space matches.
     pub like: Option<Arc<StaticSpace>>,
+    /// Where the model trains the table: the rows at the end of the lesson's own training. They choose the axes and the
+    /// scale, which so are the same at every step.
+    pub at_end: Option<Arc<Matrix<f32>>>,
     /// `E` in the basis, (V, 3)
     pub points: Matrix<f32>,
     /// Shares of the variance of the whole vocabulary that the axes show, once they were asked for.
@@ -83,14 +86,35 @@ impl StaticSpace {
         *self.shares.get_or_init(|| Shares::of_variance(&self.projection, &self.seen(&self.vectors)))
     }
 
+    /// Puts another table in the place of the words' vectors, in the basis that there is.
+    pub fn set_table(&mut self, vectors: Matrix<f32>) {
+        self.squares = squares(&vectors);
+        self.vectors = Arc::new(vectors);
+        self.points = self.points_in(&self.basis, &self.projection);
+        self.shares = OnceLock::new();
+    }
+
+    /// The vectors that choose the axes.
+    pub fn choosing(&self) -> &Arc<Matrix<f32>> {
+        self.at_end.as_ref().unwrap_or(&self.vectors)
+    }
+
+    /// How far the farthest word is from the origin of the picture; of a table that the model trains, at the end of that.
+    pub fn reach(&self) -> f32 {
+        let at_end = self.at_end.as_ref().map(|table| self.projection.points(table));
+        let points = at_end.as_ref().unwrap_or(&self.points);
+        reach((0..points.rows()).map(|row| std::array::from_fn(|axis| points.get(row, axis))))
+    }
+
     /// The centre of some words as they are seen.
     fn centre(&self, words: &[usize], raw: bool) -> Vec<f32> {
         match self.scale.as_ref().filter(|_| !raw) {
             Some(scale) => {
-                let rows = Matrix::from_fn(words.len(), self.vectors.cols(), |i, j| self.vectors.get(words[i], j));
+                let vectors = self.choosing();
+                let rows = Matrix::from_fn(words.len(), vectors.cols(), |i, j| vectors.get(words[i], j));
                 centroid(&scale.lens.see(&rows), &(0..words.len()).collect::<Vec<_>>())
             }
-            None => centroid(&self.vectors, words),
+            None => centroid(self.choosing(), words),
         }
     }
 
@@ -99,6 +123,23 @@ impl StaticSpace {
         let lens = self.scale.as_ref().filter(|_| !basis.raw).map(|scale| scale.lens.clone());
         Sight::new(projection, lens).points(&self.vectors)
     }
+}
+
+/// `‖e‖²` of each row.
+pub fn squares(vectors: &Matrix<f32>) -> Arc<[f32]> {
+    (0..vectors.rows()).map(|row| dot(vectors.row(row), vectors.row(row))).collect()
+}
+
+/// How far the farthest of the points is from the origin. Those that have no place do not count.
+pub fn reach(points: impl Iterator<Item = [f32; 3]>) -> f32 {
+    let length = |at: [f32; 3]| {
+        let plain = at.iter().map(|x| x * x).sum::<f32>().sqrt();
+        // The square of a large number is no f32.
+        let wide = || at.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt().min(f64::from(f32::MAX)) as f32;
+        if plain.is_finite() { plain } else { wide() }
+    };
+    let has_place = |at: &[f32; 3]| at.iter().all(|x| x.is_finite());
+    points.filter(has_place).map(length).fold(f32::MIN_POSITIVE, f32::max)
 }
 
 /// The choice behind the axes.

@@ -47,7 +47,10 @@ pub const HISTORY_STATES_MAX: usize = 200;
 /// A clone is what undo keeps: it shares all that is large, and its cache is empty.
 #[derive(Clone)]
 pub struct LessonModel {
+    /// Where the model trains the table of words, with its rows as they are now: see [`LessonModel::follow_table`].
     pub(in crate::kernel) space: Arc<StaticSpace>,
+    /// The space that training begins with, of a model that trains that table.
+    pub(in crate::kernel) given: Option<Arc<StaticSpace>>,
     /// Its vocabulary.
     pub(in crate::kernel) words: Arc<[String]>,
     /// The training set of the model.
@@ -150,6 +153,7 @@ impl LessonModel {
             return Err(LessonFault { words, field: &["model", "objective"] });
         }
         let sentence = Sentence::first(lesson, &space.vocabulary);
+        let given = trainer.model.architecture.train_embedding.then(|| space.clone());
         let training = Training::new(trainer);
         Ok(Self {
             scene: Scene::new(lesson, &space, sentence),
@@ -159,6 +163,7 @@ impl LessonModel {
             examples,
             pretrained,
             origin,
+            given,
             space,
             training,
             changes: Vec::new(),

@@ -53,9 +53,11 @@ impl EmbeddedCorpus {
 
     /// That a model stands on.
     pub fn of(ready: &LessonModel) -> Self {
+        // What the model did to the table is not given to another one.
+        let space = ready.given.as_ref().unwrap_or(&ready.space);
         Self {
             recipe: ready.origin.recipe.clone(),
-            space: ready.space.clone(),
+            space: space.clone(),
             examples: ready.examples.clone(),
             pretrained: ready.pretrained.clone(),
             progress: ready.embedding_progress,
@@ -117,7 +119,7 @@ impl Retraining {
     pub fn advance(mut self, own: &Arc<StaticSpace>) -> Result<Step, LessonFault> {
         self.stage = match self.stage {
             Stage::Space(mut trainer) => {
-                if trainer.advance() {
+                if trainer.advance(&self.lesson) {
                     let space = turned(trainer.finish(&self.lesson)?, own, &self.lesson);
                     Stage::Corpus(EmbeddedCorpus {
                         recipe: self.recipe.clone(),

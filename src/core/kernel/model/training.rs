@@ -1,5 +1,10 @@
 //! Commands of the training: play, pause, look back, branch, compare.
 
+use std::sync::Arc;
+
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::params::TensorName;
+
 use super::{Drag, LessonModel, UndoPart};
 use crate::kernel::command::TrainingCommand;
 use crate::kernel::training::comparison::Comparison;
@@ -48,6 +53,22 @@ impl LessonModel {
                 }
                 Ok(())
             }
+        }
+    }
+
+    /// Shows the words where the model reads them: where it trains their table, they move with each step and each change
+    /// of it, along axes that stay.
+    pub(in crate::kernel) fn follow_table(&mut self) {
+        if self.given.is_none() || (self.pretrained.is_some() && self.training.is_playing()) {
+            // The table of a model that was read from files is too large to be shown at each step.
+            return;
+        }
+        let table = self.training.model().live().values_of(TensorName::Embedding);
+        let vectors = &self.space.vectors;
+        if table != vectors.flat() {
+            let table = Matrix::from_row_major(vectors.rows(), vectors.cols(), table.to_vec());
+            Arc::make_mut(&mut self.space).set_table(table);
+            self.scene.set_space(&self.space);
         }
     }
 

@@ -194,10 +194,15 @@ impl Scene {
         let now = Arc::make_mut(space);
         (now.points, now.shares) = (now.points_in(&basis, &projection), OnceLock::new());
         let before = (std::mem::replace(&mut now.basis, basis), std::mem::replace(&mut now.projection, projection));
+        self.set_space(space);
+        before
+    }
+
+    /// Everything among words that lie elsewhere.
+    pub fn set_space(&mut self, space: &Arc<StaticSpace>) {
         self.space = space.clone();
         let again = |frame: &Arc<SentenceFrame>| self.frame_of(frame.sentence.clone());
         (self.frame, self.second) = (again(&self.frame), self.second.as_ref().map(again));
-        before
     }
 
     pub fn set_interventions(&mut self, interventions: Arc<Interventions<f32>>) -> Arc<Interventions<f32>> {

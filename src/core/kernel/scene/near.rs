@@ -75,6 +75,7 @@ mod tests {
 
     use super::*;
     use crate::kernel::Kernel;
+    use crate::kernel::data::space::squares;
     use crate::lesson::parse;
 
     #[test]
@@ -84,8 +85,7 @@ mod tests {
         let mut rng = stream(7, Stream::ModelInit);
         let mut random = |rows| Matrix::from_fn(rows, 12, |_, _| rng.random_range(-1.0f32..1.0));
         let (words, vectors) = (random(WHOLE + 500), random(5));
-        space.squares = (0..words.rows()).map(|row| dot(words.row(row), words.row(row))).collect();
-        space.vectors = Arc::new(words);
+        (space.squares, space.vectors) = (squares(&words), Arc::new(words));
         let except = [None, Some(3), Some(WHOLE + 1), None, Some(0)];
         let found = near(&space, &vectors, &except);
         for (row, found) in found.iter().enumerate() {

@@ -238,7 +238,7 @@ impl Kernel {
         match &mut self.phase {
             Phase::Embedding(trainer) => match self.opening.take() {
                 Some(work) => self.open_on(work),
-                None if trainer.advance() => self.embedded_own(),
+                None if trainer.advance(&self.lesson) => self.embedded_own(),
                 None => {}
             },
             Phase::Ready(_) if self.resuming.is_some() => self.resume(),
@@ -323,7 +323,8 @@ impl Kernel {
     /// Tells the notebook of a change; `slid` as in [`Notebook::follow`].
     fn follow(&mut self, slid: Option<&SliderMove>) {
         // While training plays, cells wait for its end; what they show is marked stale.
-        if let Phase::Ready(ready) = &self.phase {
+        if let Phase::Ready(ready) = &mut self.phase {
+            ready.follow_table();
             if self.watch.is_other_sentence(ready) {
                 self.notebook.set_live(ready.live_names());
             }

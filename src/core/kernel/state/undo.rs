@@ -38,7 +38,8 @@ impl Undoable {
 impl LessonModel {
     fn bytes(&self) -> usize {
         let examples = self.examples.iter().map(|example| size_of_val(example.words()));
-        let vectors = size_of_val(self.space.vectors.flat());
+        let spaces = std::iter::once(&self.space).chain(&self.given);
+        let vectors: usize = spaces.map(|space| size_of_val(space.vectors.flat())).sum();
         self.training.model().bytes() + vectors + examples.sum::<usize>() + of_interventions(self.scene.interventions())
     }
 }

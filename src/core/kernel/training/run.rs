@@ -253,7 +253,7 @@ mod tests {
     fn trainer() -> Trainer {
         let lesson = parse("small.ron", include_str!("../../../../tests/fixtures/small.ron")).expect("no issues");
         let mut space = SpaceTrainer::new(&lesson);
-        while !space.advance() {}
+        while !space.advance(&lesson) {}
         let vectors = space.finish(&lesson).expect("finite vectors");
         Trainer::new(&lesson, &vectors, space.examples())
     }

@@ -8,19 +8,22 @@ use std::sync::{Arc, OnceLock};
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::model::{Architecture, AttentionModel, Candidates, Classes};
-use attune_engine::numerics::params::Parameters;
+use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::numerics::procrustes::turn_between;
 use attune_engine::numerics::projection::{AXES, Projection};
 use attune_engine::numerics::spread::Spread;
-use attune_engine::numerics::vectors::{add_scaled, centroid, dot};
+use attune_engine::numerics::vectors::{add_scaled, centroid};
 use attune_engine::numerics::word2vec::Word2Vec;
 use attune_engine::pretrained::load::Pretrained;
 
+use crate::kernel::cache::StepCache;
 use crate::kernel::data::progress::Progress;
-use crate::kernel::data::space::{Basis, ScaleNorm, SharedScale, StaticSpace};
+use crate::kernel::data::space::{Basis, ScaleNorm, SharedScale, StaticSpace, squares};
 use crate::kernel::data::vocabulary::{index_of, rows_of};
 use crate::kernel::scene::layers::Layers;
 use crate::kernel::scene::sentence::Sentence;
+use crate::kernel::training::Training;
+use crate::kernel::training::trainer::Trainer;
 use crate::kernel::vectors::examples::{Example, Rewriter, examples, of_texts};
 use crate::kernel::vectors::loading::Loading;
 use crate::lesson::corpus;
@@ -48,6 +51,8 @@ pub struct SpaceTrainer {
     corpus: Vec<Vec<usize>>,
     examples: Arc<[Example]>,
     source: Source,
+    /// The lesson's own training of a model that trains the table too, of which the table at the end is wanted.
+    table: Option<Box<(Training, StepCache)>>,
 }
 
 enum Source {
@@ -108,7 +113,7 @@ impl SpaceTrainer {
                 Source::Given(Matrix::from_fn(rows.len(), given.vectors.cols(), |i, j| given.vectors.get(rows[i], j)))
             }
         };
-        Self { vocabulary, corpus, examples, source }
+        Self { vocabulary, corpus, examples, source, table: None }
     }
 
     /// Examples that the attention model is trained on.
@@ -125,7 +130,32 @@ impl SpaceTrainer {
     }
 
     /// A few milliseconds of work; true when it was the last.
-    pub fn advance(&mut self) -> bool {
+    pub fn advance(&mut self, lesson: &Lesson) -> bool {
+        match &mut self.table {
+            Some(table) => {
+                let (training, steps) = &mut **table;
+                training.advance(steps);
+                !training.is_busy()
+            }
+            None => self.advance_source() && !self.begin_table(lesson),
+        }
+    }
+
+    /// Begins the training of the table, of a lesson whose model trains it; false where there is none.
+    fn begin_table(&mut self, lesson: &Lesson) -> bool {
+        let trains = lesson.model.architecture.train_embedding && !lesson.static_embedding.is_pretrained();
+        // What is wrong is said when the vectors are asked for.
+        let Some(space) = trains.then(|| self.finish(lesson).ok()).flatten() else { return false };
+        let mut training = Training::new(Trainer::new(lesson, &space, &self.examples));
+        let is_begun = training.trainer().sentences() > 0 && training.play_to(lesson.model.steps).is_ok();
+        if is_begun {
+            self.table = Some(Box::new((training, StepCache::default())));
+        }
+        is_begun
+    }
+
+    /// The next piece of the vectors before the model.
+    fn advance_source(&mut self) -> bool {
         match &mut self.source {
             Source::Training { word2vec, sentences_at_once, diverged, .. } => {
                 let before = word2vec.epochs_done();
@@ -172,7 +202,7 @@ impl SpaceTrainer {
         let undecided = Projection::coordinates(vectors.cols());
         let mut space = StaticSpace {
             vocabulary: self.vocabulary.clone(),
-            squares: (0..vectors.rows()).map(|row| dot(vectors.row(row), vectors.row(row))).collect(),
+            squares: squares(&vectors),
             vectors,
             scale,
             own_projection: undecided.clone(),
@@ -181,6 +211,7 @@ impl SpaceTrainer {
             shares: OnceLock::new(),
             own_basis: basis.clone(),
             like: None,
+            at_end: self.table.as_ref().map(|table| table_of(&table.0)),
             basis,
             group_of,
         };
@@ -244,7 +275,14 @@ pub fn own_spread(
         let scale = space.scale.as_ref().filter(|_| !raw);
         Layers { model, parameters, scale }.spread_of_lesson(lesson, &space.vocabulary)
     });
-    of_layers.unwrap_or_else(|| Spread::of(&basis_vectors(lesson, &space.vocabulary, &space.vectors)))
+    of_layers.unwrap_or_else(|| Spread::of(&basis_vectors(lesson, &space.vocabulary, space.choosing())))
+}
+
+/// The model's own table of words, as training has left it.
+fn table_of(training: &Training) -> Arc<Matrix<f32>> {
+    let embedding = &training.trainer().model.embedding;
+    let rows = training.model().trained().values_of(TensorName::Embedding);
+    Arc::new(Matrix::from_row_major(embedding.rows(), embedding.cols(), rows.to_vec()))
 }
 
 /// The vectors that choose the axes of the picture.
@@ -279,9 +317,9 @@ pub fn matched(projection: Projection, basis: &Basis, space: &StaticSpace, lesso
         chosen.iter().filter_map(|&row| Some((row, *index.get(space.vocabulary[row].as_str())?))).collect();
     let (from, to): (Vec<usize>, Vec<usize>) = pairs.into_iter().unzip();
     let free: Vec<usize> = (0..AXES).filter(|&axis| basis.chosen[axis].is_none()).collect();
-    let points = projection.points(&rows(&space.vectors, &from));
-    let turn = turn_between(&points, &own.points(&rows(&like.vectors, &to)), &free);
-    projection.turned(&Spread::of(&rows(&space.vectors, &chosen)), &turn)
+    let points = projection.points(&rows(space.choosing(), &from));
+    let turn = turn_between(&points, &own.points(&rows(like.choosing(), &to)), &free);
+    projection.turned(&Spread::of(&rows(space.choosing(), &chosen)), &turn)
 }
 
 fn rows(of: &Matrix<f32>, chosen: &[usize]) -> Matrix<f32> {

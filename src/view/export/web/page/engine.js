@@ -384,8 +384,9 @@ const Engine = (() => {
   /** Every tensor of a pass under the names of `attune trace`; −∞ becomes null in JSON. */
   function tensors(model, pass) {
     const all = {};
+    const table = embedding(model);
     const statics = (words) =>
-      matrix(words.length, model.width, (t, j) => (words[t] === null ? 0 : get(model.statics, words[t], j)));
+      matrix(words.length, model.width, (t, j) => (words[t] === null ? 0 : get(table, words[t], j)));
     if (pass.source) {
       all["E[source]"] = shown(statics(pass.source));
       all["X[source]"] = shown(pass.sourceInput);

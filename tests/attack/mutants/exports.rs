@@ -33,7 +33,7 @@ const SET: &[(&str, usize)] = &[
     ("overset", 2),
     ("underset", 2),
 ];
-/// What mathematics is made of; a dot is a blank.
+/// Parts of mathematics; a dot is a blank.
 const ATOMS: &str = "x 1 ab \\alpha· +y =z <y >y \\lt·y \\quad·x (x) a^2 b_i";
 /// What stands in braces; a dot is a blank.
 const BODIES: &str = "\

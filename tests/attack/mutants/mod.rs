@@ -117,7 +117,7 @@ fn attack<A: Attack>(cases: u32, expected: &[&str]) -> BTreeMap<&'static str, us
     tally.outcomes
 }
 
-/// Holds that not nearly all cases are refused: those that are not go through most of the program.
+/// Asserts that not nearly all cases are refused: those that are not go through most of the program.
 #[track_caller]
 fn at_least_a_fifth(accepted: usize, outcomes: &BTreeMap<&'static str, usize>) {
     assert!(accepted * 5 >= outcomes.values().sum(), "most cases are refused: {outcomes:?}");

@@ -138,7 +138,7 @@ fn families_that_are_not_known_are_refused_by_name() {
     refused(r#"{"model_type":"qwen3_next"}"#, &["linear attention"]);
     refused(r#"{"model_type":7}"#, &["a model_type that is no text"]);
     refused("{}", &["no model_type"]);
-    refused("[]", &["invalid type: sequence, expected a map at line 1 column 0"]);
+    refused("[]", &["invalid type: sequence, expected a map at line 1 column 2"]);
     refused("{", &["EOF", "a config in JSON"]);
     refused(&format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000)), &["invalid type: sequence, expected a map"]);
 }

@@ -16,6 +16,7 @@ mod hostile;
 mod mistakes;
 mod mutants;
 mod origins;
+mod positions;
 mod values;
 
 use std::collections::BTreeMap;

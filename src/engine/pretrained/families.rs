@@ -735,10 +735,10 @@ fn modernbert(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal
         attention.rotary = Some(turns[usize::from(is_local)].read(fields, attention.key_width)?);
         attention.window = if is_local { Window { before: Some(half), after: Some(half) } } else { Window::ALL };
     }
-    fields.must_be("classifier_bias", false, "a bias of the layer before the readout")?;
+    let transform_bias = fields.or("classifier_bias", false)?;
     let readout = transformed(fields, activation(fields, "classifier_activation", Activation::Gelu)?)?;
     let readout_bias = fields.or("decoder_bias", true)?;
-    Ok(Architecture { embedding_norm: true, final_norm: true, readout, readout_bias, ..model })
+    Ok(Architecture { embedding_norm: true, final_norm: true, readout, transform_bias, readout_bias, ..model })
 }
 
 /// Biases of queries, keys and values; of outputs; and of the feed-forward layer.

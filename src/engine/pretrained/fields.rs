@@ -70,7 +70,7 @@ impl<'a> Fields<'a> {
     /// As [`Self::find`], or if it is another.
     pub fn size(self, key: &str, default: usize, name: &str, most: usize) -> Result<usize, Refusal> {
         let size = self.or(key, default)?;
-        if (1..=most).contains(&size) { Ok(size) } else { Err(too_large(size, name, most)) }
+        if (1..=most).contains(&size) { Ok(size) } else { Err(too_large(size, name, key, most)) }
     }
 
     /// A number within bounds, or the default.
@@ -105,11 +105,11 @@ impl<'a> Fields<'a> {
 }
 
 pub(super) const NOT_COMPUTED: &str = "attune does not compute this one";
-const TOO_LARGE: &str = "attune opens models of the size of BERT-base and GPT-2, and no larger than its bounds";
+const TOO_LARGE: &str = "attune opens no model larger than its bounds";
 
 /// A size out of its bounds.
-pub(super) fn too_large(size: impl fmt::Display, name: &str, most: usize) -> Refusal {
-    Refusal::new(format!("{size} as {name}"), format!("1 to {most}"), TOO_LARGE)
+fn too_large(size: usize, name: &str, key: &str, most: usize) -> Refusal {
+    Refusal::new(format!("{size} as {name} ({key})"), format!("1 to {most}"), TOO_LARGE)
 }
 
 /// More bytes or kinds than attune takes.

@@ -377,8 +377,7 @@ pub(super) const MODERNBERT: Names = {
         row(HiddenWeights, HiddenBias, "layers.{}.mlp.Wi", Lies::Stacked),
         linear(ForwardWeights, ForwardBias, "layers.{}.mlp.Wo"),
         same(FinalNormGain, FinalNormBias, "final_norm"),
-        // Its layer has no bias.
-        weights(TransformWeights, "head.dense"),
+        linear(TransformWeights, TransformBias, "head.dense"),
         same(TransformNormGain, TransformNormBias, "head.norm"),
         linear(LogitWeights, LogitBias, "decoder"),
     ];

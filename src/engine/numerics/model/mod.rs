@@ -88,6 +88,8 @@ pub struct Architecture {
     pub blocks: Vec<BlockConfig>,
     pub pooling: Pooling,
     pub readout: Readout,
+    /// `b_T` exists, where the readout has a layer of its own.
+    pub transform_bias: bool,
     /// `b_logits` exists.
     pub readout_bias: bool,
     /// The bound `c` of the logits, `c tanh(z / c)` (Gemma 2: arXiv 2408.00118, section 2).
@@ -151,6 +153,7 @@ impl Architecture {
             blocks: vec![BlockConfig::plain(attention)],
             pooling: Pooling::Every,
             readout: Readout::Tied,
+            transform_bias: true,
             readout_bias: true,
             logit_cap: None,
         }
@@ -229,7 +232,8 @@ impl Architecture {
             FinalNormGain => (final_norm, 1, width),
             FinalNormBias => (final_norm && has_shift, 1, width),
             TransformWeights => (transforms, width, width),
-            TransformBias | TransformNormGain => (transforms, 1, width),
+            TransformBias => (transforms && self.transform_bias, 1, width),
+            TransformNormGain => (transforms, 1, width),
             TransformNormBias => (transforms && has_shift, 1, width),
             LogitWeights => (!readout.is_by_static_vectors(), width, classes),
             LogitBias => (readout_bias, 1, classes),

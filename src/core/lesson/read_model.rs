@@ -93,6 +93,7 @@ fn read_fields<'s>(record: &mut Record<'s>, dim: Option<usize>, groups: Option<&
             blocks,
             pooling,
             readout,
+            transform_bias: true,
             readout_bias: readout_bias?,
             logit_cap: logit_cap?,
         };

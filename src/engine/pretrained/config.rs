@@ -15,7 +15,7 @@ use crate::numerics::model::Architecture;
 
 /// Bytes of a `config.json`.
 pub const CONFIG_BYTES_MAX: u64 = 1 << 20;
-/// Bytes of all weights as `f32`.
+/// Bytes of all numbers in memory: weights of two bytes in a file have two there too.
 pub const MODEL_BYTES_MAX: u64 = 2 << 30;
 pub const LAYERS_MAX: usize = 128;
 pub const WIDTH_MAX: usize = 8192;
@@ -164,12 +164,8 @@ impl Config {
         if self.types() > TYPES_MAX {
             return Err(too_many(format!("{} token types", self.types()), format!("at most {TYPES_MAX}")));
         }
-        let bytes = self.parameters() * 4;
-        if bytes > MODEL_BYTES_MAX {
-            let most = format!("at most {} MB", MODEL_BYTES_MAX >> 20);
-            return Err(too_many(format!("{} MB of weights", bytes >> 20), most));
-        }
-        Ok(())
+        // The files say how many bytes each number has; it has no fewer.
+        check_bytes(self.parameters() * HALF_BYTES)
     }
 
     /// How many numbers the model has. The sizes are within their bounds, so this cannot overflow.
@@ -177,6 +173,19 @@ impl Config {
         let tensors = super::load::wanted(self, &self.architecture);
         tensors.iter().map(|&(_, rows, cols)| rows as u64 * cols as u64).sum()
     }
+}
+
+/// Bytes of the shortest numbers that are read.
+const HALF_BYTES: u64 = 2;
+
+/// # Errors
+/// If numbers take more memory than a model may have.
+pub(super) fn check_bytes(bytes: u64) -> Result<(), Refusal> {
+    if bytes > MODEL_BYTES_MAX {
+        let most = format!("at most {} MB", MODEL_BYTES_MAX >> 20);
+        return Err(too_many(format!("{} MB of weights", bytes >> 20), most));
+    }
+    Ok(())
 }
 
 impl fmt::Display for Config {

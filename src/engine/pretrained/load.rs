@@ -12,7 +12,7 @@ use faer::MatRef;
 use sha2::{Digest, Sha256};
 
 use super::cache::{CONFIG, INDEX, WEIGHTS};
-use super::config::{CONFIG_BYTES_MAX, Config};
+use super::config::{CONFIG_BYTES_MAX, Config, check_bytes};
 use super::folder::{plain, text};
 use super::names::{Found, Layout, Origin, Origins, Run};
 use super::refusal::{Refusal, quoted};
@@ -156,9 +156,11 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Pr
     // Everything is there and as large as it says; from here on memory is taken.
     let number_type =
         |id: TensorId| origins.of.get(&id).map_or(NumberType::Whole, |origin| number_type(&sources, origin));
+    let packed_as = |id: TensorId| id.name.multiplies().then(|| number_type(id));
+    check_bytes(bytes_in_memory(&config, &shapes, packed_as)).map_err(|refusal| refusal.in_file(CONFIG))?;
     let mut model = Model {
         table: Matrix::zeros(config.vocabulary, config.width()),
-        parameters: Parameters::zeros_with_packed(&shapes, |id| id.name.multiplies().then(|| number_type(id))),
+        parameters: Parameters::zeros_with_packed(&shapes, packed_as),
     };
     sources = sources.into_iter().map(Open::hashed_beside).collect();
     let mut progress = Progress { done: 0, all: sources.iter().map(|open| open.bytes).sum() };
@@ -301,6 +303,20 @@ pub(super) fn wanted(config: &Config, architecture: &Architecture) -> Vec<(Tenso
 /// The engine's shape of a model that is read so.
 pub fn architecture(config: &Config, readout: Readout) -> Architecture {
     Architecture { readout, ..config.architecture.clone() }
+}
+
+/// Bytes of all numbers, the table of words among them.
+fn bytes_in_memory(
+    config: &Config,
+    shapes: &[(TensorId, usize, usize)],
+    packed_as: impl Fn(TensorId) -> Option<NumberType>,
+) -> u64 {
+    let of_number = |id: TensorId| match packed_as(id) {
+        Some(NumberType::Bf16 | NumberType::F16) => size_of::<u16>(),
+        Some(NumberType::Whole) | None => size_of::<f32>(),
+    };
+    let parameters: usize = shapes.iter().map(|&(id, rows, cols)| rows * cols * of_number(id)).sum();
+    (parameters + config.vocabulary * config.width() * size_of::<f32>()) as u64
 }
 
 /// The type of a tensor's numbers in its file, where that is one of two bytes.

@@ -189,6 +189,7 @@ pub fn architecture(change: impl FnOnce(&mut Architecture)) -> Architecture {
         blocks: vec![block(|_| ())],
         pooling: Pooling::Every,
         readout: Readout::Tied,
+        transform_bias: true,
         readout_bias: true,
         logit_cap: None,
     };

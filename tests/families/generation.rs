@@ -4,12 +4,12 @@ use attune_engine::numerics::model::Sequences;
 use attune_engine::numerics::model::generate::{Choice, choose};
 use attune_engine::numerics::rng::{Stream, stream};
 
-use crate::{FIXTURES, json, lists, read};
+use crate::{FIXTURES, lists, parsed, read};
 
 #[test]
 fn twenty_words_are_those_of_another_program_and_of_whole_passes() {
     const WORDS: usize = 20;
-    let greedy = json(include_str!("oracle/greedy.json"));
+    let greedy = parsed(include_str!("oracle/greedy.json"));
     let mut decoders = 0;
     for name in FIXTURES {
         let model = read(name);

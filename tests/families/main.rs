@@ -18,6 +18,7 @@ mod mutants;
 mod origins;
 mod positions;
 mod values;
+mod variants;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -63,7 +64,7 @@ fn text(name: &str, file: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|why| panic!("{}: {why}", path.display()))
 }
 
-fn json(text: &str) -> Value {
+fn parsed(text: &str) -> Value {
     serde_json::from_str(text).expect("JSON")
 }
 

@@ -8,8 +8,9 @@ use attune_engine::numerics::model::Sequences;
 use attune_engine::numerics::model::activations::{Activations, HeadActivations, Interventions};
 use attune_engine::numerics::vectors::norm;
 use attune_engine::pretrained::{Pretrained, load};
+use serde_json::json;
 
-use crate::{CONFIGS, FIXTURES, fixture, json, lists, read, tensors, text, with_config, write};
+use crate::{CONFIGS, FIXTURES, fixture, lists, parsed, read, tensors, text, with_config, write};
 
 /// Between single precision and double.
 pub const TOLERANCE: f32 = 2e-5;
@@ -119,7 +120,7 @@ fn opt_is_that_of_another_program() {
     file.insert("model.decoder.embed_tokens.weight".to_owned(), (vec![words, WIDTH], wide));
     file.insert("lm_head.weight".to_owned(), (vec![words, WIDTH], readout));
     for config in CONFIGS {
-        let mut fields = json(&text(name, config));
+        let mut fields = parsed(&text(name, config));
         fields["word_embed_proj_dim"] = WIDTH.into();
         fields["tie_word_embeddings"] = false.into();
         let folder = with_config(name, &fields.to_string());
@@ -164,5 +165,25 @@ fn a_model_examines_itself() {
         let folder = ModelFolder::open(&fixture(name)).unwrap_or_else(|said| panic!("{name}: {said}"));
         let findings = examine(&folder, &read(name));
         assert_eq!(findings.faults, Vec::<String>::new(), "{name}");
+    }
+}
+
+/// Gemma 3 with a model of pictures: the text's is within it, under other names.
+#[test]
+fn a_model_of_texts_within_one_of_pictures_is_read() {
+    let name = "gemma3-wild";
+    let file = tensors(&fixture(name).join("model.safetensors"));
+    for (config, prefix) in CONFIGS.into_iter().zip(["model.language_model.", "language_model.model."]) {
+        let fields = json!({ "model_type": "gemma3", "text_config": parsed(&text(name, config)), "vision_config": {} });
+        let folder = with_config(name, &fields.to_string());
+        let renamed =
+            |(name, tensor): (&String, &(Vec<usize>, Vec<f32>))| (name.replacen("model.", prefix, 1), tensor.clone());
+        let mut all: BTreeMap<_, _> = file.iter().map(renamed).collect();
+        all.insert("vision_tower.vision_model.head.weight".to_owned(), (vec![2, 3], vec![0.5; 6]));
+        write(&folder.join("model.safetensors"), &all);
+        let model = load(&folder.0, &mut |_| true).unwrap_or_else(|said| panic!("{config}: {said}"));
+        let (off, key) = worst(&found(name, &model), &expected(name));
+        assert!(off <= TOLERANCE, "{config}: {key} is off by {off:e}");
+        assert_eq!(model.origins.skipped, ["vision_tower.vision_model.head.weight"]);
     }
 }

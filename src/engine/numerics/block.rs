@@ -53,7 +53,7 @@ pub struct BlockConfig {
 /// The input of the feed-forward layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Branches {
-    /// What the attention left.
+    /// The vectors that the attention left.
     Sequential,
     /// The block's input, as the attention's, each behind a norm of its own (Black et al. 2022, arXiv 2204.06745).
     Parallel,

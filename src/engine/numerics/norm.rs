@@ -48,7 +48,7 @@ impl NormForm {
         Self { kind: NormKind::Rms, gain_from_one: false, shift: false, epsilon }
     }
 
-    /// What is added to the learned numbers of the gain.
+    /// The number that is added to the learned numbers of the gain.
     pub fn gain_offset<S: Scalar>(self) -> S {
         if self.gain_from_one { S::one() } else { S::zero() }
     }

@@ -9,7 +9,7 @@ use crate::kernel::tour::Touring;
 pub enum Toured {
     #[default]
     NotAsked,
-    /// It begins as soon as there is a model with nothing else to do.
+    /// The tour begins as soon as there is a model with nothing else to do.
     Asked,
     Measuring(Box<Touring>),
     Written,

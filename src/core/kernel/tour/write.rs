@@ -38,7 +38,7 @@ fn cell<T>(found: &Found<T>, markdown: String) -> TourCell {
     TourCell { markdown, speaks_of: Some(found.text.clone()) }
 }
 
-/// What the model is made of: its layer as formulas, and a row for each form.
+/// The parts of the model: its layer as formulas, and a row for each form.
 fn parts(architecture: &Architecture, vocabulary: usize) -> String {
     let blocks = &architecture.blocks;
     let whose = if blocks.iter().all(|other| *other == blocks[0]) { "Each layer" } else { "The first layer" };

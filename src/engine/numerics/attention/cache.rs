@@ -168,7 +168,7 @@ pub(super) fn weights_and_means<'a, S: Scalar>(
 #[derive(Clone, Debug)]
 pub struct AttentionScratch<S> {
     pub(super) d_query: Matrix<S>,
-    /// Of the keys and values that each head reads, (N_k, H·d_k) and (N_k, H·d_v) ...
+    /// Gradients of the keys and values that each head reads, (N_k, H·d_k) and (N_k, H·d_v) ...
     pub(super) d_key: Matrix<S>,
     pub(super) d_value: Matrix<S>,
     /// ... and their sums over the heads that share them, (N_k, K·d_k) and (N_k, K·d_v); without rows where none do.

@@ -48,7 +48,7 @@ pub const F16_SIZE: u32 = 0x7fff;
 pub const F16_SIGN: u32 = 0x8000;
 
 impl F16 {
-    /// Of a finite number: its digits in the place of those of an `f32`, and its exponent by a product that is exact, for
+    /// A finite number: its digits in the place of those of an `f32`, and its exponent by a product that is exact, for
     /// subnormal numbers too.
     #[inline(always)]
     pub fn number<S: Scalar>(self) -> S {

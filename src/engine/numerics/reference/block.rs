@@ -7,7 +7,7 @@
 //! post-norm    A = norm(X + Attention(X))       Y = norm(A + F(A))
 //! ```
 //!
-//! What a branch adds may be normed before it is added, `X + norm(Attention(…))`, and in a block of parallel branches the
+//! The output of a branch may be normed before it is added, `X + norm(Attention(…))`, and in a block of parallel branches the
 //! feed-forward layer reads `X` in the place of `A`. A block without residuals leaves out `X +` and `A +`, one without a feed-forward layer ends with `Y = A`. In
 //! cross-attention queries come from `X` and keys and values from another sentence.
 

@@ -1,0 +1,230 @@
+//! Llama and its kind: RMSNorm, rotary positions, shared keys and values, gated feed-forward layers.
+
+use super::super::config::{HEADS_MAX, HIDDEN_MAX};
+use super::super::fields::{CHECK, Fields};
+use super::super::refusal::Refusal;
+use super::Sizes;
+use super::turn::{TURN, Turn};
+use super::values::{FULL, SLIDING, activation, epsilon, linear, window, windowed};
+use crate::numerics::activation::Activation;
+use crate::numerics::attention::{AttentionConfig, Mask, QueryKeyNorm, Window};
+use crate::numerics::block::{BlockConfig, Norm};
+use crate::numerics::model::Architecture;
+use crate::numerics::norm::NormForm;
+
+/// The values in which the decoders of Llama's kind differ.
+struct Decoder {
+    /// `ε` where it is missing.
+    epsilon: f64,
+    /// The same of a head's width; `D / H` where there is none.
+    head_width: Option<usize>,
+    /// The same of the heads of keys and values; `H` where there is none.
+    key_value_heads: Option<usize>,
+    biases: Biases,
+    norm: Norm,
+    output_norms: bool,
+    query_key_norm: Option<PerHead>,
+    /// Gemma's: gains from 1, a scaled table, GELU, and a readout that is the table.
+    is_gemma: bool,
+    turn: Turn,
+}
+
+/// Whether a norm of queries and keys is of each head for itself, or over all.
+type PerHead = bool;
+
+/// Where the projections of attention have biases.
+enum Biases {
+    None,
+    /// Queries, keys, values and outputs have them where `attention_bias` says so.
+    AsSaid,
+    /// Queries, keys and values have them.
+    QueriesKeysValues,
+}
+
+const LLAMA: Decoder = Decoder {
+    epsilon: 1e-6,
+    head_width: None,
+    key_value_heads: None,
+    biases: Biases::AsSaid,
+    norm: Norm::Pre,
+    output_norms: false,
+    query_key_norm: None,
+    is_gemma: false,
+    turn: TURN,
+};
+const GEMMA: Decoder = Decoder { head_width: Some(256), is_gemma: true, ..LLAMA };
+
+impl Decoder {
+    fn model(&self, fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+        let norm_form =
+            NormForm { gain_from_one: self.is_gemma, ..NormForm::rms(epsilon(fields, "rms_norm_eps", self.epsilon)?) };
+        let mut attention = self.attention(fields, sizes)?;
+        attention.query_key_norm = self.query_key_norm.map(|each_head| QueryKeyNorm { each_head, form: norm_form });
+        attention.rotary = Some(self.turn.read(fields, attention.key_width)?);
+        let block = BlockConfig {
+            norm: self.norm,
+            output_norms: self.output_norms,
+            norm_form,
+            feed_forward: Some(sizes.hidden),
+            activation: self.activation(fields)?,
+            gated: true,
+            forward_bias: false,
+            ..BlockConfig::plain(attention)
+        };
+        Ok(Architecture {
+            final_norm: true,
+            embedding_scale: self.is_gemma.then(|| (sizes.width as f64).sqrt()),
+            readout: linear(fields, self.is_gemma)?,
+            ..sizes.model(block)
+        })
+    }
+
+    fn activation(&self, fields: Fields<'_>) -> Result<Activation, Refusal> {
+        let default = if self.is_gemma { Activation::GeluTanh } else { Activation::Silu };
+        const OF_GEMMA: &str = "hidden_activation";
+        let has_own = self.is_gemma && fields.get::<String>(&[OF_GEMMA])?.is_some();
+        activation(fields, if has_own { OF_GEMMA } else { "hidden_act" }, default)
+    }
+
+    /// Heads of a width of their own, which share heads of keys and values.
+    fn attention(&self, fields: Fields<'_>, sizes: &Sizes) -> Result<AttentionConfig, Refusal> {
+        let heads = sizes.heads;
+        let has_width = fields.get::<usize>(&["head_dim"])?.is_some() || self.head_width.is_some();
+        let of_width = if has_width { AttentionConfig::parameter_free(sizes.width) } else { sizes.attention()? };
+        let width = self.head_width.unwrap_or(of_width.key_width);
+        let head_width = fields.size("head_dim", width, "the width of a head", HIDDEN_MAX / heads)?;
+        let has_shared = fields.has(&["num_key_value_heads"])?;
+        let shared = self.key_value_heads.filter(|_| !has_shared).unwrap_or(heads);
+        let (bias, output_bias) = match self.biases {
+            Biases::None => (false, false),
+            Biases::AsSaid => [fields.or("attention_bias", false)?; 2].into(),
+            Biases::QueriesKeysValues => (true, false),
+        };
+        Ok(AttentionConfig {
+            heads,
+            group_size: heads / key_value_heads(fields, heads, shared)?,
+            key_width: head_width,
+            value_width: head_width,
+            projected: true,
+            output: true,
+            bias,
+            output_bias,
+            scale: true,
+            mask: Mask::Causal,
+            ..AttentionConfig::parameter_free(sizes.width)
+        })
+    }
+}
+
+/// Heads of keys and values, which the others share evenly.
+pub(super) fn key_value_heads(fields: Fields<'_>, heads: usize, default: usize) -> Result<usize, Refusal> {
+    const KEY: &str = "num_key_value_heads";
+    let shared = fields.size(KEY, default, "the number of heads of keys and values", HEADS_MAX)?;
+    if heads.is_multiple_of(shared) {
+        return Ok(shared);
+    }
+    let found = format!("{heads} heads that share {shared} heads of keys and values ({KEY})");
+    Err(Refusal::new(found, "a number that divides the heads evenly", CHECK))
+}
+
+pub(super) fn llama(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    let bias = fields.or("mlp_bias", false)?;
+    let mut model = LLAMA.model(fields, sizes)?;
+    model.blocks.iter_mut().for_each(|block| block.forward_bias = bias);
+    Ok(model)
+}
+
+pub(super) fn mistral(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    const WINDOW: usize = 4096;
+    let form = Decoder { key_value_heads: Some(8), biases: Biases::None, ..LLAMA };
+    let window = window(fields, Some(WINDOW))?;
+    windowed(fields, sizes, form.model(fields, sizes)?, window, |_| window.is_some())
+}
+
+pub(super) fn qwen2(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    let form = Decoder { key_value_heads: Some(32), biases: Biases::QueriesKeysValues, ..LLAMA };
+    qwen(fields, sizes, form.model(fields, sizes)?)
+}
+
+pub(super) fn qwen3(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    let form = Decoder { head_width: Some(128), key_value_heads: Some(32), query_key_norm: Some(true), ..LLAMA };
+    qwen(fields, sizes, form.model(fields, sizes)?)
+}
+
+/// A window counts only where a flag says so, and from a layer on.
+fn qwen(fields: Fields<'_>, sizes: &Sizes, model: Architecture) -> Result<Architecture, Refusal> {
+    const FIRST: usize = 28;
+    const WINDOW: usize = 4096;
+    let counts = fields.or("use_sliding_window", false)?;
+    let window = window(fields, Some(WINDOW))?.filter(|_| counts);
+    let first = fields.or("max_window_layers", FIRST)?;
+    windowed(fields, sizes, model, window, |layer| window.is_some() && layer >= first)
+}
+
+pub(super) fn gemma(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    Decoder { key_value_heads: Some(16), ..GEMMA }.model(fields, sizes)
+}
+
+pub(super) fn gemma2(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    const WINDOW: usize = 4096;
+    let form = Decoder { key_value_heads: Some(4), output_norms: true, ..GEMMA };
+    let mut model = form.model(fields, sizes)?;
+    let cap = cap(fields, "attn_logit_softcapping", Some(50.0))?;
+    scores_over(fields, &mut model)?;
+    model.blocks.iter_mut().for_each(|block| block.attention.score_cap = cap);
+    model.logit_cap = self::cap(fields, "final_logit_softcapping", Some(30.0))?;
+    windowed(fields, sizes, model, window(fields, Some(WINDOW))?, |layer| layer % 2 == 0)
+}
+
+/// Gemma 2 without a bound of scores, even where the config has the key; local layers turn by another `θ`, and are not scaled.
+pub(super) fn gemma3(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    const WINDOW: usize = 4096;
+    const PATTERN: usize = 6;
+    let global = Turn { kind: FULL, theta: 1e6, ..TURN };
+    let local = Turn { kind: SLIDING, theta_key: "rope_local_base_freq", is_scaled: false, ..TURN };
+    let form =
+        Decoder { key_value_heads: Some(4), output_norms: true, query_key_norm: Some(true), turn: global, ..GEMMA };
+    let mut model = form.model(fields, sizes)?;
+    scores_over(fields, &mut model)?;
+    model.logit_cap = cap(fields, "final_logit_softcapping", None)?;
+    let pattern =
+        fields.size("sliding_window_pattern", PATTERN, "the layers from one that sees all to the next", usize::MAX)?;
+    let mut model = windowed(fields, sizes, model, window(fields, Some(WINDOW))?, |layer| (layer + 1) % pattern != 0)?;
+    for attention in model.blocks.iter_mut().map(|block| &mut block.attention) {
+        if attention.window != Window::ALL {
+            attention.rotary = Some(local.read(fields, attention.key_width)?);
+        }
+    }
+    Ok(model)
+}
+
+pub(super) fn phi3(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    let form = Decoder { epsilon: 1e-5, biases: Biases::None, ..LLAMA };
+    let window = window(fields, None)?;
+    windowed(fields, sizes, form.model(fields, sizes)?, window, |_| window.is_some())
+}
+
+/// Norms of what each branch adds, and of all queries and all keys together.
+pub(super) fn olmo2(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    let form = Decoder { epsilon: 1e-5, norm: Norm::None, output_norms: true, query_key_norm: Some(false), ..LLAMA };
+    form.model(fields, sizes)
+}
+
+/// Scores are divided by the root of a number that is not the width of a head.
+fn scores_over(fields: Fields<'_>, model: &mut Architecture) -> Result<(), Refusal> {
+    const KEY: &str = "query_pre_attn_scalar";
+    let scalar = fields.number(&[KEY], 256.0, [1e-3, 1e6])?;
+    for attention in model.blocks.iter_mut().map(|block| &mut block.attention) {
+        attention.score_divisor = (scalar / attention.key_width as f64).sqrt();
+    }
+    Ok(())
+}
+
+/// A bound on either side; null is none.
+fn cap(fields: Fields<'_>, key: &str, default: Option<f64>) -> Result<Option<f64>, Refusal> {
+    match fields.find::<f64>(&[key])? {
+        None => Ok(default),
+        Some(None) => Ok(None),
+        Some(Some(_)) => fields.number(&[key], 1.0, [1e-3, 1e6]).map(Some),
+    }
+}

@@ -1,0 +1,185 @@
+//! The older families: learned positions, layer norms, and biases almost everywhere.
+
+use super::super::config::WIDTH_MAX;
+use super::super::fields::{CHECK, Fields};
+use super::super::refusal::Refusal;
+use super::values::{absolute_positions, activation, epsilon, kinds_of, linear, set_biases, transformed, window_of};
+use super::{FORM, Sizes};
+use crate::numerics::activation::Activation;
+use crate::numerics::attention::{AttentionConfig, Mask, Window};
+use crate::numerics::block::{BlockConfig, Norm};
+use crate::numerics::model::{Architecture, Readout};
+use crate::numerics::norm::NormForm;
+use crate::numerics::positions::{PositionRows, Positions};
+
+/// A model of BERT's or GPT-2's form: learned positions, layer norms, and biases everywhere.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plain {
+    /// `D`
+    pub width: usize,
+    pub layers: usize,
+    /// `H`, a divisor of the width.
+    pub heads: usize,
+    /// Units of a feed-forward layer.
+    pub hidden: usize,
+    pub positions: usize,
+    /// Behind each sum and behind the embeddings, or before each branch and behind all layers.
+    pub norm: Norm,
+    pub norm_epsilon: f64,
+    pub activation: Activation,
+    pub mask: Mask,
+    /// Kinds of sentences; 0 where there are none.
+    pub types: usize,
+    pub readout: Readout,
+}
+
+impl Plain {
+    fn of(
+        sizes: &Sizes,
+        norm: Norm,
+        norm_epsilon: f64,
+        activation: Activation,
+        readout: Readout,
+    ) -> Result<Self, Refusal> {
+        sizes.attention()?;
+        let Sizes { width, layers, heads, hidden, positions, .. } = *sizes;
+        let mask = mask(norm == Norm::Pre);
+        Ok(Self { width, layers, heads, hidden, positions, norm, norm_epsilon, activation, mask, types: 0, readout })
+    }
+
+    /// # Panics
+    /// If the heads do not divide the width.
+    pub fn architecture(&self) -> Architecture {
+        let norm_form = NormForm::layer(self.norm_epsilon);
+        let block = BlockConfig {
+            norm: self.norm,
+            norm_form,
+            activation: self.activation,
+            feed_forward: Some(self.hidden),
+            ..BlockConfig::plain(AttentionConfig {
+                mask: self.mask.clone(),
+                ..AttentionConfig::multi_head(self.width, self.heads)
+            })
+        };
+        Architecture {
+            segments: (self.types > 0).then_some(self.types),
+            embedding_norm: self.norm == Norm::Post,
+            final_norm: self.norm == Norm::Pre,
+            norm_form,
+            blocks: vec![block; self.layers],
+            readout: self.readout,
+            ..Architecture::of_attention(
+                AttentionConfig::parameter_free(self.width),
+                Positions::Learned,
+                self.positions,
+            )
+        }
+    }
+}
+
+/// Words that see those before them only, or all.
+fn mask(is_causal: bool) -> Mask {
+    if is_causal { Mask::Causal } else { Mask::None }
+}
+
+pub(super) fn bert(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    absolute_positions(fields)?;
+    let activation = activation(fields, "hidden_act", Activation::Gelu)?;
+    let epsilon = epsilon(fields, "layer_norm_eps", 1e-12)?;
+    let plain = Plain::of(sizes, Norm::Post, epsilon, activation, transformed(fields, activation)?)?;
+    let (mask, types) = (mask(fields.or("is_decoder", false)?), fields.or("type_vocab_size", 2)?);
+    Ok(Plain { mask, types, ..plain }.architecture())
+}
+
+/// BERT with positions that count from behind a filler's, and a head that has its own activation.
+pub(super) fn roberta(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    /// The filler where the config names none.
+    const PAD: usize = 1;
+    fields.must_be("is_decoder", false, "words that see those before them only, which this family's do not")?;
+    let pad = fields.or("pad_token_id", PAD)?;
+    if pad >= sizes.vocabulary || pad + 1 >= sizes.positions {
+        let found = format!("{pad} as pad_token_id, with {} positions", sizes.positions);
+        return Err(Refusal::new(found, "a word of the vocabulary, and positions behind it", CHECK));
+    }
+    let position_rows = PositionRows { first: pad + 1, filler: Some(pad) };
+    let readout = transformed(fields, Activation::Gelu)?;
+    let sizes = Sizes { positions: sizes.positions - position_rows.first, ..*sizes };
+    Ok(Architecture { position_rows, readout, ..bert(fields, &sizes)? })
+}
+
+pub(super) fn distilbert(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    /// The epsilon of every norm; DistilBERT has no field for it.
+    const EPSILON: f64 = 1e-12;
+    let activation = activation(fields, "activation", Activation::Gelu)?;
+    Ok(Plain::of(sizes, Norm::Post, EPSILON, activation, transformed(fields, activation)?)?.architecture())
+}
+
+/// GPT-2's form; its readout's bias stays 0, as no file has one.
+pub(super) fn gpt2(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    // `reorder_and_upcast_attn` is the same mathematics in another order, which f32 does not need.
+    let scale = fields.or("scale_attn_weights", true)?;
+    let by_layer = fields.or("scale_attn_by_inverse_layer_idx", false)?;
+    let mut model = decoder_with_positions(fields, sizes)?;
+    for (layer, block) in model.blocks.iter_mut().enumerate() {
+        block.attention.scale = scale;
+        block.attention.score_divisor = if by_layer { (layer + 1) as f64 } else { 1.0 };
+    }
+    Ok(model)
+}
+
+fn decoder_with_positions(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    let epsilon = epsilon(fields, "layer_norm_epsilon", 1e-5)?;
+    let activation = activation(fields, "activation_function", Activation::GeluTanh)?;
+    Ok(Plain::of(sizes, Norm::Pre, epsilon, activation, linear(fields, true)?)?.architecture())
+}
+
+/// GPT-2 without biases of queries, keys and values, whose scores are not scaled; some layers see a window.
+pub(super) fn gpt_neo(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    const WINDOW: usize = 256;
+    let local = Window { before: Some(window_of(fields.or("window_size", WINDOW)?, "window_size")? - 1), after: None };
+    let mut model = decoder_with_positions(fields, sizes)?;
+    for (block, is_local) in model.blocks.iter_mut().zip(neo_layers(fields, sizes)?) {
+        (block.attention.bias, block.attention.scale) = (false, false);
+        block.attention.window = if is_local { local } else { Window::ALL };
+    }
+    Ok(Architecture { readout_bias: false, ..model })
+}
+
+/// Whether each layer is local: a list, or patterns that are repeated.
+fn neo_layers(fields: Fields<'_>, sizes: &Sizes) -> Result<Vec<bool>, Refusal> {
+    let kinds = match fields.get::<Vec<String>>(&["attention_layers"])? {
+        Some(kinds) => kinds,
+        None => match fields.get::<Vec<(Vec<String>, usize)>>(&["attention_types"])? {
+            Some(patterns) => {
+                let repeated = patterns.into_iter().map(|(kinds, count)| (kinds, count.min(sizes.layers + 1)));
+                let all = repeated.flat_map(|(kinds, count)| (0..count).flat_map(move |_| kinds.clone()));
+                all.take(sizes.layers + 1).collect()
+            }
+            None => ["global", "local"].iter().cycle().take(sizes.layers).map(|&kind| kind.to_owned()).collect(),
+        },
+    };
+    kinds_of(&kinds, "attention_layers", ["global", "local"], sizes)
+}
+
+/// Pre-norm blocks behind positions of which the first two rows are not used.
+pub(super) fn opt(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    /// The epsilon of every norm; OPT has no field for it.
+    const EPSILON: f64 = 1e-5;
+    const FIRST: usize = 2;
+    let is_first = fields.or("do_layer_norm_before", true)?;
+    fields.must_be("layer_norm_elementwise_affine", true, "norms with nothing to learn")?;
+    let norm = if is_first { Norm::Pre } else { Norm::Post };
+    let activation = activation(fields, "activation_function", Activation::Relu)?;
+    let plain = Plain::of(sizes, norm, EPSILON, activation, linear(fields, true)?)?;
+    let mut model = Plain { mask: Mask::Causal, ..plain }.architecture();
+    let bias = fields.or("enable_bias", true)?;
+    model.blocks.iter_mut().for_each(|block| set_biases(block, [bias; 3]));
+    let final_norm = is_first && !fields.or("_remove_final_layer_norm", false)?;
+    let position_rows = PositionRows { first: FIRST, filler: None };
+    let width = fields.size("word_embed_proj_dim", sizes.width, "the width of the table", WIDTH_MAX)?;
+    if width != sizes.width {
+        let found = format!("{width} as word_embed_proj_dim, where the model is {} wide", sizes.width);
+        return Err(Refusal::new(found, "a table as wide as the model", FORM));
+    }
+    Ok(Architecture { embedding_norm: false, final_norm, position_rows, readout_bias: false, ..model })
+}

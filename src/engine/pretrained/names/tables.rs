@@ -1,0 +1,283 @@
+//! The names of each family's tensors, and how they lie.
+
+use super::{Lies, Names, Row};
+use crate::numerics::params::TensorName;
+
+const fn row(weight: TensorName, bias: TensorName, name: &'static str, lies: Lies) -> Row {
+    Row { weight: Some(weight), bias: Some(bias), name, lies }
+}
+
+const fn linear(weight: TensorName, bias: TensorName, name: &'static str) -> Row {
+    row(weight, bias, name, Lies::Transposed)
+}
+
+/// A norm with `β`, or as it lies.
+const fn same(weight: TensorName, bias: TensorName, name: &'static str) -> Row {
+    row(weight, bias, name, Lies::Same)
+}
+
+/// A table, or the gain of a norm that has no `β`.
+const fn alone(weight: TensorName, name: &'static str) -> Row {
+    Row { weight: Some(weight), bias: None, name, lies: Lies::Same }
+}
+
+/// Weights whose bias has another name.
+const fn weights(weight: TensorName, name: &'static str) -> Row {
+    Row { weight: Some(weight), bias: None, name, lies: Lies::Transposed }
+}
+
+const fn bias(bias: TensorName, name: &'static str) -> Row {
+    Row { weight: None, bias: Some(bias), name, lies: Lies::Same }
+}
+
+/// The layers of BERT and those that keep its names.
+const BERT_LAYERS: &[Row] = {
+    use TensorName::*;
+    &[
+        alone(Embedding, "embeddings.word_embeddings"),
+        alone(Positions, "embeddings.position_embeddings"),
+        alone(Segments, "embeddings.token_type_embeddings"),
+        same(EmbeddingNormGain, EmbeddingNormBias, "embeddings.LayerNorm"),
+        linear(QueryWeights, QueryBias, "encoder.layer.{}.attention.self.query"),
+        linear(KeyWeights, KeyBias, "encoder.layer.{}.attention.self.key"),
+        linear(ValueWeights, ValueBias, "encoder.layer.{}.attention.self.value"),
+        linear(OutputWeights, OutputBias, "encoder.layer.{}.attention.output.dense"),
+        same(AttentionNormGain, AttentionNormBias, "encoder.layer.{}.attention.output.LayerNorm"),
+        linear(HiddenWeights, HiddenBias, "encoder.layer.{}.intermediate.dense"),
+        linear(ForwardWeights, ForwardBias, "encoder.layer.{}.output.dense"),
+        same(ForwardNormGain, ForwardNormBias, "encoder.layer.{}.output.LayerNorm"),
+    ]
+};
+
+pub(in crate::pretrained) const BERT: Names = {
+    use TensorName::*;
+    const HEAD: &[Row] = &[
+        linear(TransformWeights, TransformBias, "cls.predictions.transform.dense"),
+        same(TransformNormGain, TransformNormBias, "cls.predictions.transform.LayerNorm"),
+        weights(LogitWeights, "cls.predictions.decoder"),
+        bias(LogitBias, "cls.predictions"),
+    ];
+    // The bias under the name of the layer that adds it.
+    let aliases = &[("cls.predictions.decoder.bias", "cls.predictions.bias")];
+    Names { prefixes: &["bert."], rows: &[BERT_LAYERS, HEAD], aliases }
+};
+
+pub(in crate::pretrained) const ROBERTA: Names = {
+    use TensorName::*;
+    const HEAD: &[Row] = &[
+        linear(TransformWeights, TransformBias, "lm_head.dense"),
+        same(TransformNormGain, TransformNormBias, "lm_head.layer_norm"),
+        weights(LogitWeights, "lm_head.decoder"),
+        bias(LogitBias, "lm_head"),
+    ];
+    let aliases = &[("lm_head.decoder.bias", "lm_head.bias")];
+    Names { prefixes: &["roberta."], rows: &[BERT_LAYERS, HEAD], aliases }
+};
+
+pub(in crate::pretrained) const DISTILBERT: Names = {
+    use TensorName::*;
+    const ROWS: &[Row] = &[
+        alone(Embedding, "embeddings.word_embeddings"),
+        alone(Positions, "embeddings.position_embeddings"),
+        same(EmbeddingNormGain, EmbeddingNormBias, "embeddings.LayerNorm"),
+        linear(QueryWeights, QueryBias, "transformer.layer.{}.attention.q_lin"),
+        linear(KeyWeights, KeyBias, "transformer.layer.{}.attention.k_lin"),
+        linear(ValueWeights, ValueBias, "transformer.layer.{}.attention.v_lin"),
+        linear(OutputWeights, OutputBias, "transformer.layer.{}.attention.out_lin"),
+        same(AttentionNormGain, AttentionNormBias, "transformer.layer.{}.sa_layer_norm"),
+        linear(HiddenWeights, HiddenBias, "transformer.layer.{}.ffn.lin1"),
+        linear(ForwardWeights, ForwardBias, "transformer.layer.{}.ffn.lin2"),
+        same(ForwardNormGain, ForwardNormBias, "transformer.layer.{}.output_layer_norm"),
+        linear(TransformWeights, TransformBias, "vocab_transform"),
+        same(TransformNormGain, TransformNormBias, "vocab_layer_norm"),
+        linear(LogitWeights, LogitBias, "vocab_projector"),
+    ];
+    Names { prefixes: &["distilbert."], rows: &[ROWS], aliases: &[] }
+};
+
+pub(in crate::pretrained) const GPT2: Names = {
+    use TensorName::*;
+    const ROWS: &[Row] = &[
+        alone(Embedding, "wte"),
+        alone(Positions, "wpe"),
+        same(AttentionNormGain, AttentionNormBias, "h.{}.ln_1"),
+        row(QueryWeights, QueryBias, "h.{}.attn.c_attn", Lies::Third(0)),
+        row(KeyWeights, KeyBias, "h.{}.attn.c_attn", Lies::Third(1)),
+        row(ValueWeights, ValueBias, "h.{}.attn.c_attn", Lies::Third(2)),
+        same(OutputWeights, OutputBias, "h.{}.attn.c_proj"),
+        same(ForwardNormGain, ForwardNormBias, "h.{}.ln_2"),
+        same(HiddenWeights, HiddenBias, "h.{}.mlp.c_fc"),
+        same(ForwardWeights, ForwardBias, "h.{}.mlp.c_proj"),
+        same(FinalNormGain, FinalNormBias, "ln_f"),
+        weights(LogitWeights, "lm_head"),
+    ];
+    Names { prefixes: &["transformer."], rows: &[ROWS], aliases: &[] }
+};
+
+pub(in crate::pretrained) const GPT_NEO: Names = {
+    use TensorName::*;
+    const ROWS: &[Row] = &[
+        alone(Embedding, "wte"),
+        alone(Positions, "wpe"),
+        same(AttentionNormGain, AttentionNormBias, "h.{}.ln_1"),
+        linear(QueryWeights, QueryBias, "h.{}.attn.attention.q_proj"),
+        linear(KeyWeights, KeyBias, "h.{}.attn.attention.k_proj"),
+        linear(ValueWeights, ValueBias, "h.{}.attn.attention.v_proj"),
+        linear(OutputWeights, OutputBias, "h.{}.attn.attention.out_proj"),
+        same(ForwardNormGain, ForwardNormBias, "h.{}.ln_2"),
+        linear(HiddenWeights, HiddenBias, "h.{}.mlp.c_fc"),
+        linear(ForwardWeights, ForwardBias, "h.{}.mlp.c_proj"),
+        same(FinalNormGain, FinalNormBias, "ln_f"),
+        weights(LogitWeights, "lm_head"),
+    ];
+    Names { prefixes: &["transformer."], rows: &[ROWS], aliases: &[] }
+};
+
+/// The names that the decoders of Llama's kind have alike.
+const DECODER: &[Row] = {
+    use TensorName::*;
+    &[
+        alone(Embedding, "embed_tokens"),
+        linear(OutputWeights, OutputBias, "layers.{}.self_attn.o_proj"),
+        linear(ForwardWeights, ForwardBias, "layers.{}.mlp.down_proj"),
+        alone(FinalNormGain, "norm"),
+        weights(LogitWeights, "lm_head"),
+    ]
+};
+
+/// Each projection by itself.
+const SINGLE: &[Row] = {
+    use TensorName::*;
+    &[
+        linear(QueryWeights, QueryBias, "layers.{}.self_attn.q_proj"),
+        linear(KeyWeights, KeyBias, "layers.{}.self_attn.k_proj"),
+        linear(ValueWeights, ValueBias, "layers.{}.self_attn.v_proj"),
+        alone(QueryNormGain, "layers.{}.self_attn.q_norm"),
+        alone(KeyNormGain, "layers.{}.self_attn.k_norm"),
+        linear(GateWeights, GateBias, "layers.{}.mlp.gate_proj"),
+        linear(HiddenWeights, HiddenBias, "layers.{}.mlp.up_proj"),
+    ]
+};
+
+/// Norms before both branches.
+const BEFORE: &[Row] = {
+    use TensorName::*;
+    &[
+        alone(AttentionNormGain, "layers.{}.input_layernorm"),
+        alone(ForwardNormGain, "layers.{}.post_attention_layernorm"),
+    ]
+};
+
+pub(in crate::pretrained) const LLAMA: Names =
+    Names { prefixes: &["model."], rows: &[DECODER, SINGLE, BEFORE], aliases: &[] };
+
+/// Norms before both branches, and of what they add.
+pub(in crate::pretrained) const GEMMA2: Names = {
+    use TensorName::*;
+    const NORMS: &[Row] = &[
+        alone(AttentionNormGain, "layers.{}.input_layernorm"),
+        alone(AttentionOutputNormGain, "layers.{}.post_attention_layernorm"),
+        alone(ForwardNormGain, "layers.{}.pre_feedforward_layernorm"),
+        alone(ForwardOutputNormGain, "layers.{}.post_feedforward_layernorm"),
+    ];
+    // Of the text's model beside one of pictures: as transformers 5 has it, and as the hub's files do.
+    let prefixes = &["model.", "model.language_model.", "language_model.model."];
+    Names { prefixes, rows: &[DECODER, SINGLE, NORMS], aliases: &[("language_model.lm_head.weight", "lm_head.weight")] }
+};
+
+pub(in crate::pretrained) const OLMO2: Names = {
+    use TensorName::*;
+    const NORMS: &[Row] = &[
+        alone(AttentionOutputNormGain, "layers.{}.post_attention_layernorm"),
+        alone(ForwardOutputNormGain, "layers.{}.post_feedforward_layernorm"),
+    ];
+    Names { prefixes: &["model."], rows: &[DECODER, SINGLE, NORMS], aliases: &[] }
+};
+
+pub(in crate::pretrained) const PHI3: Names = {
+    use TensorName::*;
+    const STACKED: &[Row] = &[
+        row(QueryWeights, QueryBias, "layers.{}.self_attn.qkv_proj", Lies::Stacked),
+        row(KeyWeights, KeyBias, "layers.{}.self_attn.qkv_proj", Lies::Stacked),
+        row(ValueWeights, ValueBias, "layers.{}.self_attn.qkv_proj", Lies::Stacked),
+        row(GateWeights, GateBias, "layers.{}.mlp.gate_up_proj", Lies::Stacked),
+        row(HiddenWeights, HiddenBias, "layers.{}.mlp.gate_up_proj", Lies::Stacked),
+    ];
+    Names { prefixes: &["model."], rows: &[DECODER, STACKED, BEFORE], aliases: &[] }
+};
+
+pub(in crate::pretrained) const GPT_NEOX: Names = {
+    use TensorName::*;
+    const ROWS: &[Row] = &[
+        alone(Embedding, "embed_in"),
+        same(AttentionNormGain, AttentionNormBias, "layers.{}.input_layernorm"),
+        row(QueryWeights, QueryBias, "layers.{}.attention.query_key_value", Lies::OfHeads(0)),
+        row(KeyWeights, KeyBias, "layers.{}.attention.query_key_value", Lies::OfHeads(1)),
+        row(ValueWeights, ValueBias, "layers.{}.attention.query_key_value", Lies::OfHeads(2)),
+        linear(OutputWeights, OutputBias, "layers.{}.attention.dense"),
+        same(ForwardNormGain, ForwardNormBias, "layers.{}.post_attention_layernorm"),
+        linear(HiddenWeights, HiddenBias, "layers.{}.mlp.dense_h_to_4h"),
+        linear(ForwardWeights, ForwardBias, "layers.{}.mlp.dense_4h_to_h"),
+        same(FinalNormGain, FinalNormBias, "final_layer_norm"),
+        weights(LogitWeights, "embed_out"),
+    ];
+    Names { prefixes: &["gpt_neox."], rows: &[ROWS], aliases: &[("lm_head.weight", "embed_out.weight")] }
+};
+
+pub(in crate::pretrained) const PHI: Names = {
+    use TensorName::*;
+    const ROWS: &[Row] = &[
+        alone(Embedding, "embed_tokens"),
+        same(AttentionNormGain, AttentionNormBias, "layers.{}.input_layernorm"),
+        linear(QueryWeights, QueryBias, "layers.{}.self_attn.q_proj"),
+        linear(KeyWeights, KeyBias, "layers.{}.self_attn.k_proj"),
+        linear(ValueWeights, ValueBias, "layers.{}.self_attn.v_proj"),
+        linear(OutputWeights, OutputBias, "layers.{}.self_attn.dense"),
+        linear(HiddenWeights, HiddenBias, "layers.{}.mlp.fc1"),
+        linear(ForwardWeights, ForwardBias, "layers.{}.mlp.fc2"),
+        same(FinalNormGain, FinalNormBias, "final_layernorm"),
+        linear(LogitWeights, LogitBias, "lm_head"),
+    ];
+    Names { prefixes: &["model."], rows: &[ROWS], aliases: &[] }
+};
+
+pub(in crate::pretrained) const MODERNBERT: Names = {
+    use TensorName::*;
+    const ROWS: &[Row] = &[
+        alone(Embedding, "embeddings.tok_embeddings"),
+        same(EmbeddingNormGain, EmbeddingNormBias, "embeddings.norm"),
+        same(AttentionNormGain, AttentionNormBias, "layers.{}.attn_norm"),
+        row(QueryWeights, QueryBias, "layers.{}.attn.Wqkv", Lies::Stacked),
+        row(KeyWeights, KeyBias, "layers.{}.attn.Wqkv", Lies::Stacked),
+        row(ValueWeights, ValueBias, "layers.{}.attn.Wqkv", Lies::Stacked),
+        linear(OutputWeights, OutputBias, "layers.{}.attn.Wo"),
+        same(ForwardNormGain, ForwardNormBias, "layers.{}.mlp_norm"),
+        row(GateWeights, GateBias, "layers.{}.mlp.Wi", Lies::Stacked),
+        row(HiddenWeights, HiddenBias, "layers.{}.mlp.Wi", Lies::Stacked),
+        linear(ForwardWeights, ForwardBias, "layers.{}.mlp.Wo"),
+        same(FinalNormGain, FinalNormBias, "final_norm"),
+        linear(TransformWeights, TransformBias, "head.dense"),
+        same(TransformNormGain, TransformNormBias, "head.norm"),
+        linear(LogitWeights, LogitBias, "decoder"),
+    ];
+    Names { prefixes: &["model."], rows: &[ROWS], aliases: &[] }
+};
+
+pub(in crate::pretrained) const OPT: Names = {
+    use TensorName::*;
+    const ROWS: &[Row] = &[
+        alone(Embedding, "embed_tokens"),
+        alone(Positions, "embed_positions"),
+        linear(QueryWeights, QueryBias, "layers.{}.self_attn.q_proj"),
+        linear(KeyWeights, KeyBias, "layers.{}.self_attn.k_proj"),
+        linear(ValueWeights, ValueBias, "layers.{}.self_attn.v_proj"),
+        linear(OutputWeights, OutputBias, "layers.{}.self_attn.out_proj"),
+        same(AttentionNormGain, AttentionNormBias, "layers.{}.self_attn_layer_norm"),
+        linear(HiddenWeights, HiddenBias, "layers.{}.fc1"),
+        linear(ForwardWeights, ForwardBias, "layers.{}.fc2"),
+        same(ForwardNormGain, ForwardNormBias, "layers.{}.final_layer_norm"),
+        same(FinalNormGain, FinalNormBias, "final_layer_norm"),
+        weights(LogitWeights, "lm_head"),
+    ];
+    Names { prefixes: &["model.decoder.", "decoder."], rows: &[ROWS], aliases: &[] }
+};

@@ -1,0 +1,82 @@
+//! Other values of config keys than the fixtures have, against NumPy in double precision: `oracle/make_variants.py`.
+
+use std::collections::BTreeMap;
+
+use attune_engine::numerics::model::Sequences;
+use attune_engine::numerics::model::activations::{Activations, Interventions};
+use attune_engine::pretrained::load;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::folder::Folder;
+use crate::values::TOLERANCE;
+use crate::write;
+
+#[derive(Deserialize)]
+struct Variant {
+    name: String,
+    config: Value,
+    shapes: BTreeMap<String, Vec<usize>>,
+    ids: Vec<usize>,
+    /// Scores that are masked are null.
+    expected: BTreeMap<String, Vec<Option<f32>>>,
+}
+
+/// Entries from -1 to 1, by a hash of a tensor's name and their place.
+fn number(name: &str, place: usize) -> f64 {
+    let hash = name.bytes().fold(2_166_136_261u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(16_777_619));
+    let mut z = hash.wrapping_add((place as u32).wrapping_mul(0x9e37_79b9));
+    for (shift, factor) in [(16, 0x85eb_ca6b), (13, 0xc2b2_ae35u32)] {
+        z = (z ^ (z >> shift)).wrapping_mul(factor);
+    }
+    f64::from((z ^ (z >> 16)) >> 8) / f64::from(1 << 23) - 1.0
+}
+
+impl Variant {
+    /// Its folder, drawn by the places of its numbers.
+    fn folder(&self) -> Folder {
+        /// Large enough that every bias counts, small enough that single precision is near.
+        const SPREAD: f64 = 0.3;
+        let is_from_one = self.config["model_type"].as_str().is_some_and(|name| name.starts_with("gemma"));
+        let tensor = |(name, shape): (&String, &Vec<usize>)| {
+            let is_gain = shape.len() == 1 && name.ends_with(".weight") && !is_from_one;
+            let middle = if is_gain { 1.0 } else { 0.0 };
+            let numbers = (0..shape.iter().product()).map(|place| (number(name, place) * SPREAD + middle) as f32);
+            (name.clone(), (shape.clone(), numbers.collect()))
+        };
+        let folder = Folder::new("variant");
+        write(&folder.join("model.safetensors"), &self.shapes.iter().map(tensor).collect());
+        std::fs::write(folder.join("config.json"), self.config.to_string()).expect("written");
+        folder
+    }
+}
+
+#[test]
+fn other_values_of_keys_are_those_of_another_program() {
+    let variants: Vec<Variant> = serde_json::from_str(include_str!("oracle/variants.json")).expect("variants");
+    assert_eq!(variants.len(), 19);
+    for variant in variants {
+        let name = &variant.name;
+        let folder = variant.folder();
+        let model = load(&folder.0, &mut |_| true).unwrap_or_else(|said| panic!("{name}: {said}"));
+        assert_eq!((model.has_head, &*model.origins.skipped), (true, &[][..]), "{name}");
+        let (sentence, live) = (Sequences::one(&variant.ids), Interventions::default());
+        let run = Activations::of(&model.model(), &model.parameters, &sentence, None, &live);
+        let logits = model.model().logits_of(&model.parameters, &run.output);
+        let last = run.blocks.last().expect("a layer");
+        let scores: Vec<f32> = last.heads.iter().flat_map(|head| head.scores.flat()).copied().collect();
+        for (key, expected) in &variant.expected {
+            let found = match key.split('.').next() {
+                Some("logits") => logits.flat(),
+                Some("hidden") => last.output.flat(),
+                _ => &scores,
+            };
+            assert_eq!(found.len(), expected.len(), "{name}: {key}");
+            for (place, (&found, &expected)) in found.iter().zip(expected).enumerate() {
+                let expected = expected.unwrap_or(f32::NEG_INFINITY);
+                let off = if found == expected { 0.0 } else { (found - expected).abs() };
+                assert!(off <= TOLERANCE * expected.abs().max(1.0), "{name}: {key}[{place}]: {found}, not {expected}");
+            }
+        }
+    }
+}

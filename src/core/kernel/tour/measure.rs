@@ -214,7 +214,8 @@ pub fn parting(
     let is_one = places.iter().all(|place| tokens[*place].word == tokens[places[0]].word);
     let have_parted = |state: &Matrix<f32>| {
         let rows = places.iter().flat_map(|place| state.row(*place)).copied().collect();
-        let scores = SenseScores::of(&cosines(&Matrix::from_row_major(4, state.cols(), rows)), &LETTERS, None);
+        let scores =
+            SenseScores::of(&cosines(&Matrix::from_row_major(places.len(), state.cols(), rows)), &LETTERS, None);
         let apart = scores.within.zip(scores.between).map(|(within, between)| within - between);
         scores.nearest == Some(1.0) && apart.is_some_and(|apart| apart >= PARTED_MIN)
     };

@@ -348,7 +348,7 @@ fn answer(found: &Found<Answered>, model: &LessonModel, layers: usize) -> String
         layer => format!("It is the likeliest from layer {layer} on, of {layers}."),
     };
     format!(
-        "## What it answers\n\n{}\n\n{asked} *{}*, with a probability of {{{{ {} | .0% }}}}. What would it answer if it ended \
+        "## What it answers\n\n{}\n\n{asked} *{}*, with a probability of {{{{ {} | .3 }}}}. What would it answer if it ended \
          after an earlier layer? That is the **logit lens**: *Layer by layer* in [Answers](attune:panel/Answers). {lens}",
         shown(text),
         escaped(&model.classes[answered.class]),
@@ -382,7 +382,7 @@ fn tasks(findings: &Findings, model: &LessonModel) -> TourCell {
 fn find_a_head(found: &Found<Answered>, model: &LessonModel) -> String {
     format!(
         "**Find a head that the answer needs.** Put the sentence on the stage: {} Open [Intervene](attune:panel/Intervene) and \
-         switch one head off, then another. Which takes most from *{}*? It has {{{{ {} | .0% }}}} now.",
+         switch one head off, then another. Which takes most from *{}*? Its probability is {{{{ {} | .3 }}}} now.",
         shown(&found.text),
         escaped(&model.classes[found.found.class]),
         probability(&found.found)

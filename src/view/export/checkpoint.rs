@@ -17,10 +17,10 @@ use attune_core::whole_file::{no_new_folder, write_folder};
 use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::attention::{Mask, Window};
 use attune_engine::numerics::block::{Branches, Norm};
-use attune_engine::numerics::model::{Architecture, Pooling, Readout};
+use attune_engine::numerics::model::{Architecture, Readout};
 use attune_engine::numerics::norm::NormForm;
 use attune_engine::numerics::params::{TensorId, TensorName};
-use attune_engine::numerics::positions::Positions;
+use attune_engine::pretrained::config::Plain;
 use attune_engine::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
 use attune_engine::pretrained::write::{NewFile, files, of_words};
 use attune_engine::pretrained::{Config, Family};
@@ -208,14 +208,22 @@ pub fn form(lesson: &Lesson) -> Result<(Config, Readout), Vec<Unfit>> {
     if !unfit.is_empty() {
         return Err(unfit);
     }
-    // Written with learned positions, and as BERT has them with the kinds of sentences.
-    let written = Architecture {
-        positions: Positions::Learned,
-        segments: (!is_gpt2).then_some(1),
-        train_embedding: false,
-        pooling: Pooling::Every,
-        ..architecture.clone()
+    // The family's own form, in which what the lesson does not have is written as zeros.
+    let written = Plain {
+        width: architecture.width,
+        layers: architecture.blocks.len(),
+        heads: attention.heads,
+        hidden: block.feed_forward.unwrap_or_default(),
+        positions: architecture.max_tokens,
+        norm: block.norm,
+        norm_epsilon: architecture.norm_form.epsilon,
+        activation: block.activation,
+        mask: attention.mask.clone(),
+        types: usize::from(!is_gpt2),
+        readout: architecture.readout,
     };
+    let mut written = written.architecture();
+    written.blocks.iter_mut().for_each(|block| block.attention.scale = attention.scale);
     let vocabulary = words.len() + family.special_pieces().len();
     let config = Config { family, vocabulary, architecture: written };
     Ok((config, architecture.readout))

@@ -200,13 +200,12 @@ fn read_attention_layer(
 
 /// The fields that say what a norm is.
 fn read_norm_form(record: &mut Record<'_>) -> Option<NormForm> {
-    let form = fields! { record => NormForm {
+    fields! { record => NormForm {
         kind as "norm_kind": choice(NORM_KINDS), or NormKind::Layer;
         gain_from_one as "norm_gain_from_one": flag, or false;
         shift as "norm_shift": flag, or kind != Some(NormKind::Rms);
         epsilon as "norm_epsilon": within(NORM_EPSILON_MIN..=NORM_EPSILON_MAX), or NORM_EPSILON;
-    } };
-    form
+    } }
 }
 
 /// How many heads share keys and values.

@@ -188,7 +188,7 @@ struct Norms {
 impl Norms {
     fn of(form: NormForm) -> Option<Self> {
         let is_usual = NormForm { epsilon: NORM_EPSILON, ..form } == NormForm::LAYER;
-        (!is_usual).then(|| Self {
+        (!is_usual).then_some(Self {
             norm_kind: match form.kind {
                 NormKind::Layer => "layer",
                 NormKind::Rms => "rms",

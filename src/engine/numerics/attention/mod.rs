@@ -201,6 +201,7 @@ fn norm_and_turn<S: Scalar>(
 }
 
 /// The gradient of [`norm_and_turn`] of whole sentences: `d` holds that of what it made and becomes that of what it took.
+#[expect(clippy::too_many_arguments, reason = "one for each thing that the equations name")]
 fn norm_and_turn_backward<S: Scalar>(
     config: &AttentionConfig,
     parameters: &Parameters<S>,

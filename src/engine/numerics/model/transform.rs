@@ -64,6 +64,7 @@ pub fn transform_forward<S: Scalar>(
 ///
 /// # Panics
 /// If the shapes do not fit.
+#[expect(clippy::too_many_arguments, reason = "one for each thing that the equations name")]
 pub fn transform_backward<S: Scalar>(
     parameters: &Parameters<S>,
     activation: Activation,

@@ -16,9 +16,12 @@ use attune_core::kernel::{Command, Kernel, Saved};
 use attune_core::lesson::Lesson;
 use attune_engine::code::Value;
 use attune_engine::numerics::Matrix;
-use attune_engine::numerics::params::TensorName;
+use attune_engine::numerics::model::Readout;
+use attune_engine::numerics::params::{TensorId, TensorName};
+use attune_engine::pretrained::write::files;
 
-use crate::common::models::{fixture, with_tokenizer};
+use crate::common::folder::Folder;
+use crate::common::models::{fixture, shape, with_tokenizer};
 use crate::common::top::at;
 use crate::opened::opened;
 
@@ -310,21 +313,36 @@ fn check(folder: &Path) -> Vec<String> {
 
 #[test]
 fn every_section_on_the_shipped_model_is_recomputed_by_plain_sums() {
-    let headings = check(&at("lessons/depth"));
-    let all = [
+    // It has no sink.
+    let expected = [
         "## What it is made of",
         "## What context changes",
         "## Where its attention goes",
-        "## Sinks",
         "## One word, two senses",
         "## What it answers",
         "## Try it",
     ];
-    // Two of them at most do not hold of it.
-    assert!(
-        headings.len() >= all.len() - 2 && headings.iter().all(|heading| all.contains(&&**heading)),
-        "{headings:?}"
-    );
+    assert_eq!(check(&at("lessons/depth")), expected);
+}
+
+/// Every query asks for what the first position has, in the first layer most.
+#[test]
+fn a_sink_is_named_with_the_layer_in_which_it_gets_most() {
+    let config = shape([8, 2, 2, 16, 32, 16]);
+    let folder = Folder::new("sink");
+    let entry = |tensor: TensorId, row: usize, col: usize| match tensor.name {
+        TensorName::EmbeddingNormGain | TensorName::AttentionNormGain | TensorName::ForwardNormGain => 1.0,
+        TensorName::Positions => f32::from((row, col) == (0, 0)),
+        TensorName::KeyWeights => f32::from(row == 0),
+        TensorName::QueryBias if tensor.block == 0 => 1.0,
+        TensorName::QueryBias => 0.5,
+        _ => 0.0,
+    };
+    for (name, bytes) in files(&config, Readout::Tied, entry) {
+        std::fs::write(folder.join(name), bytes).expect("written");
+    }
+    let headings = check(&folder.join(""));
+    assert!(headings.contains(&"## Sinks".to_owned()), "{headings:?}");
 }
 
 /// Their weights are random: nearly all that a tour could say is false of them.

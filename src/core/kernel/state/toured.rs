@@ -9,7 +9,7 @@ use crate::kernel::tour::Touring;
 pub enum Toured {
     #[default]
     NotAsked,
-    /// The tour begins as soon as there is a model with nothing else to do.
+    /// The first piece is due as soon as there is a model with nothing else to do.
     Asked,
     Measuring(Box<Touring>),
     Written,
@@ -41,7 +41,7 @@ impl Kernel {
         }
     }
 
-    /// Somebody asked for a tour here, so that a kernel in the place of this one is to have it too.
+    /// A tour was asked for here, so that a kernel in the place of this one is to have it too.
     pub fn wants_tour(&self) -> bool {
         !matches!(self.toured, Toured::NotAsked)
     }

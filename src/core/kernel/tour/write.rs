@@ -38,7 +38,7 @@ fn cell<T>(found: &Found<T>, markdown: String) -> TourCell {
     TourCell { markdown, speaks_of: Some(found.text.clone()) }
 }
 
-/// The parts of the model: its layer as formulas, and a row for each form.
+/// Parts of the model: its layer as formulas, and a row for each form.
 fn parts(architecture: &Architecture, vocabulary: usize) -> String {
     let blocks = &architecture.blocks;
     let whose = if blocks.iter().all(|other| *other == blocks[0]) { "Each layer" } else { "The first layer" };
@@ -299,7 +299,7 @@ fn known_sinks(found: &Found<Vec<Sink>>) -> String {
     )
 }
 
-/// Rows of a table that are still read at a glance.
+/// The most rows of a table that a reader takes in at a glance.
 const ROWS_MAX: usize = 14;
 
 fn two_senses(found: &Found<Parting>, layers: usize) -> String {
@@ -419,7 +419,7 @@ fn word(tokens: &[Token], at: usize) -> String {
     format!("*{}*", escaped(&token_labels(tokens)[at]))
 }
 
-/// Markdown that reads as the text, whatever is in it.
+/// Markdown that a reader sees as exactly this text.
 fn escaped(text: &str) -> String {
     let sign = |c: char| if c.is_ascii_punctuation() { format!("\\{c}") } else { c.to_string() };
     text.chars().map(sign).collect()

@@ -16,7 +16,7 @@ use attune_engine::code::Output;
 use attune_engine::numerics::attention::{HeadMode, Mask};
 use attune_engine::numerics::params::TensorName;
 
-use super::{apply, cell, found, ids, kernel, lesson, open, outputs, reopened, report, saved, write};
+use super::{apply, cell, found, ids, kernel, lesson, open, outputs, reopened, report, saved, text, write};
 use crate::common::lessons::form;
 use crate::common::waiting::wait_for;
 
@@ -246,7 +246,7 @@ fn what_is_yet_to_be_put_back_is_saved_as_it_was() {
     let mut kernel = Kernel::open(lesson(), Some(first.clone()));
     let mut looks = 0;
     while kernel.is_busy() {
-        assert_eq!(saved(&kernel).model.map(|model| model.training), first.model.clone().map(|model| model.training));
+        assert_eq!(saved(&kernel).commands, first.commands);
         kernel.advance();
         looks += 1;
     }
@@ -270,7 +270,11 @@ fn on_the_way_back_the_learner_may_do_other_things() {
     kernel.apply(Command::Interventions(InterventionCommand::SetMask(Some(Mask::Causal))));
     kernel.apply(Command::Training(TrainingCommand::Pause));
     assert!(!kernel.is_busy());
-    assert_eq!(saved(&kernel).model.map(|model| model.training), saved(&traveller()).model.map(|model| model.training));
+    let of_training = |kernel: &Kernel| {
+        let is_of = |command: &Command| matches!(command, Command::Training(_) | Command::Weights(_));
+        saved(kernel).commands.into_iter().filter(is_of).collect::<Vec<_>>()
+    };
+    assert_eq!(of_training(&kernel), of_training(&traveller()));
     kernel.apply(Command::Notebook(NotebookCommand::Cell("intro".into(), CellCommand::SetText("Mine".into()))));
     kernel.apply(Command::Training(TrainingCommand::Play));
     kernel.settle();
@@ -364,6 +368,68 @@ fn only_what_is_to_be_saved_differs() {
         kernel.apply(command.clone());
         assert!(!differs(&kernel), "{command:?}");
     }
+}
+
+#[test]
+fn a_command_that_changes_nothing_leaves_nothing_to_save() {
+    let mut kernel = kernel();
+    let tensor = TensorName::QueryWeights.into();
+    let value = model(&kernel).parameters.values_of(tensor)[0];
+    let text = text(&kernel, "intro").as_str().into();
+    let of_cell = |command| Command::Notebook(NotebookCommand::Cell("intro".into(), command));
+    for command in [
+        Command::Training(TrainingCommand::Pause),
+        Command::Training(TrainingCommand::ShowLatest),
+        Command::Training(TrainingCommand::TrainTo(None)),
+        Command::Training(TrainingCommand::SetLearningRate(model(&kernel).training.learning_rate)),
+        Command::Weights(WeightCommand::Set { tensor, row: 0, col: 0, value }),
+        Command::Weights(WeightCommand::ResetTensor(tensor)),
+        Command::Weights(WeightCommand::ResetAll),
+        Command::Interventions(InterventionCommand::SetTemperature(None)),
+        Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Live }),
+        Command::Interventions(InterventionCommand::Reset),
+        Command::Sentence(SentenceCommand::Select(0)),
+        Command::Sentence(SentenceCommand::SetSecond(None)),
+        Command::Axes(AxisCommand::ResetAll),
+        Command::Senses(SenseCommand::Show(false)),
+        Command::Retrain(Box::default()),
+        of_cell(CellCommand::SetText(text)),
+        of_cell(CellCommand::ClearOutputs),
+        of_cell(CellCommand::Fold(false)),
+        Command::Notebook(NotebookCommand::SetAutoRun(false)),
+        Command::Notebook(NotebookCommand::Reset),
+    ] {
+        let before = kernel.snapshot().work_revision;
+        kernel.apply(command.clone());
+        let after = kernel.snapshot();
+        assert_eq!((after.notice, after.work_revision), (None, before), "{command:?}");
+    }
+    // At the initialisation there is nothing to take back.
+    let mut kernel = untrained();
+    let before = kernel.snapshot().work_revision;
+    kernel.apply(Command::Training(TrainingCommand::Reset));
+    assert_eq!(kernel.snapshot().work_revision, before);
+    // What undoes together with the change before it is one all the same.
+    for value in [0.5, 0.75] {
+        let before = kernel.snapshot().work_revision;
+        apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(value))));
+        assert_ne!(kernel.snapshot().work_revision, before);
+    }
+}
+
+/// A learning rate that was tried and taken back before the next step was never used.
+#[test]
+fn a_learning_rate_that_is_taken_back_is_no_change() {
+    let mut before = kernel();
+    apply(&mut before, Command::Training(TrainingCommand::Reset));
+    apply(&mut before, Command::Training(TrainingCommand::Step(3)));
+    let rate = model(&before).training.learning_rate;
+    for rate in [0.5, rate] {
+        apply(&mut before, Command::Training(TrainingCommand::SetLearningRate(rate)));
+    }
+    assert_eq!(model(&before).training.changes.iter().count(), 0);
+    apply(&mut before, Command::Training(TrainingCommand::Step(3)));
+    assert_eq!(model(&reopened(&before, lesson())).parameters, model(&before).parameters);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::{Drag, LessonModel, ScenePart};
 use crate::kernel::command::SentenceCommand;
+use crate::kernel::data::vocabulary::index_of;
 use crate::kernel::scene::sentence::Sentence;
 use crate::lesson::schema::Lesson;
 
@@ -29,6 +30,14 @@ impl LessonModel {
                 self.show(Sentence::of_ids(&ids, lesson, &self.words)?, false);
                 Ok(())
             }
+            SentenceCommand::Words(words) => {
+                let index = index_of(&self.words);
+                // One that the model does not have is refused as a token that no model has.
+                let ids: Vec<usize> =
+                    words.iter().map(|word| index.get(word.as_str()).copied().unwrap_or(self.words.len())).collect();
+                self.show(Sentence::of_ids(&ids, lesson, &self.words)?, false);
+                Ok(())
+            }
             SentenceCommand::Type(text) => {
                 let goes_on = last == Some(Drag::Sentence);
                 // One that cannot be read yet is on its way to another that can.
@@ -52,9 +61,7 @@ impl LessonModel {
             return false;
         }
         let before = self.scene.show(sentence);
-        if !goes_on {
-            self.changes.push(("choice of the sentence".to_owned(), ScenePart::Sentence(before).into()));
-        }
+        self.remember("choice of the sentence", goes_on, ScenePart::Sentence(before));
         true
     }
 
@@ -71,9 +78,7 @@ impl LessonModel {
         if is_other {
             let before = self.scene.set_second(sentence);
             let label = if is { "second sentence" } else { "end of the comparison" };
-            if !goes_on {
-                self.changes.push((label.to_owned(), ScenePart::Second(before).into()));
-            }
+            self.remember(label, goes_on, ScenePart::Second(before));
         }
         // What begins the comparison, or ends it, undoes by itself.
         self.last_drag = (was && is && (is_other || goes_on)).then_some(Drag::Second);

@@ -68,6 +68,8 @@ pub struct Notebook {
     versions: Versions,
     /// Ends the run that is under way.
     stop: Arc<AtomicBool>,
+    /// The last command changed something.
+    has_changed: bool,
     seed: u64,
     /// The snapshot, until something changes.
     view: OnceCell<Arc<NotebookSnapshot>>,
@@ -135,6 +137,7 @@ impl Notebook {
             live_shown: Arc::from([]),
             versions: Versions::default(),
             stop: Arc::default(),
+            has_changed: false,
             seed,
             view: OnceCell::new(),
         };
@@ -157,6 +160,11 @@ impl Notebook {
         self.document.take_facts(&before);
         self.analyse();
         before
+    }
+
+    /// Whether the last command changed what is saved: what it had run is yet to come.
+    pub fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.has_changed)
     }
 
     pub fn live_names(&self) -> Arc<[LiveName]> {

@@ -1,14 +1,12 @@
 //! The saved form of a notebook: plain data, made from its snapshot.
 
-use std::fmt;
-use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
 use attune_engine::code::{Fault, Place};
-use serde::de::{IgnoredAny, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
+use crate::beginning::beginning;
 use crate::kernel::notebook::document::{
     Answer, Attempts, DOCUMENT_CELLS_MAX, DocumentCell, OwnKind, first_answer, original, own_kind,
 };
@@ -23,45 +21,17 @@ use attune_engine::numbers;
 #[serde(default)]
 pub struct SavedNotebook {
     /// In the learner's order.
-    #[serde(deserialize_with = "beginning")]
+    #[serde(deserialize_with = "beginning::<ITEMS_MAX, _, _>")]
     pub cells: Vec<SavedCell>,
     /// Ids of the lesson's cells then, in its order: they tell a cell that the learner deleted from one
     /// that the lesson got later, and what the learner moved.
-    #[serde(deserialize_with = "beginning")]
+    #[serde(deserialize_with = "beginning::<ITEMS_MAX, _, _>")]
     pub lesson: Vec<String>,
     pub auto_run: bool,
 }
 
 /// Items of a list that are read; no notebook has as many.
 const ITEMS_MAX: usize = 10 * DOCUMENT_CELLS_MAX;
-
-/// Reads the beginning of a list: a file that somebody sends can have millions of empty items, which take more memory
-/// than they take room in it.
-fn beginning<'de, D: Deserializer<'de>, T: Deserialize<'de>>(list: D) -> Result<Vec<T>, D::Error> {
-    struct Beginning<T>(PhantomData<T>);
-
-    impl<'de, T: Deserialize<'de>> Visitor<'de> for Beginning<T> {
-        type Value = Vec<T>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a list")
-        }
-
-        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
-            let mut items = Vec::new();
-            while items.len() < ITEMS_MAX {
-                match list.next_element()? {
-                    Some(item) => items.push(item),
-                    None => return Ok(items),
-                }
-            }
-            while list.next_element::<IgnoredAny>()?.is_some() {}
-            Ok(items)
-        }
-    }
-
-    list.deserialize_seq(Beginning(PhantomData))
-}
 
 /// The learner's changes of a cell; fields that are as the lesson gives them are not saved.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -110,7 +80,7 @@ pub enum SavedAnswer {
     },
     Predict {
         ask: String,
-        #[serde(deserialize_with = "beginning")]
+        #[serde(deserialize_with = "beginning::<ITEMS_MAX, _, _>")]
         choices: Vec<String>,
         chosen: usize,
         is_locked: bool,
@@ -141,7 +111,7 @@ pub struct SavedRun {
     /// The text that ran.
     pub text: String,
     pub number: Option<u64>,
-    #[serde(deserialize_with = "beginning")]
+    #[serde(deserialize_with = "beginning::<ITEMS_MAX, _, _>")]
     pub outputs: Vec<SavedOutput>,
     /// Outputs that are too large to be kept.
     #[serde(skip_serializing_if = "is_default")]

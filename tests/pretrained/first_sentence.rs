@@ -9,6 +9,7 @@ use attune_engine::pretrained::load::architecture;
 use serde_json::Value;
 
 use crate::common::models::{adding, shape, without_words, zeros};
+use crate::common::resaved::{open, saved};
 use crate::opened::opened;
 
 const SMALL: [usize; 6] = [8, 2, 2, 8, 512, 20];

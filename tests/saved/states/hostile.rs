@@ -7,10 +7,11 @@ use attune_core::kernel::command::{
     InterventionCommand, SentenceCommand, TensorEntries, TrainingCommand, WeightCommand,
 };
 use attune_core::kernel::notebook::document::{DOCUMENT_CELLS_MAX, OwnKind};
-use attune_core::kernel::notebook::saved::{SavedAnswer, SavedCell, SavedEdit, SavedRun, SavedVerdict};
-use attune_core::kernel::notebook::saved_output::{SavedAxis, SavedLine, SavedOutput};
+use attune_core::kernel::notebook::saved::{SavedAnswer, SavedCell, SavedEdit};
+use attune_core::kernel::notebook::snapshot::{RunSnapshot, Verdict};
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::{Command, Kernel, Saved};
+use attune_engine::code::{Output, Tensor};
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::{HeadMode, Mask, MaskTable};
 use serde_json::{Value, json};
@@ -187,30 +188,31 @@ fn trainings_that_cannot_have_been() {
 
 #[test]
 fn outputs_that_no_code_could_show() {
-    let axis = |len| SavedAxis { len, labels: None };
-    let table = |axes, entries| SavedOutput::Table { caption: String::new(), axes, entries };
+    let table = |axes: Value, entries: Value| json!({ "Table": { "axes": axes, "entries": entries } });
+    let axes = |lens: &[usize]| json!(lens.iter().map(|len| json!({ "len": len })).collect::<Vec<_>>());
     let outputs = [
-        table(vec![], vec![1.0]),
-        table(vec![axis(2), axis(2)], vec![0.0; 3]),
-        table(vec![axis(usize::MAX), axis(usize::MAX)], vec![0.0]),
-        table(vec![axis(0), axis(usize::MAX)], vec![]),
-        table(vec![axis(1); 9], vec![0.0]),
-        table(vec![SavedAxis { len: 2, labels: Some(vec!["a".into()]) }], vec![0.0; 2]),
-        SavedOutput::Ranking { words: vec!["a".into()], numbers: vec![] },
-        SavedOutput::Image("x".repeat(10_000)),
-        SavedOutput::Ranking { words: vec!["a".into(); 1001], numbers: vec![0.0; 1001] },
-        SavedOutput::Plot { x: vec![0.0], lines: vec![SavedLine { name: "a".into(), y: vec![] }] },
+        table(axes(&[]), json!([1.0])),
+        table(axes(&[2, 2]), json!([0, 0, 0])),
+        table(axes(&[usize::MAX, usize::MAX]), json!([0])),
+        table(axes(&[0, usize::MAX]), json!([])),
+        table(axes(&[1; 9]), json!([0])),
+        table(json!([{ "len": 2, "labels": ["a"] }]), json!([0, 0])),
+        json!({ "Ranking": { "words": ["a"], "numbers": [] } }),
+        json!({ "Ranking": { "words": [], "numbers": [1] } }),
+        json!({ "Image": "x".repeat(10_000) }),
+        json!({ "Ranking": { "words": vec!["a"; 1001], "numbers": vec![0; 1001] } }),
+        json!({ "Plot": { "x": [0], "lines": [{ "name": "a", "y": [] }] } }),
     ];
     for output in outputs {
         let mut state = saved(&kernel());
-        let run = SavedRun { outputs: vec![output.clone()], ..SavedRun::default() };
+        let run: RunSnapshot = serde_json::from_value(json!({ "outputs": [output] })).expect("plain data");
         state.notebook.cells[1].run = Some(run);
         let kernel = open(lesson(), state);
         assert!(found(&kernel, "double").run.is_none());
         assert_eq!(report(&kernel), ["What cell “double” showed does not fit it: it is left out."], "{output:?}");
     }
     let mut state = saved(&kernel());
-    let run = SavedRun { verdict: Some(SavedVerdict::Prediction { right: 2 }), ..SavedRun::default() };
+    let run = RunSnapshot { verdict: Some(Verdict::Prediction { right: 2 }), ..RunSnapshot::default() };
     state.notebook.cells.iter_mut().for_each(|cell| cell.run = Some(run.clone()));
     assert!(found(&open(lesson(), state), "guess").run.is_none());
 }
@@ -288,15 +290,11 @@ fn a_state_of_another_lesson_leaves_that_lesson_whole() {
 fn ten_megabytes_open() {
     let mut state = saved(&kernel());
     let entries: Vec<f64> = (0..100_000).map(|i| f64::from(i).sin()).collect();
-    let table = SavedOutput::Table {
-        caption: String::new(),
-        axes: vec![SavedAxis { len: 100, labels: None }, SavedAxis { len: 1000, labels: None }],
-        entries,
-    };
+    let table = Output::Table { caption: "".into(), tensor: Tensor::matrix(100, 1000, entries) };
     let source = "let s = E @ E.T;\nsoftmax(s) // \"été\"\n".repeat(400);
     for i in 0..150 {
         let outputs = if i % 15 == 0 { vec![table.clone()] } else { vec![] };
-        let run = SavedRun { outputs, text: source.clone(), ..SavedRun::default() };
+        let run = RunSnapshot { outputs: outputs.into(), text: source.as_str().into(), ..RunSnapshot::default() };
         state.notebook.cells.push(SavedCell { run: Some(run), ..own(&format!("own {i}"), &source) });
     }
     let json = serde_json::to_string(&state).expect("plain data");

@@ -154,13 +154,7 @@ fn weights_stay_where_the_model_has_the_same_shape() {
     let tensor = TensorName::QueryWeights.into();
     let mut before = kernel();
     apply(&mut before, Command::Weights(WeightCommand::Set { tensor, row: 0, col: 1, value: 0.75 }));
-    apply(
-        &mut before,
-        Command::Interventions(InterventionCommand::SetHead {
-            head: 1,
-            mode: HeadMode::Off,
-        }),
-    );
+    apply(&mut before, Command::Interventions(InterventionCommand::SetHead { head: 1, mode: HeadMode::Off }));
     let weight = |kernel: &Kernel| {
         let model = kernel.snapshot().model.expect("a model");
         (model.parameters.values_of(tensor)[1], model.trained.values_of(tensor)[1])
@@ -177,7 +171,11 @@ fn weights_stay_where_the_model_has_the_same_shape() {
     assert_eq!(said.len(), 1, "{said:?}");
     assert!(said[0].contains("W_Q of 6 by 6"), "{said:?}");
     let heads = |kernel: &Kernel| kernel.snapshot().model.expect("a model").interventions.heads.clone();
-    assert_eq!(heads(&other_model), [HeadMode::Live, HeadMode::Off, HeadMode::Live], "as a recipe with more leaves them");
+    assert_eq!(
+        heads(&other_model),
+        [HeadMode::Live, HeadMode::Off, HeadMode::Live],
+        "as a recipe with more leaves them"
+    );
     let one_head = reopened(&before, changed(&[("heads: 2", "heads: 1")]));
     assert_eq!(heads(&one_head), [HeadMode::Live]);
     assert_eq!(report(&one_head)[0], "Head 2 is live: there is no head 2: the model has 1.");

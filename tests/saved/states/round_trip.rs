@@ -477,3 +477,71 @@ fn a_worker_opens_as_it_was_left_and_reloads() {
     let after = wait_for(&worker, |snapshot| std::sync::Arc::ptr_eq(&snapshot.lesson, &newer) && is_back(snapshot));
     assert_eq!(after.model.as_ref().expect("a model").parameters, parameters);
 }
+
+/// Work that was saved is read for as long as there is the program: these forms stay.
+#[test]
+fn commands_are_written_as_ever() {
+    use attune_core::kernel::command::{Axis, SenseSentence, TensorEntries};
+    use attune_engine::numerics::attention::Edge;
+    use attune_engine::numerics::model::activations::Patch;
+
+    let edge = Edge { head: 1, query: 3, key: 0 };
+    let vector = Some(Arc::from([0.5_f32, -1.0]));
+    let seal = SenseSentence { text: "the seal sank".to_owned(), sense: Some('A') };
+    let entries = TensorEntries { name: "W_Q".to_owned(), rows: 2, cols: 2, at: Some(vec![3]), values: vec![0.1] };
+    let of_pass = Command::Interventions;
+    for (command, written) in [
+        (Command::Sentence(SentenceCommand::Set("a seal".to_owned())), r#"{"Sentence":{"Set":"a seal"}}"#),
+        (Command::Sentence(SentenceCommand::Words(vec!["##s".to_owned()])), r###"{"Sentence":{"Words":["##s"]}}"###),
+        (
+            Command::Sentence(SentenceCommand::SetSecond(Some("a duck".to_owned()))),
+            r#"{"Sentence":{"SetSecond":"a duck"}}"#,
+        ),
+        (
+            Command::Senses(SenseCommand::Replace(SenseList { word: "seal".to_owned(), sentences: vec![seal] })),
+            r#"{"Senses":{"Replace":{"word":"seal","sentences":[{"text":"the seal sank","sense":"A"}]}}}"#,
+        ),
+        (Command::Senses(SenseCommand::Show(true)), r#"{"Senses":{"Show":true}}"#),
+        (Command::Axes(AxisCommand::SetRaw(true)), r#"{"Axes":{"SetRaw":true}}"#),
+        (
+            Command::Axes(AxisCommand::Fit { mean: vec![0.5], covariance: vec![2.0] }),
+            r#"{"Axes":{"Fit":{"mean":[0.5],"covariance":[2.0]}}}"#,
+        ),
+        (
+            Command::Axes(AxisCommand::Set { axis: Axis::X, from: "stone".to_owned(), to: "seal".to_owned() }),
+            r#"{"Axes":{"Set":{"axis":"X","from":"stone","to":"seal"}}}"#,
+        ),
+        (of_pass(InterventionCommand::SetTemperature(Some(0.5))), r#"{"Interventions":{"SetTemperature":0.5}}"#),
+        (of_pass(InterventionCommand::SetScale(Some(false))), r#"{"Interventions":{"SetScale":false}}"#),
+        (
+            of_pass(InterventionCommand::SetHead { head: 1, mode: HeadMode::Gain(0.5) }),
+            r#"{"Interventions":{"SetHead":{"head":1,"mode":{"Gain":0.5}}}}"#,
+        ),
+        (of_pass(InterventionCommand::SetMask(Some(Mask::Causal))), r#"{"Interventions":{"SetMask":"Causal"}}"#),
+        (of_pass(InterventionCommand::ResetMask), r#"{"Interventions":"ResetMask"}"#),
+        (
+            of_pass(InterventionCommand::SetEdge { edge, is_removed: true }),
+            r#"{"Interventions":{"SetEdge":{"edge":{"head":1,"query":3,"key":0},"is_removed":true}}}"#,
+        ),
+        (
+            of_pass(InterventionCommand::SetPatch(Some(Patch { block: 1, position: 2, from: 0, vector }))),
+            r#"{"Interventions":{"SetPatch":{"block":1,"position":2,"from":0,"vector":[0.5,-1.0]}}}"#,
+        ),
+        (Command::Training(TrainingCommand::TrainTo(Some(5))), r#"{"Training":{"TrainTo":5}}"#),
+        (Command::Training(TrainingCommand::TrainTo(None)), r#"{"Training":{"TrainTo":null}}"#),
+        (Command::Training(TrainingCommand::SetLearningRate(0.05)), r#"{"Training":{"SetLearningRate":0.05}}"#),
+        (Command::Training(TrainingCommand::Step(1)), r#"{"Training":{"Step":1}}"#),
+        (Command::Training(TrainingCommand::Scrub(7)), r#"{"Training":{"Scrub":7}}"#),
+        (Command::Training(TrainingCommand::Play), r#"{"Training":"Play"}"#),
+        (
+            Command::Weights(WeightCommand::Put(entries)),
+            r#"{"Weights":{"Put":{"name":"W_Q","rows":2,"cols":2,"at":[3],"values":[0.1]}}}"#,
+        ),
+    ] {
+        assert_eq!(serde_json::to_string(&command).expect("plain data"), written);
+        assert_eq!(serde_json::from_str::<Command>(written).expect("a command"), command);
+    }
+    let retrain = r#"{"Retrain":{"heads":3}}"#;
+    let recipe = Recipe { heads: Some(3), ..Recipe::default() };
+    assert_eq!(serde_json::from_str::<Command>(retrain).expect("a command"), Command::Retrain(Box::new(recipe)));
+}

@@ -30,12 +30,16 @@ impl LessonModel {
                 self.show(Sentence::of_ids(&ids, lesson, &self.words)?, false);
                 Ok(())
             }
-            SentenceCommand::Words(words) => {
+            SentenceCommand::Words(words) if self.pretrained.is_some() => {
                 let index = index_of(&self.words);
                 // One that the model does not have is refused as a token that no model has.
-                let ids: Vec<usize> =
-                    words.iter().map(|word| index.get(word.as_str()).copied().unwrap_or(self.words.len())).collect();
+                let id = |word: &String| index.get(word.as_str()).copied().unwrap_or(self.words.len());
+                let ids: Vec<usize> = words.iter().map(id).collect();
                 self.show(Sentence::of_ids(&ids, lesson, &self.words)?, false);
+                Ok(())
+            }
+            SentenceCommand::Words(words) => {
+                self.show(self.read(&words.join(" "), lesson)?, false);
                 Ok(())
             }
             SentenceCommand::Type(text) => {

@@ -19,7 +19,6 @@ pub mod live_values;
 pub mod merge;
 pub mod runs;
 pub mod saved;
-pub mod saved_output;
 pub mod snapshot;
 
 use std::cell::OnceCell;
@@ -345,6 +344,7 @@ impl Notebook {
             text,
             number: is_code.then_some(self.code_runs_done),
             outputs: outcome.outputs.into(),
+            left_out: 0,
             fault: outcome.fault,
             elapsed: Duration::ZERO,
             defined: defined.chain(outcome.functions.names().map(str::to_owned)).collect(),

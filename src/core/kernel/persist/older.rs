@@ -5,16 +5,17 @@ use attune_engine::numbers;
 use attune_engine::numerics::model::activations::Interventions;
 use serde::Deserialize;
 
-use super::saved::{Saved, TrainingWay, senses_of};
+use super::saved::{Saved, put, senses_of, train_to};
 use crate::beginning::beginning;
 use crate::kernel::command::{
     Axis, AxisCommand, Command, InterventionCommand, SenseList, SenseSentence, SentenceCommand, TensorEntries,
+    TrainingCommand,
 };
 use crate::kernel::data::senses::LISTED_MAX;
 use crate::kernel::notebook::saved::SavedNotebook;
 use crate::lesson::Recipe;
 
-/// Commands of a work that are read: three for each change of a training that remembers as many as it can.
+/// Commands of a work that are read: two for each change of a training that remembers as many as it can.
 const COMMANDS_MAX: usize = 1 << 18;
 
 #[derive(Default, Deserialize)]
@@ -109,7 +110,8 @@ impl Model {
         commands.extend(sentence.map(words).map(Command::Sentence));
         let second = second.map(|words| SentenceCommand::SetSecond(Some(words.join(" "))));
         commands.extend(second.map(Command::Sentence));
-        commands.extend(senses.into_iter().flat_map(|senses| senses_of(&senses.list(), senses.is_on)).map(Command::Senses));
+        commands
+            .extend(senses.into_iter().flat_map(|senses| senses_of(&senses.list(), senses.is_on)).map(Command::Senses));
         commands.extend(basis.into_iter().flat_map(Basis::commands).map(Command::Axes));
         let changes = interventions.iter().flat_map(InterventionCommand::all_of);
         commands.extend(changes.take(COMMANDS_MAX).map(Command::Interventions));
@@ -143,30 +145,23 @@ impl Basis {
 impl Training {
     fn commands(self) -> Vec<Command> {
         let Self { steps, is_at_end, is_playing, look, changes, edits, edits_at_latest } = self;
-        let mut way = TrainingWay::default();
+        let train = Command::Training;
+        let mut commands = Vec::new();
         for TimedChange { step, learning_rate, entries } in changes {
-            way.to(step);
-            if let Some(rate) = learning_rate {
-                way.set_rate(rate);
-            }
-            if !entries.is_empty() {
-                way.go_on_from(entries);
-            }
+            commands.push(train_to(Some(step)));
+            commands.extend(learning_rate.map(|rate| train(TrainingCommand::SetLearningRate(rate))));
+            commands.extend(put(entries));
         }
-        way.end((!is_at_end).then_some(steps));
+        commands.push(train_to((!is_at_end).then_some(steps)));
         // What plays takes in what is turned, and shows its latest step: this had overflowed.
         let has_overflowed = is_playing && (look.is_some() || !edits.is_empty());
-        if has_overflowed {
-            way.overflow();
-        }
+        commands.extend(has_overflowed.then_some(train(TrainingCommand::Step(1))));
         if let Some(look) = look.filter(|look| is_at_end || *look < steps) {
-            way.turn(edits_at_latest);
-            way.look(look);
+            commands.extend(put(edits_at_latest));
+            commands.push(train(TrainingCommand::Scrub(look)));
         }
-        way.turn(edits);
-        if is_playing && !has_overflowed {
-            way.play();
-        }
-        way.0
+        commands.extend(put(edits));
+        commands.extend((is_playing && !has_overflowed).then_some(train(TrainingCommand::Play)));
+        commands
     }
 }

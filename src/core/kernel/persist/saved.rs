@@ -38,7 +38,9 @@ impl Saved {
     pub fn of(snapshot: &Snapshot) -> Self {
         let awaited = snapshot.awaited.as_deref();
         let (commands, files) = match (&snapshot.model, awaited) {
-            (Some(model), _) => (commands_of(snapshot, model), model.pretrained.as_deref().map_or_else(Vec::new, files)),
+            (Some(model), _) => {
+                (commands_of(snapshot, model), model.pretrained.as_deref().map_or_else(Vec::new, files))
+            }
             (None, Some(awaited)) => (awaited.commands.clone(), awaited.files.clone()),
             (None, None) => Default::default(),
         };
@@ -93,7 +95,7 @@ fn commands_of(snapshot: &Snapshot, model: &ModelSnapshot) -> Vec<Command> {
             commands.extend(awaited.under_way().map(retrain));
         }
         None => {
-            commands.extend(training_of(model).0);
+            commands.extend(training_of(model));
             commands.extend(snapshot.retraining.iter().map(|under_way| retrain(&under_way.recipe)));
         }
     }
@@ -125,8 +127,7 @@ fn axes_of(space: &StaticSpace) -> Vec<AxisCommand> {
         return Vec::new();
     }
     let raw = basis.raw.then_some(AxisCommand::SetRaw(true));
-    let fit =
-        basis.fitted.iter().map(|fit| AxisCommand::Fit { mean: fit.mean().to_vec(), covariance: fit.packed() });
+    let fit = basis.fitted.iter().map(|fit| AxisCommand::Fit { mean: fit.mean().to_vec(), covariance: fit.packed() });
     let chosen = Axis::ALL.into_iter().zip(&basis.chosen).filter_map(|(axis, chosen)| {
         let chosen = chosen.as_ref()?;
         Some(AxisCommand::Set { axis, from: chosen.from.text.clone(), to: chosen.to.text.clone() })
@@ -134,79 +135,35 @@ fn axes_of(space: &StaticSpace) -> Vec<AxisCommand> {
     raw.into_iter().chain(fit).chain(chosen).collect()
 }
 
-fn training_of(model: &ModelSnapshot) -> TrainingWay {
+/// Each change stands where training goes on from it: before the next [`TrainingCommand::TrainTo`]. What comes after the
+/// last one is no part of the training.
+fn training_of(model: &ModelSnapshot) -> Vec<Command> {
     let training = &model.training;
-    let mut way = TrainingWay::default();
+    let mut commands = Vec::new();
     for done in training.changes.iter() {
-        way.to(done.step);
+        commands.push(train_to(Some(done.step)));
         match &done.change {
-            Change::LearningRate(rate) => way.set_rate(*rate),
-            Change::Entries(entries) => way.go_on_from(TensorEntries::all(&model.parameters, entries)),
+            Change::LearningRate(rate) => commands.push(Command::Training(TrainingCommand::SetLearningRate(*rate))),
+            Change::Entries(entries) => commands.extend(put(TensorEntries::all(&model.parameters, entries))),
         }
     }
     let progress = training.progress;
-    way.end((progress.done < progress.of).then_some(progress.done));
-    if training.diverged().is_some() {
-        way.overflow();
-    }
-    if let Some((trained, live)) = &training.edited_latest {
-        way.turn(TensorEntries::between(trained, live));
-    }
-    if let Some(look) = training.look {
-        way.look(look.target);
-    }
-    way.turn(TensorEntries::between(&model.trained, &model.parameters));
-    if training.playing {
-        way.play();
-    }
-    way
+    commands.push(train_to((progress.done < progress.of).then_some(progress.done)));
+    // The next step overflows again, and says why.
+    commands.extend(training.diverged().map(|_| Command::Training(TrainingCommand::Step(1))));
+    let latest = training.edited_latest.as_ref();
+    commands.extend(latest.into_iter().flat_map(|(trained, live)| put(TensorEntries::between(trained, live))));
+    commands.extend(training.look.map(|look| Command::Training(TrainingCommand::Scrub(look.target))));
+    commands.extend(put(TensorEntries::between(&model.trained, &model.parameters)));
+    commands.extend(training.playing.then_some(Command::Training(TrainingCommand::Play)));
+    commands
 }
 
-/// The commands of a training: to its changes, step after step, to its end, and what was turned there.
-#[derive(Default)]
-pub(super) struct TrainingWay(pub Vec<Command>, usize);
+/// To a step, or the lesson's last.
+pub(super) fn train_to(step: Option<usize>) -> Command {
+    Command::Training(TrainingCommand::TrainTo(step))
+}
 
-impl TrainingWay {
-    fn push(&mut self, command: TrainingCommand) {
-        self.0.push(Command::Training(command));
-    }
-
-    pub fn to(&mut self, step: usize) {
-        if step > self.1 {
-            self.1 = step;
-            self.push(TrainingCommand::TrainTo(Some(step)));
-        }
-    }
-
-    pub fn set_rate(&mut self, rate: f64) {
-        self.push(TrainingCommand::SetLearningRate(rate));
-    }
-
-    /// Training goes on from these weights.
-    pub fn go_on_from(&mut self, entries: Vec<TensorEntries>) {
-        self.turn(entries);
-        self.push(TrainingCommand::TrainTo(Some(self.1)));
-    }
-
-    /// What comes now is no part of the training; `None`: it is at the lesson's last step.
-    pub fn end(&mut self, step: Option<usize>) {
-        self.push(TrainingCommand::TrainTo(step));
-    }
-
-    /// The next step overflows, and says why.
-    pub fn overflow(&mut self) {
-        self.push(TrainingCommand::Step(1));
-    }
-
-    pub fn look(&mut self, step: usize) {
-        self.push(TrainingCommand::Scrub(step));
-    }
-
-    pub fn turn(&mut self, entries: Vec<TensorEntries>) {
-        self.0.extend(entries.into_iter().map(|entries| Command::Weights(WeightCommand::Put(entries))));
-    }
-
-    pub fn play(&mut self) {
-        self.push(TrainingCommand::Play);
-    }
+pub(super) fn put(entries: Vec<TensorEntries>) -> impl Iterator<Item = Command> {
+    entries.into_iter().map(|entries| Command::Weights(WeightCommand::Put(entries)))
 }

@@ -17,14 +17,7 @@ impl LessonModel {
                 let goal = self.steps_done().saturating_add(steps).min(self.training.trainer().steps());
                 self.change_model(&format!("training by {steps}"), false, |training, _| training.play_to(goal))
             }
-            TrainingCommand::TrainTo(step) => {
-                let last = self.training.trainer().steps();
-                let step = step.map_or(last, |step| step.min(last));
-                if self.training.stands_at(step) {
-                    return Ok(());
-                }
-                self.change_model(&format!("training to step {step}"), false, |training, _| training.train_to(step))
-            }
+            TrainingCommand::TrainTo(step) => self.train_to(step),
             TrainingCommand::Pause => {
                 self.has_changed |= self.training.is_playing();
                 self.training.pause();
@@ -59,6 +52,16 @@ impl LessonModel {
                 Ok(())
             }
         }
+    }
+
+    /// `None`: to the last.
+    fn train_to(&mut self, step: Option<usize>) -> Result<(), String> {
+        let last = self.training.trainer().steps();
+        let step = step.map_or(last, |step| step.min(last));
+        if self.training.stands_at(step) {
+            return Ok(());
+        }
+        self.change_model(&format!("training to step {step}"), false, |training, _| training.train_to(step))
     }
 
     fn scrub(&mut self, step: usize, last: Option<Drag>) -> Result<(), String> {

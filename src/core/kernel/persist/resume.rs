@@ -59,7 +59,8 @@ impl Resuming {
 
     /// Applies a command; undo begins after it. Says why it is left out, if it is.
     fn redo(&mut self, command: Command, model: &mut LessonModel) -> Option<String> {
-        let shows = matches!(command, Command::Sentence(SentenceCommand::Set(_) | SentenceCommand::Words(_)));
+        let shows =
+            matches!(&command, Command::Sentence(sentence) if !matches!(sentence, SentenceCommand::SetSecond(_)));
         let lists = matches!(command, Command::Senses(SenseCommand::Replace(_)));
         if let Command::Training(TrainingCommand::TrainTo(step)) = command {
             self.goal = Some(step.unwrap_or(model.training.trainer().steps()));

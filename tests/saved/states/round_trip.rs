@@ -521,7 +521,7 @@ fn commands_are_written_as_ever() {
         (of_pass(InterventionCommand::ResetMask), r#"{"Interventions":"ResetMask"}"#),
         (
             of_pass(InterventionCommand::SetEdge { edge, is_removed: true }),
-            r#"{"Interventions":{"SetEdge":{"edge":{"head":1,"query":3,"key":0},"is_removed":true}}}"#,
+            r#"{"Interventions":{"SetEdge":{"edge":[1,3,0],"is_removed":true}}}"#,
         ),
         (
             of_pass(InterventionCommand::SetPatch(Some(Patch { block: 1, position: 2, from: 0, vector }))),

@@ -30,7 +30,7 @@ pub fn train_with_tour(lesson: Lesson, common: &Common) -> Kernel {
 /// A kernel as somebody left it; one that had no model yet is trained.
 #[cfg(feature = "app")]
 pub fn resume(lesson: Lesson, work: attune_core::kernel::Saved, common: &Common) -> Kernel {
-    let trains = work.model.is_none() && lesson.model.steps > 0;
+    let trains = work.commands.is_empty() && lesson.model.steps > 0;
     let mut kernel = Kernel::open(Arc::new(lesson), Some(work));
     if trains {
         kernel.apply(Command::Training(TrainingCommand::Play));

@@ -6,8 +6,10 @@
 //! | [`kernel`] | the running lesson: commands in, snapshots out | [`kernel::command`] |
 //! | [`store`] | where the learner's work is kept: values in files | [`store`] |
 //! | [`whole_file`], [`fnv`] | files written as a whole or not at all; hashes | |
+//! | [`beginning`] | lists of files that are read up to a bound | |
 //! | [`pattern`] | regular expressions that a learner writes | |
 
+pub mod beginning;
 pub mod fnv;
 pub mod kernel;
 pub mod lesson;

@@ -6,7 +6,8 @@
 //! | [`quantity`] | the catalogue: name, shape and meaning of every number | [`quantity`] |
 //! | [`code`] | the language of code cells, in a sandbox | [`code`] |
 //! | [`pretrained`] | model folders -> architecture, parameters and tokens | [`pretrained`] |
-//! | [`nearest`], [`numbers`], [`panics`] | the valid name that is most like a misspelt one; numbers within JSON, exactly; panics as values | |
+//! | [`nearest`], [`panics`] | the valid name that is most like a misspelt one; panics as values | |
+//! | [`numbers`], [`shared`] | numbers within JSON, exactly; shared values in written form | |
 //!
 //! `numerics` uses none of the others but the form of [`numbers`], and none of them knows what a lesson is.
 
@@ -17,3 +18,4 @@ pub mod numerics;
 pub mod panics;
 pub mod pretrained;
 pub mod quantity;
+pub mod shared;

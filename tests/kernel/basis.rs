@@ -1,7 +1,6 @@
 //! The axes of the picture: fitted again or chosen, undone, kept, and always one linear map.
 
 use attune_core::kernel::command::{Axis, AxisCommand, Reference, TrainingCommand, WeightCommand};
-use attune_core::kernel::persist::saved::{SavedBasis, SavedModel, SavedTraining};
 use attune_core::kernel::snapshot::StaticSpace;
 use attune_core::kernel::{Command, Kernel, Saved, Snapshot};
 use attune_core::lesson::Recipe;
@@ -206,6 +205,11 @@ fn reopened(saved: Saved, text: &str) -> Kernel {
     kernel
 }
 
+fn saved_axes(kernel: &Kernel) -> Vec<Command> {
+    let commands = Saved::of(&kernel.snapshot()).commands;
+    commands.into_iter().filter(|command| matches!(command, Command::Axes(_))).collect()
+}
+
 #[test]
 fn the_axes_are_back_to_the_bit_when_the_lesson_opens_again() {
     for commands in [
@@ -222,32 +226,34 @@ fn the_axes_are_back_to_the_bit_when_the_lesson_opens_again() {
         let (again, kernel) = (again.snapshot(), kernel.snapshot());
         assert_eq!(space(&again).basis, space(&kernel).basis);
     }
-    assert!(Saved::of(&with(&[]).snapshot()).model.expect("a model").basis.is_none());
+    assert_eq!(saved_axes(&with(&[])), []);
 }
 
 #[test]
 fn a_saved_basis_that_does_not_fit_is_left_out_with_words() {
-    let axes = |from: &str| vec![("X".to_owned(), from.to_owned(), "animal".to_owned())];
+    let fit = |width: usize, mean: f64, packed: usize, covariance: f64| {
+        Command::Axes(AxisCommand::Fit { mean: vec![mean; width], covariance: vec![covariance; packed] })
+    };
+    let opened = |command: Command| {
+        let commands = vec![command, Command::Training(TrainingCommand::TrainTo(None))];
+        reopened(Saved { commands, ..Saved::default() }, SMALL)
+    };
     let cases = [
-        SavedBasis { axes: axes("nobody"), ..SavedBasis::default() },
-        SavedBasis { axes: axes("animal"), ..SavedBasis::default() },
-        SavedBasis { mean: vec![0.0; 5], covariance: vec![0.0; 15], ..SavedBasis::default() },
-        SavedBasis { mean: vec![0.0; 6], covariance: vec![1.0; 5], ..SavedBasis::default() },
-        SavedBasis { mean: vec![f64::NAN; 6], covariance: vec![1.0; 21], ..SavedBasis::default() },
-        SavedBasis { mean: vec![0.0; 6], covariance: vec![f64::MAX; 21], ..SavedBasis::default() },
+        axis(Axis::X, "nobody", "animal"),
+        axis(Axis::X, "animal", "animal"),
+        fit(5, 0.0, 15, 0.0),
+        fit(6, 0.0, 5, 1.0),
+        fit(6, f64::NAN, 21, 1.0),
+        fit(6, 0.0, 21, f64::MAX),
     ];
     let plain = stage(&with(&[]));
-    for basis in cases {
-        let training = SavedTraining { is_at_end: true, ..SavedTraining::default() };
-        let model = SavedModel { basis: Some(basis.clone()), training, ..SavedModel::default() };
-        let kernel = reopened(Saved { model: Some(model), ..Saved::default() }, SMALL);
-        assert_eq!(kernel.snapshot().report.len(), 1, "{basis:?}");
-        assert!(stage(&kernel) == plain, "{basis:?}");
+    for command in cases {
+        let kernel = opened(command.clone());
+        assert_eq!(kernel.snapshot().report.len(), 1, "{command:?}");
+        assert!(stage(&kernel) == plain, "{command:?}");
     }
     // One that no vectors could have: a picture all the same.
-    let odd = SavedBasis { mean: vec![1e100; 6], covariance: vec![-1e100; 21], ..SavedBasis::default() };
-    let model = SavedModel { basis: Some(odd), ..SavedModel::default() };
-    let kernel = reopened(Saved { model: Some(model), ..Saved::default() }, SMALL);
+    let kernel = opened(fit(6, 1e100, 21, -1e100));
     AxesModel::of(&kernel.snapshot()).expect("axes");
 }
 
@@ -280,13 +286,12 @@ fn the_axes_of_a_lesson_are_its_own_basis() {
     let chosen = with(&[axis(Axis::X, "mineral", "animal")]);
     assert_eq!(stage(&own).words, stage(&chosen).words);
     assert!(!AxesModel::of(&own.snapshot()).expect("axes").is_changed);
-    let saved = |kernel: &Kernel| Saved::of(&kernel.snapshot()).model.expect("a model").basis;
-    assert_eq!(saved(&own), None);
+    assert_eq!(saved_axes(&own), []);
     let first = stage(&own);
     for reset in [AxisCommand::Reset(Axis::X), AxisCommand::ResetAll] {
         own.apply(axis(Axis::X, "stone", "seal"));
         assert_eq!(names(&own), ["stone → seal", "PC1", "PC2"]);
-        assert!(AxesModel::of(&own.snapshot()).expect("axes").is_changed && saved(&own).is_some());
+        assert!(AxesModel::of(&own.snapshot()).expect("axes").is_changed && !saved_axes(&own).is_empty());
         own.apply(Command::Axes(reset));
         assert_eq!(stage(&own), first);
     }

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use attune_core::kernel::command::{InterventionCommand, SentenceCommand, WeightCommand};
-use attune_core::kernel::persist::saved::{SavedModel, SavedTraining};
+use attune_core::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
 use attune_core::kernel::scene::second::SecondSentence;
 use attune_core::kernel::{Command, Kernel, Saved, Snapshot};
 use attune_engine::numerics::attention::HeadMode;
@@ -174,9 +173,8 @@ fn the_second_sentence_is_back_when_the_lesson_opens_again() {
     assert_eq!(second(&again).shared, second(&before).shared);
 
     for words in [vec![], vec!["zebra".to_owned()], vec!["seal".to_owned(); 100_000]] {
-        let training = SavedTraining { is_at_end: true, ..SavedTraining::default() };
-        let model = SavedModel { second: Some(words), training, ..SavedModel::default() };
-        let mut kernel = Kernel::open(lesson(), Some(Saved { model: Some(model), ..Saved::default() }));
+        let commands = vec![beside(&words.join(" ")), Command::Training(TrainingCommand::TrainTo(None))];
+        let mut kernel = Kernel::open(lesson(), Some(Saved { commands, ..Saved::default() }));
         kernel.settle();
         let snapshot = kernel.snapshot();
         assert_eq!(snapshot.report.len(), 1);

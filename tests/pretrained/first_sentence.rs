@@ -12,6 +12,7 @@ use attune_engine::pretrained::load::architecture;
 use serde_json::Value;
 
 use crate::common::models::{adding, shape, without_words, zeros};
+use crate::common::resaved::{open, saved};
 use crate::opened::opened;
 
 const SMALL: [usize; 6] = [8, 2, 2, 8, 512, 20];
@@ -43,6 +44,12 @@ fn they_open_with_token_ids_and_say_why() {
         assert_eq!(kernel.snapshot().notice, None);
         let words: Vec<_> = shown(&kernel).tokens.iter().map(|token| token.word).collect();
         assert_eq!(words, [Some(3), Some(2)]);
+        for ids in [vec![3, 2], vec![3]] {
+            kernel.apply(Command::Sentence(SentenceCommand::Ids(ids)));
+            let again = open(kernel.snapshot().lesson, saved(&kernel));
+            assert_eq!(again.snapshot().report[..], [""; 0], "{why}");
+            assert_eq!(shown(&again).tokens, shown(&kernel).tokens, "{why}");
+        }
         kernel.apply(Command::Sentence(SentenceCommand::Set("She sat on the bank.".to_owned())));
         assert!(kernel.snapshot().notice.is_some(), "{why}: it cannot be read");
         kernel.apply(Command::Sentence(SentenceCommand::Select(0)));

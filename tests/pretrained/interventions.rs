@@ -242,12 +242,16 @@ fn saved_ones_that_no_longer_fit_are_left_out_with_words() {
     let (mut kernel, open) = with_two_sentences("gpt2-wild");
     change_all(&mut kernel);
     let mut saved = Saved::of(&kernel.snapshot());
-    let interventions = saved.model.as_mut().expect("a model").interventions.as_mut().expect("some");
-    interventions.edges.push(Edge { head: 99, query: 0, key: 0 });
-    interventions.edges.push(Edge { head: 0, query: 0, key: 40 });
-    let vector = &mut interventions.patch.as_mut().expect("a patch").vector;
-    let width = vector.as_ref().expect("numbers").len();
-    *vector = vector.as_ref().map(|vector| vector[1..].into());
+    let is_of = |command: &Command| matches!(command, Command::Interventions(InterventionCommand::SetPatch(_)));
+    let place = saved.commands.iter().position(is_of).expect("a patch");
+    let Command::Interventions(InterventionCommand::SetPatch(Some(patch))) = &mut saved.commands[place] else {
+        unreachable!("it is one")
+    };
+    let width = patch.vector.as_ref().expect("numbers").len();
+    patch.vector = patch.vector.as_ref().map(|vector| vector[1..].into());
+    let remove = |edge| Command::Interventions(InterventionCommand::SetEdge { edge, is_removed: true });
+    let others = [Edge { head: 99, query: 0, key: 0 }, Edge { head: 0, query: 0, key: 40 }];
+    saved.commands.splice(place..place, others.map(remove));
     let again = open(Some(saved));
     let report = again.snapshot().report.join("\n");
     let lines: Vec<&str> = report.lines().collect();

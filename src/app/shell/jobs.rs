@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use attune_core::kernel::Saved;
-use attune_core::kernel::command::{Command, SenseCommand, SenseList};
+use attune_core::kernel::command::{Command, SenseCommand, SenseList, TrainingCommand};
 use attune_core::kernel::snapshot::{Progress, Snapshot};
 use attune_core::lesson::starter;
 use attune_core::store::Home;
@@ -184,18 +184,12 @@ fn save_work(world: &mut World, choice: WorkChoice, file: PathBuf) {
         WorkChoice::HandIn { name, minutes } => (work.name, work.minutes) = (name, minutes),
         WorkChoice::Share => {
             // What is seen is this step, and not where training goes.
-            if let Some(model) = work.work.model.as_mut().filter(|_| is_playing(&snapshot)) {
-                model.training.is_playing = false;
-            }
+            work.work.commands.pop_if(|last| *last == Command::Training(TrainingCommand::Play));
             work.view = Some(seen(world));
         }
     }
     let job = Export::work(work, lesson, file, world.resource::<Setup>().waker.hook());
     begin(world, job);
-}
-
-fn is_playing(snapshot: &Snapshot) -> bool {
-    snapshot.model.as_ref().is_some_and(|model| model.training.playing)
 }
 
 /// The screen as it is: the view that is kept with the work, the camera, and the size of the stage.

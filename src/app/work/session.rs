@@ -34,12 +34,12 @@ pub struct State {
 }
 
 impl Stored for State {
-    /// 2: the lesson may have been trained with a recipe, without which the rest would fit another model.
-    const VERSION: u32 = 2;
+    /// 3: the work is a list of commands, which older programs would take for none.
+    const VERSION: u32 = 3;
 
     fn from_older(version: u32, json: &str) -> Option<Self> {
-        // What is absent there is as the lesson has it.
-        (version == 1).then(|| serde_json::from_str(json).ok()).flatten()
+        // Work is read in every form that it had.
+        (version < Self::VERSION).then(|| serde_json::from_str(json).ok()).flatten()
     }
 }
 

@@ -71,7 +71,7 @@ impl Source {
     /// A kernel on its own thread: as it was left, or training by itself.
     pub fn start(&self, lesson: Arc<Lesson>, saved: Option<Saved>) -> Worker {
         // A lesson may ask for no training.
-        let trains = lesson.model.steps > 0 && saved.as_ref().is_none_or(|saved| saved.model.is_none());
+        let trains = lesson.model.steps > 0 && saved.as_ref().is_none_or(|saved| saved.commands.is_empty());
         let has_tour = lesson.is_of_folder();
         let worker = Worker::spawn_on(lesson, saved, self.waker.hook());
         if trains {

@@ -1,20 +1,23 @@
-//! Commands: the only way to change a kernel. Each owner of state has its own.
+//! Commands: the only way to change a kernel, and the form in which a learner's work is kept. Each owner of state has its own.
 
-use std::sync::Arc;
-
+use attune_engine::numbers;
 use attune_engine::numerics::attention::{Edge, HeadMode, Mask};
 use attune_engine::numerics::model::activations::{Interventions, Patch};
 use attune_engine::numerics::model::generate::Choice;
 use attune_engine::numerics::params::TensorId;
-use attune_engine::numerics::spread::Spread;
+use serde::{Deserialize, Serialize};
 
 pub use super::data::senses::{SenseList, SenseSentence};
 pub use super::data::space::Axis;
+pub use super::data::tensor_entries::TensorEntries;
 use super::notebook::NotebookCommand;
 use crate::lesson::Recipe;
 
 /// One change, applied by [`Kernel::apply`](super::Kernel::apply), which hands it to its owner.
-#[derive(Clone, Debug, PartialEq)]
+///
+/// Written, it is a part of [saved work](super::Saved); variants that leave nothing in that, or stand in it as what they led
+/// to, have no written form.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Command {
     Training(TrainingCommand),
     Weights(WeightCommand),
@@ -23,6 +26,7 @@ pub enum Command {
     Axes(AxisCommand),
     Senses(SenseCommand),
     /// Changes the notebook, or runs cells of it.
+    #[serde(skip)]
     Notebook(NotebookCommand),
     /// Trains the lesson again from scratch, static vectors and model, with the recipe applied to it; the
     /// default recipe is the lesson's own. The present model stays until the new one is trained, and then goes
@@ -34,8 +38,11 @@ pub enum Command {
     Retrain(Box<Recipe>),
     /// Measures a model that was opened as a folder, and writes a tour of it into a notebook in which nothing is written yet;
     /// see [`super::tour`]. Asked for once: what the learner then makes of its cells stays.
+    #[serde(skip)]
     Tour,
+    #[serde(skip)]
     Undo,
+    #[serde(skip)]
     Redo,
 }
 
@@ -65,6 +72,11 @@ impl Command {
             Self::Axes(AxisCommand::Set { axis, .. }) => format!("Axis {} is left out: {why}.", axis.letter()),
             Self::Axes(_) => format!("The axes are not as you left them: {why}."),
             Self::Interventions(command) => command.left_out(why),
+            Self::Weights(_) => format!("Your change of a weight is left out: {why}."),
+            Self::Training(TrainingCommand::SetLearningRate(rate)) => {
+                format!("The learning rate {rate} is left out: {why}.")
+            }
+            Self::Training(TrainingCommand::Scrub(step)) => format!("The look at step {step} is left out: {why}."),
             _ => format!("A change is left out: {why}."),
         }
     }
@@ -76,7 +88,7 @@ impl Command {
 }
 
 /// Changes of the training under way.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum TrainingCommand {
     /// Trains until the last step, a stop rule of the lesson or [`TrainingCommand::Pause`]. Where a past step is
     /// shown, that look ends: training goes on from the latest step, and nothing of it is lost. To go
@@ -86,6 +98,9 @@ pub enum TrainingCommand {
     Pause,
     /// Trains this many steps, then stands still; from the latest step, as [`TrainingCommand::Play`].
     Step(usize),
+    /// Trains to this step, or the lesson's last, past every stop rule, then stands still; from the latest step, as
+    /// [`TrainingCommand::Play`]. Where training is there already, it goes on from the weights in use all the same.
+    TrainTo(Option<usize>),
     /// Back to the same initialisation, at step 0.
     Reset,
     /// Shows the model as it was after this step of the training, exactly; the later ones stay, and
@@ -97,16 +112,25 @@ pub enum TrainingCommand {
     /// Training stands still there until it is asked to play; the run that is left can be undone to.
     Branch,
     /// From the next step on; training and optimiser go on. Successive changes undo as one.
-    SetLearningRate(f64),
+    SetLearningRate(#[serde(with = "numbers::one")] f64),
     /// Chooses the weights that those in use are compared with in the snapshot.
+    #[serde(skip)]
     Compare(Option<Reference>),
 }
 
 /// Edits of the weights in use.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum WeightCommand {
+    /// Sets entries of a tensor.
+    Put(TensorEntries),
     /// Sets one entry of a tensor. Successive sets of one entry undo as one.
-    Set { tensor: TensorId, row: usize, col: usize, value: f32 },
+    Set {
+        tensor: TensorId,
+        row: usize,
+        col: usize,
+        #[serde(with = "numbers::one")]
+        value: f32,
+    },
     /// Goes over entries of a tensor with a brush. All that is painted in one stroke undoes as one.
     Paint {
         tensor: TensorId,
@@ -117,7 +141,12 @@ pub enum WeightCommand {
         stroke: u64,
     },
     /// Adds to every entry of a tensor a number drawn evenly from `±scale`; the same draw draws the same.
-    Perturb { tensor: TensorId, scale: f32, draw: u64 },
+    Perturb {
+        tensor: TensorId,
+        #[serde(with = "numbers::one")]
+        scale: f32,
+        draw: u64,
+    },
     /// Takes one entry back to its trained value.
     Reset { tensor: TensorId, row: usize, col: usize },
     /// Takes a whole tensor back to its trained values.
@@ -127,7 +156,7 @@ pub enum WeightCommand {
 }
 
 /// Changes of the forward pass of the sentence on the stage; the model stays as it is.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum InterventionCommand {
     /// Sets one head. Heads are counted over all blocks, the source's first. Training knows of no
     /// intervention: it goes on with all heads live. A head frozen without weights keeps those that it has now, until another
@@ -199,7 +228,7 @@ impl InterventionCommand {
 }
 
 /// Changes of the sentences on the stage.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum SentenceCommand {
     /// Shows one of the lesson's sentences.
     Select(usize),
@@ -207,6 +236,8 @@ pub enum SentenceCommand {
     Set(String),
     /// Shows rows of the vocabulary as they are: token ids of a pretrained model.
     Ids(Vec<usize>),
+    /// Shows words of the vocabulary by their texts: tokens of a pretrained model.
+    Words(Vec<String>),
     /// The same while it is being typed: successive ones undo as one.
     Type(String),
     /// Sets a second sentence beside the one on the stage, with the same weights; `None`: no more. Successive
@@ -214,11 +245,12 @@ pub enum SentenceCommand {
     SetSecond(Option<String>),
     /// Writes so many words after the sentence, or, where it is a source, from it; with the weights in
     /// use and no other intervention. They stay in the snapshot until the sentence changes.
+    #[serde(skip)]
     Generate { count: usize, choice: Choice },
 }
 
 /// Changes of the list of sentences in which one word is looked at, and whether it is.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum SenseCommand {
     /// Runs the sentences through the model and shows the word in them on the stage, or no longer does.
     Show(bool),
@@ -242,13 +274,19 @@ pub enum SenseCommand {
 }
 
 /// Changes of the axes of the picture.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum AxisCommand {
     /// The axes become the principal components of the vectors that are on the stage now: the static
     /// ones of the words that the lesson names, and the outputs of the sentences. Chosen axes stay.
     Refit,
     /// The same with vectors of which only the spread is known: those of an earlier refit.
-    Fit(Arc<Spread>),
+    Fit {
+        #[serde(with = "numbers::many")]
+        mean: Vec<f64>,
+        /// The lower triangle of the covariance, row by row.
+        #[serde(with = "numbers::many")]
+        covariance: Vec<f64>,
+    },
     /// An axis from the centre of one group of words to that of another; the axes that are not chosen
     /// are the principal components of what is left at right angles to the chosen ones.
     Set {
@@ -266,10 +304,10 @@ pub enum AxisCommand {
 }
 
 /// The effect of a brush on an entry.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Brush {
-    Set(f32),
-    Add(f32),
+    Set(#[serde(with = "numbers::one")] f32),
+    Add(#[serde(with = "numbers::one")] f32),
 }
 
 /// Weights to compare those in use with.

@@ -20,7 +20,7 @@ use crate::kernel::command::Reference;
 use crate::kernel::data::shares::TokenShares;
 use crate::kernel::notebook::Notebook;
 use crate::kernel::notebook::snapshot::NotebookSnapshot;
-use crate::kernel::persist::saved::SavedModel;
+use crate::kernel::persist::saved::Saved;
 use crate::kernel::scene::second::SecondSentence;
 use crate::kernel::scene::senses::SensesSnapshot;
 use crate::kernel::training::change_log::ChangeLog;
@@ -49,8 +49,8 @@ pub struct Snapshot {
     pub history: HistorySnapshot,
     /// The lesson is being trained again; what is shown is what there was before.
     pub retraining: Option<RetrainingSnapshot>,
-    /// The saved state of the model that is yet to be restored; training is on its way there.
-    pub awaited: Option<Arc<SavedModel>>,
+    /// Saved work that the model is on its way to.
+    pub awaited: Option<Arc<Saved>>,
     /// A tour of the model is being measured, text by text.
     pub touring: Option<Progress>,
     /// The tour was written; its cells may be gone since.

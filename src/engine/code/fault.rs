@@ -2,11 +2,14 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// Characters of a message and of its hint: names in the code, which both quote, may be as long as it.
 const WORDS_CHARS_MAX: usize = 400;
 
 /// A message, what may help, and where it is once that is known.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Fault {
     pub message: String,
     pub hint: Option<String>,
@@ -14,7 +17,7 @@ pub struct Fault {
 }
 
 /// Counted from 1, columns in characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     pub line: usize,
     pub column: usize,

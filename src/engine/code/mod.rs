@@ -26,6 +26,7 @@ mod reference;
 mod syntax;
 mod tensor;
 mod value;
+mod written;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -3,8 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::fault::Fault;
 use crate::nearest::nearest;
+use crate::shared;
 
 /// Names of the entries of an axis, such as the words of a sentence.
 pub type Labels = Arc<[String]>;
@@ -16,9 +19,10 @@ pub struct Tensor {
     entries: Arc<Vec<f64>>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Axis {
     pub len: usize,
+    #[serde(default, with = "shared::maybe", skip_serializing_if = "Option::is_none")]
     pub labels: Option<Labels>,
 }
 
@@ -109,6 +113,11 @@ impl Tensor {
     /// If there are not as many entries as the axes say.
     pub fn new(axes: Vec<Axis>, entries: Vec<f64>) -> Self {
         assert_eq!(entries.len(), entries_of(&axes), "tensor: {} entries for {}", entries.len(), Shape(&axes));
+        Self { axes, entries: Arc::new(entries) }
+    }
+
+    /// As it was written; see [`Output::is_sound`](super::Output::is_sound).
+    pub(super) fn unchecked(axes: Vec<Axis>, entries: Vec<f64>) -> Self {
         Self { axes, entries: Arc::new(entries) }
     }
 

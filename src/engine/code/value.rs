@@ -5,10 +5,12 @@ use std::fmt::{self, Write};
 use std::sync::Arc;
 
 use rhai::{Array, Dynamic, Identifier, ImmutableString, Map};
+use serde::{Deserialize, Serialize};
 
 use super::budget::{Budget, NESTING_MAX, OUTPUT_BYTES_MAX};
 use super::fault::Fault;
 use super::tensor::Tensor;
+use super::written::Written;
 
 /// A variable as the cells below see it.
 #[derive(Clone, Debug)]
@@ -195,7 +197,8 @@ impl Value {
 }
 
 /// One thing that a cell shows.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Written", into = "Written")]
 pub enum Output {
     Number(f64),
     Text(Arc<str>),

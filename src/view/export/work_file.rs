@@ -22,7 +22,8 @@ use crate::view_model::saved_view::SavedView;
 
 /// The ending of its name.
 pub const EXTENSION: &str = "attune";
-const VERSION: u32 = 1;
+/// 2: the work is a list of commands. Older files are read too.
+const VERSION: u32 = 2;
 /// Characters of a learner's name.
 pub const NAME_CHARS_MAX: usize = 100;
 /// Bytes of a file that is read: outputs are bounded, so that no work comes near.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use attune_core::fnv::fnv1a;
 use attune_core::kernel::command::{
     Axis, AxisCommand, Brush, InterventionCommand, Reference, SenseCommand, SenseList, SenseSentence, SentenceCommand,
-    TrainingCommand, WeightCommand,
+    TensorEntries, TrainingCommand, WeightCommand,
 };
 use attune_core::kernel::notebook::document::{DOCUMENT_CELLS_MAX, OwnKind};
 use attune_core::kernel::notebook::kinds::{Answer, Attempts};
@@ -234,6 +234,10 @@ fn weights(lesson: &Lesson) -> impl Strategy<Value = WeightCommand> + use<> {
         1 => (tensors(), values(), any::<u64>())
             .prop_map(|(tensor, scale, draw)| WeightCommand::Perturb { tensor, scale, draw }),
         2 => (tensors(), entry).prop_map(|(tensor, (row, col))| WeightCommand::Reset { tensor, row, col }),
+        1 => (tensors(), places(width), vec(values(), 0..4)).prop_map(move |(tensor, at, values)| {
+            let at = Some((0..values.len()).map(|i| at.wrapping_add(i)).collect());
+            WeightCommand::Put(TensorEntries { name: tensor.code_name(), rows: width, cols: width, at, values })
+        }),
         1 => tensors().prop_map(WeightCommand::ResetTensor),
         1 => Just(WeightCommand::ResetAll),
     ]
@@ -284,6 +288,7 @@ fn sentences(lesson: &Lesson) -> impl Strategy<Value = SentenceCommand> + use<> 
     prop_oneof![
         3 => places(lesson.sentences.len()).prop_map(SentenceCommand::Select),
         2 => words(lesson).prop_map(SentenceCommand::Set),
+        1 => words(lesson).prop_map(|text| SentenceCommand::Words(text.split(' ').map(str::to_owned).collect())),
         1 => words(lesson).prop_map(SentenceCommand::Type),
         2 => option::weighted(0.7, words(lesson)).prop_map(SentenceCommand::SetSecond),
         2 => (places(5), choice).prop_map(|(count, choice)| SentenceCommand::Generate { count, choice }),
@@ -324,6 +329,7 @@ fn training() -> impl Strategy<Value = TrainingCommand> {
             TrainingCommand::Branch,
         ]),
         2 => places(5).prop_map(TrainingCommand::Step),
+        2 => option::weighted(0.7, places(STEPS)).prop_map(TrainingCommand::TrainTo),
         3 => places(STEPS).prop_map(TrainingCommand::Scrub),
         1 => numbers().prop_map(TrainingCommand::SetLearningRate),
         1 => option::weighted(0.75, reference).prop_map(TrainingCommand::Compare),

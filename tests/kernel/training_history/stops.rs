@@ -27,6 +27,11 @@ fn stop_rules_stop_at_their_step_and_only_once() {
     assert_eq!((training.progress.done, training.stopped), (first, Some(Stopped::Rule(rule))));
     let said = TrainingModel::of(&kernel.snapshot());
     assert_eq!((said.stage, said.status.as_str()), (TrainingStage::Stopped, "stopped: the loss is below 1.45"));
+    // Asked for a step, it passes the rule, and is the same training.
+    let mut through = run(&ruled, &[Command::Training(TrainingCommand::TrainTo(Some(first + 2)))]);
+    assert_eq!((through.steps_done(), model(&through).training.stopped), (first + 2, Some(Stopped::Paused)));
+    apply(&mut through, Command::Training(TrainingCommand::TrainTo(None)));
+    assert!(log(&through) == log(&plain));
     // Asked to play on, it does; a branch from before the stop is stopped again.
     apply(&mut kernel, Command::Training(TrainingCommand::Play));
     assert_eq!(model(&kernel).training.stopped, Some(Stopped::LastStep));

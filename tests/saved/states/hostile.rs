@@ -3,22 +3,32 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use attune_core::kernel::command::{InterventionCommand, TrainingCommand};
+use attune_core::kernel::command::{
+    InterventionCommand, SentenceCommand, TensorEntries, TrainingCommand, WeightCommand,
+};
 use attune_core::kernel::notebook::document::{DOCUMENT_CELLS_MAX, OwnKind};
-use attune_core::kernel::notebook::saved::{SavedAnswer, SavedCell, SavedEdit, SavedRun, SavedVerdict};
-use attune_core::kernel::notebook::saved_output::{SavedAxis, SavedLine, SavedOutput};
+use attune_core::kernel::notebook::saved::{SavedAnswer, SavedCell, SavedEdit};
+use attune_core::kernel::notebook::snapshot::{RunSnapshot, Verdict};
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
-use attune_core::kernel::persist::saved::{SavedChange, SavedModel, SavedTensor, SavedTraining};
 use attune_core::kernel::{Command, Kernel, Saved};
+use attune_engine::code::{Output, Tensor};
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::{HeadMode, Mask, MaskTable};
-use attune_engine::numerics::model::activations::Interventions;
 use serde_json::{Value, json};
 
 use super::{cell, changed, found, ids, kernel, lesson, open, report, saved};
 
-fn with_model(model: SavedModel) -> Kernel {
-    open(lesson(), Saved { model: Some(model), ..Saved::default() })
+fn with_commands(commands: Vec<Command>) -> Kernel {
+    open(lesson(), Saved { commands, ..Saved::default() })
+}
+
+/// The commands, and training to the lesson's last step.
+fn trained_with(commands: impl IntoIterator<Item = Command>) -> Kernel {
+    with_commands(commands.into_iter().chain([to(None)]).collect())
+}
+
+fn to(step: Option<usize>) -> Command {
+    Command::Training(TrainingCommand::TrainTo(step))
 }
 
 /// The lesson as it is without a saved state.
@@ -29,10 +39,6 @@ fn is_untouched(kernel: &Kernel) {
     assert_eq!(model.interventions, fresh.interventions);
     assert_eq!(model.sentence.tokens, fresh.sentence.tokens);
     assert_eq!(ids(kernel), ids(&super::kernel()));
-}
-
-fn at_end() -> SavedTraining {
-    SavedTraining { is_at_end: true, ..SavedTraining::default() }
 }
 
 #[test]
@@ -49,32 +55,37 @@ fn an_empty_state_is_the_lesson() {
 fn sentences_that_cannot_be_shown() {
     let long = vec!["seal".to_owned(); 100_000];
     for words in [vec![], vec!["zebra".to_owned()], vec!["\u{202e}\n".repeat(10_000)], long] {
-        let kernel = with_model(SavedModel { sentence: Some(words), training: at_end(), ..SavedModel::default() });
-        is_untouched(&kernel);
-        assert_eq!(report(&kernel).len(), 1);
-        assert!(report(&kernel)[0].len() < 600, "{}", report(&kernel)[0]);
+        for choice in [SentenceCommand::Set(words.join(" ")), SentenceCommand::Words(words)] {
+            let kernel = trained_with([Command::Sentence(choice)]);
+            is_untouched(&kernel);
+            assert_eq!(report(&kernel).len(), 1);
+            assert!(report(&kernel)[0].len() < 600, "{}", report(&kernel)[0]);
+        }
     }
 }
 
-/// Interventions as a file has them.
-fn written(fields: &str) -> Interventions<f32> {
-    serde_json::from_str(&format!("{{{fields}}}")).unwrap_or_else(|why| panic!("{fields}: {why}"))
+/// A change of the pass as a file has it.
+fn written(command: &str) -> Command {
+    let command = format!(r#"{{"Interventions": {command}}}"#);
+    serde_json::from_str(&command).unwrap_or_else(|why| panic!("{command}: {why}"))
 }
 
 #[test]
 fn interventions_that_do_not_fit() {
-    let none = Interventions::default;
+    let temperature = |value| Command::Interventions(InterventionCommand::SetTemperature(Some(value)));
+    let head = |head| Command::Interventions(InterventionCommand::SetHead { head, mode: HeadMode::Off });
     let frozen = |rows: usize, weights: &str| {
-        written(&format!(r#""heads": [{{ "Frozen": {{ "rows": {rows}, "weights": [{weights}] }} }}, "Live"]"#))
+        let mode = format!(r#"{{ "Frozen": {{ "rows": {rows}, "weights": [{weights}] }} }}"#);
+        written(&format!(r#"{{ "SetHead": {{ "head": 0, "mode": {mode} }} }}"#))
     };
     let many = |weight: &str| [weight; 49].join(",");
-    let masked = |rows: &[&str]| written(&format!(r#""mask": {{ "Custom": {rows:?} }}"#));
+    let masked = |rows: &[&str]| written(&format!(r#"{{ "SetMask": {{ "Custom": {rows:?} }} }}"#));
     let seen = "1".repeat(7);
     let cases = [
-        Interventions { temperature: Some(f64::NAN), ..none() },
-        Interventions { temperature: Some(-1.0), ..none() },
-        Interventions { heads: vec![HeadMode::Off; 3], ..none() },
-        Interventions { heads: vec![HeadMode::Off; 1_000_000], ..none() },
+        temperature(f64::NAN),
+        temperature(-1.0),
+        head(2),
+        head(usize::MAX),
         frozen(2, "0.5,0.5,0.5,0.5"),
         frozen(usize::MAX, ""),
         frozen(0, "0.5"),
@@ -86,34 +97,45 @@ fn interventions_that_do_not_fit() {
         masked(&[&*seen, "1"]),
         masked(&[]),
     ];
-    for interventions in cases {
-        let said = format!("{:.80}", format!("{interventions:?}"));
-        let model = SavedModel { interventions: Some(interventions), training: at_end(), ..SavedModel::default() };
-        let kernel = with_model(model);
+    for command in cases {
+        let said = format!("{:.80}", format!("{command:?}"));
+        let kernel = trained_with([command]);
         is_untouched(&kernel);
         assert_eq!(report(&kernel).len(), 1, "{said}");
+    }
+}
+
+/// Older work has a list of all heads; as many as the model has are as they were.
+#[test]
+fn more_heads_than_the_model_has() {
+    let older = |heads: usize| {
+        let off = vec!["Off"; heads];
+        let model = json!({ "interventions": { "heads": off }, "training": { "is_at_end": true } });
+        open(lesson(), serde_json::from_value(json!({ "model": model })).expect("older work"))
+    };
+    for (heads, reports) in [(3, 1), (1_000_000, 41)] {
+        let kernel = older(heads);
+        assert_eq!(kernel.snapshot().model.expect("a model").interventions.heads, [HeadMode::Off, HeadMode::Off]);
+        assert_eq!(report(&kernel)[0], "Head 3 is live: there is no head 3: the model has 2.");
+        assert_eq!(report(&kernel).len(), reports);
     }
 }
 
 #[test]
 fn interventions_of_a_sentence_that_is_gone_go_with_it() {
     let zeros = HeadMode::Frozen(Some(Arc::new(Matrix::zeros(7, 7))));
-    let kernel = with_model(SavedModel {
-        sentence: Some(vec!["zebra".into()]),
-        interventions: Some(Interventions {
-            mask: Some(Mask::custom(MaskTable::from_fn(7, 7, |_, _| true))),
-            heads: vec![HeadMode::Live, zeros],
-            ..Interventions::default()
-        }),
-        training: at_end(),
-        ..SavedModel::default()
-    });
+    let mask = Mask::custom(MaskTable::from_fn(7, 7, |_, _| true));
+    let kernel = trained_with([
+        Command::Sentence(SentenceCommand::Set("zebra".to_owned())),
+        Command::Interventions(InterventionCommand::SetMask(Some(mask))),
+        Command::Interventions(InterventionCommand::SetHead { head: 1, mode: zeros }),
+    ]);
     is_untouched(&kernel);
     assert_eq!(report(&kernel).len(), 3);
 }
 
-fn tensor(name: &str, at: Option<Vec<usize>>, values: Vec<f32>) -> SavedTensor {
-    SavedTensor { name: name.into(), rows: 6, cols: 6, at, values }
+fn tensor(name: &str, at: Option<Vec<usize>>, values: Vec<f32>) -> TensorEntries {
+    TensorEntries { name: name.into(), rows: 6, cols: 6, at, values }
 }
 
 #[test]
@@ -127,14 +149,12 @@ fn weights_that_do_not_fit() {
         tensor("W_Q", Some(vec![0]), vec![f32::INFINITY]),
         tensor(&"W".repeat(1_000_000), Some(vec![0]), vec![0.0]),
         tensor("b_Q", Some(vec![0]), vec![0.0]),
-        SavedTensor { rows: usize::MAX, ..tensor("W_Q", Some(vec![0]), vec![0.0]) },
+        TensorEntries { rows: usize::MAX, ..tensor("W_Q", Some(vec![0]), vec![0.0]) },
     ];
     for tensor in cases {
-        let edits = SavedTraining { edits: vec![tensor.clone()], ..at_end() };
-        let change = SavedChange { step: 3, entries: vec![tensor.clone()], learning_rate: None };
-        let changes = SavedTraining { changes: vec![change], ..at_end() };
-        for training in [edits, changes] {
-            let kernel = with_model(SavedModel { training, ..SavedModel::default() });
+        let put = Command::Weights(WeightCommand::Put(tensor.clone()));
+        for commands in [vec![to(None), put.clone()], vec![to(Some(3)), put, to(Some(3)), to(None)]] {
+            let kernel = with_commands(commands);
             is_untouched(&kernel);
             assert_eq!(report(&kernel).len(), 1, "{tensor:.60?}");
         }
@@ -143,52 +163,56 @@ fn weights_that_do_not_fit() {
 
 #[test]
 fn trainings_that_cannot_have_been() {
-    let rate = |step, rate| SavedChange { step, learning_rate: Some(rate), entries: vec![] };
+    let train = |command| Command::Training(command);
+    let rate = |rate| train(TrainingCommand::SetLearningRate(rate));
     let cases = [
-        (SavedTraining { steps: usize::MAX, is_playing: true, ..SavedTraining::default() }, 0),
-        (SavedTraining { look: Some(usize::MAX), ..at_end() }, 0),
-        (SavedTraining { changes: vec![rate(0, f64::NAN)], ..at_end() }, 1),
-        (SavedTraining { changes: vec![rate(0, -1.0), rate(1, 0.0)], ..at_end() }, 2),
-        (SavedTraining { changes: vec![rate(usize::MAX, 0.1)], ..at_end() }, 1),
+        (vec![to(Some(usize::MAX)), train(TrainingCommand::Play)], 0),
+        (vec![to(None), train(TrainingCommand::Scrub(usize::MAX))], 1),
+        (vec![rate(f64::NAN), to(None)], 1),
+        (vec![rate(-1.0), to(Some(1)), rate(0.0), to(None)], 2),
+        (vec![to(Some(usize::MAX)), rate(0.1), to(None)], 1),
     ];
-    for (training, reports) in cases {
-        let kernel = with_model(SavedModel { training: training.clone(), ..SavedModel::default() });
+    for (commands, reports) in cases {
+        let kernel = with_commands(commands.clone());
         is_untouched(&kernel);
-        assert_eq!(report(&kernel).len(), reports, "{training:?}: {:?}", report(&kernel));
+        assert_eq!(report(&kernel).len(), reports, "{commands:?}: {:?}", report(&kernel));
     }
     // Not in the order of the steps, and very many.
-    let changes = (0..200_000).map(|i| rate((i * 7) % 25, 0.01)).collect();
-    let kernel = with_model(SavedModel { training: SavedTraining { changes, ..at_end() }, ..SavedModel::default() });
-    assert_eq!(kernel.snapshot().model.expect("a model").training.progress.done, 20);
-    assert!(report(&kernel).len() < 50);
+    for most in [20, 25] {
+        let changes = (0..100_000).flat_map(|i| [to(Some((i * 7) % most)), rate(0.01 * (1 + i % 2) as f64)]);
+        let kernel = trained_with(changes);
+        assert_eq!(kernel.snapshot().model.expect("a model").training.progress.done, 20);
+        assert!(report(&kernel).len() < 50);
+    }
 }
 
 #[test]
 fn outputs_that_no_code_could_show() {
-    let axis = |len| SavedAxis { len, labels: None };
-    let table = |axes, entries| SavedOutput::Table { caption: String::new(), axes, entries };
+    let table = |axes: Value, entries: Value| json!({ "Table": { "axes": axes, "entries": entries } });
+    let axes = |lens: &[usize]| json!(lens.iter().map(|len| json!({ "len": len })).collect::<Vec<_>>());
     let outputs = [
-        table(vec![], vec![1.0]),
-        table(vec![axis(2), axis(2)], vec![0.0; 3]),
-        table(vec![axis(usize::MAX), axis(usize::MAX)], vec![0.0]),
-        table(vec![axis(0), axis(usize::MAX)], vec![]),
-        table(vec![axis(1); 9], vec![0.0]),
-        table(vec![SavedAxis { len: 2, labels: Some(vec!["a".into()]) }], vec![0.0; 2]),
-        SavedOutput::Ranking { words: vec!["a".into()], numbers: vec![] },
-        SavedOutput::Image("x".repeat(10_000)),
-        SavedOutput::Ranking { words: vec!["a".into(); 1001], numbers: vec![0.0; 1001] },
-        SavedOutput::Plot { x: vec![0.0], lines: vec![SavedLine { name: "a".into(), y: vec![] }] },
+        table(axes(&[]), json!([1.0])),
+        table(axes(&[2, 2]), json!([0, 0, 0])),
+        table(axes(&[usize::MAX, usize::MAX]), json!([0])),
+        table(axes(&[0, usize::MAX]), json!([])),
+        table(axes(&[1; 9]), json!([0])),
+        table(json!([{ "len": 2, "labels": ["a"] }]), json!([0, 0])),
+        json!({ "Ranking": { "words": ["a"], "numbers": [] } }),
+        json!({ "Ranking": { "words": [], "numbers": [1] } }),
+        json!({ "Image": "x".repeat(10_000) }),
+        json!({ "Ranking": { "words": vec!["a"; 1001], "numbers": vec![0; 1001] } }),
+        json!({ "Plot": { "x": [0], "lines": [{ "name": "a", "y": [] }] } }),
     ];
     for output in outputs {
         let mut state = saved(&kernel());
-        let run = SavedRun { outputs: vec![output.clone()], ..SavedRun::default() };
+        let run: RunSnapshot = serde_json::from_value(json!({ "outputs": [output] })).expect("plain data");
         state.notebook.cells[1].run = Some(run);
         let kernel = open(lesson(), state);
         assert!(found(&kernel, "double").run.is_none());
         assert_eq!(report(&kernel), ["What cell “double” showed does not fit it: it is left out."], "{output:?}");
     }
     let mut state = saved(&kernel());
-    let run = SavedRun { verdict: Some(SavedVerdict::Prediction { right: 2 }), ..SavedRun::default() };
+    let run = RunSnapshot { verdict: Some(Verdict::Prediction { right: 2 }), ..RunSnapshot::default() };
     state.notebook.cells.iter_mut().for_each(|cell| cell.run = Some(run.clone()));
     assert!(found(&open(lesson(), state), "guess").run.is_none());
 }
@@ -266,15 +290,11 @@ fn a_state_of_another_lesson_leaves_that_lesson_whole() {
 fn ten_megabytes_open() {
     let mut state = saved(&kernel());
     let entries: Vec<f64> = (0..100_000).map(|i| f64::from(i).sin()).collect();
-    let table = SavedOutput::Table {
-        caption: String::new(),
-        axes: vec![SavedAxis { len: 100, labels: None }, SavedAxis { len: 1000, labels: None }],
-        entries,
-    };
+    let table = Output::Table { caption: "".into(), tensor: Tensor::matrix(100, 1000, entries) };
     let source = "let s = E @ E.T;\nsoftmax(s) // \"été\"\n".repeat(400);
     for i in 0..150 {
         let outputs = if i % 15 == 0 { vec![table.clone()] } else { vec![] };
-        let run = SavedRun { outputs, text: source.clone(), ..SavedRun::default() };
+        let run = RunSnapshot { outputs: outputs.into(), text: source.as_str().into(), ..RunSnapshot::default() };
         state.notebook.cells.push(SavedCell { run: Some(run), ..own(&format!("own {i}"), &source) });
     }
     let json = serde_json::to_string(&state).expect("plain data");
@@ -360,11 +380,21 @@ fn any_value_may_be_another() {
 #[test]
 fn a_gain_that_is_none_is_said_to_be_one() {
     for gain in [-1.0, 9.0, f32::NAN, f32::INFINITY] {
-        let heads = vec![HeadMode::Gain(gain), HeadMode::Off];
-        let interventions = Some(Interventions { heads, ..Interventions::default() });
-        let kernel = with_model(SavedModel { interventions, training: at_end(), ..SavedModel::default() });
+        let heads = [HeadMode::Gain(gain), HeadMode::Off].into_iter().enumerate();
+        let set = |(head, mode)| Command::Interventions(InterventionCommand::SetHead { head, mode });
+        let kernel = trained_with(heads.map(set));
         assert_eq!(report(&kernel), [format!("Head 1 is live: a head's gain is from 0 to 4, not {gain}.")]);
         let modes = &kernel.snapshot().model.expect("a model").interventions.heads;
         assert_eq!(modes[..], [HeadMode::Live, HeadMode::Off], "the other one is as it was");
     }
+}
+
+/// A list of small commands takes more memory than it takes room in a file.
+#[test]
+fn of_millions_of_commands_the_first_are_read() {
+    let play = serde_json::to_string(&Command::Training(TrainingCommand::Play)).expect("plain data");
+    let many = format!(r#"{{"commands":[{}{play}]}}"#, format!("{play},").repeat(1_000_000));
+    let saved: Saved = serde_json::from_str(&many).expect("a work");
+    assert_eq!(saved.commands.len(), 1 << 18);
+    assert_eq!(open(lesson(), saved).snapshot().model.expect("a model").training.progress.done, 20);
 }

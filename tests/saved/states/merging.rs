@@ -4,6 +4,7 @@ use attune_core::kernel::command::{InterventionCommand, WeightCommand};
 use attune_core::kernel::notebook::CellCommand;
 use attune_core::kernel::notebook::document::{Answer, Attempts, OwnKind};
 use attune_core::kernel::{Command, Kernel};
+use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;
 
 use super::{apply, cell, changed, found, ids, kernel, lesson, outputs, reopened, report, text, write};
@@ -153,13 +154,7 @@ fn weights_stay_where_the_model_has_the_same_shape() {
     let tensor = TensorName::QueryWeights.into();
     let mut before = kernel();
     apply(&mut before, Command::Weights(WeightCommand::Set { tensor, row: 0, col: 1, value: 0.75 }));
-    apply(
-        &mut before,
-        Command::Interventions(InterventionCommand::SetHead {
-            head: 1,
-            mode: attune_engine::numerics::attention::HeadMode::Off,
-        }),
-    );
+    apply(&mut before, Command::Interventions(InterventionCommand::SetHead { head: 1, mode: HeadMode::Off }));
     let weight = |kernel: &Kernel| {
         let model = kernel.snapshot().model.expect("a model");
         (model.parameters.values_of(tensor)[1], model.trained.values_of(tensor)[1])
@@ -173,8 +168,17 @@ fn weights_stay_where_the_model_has_the_same_shape() {
     let (live, trained) = weight(&other_model);
     assert_eq!(live, trained);
     let said = report(&other_model);
-    assert_eq!(said.len(), 2, "{said:?}");
-    assert!(said[0].contains("number of heads") && said[1].contains("W_Q of 6 by 6"), "{said:?}");
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("W_Q of 6 by 6"), "{said:?}");
+    let heads = |kernel: &Kernel| kernel.snapshot().model.expect("a model").interventions.heads.clone();
+    assert_eq!(
+        heads(&other_model),
+        [HeadMode::Live, HeadMode::Off, HeadMode::Live],
+        "as a recipe with more leaves them"
+    );
+    let one_head = reopened(&before, changed(&[("heads: 2", "heads: 1")]));
+    assert_eq!(heads(&one_head), [HeadMode::Live]);
+    assert_eq!(report(&one_head)[0], "Head 2 is live: there is no head 2: the model has 1.");
     let other_words = reopened(&before, changed(&[("[\"the seal sank while a duck swam\", ", "[")]));
     assert_eq!(weight(&other_words).0, 0.75);
 }

@@ -16,7 +16,7 @@ use attune_engine::code::Output;
 use attune_engine::numerics::attention::{HeadMode, Mask};
 use attune_engine::numerics::params::TensorName;
 
-use super::{apply, cell, found, ids, kernel, lesson, open, outputs, reopened, report, saved, write};
+use super::{apply, cell, found, ids, kernel, lesson, open, outputs, reopened, report, saved, text, write};
 use crate::common::lessons::form;
 use crate::common::waiting::wait_for;
 
@@ -246,7 +246,7 @@ fn what_is_yet_to_be_put_back_is_saved_as_it_was() {
     let mut kernel = Kernel::open(lesson(), Some(first.clone()));
     let mut looks = 0;
     while kernel.is_busy() {
-        assert_eq!(saved(&kernel).model.map(|model| model.training), first.model.clone().map(|model| model.training));
+        assert_eq!(saved(&kernel).commands, first.commands);
         kernel.advance();
         looks += 1;
     }
@@ -270,7 +270,11 @@ fn on_the_way_back_the_learner_may_do_other_things() {
     kernel.apply(Command::Interventions(InterventionCommand::SetMask(Some(Mask::Causal))));
     kernel.apply(Command::Training(TrainingCommand::Pause));
     assert!(!kernel.is_busy());
-    assert_eq!(saved(&kernel).model.map(|model| model.training), saved(&traveller()).model.map(|model| model.training));
+    let of_training = |kernel: &Kernel| {
+        let is_of = |command: &Command| matches!(command, Command::Training(_) | Command::Weights(_));
+        saved(kernel).commands.into_iter().filter(is_of).collect::<Vec<_>>()
+    };
+    assert_eq!(of_training(&kernel), of_training(&traveller()));
     kernel.apply(Command::Notebook(NotebookCommand::Cell("intro".into(), CellCommand::SetText("Mine".into()))));
     kernel.apply(Command::Training(TrainingCommand::Play));
     kernel.settle();
@@ -367,6 +371,68 @@ fn only_what_is_to_be_saved_differs() {
 }
 
 #[test]
+fn a_command_that_changes_nothing_leaves_nothing_to_save() {
+    let mut kernel = kernel();
+    let tensor = TensorName::QueryWeights.into();
+    let value = model(&kernel).parameters.values_of(tensor)[0];
+    let text = text(&kernel, "intro").as_str().into();
+    let of_cell = |command| Command::Notebook(NotebookCommand::Cell("intro".into(), command));
+    for command in [
+        Command::Training(TrainingCommand::Pause),
+        Command::Training(TrainingCommand::ShowLatest),
+        Command::Training(TrainingCommand::TrainTo(None)),
+        Command::Training(TrainingCommand::SetLearningRate(model(&kernel).training.learning_rate)),
+        Command::Weights(WeightCommand::Set { tensor, row: 0, col: 0, value }),
+        Command::Weights(WeightCommand::ResetTensor(tensor)),
+        Command::Weights(WeightCommand::ResetAll),
+        Command::Interventions(InterventionCommand::SetTemperature(None)),
+        Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Live }),
+        Command::Interventions(InterventionCommand::Reset),
+        Command::Sentence(SentenceCommand::Select(0)),
+        Command::Sentence(SentenceCommand::SetSecond(None)),
+        Command::Axes(AxisCommand::ResetAll),
+        Command::Senses(SenseCommand::Show(false)),
+        Command::Retrain(Box::default()),
+        of_cell(CellCommand::SetText(text)),
+        of_cell(CellCommand::ClearOutputs),
+        of_cell(CellCommand::Fold(false)),
+        Command::Notebook(NotebookCommand::SetAutoRun(false)),
+        Command::Notebook(NotebookCommand::Reset),
+    ] {
+        let before = kernel.snapshot().work_revision;
+        kernel.apply(command.clone());
+        let after = kernel.snapshot();
+        assert_eq!((after.notice, after.work_revision), (None, before), "{command:?}");
+    }
+    // At the initialisation there is nothing to take back.
+    let mut kernel = untrained();
+    let before = kernel.snapshot().work_revision;
+    kernel.apply(Command::Training(TrainingCommand::Reset));
+    assert_eq!(kernel.snapshot().work_revision, before);
+    // What undoes together with the change before it is one all the same.
+    for value in [0.5, 0.75] {
+        let before = kernel.snapshot().work_revision;
+        apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(value))));
+        assert_ne!(kernel.snapshot().work_revision, before);
+    }
+}
+
+/// A learning rate that was tried and taken back before the next step was never used.
+#[test]
+fn a_learning_rate_that_is_taken_back_is_no_change() {
+    let mut before = kernel();
+    apply(&mut before, Command::Training(TrainingCommand::Reset));
+    apply(&mut before, Command::Training(TrainingCommand::Step(3)));
+    let rate = model(&before).training.learning_rate;
+    for rate in [0.5, rate] {
+        apply(&mut before, Command::Training(TrainingCommand::SetLearningRate(rate)));
+    }
+    assert_eq!(model(&before).training.changes.iter().count(), 0);
+    apply(&mut before, Command::Training(TrainingCommand::Step(3)));
+    assert_eq!(model(&reopened(&before, lesson())).parameters, model(&before).parameters);
+}
+
+#[test]
 fn whatever_changes_the_saved_work_changes_its_revision() {
     let mut kernel = kernel();
     let now = |kernel: &Kernel| (saved(kernel), kernel.snapshot().work_revision);
@@ -410,4 +476,72 @@ fn a_worker_opens_as_it_was_left_and_reloads() {
     worker.open(newer.clone());
     let after = wait_for(&worker, |snapshot| std::sync::Arc::ptr_eq(&snapshot.lesson, &newer) && is_back(snapshot));
     assert_eq!(after.model.as_ref().expect("a model").parameters, parameters);
+}
+
+/// Work that was saved is read for as long as there is the program: these forms stay.
+#[test]
+fn commands_are_written_as_ever() {
+    use attune_core::kernel::command::{Axis, SenseSentence, TensorEntries};
+    use attune_engine::numerics::attention::Edge;
+    use attune_engine::numerics::model::activations::Patch;
+
+    let edge = Edge { head: 1, query: 3, key: 0 };
+    let vector = Some(Arc::from([0.5_f32, -1.0]));
+    let seal = SenseSentence { text: "the seal sank".to_owned(), sense: Some('A') };
+    let entries = TensorEntries { name: "W_Q".to_owned(), rows: 2, cols: 2, at: Some(vec![3]), values: vec![0.1] };
+    let of_pass = Command::Interventions;
+    for (command, written) in [
+        (Command::Sentence(SentenceCommand::Set("a seal".to_owned())), r#"{"Sentence":{"Set":"a seal"}}"#),
+        (Command::Sentence(SentenceCommand::Words(vec!["##s".to_owned()])), r###"{"Sentence":{"Words":["##s"]}}"###),
+        (
+            Command::Sentence(SentenceCommand::SetSecond(Some("a duck".to_owned()))),
+            r#"{"Sentence":{"SetSecond":"a duck"}}"#,
+        ),
+        (
+            Command::Senses(SenseCommand::Replace(SenseList { word: "seal".to_owned(), sentences: vec![seal] })),
+            r#"{"Senses":{"Replace":{"word":"seal","sentences":[{"text":"the seal sank","sense":"A"}]}}}"#,
+        ),
+        (Command::Senses(SenseCommand::Show(true)), r#"{"Senses":{"Show":true}}"#),
+        (Command::Axes(AxisCommand::SetRaw(true)), r#"{"Axes":{"SetRaw":true}}"#),
+        (
+            Command::Axes(AxisCommand::Fit { mean: vec![0.5], covariance: vec![2.0] }),
+            r#"{"Axes":{"Fit":{"mean":[0.5],"covariance":[2.0]}}}"#,
+        ),
+        (
+            Command::Axes(AxisCommand::Set { axis: Axis::X, from: "stone".to_owned(), to: "seal".to_owned() }),
+            r#"{"Axes":{"Set":{"axis":"X","from":"stone","to":"seal"}}}"#,
+        ),
+        (of_pass(InterventionCommand::SetTemperature(Some(0.5))), r#"{"Interventions":{"SetTemperature":0.5}}"#),
+        (of_pass(InterventionCommand::SetScale(Some(false))), r#"{"Interventions":{"SetScale":false}}"#),
+        (
+            of_pass(InterventionCommand::SetHead { head: 1, mode: HeadMode::Gain(0.5) }),
+            r#"{"Interventions":{"SetHead":{"head":1,"mode":{"Gain":0.5}}}}"#,
+        ),
+        (of_pass(InterventionCommand::SetMask(Some(Mask::Causal))), r#"{"Interventions":{"SetMask":"Causal"}}"#),
+        (of_pass(InterventionCommand::ResetMask), r#"{"Interventions":"ResetMask"}"#),
+        (
+            of_pass(InterventionCommand::SetEdge { edge, is_removed: true }),
+            r#"{"Interventions":{"SetEdge":{"edge":[1,3,0],"is_removed":true}}}"#,
+        ),
+        (
+            of_pass(InterventionCommand::SetPatch(Some(Patch { block: 1, position: 2, from: 0, vector }))),
+            r#"{"Interventions":{"SetPatch":{"block":1,"position":2,"from":0,"vector":[0.5,-1.0]}}}"#,
+        ),
+        (Command::Training(TrainingCommand::TrainTo(Some(5))), r#"{"Training":{"TrainTo":5}}"#),
+        (Command::Training(TrainingCommand::TrainTo(None)), r#"{"Training":{"TrainTo":null}}"#),
+        (Command::Training(TrainingCommand::SetLearningRate(0.05)), r#"{"Training":{"SetLearningRate":0.05}}"#),
+        (Command::Training(TrainingCommand::Step(1)), r#"{"Training":{"Step":1}}"#),
+        (Command::Training(TrainingCommand::Scrub(7)), r#"{"Training":{"Scrub":7}}"#),
+        (Command::Training(TrainingCommand::Play), r#"{"Training":"Play"}"#),
+        (
+            Command::Weights(WeightCommand::Put(entries)),
+            r#"{"Weights":{"Put":{"name":"W_Q","rows":2,"cols":2,"at":[3],"values":[0.1]}}}"#,
+        ),
+    ] {
+        assert_eq!(serde_json::to_string(&command).expect("plain data"), written);
+        assert_eq!(serde_json::from_str::<Command>(written).expect("a command"), command);
+    }
+    let retrain = r#"{"Retrain":{"heads":3}}"#;
+    let recipe = Recipe { heads: Some(3), ..Recipe::default() };
+    assert_eq!(serde_json::from_str::<Command>(retrain).expect("a command"), Command::Retrain(Box::new(recipe)));
 }

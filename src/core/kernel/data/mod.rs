@@ -8,6 +8,7 @@ pub mod sentence;
 pub mod shares;
 pub mod sinks;
 pub mod space;
+pub mod tensor_entries;
 pub mod token;
 pub mod vocabulary;
 pub mod word_group;

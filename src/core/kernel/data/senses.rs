@@ -3,28 +3,35 @@
 //! As a text it is a file that any editor writes: one sentence a line; where the word's sense is given, the line begins with its
 //! letter and a tab. Blank lines are nothing.
 
+use serde::{Deserialize, Serialize};
+
+use crate::beginning::beginning;
 use crate::lesson::issue::shorten;
 
 /// Sentences that are measured.
 pub const MEASURED_MAX: usize = 20;
 /// Sentences that a list holds: those that are not measured are lost to nobody.
 pub const LISTED_MAX: usize = 200;
+/// Sentences of a saved list that are read: with more than it holds it is refused as a whole.
+const READ_MAX: usize = LISTED_MAX + 1;
 /// Characters of a sentence, and of the word.
 pub const CHARS_MAX: usize = 2000;
 /// The letters of senses, as many as there are hues.
 pub const SENSES: std::ops::RangeInclusive<char> = 'A'..='H';
 
 /// A word and the sentences that it stands in.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SenseList {
     pub word: String,
+    #[serde(deserialize_with = "beginning::<READ_MAX, _, _>")]
     pub sentences: Vec<SenseSentence>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SenseSentence {
     pub text: String,
     /// One of [`SENSES`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sense: Option<char>,
 }
 
@@ -37,19 +44,6 @@ impl SenseList {
     /// The sentences as a file, without the rows in which nothing is written yet.
     pub fn written(&self) -> String {
         self.sentences.iter().filter(|sentence| !sentence.text.is_empty()).map(SenseSentence::line).collect()
-    }
-
-    /// Every row as a line, the empty ones too: what [`SenseList::read_rows`] reads.
-    pub fn rows(&self) -> String {
-        self.sentences.iter().map(SenseSentence::line).collect()
-    }
-
-    /// Reads the sentences of [`SenseList::rows`].
-    ///
-    /// # Errors
-    /// In words for the learner, if there are too many, or one is too long.
-    pub fn read_rows(rows: &str) -> Result<Vec<SenseSentence>, String> {
-        read_lines(rows.lines().enumerate())
     }
 }
 
@@ -99,7 +93,7 @@ impl SenseSentence {
     }
 
     /// One line; what stands before the tab is a sense only where it is the letter of one.
-    fn read(line: &str) -> Self {
+    pub(in crate::kernel) fn read(line: &str) -> Self {
         let begun = line.split_once('\t').and_then(|(sense, text)| Some((read_sense(sense)?, text)));
         let (sense, text) = begun.map_or((None, line), |(sense, text)| (Some(sense), text));
         Self { text: one_line(text), sense }
@@ -164,12 +158,10 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_wait_for_a_sentence_are_kept_in_saved_work_and_left_out_of_files() {
+    fn rows_that_wait_for_a_sentence_are_left_out_of_files() {
         let list = sentences(&[(None, ""), (Some('B'), ""), (None, "a bank"), (None, "")]);
         let list = SenseList { word: String::new(), sentences: list };
-        assert_eq!(SenseList::read_rows(&list.rows()), Ok(list.sentences.clone()));
         assert_eq!(list.written(), "a bank\n");
-        assert_eq!(SenseList::read_rows(&SenseList::default().rows()), Ok(Vec::new()));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use attune_engine::numerics::projection::{AXES, Projection};
 use attune_engine::numerics::shares::Shares;
 use attune_engine::numerics::spread::Spread;
 use attune_engine::numerics::vectors::{centroid, dot};
+use serde::{Deserialize, Serialize};
 
 use super::word_group::WordGroup;
 use crate::lesson::schema::{AxisEnds, Lesson};
@@ -209,7 +210,7 @@ impl Basis {
 }
 
 /// An axis of the picture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Axis {
     X,
     Y,

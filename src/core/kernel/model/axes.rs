@@ -42,7 +42,10 @@ impl LessonModel {
     pub(super) fn apply_to_axes(&mut self, command: AxisCommand, lesson: &Lesson) -> Result<(), String> {
         match command {
             AxisCommand::Refit => self.fit(self.spread(lesson)?, lesson),
-            AxisCommand::Fit(spread) => self.fit(spread, lesson),
+            AxisCommand::Fit { mean, covariance } => {
+                let spread = Spread::from_packed(mean, &covariance).ok_or("their numbers are no spread of vectors")?;
+                self.fit(Arc::new(spread), lesson)
+            }
             AxisCommand::Set { axis, from, to } => self.set_axis(axis, Some((&from, &to)), lesson),
             AxisCommand::Reset(axis) => self.set_axis(axis, None, lesson),
             AxisCommand::SetRaw(raw) => self.set_raw(raw, lesson),
@@ -131,7 +134,7 @@ impl LessonModel {
         }
         let projection = basis.projection(lesson, self)?;
         let before = self.scene.rebase(&mut self.space, (basis, projection));
-        self.changes.push((label.to_owned(), ScenePart::Basis(Box::new(before)).into()));
+        self.remember(label, false, ScenePart::Basis(Box::new(before)));
         Ok(())
     }
 

@@ -78,9 +78,7 @@ impl LessonModel {
         change(&mut changed);
         if changed != **self.scene.interventions() {
             let before = self.scene.set_interventions(Arc::new(changed));
-            if !goes_on {
-                self.changes.push((label.to_owned(), ScenePart::Interventions(before).into()));
-            }
+            self.remember(label, goes_on, ScenePart::Interventions(before));
         }
     }
 

@@ -64,6 +64,8 @@ pub struct LessonModel {
     pub(in crate::kernel) scene: Scene,
     /// Changes of the last command, each with the state before it.
     pub(in crate::kernel) changes: Vec<(String, UndoPart)>,
+    /// The last command changed something, which may undo together with the change before it.
+    pub(in crate::kernel) has_changed: bool,
     /// The slider that the last command moved, while nothing else happened.
     pub(in crate::kernel) last_drag: Option<Drag>,
     pub(in crate::kernel) cache: Cache,
@@ -167,6 +169,7 @@ impl LessonModel {
             space,
             training,
             changes: Vec::new(),
+            has_changed: false,
             last_drag: None,
             cache: Cache::default(),
         })
@@ -238,15 +241,30 @@ impl LessonModel {
     ) -> Result<(), String> {
         let before = (!goes_on).then(|| Box::new(self.training.model().clone()));
         change(&mut self.training, &mut self.cache.steps)?;
+        self.has_changed = true;
         if let Some(before) = before {
             self.changes.push((label.to_owned(), UndoPart::Model(before)));
         }
         Ok(())
     }
 
-    /// Takes the changes of the last command, for undo to remember.
-    pub fn take_changes(&mut self) -> Vec<(String, UndoPart)> {
-        std::mem::take(&mut self.changes)
+    /// What was changed, for undo to remember; `goes_on` as in [`Self::change_model`].
+    fn remember(&mut self, label: impl Into<String>, goes_on: bool, before: impl Into<UndoPart>) {
+        self.has_changed = true;
+        if !goes_on {
+            self.changes.push((label.into(), before.into()));
+        }
+    }
+
+    /// Takes the changes of the last command, for undo to remember, and whether there were any.
+    pub fn take_changes(&mut self) -> (Vec<(String, UndoPart)>, bool) {
+        (std::mem::take(&mut self.changes), std::mem::take(&mut self.has_changed))
+    }
+
+    /// Undo begins after the last command.
+    pub fn forget_changes(&mut self) {
+        self.take_changes();
+        self.end_move();
     }
 
     /// A slider's move that comes next undoes by itself.

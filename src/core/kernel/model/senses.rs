@@ -70,9 +70,7 @@ impl LessonModel {
         let list = if list == *before { before } else { Arc::new(list) };
         let before = self.scene.set_senses((list, is_on));
         self.scene.read_senses(lesson);
-        if !goes_on {
-            self.changes.push((label, ScenePart::Senses(before).into()));
-        }
+        self.remember(label, goes_on, ScenePart::Senses(before));
         self.last_drag = drag;
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use super::{Drag, LessonModel, ScenePart};
 use crate::kernel::command::SentenceCommand;
+use crate::kernel::data::vocabulary::index_of;
 use crate::kernel::scene::sentence::Sentence;
 use crate::lesson::schema::Lesson;
 
@@ -12,38 +13,45 @@ impl LessonModel {
         last: Option<Drag>,
         lesson: &Lesson,
     ) -> Result<(), String> {
-        match command {
+        let sentence = match command {
             SentenceCommand::Select(index) => {
                 let count = lesson.sentences.len();
-                let sentence = Sentence::of_lesson(lesson, &self.words, index).ok_or_else(|| {
+                Sentence::of_lesson(lesson, &self.words, index).ok_or_else(|| {
                     format!("there is no sentence {}: the lesson has {count}", index.saturating_add(1))
-                })?;
-                self.show(sentence, false);
-                Ok(())
+                })?
             }
-            SentenceCommand::Set(text) => {
-                self.show(self.read(&text, lesson)?, false);
-                Ok(())
-            }
-            SentenceCommand::Ids(ids) => {
-                self.show(Sentence::of_ids(&ids, lesson, &self.words)?, false);
-                Ok(())
-            }
-            SentenceCommand::Type(text) => {
-                let goes_on = last == Some(Drag::Sentence);
-                // One that cannot be read yet is on its way to another that can.
-                self.last_drag = goes_on.then_some(Drag::Sentence);
-                if self.show(self.read(&text, lesson)?, goes_on) {
-                    self.last_drag = Some(Drag::Sentence);
-                }
-                Ok(())
-            }
-            SentenceCommand::SetSecond(text) => self.set_second(text, last == Some(Drag::Second), lesson),
+            SentenceCommand::Set(text) => self.read(&text, lesson)?,
+            SentenceCommand::Ids(ids) => Sentence::of_ids(&ids, lesson, &self.words)?,
+            SentenceCommand::Words(words) => self.of_words(&words, lesson)?,
+            SentenceCommand::Type(text) => return self.type_text(&text, last == Some(Drag::Sentence), lesson),
+            SentenceCommand::SetSecond(text) => return self.set_second(text, last == Some(Drag::Second), lesson),
             SentenceCommand::Generate { count, choice } => {
                 let (model, live) = (&self.training.trainer().model, self.training.model().live());
-                self.scene.generate((count, choice), lesson, model, live)
+                return self.scene.generate((count, choice), lesson, model, live);
             }
+        };
+        self.show(sentence, false);
+        Ok(())
+    }
+
+    /// `goes_on`: the last command was typing too.
+    fn type_text(&mut self, text: &str, goes_on: bool, lesson: &Lesson) -> Result<(), String> {
+        // One that cannot be read yet is on its way to another that can.
+        self.last_drag = goes_on.then_some(Drag::Sentence);
+        if self.show(self.read(text, lesson)?, goes_on) {
+            self.last_drag = Some(Drag::Sentence);
         }
+        Ok(())
+    }
+
+    fn of_words(&self, words: &[String], lesson: &Lesson) -> Result<Sentence, String> {
+        if self.pretrained.is_none() {
+            return self.read(&words.join(" "), lesson);
+        }
+        let index = index_of(&self.words);
+        // One that the model does not have is refused as a token that no model has.
+        let id = |word: &String| index.get(word.as_str()).copied().unwrap_or(self.words.len());
+        Sentence::of_ids(&words.iter().map(id).collect::<Vec<_>>(), lesson, &self.words)
     }
 
     /// True if it is another one; `goes_on` as in [`Self::change_model`].
@@ -52,9 +60,7 @@ impl LessonModel {
             return false;
         }
         let before = self.scene.show(sentence);
-        if !goes_on {
-            self.changes.push(("choice of the sentence".to_owned(), ScenePart::Sentence(before).into()));
-        }
+        self.remember("choice of the sentence", goes_on, ScenePart::Sentence(before));
         true
     }
 
@@ -71,9 +77,7 @@ impl LessonModel {
         if is_other {
             let before = self.scene.set_second(sentence);
             let label = if is { "second sentence" } else { "end of the comparison" };
-            if !goes_on {
-                self.changes.push((label.to_owned(), ScenePart::Second(before).into()));
-            }
+            self.remember(label, goes_on, ScenePart::Second(before));
         }
         // What begins the comparison, or ends it, undoes by itself.
         self.last_drag = (was && is && (is_other || goes_on)).then_some(Drag::Second);

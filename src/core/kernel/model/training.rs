@@ -22,10 +22,13 @@ impl LessonModel {
                 let goal = self.steps_done().saturating_add(steps).min(self.training.trainer().steps());
                 self.change_model(&format!("training by {steps}"), false, |training, _| training.play_to(goal))
             }
+            TrainingCommand::TrainTo(step) => self.train_to(step),
             TrainingCommand::Pause => {
+                self.has_changed |= self.training.is_playing();
                 self.training.pause();
                 Ok(())
             }
+            TrainingCommand::Reset if self.training.is_at_start() => Ok(()),
             TrainingCommand::Reset => self.change_model("reset of the training", false, |training, _| {
                 training.reset();
                 Ok(())
@@ -49,7 +52,7 @@ impl LessonModel {
                 let before = self.training.comparison().cloned();
                 if before.as_ref().map(Comparison::reference) != with {
                     self.training.compare(with, &mut self.cache.steps)?;
-                    self.changes.push(("choice of a comparison".to_owned(), UndoPart::Comparison(before)));
+                    self.remember("choice of a comparison", false, UndoPart::Comparison(before));
                 }
                 Ok(())
             }
@@ -70,6 +73,16 @@ impl LessonModel {
             Arc::make_mut(&mut self.space).set_table(table);
             self.scene.set_space(&self.space);
         }
+    }
+
+    /// `None`: to the last.
+    fn train_to(&mut self, step: Option<usize>) -> Result<(), String> {
+        let last = self.training.trainer().steps();
+        let step = step.map_or(last, |step| step.min(last));
+        if self.training.stands_at(step) {
+            return Ok(());
+        }
+        self.change_model(&format!("training to step {step}"), false, |training, _| training.train_to(step))
     }
 
     fn scrub(&mut self, step: usize, last: Option<Drag>) -> Result<(), String> {

@@ -5,7 +5,7 @@ use attune_engine::numerics::rng::{Stream, part};
 use rand::RngExt;
 
 use super::{Drag, LessonModel};
-use crate::kernel::command::{Brush, WeightCommand};
+use crate::kernel::command::{Brush, TensorEntries, WeightCommand};
 
 /// A shake moves no entry further: beyond it nothing is left of what was trained.
 pub const PERTURBATION_MAX: f32 = 10.0;
@@ -16,6 +16,7 @@ type Entry = (TensorId, usize, usize);
 impl LessonModel {
     pub(super) fn apply_to_weights(&mut self, command: WeightCommand, last: Option<Drag>) -> Result<(), String> {
         match command {
+            WeightCommand::Put(entries) => self.put(&entries),
             WeightCommand::Set { tensor, row, col, value } => {
                 let drag = Drag::Entry(tensor, row, col);
                 self.set_weight((tensor, row, col), value, last == Some(drag))?;
@@ -59,6 +60,17 @@ impl LessonModel {
         }
         let label = format!("{tensor}[{row}, {col}]");
         self.edit(&label, goes_on, |live| live.set_at(index, value))
+    }
+
+    fn put(&mut self, entries: &TensorEntries) -> Result<(), String> {
+        let live = self.training.model().live();
+        let indexed = entries.indexed(live)?;
+        if indexed.iter().all(|&(index, value)| live.at(index).to_bits() == value.to_bits()) {
+            return Ok(());
+        }
+        self.edit(&format!("weights of {}", entries.name), false, |live| {
+            indexed.into_iter().for_each(|(index, value)| live.set_at(index, value));
+        })
     }
 
     fn reset_tensor(&mut self, tensor: TensorId) -> Result<(), String> {

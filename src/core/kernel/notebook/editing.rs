@@ -39,6 +39,7 @@ impl Notebook {
                 Ok(None)
             }
             NotebookCommand::Restart => {
+                self.has_changed |= !self.runs.is_empty();
                 self.runs.clear();
                 self.waiting.clear();
                 self.view.take();
@@ -89,7 +90,7 @@ impl Notebook {
                 Ok(None)
             }
             CellCommand::ClearOutputs => {
-                self.runs.remove(id);
+                self.has_changed |= self.runs.remove(id).is_some();
                 self.view.take();
                 Ok(None)
             }
@@ -129,7 +130,7 @@ impl Notebook {
                 self.change("end of a conflict", None, |document| document.settle(id, keep_mine))
             }
             CellCommand::Reset => {
-                self.runs.remove(id);
+                self.has_changed |= self.runs.remove(id).is_some();
                 self.waiting.retain(|waiting| waiting != id);
                 // Where the text is the lesson's still, this is all that changes.
                 self.view.take();
@@ -146,6 +147,7 @@ impl Notebook {
             && let Answer::Exercise(attempts) = &mut self.document.cell_mut(id)?.answer
         {
             attempts.tried = attempts.tried.saturating_add(1);
+            self.has_changed = true;
         }
         Ok(())
     }
@@ -165,6 +167,7 @@ impl Notebook {
         if before == self.document {
             return Ok(None);
         }
+        self.has_changed = true;
         self.analyse();
         Ok(Some(Changed { label: label.to_owned(), before, goes_on_as }))
     }

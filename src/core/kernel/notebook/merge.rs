@@ -4,17 +4,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use attune_engine::code::budget::SOURCE_BYTES_MAX;
+use attune_engine::code::Output;
+use attune_engine::code::budget::{OUTPUTS_MAX, SOURCE_BYTES_MAX};
 
 use crate::kernel::notebook::document::{
     Answer, Attempts, CellId, DOCUMENT_CELLS_MAX, Document, DocumentCell, OwnKind, original, own_kind,
 };
 use crate::kernel::notebook::saved::{SavedAnswer, SavedCell, SavedEdit, SavedNotebook};
-use crate::kernel::notebook::snapshot::RunSnapshot;
+use crate::kernel::notebook::snapshot::{Compared, RunSnapshot, Verdict};
 use crate::lesson::Lesson;
 use crate::lesson::cells::{Bind, Cell, CellKind};
 use crate::lesson::issue::shorten;
-use crate::lesson::limits::ID_CHARS_MAX;
+use crate::lesson::limits::{CASES_MAX, ID_CHARS_MAX};
 
 /// The merged notebook.
 pub struct Merged {
@@ -260,7 +261,7 @@ impl Merging {
         if crate::kernel::notebook::execution::text_that_runs(cell).is_none() {
             return;
         }
-        match run.shown(&cell.kind) {
+        match shown(run, &cell.kind) {
             Some(shown) => drop(self.runs.insert(cell.id.clone(), Arc::new(shown))),
             None => self.say(format!("What cell {} showed does not fit it: it is left out.", quoted(&cell.id))),
         }
@@ -278,6 +279,33 @@ impl Merging {
         }
         Merged { document: Document::kept(cells, auto_run), runs: self.runs, report: self.report }
     }
+}
+
+/// The run of an earlier session as viewers see it; `None` of what no run of such a cell could have left.
+fn shown(run: &RunSnapshot, kind: &CellKind) -> Option<RunSnapshot> {
+    // The last may say that others were left out.
+    let is_sound = |outputs: &[Output]| outputs.len() <= OUTPUTS_MAX + 1 && outputs.iter().all(Output::is_sound);
+    let mut run = RunSnapshot { is_from_before: true, ..run.clone() };
+    run.number = run.number.filter(|_| matches!(kind, CellKind::Code { .. }));
+    let mut fits = is_sound(&run.outputs);
+    match (&mut run.verdict, kind) {
+        (None, _) => {}
+        (Some(Verdict::Prediction { right }), CellKind::Predict(predict)) => fits &= *right < predict.choices.len(),
+        (Some(Verdict::Exercise { value, compared, failed_case, .. }), CellKind::Exercise(exercise)) => {
+            compared.truncate(CASES_MAX);
+            *failed_case = failed_case.filter(|case| *case < exercise.cases.len());
+            let are_sound = |case: &Compared| case.yours.is_sound() && case.expected.is_sound();
+            fits &= is_sound(value) && compared.iter().all(are_sound);
+        }
+        _ => return None,
+    }
+    let left_out = std::mem::take(&mut run.left_out);
+    if left_out > 0 {
+        let what = if left_out == 1 { "An output was".to_owned() } else { format!("{left_out} outputs were") };
+        let words = Output::Text(format!("{what} too large to be kept: run the cell again.").into());
+        run.outputs = run.outputs.iter().cloned().chain([words]).collect();
+    }
+    fits.then_some(run)
 }
 
 /// An answer to what is no longer asked.

@@ -19,7 +19,6 @@ pub mod live_values;
 pub mod merge;
 pub mod runs;
 pub mod saved;
-pub mod saved_output;
 pub mod snapshot;
 
 use std::cell::OnceCell;
@@ -68,6 +67,8 @@ pub struct Notebook {
     versions: Versions,
     /// Ends the run that is under way.
     stop: Arc<AtomicBool>,
+    /// The last command changed something.
+    has_changed: bool,
     seed: u64,
     /// The snapshot, until something changes.
     view: OnceCell<Arc<NotebookSnapshot>>,
@@ -135,6 +136,7 @@ impl Notebook {
             live_shown: Arc::from([]),
             versions: Versions::default(),
             stop: Arc::default(),
+            has_changed: false,
             seed,
             view: OnceCell::new(),
         };
@@ -157,6 +159,11 @@ impl Notebook {
         self.document.take_facts(&before);
         self.analyse();
         before
+    }
+
+    /// Whether the last command changed what is saved: what it had run is yet to come.
+    pub fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.has_changed)
     }
 
     pub fn live_names(&self) -> Arc<[LiveName]> {
@@ -337,6 +344,7 @@ impl Notebook {
             text,
             number: is_code.then_some(self.code_runs_done),
             outputs: outcome.outputs.into(),
+            left_out: 0,
             fault: outcome.fault,
             elapsed: Duration::ZERO,
             defined: defined.chain(outcome.functions.names().map(str::to_owned)).collect(),

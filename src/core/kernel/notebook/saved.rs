@@ -1,67 +1,38 @@
 //! The saved form of a notebook: plain data, made from its snapshot.
 
-use std::fmt;
-use std::marker::PhantomData;
 use std::sync::Arc;
-use std::time::Duration;
 
-use attune_engine::code::{Fault, Place};
-use serde::de::{IgnoredAny, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+use attune_engine::code::Output;
+use attune_engine::numbers;
+use serde::{Deserialize, Serialize};
 
+use crate::beginning::beginning;
 use crate::kernel::notebook::document::{
     Answer, Attempts, DOCUMENT_CELLS_MAX, DocumentCell, OwnKind, first_answer, original, own_kind,
 };
-use crate::kernel::notebook::saved_output::{Allowance, RunAllowance, SavedOutput};
-use crate::kernel::notebook::snapshot::{CellSnapshot, Compared, NotebookSnapshot, RunSnapshot, Verdict};
+use crate::kernel::notebook::snapshot::{CellSnapshot, Compared, NotebookSnapshot, RunSnapshot, Verdict, is_default};
 use crate::lesson::Lesson;
 use crate::lesson::cells::CellKind;
-use crate::lesson::limits::CASES_MAX;
-use attune_engine::numbers;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SavedNotebook {
     /// In the learner's order.
-    #[serde(deserialize_with = "beginning")]
+    #[serde(deserialize_with = "beginning::<ITEMS_MAX, _, _>")]
     pub cells: Vec<SavedCell>,
     /// Ids of the lesson's cells then, in its order: they tell a cell that the learner deleted from one
     /// that the lesson got later, and what the learner moved.
-    #[serde(deserialize_with = "beginning")]
+    #[serde(deserialize_with = "beginning::<ITEMS_MAX, _, _>")]
     pub lesson: Vec<String>,
     pub auto_run: bool,
 }
 
+/// The most that is saved of the outputs of one run, in bytes: a table of 360 by 360 ...
+const RUN_BYTES_MAX: usize = 1 << 20;
+/// ... and of all runs of a notebook, from the top.
+const NOTEBOOK_BYTES_MAX: usize = 16 << 20;
 /// Items of a list that are read; no notebook has as many.
 const ITEMS_MAX: usize = 10 * DOCUMENT_CELLS_MAX;
-
-/// Reads the beginning of a list: a file that somebody sends can have millions of empty items, which take more memory
-/// than they take room in it.
-fn beginning<'de, D: Deserializer<'de>, T: Deserialize<'de>>(list: D) -> Result<Vec<T>, D::Error> {
-    struct Beginning<T>(PhantomData<T>);
-
-    impl<'de, T: Deserialize<'de>> Visitor<'de> for Beginning<T> {
-        type Value = Vec<T>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a list")
-        }
-
-        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
-            let mut items = Vec::new();
-            while items.len() < ITEMS_MAX {
-                match list.next_element()? {
-                    Some(item) => items.push(item),
-                    None => return Ok(items),
-                }
-            }
-            while list.next_element::<IgnoredAny>()?.is_some() {}
-            Ok(items)
-        }
-    }
-
-    list.deserialize_seq(Beginning(PhantomData))
-}
 
 /// The learner's changes of a cell; fields that are as the lesson gives them are not saved.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -88,7 +59,7 @@ pub struct SavedCell {
     #[serde(skip_serializing_if = "is_default")]
     pub answer: SavedAnswer,
     #[serde(skip_serializing_if = "is_default")]
-    pub run: Option<SavedRun>,
+    pub run: Option<RunSnapshot>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -113,7 +84,7 @@ pub enum SavedAnswer {
     },
     Predict {
         ask: String,
-        #[serde(deserialize_with = "beginning")]
+        #[serde(deserialize_with = "beginning::<ITEMS_MAX, _, _>")]
         choices: Vec<String>,
         chosen: usize,
         is_locked: bool,
@@ -137,71 +108,15 @@ impl SavedCell {
     }
 }
 
-/// The result of the last run of a cell.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct SavedRun {
-    /// The text that ran.
-    pub text: String,
-    pub number: Option<u64>,
-    #[serde(deserialize_with = "beginning")]
-    pub outputs: Vec<SavedOutput>,
-    /// Outputs that are too large to be kept.
-    #[serde(skip_serializing_if = "is_default")]
-    pub left_out: usize,
-    #[serde(skip_serializing_if = "is_default")]
-    pub fault: Option<SavedFault>,
-    pub elapsed: Duration,
-    #[serde(skip_serializing_if = "is_default")]
-    pub verdict: Option<SavedVerdict>,
-    #[serde(skip_serializing_if = "is_default")]
-    pub wrote: bool,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct SavedFault {
-    pub message: String,
-    pub hint: Option<String>,
-    /// Line and column.
-    pub place: Option<(usize, usize)>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum SavedVerdict {
-    Exercise {
-        is_right: bool,
-        value: Vec<SavedOutput>,
-        #[serde(default, skip_serializing_if = "is_default")]
-        compared: Vec<SavedCompared>,
-        feedback: Option<String>,
-        failed_case: Option<usize>,
-    },
-    Prediction {
-        right: usize,
-    },
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SavedCompared {
-    pub yours: SavedOutput,
-    pub expected: SavedOutput,
-    pub is_right: bool,
-}
-
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}
-
 impl SavedNotebook {
     pub fn of(notebook: &NotebookSnapshot, lesson: &Lesson) -> Self {
         // Where there is no notebook yet, nothing of it was deleted.
         if notebook.cells.is_empty() {
             return Self { auto_run: notebook.auto_run, ..Self::default() };
         }
-        let mut allowance = Allowance::default();
+        let mut left = NOTEBOOK_BYTES_MAX;
         Self {
-            cells: notebook.cells.iter().map(|cell| SavedCell::of(cell, lesson, &mut allowance)).collect(),
+            cells: notebook.cells.iter().map(|cell| SavedCell::of(cell, lesson, &mut left)).collect(),
             lesson: lesson.cells.iter().map(|cell| cell.id.clone()).collect(),
             auto_run: notebook.auto_run,
         }
@@ -209,7 +124,8 @@ impl SavedNotebook {
 }
 
 impl SavedCell {
-    fn of(shown: &CellSnapshot, lesson: &Lesson, allowance: &mut Allowance) -> Self {
+    /// `left`: bytes of outputs that may yet be kept of the notebook.
+    fn of(shown: &CellSnapshot, lesson: &Lesson, left: &mut usize) -> Self {
         let cell = &*shown.cell;
         let given = lesson.cells.iter().find(|given| *given.id == *cell.id);
         let is_own = cell.is_own || given.is_none();
@@ -228,7 +144,7 @@ impl SavedCell {
             auto_run: cell.auto_run,
             speaks_of: cell.speaks_of.as_deref().map(str::to_owned),
             answer: SavedAnswer::of(cell),
-            run: shown.run.as_deref().map(|run| SavedRun::of(run, allowance)),
+            run: shown.run.as_deref().map(|run| Allowance { of_run: RUN_BYTES_MAX, of_notebook: left }.cut(run)),
         }
     }
 }
@@ -257,106 +173,54 @@ impl SavedAnswer {
     }
 }
 
-impl SavedRun {
-    fn of(run: &RunSnapshot, allowance: &mut Allowance) -> Self {
-        let RunSnapshot { text, number, outputs, fault, elapsed, verdict, wrote, .. } = run;
-        let mut allowance = allowance.of_a_run();
-        let kept = allowance.keep(outputs);
-        Self {
-            text: text.to_string(),
-            number: *number,
-            left_out: outputs.len() - kept.len(),
-            outputs: kept,
-            fault: fault.as_ref().map(SavedFault::of),
-            elapsed: *elapsed,
-            verdict: verdict.as_ref().map(|verdict| match verdict {
-                Verdict::Prediction { right } => SavedVerdict::Prediction { right: *right },
-                Verdict::Exercise { is_right, value, compared, feedback, failed_case } => SavedVerdict::Exercise {
-                    is_right: *is_right,
-                    value: allowance.keep(value),
-                    compared: compared.iter().map_while(|case| SavedCompared::of(case, &mut allowance)).collect(),
-                    feedback: feedback.as_deref().map(str::to_owned),
-                    failed_case: *failed_case,
-                },
-            }),
-            wrote: *wrote,
-        }
-    }
+/// Bytes of outputs that may yet be kept.
+struct Allowance<'a> {
+    of_run: usize,
+    of_notebook: &'a mut usize,
+}
 
-    /// As a viewer sees it; `None` of what no run could have left.
-    pub(super) fn shown(&self, kind: &CellKind) -> Option<RunSnapshot> {
-        let mut outputs = SavedOutput::all_shown(&self.outputs)?;
-        if self.left_out > 0 {
-            outputs.push(left_out(self.left_out));
-        }
-        let verdict = match &self.verdict {
-            None => None,
-            Some(verdict) => Some(verdict.shown(kind)?),
-        };
-        let is_code = matches!(kind, CellKind::Code { .. });
-        Some(RunSnapshot {
-            variables: Arc::from([]),
-            text: self.text.as_str().into(),
-            number: self.number.filter(|_| is_code),
+impl Allowance<'_> {
+    /// The run with its first outputs, as far as they fit, and without what is gone with the session.
+    fn cut(mut self, run: &RunSnapshot) -> RunSnapshot {
+        let outputs = self.keep(&run.outputs);
+        let verdict = run.verdict.clone().map(|verdict| match verdict {
+            Verdict::Exercise { is_right, value, mut compared, feedback, failed_case } => {
+                let value = self.keep(&value);
+                let mut fits = |case: &Compared| self.keep(&[case.yours.clone(), case.expected.clone()]).len() == 2;
+                let kept = compared.iter().take_while(|case| fits(case)).count();
+                compared.truncate(kept);
+                Verdict::Exercise { is_right, value, compared, feedback, failed_case }
+            }
+            Verdict::Prediction { .. } => verdict,
+        });
+        RunSnapshot {
+            left_out: run.outputs.len() - outputs.len(),
             outputs: outputs.into(),
-            fault: self.fault.as_ref().map(SavedFault::shown),
-            elapsed: self.elapsed,
-            defined: Vec::new(),
             verdict,
-            wrote: self.wrote,
-            is_from_before: true,
-        })
+            defined: Vec::new(),
+            variables: Arc::from([]),
+            is_from_before: false,
+            ..run.clone()
+        }
+    }
+
+    /// The first outputs, as far as they fit.
+    fn keep(&mut self, outputs: &[Output]) -> Vec<Output> {
+        let fits = |output: &&Output| {
+            let bytes = output.size() + label_bytes(output);
+            let fits = bytes <= self.of_run.min(*self.of_notebook);
+            // What follows a gap would be misread.
+            self.of_run = if fits { self.of_run - bytes } else { 0 };
+            *self.of_notebook -= if fits { bytes } else { 0 };
+            fits
+        };
+        outputs.iter().take_while(fits).cloned().collect()
     }
 }
 
-fn left_out(count: usize) -> attune_engine::code::Output {
-    let what = if count == 1 { "An output was".to_owned() } else { format!("{count} outputs were") };
-    attune_engine::code::Output::Text(format!("{what} too large to be kept: run the cell again.").into())
-}
-
-impl SavedVerdict {
-    fn shown(&self, kind: &CellKind) -> Option<Verdict> {
-        Some(match (self, kind) {
-            (Self::Prediction { right }, CellKind::Predict(predict)) if *right < predict.choices.len() => {
-                Verdict::Prediction { right: *right }
-            }
-            (Self::Exercise { is_right, value, compared, feedback, failed_case }, CellKind::Exercise(exercise)) => {
-                Verdict::Exercise {
-                    is_right: *is_right,
-                    value: SavedOutput::all_shown(value)?,
-                    compared: compared.iter().take(CASES_MAX).map(SavedCompared::shown).collect::<Option<_>>()?,
-                    feedback: feedback.as_deref().map(Into::into),
-                    failed_case: failed_case.filter(|case| *case < exercise.cases.len()),
-                }
-            }
-            _ => return None,
-        })
-    }
-}
-
-impl SavedCompared {
-    /// `None` where it is more than is kept.
-    fn of(case: &Compared, allowance: &mut RunAllowance<'_>) -> Option<Self> {
-        let kept: [SavedOutput; 2] = allowance.keep(&[case.yours.clone(), case.expected.clone()]).try_into().ok()?;
-        let [yours, expected] = kept;
-        Some(Self { yours, expected, is_right: case.is_right })
-    }
-
-    fn shown(&self) -> Option<Compared> {
-        Some(Compared { yours: self.yours.shown()?, expected: self.expected.shown()?, is_right: self.is_right })
-    }
-}
-
-impl SavedFault {
-    fn of(fault: &Fault) -> Self {
-        let place = fault.place.map(|place| (place.line, place.column));
-        Self { message: fault.message.clone(), hint: fault.hint.clone(), place }
-    }
-
-    fn shown(&self) -> Fault {
-        let place = self.place.map(|(line, column)| Place { line, column });
-        Fault { message: self.message.clone(), hint: self.hint.clone(), place }
-    }
+fn label_bytes(output: &Output) -> usize {
+    let Output::Table { tensor, .. } = output else { return 0 };
+    tensor.axes().iter().flat_map(|axis| axis.labels.iter().flat_map(|labels| labels.iter())).map(String::len).sum()
 }
 
 #[cfg(test)]

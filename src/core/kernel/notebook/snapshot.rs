@@ -4,8 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attune_engine::code::{Axis, Fault, Output, Variable};
+use attune_engine::shared;
+use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::kernel::notebook::document::DocumentCell;
+use crate::beginning::beginning;
+use crate::kernel::notebook::document::{DOCUMENT_CELLS_MAX, DocumentCell};
 use crate::kernel::notebook::live_values::LiveTextSnapshot;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -68,25 +71,49 @@ pub enum CellStatus {
     Stale,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+/// The result of a run, as viewers see it and as it is saved.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct RunSnapshot {
     /// The text that ran.
+    #[serde(with = "shared")]
     pub text: Arc<str>,
     /// `In[n]`, of code.
     pub number: Option<u64>,
+    #[serde(serialize_with = "shared::serialize", deserialize_with = "first_outputs")]
     pub outputs: Arc<[Output]>,
+    /// Outputs that were too large to be saved.
+    #[serde(skip_serializing_if = "is_default")]
+    pub left_out: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
     /// By the kernel's clock; zero without one.
     pub elapsed: Duration,
     /// Names of the variables and functions that the cells below see.
+    #[serde(skip)]
     pub defined: Vec<String>,
     /// The variables among them, with what they hold; none of a run of an earlier session.
+    #[serde(skip)]
     pub variables: Arc<[VariableSnapshot]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
     /// Wrote to the model.
+    #[serde(skip_serializing_if = "is_default")]
     pub wrote: bool,
     /// Ran in an earlier session: its variables are not there until it runs again.
+    #[serde(skip)]
     pub is_from_before: bool,
+}
+
+/// Outputs of a run that are read: more than any has.
+const OUTPUTS_READ_MAX: usize = 10 * DOCUMENT_CELLS_MAX;
+
+fn first_outputs<'de, D: Deserializer<'de>>(outputs: D) -> Result<Arc<[Output]>, D::Error> {
+    beginning::<OUTPUTS_READ_MAX, D, Output>(outputs).map(Arc::from)
+}
+
+pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// A variable of code.
@@ -107,15 +134,17 @@ impl VariableSnapshot {
 }
 
 /// The result of an exercise's check, or the model's answer to a prediction.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Verdict {
     Exercise {
         is_right: bool,
         /// Outputs beside the check, without those that are compared.
         value: Vec<Output>,
         /// The answer beside what is expected, case by case.
+        #[serde(default, skip_serializing_if = "is_default")]
         compared: Vec<Compared>,
         /// Feedback on this wrong answer.
+        #[serde(default, with = "shared::maybe")]
         feedback: Option<Arc<str>>,
         /// Which case it failed, from 0, where there are cases.
         failed_case: Option<usize>,
@@ -127,7 +156,7 @@ pub enum Verdict {
 }
 
 /// An answer beside what is expected, in one case.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Compared {
     pub yours: Output,
     pub expected: Output,

@@ -1,4 +1,5 @@
-//! Saved work: plain data made from a snapshot, and the way back to it.
+//! Saved work: the commands that lead to it, made from a snapshot, and the way back.
 
+mod older;
 pub mod resume;
 pub mod saved;

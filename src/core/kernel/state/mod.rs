@@ -6,6 +6,7 @@ mod toured;
 mod undo;
 
 use std::iter::{self, Peekable};
+use std::mem::take;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -25,7 +26,7 @@ use crate::kernel::notebook::runs::Outcome;
 use crate::kernel::notebook::saved::SavedNotebook;
 use crate::kernel::notebook::{CellCommand, CellId, EditDrag, LastCommand, Notebook, NotebookCommand, SliderMove};
 use crate::kernel::persist::resume::Resuming;
-use crate::kernel::persist::saved::{Saved, SavedModel};
+use crate::kernel::persist::saved::Saved;
 use crate::kernel::snapshot::{HistorySnapshot, Snapshot};
 use crate::kernel::state::history::History;
 use crate::kernel::vectors::{LessonFault, SpaceTrainer};
@@ -49,8 +50,8 @@ pub struct Kernel {
     retraining: Option<UnderWay>,
     /// Changes of the last retraining, while nothing else happened.
     retrained: Option<Vec<String>>,
-    /// The saved state of the model, until it is restored.
-    awaited: Option<Arc<SavedModel>>,
+    /// Saved work, until the model is where it was.
+    awaited: Option<Arc<Saved>>,
     /// Training is on its way there.
     resuming: Option<Resuming>,
     toured: Toured,
@@ -61,6 +62,8 @@ pub struct Kernel {
     history: History<Undoable>,
     /// The drag of the last command in the notebook, while nothing else happened.
     last_drag: Option<EditDrag>,
+    /// The last command changed what neither the model nor the notebook has of itself.
+    has_changed: bool,
     clock: fn() -> Duration,
 }
 
@@ -86,6 +89,7 @@ impl Kernel {
             watch: Watch::default(),
             history: History::new(HISTORY_STATES_MAX, HISTORY_BYTES_MAX),
             last_drag: None,
+            has_changed: false,
             clock: || Duration::ZERO,
             lesson,
             revision: 0,
@@ -107,16 +111,18 @@ impl Kernel {
     /// A lesson as it was left: the notebook is back at once, and the model trains to where it was. What
     /// was saved may be anything: what does not fit is left out, and said in the snapshot's report.
     pub fn open(lesson: Arc<Lesson>, saved: Option<Saved>) -> Self {
-        let Some(Saved { notebook, model, seed, is_toured, .. }) = saved else { return Self::new(lesson) };
-        let (notebook, mut report) = Notebook::reopened(&lesson, &notebook);
-        if let (Some(seed), Some(_)) = (seed.filter(|seed| *seed != lesson.seed), &model) {
+        let Some(saved) = saved else { return Self::new(lesson) };
+        let (notebook, mut report) = Notebook::reopened(&lesson, &saved.notebook);
+        let toured = if saved.is_toured { Toured::Written } else { Toured::default() };
+        let awaited = (!saved.commands.is_empty()).then(|| Arc::new(saved));
+        let seed = awaited.as_ref().and_then(|saved| saved.seed);
+        if let Some(seed) = seed.filter(|seed| *seed != lesson.seed) {
             report.push(format!(
                 "This was left with seed {seed}, and trains with seed {} now: other weights under your changes.",
                 lesson.seed
             ));
         }
-        let toured = if is_toured { Toured::Written } else { Toured::default() };
-        let mut kernel = Self { notebook, toured, awaited: model.map(Arc::new), ..Self::new(lesson) };
+        let mut kernel = Self { notebook, toured, awaited, ..Self::new(lesson) };
         kernel.say(report);
         kernel
     }
@@ -281,19 +287,17 @@ impl Kernel {
     /// There is a model now: it plays if it was asked to, or goes on from where it was left.
     fn begin(&mut self) {
         let Phase::Ready(ready) = &mut self.phase else { return };
-        let lesson = ready.origin.lesson.clone();
         let Some(saved) = &self.awaited else {
             if self.play_when_ready {
                 ready.play_at_opening();
             }
             return;
         };
-        let mut report = Vec::new();
-        ready.put_back(saved, &mut report);
-        let mut resuming = Resuming::new(saved.clone(), &lesson);
-        resuming.plays |= self.play_when_ready;
-        self.resuming = Some(resuming);
-        self.say(report);
+        let report = ready.compare_files(saved);
+        self.resuming = Some(Resuming::new(saved, self.play_when_ready));
+        self.say(report.into_iter().collect());
+        // What is seen before training is there at once.
+        self.resume();
     }
 
     /// The next piece of the way back.
@@ -302,7 +306,7 @@ impl Kernel {
         let mut report = Vec::new();
         if resuming.advance(ready, &mut report) {
             self.resuming = None;
-            let under_way = self.awaited.take().and_then(|saved| saved.retraining.clone());
+            let under_way = self.awaited.take().and_then(|saved| saved.under_way().cloned());
             if let Some(Err(why)) = under_way.map(|recipe| self.retrain(recipe)) {
                 report.push(format!("It was being trained again, and is not: {why}."));
             }
@@ -367,6 +371,7 @@ impl Kernel {
             Command::Sentence(_) => LastCommand::Sentence,
             _ => LastCommand::Other,
         });
+        self.has_changed = false;
         let last_drag = self.last_drag.take();
         if !matches!(command, Command::Retrain(_)) {
             self.retrained = None;
@@ -386,9 +391,9 @@ impl Kernel {
             }
             Ok(command) => self.apply_to_model(command),
         };
-        self.remember_changes();
+        let has_changed = [self.remember_changes(), self.notebook.take_changed(), take(&mut self.has_changed)];
         self.follow(slid.as_ref());
-        self.work_revision += u64::from(changes_work && result.is_ok());
+        self.work_revision += u64::from(changes_work && has_changed.contains(&true));
         self.notice = result.err().map(Arc::from);
     }
 
@@ -445,11 +450,13 @@ impl Kernel {
                     return Ok(());
                 }
                 Command::Training(TrainingCommand::Pause) => {
-                    (resuming.is_paused, resuming.plays) = (true, false);
+                    resuming.pause();
                     return Ok(());
                 }
                 // Nobody waits for what is to be undone.
-                Command::Training(TrainingCommand::Reset) => (self.resuming, self.awaited) = (None, None),
+                Command::Training(TrainingCommand::Reset) => {
+                    (self.resuming, self.awaited, self.has_changed) = (None, None, true);
+                }
                 command if command.concerns_training() => {
                     return Err("wait until training is where you left it".to_owned());
                 }
@@ -470,7 +477,7 @@ impl Kernel {
                     command,
                     Command::Training(TrainingCommand::Pause) | Command::Training(TrainingCommand::Reset)
                 ) {
-                    self.retraining = None;
+                    self.has_changed |= self.retraining.take().is_some();
                 }
                 let lesson = ready.origin.lesson.clone();
                 ready.apply(command, &lesson)

@@ -27,7 +27,7 @@ impl Kernel {
         }
         let changes = recipe.changes_from(&ready.origin.recipe);
         if changes.is_empty() {
-            self.retraining = None;
+            self.has_changed |= self.retraining.take().is_some();
             return Ok(());
         }
         if self.retraining.as_ref().is_some_and(|under_way| *under_way.work.recipe() == recipe) {
@@ -37,6 +37,7 @@ impl Kernel {
         let work = Retraining::new(&self.lesson, recipe, &[own.clone(), EmbeddedCorpus::of(ready)], true)?;
         ready.training.pause();
         self.retraining = Some(UnderWay { work, changes, goes_on });
+        self.has_changed = true;
         Ok(())
     }
 
@@ -92,7 +93,7 @@ impl Kernel {
             }
         };
         self.own = Some(ground.clone());
-        let recipe = self.awaited.as_ref().and_then(|saved| saved.recipe.clone()).filter(|recipe| !recipe.is_default());
+        let recipe = self.awaited.as_ref().and_then(|saved| saved.recipe().cloned());
         match recipe.map(|recipe| Retraining::new(&self.lesson, recipe, &[ground], false)) {
             Some(Ok(work)) => self.opening = Some(work),
             Some(Err(why)) => self.open_without_recipe(&why),

@@ -75,13 +75,16 @@ fn of_basis(basis: &Basis) -> usize {
 }
 
 impl Kernel {
-    pub(in crate::kernel) fn remember_changes(&mut self) {
-        let Phase::Ready(ready) = &mut self.phase else { return };
-        for (label, part) in ready.take_changes() {
+    /// False where the last command changed nothing of the model.
+    pub(in crate::kernel) fn remember_changes(&mut self) -> bool {
+        let Phase::Ready(ready) = &mut self.phase else { return false };
+        let (changes, has_changed) = ready.take_changes();
+        for (label, part) in changes {
             // What was changed of this model is undone before it is.
             self.retrained = None;
             self.remember(label, Undoable::Model(part));
         }
+        has_changed
     }
 
     pub(in crate::kernel) fn remember(&mut self, label: String, before: Undoable) {
@@ -91,7 +94,7 @@ impl Kernel {
 
     /// Undoes and redoes, step after step.
     pub(in crate::kernel) fn travel(&mut self, steps: impl Iterator<Item = Command>) -> Result<(), String> {
-        let Self { history, phase, retraining, notebook, .. } = self;
+        let Self { history, phase, retraining, notebook, has_changed, .. } = self;
         if let Phase::Ready(ready) = phase {
             ready.end_move();
         }
@@ -118,6 +121,7 @@ impl Kernel {
                 // What is under way is what would be undone first.
                 _ => ("undo", gave_up || history.undo(&mut swap)),
             };
+            *has_changed |= is_done;
             result = if is_done { Ok(()) } else { Err(format!("there is nothing to {verb}")) };
         }
         result

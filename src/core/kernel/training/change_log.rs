@@ -86,7 +86,7 @@ impl ChangeLog {
         }
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &TimedChange> {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &TimedChange> {
         self.chunks.iter().flat_map(|chunk| chunk.iter())
     }
 

@@ -16,11 +16,10 @@ use attune_engine::numerics::params::Parameters;
 
 use crate::kernel::cache::StepCache;
 use crate::kernel::command::Reference;
-use crate::kernel::training::change_log::Change;
 use crate::kernel::training::comparison::Comparison;
 use crate::kernel::training::run::Replay;
 use crate::kernel::training::stop::Stopped;
-use crate::kernel::training::trainer::{Trainer, TrainingState};
+use crate::kernel::training::trainer::Trainer;
 use crate::kernel::training::weights::WeightState;
 use crate::lesson::limits::LEARNING_RATE_MAX;
 
@@ -33,13 +32,15 @@ pub struct Training {
     playing: bool,
     /// Step at which training stands still.
     goal: usize,
+    /// No rule stops it on the way there.
+    passes_rules: bool,
 }
 
 impl Training {
     /// At the initialisation, standing still.
     pub fn new(trainer: Trainer) -> Self {
         let model = WeightState::new(&Arc::new(trainer.start()));
-        Self { trainer: Arc::new(trainer), model, comparison: None, playing: false, goal: 0 }
+        Self { trainer: Arc::new(trainer), model, comparison: None, playing: false, goal: 0, passes_rules: false }
     }
 
     pub fn trainer(&self) -> &Trainer {
@@ -124,14 +125,11 @@ impl Training {
             if run.steps_done() < self.goal {
                 run.step(&self.trainer, cache);
             }
-            self.playing = run.steps_done() < self.goal && run.stopped().is_none();
-        }
-    }
-
-    /// Says that the next step overflows, if it does; that is all that changes.
-    pub fn try_step(&mut self, cache: &mut StepCache) {
-        if self.steps_done() < self.trainer.steps() {
-            self.model.run.try_step(&self.trainer, cache);
+            let goes_on = match run.stopped() {
+                Some(Stopped::Rule(_)) => self.passes_rules,
+                stopped => stopped.is_none(),
+            };
+            self.playing = run.steps_done() < self.goal && goes_on;
         }
     }
 
@@ -163,9 +161,31 @@ impl Training {
         self.model.commit_edits()?;
         self.model.end_look();
         self.model.run.diverged = None;
-        self.goal = goal;
+        (self.goal, self.passes_rules) = (goal, false);
         self.playing = true;
         Ok(())
+    }
+
+    /// Trains to a step, or the last, past every stop rule. Where it is there, what the learner changed is where it will
+    /// go on.
+    ///
+    /// # Errors
+    /// As [`Self::play_to`].
+    pub fn train_to(&mut self, step: usize) -> Result<(), String> {
+        if self.steps_done() < step {
+            self.play_to(step)?;
+            self.passes_rules = true;
+            return Ok(());
+        }
+        self.check_recovered()?;
+        self.model.commit_edits()?;
+        self.model.end_look();
+        Ok(())
+    }
+
+    /// Training stands at this step or behind it, and goes on from there as it is.
+    pub fn stands_at(&self, step: usize) -> bool {
+        !self.playing && self.steps_done() >= step && self.model.replay().is_none() && !self.model.is_edited()
     }
 
     pub fn pause(&mut self) {
@@ -179,6 +199,11 @@ impl Training {
             comparison.settle();
         }
         std::mem::replace(&mut self.model, model)
+    }
+
+    /// Nothing was done with the initialisation.
+    pub fn is_at_start(&self) -> bool {
+        !self.playing && self.model.is_at_start()
     }
 
     /// Back to the initialisation.
@@ -264,17 +289,6 @@ impl Training {
         }
         self.model.edit(Arc::new(live));
         Ok(())
-    }
-
-    /// Training goes on from a change of its state, as if it had played when that was made.
-    ///
-    /// # Errors
-    /// In words for the learner; nothing has changed then.
-    pub fn go_on_from(&mut self, change: &Change) -> Result<(), String> {
-        self.check_recovered()?;
-        let mut changed = TrainingState::clone(self.model.run.latest());
-        change.apply(&mut changed);
-        self.model.run.set_parameters(changed.parameters)
     }
 
     pub fn discard_edits(&mut self) {

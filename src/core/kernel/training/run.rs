@@ -114,14 +114,6 @@ impl TrainingRun {
         }
     }
 
-    /// The next step on a copy: the run says that it overflows, if it does, and stays as it was.
-    pub fn try_step(&mut self, trainer: &Trainer, cache: &mut StepCache) {
-        let mut copy = TrainingState::clone(&self.latest);
-        if let Err(diverged) = cache.step(trainer, &mut copy) {
-            self.diverged = Some(diverged);
-        }
-    }
-
     /// Remembers the first rule that holds since the latest step and has stopped no step before.
     fn note_rule(&mut self, rules: &[StopRule]) {
         let fresh = |rule: &&StopRule| self.fired.iter().all(|(fired, _)| fired != *rule);
@@ -168,9 +160,22 @@ impl TrainingRun {
         if unused.is_some() {
             self.changes.pop();
         }
+        if change == Change::LearningRate(self.learning_rate_asked()) {
+            self.changed_entries = entries - change.entries();
+            return Ok(());
+        }
         self.changed_entries = entries;
         self.changes.push(TimedChange { step, change });
         Ok(())
+    }
+
+    /// The learning rate by the changes, or the lesson's.
+    fn learning_rate_asked(&self) -> f64 {
+        let rate = |done: &TimedChange| match done.change {
+            Change::LearningRate(rate) => Some(rate),
+            Change::Entries(_) => None,
+        };
+        self.changes.iter().rev().find_map(rate).unwrap_or(self.start.optimiser.learning_rate())
     }
 
     /// Begins to look at a step of this run: from the nearest state at or before it, `near` among them.

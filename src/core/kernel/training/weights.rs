@@ -63,6 +63,13 @@ impl WeightState {
         !Arc::ptr_eq(self.live(), self.trained())
     }
 
+    /// The initialisation, with no change of it.
+    pub fn is_at_start(&self) -> bool {
+        let run = &self.run;
+        let is_fresh = run.steps_done() == 0 && run.changes().last().is_none() && run.diverged.is_none();
+        is_fresh && self.edited.is_none() && self.look.is_none()
+    }
+
     /// Takes the place of the weights in use, beside what training left.
     pub fn edit(&mut self, live: Arc<Parameters<f32>>) {
         let changed = (live != *self.trained()).then_some(live);

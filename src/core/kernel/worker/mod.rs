@@ -286,7 +286,7 @@ fn advance(kernel: &mut Kernel, metronome: &mut Metronome) {
 
 /// A kernel that takes the place of the one before.
 fn reopened(before: &Kernel, lesson: Arc<Lesson>, saved: Option<Saved>, stop: &Mutex<Arc<AtomicBool>>) -> Kernel {
-    let trains = saved.as_ref().is_none_or(|saved| saved.model.is_none());
+    let trains = saved.as_ref().is_none_or(|saved| saved.commands.is_empty());
     let mut kernel = Kernel::open(lesson, saved).timed(since_start).counting_from(before);
     if trains {
         kernel.apply(Command::Training(TrainingCommand::Play));

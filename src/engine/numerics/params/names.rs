@@ -2,11 +2,13 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// Declares the learned tensors: a symbol, the layer that each belongs to, what it starts from, and its purpose.
 macro_rules! tensors {
     ($($(#[$doc:meta])* $name:ident = $symbol:literal, $layer:ident, $start:ident, $purpose:literal;)*) => {
         /// The learned tensors, those of a block and those of the whole model, in the order of the literature.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         pub enum TensorName {
             $($(#[$doc])* $name,)*
         }
@@ -214,7 +216,7 @@ impl TensorName {
 }
 
 /// One tensor of a model: its name, and the block it belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TensorId {
     /// From 0; 0 for the tensors of the whole model.
     pub block: usize,

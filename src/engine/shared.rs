@@ -1,0 +1,46 @@
+//! Shared values in written form, for `#[serde(with = "…")]`: an `Arc` is written as what it holds.
+//!
+//! Serde's own way, its feature `rc`, would be on for every crate of the tree.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// # Errors
+/// Those of the serializer.
+pub fn serialize<T: ?Sized + Serialize, S: Serializer>(shared: &Arc<T>, serializer: S) -> Result<S::Ok, S::Error> {
+    (**shared).serialize(serializer)
+}
+
+/// # Errors
+/// If it is none of its kind.
+pub fn deserialize<'de, T: ?Sized, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<T>, D::Error>
+where
+    Box<T>: Deserialize<'de>,
+{
+    Box::deserialize(deserializer).map(Arc::from)
+}
+
+/// The same of what may be absent.
+pub mod maybe {
+    use super::{Arc, Deserialize, Deserializer, Serialize, Serializer};
+
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<T, S>(shared: &Option<Arc<T>>, serializer: S) -> Result<S::Ok, S::Error>
+    where
+        T: ?Sized + Serialize,
+        S: Serializer,
+    {
+        shared.as_deref().serialize(serializer)
+    }
+
+    /// # Errors
+    /// If it is none of its kind.
+    pub fn deserialize<'de, T: ?Sized, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Arc<T>>, D::Error>
+    where
+        Box<T>: Deserialize<'de>,
+    {
+        Option::<Box<T>>::deserialize(deserializer).map(|shared| shared.map(Arc::from))
+    }
+}

@@ -87,6 +87,7 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
     let (sentence, architecture) = (&model.sentence, &model.architecture);
     let width = architecture.width;
     let mut all = vec![Quantity::Static.of_model([1, 0]), Quantity::Position.of_model([1, 1])];
+    all.extend((0..sentence.tokens.len()).map(|token| Quantity::Embedded.of_model([token, 1])));
     for (block, _) in architecture.numbered_blocks() {
         let tokens = sentence.activations.blocks[block].input.rows();
         for token in [0, tokens - 1] {
@@ -181,6 +182,7 @@ fn check(name: &str, snapshot: &Snapshot) -> usize {
         matches!(
             entry.quantity,
             Quantity::Position
+                | Quantity::Embedded
                 | Quantity::Normed
                 | Quantity::Attended
                 | Quantity::Joined

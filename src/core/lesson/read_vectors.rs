@@ -191,7 +191,7 @@ fn cannot_learn(model: &ModelFolder) -> Option<String> {
         return Some(format!("{name} has no readout that names words"));
     }
     let Some(tokenizer) = &model.tokenizer else { return Some(format!("{name} has no tokenizer")) };
-    let hides = !model.config.is_causal() && tokenizer.id_of(MASK).is_none();
+    let hides = !model.config.is_causal() && tokenizer.hidden().is_none();
     hides.then(|| format!("the tokenizer of {name} has no piece {MASK}, which would hide a word"))
 }
 

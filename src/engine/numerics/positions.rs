@@ -21,6 +21,21 @@ pub struct PositionRows {
     pub filler: Option<usize>,
 }
 
+impl PositionRows {
+    /// The row of `P` of each token of one sentence, with the places that they would have.
+    pub fn rows(self, words: &[Option<usize>], places: &[usize]) -> Vec<usize> {
+        let mut fillers = 0;
+        let row = |(word, &place): (&Option<usize>, &usize)| match self.filler.filter(|&filler| *word == Some(filler)) {
+            None => self.first + place - fillers,
+            Some(_) => {
+                fillers += 1;
+                self.first - 1
+            }
+        };
+        words.iter().zip(places).map(row).collect()
+    }
+}
+
 /// `P[t, 2i] = sin(t / 10000^(2i/D))`, `P[t, 2i+1] = cos(t / 10000^(2i/D))`
 pub fn sinusoidal<S: Scalar>(max_tokens: usize, width: usize) -> Matrix<S> {
     const BASE: f64 = 10_000.0;

@@ -119,7 +119,14 @@ impl Reader<'_> {
         entries.extend(match architecture.positions {
             Positions::None => None,
             Positions::Sinusoidal => Some(Quantity::Position.of_model([token, dim])),
-            Positions::Learned => Some(Entry::parameter(TensorId::from(TensorName::Positions), token, dim)),
+            Positions::Learned => {
+                let tokens =
+                    if self.is_of_source(block) { self.sentence.source.as_deref()? } else { &self.sentence.tokens };
+                let words: Vec<Option<usize>> = tokens.iter().map(|token| token.word).collect();
+                let places: Vec<usize> = (0..words.len()).collect();
+                let row = *architecture.position_rows.rows(&words, &places).get(token)?;
+                Some(Entry::parameter(TensorId::from(TensorName::Positions), row, dim))
+            }
         });
         if architecture.segments.is_some() {
             let piece = self.sentence.tokens.get(token).and_then(|token| token.piece.as_ref());

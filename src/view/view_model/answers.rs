@@ -12,6 +12,7 @@ use attune_core::lesson::Lesson;
 use attune_core::lesson::limits::GENERATED_MAX;
 use attune_core::lesson::schema::{Objective, StaticEmbedding};
 use attune_engine::numerics::model::generate::{Choice, RowsRead, Sampling};
+use attune_engine::pretrained::tokenizer::HIDDEN;
 use attune_engine::quantity::{Entry, Quantity};
 
 use super::models::Model;
@@ -20,7 +21,7 @@ use super::quoted;
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnswersModel {
     /// The question, in a sentence.
-    pub question: &'static str,
+    pub question: String,
     /// The likeliest answer of each row, in a sentence: the same as at the end of the walk.
     pub said: Vec<String>,
     /// One for each token, or one for the sentence as a whole.
@@ -192,23 +193,37 @@ impl AnswersModel {
     pub const NAMED: usize = ANSWERS;
 }
 
-fn question(lesson: &Lesson) -> &'static str {
+/// The piece that hides a word of a model that was trained to find hidden ones.
+fn hiding_piece(lesson: &Lesson) -> Option<&'static str> {
+    match &lesson.static_embedding {
+        StaticEmbedding::Pretrained(model) if lesson.model.objective != Objective::NextWord => Some(
+            model.tokenizer.as_ref().and_then(|tokenizer| tokenizer.hidden()).map_or(HIDDEN[0], |(piece, _)| piece),
+        ),
+        _ => None,
+    }
+}
+
+fn question(lesson: &Lesson) -> String {
     if !lesson.static_embedding.guesses_words() {
         return "This model has no readout. A word counts as likely here if the output is similar to its row of the \
-                embedding table.";
+                embedding table."
+            .to_owned();
     }
-    if lesson.static_embedding.is_pretrained() && lesson.model.objective != Objective::NextWord {
-        return "Which word belongs in each place? The model sees the words, so it mostly repeats them: write [MASK] in the \
-                place of one to hide it.";
+    if let Some(piece) = hiding_piece(lesson) {
+        return format!(
+            "Which word belongs in each place? The model sees the words, so it mostly repeats them: write {piece} in the place \
+             of one to hide it."
+        );
     }
-    match &lesson.model.objective {
+    let asks = match &lesson.model.objective {
         Objective::MaskedWord { .. } => {
             "Which word belongs in each place? In training some words were hidden; here the model sees them all."
         }
         Objective::NextWord => "Which word comes after each word?",
         Objective::Label => "Which answer fits the whole sentence?",
         Objective::Sequence(_) => "Which word comes after each word of the sentence that is written?",
-    }
+    };
+    asks.to_owned()
 }
 
 fn writing(model: &ModelSnapshot, objective: &Objective) -> Writing {
@@ -400,8 +415,7 @@ fn asked(model: &ModelSnapshot, moved: &[f32]) -> Option<usize> {
     match &model.made_of.model.objective {
         Objective::NextWord | Objective::Sequence(_) | Objective::Label => tokens.len().checked_sub(1),
         Objective::MaskedWord { .. } => {
-            // As tokenizers of BERT's family write it.
-            let hidden = tokens.iter().position(|token| token.text == "[MASK]" || token.word.is_none());
+            let hidden = tokens.iter().position(|token| HIDDEN.contains(&token.text.as_str()) || token.word.is_none());
             let most = || (0..moved.len()).max_by(|a, b| moved[*a].total_cmp(&moved[*b]));
             hidden.or_else(most).or((!tokens.is_empty()).then_some(0))
         }

@@ -77,7 +77,7 @@ impl Panel for AnswersPanel {
 fn answers_ui(ui: &mut Ui, model: &AnswersModel, plan: &mut WritingPlan, view: &mut PanelView) -> Option<Command> {
     let mut command = None;
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
-        ui.add(Label::new(RichText::new(model.question).weak()).wrap());
+        ui.add(Label::new(RichText::new(&model.question).weak()).wrap());
         let chosen = model.row_number(view.selection.query);
         if let Some(said) = model.said.get(chosen) {
             ui.add(Label::new(said).wrap());

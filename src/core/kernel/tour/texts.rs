@@ -110,12 +110,15 @@ pub fn of(lesson: &Lesson) -> Vec<TourText> {
     }
     // Without a head of its own, what a model seems to answer is no answer.
     if model.has_head {
-        let (places, all) = match (&lesson.model.objective, tokenizer.id_of(MASK)) {
-            (Objective::NextWord, _) => (Some(AnswerAt::End), CONTINUED),
-            (_, mask) => (mask.map(|mask| AnswerAt::Hidden(mask as usize)), HIDDEN),
+        let (place, texts) = match (&lesson.model.objective, tokenizer.hidden()) {
+            (Objective::NextWord, _) => (Some(AnswerAt::End), CONTINUED.map(str::to_owned)),
+            (_, Some((piece, id))) => {
+                (Some(AnswerAt::Hidden(id as usize)), HIDDEN.map(|text| text.replace(MASK, piece)))
+            }
+            (_, None) => (None, HIDDEN.map(str::to_owned)),
         };
-        for text in all.into_iter().filter(|text| reads(model, text)) {
-            places.into_iter().for_each(|at| add(text.to_owned(), Shows::Answer(at)));
+        for text in texts.into_iter().filter(|text| reads(model, text)) {
+            place.into_iter().for_each(|at| add(text.clone(), Shows::Answer(at)));
         }
     }
     texts

@@ -13,7 +13,6 @@ use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::numerics::rng::{Generator, Stream, stream};
 use attune_engine::numerics::tensor_norms::{TensorNorms, first_not_finite};
 use attune_engine::pretrained::load::Pretrained;
-use attune_engine::pretrained::tokenizer::write::MASK;
 use rand::RngExt;
 
 use crate::kernel::data::answers::answers;
@@ -272,10 +271,10 @@ fn masking(lesson: &Lesson) -> Option<Masking> {
     let Objective::MaskedWord { rate, .. } = lesson.model.objective else { return None };
     let StaticEmbedding::Pretrained(model) = &lesson.static_embedding else { return Some(Masking::of_lessons(rate)) };
     let tokenizer = model.tokenizer.as_ref()?;
-    let mask = tokenizer.id_of(MASK)? as usize;
+    let (_, mask) = tokenizer.hidden()?;
     // What it puts around a text.
     let added = tokenizer.encode("").pieces.into_iter().map(|piece| piece.id as usize);
-    Some(Masking::of_bert(rate, mask, added.collect()))
+    Some(Masking::of_bert(rate, mask as usize, added.collect()))
 }
 
 /// Finds the reason why the loss of a batch overflows, sentence by sentence.

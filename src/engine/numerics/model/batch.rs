@@ -71,18 +71,8 @@ impl Sequences {
         if form == PositionRows::default() {
             return Cow::Borrowed(&self.positions);
         }
-        let mut found = Vec::with_capacity(self.words.len());
-        for sentence in self.rows.sentences() {
-            let mut fillers = 0;
-            found.extend(sentence.map(|row| match form.filler.filter(|&filler| self.words[row] == Some(filler)) {
-                None => form.first + self.positions[row] - fillers,
-                Some(_) => {
-                    fillers += 1;
-                    form.first - 1
-                }
-            }));
-        }
-        Cow::Owned(found)
+        let of_sentence = |rows: Range<usize>| form.rows(&self.words[rows.clone()], &self.positions[rows]);
+        Cow::Owned(self.rows.sentences().flat_map(of_sentence).collect())
     }
 
     /// Some of the sentences.

@@ -72,6 +72,9 @@ static BYTES: LazyLock<HashMap<char, u8>> = LazyLock::new(|| {
     own.into_iter().map(|byte| (char::from(byte), byte)).chain(('\u{100}'..).zip(others)).collect()
 });
 
+/// Pieces that stand for a hidden word: BERT's and RoBERTa's.
+pub const HIDDEN: [&str; 2] = ["[MASK]", "<mask>"];
+
 impl Tokenizer {
     /// Reads a tokenizer from the texts of its files.
     ///
@@ -118,6 +121,11 @@ impl Tokenizer {
     /// The id of a piece as the file writes it: `##ing`, `Ġbank`, `[MASK]`.
     pub fn id_of(&self, piece: &str) -> Option<u32> {
         self.added.token_to_id(piece, &self.model)
+    }
+
+    /// The piece that stands for a hidden word, and its id; `None` where the model hides none.
+    pub fn hidden(&self) -> Option<(&'static str, u32)> {
+        HIDDEN.into_iter().find_map(|piece| Some((piece, self.id_of(piece)?)))
     }
 
     /// A piece as the file writes it; none for an id that has no piece.

@@ -163,7 +163,7 @@ fn works_that_cannot_be_read_are_named_and_the_others_graded() {
     class.hand_in("a.attune", &text);
     class.hand_in("cut.attune", &text[..text.len() / 2]);
     class.hand_in("empty.attune", "");
-    class.hand_in("future.attune", &text.replace("\"attune\": 1", "\"attune\": 99"));
+    class.hand_in("future.attune", &text.replace("\"attune\": 2", "\"attune\": 99"));
     class.hand_in("other.attune", &text.replace("\"id\": \"notebook\"", "\"id\": \"another\""));
     class.hand_in("text.attune", "Dear teacher, \u{1b}[31mhere is my work.");
     class.hand_in("deep.attune", &"[".repeat(100_000));

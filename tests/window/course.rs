@@ -185,5 +185,6 @@ fn a_reset_of_the_course_takes_every_lesson_back_and_its_undo_brings_all_again()
     assert!(page.frame.fault.as_ref().is_some_and(|fault| fault.contains("another window")), "{:?}", page.frame.fault);
     drop(other);
     assert_eq!(open::<State>(&home, &key).loaded.value, Some(worked));
-    std::fs::remove_dir_all(folder).expect("it was there");
+    // What the page writes of itself may come a moment later.
+    drop(std::fs::remove_dir_all(folder));
 }

@@ -73,15 +73,20 @@ impl<'a> Sight<'a> {
         Self { projection, lens, through }
     }
 
-    /// Rows as points, (n, 3).
+    /// Rows as points, (n, 3). Behind a lens they are seen some at a time: a vocabulary has as many rows as fit in memory once.
     ///
     /// # Panics
     /// If the vectors are not `D` wide.
     pub fn points(&self, vectors: &Matrix<f32>) -> Matrix<f32> {
-        match &self.lens {
-            Some(lens) => self.projection.points(&lens.see(vectors)),
-            None => self.projection.points(vectors),
+        const AT_A_TIME: usize = 1024;
+        let Some(lens) = &self.lens else { return self.projection.points(vectors) };
+        let width = vectors.cols();
+        let mut points = Vec::with_capacity(vectors.rows() * AXES);
+        for rows in vectors.flat().chunks(AT_A_TIME * width.max(1)) {
+            let some = Matrix::from_row_major(rows.len() / width, width, rows.to_vec());
+            points.extend_from_slice(self.projection.points(&lens.see(&some)).flat());
         }
+        Matrix::from_row_major(vectors.rows(), AXES, points)
     }
 
     /// A term as an arrow, but for [`Self::shrinking`] of the whole that it is a term of.
@@ -108,6 +113,15 @@ impl<'a> Sight<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_rows_are_seen_as_each_is_alone() {
+        let vectors = Matrix::from_fn(2500, 4, |i, j| ((i * 31 + j * 17 + i * j) % 23) as f32 / 5.0 - 2.0);
+        let lens = Lens::new([&[1.0, 0.5, 2.0, 1.5], &[0.25; 4]], NormForm::LAYER);
+        let projection = Projection::principal_components(&lens.see(&vectors));
+        let seen = projection.points(&lens.see(&vectors));
+        assert_eq!(Sight::new(&projection, Some(lens)).points(&vectors), seen);
+    }
 
     #[test]
     fn terms_are_arrows_between_the_points_that_they_lead_to() {

@@ -215,17 +215,19 @@ impl Turns {
     }
 }
 
-/// Parts of the score formula that `scale` lacks where distance adds to a score.
+/// Parts of the score formula that `scale` lacks where distance adds to a score, or a bound holds it.
 #[derive(Serialize)]
 struct Distances {
     /// `T_max`
-    distances: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distances: Option<usize>,
     temperature: f64,
 }
 
 impl Distances {
     fn of(layer: &AttentionConfig) -> Option<Self> {
-        Some(Self { distances: layer.distances?, temperature: layer.temperature })
+        let is_needed = layer.distances.is_some() || layer.score_cap.is_some();
+        is_needed.then_some(Self { distances: layer.distances, temperature: layer.temperature })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Numbers of two bytes, as today's files have them: widened to single precision where they are read, which is exact.
 
-use half::{bf16, f16};
+use half::f16;
 
 use crate::numerics::Scalar;
 
@@ -30,7 +30,8 @@ impl Bf16 {
 
     /// The number in two bytes; `None` if it does not fit.
     pub fn of<S: Scalar>(number: S) -> Option<Self> {
-        let narrowed = Self(bf16::from_f64(number.to_f64()).to_bits());
+        // Cut off: where digits are lost, it is no longer the same.
+        let narrowed = Self(((number.to_f64() as f32).to_bits() >> BF16_SHIFT) as u16);
         narrowed.number::<S>().is_same(number).then_some(narrowed)
     }
 }
@@ -66,6 +67,8 @@ impl F16 {
 
 #[cfg(test)]
 mod tests {
+    use half::bf16;
+
     use super::*;
 
     #[test]

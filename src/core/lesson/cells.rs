@@ -23,6 +23,9 @@ pub enum CellKind {
         source: String,
         /// The cell demonstrates a mistake: `attune check` expects it to fail.
         fails: bool,
+        /// Code that `attune check` runs after the cell, over what it defines, and learners do not see; a `throw` in it
+        /// says what is wrong. May be empty.
+        asserts: String,
     },
     /// Sets the stage: which sentence, which words are highlighted, at what time, and which words lines join.
     Stage {

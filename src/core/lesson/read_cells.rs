@@ -98,6 +98,7 @@ impl<'c> CellContext<'c> {
             "Code" => fields! { record => CellKind::Code {
                 source as "src": code;
                 fails: flag, or false;
+                asserts: code, or String::new();
             } },
             "Plot" => fields! { record => CellKind::Plot {
                 caption: line, or String::new();

@@ -312,6 +312,11 @@ fn a_lesson_is_rehearsed() {
     assert_eq!(rehearsed(&mut kernel()), []);
     let text = NOTEBOOK;
     let broken = [
+        // Over what the cell defines, and what one above defines; what it writes is dropped.
+        (
+            r#"src: "W_Q[0, 1] = W_Q[0, 1] + 0.5;""#,
+            r#"src: "let w = W_Q[0, 1];", asserts: "W_Q[0, 1] = w + 1;\nif twice(w) == 2 * w { throw \"twice\"; }""#,
+        ),
         (r#"src: "E @ E", fails: true"#, r#"src: "E @ E.T", fails: true"#),
         (r#"src: "let b = a * much; b""#, r#"src: "let b = a * such; b""#),
         (r#"answer: "shape(A)[0] - 1""#, r#"answer: "shape(A)[0]""#),
@@ -333,6 +338,7 @@ fn a_lesson_is_rehearsed() {
         said,
         [
             "uses: src 1:13: there is no variable `such` here; did you mean `much`? Make a new variable with `let such = …`",
+            "writes: asserts 2:24: twice",
             "broken: it runs without a fault, but says fails: true",
             "guess: answer: its answer: the lesson's answer is none of the choices; it says: shape(A)[0]",
             "middle: solution: its solution does not pass case 1",

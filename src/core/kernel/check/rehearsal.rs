@@ -92,14 +92,19 @@ fn code(kernel: &mut Kernel, cell: &Cell, fails: bool) -> Option<Problem> {
     match shown(kernel, cell).as_ref().map(|run| &run.fault) {
         None => Some(Problem::of(cell, NOT_RUN, Spot::Cell)),
         Some(None) if fails => Some(Problem::of(cell, "it runs without a fault, but says fails: true", Spot::Cell)),
-        Some(Some(fault)) if !fails => Some(of_fault(cell, fault)),
-        Some(_) => None,
+        Some(Some(fault)) if !fails => Some(of_fault(cell, fault, "src")),
+        Some(_) => asserts(kernel, cell),
     }
 }
 
-/// A fault of the cell's code, at its place in there.
-fn of_fault(cell: &Cell, fault: &Fault) -> Problem {
-    let at = fault.place.map_or(Spot::Field("src"), |at| Spot::Code { field: "src", at });
+fn asserts(kernel: &Kernel, cell: &Cell) -> Option<Problem> {
+    let CellKind::Code { asserts, .. } = &cell.kind else { return None };
+    Some(of_fault(cell, &kernel.fault_after(&cell.id, asserts)?, "asserts"))
+}
+
+/// A fault of the code in a field of the cell, at its place in there.
+fn of_fault(cell: &Cell, fault: &Fault, field: &'static str) -> Problem {
+    let at = fault.place.map_or(Spot::Field(field), |at| Spot::Code { field, at });
     Problem::of(cell, Fault { place: None, ..fault.clone() }.to_string(), at)
 }
 

@@ -138,19 +138,39 @@ impl Notebook {
 
     fn run_code(&self, cell: &DocumentCell, model: &mut dyn LiveModel, allowance: Allowance) -> Outcome {
         let names = match self.analyses.get(&cell.id).map(|analysis| &analysis.names) {
-            Some(Ok(names)) => names.clone(),
+            Some(Ok(names)) => names,
             Some(Err(fault)) => return Outcome { fault: Some(Fault::clone(fault)), ..Outcome::default() },
             None => return Outcome::default(),
         };
         let live = model.live();
-        let (variables, functions) = self.above(cell, &names);
+        let ran = self.run_below(cell, &cell.text, names, &live, allowance);
+        wrote(ran, &live, model, &format!("what cell {} wrote", cell.id))
+    }
+
+    /// Runs a text over the live tensors and what the cells above `cell` define.
+    fn run_below(&self, cell: &DocumentCell, text: &str, names: &Names, live: &Live, allowance: Allowance) -> Run {
+        let (variables, functions) = self.above(cell, names);
         let others: Vec<String> = self.names_above(cell);
-        let mut given = self.given(&names, &live, &variables);
+        let mut given = self.given(names, live, &variables);
         given.extend(variables);
         let (seed, stop) = (self.seed_of(cell), self.stop.clone());
-        let scope = Scope { given, others: &others, functions, seed, stop, allowance };
-        let ran = run(&cell.text, &scope);
-        wrote(ran, &live, model, &format!("what cell {} wrote", cell.id))
+        run(text, &Scope { given, others: &others, functions, seed, stop, allowance })
+    }
+
+    /// The fault of a lesson's code that runs after a cell, over what the cell and those above it define. What it writes
+    /// is dropped.
+    pub fn fault_after(&self, id: &str, text: &str, model: &dyn LiveModel) -> Option<Fault> {
+        if text.is_empty() {
+            return None;
+        }
+        let next = self.document.cells.iter().skip_while(|cell| *cell.id != *id).nth(1);
+        let below = next.map_or_else(CellId::default, |next| next.id.clone());
+        let below = DocumentCell { id: below, ..DocumentCell::clone(self.document.cell(id)?) };
+        let names = match names(text) {
+            Ok(names) => names,
+            Err(fault) => return Some(fault),
+        };
+        self.run_below(&below, text, &names, &model.live(), Allowance::default()).fault
     }
 
     /// Live tensors that a text names, but those that a variable of a cell hides.

@@ -48,7 +48,7 @@ impl<'a> Behaviour<'a> {
         };
         match kind {
             CellKind::Text { markdown } => Self { text: Some(markdown), own: Some(OwnKind::Text), ..STILL },
-            CellKind::Code { source, fails } => {
+            CellKind::Code { source, fails, .. } => {
                 let runs = Runs::Code { fails: *fails, is_unasked: false };
                 Self { text: Some(source), own: Some(OwnKind::Code), runs, ..STILL }
             }
@@ -128,7 +128,7 @@ impl OwnKind {
     pub(super) fn kind(self, text: &str) -> CellKind {
         match self {
             Self::Text => CellKind::Text { markdown: text.to_owned() },
-            Self::Code => CellKind::Code { source: text.to_owned(), fails: false },
+            Self::Code => CellKind::Code { source: text.to_owned(), fails: false, asserts: String::new() },
         }
     }
 }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use attune_engine::code::Fault;
 use attune_engine::numerics::attention::Mask;
 use retrain::UnderWay;
 use toured::Toured;
@@ -321,6 +322,12 @@ impl Kernel {
         let cell = self.notebook.document().cell(id)?;
         let CellKind::Exercise(exercise) = &*cell.kind else { return None };
         Some(self.notebook.try_answer(exercise, cell, answer, &mut Trial::of(ready, self.notebook.live_names())))
+    }
+
+    /// The fault of a lesson's code after one of its cells, which must have run.
+    pub fn fault_after(&self, id: &str, text: &str) -> Option<Fault> {
+        let Phase::Ready(ready) = &self.phase else { return None };
+        self.notebook.fault_after(id, text, &Trial::of(ready, self.notebook.live_names()))
     }
 
     fn run_cell(&mut self, cell: &CellId) {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use attune_core::kernel::check::claims::{Verdict, first_overflow, verify};
+use attune_core::kernel::check::claims::{Verdict, first_overflow, verify, verify_switched};
 use attune_core::kernel::check::rehearsal::{Problem, rehearse};
 use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::{Command, Snapshot};
@@ -178,7 +178,10 @@ fn check_one(
     let mut kernel = progress::train(lesson, common);
     let snapshot = if absent.is_some() { kernel.snapshot() } else { progress::trained(&kernel, path)? };
     let file = name(path);
-    let verdicts = verify(&snapshot).unwrap_or_default();
+    let mut verdicts = verify(&snapshot).unwrap_or_default();
+    if absent.is_none() {
+        verdicts.extend(verify_switched(&snapshot.lesson));
+    }
     if options.verbose {
         // Those that do not hold are issues: they are printed as such.
         let mut holding = verdicts.iter().filter(|verdict| verdict.holds());

@@ -173,11 +173,13 @@ fn the_learning_rate_is_turned_without_a_reset() {
 
 #[test]
 fn a_slider_retrains_while_it_is_dragged_and_a_button_returns() {
-    let mut panel = PanelHarness::new(small(), SIZE, again());
+    // High enough for all of them.
+    let mut panel = PanelHarness::new(small(), Vec2::new(SIZE.x, 2.0 * SIZE.y), again());
     let first = panel.snapshot();
     let model = panel.model::<RetrainModel>();
     let names: Vec<&str> = model.sliders.iter().map(|slider| slider.name.as_str()).collect();
-    assert_eq!(names, ["seal: mineral", "Heads", "Width", "Static rate", "Model rate", "Seed"]);
+    assert_eq!(names[..3], ["Two layers", "No residual", "Keep places"]);
+    assert_eq!(names[3..], ["seal: mineral", "Heads", "Width", "Static rate", "Model rate", "Seed"]);
     assert!(model.is_own && !model.has_ghosts && model.under_way.is_none());
     let slider = panel.get_by_role_and_label(Role::Slider, "Seed").rect();
     let way = [slider.left_center() + Vec2::new(3.0, 0.0), slider.center(), slider.right_center()];
@@ -190,7 +192,8 @@ fn a_slider_retrains_while_it_is_dragged_and_a_button_returns() {
     assert!(recipes.len() >= 3 && recipes.iter().all(|recipe| recipe.seed.is_some() && recipe.heads.is_none()));
 
     let recipe = Recipe { seed: Some(9), ..Recipe::default() };
-    let mut panel = PanelHarness::new(after(&[Command::Retrain(Box::new(recipe))]), SIZE, again());
+    let mut panel =
+        PanelHarness::new(after(&[Command::Retrain(Box::new(recipe))]), Vec2::new(SIZE.x, 2.0 * SIZE.y), again());
     let other = panel.snapshot();
     let model = panel.model::<RetrainModel>();
     assert_eq!(model.told, "Shown: seed 9. It is a retrained space, turned to match the lesson's picture.");
@@ -207,4 +210,22 @@ fn a_slider_retrains_while_it_is_dragged_and_a_button_returns() {
     click(&mut panel, "Lesson defaults");
     assert_eq!(panel.commands(), [Command::Retrain(Box::default())]);
     assert!(!panel.view().highlight.old_ghosts);
+}
+
+#[test]
+fn a_switch_trains_the_lesson_again_with_other_fields_of_its_model() {
+    let switched = |names: &[&str]| {
+        let switches = names.iter().map(|name| (*name).to_owned()).collect();
+        Command::Retrain(Box::new(Recipe { switches, ..Recipe::default() }))
+    };
+    let mut panel = PanelHarness::new(small(), SIZE, again());
+    click(&mut panel, "Two layers");
+    assert_eq!(panel.commands(), [switched(&["Two layers"])]);
+
+    let mut panel = PanelHarness::new(after(&[switched(&["Two layers"])]), SIZE, again());
+    assert!(panel.model::<RetrainModel>().told.starts_with("Shown: “Two layers” on."));
+    assert_eq!(panel.snapshot().model.expect("a model").interventions.heads.len(), 4);
+    click(&mut panel, "Keep places");
+    click(&mut panel, "Two layers");
+    assert_eq!(panel.commands(), [switched(&["Two layers", "Keep places"]), switched(&["Keep places"])]);
 }

@@ -22,9 +22,9 @@ pub fn retrain_ui(ui: &mut Ui, model: &RetrainModel, highlight: &mut Highlight) 
     let palette = Palette::of(ui.visuals().dark_mode);
     let mut commands = Vec::new();
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
-        for slider in &model.sliders {
-            commands.extend(slider_ui(ui, slider, palette));
-        }
+        let (switches, sliders): (Vec<_>, Vec<_>) = model.sliders.iter().partition(|slider| slider.switch().is_some());
+        ui.horizontal_wrapped(|ui| commands.extend(switches.into_iter().filter_map(|switch| switch_ui(ui, switch))));
+        commands.extend(sliders.into_iter().filter_map(|slider| slider_ui(ui, slider, palette)));
         ui.add_space(size::GAP_TIGHT);
         progress_ui(ui, model, palette);
         ui.horizontal_wrapped(|ui| {
@@ -90,6 +90,19 @@ fn slider_ui(ui: &mut Ui, slider: &SliderModel, palette: &Palette) -> Option<Com
     Some(Command::Retrain(Box::new(chosen.recipe.clone())))
 }
 
+fn switch_ui(ui: &mut Ui, switch: &SliderModel) -> Option<Command> {
+    let (offer, name) = (&switch.offer, switch.switch()?);
+    let is_on = offer.choices.get(offer.at)?.recipe.switches.contains(name);
+    let other = offer.choices.iter().find(|choice| choice.recipe.switches.contains(name) != is_on);
+    let mut wanted = is_on;
+    ui.add_enabled_ui(other.is_some(), |ui| {
+        let response = checkbox_ui(ui, &mut wanted, &switch.name);
+        hint(response, &switch.tip);
+    });
+    let chosen = other.filter(|_| wanted != is_on)?;
+    Some(Command::Retrain(Box::new(chosen.recipe.clone())))
+}
+
 /// Place of the mark, from -1 to 1.
 fn place(own: usize, last: usize) -> f32 {
     own as f32 / last.max(1) as f32 * 2.0 - 1.0
@@ -113,6 +126,16 @@ pub struct SliderModel {
     pub name: String,
     pub tip: String,
     pub offer: Offer,
+}
+
+impl SliderModel {
+    /// The name of the lesson's switch that it is, if it is one.
+    fn switch(&self) -> Option<&str> {
+        match &self.offer.knob {
+            Knob::Switch(name) => Some(name),
+            _ => None,
+        }
+    }
 }
 
 impl Model for RetrainModel {
@@ -181,6 +204,15 @@ fn slider(lesson: &Lesson, offer: Offer) -> SliderModel {
         Knob::Width => ("Width".to_owned(), "D: numbers of every vector".to_owned()),
         Knob::StaticRate => ("Static rate".to_owned(), "Learning rate of the static vectors (word2vec)".to_owned()),
         Knob::ModelRate => ("Model rate".to_owned(), "Learning rate of the attention model".to_owned()),
+        Knob::Switch(name) => {
+            let known = lesson.switches.list.iter().find(|switch| switch.name == *name);
+            let tip = known.map_or("", |switch| &switch.tip);
+            return SliderModel {
+                name: name.clone(),
+                tip: format!("{tip}\nTrains the lesson again.").trim().to_owned(),
+                offer,
+            };
+        }
         Knob::Seed => ("Seed".to_owned(), "Of every random draw: corpus, beginnings, batches".to_owned()),
     };
     let own = offer.choices.get(offer.own).map_or("", |choice| &choice.label);

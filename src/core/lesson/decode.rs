@@ -382,6 +382,13 @@ impl<'s> Record<'s> {
         }
     }
 
+    /// Puts the fields of another record in the place of its own.
+    pub fn change(&mut self, by: Node<'s>) {
+        let Form::Record(_, Body::Fields(fields)) = by.form() else { return };
+        self.fields.retain(|own| fields.iter().all(|(name, _)| *name != own.name));
+        self.add_fields(fields);
+    }
+
     /// Decodes a field that must be there.
     pub fn take<T>(&mut self, field: &'static str, decode: impl FnOnce(Node<'s>) -> Option<T>) -> Option<T> {
         let Some(node) = self.find(field) else {

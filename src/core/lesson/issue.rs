@@ -128,6 +128,15 @@ impl<'s> Issues<'s> {
         Report(Some((&self.list, list.len() - 1)))
     }
 
+    /// Reads something whose issues are nobody's mistake, and forgets them.
+    pub fn quietly<T>(&self, read: impl FnOnce() -> T) -> T {
+        let (known, more) = (self.list.borrow().len(), self.more.get());
+        let read = read();
+        self.list.borrow_mut().truncate(known);
+        self.more.set(more);
+        read
+    }
+
     /// The issues by place, and a last one that counts those beyond [`ISSUES_MAX`], at the place of the first of them.
     pub fn finish(&self) -> Vec<LessonIssue> {
         let mut list = self.list.take();

@@ -14,6 +14,7 @@ use super::budget::pieces_max;
 use super::cells::{Cell, CellKind};
 use super::panels::PanelName;
 use super::schema::{Corpus, Lesson, ModelConfig, Objective, StaticEmbedding};
+use super::switches::Switches;
 
 impl Lesson {
     /// The lesson that opens on a model's folder.
@@ -31,6 +32,7 @@ impl Lesson {
             groups: Vec::new(),
             axes: Vec::new(),
             corpus: Corpus::default(),
+            switches: Switches::default(),
             model: ModelConfig {
                 architecture: model.architecture.clone(),
                 objective: Self::objective_of(config),

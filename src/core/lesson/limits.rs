@@ -40,6 +40,10 @@ pub const CHOICES_MAX: usize = 200;
 pub const PROBES_MAX: usize = 1000;
 pub const CELLS_MAX: usize = 1000;
 pub const CLAIMS_MAX: usize = 200;
+/// Switches of a lesson's model: there is a model for every combination.
+pub const SWITCHES_MAX: usize = 7;
+/// Combinations of switches that claims are about: `attune check` trains each.
+pub const SWITCHED_MODELS_MAX: usize = 8;
 
 /// Things to choose among in a prediction.
 pub const CHOICES_OF_PREDICTION: std::ops::RangeInclusive<usize> = 2..=8;

@@ -31,6 +31,7 @@ use super::read_corpus::{
 use super::read_model::{ReadModel, check_objective, read_attention};
 use super::read_vectors::{ReadEmbedding, check_given, is_pretrained, read_embedding, read_pretrained};
 use super::schema::{Claim, Lesson, ModelConfig, Objective, Probe, StaticEmbedding};
+use super::switches::{Switches, read_switches};
 use super::tree;
 
 /// The advice where a path leads to something that is not a lesson.
@@ -133,7 +134,9 @@ fn read_parts(record: &mut Record<'_>) -> Option<Lesson> {
 
     let embedding = record.take("static_embedding", read_embedding);
     let dim = embedding.as_ref().map(|read| read.embedding.dim());
-    let model = record.take("model", |node| read_attention(node, dim, groups.as_ref()));
+    let model = record.take("model", |node| read_attention(node, &[], dim, groups.as_ref()));
+    let switches = record
+        .take_or("switches", Switches::default(), |node| read_switches(node, model.as_ref()?, dim, groups.as_ref()));
     let max_tokens = model.as_ref().and_then(|model| model.max_tokens);
 
     let lone_words = are_lone_words_enough(embedding.as_ref(), model.as_ref());
@@ -160,7 +163,8 @@ fn read_parts(record: &mut Record<'_>) -> Option<Lesson> {
     let names = Names { groups: groups.as_ref().map(Lists::names), vocabulary, max_tokens, model: None };
     let axes = record.take_or("axes", Vec::new(), |node| read_axes(node, &names, dim));
     let config = model.as_ref().and_then(|model| model.config.as_ref());
-    let Pages { sentences, probes, panels, cells, claims } = read_pages(record, &names, config, corpus.as_ref());
+    let Pages { sentences, probes, panels, cells, claims } =
+        read_pages(record, &names, config, switches.as_ref(), corpus.as_ref());
 
     let (corpus, static_embedding) = (corpus.map(|read| read.corpus), embedding.map(|read| read.embedding));
     let (groups, model) = (groups.and_then(Lists::checked), model.and_then(|read| read.config));
@@ -177,6 +181,7 @@ fn read_parts(record: &mut Record<'_>) -> Option<Lesson> {
         corpus,
         static_embedding,
         model,
+        switches,
         sentences,
         probes,
         panels,
@@ -199,7 +204,8 @@ fn read_on_a_model(record: &mut Record<'_>) -> Option<Lesson> {
     let vocabulary = here.map(|model| Vocabulary::new(model.vocabulary()));
     let names = Names { groups: Some(Vec::new()), vocabulary, max_tokens: None, model };
     let config = lesson.as_ref().map(|lesson| &lesson.model);
-    let Pages { sentences, panels, cells, claims, .. } = read_pages(record, &names, config, None);
+    let Pages { sentences, panels, cells, claims, .. } =
+        read_pages(record, &names, config, Some(&Switches::default()), None);
     if let (Some(config), Some(sentences), Some(node)) = (config, &sentences, record.given("sentences")) {
         check_states(node, &config.architecture, sentences.iter().map(|sentence| names.count(sentence)).sum());
     }
@@ -221,6 +227,7 @@ fn read_pages<'s>(
     record: &mut Record<'s>,
     names: &Names,
     config: Option<&ModelConfig>,
+    switches: Option<&Switches>,
     corpus: Option<&ReadCorpus<'s>>,
 ) -> Pages {
     let sentences = record.take("sentences", |node| read_sentences(node, names));
@@ -252,12 +259,15 @@ fn read_pages<'s>(
         }),
     };
     let cells = record.take_or("cells", Vec::new(), |node| cell_context.read_cells(node));
+    let labels: Option<Vec<String>> =
+        corpus.map(|read| read.corpus.topics.iter().map(|topic| topic.name.clone()).collect());
     let claim_context = ClaimContext {
         names,
         lengths,
         probes: probes.as_ref().map(Vec::len),
         model: config,
-        labels: corpus.map(|read| read.corpus.topics.iter().map(|topic| topic.name.clone()).collect()),
+        switches,
+        labels: labels.as_deref(),
     };
     let read = |node| {
         let claims = claim_context.read_claims(node)?;

@@ -39,6 +39,7 @@ pub mod panels;
 pub mod pictures;
 pub mod recipe;
 pub mod starter;
+pub mod switches;
 pub mod text;
 
 pub use issue::LessonIssue;

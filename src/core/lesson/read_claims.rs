@@ -1,5 +1,7 @@
 //! Reads the claims: what is measured, and what is expected of it.
 
+use std::collections::BTreeSet;
+
 use attune_engine::numerics::model::Pooling;
 
 use super::check::{Names, line, one_of_names, take_id, unique_ids};
@@ -7,19 +9,22 @@ use super::decode::{
     At, Node, Record, all, choice, complete, fields, finite, flag, list, map, number, record, text, whole,
 };
 use super::issue::{one_of, shorten};
-use super::limits::{CHOICES_MAX, CLAIMS_MAX, HEADS_MAX, LAYERS_MAX, TOKENS_MAX};
+use super::limits::{CHOICES_MAX, CLAIMS_MAX, HEADS_MAX, LAYERS_MAX, SWITCHED_MODELS_MAX, TOKENS_MAX};
 use super::read_corpus::sentence_index;
 use super::schema::{Claim, Expect, Fact, ModelConfig, Objective, Space, TokenPlace};
+use super::switches::{Switches, read_names};
 
 /// The parts of a lesson that its claims refer to; `None` where a part has issues of its own.
+#[derive(Clone, Copy)]
 pub(super) struct ClaimContext<'c> {
     pub names: &'c Names,
     /// Words of each of the lesson's sentences.
     pub lengths: Option<&'c [usize]>,
     pub probes: Option<usize>,
     pub model: Option<&'c ModelConfig>,
+    pub switches: Option<&'c Switches>,
     /// Names of the corpus's topics, which are the labels.
-    pub labels: Option<Vec<String>>,
+    pub labels: Option<&'c [String]>,
 }
 
 /// How a lesson writes one kind of fact, and where it has a meaning.
@@ -160,6 +165,12 @@ impl ClaimContext<'_> {
         let mut ids = Vec::new();
         let claims = list(node, CLAIMS_MAX, |node| self.read_claim(node, &mut ids));
         unique_ids(&ids, "claim");
+        let combinations: BTreeSet<&BTreeSet<String>> = claims.iter().flatten().map(|claim| &claim.with).collect();
+        let trained = combinations.into_iter().filter(|with| !with.is_empty()).count();
+        if trained > SWITCHED_MODELS_MAX {
+            let message = format!("claims: {trained} combinations of switches, each of which is trained");
+            return node.issue(message).expected(format!("at most {SWITCHED_MODELS_MAX}")).none();
+        }
         claims
     }
 
@@ -168,12 +179,28 @@ impl ClaimContext<'_> {
             let id = take_id(record, ids);
             fields! { record;
                 says: line;
-                fact: |node| self.read_fact(node);
+                with: |node| read_names(node, self.switches), or BTreeSet::new();
+            }
+            let model = with.as_ref().and_then(|with| self.model_with(with, record.value_of("with")));
+            let context = ClaimContext { model, ..*self };
+            fields! { record;
+                fact: |node| context.read_fact(node);
                 expect: |node| read_expect(node, fact.as_ref().map(|(_, range)| *range));
             }
             let fact = fact.map(|(fact, _)| fact);
-            complete!(Claim { id, says, fact, expect })
+            complete!(Claim { id, says, with, fact, expect })
         })
+    }
+
+    /// The model with switches on.
+    fn model_with(&self, with: &BTreeSet<String>, node: Node<'_>) -> Option<&ModelConfig> {
+        if with.is_empty() {
+            return self.model;
+        }
+        match self.switches?.model(with) {
+            Ok(model) => Some(model),
+            Err(why) => node.issue(format!("with: {why}")).none(),
+        }
     }
 
     /// A fact with the range of its values.
@@ -232,7 +259,7 @@ impl ClaimContext<'_> {
 
     fn read_label(&self, node: Node<'_>) -> Option<String> {
         let label = text(node)?;
-        let Some(labels) = self.labels.as_ref().filter(|labels| !labels.contains(&label)) else { return Some(label) };
+        let Some(labels) = self.labels.filter(|labels| !labels.contains(&label)) else { return Some(label) };
         node.field_issue(format!("no topic is called \"{}\"", shorten(&label)))
             .expected(one_of_names(labels, "a topic"))
             .nearest(&label, labels.iter().map(String::as_str))

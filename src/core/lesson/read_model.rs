@@ -36,13 +36,18 @@ pub(super) struct ReadModel<'s> {
     pub node: Node<'s>,
 }
 
-/// `dim` is the width of the static embedding, which is the model's too.
+/// `changes` are records whose fields replace the model's; `dim` is the width of the static embedding, which is the
+/// model's too.
 pub(super) fn read_attention<'s>(
     node: Node<'s>,
+    changes: &[Node<'s>],
     dim: Option<usize>,
     groups: Option<&Lists<'s>>,
 ) -> Option<ReadModel<'s>> {
-    record(node, &["Attention"], |record| Some(read_fields(record, dim, groups)))
+    record(node, &["Attention"], |record| {
+        changes.iter().for_each(|change| record.change(*change));
+        Some(read_fields(record, dim, groups))
+    })
 }
 
 fn read_fields<'s>(record: &mut Record<'s>, dim: Option<usize>, groups: Option<&Lists<'s>>) -> ReadModel<'s> {

@@ -1,7 +1,7 @@
 //! Settings with which a learner trains a lesson again from scratch: a few numbers, each within working limits; and the
 //! sliders that offer them, each with every position that makes a valid lesson.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use attune_engine::numerics::attention::AttentionConfig;
 use serde::{Deserialize, Serialize};
@@ -31,6 +31,8 @@ pub struct Recipe {
     /// Learning rate of the model.
     pub model_rate: Option<f64>,
     pub seed: Option<u64>,
+    /// Names of the lesson's switches that are on.
+    pub switches: BTreeSet<String>,
 }
 
 /// The parts of a lesson that a recipe changes.
@@ -71,12 +73,14 @@ impl<'l> Measured<'l> {
         let Changed { ambiguous, static_embedding, model, seed, .. } = self.changed(recipe)?;
         let mut lesson = self.lesson.clone();
         lesson.corpus.ambiguous = ambiguous;
+        lesson.switches.on.clone_from(&recipe.switches);
         lesson.axes.truncate(static_embedding.dim());
         Ok(Lesson { static_embedding, model, seed, ..lesson })
     }
 
     fn changed(&self, recipe: &Recipe) -> Result<Changed, String> {
-        let Lesson { corpus, static_embedding, model, seed, .. } = self.lesson;
+        let Lesson { corpus, static_embedding, model, switches, seed, .. } = self.lesson;
+        let model = if recipe.switches.is_empty() { model } else { switches.model(&recipe.switches)? };
         let mut changed = Changed {
             ambiguous: corpus.ambiguous.clone(),
             sentences: corpus.sentences,
@@ -143,7 +147,8 @@ impl Recipe {
 
     /// Whether both train the same static vectors, and differ in the model alone.
     pub fn has_space_of(&self, other: &Recipe) -> bool {
-        let model = |recipe: &Recipe| Recipe { heads: None, model_rate: None, ..recipe.clone() };
+        let model =
+            |recipe: &Recipe| Recipe { heads: None, model_rate: None, switches: BTreeSet::new(), ..recipe.clone() };
         model(self) == model(other)
     }
 
@@ -163,6 +168,7 @@ impl Recipe {
             ("model learning rate", self.model_rate != other.model_rate),
             ("seed", self.seed != other.seed),
         ];
+        changes.extend(self.switches.symmetric_difference(&other.switches).cloned());
         changes.extend(parts.iter().filter(|(_, is_other)| *is_other).map(|(name, _)| (*name).to_owned()));
         changes
     }
@@ -182,6 +188,7 @@ impl Recipe {
         words.extend(self.static_rate.map(|rate| format!("static learning rate {rate}")));
         words.extend(self.model_rate.map(|rate| format!("model learning rate {rate}")));
         words.extend(self.seed.map(|seed| format!("seed {seed}")));
+        words.extend(self.switches.iter().map(|switch| format!("“{switch}” on")));
         words.join(", ")
     }
 }
@@ -252,9 +259,11 @@ pub enum Knob {
     StaticRate,
     ModelRate,
     Seed,
+    /// One of the lesson's switches, by name: off, then on.
+    Switch(String),
 }
 
-/// A slider, with its positions in order.
+/// A slider, with its positions in order, or a switch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offer {
     pub knob: Knob,
@@ -279,7 +288,7 @@ const SHARES: u32 = 20;
 /// Shares that differ by less count as equal: the difference is rounding.
 const SAME: f64 = 1e-9;
 
-/// All sliders of a lesson at a recipe's values; those with a single position are left out.
+/// All switches and sliders of a lesson at a recipe's values; those with a single position are left out.
 pub fn offers(lesson: &Lesson, recipe: &Recipe) -> Vec<Offer> {
     if lesson.static_embedding.is_pretrained() {
         return Vec::new();
@@ -307,7 +316,8 @@ pub fn offers(lesson: &Lesson, recipe: &Recipe) -> Vec<Offer> {
     offers.push(slider.offer(Knob::ModelRate, RATES, own, now, of_rate(|r, x| r.model_rate = x)));
     offers.push(slider.offer(Knob::Seed, SEEDS, lesson.seed, recipe.seed, |r, x| r.seed = x));
     offers.retain(|offer| offer.choices.len() > 1);
-    offers
+    let switches = lesson.switches.list.iter().map(|switch| slider.switch(&switch.name));
+    switches.chain(offers).collect()
 }
 
 struct Slider<'a> {
@@ -316,6 +326,27 @@ struct Slider<'a> {
 }
 
 impl Slider<'_> {
+    /// Off and on; the present one alone where the other makes no model.
+    fn switch(&self, name: &str) -> Offer {
+        let is_on = self.recipe.switches.contains(name);
+        let choice = |wanted: bool| {
+            let mut recipe = self.recipe.clone();
+            let label = if wanted { "on" } else { "off" }.to_owned();
+            if wanted {
+                recipe.switches.insert(name.to_owned())
+            } else {
+                recipe.switches.remove(name)
+            };
+            (wanted, Choice { label, recipe })
+        };
+        let can_be =
+            |(wanted, choice): &(bool, Choice)| *wanted == is_on || self.measured.check(&choice.recipe).is_ok();
+        let choices: Vec<(bool, Choice)> = [false, true].map(choice).into_iter().filter(can_be).collect();
+        let at = choices.iter().position(|(wanted, _)| *wanted == is_on).unwrap_or(0);
+        let choices = choices.into_iter().map(|(_, choice)| choice).collect();
+        Offer { knob: Knob::Switch(name.to_owned()), choices, at, own: 0 }
+    }
+
     /// `own` is the lesson's value, `now` another that the recipe has.
     fn offer<T: Copy + PartialOrd + std::fmt::Display>(
         &self,

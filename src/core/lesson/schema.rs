@@ -1,6 +1,7 @@
 //! The checked values of a lesson: what the rest of the program sees. The RON text becomes these
 //! in [`super::load`]; nothing here can be wrong in a way that the kernel would have to handle.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use attune_engine::numerics::Matrix;
@@ -12,6 +13,7 @@ use attune_engine::pretrained::folder::ModelFolder;
 
 pub use super::cells::{Bind, Cell, CellKind, Exercise, Feedback, Predict, Slider};
 use super::panels::PanelName;
+use super::switches::Switches;
 
 /// One lesson, complete and checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +37,7 @@ pub struct Lesson {
     pub corpus: Corpus,
     pub static_embedding: StaticEmbedding,
     pub model: ModelConfig,
+    pub switches: Switches,
     /// Sentences that the learner can choose; the first one is shown at the start. Never empty.
     pub sentences: Vec<Vec<String>>,
     /// Labelled sentences that training never sees, for claims about senses.
@@ -280,6 +283,8 @@ pub struct Probe {
 pub struct Claim {
     pub id: String,
     pub says: String,
+    /// The switches that are on in the model that it is about.
+    pub with: BTreeSet<String>,
     pub fact: Fact,
     pub expect: Expect,
 }

@@ -1,5 +1,8 @@
 //! Effects of a recipe, and recipes without any.
 
+use std::sync::Arc;
+
+use attune_core::kernel::check::claims::{Verdict, verify, verify_switched};
 use attune_core::kernel::command::{
     Axis, AxisCommand, InterventionCommand, Reference, SentenceCommand, TrainingCommand, WeightCommand,
 };
@@ -9,6 +12,8 @@ use attune_core::lesson::recipe::Measured;
 use attune_core::lesson::recipe::offers;
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;
+
+use crate::common::lessons::SMALL;
 
 use super::{apply, heads, lesson, model, notice, retrain, seed, shares, shown, trained, undo_label, width};
 
@@ -34,7 +39,7 @@ fn a_recipe_is_the_lesson_with_other_numbers() {
     let recipe = Recipe { model_rate: Some(0.05), static_rate: Some(0.1), ..heads(3) };
     let changed = Measured::of(&lesson).apply(&recipe).expect("a valid recipe");
     assert_eq!(changed.model.architecture.blocks[0].attention.key_width, 2);
-    let plain = Kernel::trained(std::sync::Arc::new(changed)).snapshot();
+    let plain = Kernel::trained(Arc::new(changed)).snapshot();
     let mut kernel = trained();
     retrain(&mut kernel, &recipe);
     let now = kernel.snapshot();
@@ -49,7 +54,7 @@ fn a_recipe_is_the_lesson_with_other_numbers() {
 fn a_new_space_is_turned_to_fit_the_old_picture() {
     let mut kernel = trained();
     let old = kernel.snapshot().space.expect("a space");
-    let unturned = Kernel::trained(std::sync::Arc::new(Measured::of(&lesson()).apply(&seed(9)).expect("valid")));
+    let unturned = Kernel::trained(Arc::new(Measured::of(&lesson()).apply(&seed(9)).expect("valid")));
     let unturned = unturned.snapshot().space.expect("a space");
     retrain(&mut kernel, &seed(9));
     let new = kernel.snapshot().space.expect("a space");
@@ -235,7 +240,7 @@ fn a_static_learning_rate_that_diverges_leaves_the_old_model_and_says_why() {
         "SkipGram(dim: 6, epochs: 3)",
         "SkipGram(dim: 6, epochs: 60, negatives: 64, window: 16, share_negatives: true)",
     );
-    let lesson = std::sync::Arc::new(attune_core::lesson::parse("small.ron", &text).expect("no issues"));
+    let lesson = Arc::new(attune_core::lesson::parse("small.ron", &text).expect("no issues"));
     let mut kernel = Kernel::trained(lesson);
     let before = shown(&kernel);
     apply(&mut kernel, Command::Retrain(Box::new(Recipe { static_rate: Some(1.0), ..Recipe::default() })));
@@ -313,4 +318,43 @@ fn an_axis_that_the_new_vectors_do_not_have_is_spoken_of() {
     kernel.apply(Command::Retrain(Box::new(width(4))));
     kernel.settle();
     assert_eq!(notice(&kernel), None, "the other one fits");
+}
+
+fn switched<const N: usize>(names: [&str; N]) -> Recipe {
+    Recipe { switches: names.map(str::to_owned).into(), ..Recipe::default() }
+}
+
+#[test]
+fn a_switch_is_the_lesson_with_other_fields() {
+    let own = lesson();
+    let text = SMALL.replace("heads: 2,", "heads: 2, layers: 2, keep: 0.5,");
+    let written = attune_core::lesson::parse("small.ron", &text).expect("no issues");
+    let both = switched(["Two layers", "Keep places"]);
+    assert_eq!(Measured::of(&own).apply(&both).expect("valid").model, written.model);
+    let mut kernel = trained();
+    retrain(&mut kernel, &both);
+    assert_eq!(model(&kernel).parameters, model(&Kernel::trained(Arc::new(written))).parameters);
+    assert_eq!(undo_label(&kernel).as_deref(), Some("retraining: “Keep places” on, “Two layers” on"));
+    retrain(&mut kernel, &Recipe::default());
+    assert!(shown(&kernel) == shown(&trained()), "as the lesson has it");
+    kernel.apply(Command::Retrain(Box::new(switched(["Three layers"]))));
+    assert_eq!(notice(&kernel).as_deref(), Some("the lesson has no switch “Three layers”"));
+}
+
+#[test]
+fn claims_are_about_the_model_with_their_switches_on() {
+    let claim = |id: &str, with: &str, head: usize| {
+        format!(
+            r#"Claim(id: "{id}", says: "a weight", {with} fact: Weight(sentence: 0, head: {head}, query: 0, key: 0), expect: AtMost(1)),"#
+        )
+    };
+    let claims = [claim("own", "", 1), claim("two", r#"with: ["Two layers"],"#, 3)].concat();
+    let text = SMALL.replace("claims: [", &format!("claims: [{claims}"));
+    let lesson = attune_core::lesson::parse("small.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    let own = verify(&Kernel::trained(Arc::new(lesson.clone())).snapshot()).expect("a model");
+    let ids = |verdicts: &[Verdict]| verdicts.iter().map(|verdict| verdict.id.clone()).collect::<Vec<_>>();
+    assert_eq!(ids(&own), ["own", "sum"]);
+    let switched = verify_switched(&lesson);
+    assert_eq!(ids(&switched), ["two"]);
+    assert!(switched[0].holds() && switched[0].value > 0.0, "{switched:?}");
 }

@@ -72,6 +72,7 @@ fn a_recipe_that_no_longer_fits_is_left_out_with_words() {
         static_rate: Some(-1.0),
         model_rate: Some(f64::INFINITY),
         seed: Some(u64::MAX),
+        switches: ["".to_owned()].into(),
     };
     let mut hostile = saved(&kernel);
     hostile.commands[0] = Command::Retrain(Box::new(wild));

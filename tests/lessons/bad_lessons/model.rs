@@ -363,3 +363,76 @@ a.ron:19:69: before: found the number -1; expected a whole number from 0 to 64"#
 a.ron:19:64: query_key_norm: found Each; expected None, Heads or Whole"#,
     ),
 ];
+
+#[test]
+fn switches() {
+    const CLAIMS: &str = "claims: [\n";
+    let check = |switches: &str, issue: &str| check(CLAIMS, &format!("switches: [{switches}],\n    {CLAIMS}"), issue);
+    check(
+        r#"Switch(name: "Two", model: Attention(layers: 2, heads: 4)), Switch(name: "B", model: (bias: false))"#,
+        "no issues",
+    );
+    check(
+        r#"Switch(name: "A", model: Attention(layer: 2)), Switch(name: "A", tip: 3, model: Attention(heads: 3))"#,
+        r#"a.ron:29:86: tip: found the number 3; expected text in double quotes"#,
+    );
+    check(
+        r#"Switch(name: "A", model: Attention(layers: 0))"#,
+        "a.ron:29:59: layers: found the number 0; expected a whole number from 1 to 8",
+    );
+    check(
+        r#"Switch(name: "A", model: Attention(heads: 3)), Switch(name: "B", model: Attention())"#,
+        "a.ron:29:88: model: found Attention(); expected the fields that change",
+    );
+    check(
+        r#"Switch(name: "A", model: Attention(heads: 3))"#,
+        "a.ron:29:58: heads: 3 does not divide dim: 16; expected 1, 2, 4, 8 or 16, or key_width and value_width",
+    );
+    check(
+        r#"Switch(name: "A", model: Attention(objective: NextWord))"#,
+        "a.ron:29:51: a switch cannot change objective, which the rest of the lesson relies on; expected fields other than \
+         objective, readout, pool or max_tokens",
+    );
+    check(
+        r#"Switch(name: "A", model: Attention(heads: 1)), Switch(name: "A", model: Attention(heads: 4))"#,
+        r#"a.ron:29:63: switch "A" appears twice"#,
+    );
+    let many: Vec<String> = (0..8).map(|i| format!(r#"Switch(name: "{i}", model: Attention(heads: 1))"#)).collect();
+    check(&many.join(", "), "a.ron:29:15: switches: 8 entries; expected at most 7");
+}
+
+/// A claim is about the model with its switches on, which may have other facts.
+#[test]
+fn claims_with_switches() {
+    const CLAIMS: &str = "claims: [\n";
+    const SWITCHES: &str = r#"switches: [
+        Switch(name: "Four", model: Attention(heads: 4)),
+        Switch(name: "Shared", model: Attention(key_value_heads: 1)),
+        Switch(name: "Wide", model: Attention(heads: 16, key_value_heads: 16)),
+    ]"#;
+    let check = |with: &str, issue: &str| {
+        let claim = format!(
+            r#"Claim(id: "w", says: "W", {with} fact: Weight(sentence: 0, head: 3, query: 0, key: 0), expect: AtMost(1)),"#
+        );
+        check(CLAIMS, &format!("{SWITCHES},\n    {CLAIMS}        {claim}\n"), issue);
+    };
+    check("", "a.ron:35:68: head: found the number 3; expected a whole number from 0 to 1");
+    check(r#"with: ["Four"],"#, "no issues");
+    check(
+        r#"with: ["For"],"#,
+        r#"a.ron:35:42: with: the lesson has no switch "For"; expected Four, Shared or Wide; did you mean "Four"?"#,
+    );
+    let switches: Vec<String> = (0..4).map(|i| format!(r#"Switch(name: "{i}", model: Attention(heads: 1))"#)).collect();
+    let claim = |bits: usize| {
+        let with: Vec<String> = (0..4).filter(|i| bits >> i & 1 == 1).map(|i| format!("\"{i}\"")).collect();
+        format!(r#"Claim(id: "{bits}", says: "W", with: [{}], fact: FinalLoss, expect: AtMost(9)),"#, with.join(", "))
+    };
+    let claims = |count: usize| (0..=count).map(claim).collect::<String>();
+    let with = |count| format!("switches: [{}],\n    {CLAIMS}{}\n", switches.join(", "), claims(count));
+    super::check(CLAIMS, &with(8), "no issues");
+    super::check(
+        CLAIMS,
+        &with(9),
+        "a.ron:30:13: claims: 9 combinations of switches, each of which is trained; expected at most 8",
+    );
+}

@@ -1,7 +1,7 @@
 //! Measures what lessons claim.
 
 use std::cell::OnceCell;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use attune_engine::numerics::contributions::Contributions;
@@ -19,10 +19,13 @@ use crate::kernel::data::vocabulary::rows_of;
 use crate::kernel::scene::interventions::for_any_sentence;
 use crate::kernel::scene::sentence::{Sentence, SentenceFrame, contributions};
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
+use crate::kernel::state::Kernel;
 use crate::kernel::training::overflow::{ActivationId, first_not_finite};
 use crate::kernel::vectors::examples::Rewriter;
 use crate::kernel::vectors::network;
+use crate::lesson::Recipe;
 use crate::lesson::corpus;
+use crate::lesson::recipe::Measured;
 use crate::lesson::schema::{Claim, Expect, Fact, Lesson, Probe, Space, StaticEmbedding, TokenPlace};
 
 /// A claim with what was measured.
@@ -35,6 +38,10 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    fn of(claim: &Claim, value: f64) -> Self {
+        Self { id: claim.id.clone(), says: claim.says.clone(), value, expect: claim.expect }
+    }
+
     /// NaN holds for nothing.
     pub fn holds(&self) -> bool {
         match self.expect {
@@ -45,19 +52,37 @@ impl Verdict {
     }
 }
 
-/// Every claim of the lesson against the model in the snapshot; `None` until there is one.
+/// The claims about models with switches on, each combination trained here.
+pub fn verify_switched(lesson: &Lesson) -> Vec<Verdict> {
+    let combinations: BTreeSet<&BTreeSet<String>> = lesson.claims.iter().map(|claim| &claim.with).collect();
+    let trained = |with: &&BTreeSet<String>| {
+        let recipe = Recipe { switches: (*with).clone(), ..Recipe::default() };
+        let lesson = Measured::of(lesson).apply(&recipe).ok()?;
+        verify(&Kernel::trained(Arc::new(lesson)).snapshot())
+    };
+    let none = |with: &BTreeSet<String>| {
+        let claims = lesson.claims.iter().filter(|claim| claim.with == *with);
+        claims.map(|claim| Verdict::of(claim, f64::NAN)).collect()
+    };
+    let switched = combinations.into_iter().filter(|with| !with.is_empty());
+    switched.flat_map(|with| trained(&with).unwrap_or_else(|| none(with))).collect()
+}
+
+/// Every claim of the lesson about the model in the snapshot; `None` until there is one.
 pub fn verify(snapshot: &Snapshot) -> Option<Vec<Verdict>> {
     let measure = Measure::of(snapshot)?;
     // What several claims are about is measured once.
     let mut measured: Vec<(&Fact, f64)> = Vec::new();
     let mut verdicts = Vec::new();
-    for Claim { id, says, fact, expect } in &snapshot.lesson.claims {
+    let lesson = &snapshot.lesson;
+    for claim in lesson.claims.iter().filter(|claim| claim.with == lesson.switches.on) {
+        let fact = &claim.fact;
         let known = measured.iter().find(|(known, _)| *known == fact).map(|(_, value)| *value);
         let value = known.unwrap_or_else(|| measure.fact(fact));
         if known.is_none() {
             measured.push((fact, value));
         }
-        verdicts.push(Verdict { id: id.clone(), says: says.clone(), value, expect: *expect });
+        verdicts.push(Verdict::of(claim, value));
     }
     Some(verdicts)
 }

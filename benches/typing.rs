@@ -55,7 +55,7 @@ fn main() {
         0,
         Cell {
             id: "long".to_owned(),
-            kind: CellKind::Code { source: source.clone(), fails: false },
+            kind: CellKind::Code { source: source.clone(), fails: false, asserts: String::new() },
             opens: Vec::new(),
         },
     );

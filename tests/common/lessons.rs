@@ -31,6 +31,17 @@ pub fn edited(text: &str, parts: &[(&str, &str)]) -> String {
     })
 }
 
+/// The small lesson with changes of its model to switch on.
+pub fn with_switches() -> String {
+    let switches = r#"switches: [
+        Switch(name: "Two layers", tip: "Reads twice", model: Attention(layers: 2)),
+        Switch(name: "No residual", model: Attention(residual: false)),
+        Switch(name: "Keep places", model: Attention(keep: 0.5)),
+    ],
+    sentences: ["#;
+    edited(SMALL, &[("sentences: [\"the", &format!("{switches}\"the"))])
+}
+
 /// The text of a lesson with these cells in place of its own.
 #[track_caller]
 pub fn with_cells(text: &str, cells: &str) -> String {

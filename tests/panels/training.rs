@@ -15,7 +15,7 @@ use egui::accesskit::Role;
 use egui::{Key, Modifiers, PointerButton, Pos2, Ui, Vec2};
 use egui_kittest::kittest::Queryable;
 
-use crate::common::lessons::{after, changed, small};
+use crate::common::lessons::{after, changed, kernel, small, with_switches};
 use crate::live::PanelHarness;
 use crate::pointer::{click, drag};
 
@@ -173,13 +173,11 @@ fn the_learning_rate_is_turned_without_a_reset() {
 
 #[test]
 fn a_slider_retrains_while_it_is_dragged_and_a_button_returns() {
-    // High enough for all of them.
-    let mut panel = PanelHarness::new(small(), Vec2::new(SIZE.x, 2.0 * SIZE.y), again());
+    let mut panel = PanelHarness::new(small(), SIZE, again());
     let first = panel.snapshot();
     let model = panel.model::<RetrainModel>();
     let names: Vec<&str> = model.sliders.iter().map(|slider| slider.name.as_str()).collect();
-    assert_eq!(names[..3], ["Two layers", "No residual", "Keep places"]);
-    assert_eq!(names[3..], ["seal: mineral", "Heads", "Width", "Static rate", "Model rate", "Seed"]);
+    assert_eq!(names, ["seal: mineral", "Heads", "Width", "Static rate", "Model rate", "Seed"]);
     assert!(model.is_own && !model.has_ghosts && model.under_way.is_none());
     let slider = panel.get_by_role_and_label(Role::Slider, "Seed").rect();
     let way = [slider.left_center() + Vec2::new(3.0, 0.0), slider.center(), slider.right_center()];
@@ -192,8 +190,7 @@ fn a_slider_retrains_while_it_is_dragged_and_a_button_returns() {
     assert!(recipes.len() >= 3 && recipes.iter().all(|recipe| recipe.seed.is_some() && recipe.heads.is_none()));
 
     let recipe = Recipe { seed: Some(9), ..Recipe::default() };
-    let mut panel =
-        PanelHarness::new(after(&[Command::Retrain(Box::new(recipe))]), Vec2::new(SIZE.x, 2.0 * SIZE.y), again());
+    let mut panel = PanelHarness::new(after(&[Command::Retrain(Box::new(recipe))]), SIZE, again());
     let other = panel.snapshot();
     let model = panel.model::<RetrainModel>();
     assert_eq!(model.told, "Shown: seed 9. It is a retrained space, turned to match the lesson's picture.");
@@ -218,11 +215,12 @@ fn a_switch_trains_the_lesson_again_with_other_fields_of_its_model() {
         let switches = names.iter().map(|name| (*name).to_owned()).collect();
         Command::Retrain(Box::new(Recipe { switches, ..Recipe::default() }))
     };
-    let mut panel = PanelHarness::new(small(), SIZE, again());
+    let mut panel = PanelHarness::new(kernel(&with_switches()), SIZE, again());
     click(&mut panel, "Two layers");
     assert_eq!(panel.commands(), [switched(&["Two layers"])]);
 
-    let mut panel = PanelHarness::new(after(&[switched(&["Two layers"])]), SIZE, again());
+    let mut panel = PanelHarness::new(kernel(&with_switches()), SIZE, again());
+    panel.apply(switched(&["Two layers"]));
     assert!(panel.model::<RetrainModel>().told.starts_with("Shown: “Two layers” on."));
     assert_eq!(panel.snapshot().model.expect("a model").interventions.heads.len(), 4);
     click(&mut panel, "Keep places");

@@ -26,7 +26,7 @@ pub struct Switches {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Switch {
     pub name: String,
-    /// What it changes and why, in a tooltip; may be empty.
+    /// The change and its reason, for a tooltip; may be empty.
     pub tip: String,
 }
 

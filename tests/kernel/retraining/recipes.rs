@@ -13,9 +13,11 @@ use attune_core::lesson::recipe::offers;
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;
 
-use crate::common::lessons::SMALL;
+use crate::common::lessons::{SMALL, edited, lesson, with_switches};
 
-use super::{apply, heads, lesson, model, notice, retrain, seed, shares, shown, trained, undo_label, width};
+use super::{
+    apply, heads, lesson as small_lesson, model, notice, retrain, seed, shares, shown, trained, undo_label, width,
+};
 
 #[test]
 fn a_recipe_makes_the_same_model_however_the_learner_came_to_it() {
@@ -35,7 +37,7 @@ fn a_recipe_makes_the_same_model_however_the_learner_came_to_it() {
 /// The lesson itself with those numbers trains to the same model; its picture alone is turned.
 #[test]
 fn a_recipe_is_the_lesson_with_other_numbers() {
-    let lesson = lesson();
+    let lesson = small_lesson();
     let recipe = Recipe { model_rate: Some(0.05), static_rate: Some(0.1), ..heads(3) };
     let changed = Measured::of(&lesson).apply(&recipe).expect("a valid recipe");
     assert_eq!(changed.model.architecture.blocks[0].attention.key_width, 2);
@@ -54,13 +56,13 @@ fn a_recipe_is_the_lesson_with_other_numbers() {
 fn a_new_space_is_turned_to_fit_the_old_picture() {
     let mut kernel = trained();
     let old = kernel.snapshot().space.expect("a space");
-    let unturned = Kernel::trained(Arc::new(Measured::of(&lesson()).apply(&seed(9)).expect("valid")));
+    let unturned = Kernel::trained(Arc::new(Measured::of(&small_lesson()).apply(&seed(9)).expect("valid")));
     let unturned = unturned.snapshot().space.expect("a space");
     retrain(&mut kernel, &seed(9));
     let new = kernel.snapshot().space.expect("a space");
     let length = |row: &[f32]| row.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
     // The words that choose the axes: those of groups and sentences.
-    let lesson = lesson();
+    let lesson = small_lesson();
     let named: Vec<&String> =
         lesson.groups.iter().flat_map(|g| &g.words).chain(lesson.sentences.iter().flatten()).collect();
     let rows = (0..old.vocabulary.len()).filter(|&row| named.contains(&&old.vocabulary[row]));
@@ -200,7 +202,7 @@ fn what_does_not_work_is_refused_with_words_and_never_offered() {
 /// Every place of every slider trains, and nothing panics.
 #[test]
 fn every_offered_recipe_trains() {
-    let lesson = lesson();
+    let lesson = small_lesson();
     let mut kernel = trained();
     for offer in offers(&lesson, &Recipe::default()) {
         for choice in offer.choices {
@@ -287,7 +289,7 @@ fn redo_gives_up_what_is_under_way_too() {
 
 #[test]
 fn the_old_model_does_not_train_while_the_new_one_does() {
-    let mut kernel = Kernel::embedded(lesson());
+    let mut kernel = Kernel::embedded(small_lesson());
     apply(&mut kernel, Command::Training(TrainingCommand::Step(3)));
     let undo = undo_label(&kernel);
     kernel.apply(Command::Retrain(Box::new(heads(3))));
@@ -326,14 +328,13 @@ fn switched<const N: usize>(names: [&str; N]) -> Recipe {
 
 #[test]
 fn a_switch_is_the_lesson_with_other_fields() {
-    let own = lesson();
-    let text = SMALL.replace("heads: 2,", "heads: 2, layers: 2, keep: 0.5,");
-    let written = attune_core::lesson::parse("small.ron", &text).expect("no issues");
+    let own = lesson(&with_switches());
+    let written = lesson(&edited(SMALL, &[("heads: 2,", "heads: 2, layers: 2, keep: 0.5,")]));
     let both = switched(["Two layers", "Keep places"]);
     assert_eq!(Measured::of(&own).apply(&both).expect("valid").model, written.model);
-    let mut kernel = trained();
+    let mut kernel = Kernel::trained(own);
     retrain(&mut kernel, &both);
-    assert_eq!(model(&kernel).parameters, model(&Kernel::trained(Arc::new(written))).parameters);
+    assert_eq!(model(&kernel).parameters, model(&Kernel::trained(written)).parameters);
     assert_eq!(undo_label(&kernel).as_deref(), Some("retraining: “Keep places” on, “Two layers” on"));
     retrain(&mut kernel, &Recipe::default());
     assert!(shown(&kernel) == shown(&trained()), "as the lesson has it");
@@ -349,9 +350,8 @@ fn claims_are_about_the_model_with_their_switches_on() {
         )
     };
     let claims = [claim("own", "", 1), claim("two", r#"with: ["Two layers"],"#, 3)].concat();
-    let text = SMALL.replace("claims: [", &format!("claims: [{claims}"));
-    let lesson = attune_core::lesson::parse("small.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
-    let own = verify(&Kernel::trained(Arc::new(lesson.clone())).snapshot()).expect("a model");
+    let lesson = lesson(&edited(&with_switches(), &[("claims: [", &format!("claims: [{claims}"))]));
+    let own = verify(&Kernel::trained(lesson.clone()).snapshot()).expect("a model");
     let ids = |verdicts: &[Verdict]| verdicts.iter().map(|verdict| verdict.id.clone()).collect::<Vec<_>>();
     assert_eq!(ids(&own), ["own", "sum"]);
     let switched = verify_switched(&lesson);

@@ -10,7 +10,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use attune_core::kernel::check::places::{ARRIVED_COSINE, ARRIVED_LENGTHS, Places};
+use attune_core::kernel::check::claims::{ARRIVED_COSINE, ARRIVED_LENGTHS, Places};
 use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::schema::{Lesson, Probe};

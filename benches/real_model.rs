@@ -16,8 +16,8 @@ use std::time::Instant;
 use attune_core::kernel::command::{
     InterventionCommand, SenseCommand, SenseList, SenseSentence, SentenceCommand, WeightCommand,
 };
-use attune_core::kernel::data::senses::MEASURED_MAX;
-use attune_core::kernel::vectors::network;
+use attune_core::kernel::sentence_pass::senses::MEASURED_MAX;
+use attune_core::kernel::static_embedding::network;
 use attune_core::kernel::{Command, Kernel};
 use attune_engine::numerics::attention::{HeadMode, Mask, Tokens};
 use attune_engine::numerics::model::activations::Interventions;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use attune_core::kernel::command::Command as KernelCommand;
 use attune_core::kernel::notebook::NotebookCommand;
 use attune_core::kernel::snapshot::Snapshot;
+use attune_core::kernel::worker::Pace;
 use attune_core::kernel::worker::Worker;
-use attune_core::kernel::worker::pace::Pace;
 use attune_view::explain::Provenance;
 use bevy::prelude::*;
 

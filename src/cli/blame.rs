@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use attune_core::kernel::Snapshot;
-use attune_core::kernel::training::overflow::{ActivationId, first_not_finite};
+use attune_core::kernel::training::stop::{ActivationId, first_not_finite};
 use attune_core::kernel::training::stop::{Diverged, Origin};
 use attune_core::lesson::issue::printable;
 use attune_core::lesson::locate::{FieldPath, locate};

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use attune_core::kernel::check::claims::{Verdict, first_overflow, verify, verify_switched};
-use attune_core::kernel::check::rehearsal::{Problem, rehearse};
+use attune_core::kernel::check::{Problem, rehearse};
 use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::{Command, Snapshot};
 use attune_core::lesson::cells::Cell;

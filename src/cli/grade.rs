@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use attune_core::kernel::check::grading::Grader;
+use attune_core::kernel::check::Grader;
 use attune_core::lesson::issue::{printable, shorten};
 use attune_core::whole_file::is_same;
 use attune_view::export::file;

@@ -2,7 +2,7 @@
 
 use attune_core::kernel::Command;
 use attune_core::kernel::command::SentenceCommand;
-use attune_core::kernel::scene::sentence::Sentence;
+use attune_core::kernel::sentence_pass::sentence::Sentence;
 use attune_core::lesson::Lesson;
 
 use super::args::SentenceArgs;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use attune_core::kernel::check::rehearsal::rehearse;
+use attune_core::kernel::check::rehearse;
 
 use crate::peak::taken;
 use crate::{SLOW, cell, code, fault, feedback, plot, run, shown, with_cells};

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use attune_core::kernel::static_embedding::SpaceTrainer;
 use attune_core::kernel::training::log::TrainingLog;
 use attune_core::kernel::training::trainer::Trainer;
-use attune_core::kernel::vectors::SpaceTrainer;
 
 use crate::common::top::at;
 use crate::counting::allocations;

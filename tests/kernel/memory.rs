@@ -8,7 +8,7 @@ use attune_core::kernel::command::{
 };
 use attune_core::kernel::model::{HISTORY_BYTES_MAX, HISTORY_STATES_MAX};
 use attune_core::kernel::notebook::NotebookCommand;
-use attune_core::kernel::training::checkpoints::CHECKPOINT_BYTES_MAX;
+use attune_core::kernel::training::run::CHECKPOINT_BYTES_MAX;
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Recipe;
 use attune_engine::numerics::Matrix;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
-use attune_core::kernel::scene::second::SecondSentence;
+use attune_core::kernel::sentence_pass::second::SecondSentence;
 use attune_core::kernel::{Command, Kernel, Saved, Snapshot};
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;

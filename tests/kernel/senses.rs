@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use attune_core::kernel::command::{AxisCommand, SenseCommand, SenseList, SenseSentence, SentenceCommand};
-use attune_core::kernel::data::senses::{LISTED_MAX, MEASURED_MAX};
-use attune_core::kernel::scene::senses::{Note, SenseRow, SensesSnapshot};
+use attune_core::kernel::sentence_pass::senses::{LISTED_MAX, MEASURED_MAX};
+use attune_core::kernel::sentence_pass::senses::{Note, SenseRow, SensesSnapshot};
 use attune_core::kernel::{Command, Kernel, Saved};
 use attune_core::lesson::{self, Lesson};
 use attune_view::view_model::senses::{SenseCurve, SensesModel};

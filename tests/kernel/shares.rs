@@ -3,7 +3,7 @@
 use attune_core::kernel::command::{
     Axis, AxisCommand, InterventionCommand, SenseCommand, SentenceCommand, WeightCommand,
 };
-use attune_core::kernel::data::senses::{SenseList, SenseSentence};
+use attune_core::kernel::sentence_pass::senses::{SenseList, SenseSentence};
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;

@@ -3,7 +3,7 @@
 use attune::app::panels::intervene::IntervenePanel;
 use attune_core::kernel::Command;
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand};
-use attune_core::kernel::scene::interventions::GAIN_MAX;
+use attune_core::kernel::sentence_pass::interventions::GAIN_MAX;
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::model::activations::Patch;
 use attune_view::view_model::answers::AnswerShifts;

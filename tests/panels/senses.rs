@@ -7,7 +7,7 @@ use attune::app::panels::meaning::MeaningPanel;
 use attune::app::panels::senses::SENSE_WORD;
 use attune_core::kernel::Kernel;
 use attune_core::kernel::command::{AxisCommand, Command, SenseSentence};
-use attune_core::kernel::data::senses::SenseList;
+use attune_core::kernel::sentence_pass::senses::SenseList;
 use attune_view::view_model::saved_view::MeaningView;
 use egui::{Key, Modifiers, Vec2};
 use egui_kittest::kittest::Queryable;

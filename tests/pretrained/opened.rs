@@ -7,7 +7,7 @@ use attune_core::kernel::command::{InterventionCommand, SentenceCommand, WeightC
 use attune_core::kernel::notebook::document::OwnKind;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::snapshot::ModelSnapshot;
-use attune_core::kernel::vectors::network;
+use attune_core::kernel::static_embedding::network;
 use attune_core::kernel::{Command, Kernel, Saved};
 use attune_core::lesson::{self, Lesson};
 use attune_engine::numerics::attention::HeadMode;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand};
-use attune_core::kernel::scene::origins::{layer_answers, terms_of};
-use attune_core::kernel::vectors::network;
+use attune_core::kernel::sentence_pass::passes::{layer_answers, terms_of};
+use attune_core::kernel::static_embedding::network;
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::HeadMode;

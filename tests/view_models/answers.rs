@@ -1,7 +1,7 @@
 //! The Answers panel: the model's own probabilities, row by row, and the words that it writes on.
 
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand, WeightCommand};
-use attune_core::kernel::data::answers::probabilities;
+use attune_core::kernel::snapshot::sentence::probabilities;
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::model::generate::Choice;
 use attune_engine::numerics::params::TensorName;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
-use attune_core::kernel::data::answers::probabilities;
 use attune_core::kernel::notebook::NotebookCommand;
+use attune_core::kernel::snapshot::sentence::probabilities;
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use attune_core::kernel::notebook::document::CellId;
-use attune_core::kernel::worker::pace::Pace;
+use attune_core::kernel::worker::Pace;
 use attune_core::lesson::links::TextLink;
 use attune_view::export::Format;
 use egui::Key;

@@ -1,6 +1,6 @@
 //! The stage panel: a tab for the stage, which panels do not know; or why there is nothing on it.
 
-use attune_core::kernel::vectors::LessonFault;
+use attune_core::kernel::static_embedding::LessonFault;
 use attune_engine::pretrained::cache::Absent;
 use egui::{Frame, Label, Margin, RichText, Ui};
 

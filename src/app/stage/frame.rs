@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attune_core::kernel::data::space::Basis;
+use attune_core::kernel::snapshot::space::Basis;
 use attune_view::explain::path::PathModel;
 use attune_view::explain::walk::Step;
 use attune_view::view_model::saved_view::SavedCamera;

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use attune_core::kernel::data::space::ChosenAxis;
-use attune_core::kernel::data::token::token_labels;
 use attune_core::kernel::snapshot::Snapshot;
+use attune_core::kernel::snapshot::sentence::token_labels;
+use attune_core::kernel::snapshot::space::ChosenAxis;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::vectors::centroid;
 use attune_view::view_model::axes::short;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attune_core::kernel::data::token::START;
+use attune_core::kernel::snapshot::sentence::START;
 use attune_view::explain::path::PathModel;
 use attune_view::explain::walk::{Bar, Step, WalkModel};
 use attune_view::view_model::head_labels::Side;

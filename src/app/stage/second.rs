@@ -2,7 +2,7 @@
 //! the word that is looked at; one word in several sentences, in place of both; and, while a walk looks at them, the words of
 //! the source.
 
-use attune_core::kernel::scene::second::SharedWord;
+use attune_core::kernel::sentence_pass::second::SharedWord;
 use attune_view::explain::walk::SourceWord;
 use attune_view::view_model::compare::SECOND;
 use attune_view::view_model::head_labels::Side;

@@ -4,12 +4,11 @@
 use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
 
-use crate::kernel::scene::passes::Passes;
-use crate::kernel::scene::senses::SenseCache;
+use crate::kernel::sentence_pass::passes::Passes;
+use crate::kernel::sentence_pass::senses::SenseCache;
 use crate::kernel::snapshot::Replaced;
-use crate::kernel::training::change_log::ChangeLog;
-use crate::kernel::training::checkpoints::Checkpoints;
 use crate::kernel::training::log::StepRecord;
+use crate::kernel::training::run::{ChangeLog, Checkpoints};
 use crate::kernel::training::stop::Diverged;
 use crate::kernel::training::trainer::{StepRoom, Trainer, TrainingState};
 

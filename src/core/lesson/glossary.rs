@@ -14,7 +14,6 @@ use attune_engine::nearest::nearest;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use super::check::{check_name, id, line, markdown, one_of_names};
-use super::course;
 use super::decode::{At, Node, fields, list_of, record, text, wrong};
 use super::issue::{Issues, LessonIssue, is_unprintable, shorten};
 use super::limits::{
@@ -24,7 +23,7 @@ use super::limits::{
 use super::load::{read_text, too_large, without_mark};
 use super::schema::Lesson;
 use super::text::{markdown_options, tokenize, words_at};
-use super::tree;
+use super::{course, tree};
 
 /// The file's name, beside the lessons that it is of.
 pub const FILE: &str = "glossary.ron";

@@ -11,36 +11,34 @@
 //! of a folder's lessons. [`course`] lists the lessons of a folder, [`starter`] is one to start from, and
 //! [`lesson_from_model`] makes one of a pretrained model.
 
+pub mod budget;
 pub mod cells;
-pub mod schema;
-
 mod check;
+pub mod corpus;
+pub mod course;
 mod decode;
+pub mod glossary;
 pub mod issue;
+pub mod lesson_from_model;
 pub mod limits;
+pub mod links;
+pub mod live_text;
 pub mod load;
 pub mod locate;
+pub mod panels;
+pub mod pictures;
 mod read_cells;
 mod read_claims;
 mod read_corpus;
 mod read_layers;
 mod read_model;
 mod read_vectors;
-mod tree;
-
-pub mod budget;
-pub mod corpus;
-pub mod course;
-pub mod glossary;
-pub mod lesson_from_model;
-pub mod links;
-pub mod live_text;
-pub mod panels;
-pub mod pictures;
 pub mod recipe;
+pub mod schema;
 pub mod starter;
 pub mod switches;
 pub mod text;
+mod tree;
 
 pub use issue::LessonIssue;
 pub use load::{parse, read};

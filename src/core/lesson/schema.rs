@@ -1,6 +1,7 @@
 //! The checked values of a lesson: what the rest of the program sees. The RON text becomes these
 //! in [`super::load`]; nothing here can be wrong in a way that the kernel would have to handle.
 
+pub use super::cells::{Bind, Cell, CellKind, Exercise, Feedback, Predict, Slider};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -11,7 +12,6 @@ use attune_engine::numerics::params::TensorId;
 use attune_engine::numerics::word2vec::Word2VecConfig;
 use attune_engine::pretrained::folder::ModelFolder;
 
-pub use super::cells::{Bind, Cell, CellKind, Exercise, Feedback, Predict, Slider};
 use super::panels::PanelName;
 use super::switches::Switches;
 
@@ -307,7 +307,7 @@ pub enum Fact {
     /// Cosine of one token's contextual vector to the centroid of `sense`, less the best to another group.
     TokenMargin { at: TokenPlace, sense: String },
     /// Share of probes whose word ends where a word of its sense would lie
-    /// ([`Arrival::has_arrived`](crate::kernel::check::places::Arrival::has_arrived)).
+    /// ([`Arrival::has_arrived`](crate::kernel::check::claims::Arrival::has_arrived)).
     Arrived,
     /// Mean distance, over the words of the lesson's sentences that nothing asks to move, between the
     /// contextual and the static vector.

@@ -6,12 +6,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::disk;
 use super::format::{self, Encoded, FOOT, ReadError, Stored};
-use super::generations;
 use super::home::{Home, Key};
 use super::lock::Gate;
-use super::words;
+use super::{disk, generations, words};
 use crate::whole_file::Unfinished;
 
 pub(super) const STATE: &str = "state.json";

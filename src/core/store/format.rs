@@ -18,9 +18,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::disk;
 use super::home::Key;
-use super::words;
+use super::{disk, words};
 
 const MAGIC: &[u8] = b"attune-state ";
 const CRC_DIGITS: usize = 8;

@@ -4,12 +4,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::disk;
 use super::folder::{Checkpoint, Folder, STATE};
 use super::format::{self, Meta, ReadError, Stored};
 use super::home::{FILES, Home, Key};
 use super::open::Lock;
-use super::words;
+use super::{disk, words};
 
 /// The value that was found, and the files that could not be used.
 #[derive(Clone, Debug)]

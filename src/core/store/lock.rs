@@ -21,9 +21,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::disk;
 use super::format::read_up_to;
-use super::words;
+use super::{disk, words};
 
 const GATE: &str = "gate";
 const OWNER: &str = "owner.json";

@@ -5,13 +5,12 @@ use std::io;
 use std::marker::PhantomData;
 use std::time::SystemTime;
 
-use super::disk;
 use super::folder::{Checkpoint, Folder};
 use super::format::{self, BYTES_MAX, Encoded, FOOT, Meta, ReadError, Stored};
 use super::home::{Home, Key};
 use super::load::{Aside, Loaded, LoadedFrom, load, of_moved};
 use super::lock::{self, Gate, Owner, Ownership, Standing};
-use super::words;
+use super::{disk, words};
 
 /// The label of work that a window had not saved when another one took over.
 const UNSAVED: &str = "not yet saved when another window took over";

@@ -1,7 +1,7 @@
 //! How entries are called: by words, by numbers, and what each is.
 
-use attune_core::kernel::data::token::subscript;
 use attune_core::kernel::notebook::live::{distance_label, head_label, scored};
+use attune_core::kernel::snapshot::sentence::subscript;
 use attune_engine::numerics::contributions::Part;
 use attune_engine::numerics::params::{TensorId, TensorName, code_suffix, superscript};
 use attune_engine::quantity::{Entry, Index, Owner, Quantity, StagePoint};

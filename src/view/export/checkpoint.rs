@@ -9,7 +9,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use attune_core::kernel::snapshot::Snapshot;
-use attune_core::kernel::vectors::network;
+use attune_core::kernel::static_embedding::network;
 use attune_core::lesson::Lesson;
 use attune_core::lesson::locate::FieldPath;
 use attune_core::lesson::schema::{Objective, StaticEmbedding};

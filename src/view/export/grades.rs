@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
 
-use attune_core::kernel::check::grading::{Graded, Mark};
+use attune_core::kernel::check::{Graded, Mark};
 use attune_core::lesson::issue::printable;
 
 use super::escape;

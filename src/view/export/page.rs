@@ -2,7 +2,7 @@
 
 use attune_core::kernel::notebook::document::{Answer, DocumentCell};
 use attune_core::kernel::notebook::snapshot::{CellSnapshot, CellStatus, RunSnapshot, Verdict};
-use attune_core::kernel::scene::interventions::are_none;
+use attune_core::kernel::sentence_pass::interventions::are_none;
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot};
 use attune_core::lesson::cells::{Bind, CellKind, Exercise, Predict, Slider};
 use attune_engine::code::Fault;

@@ -1,10 +1,10 @@
-//! A list of sentences with one word in common, as a file that any editor writes: see [`attune_core::kernel::data::senses`].
+//! A list of sentences with one word in common, as a file that any editor writes: see [`attune_core::kernel::sentence_pass::senses`].
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use attune_core::kernel::data::senses::{SenseList, SenseSentence, read_sentences};
+use attune_core::kernel::sentence_pass::senses::{SenseList, SenseSentence, read_sentences};
 use attune_core::whole_file;
 
 /// By which a list is proposed as a file.

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use attune_core::kernel::scene::interventions::for_any_sentence;
-use attune_core::kernel::scene::passes::Passes;
-use attune_core::kernel::scene::sentence::{Sentence, SentenceFrame};
+use attune_core::kernel::sentence_pass::interventions::for_any_sentence;
+use attune_core::kernel::sentence_pass::passes::Passes;
+use attune_core::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
 use attune_core::kernel::snapshot::Snapshot;
-use attune_core::kernel::vectors::examples::Rewriter;
-use attune_core::kernel::vectors::network;
+use attune_core::kernel::static_embedding::Rewriter;
+use attune_core::kernel::static_embedding::network;
 
 /// The snapshot as it would be with one of the lesson's sentences on the stage; what is not about one
 /// sentence stays as it is. `None` until there is a model, or if there is no such sentence.

@@ -7,7 +7,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::ops::Not;
 
-use attune_core::kernel::scene::interventions::are_none;
+use attune_core::kernel::sentence_pass::interventions::are_none;
 use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, StaticSpace, Token};
 use attune_core::lesson::schema::Objective;
 use attune_engine::numerics::Matrix;

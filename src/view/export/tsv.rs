@@ -8,8 +8,8 @@
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-use attune_core::kernel::data::token::token_labels;
 use attune_core::kernel::snapshot::Snapshot;
+use attune_core::kernel::snapshot::sentence::token_labels;
 
 use super::sentence::at_sentence;
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use attune_core::kernel::Saved;
 use attune_core::kernel::notebook::saved::SavedCell;
-use attune_core::kernel::persist::saved::files;
+use attune_core::kernel::saved_work::files;
 use attune_core::lesson::Lesson;
 use attune_core::lesson::issue::printable;
 use attune_engine::pretrained::Pretrained;

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use attune_core::kernel::command::{Command, SentenceCommand};
-use attune_core::kernel::data::answers::{ANSWERS, check_generates};
-use attune_core::kernel::data::token::token_labels;
+use attune_core::kernel::snapshot::sentence::token_labels;
+use attune_core::kernel::snapshot::sentence::{ANSWERS, check_generates};
 use attune_core::kernel::snapshot::{Generated, ModelSnapshot, Snapshot, StaticSpace, Token};
 use attune_core::lesson::Lesson;
 use attune_core::lesson::limits::GENERATED_MAX;

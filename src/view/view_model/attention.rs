@@ -8,7 +8,7 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use attune_core::kernel::data::sinks::SinkNumbers;
+use attune_core::kernel::snapshot::sentence::SinkNumbers;
 use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot};
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::model::activations::HeadActivations;

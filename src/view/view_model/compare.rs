@@ -5,8 +5,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use attune_core::kernel::data::token::{occurrence, subscript, token_labels, word_pieces, written_word};
-use attune_core::kernel::scene::second::{Likeness, SharedWord};
+use attune_core::kernel::sentence_pass::second::{Likeness, SharedWord};
+use attune_core::kernel::snapshot::sentence::{occurrence, subscript, token_labels, word_pieces, written_word};
 use attune_core::kernel::snapshot::{ModelSnapshot, Neighbours, Snapshot, StaticSpace};
 use attune_core::lesson::schema::Objective;
 use attune_core::lesson::text::tokenize;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use attune_core::kernel::data::token::subscript;
+use attune_core::kernel::snapshot::sentence::subscript;
 use attune_core::kernel::snapshot::{SentenceSnapshot, Snapshot};
 use attune_core::lesson::schema::Group;
 use attune_engine::numerics::Matrix;

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use attune_core::kernel::data::token::token_labels;
 use attune_core::kernel::snapshot::ModelSnapshot;
+use attune_core::kernel::snapshot::sentence::token_labels;
 use attune_engine::numerics::attention::AttentionConfig;
 use attune_engine::numerics::block::BlockConfig;
 use attune_engine::numerics::model::Architecture;

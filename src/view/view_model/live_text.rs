@@ -6,7 +6,7 @@ use std::sync::Arc;
 use attune_core::kernel::notebook::document::CellId;
 use attune_core::kernel::notebook::live::Follows;
 use attune_core::kernel::notebook::live_values::{LiveTextSnapshot, LiveValue, Spoken};
-use attune_core::kernel::scene::interventions::are_none;
+use attune_core::kernel::sentence_pass::interventions::are_none;
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::kernel::training::stop::Stopped;
 use attune_core::lesson::issue::shorten;

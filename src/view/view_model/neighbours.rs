@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use attune_core::kernel::data::token::token_labels;
-use attune_core::kernel::scene::near::near;
+use attune_core::kernel::sentence_pass::passes::near;
+use attune_core::kernel::snapshot::sentence::token_labels;
 use attune_core::kernel::snapshot::{Neighbour, Neighbours, Snapshot, StaticSpace};
 use attune_engine::numerics::Matrix;
 

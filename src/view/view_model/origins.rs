@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use attune_core::kernel::data::answers::Answer;
-use attune_core::kernel::data::token::{Token, token_labels};
-use attune_core::kernel::scene::origins::{answers_by_word, layer_answers, terms_of};
+use attune_core::kernel::sentence_pass::passes::{answers_by_word, layer_answers, terms_of};
 use attune_core::kernel::snapshot::Snapshot;
+use attune_core::kernel::snapshot::sentence::Answer;
+use attune_core::kernel::snapshot::sentence::{Token, token_labels};
 use attune_engine::numerics::model::Pooling;
 use attune_engine::numerics::model::attribution::{NoSum, TermOf};
 

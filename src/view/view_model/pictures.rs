@@ -8,8 +8,8 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use attune_core::kernel::command::{Command, SentenceCommand};
+use attune_core::kernel::running::Kernel;
 use attune_core::kernel::snapshot::StaticSpace;
-use attune_core::kernel::state::Kernel;
 use attune_core::lesson::Lesson;
 use attune_core::lesson::cells::CellKind;
 use serde::{Deserialize, Serialize};

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use attune_core::kernel::data::senses::{MEASURED_MAX, SENSES, SenseList, SenseSentence};
-use attune_core::kernel::data::shares::TokenShares;
-use attune_core::kernel::data::token::{word_pieces, written_word};
-use attune_core::kernel::scene::senses::{MeasuredSenses, Note, SenseRow, SensesSnapshot};
+use attune_core::kernel::sentence_pass::senses::{MEASURED_MAX, SENSES, SenseList, SenseSentence};
+use attune_core::kernel::sentence_pass::senses::{MeasuredSenses, Note, SenseRow, SensesSnapshot};
+use attune_core::kernel::snapshot::sentence::{word_pieces, written_word};
+use attune_core::kernel::snapshot::space::TokenShares;
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot};
 use attune_core::lesson::schema::Probe;
 use attune_core::lesson::text::tokenize;
@@ -313,22 +313,23 @@ pub fn number(x: f64) -> String {
 
 fn occurrences(senses: &SensesSnapshot, measured: &MeasuredSenses) -> Vec<OccurrenceModel> {
     let all = &measured.occurrences;
-    let occurrence = |(at, of): (usize, &attune_core::kernel::scene::senses::SenseOccurrence)| OccurrenceModel {
-        sentence: of.sentence,
-        label: label(&measured.list, of.sentence),
-        sense: of.sense,
-        stops: senses.points.iter().map(|points| std::array::from_fn(|axis| points.get(at, axis))).collect(),
-        nearest: measured
-            .layers
-            .iter()
-            .map(|layer| {
-                let others =
-                    (0..all.len()).filter(|other| *other != at).map(|other| (other, layer.cosines.get(at, other)));
-                let best = others.reduce(|best, one| if one.1 > best.1 { one } else { best });
-                best.filter(|(_, cosine)| cosine.is_finite()).map(|(other, cosine)| (all[other].sentence, cosine))
-            })
-            .collect(),
-    };
+    let occurrence =
+        |(at, of): (usize, &attune_core::kernel::sentence_pass::senses::SenseOccurrence)| OccurrenceModel {
+            sentence: of.sentence,
+            label: label(&measured.list, of.sentence),
+            sense: of.sense,
+            stops: senses.points.iter().map(|points| std::array::from_fn(|axis| points.get(at, axis))).collect(),
+            nearest: measured
+                .layers
+                .iter()
+                .map(|layer| {
+                    let others =
+                        (0..all.len()).filter(|other| *other != at).map(|other| (other, layer.cosines.get(at, other)));
+                    let best = others.reduce(|best, one| if one.1 > best.1 { one } else { best });
+                    best.filter(|(_, cosine)| cosine.is_finite()).map(|(other, cosine)| (all[other].sentence, cosine))
+                })
+                .collect(),
+        };
     all.iter().enumerate().map(occurrence).collect()
 }
 

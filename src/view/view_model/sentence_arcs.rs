@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use attune_core::kernel::data::token::token_labels;
+use attune_core::kernel::snapshot::sentence::token_labels;
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot, StaticSpace, Token};
 use attune_engine::quantity::{Entry, Quantity};
 

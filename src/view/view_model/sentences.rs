@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use attune_core::kernel::scene::sentence::Sentence;
+use attune_core::kernel::sentence_pass::sentence::Sentence;
 use attune_core::kernel::snapshot::{Snapshot, StaticSpace};
 use attune_core::lesson::Lesson;
 use attune_core::lesson::text::words_at;

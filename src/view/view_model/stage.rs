@@ -4,10 +4,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use attune_core::kernel::data::space::ChosenAxis;
-pub use attune_core::kernel::data::space::reach;
-use attune_core::kernel::data::token::{occurrence, subscript};
-use attune_core::kernel::scene::second::SharedWord;
+use attune_core::kernel::sentence_pass::second::SharedWord;
+use attune_core::kernel::snapshot::sentence::{occurrence, subscript};
+use attune_core::kernel::snapshot::space::ChosenAxis;
+pub use attune_core::kernel::snapshot::space::reach;
 use attune_core::kernel::snapshot::{
     ModelSnapshot, Neighbours, Replaced, SentenceSnapshot, Snapshot, StaticSpace, Token,
 };

@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use attune_core::kernel::data::token::token_labels;
 use attune_core::kernel::notebook::live::{Live, LiveName, LiveTensor, live_names};
 use attune_core::kernel::snapshot::Snapshot;
+use attune_core::kernel::snapshot::sentence::token_labels;
 use attune_engine::code::{Labels, Output, Tensor};
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::params::superscript;

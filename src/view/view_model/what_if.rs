@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use attune_core::kernel::command::{Command, InterventionCommand};
-use attune_core::kernel::data::token::token_labels;
+use attune_core::kernel::snapshot::sentence::token_labels;
 use attune_core::kernel::snapshot::{ModelSnapshot, Neighbours, SentenceSnapshot, Snapshot, StaticSpace, Token};
 use attune_engine::numerics::attention::{Edge, HeadMode, Mask};
 use attune_engine::numerics::model::activations::{Activations, Patch};

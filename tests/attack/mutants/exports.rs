@@ -3,7 +3,7 @@
 
 use std::fmt::{self, Debug, Formatter};
 
-use attune_core::kernel::check::grading::{Graded, Mark};
+use attune_core::kernel::check::{Graded, Mark};
 use attune_view::export::escape;
 use attune_view::export::grades::{Class, GradedWork, write_tsv};
 use attune_view::export::html::math::mathml;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attune_core::kernel::check::claims::{first_overflow, verify};
-use attune_core::kernel::check::rehearsal::rehearse;
+use attune_core::kernel::check::rehearse;
 use attune_core::kernel::command::TrainingCommand;
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson;

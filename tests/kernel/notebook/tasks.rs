@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use attune_core::kernel::check::rehearsal::{Problem, rehearse};
+use attune_core::kernel::check::{Problem, rehearse};
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand};
 use attune_core::kernel::notebook::document::Answer;
 use attune_core::kernel::notebook::snapshot::{CellStatus, Verdict};

@@ -71,7 +71,7 @@ fn learned() -> Kernel {
 /// All that a step through the history brings back.
 fn said(snapshot: &Snapshot) -> String {
     let model = snapshot.model.as_ref().expect("a model");
-    let texts = |tokens: &[attune_core::kernel::data::token::Token]| {
+    let texts = |tokens: &[attune_core::kernel::snapshot::sentence::Token]| {
         tokens.iter().map(|token| token.text.clone()).collect::<Vec<_>>()
     };
     let cells: Vec<_> = snapshot.notebook.cells.iter().map(|shown| shown.cell.clone()).collect();

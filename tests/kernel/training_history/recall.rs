@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use attune_core::kernel::command::{Reference, TrainingCommand};
 use attune_core::kernel::snapshot::LookSnapshot;
-use attune_core::kernel::training::checkpoints::{CHECKPOINT_BYTES_MAX, CHECKPOINTS_MAX};
+use attune_core::kernel::training::run::{CHECKPOINT_BYTES_MAX, CHECKPOINTS_MAX};
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Recipe;
 use attune_core::lesson::schema::StaticEmbedding;

@@ -1,7 +1,7 @@
 //! A head of the intervene panel: whether and how it takes part, and what it adds to the chosen word.
 
 use attune_core::kernel::command::{Command, InterventionCommand};
-use attune_core::kernel::scene::interventions::GAIN_MAX;
+use attune_core::kernel::sentence_pass::interventions::GAIN_MAX;
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::quantity::Quantity;
 use attune_view::view_model::heads::{HeadRow, HeadsModel};

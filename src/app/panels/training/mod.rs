@@ -4,7 +4,7 @@
 pub mod curve;
 
 use attune_core::kernel::command::{Command, TrainingCommand};
-use attune_core::kernel::worker::pace::Pace;
+use attune_core::kernel::worker::Pace;
 use attune_core::lesson::limits::LEARNING_RATE_MAX;
 use attune_view::view_model::training::{TrainingModel, TrainingStage};
 use egui::{Button, ComboBox, ProgressBar, RichText, ScrollArea, Slider, Ui, WidgetInfo, WidgetType};

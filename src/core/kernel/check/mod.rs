@@ -1,7 +1,342 @@
-//! Checks for authors: the claims of a lesson against its trained model, and a rehearsal of its cells; and for teachers:
-//! learners' answers graded.
+//! Checks for authors: the [`claims`] of a lesson against its trained model, and a rehearsal of its notebook: every cell runs,
+//! no exercise is solved before it is begun, and every solution passes; with the same engine as the learner's buttons.
+//!
+//! And for teachers: learners' answers graded by the lesson's own checks, not by what the learner's file says of them.
 
 pub mod claims;
-pub mod grading;
-pub mod places;
-pub mod rehearsal;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use attune_engine::code::budget::{Allowance, SOURCE_BYTES_MAX};
+use attune_engine::code::{Fault, Output};
+
+use crate::kernel::command::Command;
+use crate::kernel::notebook::document::OwnKind;
+use crate::kernel::notebook::execution::{Answered, is_right};
+use crate::kernel::notebook::kinds::{Behaviour, Runs};
+use crate::kernel::notebook::runs::Outcome;
+use crate::kernel::notebook::saved::{SavedAnswer, SavedCell, SavedEdit};
+use crate::kernel::notebook::snapshot::{Compared, RunSnapshot, Verdict};
+use crate::kernel::notebook::{CellCommand, NotebookCommand};
+use crate::kernel::running::Kernel;
+use crate::kernel::saved_work::Saved;
+use crate::lesson::Lesson;
+use crate::lesson::cells::{Cell, CellKind, Exercise, Predict};
+use crate::lesson::locate::Spot;
+
+/// A problem with a cell of the lesson, in words for its author.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    pub cell: String,
+    pub words: String,
+    pub at: Spot,
+}
+
+impl Problem {
+    fn of(cell: &Cell, words: impl Into<String>, at: Spot) -> Self {
+        Self { cell: cell.id.clone(), words: words.into(), at }
+    }
+}
+
+/// Every problem of the cells, in their order. The kernel must be trained; it is left as the lesson's
+/// code leaves it. The cells for which `time` leaves none are a problem too.
+pub fn rehearse(kernel: &mut Kernel, time: Duration) -> Vec<Problem> {
+    let lesson = kernel.snapshot().lesson;
+    let mut problems = Vec::new();
+    let allowance = Allowance::within(time);
+    for (done, cell) in lesson.cells.iter().enumerate() {
+        if allowance.is_late() {
+            let seconds = time.as_secs();
+            let more = match lesson.cells.len() - done - 1 {
+                0 => String::new(),
+                below => format!(", nor {below} below"),
+            };
+            let words = format!(
+                "not checked{more}: all cells together took more than {seconds} s; raise the limit with --within SECONDS"
+            );
+            problems.push(Problem::of(cell, words, Spot::Cell));
+            break;
+        }
+        problems.extend(match Behaviour::of(&cell.kind).runs {
+            Runs::Nothing => None,
+            Runs::Code { fails, .. } => code(kernel, cell, fails),
+            Runs::Predict(_) => predict(kernel, cell),
+            Runs::Exercise(_) => exercise(kernel, cell),
+        });
+        texts(kernel, cell, &mut problems);
+    }
+    problems
+}
+
+/// The expressions of a cell's texts, on the state that the cells above leave.
+fn texts(kernel: &mut Kernel, cell: &Cell, problems: &mut Vec<Problem>) {
+    kernel.settle();
+    let notebook = kernel.snapshot().notebook;
+    let found = notebook.cells.iter().find(|found| *found.cell.id == *cell.id);
+    let Some(live) = found.and_then(|found| found.live.as_ref()) else { return };
+    match &live.values {
+        None => problems.push(Problem::of(cell, "its texts were not evaluated", Spot::Cell)),
+        Some(values) => problems.extend(values.faults().map(|(source, fault)| {
+            Problem::of(cell, format!("{{{{ {source} }}}}: {fault}"), Spot::Words(source.into()))
+        })),
+    }
+}
+
+fn ask(kernel: &mut Kernel, cell: &Cell, command: CellCommand) {
+    kernel.apply(Command::Notebook(NotebookCommand::Cell(cell.id.as_str().into(), command)));
+    kernel.settle();
+}
+
+fn shown(kernel: &Kernel, cell: &Cell) -> Option<Arc<RunSnapshot>> {
+    let notebook = kernel.snapshot().notebook;
+    notebook.cells.iter().find(|found| *found.cell.id == *cell.id)?.run.clone()
+}
+
+const NOT_RUN: &str = "it did not run";
+
+fn code(kernel: &mut Kernel, cell: &Cell, fails: bool) -> Option<Problem> {
+    ask(kernel, cell, CellCommand::Run);
+    match shown(kernel, cell).as_ref().map(|run| &run.fault) {
+        None => Some(Problem::of(cell, NOT_RUN, Spot::Cell)),
+        Some(None) if fails => Some(Problem::of(cell, "it runs without a fault, but says fails: true", Spot::Cell)),
+        Some(Some(fault)) if !fails => Some(of_fault(cell, fault, "src")),
+        Some(_) => asserts(kernel, cell),
+    }
+}
+
+fn asserts(kernel: &Kernel, cell: &Cell) -> Option<Problem> {
+    let CellKind::Code { asserts, .. } = &cell.kind else { return None };
+    Some(of_fault(cell, &kernel.fault_after(&cell.id, asserts)?, "asserts"))
+}
+
+/// A fault of the code in a field of the cell, at its place in there.
+fn of_fault(cell: &Cell, fault: &Fault, field: &'static str) -> Problem {
+    let at = fault.place.map_or(Spot::Field(field), |at| Spot::Code { field, at });
+    Problem::of(cell, Fault { place: None, ..fault.clone() }.to_string(), at)
+}
+
+/// Answers a prediction, somehow, and reveals it.
+pub fn reveal(kernel: &mut Kernel, cell: &Cell) {
+    ask(kernel, cell, CellCommand::Choose(0));
+    ask(kernel, cell, CellCommand::Reveal);
+}
+
+fn predict(kernel: &mut Kernel, cell: &Cell) -> Option<Problem> {
+    reveal(kernel, cell);
+    let words = match shown(kernel, cell) {
+        None => NOT_RUN.to_owned(),
+        Some(run) => format!("its answer: {}", run.fault.as_ref()?),
+    };
+    Some(Problem::of(cell, words, Spot::Field("answer")))
+}
+
+fn exercise(kernel: &Kernel, cell: &Cell) -> Option<Problem> {
+    let tried = |answer| kernel.try_exercise(&cell.id, answer);
+    let (Some(start), Some(solved)) = (tried(Answered::Start), tried(Answered::Solution)) else {
+        return Some(Problem::of(cell, NOT_RUN, Spot::Cell));
+    };
+    if is_right(&start) == Some(true) {
+        return Some(Problem::of(cell, "its start passes already", Spot::Field("start")));
+    }
+    if is_right(&solved) != Some(true) {
+        return Some(Problem::of(cell, why_not(&solved), Spot::Field("solution")));
+    }
+    let Some(Verdict::Exercise { compared, .. }) = &solved.verdict else { return None };
+    if let CellKind::Exercise(exercise) = &cell.kind
+        && !exercise.expected.is_empty()
+        && compared.len() < exercise.cases.len().max(1)
+    {
+        let words = "its `expected` fails, or shows nothing to compare";
+        return Some(Problem::of(cell, words, Spot::Field("expected")));
+    }
+    let case = compared.iter().position(differs)?;
+    let words = format!("its solution passes, but differs from `expected` in case {}", case + 1);
+    Some(Problem::of(cell, words, Spot::Field("solution")))
+}
+
+/// Whether numbers that stand beside each other are not the same; bounds and words are for the check alone.
+fn differs(case: &Compared) -> bool {
+    /// Between what a check lets pass and what a learner sees.
+    const TOLERANCE: f64 = 1e-3;
+    let is_near = |a: &f64, b: &f64| a == b || (a - b).abs() <= TOLERANCE * (1.0 + b.abs());
+    let is_far = |(a, b): (&f64, &f64)| !is_near(a, b);
+    match (&case.yours, &case.expected) {
+        (Output::Number(yours), Output::Number(expected)) => is_far((yours, expected)),
+        (Output::Table { tensor: yours, .. }, Output::Table { tensor: expected, .. }) => {
+            yours.shape().to_string() != expected.shape().to_string()
+                || yours.entries().iter().zip(expected.entries()).any(is_far)
+        }
+        (Output::Number(_), Output::Table { .. }) | (Output::Table { .. }, Output::Number(_)) => true,
+        _ => false,
+    }
+}
+
+fn why_not(solved: &Outcome) -> String {
+    match (&solved.fault, &solved.verdict) {
+        (Some(fault), _) => format!("its solution: {fault}"),
+        (None, Some(Verdict::Exercise { failed_case, feedback, .. })) => {
+            let case = failed_case.map_or(String::new(), |case| format!(" case {}", case + 1));
+            let said = feedback.as_ref().map_or(String::new(), |said| format!(": {said}"));
+            format!("its solution does not pass{case}{said}")
+        }
+        (None, _) => "its solution does not pass".to_owned(),
+    }
+}
+
+/// Time for all answers of one work together; those for which none is left are not judged.
+const TIME_OF_A_WORK: Duration = Duration::from_secs(20);
+
+/// How an answer stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// Nothing was answered.
+    Open,
+    Right,
+    /// With the lesson's feedback on it.
+    Wrong(Option<Arc<str>>),
+    /// The answer's code ends in a fault: the learner's words, not the lesson's.
+    Failed(Arc<str>),
+    /// Another question was answered: the lesson has changed.
+    OfAnotherVersion,
+    /// The other answers took all the time.
+    NotJudged,
+}
+
+/// A task with a learner's answer to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Graded {
+    pub task: String,
+    pub mark: Mark,
+    pub tries: u32,
+}
+
+/// A trained lesson that judges works.
+pub struct Grader {
+    lesson: Arc<Lesson>,
+    trained: Kernel,
+    /// The right choice of each prediction, in the order of the cells.
+    right: Vec<(String, Option<usize>)>,
+}
+
+impl Grader {
+    /// Trains the lesson, and answers its predictions.
+    pub fn new(lesson: Arc<Lesson>) -> Self {
+        let mut trained = Kernel::trained(lesson.clone());
+        let predictions = lesson.cells.iter().filter(|cell| matches!(cell.kind, CellKind::Predict(_)));
+        let right = predictions.map(|cell| (cell.id.clone(), answer_of(&mut trained, cell))).collect();
+        Self { lesson, trained, right }
+    }
+
+    /// The lesson's tasks, in its order, with their questions.
+    pub fn tasks(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.lesson.cells.iter().filter_map(|cell| match &cell.kind {
+            CellKind::Predict(Predict { ask, .. }) | CellKind::Exercise(Exercise { ask, .. }) => {
+                Some((&*cell.id, &**ask))
+            }
+            _ => None,
+        })
+    }
+
+    /// Judges every task of the lesson in a work.
+    pub fn grade(&self, work: &Saved) -> Vec<Graded> {
+        let mut judge = Judge { grader: self, work, allowance: Allowance::within(TIME_OF_A_WORK), own: None };
+        let tasks = self.lesson.cells.iter().filter(|cell| cell.kind.is_task());
+        tasks.map(|cell| judge.graded(cell)).collect()
+    }
+}
+
+/// The place of a prediction's right choice.
+fn answer_of(kernel: &mut Kernel, cell: &Cell) -> Option<usize> {
+    reveal(kernel, cell);
+    match shown(kernel, cell)?.verdict {
+        Some(Verdict::Prediction { right }) => Some(right),
+        _ => None,
+    }
+}
+
+/// A fault, of which a learner's code may have made the words, as a table has room for it.
+fn cut(fault: &str) -> Arc<str> {
+    const CHARS_MAX: usize = 500;
+    match fault.char_indices().nth(CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &fault[..end]).into(),
+        None => fault.into(),
+    }
+}
+
+struct Judge<'g> {
+    grader: &'g Grader,
+    work: &'g Saved,
+    allowance: Allowance,
+    /// The learner's own model, once a task needs it.
+    own: Option<Kernel>,
+}
+
+impl Judge<'_> {
+    fn graded(&mut self, cell: &Cell) -> Graded {
+        let answered = self.work.notebook.cells.iter().find(|answered| answered.id == cell.id && !answered.is_own);
+        let tries = answered.map_or(0, SavedCell::tries);
+        let mark = match (&cell.kind, answered) {
+            (_, None) => Mark::Open,
+            (CellKind::Predict(predict), Some(answered)) => self.prediction(cell, predict, &answered.answer),
+            (CellKind::Exercise(exercise), Some(answered)) => self.exercise(cell, exercise, answered),
+            (_, Some(_)) => Mark::Open,
+        };
+        Graded { task: cell.id.clone(), mark, tries }
+    }
+
+    fn prediction(&self, cell: &Cell, predict: &Predict, answer: &SavedAnswer) -> Mark {
+        let SavedAnswer::Predict { ask, choices, chosen, .. } = answer else { return Mark::Open };
+        let Some(chosen) = choices.get(*chosen) else { return Mark::Open };
+        let right = self.grader.right.iter().find(|(id, _)| *id == cell.id).and_then(|(_, right)| *right);
+        let (Some(place), true) = (predict.choices.iter().position(|choice| choice == chosen), *ask == predict.ask)
+        else {
+            return Mark::OfAnotherVersion;
+        };
+        if Some(place) == right { Mark::Right } else { Mark::Wrong(Some(chosen.as_str().into())) }
+    }
+
+    fn exercise(&mut self, cell: &Cell, exercise: &Exercise, answered: &SavedCell) -> Mark {
+        if let SavedAnswer::Exercise { ask, .. } = &answered.answer
+            && *ask != exercise.ask
+        {
+            return Mark::OfAnotherVersion;
+        }
+        // The window takes no other edit for an answer.
+        let is_answer = |edit: &&SavedEdit| edit.kind == OwnKind::Code && edit.text.len() <= SOURCE_BYTES_MAX;
+        let written = answered.edit.as_ref().filter(is_answer).map(|edit| &*edit.text);
+        let outcome = match (&exercise.start, written) {
+            _ if self.allowance.is_late() => return Mark::NotJudged,
+            (Some(_), Some(text)) => self.grader.trained.try_exercise(&cell.id, Answered::Text(text)),
+            _ if answered.tries() == 0 => return Mark::Open,
+            (Some(_), None) => self.grader.trained.try_exercise(&cell.id, Answered::Start),
+            // The answer is what the learner turned.
+            (None, _) => self.own().and_then(|own| own.try_exercise(&cell.id, Answered::Start)),
+        };
+        match outcome {
+            None => Mark::NotJudged,
+            Some(Outcome { fault: Some(fault), .. }) => Mark::Failed(cut(&fault.to_string())),
+            Some(Outcome { verdict: Some(Verdict::Exercise { is_right: true, .. }), .. }) => Mark::Right,
+            Some(Outcome { verdict: Some(Verdict::Exercise { feedback, .. }), .. }) => match feedback {
+                // The lesson's own words, or else the fault of a check that the answer is in.
+                Some(said) if exercise.feedback.iter().any(|own| *own.say == *said) => Mark::Wrong(Some(said)),
+                Some(fault) => Mark::Failed(cut(&fault)),
+                None => Mark::Wrong(None),
+            },
+            Some(_) => Mark::Wrong(None),
+        }
+    }
+
+    /// The learner's model as it was left; none where there was no time to bring it back.
+    fn own(&mut self) -> Option<&Kernel> {
+        let (lesson, work, allowance) = (&self.grader.lesson, self.work, self.allowance);
+        let own = self.own.get_or_insert_with(|| {
+            let mut kernel = Kernel::open(lesson.clone(), Some(work.clone()));
+            while kernel.is_busy() && !allowance.is_late() {
+                kernel.advance();
+            }
+            kernel
+        });
+        (!own.is_busy()).then_some(&*own)
+    }
+}

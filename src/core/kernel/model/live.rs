@@ -8,16 +8,16 @@ use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::params::Parameters;
 use attune_engine::quantity::Quantity;
 
-use crate::kernel::data::token::token_labels;
 use crate::kernel::model::LessonModel;
 use crate::kernel::notebook::dependencies::Versions;
 use crate::kernel::notebook::execution::LiveModel;
 use crate::kernel::notebook::live::{Live, LiveName, live_names};
 use crate::kernel::notebook::live_text::SpokenModel;
 use crate::kernel::notebook::live_values::Spoken;
-use crate::kernel::scene::interventions::{are_none, check_temperature};
-use crate::kernel::scene::passes::Passes;
-use crate::kernel::scene::sentence::{Sentence, SentenceFrame};
+use crate::kernel::sentence_pass::interventions::{are_none, check_temperature};
+use crate::kernel::sentence_pass::passes::Passes;
+use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
+use crate::kernel::snapshot::sentence::token_labels;
 use crate::kernel::training::stop::Stopped;
 use crate::lesson::Lesson;
 

@@ -1,14 +1,9 @@
 //! A lesson whose static vectors are trained: the attention model, its training, its weights in
 //! use, and what undo remembers.
 
-pub mod axes;
-pub mod interventions;
+pub mod commands;
 pub mod live;
 pub mod retraining;
-pub mod senses;
-pub mod sentences;
-pub mod training;
-pub mod weights;
 
 use std::sync::Arc;
 
@@ -17,25 +12,21 @@ use attune_engine::numerics::params::TensorId;
 use attune_engine::numerics::projection::Projection;
 use attune_engine::pretrained::load::Pretrained;
 
+use self::retraining::EmbeddedCorpus;
 use crate::kernel::cache::{Cache, StepCache};
 use crate::kernel::command::Command;
-use crate::kernel::data::answers::class_names;
-use crate::kernel::data::progress::Progress;
-use crate::kernel::data::space::Basis;
-use crate::kernel::data::space::StaticSpace;
-use crate::kernel::model::retraining::EmbeddedCorpus;
-use crate::kernel::scene::second::SecondSentence;
-use crate::kernel::scene::sentence::Sentence;
-use crate::kernel::scene::shares::SharesOf;
-use crate::kernel::scene::{Scene, SecondState, SensesState, SentenceState};
-use crate::kernel::snapshot::{CheckpointsSnapshot, LookSnapshot, ModelSnapshot, Replaced, TrainingSnapshot};
+use crate::kernel::sentence_pass::axes::SharesOf;
+use crate::kernel::sentence_pass::second::SecondSentence;
+use crate::kernel::sentence_pass::sentence::Sentence;
+use crate::kernel::sentence_pass::{Scene, SecondState, SensesState, SentenceState};
+use crate::kernel::snapshot::sentence::class_names;
+use crate::kernel::snapshot::space::{Basis, StaticSpace};
+use crate::kernel::snapshot::{CheckpointsSnapshot, LookSnapshot, ModelSnapshot, Progress, Replaced, TrainingSnapshot};
+use crate::kernel::static_embedding::{Example, LessonFault};
 use crate::kernel::training::Training;
-use crate::kernel::training::comparison::Comparison;
 use crate::kernel::training::run::Replay;
 use crate::kernel::training::trainer::Trainer;
-use crate::kernel::training::weights::WeightState;
-use crate::kernel::vectors::LessonFault;
-use crate::kernel::vectors::examples::Example;
+use crate::kernel::training::weights::{Comparison, WeightState};
 use crate::lesson::Recipe;
 use crate::lesson::schema::Lesson;
 

@@ -1,12 +1,12 @@
 //! The learner's copy of a lesson's notebook: which cells stand where, and what was written into them.
 //! Each version is a value of its own, so that undo can restore any earlier one.
 
+pub use crate::kernel::notebook::kinds::{Answer, Attempts, OwnKind};
 use std::sync::Arc;
 
 use attune_engine::code::budget::SOURCE_BYTES_MAX;
 
-pub use super::kinds::{Answer, Attempts, OwnKind};
-use super::kinds::{Behaviour, Runs};
+use crate::kernel::notebook::kinds::{Behaviour, Runs};
 use crate::kernel::tour::TourCell;
 use crate::lesson::Lesson;
 use crate::lesson::cells::{Bind, Cell, CellKind};

@@ -21,26 +21,24 @@ pub mod runs;
 pub mod saved;
 pub mod snapshot;
 
-use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::Duration;
-
 pub use command::{CellCommand, NotebookCommand};
 pub use document::{CellId, Document};
 pub use editing::{Changed, EditDrag};
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
-use crate::kernel::notebook::cell_texts::CellTexts;
-use crate::kernel::notebook::dependencies::{NamesInScope, Source, Standing, Versions, stale_cells, standings};
-use crate::kernel::notebook::document::{Answer, DocumentCell};
-use crate::kernel::notebook::live::{Follows, LiveName};
-use crate::kernel::notebook::merge::{Merged, merge};
-use crate::kernel::notebook::runs::{Analysis, CellRun, Outcome};
-use crate::kernel::notebook::saved::SavedNotebook;
-use crate::kernel::notebook::snapshot::{
-    CellSnapshot, CellStatus, LiveNameSnapshot, NotebookSnapshot, RunSnapshot, VariableSnapshot,
-};
+use self::cell_texts::CellTexts;
+use self::dependencies::{NamesInScope, Source, Standing, Versions, stale_cells, standings};
+use self::document::{Answer, DocumentCell};
+use self::live::{Follows, LiveName};
+use self::merge::{Merged, merge};
+use self::runs::{Analysis, CellRun, Outcome};
+use self::saved::SavedNotebook;
+use self::snapshot::{CellSnapshot, CellStatus, LiveNameSnapshot, NotebookSnapshot, RunSnapshot, VariableSnapshot};
 use crate::lesson::Lesson;
 use crate::lesson::cells::{CellKind, Exercise};
 

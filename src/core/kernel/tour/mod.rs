@@ -1,29 +1,39 @@
-//! A tour of a pretrained model: cells that are written from measurements of it.
+//! A tour of a pretrained model: its texts, findings in one pass over each, and the cells that [`write`] makes of them.
 //!
-//! | file | job |
+//! | finding | it is one where |
 //! |---|---|
-//! | [`texts`] | the texts that a model is measured on: those that its tokenizer knows every piece of |
-//! | [`measure`] | what one pass shows: words that turn, heads of known kinds, sinks, senses that part, an answer |
-//! | [`write`] | the findings as Markdown, with live numbers and links; a section without a finding is left out |
+//! | words that turn | the cosines between what goes into the first layer and what leaves the last differ by [`TURN_MIN`] between two words |
+//! | a head of a kind | its mean weight on the pairs of its kind is at least [`LEAST_WEIGHT`], and [`TIMES_EVEN`] times that of even rows |
+//! | a sink | the mean over all heads is, as in [`attune_engine::numerics::sinks`] |
+//! | senses that part | from some layer on, not the first vectors, each of four occurrences is nearest to the other one of its sense, and the mean cosine within senses is [`PARTED_MIN`] above that between them |
+//! | an answer | its probability is at least [`ANSWER_MIN`], and it is a word |
 //!
-//! Each text is one piece of work of the kernel, and its pass is gone when it is measured. The cells are the learner's own
-//! from then on.
+//! Each text is one piece of work of the kernel, and its pass is gone when it is measured. A text with a piece that the
+//! tokenizer does not know would show how the model reads its unknown piece, so it is not read. The cells are the learner's own
+//! once they are written.
 
-pub mod measure;
-pub mod texts;
 pub mod write;
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use attune_engine::numerics::model::Activations;
-use attune_engine::numerics::model::activations::Interventions;
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::head_measures::HeadMeasure;
+use attune_engine::numerics::model::activations::{HeadActivations, Interventions};
+use attune_engine::numerics::model::{Activations, Architecture};
+use attune_engine::numerics::senses::{SenseScores, cosines};
+use attune_engine::numerics::sinks::{LEAST_WEIGHT, TIMES_EVEN, key_weights};
+use attune_engine::numerics::vectors::cosine;
+use attune_engine::pretrained::folder::ModelFolder;
+use attune_engine::pretrained::tokenizer::write::{MASK, UNKNOWN};
+use attune_engine::pretrained::tokenizer::{Origin, Piece};
 
-use crate::kernel::data::progress::Progress;
-use crate::kernel::data::token::Token;
 use crate::kernel::model::LessonModel;
-use crate::kernel::scene::sentence::{Sentence, SentenceFrame};
-use crate::kernel::tour::measure::{Answered, FoundHead, Parting, Sink, Turned};
-use crate::kernel::tour::texts::{Shows, TourText};
+use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
+use crate::kernel::snapshot::Progress;
+use crate::kernel::snapshot::sentence::{Answer, Token, likeliest, word_pieces};
+use crate::lesson::budget::pieces_max;
+use crate::lesson::schema::{Lesson, Objective, StaticEmbedding};
 
 /// A cell of the tour.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,4 +132,359 @@ fn pass(text: &str, model: &LessonModel) -> Option<(Vec<Token>, Activations<f32>
     let (network, parameters) = (&model.training.trainer().model, model.training.model().trained());
     let activations = Activations::of(network, parameters, frame.input(), None, &Interventions::default());
     Some((frame.tokens().to_vec(), activations))
+}
+
+/// A text, and what is looked for in its pass.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TourText {
+    pub text: Arc<str>,
+    pub shows: Shows,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shows {
+    /// Words that turn on their way through the layers, and sinks.
+    Words,
+    /// Heads of known kinds: the text says something twice.
+    Heads,
+    /// The word stands in it four times, in two senses by turns.
+    Senses(&'static str),
+    Answer(AnswerAt),
+}
+
+/// The place of a text whose answer is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnswerAt {
+    /// The hidden word, by its row of the vocabulary.
+    Hidden(usize),
+    /// The last word, after which the next one comes.
+    End,
+}
+
+impl AnswerAt {
+    pub fn place(self, tokens: &[Token]) -> Option<usize> {
+        match self {
+            Self::Hidden(mask) => tokens.iter().position(|token| token.word == Some(mask)),
+            Self::End => tokens.len().checked_sub(1),
+        }
+    }
+}
+
+/// No word in it is repeated, so that saying it twice makes one copy of each.
+const SAID_TWICE: [&str; 2] = ["the dog saw a black bird in that garden.", "she ate one red apple."];
+
+/// Senses take turns, so that neither distance nor order tells them apart.
+const SENSES: [(&str, &str); 4] = [
+    (
+        "bank",
+        "We sat on the bank of the river. The bank lent us the money. We walked to the other bank of the lake. We put \
+         the gold in the bank.",
+    ),
+    (
+        "seal",
+        "the hunter followed the seal. the king broke the seal. the seal swam in the sea. the seal lay on the letter.",
+    ),
+    (
+        "bat",
+        "At night the bat flew out of the cave. He hit the ball with the bat. The bat has wings and fur. The player held \
+         the bat.",
+    ),
+    (
+        "spring",
+        "The flowers open in spring. In the clock a spring broke. The birds sing in spring. Under the seat was a spring.",
+    ),
+];
+
+const HIDDEN: [&str; 4] = [
+    "The capital of France is [MASK].",
+    "The opposite of hot is [MASK].",
+    "the kettle was not hot, it was [MASK].",
+    "the dogs that the king saw in the garden [MASK] tired.",
+];
+
+const CONTINUED: [&str; 4] = [
+    "The capital of France is the city of",
+    "One, two, three, four,",
+    "Monday, Tuesday, Wednesday,",
+    "Once upon a time, there was a little girl. Her",
+];
+
+/// All texts for the model of a lesson, in the order of the tour.
+pub fn of(lesson: &Lesson) -> Vec<TourText> {
+    let StaticEmbedding::Pretrained(model) = &lesson.static_embedding else { return Vec::new() };
+    let first = lesson.sentences.first().map(|words| words.join(" "));
+    let Some(first) = first else { return Vec::new() };
+    let mut texts = Vec::new();
+    let mut add = |text: String, shows| texts.push(TourText { text: text.into(), shows });
+    let Some(tokenizer) = &model.tokenizer else {
+        let twice = twice(&first);
+        add(first, Shows::Words);
+        if reads(model, &twice) {
+            add(twice, Shows::Heads);
+        }
+        return texts;
+    };
+    add(first, Shows::Words);
+    if let Some(twice) = SAID_TWICE.map(twice).into_iter().find(|text| reads(model, text)) {
+        add(twice, Shows::Heads);
+    }
+    for (word, text) in SENSES.into_iter().filter(|(_, text)| reads(model, text)) {
+        add(text.to_owned(), Shows::Senses(word));
+    }
+    // Without a head of its own, what a model seems to answer is no answer.
+    if model.has_head {
+        let (place, texts) = match (&lesson.model.objective, tokenizer.hidden()) {
+            (Objective::NextWord, _) => (Some(AnswerAt::End), CONTINUED.map(str::to_owned)),
+            (_, Some((piece, id))) => {
+                (Some(AnswerAt::Hidden(id as usize)), HIDDEN.map(|text| text.replace(MASK, piece)))
+            }
+            (_, None) => (None, HIDDEN.map(str::to_owned)),
+        };
+        for text in texts.into_iter().filter(|text| reads(model, text)) {
+            place.into_iter().for_each(|at| add(text.clone(), Shows::Answer(at)));
+        }
+    }
+    texts
+}
+
+fn twice(text: &str) -> String {
+    format!("{text} {text}")
+}
+
+/// Whether the model reads a text, and its tokenizer knows every piece.
+fn reads(model: &ModelFolder, text: &str) -> bool {
+    let unknown = model.tokenizer.as_ref().and_then(|tokenizer| tokenizer.id_of(UNKNOWN));
+    let most = pieces_max(&model.architecture, model.config.vocabulary);
+    let is_read = |pieces: Vec<Piece>| {
+        let is_known = pieces.iter().all(|piece| Some(piece.id) != unknown);
+        is_known && pieces.len() <= most && pieces.iter().any(|piece| piece.origin != Origin::Added)
+    };
+    model.pieces(text).is_ok_and(is_read)
+}
+
+pub const TURN_MIN: f64 = 0.1;
+pub const PARTED_MIN: f64 = 0.05;
+pub const ANSWER_MIN: f32 = 0.3;
+/// Heads of one kind that are named, the strongest first.
+const NAMED_MAX: usize = 3;
+
+/// The words that turn farthest and least on their way through all layers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turned {
+    pub farthest: usize,
+    pub least: usize,
+}
+
+pub fn turned(tokens: &[Token], activations: &Activations<f32>) -> Option<Turned> {
+    let (first, last) = (&activations.input, &activations.blocks.last()?.output);
+    let cosine = |at: usize| {
+        let wide = |row: &[f32]| row.iter().map(|&x| f64::from(x)).collect::<Vec<_>>();
+        cosine(&wide(first.row(at)), &wide(last.row(at)))
+    };
+    // The first position lies far from everything else in many models.
+    let whole = |pieces: Range<usize>| (pieces.len() == 1 && pieces.start > 0).then_some(pieces.start);
+    let words = word_pieces(tokens).into_iter().filter_map(whole).filter(|at| is_word(&tokens[*at]));
+    let turns: Vec<(usize, f64)> = words.map(|at| (at, cosine(at))).filter(|(_, cosine)| cosine.is_finite()).collect();
+    let by_cosine = |a: &&(usize, f64), b: &&(usize, f64)| a.1.total_cmp(&b.1);
+    let (farthest, least) = (turns.iter().min_by(by_cosine)?, turns.iter().max_by(by_cosine)?);
+    (least.1 - farthest.1 >= TURN_MIN).then_some(Turned { farthest: farthest.0, least: least.0 })
+}
+
+/// A token of letters or digits that the tokenizer did not add.
+fn is_word(token: &Token) -> bool {
+    let is_added = token.piece.as_ref().is_some_and(|piece| piece.is_added);
+    !is_added && !token.text.is_empty() && token.text.chars().all(char::is_alphanumeric)
+}
+
+/// Pairs of queries and keys in one line of a map.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// `(query + i, key + i)` for `i` below `len`.
+    Diagonal { query: usize, key: usize, len: usize },
+    /// All these queries with one key.
+    Column { queries: Range<usize>, key: usize },
+}
+
+impl Line {
+    pub fn pairs(&self) -> Vec<(usize, usize)> {
+        match self {
+            Self::Diagonal { query, key, len } => (0..*len).map(|i| (query + i, key + i)).collect(),
+            Self::Column { queries, key } => queries.clone().map(|query| (query, *key)).collect(),
+        }
+    }
+}
+
+/// A head whose weights lie where a known kind of head puts them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoundHead {
+    /// Counted over all layers.
+    pub head: usize,
+    pub block: usize,
+    pub own: usize,
+    pub kind: HeadMeasure,
+    pub line: Line,
+    /// Mean weight on the line.
+    pub mean: f64,
+}
+
+/// The kinds that are looked for, in the order of the tour.
+const KINDS: [HeadMeasure; 4] =
+    [HeadMeasure::Previous, HeadMeasure::First, HeadMeasure::Duplicate, HeadMeasure::Induction];
+
+/// The strongest heads of each kind, in a text that says something twice.
+pub fn heads(tokens: &[Token], activations: &Activations<f32>, architecture: &Architecture) -> Vec<FoundHead> {
+    let of_kind = |kind: HeadMeasure| {
+        let line = line(kind, tokens)?;
+        let measured = architecture.numbered_blocks().flat_map(|(block, _)| {
+            let all = architecture.heads_of(block);
+            let heads = activations.blocks[block].heads.iter().enumerate();
+            heads
+                .filter_map(|(own, found)| {
+                    let (mean, even) = mean_on(&line, found);
+                    let is_one = mean >= LEAST_WEIGHT && mean >= TIMES_EVEN * even;
+                    is_one.then(|| FoundHead { head: all.start + own, block, own, kind, line: line.clone(), mean })
+                })
+                .collect::<Vec<_>>()
+        });
+        let mut measured: Vec<FoundHead> = measured.collect();
+        measured.sort_by(|a, b| b.mean.total_cmp(&a.mean));
+        measured.truncate(NAMED_MAX);
+        Some(measured)
+    };
+    KINDS.into_iter().filter_map(of_kind).flatten().collect()
+}
+
+/// The mean weight on a line, and what it would be if every query weighed all that it sees alike.
+fn mean_on(line: &Line, head: &HeadActivations<f32>) -> (f64, f64) {
+    let pairs = line.pairs();
+    let even =
+        |query: usize| 1.0 / head.scores.row(query).iter().filter(|score| **score > f32::NEG_INFINITY).count() as f64;
+    let count = pairs.len() as f64;
+    let mean = pairs.iter().map(|&(query, key)| f64::from(head.weights.get(query, key))).sum::<f64>() / count;
+    (mean, pairs.iter().map(|(query, _)| even(*query)).sum::<f64>() / count)
+}
+
+/// The line on which a kind of head puts its weights; `None` where the text has none.
+fn line(kind: HeadMeasure, tokens: &[Token]) -> Option<Line> {
+    let count = tokens.len();
+    let Twice { first, second, len } = Twice::of(tokens)?;
+    match kind {
+        HeadMeasure::Previous => Some(Line::Diagonal { query: 1, key: 0, len: count - 1 }),
+        HeadMeasure::First => Some(Line::Column { queries: 1..count, key: 0 }),
+        HeadMeasure::Duplicate => Some(Line::Diagonal { query: second, key: first, len }),
+        HeadMeasure::Induction => Some(Line::Diagonal { query: second, key: first + 1, len }),
+        _ => None,
+    }
+}
+
+/// The places of two equal runs of tokens, one after the other.
+struct Twice {
+    first: usize,
+    second: usize,
+    len: usize,
+}
+
+impl Twice {
+    /// `None` of a text whose halves, without pieces that the tokenizer added, differ by more than their first piece: a
+    /// tokenizer may write a word at the start of a text in another way.
+    fn of(tokens: &[Token]) -> Option<Self> {
+        let is_own = |token: &Token| token.piece.as_ref().is_none_or(|piece| !piece.is_added);
+        let begin = tokens.iter().position(is_own)?;
+        let own = tokens[begin..].iter().take_while(|token| is_own(token)).count();
+        let half = own / 2;
+        let is_copy = |i: usize| tokens[begin + i].word == tokens[begin + half + i].word;
+        let skipped = usize::from(!is_copy(0));
+        let is_twice = own.is_multiple_of(2) && half > 1 + skipped && (1..half).all(is_copy);
+        is_twice.then_some(Self { first: begin + skipped, second: begin + half + skipped, len: half - skipped })
+    }
+}
+
+/// A sink, with the layer in which it gets most.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sink {
+    pub token: usize,
+    pub block: usize,
+    /// The queries that see it.
+    pub queries: Range<usize>,
+    /// The mean of its weight in that layer, over its heads and those queries.
+    pub mean: f64,
+}
+
+pub fn sinks(activations: &Activations<f32>) -> Vec<Sink> {
+    let keys = activations.input.rows();
+    let of = |heads: &mut dyn Iterator<Item = &HeadActivations<f32>>| {
+        key_weights(heads.map(|head| (&head.weights, &head.scores)), keys)
+    };
+    let all = of(&mut activations.blocks.iter().flat_map(|block| &block.heads));
+    let of_layer: Vec<_> = activations.blocks.iter().map(|block| of(&mut block.heads.iter())).collect();
+    let sink = |token: usize| {
+        let means = of_layer.iter().map(|weights| weights[token].mean).enumerate();
+        let (block, mean) = means.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let scores = &activations.blocks[block].heads.first()?.scores;
+        let sees = |query: &usize| scores.get(*query, token) > f32::NEG_INFINITY;
+        let first = (0..keys).find(sees)?;
+        let queries = first..first + (first..keys).take_while(sees).count();
+        // Numbers in a text are of queries in a row.
+        ((0..keys).filter(sees).count() == queries.len()).then_some(Sink { token, block, queries, mean })
+    };
+    (0..keys).filter(|key| all[*key].is_sink()).filter_map(sink).collect()
+}
+
+/// One word whose senses part, at four places of which the first and the third have one sense.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parting {
+    pub places: [usize; 4],
+    /// Layers after which they have parted, and stay so; 1 or more.
+    pub layer: usize,
+}
+
+/// The senses of the places of a word.
+const LETTERS: [Option<char>; 4] = [Some('A'), Some('B'), Some('A'), Some('B')];
+
+pub fn parting(
+    word: &str,
+    tokens: &[Token],
+    activations: &Activations<f32>,
+    architecture: &Architecture,
+) -> Option<Parting> {
+    let words = word_pieces(tokens).into_iter().filter(|pieces| pieces.len() == 1).map(|pieces| pieces.start);
+    let places: Vec<usize> = words.filter(|at| tokens[*at].text.to_lowercase() == word).collect();
+    let places: [usize; 4] = places.try_into().ok()?;
+    // One row of the table: a tokenizer may write a word at the start of a text in another way.
+    let is_one = places.iter().all(|place| tokens[*place].word == tokens[places[0]].word);
+    let have_parted = |state: &Matrix<f32>| {
+        let rows = places.iter().flat_map(|place| state.row(*place)).copied().collect();
+        let scores =
+            SenseScores::of(&cosines(&Matrix::from_row_major(places.len(), state.cols(), rows)), &LETTERS, None);
+        let apart = scores.within.zip(scores.between).map(|(within, between)| within - between);
+        scores.nearest == Some(1.0) && apart.is_some_and(|apart| apart >= PARTED_MIN)
+    };
+    let parted: Vec<bool> = activations.states(architecture).map(have_parted).collect();
+    let layer = parted.iter().rposition(|has| !has).map_or(0, |last| last + 1);
+    (is_one && (1..parted.len()).contains(&layer)).then_some(Parting { places, layer })
+}
+
+/// The likeliest answer at a place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Answered {
+    pub at: usize,
+    /// Its place among the classes.
+    pub class: usize,
+    pub probability: f32,
+    /// Layers after which it is the likeliest, and stays so, if the model ended there.
+    pub layer: usize,
+}
+
+pub fn answered(at: usize, activations: &Activations<f32>, model: &LessonModel) -> Option<Answered> {
+    let (network, parameters) = (&model.training.trainer().model, model.training.model().trained());
+    let states: Vec<&[f32]> = activations.states(&network.architecture).map(|state| state.row(at)).collect();
+    let states = Matrix::from_row_major(states.len(), network.architecture.width, states.concat());
+    let logits = network.lens(parameters, states);
+    let best: Vec<_> = (0..logits.rows()).map(|row| likeliest(logits.row(row)).first().copied()).collect();
+    let own = best.last().copied().flatten()?;
+    let is_word = model.classes[own.class].chars().all(char::is_alphabetic) && !model.classes[own.class].is_empty();
+    let is_it = |answer: &Option<Answer>| answer.is_some_and(|answer| answer.class == own.class);
+    let layer = best.iter().rposition(|answer| !is_it(answer)).map_or(0, |last| last + 1);
+    let Answer { class, probability } = own;
+    (is_word && probability >= ANSWER_MIN).then_some(Answered { at, class, probability, layer })
 }

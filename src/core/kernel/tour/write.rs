@@ -12,10 +12,9 @@ use attune_engine::numerics::norm::NormKind;
 use attune_engine::numerics::params::code_suffix;
 use attune_engine::numerics::positions::Positions;
 
-use crate::kernel::data::token::{Token, token_labels};
 use crate::kernel::model::LessonModel;
-use crate::kernel::tour::measure::{Answered, FoundHead, Line, Parting, Sink, Turned};
-use crate::kernel::tour::{Findings, Found, TourCell};
+use crate::kernel::snapshot::sentence::{Token, token_labels};
+use crate::kernel::tour::{Answered, Findings, Found, FoundHead, Line, Parting, Sink, TourCell, Turned};
 
 /// All cells, in order. A section whose finding is missing is left out.
 pub fn cells(model: &LessonModel, findings: &Findings) -> Vec<TourCell> {

@@ -1,10 +1,6 @@
 //! The training under way: plays, stands still, looks back and branches.
 
-pub mod change_log;
-pub mod checkpoints;
-pub mod comparison;
 pub mod log;
-pub mod overflow;
 pub mod run;
 pub mod stop;
 pub mod trainer;
@@ -14,13 +10,12 @@ use std::sync::Arc;
 
 use attune_engine::numerics::params::Parameters;
 
+use self::run::Replay;
+use self::stop::Stopped;
+use self::trainer::Trainer;
+use self::weights::{Comparison, WeightState};
 use crate::kernel::cache::StepCache;
 use crate::kernel::command::Reference;
-use crate::kernel::training::comparison::Comparison;
-use crate::kernel::training::run::Replay;
-use crate::kernel::training::stop::Stopped;
-use crate::kernel::training::trainer::Trainer;
-use crate::kernel::training::weights::WeightState;
 use crate::lesson::limits::LEARNING_RATE_MAX;
 
 /// A clone shares all that is large with it.

@@ -9,13 +9,15 @@
 //! run again from the checkpoint before it, and the learner's changes on the way are applied again at their
 //! steps. The sentence at that step is then the forward pass with those parameters in the one basis of all
 //! pictures; so no activation is kept.
+//!
+//! [`Checkpoints`] are states at evenly spread steps, within a bounded memory: one at every `stride`-th step. When there are too
+//! many, the stride doubles and every second one goes; the first always stays.
 
 use std::sync::Arc;
 
 use attune_engine::numerics::params::Parameters;
 
 use crate::kernel::cache::StepCache;
-use crate::kernel::training::change_log::{Change, ChangeLog, TimedChange};
 use crate::kernel::training::log::TrainingLog;
 use crate::kernel::training::stop::{Diverged, Overflow, Stopped, holds};
 use crate::kernel::training::trainer::{Trainer, TrainingState};
@@ -249,10 +251,180 @@ impl Replay {
     }
 }
 
+/// A change that the learner made after the step `step` and before the next.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimedChange {
+    pub step: usize,
+    pub change: Change,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// Entries of all tensors, by their indices, with their new values.
+    Entries(Arc<[(usize, f32)]>),
+    LearningRate(f64),
+}
+
+impl TimedChange {
+    /// The very same change, or one of the same bits.
+    fn is_same(&self, other: &Self) -> bool {
+        self.step == other.step
+            && match (&self.change, &other.change) {
+                (Change::Entries(a), Change::Entries(b)) => Arc::ptr_eq(a, b),
+                (Change::LearningRate(a), Change::LearningRate(b)) => a.to_bits() == b.to_bits(),
+                (Change::Entries(_), Change::LearningRate(_)) | (Change::LearningRate(_), Change::Entries(_)) => false,
+            }
+    }
+}
+
+impl Change {
+    pub fn entries(&self) -> usize {
+        match self {
+            Change::Entries(entries) => entries.len(),
+            Change::LearningRate(_) => 1,
+        }
+    }
+
+    pub fn apply(&self, state: &mut TrainingState) {
+        match self {
+            Change::Entries(entries) => {
+                let parameters = Arc::make_mut(&mut state.parameters);
+                entries.iter().for_each(|&(index, value)| parameters.set_at(index, value));
+            }
+            Change::LearningRate(rate) => state.optimiser.set_learning_rate(*rate),
+        }
+    }
+}
+
+/// Changes of a chunk. Only the last chunk is ever copied, and only while undo holds it too.
+const CHUNK: usize = 64;
+
+/// A clone shares all chunks: what undo remembers of a line costs no second list.
+#[derive(Clone, Debug, Default)]
+pub struct ChangeLog {
+    /// All but the last are full; none is empty.
+    chunks: Vec<Arc<Vec<TimedChange>>>,
+}
+
+impl PartialEq for ChangeLog {
+    /// Equal in every change, wherever it is kept.
+    fn eq(&self, other: &Self) -> bool {
+        self.is_same(other) || self.iter().eq(other.iter())
+    }
+}
+
+impl ChangeLog {
+    pub fn push(&mut self, intervention: TimedChange) {
+        match self.chunks.last_mut().filter(|last| last.len() < CHUNK) {
+            Some(last) => Arc::make_mut(last).push(intervention),
+            None => self.chunks.push(Arc::new(vec![intervention])),
+        }
+    }
+
+    pub fn last(&self) -> Option<&TimedChange> {
+        self.chunks.last()?.last()
+    }
+
+    pub fn pop(&mut self) {
+        let Some(last) = self.chunks.last_mut() else { return };
+        Arc::make_mut(last).pop();
+        if last.is_empty() {
+            self.chunks.pop();
+        }
+    }
+
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &TimedChange> {
+        self.chunks.iter().flat_map(|chunk| chunk.iter())
+    }
+
+    /// The very same log: nothing was changed since one was cloned from the other.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.chunks.len() == other.chunks.len() && self.chunks.iter().zip(&other.chunks).all(|(a, b)| Arc::ptr_eq(a, b))
+    }
+
+    /// The step of the first change that only one of two logs has; `None` where they have the same changes.
+    pub fn first_difference(&self, other: &Self) -> Option<usize> {
+        let shared = self.chunks.iter().zip(&other.chunks).take_while(|(a, b)| Arc::ptr_eq(a, b)).count();
+        let rest = |log: &Self| log.chunks[shared..].iter().flat_map(|chunk| chunk.iter().cloned()).collect::<Vec<_>>();
+        let (ours, theirs) = (rest(self), rest(other));
+        let same = ours.iter().zip(&theirs).take_while(|(a, b)| a.is_same(b)).count();
+        ours.get(same).into_iter().chain(theirs.get(same)).map(|change| change.step).min()
+    }
+
+    /// Those at a step.
+    pub fn at(&self, step: usize) -> impl Iterator<Item = &TimedChange> {
+        let before = |chunk: &Arc<Vec<TimedChange>>| chunk.last().is_some_and(|last| last.step < step);
+        let chunks = &self.chunks[self.chunks.partition_point(before)..];
+        let changes = chunks.iter().flat_map(|chunk| chunk.iter());
+        changes.skip_while(move |done| done.step < step).take_while(move |done| done.step == step)
+    }
+
+    /// Those up to a step and at it.
+    #[must_use]
+    pub fn up_to(&self, step: usize) -> Self {
+        let mut some = Self::default();
+        self.iter().take_while(|done| done.step <= step).for_each(|done| some.push(done.clone()));
+        some
+    }
+}
+
+/// The most that the checkpoints of a training take, in bytes ...
+pub const CHECKPOINT_BYTES_MAX: usize = 32 << 20;
+/// ... and how many there may be, for models that are tiny.
+pub const CHECKPOINTS_MAX: usize = 128;
+
+/// Values at steps, in the order of the steps. `T` is the state of a training.
+#[derive(Clone, Debug)]
+pub struct Checkpoints<T> {
+    kept: Vec<(usize, Arc<T>)>,
+    stride: usize,
+    most: usize,
+}
+
+impl<T> Checkpoints<T> {
+    /// Keeps as many as fit, each of `bytes`.
+    pub fn new(bytes: usize) -> Self {
+        // Fewer than two could not be thinned.
+        let most = (CHECKPOINT_BYTES_MAX / bytes.max(1)).clamp(2, CHECKPOINTS_MAX);
+        Self { kept: Vec::new(), stride: 1, most }
+    }
+
+    pub fn steps(&self) -> impl ExactSizeIterator<Item = usize> {
+        self.kept.iter().map(|(step, _)| *step)
+    }
+
+    /// Keeps the state at `step` if its turn has come and it is not there yet.
+    pub fn offer(&mut self, step: usize, state: &Arc<T>) {
+        if !step.is_multiple_of(self.stride) {
+            return;
+        }
+        let Err(place) = self.kept.binary_search_by_key(&step, |(step, _)| *step) else { return };
+        self.kept.insert(place, (step, state.clone()));
+        if self.kept.len() > self.most {
+            self.stride *= 2;
+            self.kept.retain(|(step, _)| step.is_multiple_of(self.stride));
+        }
+    }
+
+    /// The last checkpoint at or before `step`.
+    pub fn before(&self, step: usize) -> Option<Arc<T>> {
+        let after = self.kept.partition_point(|(at, _)| *at <= step);
+        after.checked_sub(1).map(|last| self.kept[last].1.clone())
+    }
+
+    /// Forgets those after `step`.
+    pub fn truncate(&mut self, step: usize) {
+        self.kept.retain(|(at, _)| *at <= step);
+        if self.kept.len() <= 1 {
+            self.stride = 1;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::vectors::SpaceTrainer;
+    use crate::kernel::static_embedding::SpaceTrainer;
     use crate::lesson::parse;
 
     fn trainer() -> Trainer {
@@ -284,5 +456,96 @@ mod tests {
         }
         run.recover(&trainer, &mut cache, 6);
         assert!(!run.is_recovering() && run.latest == good, "bit for bit");
+    }
+
+    fn changes(count: usize) -> ChangeLog {
+        let mut all = ChangeLog::default();
+        // Three at each step, so that a step's own lie on both sides of a chunk's edge.
+        (0..count).for_each(|i| all.push(TimedChange { step: i / 3, change: Change::LearningRate(i as f64) }));
+        all
+    }
+
+    fn rates<'a>(changes: impl Iterator<Item = &'a TimedChange>) -> Vec<f64> {
+        let rate = |change: &Change| match change {
+            Change::LearningRate(rate) => *rate,
+            Change::Entries(_) => f64::NAN,
+        };
+        changes.map(|done| rate(&done.change)).collect()
+    }
+
+    #[test]
+    fn the_changes_of_a_step_come_back() {
+        for count in [0, 1, CHUNK, CHUNK + 1, 5 * CHUNK] {
+            let all = changes(count);
+            for step in 0..count.div_ceil(3) + 1 {
+                let expected: Vec<f64> = (3 * step..count.min(3 * step + 3)).map(|i| i as f64).collect();
+                assert_eq!(rates(all.at(step)), expected, "{step} of {count}");
+                assert_eq!(rates(all.up_to(step).iter()), rates(all.iter().take(3 * step + 3)));
+            }
+        }
+    }
+
+    #[test]
+    fn logs_agree_up_to_their_first_difference() {
+        let all = changes(2 * CHUNK + 10);
+        assert_eq!(all.first_difference(&all.clone()), None);
+        assert_eq!(all.first_difference(&all.up_to(20)), Some(21));
+        assert_eq!(ChangeLog::default().first_difference(&all), Some(0));
+        let mut other = all.up_to(20);
+        assert_eq!(other.up_to(30).first_difference(&other), None, "the same changes in other chunks");
+        other.push(TimedChange { step: 50, change: Change::LearningRate(-0.0) });
+        let mut third = all.up_to(20);
+        third.push(TimedChange { step: 50, change: Change::LearningRate(0.0) });
+        assert_eq!(other.first_difference(&third), Some(50), "by their bits");
+    }
+
+    #[test]
+    fn a_clone_shares_and_stays() {
+        let before = changes(2 * CHUNK + 1);
+        let mut all = before.clone();
+        all.pop();
+        assert_eq!(all.chunks.len(), 2, "no chunk is left empty");
+        all.pop();
+        all.push(TimedChange { step: 99, change: Change::LearningRate(7.0) });
+        assert!(Arc::ptr_eq(&before.chunks[0], &all.chunks[0]), "full chunks are never copied");
+        assert_eq!(rates(before.iter()).len(), 2 * CHUNK + 1);
+        assert_eq!(all.last().map(|last| last.step), Some(99));
+    }
+
+    fn after(steps: usize, bytes: usize) -> Checkpoints<usize> {
+        let mut checkpoints = Checkpoints::new(bytes);
+        (0..=steps).for_each(|step| checkpoints.offer(step, &Arc::new(step)));
+        checkpoints
+    }
+
+    #[test]
+    fn checkpoints_stay_few_evenly_spread_and_true() {
+        for steps in [0, 1, 7, 255, 256, 257, 1000, 100_000] {
+            for bytes in [1, 1 << 20, 10 << 20, 1 << 30] {
+                let checkpoints = after(steps, bytes);
+                let kept: Vec<usize> = checkpoints.steps().collect();
+                assert!(
+                    kept.len() <= CHECKPOINTS_MAX && (kept.len() <= 2 || kept.len() * bytes <= CHECKPOINT_BYTES_MAX)
+                );
+                assert_eq!(kept[0], 0, "the first is always kept");
+                assert!(kept.iter().enumerate().all(|(i, step)| *step == i * checkpoints.stride), "{kept:?}");
+                assert!(steps - kept.last().expect("one") < checkpoints.stride);
+                // Never thinner than the limit asks for.
+                assert!(checkpoints.stride == 1 || 2 * kept.len() > checkpoints.most, "{} of {bytes}", kept.len());
+                for step in [0, steps / 2, steps] {
+                    let at = *checkpoints.before(step).expect("the first");
+                    assert!(at <= step && step - at < checkpoints.stride);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_gap_is_filled_when_it_is_gone_through() {
+        let mut gap = after(40, 1);
+        gap.truncate(10);
+        assert_eq!(gap.before(30).as_deref(), Some(&10));
+        (5..=30).for_each(|step| gap.offer(step, &Arc::new(step)));
+        assert!(gap.steps().eq(0..=30));
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot, StaticSpace};
-use attune_core::kernel::vectors::examples::Rewriter;
+use attune_core::kernel::static_embedding::Rewriter;
 use attune_core::lesson::cells::{Bind, CellKind, Slider};
 use attune_core::lesson::limits::{TEMPERATURE_MAX, TEMPERATURE_MIN};
 use attune_core::lesson::schema::Order;

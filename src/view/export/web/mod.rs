@@ -8,7 +8,7 @@ mod data;
 
 use std::io::{self, Write};
 
-use attune_core::kernel::check::rehearsal::reveal;
+use attune_core::kernel::check::reveal;
 use attune_core::kernel::notebook::snapshot::CellSnapshot;
 use attune_core::kernel::{Kernel, Snapshot};
 use attune_core::lesson::cells::{Cell, CellKind};

@@ -1,0 +1,282 @@
+//! The learner's work on a lesson, as it is saved, shared and handed in: the shortest list of commands that leads to what a
+//! snapshot shows, and the notebook; and the way back to it.
+//!
+//! Training is deterministic, so of the model the list has only what the learner did: how far it was trained, the weights
+//! that were changed on its way, and those that were turned since. [`Resuming`] applies the commands again, each when training
+//! stands where it was given. What cannot be done is left out, with the words of its refusal.
+
+mod older;
+
+use std::collections::VecDeque;
+use std::ops::Not;
+
+use attune_engine::pretrained::Pretrained;
+use serde::{Deserialize, Serialize};
+
+use self::older::AnyWork;
+use crate::kernel::command::{
+    AxisCommand, Command, InterventionCommand, SenseCommand, SenseList, SentenceCommand, TensorEntries,
+    TrainingCommand, WeightCommand,
+};
+use crate::kernel::model::LessonModel;
+use crate::kernel::notebook::saved::SavedNotebook;
+use crate::kernel::snapshot::sentence::SentenceSnapshot;
+use crate::kernel::snapshot::space::{Axis, StaticSpace};
+use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
+use crate::kernel::training::run::Change;
+use crate::lesson::Recipe;
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, from = "AnyWork")]
+pub struct Saved {
+    /// The lesson's id.
+    pub lesson: String,
+    pub seed: Option<u64>,
+    pub notebook: SavedNotebook,
+    /// A tour of the model was written into the notebook.
+    #[serde(skip_serializing_if = "Not::not")]
+    pub is_toured: bool,
+    /// Files of the pretrained model that the commands were given to, each with its SHA-256.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<(String, String)>,
+    /// From the lesson at its beginning; none where there was no model yet. A [`Command::Retrain`] before all others is the
+    /// recipe that the lesson opens with, and one after them a retraining under way.
+    pub commands: Vec<Command>,
+}
+
+impl Saved {
+    pub fn of(snapshot: &Snapshot) -> Self {
+        let awaited = snapshot.awaited.as_deref();
+        let (commands, files) = match (&snapshot.model, awaited) {
+            (Some(model), _) => {
+                (commands_of(snapshot, model), model.pretrained.as_deref().map_or_else(Vec::new, files))
+            }
+            (None, Some(awaited)) => (awaited.commands.clone(), awaited.files.clone()),
+            (None, None) => Default::default(),
+        };
+        Self {
+            lesson: snapshot.lesson.id.clone(),
+            seed: Some(snapshot.lesson.seed),
+            notebook: SavedNotebook::of(&snapshot.notebook, &snapshot.lesson),
+            is_toured: snapshot.is_toured,
+            files,
+            commands,
+        }
+    }
+
+    /// The recipe that the lesson opens with; `None` if it is its own.
+    pub(in crate::kernel) fn recipe(&self) -> Option<&Recipe> {
+        match self.commands.first()? {
+            Command::Retrain(recipe) if !recipe.is_default() => Some(recipe),
+            _ => None,
+        }
+    }
+
+    /// The commands that are given to the model at its beginning.
+    pub(in crate::kernel) fn of_model(&self) -> impl Iterator<Item = &Command> {
+        self.commands.iter().filter(|command| !matches!(command, Command::Retrain(_)))
+    }
+
+    /// The recipe of a retraining that starts again once all else is done.
+    pub(in crate::kernel) fn under_way(&self) -> Option<&Recipe> {
+        match self.commands.split_first()?.1.last()? {
+            Command::Retrain(recipe) => Some(recipe),
+            _ => None,
+        }
+    }
+}
+
+/// Names of a pretrained model's files, each with its SHA-256.
+pub fn files(model: &Pretrained) -> Vec<(String, String)> {
+    model.files.iter().map(|file| (file.name.clone(), file.sha256.clone())).collect()
+}
+
+fn commands_of(snapshot: &Snapshot, model: &ModelSnapshot) -> Vec<Command> {
+    let retrain = |recipe: &Recipe| Command::Retrain(Box::new(recipe.clone()));
+    let mut commands: Vec<Command> = Vec::new();
+    commands.extend((!model.recipe.is_default()).then(|| retrain(&model.recipe)));
+    commands.extend(sentences_of(model).into_iter().map(Command::Sentence));
+    commands.extend(senses_of(&model.senses.list, model.senses.is_on).into_iter().map(Command::Senses));
+    commands.extend(snapshot.space.iter().flat_map(|space| axes_of(space)).map(Command::Axes));
+    commands.extend(InterventionCommand::all_of(&model.interventions).into_iter().map(Command::Interventions));
+    match &snapshot.awaited {
+        // What is yet to be done again is as it was saved.
+        Some(awaited) => {
+            commands.extend(awaited.of_model().filter(|command| command.concerns_training()).cloned());
+            commands.extend(awaited.under_way().map(retrain));
+        }
+        None => {
+            commands.extend(training_of(model));
+            commands.extend(snapshot.retraining.iter().map(|under_way| retrain(&under_way.recipe)));
+        }
+    }
+    commands
+}
+
+fn sentences_of(model: &ModelSnapshot) -> Vec<SentenceCommand> {
+    let choice = |sentence: &SentenceSnapshot| match &sentence.text {
+        None if model.pretrained.is_some() => {
+            SentenceCommand::Words(sentence.chosen().iter().map(|token| token.text.clone()).collect())
+        }
+        _ => SentenceCommand::Set(sentence.written()),
+    };
+    let first = (model.sentence.index != Some(0)).then(|| choice(&model.sentence));
+    let second = model.second.as_ref().map(|second| SentenceCommand::SetSecond(Some(second.sentence.written())));
+    first.into_iter().chain(second).collect()
+}
+
+/// The list of senses and whether it is shown; nothing where nothing is written.
+fn senses_of(list: &SenseList, is_on: bool) -> Vec<SenseCommand> {
+    let replace = (is_on || !list.is_empty()).then(|| SenseCommand::Replace(list.clone()));
+    replace.into_iter().chain(is_on.then_some(SenseCommand::Show(true))).collect()
+}
+
+/// Nothing where the axes are the lesson's.
+fn axes_of(space: &StaticSpace) -> Vec<AxisCommand> {
+    let basis = &space.basis;
+    if *basis == space.own_basis {
+        return Vec::new();
+    }
+    let raw = basis.raw.then_some(AxisCommand::SetRaw(true));
+    let fit = basis.fitted.iter().map(|fit| AxisCommand::Fit { mean: fit.mean().to_vec(), covariance: fit.packed() });
+    let chosen = Axis::ALL.into_iter().zip(&basis.chosen).filter_map(|(axis, chosen)| {
+        let chosen = chosen.as_ref()?;
+        Some(AxisCommand::Set { axis, from: chosen.from.text.clone(), to: chosen.to.text.clone() })
+    });
+    raw.into_iter().chain(fit).chain(chosen).collect()
+}
+
+/// Each change stands where training goes on from it: before the next [`TrainingCommand::TrainTo`]. What comes after the
+/// last one is no part of the training.
+fn training_of(model: &ModelSnapshot) -> Vec<Command> {
+    let training = &model.training;
+    let mut commands = Vec::new();
+    for done in training.changes.iter() {
+        commands.push(train_to(Some(done.step)));
+        match &done.change {
+            Change::LearningRate(rate) => commands.push(Command::Training(TrainingCommand::SetLearningRate(*rate))),
+            Change::Entries(entries) => commands.extend(put(TensorEntries::all(&model.parameters, entries))),
+        }
+    }
+    let progress = training.progress;
+    commands.push(train_to((progress.done < progress.of).then_some(progress.done)));
+    // The next step overflows again, and says why.
+    commands.extend(training.diverged().map(|_| Command::Training(TrainingCommand::Step(1))));
+    let latest = training.edited_latest.as_ref();
+    commands.extend(latest.into_iter().flat_map(|(trained, live)| put(TensorEntries::between(trained, live))));
+    commands.extend(training.look.map(|look| Command::Training(TrainingCommand::Scrub(look.target))));
+    commands.extend(put(TensorEntries::between(&model.trained, &model.parameters)));
+    commands.extend(training.playing.then_some(Command::Training(TrainingCommand::Play)));
+    commands
+}
+
+/// To a step, or the lesson's last.
+fn train_to(step: Option<usize>) -> Command {
+    Command::Training(TrainingCommand::TrainTo(step))
+}
+
+fn put(entries: Vec<TensorEntries>) -> impl Iterator<Item = Command> {
+    entries.into_iter().map(|entries| Command::Weights(WeightCommand::Put(entries)))
+}
+
+/// A model on its way to where it was.
+pub struct Resuming {
+    rest: VecDeque<Command>,
+    /// The step that training is on its way to.
+    goal: Option<usize>,
+    /// What the next commands are of could not be shown.
+    has_no_sentence: bool,
+    has_no_senses: bool,
+    /// Asked to stand still on the way.
+    pub is_paused: bool,
+    /// Training goes on when it is where it was.
+    pub plays: bool,
+}
+
+impl Resuming {
+    pub fn new(saved: &Saved, plays: bool) -> Self {
+        let rest = saved.of_model().cloned().collect();
+        Self { rest, goal: None, has_no_sentence: false, has_no_senses: false, is_paused: false, plays }
+    }
+
+    /// Does the next piece; true when the model is where it was.
+    pub fn advance(&mut self, model: &mut LessonModel, report: &mut Vec<String>) -> bool {
+        /// More take long enough for somebody to wait.
+        const AT_ONCE: usize = 256;
+        for _ in 0..AT_ONCE {
+            if model.is_busy() {
+                model.advance();
+                return false;
+            }
+            self.arrive(model, report);
+            match self.rest.pop_front() {
+                Some(Command::Training(TrainingCommand::Play)) if self.rest.is_empty() => self.plays = true,
+                Some(command) => report.extend(self.redo(command, model)),
+                None => {
+                    if self.plays && model.training.model().replay().is_none() {
+                        model.play_at_opening();
+                    }
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Stands still until it is asked to play.
+    pub fn pause(&mut self) {
+        (self.is_paused, self.plays) = (true, false);
+        self.rest.pop_back_if(|last| *last == Command::Training(TrainingCommand::Play));
+    }
+
+    /// Applies a command; undo begins after it. Says why it is left out, if it is.
+    fn redo(&mut self, command: Command, model: &mut LessonModel) -> Option<String> {
+        let shows =
+            matches!(&command, Command::Sentence(sentence) if !matches!(sentence, SentenceCommand::SetSecond(_)));
+        let lists = matches!(command, Command::Senses(SenseCommand::Replace(_)));
+        if let Command::Training(TrainingCommand::TrainTo(step)) = command {
+            self.goal = Some(step.unwrap_or(model.training.trainer().steps()));
+        }
+        let done = match &command {
+            Command::Interventions(of_sentence) if of_sentence.is_of_sentence() && self.has_no_sentence => {
+                Err("its sentence is no longer there".to_owned())
+            }
+            // That there are none was said.
+            Command::Senses(_) if self.has_no_senses && !lists => Ok(()),
+            _ => model.apply(command.clone(), &model.origin.lesson.clone()),
+        };
+        model.forget_changes();
+        self.has_no_sentence |= shows && done.is_err();
+        self.has_no_senses |= lists && done.is_err();
+        done.err().map(|why| command.left_out(&why))
+    }
+
+    /// Where training stands before its goal, what was changed on the way there is left out, and all until its end.
+    fn arrive(&mut self, model: &LessonModel, report: &mut Vec<String>) {
+        let Some(goal) = self.goal.take() else { return };
+        let (done, last) = (model.steps_done(), model.training.trainer().steps());
+        if done >= goal {
+            return;
+        }
+        if done < last {
+            let goal = goal.min(last);
+            report.push(format!("Training no longer comes to step {goal}: it stands at {done}."));
+        }
+        let trains = |command: &Command| matches!(command, Command::Training(TrainingCommand::TrainTo(_)));
+        let Some(end) = self.rest.iter().rposition(trains) else { return };
+        if !self.rest.drain(..=end).all(|command| trains(&command)) {
+            report.push(format!("Changes after step {done} are left out: training has no such steps now."));
+        }
+    }
+}
+
+impl LessonModel {
+    /// Says where the files are not those that saved work is of.
+    pub(in crate::kernel) fn compare_files(&self, saved: &Saved) -> Option<String> {
+        let are_others = |model| !saved.files.is_empty() && saved.files != files(model);
+        self.pretrained.as_deref().filter(|model| are_others(model)).map(|_| {
+            "The model's files have changed since this was saved; changes of weights now apply to the new values."
+                .to_owned()
+        })
+    }
+}

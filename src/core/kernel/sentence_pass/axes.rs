@@ -1,0 +1,164 @@
+//! The vectors that the picture's axes are fitted to, and how much of the sentences on the stage these axes show.
+//!
+//! One basis for all layers of a pretrained model is fitted to the row of the table, the embedding and the output of each block,
+//! of every position but the first: there models leave what they need nowhere, and it lies far from everything else (Heimersheim
+//! & Turner 2023; Xiao et al. 2023, arXiv 2309.17453).
+
+use std::ops::{Range, RangeFrom};
+
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::lens::Lens;
+use attune_engine::numerics::model::activations::Interventions;
+use attune_engine::numerics::model::{Activations, AttentionModel, Sequences};
+use attune_engine::numerics::params::Parameters;
+use attune_engine::numerics::spread::Spread;
+use attune_engine::numerics::vectors::centroid;
+
+use crate::kernel::sentence_pass::sentence::{Sentence, lens};
+use crate::kernel::snapshot::sentence::{SentenceSnapshot, word_pieces};
+use crate::kernel::snapshot::space::{SharedScale, StaticSpace, TokenShares};
+use crate::lesson::schema::Lesson;
+
+/// The embedding among the states of a token, behind the row of the table.
+const EMBEDDING: usize = 1;
+
+/// A model whose layers are looked at, and the norm that puts them on one scale.
+#[derive(Clone, Copy)]
+pub struct Layers<'a> {
+    pub model: &'a AttentionModel<f32>,
+    pub parameters: &'a Parameters<f32>,
+    pub scale: Option<&'a SharedScale>,
+}
+
+impl Layers<'_> {
+    /// The norm that the states of all layers are seen through, with the weights in use.
+    pub fn lens(&self) -> Option<Lens> {
+        self.scale.and_then(|scale| scale.lens_of_layers(&self.model.architecture, self.parameters))
+    }
+
+    /// Their spread in some sentences, of which no pass is kept; `None` where there is none to look at.
+    pub fn spread(&self, sentences: impl Iterator<Item = (Sequences, Activations<f32>)>) -> Option<Spread> {
+        let states = |(input, activations): (Sequences, _)| self.states(&input, &activations, first(&input)..);
+        let seen: Vec<Matrix<f32>> = sentences.flat_map(states).collect();
+        let rows = Matrix::stacked(self.model.architecture.width, &seen);
+        (rows.rows() > 0).then(|| Spread::of(&rows))
+    }
+
+    /// The spread in the sentences that a lesson begins with.
+    pub fn spread_of_lesson(&self, lesson: &Lesson, vocabulary: &[String]) -> Option<Spread> {
+        let texts = (0..lesson.sentences.len()).filter_map(|index| Sentence::of_lesson(lesson, vocabulary, index));
+        let passed = texts.map(|sentence| {
+            let input = sentence.input();
+            let activations = Activations::of(self.model, self.parameters, &input, None, &Interventions::default());
+            (input, activations)
+        });
+        self.spread(passed)
+    }
+
+    /// The spread of one word in several sentences, each with the word's pieces, as points: in the middle of its pieces.
+    /// `None` where they are fewer than two.
+    pub fn spread_of_word(
+        &self,
+        sentences: impl Iterator<Item = (Sequences, Activations<f32>, Range<usize>)>,
+    ) -> Option<Spread> {
+        let middles = |(input, activations, pieces): (Sequences, Activations<f32>, Range<usize>)| {
+            let mut states = self.states(&input, &activations, pieces.start..);
+            // A sense has no place between the table and the first layer.
+            states.remove(EMBEDDING);
+            let of_word: Vec<usize> = (0..pieces.len()).collect();
+            states.iter().flat_map(|state| centroid(state, &of_word)).collect::<Vec<f32>>()
+        };
+        // The first token is left out of the spread of a sentence too.
+        let sentences = sentences.filter(|(input, _, pieces)| pieces.start >= first(input));
+        let seen: Vec<Vec<f32>> = sentences.map(middles).collect();
+        let (count, seen, width) = (seen.len(), seen.concat(), self.model.architecture.width);
+        (count > 1).then(|| Spread::of(&Matrix::from_row_major(seen.len() / width, width, seen)))
+    }
+
+    /// The states of the tokens from one on: static, before all layers, and behind each.
+    fn states(&self, input: &Sequences, activations: &Activations<f32>, from: RangeFrom<usize>) -> Vec<Matrix<f32>> {
+        let (count, width) = (input.words.len(), self.model.architecture.width);
+        let first = from.start;
+        let from_first =
+            |of: &dyn Fn(usize, usize) -> f32| Matrix::from_fn(count - first, width, |i, j| of(i + first, j));
+        let table = &self.model.embedding;
+        let words = from_first(&|i, j| input.words[i].map_or(0.0, |word| table.get(word, j)));
+        let words = Lens::see_through(self.scale.map(|scale| &scale.lens), words);
+        let lens = self.lens();
+        let layers = activations.states(&self.model.architecture);
+        let layers = layers.map(|state| Lens::see_through(lens.as_ref(), from_first(&|i, j| state.get(i, j))));
+        std::iter::once(words).chain(layers).collect()
+    }
+}
+
+/// The first token that counts: the one before all others is often far from them.
+fn first(input: &Sequences) -> usize {
+    usize::from(input.words.len() > 1)
+}
+
+/// The model whose sentences are on the stage.
+#[derive(Clone, Copy)]
+pub struct SharesOf<'a> {
+    pub space: &'a StaticSpace,
+    pub model: &'a AttentionModel<f32>,
+    pub parameters: &'a Parameters<f32>,
+    /// The model is read from files: axes are chosen without the first token, which is far from the others in many models.
+    pub leaves_first_out: bool,
+}
+
+impl SharesOf<'_> {
+    /// Shares of a sentence and of the one beside it, each token a point.
+    pub fn tokens(&self, sentence: &SentenceSnapshot, second: Option<&SentenceSnapshot>) -> TokenShares {
+        let single = |count: usize| (0..count).map(|at| at..at + 1).collect();
+        self.shares(sentence, single(sentence.tokens.len()), second)
+    }
+
+    /// The same with each word of the sentence a point, in the middle of its pieces; `None` where each word is one piece.
+    pub fn words(&self, sentence: &SentenceSnapshot, second: Option<&SentenceSnapshot>) -> Option<TokenShares> {
+        let words = word_pieces(&sentence.tokens);
+        words.iter().any(|pieces| pieces.len() > 1).then(|| self.shares(sentence, words, second))
+    }
+
+    fn shares(
+        &self,
+        sentence: &SentenceSnapshot,
+        points: Vec<Range<usize>>,
+        second: Option<&SentenceSnapshot>,
+    ) -> TokenShares {
+        let of_second = second.map(|second| (second, (0..second.tokens.len()).map(|at| at..at + 1).collect()));
+        let mut stops: Vec<Matrix<f32>> = Vec::new();
+        for (sentence, points) in std::iter::once((sentence, points)).chain(of_second) {
+            let from = usize::from(self.leaves_first_out && points.len() > 1);
+            for (stop, vectors) in self.stops(sentence).into_iter().enumerate() {
+                let rows = middles(&vectors, &points[from..]);
+                match stops.get_mut(stop) {
+                    Some(first) => *first = Matrix::stacked(rows.cols(), [&*first, &rows]),
+                    None => stops.push(rows),
+                }
+            }
+        }
+        TokenShares::of(&self.space.projection, &stops)
+    }
+
+    /// The vectors of the tokens: static, then after each layer. The source's layers, which come first, move none of them.
+    fn stops(&self, sentence: &SentenceSnapshot) -> Vec<Matrix<f32>> {
+        let Self { space, model, parameters, .. } = *self;
+        let static_row =
+            |token: usize, j: usize| sentence.tokens[token].word.map_or(0.0, |word| space.vectors.get(word, j));
+        let fixed = space.seen(&Matrix::from_fn(sentence.tokens.len(), space.vectors.cols(), static_row));
+        let lens = lens(space, model, parameters);
+        let (of_source, own) = sentence.activations.blocks.split_at(model.architecture.source_blocks.len());
+        let at_rest = std::iter::repeat_n(fixed, 1 + of_source.len());
+        let after = own.iter().map(|block| Lens::see_through(lens.as_ref(), Matrix::clone(&block.output)));
+        at_rest.chain(after).collect()
+    }
+}
+
+/// The middles of some ranges of rows.
+pub fn middles(vectors: &Matrix<f32>, of: &[Range<usize>]) -> Matrix<f32> {
+    let middle = |rows: &Range<usize>| match rows.len() {
+        1 => vectors.row(rows.start).to_vec(),
+        _ => centroid(vectors, &rows.clone().collect::<Vec<_>>()),
+    };
+    Matrix::from_row_major(of.len(), vectors.cols(), of.iter().flat_map(middle).collect())
+}

@@ -1,0 +1,417 @@
+//! The scene on the stage: a sentence, the learner's interventions on its forward pass, and the words that the
+//! model wrote after it.
+
+pub mod axes;
+pub mod interventions;
+pub mod passes;
+pub mod second;
+pub mod senses;
+pub mod sentence;
+
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use attune_engine::numerics::attention::{Edge, HeadMode, Mask};
+use attune_engine::numerics::model::activations::{Interventions, Patch};
+use attune_engine::numerics::model::generate::{Choice, NextWord};
+use attune_engine::numerics::model::{Activations, AttentionModel, Sequences};
+use attune_engine::numerics::params::Parameters;
+use attune_engine::numerics::projection::Projection;
+use attune_engine::numerics::rng::{Generator, Stream, stream};
+
+use self::interventions::{check_gain, check_temperature};
+use self::passes::Passes;
+use self::senses::{SenseList, SenseModel, Senses, SensesSnapshot};
+use self::sentence::{Sentence, SentenceFrame, token};
+use crate::kernel::cache::Cache;
+use crate::kernel::snapshot::sentence::{Generated, SentenceSnapshot, Token, cannot_generate_words, check_generates};
+use crate::kernel::snapshot::space::{Basis, StaticSpace};
+use crate::kernel::static_embedding::Rewriter;
+use crate::lesson::limits::GENERATED_MAX;
+use crate::lesson::schema::Lesson;
+
+/// The largest frozen weight: a little above 1, for a softmax rounds.
+const WEIGHT_MAX: f32 = 1.001;
+
+/// A clone shares all that is large with it.
+#[derive(Clone)]
+pub struct Scene {
+    space: Arc<StaticSpace>,
+    frame: Arc<SentenceFrame>,
+    /// The sentence that is compared with it.
+    second: Option<Arc<SentenceFrame>>,
+    /// One word in sentences of a list.
+    senses: Senses,
+    interventions: Arc<Interventions<f32>>,
+    /// Makes the target of a sentence that is a source.
+    rewriter: Option<Arc<Rewriter>>,
+    written: Option<Written>,
+    generator: Generator,
+}
+
+/// A list of sentences with a word in common, and whether it is shown.
+pub type SensesState = (Arc<SenseList>, bool);
+
+/// The second sentence, if there is one, with the interventions: a patch is taken from it.
+pub type SecondState = (Option<Sentence>, Arc<Interventions<f32>>);
+
+/// A sentence with the interventions, some of which belong to it alone.
+pub type SentenceState = (Sentence, Arc<Interventions<f32>>);
+
+/// Words that the model wrote, and the weights that it wrote them with.
+#[derive(Clone)]
+struct Written {
+    words: Vec<NextWord>,
+    choice: Choice,
+    by: Arc<Parameters<f32>>,
+}
+
+impl Scene {
+    pub fn new(lesson: &Lesson, space: &Arc<StaticSpace>, sentence: Sentence) -> Self {
+        let rewriter = Rewriter::of(&lesson.model.objective, &space.vocabulary).map(Arc::new);
+        Self {
+            frame: Arc::new(SentenceFrame::new(sentence, space, rewriter.as_deref())),
+            interventions: Arc::new(interventions::none(&lesson.model.architecture)),
+            second: None,
+            senses: Senses::default(),
+            rewriter,
+            written: None,
+            generator: stream(lesson.seed, Stream::Generation),
+            space: space.clone(),
+        }
+    }
+
+    /// The same without words that the model wrote, which draw as if none were drawn yet.
+    #[must_use]
+    pub fn without_written(&self, lesson: &Lesson) -> Self {
+        Self { written: None, generator: stream(lesson.seed, Stream::Generation), ..self.clone() }
+    }
+
+    pub fn sentence(&self) -> &Sentence {
+        &self.frame.sentence
+    }
+
+    pub fn interventions(&self) -> &Arc<Interventions<f32>> {
+        &self.interventions
+    }
+
+    /// Shows another sentence, and returns what was shown before. Interventions on this one alone end.
+    pub fn show(&mut self, sentence: Sentence) -> SentenceState {
+        let kept = Arc::new(interventions::for_any_sentence(&self.interventions));
+        self.restore((sentence, kept))
+    }
+
+    /// Shows a sentence as it was.
+    pub fn restore(&mut self, (sentence, interventions): SentenceState) -> SentenceState {
+        self.written = None;
+        let frame = SentenceFrame::after(Some(&self.frame), sentence, &self.space, self.rewriter.as_deref());
+        let before = std::mem::replace(&mut self.frame, Arc::new(frame));
+        (before.sentence.clone(), self.set_interventions(interventions))
+    }
+
+    /// Shows another one beside it, or none, and returns what was there before. A patch, which was taken from that, ends.
+    pub fn set_second(&mut self, sentence: Option<Sentence>) -> SecondState {
+        let mut kept = self.interventions.clone();
+        if kept.patch.is_some() {
+            Arc::make_mut(&mut kept).patch = None;
+        }
+        self.restore_second((sentence, kept))
+    }
+
+    /// The second sentence as it was.
+    pub fn restore_second(&mut self, (sentence, interventions): SecondState) -> SecondState {
+        let frame = sentence.map(|sentence| self.frame_of(sentence));
+        let before = std::mem::replace(&mut self.second, frame).map(|frame| frame.sentence.clone());
+        (before, self.set_interventions(interventions))
+    }
+
+    fn frame_of(&self, sentence: Sentence) -> Arc<SentenceFrame> {
+        Arc::new(SentenceFrame::new(sentence, &self.space, self.rewriter.as_deref()))
+    }
+
+    pub fn second(&self) -> Option<&Sentence> {
+        self.second.as_ref().map(|frame| &frame.sentence)
+    }
+
+    pub fn senses(&self) -> &Senses {
+        &self.senses
+    }
+
+    /// Puts another list of sentences in the place of the one there is, shown or not, and returns that one.
+    pub fn set_senses(&mut self, (list, is_on): SensesState) -> SensesState {
+        self.senses.set(list, is_on)
+    }
+
+    /// Reads the list with the lesson that the scene is of.
+    pub fn read_senses(&mut self, lesson: &Lesson) {
+        let frame = |sentence| SentenceFrame::without_points(sentence, &self.space, self.rewriter.as_deref());
+        self.senses.read(lesson, &self.space.vocabulary, frame);
+    }
+
+    /// Does the next piece of the work on the senses.
+    pub fn measure_senses(&self, cache: &Cache, model: &AttentionModel<f32>, parameters: &Arc<Parameters<f32>>) {
+        let interventions = interventions::for_any_sentence(&self.interventions);
+        let with = SenseModel { space: &self.space, model, parameters, interventions: &interventions };
+        self.senses.advance(&mut cache.senses.borrow_mut(), &with);
+    }
+
+    /// The senses are yet to be measured.
+    pub fn has_senses_pending(
+        &self,
+        cache: &Cache,
+        model: &AttentionModel<f32>,
+        parameters: &Arc<Parameters<f32>>,
+    ) -> bool {
+        let interventions = interventions::for_any_sentence(&self.interventions);
+        let with = SenseModel { space: &self.space, model, parameters, interventions: &interventions };
+        self.senses.is_pending(&cache.senses.borrow(), &with)
+    }
+
+    pub fn senses_snapshot(
+        &self,
+        cache: &Cache,
+        model: &AttentionModel<f32>,
+        parameters: &Arc<Parameters<f32>>,
+    ) -> SensesSnapshot {
+        let interventions = interventions::for_any_sentence(&self.interventions);
+        let with = SenseModel { space: &self.space, model, parameters, interventions: &interventions };
+        self.senses.snapshot(&mut cache.senses.borrow_mut(), &with)
+    }
+
+    /// Everything in another basis, the space too; returns the one of before.
+    pub fn rebase(
+        &mut self,
+        space: &mut Arc<StaticSpace>,
+        (basis, projection): (Basis, Projection),
+    ) -> (Basis, Projection) {
+        let now = Arc::make_mut(space);
+        (now.points, now.shares) = (now.points_in(&basis, &projection), OnceLock::new());
+        let before = (std::mem::replace(&mut now.basis, basis), std::mem::replace(&mut now.projection, projection));
+        self.set_space(space);
+        before
+    }
+
+    /// Everything among words that lie elsewhere.
+    pub fn set_space(&mut self, space: &Arc<StaticSpace>) {
+        self.space = space.clone();
+        let again = |frame: &Arc<SentenceFrame>| self.frame_of(frame.sentence.clone());
+        (self.frame, self.second) = (again(&self.frame), self.second.as_ref().map(again));
+    }
+
+    pub fn set_interventions(&mut self, interventions: Arc<Interventions<f32>>) -> Arc<Interventions<f32>> {
+        std::mem::replace(&mut self.interventions, interventions)
+    }
+
+    /// The mode as it applies now: weights to freeze are taken from the pass, and a gain of 1 is live.
+    ///
+    /// # Errors
+    /// In words for the learner, if the head cannot have this mode.
+    pub fn mode(
+        &self,
+        mode: HeadMode<f32>,
+        head: usize,
+        cache: &Cache,
+        model: &AttentionModel<f32>,
+        live: &Arc<Parameters<f32>>,
+    ) -> Result<HeadMode<f32>, String> {
+        match mode {
+            HeadMode::Gain(gain) => {
+                check_gain(gain)?;
+                Ok(interventions::mode_of_gain(gain))
+            }
+            HeadMode::Frozen(None) => {
+                let pass = cache.stage.forward(&self.frame, model, (live, &self.interventions));
+                let weights = pass.activations.heads().nth(head).map(|head| Arc::new(head.weights.clone()));
+                Ok(weights.map_or(HeadMode::Live, |weights| HeadMode::Frozen(Some(weights))))
+            }
+            HeadMode::Frozen(Some(weights)) => {
+                let is_weight = |weight: &f32| (0.0..=WEIGHT_MAX).contains(weight);
+                let fits = (weights.rows(), weights.cols()) == self.shape_of(model, head)
+                    && weights.flat().iter().all(is_weight);
+                fits.then_some(HeadMode::Frozen(Some(weights)))
+                    .ok_or_else(|| "its frozen weights do not fit the sentence".to_owned())
+            }
+            mode => Ok(mode),
+        }
+    }
+
+    /// The numbers of queries and keys of a head.
+    fn shape_of(&self, model: &AttentionModel<f32>, head: usize) -> (usize, usize) {
+        let (block, config, _) = model.architecture.head(head);
+        let (own, of_source) = (self.frame.len(), self.frame.source_tokens().map_or(0, <[Token]>::len));
+        if block < model.architecture.source_blocks.len() {
+            (of_source, of_source)
+        } else {
+            (own, if config.attends_to_source() { of_source } else { own })
+        }
+    }
+
+    /// The mask with one pair turned; `None` where it is the lesson's again.
+    ///
+    /// # Errors
+    /// In words for the learner, if there is no such pair.
+    pub fn toggled_mask(&self, model: &AttentionModel<f32>, pair: (usize, usize)) -> Result<Option<Mask>, String> {
+        interventions::toggled(&model.architecture, self.interventions.mask.as_ref(), self.frame.len(), pair)
+    }
+
+    /// # Errors
+    /// In words for the learner, if the sentence has no such edge.
+    pub fn check_edge(&self, model: &AttentionModel<f32>, edge: Edge) -> Result<(), String> {
+        let (block, config, own) = model.architecture.head(edge.head);
+        let is_of_source = block < model.architecture.source_blocks.len();
+        let (queries, keys) = self.shape_of(model, edge.head);
+        let Edge { query, key, .. } = edge;
+        if query >= queries || key >= keys {
+            let (query, key) = (query.saturating_add(1), key.saturating_add(1));
+            return Err(format!(
+                "head {} has no look from token {query} to token {key}: it has {queries} by {keys}",
+                own + 1
+            ));
+        }
+        if !self.interventions.mask_of(config, is_of_source).sees(query, key) {
+            return Err("the mask hides this look already".to_owned());
+        }
+        Ok(())
+    }
+
+    /// The patch with its vector: without one, that of the place in the second sentence now.
+    ///
+    /// # Errors
+    /// In words for the learner, if there is no such place in one of the sentences, or the vector does not fit.
+    pub fn patch(
+        &self,
+        Patch { block, position, from, vector }: Patch<f32>,
+        cache: &Cache,
+        model: &AttentionModel<f32>,
+        live: &Arc<Parameters<f32>>,
+    ) -> Result<Patch<f32>, String> {
+        let second = self.second.as_ref().ok_or("there is no second sentence to take a vector from")?;
+        let (first_block, blocks) = (model.architecture.source_blocks.len(), model.architecture.blocks.len());
+        if !(first_block..first_block + blocks).contains(&block) {
+            return Err(format!(
+                "there is no such layer: the sentence goes through {} to {}",
+                first_block + 1,
+                first_block + blocks
+            ));
+        }
+        for (which, at, count) in [("", position, self.frame.len()), ("second ", from, second.len())] {
+            if at >= count {
+                let at = at.saturating_add(1);
+                return Err(format!("the {which}sentence has {count} tokens: there is no token {at}"));
+            }
+        }
+        let vector = vector.unwrap_or_else(|| {
+            let interventions = Arc::new(interventions::for_any_sentence(&self.interventions));
+            let pass = cache.second.forward(second, model, (live, &interventions));
+            Arc::from(pass.activations.blocks[block].input.row(from))
+        });
+        let (numbers, width) = (vector.len(), model.architecture.width);
+        if numbers != width || !vector.iter().all(|x| x.is_finite()) {
+            return Err(format!("its vector of {numbers} numbers is not one of {width} finite numbers"));
+        }
+        Ok(Patch { block, position, from, vector: Some(vector) })
+    }
+
+    /// Another sentence, which is not shown, with the interventions that hold for any.
+    pub fn beside(&self, sentence: Sentence) -> (Arc<SentenceFrame>, Interventions<f32>) {
+        let frame = SentenceFrame::without_points(sentence, &self.space, self.rewriter.as_deref());
+        (Arc::new(frame), interventions::for_any_sentence(&self.interventions))
+    }
+
+    pub fn frame(&self) -> &Arc<SentenceFrame> {
+        &self.frame
+    }
+
+    pub fn tokens(&self) -> &[Token] {
+        self.frame.tokens()
+    }
+
+    pub fn source_tokens(&self) -> Option<&[Token]> {
+        self.frame.source_tokens()
+    }
+
+    /// # Errors
+    /// In words for the learner; what was written before stays then.
+    pub fn generate(
+        &mut self,
+        (count, choice): (usize, Choice),
+        lesson: &Lesson,
+        model: &AttentionModel<f32>,
+        live: &Arc<Parameters<f32>>,
+    ) -> Result<(), String> {
+        check_generates(&lesson.model.objective)?;
+        if !(1..=GENERATED_MAX).contains(&count) {
+            return Err(format!("from 1 to {GENERATED_MAX} words are written at once, not {count}"));
+        }
+        if let Choice::Sampled(sampling) = choice {
+            check_temperature(sampling.temperature)?;
+        }
+        let chosen = &self.frame.sentence.words[..];
+        let (prompt, source) = if self.rewriter.is_some() { (&[][..], Some(chosen)) } else { (chosen, None) };
+        let words = model.go_on(live, prompt, source, count, choice, &mut self.generator);
+        self.written = Some(Written { words: words.map_err(cannot_generate_words)?, choice, by: live.clone() });
+        Ok(())
+    }
+
+    /// The forward pass, its contributions and its points.
+    pub fn run(
+        &self,
+        cache: &Cache,
+        model: &AttentionModel<f32>,
+        live: &Arc<Parameters<f32>>,
+        trained: &Arc<Parameters<f32>>,
+    ) -> Arc<SentenceSnapshot> {
+        self.frame.run(&cache.stage, &self.space, model, live, trained, &self.interventions)
+    }
+
+    /// The forward pass of each sentence, with what is read.
+    pub fn passes(
+        &self,
+        cache: &Cache,
+        model: &AttentionModel<f32>,
+        live: &Arc<Parameters<f32>>,
+    ) -> Vec<(Sequences, Activations<f32>)> {
+        let pass = |frame: &Arc<SentenceFrame>, passes: &Passes, interventions: &Arc<Interventions<f32>>| {
+            (frame.input().clone(), passes.forward(frame, model, (live, interventions)).activations.clone())
+        };
+        let interventions = Arc::new(interventions::for_any_sentence(&self.interventions));
+        let second = self.second.as_ref().map(|second| pass(second, &cache.second, &interventions));
+        std::iter::once(pass(&self.frame, &cache.stage, &self.interventions)).chain(second).collect()
+    }
+
+    /// The same of the sentences with the word whose senses the stage shows, each with the word's pieces: one after the
+    /// other, as they are asked for.
+    pub fn passes_of_senses(
+        &self,
+        model: &AttentionModel<f32>,
+        live: &Parameters<f32>,
+    ) -> impl Iterator<Item = (Sequences, Activations<f32>, Range<usize>)> {
+        let interventions = interventions::for_any_sentence(&self.interventions);
+        let inputs = self.senses.inputs().into_iter();
+        let pass = move |input: &Sequences| Activations::of(model, live, input, None, &interventions);
+        inputs.map(move |(input, pieces)| (input.clone(), pass(input), pieces))
+    }
+
+    /// As [`Self::run`], for the second sentence; without those that belong to the first alone.
+    pub fn run_second(
+        &self,
+        cache: &Cache,
+        model: &AttentionModel<f32>,
+        live: &Arc<Parameters<f32>>,
+        trained: &Arc<Parameters<f32>>,
+    ) -> Option<Arc<SentenceSnapshot>> {
+        let Some(second) = &self.second else {
+            cache.second.clear();
+            return None;
+        };
+        let interventions = Arc::new(interventions::for_any_sentence(&self.interventions));
+        Some(second.run(&cache.second, &self.space, model, live, trained, &interventions))
+    }
+
+    pub fn generated(&self, live: &Arc<Parameters<f32>>) -> Option<Arc<Generated>> {
+        let Written { words, choice, by } = self.written.as_ref()?;
+        let rows = words.iter().map(|next| next.rows).collect();
+        let words = words.iter().map(|next| token(Some(next.word), &self.space)).collect();
+        Some(Arc::new(Generated { words, rows, choice: *choice, is_current: by == live }))
+    }
+}

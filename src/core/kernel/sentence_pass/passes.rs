@@ -1,0 +1,346 @@
+//! The last forward passes of a sentence, and what is read off them.
+//!
+//! A change of a weight or a head computes its block and those after it; what lies before it is shared with a pass that has it
+//! already. Read off are the words near a vector, what each layer would answer, and the terms that an answer is the sum of.
+
+use std::cell::{RefCell, RefMut};
+use std::sync::{Arc, OnceLock};
+
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::attention::{Edge, HeadMode};
+use attune_engine::numerics::highest::highest;
+use attune_engine::numerics::model::activations::Interventions;
+use attune_engine::numerics::model::attribution::{NoSum, TermOf};
+use attune_engine::numerics::model::{Activations, Architecture, AttentionModel, Pooling};
+use attune_engine::numerics::params::{Layer, Parameters};
+use attune_engine::numerics::table::multiply_by_rows;
+use attune_engine::numerics::vectors::{Similarity, dot, nearest};
+
+use crate::kernel::sentence_pass::sentence::SentenceFrame;
+use crate::kernel::snapshot::sentence::{Answer, Answers, SentenceSnapshot, UnchangedResult, answers, likeliest};
+use crate::kernel::snapshot::space::{NEIGHBOURS, Neighbour, Neighbours, StaticSpace};
+use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
+use crate::kernel::static_embedding::network;
+
+/// The one that is shown, and the one without the learner's changes.
+const KEPT: usize = 2;
+
+/// A forward pass and what it is of.
+#[derive(Debug)]
+pub struct Pass {
+    pub parameters: Arc<Parameters<f32>>,
+    pub interventions: Arc<Interventions<f32>>,
+    pub activations: Activations<f32>,
+    answers: OnceLock<Arc<Answers>>,
+    neighbours: OnceLock<Vec<Neighbours>>,
+}
+
+impl Pass {
+    fn new(
+        (parameters, interventions): (&Arc<Parameters<f32>>, &Arc<Interventions<f32>>),
+        activations: Activations<f32>,
+    ) -> Self {
+        Self {
+            parameters: parameters.clone(),
+            interventions: interventions.clone(),
+            activations,
+            answers: OnceLock::new(),
+            neighbours: OnceLock::new(),
+        }
+    }
+
+    /// Worked out when they are first asked for.
+    pub fn answers(&self, model: &AttentionModel<f32>) -> &Arc<Answers> {
+        self.answers.get_or_init(|| Arc::new(answers(model, &self.parameters, &self.activations.output)))
+    }
+
+    /// Words near each output, worked out when they are first asked for.
+    pub fn neighbours(&self, space: &StaticSpace) -> &Vec<Neighbours> {
+        let output = &self.activations.output;
+        self.neighbours.get_or_init(|| near(space, output, &vec![None; output.rows()]))
+    }
+
+    /// How far it agrees with the pass of others.
+    fn agrees(
+        &self,
+        architecture: &Architecture,
+        parameters: &Parameters<f32>,
+        interventions: &Interventions<f32>,
+    ) -> Agreement {
+        let blocks = self.activations.blocks.len();
+        let mut agreement = Agreement { blocks, is_whole: true };
+        let ours = &*self.interventions;
+        let scores = |of: &Interventions<f32>| (of.temperature.map(f64::to_bits), of.scale);
+        if scores(ours) != scores(interventions) || ours.mask != interventions.mask {
+            agreement.ends_at(0);
+        }
+        let mode = |of: &Interventions<f32>, head: usize| of.heads.get(head).cloned().unwrap_or_default();
+        for (b, _) in architecture.numbered_blocks() {
+            let is_same = |head: usize| is_same(&mode(ours, head), &mode(interventions, head));
+            if !architecture.heads_of(b).all(is_same) {
+                agreement.ends_at(b);
+            }
+        }
+        let only_one_has = |edge: &&Edge| !(ours.edges.contains(edge) && interventions.edges.contains(edge));
+        for edge in ours.edges.iter().chain(&interventions.edges).filter(only_one_has) {
+            agreement.ends_at(architecture.head(edge.head).0);
+        }
+        if ours.patch != interventions.patch {
+            let patches = ours.patch.iter().chain(&interventions.patch);
+            patches.for_each(|patch| agreement.ends_at(patch.block));
+        }
+        for id in self.parameters.differing(parameters) {
+            match id.name.layer() {
+                Layer::Input => return Agreement::NONE,
+                Layer::Readout => agreement.is_whole = false,
+                _ => agreement.ends_at(id.block),
+            }
+        }
+        agreement
+    }
+}
+
+/// Modes by their bits: a gain of −0 is not one of 0.
+fn is_same(a: &HeadMode<f32>, b: &HeadMode<f32>) -> bool {
+    match (a, b) {
+        (HeadMode::Gain(a), HeadMode::Gain(b)) => a.to_bits() == b.to_bits(),
+        _ => a == b,
+    }
+}
+
+/// The parts that two passes have in common.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Agreement {
+    /// The first blocks; where there are none, not even the embeddings need be the same.
+    blocks: usize,
+    /// And what follows the last one.
+    is_whole: bool,
+}
+
+impl Agreement {
+    const NONE: Self = Self { blocks: 0, is_whole: false };
+
+    fn ends_at(&mut self, block: usize) {
+        self.blocks = self.blocks.min(block);
+        self.is_whole = false;
+    }
+}
+
+/// A sentence as it was shown last.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    pub of: Arc<Pass>,
+    /// The parameters of its ghost.
+    pub trained: Arc<Parameters<f32>>,
+    pub sentence: Arc<SentenceSnapshot>,
+}
+
+/// The last passes of one sentence; another one takes their place.
+#[derive(Debug, Default)]
+pub struct Passes(RefCell<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    /// Held, so that nothing new can stand at its address.
+    of: Option<Arc<SentenceFrame>>,
+    /// The latest one last.
+    passes: Vec<Arc<Pass>>,
+    shown: Option<Shown>,
+    /// With the parameters that it is of; held, so that nothing new can stand at their address.
+    unchanged: Option<(Arc<Parameters<f32>>, Arc<UnchangedResult>)>,
+}
+
+impl Passes {
+    /// Those of a sentence.
+    fn of(&self, frame: &Arc<SentenceFrame>) -> RefMut<'_, Kept> {
+        let mut kept = self.0.borrow_mut();
+        if !kept.of.as_ref().is_some_and(|of| Arc::ptr_eq(of, frame)) {
+            *kept = Kept { of: Some(frame.clone()), ..Kept::default() };
+        }
+        kept
+    }
+
+    pub fn clear(&self) {
+        self.0.take();
+    }
+
+    /// A pass, from the first block on that differs from those of the kept ones.
+    pub fn forward(
+        &self,
+        frame: &Arc<SentenceFrame>,
+        model: &AttentionModel<f32>,
+        (parameters, interventions): (&Arc<Parameters<f32>>, &Arc<Interventions<f32>>),
+    ) -> Arc<Pass> {
+        let kept = &mut *self.of(frame);
+        let (passes, sentence, source) = (&mut kept.passes, frame.input(), frame.source());
+        let agreement = |pass: &Arc<Pass>| pass.agrees(&model.architecture, parameters, interventions);
+        let nearest = passes.iter().enumerate().map(|(at, pass)| (agreement(pass), at)).max();
+        let pass = match nearest {
+            Some((Agreement { is_whole: true, .. }, at)) => passes.remove(at),
+            Some((Agreement { blocks, .. }, at)) if blocks > 0 => {
+                let from = &passes[at].activations;
+                let activations = from.again(blocks, model, parameters, sentence, source, interventions);
+                Arc::new(Pass::new((parameters, interventions), activations))
+            }
+            _ => {
+                let activations = Activations::of(model, parameters, sentence, source, interventions);
+                Arc::new(Pass::new((parameters, interventions), activations))
+            }
+        };
+        if passes.len() == KEPT {
+            passes.remove(0);
+        }
+        passes.push(pass.clone());
+        pass
+    }
+
+    pub fn shown(&self) -> Option<Shown> {
+        self.0.borrow().shown.clone()
+    }
+
+    pub fn show(&self, shown: Shown) {
+        self.0.borrow_mut().shown = Some(shown);
+    }
+
+    /// The result without the learner's changes, made where it is not of these parameters yet.
+    pub fn unchanged(
+        &self,
+        frame: &Arc<SentenceFrame>,
+        trained: &Arc<Parameters<f32>>,
+        make: impl FnOnce() -> Arc<UnchangedResult>,
+    ) -> Arc<UnchangedResult> {
+        let known = self.of(frame).unchanged.clone();
+        match known {
+            Some((of, result)) if Arc::ptr_eq(&of, trained) => result,
+            _ => {
+                let result = make();
+                self.of(frame).unchanged = Some((trained.clone(), result.clone()));
+                result
+            }
+        }
+    }
+}
+
+/// Whether the model answers about each word.
+pub fn answers_by_word(model: &ModelSnapshot) -> bool {
+    model.architecture.pooling == Pooling::Every && model.made_of.static_embedding.guesses_words()
+}
+
+/// The likeliest answers at a word behind each layer, from its vector before all layers on. Behind the last layer they are
+/// the model's own. `None` where there is no such word, or the model answers about no single word.
+pub fn layer_answers(snapshot: &Snapshot, token: usize) -> Option<Vec<Vec<Answer>>> {
+    let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
+    if !answers_by_word(model) || token >= model.sentence.tokens.len() {
+        return None;
+    }
+    let network = network(&model.made_of, space);
+    let activations = &model.sentence.activations;
+    let blocks = &activations.blocks[model.architecture.source_blocks.len()..];
+    // What a layer works with is what the one before it came to, or what was put in its place.
+    let states: Vec<f32> = blocks.iter().flat_map(|block| block.input.row(token)).copied().collect();
+    let logits =
+        network.lens(&model.parameters, Matrix::from_row_major(blocks.len(), model.architecture.width, states));
+    let own = model.sentence.answers.likeliest.get(token)?.clone();
+    Some((0..logits.rows()).map(|layer| likeliest(logits.row(layer))).chain([own]).collect())
+}
+
+/// The terms whose sum is the logit of a class at a word.
+///
+/// # Errors
+/// If the logit is no sum of terms.
+pub fn terms_of(snapshot: &Snapshot, token: usize, class: usize) -> Option<Result<Vec<(TermOf, f32)>, NoSum>> {
+    let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
+    let sentence = &model.sentence;
+    if token >= sentence.tokens.len() || class >= model.classes.len() {
+        return None;
+    }
+    let (network, at) = (network(&model.made_of, space), (token, class));
+    let patch = model.interventions.patch.as_ref();
+    Some(network.attribution(&model.parameters, &sentence.activations, &sentence.contributions, patch, at))
+}
+
+/// Words that are measured for each that is listed: products of sums in another order differ in their last digits.
+const MEASURED: usize = 4 * NEIGHBOURS;
+/// A smaller vocabulary is measured whole.
+const WHOLE: usize = 2000;
+
+/// The words nearest to each row, by cosine and by distance, without one of them.
+///
+/// # Shapes
+/// `vectors` (N, D); `except` N
+pub fn near(space: &StaticSpace, vectors: &Matrix<f32>, except: &[Option<usize>]) -> Vec<Neighbours> {
+    let words = space.vectors.rows();
+    if words <= WHOLE {
+        return (0..vectors.rows()).map(|row| among(space, vectors.row(row), None, except[row])).collect();
+    }
+    let products = multiply_by_rows(vectors, &space.vectors, &[]);
+    let candidates = |row: usize| {
+        let vector = vectors.row(row);
+        let square = dot(vector, vector);
+        let best = |score: fn(f32, f32, f32) -> f32| {
+            let pairs = products.row(row).iter().zip(&*space.squares);
+            highest(&pairs.map(|(product, own)| score(*product, *own, square)).collect::<Vec<_>>(), MEASURED)
+        };
+        [
+            best(|product, own, _| if own > 0.0 { product / own.sqrt() } else { 0.0 }),
+            best(|product, own, square| 2.0 * product - own - square),
+        ]
+    };
+    (0..vectors.rows()).map(|row| among(space, vectors.row(row), Some(candidates(row)), except[row])).collect()
+}
+
+/// The nearest of some words, or of all, as they are measured.
+fn among(space: &StaticSpace, vector: &[f32], some: Option<[Vec<usize>; 2]>, except: Option<usize>) -> Neighbours {
+    let of = |measure: Similarity, word: usize| measure.of(space.vectors.row(word), vector);
+    let by = |similarity: Similarity, some: Option<&Vec<usize>>| {
+        let found: Vec<usize> = match some {
+            Some(rows) => {
+                let few = Matrix::from_fn(rows.len(), space.vectors.cols(), |i, j| space.vectors.get(rows[i], j));
+                let except = rows.iter().position(|row| Some(*row) == except);
+                let found = nearest(similarity, &few, vector, NEIGHBOURS, except.as_slice());
+                found.into_iter().map(|(place, _)| rows[place]).collect()
+            }
+            None => {
+                let found = nearest(similarity, &space.vectors, vector, NEIGHBOURS, except.as_slice());
+                found.into_iter().map(|(word, _)| word).collect()
+            }
+        };
+        let neighbour =
+            |word| Neighbour { word, cosine: of(Similarity::Cosine, word), distance: -of(Similarity::Euclidean, word) };
+        found.into_iter().map(neighbour).collect()
+    };
+    let [cosine, distance] = some.map_or([None, None], |both| both.map(Some));
+    Neighbours {
+        by_cosine: by(Similarity::Cosine, cosine.as_ref()),
+        by_distance: by(Similarity::Euclidean, distance.as_ref()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use attune_engine::numerics::rng::{Stream, stream};
+    use rand::RngExt;
+
+    use super::*;
+    use crate::kernel::Kernel;
+    use crate::kernel::snapshot::space::squares;
+    use crate::lesson::parse;
+
+    #[test]
+    fn many_words_at_once_are_the_words_one_by_one() {
+        let lesson = parse("small.ron", include_str!("../../../../tests/fixtures/small.ron")).expect("no issues");
+        let mut space = StaticSpace::clone(&Kernel::embedded(Arc::new(lesson)).snapshot().space.expect("a space"));
+        let mut rng = stream(7, Stream::ModelInit);
+        let mut random = |rows| Matrix::from_fn(rows, 12, |_, _| rng.random_range(-1.0f32..1.0));
+        let (words, vectors) = (random(WHOLE + 500), random(5));
+        (space.squares, space.vectors) = (squares(&words), Arc::new(words));
+        let except = [None, Some(3), Some(WHOLE + 1), None, Some(0)];
+        let found = near(&space, &vectors, &except);
+        for (row, found) in found.iter().enumerate() {
+            let one_by_one = among(&space, vectors.row(row), None, except[row]);
+            assert_eq!(*found, one_by_one, "row {row}");
+        }
+    }
+}

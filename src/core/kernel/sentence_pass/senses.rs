@@ -1,0 +1,619 @@
+//! One word in sentences of a list: where it stands in each, its vectors after every layer, and how far its senses part.
+//!
+//! The sentences run through the model one at a time between other work, while nothing trains; until all have, what was
+//! measured before stays. A word in pieces has the mean of their vectors.
+//!
+//! As a text a list is a file that any editor writes: one sentence a line; where the word's sense is given, the line begins with
+//! its letter and a tab. Blank lines are nothing.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use attune_engine::nearest::nearest;
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::attention::Mask;
+use attune_engine::numerics::lens::{Lens, Sight};
+use attune_engine::numerics::model::activations::Interventions;
+use attune_engine::numerics::model::{Activations, AttentionModel, Sequences};
+use attune_engine::numerics::params::Parameters;
+use attune_engine::numerics::senses::{SenseScores, baseline, cosines};
+use attune_engine::numerics::vectors::centroid;
+use serde::{Deserialize, Serialize};
+
+use crate::beginning::beginning;
+use crate::kernel::sentence_pass::axes::middles;
+use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame, lens, sight};
+use crate::kernel::snapshot::Progress;
+use crate::kernel::snapshot::sentence::{PieceText, Token, word_pieces, written_word};
+use crate::kernel::snapshot::space::{StaticSpace, TokenShares};
+use crate::lesson::issue::shorten;
+use crate::lesson::schema::Lesson;
+use crate::lesson::text::tokenize;
+
+/// The list with what is known of it.
+#[derive(Clone, Debug)]
+pub struct SensesSnapshot {
+    pub list: Arc<SenseList>,
+    /// The word in its sentences is what the stage shows.
+    pub is_on: bool,
+    /// Why the word cannot be looked for; `None` where it can, and where none is written.
+    pub word_fault: Option<Arc<str>>,
+    /// One for each sentence of the list.
+    pub rows: Arc<[SenseRow]>,
+    /// The latest that was measured.
+    pub measured: Option<Arc<MeasuredSenses>>,
+    /// The occurrences in the basis of the picture, (n, 3): at their static places, and behind each layer.
+    pub points: Arc<[Matrix<f32>]>,
+    /// How much of the occurrences the axes show.
+    pub shares: Arc<TokenShares>,
+    /// Whether it is of this list and these weights.
+    pub is_current: bool,
+    /// Sentences that have run, and those that are to.
+    pub progress: Progress,
+}
+
+/// A sentence of the list.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SenseRow {
+    /// Nothing is written yet, or no word is chosen.
+    Waiting,
+    /// The word stands at these pieces.
+    Found { pieces: Range<usize>, note: Option<Note> },
+    /// Why it is not measured, in words for the learner.
+    LeftOut(String),
+}
+
+/// A caution about an occurrence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// The sentence is this word.
+    Alone,
+    /// How often the word stands there; the first one is measured.
+    Repeated(usize),
+    /// No word before it is seen, and those behind it never are.
+    SeesNothing,
+}
+
+/// The measures, and the list that they are of.
+#[derive(Debug)]
+pub struct MeasuredSenses {
+    pub list: Arc<SenseList>,
+    parameters: Arc<Parameters<f32>>,
+    interventions: Interventions<f32>,
+    pub occurrences: Vec<SenseOccurrence>,
+    /// At the static vectors, and behind each layer.
+    pub layers: Vec<SenseLayer>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SenseOccurrence {
+    /// Index into the list.
+    pub sentence: usize,
+    pub sense: Option<char>,
+    /// Rows of [`SenseLayer::pieces`].
+    pub pieces: Range<usize>,
+}
+
+#[derive(Clone, Debug)]
+pub struct SenseLayer {
+    /// The vectors of all pieces of all occurrences.
+    pieces: Matrix<f32>,
+    /// The similarity of each occurrence to each.
+    pub cosines: Matrix<f64>,
+    pub scores: SenseScores,
+}
+
+/// The model that sentences run through.
+#[derive(Clone, Copy)]
+pub struct SenseModel<'a> {
+    pub space: &'a StaticSpace,
+    pub model: &'a AttentionModel<f32>,
+    pub parameters: &'a Arc<Parameters<f32>>,
+    /// Those that hold for any sentence.
+    pub interventions: &'a Interventions<f32>,
+}
+
+/// The list as the model reads it.
+#[derive(Clone, Default)]
+pub struct Senses {
+    list: Arc<SenseList>,
+    is_on: bool,
+    word_fault: Option<Arc<str>>,
+    rows: Arc<[SenseRow]>,
+    /// The sentences of the list that may be measured.
+    read: Vec<Arc<ReadText>>,
+}
+
+/// The work on a list so far.
+#[derive(Default)]
+pub struct SenseCache {
+    run: Option<Run>,
+    measured: Option<Arc<MeasuredSenses>>,
+}
+
+/// A text and the sentence that it is.
+struct ReadText {
+    text: String,
+    sentence: Result<ReadSentence, String>,
+}
+
+struct ReadSentence {
+    input: Sequences,
+    tokens: Vec<Token>,
+    pieces: Option<Arc<PieceText>>,
+    /// Whether another one, which the model writes, looks at it.
+    is_source: bool,
+}
+
+/// Sentences that have run, by their texts, and with what.
+struct Run {
+    parameters: Arc<Parameters<f32>>,
+    interventions: Interventions<f32>,
+    /// Vectors of all pieces: static, and behind each layer.
+    states: Vec<(Arc<ReadText>, Vec<Matrix<f32>>)>,
+}
+
+/// An occurrence of the word.
+struct FoundWord<'a> {
+    /// Index into the list.
+    index: usize,
+    sentence: &'a ReadSentence,
+    /// Vectors of all pieces of the sentence, by layer.
+    states: &'a [Matrix<f32>],
+    at: &'a Range<usize>,
+}
+
+impl Senses {
+    pub fn list(&self) -> &Arc<SenseList> {
+        &self.list
+    }
+
+    pub fn is_on(&self) -> bool {
+        self.is_on
+    }
+
+    /// Puts another list in the place of this one, which is returned; it is yet to be read.
+    pub fn set(&mut self, list: Arc<SenseList>, is_on: bool) -> (Arc<SenseList>, bool) {
+        (std::mem::replace(&mut self.list, list), std::mem::replace(&mut self.is_on, is_on))
+    }
+
+    /// Reads the list; `frame` is that of a sentence.
+    pub fn read(&mut self, lesson: &Lesson, vocabulary: &[String], frame: impl Fn(Sentence) -> SentenceFrame) {
+        let list = self.list.clone();
+        let known = std::mem::take(&mut self.read);
+        let of_text = |sentence: &SenseSentence| {
+            let kept = known.iter().find(|known| known.text == sentence.text).cloned();
+            kept.unwrap_or_else(|| {
+                let text = sentence.text.clone();
+                let sentence = Sentence::read(&text, lesson, vocabulary);
+                Arc::new(ReadText { sentence: sentence.map(|sentence| ReadSentence::of(&frame(sentence))), text })
+            })
+        };
+        self.read = list.sentences.iter().take(MEASURED_MAX).map(of_text).collect();
+        self.word_fault = check_word(&list.word, lesson, vocabulary).err().map(Arc::from);
+        let blocks = &lesson.model.architecture.blocks;
+        let is_causal = !blocks.is_empty() && blocks.iter().all(|block| block.attention.mask == Mask::Causal);
+        let is_sought = !list.word.is_empty() && self.word_fault.is_none();
+        let row = |(index, sentence): (usize, &SenseSentence)| match self.read.get(index) {
+            _ if sentence.text.is_empty() => SenseRow::Waiting,
+            None => SenseRow::LeftOut(format!("only the first {MEASURED_MAX} sentences are measured")),
+            Some(read) => read.row(&list.word, is_sought, is_causal),
+        };
+        self.rows = list.sentences.iter().enumerate().map(row).collect();
+    }
+
+    /// The sentences that the word stands in, with its pieces.
+    fn found(&self) -> impl Iterator<Item = (usize, &Arc<ReadText>, &Range<usize>)> {
+        let rows = self.rows.iter().zip(&self.read).enumerate();
+        rows.filter_map(|(index, (row, read))| match row {
+            SenseRow::Found { pieces, .. } => Some((index, read, pieces)),
+            SenseRow::Waiting | SenseRow::LeftOut(_) => None,
+        })
+    }
+
+    fn is_current(&self, cache: &SenseCache, with: &SenseModel) -> bool {
+        let is_of = |measured: &Arc<MeasuredSenses>| {
+            Arc::ptr_eq(&measured.list, &self.list)
+                && Arc::ptr_eq(&measured.parameters, with.parameters)
+                && measured.interventions == *with.interventions
+        };
+        cache.measured.as_ref().map_or(self.found().next().is_none(), is_of)
+    }
+
+    /// There is something to measure.
+    pub fn is_pending(&self, cache: &SenseCache, with: &SenseModel) -> bool {
+        self.is_on && !self.is_current(cache, with)
+    }
+
+    /// Runs one sentence, or measures all where each has run.
+    pub fn advance(&self, cache: &mut SenseCache, with: &SenseModel) {
+        let is_same =
+            |run: &Run| Arc::ptr_eq(&run.parameters, with.parameters) && run.interventions == *with.interventions;
+        let (parameters, interventions) = (with.parameters.clone(), with.interventions.clone());
+        let mut run = cache.run.take().filter(is_same).unwrap_or(Run { parameters, interventions, states: Vec::new() });
+        run.states.retain(|(text, _)| self.read.iter().any(|read| Arc::ptr_eq(read, text)));
+        let next = self.found().map(|(_, read, _)| read).find(|read| run.of(read).is_none()).cloned();
+        match next {
+            Some(read) => run.add(read, with),
+            None => {
+                let found = self.found().filter_map(|(index, read, at)| {
+                    Some(FoundWord { index, states: run.of(read)?, at, sentence: read.sentence.as_ref().ok()? })
+                });
+                let found: Vec<FoundWord> = found.collect();
+                let measured = (!found.is_empty()).then(|| MeasuredSenses::of(&self.list, &found, &run));
+                cache.measured = measured.map(Arc::new);
+            }
+        }
+        cache.run = Some(run);
+    }
+
+    /// The sentences with the word as a model reads them, and the word's pieces there, while they are shown.
+    pub fn inputs(&self) -> Vec<(&Sequences, Range<usize>)> {
+        let read = self.found();
+        let read = read.filter_map(|(_, read, pieces)| Some((&read.sentence.as_ref().ok()?.input, pieces.clone())));
+        read.filter(|_| self.is_on).collect()
+    }
+
+    /// What was measured of a list that is no longer shown is forgotten.
+    pub fn snapshot(&self, cache: &mut SenseCache, with: &SenseModel) -> SensesSnapshot {
+        if !self.is_on {
+            *cache = SenseCache::default();
+        }
+        let of = self.found().count();
+        let is_current = self.is_current(cache, with);
+        let has_run =
+            |(_, read, _): &(usize, &Arc<ReadText>, _)| cache.run.as_ref().is_some_and(|run| run.of(read).is_some());
+        let done = if is_current { of } else { self.found().filter(has_run).count() };
+        let shown = cache.measured.as_ref();
+        let points = shown.map(|measured| measured.points(with));
+        SensesSnapshot {
+            list: self.list.clone(),
+            is_on: self.is_on,
+            word_fault: self.word_fault.clone(),
+            rows: self.rows.clone(),
+            measured: cache.measured.clone(),
+            points: points.unwrap_or_default().into(),
+            shares: Arc::new(shown.map(|measured| measured.shares(with)).unwrap_or_default()),
+            is_current,
+            progress: Progress { done, of },
+        }
+    }
+}
+
+impl ReadSentence {
+    fn of(frame: &SentenceFrame) -> Self {
+        Self {
+            input: frame.input().clone(),
+            tokens: frame.tokens().to_vec(),
+            pieces: frame.sentence.text.clone(),
+            is_source: frame.source_tokens().is_some(),
+        }
+    }
+
+    /// The words as they are written, with their pieces; not what the tokenizer added.
+    fn words(&self) -> Vec<(&str, Range<usize>)> {
+        let word = |at: Range<usize>| match &self.pieces {
+            Some(text) => written_word(&self.tokens, &at, text).map(|word| (word, at)),
+            None => Some((self.tokens[at.start].text.as_str(), at)),
+        };
+        word_pieces(&self.tokens).into_iter().filter_map(word).collect()
+    }
+
+    /// The tokens that the baseline compares, each with its place and its word: all but those that the tokenizer added and
+    /// the first, which lies far from everything else in many models.
+    fn compared(&self) -> impl Iterator<Item = (usize, Option<usize>)> {
+        let is_added = |token: &Token| token.piece.as_ref().is_some_and(|piece| piece.is_added);
+        let tokens = self.tokens.iter().enumerate().skip(1).filter(move |(_, token)| !is_added(token));
+        tokens.map(|(at, token)| (at, token.word))
+    }
+}
+
+impl ReadText {
+    /// The place of a word in it.
+    fn row(&self, word: &str, is_sought: bool, is_causal: bool) -> SenseRow {
+        let sentence = match &self.sentence {
+            Ok(sentence) => sentence,
+            Err(why) => return SenseRow::LeftOut(why.clone()),
+        };
+        if sentence.is_source {
+            return SenseRow::LeftOut(
+                "this model reads one sentence and writes another: it has no place for senses".to_owned(),
+            );
+        }
+        if !is_sought {
+            return SenseRow::Waiting;
+        }
+        let words = sentence.words();
+        let wanted = word.to_lowercase();
+        let mut places = words.iter().filter(|(text, _)| text.to_lowercase() == wanted).map(|(_, pieces)| pieces);
+        let Some(first) = places.next() else {
+            return SenseRow::LeftOut(format!("“{}” is not in this sentence", shorten(word)));
+        };
+        let others = places.count();
+        let note = match (words.len(), others, first.start) {
+            (1, ..) => Some(Note::Alone),
+            (_, 0, 0) if is_causal => Some(Note::SeesNothing),
+            (_, 0, _) => None,
+            (_, others, _) => Some(Note::Repeated(1 + others)),
+        };
+        SenseRow::Found { pieces: first.clone(), note }
+    }
+}
+
+/// # Errors
+/// In words for the learner, if no sentence could have such a word.
+fn check_word(word: &str, lesson: &Lesson, vocabulary: &[String]) -> Result<(), String> {
+    if word.is_empty() {
+        return Ok(());
+    }
+    if word.split_whitespace().nth(1).is_some() {
+        return Err("choose one word, not several".to_owned());
+    }
+    if lesson.static_embedding.is_pretrained() {
+        return Ok(());
+    }
+    let words = tokenize(word);
+    match &words[..] {
+        [one] if vocabulary.contains(one) => Ok(()),
+        [one] => {
+            let known = nearest(one, vocabulary.iter().map(String::as_str));
+            let hint = known.map_or(String::new(), |known| format!("; did you mean {known:?}?"));
+            Err(format!("the lesson does not know {:?}{hint}", shorten(one)))
+        }
+        _ => Err(format!("{:?} is not one word of the lesson", shorten(word))),
+    }
+}
+
+impl Run {
+    fn of(&self, read: &Arc<ReadText>) -> Option<&Vec<Matrix<f32>>> {
+        self.states.iter().find(|(of, _)| Arc::ptr_eq(of, read)).map(|(_, states)| states)
+    }
+
+    fn add(&mut self, read: Arc<ReadText>, with: &SenseModel) {
+        let Ok(ReadSentence { input, .. }) = &read.sentence else { return };
+        let SenseModel { space, model, parameters, interventions } = *with;
+        let row = |i: usize, j: usize| input.words[i].map_or(0.0, |word| space.vectors.get(word, j));
+        let words = Matrix::from_fn(input.words.len(), space.vectors.cols(), row);
+        let activations = Activations::of(model, parameters, input, None, interventions);
+        let behind = activations.blocks.iter().map(|block| Matrix::clone(&block.output));
+        let states = std::iter::once(words).chain(behind).collect();
+        self.states.push((read, states));
+    }
+}
+
+impl MeasuredSenses {
+    fn of(list: &Arc<SenseList>, found: &[FoundWord], run: &Run) -> Self {
+        let mut end = 0;
+        let occurrences: Vec<SenseOccurrence> = found
+            .iter()
+            .map(|FoundWord { index, at, .. }| {
+                let pieces = end..end + at.len();
+                end = pieces.end;
+                SenseOccurrence { sentence: *index, sense: list.sentences[*index].sense, pieces }
+            })
+            .collect();
+        let letters: Vec<Option<char>> = occurrences.iter().map(|of| of.sense).collect();
+        let layers = found.first().map_or(0, |found| found.states.len());
+        let layer = |layer: usize| {
+            let width = found.first().map_or(0, |found| found.states[layer].cols());
+            let rows = found.iter().flat_map(|found| found.at.clone().map(|i| found.states[layer].row(i)));
+            let pieces = Matrix::from_row_major(end, width, rows.flatten().copied().collect());
+            let middle = |of: &SenseOccurrence| centroid(&pieces, &of.pieces.clone().collect::<Vec<_>>());
+            let vectors =
+                Matrix::from_row_major(occurrences.len(), width, occurrences.iter().flat_map(middle).collect());
+            let tokens = found
+                .iter()
+                .flat_map(|found| found.sentence.compared().map(move |(at, word)| (word, found.states[layer].row(at))));
+            let cosines = cosines(&vectors);
+            let scores = SenseScores::of(&cosines, &letters, baseline(tokens));
+            SenseLayer { pieces, cosines, scores }
+        };
+        let layers = (0..layers).map(layer).collect();
+        let (parameters, interventions) = (run.parameters.clone(), run.interventions.clone());
+        Self { list: list.clone(), parameters, interventions, occurrences, layers }
+    }
+
+    /// How much of the occurrences the axes show, each in the middle of its pieces.
+    fn shares(&self, with: &SenseModel) -> TokenShares {
+        let SenseModel { space, model, .. } = *with;
+        let behind = lens(space, model, &self.parameters);
+        let pieces: Vec<Range<usize>> = self.occurrences.iter().map(|of| of.pieces.clone()).collect();
+        let of_layer = |(layer, of): (usize, &SenseLayer)| {
+            let seen =
+                if layer == 0 { space.seen(&of.pieces) } else { Lens::see_through(behind.as_ref(), of.pieces.clone()) };
+            middles(&seen, &pieces)
+        };
+        let stops: Vec<Matrix<f32>> = self.layers.iter().enumerate().map(of_layer).collect();
+        TokenShares::of(&space.projection, &stops)
+    }
+
+    /// The occurrences in the basis, each in the middle of its pieces, as the words of a sentence are.
+    fn points(&self, with: &SenseModel) -> Vec<Matrix<f32>> {
+        let SenseModel { space, model, .. } = *with;
+        let words = Sight::new(&space.projection, space.scale().map(|scale| scale.lens.clone()));
+        let behind = sight(space, model, &self.parameters);
+        let of_layer = |(layer, SenseLayer { pieces, .. }): (usize, &SenseLayer)| {
+            let points = if layer == 0 { words.points(pieces) } else { behind.points(pieces) };
+            let middle = |of: &SenseOccurrence| centroid(&points, &of.pieces.clone().collect::<Vec<_>>());
+            let rows = self.occurrences.iter().flat_map(middle).collect();
+            Matrix::from_row_major(self.occurrences.len(), points.cols(), rows)
+        };
+        self.layers.iter().enumerate().map(of_layer).collect()
+    }
+}
+
+/// Sentences that are measured.
+pub const MEASURED_MAX: usize = 20;
+/// Sentences that a list holds: those that are not measured are lost to nobody.
+pub const LISTED_MAX: usize = 200;
+/// Sentences of a saved list that are read: with more than it holds it is refused as a whole.
+const READ_MAX: usize = LISTED_MAX + 1;
+/// Characters of a sentence, and of the word.
+pub const CHARS_MAX: usize = 2000;
+/// The letters of senses, as many as there are hues.
+pub const SENSES: std::ops::RangeInclusive<char> = 'A'..='H';
+
+/// A word and the sentences that it stands in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SenseList {
+    pub word: String,
+    #[serde(deserialize_with = "beginning::<READ_MAX, _, _>")]
+    pub sentences: Vec<SenseSentence>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SenseSentence {
+    pub text: String,
+    /// One of [`SENSES`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sense: Option<char>,
+}
+
+impl SenseList {
+    /// Nothing is written in it.
+    pub fn is_empty(&self) -> bool {
+        self.word.is_empty() && self.sentences.is_empty()
+    }
+
+    /// The sentences as a file, without the rows in which nothing is written yet.
+    pub fn written(&self) -> String {
+        self.sentences.iter().filter(|sentence| !sentence.text.is_empty()).map(SenseSentence::line).collect()
+    }
+}
+
+impl SenseList {
+    /// The same as a list holds it.
+    ///
+    /// # Errors
+    /// In words for the learner, if no list could hold it.
+    pub fn checked(mut self) -> Result<Self, String> {
+        check_count(self.sentences.len())?;
+        for text in self.sentences.iter_mut().map(|sentence| &mut sentence.text).chain([&mut self.word]) {
+            check_text(text)?;
+            *text = one_line(text);
+        }
+        self.sentences.iter().filter_map(|sentence| sentence.sense).try_for_each(check_sense)?;
+        Ok(self)
+    }
+}
+
+/// The sentences of a file.
+///
+/// # Errors
+/// In words for the learner, if there are none, too many, or one is too long: a part of a file would be a list of which nobody
+/// knows what is missing.
+pub fn read_sentences(text: &str) -> Result<Vec<SenseSentence>, String> {
+    let lines = text.trim_start_matches('\u{feff}').lines().enumerate();
+    let sentences = read_lines(lines.filter(|(_, line)| !line.trim().is_empty()))?;
+    if sentences.is_empty() { Err("there is no sentence in it".to_owned()) } else { Ok(sentences) }
+}
+
+/// Reads a sentence from each line; the lines are counted from 0.
+fn read_lines<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Vec<SenseSentence>, String> {
+    let mut sentences = Vec::new();
+    for (number, line) in lines {
+        let sentence = SenseSentence::read(line);
+        check_text(&sentence.text).map_err(|why| format!("line {}: {why}", number + 1))?;
+        sentences.push(sentence);
+        check_count(sentences.len())?;
+    }
+    Ok(sentences)
+}
+
+impl SenseSentence {
+    fn line(&self) -> String {
+        let text = &self.text;
+        self.sense.map_or_else(|| format!("{text}\n"), |sense| format!("{sense}\t{text}\n"))
+    }
+
+    /// One line; what stands before the tab is a sense only where it is the letter of one.
+    pub(in crate::kernel) fn read(line: &str) -> Self {
+        let begun = line.split_once('\t').and_then(|(sense, text)| Some((read_sense(sense)?, text)));
+        let (sense, text) = begun.map_or((None, line), |(sense, text)| (Some(sense), text));
+        Self { text: one_line(text), sense }
+    }
+}
+
+/// The sense that a letter names, small or capital.
+fn read_sense(text: &str) -> Option<char> {
+    let mut letters = text.trim().chars();
+    let letter = letters.next().filter(|_| letters.next().is_none())?.to_ascii_uppercase();
+    SENSES.contains(&letter).then_some(letter)
+}
+
+/// A text without line breaks and tabs, which a file could not hold.
+pub fn one_line(text: &str) -> String {
+    text.split(|c: char| c.is_control()).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// # Errors
+/// In words for the learner, if there are more sentences than a list holds.
+pub fn check_count(count: usize) -> Result<(), String> {
+    if count > LISTED_MAX {
+        return Err(format!("a list of senses holds at most {LISTED_MAX} sentences"));
+    }
+    Ok(())
+}
+
+/// # Errors
+/// In words for the learner, if a text is too long for a list.
+pub fn check_text(text: &str) -> Result<(), String> {
+    let count = text.chars().count();
+    if count > CHARS_MAX {
+        return Err(format!("{:?} has {count} characters: at most {CHARS_MAX} are read", shorten(text)));
+    }
+    Ok(())
+}
+
+/// # Errors
+/// In words for the learner, if no sense has that letter.
+pub fn check_sense(sense: char) -> Result<(), String> {
+    if SENSES.contains(&sense) {
+        return Ok(());
+    }
+    Err(format!("senses have the letters {} to {}, not {sense:?}", SENSES.start(), SENSES.end()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sentences(list: &[(Option<char>, &str)]) -> Vec<SenseSentence> {
+        list.iter().map(|(sense, text)| SenseSentence { text: (*text).to_owned(), sense: *sense }).collect()
+    }
+
+    #[test]
+    fn a_list_is_read_from_the_file_that_it_writes() {
+        let expected =
+            sentences(&[(Some('A'), "the bank of the river"), (None, "a bank"), (Some('H'), "the bank lent")]);
+        let list = SenseList { word: "bank".to_owned(), sentences: expected.clone() };
+        assert_eq!(list.written(), "A\tthe bank of the river\na bank\nH\tthe bank lent\n");
+        assert_eq!(read_sentences(&list.written()), Ok(expected));
+    }
+
+    #[test]
+    fn rows_that_wait_for_a_sentence_are_left_out_of_files() {
+        let list = sentences(&[(None, ""), (Some('B'), ""), (None, "a bank"), (None, "")]);
+        let list = SenseList { word: String::new(), sentences: list };
+        assert_eq!(list.written(), "a bank\n");
+    }
+
+    #[test]
+    fn files_of_other_editors_are_read_and_nothing_of_a_line_is_lost() {
+        let text = "\u{feff}a\tone bank\r\n\r\n  \t \nZ\ttwo banks\n AB\tthree \tbanks\n B \tfour\n";
+        let expected = [(Some('A'), "one bank"), (None, "Z two banks"), (None, "AB three banks"), (Some('B'), "four")];
+        assert_eq!(read_sentences(text), Ok(sentences(&expected)));
+    }
+
+    #[test]
+    fn a_file_that_is_no_list_is_refused_with_words() {
+        let refused = |text: &str, words: &str| {
+            let why = read_sentences(text).expect_err("a refusal");
+            assert!(why.contains(words), "{why}");
+        };
+        refused("\n \n", "no sentence");
+        refused(&"a bank\n".repeat(LISTED_MAX + 1), "at most 200 sentences");
+        refused(&format!("a bank\n{}\n", "b".repeat(CHARS_MAX + 1)), "line 2: ");
+        assert_eq!(read_sentences(&"a bank\n".repeat(LISTED_MAX)).map(|read| read.len()), Ok(LISTED_MAX));
+    }
+}

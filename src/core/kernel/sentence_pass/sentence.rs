@@ -1,0 +1,479 @@
+//! One sentence: read from a learner's text, as words of the lesson's vocabulary or pieces of a pretrained model, and all that a
+//! viewer may see of its way through the model.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use attune_engine::nearest::nearest;
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::arithmetic::{Arithmetic, distance_scores};
+use attune_engine::numerics::block::BlockConfig;
+use attune_engine::numerics::contributions::Contributions;
+use attune_engine::numerics::lens::{Lens, Sight};
+use attune_engine::numerics::model::activations::{BlockActivations, HeadActivations, Interventions};
+use attune_engine::numerics::model::{Activations, Architecture, AttentionModel, Sequences};
+use attune_engine::numerics::moves::Moves;
+use attune_engine::numerics::params::{Parameters, TensorName};
+use attune_engine::numerics::vectors::Similarity;
+use attune_engine::pretrained::folder::ModelFolder;
+use attune_engine::pretrained::tokenizer as pretrained;
+use attune_engine::pretrained::tokenizer::Origin;
+
+use crate::kernel::sentence_pass::axes::Layers;
+use crate::kernel::sentence_pass::interventions::{self, are_none};
+use crate::kernel::sentence_pass::passes::{Pass, Passes, Shown, near};
+use crate::kernel::snapshot::sentence::{
+    Piece, PieceText, START, SentenceSnapshot, Token, Unchanged, UnchangedResult, sinks,
+};
+use crate::kernel::snapshot::space::{Neighbours, StaticSpace, index_of, rows_of};
+use crate::kernel::static_embedding::Rewriter;
+use crate::lesson::budget::too_many_pieces;
+use crate::lesson::issue::shorten;
+use crate::lesson::lesson_from_model::first_ids;
+use crate::lesson::schema::{Lesson, StaticEmbedding};
+use crate::lesson::text::tokenize;
+
+/// A sentence that can be run: words of the vocabulary, at least one and not too many.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sentence {
+    /// Index into the lesson's sentences, if it is one of them.
+    pub index: Option<usize>,
+    /// Rows of the vocabulary.
+    pub words: Vec<usize>,
+    /// The text that it was read from, of a model that reads pieces of words.
+    pub text: Option<Arc<PieceText>>,
+}
+
+impl Sentence {
+    /// The input of a model without a source.
+    pub fn input(&self) -> Sequences {
+        with_segments(Sequences::one(&self.words), self.text.as_deref())
+    }
+}
+
+/// The sequence that a model reads of a learner's sentence, and the source that it looks at, if it has one.
+///
+/// The sentence is the source then, and what is read is its target by the lesson's rule, each word
+/// from those before it: as in training, and so that what each position answers can be held against
+/// what is right. What the model writes by itself is [`SentenceCommand::Generate`]'s.
+fn sequences(words: &[usize], rewriter: Option<&Rewriter>) -> (Sequences, Option<Sequences>) {
+    let Some(rewriter) = rewriter else { return (Sequences::one(words), None) };
+    let target = rewriter.target(words);
+    let before = target.split_last().map_or(&[][..], |(_, before)| before).iter().copied().map(Some);
+    let mut input = Sequences::default();
+    input.push(std::iter::once(None).chain(before), 0);
+    (input, Some(Sequences::one(words)))
+}
+
+/// The parts of a snapshot that change with the sentence alone.
+#[derive(Clone, Debug)]
+pub struct SentenceFrame {
+    pub sentence: Sentence,
+    input: Sequences,
+    source: Option<Sequences>,
+    tokens: Vec<Token>,
+    source_tokens: Option<Vec<Token>>,
+    start: Matrix<f32>,
+    source_start: Option<Matrix<f32>>,
+    static_neighbours: Vec<Neighbours>,
+}
+
+impl SentenceFrame {
+    pub fn new(sentence: Sentence, space: &StaticSpace, rewriter: Option<&Rewriter>) -> Self {
+        Self::after(None, sentence, space, rewriter)
+    }
+
+    /// As [`Self::new`], after another sentence of the same space, which knows the neighbours of the words that both
+    /// have.
+    pub fn after(before: Option<&Self>, sentence: Sentence, space: &StaticSpace, rewriter: Option<&Rewriter>) -> Self {
+        let frame = Self::without_points(sentence, space, rewriter);
+        let words = &frame.input.words;
+        let nothing = space.projection.points(&space.seen(&Matrix::zeros(1, space.vectors.cols())));
+        let points = |sequences: &Sequences| {
+            Matrix::from_fn(sequences.words.len(), space.points.cols(), |i, axis| {
+                sequences.words[i].map_or(nothing.get(0, axis), |word| space.points.get(word, axis))
+            })
+        };
+        let (start, source_start) = (points(&frame.input), frame.source.as_ref().map(points));
+        let mut known: HashMap<Option<usize>, Neighbours> = HashMap::new();
+        // Nothing is near to no word.
+        known.insert(None, Neighbours::default());
+        let known_before = before.map(|of| of.input.words.iter().copied().zip(of.static_neighbours.iter().cloned()));
+        known.extend(known_before.into_iter().flatten());
+        let mut new: Vec<Option<usize>> = words.iter().copied().filter(|word| !known.contains_key(word)).collect();
+        new.sort_unstable();
+        new.dedup();
+        let row = |word: Option<usize>, j: usize| word.map_or(0.0, |word| space.vectors.get(word, j));
+        let found = near(space, &Matrix::from_fn(new.len(), space.vectors.cols(), |i, j| row(new[i], j)), &new);
+        known.extend(new.into_iter().zip(found));
+        let static_neighbours = words.iter().map(|word| known[word].clone()).collect();
+        Self { start, source_start, static_neighbours, ..frame }
+    }
+
+    /// A sentence that is read and not shown: neighbours are much work among many words.
+    pub fn without_points(sentence: Sentence, space: &StaticSpace, rewriter: Option<&Rewriter>) -> Self {
+        let (input, source) = sequences(&sentence.words, rewriter);
+        let of_input = tokens(&input, space);
+        let (input, of_input) = in_pieces(input, of_input, sentence.text.as_deref());
+        Self {
+            tokens: of_input,
+            source_tokens: source.as_ref().map(|source| tokens(source, space)),
+            input,
+            source,
+            start: Matrix::zeros(0, 0),
+            source_start: None,
+            static_neighbours: Vec::new(),
+            sentence,
+        }
+    }
+
+    /// The words that the model reads.
+    pub fn input(&self) -> &Sequences {
+        &self.input
+    }
+
+    /// The sentence that the model looks at, if it has one.
+    pub fn source(&self) -> Option<&Sequences> {
+        self.source.as_ref()
+    }
+
+    /// Tokens that are read.
+    pub fn len(&self) -> usize {
+        self.tokens.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.tokens.is_empty()
+    }
+
+    pub fn tokens(&self) -> &[Token] {
+        &self.tokens
+    }
+
+    pub fn source_tokens(&self) -> Option<&[Token]> {
+        self.source_tokens.as_deref()
+    }
+
+    /// The forward pass, of a sentence that runs once.
+    pub fn activations(
+        &self,
+        model: &AttentionModel<f32>,
+        parameters: &Parameters<f32>,
+        interventions: &Interventions<f32>,
+    ) -> Activations<f32> {
+        Activations::of(model, parameters, &self.input, self.source.as_ref(), interventions)
+    }
+
+    /// The forward pass, its contributions and its points. What the last passes have already is not computed again.
+    pub fn run(
+        self: &Arc<Self>,
+        passes: &Passes,
+        space: &StaticSpace,
+        model: &AttentionModel<f32>,
+        live: &Arc<Parameters<f32>>,
+        trained: &Arc<Parameters<f32>>,
+        interventions: &Arc<Interventions<f32>>,
+    ) -> Arc<SentenceSnapshot> {
+        // The ghost differs only while weights or interventions do.
+        let is_changed = !(Arc::ptr_eq(live, trained) && are_none(interventions));
+        // First, as it may be what was shown last.
+        let unchanged = is_changed.then(|| self.unchanged(passes, space, model, trained));
+        let pass = passes.forward(self, model, (live, interventions));
+        let before = passes.shown();
+        if let Some(Shown { of, trained: before, sentence }) = &before
+            && Arc::ptr_eq(of, &pass)
+            && Arc::ptr_eq(before, trained)
+        {
+            return sentence.clone();
+        }
+        // Behind another norm everything is seen anew.
+        let is_seen_so = |before: &Shown| lens(space, model, &before.of.parameters) == lens(space, model, live);
+        let before = before.filter(is_seen_so).map(|before| before.sentence);
+        let sentence =
+            Arc::new(self.shown(space, model, &pass, unchanged.map(|result| (result, &**trained)), before.as_deref()));
+        passes.show(Shown { of: pass, trained: trained.clone(), sentence: sentence.clone() });
+        sentence
+    }
+
+    /// `before`: the same sentence as it was shown last, whose blocks are shared where they are the same.
+    fn shown(
+        &self,
+        space: &StaticSpace,
+        model: &AttentionModel<f32>,
+        pass: &Pass,
+        unchanged: Option<(Arc<UnchangedResult>, &Parameters<f32>)>,
+        before: Option<&SentenceSnapshot>,
+    ) -> SentenceSnapshot {
+        let Pass { parameters, interventions, activations, .. } = pass;
+        let sight = sight(space, model, parameters);
+        let end = sight.points(last_state(activations));
+        let trained_end = match &unchanged {
+            Some((result, of)) => self::sight(space, model, of).points(last_state(&result.activations)),
+            None => end.clone(),
+        };
+        let unchanged = unchanged.map(|(result, _)| {
+            let rows = |i: usize| (activations.output.row(i), result.activations.output.row(i));
+            let moved = (0..self.len()).map(rows).map(|(now, before)| -Similarity::Euclidean.of(now, before)).collect();
+            Unchanged { result, moved }
+        });
+        let mut blocks = BlocksShown::default();
+        for ((b, config), block) in model.architecture.numbered_blocks().zip(&activations.blocks) {
+            let heads = model.architecture.heads_of(b);
+            if let Some(before) = before.filter(|before| Arc::ptr_eq(&before.activations.blocks[b], block)) {
+                blocks.arithmetic.extend_from_slice(&before.arithmetic[heads]);
+                blocks.contributions.push(before.contributions[b].clone());
+                blocks.moves.push(before.moves[b].clone());
+                continue;
+            }
+            let contributions = contributions_of((b, config), model, parameters, block, interventions);
+            let moves = Moves::of(&sight, block, &contributions, config.residual);
+            blocks.arithmetic.extend(arithmetic(config, b, parameters, block, interventions).into_iter().map(Arc::new));
+            blocks.contributions.push(Arc::new(contributions));
+            blocks.moves.push(Arc::new(moves));
+        }
+        let BlocksShown { arithmetic, contributions, moves } = blocks;
+        let of_blocks = model.architecture.numbered_blocks().zip(activations.blocks.iter().zip(&moves));
+        let looks_at_sentence = |(b, config): (usize, &BlockConfig)| {
+            b >= model.architecture.source_blocks.len() && !config.attends_to_source()
+        };
+        let within: Vec<_> = of_blocks
+            .filter(|(numbered, _)| looks_at_sentence(*numbered))
+            .map(|(_, (block, moves))| (&**block, &**moves))
+            .collect();
+        let sinks = sinks(&within, self.len());
+        let source_blocks = activations.blocks.iter().take(model.architecture.source_blocks.len());
+        let after = source_blocks.map(|block| sight.points(&block.output));
+        let source_points = self.source_start.iter().cloned().chain(after).collect();
+        SentenceSnapshot {
+            sinks,
+            arithmetic,
+            moves,
+            index: self.sentence.index,
+            tokens: self.tokens.clone(),
+            text: self.sentence.text.clone(),
+            source: self.source_tokens.clone(),
+            answers: pass.answers(model).clone(),
+            start: self.start.clone(),
+            static_neighbours: self.static_neighbours.clone(),
+            contributions,
+            end,
+            source_points,
+            trained_end,
+            unchanged,
+            contextual_neighbours: pass.neighbours(space).clone(),
+            activations: activations.clone(),
+        }
+    }
+
+    /// The result of the trained parameters without an intervention: while a slider is dragged it stays.
+    fn unchanged(
+        self: &Arc<Self>,
+        passes: &Passes,
+        space: &StaticSpace,
+        model: &AttentionModel<f32>,
+        trained: &Arc<Parameters<f32>>,
+    ) -> Arc<UnchangedResult> {
+        passes.unchanged(self, trained, || {
+            let none = Arc::new(interventions::none(&model.architecture));
+            let pass = passes.forward(self, model, (trained, &none));
+            let contextual_neighbours = pass.neighbours(space).clone();
+            let answers = pass.answers(model).clone();
+            Arc::new(UnchangedResult { activations: pass.activations.clone(), answers, contextual_neighbours })
+        })
+    }
+}
+
+/// The shown parts of the blocks.
+#[derive(Default)]
+struct BlocksShown {
+    arithmetic: Vec<Arc<Arithmetic<f32>>>,
+    contributions: Vec<Arc<Contributions<f32>>>,
+    moves: Vec<Arc<Moves>>,
+}
+
+/// The map to the picture, with the weights in use.
+pub(super) fn sight<'a>(
+    space: &'a StaticSpace,
+    model: &AttentionModel<f32>,
+    parameters: &Parameters<f32>,
+) -> Sight<'a> {
+    Sight::new(&space.projection, lens(space, model, parameters))
+}
+
+/// The norm in front of the picture.
+pub(super) fn lens(space: &StaticSpace, model: &AttentionModel<f32>, parameters: &Parameters<f32>) -> Option<Lens> {
+    Layers { model, parameters, scale: space.scale() }.lens()
+}
+
+/// The output of the last block. The norm behind it is the picture's, if it is there at all.
+fn last_state(activations: &Activations<f32>) -> &Matrix<f32> {
+    activations.blocks.last().map_or(&activations.output, |block| &block.output)
+}
+
+fn tokens(sequences: &Sequences, space: &StaticSpace) -> Vec<Token> {
+    sequences.words.iter().map(|&word| token(word, space)).collect()
+}
+
+pub fn token(word: Option<usize>, space: &StaticSpace) -> Token {
+    Token { text: word.map_or_else(|| START.to_owned(), |word| space.vocabulary[word].clone()), word, piece: None }
+}
+
+/// The text's part of each token that was cut from it.
+fn in_pieces(input: Sequences, mut tokens: Vec<Token>, text: Option<&PieceText>) -> (Sequences, Vec<Token>) {
+    let Some(PieceText { pieces, .. }) = text else { return (input, tokens) };
+    for (token, piece) in tokens.iter_mut().zip(pieces) {
+        token.piece = Some(piece.clone());
+    }
+    (with_segments(input, text), tokens)
+}
+
+fn with_segments(input: Sequences, text: Option<&PieceText>) -> Sequences {
+    match text {
+        Some(text) => input.with_segments(text.pieces.iter().map(|piece| piece.segment).collect()),
+        None => input,
+    }
+}
+
+/// The arithmetic of a block, one for each head.
+fn arithmetic(
+    config: &BlockConfig,
+    b: usize,
+    parameters: &Parameters<f32>,
+    block: &BlockActivations<f32>,
+    interventions: &Interventions<f32>,
+) -> Vec<Arithmetic<f32>> {
+    let scale = interventions.score_scale(config);
+    let temperature = interventions.temperature_of(config);
+    let mut biases = parameters
+        .values_of(TensorName::DistanceBias.of_block(b))
+        .chunks_exact(config.attention.distance_count().max(1));
+    let of_head = |head: &HeadActivations<f32>| {
+        let (queries, keys) = (head.query.rows(), head.key.rows());
+        let distances = biases.next().map(|bias| distance_scores(bias, temperature, queries, keys));
+        Arithmetic::of(head, scale, distances)
+    };
+    block.heads.iter().map(of_head).collect()
+}
+
+/// Contributions, one per block.
+pub fn contributions(
+    model: &AttentionModel<f32>,
+    parameters: &Parameters<f32>,
+    activations: &Activations<f32>,
+    interventions: &Interventions<f32>,
+) -> Vec<Contributions<f32>> {
+    let blocks = model.architecture.numbered_blocks().zip(&activations.blocks);
+    blocks.map(|(at, block)| contributions_of(at, model, parameters, block, interventions)).collect()
+}
+
+fn contributions_of(
+    (b, config): (usize, &BlockConfig),
+    model: &AttentionModel<f32>,
+    parameters: &Parameters<f32>,
+    block: &BlockActivations<f32>,
+    interventions: &Interventions<f32>,
+) -> Contributions<f32> {
+    let modes = interventions.heads.get(model.architecture.heads_of(b)).unwrap_or(&[]);
+    Contributions::of(config, b, parameters, block, modes)
+}
+
+/// Bytes of a text that is looked at: a piece has some four, and what is longer has too many pieces.
+const TEXT_BYTES_MAX: usize = 1 << 16;
+
+impl Sentence {
+    /// A learner's text, which may be one of the lesson's sentences.
+    ///
+    /// # Errors
+    /// In words for the learner: nothing to read, too much, or the first unknown word with the nearest known.
+    pub fn read(text: &str, lesson: &Lesson, vocabulary: &[String]) -> Result<Self, String> {
+        if let StaticEmbedding::Pretrained(model) = &lesson.static_embedding {
+            let index = lesson.sentences.iter().position(|sentence| sentence.iter().eq([text]));
+            return Ok(Self { index, ..read_pieces(text, model)? });
+        }
+        let words = read_words(text, vocabulary, lesson.model.architecture.max_tokens)?;
+        let texts = || words.iter().map(|&word| &vocabulary[word]);
+        let index = lesson.sentences.iter().position(|sentence| sentence.iter().eq(texts()));
+        Ok(Self { index, words, text: None })
+    }
+
+    /// One of the lesson's sentences; `None` if there is none such.
+    pub fn of_lesson(lesson: &Lesson, vocabulary: &[String], index: usize) -> Option<Self> {
+        let words = lesson.sentences.get(index)?;
+        let sentence = match &lesson.static_embedding {
+            StaticEmbedding::Pretrained(_) => Self::read(&words.join(" "), lesson, vocabulary).ok()?,
+            _ => Self { index: None, words: rows_of(words, &index_of(vocabulary))?, text: None },
+        };
+        Some(Self { index: Some(index), ..sentence })
+    }
+
+    /// The sentence that is shown first: the lesson's first that can be read, or else some rows of the vocabulary.
+    pub fn first(lesson: &Lesson, vocabulary: &[String]) -> Self {
+        let mut of_lesson = (0..lesson.sentences.len()).filter_map(|index| Self::of_lesson(lesson, vocabulary, index));
+        let rows = || first_ids(vocabulary.len(), lesson.model.architecture.max_tokens).collect();
+        of_lesson.next().unwrap_or_else(|| Self { index: None, words: rows(), text: None })
+    }
+
+    /// Rows of the vocabulary as they are.
+    ///
+    /// # Errors
+    /// In words for the learner, if there are none or too many, or one is no row.
+    pub fn of_ids(ids: &[usize], lesson: &Lesson, vocabulary: &[String]) -> Result<Self, String> {
+        if let Some(id) = ids.iter().find(|id| **id >= vocabulary.len()) {
+            return Err(format!("there is no token {id}: the model has those from 0 to {}", vocabulary.len() - 1));
+        }
+        check_count(ids.len(), &lesson.model.architecture, vocabulary.len())?;
+        Ok(Self { index: None, words: ids.to_vec(), text: None })
+    }
+}
+
+fn check_count(count: usize, architecture: &Architecture, vocabulary: usize) -> Result<(), String> {
+    if count == 0 {
+        return Err("the sentence has no words".to_owned());
+    }
+    too_many_pieces(architecture, vocabulary, count).map_or(Ok(()), Err)
+}
+
+/// A text as the model's tokenizer cuts it; token ids, where it has none.
+fn read_pieces(text: &str, model: &ModelFolder) -> Result<Sentence, String> {
+    if text.len() > TEXT_BYTES_MAX {
+        return Err(format!("the text has {} bytes: at most {TEXT_BYTES_MAX} are read", text.len()));
+    }
+    let pieces = model.pieces(text)?;
+    if pieces.iter().all(|piece| piece.origin == Origin::Added) {
+        return Err("the sentence has no words".to_owned());
+    }
+    check_count(pieces.len(), &model.architecture, model.config.vocabulary)?;
+    let words = pieces.iter().map(|piece| piece.id as usize).collect();
+    let of = |piece: pretrained::Piece| Piece {
+        bytes: piece.bytes,
+        word: piece.word,
+        segment: piece.segment,
+        is_added: piece.origin == Origin::Added,
+    };
+    let pieces = PieceText { text: text.to_owned(), pieces: pieces.into_iter().map(of).collect() };
+    Ok(Sentence { index: None, words, text: Some(Arc::new(pieces)) })
+}
+
+/// A learner's sentence as rows of the vocabulary.
+///
+/// # Errors
+/// In words for the learner: nothing to read, too many words, or the first unknown one with the
+/// nearest known.
+fn read_words(text: &str, vocabulary: &[String], max_tokens: usize) -> Result<Vec<usize>, String> {
+    let words = tokenize(text);
+    if words.is_empty() {
+        return Err("the sentence has no words".to_owned());
+    }
+    if words.len() > max_tokens {
+        return Err(format!("the sentence has {} words: the model reads at most {max_tokens}", words.len()));
+    }
+    let rows = index_of(vocabulary);
+    let row = |word: &String| {
+        rows.get(word.as_str()).copied().ok_or_else(|| {
+            let known = nearest(word, vocabulary.iter().map(String::as_str));
+            let hint = known.map_or(String::new(), |known| format!("; did you mean {known:?}?"));
+            format!("the word {:?} is not in the lesson's vocabulary of {}{hint}", shorten(word), vocabulary.len())
+        })
+    };
+    words.iter().map(row).collect()
+}

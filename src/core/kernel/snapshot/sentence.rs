@@ -1,0 +1,337 @@
+//! One sentence through the model, as viewers see it: its tokens with their labels, where words that occur twice are numbered,
+//! the model's answers about them, and its sinks in numbers.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::arithmetic::Arithmetic;
+use attune_engine::numerics::contributions::Contributions;
+use attune_engine::numerics::highest::highest;
+use attune_engine::numerics::model::activations::{BlockActivations, HeadActivations};
+use attune_engine::numerics::model::generate::{CannotGenerate, Choice, RowsRead};
+use attune_engine::numerics::model::{Activations, AttentionModel, Classes, Pooling};
+use attune_engine::numerics::moves::Moves;
+use attune_engine::numerics::params::Parameters;
+use attune_engine::numerics::sinks::key_weights;
+use attune_engine::numerics::softmax::softmax_forward;
+use attune_engine::numerics::vectors::centroid;
+
+use crate::kernel::snapshot::space::Neighbours;
+use crate::lesson::schema::{Lesson, Objective};
+
+/// One sentence through the model.
+#[derive(Clone, Debug)]
+pub struct SentenceSnapshot {
+    /// Index into [`Lesson::sentences`], if it is one of them.
+    pub index: Option<usize>,
+    /// The tokens that the model reads and the stage shows. With a source they are the target, made by the lesson's
+    /// rule: each position knows the words before it, and the first one none.
+    pub tokens: Vec<Token>,
+    /// The learner's text, of a model that reads pieces of words.
+    pub text: Option<Arc<PieceText>>,
+    /// The learner's sentence, where it is the source.
+    pub source: Option<Vec<Token>>,
+    /// `X`, and of every block `Q`, `K`, `V`, scores, weights, mix, output.
+    pub activations: Activations<f32>,
+    /// The model's answers.
+    pub answers: Arc<Answers>,
+    /// The steps between projections and weights, for each head of each block, the source's first.
+    pub arithmetic: Vec<Arc<Arithmetic<f32>>>,
+    /// Contributions of each block, per head and source token.
+    pub contributions: Vec<Arc<Contributions<f32>>>,
+    /// The same in the basis, of each block.
+    pub moves: Vec<Arc<Moves>>,
+    /// Keys that get far more than an even share of the weights, averaged over all heads, in their order.
+    pub sinks: Vec<SinkNumbers>,
+    /// Static vectors of the tokens in the basis, (T, 3): where the points start.
+    pub start: Matrix<f32>,
+    /// Outputs in the basis, (T, 3): where the points end.
+    pub end: Matrix<f32>,
+    /// The source's words in the basis, (T_s, 3): their static vectors, then the outputs of each of its blocks.
+    pub source_points: Vec<Matrix<f32>>,
+    /// Outputs with the trained parameters and no intervention, (T, 3): the ghost while weights are turned.
+    pub trained_end: Matrix<f32>,
+    /// The result without the learner's changes; `None` where nothing is changed.
+    pub unchanged: Option<Unchanged>,
+    /// Neighbours of each token's static vector.
+    pub static_neighbours: Vec<Neighbours>,
+    /// Neighbours of each token's output.
+    pub contextual_neighbours: Vec<Neighbours>,
+}
+
+impl SentenceSnapshot {
+    /// The learner's sentence as they could have written it.
+    pub fn written(&self) -> String {
+        let words = || self.chosen().iter().map(|token| token.text.as_str()).collect::<Vec<_>>().join(" ");
+        self.text.as_ref().map_or_else(words, |pieces| pieces.text.clone())
+    }
+
+    /// The learner's sentence, whether it is read or looked at.
+    pub fn chosen(&self) -> &[Token] {
+        self.source.as_ref().unwrap_or(&self.tokens)
+    }
+}
+
+/// The same sentence with the trained parameters and no intervention, beside what is shown.
+#[derive(Clone, Debug)]
+pub struct Unchanged {
+    /// The same `Arc` as long as the sentence and the trained parameters are the same.
+    pub result: Arc<UnchangedResult>,
+    /// `‖y_i − y_i'‖` in the true space: how far the changes moved each output.
+    pub moved: Vec<f32>,
+}
+
+#[derive(Clone, Debug)]
+pub struct UnchangedResult {
+    pub activations: Activations<f32>,
+    pub answers: Arc<Answers>,
+    /// Neighbours of each token's output.
+    pub contextual_neighbours: Vec<Neighbours>,
+}
+
+/// Words that the model wrote.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Generated {
+    pub words: Vec<Token>,
+    /// Rows that each was written from.
+    pub rows: Vec<RowsRead>,
+    pub choice: Choice,
+    /// True while the weights are those that it wrote them with.
+    pub is_current: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token {
+    pub text: String,
+    /// Row of the vocabulary; `None` at the start of a sentence that is yet to be written.
+    pub word: Option<usize>,
+    /// Its place in the learner's text, of a model that reads pieces of words.
+    pub piece: Option<Piece>,
+}
+
+/// One piece of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The bytes of the text that it stands for; empty of one that the tokenizer added.
+    pub bytes: Range<usize>,
+    /// The number of the word that it is a part of; `None` of one that the tokenizer added.
+    pub word: Option<usize>,
+    /// The sentence of a pair that it belongs to, as the model is told.
+    pub segment: usize,
+    /// The tokenizer added it: `[CLS]`, `[SEP]`.
+    pub is_added: bool,
+}
+
+/// A learner's text in the pieces that a model reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PieceText {
+    pub text: String,
+    pub pieces: Vec<Piece>,
+}
+
+/// How a sentence stands for the start of one that is yet to be written.
+pub use crate::lesson::schema::START_TOKEN as START;
+
+/// The pieces of each word, in their order; a piece that the tokenizer added is a word of its own, and so is a token that no
+/// tokenizer made.
+pub fn word_pieces(tokens: &[Token]) -> Vec<Range<usize>> {
+    let word = |at: usize| tokens[at].piece.as_ref().and_then(|piece| Some((piece.segment, piece.word?)));
+    let mut pieces: Vec<Range<usize>> = Vec::new();
+    for at in 0..tokens.len() {
+        match pieces.last_mut() {
+            Some(last) if word(at).is_some() && word(at) == word(last.start) => last.end = at + 1,
+            _ => pieces.push(at..at + 1),
+        }
+    }
+    pieces
+}
+
+/// A word as it stands in the text; `None` of one that no letter of the text asked for.
+pub fn written_word<'t>(tokens: &[Token], pieces: &Range<usize>, text: &'t PieceText) -> Option<&'t str> {
+    let bytes = |at: usize| tokens[at].piece.as_ref().map(|piece| piece.bytes.clone());
+    let (first, last) = bytes(pieces.start).zip(bytes(pieces.end - 1))?;
+    text.text.get(first.start..last.end).map(str::trim).filter(|word| !word.is_empty())
+}
+
+/// Token texts, with a subscript where a word stands more than once: `apple₁ launched … apple₂`.
+pub fn token_labels(tokens: &[Token]) -> Vec<String> {
+    let texts: Vec<&str> = tokens.iter().map(|t| t.text.as_str()).collect();
+    (0..texts.len())
+        .map(|i| match occurrence(&texts, i) {
+            Some(n) => format!("{}{}", texts[i], subscript(n)),
+            None => texts[i].to_owned(),
+        })
+        .collect()
+}
+
+/// Which occurrence of its word position `i` is, from 1; `None` if the word stands once.
+pub fn occurrence(tokens: &[&str], i: usize) -> Option<usize> {
+    let same = |range: &[&str]| range.iter().filter(|t| **t == tokens[i]).count();
+    (same(tokens) > 1).then(|| same(&tokens[..=i]))
+}
+
+/// `n` in subscript digits.
+pub fn subscript(n: usize) -> String {
+    n.to_string().chars().map(|c| char::from_u32('₀' as u32 + c as u32 - '0' as u32).unwrap_or(c)).collect()
+}
+
+/// How many of the likeliest answers are listed.
+pub const ANSWERS: usize = 5;
+
+/// The model's answers about a sentence.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answers {
+    /// `Z`, a row for each token, or one where the sentence is read as a whole; (R, C)
+    pub logits: Matrix<f32>,
+    /// The likeliest answers of each row, best first.
+    pub likeliest: Vec<Vec<Answer>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Answer {
+    /// Index into [`ModelSnapshot::classes`].
+    pub class: usize,
+    pub probability: f32,
+}
+
+impl Answers {
+    /// `softmax(Z)` of one class.
+    ///
+    /// # Panics
+    /// If there is no such row or class.
+    pub fn probability(&self, row: usize, class: usize) -> f32 {
+        if let Some(listed) = self.likeliest[row].iter().find(|answer| answer.class == class) {
+            return listed.probability;
+        }
+        let (highest, probability) = self.best(row);
+        probability * (self.logits.get(row, class) - highest).exp()
+    }
+
+    /// The logit from which on a class of a row has at least this probability.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn logit_of(&self, row: usize, probability: f32) -> f32 {
+        let (highest, of_highest) = self.best(row);
+        highest + (probability / of_highest).ln()
+    }
+
+    /// Logit and probability of the likeliest class of a row.
+    fn best(&self, row: usize) -> (f32, f32) {
+        let best = self.likeliest[row].first();
+        best.map_or((f32::NAN, f32::NAN), |best| (self.logits.get(row, best.class), best.probability))
+    }
+}
+
+/// Reads the answers off the outputs of a sentence.
+pub fn answers(model: &AttentionModel<f32>, parameters: &Parameters<f32>, output: &Matrix<f32>) -> Answers {
+    let rows = output.rows();
+    let read = match model.architecture.pooling {
+        Pooling::Every => output.clone(),
+        Pooling::Last => Matrix::from_row_major(1, output.cols(), output.row(rows - 1).to_vec()),
+        Pooling::Mean => Matrix::from_row_major(1, output.cols(), centroid(output, &(0..rows).collect::<Vec<_>>())),
+    };
+    let logits = model.logits_of(parameters, &read);
+    let likeliest = (0..logits.rows()).map(|row| likeliest(logits.row(row))).collect();
+    Answers { logits, likeliest }
+}
+
+/// `softmax(Z)` of one row.
+pub fn probabilities(logits: &[f32]) -> Vec<f32> {
+    let mut probabilities = logits.to_vec();
+    softmax_forward(&mut probabilities);
+    probabilities
+}
+
+/// The likeliest classes of one row of logits, best first.
+pub fn likeliest(logits: &[f32]) -> Vec<Answer> {
+    let probabilities = probabilities(logits);
+    let answer = |class| Answer { class, probability: probabilities[class] };
+    highest(&probabilities, ANSWERS).into_iter().map(answer).collect()
+}
+
+/// Names of the classes: labels, or words.
+pub fn class_names(lesson: &Lesson, classes: &Classes, vocabulary: &[String]) -> Vec<String> {
+    match classes {
+        Classes::Words(candidates) => candidates.words().iter().map(|&word| vocabulary[word].clone()).collect(),
+        Classes::Labels(_) => lesson.corpus.topics.iter().map(|topic| topic.name.clone()).collect(),
+    }
+}
+
+/// # Errors
+/// In words for the learner, if the model does not go on with sentences.
+pub fn check_generates(objective: &Objective) -> Result<(), String> {
+    match objective {
+        Objective::NextWord | Objective::Sequence(_) => Ok(()),
+        Objective::MaskedWord { .. } => {
+            Err("the model writes nothing after a sentence: it was trained to fill in hidden words".to_owned())
+        }
+        Objective::Label => {
+            Err("the model writes nothing after a sentence: it was trained to give one answer to the whole of it"
+                .to_owned())
+        }
+    }
+}
+
+/// Why there is no next word.
+pub fn cannot_generate_words(why: CannotGenerate) -> String {
+    match why {
+        CannotGenerate::NoWords => "there are no words to go on from".to_owned(),
+        CannotGenerate::NotWords => "the model names labels, not words".to_owned(),
+        CannotGenerate::NotFinite => {
+            "the model's answer is no finite number: a weight is far too large; reset it".to_owned()
+        }
+        CannotGenerate::Temperature => "a temperature is above 0".to_owned(),
+        CannotGenerate::TopK => "a word is drawn among 1 or more".to_owned(),
+        CannotGenerate::TopP => "a word is drawn among a share above 0, and at most 1".to_owned(),
+    }
+}
+
+/// A key that gets much of the attention, averaged over all heads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SinkNumbers {
+    /// Its place in the sentence.
+    pub position: usize,
+    /// Mean of its weight over all heads and the queries that see it.
+    pub mean: f32,
+    /// Heads in which that mean alone is above the threshold, and all.
+    pub heads: (usize, usize),
+    /// Its share of all weights, and of the lengths of all that is added.
+    pub of_weights: f32,
+    pub of_added: f32,
+}
+
+/// The sinks among `keys`, in their order, of blocks that all look at these keys.
+pub fn sinks(blocks: &[(&BlockActivations<f32>, &Moves)], keys: usize) -> Vec<SinkNumbers> {
+    let heads = || blocks.iter().flat_map(|(block, _)| &block.heads);
+    let weights = key_weights(heads().map(|head| (&head.weights, &head.scores)), keys);
+    let positions: Vec<usize> = (0..keys).filter(|key| weights[*key].is_sink()).collect();
+    if positions.is_empty() {
+        return Vec::new();
+    }
+    let rows: usize = heads().map(|head| head.weights.rows()).sum();
+    let of_weights = |key: usize| {
+        let column = |head: &HeadActivations<f32>| -> f32 {
+            (0..head.weights.rows()).map(|query| head.weights.get(query, key)).sum()
+        };
+        heads().map(column).sum::<f32>() / rows as f32
+    };
+    let mut added = vec![0.0; keys];
+    for (block, moves) in blocks {
+        for (own, head) in block.heads.iter().enumerate() {
+            for query in 0..head.weights.rows() {
+                added.iter_mut().enumerate().for_each(|(key, sum)| *sum += moves.term_length(own, query, key));
+            }
+        }
+    }
+    let all_added: f32 = added.iter().sum();
+    let sink = |position: usize| SinkNumbers {
+        position,
+        mean: weights[position].mean as f32,
+        heads: (weights[position].heads, heads().count()),
+        of_weights: of_weights(position),
+        of_added: if all_added > 0.0 { added[position] / all_added } else { 0.0 },
+    };
+    positions.into_iter().map(sink).collect()
+}

@@ -1,0 +1,593 @@
+//! The static vectors: the lesson's corpus as word indices, word2vec, a given table or a model that is read from its files, and
+//! the basis of all pictures; and the examples that the attention model learns from.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::Duration;
+
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::model::{Architecture, AttentionModel, Candidates, Classes};
+use attune_engine::numerics::params::{Parameters, TensorName};
+use attune_engine::numerics::procrustes::turn_between;
+use attune_engine::numerics::projection::{AXES, Projection};
+use attune_engine::numerics::spread::Spread;
+use attune_engine::numerics::vectors::{add_scaled, centroid};
+use attune_engine::numerics::word2vec::Word2Vec;
+use attune_engine::pretrained::folder::ModelFolder;
+use attune_engine::pretrained::load::{Pretrained, Stopped, load};
+
+use crate::kernel::cache::StepCache;
+use crate::kernel::sentence_pass::axes::Layers;
+use crate::kernel::sentence_pass::sentence::Sentence;
+use crate::kernel::snapshot::Progress;
+use crate::kernel::snapshot::space::{Basis, ScaleNorm, SharedScale, StaticSpace, index_of, rows_of, squares};
+use crate::kernel::training::Training;
+use crate::kernel::training::trainer::Trainer;
+use crate::lesson::corpus::{self, vocabulary as corpus_vocabulary};
+use crate::lesson::locate::FieldPath;
+use crate::lesson::schema::{Lesson, Objective, Order, StaticEmbedding};
+
+/// Work of one [`SpaceTrainer::advance`].
+const MULTIPLICATIONS_AT_ONCE: f64 = 4e6;
+
+/// Why a lesson that reads well has nothing to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LessonFault {
+    /// For the learner.
+    pub words: String,
+    /// The field that is to blame.
+    pub field: FieldPath,
+}
+
+/// Static vectors in the making.
+pub struct SpaceTrainer {
+    vocabulary: Vec<String>,
+    /// Word indices of every sentence: those that training sees, then those that they become where
+    /// the model writes other words.
+    corpus: Vec<Vec<usize>>,
+    examples: Arc<[Example]>,
+    source: Source,
+    /// The lesson's own training of a model that trains the table too, of which the table at the end is wanted.
+    table: Option<Box<(Training, StepCache)>>,
+}
+
+enum Source {
+    Training {
+        word2vec: Box<Word2Vec<f32>>,
+        epochs: usize,
+        /// A few milliseconds of work.
+        sentences_at_once: usize,
+        diverged: Option<Diverged>,
+    },
+    /// A row for each word of the vocabulary.
+    Given(Matrix<f32>),
+    /// With all of its model.
+    Pretrained(Loading),
+}
+
+/// How many epochs were done when a vector was found not to be finite, and the first such word.
+#[derive(Clone, Copy)]
+struct Diverged {
+    epoch: usize,
+    row: usize,
+}
+
+impl SpaceTrainer {
+    /// Draws the corpus of the lesson's seed.
+    pub fn new(lesson: &Lesson) -> Self {
+        let vocabulary = lesson.vocabulary();
+        let index = index_of(&vocabulary);
+        let sentences = corpus::sentences(&lesson.corpus, &lesson.groups, lesson.seed);
+        let rows =
+            |words: &[String]| words.iter().filter_map(|word| index.get(word.as_str()).copied()).collect::<Vec<_>>();
+        let mut corpus: Vec<_> = sentences.iter().map(|sentence| rows(&sentence.words)).collect();
+        let topics: Vec<_> = sentences.iter().map(|sentence| sentence.topic).collect();
+        let examples = match &lesson.static_embedding {
+            StaticEmbedding::Pretrained(model) => of_texts(lesson, model).into(),
+            _ => examples(&lesson.model.objective, &vocabulary, &corpus, &topics).into(),
+        };
+        if let Some(rewriter) = Rewriter::of(&lesson.model.objective, &vocabulary).filter(Rewriter::replaces_words) {
+            let written: Vec<_> = corpus.iter().map(|source| rewriter.target(source)).collect();
+            corpus.extend(written);
+        }
+        let source = match &lesson.static_embedding {
+            StaticEmbedding::Word2Vec(config) => {
+                let longest = corpus.iter().map(Vec::len).max().unwrap_or(0);
+                let at_once = (MULTIPLICATIONS_AT_ONCE / config.multiplications(longest).max(1.0)).ceil();
+                let word2vec = Word2Vec::new(config.clone(), vocabulary.len(), &corpus, lesson.seed);
+                Source::Training {
+                    word2vec: Box::new(word2vec),
+                    epochs: config.epochs,
+                    sentences_at_once: at_once as usize,
+                    diverged: None,
+                }
+            }
+            StaticEmbedding::Pretrained(model) => Source::Pretrained(Loading::start(model)),
+            StaticEmbedding::Given(given) => {
+                let rows =
+                    rows_of(&vocabulary, &index_of(&given.words)).expect("each word has a vector: it was checked");
+                Source::Given(Matrix::from_fn(rows.len(), given.vectors.cols(), |i, j| given.vectors.get(rows[i], j)))
+            }
+        };
+        Self { vocabulary, corpus, examples, source, table: None }
+    }
+
+    /// Examples that the attention model is trained on.
+    pub fn examples(&self) -> &Arc<[Example]> {
+        &self.examples
+    }
+
+    pub fn progress(&self) -> Progress {
+        match &self.source {
+            Source::Training { word2vec, epochs, .. } => Progress { done: word2vec.epochs_done(), of: *epochs },
+            Source::Given(_) => Progress { done: 0, of: 0 },
+            Source::Pretrained(loading) => loading.progress(),
+        }
+    }
+
+    /// A few milliseconds of work; true when it was the last.
+    pub fn advance(&mut self, lesson: &Lesson) -> bool {
+        match &mut self.table {
+            Some(table) => {
+                let (training, steps) = &mut **table;
+                training.advance(steps);
+                !training.is_busy()
+            }
+            None => self.advance_source() && !self.begin_table(lesson),
+        }
+    }
+
+    /// Begins the training of the table, of a lesson whose model trains it; false where there is none.
+    fn begin_table(&mut self, lesson: &Lesson) -> bool {
+        let trains = lesson.model.architecture.train_embedding && !lesson.static_embedding.is_pretrained();
+        // What is wrong is said when the vectors are asked for.
+        let Some(space) = trains.then(|| self.finish(lesson).ok()).flatten() else { return false };
+        let mut training = Training::new(Trainer::new(lesson, &space, &self.examples));
+        let is_begun = training.trainer().sentences() > 0 && training.play_to(lesson.model.steps).is_ok();
+        if is_begun {
+            self.table = Some(Box::new((training, StepCache::default())));
+        }
+        is_begun
+    }
+
+    /// The next piece of the vectors before the model.
+    fn advance_source(&mut self) -> bool {
+        match &mut self.source {
+            Source::Training { word2vec, sentences_at_once, diverged, .. } => {
+                let before = word2vec.epochs_done();
+                word2vec.advance(&self.corpus, *sentences_at_once);
+                let epoch = word2vec.epochs_done();
+                if epoch > before {
+                    let vectors = word2vec.vectors();
+                    let row = (0..vectors.rows()).find(|&row| !vectors.row(row).iter().all(|x| x.is_finite()));
+                    *diverged = row.map(|row| Diverged { epoch, row });
+                }
+                word2vec.is_done() || diverged.is_some()
+            }
+            Source::Given(_) => true,
+            Source::Pretrained(loading) => loading.advance(),
+        }
+    }
+
+    /// The finished vectors. Trained ones are less their mean: what all words share would hide what
+    /// tells them apart (Mu & Viswanath 2018, arXiv 1702.01417). Given ones are as they were written.
+    ///
+    /// # Errors
+    /// If a vector is not finite, or none was trained.
+    pub fn finish(&self, lesson: &Lesson) -> Result<StaticSpace, LessonFault> {
+        let vectors = match &self.source {
+            Source::Training { word2vec, .. } => {
+                let vectors = word2vec.vectors();
+                self.check_trained(lesson, &vectors)?;
+                Arc::new(centred(vectors))
+            }
+            Source::Given(vectors) => Arc::new(vectors.clone()),
+            Source::Pretrained(_) => match self.pretrained()? {
+                Some(model) => model.embedding.clone(),
+                None => return Err(LessonFault { words: "the model is not read yet".to_owned(), field: &[] }),
+            },
+        };
+        let groups = lesson.groups.iter().enumerate();
+        let of: HashMap<&str, usize> =
+            groups.flat_map(|(i, group)| group.words.iter().map(move |word| (word.as_str(), i))).collect();
+        let group_of = self.vocabulary.iter().map(|word| of.get(word.as_str()).copied()).collect();
+        let fault = |words| LessonFault { words, field: &["axes"] };
+        let basis = Basis::of_lesson(lesson, &self.vocabulary).map_err(fault)?;
+        let pretrained = self.pretrained()?.map(|model| (model.model(), model.parameters.clone()));
+        let scale = pretrained.as_ref().and_then(|(model, parameters)| shared_scale(&model.architecture, parameters));
+        let undecided = Projection::coordinates(vectors.cols());
+        let mut space = StaticSpace {
+            vocabulary: self.vocabulary.clone(),
+            squares: squares(&vectors),
+            vectors,
+            scale,
+            own_projection: undecided.clone(),
+            projection: undecided,
+            points: Matrix::zeros(0, AXES),
+            shares: OnceLock::new(),
+            own_basis: basis.clone(),
+            like: None,
+            at_end: self.table.as_ref().map(|table| table_of(&table.0)),
+            basis,
+            group_of,
+        };
+        let parts = pretrained.as_ref().map(|(model, parameters)| (model, &**parameters));
+        let spread = own_spread(lesson, &space, parts, space.basis.raw);
+        space.projection = space.basis.projection_of(&spread, &space).map_err(fault)?;
+        (space.points, space.own_projection) =
+            (space.points_in(&space.basis, &space.projection), space.projection.clone());
+        Ok(space)
+    }
+}
+
+impl SpaceTrainer {
+    /// The pretrained model, once it is read; `None` where the lesson trains its own.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn pretrained(&self) -> Result<Option<Arc<Pretrained>>, LessonFault> {
+        let Source::Pretrained(loading) = &self.source else { return Ok(None) };
+        let outcome = loading.outcome().cloned().transpose();
+        outcome.map_err(|words| LessonFault { words, field: loading.field() })
+    }
+
+    fn check_trained(&self, lesson: &Lesson, vectors: &Matrix<f32>) -> Result<(), LessonFault> {
+        let StaticEmbedding::Word2Vec(config) = &lesson.static_embedding else { return Ok(()) };
+        if let Source::Training { diverged: Some(Diverged { epoch, row }), .. } = self.source {
+            let (word, rate, negatives) = (&self.vocabulary[row], config.learning_rate, config.negatives);
+            let words = format!(
+                "the static vectors diverged by epoch {epoch}, first that of {word:?}: the learning_rate of {rate} is \
+                 too large for {negatives} negatives"
+            );
+            return Err(LessonFault { words, field: &["static_embedding", "learning_rate"] });
+        }
+        if let Some(share) = config.subsample {
+            let untrained = Word2Vec::new(config.clone(), self.vocabulary.len(), &self.corpus, lesson.seed).vectors();
+            if *vectors == untrained {
+                let words = format!("the static vectors learnt nothing: a subsample of {share:e} leaves too few words");
+                return Err(LessonFault { words, field: &["static_embedding", "subsample"] });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The norm that puts all layers of a pretrained model on one scale, if it has one.
+fn shared_scale(of: &Architecture, parameters: &Parameters<f32>) -> Option<SharedScale> {
+    let last = of.last_lens(parameters).map(|lens| SharedScale { norm: ScaleNorm::Last, lens });
+    let embedding = || of.embedding_lens(parameters).map(|lens| SharedScale { norm: ScaleNorm::Embedding, lens });
+    last.or_else(embedding)
+}
+
+/// The spread of what chooses the axes of a lesson's picture: the states in all layers of a pretrained model, or else
+/// [`basis_vectors`].
+pub fn own_spread(
+    lesson: &Lesson,
+    space: &StaticSpace,
+    pretrained: Option<(&AttentionModel<f32>, &Parameters<f32>)>,
+    raw: bool,
+) -> Spread {
+    let of_layers = pretrained.and_then(|(model, parameters)| {
+        let scale = space.scale.as_ref().filter(|_| !raw);
+        Layers { model, parameters, scale }.spread_of_lesson(lesson, &space.vocabulary)
+    });
+    of_layers.unwrap_or_else(|| Spread::of(&basis_vectors(lesson, &space.vocabulary, space.choosing())))
+}
+
+/// The model's own table of words, as training has left it.
+fn table_of(training: &Training) -> Arc<Matrix<f32>> {
+    let embedding = &training.trainer().model.embedding;
+    let rows = training.model().trained().values_of(TensorName::Embedding);
+    Arc::new(Matrix::from_row_major(embedding.rows(), embedding.cols(), rows.to_vec()))
+}
+
+/// The vectors that choose the axes of the picture.
+pub fn basis_vectors(lesson: &Lesson, vocabulary: &[String], vectors: &Matrix<f32>) -> Matrix<f32> {
+    rows(vectors, &basis_rows(lesson, vocabulary))
+}
+
+/// The space of a lesson that was trained again, whose picture is turned to match that of the lesson itself; see
+/// [`matched`].
+pub fn turned(space: StaticSpace, like: &Arc<StaticSpace>, lesson: &Lesson) -> StaticSpace {
+    let space = StaticSpace { like: Some(like.clone()), ..space };
+    let projection = matched(space.projection.clone(), &space.own_basis, &space, lesson);
+    let (points, own_projection) = (projection.points(&space.vectors), projection.clone());
+    StaticSpace { points, projection, own_projection, shares: OnceLock::new(), ..space }
+}
+
+/// A picture of a space that was trained again, turned so that it is as near as it can be to the picture that the same
+/// basis makes of the lesson's own space. The words that choose the axes also choose the turn; lengths and angles stay.
+/// Chosen axes need no turn, as they mean the same in every space: the others turn around them.
+pub fn matched(projection: Projection, basis: &Basis, space: &StaticSpace, lesson: &Lesson) -> Projection {
+    let Some(like) = space.like.as_deref() else { return projection };
+    let own = if *basis == like.own_basis {
+        Ok(like.own_projection.clone())
+    } else {
+        basis.projection_of(&own_spread(lesson, like, None, basis.raw), like)
+    };
+    // A basis that makes no picture of the lesson's own space has none to match.
+    let Ok(own) = own else { return projection };
+    let chosen = basis_rows(lesson, &space.vocabulary);
+    let index = index_of(&like.vocabulary);
+    let pairs: Vec<(usize, usize)> =
+        chosen.iter().filter_map(|&row| Some((row, *index.get(space.vocabulary[row].as_str())?))).collect();
+    let (from, to): (Vec<usize>, Vec<usize>) = pairs.into_iter().unzip();
+    let free: Vec<usize> = (0..AXES).filter(|&axis| basis.chosen[axis].is_none()).collect();
+    let points = projection.points(&rows(space.choosing(), &from));
+    let turn = turn_between(&points, &own.points(&rows(like.choosing(), &to)), &free);
+    projection.turned(&Spread::of(&rows(space.choosing(), &chosen)), &turn)
+}
+
+fn rows(of: &Matrix<f32>, chosen: &[usize]) -> Matrix<f32> {
+    Matrix::from_fn(chosen.len(), of.cols(), |i, j| of.get(chosen[i], j))
+}
+
+/// The words whose vectors choose the axes of the picture: those of the words that the lesson names, in its
+/// groups and sentences, so that what tells these apart is what the axes show. All words, where
+/// those are too few to span three axes.
+fn basis_rows(lesson: &Lesson, vocabulary: &[String]) -> Vec<usize> {
+    if let StaticEmbedding::Pretrained(_) = lesson.static_embedding {
+        let texts = (0..lesson.sentences.len()).filter_map(|index| Sentence::of_lesson(lesson, vocabulary, index));
+        let mut rows: Vec<usize> = texts.flat_map(|sentence| sentence.words).collect();
+        if rows.is_empty() {
+            rows = Sentence::first(lesson, vocabulary).words;
+        }
+        rows.sort_unstable();
+        rows.dedup();
+        return rows;
+    }
+    let in_groups = lesson.groups.iter().flat_map(|group| &group.words);
+    let named: HashSet<&String> = in_groups.chain(lesson.sentences.iter().flatten()).collect();
+    let rows: Vec<usize> = (0..vocabulary.len()).filter(|&row| named.contains(&vocabulary[row])).collect();
+    if rows.len() <= AXES { (0..vocabulary.len()).collect() } else { rows }
+}
+
+fn centred(mut vectors: Matrix<f32>) -> Matrix<f32> {
+    let all: Vec<usize> = (0..vectors.rows()).collect();
+    let mean = centroid(&vectors, &all);
+    for row in all {
+        add_scaled(vectors.row_mut(row), -1.0, &mean);
+    }
+    vectors
+}
+
+/// The attention model over a space: everything but its parameters.
+pub fn network(lesson: &Lesson, space: &StaticSpace) -> AttentionModel<f32> {
+    let classes = match &lesson.model.objective {
+        Objective::Label => labels(lesson, &space.vocabulary),
+        _ => Classes::Words(candidates(lesson, &space.vocabulary)),
+    };
+    AttentionModel::new(lesson.model.architecture.clone(), space.vectors.clone(), classes)
+        .with_costs(lesson.model.costs)
+}
+
+/// The labels, which a tied readout reads as words.
+fn labels(lesson: &Lesson, vocabulary: &[String]) -> Classes {
+    let topics = &lesson.corpus.topics;
+    if !lesson.model.architecture.readout.is_by_static_vectors() {
+        return Classes::Labels(topics.len());
+    }
+    let names: Vec<String> = topics.iter().map(|topic| topic.name.clone()).collect();
+    let words = rows_of(&names, &index_of(vocabulary)).expect("each label is a word: it was checked");
+    Classes::Words(Candidates::new(vocabulary.len(), words))
+}
+
+/// The words that the lesson's objective chooses among.
+fn candidates(lesson: &Lesson, vocabulary: &[String]) -> Candidates {
+    let among = match &lesson.model.objective {
+        Objective::MaskedWord { among, .. } if !among.is_empty() => among,
+        objective @ Objective::Sequence(_) => return written(objective, lesson, vocabulary),
+        _ => return with_stand_ins(Candidates::all(vocabulary.len()), lesson, vocabulary),
+    };
+    let in_groups = lesson.groups.iter().filter(|group| among.contains(&group.name)).flat_map(|group| &group.words);
+    let has_sense = |shares: &[(String, f64)]| shares.iter().any(|(group, _)| among.contains(group));
+    let ambiguous = lesson.corpus.ambiguous.iter().filter(|a| has_sense(&a.shares)).map(|a| &a.word);
+    let named: HashSet<&String> = in_groups.chain(ambiguous).collect();
+    let words: Vec<usize> = (0..vocabulary.len()).filter(|&row| named.contains(&vocabulary[row])).collect();
+    let candidates =
+        if words.is_empty() { Candidates::all(vocabulary.len()) } else { Candidates::new(vocabulary.len(), words) };
+    with_stand_ins(candidates, lesson, vocabulary)
+}
+
+/// The candidates of masked words, with the words that stand in for hidden ones.
+fn with_stand_ins(candidates: Candidates, lesson: &Lesson, vocabulary: &[String]) -> Candidates {
+    match &lesson.model.objective {
+        Objective::MaskedWord { stand_ins, .. } if !stand_ins.is_empty() => {
+            let rows = rows_of(stand_ins, &index_of(vocabulary)).expect("each occurs in the corpus: it was checked");
+            candidates.with_stand_ins(rows)
+        }
+        _ => candidates,
+    }
+}
+
+/// The words that a sequence objective can write.
+fn written(objective: &Objective, lesson: &Lesson, vocabulary: &[String]) -> Candidates {
+    let rewriter = Rewriter::of(objective, vocabulary);
+    let index = index_of(vocabulary);
+    let sources = rows_of(&corpus_vocabulary(&lesson.corpus, &lesson.groups), &index).unwrap_or_default();
+    let mut words = rewriter.map_or(sources.clone(), |rewriter| rewriter.target(&sources));
+    words.sort_unstable();
+    words.dedup();
+    Candidates::new(vocabulary.len(), words)
+}
+
+/// A sentence that training sees, as rows of the vocabulary.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Example {
+    /// Asks for some of its own words.
+    Words(Vec<usize>),
+    /// Asks for the label of the whole.
+    Labelled { words: Vec<usize>, label: usize },
+    /// The target is to be written while the source is looked at.
+    Pair { source: Vec<usize>, target: Vec<usize> },
+}
+
+impl Example {
+    /// The words that the learner would type.
+    pub fn words(&self) -> &[usize] {
+        match self {
+            Example::Words(words) | Example::Labelled { words, .. } | Example::Pair { source: words, .. } => words,
+        }
+    }
+}
+
+/// The examples of an objective, from sentences with their topics.
+pub fn examples(
+    objective: &Objective,
+    vocabulary: &[String],
+    sentences: &[Vec<usize>],
+    topics: &[usize],
+) -> Vec<Example> {
+    let rewriter = Rewriter::of(objective, vocabulary);
+    let example = |(words, &topic): (&Vec<usize>, &usize)| match (objective, &rewriter) {
+        (_, Some(rewriter)) => Example::Pair { source: words.clone(), target: rewriter.target(words) },
+        (Objective::Label, _) => Example::Labelled { words: words.clone(), label: topic },
+        _ => Example::Words(words.clone()),
+    };
+    sentences.iter().zip(topics).map(example).collect()
+}
+
+/// The examples of a pretrained model: the pieces of the lesson's texts.
+pub fn of_texts(lesson: &Lesson, model: &ModelFolder) -> Vec<Example> {
+    let texts = lesson.corpus.topics.iter().flat_map(|topic| &topic.templates);
+    let pieces = texts.filter_map(|text| model.pieces(text).ok());
+    pieces.map(|pieces| Example::Words(pieces.into_iter().map(|piece| piece.id as usize).collect())).collect()
+}
+
+/// Makes targets of sources, by the rule of a sequence objective.
+#[derive(Clone, Debug)]
+pub struct Rewriter {
+    pub order: Order,
+    /// The word that each word of the vocabulary becomes.
+    becomes: Vec<usize>,
+}
+
+impl Rewriter {
+    /// `None` for objectives of one sentence.
+    pub fn of(objective: &Objective, vocabulary: &[String]) -> Option<Self> {
+        let Objective::Sequence(rewriting) = objective else { return None };
+        let rows = index_of(vocabulary);
+        let mut becomes: Vec<usize> = (0..vocabulary.len()).collect();
+        for (from, to) in &rewriting.words {
+            if let (Some(&from), Some(&to)) = (rows.get(from.as_str()), rows.get(to.as_str())) {
+                becomes[from] = to;
+            }
+        }
+        Some(Self { order: rewriting.order, becomes })
+    }
+
+    pub fn target(&self, source: &[usize]) -> Vec<usize> {
+        let word = |target: usize| self.becomes[source[self.order.source_of(target, source.len())]];
+        (0..source.len()).map(word).collect()
+    }
+
+    /// Another word than it was stands for it in the target.
+    pub fn replaces_words(&self) -> bool {
+        self.becomes.iter().enumerate().any(|(from, to)| from != *to)
+    }
+}
+
+/// The corpus has the word in one sense.
+pub fn has_one_meaning(lesson: &Lesson, word: &str) -> bool {
+    lesson.corpus.ambiguous.iter().all(|known| known.word != word)
+}
+
+/// How long one look waits for the end.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// The outcome of the loading.
+pub type Outcome = Result<Arc<Pretrained>, String>;
+
+pub struct Loading {
+    outcome: Option<Outcome>,
+    news: Receiver<Result<Pretrained, Stopped>>,
+    shared: Arc<Shared>,
+    /// The field of a lesson that is to blame where there is no outcome.
+    field: FieldPath,
+}
+
+/// Bytes read, of all; and whether anybody still waits.
+#[derive(Default)]
+struct Shared {
+    done: AtomicU64,
+    all: AtomicU64,
+    is_over: AtomicBool,
+}
+
+impl Loading {
+    pub fn start(model: &ModelFolder) -> Self {
+        let (sender, news) = channel();
+        let shared = Arc::new(Shared::default());
+        if let Some(absent) = &model.absent {
+            return Self { outcome: Some(Err(absent.to_string())), news, shared, field: &["model"] };
+        }
+        let (folder, told) = (model.path.clone(), shared.clone());
+        thread::spawn(move || {
+            let mut watch = |progress: attune_engine::pretrained::load::Progress| {
+                told.done.store(progress.done, Ordering::Relaxed);
+                told.all.store(progress.all, Ordering::Relaxed);
+                !told.is_over.load(Ordering::Relaxed)
+            };
+            // Nobody hears of it when the lesson was closed meanwhile.
+            let _ = sender.send(load(&folder, &mut watch));
+        });
+        Self { outcome: None, news, shared, field: &[] }
+    }
+
+    /// Waits some milliseconds; true once it is over.
+    pub fn advance(&mut self) -> bool {
+        if self.outcome.is_none() {
+            self.outcome = match self.news.recv_timeout(LOOK) {
+                Ok(loaded) => Some(loaded.map(Arc::new).map_err(|stopped| stopped.to_string())),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => Some(Err("the loading broke off".to_owned())),
+            };
+        }
+        self.outcome.is_some()
+    }
+
+    /// The model, or why there is none; `None` while it is read.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.outcome.as_ref()
+    }
+
+    /// The field of the lesson that is to blame for a model that cannot be read.
+    pub fn field(&self) -> FieldPath {
+        self.field
+    }
+
+    /// In megabytes.
+    pub fn progress(&self) -> Progress {
+        let megabytes = |bytes: &AtomicU64| (bytes.load(Ordering::Relaxed) >> 20) as usize;
+        Progress { done: megabytes(&self.shared.done), of: megabytes(&self.shared.all) }
+    }
+}
+
+impl Drop for Loading {
+    fn drop(&mut self) {
+        self.shared.is_over.store(true, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lesson::schema::Rewriting;
+
+    #[test]
+    fn targets_by_rule() {
+        let vocabulary = ["the", "cat", "le", "chat"].map(str::to_owned);
+        let target = |order, words: &[(&str, &str)], source: &[usize]| {
+            let words = words.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect();
+            let objective = Objective::Sequence(Rewriting { order, words });
+            Rewriter::of(&objective, &vocabulary).expect("a sequence").target(source)
+        };
+        assert_eq!(target(Order::Same, &[], &[0, 1, 1]), [0, 1, 1]);
+        assert_eq!(target(Order::Reversed, &[], &[0, 1, 2]), [2, 1, 0]);
+        assert_eq!(target(Order::Reversed, &[("the", "le"), ("cat", "chat")], &[0, 1]), [3, 2]);
+        assert!(Rewriter::of(&Objective::Label, &vocabulary).is_none());
+    }
+}

@@ -6,7 +6,7 @@ use attune_core::kernel::Snapshot;
 use attune_core::kernel::training::stop::{ActivationId, first_not_finite};
 use attune_core::kernel::training::stop::{Diverged, Origin};
 use attune_core::lesson::issue::printable;
-use attune_core::lesson::locate::{FieldPath, locate};
+use attune_core::lesson::issue::{FieldPath, locate};
 use attune_core::lesson::schema::{Lesson, StaticEmbedding};
 use attune_view::view_model::training::diverged_words;
 

@@ -2,7 +2,7 @@
 
 use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::{Command, Kernel};
-use attune_core::lesson::budget::pieces_max;
+use attune_core::lesson::limits::pieces_max;
 use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::attention::Mask;
 use attune_engine::numerics::block::Norm;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use attune_core::kernel::command::{SentenceCommand, WeightCommand};
 use attune_core::kernel::notebook::document::OwnKind;
-use attune_core::kernel::notebook::live_values::LiveValue;
+use attune_core::kernel::notebook::live_text::LiveValue;
 use attune_core::kernel::notebook::snapshot::CellSnapshot;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::sentence_pass::passes::layer_answers;

@@ -1,7 +1,7 @@
 //! Live numbers and words: what they follow, and when they are marked.
 
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand};
-use attune_core::kernel::notebook::live_values::LiveTextSnapshot;
+use attune_core::kernel::notebook::live_text::LiveTextSnapshot;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Recipe;

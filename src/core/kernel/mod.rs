@@ -29,8 +29,8 @@ pub mod tour;
 pub mod training;
 pub mod worker;
 
-pub use command::Command;
-pub use running::Kernel;
-pub use saved_work::Saved;
-pub use snapshot::Snapshot;
-pub use worker::Worker;
+pub use self::command::Command;
+pub use self::running::Kernel;
+pub use self::saved_work::Saved;
+pub use self::snapshot::Snapshot;
+pub use self::worker::Worker;

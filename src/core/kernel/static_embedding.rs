@@ -27,7 +27,7 @@ use crate::kernel::snapshot::space::{Basis, ScaleNorm, SharedScale, StaticSpace,
 use crate::kernel::training::Training;
 use crate::kernel::training::trainer::Trainer;
 use crate::lesson::corpus::{self, vocabulary as corpus_vocabulary};
-use crate::lesson::locate::FieldPath;
+use crate::lesson::issue::FieldPath;
 use crate::lesson::schema::{Lesson, Objective, Order, StaticEmbedding};
 
 /// Work of one [`SpaceTrainer::advance`].

@@ -6,11 +6,10 @@ use std::sync::Arc;
 use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::pretrained::tokenizer::{Origin, Piece};
 
-use super::budget::pieces_max;
 use super::decode::{At, Node, Record, list, text};
 use super::issue::{is_unprintable, one_of, shorten};
 use super::limits::{
-    ID_CHARS_MAX, LINE_CHARS_MAX, NAME_CHARS_MAX, PIECES_MAX, TEXT_BYTES_MAX, TOKENS_MAX, WORD_CHARS_MAX,
+    ID_CHARS_MAX, LINE_CHARS_MAX, NAME_CHARS_MAX, PIECES_MAX, TEXT_BYTES_MAX, TOKENS_MAX, WORD_CHARS_MAX, pieces_max,
 };
 use super::text::tokenize;
 

@@ -13,16 +13,17 @@ use attune_engine::pretrained::Refusal;
 use attune_engine::pretrained::cache::{self, Environment, Given};
 use attune_engine::pretrained::folder::ModelFolder;
 
-use super::budget::{check_budget, check_claims_work, check_states};
-use super::cells::Cell;
+use super::cells::{Cell, CellContext};
 use super::check::{Names, Vocabulary, id, line};
 use super::corpus::{vocabulary, with_given, with_rewritten};
 use super::decode::{Node, Record, complete, different, fields, record, seed, whole};
 use super::glossary::begins_as_glossary;
 use super::issue::{Issues, LessonIssue, Source};
-use super::limits::{BUILDS_ON_MAX, LESSON_BYTES_MAX, MINUTES, NUMBERS, PIECES_MAX, TOKENS_MAX};
+use super::limits::{
+    BUILDS_ON_MAX, LESSON_BYTES_MAX, MINUTES, NUMBERS, PIECES_MAX, TOKENS_MAX, check_budget, check_claims_work,
+    check_states,
+};
 use super::panels::{PanelName, read_panels};
-use super::read_cells::CellContext;
 use super::read_claims::ClaimContext;
 use super::read_corpus::{
     Lists, ReadCorpus, check_groups_apart, check_groups_occur, read_axes, read_corpus, read_lists, read_probes,
@@ -30,8 +31,8 @@ use super::read_corpus::{
 };
 use super::read_model::{ReadModel, check_objective, read_attention};
 use super::read_vectors::{ReadEmbedding, check_given, is_pretrained, read_embedding, read_pretrained};
+use super::recipe::{Switches, read_switches};
 use super::schema::{Claim, Lesson, ModelConfig, Objective, Probe, StaticEmbedding};
-use super::switches::{Switches, read_switches};
 use super::tree;
 
 /// The advice where a path leads to something that is not a lesson.

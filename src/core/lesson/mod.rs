@@ -2,16 +2,15 @@
 //!
 //! In reading order: [`schema`] is the result, with the [`cells`] of the notebook. [`load`] reads it: `tree` reads the
 //! text once, `decode` takes values out of the tree, and each `read_*` file reads a part of the lesson, with `check`
-//! for what the parts have in common and [`budget`] for the work of them all; [`limits`] has the numbers. [`issue`] is a
-//! problem with its place, and [`locate`](mod@locate) finds the place of one that shows itself later.
+//! for what the parts have in common; [`limits`] has the bounds of each number and of the work of them all. [`issue`] is
+//! a problem with its place, and finds the place of one that shows itself later.
 //!
 //! [`corpus`] has a lesson's words and sentences, and [`recipe`] is what a learner changes of a lesson to train it
 //! again. Of its texts, [`text`] splits sentences into words, [`live_text`] finds the expressions, [`links`] reads the
 //! links that act, [`panels`] has the names of the window, [`pictures`] finds the files, and [`glossary`] has the terms
-//! of a folder's lessons. [`course`] lists the lessons of a folder, [`starter`] is one to start from, and
-//! [`lesson_from_model`] makes one of a pretrained model.
+//! of a folder's lessons. [`course`] lists the lessons of a folder, and [`starter`] has
+//! those to start from.
 
-pub mod budget;
 pub mod cells;
 mod check;
 pub mod corpus;
@@ -19,15 +18,12 @@ pub mod course;
 mod decode;
 pub mod glossary;
 pub mod issue;
-pub mod lesson_from_model;
 pub mod limits;
 pub mod links;
 pub mod live_text;
 pub mod load;
-pub mod locate;
 pub mod panels;
 pub mod pictures;
-mod read_cells;
 mod read_claims;
 mod read_corpus;
 mod read_layers;
@@ -36,13 +32,11 @@ mod read_vectors;
 pub mod recipe;
 pub mod schema;
 pub mod starter;
-pub mod switches;
 pub mod text;
 mod tree;
 
-pub use issue::LessonIssue;
+pub use issue::{LessonIssue, locate};
 pub use load::{parse, read};
-pub use locate::locate;
 pub use read_layers::is_temperature;
 pub use recipe::Recipe;
 pub use schema::Lesson;

@@ -11,8 +11,8 @@ use super::decode::{
 use super::issue::{one_of, shorten};
 use super::limits::{CHOICES_MAX, CLAIMS_MAX, HEADS_MAX, LAYERS_MAX, SWITCHED_MODELS_MAX, TOKENS_MAX};
 use super::read_corpus::sentence_index;
+use super::recipe::{Switches, read_names};
 use super::schema::{Claim, Expect, Fact, ModelConfig, Objective, Space, TokenPlace};
-use super::switches::{Switches, read_names};
 
 /// The parts of a lesson that its claims refer to; `None` where a part has issues of its own.
 #[derive(Clone, Copy)]

@@ -10,11 +10,12 @@ use attune_engine::pretrained::cache::{Environment, ModelName, find};
 use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::pretrained::tokenizer::write::MASK;
 
-use super::budget::check_training;
 use super::check::{Vocabulary, word};
 use super::decode::{Node, Record, complete, fields, flag, list, map, number, record, text, whole};
 use super::issue::shorten;
-use super::limits::{DIM_MAX, EPOCHS_MAX, NEGATIVES_MAX, PIECES_MAX, STEPS_MAX, TEXTS_MAX, VOCABULARY_MAX, WINDOW_MAX};
+use super::limits::{
+    DIM_MAX, EPOCHS_MAX, NEGATIVES_MAX, PIECES_MAX, STEPS_MAX, TEXTS_MAX, VOCABULARY_MAX, WINDOW_MAX, check_training,
+};
 use super::read_model::{Schedule, Usual, learning_rate, read_schedule};
 use super::schema::{Corpus, GivenVectors, Lesson, ModelConfig, Objective, StaticEmbedding, Topic};
 

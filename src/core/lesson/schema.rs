@@ -13,7 +13,7 @@ use attune_engine::numerics::word2vec::Word2VecConfig;
 use attune_engine::pretrained::folder::ModelFolder;
 
 use super::panels::PanelName;
-use super::switches::Switches;
+use super::recipe::Switches;
 
 /// One lesson, complete and checked.
 #[derive(Clone, Debug, PartialEq)]

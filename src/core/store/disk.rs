@@ -1,8 +1,9 @@
-//! The files of a home: where unfinished ones stand, and how they are swept up.
+//! The files of a home: where unfinished ones stand, how they are swept up, and their faults and times in words for the learner.
 
 use std::fs;
-use std::io;
+use std::io::{self, Error, ErrorKind};
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use crate::whole_file::{Unfinished, sync_folder, unique};
 
@@ -76,4 +77,48 @@ pub(super) fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();
     names
+}
+
+/// An error of the operating system, in words.
+pub(super) fn of(error: &Error) -> String {
+    let known = match error.kind() {
+        ErrorKind::StorageFull => "the disk is full",
+        ErrorKind::QuotaExceeded => "the disk quota is used up",
+        ErrorKind::FileTooLarge => "the file is too large for the file system",
+        ErrorKind::PermissionDenied => "permission denied",
+        ErrorKind::ReadOnlyFilesystem => "the file system is read-only",
+        ErrorKind::NotFound => "the folder is gone",
+        ErrorKind::NotADirectory => "there is a file where a folder should be",
+        _ => return error.to_string(),
+    };
+    known.to_owned()
+}
+
+/// How long ago a time is.
+pub(super) fn ago(time: SystemTime) -> String {
+    const UNITS: [(u64, &str); 4] = [(86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")];
+    // A clock that was set back makes a time of the future.
+    let seconds = time.elapsed().unwrap_or(Duration::ZERO).as_secs();
+    let unit = UNITS.into_iter().find(|(size, _)| seconds >= *size);
+    unit.map_or_else(
+        || "just now".to_owned(),
+        |(size, name)| match seconds / size {
+            1 => format!("1 {name} ago"),
+            count => format!("{count} {name}s ago"),
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_said_in_their_largest_unit() {
+        let before = |seconds| ago(SystemTime::now() - Duration::from_secs(seconds));
+        assert_eq!(before(0), "just now");
+        assert_eq!(before(65), "1 minute ago");
+        assert_eq!(before(7_300), "2 hours ago");
+        assert_eq!(ago(SystemTime::now() + Duration::from_secs(9)), "just now");
+    }
 }

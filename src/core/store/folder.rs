@@ -1,15 +1,20 @@
 //! The folder of one key: the state, its checkpoints, and files that could not be read.
+//!
+//! A state becomes a checkpoint when it is replaced and the newest checkpoint is [`SPACING`] older than it. Of more than [`KEPT`]
+//! the one goes whose neighbours in time are nearest to each other, as a ratio of ages, so that what stays is some minutes, some
+//! tens of minutes, some hours old and so on. The newest and the very first stay.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
-use super::format::{self, Encoded, FOOT, ReadError, Stored};
-use super::home::{Home, Key};
+use super::format::{self, Encoded, FOOT, Meta, ReadError, Stored};
 use super::lock::Gate;
-use super::{disk, generations, words};
+use super::open::Lock;
+use super::{FILES, Home, Key, disk};
 use crate::whole_file::Unfinished;
 
 pub(super) const STATE: &str = "state.json";
@@ -44,7 +49,7 @@ pub struct Checkpoint {
 impl Checkpoint {
     /// How long ago it was saved, in words.
     pub fn ago(&self) -> String {
-        words::ago(self.saved)
+        disk::ago(self.saved)
     }
 }
 
@@ -134,7 +139,7 @@ impl Folder {
         let checkpoints = self.checkpoints();
         let is_kept = checkpoints.iter().any(|checkpoint| checkpoint.saved == meta.saved());
         let newest = checkpoints.iter().find(|checkpoint| checkpoint.label.is_none());
-        if is_kept || !generations::is_due(meta.saved(), newest.map(|checkpoint| checkpoint.saved)) {
+        if is_kept || !is_due(meta.saved(), newest.map(|checkpoint| checkpoint.saved)) {
             return Ok(false);
         }
         let file = self.next_checkpoint(OF_ITSELF)?;
@@ -152,10 +157,10 @@ impl Folder {
         let mut is_beyond = |checkpoint: &Checkpoint| {
             let count = seen.entry(checkpoint.label.clone()).or_default();
             *count += 1;
-            *count > generations::KEPT
+            *count > KEPT
         };
         let mut spare: Vec<Checkpoint> = labelled.into_iter().filter(|kept| is_beyond(kept)).collect();
-        while let Some(i) = generations::spare(&times(&of_itself)) {
+        while let Some(i) = spare(&times(&of_itself)) {
             spare.push(of_itself.remove(i));
         }
         for checkpoint in spare {
@@ -172,4 +177,200 @@ fn number(name: &str) -> Option<u64> {
 /// Greater than that of every name in the folder.
 fn next_number(folder: &Path) -> u64 {
     disk::names(folder).iter().filter_map(|name| number(name)).max().map_or(1, |last| last.saturating_add(1))
+}
+
+/// Checkpoints of themselves are this far apart.
+pub(super) const SPACING: Duration = Duration::from_secs(120);
+/// So many of them, and as many of each label.
+pub(super) const KEPT: usize = 5;
+
+/// Whether the state of one time is to be kept when the newest checkpoint is of another.
+pub(super) fn is_due(state: SystemTime, newest: Option<SystemTime>) -> bool {
+    // A clock that was set back says nothing of what lies between: rather one too many.
+    newest.is_none_or(|newest| state.duration_since(newest).map_or(true, |since| since >= SPACING))
+}
+
+/// Which of these to give up; they are of these times, the newest first.
+pub(super) fn spare(saved: &[SystemTime]) -> Option<usize> {
+    if saved.len() <= KEPT {
+        return None;
+    }
+    let newest = saved[0];
+    let age = |i: usize| (newest.duration_since(saved[i]).unwrap_or_default() + SPACING).as_secs_f64();
+    let ratio = |i: &usize| age(i + 1) / age(i - 1);
+    (1..saved.len() - 1).min_by(|a, b| ratio(a).total_cmp(&ratio(b)))
+}
+
+/// The value that was found, and the files that could not be used.
+#[derive(Clone, Debug)]
+pub struct Loaded<T> {
+    /// None if nothing is kept, or nothing that can be used.
+    pub value: Option<T>,
+    /// The value's origin.
+    pub used: LoadedFrom,
+    /// The files that could not be used, in the order in which they were tried.
+    pub troubles: Vec<UnusableFile>,
+}
+
+/// The origin of a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoadedFrom {
+    /// There is none.
+    Nothing,
+    /// The state that was saved last, then.
+    State(SystemTime),
+    /// The state could not be used, and this could.
+    Checkpoint(Checkpoint),
+    /// The work on a file of the same id, which is no longer where it was. It is left as it is.
+    Moved {
+        /// The former place of that file.
+        from: PathBuf,
+    },
+}
+
+/// A file that could not be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnusableFile {
+    /// Its path when it was read.
+    pub file: PathBuf,
+    /// Why.
+    pub wrong: ReadError,
+    /// Its path now; none if it was not moved.
+    pub kept: Option<PathBuf>,
+}
+
+impl fmt::Display for UnusableFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.file.display(), self.wrong)?;
+        self.kept.as_ref().map_or(Ok(()), |kept| write!(f, "; it has been moved to {}", kept.display()))
+    }
+}
+
+impl<T> Loaded<T> {
+    /// Sentences for the learner, the outcome first; none if everything is as it was left.
+    pub fn report(&self) -> Vec<String> {
+        let outcome = match &self.used {
+            LoadedFrom::Checkpoint(Checkpoint { saved, .. }) => {
+                let when = disk::ago(*saved);
+                Some(format!("The last save cannot be used; the checkpoint saved {when} is used instead."))
+            }
+            LoadedFrom::Moved { from } => {
+                Some(format!("This continues the work on {}, which is no longer there.", from.display()))
+            }
+            LoadedFrom::Nothing if !self.troubles.is_empty() => {
+                Some("No save can be used; this starts over.".to_owned())
+            }
+            LoadedFrom::Nothing | LoadedFrom::State(_) => None,
+        };
+        outcome.into_iter().chain(self.troubles.iter().map(|trouble| format!("{trouble}."))).collect()
+    }
+
+    /// Why nothing may be written: a newer program wrote here, or what is wrong would be overwritten.
+    pub(super) fn blocked(&self, folder: &Folder) -> Option<Lock> {
+        let in_the_way = |trouble: &&UnusableFile| {
+            trouble.kept.is_none()
+                && (matches!(trouble.wrong, ReadError::Newer { .. }) || trouble.file == folder.state())
+        };
+        self.troubles.iter().find(in_the_way).map(|trouble| Lock::ReadOnly { why: trouble.to_string() })
+    }
+}
+
+/// The fate of files that cannot be used.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Aside {
+    /// They stay: another window owns the folder.
+    Nothing,
+    /// They are moved, except for those of a newer program.
+    Unusable,
+    /// All are moved, those of a newer program too.
+    Newer,
+}
+
+/// Reads what is kept of a key, without a lock and without a change.
+pub fn read<T: Stored>(home: &Home, key: &Key) -> Loaded<T> {
+    load(&Folder::new(home, key), Aside::Nothing)
+}
+
+pub(super) fn load<T: Stored>(folder: &Folder, aside: Aside) -> Loaded<T> {
+    let mut loaded = Loaded { value: None, used: LoadedFrom::Nothing, troubles: Vec::new() };
+    let state = folder.state();
+    for file in [state.clone()].into_iter().chain(folder.checkpoint_files()) {
+        match value_in(&file) {
+            Ok(None) => {}
+            Ok(Some((value, meta))) => {
+                loaded.value = Some(value);
+                let saved = meta.saved();
+                loaded.used = if file == state {
+                    LoadedFrom::State(saved)
+                } else {
+                    LoadedFrom::Checkpoint(Checkpoint { file, saved, label: meta.label })
+                };
+                break;
+            }
+            Err(wrong) => {
+                let is_newer = matches!(wrong, ReadError::Newer { .. });
+                let moves = aside == Aside::Newer || (aside == Aside::Unusable && !is_newer);
+                let kept = moves.then(|| folder.put_aside(&file)).flatten();
+                loaded.troubles.push(UnusableFile { file, wrong, kept });
+            }
+        }
+    }
+    loaded
+}
+
+fn value_in<T: Stored>(file: &Path) -> Result<Option<(T, Meta)>, ReadError> {
+    let Some(bytes) = format::read(file)? else { return Ok(None) };
+    let decoded = format::decode(&bytes)?;
+    Ok(Some((decoded.value()?, decoded.meta)))
+}
+
+/// The latest work on a file that had this id and is no longer there: the learner moved it, most likely.
+pub(super) fn of_moved<T: Stored>(home: &Home, key: &Key) -> Option<Loaded<T>> {
+    key.file.as_ref()?;
+    let all = home.root().join(FILES);
+    let folders = disk::names(&all).into_iter().filter(|name| name.starts_with(&key.prefix()));
+    let of_same_id = folders.filter_map(|name| {
+        let state = all.join(name).join(STATE);
+        let meta = format::read_meta(&state).filter(|meta| meta.is_of(key))?;
+        let from = meta.file.clone().filter(|file| file.try_exists().is_ok_and(|there| !there))?;
+        Some((meta.saved(), state, from))
+    });
+    let (_, state, from) = of_same_id.max_by_key(|(saved, ..)| *saved)?;
+    let (value, _) = value_in(&state).ok()??;
+    Some(Loaded { value: Some(value), used: LoadedFrom::Moved { from }, troubles: Vec::new() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_reaches_from_minutes_to_the_beginning() {
+        let begin = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+        let mut kept: Vec<SystemTime> = Vec::new();
+        for minute in 0..24 * 60u64 {
+            let now = begin + Duration::from_secs(60 * minute);
+            if is_due(now, kept.first().copied()) {
+                kept.insert(0, now);
+            }
+            if let Some(i) = spare(&kept) {
+                kept.remove(i);
+            }
+            assert!(kept.len() <= KEPT);
+            assert_eq!(kept.last(), Some(&begin));
+        }
+        let minutes: Vec<u64> = kept.iter().map(|time| kept[0].duration_since(*time).unwrap().as_secs() / 60).collect();
+        assert!((2..=20).contains(&minutes[1]), "{minutes:?}");
+        assert!((15..=120).contains(&minutes[2]), "{minutes:?}");
+        assert!((60..=720).contains(&minutes[3]), "{minutes:?}");
+    }
+
+    #[test]
+    fn not_all_are_of_one_moment() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+        assert!(is_due(now, None));
+        assert!(!is_due(now + Duration::from_secs(1), Some(now)));
+        assert!(is_due(now + SPACING, Some(now)));
+        assert!(is_due(now - Duration::from_secs(1), Some(now)));
+    }
 }

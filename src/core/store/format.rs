@@ -18,8 +18,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::home::Key;
-use super::{disk, words};
+use super::{Key, disk};
 
 const MAGIC: &[u8] = b"attune-state ";
 const CRC_DIGITS: usize = 8;
@@ -222,7 +221,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, ReadError> {
         }
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
-        Err(error) => Err(ReadError::Unreadable(words::of(&error))),
+        Err(error) => Err(ReadError::Unreadable(disk::of(&error))),
     }
 }
 

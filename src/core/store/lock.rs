@@ -21,8 +21,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+use super::disk;
 use super::format::read_up_to;
-use super::{disk, words};
 
 const GATE: &str = "gate";
 const OWNER: &str = "owner.json";
@@ -85,7 +85,7 @@ impl Owner {
 impl fmt::Display for Owner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let opened = UNIX_EPOCH.checked_add(Duration::from_secs(self.since)).unwrap_or(UNIX_EPOCH);
-        write!(f, "process {} on {}, opened {}", self.pid, self.host, words::ago(opened))
+        write!(f, "process {} on {}, opened {}", self.pid, self.host, disk::ago(opened))
     }
 }
 

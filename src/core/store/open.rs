@@ -5,12 +5,10 @@ use std::io;
 use std::marker::PhantomData;
 use std::time::SystemTime;
 
-use super::folder::{Checkpoint, Folder};
+use super::folder::{Aside, Checkpoint, Folder, Loaded, LoadedFrom, load, of_moved};
 use super::format::{self, BYTES_MAX, Encoded, FOOT, Meta, ReadError, Stored};
-use super::home::{Home, Key};
-use super::load::{Aside, Loaded, LoadedFrom, load, of_moved};
 use super::lock::{self, Gate, Owner, Ownership, Standing};
-use super::{disk, words};
+use super::{Home, Key, disk};
 
 /// The label of work that a window had not saved when another one took over.
 const UNSAVED: &str = "not yet saved when another window took over";
@@ -74,7 +72,7 @@ impl std::error::Error for NotSaved {}
 
 impl From<io::Error> for NotSaved {
     fn from(error: io::Error) -> Self {
-        NotSaved::Failed(words::of(&error))
+        NotSaved::Failed(disk::of(&error))
     }
 }
 
@@ -98,7 +96,7 @@ fn open_as<T: Stored>(home: &Home, key: &Key, by_choice: bool) -> Opened<T> {
         Ok(Err(by)) => (None, Lock::Held { by }),
         Err(error) => (
             None,
-            Lock::Unwritable { why: format!("{} cannot be written: {}", folder.path.display(), words::of(&error)) },
+            Lock::Unwritable { why: format!("{} cannot be written: {}", folder.path.display(), disk::of(&error)) },
         ),
     };
     let aside = match (&ownership, by_choice) {

@@ -9,9 +9,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::folder::{Checkpoint, Folder};
 use super::format::Stored;
-use super::home::{Home, Key};
-use super::lock;
 use super::open::{Lock, NotSaved, Store, keep_last, update_in};
+use super::{Home, Key, lock};
 
 /// A change is written when no other has followed it for so long ...
 pub const QUIET: Duration = Duration::from_millis(500);

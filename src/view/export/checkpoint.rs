@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::kernel::static_embedding::network;
 use attune_core::lesson::Lesson;
-use attune_core::lesson::locate::FieldPath;
+use attune_core::lesson::issue::FieldPath;
 use attune_core::lesson::schema::{Objective, StaticEmbedding};
 use attune_core::whole_file::{no_new_folder, write_folder};
 use attune_engine::numerics::activation::Activation;

@@ -5,7 +5,7 @@
 
 use std::iter;
 
-use attune_core::kernel::notebook::live_values::LiveTextSnapshot;
+use attune_core::kernel::notebook::live_text::LiveTextSnapshot;
 use attune_core::lesson::live_text::{LiveText, filled};
 use attune_core::lesson::text::markdown_options;
 use pulldown_cmark::{CowStr, Event, LinkType, Parser, Tag, TagEnd, TextMergeStream};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use attune_core::kernel::notebook::document::CellId;
 use attune_core::kernel::notebook::live::Follows;
-use attune_core::kernel::notebook::live_values::{LiveTextSnapshot, LiveValue, Spoken};
+use attune_core::kernel::notebook::live_text::{LiveTextSnapshot, LiveValue, Spoken};
 use attune_core::kernel::sentence_pass::interventions::are_none;
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::kernel::training::stop::Stopped;

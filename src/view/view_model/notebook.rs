@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use attune_core::kernel::notebook::document::Behaviour;
 use attune_core::kernel::notebook::document::{Answer, CellId, DocumentCell};
-use attune_core::kernel::notebook::kinds::Behaviour;
-use attune_core::kernel::notebook::live_values::LiveTextSnapshot;
+use attune_core::kernel::notebook::live_text::LiveTextSnapshot;
 use attune_core::kernel::notebook::snapshot::{CellSnapshot, CellStatus, LiveNameSnapshot, RunSnapshot, Verdict};
 use attune_core::kernel::snapshot::{HistorySnapshot, ModelSnapshot, Progress, Snapshot};
 use attune_core::lesson::cells::{Bind, CellKind};

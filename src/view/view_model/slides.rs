@@ -5,8 +5,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use attune_core::kernel::notebook::document::Behaviour;
 use attune_core::kernel::notebook::document::CellId;
-use attune_core::kernel::notebook::kinds::Behaviour;
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::cells::CellKind;
 use attune_core::lesson::text::markdown_options;

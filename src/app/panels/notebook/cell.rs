@@ -2,7 +2,7 @@
 //! label, how it stands and its menu, and what it holds.
 
 use attune_core::kernel::notebook::CellCommand;
-use attune_core::kernel::notebook::kinds::Behaviour;
+use attune_core::kernel::notebook::document::Behaviour;
 use attune_core::kernel::notebook::snapshot::CellStatus;
 use attune_core::lesson::cells::CellKind;
 use attune_view::view_model::notebook::CellModel;

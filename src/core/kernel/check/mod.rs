@@ -12,10 +12,8 @@ use attune_engine::code::budget::{Allowance, SOURCE_BYTES_MAX};
 use attune_engine::code::{Fault, Output};
 
 use crate::kernel::command::Command;
-use crate::kernel::notebook::document::OwnKind;
-use crate::kernel::notebook::execution::{Answered, is_right};
-use crate::kernel::notebook::kinds::{Behaviour, Runs};
-use crate::kernel::notebook::runs::Outcome;
+use crate::kernel::notebook::document::{Behaviour, OwnKind, Runs};
+use crate::kernel::notebook::execution::{Answered, Outcome, is_right};
 use crate::kernel::notebook::saved::{SavedAnswer, SavedCell, SavedEdit};
 use crate::kernel::notebook::snapshot::{Compared, RunSnapshot, Verdict};
 use crate::kernel::notebook::{CellCommand, NotebookCommand};
@@ -23,7 +21,7 @@ use crate::kernel::running::Kernel;
 use crate::kernel::saved_work::Saved;
 use crate::lesson::Lesson;
 use crate::lesson::cells::{Cell, CellKind, Exercise, Predict};
-use crate::lesson::locate::Spot;
+use crate::lesson::issue::Spot;
 
 /// A problem with a cell of the lesson, in words for its author.
 #[derive(Clone, Debug, PartialEq, Eq)]

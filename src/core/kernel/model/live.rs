@@ -9,11 +9,9 @@ use attune_engine::numerics::params::Parameters;
 use attune_engine::quantity::Quantity;
 
 use crate::kernel::model::LessonModel;
-use crate::kernel::notebook::dependencies::Versions;
-use crate::kernel::notebook::execution::LiveModel;
+use crate::kernel::notebook::execution::{LiveModel, Versions};
 use crate::kernel::notebook::live::{Live, LiveName, live_names};
-use crate::kernel::notebook::live_text::SpokenModel;
-use crate::kernel::notebook::live_values::Spoken;
+use crate::kernel::notebook::live_text::{Spoken, SpokenModel};
 use crate::kernel::sentence_pass::interventions::{are_none, check_temperature};
 use crate::kernel::sentence_pass::passes::Passes;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};

@@ -1,29 +1,17 @@
 //! The notebook: the learner's cells, what their runs left, and which are to run.
 //!
-//! In reading order: [`kinds`] says how each kind of cell behaves, [`document`] holds the cells, which undo restores,
-//! and [`command`] the commands; [`editing`] applies these; [`live`] gives code the model's tensors, [`dependencies`]
-//! says which cells are stale, [`execution`] runs one, [`runs`] holds the results, [`live_text`] evaluates the
-//! expressions in texts (`cell_texts`, [`live_values`]), and [`snapshot`] is for viewers. [`saved`] is the saved form,
-//! and [`merge`] restores it over a lesson that may have changed.
+//! In reading order: [`document`] says how each kind of cell behaves, and holds the cells, which commands change and undo
+//! restores; [`live`] gives code the model's tensors, [`execution`] says which cells are stale, runs one and keeps the results,
+//! [`live_text`] evaluates the expressions in texts, and [`snapshot`] is for viewers. [`saved`] is the saved form, and restores
+//! it over a lesson that may have changed.
 
-mod cell_texts;
-pub mod command;
-pub mod dependencies;
 pub mod document;
-pub mod editing;
 pub mod execution;
-pub mod kinds;
 pub mod live;
 pub mod live_text;
-pub mod live_values;
-pub mod merge;
-pub mod runs;
 pub mod saved;
 pub mod snapshot;
 
-pub use command::{CellCommand, NotebookCommand};
-pub use document::{CellId, Document};
-pub use editing::{Changed, EditDrag};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -31,13 +19,12 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use self::cell_texts::CellTexts;
-use self::dependencies::{NamesInScope, Source, Standing, Versions, stale_cells, standings};
-use self::document::{Answer, DocumentCell};
+use self::document::{Answer, DocumentCell, OwnKind};
+pub use self::document::{CellId, Changed, Document, EditDrag};
+use self::execution::{Analysis, CellRun, NamesInScope, Outcome, Source, Standing, Versions, stale_cells, standings};
 use self::live::{Follows, LiveName};
-use self::merge::{Merged, merge};
-use self::runs::{Analysis, CellRun, Outcome};
-use self::saved::SavedNotebook;
+use self::live_text::CellTexts;
+use self::saved::{Merged, SavedNotebook, merge};
 use self::snapshot::{CellSnapshot, CellStatus, LiveNameSnapshot, NotebookSnapshot, RunSnapshot, VariableSnapshot};
 use crate::lesson::Lesson;
 use crate::lesson::cells::{CellKind, Exercise};
@@ -414,4 +401,60 @@ fn live_name(live: &LiveName) -> LiveNameSnapshot {
         is_writable: live.tensor.is_writable(),
         axes: live.axes.clone(),
     }
+}
+
+/// One change of the notebook, applied as every [`Command`](crate::kernel::Command).
+#[derive(Clone, Debug, PartialEq)]
+pub enum NotebookCommand {
+    Cell(CellId, CellCommand),
+    /// Run every cell, from the top.
+    RunAll,
+    /// Forget every variable and output.
+    Restart,
+    /// End what runs and what waits. The flag of [`Worker::interrupt`](crate::kernel::Worker::interrupt)
+    /// ends a run that is under way.
+    Interrupt,
+    /// Cells run again by themselves when what they read has changed.
+    SetAutoRun(bool),
+    /// The notebook as the lesson gives it.
+    Reset,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum CellCommand {
+    /// Successive texts of one cell undo as one.
+    SetText(Arc<str>),
+    /// Runs the cell; tries an exercise.
+    Run,
+    RunAbove,
+    ClearOutputs,
+    Insert {
+        kind: OwnKind,
+        is_above: bool,
+    },
+    Delete,
+    /// By so many places down, or up where negative.
+    Shift(isize),
+    /// At a byte of its text.
+    Split(usize),
+    MergeBelow,
+    SetKind(OwnKind),
+    Fold(bool),
+    SetAutoRun(bool),
+    /// Turn a slider; its successive moves undo as one.
+    Slide(f64),
+    /// Choose an answer of a prediction.
+    Choose(usize),
+    /// Lock the prediction and ask the model; or show an exercise's solution.
+    Reveal,
+    /// The next hint of an exercise.
+    Hint,
+    /// Go past a gate.
+    Skip,
+    /// End a conflict between the learner's text and the lesson's newer one.
+    Settle {
+        keep_mine: bool,
+    },
+    /// The cell as the lesson gives it.
+    Reset,
 }

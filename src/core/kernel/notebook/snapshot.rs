@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::beginning::beginning;
 use crate::kernel::notebook::document::{DOCUMENT_CELLS_MAX, DocumentCell};
-use crate::kernel::notebook::live_values::LiveTextSnapshot;
+use crate::kernel::notebook::live_text::LiveTextSnapshot;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NotebookSnapshot {

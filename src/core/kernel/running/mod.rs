@@ -17,8 +17,7 @@ use crate::kernel::command::{Command, InterventionCommand, TrainingCommand, Weig
 use crate::kernel::model::live::{Trial, Watch, Watched};
 use crate::kernel::model::retraining::{EmbeddedCorpus, Retraining, Step};
 use crate::kernel::model::{HISTORY_BYTES_MAX, HISTORY_STATES_MAX, LessonModel, ModelOrigin};
-use crate::kernel::notebook::execution::Answered;
-use crate::kernel::notebook::runs::Outcome;
+use crate::kernel::notebook::execution::{Answered, Outcome};
 use crate::kernel::notebook::saved::SavedNotebook;
 use crate::kernel::notebook::{CellCommand, CellId, EditDrag, LastCommand, Notebook, NotebookCommand, SliderMove};
 use crate::kernel::saved_work::{Resuming, Saved};

@@ -27,10 +27,10 @@ use crate::kernel::snapshot::sentence::{
 };
 use crate::kernel::snapshot::space::{Neighbours, StaticSpace, index_of, rows_of};
 use crate::kernel::static_embedding::Rewriter;
-use crate::lesson::budget::too_many_pieces;
 use crate::lesson::issue::shorten;
-use crate::lesson::lesson_from_model::first_ids;
+use crate::lesson::limits::too_many_pieces;
 use crate::lesson::schema::{Lesson, StaticEmbedding};
+use crate::lesson::starter::first_ids;
 use crate::lesson::text::tokenize;
 
 /// A sentence that can be run: words of the vocabulary, at least one and not too many.

@@ -5,6 +5,8 @@
 pub mod sentence;
 pub mod space;
 
+pub use self::sentence::{Answer, Answers, Generated, SentenceSnapshot, Token, Unchanged, UnchangedResult};
+pub use self::space::{Neighbour, Neighbours, StaticSpace};
 use std::sync::Arc;
 
 use attune_engine::numerics::Matrix;
@@ -15,7 +17,6 @@ use attune_engine::numerics::params::{Parameters, TensorId};
 use attune_engine::numerics::tensor_norms::TensorNorms;
 use attune_engine::pretrained::Pretrained;
 
-use self::space::TokenShares;
 use self::space::TokenShares;
 use crate::kernel::command::Reference;
 use crate::kernel::notebook::Notebook;
@@ -29,8 +30,6 @@ use crate::kernel::training::run::ChangeLog;
 use crate::kernel::training::stop::{Diverged, Stopped};
 use crate::kernel::training::weights::EditedParameters;
 use crate::lesson::{Lesson, Recipe};
-pub use sentence::{Answer, Answers, Generated, SentenceSnapshot, Token, Unchanged, UnchangedResult};
-pub use space::{Neighbour, Neighbours, StaticSpace};
 
 /// The state of a running lesson at one moment.
 #[derive(Clone, Debug)]

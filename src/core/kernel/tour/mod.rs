@@ -32,7 +32,7 @@ use crate::kernel::model::LessonModel;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
 use crate::kernel::snapshot::Progress;
 use crate::kernel::snapshot::sentence::{Answer, Token, likeliest, word_pieces};
-use crate::lesson::budget::pieces_max;
+use crate::lesson::limits::pieces_max;
 use crate::lesson::schema::{Lesson, Objective, StaticEmbedding};
 
 /// A cell of the tour.

@@ -74,7 +74,7 @@ fn what_there_is_not_is_refused_by_its_option() {
     refused(&["--head", "1.99=off"], "there is no head 99 in layer 1");
     refused(&["--head", "1.1"], "such as 2.3=off");
     refused(&["--head", "1.1=-2"], "gain");
-    refused(&["--without", "1.1:99-1"], "no look from token 99");
+    refused(&["--without", "1.1:99-1"], "no weight from token 99");
     refused(&["--without", "1.1"], "such as 2.3:5-1");
     refused(&["--patch", "1:1=1"], "--second");
     refused(&["--patch", "1:1=99", "--second", "the bank"], "there is no token 99");

@@ -39,13 +39,19 @@ enum Request {
 /// A handle on the kernel's thread, which ends when the handle is dropped.
 pub struct Worker {
     requests: Mutex<Sender<Request>>,
-    /// The stop flag of the kernel that runs now.
-    stop: Arc<Mutex<Arc<AtomicBool>>>,
-    latest: Arc<Mutex<Arc<Snapshot>>>,
+    shared: Arc<Shared>,
     pace: Mutex<Pace>,
-    /// Requests that were sent, and those that the latest snapshot has seen.
+    /// Requests that were sent.
     sent: AtomicU64,
-    answered: Arc<AtomicU64>,
+}
+
+/// Read by the handle, and written by the kernel's thread.
+struct Shared {
+    latest: Mutex<Arc<Snapshot>>,
+    /// The stop flag of the kernel that runs now.
+    stop: Mutex<Arc<AtomicBool>>,
+    /// Requests that the latest snapshot has seen.
+    answered: AtomicU64,
 }
 
 impl Worker {
@@ -85,31 +91,28 @@ impl Worker {
         kernel: impl FnOnce() -> Option<Kernel> + Send + 'static,
         wake: impl Fn() + Send + 'static,
     ) -> Worker {
-        let latest = Arc::new(Mutex::new(Arc::new(first)));
         let (sender, receiver) = channel();
-        let shared = latest.clone();
-        let stop: Arc<Mutex<Arc<AtomicBool>>> = Arc::default();
-        let shared_stop = stop.clone();
-        let answered = Arc::new(AtomicU64::new(0));
-        let shared_answered = answered.clone();
+        let shared = Arc::new(Shared {
+            latest: Mutex::new(Arc::new(first)),
+            stop: Mutex::default(),
+            answered: AtomicU64::new(0),
+        });
+        let of_thread = shared.clone();
         thread::Builder::new()
             .name("kernel".to_owned())
             .spawn(move || {
                 let ran = catch_unwind(AssertUnwindSafe(|| {
                     let kernel = kernel()?.timed(since_start);
-                    *shared_stop.lock().unwrap_or_else(PoisonError::into_inner) = kernel.stop_flag();
-                    publish(&kernel, &shared);
-                    wake();
-                    run(kernel, &receiver, &shared, (&shared_stop, &shared_answered), &wake);
+                    KernelThread::new(kernel, &receiver, &of_thread, &wake).run();
                     Some(())
                 }));
                 if !matches!(ran, Ok(Some(()))) {
-                    say_stopped(&shared);
+                    say_stopped(&of_thread.latest);
                     wake();
                 }
             })
             .unwrap_or_else(|error| panic!("no thread for the kernel: {error}"));
-        Worker { requests: Mutex::new(sender), stop, latest, pace: Mutex::new(None), sent: AtomicU64::new(0), answered }
+        Worker { requests: Mutex::new(sender), shared, pace: Mutex::new(None), sent: AtomicU64::new(0) }
     }
 
     /// Queues a command; it is applied before the next piece of training.
@@ -128,7 +131,7 @@ impl Worker {
 
     /// Ends the cell that runs, and those that wait.
     pub fn interrupt(&self) {
-        self.stop.lock().unwrap_or_else(PoisonError::into_inner).store(true, Relaxed);
+        self.shared.stop.lock().unwrap_or_else(PoisonError::into_inner).store(true, Relaxed);
         self.send(Command::Notebook(NotebookCommand::Interrupt));
     }
 
@@ -156,12 +159,12 @@ impl Worker {
 
     /// The latest snapshot has seen all that was sent.
     pub fn is_answered(&self) -> bool {
-        self.answered.load(Acquire) == self.sent.load(Relaxed)
+        self.shared.answered.load(Acquire) == self.sent.load(Relaxed)
     }
 
     /// The newest snapshot, at once.
     pub fn latest(&self) -> Arc<Snapshot> {
-        self.latest.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.shared.latest.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn request(&self, request: Request) {
@@ -177,122 +180,176 @@ fn since_start() -> Duration {
     START.get_or_init(Instant::now).elapsed()
 }
 
-fn run(
-    mut kernel: Kernel,
-    requests: &Receiver<Request>,
-    latest: &Mutex<Arc<Snapshot>>,
-    (stop, answered): (&Mutex<Arc<AtomicBool>>, &AtomicU64),
-    wake: &dyn Fn(),
-) {
-    let mut seen = 0;
-    let mut published = Instant::now();
-    let mut pause = PUBLISH_EVERY;
-    let mut waiting: Vec<Sender<()>> = Vec::new();
-    let mut metronome = Metronome::new(None, published);
-    // Behind commands that were taken together.
-    let mut next = None;
-    loop {
-        let mut changed = false;
-        // Everything that waits, before the next piece of work; with no work, wait for a request.
-        loop {
-            let request = match next.take().map_or_else(|| requests.try_recv(), Ok) {
-                Ok(request) => request,
-                Err(TryRecvError::Disconnected) => return,
-                Err(TryRecvError::Empty) if changed || !waiting.is_empty() => break,
-                Err(TryRecvError::Empty) if kernel.is_training() && metronome.rest(Instant::now()).is_some() => {
-                    let rest = metronome.rest(Instant::now()).unwrap_or_default();
-                    match requests.recv_timeout(rest) {
-                        Ok(request) => request,
-                        Err(RecvTimeoutError::Timeout) => break,
-                        Err(RecvTimeoutError::Disconnected) => return,
-                    }
-                }
-                Err(TryRecvError::Empty) if kernel.is_busy() => break,
-                Err(TryRecvError::Empty) => match requests.recv() {
-                    Ok(request) => request,
-                    Err(_) => return,
-                },
-            };
-            seen += 1;
-            match request {
-                Request::Apply(command) => {
-                    let more = iter::from_fn(|| match requests.try_recv() {
-                        Ok(Request::Apply(command)) => {
-                            seen += 1;
-                            Some(command)
-                        }
-                        other => {
-                            next = other.ok();
-                            None
-                        }
-                    });
-                    kernel.apply_all(iter::once(command).chain(more));
-                }
-                Request::Pace(pace) => metronome = Metronome::new(pace, Instant::now()),
-                Request::Open(lesson) => {
-                    let saved = Saved::of(&kernel.snapshot());
-                    kernel = reopened(&kernel, lesson, Some(saved), stop);
-                }
-                Request::OpenSaved(lesson, saved) => {
-                    kernel = reopened(&kernel, lesson, saved.map(|saved| *saved), stop);
-                }
-                Request::Copy(lesson, to) => {
-                    // Whoever asked may be gone.
-                    let _ = to.send(kernel.copy(lesson));
-                }
-                Request::Settle(answer) => {
-                    waiting.push(answer);
-                    continue;
-                }
+/// A kernel on its thread, between the requests of a handle and the snapshots for it.
+struct KernelThread<'t> {
+    kernel: Kernel,
+    requests: &'t Receiver<Request>,
+    shared: &'t Shared,
+    wake: &'t dyn Fn(),
+    metronome: Metronome,
+    /// Requests taken.
+    seen: u64,
+    /// The request after commands that were taken together.
+    next: Option<Request>,
+    /// To be answered after the next snapshot.
+    waiting: Vec<Sender<()>>,
+    published: Instant,
+    /// Time until the next snapshot of a kernel that works.
+    pause: Duration,
+}
+
+/// The handle is gone.
+struct HungUp;
+
+impl<'t> KernelThread<'t> {
+    /// Publishes the first snapshot.
+    fn new(kernel: Kernel, requests: &'t Receiver<Request>, shared: &'t Shared, wake: &'t dyn Fn()) -> Self {
+        *shared.stop.lock().unwrap_or_else(PoisonError::into_inner) = kernel.stop_flag();
+        let now = Instant::now();
+        let thread = Self {
+            kernel,
+            requests,
+            shared,
+            wake,
+            metronome: Metronome::new(None, now),
+            seen: 0,
+            next: None,
+            waiting: Vec::new(),
+            published: now,
+            pause: PUBLISH_EVERY,
+        };
+        thread.publish();
+        wake();
+        thread
+    }
+
+    /// Works until the handle is gone.
+    fn run(mut self) {
+        while let Ok(changed) = self.take_requests() {
+            let was_busy = self.kernel.is_busy();
+            if was_busy && !changed && self.waiting.is_empty() {
+                self.advance();
             }
-            changed = true;
-        }
-        let was_busy = kernel.is_busy();
-        if was_busy && !changed && waiting.is_empty() {
-            advance(&mut kernel, &mut metronome);
-        }
-        let done = was_busy && !kernel.is_busy();
-        if changed || done || !waiting.is_empty() || published.elapsed() >= pause {
-            let begun = Instant::now();
-            publish(&kernel, latest);
-            answered.store(seen, Release);
-            published = Instant::now();
-            pause = PUBLISH_EVERY.max(TRAINING_PER_SNAPSHOT * (published - begun));
-            wake();
-        }
-        for answer in waiting.drain(..) {
-            // Whoever waits no longer has hung up.
-            let _ = answer.send(());
+            let done = was_busy && !self.kernel.is_busy();
+            if changed || done || !self.waiting.is_empty() || self.published.elapsed() >= self.pause {
+                let begun = Instant::now();
+                self.publish();
+                self.shared.answered.store(self.seen, Release);
+                self.published = Instant::now();
+                self.pause = PUBLISH_EVERY.max(TRAINING_PER_SNAPSHOT * (self.published - begun));
+                (self.wake)();
+            }
+            for answer in self.waiting.drain(..) {
+                // Whoever waits no longer has hung up.
+                let _ = answer.send(());
+            }
         }
     }
-}
 
-fn publish(kernel: &Kernel, latest: &Mutex<Arc<Snapshot>>) {
-    let snapshot = Arc::new(kernel.snapshot());
-    *latest.lock().unwrap_or_else(PoisonError::into_inner) = snapshot;
-}
+    /// Does everything that is asked for, before the next piece of work; with no work, waits for a request. True if the
+    /// kernel changed.
+    fn take_requests(&mut self) -> Result<bool, HungUp> {
+        let mut changed = false;
+        while let Some(request) = self.next_request(changed)? {
+            self.seen += 1;
+            changed |= self.answer(request);
+        }
+        Ok(changed)
+    }
 
-/// The next piece of work: of a training that is paced, the steps that are due.
-fn advance(kernel: &mut Kernel, metronome: &mut Metronome) {
-    const STEPS_AT_ONCE_MAX: usize = 8;
-    match kernel.is_training().then(|| metronome.due(Instant::now(), STEPS_AT_ONCE_MAX)).flatten() {
-        Some(steps) => kernel.train(steps),
-        None => kernel.advance(),
+    /// `None` where there is something to do before the next one.
+    fn next_request(&mut self, changed: bool) -> Result<Option<Request>, HungUp> {
+        if let Some(next) = self.next.take() {
+            return Ok(Some(next));
+        }
+        match self.requests.try_recv() {
+            Ok(request) => return Ok(Some(request)),
+            Err(TryRecvError::Disconnected) => return Err(HungUp),
+            Err(TryRecvError::Empty) => {}
+        }
+        if changed || !self.waiting.is_empty() {
+            return Ok(None);
+        }
+        let rest = if self.kernel.is_training() { self.metronome.rest(Instant::now()) } else { None };
+        if let Some(rest) = rest {
+            return match self.requests.recv_timeout(rest) {
+                Ok(request) => Ok(Some(request)),
+                Err(RecvTimeoutError::Timeout) => Ok(None),
+                Err(RecvTimeoutError::Disconnected) => Err(HungUp),
+            };
+        }
+        if self.kernel.is_busy() {
+            return Ok(None);
+        }
+        self.requests.recv().map(Some).map_err(|_| HungUp)
     }
-}
 
-/// A kernel that takes the place of the one before.
-fn reopened(before: &Kernel, lesson: Arc<Lesson>, saved: Option<Saved>, stop: &Mutex<Arc<AtomicBool>>) -> Kernel {
-    let trains = saved.as_ref().is_none_or(|saved| saved.commands.is_empty());
-    let mut kernel = Kernel::open(lesson, saved).timed(since_start).counting_from(before);
-    if trains {
-        kernel.apply(Command::Training(TrainingCommand::Play));
+    /// False where there is nothing to do but to tell when it is done.
+    fn answer(&mut self, request: Request) -> bool {
+        match request {
+            Request::Apply(command) => self.apply(command),
+            Request::Pace(pace) => self.metronome = Metronome::new(pace, Instant::now()),
+            Request::Open(lesson) => {
+                let saved = Saved::of(&self.kernel.snapshot());
+                self.reopen(lesson, Some(saved));
+            }
+            Request::OpenSaved(lesson, saved) => self.reopen(lesson, saved.map(|saved| *saved)),
+            Request::Copy(lesson, to) => {
+                // Whoever asked may be gone.
+                let _ = to.send(self.kernel.copy(lesson));
+            }
+            Request::Settle(answer) => {
+                self.waiting.push(answer);
+                return false;
+            }
+        }
+        true
     }
-    if before.wants_tour() {
-        kernel.apply(Command::Tour);
+
+    /// Applies a command, and those that follow it without another request between.
+    fn apply(&mut self, first: Command) {
+        let Self { kernel, requests, seen, next, .. } = self;
+        let more = iter::from_fn(|| match requests.try_recv() {
+            Ok(Request::Apply(command)) => {
+                *seen += 1;
+                Some(command)
+            }
+            other => {
+                *next = other.ok();
+                None
+            }
+        });
+        kernel.apply_all(iter::once(first).chain(more));
     }
-    *stop.lock().unwrap_or_else(PoisonError::into_inner) = kernel.stop_flag();
-    kernel
+
+    /// Puts a kernel of another lesson, or of saved work, in the place of this one.
+    fn reopen(&mut self, lesson: Arc<Lesson>, saved: Option<Saved>) {
+        let trains = saved.as_ref().is_none_or(|saved| saved.commands.is_empty());
+        let mut kernel = Kernel::open(lesson, saved).timed(since_start).counting_from(&self.kernel);
+        if trains {
+            kernel.apply(Command::Training(TrainingCommand::Play));
+        }
+        if self.kernel.wants_tour() {
+            kernel.apply(Command::Tour);
+        }
+        *self.shared.stop.lock().unwrap_or_else(PoisonError::into_inner) = kernel.stop_flag();
+        self.kernel = kernel;
+    }
+
+    /// Does the next piece of work: of a training that is paced, the steps that are due.
+    fn advance(&mut self) {
+        const STEPS_AT_ONCE_MAX: usize = 8;
+        let due = if self.kernel.is_training() { self.metronome.due(Instant::now(), STEPS_AT_ONCE_MAX) } else { None };
+        match due {
+            Some(steps) => self.kernel.train(steps),
+            None => self.kernel.advance(),
+        }
+    }
+
+    fn publish(&self) {
+        let snapshot = Arc::new(self.kernel.snapshot());
+        *self.shared.latest.lock().unwrap_or_else(PoisonError::into_inner) = snapshot;
+    }
 }
 
 /// The last good snapshot, standing still, with words on what happened.

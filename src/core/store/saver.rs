@@ -330,7 +330,7 @@ fn write<T: Stored>(shared: &Shared<T>, target: &mut Target<T>, change: Change<T
             (Status::Locked(lock.clone()), Err(NotSaved::Locked(lock)))
         }
         Err(_) => {
-            let why = "attune itself has a fault and cannot write the state; please report it".to_owned();
+            let why = "internal error: the state could not be written; please report it".to_owned();
             (Status::Failed { why: why.clone() }, Err(NotSaved::Failed(why)))
         }
     };

@@ -534,7 +534,7 @@ impl LessonModel {
                 "no norm of this model stands in front of the picture: it shows the vectors as they are".to_owned()
             );
         }
-        let label = if raw { "raw vectors on the stage" } else { "vectors behind the norm on the stage" };
+        let label = if raw { "raw vectors on the stage" } else { "vectors after the norm on the stage" };
         // What was fitted was fitted to the others.
         let basis = Basis { raw, fitted: None, chosen: self.space.basis.chosen.clone() };
         self.choose(label, basis, lesson)

@@ -400,7 +400,7 @@ impl Merging {
             return Some(self.own(Some(&saved.id), edit, saved));
         }
         let words = in_words(&saved.answer)?;
-        self.say(format!("The lesson no longer has cell {}: your answer stays in words.", quoted(&saved.id)));
+        self.say(format!("The lesson no longer has cell {}: your answer is kept as text.", quoted(&saved.id)));
         let note = SavedEdit { kind: OwnKind::Text, text: words, base: String::new() };
         Some(self.own(None, &note, saved))
     }

@@ -260,7 +260,7 @@ impl Resuming {
         }
         if done < last {
             let goal = goal.min(last);
-            report.push(format!("Training no longer comes to step {goal}: it stands at {done}."));
+            report.push(format!("Training now ends at step {done}; the saved step {goal} cannot be reached."));
         }
         let trains = |command: &Command| matches!(command, Command::Training(TrainingCommand::TrainTo(_)));
         let Some(end) = self.rest.iter().rposition(trains) else { return };

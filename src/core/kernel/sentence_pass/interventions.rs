@@ -61,7 +61,7 @@ pub fn with_edge(edges: &[Edge], edge: Edge, is_removed: bool) -> Result<Vec<Edg
     let mut edges = edges.to_vec();
     match (edges.binary_search(&edge), is_removed) {
         (Err(_), true) if edges.len() >= EDGES_MAX => {
-            return Err(format!("at most {EDGES_MAX} looks are removed at once"));
+            return Err(format!("at most {EDGES_MAX} edges can be removed"));
         }
         (Err(at), true) => edges.insert(at, edge),
         (Ok(at), false) => {

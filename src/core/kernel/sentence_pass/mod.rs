@@ -264,7 +264,7 @@ impl Scene {
         if query >= queries || key >= keys {
             let (query, key) = (query.saturating_add(1), key.saturating_add(1));
             return Err(format!(
-                "head {} has no look from token {query} to token {key}: it has {queries} by {keys}",
+                "head {} has no weight from token {query} to token {key}: it has {queries} by {keys}",
                 own + 1
             ));
         }

@@ -1,5 +1,5 @@
-//! Reads the beginning of a list: a file that somebody sends can have millions of small items, which take more memory than
-//! they take room in it.
+//! Reads the beginning of a list: a file that somebody sends can have millions of small items, which take more memory
+//! than they take room in it.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -19,8 +19,8 @@ use crate::lesson::issue::shorten;
 
 /// One change, applied by [`Kernel::apply`](super::Kernel::apply), which hands it to its owner.
 ///
-/// Written, it is a part of [saved work](super::Saved); variants that leave nothing in that, or stand in it as what they led
-/// to, have no written form.
+/// Written, it is a part of [saved work](super::Saved); variants that leave nothing in that, or stand in it as what
+/// they led to, have no written form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Command {
     Training(TrainingCommand),
@@ -36,12 +36,12 @@ pub enum Command {
     /// default recipe is the lesson's own. The present model stays until the new one is trained, and then goes
     /// as a whole: edited weights, a replay and branches belong to the old model, and undo brings
     /// them back with it. Sentence, temperature, scale and mask stay; heads keep their settings and removed
-    /// edges as far as there are so many, frozen ones become live, and a patch ends. Cells that read tensors are stale, as after a reset.
-    /// A newer recipe takes the place of one under way at once. Successive changes of the same thing undo
-    /// as one.
+    /// edges as far as there are so many, frozen ones become live, and a patch ends. Cells that read tensors are stale,
+    /// as after a reset. A newer recipe takes the place of one under way at once. Successive changes of the same thing
+    /// undo as one.
     Retrain(Box<Recipe>),
-    /// Measures a model that was opened as a folder, and writes a tour of it into a notebook in which nothing is written yet;
-    /// see [`super::tour`]. Asked for once: what the learner then makes of its cells stays.
+    /// Measures a model that was opened as a folder, and writes a tour of it into a notebook in which nothing is
+    /// written yet; see [`super::tour`]. Asked for once: what the learner then makes of its cells stays.
     #[serde(skip)]
     Tour,
     #[serde(skip)]
@@ -163,8 +163,8 @@ pub enum WeightCommand {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum InterventionCommand {
     /// Sets one head. Heads are counted over all blocks, the source's first. Training knows of no
-    /// intervention: it goes on with all heads live. A head frozen without weights keeps those that it has now, until another
-    /// sentence is shown. Successive gains of a head undo as one.
+    /// intervention: it goes on with all heads live. A head frozen without weights keeps those that it has now, until
+    /// another sentence is shown. Successive gains of a head undo as one.
     SetHead { head: usize, mode: HeadMode<f32> },
     /// Only this head takes part; `None`: all do.
     Solo(Option<usize>),
@@ -178,11 +178,11 @@ pub enum InterventionCommand {
     SetMask(Option<Mask>),
     /// The mask is the lesson's again.
     ResetMask,
-    /// Takes an edge of attention out, of a head counted over all blocks, or puts it back: the rest of the row is made to
-    /// sum to 1. Edges belong to the sentence on the stage.
+    /// Takes an edge of attention out, of a head counted over all blocks, or puts it back: the rest of the row is made
+    /// to sum to 1. Edges belong to the sentence on the stage.
     SetEdge { edge: Edge, is_removed: bool },
-    /// Puts a vector of the second sentence into a place of the first, without one the vector that is there now; `None`: the
-    /// first's own again. The patch ends when one of the sentences changes.
+    /// Puts a vector of the second sentence into a place of the first, without one the vector that is there now;
+    /// `None`: the first's own again. The patch ends when one of the sentences changes.
     SetPatch(Option<Patch<f32>>),
     /// Nothing of the above is changed.
     Reset,
@@ -242,7 +242,7 @@ pub enum SentenceCommand {
     Ids(Vec<usize>),
     /// Shows words of the vocabulary by their texts: tokens of a pretrained model.
     Words(Vec<String>),
-    /// The same while it is being typed: successive ones undo as one.
+    /// Shows a sentence while it is being typed: successive ones undo as one.
     Type(String),
     /// Sets a second sentence beside the one on the stage, with the same weights; `None`: no more. Successive
     /// sentences undo as one.
@@ -283,7 +283,7 @@ pub enum AxisCommand {
     /// The axes become the principal components of the vectors that are on the stage now: the static
     /// ones of the words that the lesson names, and the outputs of the sentences. Chosen axes stay.
     Refit,
-    /// The same with vectors of which only the spread is known: those of an earlier refit.
+    /// Fits the axes to vectors of which only the spread is known: those of an earlier refit.
     Fit {
         #[serde(with = "numbers::many")]
         mean: Vec<f64>,
@@ -317,7 +317,7 @@ pub enum Brush {
 /// Weights to compare those in use with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reference {
-    /// As training left them at the step that is shown.
+    /// The weights as training left them at the step that is shown.
     Trained,
     /// The initialisation.
     Start,
@@ -328,7 +328,7 @@ pub enum Reference {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TensorEntries {
-    /// As code calls it.
+    /// The tensor's name in code.
     pub name: String,
     pub rows: usize,
     pub cols: usize,

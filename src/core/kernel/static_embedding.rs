@@ -1,5 +1,5 @@
-//! The static vectors: the lesson's corpus as word indices, word2vec, a given table or a model that is read from its files, and
-//! the basis of all pictures; and the examples that the attention model learns from.
+//! The static vectors: the lesson's corpus as word indices, word2vec, a given table or a model that is read from its
+//! files, and the basis of all pictures; and the examples that the attention model learns from.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,5 +1,5 @@
-//! The kernel on a thread of its own: the window sends commands and reads the latest snapshot, and waits for neither. A training
-//! plays as fast as it goes, or so slowly that it can be watched.
+//! The kernel on a thread of its own: the window sends commands and reads the latest snapshot, and waits for neither.
+//! A training plays as fast as it goes, or so slowly that it can be watched.
 
 use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -16,7 +16,7 @@ use super::tree::{Body, Form, Value};
 /// A value of the file, or a part of one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node<'s> {
-    /// As it is written. Its address in memory is its place.
+    /// The value's text in the file. Its address in memory is its place.
     pub text: &'s str,
     value: &'s Value<'s>,
     /// The field that holds it, for messages.

@@ -1,5 +1,5 @@
-//! A problem of a lesson with its place, and the collector that every reading step reports to; and the places of fields, for
-//! problems that show only when the lesson runs.
+//! A problem of a lesson with its place, and the collector that every reading step reports to; and the places of
+//! fields, for problems that show only when the lesson runs.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;

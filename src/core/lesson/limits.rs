@@ -1,7 +1,7 @@
 //! The hard limits of a lesson, and its budget. Crossing one is an issue with a place, never a slow or huge run.
 //!
-//! The product of all sizes, each within its own limit, must not run for hours or fill the memory. That is so of a lesson's
-//! training and its claims, and of a sentence that a pretrained model reads.
+//! The product of all sizes, each within its own limit, must not run for hours or fill the memory. That is so of a
+//! lesson's training and its claims, and of a sentence that a pretrained model reads.
 
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::model::cost::{

@@ -216,7 +216,7 @@ fn read_on_a_model(record: &mut Record<'_>) -> Option<Lesson> {
 /// The parts of a lesson that refer to its words and its model.
 struct Pages {
     sentences: Option<Vec<Vec<String>>>,
-    /// None of a pretrained model.
+    /// `None` for a pretrained model.
     probes: Option<Vec<Probe>>,
     panels: Option<Vec<PanelName>>,
     cells: Option<Vec<Cell>>,

@@ -1,15 +1,14 @@
 //! A lesson: RON text becomes checked values, or every problem of it with its place.
 //!
-//! In reading order: [`schema`] is the result, with the [`cells`] of the notebook. [`load`] reads it: `tree` reads the
-//! text once, `decode` takes values out of the tree, and each `read_*` file reads a part of the lesson, with `check`
-//! for what the parts have in common; [`limits`] has the bounds of each number and of the work of them all. [`issue`] is
-//! a problem with its place, and finds the place of one that shows itself later.
+//! In reading order: [`schema`] is the result, with the [`cells`] of the notebook. [`load`] reads it: `tree` reads
+//! the text once, `decode` takes values out of the tree, and each `read_*` file reads a part of the lesson, with
+//! `check` for what the parts have in common; [`limits`] has the bounds of each number and of the work of them all.
+//! [`issue`] is a problem with its place, and finds the place of one that shows itself later.
 //!
 //! [`corpus`] has a lesson's words and sentences, and [`recipe`] is what a learner changes of a lesson to train it
-//! again. Of its texts, [`text`] splits sentences into words, [`live_text`] finds the expressions, [`links`] reads the
-//! links that act, [`panels`] has the names of the window, [`pictures`] finds the files, and [`glossary`] has the terms
-//! of a folder's lessons. [`course`] lists the lessons of a folder, and [`starter`] has
-//! those to start from.
+//! again. Of its texts, [`text`] splits sentences into words, [`live_text`] finds the expressions, [`links`] reads
+//! the links that act, [`panels`] has the names of the window, [`pictures`] finds the files, and [`glossary`] has the
+//! terms of a folder's lessons. [`course`] lists the lessons of a folder, and [`starter`] has those to start from.
 
 pub mod cells;
 mod check;

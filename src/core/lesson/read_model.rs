@@ -225,7 +225,7 @@ fn read_answer(record: &mut Record<'_>, objective: Option<&Objective>) -> Option
     readout.zip(pooling)
 }
 
-/// That of a transformed readout is the layers' own.
+/// The activation of a transformed readout is the layers' own.
 const READOUTS: &[(&str, Readout)] =
     &[("Tied", Readout::Tied), ("Transformed", Readout::Transformed(Activation::Relu)), ("Linear", Readout::Linear)];
 const POOLINGS: &[(&str, Pooling)] = &[("Every", Pooling::Every), ("Last", Pooling::Last), ("Mean", Pooling::Mean)];

@@ -1,5 +1,6 @@
-//! Settings with which a learner trains a lesson again from scratch: a few numbers, each within working limits; the sliders that
-//! offer them, each with every position that makes a valid lesson; and the lesson's switches, named changes of its model.
+//! Settings with which a learner trains a lesson again from scratch: a few numbers, each within working limits; the
+//! sliders that offer them, each with every position that makes a valid lesson; and the lesson's switches, named
+//! changes of its model.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -219,7 +219,7 @@ impl Objective {
         pooling == Pooling::Mean || matches!(self, Self::NextWord | Self::Sequence(_))
     }
 
-    /// As a lesson writes it.
+    /// The objective's name in a lesson file.
     pub fn name(&self) -> &'static str {
         match self {
             Objective::MaskedWord { .. } => "MaskedWord",
@@ -349,7 +349,7 @@ pub enum Fact {
         /// Position of the hidden word, from 0; `Some` with masked words alone.
         hides: Option<usize>,
         answer: String,
-        /// As if the model ended behind so many layers; `None`: at its end.
+        /// Layers after which the model is read as if it ended there; `None`: all of them.
         layer: Option<usize>,
     },
     /// Cosine of two tokens' vectors behind so many layers.

@@ -1,5 +1,5 @@
-//! New lessons: a small, working and commented one, a copy of another, or one of a pretrained model, with an empty notebook,
-//! sentences to begin with, and nothing to train.
+//! New lessons: a small, working and commented one, a copy of another, or one of a pretrained model, with an empty
+//! notebook, sentences to begin with, and nothing to train.
 
 use std::fmt;
 use std::io;

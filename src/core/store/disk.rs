@@ -1,4 +1,5 @@
-//! The files of a home: where unfinished ones stand, how they are swept up, and their faults and times in words for the learner.
+//! The files of a home: where unfinished ones stand, how they are swept up, and their faults and times in words for
+//! the learner.
 
 use std::fs;
 use std::io::{self, Error, ErrorKind};
@@ -28,7 +29,7 @@ pub(super) fn own_file(path: &Path) -> io::Result<Option<u64>> {
     }
 }
 
-/// The same for a folder.
+/// Refuses anything but a folder under the name of one that this program makes.
 pub(super) fn own_folder(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(there) if !there.is_dir() => Err(in_the_way(path, &there, "folder")),

@@ -1,8 +1,8 @@
 //! The folder of one key: the state, its checkpoints, and files that could not be read.
 //!
-//! A state becomes a checkpoint when it is replaced and the newest checkpoint is [`SPACING`] older than it. Of more than [`KEPT`]
-//! the one goes whose neighbours in time are nearest to each other, as a ratio of ages, so that what stays is some minutes, some
-//! tens of minutes, some hours old and so on. The newest and the very first stay.
+//! A state becomes a checkpoint when it is replaced and the newest checkpoint is [`SPACING`] older than it. Of more
+//! than [`KEPT`] the one goes whose neighbours in time are nearest to each other, as a ratio of ages, so that what
+//! stays is some minutes, some tens of minutes, some hours old and so on. The newest and the very first stay.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -181,7 +181,7 @@ fn next_number(folder: &Path) -> u64 {
 
 /// Checkpoints of themselves are this far apart.
 pub(super) const SPACING: Duration = Duration::from_secs(120);
-/// So many of them, and as many of each label.
+/// Checkpoints without a label that are kept, and as many of each label.
 pub(super) const KEPT: usize = 5;
 
 /// Whether the state of one time is to be kept when the newest checkpoint is of another.

@@ -160,7 +160,7 @@ impl Ownership {
         self.glance(folder)
     }
 
-    /// The same without the gate: true of a moment ago.
+    /// Whose the folder is, read without the gate: true of a moment ago.
     pub(super) fn glance(&self, folder: &Path) -> Standing {
         match Owner::of(folder) {
             Some(owner) if owner.token == self.owner.token => Standing::Ours,

@@ -32,7 +32,7 @@ pub enum Lock {
     Held { by: Owner },
     /// Another one, which took over.
     TakenOver { by: Owner },
-    /// Nobody: what is there must not be overwritten.
+    /// Owned by no window; the existing files must not be overwritten.
     ReadOnly { why: String },
     /// This window, as soon as the folder can be written; it is tried with every save.
     Unwritable { why: String },

@@ -138,7 +138,7 @@ impl<T: Stored> Saver<T> {
         self.put_with(move || value);
     }
 
-    /// The same with a state that is made on the saver's thread, if it is written at all.
+    /// Saves a state that is made on the saver's thread, if it is written at all.
     pub fn put_with(&self, make: impl FnOnce() -> Arc<T> + Send + 'static) {
         let now = Instant::now();
         let mut mailbox = self.shared.mailbox();

@@ -1,7 +1,9 @@
-//! Checks for authors: the [`claims`] of a lesson against its trained model, and a rehearsal of its notebook: every cell runs,
-//! no exercise is solved before it is begun, and every solution passes; with the same engine as the learner's buttons.
+//! Checks for authors: the [`claims`] of a lesson against its trained model, and a rehearsal of its notebook: every
+//! cell runs, no exercise is solved before it is begun, and every solution passes; with the same engine as the
+//! learner's buttons.
 //!
-//! And for teachers: learners' answers graded by the lesson's own checks, not by what the learner's file says of them.
+//! And for teachers: learners' answers graded by the lesson's own checks, not by what the learner's file says of
+//! them.
 
 pub mod claims;
 

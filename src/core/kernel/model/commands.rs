@@ -1,7 +1,7 @@
 //! Commands of a lesson's model, applied: interventions, weights, sentences, senses, axes and training.
 //!
-//! The axes of the picture are always one linear map for everything that is on the stage, so that arrows add up whatever they
-//! are.
+//! The axes of the picture are always one linear map for everything that is on the stage, so that arrows add up
+//! whatever they are.
 
 use std::sync::Arc;
 

@@ -199,7 +199,7 @@ impl LessonModel {
         self.training.is_training()
     }
 
-    /// So many optimiser steps, if there are so many to do.
+    /// Does `steps` optimiser steps, if that many are left.
     pub fn train(&mut self, steps: usize) {
         self.training.train(&mut self.cache.steps, steps);
     }

@@ -49,7 +49,7 @@ impl EmbeddedCorpus {
         Ok(Self { recipe: Arc::default(), space, examples, pretrained, progress: trainer.progress() })
     }
 
-    /// That a model stands on.
+    /// The embedding that an existing model was built on.
     pub fn of(ready: &LessonModel) -> Self {
         // What the model did to the table is not given to another one.
         let space = ready.given.as_ref().unwrap_or(&ready.space);
@@ -169,8 +169,8 @@ pub enum Step {
 }
 
 impl LessonModel {
-    /// The same model once more, on a copy of its lesson: nothing is read or trained again, and parameters and checkpoints
-    /// are shared. Words that the model wrote are not copied.
+    /// The same model once more, on a copy of its lesson: nothing is read or trained again, and parameters and
+    /// checkpoints are shared. Words that the model wrote are not copied.
     #[must_use]
     pub fn copy(&self, lesson: &Arc<Lesson>) -> LessonModel {
         let made_of = if self.origin.recipe.is_default() { lesson } else { &self.origin.lesson };

@@ -1,5 +1,6 @@
-//! The learner's copy of a lesson's notebook: the kinds of its cells, which cells stand where, what was written into them, and the
-//! commands that change it. Each version is a value of its own, so that undo can restore any earlier one.
+//! The learner's copy of a lesson's notebook: the kinds of its cells, which cells stand where, what was written into
+//! them, and the commands that change it. Each version is a value of its own, so that undo can restore any earlier
+//! one.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -70,7 +71,7 @@ impl DocumentCell {
         }
     }
 
-    /// As the lesson gives it, once again.
+    /// The cell as the lesson gives it, once again.
     fn reset_to(&self, origin: &Cell) -> Self {
         let fresh = Self { is_folded: self.is_folded, resets: self.resets, ..Self::of(origin) };
         if fresh == *self { fresh } else { Self { resets: self.resets.saturating_add(1), ..fresh } }
@@ -133,13 +134,13 @@ pub(super) fn first_answer(kind: &CellKind) -> Answer {
 type Change<T = ()> = Result<T, String>;
 
 impl Document {
-    /// As the lesson gives it.
+    /// The document as the lesson gives it.
     pub fn of(lesson: &Lesson) -> Self {
         let cells = lesson.cells.iter().map(|cell| Arc::new(DocumentCell::of(cell))).collect();
         Self { cells, auto_run: false, next_own: 1 }
     }
 
-    /// As it was left. Cells that the learner inserts get ids that none of these has.
+    /// The document as it was left. Cells that the learner inserts get ids that none of these has.
     pub(super) fn kept(cells: Vec<Arc<DocumentCell>>, auto_run: bool) -> Self {
         let number = |cell: &Arc<DocumentCell>| cell.id.strip_prefix(OWN)?.parse::<usize>().ok();
         let last = cells.iter().filter_map(number).max().unwrap_or(0);
@@ -193,8 +194,8 @@ impl Document {
         Ok(id)
     }
 
-    /// Inserts the cells of a tour behind the first cell, as the learner's own. They have ids of their own, so that no tour
-    /// is there twice.
+    /// Inserts the cells of a tour behind the first cell, as the learner's own. They have ids of their own, so that no
+    /// tour is there twice.
     pub(super) fn insert_tour(&mut self, tour: &[TourCell]) {
         let given = |(number, TourCell { markdown, speaks_of }): (usize, &TourCell)| {
             let cell = Cell { id: format!("{TOUR}{number}"), kind: OwnKind::Text.kind(markdown), opens: Vec::new() };
@@ -581,7 +582,7 @@ pub enum Runs<'a> {
     Nothing,
     /// Its own text.
     Code {
-        /// Such a cell is there to fail.
+        /// The cell demonstrates a mistake: it is there to fail.
         fails: bool,
         /// The cell runs by itself.
         is_unasked: bool,

@@ -1,8 +1,8 @@
-//! Runs one cell over the live tensors, for the button of an exercise and for `attune check`; keeps the last run of each, and
-//! tells which cells are stale.
+//! Runs one cell over the live tensors, for the button of an exercise and for `attune check`; keeps the last run of
+//! each, and tells which cells are stale.
 //!
-//! A cell sees the cells above it, and the model; nothing below it. So there are no cycles but through the model, and a cell that
-//! writes to the model never runs again because the model changed.
+//! A cell sees the cells above it, and the model; nothing below it. So there are no cycles but through the model, and
+//! a cell that writes to the model never runs again because the model changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -179,7 +179,7 @@ impl Live {
         quantity.definition().meaning.replace("{scored}", scored(has_distances))
     }
 
-    /// None of a number.
+    /// The axes of a tensor; empty for scalars.
     fn axes(&self, tensor: LiveTensor) -> Vec<Axis> {
         if let Some(id) = tensor.parameter() {
             return self.learned_axes(id);

@@ -1,9 +1,9 @@
 //! The values of the expressions in the texts of cells: which texts have some, when they are evaluated, and on which
 //! sentence.
 //!
-//! A text speaks of a sentence of its own, or of that of the last Stage cell above it, or of the first one. Where the stage shows
-//! another sentence of the lesson, the text's own is evaluated; a sentence that the learner wrote is a change which numbers
-//! follow as far as they can.
+//! A text speaks of a sentence of its own, or of that of the last Stage cell above it, or of the first one. Where the
+//! stage shows another sentence of the lesson, the text's own is evaluated; a sentence that the learner wrote is a
+//! change which numbers follow as far as they can.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,251 +22,6 @@ use crate::lesson::live_text::LiveText;
 
 /// How long the expressions of all texts may take together, before the learner does anything.
 pub const TEXTS_TIME_MAX: Duration = Duration::from_secs(3);
-
-/// The model as texts meet it.
-pub trait SpokenModel {
-    /// The stage shows this sentence.
-    fn shows(&self, spoken: &Spoken) -> bool;
-    /// The stage shows a sentence of the lesson.
-    fn shows_lesson(&self) -> bool;
-    /// The tensors of the sentence on the stage.
-    fn live(&self) -> Live;
-    /// The tensors of a sentence that a text speaks of; `None` where the model does not read it.
-    fn live_of(&self, spoken: &Spoken) -> Option<Live>;
-    /// Nobody changed it: it is trained to its end, by the lesson's own numbers.
-    fn is_as_given(&self) -> bool;
-    /// The first head of a block, counted over all of them.
-    fn first_head(&self, block: usize) -> usize;
-}
-
-/// The sentence that a cell speaks of: its own, or that of the last Stage cell above it, or the first one.
-fn spoken_sentence(document: &Document, cell: &DocumentCell) -> Spoken {
-    let of_stages = || Spoken::Lesson(sentence_above(document, &cell.id));
-    cell.speaks_of.clone().map_or_else(of_stages, Spoken::Text)
-}
-
-fn sentence_above(document: &Document, id: &str) -> usize {
-    let above = document.cells.iter().take_while(|cell| *cell.id != *id);
-    let stages = above.filter_map(|cell| match *cell.kind {
-        CellKind::Stage { sentence, .. } => Some(sentence),
-        _ => None,
-    });
-    stages.last().unwrap_or(0)
-}
-
-/// Whether a cell that stands below a stage with this sentence speaks of what it was evaluated on.
-fn is_of(spoken: &Spoken, cell: &DocumentCell, above: usize) -> bool {
-    match spoken {
-        Spoken::Lesson(sentence) => cell.speaks_of.is_none() && *sentence == above,
-        Spoken::Text(text) => cell.speaks_of.as_ref() == Some(text),
-    }
-}
-
-impl Notebook {
-    /// Finds the expressions of new texts, and forgets those of cells that are gone.
-    pub(super) fn read_texts(&mut self) {
-        let mut before = std::mem::take(&mut self.texts);
-        for cell in &self.document.cells {
-            let known = before.remove(&cell.id).filter(|texts| texts.is_of(cell));
-            if let Some(texts) = known.or_else(|| CellTexts::of(cell)) {
-                self.texts.insert(cell.id.clone(), texts);
-            }
-        }
-    }
-
-    /// Cells whose texts are to be evaluated anew, in order.
-    pub(super) fn stale_texts(&self) -> BTreeSet<CellId> {
-        if self.texts.is_empty() || self.live.is_empty() {
-            return BTreeSet::new();
-        }
-        let mut sight = NamesInScope::new(&self.live, self.versions);
-        let mut stale = BTreeSet::new();
-        let mut sentence = 0;
-        for cell in &self.document.cells {
-            if let Some(texts) = self.texts.get(&cell.id) {
-                let is_current = texts.evaluated.as_ref().is_some_and(|evaluated| {
-                    is_of(&evaluated.values.speaks_of, cell, sentence)
-                        && evaluated.sources.iter().all(|(name, source)| sight.source(name, false) == *source)
-                });
-                if !is_current {
-                    stale.insert(cell.id.clone());
-                }
-            }
-            if let CellKind::Stage { sentence: shown, .. } = *cell.kind {
-                sentence = shown;
-            }
-            sight.pass(cell, self.runs.get(&cell.id));
-        }
-        stale
-    }
-
-    /// A text waits to be evaluated.
-    pub fn has_text_to_evaluate(&self) -> bool {
-        !self.texts_waiting.is_empty()
-    }
-
-    /// Evaluates the expressions of the next cell that waits.
-    pub fn evaluate_next(&mut self, model: &dyn SpokenModel) {
-        let Some(id) = self.texts_waiting.pop_first() else { return };
-        self.view.take();
-        let Some((cell, texts)) = self.document.cell(&id).cloned().zip(self.texts.get(&id).cloned()) else { return };
-        let speaks_of = spoken_sentence(&self.document, &cell);
-        let is_shown = model.shows(&speaks_of);
-        let is_elsewhere = match speaks_of {
-            // A sentence that the learner wrote is a change which the lesson's numbers follow.
-            Spoken::Lesson(_) => !cell.is_own && model.shows_lesson() && !is_shown,
-            Spoken::Text(_) => !is_shown,
-        };
-        let sources = self.sources_of(&id, &texts.reads);
-        let from_cells: BTreeSet<&str> =
-            sources.iter().filter(|(_, source)| matches!(source, Source::Run(..))).map(|(name, _)| &**name).collect();
-
-        // What cells hold is of the sentence on the stage.
-        let reads_cells = |names: &Names| names.reads.iter().any(|name| from_cells.contains(&**name));
-        let (there, here): (Vec<usize>, Vec<usize>) = (0..texts.expressions.len())
-            .partition(|&i| is_elsewhere && !texts.expressions[i].1.as_ref().is_ok_and(reads_cells));
-        let mut found: BTreeMap<usize, (Result<Value, Fault>, bool)> = BTreeMap::new();
-        let left = TEXT_TIME_MAX.min(TEXTS_TIME_MAX.saturating_sub(self.texts_time));
-        let mut spent = Duration::ZERO;
-        let mut evaluate = |which: &[usize], live: &Live, is_elsewhere| {
-            let allowance = Allowance::within(left.saturating_sub(spent));
-            let values = self.values_of(&cell, &texts, which, live, allowance);
-            spent += allowance.spent();
-            let is_out_of_time = left < TEXT_TIME_MAX && allowance.is_late();
-            for (&i, value) in which.iter().zip(values) {
-                let value = value.map_err(|fault| if is_out_of_time { not_computed() } else { fault });
-                // Where both fail, the sentence on the stage says why.
-                if value.is_ok() || !found.contains_key(&i) {
-                    found.insert(i, (value, is_elsewhere));
-                }
-            }
-            let is_wrong = |i: &&usize| found.get(i).is_some_and(|(value, _)| value.is_err());
-            which.iter().filter(is_wrong).copied().collect::<Vec<usize>>()
-        };
-        let wrong = if here.is_empty() { Vec::new() } else { evaluate(&here, &model.live(), false) };
-        let again: Vec<usize> = if is_shown { there } else { there.into_iter().chain(wrong).collect() };
-        if !again.is_empty()
-            && let Some(live) = model.live_of(&speaks_of)
-        {
-            evaluate(&again, &live, true);
-        }
-
-        let standings = self.standings();
-        let stale_cells = stale_cells(&self.document, &standings);
-        let before = texts.evaluated.as_ref().map(|evaluated| &*evaluated.values);
-        let is_as_given = model.is_as_given();
-        let value = |(i, (source, names)): (usize, &(Arc<str>, Result<Names, Fault>))| {
-            let (value, is_elsewhere) =
-                found.remove(&i).unwrap_or_else(|| (Err(Fault::new("there is no such sentence")), false));
-            let value = value.map_err(|fault| self.not_run(&cell, names).unwrap_or(fault));
-            let reads = names.as_ref().map(|names| &names.reads).ok();
-            let tensors: Vec<&LiveName> =
-                self.live.iter().filter(|live| reads.is_some_and(|r| r.contains(&live.name))).collect();
-            let read = sources.iter().filter(|(name, _)| reads.is_some_and(|reads| reads.contains(name)));
-            let follows = self.followed_by(read.clone());
-            let cells: Vec<CellId> = read.filter_map(|(_, source)| source.cell().cloned()).collect();
-            let is_spoken_of = is_elsewhere || is_shown || follows < Follows::Forward;
-            let is_own = is_as_given && is_spoken_of && !cells.iter().any(|cell| stale_cells.contains(cell));
-            let own = match &value {
-                Ok(value) if is_own => Some(value.clone()),
-                _ => before.and_then(|before| before.of(source)?.own.clone()),
-            };
-            LiveValue {
-                own,
-                cells,
-                entry: value.is_ok().then(|| self.entry(source, &from_cells, model)).flatten(),
-                source: source.clone(),
-                value,
-                tensors: tensors.iter().map(|live| live.name.clone()).collect(),
-                follows,
-                is_elsewhere,
-            }
-        };
-        let values = LiveValues { values: texts.expressions.iter().enumerate().map(value).collect(), speaks_of };
-        self.texts_time += spent;
-        if let Some(texts) = self.texts.get_mut(&id) {
-            // The same values stay the same, and nothing is laid out again.
-            let before = texts.evaluated.take().map(|evaluated| evaluated.values);
-            let values = before.filter(|before| **before == values).unwrap_or_else(|| Arc::new(values));
-            texts.evaluated = Some(Evaluated { sources, values });
-        }
-    }
-
-    fn sources_of(&self, id: &CellId, reads: &BTreeSet<String>) -> Vec<(String, Source)> {
-        let mut sight = NamesInScope::new(&self.live, self.versions);
-        for cell in self.document.cells.iter().take_while(|cell| cell.id != *id) {
-            sight.pass(cell, self.runs.get(&cell.id));
-        }
-        reads.iter().map(|name| (name.clone(), sight.source(name, false))).collect()
-    }
-
-    /// Values of some expressions of a cell, over these tensors and the variables of the cells above.
-    fn values_of(
-        &self,
-        cell: &DocumentCell,
-        texts: &CellTexts,
-        which: &[usize],
-        live: &Live,
-        allowance: Allowance,
-    ) -> Vec<Result<Value, Fault>> {
-        let names = Names { reads: texts.reads.clone(), ..Names::default() };
-        let (variables, functions) = self.above(cell, &names);
-        let others = self.names_above(cell);
-        let mut given = self.given(&names, live, &variables);
-        given.extend(variables);
-        let (seed, stop) = (self.seed_of(cell), self.stop.clone());
-        let scope = Scope { given, others: &others, functions, seed, stop, allowance };
-        let sources: Vec<&str> = which.iter().map(|&i| &*texts.expressions[i].0).collect();
-        values(&sources, &scope)
-    }
-
-    /// The fault of an expression that names what a cell above will make when it is run.
-    fn not_run(&self, cell: &DocumentCell, names: &Result<Names, Fault>) -> Option<Fault> {
-        let reads = &names.as_ref().ok()?.reads;
-        let above = self.document.cells.iter().take_while(|above| above.id != cell.id);
-        above.filter(|above| above.is_code() && !self.runs.contains_key(&above.id)).find_map(|above| {
-            let defines = &self.analyses.get(&above.id)?.names.as_ref().ok()?.defines;
-            let name = defines.intersection(reads).next()?;
-            Some(Fault::new(format!("`{name}` is not there yet")).hint(format!("run the cell {}", above.id)))
-        })
-    }
-
-    /// The number that an expression is, where it is one entry of a live tensor.
-    fn entry(&self, source: &str, hidden_by: &BTreeSet<&str>, model: &dyn SpokenModel) -> Option<Entry> {
-        let (name, rest) = source.split_at(source.find('[')?);
-        let live = self.live.iter().find(|live| live.name == name.trim())?;
-        if hidden_by.contains(&*live.name) {
-            return None;
-        }
-        live.tensor.entry(model.first_head(live.tensor.block), &indices(rest, &live.axes)?)
-    }
-}
-
-/// The fault of an expression for which no time was left.
-fn not_computed() -> Fault {
-    let seconds = TEXTS_TIME_MAX.as_secs();
-    Fault::new(format!("not computed: the numbers in the texts take more than {seconds} s together"))
-        .hint("compute them in a Code cell, and name its variables in the texts")
-}
-
-/// The places that `[0]["apple1", 2]` names on these axes; `None` where it names more than one entry, or computes.
-fn indices(written: &str, axes: &[Axis]) -> Option<Vec<usize>> {
-    let inner = written.trim().strip_prefix('[')?.strip_suffix(']')?;
-    // Only literals: no word contains a bracket or a comma.
-    let given: Vec<&str> = inner.split("][").flat_map(|part| part.split(',')).map(str::trim).collect();
-    // Of a single head, the head need not be said.
-    let is_single = axes.len() == given.len() + 1 && axes.first().is_some_and(|axis| axis.len == 1);
-    let axes = if is_single { &axes[1..] } else { axes };
-    if axes.len() != given.len() {
-        return None;
-    }
-    let place = |(text, axis): (&&str, &Axis)| match text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
-        Some(word) => axis.find(word).ok(),
-        None => text.parse().ok().filter(|place| *place < axis.len),
-    };
-    let places: Option<Vec<usize>> = given.iter().zip(axes).map(place).collect();
-    places.map(|places| if is_single { [vec![0], places].concat() } else { places })
-}
 
 /// Values of all expressions of a cell's texts.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -393,4 +148,284 @@ impl CellTexts {
 pub fn markdown(cell: &DocumentCell) -> impl Iterator<Item = &str> {
     let own = cell.is_text().then_some(&*cell.text);
     own.into_iter().chain(cell.kind.markdown().filter(|_| !cell.is_text()))
+}
+
+/// A cell with expressions, and the sources of the names that these read.
+struct SourcedTexts<'t> {
+    cell: &'t DocumentCell,
+    texts: &'t CellTexts,
+    sources: &'t [(String, Source)],
+    /// Names that cells above define.
+    from_cells: BTreeSet<&'t str>,
+    speaks_of: &'t Spoken,
+    /// The stage shows the sentence that the cell speaks of.
+    is_shown: bool,
+}
+
+/// Values that were computed of a cell's expressions.
+struct FoundValues {
+    /// By the place of the expression; true where the value is of a sentence that the stage does not show.
+    values: BTreeMap<usize, (Result<Value, Fault>, bool)>,
+    spent: Duration,
+}
+
+impl FoundValues {
+    /// Those among some expressions that have no value.
+    fn failed(&self, which: &[usize]) -> Vec<usize> {
+        let has_failed = |i: &usize| self.values.get(i).is_some_and(|(value, _)| value.is_err());
+        which.iter().copied().filter(has_failed).collect()
+    }
+}
+
+/// The model as texts meet it.
+pub trait SpokenModel {
+    /// The stage shows this sentence.
+    fn shows(&self, spoken: &Spoken) -> bool;
+    /// The stage shows a sentence of the lesson.
+    fn shows_lesson(&self) -> bool;
+    /// The tensors of the sentence on the stage.
+    fn live(&self) -> Live;
+    /// The tensors of a sentence that a text speaks of; `None` where the model does not read it.
+    fn live_of(&self, spoken: &Spoken) -> Option<Live>;
+    /// The model is the lesson's: trained to its end, by the lesson's own numbers.
+    fn is_as_given(&self) -> bool;
+    /// The first head of a block, counted over all of them.
+    fn first_head(&self, block: usize) -> usize;
+}
+
+/// The sentence that a cell speaks of: its own, or that of the last Stage cell above it, or the first one.
+fn spoken_sentence(document: &Document, cell: &DocumentCell) -> Spoken {
+    let of_stages = || Spoken::Lesson(sentence_above(document, &cell.id));
+    cell.speaks_of.clone().map_or_else(of_stages, Spoken::Text)
+}
+
+fn sentence_above(document: &Document, id: &str) -> usize {
+    let above = document.cells.iter().take_while(|cell| *cell.id != *id);
+    let stages = above.filter_map(|cell| match *cell.kind {
+        CellKind::Stage { sentence, .. } => Some(sentence),
+        _ => None,
+    });
+    stages.last().unwrap_or(0)
+}
+
+/// Whether a cell that stands below a stage with this sentence speaks of what it was evaluated on.
+fn is_of(spoken: &Spoken, cell: &DocumentCell, above: usize) -> bool {
+    match spoken {
+        Spoken::Lesson(sentence) => cell.speaks_of.is_none() && *sentence == above,
+        Spoken::Text(text) => cell.speaks_of.as_ref() == Some(text),
+    }
+}
+
+impl Notebook {
+    /// Finds the expressions of new texts, and forgets those of cells that are gone.
+    pub(super) fn read_texts(&mut self) {
+        let mut before = std::mem::take(&mut self.texts);
+        for cell in &self.document.cells {
+            let known = before.remove(&cell.id).filter(|texts| texts.is_of(cell));
+            if let Some(texts) = known.or_else(|| CellTexts::of(cell)) {
+                self.texts.insert(cell.id.clone(), texts);
+            }
+        }
+    }
+
+    /// Cells whose texts are to be evaluated anew, in order.
+    pub(super) fn stale_texts(&self) -> BTreeSet<CellId> {
+        if self.texts.is_empty() || self.live.is_empty() {
+            return BTreeSet::new();
+        }
+        let mut sight = NamesInScope::new(&self.live, self.versions);
+        let mut stale = BTreeSet::new();
+        let mut sentence = 0;
+        for cell in &self.document.cells {
+            if let Some(texts) = self.texts.get(&cell.id) {
+                let is_current = texts.evaluated.as_ref().is_some_and(|evaluated| {
+                    is_of(&evaluated.values.speaks_of, cell, sentence)
+                        && evaluated.sources.iter().all(|(name, source)| sight.source(name, false) == *source)
+                });
+                if !is_current {
+                    stale.insert(cell.id.clone());
+                }
+            }
+            if let CellKind::Stage { sentence: shown, .. } = *cell.kind {
+                sentence = shown;
+            }
+            sight.pass(cell, self.runs.get(&cell.id));
+        }
+        stale
+    }
+
+    /// A text waits to be evaluated.
+    pub fn has_text_to_evaluate(&self) -> bool {
+        !self.texts_waiting.is_empty()
+    }
+
+    /// Evaluates the expressions of the next cell that waits.
+    pub fn evaluate_next(&mut self, model: &dyn SpokenModel) {
+        let Some(id) = self.texts_waiting.pop_first() else { return };
+        self.view.take();
+        let Some((cell, texts)) = self.document.cell(&id).cloned().zip(self.texts.get(&id).cloned()) else { return };
+        let speaks_of = spoken_sentence(&self.document, &cell);
+        let sources = self.sources_of(&id, &texts.reads);
+        let of_cells = sources.iter().filter(|(_, source)| matches!(source, Source::Run(..)));
+        let text = SourcedTexts {
+            cell: &cell,
+            texts: &texts,
+            sources: &sources,
+            from_cells: of_cells.map(|(name, _)| &**name).collect(),
+            speaks_of: &speaks_of,
+            is_shown: model.shows(&speaks_of),
+        };
+        let found = self.find_values(&text, model);
+        self.texts_time += found.spent;
+        let values = LiveValues { values: self.live_values(&text, found, model), speaks_of: speaks_of.clone() };
+        if let Some(texts) = self.texts.get_mut(&id) {
+            // The same values stay the same, and nothing is laid out again.
+            let before = texts.evaluated.take().map(|evaluated| evaluated.values);
+            let values = before.filter(|before| **before == values).unwrap_or_else(|| Arc::new(values));
+            texts.evaluated = Some(Evaluated { sources, values });
+        }
+    }
+
+    /// Computes the expressions of a cell: with the sentence on the stage, or with the one that the cell speaks of.
+    fn find_values(&self, text: &SourcedTexts, model: &dyn SpokenModel) -> FoundValues {
+        let is_elsewhere = match text.speaks_of {
+            // A sentence that the learner wrote is a change which the lesson's numbers follow.
+            Spoken::Lesson(_) => !text.cell.is_own && model.shows_lesson() && !text.is_shown,
+            Spoken::Text(_) => !text.is_shown,
+        };
+        // What cells hold is of the sentence on the stage.
+        let reads_cells = |names: &Names| names.reads.iter().any(|name| text.from_cells.contains(&**name));
+        let (there, here): (Vec<usize>, Vec<usize>) = (0..text.texts.expressions.len())
+            .partition(|&i| is_elsewhere && !text.texts.expressions[i].1.as_ref().is_ok_and(reads_cells));
+        let mut found = FoundValues { values: BTreeMap::new(), spent: Duration::ZERO };
+        if !here.is_empty() {
+            self.compute(text, &here, &model.live(), false, &mut found);
+        }
+        let again = if text.is_shown { there } else { there.into_iter().chain(found.failed(&here)).collect() };
+        if !again.is_empty()
+            && let Some(live) = model.live_of(text.speaks_of)
+        {
+            self.compute(text, &again, &live, true, &mut found);
+        }
+        found
+    }
+
+    /// Computes some expressions of a cell over these tensors.
+    fn compute(&self, text: &SourcedTexts, which: &[usize], live: &Live, is_elsewhere: bool, found: &mut FoundValues) {
+        let left = TEXT_TIME_MAX.min(TEXTS_TIME_MAX.saturating_sub(self.texts_time));
+        let allowance = Allowance::within(left.saturating_sub(found.spent));
+        let values = self.values_of(text.cell, text.texts, which, live, allowance);
+        found.spent += allowance.spent();
+        let is_out_of_time = left < TEXT_TIME_MAX && allowance.is_late();
+        for (&i, value) in which.iter().zip(values) {
+            let value = value.map_err(|fault| if is_out_of_time { not_computed() } else { fault });
+            // Where both fail, the sentence on the stage says why.
+            if value.is_ok() || !found.values.contains_key(&i) {
+                found.values.insert(i, (value, is_elsewhere));
+            }
+        }
+    }
+
+    /// The values of a cell's expressions, in their order, with what they depend on.
+    fn live_values(&self, text: &SourcedTexts, mut found: FoundValues, model: &dyn SpokenModel) -> Vec<LiveValue> {
+        let standings = self.standings();
+        let stale_cells = stale_cells(&self.document, &standings);
+        let before = text.texts.evaluated.as_ref().map(|evaluated| &*evaluated.values);
+        let is_as_given = model.is_as_given();
+        let mut values = Vec::new();
+        for (i, (source, names)) in text.texts.expressions.iter().enumerate() {
+            let no_sentence = || (Err(Fault::new("there is no such sentence")), false);
+            let (value, is_elsewhere) = found.values.remove(&i).unwrap_or_else(no_sentence);
+            let value = value.map_err(|fault| self.not_run(text.cell, names).unwrap_or(fault));
+            let reads = |name: &String| names.as_ref().is_ok_and(|names| names.reads.contains(name));
+            let read: Vec<&(String, Source)> = text.sources.iter().filter(|(name, _)| reads(name)).collect();
+            let follows = self.followed_by(read.iter().copied());
+            let cells: Vec<CellId> = read.iter().filter_map(|(_, source)| source.cell().cloned()).collect();
+            let is_spoken_of = is_elsewhere || text.is_shown || follows < Follows::Forward;
+            let is_own = is_as_given && is_spoken_of && !cells.iter().any(|cell| stale_cells.contains(cell));
+            let own = match &value {
+                Ok(value) if is_own => Some(value.clone()),
+                _ => before.and_then(|before| before.of(source)?.own.clone()),
+            };
+            let entry = if value.is_ok() { self.entry(source, &text.from_cells, model) } else { None };
+            let tensors = self.live.iter().filter(|live| reads(&live.name)).map(|live| live.name.clone()).collect();
+            values.push(LiveValue { source: source.clone(), value, own, tensors, cells, follows, entry, is_elsewhere });
+        }
+        values
+    }
+
+    fn sources_of(&self, id: &CellId, reads: &BTreeSet<String>) -> Vec<(String, Source)> {
+        let mut sight = NamesInScope::new(&self.live, self.versions);
+        for cell in self.document.cells.iter().take_while(|cell| cell.id != *id) {
+            sight.pass(cell, self.runs.get(&cell.id));
+        }
+        reads.iter().map(|name| (name.clone(), sight.source(name, false))).collect()
+    }
+
+    /// Values of some expressions of a cell, over these tensors and the variables of the cells above.
+    fn values_of(
+        &self,
+        cell: &DocumentCell,
+        texts: &CellTexts,
+        which: &[usize],
+        live: &Live,
+        allowance: Allowance,
+    ) -> Vec<Result<Value, Fault>> {
+        let names = Names { reads: texts.reads.clone(), ..Names::default() };
+        let (variables, functions) = self.above(cell, &names);
+        let others = self.names_above(cell);
+        let mut given = self.given(&names, live, &variables);
+        given.extend(variables);
+        let (seed, stop) = (self.seed_of(cell), self.stop.clone());
+        let scope = Scope { given, others: &others, functions, seed, stop, allowance };
+        let sources: Vec<&str> = which.iter().map(|&i| &*texts.expressions[i].0).collect();
+        values(&sources, &scope)
+    }
+
+    /// The fault of an expression that names what a cell above will make when it is run.
+    fn not_run(&self, cell: &DocumentCell, names: &Result<Names, Fault>) -> Option<Fault> {
+        let reads = &names.as_ref().ok()?.reads;
+        let above = self.document.cells.iter().take_while(|above| above.id != cell.id);
+        above.filter(|above| above.is_code() && !self.runs.contains_key(&above.id)).find_map(|above| {
+            let defines = &self.analyses.get(&above.id)?.names.as_ref().ok()?.defines;
+            let name = defines.intersection(reads).next()?;
+            Some(Fault::new(format!("`{name}` is not there yet")).hint(format!("run the cell {}", above.id)))
+        })
+    }
+
+    /// The number that an expression is, where it is one entry of a live tensor.
+    fn entry(&self, source: &str, hidden_by: &BTreeSet<&str>, model: &dyn SpokenModel) -> Option<Entry> {
+        let (name, rest) = source.split_at(source.find('[')?);
+        let live = self.live.iter().find(|live| live.name == name.trim())?;
+        if hidden_by.contains(&*live.name) {
+            return None;
+        }
+        live.tensor.entry(model.first_head(live.tensor.block), &indices(rest, &live.axes)?)
+    }
+}
+
+/// The fault of an expression for which no time was left.
+fn not_computed() -> Fault {
+    let seconds = TEXTS_TIME_MAX.as_secs();
+    Fault::new(format!("not computed: the numbers in the texts take more than {seconds} s together"))
+        .hint("compute them in a Code cell, and name its variables in the texts")
+}
+
+/// The places that `[0]["apple1", 2]` names on these axes; `None` where it names more than one entry, or computes.
+fn indices(written: &str, axes: &[Axis]) -> Option<Vec<usize>> {
+    let inner = written.trim().strip_prefix('[')?.strip_suffix(']')?;
+    // Only literals: no word contains a bracket or a comma.
+    let given: Vec<&str> = inner.split("][").flat_map(|part| part.split(',')).map(str::trim).collect();
+    // Of a single head, the head need not be said.
+    let is_single = axes.len() == given.len() + 1 && axes.first().is_some_and(|axis| axis.len == 1);
+    let axes = if is_single { &axes[1..] } else { axes };
+    if axes.len() != given.len() {
+        return None;
+    }
+    let place = |(text, axis): (&&str, &Axis)| match text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
+        Some(word) => axis.find(word).ok(),
+        None => text.parse().ok().filter(|place| *place < axis.len),
+    };
+    let places: Option<Vec<usize>> = given.iter().zip(axes).map(place).collect();
+    places.map(|places| if is_single { [vec![0], places].concat() } else { places })
 }

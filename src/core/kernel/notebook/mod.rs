@@ -1,9 +1,9 @@
 //! The notebook: the learner's cells, what their runs left, and which are to run.
 //!
-//! In reading order: [`document`] says how each kind of cell behaves, and holds the cells, which commands change and undo
-//! restores; [`live`] gives code the model's tensors, [`execution`] says which cells are stale, runs one and keeps the results,
-//! [`live_text`] evaluates the expressions in texts, and [`snapshot`] is for viewers. [`saved`] is the saved form, and restores
-//! it over a lesson that may have changed.
+//! In reading order: [`document`] says how each kind of cell behaves, and holds the cells, which commands change and
+//! undo restores; [`live`] gives code the model's tensors, [`execution`] says which cells are stale, runs one and
+//! keeps the results, [`live_text`] evaluates the expressions in texts, and [`snapshot`] is for viewers. [`saved`] is
+//! the saved form, and restores it over a lesson that may have changed.
 
 pub mod document;
 pub mod execution;
@@ -35,7 +35,7 @@ pub struct Notebook {
     /// The analysis of every cell that has code.
     analyses: BTreeMap<CellId, Analysis>,
     waiting: VecDeque<CellId>,
-    /// Those among them that the learner did not ask for, and how long such runs and texts took since the last command.
+    /// Waiting cells that the learner did not ask to run, and how long such runs and texts took since the last command.
     unasked: BTreeSet<CellId>,
     unasked_time: Duration,
     texts_time: Duration,
@@ -94,7 +94,7 @@ impl Notebook {
         Self::with(Document::of(lesson), BTreeMap::new(), lesson.seed)
     }
 
-    /// As it was left, with what did not fit in sentences for the learner.
+    /// A notebook as it was left, with what did not fit in sentences for the learner.
     pub fn reopened(lesson: &Lesson, saved: &SavedNotebook) -> (Self, Vec<String>) {
         let Merged { document, runs, report } = merge(lesson, saved);
         let numbers = runs.values().filter_map(|run| run.number);

@@ -1,7 +1,7 @@
 //! The saved form of a notebook: plain data, made from its snapshot; and the way back over the lesson as it is now.
 //!
-//! Cells meet by their ids, and of each text the side wins that changed it. Where both did, the learner's stays and the lesson's
-//! waits beside it.
+//! Cells meet by their ids, and of each text the side wins that changed it. Where both did, the learner's stays and
+//! the lesson's waits beside it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -26,7 +26,7 @@ pub struct LiveNameSnapshot {
     pub name: String,
     pub meaning: String,
     pub is_writable: bool,
-    /// None of a number.
+    /// Empty for scalars.
     pub axes: Vec<Axis>,
 }
 

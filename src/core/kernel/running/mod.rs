@@ -1,5 +1,5 @@
-//! The kernel: one running lesson. [`Kernel::apply`] is the only way to change it. It trains its lesson again, opens one that
-//! was left with a recipe, and writes a tour of its model into the notebook.
+//! The kernel: one running lesson. [`Kernel::apply`] is the only way to change it. It trains its lesson again, opens
+//! one that was left with a recipe, and writes a tour of its model into the notebook.
 
 mod undo;
 
@@ -270,7 +270,7 @@ impl Kernel {
         is_free && matches!(&self.phase, Phase::Ready(ready) if ready.is_training())
     }
 
-    /// So many steps of it, or as many as are left.
+    /// Trains `steps` steps, or as many as are left.
     pub fn train(&mut self, steps: usize) {
         self.work(|kernel| {
             if let Phase::Ready(ready) = &mut kernel.phase {

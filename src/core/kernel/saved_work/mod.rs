@@ -1,9 +1,9 @@
-//! The learner's work on a lesson, as it is saved, shared and handed in: the shortest list of commands that leads to what a
-//! snapshot shows, and the notebook; and the way back to it.
+//! The learner's work on a lesson, as it is saved, shared and handed in: the shortest list of commands that leads to
+//! what a snapshot shows, and the notebook; and the way back to it.
 //!
-//! Training is deterministic, so of the model the list has only what the learner did: how far it was trained, the weights
-//! that were changed on its way, and those that were turned since. [`Resuming`] applies the commands again, each when training
-//! stands where it was given. What cannot be done is left out, with the words of its refusal.
+//! Training is deterministic, so of the model the list has only what the learner did: how far it was trained, the
+//! weights that were changed on its way, and those that were turned since. [`Resuming`] applies the commands again,
+//! each when training stands where it was given. What cannot be done is left out, with the words of its refusal.
 
 mod older;
 
@@ -39,8 +39,8 @@ pub struct Saved {
     /// Files of the pretrained model that the commands were given to, each with its SHA-256.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<(String, String)>,
-    /// From the lesson at its beginning; none where there was no model yet. A [`Command::Retrain`] before all others is the
-    /// recipe that the lesson opens with, and one after them a retraining under way.
+    /// From the lesson at its beginning; none where there was no model yet. A [`Command::Retrain`] before all others is
+    /// the recipe that the lesson opens with, and one after them a retraining under way.
     pub commands: Vec<Command>,
 }
 

@@ -1,5 +1,5 @@
-//! Work as any version of the program wrote it. Before it was a list of commands, the model's part was a table of what they
-//! had led to.
+//! Work as any version of the program wrote it. Before it was a list of commands, the model's part was a table of
+//! what they had led to.
 
 use attune_engine::numbers;
 use attune_engine::numerics::model::activations::Interventions;

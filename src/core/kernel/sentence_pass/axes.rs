@@ -1,8 +1,8 @@
 //! The vectors that the picture's axes are fitted to, and how much of the sentences on the stage these axes show.
 //!
-//! One basis for all layers of a pretrained model is fitted to the row of the table, the embedding and the output of each block,
-//! of every position but the first: there models leave what they need nowhere, and it lies far from everything else (Heimersheim
-//! & Turner 2023; Xiao et al. 2023, arXiv 2309.17453).
+//! One basis for all layers of a pretrained model is fitted to the row of the table, the embedding and the output of
+//! each block, of every position but the first: there models leave what they need nowhere, and it lies far from
+//! everything else (Heimersheim & Turner 2023; Xiao et al. 2023, arXiv 2309.17453).
 
 use std::ops::{Range, RangeFrom};
 
@@ -102,7 +102,8 @@ pub struct SharesOf<'a> {
     pub space: &'a StaticSpace,
     pub model: &'a AttentionModel<f32>,
     pub parameters: &'a Parameters<f32>,
-    /// The model is read from files: axes are chosen without the first token, which is far from the others in many models.
+    /// The model is read from files: axes are chosen without the first token, which is far from the others in many
+    /// models.
     pub leaves_first_out: bool,
 }
 
@@ -113,7 +114,8 @@ impl SharesOf<'_> {
         self.shares(sentence, single(sentence.tokens.len()), second)
     }
 
-    /// The same with each word of the sentence a point, in the middle of its pieces; `None` where each word is one piece.
+    /// Shares of a sentence and of the one beside it, each word of the first a point in the middle of its pieces;
+    /// `None` where each word is one piece.
     pub fn words(&self, sentence: &SentenceSnapshot, second: Option<&SentenceSnapshot>) -> Option<TokenShares> {
         let words = word_pieces(&sentence.tokens);
         words.iter().any(|pieces| pieces.len() > 1).then(|| self.shares(sentence, words, second))
@@ -140,7 +142,8 @@ impl SharesOf<'_> {
         TokenShares::of(&self.space.projection, &stops)
     }
 
-    /// The vectors of the tokens: static, then after each layer. The source's layers, which come first, move none of them.
+    /// The vectors of the tokens: static, then after each layer. The source's layers, which come first, move none of
+    /// them.
     fn stops(&self, sentence: &SentenceSnapshot) -> Vec<Matrix<f32>> {
         let Self { space, model, parameters, .. } = *self;
         let static_row =

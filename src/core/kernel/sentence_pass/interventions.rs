@@ -19,7 +19,8 @@ pub fn are_none(interventions: &Interventions<f32>) -> bool {
     are_live && temperature.is_none() && scale.is_none() && mask.is_none()
 }
 
-/// Those that hold for another sentence too: frozen weights, an edited mask, removed edges and a patch belong to one alone.
+/// The interventions that hold for another sentence too: frozen weights, an edited mask, removed edges and a patch
+/// belong to one alone.
 pub fn for_any_sentence(interventions: &Interventions<f32>) -> Interventions<f32> {
     let mut others = interventions.clone();
     (others.mask, others.edges, others.patch) = (None, Vec::new(), None);

@@ -81,7 +81,7 @@ impl Scene {
         }
     }
 
-    /// The same without words that the model wrote, which draw as if none were drawn yet.
+    /// A copy without the words that the model wrote, whose next draw is the first again.
     #[must_use]
     pub fn without_written(&self, lesson: &Lesson) -> Self {
         Self { written: None, generator: stream(lesson.seed, Stream::Generation), ..self.clone() }
@@ -109,7 +109,8 @@ impl Scene {
         (before.sentence.clone(), self.set_interventions(interventions))
     }
 
-    /// Shows another one beside it, or none, and returns what was there before. A patch, which was taken from that, ends.
+    /// Shows another one beside it, or none, and returns what was there before. A patch, which was taken from that,
+    /// ends.
     pub fn set_second(&mut self, sentence: Option<Sentence>) -> SecondState {
         let mut kept = self.interventions.clone();
         if kept.patch.is_some() {
@@ -379,7 +380,7 @@ impl Scene {
         std::iter::once(pass(&self.frame, &cache.stage, &self.interventions)).chain(second).collect()
     }
 
-    /// The same of the sentences with the word whose senses the stage shows, each with the word's pieces: one after the
+    /// Passes of the sentences with the word whose senses the stage shows, each with the word's pieces: one after the
     /// other, as they are asked for.
     pub fn passes_of_senses(
         &self,

@@ -1,7 +1,8 @@
 //! The last forward passes of a sentence, and what is read off them.
 //!
-//! A change of a weight or a head computes its block and those after it; what lies before it is shared with a pass that has it
-//! already. Read off are the words near a vector, what each layer would answer, and the terms that an answer is the sum of.
+//! A change of a weight or a head computes its block and those after it; what lies before it is shared with a pass
+//! that has it already. Read off are the words near a vector, what each layer would answer, and the terms that an
+//! answer is the sum of.
 
 use std::cell::{RefCell, RefMut};
 use std::sync::{Arc, OnceLock};
@@ -151,7 +152,7 @@ struct Kept {
 }
 
 impl Passes {
-    /// Those of a sentence.
+    /// The passes of a sentence.
     fn of(&self, frame: &Arc<SentenceFrame>) -> RefMut<'_, Kept> {
         let mut kept = self.0.borrow_mut();
         if !kept.of.as_ref().is_some_and(|of| Arc::ptr_eq(of, frame)) {
@@ -226,8 +227,8 @@ pub fn answers_by_word(model: &ModelSnapshot) -> bool {
     model.architecture.pooling == Pooling::Every && model.made_of.static_embedding.guesses_words()
 }
 
-/// The likeliest answers at a word behind each layer, from its vector before all layers on. Behind the last layer they are
-/// the model's own. `None` where there is no such word, or the model answers about no single word.
+/// The likeliest answers at a word behind each layer, from its vector before all layers on. Behind the last layer they
+/// are the model's own. `None` where there is no such word, or the model answers about no single word.
 pub fn layer_answers(snapshot: &Snapshot, token: usize) -> Option<Vec<Vec<Answer>>> {
     let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
     if !answers_by_word(model) || token >= model.sentence.tokens.len() {

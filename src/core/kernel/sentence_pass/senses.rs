@@ -1,10 +1,11 @@
-//! One word in sentences of a list: where it stands in each, its vectors after every layer, and how far its senses part.
+//! One word in sentences of a list: where it stands in each, its vectors after every layer, and how far its senses
+//! part.
 //!
-//! The sentences run through the model one at a time between other work, while nothing trains; until all have, what was
-//! measured before stays. A word in pieces has the mean of their vectors.
+//! The sentences run through the model one at a time between other work, while nothing trains; until all have, what
+//! was measured before stays. A word in pieces has the mean of their vectors.
 //!
-//! As a text a list is a file that any editor writes: one sentence a line; where the word's sense is given, the line begins with
-//! its letter and a tab. Blank lines are nothing.
+//! As a text a list is a file that any editor writes: one sentence a line; where the word's sense is given, the line
+//! begins with its letter and a tab. Blank lines are nothing.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -109,7 +110,7 @@ pub struct SenseModel<'a> {
     pub space: &'a StaticSpace,
     pub model: &'a AttentionModel<f32>,
     pub parameters: &'a Arc<Parameters<f32>>,
-    /// Those that hold for any sentence.
+    /// The interventions that hold for any sentence.
     pub interventions: &'a Interventions<f32>,
 }
 
@@ -299,8 +300,8 @@ impl ReadSentence {
         word_pieces(&self.tokens).into_iter().filter_map(word).collect()
     }
 
-    /// The tokens that the baseline compares, each with its place and its word: all but those that the tokenizer added and
-    /// the first, which lies far from everything else in many models.
+    /// The tokens that the baseline compares, each with its place and its word: all but those that the tokenizer added
+    /// and the first, which lies far from everything else in many models.
     fn compared(&self) -> impl Iterator<Item = (usize, Option<usize>)> {
         let is_added = |token: &Token| token.piece.as_ref().is_some_and(|piece| piece.is_added);
         let tokens = self.tokens.iter().enumerate().skip(1).filter(move |(_, token)| !is_added(token));
@@ -482,7 +483,7 @@ impl SenseList {
 }
 
 impl SenseList {
-    /// The same as a list holds it.
+    /// The list with its texts as a list holds them.
     ///
     /// # Errors
     /// In words for the learner, if no list could hold it.
@@ -500,8 +501,8 @@ impl SenseList {
 /// The sentences of a file.
 ///
 /// # Errors
-/// In words for the learner, if there are none, too many, or one is too long: a part of a file would be a list of which nobody
-/// knows what is missing.
+/// In words for the learner, if there are none, too many, or one is too long: a part of a file would be a list of which
+/// nobody knows what is missing.
 pub fn read_sentences(text: &str) -> Result<Vec<SenseSentence>, String> {
     let lines = text.trim_start_matches('\u{feff}').lines().enumerate();
     let sentences = read_lines(lines.filter(|(_, line)| !line.trim().is_empty()))?;

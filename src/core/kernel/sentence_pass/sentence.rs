@@ -1,5 +1,5 @@
-//! One sentence: read from a learner's text, as words of the lesson's vocabulary or pieces of a pretrained model, and all that a
-//! viewer may see of its way through the model.
+//! One sentence: read from a learner's text, as words of the lesson's vocabulary or pieces of a pretrained model, and
+//! all that a viewer may see of its way through the model.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -100,7 +100,7 @@ pub struct ModelSnapshot {
     pub architecture: Architecture,
     /// In use now.
     pub parameters: Arc<Parameters<f32>>,
-    /// As training left them: the ghost of every slider.
+    /// The parameters as training left them: the ghost of every slider.
     pub trained: Arc<Parameters<f32>>,
     /// Tensors of `parameters` that the learner edited, each with the number of entries that are not as trained.
     pub edits: Arc<[(TensorId, usize)]>,
@@ -123,7 +123,7 @@ pub struct ModelSnapshot {
     pub second: Option<Arc<SecondSentence>>,
     /// How much of the tokens of both sentences the axes show.
     pub shares: Arc<TokenShares>,
-    /// The same with each word of the first one a point, where a word has several pieces.
+    /// How much the axes show with each word of the first sentence as one point, where a word has several pieces.
     pub shares_of_words: Option<Arc<TokenShares>>,
     /// One word in sentences of a list.
     pub senses: Arc<SensesSnapshot>,
@@ -233,7 +233,7 @@ pub struct ComparisonSnapshot {
     /// that the recall has come to.
     pub with: Reference,
     pub reference: Arc<Parameters<f32>>,
-    /// Those in use less those of the reference.
+    /// The parameters in use less those of the reference.
     pub difference: Arc<Parameters<f32>>,
     /// Norms of the difference.
     pub norms: Arc<TensorNorms>,

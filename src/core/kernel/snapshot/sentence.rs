@@ -1,5 +1,5 @@
-//! One sentence through the model, as viewers see it: its tokens with their labels, where words that occur twice are numbered,
-//! the model's answers about them, and its sinks in numbers.
+//! One sentence through the model, as viewers see it: its tokens with their labels, where words that occur twice are
+//! numbered, the model's answers about them, and its sinks in numbers.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub struct SentenceSnapshot {
     pub arithmetic: Vec<Arc<Arithmetic<f32>>>,
     /// Contributions of each block, per head and source token.
     pub contributions: Vec<Arc<Contributions<f32>>>,
-    /// The same in the basis, of each block.
+    /// Contributions in the basis, of each block.
     pub moves: Vec<Arc<Moves>>,
     /// Keys that get far more than an even share of the weights, averaged over all heads, in their order.
     pub sinks: Vec<SinkNumbers>,
@@ -133,8 +133,8 @@ pub struct PieceText {
 /// How a sentence stands for the start of one that is yet to be written.
 pub use crate::lesson::schema::START_TOKEN as START;
 
-/// The pieces of each word, in their order; a piece that the tokenizer added is a word of its own, and so is a token that no
-/// tokenizer made.
+/// The pieces of each word, in their order; a piece that the tokenizer added is a word of its own, and so is a token
+/// that no tokenizer made.
 pub fn word_pieces(tokens: &[Token]) -> Vec<Range<usize>> {
     let word = |at: usize| tokens[at].piece.as_ref().and_then(|piece| Some((piece.segment, piece.word?)));
     let mut pieces: Vec<Range<usize>> = Vec::new();

@@ -1,5 +1,5 @@
-//! The static vectors as viewers see them: the words of the vocabulary, the axes that they are drawn along, how much of them
-//! the axes show, and the words near a vector.
+//! The static vectors as viewers see them: the words of the vocabulary, the axes that they are drawn along, how much
+//! of them the axes show, and the words near a vector.
 //!
 //! A group of words, which is the end of an axis, is named as a learner writes it:
 //!
@@ -113,7 +113,8 @@ impl StaticSpace {
         self.at_end.as_ref().unwrap_or(&self.vectors)
     }
 
-    /// How far the farthest word is from the origin of the picture; of a table that the model trains, at the end of that.
+    /// How far the farthest word is from the origin of the picture; of a table that the model trains, at the end of
+    /// that.
     pub fn reach(&self) -> f32 {
         let at_end = self.at_end.as_ref().map(|table| self.projection.points(table));
         let points = at_end.as_ref().unwrap_or(&self.points);
@@ -255,7 +256,7 @@ pub fn rows_of(words: &[String], index: &HashMap<&str, usize>) -> Option<Vec<usi
 /// At least one word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WordGroup {
-    /// As it was written.
+    /// The group as it was written.
     pub text: String,
     /// Rows of the vocabulary, each once, in their order.
     pub words: Vec<usize>,

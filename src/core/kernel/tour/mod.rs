@@ -1,4 +1,5 @@
-//! A tour of a pretrained model: its texts, findings in one pass over each, and the cells that [`write`] makes of them.
+//! A tour of a pretrained model: its texts, findings in one pass over each, and the cells that [`write`] makes of
+//! them.
 //!
 //! | finding | it is one where |
 //! |---|---|
@@ -8,9 +9,9 @@
 //! | senses that part | from some layer on, not the first vectors, each of four occurrences is nearest to the other one of its sense, and the mean cosine within senses is [`PARTED_MIN`] above that between them |
 //! | an answer | its probability is at least [`ANSWER_MIN`], and it is a word |
 //!
-//! Each text is one piece of work of the kernel, and its pass is gone when it is measured. A text with a piece that the
-//! tokenizer does not know would show how the model reads its unknown piece, so it is not read. The cells are the learner's own
-//! once they are written.
+//! Each text is one piece of work of the kernel, and its pass is gone when it is measured. A text with a piece that
+//! the tokenizer does not know would show how the model reads its unknown piece, so it is not read. The cells are the
+//! learner's own once they are written.
 
 pub mod write;
 

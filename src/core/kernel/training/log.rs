@@ -25,7 +25,7 @@ pub struct StepRecord<'a> {
     pub loss: f32,
     /// L2 norm of the whole gradient.
     pub gradient_norm: f32,
-    /// The same of each tensor, in the order of the parameters.
+    /// L2 norm of the gradient of each tensor, in the order of the parameters.
     pub by_tensor: &'a [f32],
 }
 
@@ -98,7 +98,7 @@ impl TrainingLog {
         Self { columns: self.columns, chunks }
     }
 
-    /// The very same log: nothing has been recorded since one was cloned from the other.
+    /// Whether nothing has been recorded since one log was cloned from the other.
     pub fn is_same(&self, other: &TrainingLog) -> bool {
         self.chunks.len() == other.chunks.len() && self.chunks.iter().zip(&other.chunks).all(|(a, b)| Arc::ptr_eq(a, b))
     }

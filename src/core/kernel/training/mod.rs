@@ -110,7 +110,7 @@ impl Training {
         self.playing && !self.model.run.is_recovering() && self.replays().all(Replay::has_arrived)
     }
 
-    /// So many steps, or as many as are left.
+    /// Does `steps` optimiser steps, or as many as are left.
     pub fn train(&mut self, cache: &mut StepCache, steps: usize) {
         let run = &mut self.model.run;
         for _ in 0..steps {

@@ -5,13 +5,13 @@
 //!                     └──► a step looked at: the checkpoint before it, run again
 //! ```
 //!
-//! Training is deterministic, so a step between two checkpoints is exact, bit for bit: the states are
-//! run again from the checkpoint before it, and the learner's changes on the way are applied again at their
-//! steps. The sentence at that step is then the forward pass with those parameters in the one basis of all
-//! pictures; so no activation is kept.
+//! Training is deterministic, so a step between two checkpoints is exact, bit for bit: the states are run again from
+//! the checkpoint before it, and the learner's changes on the way are applied again at their steps. The sentence at
+//! that step is then the forward pass with those parameters in the one basis of all pictures; so no activation is
+//! kept.
 //!
-//! [`Checkpoints`] are states at evenly spread steps, within a bounded memory: one at every `stride`-th step. When there are too
-//! many, the stride doubles and every second one goes; the first always stays.
+//! [`Checkpoints`] are states at evenly spread steps, within a bounded memory: one at every `stride`-th step. When
+//! there are too many, the stride doubles and every second one goes; the first always stays.
 
 use std::sync::Arc;
 
@@ -266,7 +266,7 @@ pub enum Change {
 }
 
 impl TimedChange {
-    /// The very same change, or one of the same bits.
+    /// Whether two changes are one, or have the same bits.
     fn is_same(&self, other: &Self) -> bool {
         self.step == other.step
             && match (&self.change, &other.change) {
@@ -337,7 +337,7 @@ impl ChangeLog {
         self.chunks.iter().flat_map(|chunk| chunk.iter())
     }
 
-    /// The very same log: nothing was changed since one was cloned from the other.
+    /// Whether nothing was changed since one log was cloned from the other.
     pub fn is_same(&self, other: &Self) -> bool {
         self.chunks.len() == other.chunks.len() && self.chunks.iter().zip(&other.chunks).all(|(a, b)| Arc::ptr_eq(a, b))
     }
@@ -351,7 +351,7 @@ impl ChangeLog {
         ours.get(same).into_iter().chain(theirs.get(same)).map(|change| change.step).min()
     }
 
-    /// Those at a step.
+    /// Changes at a step.
     pub fn at(&self, step: usize) -> impl Iterator<Item = &TimedChange> {
         let before = |chunk: &Arc<Vec<TimedChange>>| chunk.last().is_some_and(|last| last.step < step);
         let chunks = &self.chunks[self.chunks.partition_point(before)..];
@@ -359,7 +359,7 @@ impl ChangeLog {
         changes.skip_while(move |done| done.step < step).take_while(move |done| done.step == step)
     }
 
-    /// Those up to a step and at it.
+    /// Changes up to a step and at it.
     #[must_use]
     pub fn up_to(&self, step: usize) -> Self {
         let mut some = Self::default();

@@ -58,7 +58,7 @@ pub struct Trainer {
     /// How words are hidden, where hidden words are asked for.
     masking: Option<Masking>,
     examples: Arc<[Example]>,
-    /// Those that the model can learn from.
+    /// Indices of the examples that the model can learn from.
     fitting: Vec<usize>,
     /// By word: its meaning is the same in every sentence, so that it has a place to keep.
     keeps: Vec<bool>,

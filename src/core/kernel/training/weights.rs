@@ -1,5 +1,5 @@
-//! The weights: as training left them, and in use; at the latest step, or at a past one looked at; and their comparison with
-//! others.
+//! The weights: as training left them, and in use; at the latest step, or at a past one looked at; and their
+//! comparison with others.
 
 use std::sync::Arc;
 

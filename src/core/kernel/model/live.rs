@@ -37,18 +37,18 @@ struct Seen {
 
 impl Watch {
     /// Another sentence is shown than at the last look, or another model: tensors have other shapes.
-    pub fn is_other_sentence(&self, ready: &LessonModel) -> bool {
+    pub fn is_other_sentence(&self, model: &LessonModel) -> bool {
         let is_same =
-            |seen: &Seen| seen.sentence == *ready.scene.sentence() && Arc::ptr_eq(&seen.made_of, &ready.origin.lesson);
+            |seen: &Seen| seen.sentence == *model.scene.sentence() && Arc::ptr_eq(&seen.made_of, &model.origin.lesson);
         !self.seen.as_ref().is_some_and(is_same)
     }
 
     /// The versions now.
-    pub fn look(&mut self, ready: &LessonModel) -> Versions {
-        let parameters = ready.training.model().live();
-        let interventions = ready.scene.interventions();
-        let sentence = ready.scene.sentence();
-        let vectors = &ready.space.vectors;
+    pub fn look(&mut self, model: &LessonModel) -> Versions {
+        let parameters = model.training.model().live();
+        let interventions = model.scene.interventions();
+        let sentence = model.scene.sentence();
+        let vectors = &model.space.vectors;
         let (is_same_space, is_same_model, is_same_pass) = self.seen.as_ref().map_or((false, false, false), |seen| {
             let is_same_space = Arc::ptr_eq(&seen.vectors, vectors);
             let is_same_model = is_same_space && Arc::ptr_eq(&seen.parameters, parameters);
@@ -64,7 +64,7 @@ impl Watch {
                 parameters: parameters.clone(),
                 interventions: interventions.clone(),
                 sentence: sentence.clone(),
-                made_of: ready.origin.lesson.clone(),
+                made_of: model.origin.lesson.clone(),
             });
         }
         self.versions
@@ -73,7 +73,7 @@ impl Watch {
 
 /// A model that is looked at and written to by one cell.
 pub struct Watched<'a> {
-    pub ready: &'a mut LessonModel,
+    pub model: &'a mut LessonModel,
     pub watch: &'a mut Watch,
     pub names: Arc<[LiveName]>,
 }
@@ -87,20 +87,20 @@ impl LessonModel {
 
 impl LiveModel for Watched<'_> {
     fn live(&self) -> Live {
-        live(self.ready, self.ready.training.model().live(), self.ready.scene.interventions())
+        live(self.model, self.model.training.model().live(), self.model.scene.interventions())
     }
 
     fn write(&mut self, written: &[Variable], live: &Live, label: &str) -> Result<(), String> {
         let (parameters, interventions) = with_written(written, live, &self.names)?;
         if let Some(parameters) = parameters {
-            self.ready.edit(label, false, |now| *now = parameters)?;
+            self.model.edit(label, false, |now| *now = parameters)?;
         }
-        self.ready.intervene(label, false, |now| *now = interventions);
+        self.model.intervene(label, false, |now| *now = interventions);
         Ok(())
     }
 
     fn versions(&mut self) -> Versions {
-        self.watch.look(self.ready)
+        self.watch.look(self.model)
     }
 }
 
@@ -145,22 +145,22 @@ impl SpokenModel for LessonModel {
 
 /// A model to try things on: what is written to it changes nothing else.
 pub struct Trial<'a> {
-    ready: &'a LessonModel,
+    model: &'a LessonModel,
     names: Arc<[LiveName]>,
     parameters: Arc<Parameters<f32>>,
     interventions: Arc<Interventions<f32>>,
 }
 
 impl<'a> Trial<'a> {
-    pub fn of(ready: &'a LessonModel, names: Arc<[LiveName]>) -> Self {
-        let parameters = ready.training.model().live().clone();
-        Self { names, parameters, interventions: ready.scene.interventions().clone(), ready }
+    pub fn of(model: &'a LessonModel, names: Arc<[LiveName]>) -> Self {
+        let parameters = model.training.model().live().clone();
+        Self { names, parameters, interventions: model.scene.interventions().clone(), model }
     }
 }
 
 impl LiveModel for Trial<'_> {
     fn live(&self) -> Live {
-        live(self.ready, &self.parameters, &self.interventions)
+        live(self.model, &self.parameters, &self.interventions)
     }
 
     fn write(&mut self, written: &[Variable], live: &Live, _label: &str) -> Result<(), String> {
@@ -175,18 +175,18 @@ impl LiveModel for Trial<'_> {
     }
 }
 
-fn live(ready: &LessonModel, parameters: &Arc<Parameters<f32>>, interventions: &Arc<Interventions<f32>>) -> Live {
-    of_frame(ready, &ready.cache.stage, ready.scene.frame(), parameters, interventions)
+fn live(model: &LessonModel, parameters: &Arc<Parameters<f32>>, interventions: &Arc<Interventions<f32>>) -> Live {
+    of_frame(model, &model.cache.stage, model.scene.frame(), parameters, interventions)
 }
 
 fn of_frame(
-    ready: &LessonModel,
+    model: &LessonModel,
     passes: &Passes,
     frame: &Arc<SentenceFrame>,
     parameters: &Arc<Parameters<f32>>,
     interventions: &Arc<Interventions<f32>>,
 ) -> Live {
-    let LessonModel { space, words, training, classes, .. } = ready;
+    let LessonModel { space, words, training, classes, .. } = model;
     let network = &training.trainer().model;
     let pass = passes.forward(frame, network, (parameters, interventions));
     Live {

@@ -50,15 +50,15 @@ impl EmbeddedCorpus {
     }
 
     /// The embedding that an existing model was built on.
-    pub fn of(ready: &LessonModel) -> Self {
+    pub fn of(model: &LessonModel) -> Self {
         // What the model did to the table is not given to another one.
-        let space = ready.given.as_ref().unwrap_or(&ready.space);
+        let space = model.given.as_ref().unwrap_or(&model.space);
         Self {
-            recipe: ready.origin.recipe.clone(),
+            recipe: model.origin.recipe.clone(),
             space: space.clone(),
-            examples: ready.examples.clone(),
-            pretrained: ready.pretrained.clone(),
-            progress: ready.embedding_progress,
+            examples: model.examples.clone(),
+            pretrained: model.pretrained.clone(),
+            progress: model.embedding_progress,
         }
     }
 
@@ -132,19 +132,19 @@ impl Retraining {
             }
             Stage::Corpus(ground) => {
                 let origin = ModelOrigin { lesson: self.lesson.clone(), recipe: self.recipe.clone(), replaced: None };
-                let mut ready = Box::new(ground.model(origin)?);
+                let mut model = Box::new(ground.model(origin)?);
                 if !self.trains {
-                    return Ok(Step::Done(ready));
+                    return Ok(Step::Done(model));
                 }
-                ready.play_at_opening();
-                Stage::Model(ready)
+                model.play_at_opening();
+                Stage::Model(model)
             }
-            Stage::Model(mut ready) => {
-                ready.advance();
-                if !ready.is_busy() {
-                    return Ok(Step::Done(ready));
+            Stage::Model(mut model) => {
+                model.advance();
+                if !model.is_busy() {
+                    return Ok(Step::Done(model));
                 }
-                Stage::Model(ready)
+                Stage::Model(model)
             }
         };
         Ok(Step::On(self))
@@ -156,7 +156,7 @@ impl Retraining {
         let (embedding, done) = match &self.stage {
             Stage::Space(trainer) => (trainer.progress(), 0),
             Stage::Corpus(_) => (all, 0),
-            Stage::Model(ready) => (all, ready.steps_done()),
+            Stage::Model(model) => (all, model.steps_done()),
         };
         let steps = Progress { done, of: self.lesson.model.steps };
         RetrainingSnapshot { recipe: self.recipe.clone(), embedding, steps }

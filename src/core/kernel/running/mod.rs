@@ -128,14 +128,14 @@ impl Kernel {
     pub fn copy(&self, lesson: Arc<Lesson>) -> Self {
         let snapshot = self.snapshot();
         let is_on_its_way = self.resuming.is_some() || self.retraining.is_some();
-        let Phase::Ready(ready) = &self.phase else { return Self::open(lesson, Some(Saved::of(&snapshot))) };
+        let Phase::Ready(model) = &self.phase else { return Self::open(lesson, Some(Saved::of(&snapshot))) };
         if is_on_its_way {
             return Self::open(lesson, Some(Saved::of(&snapshot)));
         }
         let mut saved = SavedNotebook::of(&snapshot.notebook, &snapshot.lesson);
         saved.cells.iter_mut().for_each(|cell| cell.run = None);
         let (notebook, report) = Notebook::reopened(&lesson, &saved);
-        let phase = Phase::Ready(Box::new(ready.copy(&lesson)));
+        let phase = Phase::Ready(Box::new(model.copy(&lesson)));
         let toured = if self.toured.is_written() { Toured::Written } else { Toured::default() };
         let mut copy = Self { own: self.own.clone(), toured, ..Self::in_phase(phase, notebook, lesson) };
         copy.say(report);
@@ -198,12 +198,12 @@ impl Kernel {
     pub fn is_busy(&self) -> bool {
         match &self.phase {
             Phase::Embedding(_) => true,
-            Phase::Ready(ready) => match &self.resuming {
+            Phase::Ready(model) => match &self.resuming {
                 Some(resuming) => !resuming.is_paused,
                 None if self.retraining.is_some() => true,
                 None => {
-                    let is_waiting = self.notebook.is_waiting() || ready.has_senses_pending();
-                    ready.is_busy() || is_waiting || self.toured.is_under_way()
+                    let is_waiting = self.notebook.is_waiting() || model.has_senses_pending();
+                    model.is_busy() || is_waiting || self.toured.is_under_way()
                 }
             },
             Phase::Failed { .. } => false,
@@ -218,7 +218,7 @@ impl Kernel {
     /// Optimiser steps done.
     pub fn steps_done(&self) -> usize {
         match &self.phase {
-            Phase::Ready(ready) => ready.steps_done(),
+            Phase::Ready(model) => model.steps_done(),
             Phase::Embedding(_) | Phase::Failed { .. } => 0,
         }
     }
@@ -232,7 +232,7 @@ impl Kernel {
     fn work(&mut self, piece: impl FnOnce(&mut Self)) {
         let under_way = |kernel: &Self| {
             let model = match &kernel.phase {
-                Phase::Ready(ready) => Some(ready.training.is_playing()),
+                Phase::Ready(model) => Some(model.training.is_playing()),
                 Phase::Embedding(_) | Phase::Failed { .. } => None,
             };
             (model, kernel.awaited.is_some(), kernel.retraining.is_some(), kernel.toured.is_written())
@@ -254,11 +254,11 @@ impl Kernel {
             Phase::Ready(_) if self.resuming.is_some() => self.resume(),
             Phase::Ready(_) if self.retraining.is_some() => self.retrain_on(),
             Phase::Ready(_) if self.toured.is_under_way() && !self.notebook.is_waiting() => self.tour_on(),
-            Phase::Ready(ready) => match self.notebook.take_next() {
+            Phase::Ready(model) => match self.notebook.take_next() {
                 Some(cell) => self.run_cell(&cell),
-                None if self.notebook.has_text_to_evaluate() => self.notebook.evaluate_next(&**ready),
-                None if ready.has_senses_pending() => ready.measure_senses(),
-                None => ready.advance(),
+                None if self.notebook.has_text_to_evaluate() => self.notebook.evaluate_next(&**model),
+                None if model.has_senses_pending() => model.measure_senses(),
+                None => model.advance(),
             },
             Phase::Failed { .. } => {}
         }
@@ -267,28 +267,28 @@ impl Kernel {
     /// Nothing but the training of the model is to do, which may then be paced.
     pub fn is_training(&self) -> bool {
         let is_free = self.resuming.is_none() && self.retraining.is_none() && !self.notebook.is_waiting();
-        is_free && matches!(&self.phase, Phase::Ready(ready) if ready.is_training())
+        is_free && matches!(&self.phase, Phase::Ready(model) if model.is_training())
     }
 
     /// Trains `steps` steps, or as many as are left.
     pub fn train(&mut self, steps: usize) {
         self.work(|kernel| {
-            if let Phase::Ready(ready) = &mut kernel.phase {
-                ready.train(steps);
+            if let Phase::Ready(model) = &mut kernel.phase {
+                model.train(steps);
             }
         });
     }
 
     /// There is a model now: it plays if it was asked to, or goes on from where it was left.
     fn begin(&mut self) {
-        let Phase::Ready(ready) = &mut self.phase else { return };
+        let Phase::Ready(model) = &mut self.phase else { return };
         let Some(saved) = &self.awaited else {
             if self.play_when_ready {
-                ready.play_at_opening();
+                model.play_at_opening();
             }
             return;
         };
-        let report = ready.compare_files(saved);
+        let report = model.compare_files(saved);
         self.resuming = Some(Resuming::new(saved, self.play_when_ready));
         self.say(report.into_iter().collect());
         // What is seen before training is there at once.
@@ -297,9 +297,9 @@ impl Kernel {
 
     /// The next piece of the way back.
     fn resume(&mut self) {
-        let (Phase::Ready(ready), Some(resuming)) = (&mut self.phase, &mut self.resuming) else { return };
+        let (Phase::Ready(model), Some(resuming)) = (&mut self.phase, &mut self.resuming) else { return };
         let mut report = Vec::new();
-        if resuming.advance(ready, &mut report) {
+        if resuming.advance(model, &mut report) {
             self.resuming = None;
             let under_way = self.awaited.take().and_then(|saved| saved.under_way().cloned());
             if let Some(Err(why)) = under_way.map(|recipe| self.retrain(recipe)) {
@@ -312,23 +312,23 @@ impl Kernel {
     /// Tries an answer to an exercise; nothing changes.
     /// `None` if there is no such exercise, or no model.
     pub fn try_exercise(&self, id: &str, answer: Answered<'_>) -> Option<Outcome> {
-        let Phase::Ready(ready) = &self.phase else { return None };
+        let Phase::Ready(model) = &self.phase else { return None };
         let cell = self.notebook.document().cell(id)?;
         let CellKind::Exercise(exercise) = &*cell.kind else { return None };
-        Some(self.notebook.try_answer(exercise, cell, answer, &mut Trial::of(ready, self.notebook.live_names())))
+        Some(self.notebook.try_answer(exercise, cell, answer, &mut Trial::of(model, self.notebook.live_names())))
     }
 
     /// The fault of a lesson's code after one of its cells, which must have run.
     pub fn fault_after(&self, id: &str, text: &str) -> Option<Fault> {
-        let Phase::Ready(ready) = &self.phase else { return None };
-        self.notebook.fault_after(id, text, &Trial::of(ready, self.notebook.live_names()))
+        let Phase::Ready(model) = &self.phase else { return None };
+        self.notebook.fault_after(id, text, &Trial::of(model, self.notebook.live_names()))
     }
 
     fn run_cell(&mut self, cell: &CellId) {
-        let Phase::Ready(ready) = &mut self.phase else { return };
+        let Phase::Ready(model) = &mut self.phase else { return };
         let begun = (self.clock)();
         let names = self.notebook.live_names();
-        let mut model = Watched { ready, watch: &mut self.watch, names };
+        let mut model = Watched { model, watch: &mut self.watch, names };
         self.notebook.run(cell, &mut model);
         self.notebook.set_elapsed(cell, (self.clock)().saturating_sub(begun));
         self.work_revision += 1;
@@ -338,13 +338,13 @@ impl Kernel {
     /// Tells the notebook of a change; `slid` as in [`Notebook::follow`].
     fn follow(&mut self, slid: Option<&SliderMove>) {
         // While training plays, cells wait for its end; what they show is marked stale.
-        if let Phase::Ready(ready) = &mut self.phase {
-            ready.follow_table();
-            if self.watch.is_other_sentence(ready) {
-                self.notebook.set_live(ready.live_names());
+        if let Phase::Ready(model) = &mut self.phase {
+            model.follow_table();
+            if self.watch.is_other_sentence(model) {
+                self.notebook.set_live(model.live_names());
             }
-            let versions = self.watch.look(ready);
-            if self.resuming.is_some() || (ready.is_busy() && slid.is_none()) {
+            let versions = self.watch.look(model);
+            if self.resuming.is_some() || (model.is_busy() && slid.is_none()) {
                 self.notebook.see(versions);
             } else {
                 self.notebook.follow(versions, slid);
@@ -428,8 +428,8 @@ impl Kernel {
     }
 
     fn apply_to_notebook(&mut self, command: NotebookCommand, last_drag: Option<EditDrag>) -> Result<(), String> {
-        if let Phase::Ready(ready) = &mut self.phase {
-            ready.end_move();
+        if let Phase::Ready(model) = &mut self.phase {
+            model.end_move();
         }
         if command == NotebookCommand::Reset && self.toured.is_written() {
             self.toured = Toured::Asked;
@@ -473,15 +473,15 @@ impl Kernel {
             ) if self.retraining.is_some() => {
                 Err("wait until the lesson is trained again; pause gives that up".to_owned())
             }
-            (Phase::Ready(ready), command) => {
+            (Phase::Ready(model), command) => {
                 if matches!(
                     command,
                     Command::Training(TrainingCommand::Pause) | Command::Training(TrainingCommand::Reset)
                 ) {
                     self.has_changed |= self.retraining.take().is_some();
                 }
-                let lesson = ready.origin.lesson.clone();
-                ready.apply(command, &lesson)
+                let lesson = model.origin.lesson.clone();
+                model.apply(command, &lesson)
             }
             (Phase::Embedding(_), Command::Training(TrainingCommand::Play)) => {
                 self.play_when_ready = true;
@@ -523,10 +523,10 @@ impl Kernel {
                 let opening = self.opening.as_ref().map(|work| work.snapshot().embedding);
                 snapshot.embedding_progress = opening.unwrap_or_else(|| trainer.progress());
             }
-            Phase::Ready(ready) => {
-                snapshot.embedding_progress = ready.embedding_progress();
-                snapshot.space = Some(ready.space());
-                snapshot.model = Some(ready.snapshot(&ready.origin.lesson));
+            Phase::Ready(model) => {
+                snapshot.embedding_progress = model.embedding_progress();
+                snapshot.space = Some(model.space());
+                snapshot.model = Some(model.snapshot(&model.origin.lesson));
                 snapshot.retraining = self.retraining.as_ref().map(|under_way| under_way.work.snapshot());
             }
             Phase::Failed { progress, fault } => {
@@ -550,13 +550,13 @@ pub struct UnderWay {
 
 impl Kernel {
     pub(in crate::kernel) fn retrain(&mut self, recipe: Recipe) -> Result<(), String> {
-        let (Phase::Ready(ready), Some(own)) = (&mut self.phase, &self.own) else {
+        let (Phase::Ready(model), Some(own)) = (&mut self.phase, &self.own) else {
             return Err("wait until the static vectors are trained".to_owned());
         };
-        if ready.pretrained.is_some() {
+        if model.pretrained.is_some() {
             return Err("a model that was read from files is not trained here".to_owned());
         }
-        let changes = recipe.changes_from(&ready.origin.recipe);
+        let changes = recipe.changes_from(&model.origin.recipe);
         if changes.is_empty() {
             self.has_changed |= self.retraining.take().is_some();
             return Ok(());
@@ -565,8 +565,8 @@ impl Kernel {
             return Ok(());
         }
         let goes_on = !recipe.is_default() && self.retrained.as_ref() == Some(&changes);
-        let work = Retraining::new(&self.lesson, recipe, &[own.clone(), EmbeddedCorpus::of(ready)], true)?;
-        ready.training.pause();
+        let work = Retraining::new(&self.lesson, recipe, &[own.clone(), EmbeddedCorpus::of(model)], true)?;
+        model.training.pause();
         self.retraining = Some(UnderWay { work, changes, goes_on });
         self.has_changed = true;
         Ok(())
@@ -578,27 +578,27 @@ impl Kernel {
         let Some(own) = &self.own else { return };
         match work.advance(&own.space) {
             Ok(Step::On(work)) => self.retraining = Some(UnderWay { work, changes, goes_on }),
-            Ok(Step::Done(ready)) => self.replace_model(*ready, changes, goes_on),
+            Ok(Step::Done(model)) => self.replace_model(*model, changes, goes_on),
             Err(LessonFault { words, .. }) => self.notice = Some(words.into()),
         }
     }
 
     fn replace_model(&mut self, mut new: LessonModel, changes: Vec<String>, goes_on: bool) {
-        let Phase::Ready(ready) = &mut self.phase else { return };
+        let Phase::Ready(model) = &mut self.phase else { return };
         // Something else may have happened meanwhile.
         let goes_on = goes_on && self.retrained.as_ref() == Some(&changes);
-        let lost = new.take_over(ready);
+        let lost = new.take_over(model);
         if !lost.is_empty() {
             self.notice = Some(lost.join("; ").into());
         }
-        ready.training.pause();
+        model.training.pause();
         // While a slider is dragged, the ghosts are those of where the drag began.
         if goes_on {
-            new.origin.replaced = ready.origin.replaced.take();
-            new.cache.replaced = std::mem::take(&mut ready.cache.replaced);
+            new.origin.replaced = model.origin.replaced.take();
+            new.cache.replaced = std::mem::take(&mut model.cache.replaced);
         } else {
-            new.cache.replaced = Arc::new(ready.shown()).into();
-            new.origin.replaced = Some(Box::new(ready.without_ghost()));
+            new.cache.replaced = Arc::new(model.shown()).into();
+            new.origin.replaced = Some(Box::new(model.without_ghost()));
         }
         let words = new.origin.recipe.words(&self.lesson);
         let label = if words.is_empty() {
@@ -606,7 +606,7 @@ impl Kernel {
         } else {
             format!("retraining: {words}")
         };
-        let old = std::mem::replace(&mut **ready, new);
+        let old = std::mem::replace(&mut **model, new);
         if !goes_on {
             self.remember(label, Undoable::Retrained(Box::new(old.clone())));
         }
@@ -637,8 +637,8 @@ impl Kernel {
         let Some(own) = &self.own else { return };
         match work.advance(&own.space) {
             Ok(Step::On(work)) => self.opening = Some(work),
-            Ok(Step::Done(ready)) => {
-                self.phase = Phase::Ready(ready);
+            Ok(Step::Done(model)) => {
+                self.phase = Phase::Ready(model);
                 self.begin();
             }
             Err(LessonFault { words, .. }) => self.open_without_recipe(&words),
@@ -654,7 +654,7 @@ impl Kernel {
         let Some(ground) = &self.own else { return };
         let origin = ModelOrigin { lesson: self.lesson.clone(), recipe: ground.recipe.clone(), replaced: None };
         self.phase = match ground.model(origin) {
-            Ok(ready) => Phase::Ready(Box::new(ready)),
+            Ok(model) => Phase::Ready(Box::new(model)),
             Err(fault) => Phase::Failed { progress: ground.progress, fault },
         };
         self.begin();
@@ -705,11 +705,11 @@ impl Kernel {
 
     /// The next piece of it.
     pub(in crate::kernel) fn tour_on(&mut self) {
-        let Phase::Ready(ready) = &self.phase else { return };
+        let Phase::Ready(model) = &self.phase else { return };
         let cells = match &mut self.toured {
-            Toured::Measuring(touring) => touring.advance(ready),
+            Toured::Measuring(touring) => touring.advance(model),
             toured => {
-                *toured = Toured::Measuring(Box::new(Touring::new(ready)));
+                *toured = Toured::Measuring(Box::new(Touring::new(model)));
                 None
             }
         };

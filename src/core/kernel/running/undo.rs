@@ -78,8 +78,8 @@ fn of_basis(basis: &Basis) -> usize {
 impl Kernel {
     /// False where the last command changed nothing of the model.
     pub(in crate::kernel) fn remember_changes(&mut self) -> bool {
-        let Phase::Ready(ready) = &mut self.phase else { return false };
-        let (changes, has_changed) = ready.take_changes();
+        let Phase::Ready(model) = &mut self.phase else { return false };
+        let (changes, has_changed) = model.take_changes();
         for (label, part) in changes {
             // What was changed of this model is undone before it is.
             self.retrained = None;
@@ -96,16 +96,16 @@ impl Kernel {
     /// Undoes and redoes, step after step.
     pub(in crate::kernel) fn travel(&mut self, steps: impl Iterator<Item = Command>) -> Result<(), String> {
         let Self { history, phase, retraining, notebook, has_changed, .. } = self;
-        if let Phase::Ready(ready) = phase {
-            ready.end_move();
+        if let Phase::Ready(model) = phase {
+            model.end_move();
         }
         let mut swap = |undoable| {
             let now = match (undoable, &mut *phase) {
-                (Undoable::Model(part), Phase::Ready(ready)) => Undoable::Model(ready.swap(part)),
-                (Undoable::Retrained(before), Phase::Ready(ready)) => {
-                    ready.training.pause();
+                (Undoable::Model(part), Phase::Ready(model)) => Undoable::Model(model.swap(part)),
+                (Undoable::Retrained(before), Phase::Ready(model)) => {
+                    model.training.pause();
                     // Its cache goes: what undo remembers is small.
-                    Undoable::Retrained(Box::new(replace(&mut **ready, *before).clone()))
+                    Undoable::Retrained(Box::new(replace(&mut **model, *before).clone()))
                 }
                 (Undoable::Notebook(document), _) => Undoable::Notebook(notebook.replace(document)),
                 // A lesson without a model has no changes of one.

@@ -339,7 +339,7 @@ impl<'c> CellContext<'c> {
         }
         if let Some((symbol, index)) = name.split_once('[') {
             // Where the model has issues of its own, any entry may be right.
-            return read_entry(node, (symbol.trim(), index), self.architecture?);
+            return read_entry(node, symbol.trim(), index, self.architecture?);
         }
         let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -354,7 +354,7 @@ impl<'c> CellContext<'c> {
 }
 
 /// `W_Q[0, 1]`
-fn read_entry(node: Node<'_>, (symbol, index): (&str, &str), architecture: &Architecture) -> Option<Bind> {
+fn read_entry(node: Node<'_>, symbol: &str, index: &str, architecture: &Architecture) -> Option<Bind> {
     let shapes = shapes(architecture);
     let named = |name: &str| shapes.iter().find(|(id, ..)| id.to_string() == name || id.code_name() == name);
     let Some(&(tensor, rows, cols)) = named(symbol) else {

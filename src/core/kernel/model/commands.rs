@@ -54,7 +54,7 @@ impl LessonModel {
                 self.intervene(label, false, |changed| changed.scale = scale);
             }
             InterventionCommand::ToggleMask { query, key } => {
-                let mask = self.scene.toggled_mask(&self.training.trainer().model, (query, key))?;
+                let mask = self.scene.toggled_mask(&self.training.trainer().model, query, key)?;
                 self.intervene("mask", false, |changed| changed.mask = mask);
             }
             InterventionCommand::SetMask(mask) => {
@@ -288,7 +288,7 @@ impl LessonModel {
             SentenceCommand::SetSecond(text) => return self.set_second(text, last == Some(Drag::Second), lesson),
             SentenceCommand::Generate { count, choice } => {
                 let (model, live) = (&self.training.trainer().model, self.training.model().live());
-                return self.scene.generate((count, choice), lesson, model, live);
+                return self.scene.generate(count, choice, lesson, model, live);
             }
         };
         self.show(sentence, false);
@@ -507,8 +507,8 @@ impl LessonModel {
         let mut basis = self.space.basis.clone();
         let letter = axis.letter();
         let (chosen, label) = match words {
-            Some(words) => {
-                let chosen = self.chosen_axis(axis, words, lesson)?;
+            Some((from, to)) => {
+                let chosen = self.chosen_axis(axis, from, to, lesson)?;
                 let label = format!("axis {letter}: {} → {}", chosen.from.text, chosen.to.text);
                 (Some(chosen), label)
             }
@@ -518,7 +518,7 @@ impl LessonModel {
         self.choose(&label, basis, lesson)
     }
 
-    fn chosen_axis(&self, axis: Axis, (from, to): (&str, &str), lesson: &Lesson) -> Result<ChosenAxis, String> {
+    fn chosen_axis(&self, axis: Axis, from: &str, to: &str, lesson: &Lesson) -> Result<ChosenAxis, String> {
         let dimensions = self.space.projection.dimensions();
         if axis.index() >= dimensions {
             return Err(format!("there is no axis {}: the vectors have {dimensions} dimensions", axis.letter()));

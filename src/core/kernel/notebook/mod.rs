@@ -19,6 +19,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use attune_engine::code::Names;
+
 use self::document::{Answer, DocumentCell, OwnKind};
 pub use self::document::{CellId, Changed, Document, EditDrag};
 use self::execution::{Analysis, CellRun, NamesInScope, Outcome, Source, Standing, Versions, stale_cells, standings};
@@ -294,34 +296,12 @@ impl Notebook {
         let Some(analysis) = self.analyses.get(id) else { return };
         let text = analysis.text.clone();
         let names = analysis.names.as_ref().map(|names| names.clone()).unwrap_or_default();
-        let reads: Vec<(String, Source)> = {
-            let mut sight = NamesInScope::new(&self.live, versions);
-            let mut is_clean = false;
-            for cell in &self.document.cells {
-                if cell.id == *id {
-                    is_clean = !cell.is_code();
-                    break;
-                }
-                sight.pass(cell, self.runs.get(&cell.id));
-            }
-            let all = names.reads.iter().chain(&names.writes);
-            all.map(|name| (name.clone(), sight.source(name, is_clean))).collect()
-        };
+        let reads = self.sources_at(id, &names);
         self.runs_done += 1;
         let bytes = outcome.bytes();
         let is_code = self.document.cell(id).is_some_and(|cell| matches!(*cell.kind, CellKind::Code { .. }));
         self.code_runs_done = self.code_runs_done.saturating_add(u64::from(is_code));
-        let moved = self.last_command == LastCommand::Other
-            && self.runs.get(id).is_some_and(|run| execution::is_attempt(&run.shown, &outcome));
-        if let Some(is_right) = execution::is_right(&outcome)
-            && let Ok(DocumentCell { kind, answer: Answer::Exercise(attempts), .. }) = self.document.cell_mut(id)
-        {
-            attempts.is_passed |= is_right && self.last_command != LastCommand::Step;
-            // What is done elsewhere nobody asks to check: the first change of it is an attempt.
-            if moved && attempts.tried == 0 && matches!(&**kind, CellKind::Exercise(Exercise { start: None, .. })) {
-                attempts.tried = 1;
-            }
-        }
+        self.count_attempt(id, &outcome);
         let defined = outcome.defined.iter().map(|variable| variable.name.clone());
         let variables = outcome.defined.iter().filter_map(VariableSnapshot::of).collect();
         let shown = RunSnapshot {
@@ -348,6 +328,36 @@ impl Notebook {
         };
         self.runs.insert(id.clone(), run);
         self.view.take();
+    }
+
+    /// Sources of the names that the code of a cell reads and writes.
+    fn sources_at(&self, id: &CellId, names: &Names) -> Vec<(String, Source)> {
+        let mut sight = NamesInScope::new(&self.live, self.versions);
+        let mut is_clean = false;
+        for cell in &self.document.cells {
+            if cell.id == *id {
+                is_clean = !cell.is_code();
+                break;
+            }
+            sight.pass(cell, self.runs.get(&cell.id));
+        }
+        let all = names.reads.iter().chain(&names.writes);
+        all.map(|name| (name.clone(), sight.source(name, is_clean))).collect()
+    }
+
+    /// Notes in the document how a run of an exercise went.
+    fn count_attempt(&mut self, id: &CellId, outcome: &Outcome) {
+        let moved = self.last_command == LastCommand::Other
+            && self.runs.get(id).is_some_and(|run| execution::is_attempt(&run.shown, outcome));
+        if let Some(is_right) = execution::is_right(outcome)
+            && let Ok(DocumentCell { kind, answer: Answer::Exercise(attempts), .. }) = self.document.cell_mut(id)
+        {
+            attempts.is_passed |= is_right && self.last_command != LastCommand::Step;
+            // What is done elsewhere nobody asks to check: the first change of it is an attempt.
+            if moved && attempts.tried == 0 && matches!(&**kind, CellKind::Exercise(Exercise { start: None, .. })) {
+                attempts.tried = 1;
+            }
+        }
     }
 
     fn reads_model(&self, id: &CellId) -> bool {

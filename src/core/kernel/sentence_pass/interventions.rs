@@ -102,7 +102,8 @@ pub fn toggled(
     architecture: &Architecture,
     mask: Option<&Mask>,
     tokens: usize,
-    (query, key): (usize, usize),
+    query: usize,
+    key: usize,
 ) -> Result<Option<Mask>, String> {
     if query >= tokens || key >= tokens {
         return Err(format!(

@@ -251,8 +251,8 @@ impl Scene {
     ///
     /// # Errors
     /// In words for the learner, if there is no such pair.
-    pub fn toggled_mask(&self, model: &AttentionModel<f32>, pair: (usize, usize)) -> Result<Option<Mask>, String> {
-        interventions::toggled(&model.architecture, self.interventions.mask.as_ref(), self.frame.len(), pair)
+    pub fn toggled_mask(&self, model: &AttentionModel<f32>, query: usize, key: usize) -> Result<Option<Mask>, String> {
+        interventions::toggled(&model.architecture, self.interventions.mask.as_ref(), self.frame.len(), query, key)
     }
 
     /// # Errors
@@ -335,7 +335,8 @@ impl Scene {
     /// In words for the learner; what was written before stays then.
     pub fn generate(
         &mut self,
-        (count, choice): (usize, Choice),
+        count: usize,
+        choice: Choice,
         lesson: &Lesson,
         model: &AttentionModel<f32>,
         live: &Arc<Parameters<f32>>,

@@ -16,7 +16,7 @@ use attune_engine::quantity::Entry;
 use crate::kernel::notebook::Notebook;
 use crate::kernel::notebook::document::{CellId, Document, DocumentCell};
 use crate::kernel::notebook::execution::{NamesInScope, Source, stale_cells};
-use crate::kernel::notebook::live::{Follows, Live, LiveName};
+use crate::kernel::notebook::live::{Follows, Live};
 use crate::lesson::cells::CellKind;
 use crate::lesson::live_text::LiveText;
 

@@ -239,7 +239,7 @@ impl LessonModel {
         Ok(())
     }
 
-    /// What was changed, for undo to remember; `goes_on` as in [`Self::change_model`].
+    /// Remembers for undo what was changed; `goes_on` as in [`Self::change_model`].
     fn remember(&mut self, label: impl Into<String>, goes_on: bool, before: impl Into<UndoPart>) {
         self.has_changed = true;
         if !goes_on {

@@ -184,7 +184,7 @@ pub struct Resuming {
     rest: VecDeque<Command>,
     /// The step that training is on its way to.
     goal: Option<usize>,
-    /// What the next commands are of could not be shown.
+    /// The sentence that the next commands are about could not be shown.
     has_no_sentence: bool,
     has_no_senses: bool,
     /// Asked to stand still on the way.

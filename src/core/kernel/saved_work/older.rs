@@ -28,7 +28,7 @@ pub(super) struct AnyWork {
     files: Vec<(String, String)>,
     #[serde(deserialize_with = "beginning::<COMMANDS_MAX, _, _>")]
     commands: Vec<Command>,
-    /// Of older versions alone.
+    /// Written by older versions alone.
     model: Option<Model>,
 }
 

@@ -255,7 +255,7 @@ impl Senses {
         read.filter(|_| self.is_on).collect()
     }
 
-    /// What was measured of a list that is no longer shown is forgotten.
+    /// Forgets the measures of a list that is no longer shown.
     pub fn snapshot(&self, cache: &mut SenseCache, with: &SenseModel) -> SensesSnapshot {
         if !self.is_on {
             *cache = SenseCache::default();

@@ -14,7 +14,7 @@ use crate::lesson::schema::StopRule;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Stopped {
-    /// It was paused, or never asked to play.
+    /// Paused, or never asked to play.
     Paused,
     /// The last step that the lesson asks for is done.
     LastStep,

@@ -11,7 +11,7 @@ use attune_core::kernel::notebook::snapshot::CellSnapshot;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::sentence_pass::passes::layer_answers;
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot, Token};
-use attune_core::kernel::tour::{self, Shows};
+use attune_core::kernel::tour::{Shows, texts_of};
 use attune_core::kernel::{Command, Kernel, Saved};
 use attune_core::lesson::Lesson;
 use attune_engine::code::Value;
@@ -239,7 +239,7 @@ fn parts(snapshot: &Snapshot, word: &str) -> Option<(usize, Vec<[f64; 2]>)> {
 
 #[track_caller]
 fn check_senses(kernel: &mut Kernel, tour: &Snapshot) {
-    let all = texts::of(&tour.lesson).into_iter().filter_map(|text| match text.shows {
+    let all = texts_of(&tour.lesson).into_iter().filter_map(|text| match text.shows {
         Shows::Senses(word) => Some((text.text, word)),
         _ => None,
     });
@@ -258,7 +258,7 @@ fn check_senses(kernel: &mut Kernel, tour: &Snapshot) {
 #[track_caller]
 fn check_answer(kernel: &mut Kernel, tour: &Snapshot) {
     let mut best: Option<(f64, String, usize)> = None;
-    for text in texts::of(&tour.lesson) {
+    for text in texts_of(&tour.lesson) {
         let Shows::Answer(at) = text.shows else { continue };
         let snapshot = on_stage(kernel, &text.text);
         let model = model(&snapshot);
@@ -294,7 +294,7 @@ fn check(folder: &Path) -> Vec<String> {
     let lesson = opened(folder);
     let tour = toured(&lesson).snapshot();
     let mut kernel = Kernel::embedded(lesson.clone());
-    let texts = texts::of(&lesson);
+    let texts = texts_of(&lesson);
     let of = |shows: Shows| texts.iter().find(|text| text.shows == shows).map(|text| text.text.clone());
     let words = of(Shows::Words).expect("a text");
     check_words(&words, &mut kernel, &tour);
@@ -459,7 +459,7 @@ fn it_is_measured_in_pieces_with_progress_and_what_is_written_meanwhile_stays() 
             kernel.apply(Command::Notebook(NotebookCommand::Cell("about".into(), write)));
         }
     }
-    let of = texts::of(&kernel.snapshot().lesson).len();
+    let of = texts_of(&kernel.snapshot().lesson).len();
     assert_eq!(
         seen.iter().map(|progress| (progress.done, progress.of)).collect::<Vec<_>>(),
         (0..=of).map(|done| (done, of)).collect::<Vec<_>>()

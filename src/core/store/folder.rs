@@ -160,7 +160,7 @@ impl Folder {
             *count > KEPT
         };
         let mut spare: Vec<Checkpoint> = labelled.into_iter().filter(|kept| is_beyond(kept)).collect();
-        while let Some(i) = spare(&times(&of_itself)) {
+        while let Some(i) = dispensable(&times(&of_itself)) {
             spare.push(of_itself.remove(i));
         }
         for checkpoint in spare {
@@ -191,7 +191,7 @@ pub(super) fn is_due(state: SystemTime, newest: Option<SystemTime>) -> bool {
 }
 
 /// Which of these to give up; they are of these times, the newest first.
-pub(super) fn spare(saved: &[SystemTime]) -> Option<usize> {
+pub(super) fn dispensable(saved: &[SystemTime]) -> Option<usize> {
     if saved.len() <= KEPT {
         return None;
     }
@@ -353,7 +353,7 @@ mod tests {
             if is_due(now, kept.first().copied()) {
                 kept.insert(0, now);
             }
-            if let Some(i) = spare(&kept) {
+            if let Some(i) = dispensable(&kept) {
                 kept.remove(i);
             }
             assert!(kept.len() <= KEPT);

@@ -301,7 +301,7 @@ impl Notebook {
         let bytes = outcome.bytes();
         let is_code = self.document.cell(id).is_some_and(|cell| matches!(*cell.kind, CellKind::Code { .. }));
         self.code_runs_done = self.code_runs_done.saturating_add(u64::from(is_code));
-        self.count_attempt(id, &outcome);
+        self.note_attempt(id, &outcome);
         let defined = outcome.defined.iter().map(|variable| variable.name.clone());
         let variables = outcome.defined.iter().filter_map(VariableSnapshot::of).collect();
         let shown = RunSnapshot {
@@ -346,7 +346,7 @@ impl Notebook {
     }
 
     /// Notes in the document how a run of an exercise went.
-    fn count_attempt(&mut self, id: &CellId, outcome: &Outcome) {
+    fn note_attempt(&mut self, id: &CellId, outcome: &Outcome) {
         let moved = self.last_command == LastCommand::Other
             && self.runs.get(id).is_some_and(|run| execution::is_attempt(&run.shown, outcome));
         if let Some(is_right) = execution::is_right(outcome)

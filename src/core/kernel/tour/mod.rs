@@ -71,7 +71,7 @@ pub struct Touring {
 
 impl Touring {
     pub fn new(model: &LessonModel) -> Self {
-        Self { texts: texts::of(&model.origin.lesson), done: 0, findings: Findings::default() }
+        Self { texts: texts_of(&model.origin.lesson), done: 0, findings: Findings::default() }
     }
 
     /// Texts that have run, and those that are to.
@@ -101,19 +101,19 @@ impl Findings {
         let architecture = &model.training.trainer().model.architecture;
         match &of.shows {
             Shows::Words => {
-                self.turned = found(of, &tokens, measure::turned(&tokens, &activations));
-                let sinks = measure::sinks(&activations);
+                self.turned = found(of, &tokens, turned(&tokens, &activations));
+                let sinks = sinks(&activations);
                 self.sinks = found(of, &tokens, Some(sinks).filter(|sinks| !sinks.is_empty()));
             }
             Shows::Heads => {
-                let heads = measure::heads(&tokens, &activations, architecture);
+                let heads = heads(&tokens, &activations, architecture);
                 self.heads = found(of, &tokens, Some(heads).filter(|heads| !heads.is_empty()));
             }
             Shows::Senses(word) => {
-                self.parting = found(of, &tokens, measure::parting(word, &tokens, &activations, architecture));
+                self.parting = found(of, &tokens, parting(word, &tokens, &activations, architecture));
             }
             Shows::Answer(at) => {
-                let answered = at.place(&tokens).and_then(|at| measure::answered(at, &activations, model));
+                let answered = at.place(&tokens).and_then(|at| answered(at, &activations, model));
                 let before = self.answered.as_ref().map_or(0.0, |before| before.found.probability);
                 let better = answered.filter(|answered| answered.probability > before);
                 self.answered = found(of, &tokens, better).or_else(|| self.answered.take());
@@ -211,7 +211,7 @@ const CONTINUED: [&str; 4] = [
 ];
 
 /// All texts for the model of a lesson, in the order of the tour.
-pub fn of(lesson: &Lesson) -> Vec<TourText> {
+pub fn texts_of(lesson: &Lesson) -> Vec<TourText> {
     let StaticEmbedding::Pretrained(model) = &lesson.static_embedding else { return Vec::new() };
     let first = lesson.sentences.first().map(|words| words.join(" "));
     let Some(first) = first else { return Vec::new() };
@@ -276,7 +276,7 @@ pub struct Turned {
     pub least: usize,
 }
 
-pub fn turned(tokens: &[Token], activations: &Activations<f32>) -> Option<Turned> {
+fn turned(tokens: &[Token], activations: &Activations<f32>) -> Option<Turned> {
     let (first, last) = (&activations.input, &activations.blocks.last()?.output);
     let cosine = |at: usize| {
         let wide = |row: &[f32]| row.iter().map(|&x| f64::from(x)).collect::<Vec<_>>();
@@ -333,7 +333,7 @@ const KINDS: [HeadMeasure; 4] =
     [HeadMeasure::Previous, HeadMeasure::First, HeadMeasure::Duplicate, HeadMeasure::Induction];
 
 /// The strongest heads of each kind, in a text that says something twice.
-pub fn heads(tokens: &[Token], activations: &Activations<f32>, architecture: &Architecture) -> Vec<FoundHead> {
+fn heads(tokens: &[Token], activations: &Activations<f32>, architecture: &Architecture) -> Vec<FoundHead> {
     let of_kind = |kind: HeadMeasure| {
         let line = line(kind, tokens)?;
         let measured = architecture.numbered_blocks().flat_map(|(block, _)| {
@@ -411,7 +411,7 @@ pub struct Sink {
     pub mean: f64,
 }
 
-pub fn sinks(activations: &Activations<f32>) -> Vec<Sink> {
+fn sinks(activations: &Activations<f32>) -> Vec<Sink> {
     let keys = activations.input.rows();
     let of = |heads: &mut dyn Iterator<Item = &HeadActivations<f32>>| {
         key_weights(heads.map(|head| (&head.weights, &head.scores)), keys)
@@ -442,7 +442,7 @@ pub struct Parting {
 /// The senses of the places of a word.
 const LETTERS: [Option<char>; 4] = [Some('A'), Some('B'), Some('A'), Some('B')];
 
-pub fn parting(
+fn parting(
     word: &str,
     tokens: &[Token],
     activations: &Activations<f32>,
@@ -476,7 +476,7 @@ pub struct Answered {
     pub layer: usize,
 }
 
-pub fn answered(at: usize, activations: &Activations<f32>, model: &LessonModel) -> Option<Answered> {
+fn answered(at: usize, activations: &Activations<f32>, model: &LessonModel) -> Option<Answered> {
     let (network, parameters) = (&model.training.trainer().model, model.training.model().trained());
     let states: Vec<&[f32]> = activations.states(&network.architecture).map(|state| state.row(at)).collect();
     let states = Matrix::from_row_major(states.len(), network.architecture.width, states.concat());

@@ -46,7 +46,7 @@ pub struct Term {
     pub shape: String,
     /// Markdown.
     pub meaning: String,
-    /// The id of the lesson that introduces it.
+    /// The id of the lesson that introduces it; empty for a word that lessons use without introducing it.
     pub lesson: String,
 }
 
@@ -198,7 +198,7 @@ fn read_term(node: Node<'_>, spellings: &mut Spellings, place: usize, lessons: O
             symbols: list_of(SYMBOLS_MAX, symbol), or Vec::new();
             shape: line, or String::new();
             meaning: meaning;
-            lesson: |node| lesson(node, lessons);
+            lesson: |node| lesson(node, lessons), or String::new();
         } }
     })
 }
@@ -553,6 +553,7 @@ mod tests {
             "no lesson beside the glossary has the id \"qvk\"; expected \"apple\" or \"qkv\"; did you mean \"qkv\"?",
         );
         says("meaning: \"m\", ", "", "missing field \"meaning\" in Term");
+        assert!(parse("g", r#"Glossary([Term(name: "key", meaning: "m")])"#, None).is_ok(), "a lesson is optional");
         says("also: []", "also: [\"Key\"]", "the spelling \"Key\" appears twice");
         says("also: []", "except: [\"Key\"]", "the spelling \"Key\" appears twice");
         says("also: []", "except: [\"−∞\"]", "cannot be recognised in a text");

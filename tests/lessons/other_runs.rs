@@ -66,7 +66,9 @@ fn without_the_mask_the_loss_is_below_a_tenth_of_the_floor() {
 
 #[test]
 fn one_head_is_right_at_twice_the_loss() {
-    let variant = || Variant::of("heads").measuring("loss", "FinalLoss");
+    // Claims on the second head are of the lesson alone.
+    let of_lesson = || Variant::of("heads").without("        Claim(id: \"subject\"", "        Claim(id: \"answer\"");
+    let variant = || of_lesson().measuring("loss", "FinalLoss");
     let (two, one) = (variant().train(), variant().with("heads: 2", "heads: 1").train());
     for (two, one) in two.iter().zip(&one) {
         assert_eq!((one["trained"], one["kept-out"]), (1.0, 1.0));
@@ -76,9 +78,9 @@ fn one_head_is_right_at_twice_the_loss() {
     }
 }
 
-/// Whether one head is on the subject and the other on the object in all sentences of the lesson.
+/// Whether one head is mostly on the subject and the other on the object, in all sentences of the lesson.
 fn has_a_head_for_each(found: &BTreeMap<String, f64>) -> bool {
-    const MOST: f64 = 0.9;
+    const MOST: f64 = 0.5;
     let is_on = |head: usize, key: usize| (0..4).all(|sentence| found[&weight_id(sentence, head, key)] > MOST);
     [(0, 1), (1, 0)].into_iter().any(|(subject, object)| is_on(subject, 1) && is_on(object, 4))
 }
@@ -88,17 +90,18 @@ fn weight_id(sentence: usize, head: usize, key: usize) -> String {
 }
 
 #[test]
-fn without_planted_weights_no_seed_has_a_head_for_each() {
+fn without_planted_weights_few_seeds_have_a_head_for_each() {
     let mut variant = Variant::of("heads");
     for (sentence, head, key) in (0..4).flat_map(|s| [(s, 0, 1), (s, 0, 4), (s, 1, 1), (s, 1, 4)]) {
         let fact = format!("Weight(sentence: {sentence}, head: {head}, query: 5, key: {key})");
         variant = variant.measuring(&weight_id(sentence, head, key), &fact);
     }
-    assert!(variant.train().iter().filter(|found| has_a_head_for_each(found)).count() >= 8, "planted, most seeds do");
-    for found in variant.without("            \"W_Q\": [", "        },\n        steps:").train() {
-        assert_eq!((found["trained"], found["kept-out"]), (1.0, 1.0));
-        assert!(!has_a_head_for_each(&found), "{found:?}");
-    }
+    let count = |all: &[BTreeMap<String, f64>]| all.iter().filter(|found| has_a_head_for_each(found)).count();
+    let planted = variant.train();
+    assert!(count(&planted) >= 8, "{} of ten", count(&planted));
+    let free = variant.without("            \"W_Q\": [", "        },\n        steps:").train();
+    assert!(free.iter().all(|found| (found["trained"], found["kept-out"]) == (1.0, 1.0)), "{free:?}");
+    assert!(count(&free) <= 2, "{} of ten", count(&free));
 }
 
 #[test]

@@ -443,7 +443,6 @@ fn the_apple_page_is_small_and_whole() {
 fn exercises_without_code_are_checked_in_the_page() {
     let lessons = [
         ("dot_product", "temperature=0.12"),
-        ("next_word", "temperature=100"),
         ("scaling", "temperature=0.5"),
         ("qkv", "W_Q%5B2,2%5D=-4&W_K%5B2,2%5D=4"),
     ];

@@ -37,6 +37,7 @@ const FILES: &[(&str, &[u8])] = files![
     "next_word.ron",
     "qkv.ron",
     "scaling.ron",
+    "the_transformer.ron",
     "words.ron",
     "writer.ron",
 ];

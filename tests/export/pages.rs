@@ -82,7 +82,8 @@ fn the_same_snapshot_is_the_same_file() {
     assert_eq!(write(), write());
 }
 
-/// The first of a cell, over the end of a line too; headings, links and code are left alone, and nothing is markup.
+/// The first of a cell, over the end of a line too; headings, links, code and names of controls are left alone, and
+/// nothing is markup.
 #[test]
 fn a_term_says_what_it_means() {
     let glossary = r#"Glossary([
@@ -90,7 +91,7 @@ fn a_term_says_what_it_means() {
     ])"#;
     let glossary = attune_core::lesson::glossary::parse("g", glossary, None).expect("no issues");
     let cells = r#####"
-        Text(id: "a", md: "# A dot product\n\nA [dot product](https://x.org), `dot product` & **dot\nproduct**. Dot products."),
+        Text(id: "a", md: "# A dot product\n\nA [dot product](https://x.org), the *Dot product* panel, `dot product` & **dot\nproduct**. Dot products."),
         Text(id: "b", md: "Dot products <b>.")
     "#####;
     let snapshot = with_cells(cells).snapshot();
@@ -100,6 +101,7 @@ fn a_term_says_what_it_means() {
     let abbr = "<abbr class=\"term\" title=\"Entry times &quot;entry&quot;. Shape: &lt;number&gt;.\">";
     assert_eq!(page.matches(abbr).count(), 2, "{page}");
     assert!(page.contains(&format!("&amp; <strong>{abbr}dot\nproduct</abbr></strong>. Dot products.")), "{page}");
+    assert!(page.contains("the <em>Dot product</em> panel"), "{page}");
     assert!(page.contains(&format!("<p>{abbr}Dot products</abbr> &lt;b&gt;.</p>")), "{page}");
     assert!(!as_html(&snapshot, &Pictures::default()).contains("<abbr"));
 }

@@ -10,5 +10,6 @@ mod budgets;
 mod exercises;
 mod forms;
 mod numbers;
+mod other_runs;
 mod reference_lesson;
 mod shares;

@@ -110,6 +110,15 @@ fn the_keyboard_finds_a_term_and_its_card() {
 }
 
 #[test]
+fn a_term_that_no_lesson_introduces_says_so() {
+    let more = r#"Term(name: "mix", meaning: "A sum of values."),"#;
+    let (mut harness, _) = bench("## Roles\n\nOne mix.", Some(model(more)));
+    harness.key_press(Key::Tab);
+    harness.run_steps(3);
+    harness.get_by_label("Used in several lessons");
+}
+
+#[test]
 fn a_formula_that_is_a_symbol_opens_its_entry() {
     let (mut harness, done) = bench("$q$", Some(model("")));
     // Formulas stand at the beginning of the line.

@@ -32,7 +32,11 @@ fn term_words_ui(ui: &mut Ui, term: &Term) {
 }
 
 fn first_words(first: &First) -> String {
-    if first.is_here { "First in this lesson".to_owned() } else { format!("First in {}", first.title) }
+    match first.title.as_str() {
+        "" => "Used in several lessons".to_owned(),
+        _ if first.is_here => "First in this lesson".to_owned(),
+        title => format!("First in {title}"),
+    }
 }
 
 /// The same with a way to its lesson, where that is another one.

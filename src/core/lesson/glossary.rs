@@ -1,8 +1,8 @@
 //! The glossary of a folder of lessons: each term with its symbols, its shape, its meaning, and the lesson
 //! that introduces it. One file beside the lessons, read as strictly as they are.
 //!
-//! Its spellings are found in plain text: whole words, whatever their capitals, the longest spelling first. A lesson
-//! keeps to it: every bold phrase in the lesson's texts is a term, and every term that it introduces is bold in one of
+//! Its spellings are found in plain text: whole words, whatever their capitals, the longest spelling first. An everyday
+//! phrase such as "step by step", and a token such as `[MASK]`, name no term. A lesson keeps to the glossary: every bold phrase in the lesson's texts is a term, and every term that it introduces is bold in one of
 //! them.
 
 use std::collections::{HashMap, HashSet};
@@ -29,21 +29,23 @@ use super::{course, tree};
 pub const FILE: &str = "glossary.ron";
 /// The name that the file begins with.
 const NAME: &str = "Glossary";
-/// Phrases whose words are no terms.
-const PHRASES: [&str; 2] = ["step by step", "Step by step"];
+/// The entry of the spellings that name no term.
+const EVERYDAY: usize = usize::MAX;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Term {
     pub name: String,
     /// Other spellings, such as the plural.
     pub also: Vec<String>,
+    /// Everyday phrases in which its spellings mean something else.
+    pub except: Vec<String>,
     /// LaTeX.
     pub symbols: Vec<String>,
     /// Such as `(T, d_k)`; empty where it has none.
     pub shape: String,
     /// Markdown.
     pub meaning: String,
-    /// The id of the lesson that introduces it.
+    /// The id of the lesson that introduces it; empty for a word that lessons use without introducing it.
     pub lesson: String,
 }
 
@@ -69,18 +71,15 @@ impl Glossary {
 
     /// The terms that a text names, by their places among all.
     pub fn find(&self, text: &str) -> Vec<Found> {
-        let phrases: Vec<Range<usize>> =
-            PHRASES.iter().flat_map(|phrase| text.match_indices(phrase)).map(|(at, of)| at..at + of.len()).collect();
-        let is_within =
-            |found: &Found, phrase: &Range<usize>| phrase.start <= found.at.start && found.at.end <= phrase.end;
+        let is_token = |at: &Range<usize>| text[..at.start].ends_with('[') && text[at.end..].starts_with(']');
         let mut all = self.spellings.find(text);
-        all.retain(|found| !phrases.iter().any(|phrase| is_within(found, phrase)));
+        all.retain(|found| found.of != EVERYDAY && !is_token(&found.at));
         all
     }
 
     /// The term that is all of a text.
     pub fn whole(&self, text: &str) -> Option<usize> {
-        self.spellings.whole(text)
+        self.spellings.whole(text).filter(|term| *term != EVERYDAY)
     }
 
     /// The terms that a formula is the symbol of: letters are few, and lessons share them.
@@ -189,15 +188,16 @@ fn read_glossary(node: Node<'_>, lessons: Option<&[String]>) -> Option<Glossary>
 }
 
 fn read_term(node: Node<'_>, spellings: &mut Spellings, place: usize, lessons: Option<&[String]>) -> Option<Term> {
-    let mut spelling = |node| read_spelling(node, spellings, place);
+    let mut spelling = |node, of| read_spelling(node, spellings, of);
     record(node, &["Term"], |record| {
         fields! { record => Term {
-            name: &mut spelling;
-            also: list_of(SPELLINGS_MAX, spelling), or Vec::new();
+            name: |node| spelling(node, place);
+            also: list_of(SPELLINGS_MAX, |node| spelling(node, place)), or Vec::new();
+            except: list_of(SPELLINGS_MAX, |node| spelling(node, EVERYDAY)), or Vec::new();
             symbols: list_of(SYMBOLS_MAX, symbol), or Vec::new();
             shape: line, or String::new();
             meaning: meaning;
-            lesson: |node| lesson(node, lessons);
+            lesson: |node| lesson(node, lessons), or String::new();
         } }
     })
 }
@@ -473,11 +473,17 @@ mod tests {
     }
 
     #[test]
-    fn a_phrase_of_everyday_words_names_no_term() {
-        let text = r#"Glossary([Term(name: "step", also: [], symbols: [], meaning: "m", lesson: "qkv")])"#;
+    fn everyday_phrases_and_tokens_name_no_term() {
+        let text = r#"Glossary([
+            Term(name: "step", except: ["step by step", "in the step of"], meaning: "m", lesson: "qkv"),
+            Term(name: "mask", meaning: "m", lesson: "qkv"),
+        ])"#;
         let glossary = parse("g", text, None).expect("no issues");
-        let found = glossary.find("It is learned step by step, and each step is small.");
-        assert_eq!(found.iter().map(|found| found.at.start).collect::<Vec<_>>(), [37]);
+        let found = |text| glossary.find(text).iter().map(|found| found.at.start).collect::<Vec<_>>();
+        assert_eq!(found("It is learned Step by step, and each step is small."), [37]);
+        assert_eq!(found("In the step of a walk, the step of training."), [27]);
+        assert_eq!(found("[MASK] is not a mask, [a mask] is."), [16, 25]);
+        assert_eq!((glossary.whole("step by step"), glossary.whole("step")), (None, Some(0)));
     }
 
     #[test]
@@ -516,7 +522,7 @@ mod tests {
             issues("Glossary(terms: [])"),
             ["g:1:1: found Glossary(terms: []); expected Glossary([Term(…), …])"]
         );
-        assert_eq!(issues("Glossary([Term(naem: \"a\")])").len(), 3);
+        assert_eq!(issues("Glossary([Term(naem: \"a\")])").len(), 2);
         let twice = TWO.replace("[\"queries\"]", "[\"queries\", \"Width-of a key\"]");
         assert_eq!(
             issues(&twice),
@@ -546,7 +552,10 @@ mod tests {
             "no lesson beside the glossary has the id \"qvk\"; expected \"apple\" or \"qkv\"; did you mean \"qkv\"?",
         );
         says("meaning: \"m\", ", "", "missing field \"meaning\" in Term");
+        assert!(parse("g", r#"Glossary([Term(name: "key", meaning: "m")])"#, None).is_ok(), "a lesson is optional");
         says("also: []", "also: [\"Key\"]", "the spelling \"Key\" appears twice");
+        says("also: []", "except: [\"Key\"]", "the spelling \"Key\" appears twice");
+        says("also: []", "except: [\"−∞\"]", "cannot be recognised in a text");
         let many: Vec<String> = (0..=GLOSSARY_TERMS_MAX)
             .map(|i| format!("Term(name: \"t{i}\", meaning: \"m\", lesson: \"qkv\")"))
             .collect();

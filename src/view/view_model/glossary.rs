@@ -24,7 +24,7 @@ pub struct GlossaryModel {
 /// The lesson that introduces a term.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct First {
-    /// With its number, where it has one; the id where the lesson is not there.
+    /// With its number, where it has one; the id where the lesson is not there; empty where no lesson introduces it.
     pub title: String,
     /// To open it; none for the lesson that is open, or not there.
     pub path: Option<PathBuf>,

@@ -33,6 +33,7 @@ pub fn markdown(
         code: None,
         heading: None,
         is_in_link: false,
+        is_emphasis: false,
     };
     for piece in prose.pieces() {
         match piece {
@@ -57,6 +58,7 @@ struct Markup<'a, 't, 'e> {
     code: Option<(CowStr<'e>, String)>,
     heading: Option<Heading>,
     is_in_link: bool,
+    is_emphasis: bool,
 }
 
 impl<'e> Markup<'_, '_, 'e> {
@@ -99,6 +101,8 @@ impl<'e> Markup<'_, '_, 'e> {
                 self.is_in_link = false;
                 self.push(Event::InlineHtml(CowStr::Borrowed("</a>")));
             }
+            Event::Start(Tag::Emphasis) => self.emphasise(true),
+            Event::End(TagEnd::Emphasis) => self.emphasise(false),
             Event::InlineMath(latex) => {
                 self.name(&latex);
                 self.push(Event::InlineHtml(math::mathml(&latex, false).into()));
@@ -117,6 +121,11 @@ impl<'e> Markup<'_, '_, 'e> {
         }
     }
 
+    fn emphasise(&mut self, is_emphasis: bool) {
+        self.is_emphasis = is_emphasis;
+        self.push(if is_emphasis { Event::Start(Tag::Emphasis) } else { Event::End(TagEnd::Emphasis) });
+    }
+
     fn picture(&mut self, url: &str, alt: &str) {
         self.say_words();
         self.push(Event::InlineHtml(image(url, alt, self.pictures).into()));
@@ -126,13 +135,14 @@ impl<'e> Markup<'_, '_, 'e> {
         self.events.push(event);
     }
 
-    /// Writes the words read so far, with the glossary's terms marked, except in headings and links.
+    /// Writes the words read so far, with the glossary's terms marked, except in headings, links, and names of controls.
     fn say_words(&mut self) {
         if self.words.is_empty() {
             return;
         }
         let words = std::mem::take(&mut self.words);
-        let is_explained = self.heading.is_none() && !self.is_in_link;
+        let is_control = self.is_emphasis && words.starts_with(char::is_uppercase);
+        let is_explained = self.heading.is_none() && !self.is_in_link && !is_control;
         let markup = if is_explained { self.terms.markup(&words) } else { None };
         self.events.push(markup.map_or(Event::Text(words.into()), |markup| Event::InlineHtml(markup.into())));
     }

@@ -20,6 +20,7 @@ const BY_HAND: &[(&str, &[&str], &str)] = &[
     ("dot_product", &["0.40505", "0.41471", "0.51435"], "as published, with their slips"),
     ("dot_product", &["0.0001"], "the size of the slip"),
     ("dot_product", &["0.9", "0.1", "0.15"], "the bound of a task, and the temperatures that its last hint names"),
+    ("gradient", &["0.1", "0.5"], "the learning rate that a task sets, and a given vector"),
     ("heads", &["0.03", "3.5"], "fields of the lesson's file: keep and weights"),
     ("heads", &["0.7", "0.8"], "the bounds of a task"),
     ("heads", &["0.225", "0.63", "0.098", "0.10", "0.089", "0.07"], "measured on other models, of 1, 2 and 4 heads"),

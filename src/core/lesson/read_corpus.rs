@@ -165,8 +165,8 @@ fn read_repeats<'s>(record: &mut Record<'s>, max_tokens: Option<usize>) -> Optio
     let most = max_tokens.unwrap_or(TOKENS_MAX) / 2;
     fields! { record;
         words: |node| words(node, VOCABULARY_MAX);
-        longest: |node| whole(2..=words.as_ref().map_or(most, |words| most.min(words.len())))(node);
-        shortest: |node| whole(2..=longest.unwrap_or(most))(node);
+        longest: |node| whole(1..=words.as_ref().map_or(most, |words| most.min(words.len())))(node);
+        shortest: |node| whole(1..=longest.unwrap_or(most))(node);
         sentences: read_count;
     }
     let (shortest, longest) = (shortest?, longest?);

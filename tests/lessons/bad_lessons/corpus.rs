@@ -126,19 +126,19 @@ fn words_that_are_repeated() {
     check(&format!("Repeats({words}, shortest: 2, longest: 4, sentences: 9)"), "no issues");
     check(
         &format!("Repeats({words}, shortest: 2, longest: 5, sentences: 9)"),
-        "a.ron:3:82: longest: found the number 5; expected a whole number from 2 to 4",
+        "a.ron:3:87: longest: found the number 5; expected a whole number from 1 to 4",
     );
     check(
         r#"Repeats(words: ["not", "like", "do"], shortest: 2, longest: 4, sentences: 9)"#,
-        "a.ron:3:74: longest: found the number 4; expected a whole number from 2 to 3",
+        "a.ron:3:73: longest: found the number 4; expected a whole number from 1 to 3",
     );
     check(
         &format!("Repeats({words}, shortest: 4, longest: 3, sentences: 9)"),
-        "a.ron:3:70: shortest: found the number 4; expected a whole number from 2 to 3",
+        "a.ron:3:75: shortest: found the number 4; expected a whole number from 1 to 3",
     );
     check(
         r#"Repeats(words: ["not", "like", "not"], shortest: 2, longest: 2, sentences: 9)"#,
-        r#"a.ron:3:46: words: word "not" appears twice"#,
+        r#"a.ron:3:44: words: word "not" appears twice"#,
     );
 }
 

@@ -155,7 +155,7 @@ fn course() -> Vec<(String, Kernel)> {
         |file: &PathBuf| file.extension().is_some_and(|ending| ending == "ron") && !file.ends_with("glossary.ron");
     let mut files: Vec<PathBuf> = files.filter(is_lesson).collect();
     files.sort();
-    assert_eq!(files.len(), 16);
+    assert_eq!(files.len(), 21);
     let trained = |file: &PathBuf| {
         let lesson = attune_core::lesson::read(file).unwrap_or_else(|issues| panic!("{issues:#?}"));
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();

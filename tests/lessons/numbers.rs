@@ -12,11 +12,15 @@ use crate::common::top::at;
 /// Decimals that a text may have by hand, lesson by lesson, each with its reason. Others are the model's.
 const BY_HAND: &[(&str, &[&str], &str)] = &[
     ("apple", &["0.8"], "the share in the sentences, which the lesson's corpus sets"),
+    ("block", &["0.5"], "the bound of a task"),
     ("dot_product", &["1.1503", "1.3771", "1.6487", "1.1735", "1.1855", "6.5351"], "as published, with their slips"),
     ("dot_product", &["0.1761", "0.2107", "0.2522", "0.1796", "0.1814"], "as published, with their slips"),
     ("dot_product", &["0.40505", "0.41471", "0.51435"], "as published, with their slips"),
     ("dot_product", &["0.1", "0.2", "0.3"], "scores of a row that a note makes up"),
     ("dot_product", &["0.9", "0.15"], "the bound of a task, and a temperature that its last hint names"),
+    ("gradient", &["0.1", "0.5"], "the learning rate that a task sets, and a given vector"),
+    ("induction", &["1.8"], "the loss at a step of training, where the text says so"),
+    ("induction", &["0.2", "2.3"], "the bounds of a task and of a prediction"),
     ("it", &["0.1", "0.0", "0.2", "0.3", "0.6", "0.5", "0.4", "0.7", "0.9", "0.8"], "keys and values made by hand"),
     ("it", &["0.05", "0.60", "0.02", "0.03", "0.20", "0.08"], "as published, drawn and not computed"),
     ("it", &["0.70", "1.01", "0.598", "0.518", "0.432"], "as published, drawn and not computed"),

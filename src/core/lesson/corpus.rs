@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use attune_engine::numerics::rng::{Generator, Stream, stream};
 use rand::RngExt;
-use rand::seq::{IndexedRandom, SliceRandom};
+use rand::seq::{IndexedRandom, IteratorRandom, SliceRandom};
 
 use super::schema::{Ambiguous, Corpus, Group, Lesson, Objective, StaticEmbedding, Topic};
 use super::text::{is_word_char, tokenize};
@@ -112,6 +112,9 @@ struct Draw<'a> {
 
 impl Draw<'_> {
     fn sentence(&self, rng: &mut Generator) -> CorpusSentence {
+        if self.corpus.repeats {
+            return self.repeated(rng);
+        }
         let mut words = Vec::new();
         let mut order: Vec<usize> = (0..self.topics.len()).collect();
         order.shuffle(rng);
@@ -128,6 +131,14 @@ impl Draw<'_> {
         }
         agree_articles(&mut words);
         CorpusSentence { words, topic }
+    }
+
+    /// Words in random order, none twice, and then the same words in the same order.
+    fn repeated(&self, rng: &mut Generator) -> CorpusSentence {
+        let count = self.topics.iter().flatten().choose(rng).map_or(0, Vec::len);
+        let slots = self.corpus.slots.iter().flat_map(|slot| slot.words.sample(rng, count));
+        let once: Vec<String> = slots.cloned().collect();
+        CorpusSentence { words: [&once[..], &once].concat(), topic: 0 }
     }
 
     fn clause(&self, topic: &ParsedTopic, rng: &mut Generator, words: &mut Vec<String>) {
@@ -181,6 +192,7 @@ pub(super) fn longest(corpus: &Corpus) -> usize {
         corpus.topics.iter().map(|topic| topic.templates.iter().map(words).max().unwrap_or(0)).collect();
     lengths.sort_unstable_by(|a, b| b.cmp(a));
     match (&corpus.join, &lengths[..]) {
+        _ if corpus.repeats => 2 * lengths.first().copied().unwrap_or(0),
         (Some(_), [first, second, ..]) => first + 1 + second,
         (_, lengths) => lengths.first().copied().unwrap_or(0),
     }
@@ -266,7 +278,8 @@ pub(super) fn with_given(mut words: Vec<String>, embedding: Option<&StaticEmbedd
 /// at its place; then ambiguous words; then joining words. It does not depend on the seed or on
 /// any rate, so a word keeps its row while the learner changes those.
 pub fn vocabulary(corpus: &Corpus, groups: &[Group]) -> Vec<String> {
-    let mut words = Ordered { articles: corpus.drawn && draws_an(corpus, groups), ..Ordered::default() };
+    let mut words =
+        Ordered { articles: corpus.drawn && !corpus.repeats && draws_an(corpus, groups), ..Ordered::default() };
     let mut expanded = HashSet::new();
     for template in corpus.topics.iter().flat_map(|topic| &topic.templates) {
         for piece in pieces(template).unwrap_or_default() {
@@ -385,6 +398,7 @@ mod tests {
             let corpus = Corpus {
                 sentences: 1,
                 drawn: true,
+                repeats: false,
                 slots: vec![Group { name: "fruit".into(), words: vec!["pear".into(), fruit.into()] }],
                 topics: vec![Topic { name: "all".into(), templates: vec!["the {fruit}".into(), template.into()] }],
                 ambiguous: vec![Ambiguous { word: "orange".into(), rate: 0.1, shares: vec![("colour".into(), 1.0)] }],
@@ -402,6 +416,29 @@ mod tests {
     }
 
     #[test]
+    fn a_repeat_is_different_words_twice() {
+        let word = |i: usize| format!("w{i}");
+        let corpus = Corpus {
+            sentences: 200,
+            drawn: true,
+            repeats: true,
+            slots: vec![Group { name: "words".into(), words: (0..9).map(word).collect() }],
+            topics: vec![Topic { name: "all".into(), templates: vec!["{words} ".repeat(3), "{words} ".repeat(5)] }],
+            ..Corpus::default()
+        };
+        let mut halves = HashSet::new();
+        for words in generate(&corpus, &[], 1) {
+            let (first, second) = words.split_at(words.len() / 2);
+            assert_eq!(first, second);
+            assert_eq!(first.iter().collect::<HashSet<_>>().len(), first.len());
+            halves.insert(first.to_vec());
+        }
+        assert!(halves.len() > 190, "hardly any two are the same");
+        assert_eq!(halves.iter().map(Vec::len).collect::<HashSet<_>>(), HashSet::from([3, 5]));
+        assert_eq!((longest(&corpus), vocabulary(&corpus, &[]).len()), (10, 9));
+    }
+
+    #[test]
     fn order_of_first_appearance() {
         let group = |name: &str, words: &[&str]| Group {
             name: name.into(),
@@ -410,6 +447,7 @@ mod tests {
         let corpus = Corpus {
             sentences: 10,
             drawn: true,
+            repeats: false,
             slots: vec![group("eat", &["ate", "eats"])],
             topics: vec![
                 Topic { name: "fruit".into(), templates: vec!["She {eat} a {fruit}".into(), "the {fruit}".into()] },

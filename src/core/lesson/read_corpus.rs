@@ -20,6 +20,9 @@ use super::tree::Form;
 /// Shares are written with a few decimals; thirds must be able to sum to one.
 const SHARES_TOLERANCE: f64 = 1e-3;
 
+/// The slot that the templates of a corpus of repeats consist of.
+const REPEATED_SLOT: &str = "{words}";
+
 /// Named word lists, with places.
 #[derive(Default)]
 pub(super) struct Lists<'s> {
@@ -107,7 +110,8 @@ pub(super) fn read_corpus<'s>(
     max_tokens: Option<usize>,
     lone_words: bool,
 ) -> Option<ReadCorpus<'s>> {
-    record(node, &["Corpus", "Sentences"], |record| match record.name {
+    record(node, &["Corpus", "Sentences", "Repeats"], |record| match record.name {
+        "Repeats" => read_repeats(record, max_tokens),
         "Sentences" => {
             record.take_item("a list, or a map of topics with lists", |node| read_given(node, max_tokens, lone_words))
         }
@@ -147,12 +151,36 @@ fn read_drawn<'s>(
     let corpus = Corpus {
         sentences: sentences?,
         drawn: true,
+        repeats: false,
         slots: slots?.checked()?,
         topics: topics?.topics,
         ambiguous: ambiguous?.into_iter().map(|ambiguous| ambiguous.value).collect(),
         join: join?.map(|(join, _)| join),
     };
     Some(ReadCorpus { corpus, node: record.node, longest })
+}
+
+/// Reads a corpus of random words that are written twice.
+fn read_repeats<'s>(record: &mut Record<'s>, max_tokens: Option<usize>) -> Option<ReadCorpus<'s>> {
+    let most = max_tokens.unwrap_or(TOKENS_MAX) / 2;
+    fields! { record;
+        words: |node| words(node, VOCABULARY_MAX);
+        longest: |node| whole(1..=words.as_ref().map_or(most, |words| most.min(words.len())))(node);
+        shortest: |node| whole(1..=longest.unwrap_or(most))(node);
+        sentences: read_count;
+    }
+    let (shortest, longest) = (shortest?, longest?);
+    let words = words?.into_iter().map(|word| word.value).collect();
+    let templates = (shortest..=longest).map(|count| vec![REPEATED_SLOT; count].join(" ")).collect();
+    let corpus = Corpus {
+        sentences: sentences?,
+        drawn: true,
+        repeats: true,
+        slots: vec![Group { name: "words".to_owned(), words }],
+        topics: vec![Topic { name: "repeats".to_owned(), templates }],
+        ..Corpus::default()
+    };
+    Some(ReadCorpus { corpus, node: record.node, longest: 2 * longest })
 }
 
 /// How many sentences are drawn.
@@ -286,8 +314,7 @@ pub(super) fn read_given<'s>(node: Node<'s>, max_tokens: Option<usize>, lone_wor
             .expected(format!("at most {SENTENCES_MAX}"))
             .none();
     }
-    let corpus =
-        Corpus { sentences, drawn: false, slots: Vec::new(), topics: read.topics, ambiguous: Vec::new(), join: None };
+    let corpus = Corpus { sentences, topics: read.topics, ..Corpus::default() };
     Some(ReadCorpus { corpus, node, longest })
 }
 

@@ -70,6 +70,8 @@ pub struct Corpus {
     pub sentences: usize,
     /// False where the templates, without slots, are the sentences: each comes once.
     pub drawn: bool,
+    /// Each sentence is a list of different words of the one slot, as long as a template, and then the same list again.
+    pub repeats: bool,
     /// Word lists that `{name}` in a template draws from; groups are slots too.
     pub slots: Vec<Group>,
     /// Each sentence first draws a topic, all equally likely, then one of its templates.

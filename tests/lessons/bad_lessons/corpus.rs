@@ -116,6 +116,32 @@ fn groups_and_corpus() {
     check("share: 0.25", "share: 25", "a.ron:16:27: share: found the number 25; expected a number from 0 to 1");
 }
 
+#[test]
+fn words_that_are_repeated() {
+    let small =
+        |corpus: &str| SMALL.replacen(TOPICS, corpus, 1).replacen("Label, max_tokens: 4", "NextWord, max_tokens: 8", 1);
+    let small = |corpus: &str| small(corpus).replacen("LabelAccuracy", "FinalLoss", 1);
+    let check = |corpus: &str, expected: &str| assert_eq!(issues(&small(corpus)), expected, "{corpus}");
+    let words = r#"words: ["not", "like", "do", "hate", "it"]"#;
+    check(&format!("Repeats({words}, shortest: 2, longest: 4, sentences: 9)"), "no issues");
+    check(
+        &format!("Repeats({words}, shortest: 2, longest: 5, sentences: 9)"),
+        "a.ron:3:87: longest: found the number 5; expected a whole number from 1 to 4",
+    );
+    check(
+        r#"Repeats(words: ["not", "like", "do"], shortest: 2, longest: 4, sentences: 9)"#,
+        "a.ron:3:73: longest: found the number 4; expected a whole number from 1 to 3",
+    );
+    check(
+        &format!("Repeats({words}, shortest: 4, longest: 3, sentences: 9)"),
+        "a.ron:3:75: shortest: found the number 4; expected a whole number from 1 to 3",
+    );
+    check(
+        r#"Repeats(words: ["not", "like", "not"], shortest: 2, longest: 2, sentences: 9)"#,
+        r#"a.ron:3:44: words: word "not" appears twice"#,
+    );
+}
+
 /// The corpus of the small lesson.
 const TOPICS: &str = r#"Sentences({ "hate": ["not like", "do hate"], "like": ["do like", "not hate"] })"#;
 

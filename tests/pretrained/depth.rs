@@ -70,7 +70,7 @@ fn what_needs_the_whole_sentence_comes_in_the_last_layers() {
         for kind in [Kind::Referent, Kind::Agreement, Kind::Negation] {
             let shares = asked.accuracy(&sentences(kind, SENTENCES, seed));
             let (early, last) = (shares[2], *shares.last().expect("layers"));
-            assert!(shares.len() == 7 && last > 0.95 && early < 0.75, "{kind:?}, seed {seed}: {shares:?}");
+            assert!(shares.len() == 7 && last > 0.98 && early < 0.7, "{kind:?}, seed {seed}: {shares:?}");
         }
     }
 }
@@ -82,7 +82,7 @@ fn senses_part_in_the_second_half_of_the_layers() {
     for seed in SEEDS {
         let shares = asked.senses(&sentences(Kind::Sense, 8 * SENTENCES, seed));
         let (middle, last) = (shares[3], shares[6]);
-        assert!(shares.len() == 7 && middle < 0.8 && last > 0.9, "seed {seed}: {shares:?}");
+        assert!(shares.len() == 7 && middle < 0.65 && last > 0.9, "seed {seed}: {shares:?}");
     }
 }
 

@@ -1,5 +1,7 @@
 //! What each layer of a model knows of sentences that training never saw.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::{Activations, AttentionModel, Sequences};
@@ -9,7 +11,7 @@ use attune_engine::numerics::vectors::Similarity;
 use attune_engine::pretrained::tokenizer::Tokenizer;
 use attune_engine::pretrained::tokenizer::write::MASK;
 
-use super::grammar::{self, Kind, Question, Sentence};
+use super::grammar::{self, Cell, Kind, Question, Sentence};
 
 /// Sentences of a seed with a question of a kind.
 pub fn sentences(kind: Kind, count: usize, seed: u64) -> Vec<Sentence> {
@@ -17,6 +19,40 @@ pub fn sentences(kind: Kind, count: usize, seed: u64) -> Vec<Sentence> {
     let drawn = std::iter::repeat_with(|| grammar::sentence(rng));
     let asks = |sentence: &Sentence| sentence.question.as_ref().is_some_and(|question| question.kind == kind);
     drawn.filter(|sentence| sentence.is_kept_from_training() && asks(sentence)).take(count).collect()
+}
+
+/// Sentences of a seed for each cell of a kind's table, at most `most` in each.
+fn by_cell(kind: Kind, most: usize, seed: u64) -> BTreeMap<Cell, Vec<Sentence>> {
+    /// Sentences drawn for each of a cell: the rarest cell has one in some thousands.
+    const DRAWN: usize = 4_000;
+    let rng = &mut stream(seed, Stream::Perturbation);
+    let mut cells: BTreeMap<Cell, Vec<Sentence>> = BTreeMap::new();
+    for sentence in std::iter::repeat_with(|| grammar::sentence(rng)).take(most * DRAWN) {
+        let question = sentence.question.as_ref().filter(|question| question.kind == kind && question.new.is_some());
+        let Some(cell) = question.map(|question| question.cell.clone()) else { continue };
+        let of_cell = cells.entry(cell).or_default();
+        if of_cell.len() < most {
+            of_cell.push(sentence);
+        }
+    }
+    cells
+}
+
+/// A table in Markdown, with the share of each cell and the number of its sentences.
+pub fn table(cells: &BTreeMap<Cell, (f64, usize)>) -> String {
+    let columns: BTreeSet<&String> = cells.keys().map(|cell| &cell.column).collect();
+    let rows: BTreeSet<&String> = cells.keys().map(|cell| &cell.row).collect();
+    let line = |first: &str, told: Vec<String>| format!("| {first} | {} |\n", told.join(" | "));
+    let mut table = line("", columns.iter().map(|column| (*column).clone()).collect());
+    table += &line("---", vec!["---".to_owned(); columns.len()]);
+    for row in rows {
+        let told = |column: &&String| {
+            let cell = Cell { row: row.clone(), column: (*column).clone() };
+            cells.get(&cell).map_or(String::new(), |(share, count)| format!("{:.0} % of {count}", 100.0 * share))
+        };
+        table += &line(row, columns.iter().map(told).collect());
+    }
+    table
 }
 
 /// A model to ask.
@@ -30,13 +66,12 @@ impl Asked<'_> {
     /// For each layer, from the vectors before all of them on: the share of sentences whose hidden word is likelier than
     /// the other one, if the model ended there. Both are one piece; sentences with other words are left out.
     pub fn accuracy(&self, sentences: &[Sentence]) -> Vec<f64> {
-        let mask = self.id(MASK).expect("a piece that hides words");
         let asked = sentences.iter().filter_map(|sentence| {
             let question = sentence.question.as_ref()?;
             let (right, wrong) = (self.id(&question.right)?, self.id(&question.wrong)?);
             let (pieces, at) = self.pieces(sentence);
             // A word with two senses stays in sight: which of them is meant is the question.
-            let shown = question.sense.map_or(Some(mask), |(word, _)| self.id(word))?;
+            let shown = self.id(question.sense.map_or(MASK, |(word, _)| word))?;
             let shown: Vec<usize> =
                 pieces.iter().enumerate().map(|(i, &id)| if i == at { shown } else { id }).collect();
             let states = self.states(&shown, at);
@@ -45,6 +80,15 @@ impl Asked<'_> {
             Some((0..logits.rows()).map(|layer| f64::from(u8::from(is_right(layer)))).collect())
         });
         shares(asked)
+    }
+
+    /// For each cell of a kind's table, the share of sentences that the model is right in, and how many there were.
+    pub fn cells(&self, kind: Kind, most: usize, seed: u64) -> BTreeMap<Cell, (f64, usize)> {
+        let share = |sentences: Vec<Sentence>| {
+            let shares = self.accuracy(&sentences);
+            (shares.last().copied().unwrap_or(f64::NAN), sentences.len())
+        };
+        by_cell(kind, most, seed).into_iter().map(|(cell, sentences)| (cell, share(sentences))).collect()
     }
 
     /// For each layer, from the words' own vectors on: the share of occurrences of a word whose nearest one in a sentence of
@@ -77,7 +121,7 @@ impl Asked<'_> {
         shares(nearest)
     }
 
-    fn id(&self, piece: &str) -> Option<usize> {
+    pub fn id(&self, piece: &str) -> Option<usize> {
         self.tokenizer.id_of(piece).map(|id| id as usize)
     }
 

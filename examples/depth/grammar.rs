@@ -24,6 +24,24 @@ pub struct Question {
     pub wrong: String,
     /// Of a word with two senses: the word itself, and the pattern of its sentence.
     pub sense: Option<(&'static str, &'static str)>,
+    pub cell: Cell,
+    pub new: Option<New>,
+}
+
+/// A cell of the table of an evaluation.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cell {
+    pub row: String,
+    pub column: String,
+}
+
+/// What a sentence has that no sentence of training has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum New {
+    /// These two words in this order, whatever is said of them.
+    Pair,
+    /// This word in this role of a verb or quality.
+    Word,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +54,10 @@ pub enum Kind {
     Negation,
     /// A word with two senses.
     Sense,
+}
+
+impl Kind {
+    pub const ALL: [Self; 4] = [Self::Referent, Self::Agreement, Self::Negation, Self::Sense];
 }
 
 impl Sentence {
@@ -51,32 +73,52 @@ impl Sentence {
         text
     }
 
-    /// One sentence in sixteen is kept for evaluation; training sees none of these.
+    /// Training sees no sentence with something new.
     pub fn is_kept_from_training(&self) -> bool {
-        const ONE_IN: u64 = 16;
-        attune_core::fnv::fnv1a(self.text().as_bytes()).is_multiple_of(ONE_IN)
+        self.question.as_ref().is_some_and(|question| question.new.is_some())
     }
 }
 
 pub fn is_mark(word: &str) -> bool {
-    matches!(word, "." | ",")
+    word.chars().all(|mark| mark.is_ascii_punctuation())
+}
+
+/// One in this many words and pairs is kept from training.
+const KEPT_ONE_IN: usize = 7;
+
+/// What sets the words that are kept from the second role apart from those that are kept from the first.
+const SECOND: usize = 3;
+
+/// Two words in this order are kept from training.
+fn is_kept_pair(first: &str, second: &str) -> bool {
+    attune_core::fnv::fnv1a(format!("{first} {second}").as_bytes()).is_multiple_of(KEPT_ONE_IN as u64)
+}
+
+/// A word of a list is kept from the sentences with this number: of each list one in seven, another one each time.
+fn is_kept_word(of: &[&str], word: &str, number: usize) -> bool {
+    let rank = of.iter().position(|other| *other == word);
+    rank.is_some_and(|rank| (rank + number) % KEPT_ONE_IN == KEPT_ONE_IN - 1)
 }
 
 /// Draws a sentence.
 pub fn sentence(rng: &mut Generator) -> Sentence {
     let mut draw = Draw { rng, words: Vec::new(), question: None };
-    match draw.rng.random_range(0..10) {
-        0 => draw.plain(),
+    match draw.rng.random_range(0..20) {
+        0 => draw.clause(),
         1 => draw.joined(),
-        2 | 3 => draw.agreement(),
-        4 | 5 => draw.thing_referred_to(),
-        6 => draw.person_referred_to(),
-        7 => draw.negation(),
+        2..4 => draw.agreement(),
+        4..12 => draw.thing_referred_to(),
+        12..16 => draw.person_referred_to(),
+        16 => draw.negation(),
         _ => draw.sense(),
     }
-    draw.put(".");
+    let mark = if draw.rng.random_bool(OTHER_MARK) { draw.even(&["!", "?", ";", ":"]) } else { "." };
+    draw.put(mark);
     Sentence { words: draw.words, question: draw.question }
 }
+
+/// Share of sentences that end with another mark than a full stop.
+const OTHER_MARK: f64 = 0.08;
 
 const WOMEN: &[&str] = &[
     "mary", "anna", "lucy", "emma", "sara", "julia", "nora", "clara", "alice", "helen", "laura", "rosa", "martha",
@@ -96,9 +138,13 @@ const THINGS: &[&str] = &[
     "trophy", "book", "lamp", "clock", "vase", "ball", "doll", "guitar", "statue", "puzzle", "blanket", "radio",
     "helmet", "kettle", "mirror", "violin",
 ];
-const CONTAINERS: &[&str] = &["suitcase", "box", "bag", "drawer", "basket", "chest", "cupboard", "backpack"];
-const SUPPORTS: &[&str] = &["table", "shelf", "chair", "bench", "ladder", "bridge"];
-const CARTS: &[&str] = &["cart", "wagon", "sledge", "boat", "plough"];
+const CONTAINERS: &[&str] = &[
+    "suitcase", "box", "bag", "drawer", "basket", "chest", "cupboard", "backpack", "barrel", "crate", "bucket", "jar",
+];
+const SUPPORTS: &[&str] =
+    &["table", "shelf", "chair", "bench", "ladder", "bridge", "desk", "stool", "wall", "fence", "roof", "pillar"];
+const CARTS: &[&str] =
+    &["cart", "wagon", "sledge", "boat", "plough", "truck", "bus", "tractor", "van", "tram", "coach", "canoe"];
 const PLACES: &[&str] =
     &["kitchen", "garden", "park", "school", "forest", "market", "station", "office", "library", "valley"];
 const OPPOSITES: &[(&str, &str)] = &[
@@ -128,50 +174,48 @@ const VERBS: &[(&str, &str)] = &[
 const SEEN: &[&str] = &["saw", "liked", "followed", "knew", "painted", "met", "watched", "found"];
 const DONE: &[&str] = &["bought", "sold", "found", "lost", "carried", "cleaned", "broke", "painted"];
 
-/// Two nouns and a pronoun: which of them it is, the adjective decides together with the verb.
+/// States of people.
+const STATES: &[&str] = &["tired", "happy", "old", "hungry", "famous", "quiet"];
+
+/// Two nouns and a pronoun: which of them it is, the verb decides together with the quality. Either noun is of either
+/// class, so that neither noun says anything alone.
 struct Reference {
-    first: &'static [&'static str],
     verb: &'static str,
-    second: &'static [&'static str],
+    classes: [Class; 2],
     degree: &'static str,
-    /// Adjectives that are said of the first, and of the second.
-    of_first: &'static [&'static str],
-    of_second: &'static [&'static str],
+    /// Qualities that are said of the first noun, and of the second.
+    qualities: [&'static [&'static str]; 2],
 }
 
+/// Nouns with the name of one of them.
+type Class = (&'static str, &'static [&'static str]);
+
+const THING: Class = ("thing", THINGS);
+const CONTAINER: Class = ("container", CONTAINERS);
+const ANIMAL: Class = ("animal", ANIMALS);
+const CART: Class = ("cart", CARTS);
+const SUPPORT: Class = ("support", SUPPORTS);
+
+const LARGE: &[&str] = &["big", "large", "wide"];
+const LITTLE: &[&str] = &["small", "narrow", "tiny"];
+const SLOW: &[&str] = &["slow", "tired", "lame"];
+const FAST: &[&str] = &["fast", "quick", "strong"];
+const HEAVY: &[&str] = &["heavy", "big", "large"];
+const WEAK: &[&str] = &["weak", "thin", "old"];
+const LIGHT: &[&str] = &["light", "small", "tiny"];
+const MIGHTY: &[&str] = &["strong", "big", "large"];
+const FEEBLE: &[&str] = &["weak", "small", "tired"];
+
+/// Verbs come in twos in which a quality is said of the other noun.
 const REFERENCES: &[Reference] = &[
-    Reference {
-        first: THINGS,
-        verb: "did not fit in the",
-        second: CONTAINERS,
-        degree: "too",
-        of_first: &["big", "large", "wide"],
-        of_second: &["small", "narrow", "tiny"],
-    },
-    Reference {
-        first: ANIMALS,
-        verb: "could not catch the",
-        second: ANIMALS,
-        degree: "too",
-        of_first: &["slow", "tired", "small"],
-        of_second: &["fast", "quick", "clever"],
-    },
-    Reference {
-        first: THINGS,
-        verb: "broke the",
-        second: SUPPORTS,
-        degree: "so",
-        of_first: &["heavy", "big", "large"],
-        of_second: &["weak", "thin", "old"],
-    },
-    Reference {
-        first: ANIMALS,
-        verb: "could not pull the",
-        second: CARTS,
-        degree: "too",
-        of_first: &["weak", "small", "tired"],
-        of_second: &["heavy", "big", "large"],
-    },
+    Reference { verb: "did not fit in", classes: [THING, CONTAINER], degree: "too", qualities: [LARGE, LITTLE] },
+    Reference { verb: "could not hold", classes: [THING, CONTAINER], degree: "too", qualities: [LITTLE, LARGE] },
+    Reference { verb: "could not catch", classes: [ANIMAL, CART], degree: "too", qualities: [SLOW, FAST] },
+    Reference { verb: "overtook", classes: [ANIMAL, CART], degree: "so", qualities: [FAST, SLOW] },
+    Reference { verb: "broke", classes: [THING, SUPPORT], degree: "so", qualities: [HEAVY, WEAK] },
+    Reference { verb: "broke under", classes: [THING, SUPPORT], degree: "so", qualities: [WEAK, HEAVY] },
+    Reference { verb: "could not pull", classes: [ANIMAL, CART], degree: "too", qualities: [FEEBLE, HEAVY] },
+    Reference { verb: "carried", classes: [ANIMAL, CART], degree: "so", qualities: [MIGHTY, LIGHT] },
 ];
 
 /// What one person did to another, and the reason, which is said of one of the two.
@@ -182,11 +226,11 @@ struct Deed {
 }
 
 const DEEDS: &[Deed] = &[
-    Deed { verb: "thanked", of_first: &[], of_second: &["had helped", "had paid", "was kind"] },
-    Deed { verb: "scolded", of_first: &["was angry"], of_second: &["had lied", "had come late"] },
+    Deed { verb: "thanked", of_first: &["was glad", "had won"], of_second: &["had helped", "had paid", "was kind"] },
+    Deed { verb: "scolded", of_first: &["was angry", "was tired"], of_second: &["had lied", "had come late"] },
     Deed { verb: "visited", of_first: &["was lonely", "was free"], of_second: &["was ill", "was sad"] },
     Deed { verb: "helped", of_first: &["was kind", "was strong"], of_second: &["was weak", "was ill"] },
-    Deed { verb: "envied", of_first: &["was poor"], of_second: &["was rich", "was famous"] },
+    Deed { verb: "envied", of_first: &["was poor", "was sad"], of_second: &["was rich", "was famous"] },
     Deed { verb: "called", of_first: &["had lied", "was lonely"], of_second: &["had won", "was famous"] },
 ];
 
@@ -341,6 +385,9 @@ const TWO_SENSES: &[TwoSenses] = &[
     },
 ];
 
+/// What a sentence with a word of two senses may begin with. Each pattern is kept from training with one of them.
+const OPENERS: &[&str] = &["", "yesterday", "one day", "last year", "that morning"];
+
 struct Draw<'a> {
     rng: &'a mut Generator,
     words: Vec<String>,
@@ -349,7 +396,17 @@ struct Draw<'a> {
 
 impl Draw<'_> {
     fn put(&mut self, words: &str) {
-        self.words.extend(words.split(' ').map(str::to_owned));
+        self.words.extend(words.split_whitespace().map(str::to_owned));
+    }
+
+    /// Puts words one after the other.
+    fn put_all(&mut self, words: &[&str]) {
+        words.iter().for_each(|words| self.put(words));
+    }
+
+    /// One of several, each as often as the others.
+    fn even<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.rng.random_range(0..of.len())]
     }
 
     /// Words in the front of a list are drawn oftener, as in every language.
@@ -379,10 +436,12 @@ impl Draw<'_> {
     }
 
     /// Asks about the last word.
-    fn ask(&mut self, kind: Kind, wrong: &str) {
+    fn ask(&mut self, kind: Kind, wrong: &str, cell: Cell, new: Option<New>) {
         let at = self.words.len() - 1;
         let right = self.words[at].clone();
-        self.question = Some(Question { kind, at, right, wrong: wrong.to_owned(), sense: None });
+        let new_column = new.map_or("", |new| if new == New::Pair { ", new pair" } else { ", new word" });
+        let cell = Cell { column: cell.column + new_column, ..cell };
+        self.question = Some(Question { kind, at, right, wrong: wrong.to_owned(), sense: None, cell, new });
     }
 
     /// A person, and whether it is a woman.
@@ -394,31 +453,28 @@ impl Draw<'_> {
         (if named { word.to_owned() } else { format!("the {word}") }, is_woman)
     }
 
-    fn living(&mut self) -> &'static str {
-        let kinds = [FEMALE, MALE, ROLES, ANIMALS];
-        let kind = self.rng.random_range(0..kinds.len());
-        self.one(kinds[kind])
+    /// A person or an animal, and the nouns of its kind.
+    fn living(&mut self) -> (&'static str, &'static [&'static str]) {
+        let kind = self.even(&[FEMALE, MALE, ROLES, ANIMALS]);
+        (self.one(kind), kind)
     }
 
     fn clause(&mut self) {
+        const NUMBERED: f64 = 0.15;
+        const NUMBER_MAX: usize = 60;
         let (subject, _) = self.person();
         let (verb, thing, place) = (self.one(DONE), self.one(THINGS), self.one(PLACES));
-        self.put(&subject);
-        self.put(verb);
-        self.put("the");
-        if self.coin() {
-            let colour = self.one(COLOURS);
-            self.put(colour);
+        self.put_all(&[&subject, verb]);
+        if self.rng.random_bool(NUMBERED) {
+            let number = self.rng.random_range(2..=NUMBER_MAX).to_string();
+            self.put_all(&[&number, &plural(thing)]);
+        } else {
+            let colour = if self.coin() { self.one(COLOURS) } else { "" };
+            self.put_all(&["the", colour, thing]);
         }
-        self.put(thing);
         if self.coin() {
-            self.put("in the");
-            self.put(place);
+            self.put_all(&["in the", place]);
         }
-    }
-
-    fn plain(&mut self) {
-        self.clause();
     }
 
     fn joined(&mut self) {
@@ -436,175 +492,153 @@ impl Draw<'_> {
         }
     }
 
-    /// A subject, something between, and a verb in the subject's number.
+    /// A noun between a subject and its verb, with its number and how it is tied to what stands before it.
+    fn between(&mut self) -> (&'static str, bool, &'static str) {
+        let ((noun, _), is_plural) = (self.living(), self.coin());
+        let written = if is_plural { plural(noun) } else { noun.to_owned() };
+        let (seen, place) = (self.one(SEEN), self.one(&["near", "behind", "beside"]));
+        let tie = self.even(&["near it", "that it saw", "that saw it"]);
+        match tie {
+            "near it" => self.put_all(&[place, "the", &written]),
+            "that it saw" => self.put_all(&["that the", &written, seen]),
+            _ => self.put_all(&["that", seen, "the", &written]),
+        }
+        (noun, is_plural, tie)
+    }
+
+    /// A subject, one or two nouns between, and a verb in the subject's number.
     fn agreement(&mut self) {
-        let (is_plural, between_is_plural) = (self.coin(), self.coin());
-        let number = |noun: &str, is_plural: bool| if is_plural { plural(noun) } else { noun.to_owned() };
-        let subject = self.living();
-        self.put("the");
-        self.put(&number(subject, is_plural));
-        let between = self.living();
-        let between = number(between, between_is_plural);
-        match self.rng.random_range(0..3) {
-            0 => {
-                let place = self.one(&["near", "behind", "beside"]);
-                self.put(place);
-                self.put("the");
-                self.put(&between);
-            }
-            1 => {
-                let seen = self.one(SEEN);
-                self.put("that the");
-                self.put(&between);
-                self.put(seen);
-            }
-            _ => {
-                let seen = self.one(SEEN);
-                self.put("that");
-                self.put(seen);
-                self.put("the");
-                self.put(&between);
-            }
-        }
-        if self.rng.random_bool(0.3) {
+        const TWO_BETWEEN: f64 = 0.5;
+        let ((subject, kind), is_plural) = (self.living(), self.coin());
+        let written = if is_plural { plural(subject) } else { subject.to_owned() };
+        self.put_all(&["the", &written]);
+        let count = if self.rng.random_bool(TWO_BETWEEN) { 2 } else { 1 };
+        let between: Vec<_> = (0..count).map(|_| self.between()).collect();
+        if count == 1 && self.coin() {
             let place = self.one(PLACES);
-            self.put("in the");
-            self.put(place);
+            self.put_all(&["in the", place]);
         }
-        let (one, several) = VERBS[self.rng.random_range(0..VERBS.len())];
+        let verb = self.rng.random_range(0..VERBS.len());
+        let (one, several) = VERBS[verb];
         let (right, wrong) = if is_plural { (several, one) } else { (one, several) };
         self.put(right);
-        self.ask(Kind::Agreement, wrong);
+        let alike = |of_one: bool| if of_one == is_plural { "same number" } else { "other number" };
+        let alike = between.iter().map(|&(_, of_one, _)| alike(of_one)).collect::<Vec<_>>().join(", ");
+        let ties = if count == 1 { between[0].2 } else { "two nouns" };
+        let new = if is_kept_word(kind, subject, verb) {
+            Some(New::Word)
+        } else {
+            is_kept_pair(subject, between[0].0).then_some(New::Pair)
+        };
+        let cell =
+            Cell { row: format!("{ties}: {alike}"), column: if is_plural { "plural" } else { "singular" }.to_owned() };
+        self.ask(Kind::Agreement, wrong, cell, new);
         if matches!(one, "is" | "was") {
-            let state = self.one(&["tired", "happy", "old", "hungry", "famous", "quiet"]);
+            let state = self.one(STATES);
             self.put(state);
         } else {
             let place = self.one(PLACES);
-            self.put("in the");
-            self.put(place);
+            self.put_all(&["in the", place]);
         }
     }
 
     fn thing_referred_to(&mut self) {
-        let Reference { first, verb, second, degree, of_first, of_second } =
-            &REFERENCES[self.rng.random_range(0..REFERENCES.len())];
-        let first = self.one(first);
-        let second = self.other(second, first);
-        let is_first = self.coin();
-        let state = self.one(if is_first { of_first } else { of_second });
-        let (right, wrong) = if is_first { (first, second) } else { (second, first) };
-        self.put("the");
-        self.put(first);
-        self.put(verb);
-        self.put(second);
-        self.put("because it was");
-        self.put(degree);
-        self.put(state);
-        match self.rng.random_range(0..3) {
-            0 => {
-                self.put(", so it was the");
-                self.put(right);
-                self.ask(Kind::Referent, wrong);
-                self.put("that was");
-            }
-            1 => {
-                self.put(". the");
-                self.put(right);
-                self.ask(Kind::Referent, wrong);
-                self.put("was");
-            }
-            _ => {
-                self.put(". we saw that the");
-                self.put(right);
-                self.ask(Kind::Referent, wrong);
-                self.put("was");
-            }
+        let number = self.rng.random_range(0..REFERENCES.len());
+        let Reference { verb, classes, degree, qualities } = &REFERENCES[number];
+        let [(first_class, firsts), (second_class, seconds)] = [self.even(classes), self.even(classes)];
+        let first = self.one(firsts);
+        let second = self.other(seconds, first);
+        let role = usize::from(self.coin());
+        let quality = self.one(qualities[role]);
+        let (right, wrong) = if role == 0 { (first, second) } else { (second, first) };
+        let is_new_word = is_kept_word(firsts, first, number) || is_kept_word(seconds, second, number + SECOND);
+        let new = if is_new_word { Some(New::Word) } else { is_kept_pair(first, second).then_some(New::Pair) };
+        let cell = Cell { row: format!("{first_class} {verb} {second_class}"), column: column(role) };
+        self.put_all(&["the", first, verb, "the", second, "because"]);
+        let before = self.even(&[", so it was the", ". the", ". we saw that the", ""]);
+        if before.is_empty() {
+            self.put_all(&["the", right]);
+        } else {
+            self.put_all(&["it was", degree, quality, before, right]);
         }
-        self.put(degree);
-        self.put(state);
+        self.ask(Kind::Referent, wrong, cell, new);
+        self.put_all(&[if before.starts_with(',') { "that was" } else { "was" }, degree, quality]);
     }
 
     fn person_referred_to(&mut self) {
-        let Deed { verb, of_first, of_second } = &DEEDS[self.rng.random_range(0..DEEDS.len())];
+        let number = self.rng.random_range(0..DEEDS.len());
+        let Deed { verb, of_first, of_second } = &DEEDS[number];
         let names = |is_woman: bool| if is_woman { WOMEN } else { MEN };
         let (first_is_woman, second_is_woman) = (self.coin(), self.coin());
         let first = self.one(names(first_is_woman));
         let second = self.other(names(second_is_woman), first);
-        let is_first = !of_first.is_empty() && self.coin();
-        let reason = self.one(if is_first { of_first } else { of_second });
-        let (right, wrong) = if is_first { (first, second) } else { (second, first) };
-        let is_woman = if is_first { first_is_woman } else { second_is_woman };
-        self.put(first);
-        self.put(verb);
-        self.put(second);
-        self.put("because");
-        self.put(if is_woman { "she" } else { "he" });
-        self.put(reason);
-        self.put(", so it was");
-        self.put(right);
-        self.ask(Kind::Referent, wrong);
-        self.put("who");
-        self.put(reason);
+        let role = usize::from(self.coin());
+        let reason = self.one(if role == 0 { of_first } else { of_second });
+        let (right, wrong) = if role == 0 { (first, second) } else { (second, first) };
+        let is_woman = if role == 0 { first_is_woman } else { second_is_woman };
+        let is_new_word = is_kept_word(names(first_is_woman), first, number)
+            || is_kept_word(names(second_is_woman), second, number + SECOND);
+        let new = if is_new_word { Some(New::Word) } else { is_kept_pair(first, second).then_some(New::Pair) };
+        let genders = if first_is_woman == second_is_woman { "one pronoun" } else { "two pronouns" };
+        let cell = Cell { row: format!("name {verb} name, {genders}"), column: column(role) };
+        let pronoun = if is_woman { "she" } else { "he" };
+        self.put_all(&[first, verb, second, "because", pronoun, reason, ", so it was", right]);
+        self.ask(Kind::Referent, wrong, cell, new);
+        self.put_all(&["who", reason]);
     }
 
     fn negation(&mut self) {
-        let (a, b) = OPPOSITES[self.rng.random_range(0..OPPOSITES.len())];
-        let (denied, true_one) = if self.coin() { (a, b) } else { (b, a) };
-        let kinds = [THINGS, CONTAINERS, PLACES];
-        let kind = self.rng.random_range(0..kinds.len());
-        let noun = self.one(kinds[kind]);
-        self.put("the");
-        self.put(noun);
-        if self.coin() {
+        let number = self.rng.random_range(0..OPPOSITES.len());
+        let (a, b) = OPPOSITES[number];
+        let side = usize::from(self.coin());
+        let (one, other) = if side == 0 { (b, a) } else { (a, b) };
+        let kind = self.even(&[THINGS, CONTAINERS, PLACES]);
+        let noun = self.one(kind);
+        self.put_all(&["the", noun]);
+        let has_clause = self.coin();
+        if has_clause {
             let (verb, seen_by) = (self.one(SEEN), self.one(ROLES));
-            self.put("that the");
-            self.put(seen_by);
-            self.put(verb);
+            self.put_all(&["that the", seen_by, verb]);
         }
-        if self.coin() {
-            self.put("was not");
-            self.put(denied);
-            self.put(", it was");
-            self.put(true_one);
-            self.ask(Kind::Negation, denied);
-        } else {
-            self.put("was");
-            self.put(true_one);
-            self.put(", and it stayed");
-            self.put(true_one);
-            self.ask(Kind::Negation, denied);
-        }
+        let form = self.even(&[("was not", ", it was"), ("was", ", it was not"), ("was", ", and it stayed")]);
+        let said = if form.1.ends_with("stayed") { other } else { one };
+        self.put_all(&[form.0, said, form.1, other]);
+        let clause = if has_clause { ", with a clause" } else { "" };
+        let cell = Cell { row: format!("{} this{} that{clause}", form.0, form.1), column: column(side) };
+        let wrong = if said == other { one } else { said };
+        self.ask(Kind::Negation, wrong, cell, is_kept_word(kind, noun, number).then_some(New::Word));
     }
 
     fn sense(&mut self) {
-        let TwoSenses { word, senses } = &TWO_SENSES[self.rng.random_range(0..TWO_SENSES.len())];
+        let number = self.rng.random_range(0..TWO_SENSES.len());
+        let TwoSenses { word, senses } = &TWO_SENSES[number];
         let which = usize::from(self.coin());
         let ((plain, patterns), (other, _)) = (&senses[which], &senses[1 - which]);
-        let pattern = patterns[self.rng.random_range(0..patterns.len())];
+        let of_pattern = self.rng.random_range(0..patterns.len());
+        let pattern = patterns[of_pattern];
         // Half of the time the word that has this sense alone.
         let is_plain = self.coin();
-        if self.rng.random_bool(0.4) {
-            let place = self.one(&["yesterday", "one day", "last year", "that morning"]);
-            self.put(place);
+        let opener = self.rng.random_range(0..OPENERS.len());
+        self.put(OPENERS[opener]);
+        let (before, after) = pattern.split_once('~').unwrap_or((pattern, ""));
+        self.put_all(&[before, if is_plain { plain } else { word }]);
+        let new = ((number + of_pattern + opener) % OPENERS.len() == 0).then_some(New::Pair);
+        let cell = Cell { row: format!("{word}: {} or {}", senses[0].0, senses[1].0), column: column(which) };
+        self.ask(Kind::Sense, other, cell, new);
+        if let Some(question) = &mut self.question {
+            (question.right, question.sense) = ((*plain).to_owned(), Some((*word, pattern)));
         }
-        for part in pattern.split(' ') {
-            if part == "~" {
-                self.put(if is_plain { plain } else { word });
-                let (at, right, wrong) = (self.words.len() - 1, (*plain).to_owned(), (*other).to_owned());
-                self.question = Some(Question { kind: Kind::Sense, at, right, wrong, sense: Some((word, pattern)) });
-            } else {
-                self.put(part);
-            }
-        }
+        self.put(after);
         if self.rng.random_bool(0.3) {
             let verb = self.one(SEEN);
             let (person, _) = self.person();
-            self.put("and");
-            self.put(&person);
-            self.put(verb);
-            self.put("it");
+            self.put_all(&["and", &person, verb, "it"]);
         }
     }
+}
+
+fn column(role: usize) -> String {
+    ["first", "second"][role].to_owned()
 }
 
 /// The plural, by the rules of spelling.
@@ -613,6 +647,7 @@ fn plural(noun: &str) -> String {
         "woman" => "women".to_owned(),
         "man" => "men".to_owned(),
         _ if noun.ends_with(['s', 'x']) => format!("{noun}es"),
+        _ if noun.ends_with("phy") => format!("{}ies", &noun[..noun.len() - 1]),
         _ if noun.ends_with('f') => format!("{}ves", &noun[..noun.len() - 1]),
         _ => format!("{noun}s"),
     }

@@ -7,10 +7,15 @@ use super::grammar::is_mark;
 
 const GOES_ON: &str = "##";
 
-/// Letters, marks and so many merged pieces, in an order that depends on the words alone.
+/// Marks beyond ASCII's that people write.
+const MARKS: [&str; 7] = ["\u{2018}", "\u{2019}", "\u{201c}", "\u{201d}", "\u{2013}", "\u{2014}", "\u{2026}"];
+
+/// Marks, digits, letters and so many merged pieces, in an order that depends on the words alone: what a keyboard
+/// writes is always some pieces.
 pub fn learn(counts: &BTreeMap<String, usize>, merges: usize) -> Vec<String> {
-    let letters = ('a'..='z').flat_map(|letter| [letter.to_string(), format!("{GOES_ON}{letter}")]);
-    let mut pieces: Vec<String> = [".", ","].map(str::to_owned).into_iter().chain(letters).collect();
+    let marks = ('!'..='~').filter(char::is_ascii_punctuation).map(String::from);
+    let letters = ('0'..='9').chain('a'..='z').flat_map(|letter| [letter.to_string(), format!("{GOES_ON}{letter}")]);
+    let mut pieces: Vec<String> = marks.chain(MARKS.map(str::to_owned)).chain(letters).collect();
     let words = counts.iter().filter(|(word, _)| !is_mark(word));
     let mut words: Vec<(Vec<String>, usize)> = words.map(|(word, count)| (cut(word), *count)).collect();
     for _ in 0..merges {

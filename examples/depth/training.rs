@@ -20,7 +20,7 @@ use rand::RngExt;
 
 use super::grammar::{self, Sentence};
 
-pub const STEPS: usize = 12_000;
+pub const STEPS: usize = 10_500;
 /// Sentences in a step.
 const BATCH: usize = 48;
 /// The learning rate rises to this, and then falls to nothing.
@@ -32,7 +32,7 @@ const VECTOR_INIT: f64 = 0.1;
 /// Share of words that are asked for.
 const ASKED: f64 = 0.15;
 /// Share of sentences in which the word that the others decide is asked for.
-const DECIDED_ASKED: f64 = 0.4;
+const DECIDED_ASKED: f64 = 0.6;
 /// Of the words asked for: shares that are hidden, and that another piece stands for.
 const HIDDEN: f64 = 0.8;
 const REPLACED: f64 = 0.1;

@@ -29,19 +29,20 @@ struct Generation {
 const FIRST: Generation = Generation { folder: "tests/fixtures/saved", works: 12 };
 const SECOND: Generation = Generation { folder: "tests/fixtures/saved/second", works: 14 };
 const GENERATIONS: [Generation; 2] = [FIRST, SECOND];
-/// The model that is shipped: it is no lesson's text, and its numbers are never made again.
+/// The model that was shipped then, in [`THEN`].
 const MODEL: &str = "depth";
+/// The lessons that models stand beside.
+const THEN: &str = "tests/fixtures/saved/second/lessons";
 /// Differences that are told.
 const SHOWN: usize = 8;
 
 fn lesson(folder: &str, id: &str) -> Arc<Lesson> {
     if id == MODEL {
-        return Arc::new(attune_core::lesson::read(&at("lessons").join(MODEL)).expect("the model"));
+        return Arc::new(attune_core::lesson::read(&at(THEN).join(MODEL)).expect("the model"));
     }
     let name = Path::new(folder).join(id).with_extension("ron");
     let text = fs::read_to_string(at(&name)).expect("its lesson");
-    // Models beside lessons are today's.
-    let beside = at("lessons").join(id);
+    let beside = at(THEN).join(id);
     Arc::new(attune_core::lesson::parse(&beside.to_string_lossy(), &text).expect("no issues"))
 }
 

@@ -69,8 +69,8 @@ impl<'a> NewTokenizer<'a> {
             "padding": null,
             "added_tokens": added.collect::<Vec<_>>(),
             "normalizer": {
-                "type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": false, "strip_accents": false,
-                "lowercase": true,
+                "type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": false,
+                "strip_accents": cut == Cut::Pieces, "lowercase": true,
             },
             "pre_tokenizer": if cut == Cut::Words { words } else { json!({ "type": "BertPreTokenizer" }) },
             "post_processor": self.template(),

@@ -12,8 +12,9 @@ use attune_engine::pretrained::Pretrained;
 
 pub use super::data::answers::{Answer, Answers};
 pub use super::data::neighbours::{Neighbour, Neighbours};
+pub use super::data::pair::{Likeness, Pair, PairedWord};
 pub use super::data::progress::Progress;
-pub use super::data::sentence::{Generated, SentenceSnapshot, Unchanged, UnchangedResult};
+pub use super::data::sentence::{Generated, SentenceSnapshot, UnchangedResult};
 pub use super::data::space::StaticSpace;
 pub use super::data::token::Token;
 use crate::kernel::command::Reference;
@@ -21,7 +22,6 @@ use crate::kernel::data::shares::TokenShares;
 use crate::kernel::notebook::Notebook;
 use crate::kernel::notebook::snapshot::NotebookSnapshot;
 use crate::kernel::persist::saved::Saved;
-use crate::kernel::scene::second::SecondSentence;
 use crate::kernel::scene::senses::SensesSnapshot;
 use crate::kernel::training::change_log::ChangeLog;
 use crate::kernel::training::log::TrainingLog;
@@ -118,8 +118,8 @@ pub struct ModelSnapshot {
     pub generated: Option<Arc<Generated>>,
     /// The forward pass of the current sentence with `parameters`.
     pub sentence: Arc<SentenceSnapshot>,
-    /// The sentence beside it, if there is one.
-    pub second: Option<Arc<SecondSentence>>,
+    /// The current sentence beside a second one, if there is one.
+    pub second: Option<Arc<Pair<SentenceSnapshot>>>,
     /// How much of the tokens of both sentences the axes show.
     pub shares: Arc<TokenShares>,
     /// The same with each word of the first one a point, where a word has several pieces.

@@ -85,7 +85,7 @@ impl RouteModel {
             layers: architecture.numbered_blocks().map(layer).collect(),
             words: sentence.tokens.iter().map(|token| token.text.clone()).collect(),
             stops: stops(sentence),
-            second_stops: model.second.as_ref().map_or_else(Vec::new, |second| stops(&second.sentence)),
+            second_stops: model.second.as_ref().map_or_else(Vec::new, |second| stops(&second.other)),
             lengths: lengths(model)?,
             counted_most: Vec::new(),
             spoken_of: spoken_of(snapshot),

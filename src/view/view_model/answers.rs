@@ -7,7 +7,7 @@ use std::sync::Arc;
 use attune_core::kernel::command::{Command, SentenceCommand};
 use attune_core::kernel::data::answers::{ANSWERS, check_generates};
 use attune_core::kernel::data::token::token_labels;
-use attune_core::kernel::snapshot::{Generated, ModelSnapshot, Snapshot, StaticSpace, Token};
+use attune_core::kernel::snapshot::{Generated, ModelSnapshot, SentenceSnapshot, Snapshot, StaticSpace, Token};
 use attune_core::lesson::Lesson;
 use attune_core::lesson::limits::GENERATED_MAX;
 use attune_core::lesson::schema::{Objective, StaticEmbedding};
@@ -357,10 +357,9 @@ impl AnswerShifts {
     pub fn of(snapshot: &Snapshot, query: Option<usize>) -> Option<Self> {
         let model = snapshot.model.as_ref().filter(|model| model.made_of.static_embedding.guesses_words())?;
         let (unchanged, is) = (model.sentence.unchanged.as_ref(), &model.sentence.answers);
-        let was = unchanged.map_or(is, |unchanged| &unchanged.result.answers);
-        let moved = unchanged.map_or(&[][..], |unchanged| &unchanged.moved);
+        let was = unchanged.map_or(is, |unchanged| &unchanged.other.answers);
         let rows = is.logits.rows();
-        let row = if rows == 1 { 0 } else { query.or_else(|| asked(model, moved))? };
+        let row = if rows == 1 { 0 } else { query.or_else(|| asked(model))? };
         if row >= rows {
             return None;
         }
@@ -410,14 +409,14 @@ impl AnswerShifts {
 }
 
 /// The word whose answer is asked for, where none is chosen.
-fn asked(model: &ModelSnapshot, moved: &[f32]) -> Option<usize> {
-    let tokens = &model.sentence.tokens;
+fn asked(model: &ModelSnapshot) -> Option<usize> {
+    let SentenceSnapshot { tokens, unchanged, .. } = &*model.sentence;
     match &model.made_of.model.objective {
         Objective::NextWord | Objective::Sequence(_) | Objective::Label => tokens.len().checked_sub(1),
         Objective::MaskedWord { .. } => {
             let hidden = tokens.iter().position(|token| HIDDEN.contains(&token.text.as_str()) || token.word.is_none());
-            let most = || (0..moved.len()).max_by(|a, b| moved[*a].total_cmp(&moved[*b]));
-            hidden.or_else(most).or((!tokens.is_empty()).then_some(0))
+            let moved_most = || unchanged.as_ref()?.moved_most();
+            hidden.or_else(moved_most).or((!tokens.is_empty()).then_some(0))
         }
     }
 }

@@ -6,8 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use attune_core::kernel::data::token::{occurrence, subscript, token_labels, word_pieces, written_word};
-use attune_core::kernel::scene::second::{Likeness, SharedWord};
-use attune_core::kernel::snapshot::{ModelSnapshot, Neighbours, Snapshot, StaticSpace};
+use attune_core::kernel::snapshot::{Likeness, ModelSnapshot, Neighbours, PairedWord, Snapshot, StaticSpace};
 use attune_core::lesson::schema::Objective;
 use attune_core::lesson::text::tokenize;
 use attune_engine::numerics::Matrix;
@@ -35,13 +34,9 @@ pub struct CompareModel {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairModel {
     pub word: String,
-    /// Positions.
-    pub first: usize,
-    pub second: usize,
+    pub paired: PairedWord,
     /// `apple₁` and `apple′`
     pub labels: [String; 2],
-    pub before: Likeness,
-    pub after: Likeness,
     /// The nearest other words to each output, by cosine.
     pub near: [Vec<NearOutput>; 2],
     /// Says in a sentence how attention changes it.
@@ -72,56 +67,38 @@ impl CompareModel {
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
         let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
         let (first, second) = (&model.sentence, model.second.as_ref()?);
-        let labels = [token_labels(&first.tokens), second_labels(&token_labels(&second.sentence.tokens))];
-        let near = [&first.contextual_neighbours, &second.sentence.contextual_neighbours];
-        let pairs = furthest_first(&second.shared).into_iter().map(|shared| {
-            let places = [shared.first, shared.second];
-            let labels: [String; 2] = std::array::from_fn(|i| labels[i][places[i]].clone());
-            PairModel {
-                word: space.vocabulary[shared.word].clone(),
-                first: shared.first,
-                second: shared.second,
-                said: said(&labels, shared),
+        let labels = [token_labels(&first.tokens), second_labels(&token_labels(&second.other.tokens))];
+        let near = [&first.contextual_neighbours, &second.other.contextual_neighbours];
+        let pair = |paired: PairedWord| {
+            let word = first.tokens[paired.first].word?;
+            let at = [paired.first, paired.second];
+            let labels: [String; 2] = std::array::from_fn(|i| labels[i][at[i]].clone());
+            Some(PairModel {
+                word: space.vocabulary[word].clone(),
+                paired,
+                said: said(&labels, paired.after),
                 labels,
-                before: shared.before,
-                after: shared.after,
-                near: std::array::from_fn(|i| near_words(space, &near[i][places[i]], shared.word)),
-            }
-        });
-        let pairs: Vec<PairModel> = pairs.collect();
+                near: std::array::from_fn(|i| near_words(space, &near[i][at[i]], word)),
+            })
+        };
+        let pairs: Vec<PairModel> = second.least_alike_first().into_iter().filter_map(pair).collect();
         const NONE: &str = "The two sentences share no word. Write a second one with a word of the first, to see that \
                             word take two ways.";
         Some(Self { none: pairs.is_empty().then(|| NONE.to_owned()), pairs })
     }
 
-    /// The pair that is looked at, see [`choose`].
+    /// The pair that is looked at, see [`wanted`].
     pub fn chosen(&self, query: Option<usize>, second: Option<usize>, lit: &[String]) -> Option<&PairModel> {
-        let pair = |pair: &PairModel| (pair.first, pair.second, lit.contains(&pair.word));
-        choose(self.pairs.iter().map(pair), query, second).map(|index| &self.pairs[index])
+        let wanted = |pair: &&PairModel| wanted(&pair.paired, query, second, lit.contains(&pair.word));
+        self.pairs.iter().rev().max_by_key(wanted)
     }
 }
 
-/// Which of the pairs, by their positions and whether their word is lit, is looked at: that of the chosen query
-/// and position in the second sentence, else of the query, else of a word that is lit, else the first.
-pub fn choose(
-    pairs: impl Iterator<Item = (usize, usize, bool)> + Clone,
-    query: Option<usize>,
-    second: Option<usize>,
-) -> Option<usize> {
-    let rank = |(first, other, is_lit): (usize, usize, bool)| {
-        let is_query = query == Some(first);
-        (is_query && second == Some(other), is_query, is_lit)
-    };
-    // Of equals the first.
-    let ranks = pairs.enumerate().map(|(index, pair)| (rank(pair), std::cmp::Reverse(index)));
-    ranks.max().map(|(_, index)| index.0)
-}
-
-/// The least alike after attention first.
-pub fn furthest_first(shared: &[SharedWord]) -> Vec<&SharedWord> {
-    let mut pairs: Vec<&SharedWord> = shared.iter().collect();
-    pairs.sort_by(|a, b| a.after.cosine.total_cmp(&b.after.cosine));
-    pairs
+/// How much a pair is wanted; of equals the first in their order is looked at. Most is that of the chosen query and
+/// position in the second sentence, then one of the query, then one whose word is lit.
+pub fn wanted(pair: &PairedWord, query: Option<usize>, second: Option<usize>, is_lit: bool) -> impl Ord + use<> {
+    let is_query = query == Some(pair.first);
+    (is_query && second == Some(pair.second), is_query, is_lit)
 }
 
 /// Token labels with the mark of the second sentence.
@@ -139,8 +116,7 @@ fn near_words(space: &StaticSpace, near: &Neighbours, itself: usize) -> Vec<Near
     told.collect()
 }
 
-fn said([first, second]: &[String; 2], shared: &SharedWord) -> String {
-    let Likeness { cosine, distance } = shared.after;
+fn said([first, second]: &[String; 2], Likeness { cosine, distance }: Likeness) -> String {
     if !(cosine.is_finite() && distance.is_finite()) {
         return format!("{first} and {second} are not finite: nothing can be said of them.");
     }
@@ -148,6 +124,18 @@ fn said([first, second]: &[String; 2], shared: &SharedWord) -> String {
         return format!("{first} and {second} start as one vector, and stay one.");
     }
     format!("{first} and {second} start as one vector; attention takes them apart.")
+}
+
+/// A pair in numbers, before attention and after it. The labels are those that its words have in their sentences.
+pub fn in_numbers([first, second]: [&str; 2], PairedWord { before, after, .. }: &PairedWord) -> String {
+    let number = |x: f32| format!("{x:.2}").replace('-', "−");
+    format!(
+        "{first} and {second}{SECOND}: cosine {} → {}, distance {} → {}",
+        number(before.cosine),
+        number(after.cosine),
+        number(before.distance),
+        number(after.distance),
+    )
 }
 
 /// Two models on one sentence, compared by the words that both read: what each answers, where each looks, and how alike their

@@ -121,7 +121,7 @@ impl SentencesModel {
             sentences: sentences.iter().map(|words| words.join(" ")).collect(),
             shown: model.sentence.written(),
             selected: model.sentence.index,
-            second: model.second.as_ref().map(|second| second.sentence.written()),
+            second: model.second.as_ref().map(|second| second.other.written()),
             suggestion,
         })
     }

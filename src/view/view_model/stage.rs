@@ -7,9 +7,8 @@ use std::sync::{Arc, OnceLock};
 use attune_core::kernel::data::space::ChosenAxis;
 pub use attune_core::kernel::data::space::reach;
 use attune_core::kernel::data::token::{occurrence, subscript};
-use attune_core::kernel::scene::second::SharedWord;
 use attune_core::kernel::snapshot::{
-    ModelSnapshot, Neighbours, Replaced, SentenceSnapshot, Snapshot, StaticSpace, Token,
+    ModelSnapshot, Neighbours, Pair, PairedWord, Replaced, SentenceSnapshot, Snapshot, StaticSpace, Token,
 };
 use attune_core::lesson::Recipe;
 use attune_core::lesson::cells::CellKind;
@@ -17,7 +16,7 @@ use attune_engine::numerics::Matrix;
 use attune_engine::numerics::projection::AXES;
 
 use super::axes::{StageShares, about, names, short};
-use super::compare::{choose, furthest_first};
+use super::compare::wanted;
 use super::models::Model;
 
 /// Everything the 3D view draws.
@@ -34,7 +33,7 @@ pub struct StageModel {
     /// That word.
     pub sense_word: Option<String>,
     /// Words of both, the least alike after attention first.
-    pub shared: Vec<SharedWord>,
+    pub shared: Vec<PairedWord>,
     /// Names of the lesson's groups, in the order of their colours.
     pub groups: Vec<String>,
     /// Names of the axes: three, or as many as the vectors have dimensions.
@@ -141,11 +140,10 @@ impl Model for StageModel {
 }
 
 impl StageModel {
-    /// The shared word that is looked at, see [`choose`].
-    pub fn chosen_pair(&self, query: Option<usize>, second: Option<usize>, lit: &[String]) -> Option<&SharedWord> {
-        let is_lit = |pair: &SharedWord| lit.contains(&self.tokens[pair.first].text);
-        let pairs = self.shared.iter().map(|pair| (pair.first, pair.second, is_lit(pair)));
-        choose(pairs, query, second).map(|index| &self.shared[index])
+    /// The shared word that is looked at, see [`wanted`].
+    pub fn chosen_pair(&self, query: Option<usize>, second: Option<usize>, lit: &[String]) -> Option<&PairedWord> {
+        let wanted = |pair: &&PairedWord| wanted(pair, query, second, lit.contains(&self.tokens[pair.first].text));
+        self.shared.iter().rev().max_by_key(wanted)
     }
 
     /// The lines that a stage cell draws between words, as indices into these.
@@ -204,7 +202,7 @@ impl StageModel {
         let space = snapshot.space.as_ref()?;
         let sentence = snapshot.model.as_ref().map(|model| &*model.sentence);
         let second = snapshot.model.as_ref().and_then(|model| model.second.as_deref());
-        let shown = sentence.into_iter().chain(second.map(|second| &*second.sentence));
+        let shown = sentence.into_iter().chain(second.map(|second| &*second.other));
         let in_sentence = shown.flat_map(|sentence| &sentence.tokens).filter_map(|token| token.word).collect();
         let known = before.map(|before| &before.words).filter(|words| words.is_of(space));
         let words = known.cloned().unwrap_or_else(|| WordTable::of(space));
@@ -234,10 +232,9 @@ impl StageModel {
             words,
             in_sentence,
             tokens: sentence.map_or_else(Vec::new, points),
-            second: second.map_or_else(Vec::new, |second| points(&second.sentence)),
+            second: second.map_or_else(Vec::new, |second| points(&second.other)),
             sense_word: None,
-            shared: second
-                .map_or_else(Vec::new, |second| furthest_first(&second.shared).into_iter().cloned().collect()),
+            shared: second.map_or_else(Vec::new, Pair::least_alike_first),
             groups: snapshot.lesson.groups.iter().map(|group| group.name.clone()).collect(),
             axes: axes.collect(),
             shares: StageShares::of(snapshot),

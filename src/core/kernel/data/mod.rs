@@ -2,6 +2,7 @@
 
 pub mod answers;
 pub mod neighbours;
+pub mod pair;
 pub mod progress;
 pub mod senses;
 pub mod sentence;

@@ -10,6 +10,7 @@ use attune_engine::numerics::model::generate::{Choice, RowsRead};
 
 use super::answers::Answers;
 use super::neighbours::Neighbours;
+use super::pair::Pair;
 use super::sinks::SinkNumbers;
 use super::token::{PieceText, Token};
 use attune_engine::numerics::moves::Moves;
@@ -46,8 +47,8 @@ pub struct SentenceSnapshot {
     pub source_points: Vec<Matrix<f32>>,
     /// Outputs with the trained parameters and no intervention, (T, 3): the ghost while weights are turned.
     pub trained_end: Matrix<f32>,
-    /// The result without the learner's changes; `None` where nothing is changed.
-    pub unchanged: Option<Unchanged>,
+    /// The sentence beside itself without the learner's changes; `None` where nothing is changed.
+    pub unchanged: Option<Pair<UnchangedResult>>,
     /// Neighbours of each token's static vector.
     pub static_neighbours: Vec<Neighbours>,
     /// Neighbours of each token's output.
@@ -67,15 +68,7 @@ impl SentenceSnapshot {
     }
 }
 
-/// The same sentence with the trained parameters and no intervention, beside what is shown.
-#[derive(Clone, Debug)]
-pub struct Unchanged {
-    /// The same `Arc` as long as the sentence and the trained parameters are the same.
-    pub result: Arc<UnchangedResult>,
-    /// `‖y_i − y_i'‖` in the true space: how far the changes moved each output.
-    pub moved: Vec<f32>,
-}
-
+/// A sentence with the trained parameters and no intervention.
 #[derive(Clone, Debug)]
 pub struct UnchangedResult {
     pub activations: Activations<f32>,

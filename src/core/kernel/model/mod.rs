@@ -24,11 +24,10 @@ use crate::kernel::data::progress::Progress;
 use crate::kernel::data::space::Basis;
 use crate::kernel::data::space::StaticSpace;
 use crate::kernel::model::retraining::EmbeddedCorpus;
-use crate::kernel::scene::second::SecondSentence;
 use crate::kernel::scene::sentence::Sentence;
 use crate::kernel::scene::shares::SharesOf;
 use crate::kernel::scene::{Scene, SecondState, SensesState, SentenceState};
-use crate::kernel::snapshot::{CheckpointsSnapshot, LookSnapshot, ModelSnapshot, Replaced, TrainingSnapshot};
+use crate::kernel::snapshot::{CheckpointsSnapshot, LookSnapshot, ModelSnapshot, Pair, Replaced, TrainingSnapshot};
 use crate::kernel::training::Training;
 use crate::kernel::training::comparison::Comparison;
 use crate::kernel::training::run::Replay;
@@ -315,7 +314,7 @@ impl LessonModel {
         let shares = SharesOf { space: &self.space, model: network, parameters: model.live(), leaves_first_out };
         let of_tokens = Arc::new(shares.tokens(&sentence, second.as_deref()));
         let of_words = shares.words(&sentence, second.as_deref()).map(Arc::new);
-        let second = second.map(|second| Arc::new(SecondSentence::of(&self.space, &sentence, second)));
+        let second = second.map(|second| Arc::new(Pair::with_second(&self.space, &sentence, second)));
         ModelSnapshot {
             shares: of_tokens,
             shares_of_words: of_words,

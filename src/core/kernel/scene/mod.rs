@@ -7,7 +7,6 @@ pub mod near;
 pub mod origins;
 pub mod passes;
 pub mod reading;
-pub mod second;
 pub mod senses;
 pub mod sentence;
 pub mod shares;

@@ -11,10 +11,10 @@ use attune_engine::numerics::lens::{Lens, Sight};
 use attune_engine::numerics::model::activations::{BlockActivations, HeadActivations, Interventions};
 use attune_engine::numerics::model::{Activations, AttentionModel, Sequences};
 use attune_engine::numerics::params::{Parameters, TensorName};
-use attune_engine::numerics::vectors::Similarity;
 
 use crate::kernel::data::neighbours::Neighbours;
-use crate::kernel::data::sentence::{SentenceSnapshot, Unchanged, UnchangedResult};
+use crate::kernel::data::pair::Pair;
+use crate::kernel::data::sentence::{SentenceSnapshot, UnchangedResult};
 use crate::kernel::data::sinks::sinks;
 use crate::kernel::data::space::StaticSpace;
 use crate::kernel::data::token::START;
@@ -204,11 +204,7 @@ impl SentenceFrame {
             Some((result, of)) => self::sight(space, model, of).points(last_state(&result.activations)),
             None => end.clone(),
         };
-        let unchanged = unchanged.map(|(result, _)| {
-            let rows = |i: usize| (activations.output.row(i), result.activations.output.row(i));
-            let moved = (0..self.len()).map(rows).map(|(now, before)| -Similarity::Euclidean.of(now, before)).collect();
-            Unchanged { result, moved }
-        });
+        let unchanged = unchanged.map(|(result, _)| Pair::with_unchanged(&activations.output, result));
         let mut blocks = BlocksShown::default();
         for ((b, config), block) in model.architecture.numbered_blocks().zip(&activations.blocks) {
             let heads = model.architecture.heads_of(b);

@@ -10,7 +10,7 @@ use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;
 use attune_view::view_model::answers::AnswerShifts;
 use attune_view::view_model::attention::{AttentionModel, Reading};
-use attune_view::view_model::variables::{VariableKind, VariableValue, VariablesModel};
+use attune_view::view_model::tensors::{VariableKind, VariableValue, VariablesModel};
 use attune_view::view_model::what_if::{Effect, EffectRow, WhatIfModel};
 
 use crate::common::lessons::{SMALL, kernel, small};

@@ -5,7 +5,7 @@
 use attune_core::kernel::snapshot::PairedWord;
 use attune_view::explain::walk::SourceWord;
 use attune_view::view_model::compare::{SECOND, in_numbers};
-use attune_view::view_model::head_labels::Side;
+use attune_view::view_model::heads::Side;
 use attune_view::view_model::stage::{StageModel, TokenPoint};
 use bevy::math::{Vec2, Vec3};
 use egui::{Align2, Color32, Label, Painter, Pos2, Rect, RichText, Sense, Stroke, Ui, WidgetInfo, WidgetType};

@@ -13,27 +13,21 @@
 //!
 //! The [walk](walk) and the Step panel, the card of a number ([`Provenance`]) and the live page are written from these.
 
-mod block;
 pub mod formulas;
-pub mod names;
 pub mod numbers;
 pub mod path;
 pub mod reader;
-pub mod route;
 pub mod sentences;
 pub mod walk;
-pub mod worked;
 
 use std::sync::Arc;
 
 use attune_core::kernel::snapshot::Snapshot;
 use attune_engine::quantity::{Entry, Quantity};
 
-use self::formulas::AND;
+use self::formulas::{AND, Worked};
 use self::reader::Reader;
-use self::worked::Worked;
-use crate::view_model::axes;
-use crate::view_model::models::Model;
+use crate::view_model::{Model, axes};
 
 /// How a number comes about.
 #[derive(Clone, Debug, PartialEq)]

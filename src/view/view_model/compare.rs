@@ -13,10 +13,9 @@ use attune_engine::numerics::Matrix;
 use attune_engine::numerics::cka::CentredGram;
 use attune_engine::numerics::vectors::{centroid, cosine};
 
-use super::models::{Beside, Model};
 use super::pictures::Sketch;
-use super::quoted;
 use super::stage::StageModel;
+use super::{Beside, Model, quoted};
 
 /// Marks what is of the second sentence.
 pub const SECOND: char = '′';

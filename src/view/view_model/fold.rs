@@ -8,17 +8,17 @@ use attune_core::kernel::snapshot::{SentenceSnapshot, Snapshot};
 use attune_core::lesson::schema::Group;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::AttentionConfig;
+use attune_engine::numerics::contributions::Part;
 use attune_engine::numerics::model::activations::HeadActivations;
 use attune_engine::numerics::moves::{Moves, Point};
 use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::numerics::projection::Projection;
 use attune_engine::quantity::{Entry, Index, Quantity};
 
-use super::head_labels::HeadLabels;
-use super::models::Model;
+use super::Model;
+use super::heads::HeadLabels;
 use super::stage::crowd_of;
 use crate::explain::walk::Step;
-use attune_engine::numerics::contributions::Part;
 
 /// The role that a word is projected to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -14,8 +14,8 @@ use attune_engine::numerics::contributions::Part;
 use attune_engine::numerics::moves::Point;
 use attune_engine::numerics::vectors::{add_scaled, norm};
 
+use super::Model;
 use super::attention::AttentionModel;
-use super::models::Model;
 use super::sentence_arcs::SentenceArcs;
 use super::stage::{StageModel, TokenPoint};
 use crate::explain::path::{By, PathArrow, PathModel};

@@ -15,9 +15,9 @@ use attune_core::lesson::cells::CellKind;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::projection::AXES;
 
+use super::Model;
 use super::axes::{StageShares, about, names, short};
 use super::compare::wanted;
-use super::models::Model;
 
 /// Everything the 3D view draws.
 #[derive(Clone, Debug, PartialEq)]

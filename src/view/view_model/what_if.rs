@@ -10,9 +10,8 @@ use attune_core::kernel::snapshot::{ModelSnapshot, Neighbours, SentenceSnapshot,
 use attune_engine::numerics::attention::{Edge, HeadMode, Mask};
 use attune_engine::numerics::model::activations::{Activations, Patch};
 
-use super::head_labels::HeadLabels;
-use super::models::Model;
-use super::quoted;
+use super::heads::HeadLabels;
+use super::{Model, quoted};
 
 #[derive(Clone, Debug)]
 pub struct WhatIfModel {

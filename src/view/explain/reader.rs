@@ -460,17 +460,7 @@ impl Reader<'_> {
             }
         };
         for (kind, index) in quantity.definition().indices.iter().zip(index) {
-            let name = match kind {
-                Index::Word => "{word}",
-                Index::Query => "{query}",
-                Index::Key => "{key}",
-                Index::Class => "{class}",
-                Index::Dim => "{dim}",
-                Index::Axis => "{axis}",
-                Index::Place => "{place}",
-                Index::Part => "{part}",
-                Index::Row | Index::Col => continue,
-            };
+            let Some(name) = in_braces(*kind) else { continue };
             fill(name, &|| match self.label(*kind, owner, index) {
                 _ if *kind == Index::Place => (index + 1).to_string(),
                 Label::Word(label) => word(&label),
@@ -489,13 +479,7 @@ impl Reader<'_> {
             fill("{weight}", &|| self.weight_meaning(tensor, i, j));
         }
         if let Some(point) = owner.point() {
-            let when = match point {
-                StagePoint::Word(_) | StagePoint::Static(_) => "before attention".to_owned(),
-                StagePoint::After(_, block) => {
-                    format!("after {}", self.labels.block(self.first_head(block)).to_lowercase())
-                }
-                StagePoint::Contextual(_) => "after attention".to_owned(),
-            };
+            let when = self.when(point);
             let is_word = matches!(point, StagePoint::Word(_));
             fill("{point}", &|| word(&self.point_word(point)));
             fill("{ when}", &|| if is_word { String::new() } else { format!(" {when}") });
@@ -503,6 +487,32 @@ impl Reader<'_> {
         }
         text
     }
+
+    /// The moment at which a point of the stage is told of.
+    fn when(&self, point: StagePoint) -> String {
+        match point {
+            StagePoint::Word(_) | StagePoint::Static(_) => "before attention".to_owned(),
+            StagePoint::After(_, block) => {
+                format!("after {}", self.labels.block(self.first_head(block)).to_lowercase())
+            }
+            StagePoint::Contextual(_) => "after attention".to_owned(),
+        }
+    }
+}
+
+/// The place of an index in a text of the catalogue; `None` of one that no text names.
+fn in_braces(index: Index) -> Option<&'static str> {
+    Some(match index {
+        Index::Word => "{word}",
+        Index::Query => "{query}",
+        Index::Key => "{key}",
+        Index::Class => "{class}",
+        Index::Dim => "{dim}",
+        Index::Axis => "{axis}",
+        Index::Place => "{place}",
+        Index::Part => "{part}",
+        Index::Row | Index::Col => return None,
+    })
 }
 
 /// The name of an arrow that no head adds; `norms` are the norms between what the heads add and the block's output.

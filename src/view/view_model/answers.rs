@@ -14,9 +14,9 @@ use attune_core::kernel::snapshot::{Generated, ModelSnapshot, SentenceSnapshot, 
 use attune_core::lesson::Lesson;
 use attune_core::lesson::limits::GENERATED_MAX;
 use attune_core::lesson::schema::{Objective, StaticEmbedding};
-use attune_engine::numerics::model::Pooling;
 use attune_engine::numerics::model::attribution::{NoSum, TermOf};
 use attune_engine::numerics::model::generate::{Choice, RowsRead, Sampling};
+use attune_engine::numerics::model::{Architecture, Pooling};
 use attune_engine::pretrained::tokenizer::HIDDEN;
 use attune_engine::quantity::{Entry, Quantity};
 
@@ -473,8 +473,7 @@ impl AttributionModel {
     /// In words, if an answer of this model is no sum.
     pub fn of(snapshot: &Snapshot, (token, class): (Option<usize>, Option<usize>)) -> Option<Result<Self, String>> {
         let model = snapshot.model.as_ref()?;
-        let labels = token_labels(&model.sentence.tokens);
-        let token = token.unwrap_or(labels.len().checked_sub(1)?);
+        let token = token.unwrap_or(model.sentence.tokens.len().checked_sub(1)?);
         let answers = &model.sentence.answers;
         // Where one answer is for the whole sentence, it is no sum: of whichever place it is asked.
         let class =
@@ -483,70 +482,134 @@ impl AttributionModel {
             Ok(terms) => terms,
             Err(why) => return Some(Err(no_sum(why).to_owned())),
         };
-        let at = match model.architecture.pooling {
-            Pooling::Every => format!(" at {}", quoted(labels.get(token)?)),
-            Pooling::Last => String::new(),
-            Pooling::Mean => ", the mean over all words".to_owned(),
-        };
-        let answer = quoted(&model.classes[class]);
         let logit = answers.logits.get(if answers.logits.rows() == 1 { 0 } else { token }, class);
-        let bound = model.architecture.logit_cap.map_or_else(String::new, |cap| {
-            let sum: f32 = terms.iter().map(|(_, value)| value).sum();
-            format!(
-                " Their sum is {sum:.2}; the model holds it below {cap}: {cap} · tanh({sum:.2} / {cap}) = {logit:.2}."
-            )
-        });
-        let title = format!("What adds up to the logit of {answer}{at} (direct logit attribution).{bound}");
-        let first = model.architecture.source_blocks.len();
-        let source = model.sentence.source.as_deref().map(|source: &[Token]| token_labels(source));
-        let key_label = |block: usize, key: usize| {
-            let is_of_source = model.architecture.blocks[block - first].attends_to_source();
-            let keys = source.as_ref().filter(|_| is_of_source).unwrap_or(&labels);
-            keys.get(key).map_or_else(String::new, |label| quoted(label))
-        };
-        let names = HeadLabels::of(model);
-        let head_label =
-            |block: usize, head: usize| names.title(model.architecture.heads_of(block).start + head).to_lowercase();
-        let mut layers: BTreeMap<usize, f32> = BTreeMap::new();
-        let mut heads: BTreeMap<(usize, usize), f32> = BTreeMap::new();
-        let mut looks = Vec::new();
-        let is_of_words = model.architecture.pooling == Pooling::Mean;
-        let mut start = "the word and its place".to_owned();
-        let readout = model.architecture.blocks.len() + 1;
-        for (of, value) in terms {
+        let names = PartNames::of(model);
+        let sums = TermSums::of(&model.architecture, &terms);
+        let share = |label: String, value: f32| Share { label, value };
+        let layers = sums.layers.iter().map(|(layer, value)| share(names.layer(*layer, sums.patched), *value));
+        let heads = sums.heads.iter().map(|(&(block, head), value)| share(names.head(block, head), *value));
+        let looks = sums.looks.iter().map(|(look, value)| share(names.look(*look), *value));
+        Some(Ok(Self {
+            title: names.title(token, class, logit, &terms)?,
+            answer: model.classes[class].clone(),
+            class,
+            logit,
+            layers: layers.collect(),
+            heads: largest_first(heads),
+            looks: largest_first(looks),
+        }))
+    }
+}
+
+fn largest_first(shares: impl Iterator<Item = Share>) -> Vec<Share> {
+    let mut shares: Vec<Share> = shares.collect();
+    shares.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()));
+    shares
+}
+
+/// The terms of a logit, added up.
+#[derive(Default)]
+struct TermSums {
+    /// By layer: 0 is what comes before all layers, and the readout follows the last.
+    layers: BTreeMap<usize, f32>,
+    /// By block and head of the block.
+    heads: BTreeMap<(usize, usize), f32>,
+    looks: Vec<(Look, f32)>,
+    /// The layer before which a vector was put in.
+    patched: Option<usize>,
+}
+
+/// A head of a block at a key.
+#[derive(Clone, Copy)]
+struct Look {
+    block: usize,
+    head: usize,
+    key: usize,
+}
+
+impl TermSums {
+    fn of(architecture: &Architecture, terms: &[(TermOf, f32)]) -> Self {
+        let first = architecture.source_blocks.len();
+        let mut sums = Self::default();
+        for &(of, value) in terms {
             let layer = match of {
                 TermOf::Input | TermOf::Patch { .. } => 0,
                 TermOf::Head { block, .. } | TermOf::OutputBias { block } | TermOf::FeedForward { block } => {
                     block - first + 1
                 }
-                TermOf::Shift | TermOf::Bias => readout,
+                TermOf::Shift | TermOf::Bias => architecture.blocks.len() + 1,
             };
-            if let TermOf::Patch { block } = of {
-                start = format!("the vector put in before layer {}", block - first + 1);
-            }
-            *layers.entry(layer).or_default() += value;
-            if let TermOf::Head { block, head, key } = of {
-                *heads.entry((block, head)).or_default() += value;
-                let label = format!("{}, at {}", head_label(block, head), key_label(block, key));
-                looks.push(Share { label, value });
+            *sums.layers.entry(layer).or_default() += value;
+            match of {
+                TermOf::Patch { block } => sums.patched = Some(block - first + 1),
+                TermOf::Head { block, head, key } => {
+                    *sums.heads.entry((block, head)).or_default() += value;
+                    sums.looks.push((Look { block, head, key }, value));
+                }
+                _ => {}
             }
         }
-        looks.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()));
-        let layer = |(layer, value): (usize, f32)| {
-            let label = match layer {
-                0 if is_of_words => "the words and their places".to_owned(),
-                0 => start.clone(),
-                _ if layer == readout => "the readout".to_owned(),
-                _ if model.architecture.blocks.len() == 1 => "the layer".to_owned(),
-                _ => names.block(model.architecture.heads_of(first + layer - 1).start).to_lowercase(),
-            };
-            Share { label, value }
+        sums
+    }
+}
+
+/// Names of the parts of a logit.
+struct PartNames<'a> {
+    model: &'a ModelSnapshot,
+    heads: HeadLabels<'a>,
+    tokens: Vec<String>,
+    source: Option<Vec<String>>,
+}
+
+impl<'a> PartNames<'a> {
+    fn of(model: &'a ModelSnapshot) -> Self {
+        let source = model.sentence.source.as_deref().map(token_labels);
+        Self { model, heads: HeadLabels::of(model), tokens: token_labels(&model.sentence.tokens), source }
+    }
+
+    fn title(&self, token: usize, class: usize, logit: f32, terms: &[(TermOf, f32)]) -> Option<String> {
+        let architecture = &self.model.architecture;
+        let at = match architecture.pooling {
+            Pooling::Every => format!(" at {}", quoted(self.tokens.get(token)?)),
+            Pooling::Last => String::new(),
+            Pooling::Mean => ", the mean over all words".to_owned(),
         };
-        let head = |((block, head), value): ((usize, usize), f32)| Share { label: head_label(block, head), value };
-        let layers = layers.into_iter().map(layer).collect();
-        let mut heads: Vec<Share> = heads.into_iter().map(head).collect();
-        heads.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()));
-        Some(Ok(Self { title, answer: model.classes[class].clone(), class, logit, layers, heads, looks }))
+        let bound = architecture.logit_cap.map_or_else(String::new, |cap| {
+            let sum: f32 = terms.iter().map(|(_, value)| value).sum();
+            format!(
+                " Their sum is {sum:.2}; the model holds it below {cap}: {cap} · tanh({sum:.2} / {cap}) = {logit:.2}."
+            )
+        });
+        let answer = quoted(&self.model.classes[class]);
+        Some(format!("What adds up to the logit of {answer}{at} (direct logit attribution).{bound}"))
+    }
+
+    /// A layer of [`TermSums::layers`]; `patched` is [`TermSums::patched`].
+    fn layer(&self, layer: usize, patched: Option<usize>) -> String {
+        let architecture = &self.model.architecture;
+        match (layer, patched) {
+            (0, _) if architecture.pooling == Pooling::Mean => "the words and their places".to_owned(),
+            (0, Some(patched)) => format!("the vector put in before layer {patched}"),
+            (0, None) => "the word and its place".to_owned(),
+            _ if layer == architecture.blocks.len() + 1 => "the readout".to_owned(),
+            _ if architecture.blocks.len() == 1 => "the layer".to_owned(),
+            _ => {
+                let block = architecture.source_blocks.len() + layer - 1;
+                self.heads.block(architecture.heads_of(block).start).to_lowercase()
+            }
+        }
+    }
+
+    fn head(&self, block: usize, head: usize) -> String {
+        self.heads.title(self.model.architecture.heads_of(block).start + head).to_lowercase()
+    }
+
+    fn look(&self, Look { block, head, key }: Look) -> String {
+        let architecture = &self.model.architecture;
+        let is_of_source = architecture.blocks[block - architecture.source_blocks.len()].attends_to_source();
+        let keys = self.source.as_ref().filter(|_| is_of_source).unwrap_or(&self.tokens);
+        let key = keys.get(key).map_or_else(String::new, |label| quoted(label));
+        format!("{}, at {key}", self.head(block, head))
     }
 }
 

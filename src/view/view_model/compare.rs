@@ -139,7 +139,7 @@ pub fn in_numbers([first, second]: [&str; 2], PairedWord { before, after, .. }: 
 
 /// Two models on one sentence, compared by the words that both read: what each answers, where each looks, and how alike their
 /// layers are.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TwoModels {
     /// The one that the window shows, and the one beside it.
     pub names: [String; 2],
@@ -191,60 +191,19 @@ impl TwoModels {
     pub fn of(snapshot: &Snapshot, Beside(beside): &Beside) -> Option<Self> {
         let first = snapshot.model.as_ref()?;
         let names = [snapshot, beside].map(|of| of.lesson.title.clone());
-        let refused = |why: String| {
-            let (names, refusal) = (names.clone(), Some(super::sentence(&why)));
-            Some(Self {
-                names,
-                refusal,
-                notes: Vec::new(),
-                words: Vec::new(),
-                pictures: Default::default(),
-                similarity: Vec::new(),
-                said: None,
-            })
-        };
-        let Some(second) = &beside.model else {
-            let waits = || match beside.lesson.static_embedding.is_pretrained() {
-                true => format!("{} is being read", beside.lesson.title),
-                false => format!("{} is being trained", beside.lesson.title),
-            };
-            return refused(beside.fault.as_ref().map_or_else(waits, |fault| fault.words.clone()));
-        };
-        let models = [first, second];
-        if models.iter().any(|model| model.architecture.has_source()) {
-            return refused(
-                "a model that reads one sentence and writes another has no place in this comparison".to_owned(),
-            );
-        }
-        let texts = models.map(|model| model.sentence.written());
-        if tokenize(&texts[0]) != tokenize(&texts[1]) {
-            let why = beside.notice.as_deref().unwrap_or("it reads another sentence");
-            return refused(format!("the model beside this one does not read this sentence: {why}"));
-        }
-        let read = models.map(Read::of);
-        let pairs = pairs(&read);
-        if pairs.is_empty() {
-            return refused("the two tokenizers have no word of this sentence in common".to_owned());
-        }
-        let attention: [Vec<Vec<f64>>; 2] = std::array::from_fn(|which| {
-            let places: Vec<Range<usize>> = pairs.iter().map(|pair| read[which].words[pair[which]].1.clone()).collect();
-            attention(models[which], &places)
+        let compared = comparable(first, beside).and_then(|second| {
+            let models = [first, second];
+            let read = models.map(Read::of);
+            let pairs = pairs(&read);
+            match pairs.is_empty() {
+                true => Err("the two tokenizers have no word of this sentence in common".to_owned()),
+                false => Ok((models, read, pairs)),
+            }
         });
-        let texts: Vec<&str> = pairs.iter().map(|pair| read[0].words[pair[0]].0.as_str()).collect();
-        let label = |at: usize| match occurrence(&texts, at) {
-            Some(n) => format!("{}{}", texts[at], subscript(n)),
-            None => texts[at].to_owned(),
+        let (models, read, pairs) = match compared {
+            Ok(compared) => compared,
+            Err(why) => return Some(Self { names, refusal: Some(super::sentence(&why)), ..Self::default() }),
         };
-        let word = |(at, pair): (usize, &[usize; 2])| WordOfBoth {
-            label: label(at),
-            tokens: read[0].words[pair[0]].1.clone(),
-            of: std::array::from_fn(|which| WordInModel {
-                answers: answers(models[which], &read[which].words[pair[which]].1),
-                looks_at: most(&attention[which][at], at).map(|(key, weight)| (label(key), weight)),
-            }),
-            attention: Some(cosine(&attention[0][at], &attention[1][at])).filter(|cosine| cosine.is_finite()),
-        };
-        let words: Vec<WordOfBoth> = pairs.iter().enumerate().map(word).collect();
         let pictures = std::array::from_fn(|which| {
             let places: Vec<usize> = pairs.iter().map(|pair| read[which].words[pair[which]].1.start).collect();
             let picture = |stage| Sketch::of_stage(&stage, |token| places.contains(&token.position));
@@ -256,7 +215,7 @@ impl TwoModels {
             said: most_alike(&similarity),
             refusal: None,
             names,
-            words,
+            words: words_of_both(models, &read, &pairs),
             pictures,
             similarity,
         })
@@ -279,6 +238,52 @@ impl TwoModels {
         whatever its width and axes. \
          With few words, and vectors much wider than that, it is high even by chance: compare the cells of this map, not the \
          numbers of two sentences.";
+}
+
+/// The second model, if it can be compared with the first.
+///
+/// # Errors
+/// Why it cannot, in words.
+fn comparable<'a>(first: &ModelSnapshot, beside: &'a Snapshot) -> Result<&'a ModelSnapshot, String> {
+    let Some(second) = &beside.model else {
+        let waits = || match beside.lesson.static_embedding.is_pretrained() {
+            true => format!("{} is being read", beside.lesson.title),
+            false => format!("{} is being trained", beside.lesson.title),
+        };
+        return Err(beside.fault.as_ref().map_or_else(waits, |fault| fault.words.clone()));
+    };
+    let models = [first, second];
+    if models.iter().any(|model| model.architecture.has_source()) {
+        return Err("a model that reads one sentence and writes another has no place in this comparison".to_owned());
+    }
+    let texts = models.map(|model| tokenize(&model.sentence.written()));
+    if texts[0] != texts[1] {
+        let why = beside.notice.as_deref().unwrap_or("it reads another sentence");
+        return Err(format!("the model beside this one does not read this sentence: {why}"));
+    }
+    Ok(second)
+}
+
+fn words_of_both(models: [&ModelSnapshot; 2], read: &[Read; 2], pairs: &[[usize; 2]]) -> Vec<WordOfBoth> {
+    let attention: [Vec<Vec<f64>>; 2] = std::array::from_fn(|which| {
+        let places: Vec<Range<usize>> = pairs.iter().map(|pair| read[which].words[pair[which]].1.clone()).collect();
+        attention(models[which], &places)
+    });
+    let texts: Vec<&str> = pairs.iter().map(|pair| read[0].words[pair[0]].0.as_str()).collect();
+    let label = |at: usize| match occurrence(&texts, at) {
+        Some(n) => format!("{}{}", texts[at], subscript(n)),
+        None => texts[at].to_owned(),
+    };
+    let word = |(at, pair): (usize, &[usize; 2])| WordOfBoth {
+        label: label(at),
+        tokens: read[0].words[pair[0]].1.clone(),
+        of: std::array::from_fn(|which| WordInModel {
+            answers: answers(models[which], &read[which].words[pair[which]].1),
+            looks_at: most(&attention[which][at], at).map(|(key, weight)| (label(key), weight)),
+        }),
+        attention: Some(cosine(&attention[0][at], &attention[1][at])).filter(|cosine| cosine.is_finite()),
+    };
+    pairs.iter().enumerate().map(word).collect()
 }
 
 /// The words of a sentence as a model reads them, with their tokens; not what the tokenizer added.

@@ -328,13 +328,7 @@ impl Model for AllHeadsModel {
 impl AllHeads {
     pub fn of(model: &ModelSnapshot) -> Self {
         let (labels, sentence) = (HeadLabels::of(model), &model.sentence);
-        let measured = |tokens: &[Token]| tokens.iter().map(measured).collect::<Vec<_>>();
-        let own = measured(&sentence.tokens);
-        let source = sentence.source.as_deref().map(measured).unwrap_or_default();
-        // One for each attention: of the source, of the sentence, from one to the other.
-        let of_source = HeadPatterns::within(&source);
-        let of_sentence = HeadPatterns::within(&own);
-        let across = HeadPatterns::between(own.len(), &source);
+        let patterns = Patterns::of(sentence);
         let mut layers: Vec<HeadLayer> = Vec::new();
         let sinks = Sinks::of(model, &labels);
         let cells = HeadCells::all(model, &labels, &sinks, None);
@@ -345,11 +339,7 @@ impl AllHeads {
             .enumerate()
             .map(|(head, (activations, cells))| {
                 let (_, _, own) = model.architecture.head(head);
-                let patterns = match (labels.is_of_source(head), labels.keys_are_source(head)) {
-                    (true, _) => &of_source,
-                    (false, true) => &across,
-                    (false, false) => &of_sentence,
-                };
+                let patterns = patterns.of_head(&labels, head);
                 if own == 0 {
                     layers.push(HeadLayer { title: labels.block(head), heads: head..head });
                 }
@@ -456,6 +446,34 @@ impl HeadSummary {
             Some(format!("{} {found:.4}", measure_words(measure).title))
         };
         HeadMeasure::ALL.into_iter().filter_map(line).collect()
+    }
+}
+
+/// The patterns that are measured in each attention: of the source, of the sentence, and from one to the other.
+struct Patterns {
+    of_source: HeadPatterns,
+    of_sentence: HeadPatterns,
+    across: HeadPatterns,
+}
+
+impl Patterns {
+    fn of(sentence: &SentenceSnapshot) -> Self {
+        let measured = |tokens: &[Token]| tokens.iter().map(measured).collect::<Vec<_>>();
+        let own = measured(&sentence.tokens);
+        let source = sentence.source.as_deref().map(measured).unwrap_or_default();
+        Self {
+            of_source: HeadPatterns::within(&source),
+            of_sentence: HeadPatterns::within(&own),
+            across: HeadPatterns::between(own.len(), &source),
+        }
+    }
+
+    fn of_head(&self, labels: &HeadLabels<'_>, head: usize) -> &HeadPatterns {
+        match (labels.is_of_source(head), labels.keys_are_source(head)) {
+            (true, _) => &self.of_source,
+            (false, true) => &self.across,
+            (false, false) => &self.of_sentence,
+        }
     }
 }
 

@@ -128,6 +128,14 @@ pub struct AxisLabel {
     pub ends: Option<(String, String)>,
 }
 
+impl AxisLabel {
+    fn all(space: &StaticSpace) -> Vec<Self> {
+        let ends = |ChosenAxis { from, to }: &ChosenAxis| (short(&from.text), short(&to.text));
+        let axes = names(space).into_iter().zip(&space.basis.chosen).take(space.projection.dimensions());
+        axes.map(|(name, chosen)| Self { name, ends: chosen.as_ref().map(ends) }).collect()
+    }
+}
+
 /// Standard deviations in the radius of a pretrained model's picture.
 const DEVIATIONS: f32 = 2.5;
 
@@ -206,19 +214,13 @@ impl StageModel {
         let in_sentence = shown.flat_map(|sentence| &sentence.tokens).filter_map(|token| token.word).collect();
         let known = before.map(|before| &before.words).filter(|words| words.is_of(space));
         let words = known.cloned().unwrap_or_else(|| WordTable::of(space));
-        // Layers may lead far from the words: then the scale is that of what chose the axes.
         let is_read = snapshot.lesson.static_embedding.is_pretrained();
-        let radius = if is_read {
-            DEVIATIONS * space.projection.deviation()
-        } else {
-            space.at_end.as_ref().map_or(words.reach(), |_| space.reach())
+        // Layers may lead far from the words: then the scale is that of what chose the axes.
+        let radius = match is_read {
+            true => DEVIATIONS * space.projection.deviation(),
+            false => space.at_end.as_ref().map_or(words.reach(), |_| space.reach()),
         };
         let is_new_space = snapshot.model.as_ref().is_some_and(|model| !model.recipe.has_space_of(&Recipe::default()));
-        let ends = |chosen: &Option<ChosenAxis>| {
-            chosen.as_ref().map(|ChosenAxis { from, to }| (short(&from.text), short(&to.text)))
-        };
-        let axes = names(space).into_iter().zip(&space.basis.chosen).take(space.projection.dimensions());
-        let axes = axes.map(|(name, chosen)| AxisLabel { name, ends: ends(chosen) });
         let sources = snapshot.model.as_ref().map_or(0, |model| model.architecture.source_blocks.len());
         let points = |sentence: &SentenceSnapshot| {
             let mut tokens = token_points(space, sentence, sources);
@@ -236,7 +238,7 @@ impl StageModel {
             sense_word: None,
             shared: second.map_or_else(Vec::new, Pair::least_alike_first),
             groups: snapshot.lesson.groups.iter().map(|group| group.name.clone()).collect(),
-            axes: axes.collect(),
+            axes: AxisLabel::all(space),
             shares: StageShares::of(snapshot),
             about: about(snapshot),
             is_whole: space.projection.is_identity(),

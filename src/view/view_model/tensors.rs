@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use attune_core::kernel::command::Reference;
 use attune_core::kernel::data::token::token_labels;
 use attune_core::kernel::notebook::live::{Live, LiveName, LiveTensor, live_names};
-use attune_core::kernel::snapshot::Snapshot;
+use attune_core::kernel::snapshot::{ComparisonSnapshot, Snapshot};
 use attune_engine::code::{Labels, Output, Tensor};
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::params::{Layer, Parameters, Start, TensorId, TensorName, superscript};
@@ -37,6 +37,17 @@ pub struct ComparisonModel {
     pub name: String,
     /// `‖W − W'‖` of all tensors together.
     pub overall: f32,
+}
+
+impl ComparisonModel {
+    fn of(ComparisonSnapshot { with, norms, .. }: &ComparisonSnapshot, origin: &str) -> Self {
+        let name = match with {
+            Reference::Trained => format!("as {origin}"),
+            Reference::Start => "at the start".to_owned(),
+            Reference::Step(step) => format!("after step {step}"),
+        };
+        Self { with: *with, name, overall: norms.overall }
+    }
 }
 
 /// Its entries are read where they lie: of a large model those that are on the screen.
@@ -185,15 +196,7 @@ impl WeightsModel {
                 }
             })
             .collect();
-        let comparison = comparison.map(|with| ComparisonModel {
-            with: with.with,
-            name: match with.with {
-                Reference::Trained => format!("as {origin}"),
-                Reference::Start => "at the start".to_owned(),
-                Reference::Step(step) => format!("after step {step}"),
-            },
-            overall: with.norms.overall,
-        });
+        let comparison = comparison.map(|with| ComparisonModel::of(with, origin));
         let blocks = HeadLabels::of(model).blocks();
         Some(WeightsModel { tensors, blocks, comparison, origin, step: model.training.progress.done })
     }

@@ -5,13 +5,14 @@
 //!
 //! | module | says of an entry |
 //! |---|---|
-//! | [`formulas`] | its formula, in LaTeX |
+//! | [`formulas`] | its formula, in LaTeX, and the same with its numbers in, a [`Worked`] |
 //! | [`sentences`] | what happens, in words; the sentence that explains softmax is [`sentences::softmax`] |
-//! | [`numbers`] | the numbers in its formula, as a [`Worked`] |
-//! | [`names`] | how it is called, and where it lies |
-//! | [`reader`] | the number itself |
+//! | [`numbers`] | the numbers in its formula |
+//! | [`reader`] | the number itself, how it is called, and where it lies |
+//! | [`walk`] | where it stands in the walk, and the way of a walk through all layers |
+//! | [`path`] | why a token moved, arrow by arrow |
 //!
-//! The [walk](walk) and the Step panel, the card of a number ([`Provenance`]) and the live page are written from these.
+//! The walk and the Step panel, the card of a number ([`Provenance`]) and the live page are written from these.
 
 pub mod formulas;
 pub mod numbers;

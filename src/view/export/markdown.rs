@@ -1,11 +1,11 @@
 //! Markdown: a lesson's text as every export reads it, and pages written as Markdown, for a file of its own and for the
 //! cells of a Jupyter notebook.
 //!
-//! What is read is words, code, maths, pictures by name, and links to the web. Tags are words, links that lead elsewhere
+//! A text that is read has words, code, maths, pictures by name, and links to the web. Tags are words, links that lead elsewhere
 //! than to the web are their words alone, and the value of a live expression is text whatever characters it has: it joins
 //! the text after Markdown has been read.
 //!
-//! What is written goes through [`restated`]: it has no tag, and leads nowhere but to the web and to the pictures beside it.
+//! A text that is written goes through [`restated`]: it has no tag, and leads nowhere but to the web and to the pictures beside it.
 //! A lesson's own spelling may mean another thing to another reader: where one has no maths, `$` hides nothing. What is
 //! written is therefore read again, with and without the extensions, and stands only if it holds no tag, and no link or
 //! picture but those that were meant. Hints and answers, which a page opens on demand, stand as notes at the end, as in a

@@ -526,7 +526,7 @@ impl Differences {
         }
     }
 
-    /// What differs of all that a value was computed from; empty where the value is the one that the text speaks of.
+    /// Differences in all that a value was computed from; empty where the value is the one that the text speaks of.
     fn of_value(&self, value: &LiveValue, speaks_of: &Spoken) -> Vec<Difference> {
         let mut all = Vec::new();
         if self.is_of_another_sentence(value, speaks_of) && !value.is_elsewhere {

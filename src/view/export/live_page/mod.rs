@@ -1,7 +1,7 @@
 //! A live page: the static page of [`web_page`], with scripts that run the model in the reader's browser.
 //!
 //! One file, no server, no network. Without scripts, and on paper, it is the static page. The scripts are those of
-//! `page/`, each of one job; the lesson's numbers and words are one JSON text beside them ([`Data`]). The page's
+//! `page/`, each of one job; the lesson's numbers and words are one JSON text beside them (`Data`). The page's
 //! policy lets those scripts alone run, by their hash, and forbids every connection.
 
 use std::borrow::Cow;

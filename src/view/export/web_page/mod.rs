@@ -1,6 +1,6 @@
 //! A page as one HTML file: no network, no script, light and dark as the reader likes it.
 //!
-//! Everything that comes from a lesson or an output goes through [`escaped`] or [`markdown_html`]; and should a
+//! Everything that comes from a lesson or an output goes through [`escaped`] or `markdown_html`; and should a
 //! tag slip through, the page's own policy lets nothing run and nothing be fetched.
 
 pub mod math;

@@ -23,7 +23,7 @@ use attune_engine::numerics::attention::{HeadMode, Mask, Tokens};
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::{Activations, Pooling, Sequences};
 use attune_engine::numerics::params::TensorName;
-use attune_view::view_model::origins::LensModel;
+use attune_view::view_model::answers::LensModel;
 use clap::Parser;
 
 /// Words that every tokenizer reads, however it cuts them.

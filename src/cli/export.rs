@@ -11,7 +11,7 @@ use attune_core::lesson::issue::printable;
 use attune_engine::code::budget::Allowance;
 use attune_view::export::checkpoint::{Checkpoint, Unfit};
 use attune_view::export::file::{ExportFault, Target};
-use attune_view::export::{Format, Pictures, web};
+use attune_view::export::{Format, Pictures, live_page};
 
 use super::args::{Common, ExportArgs, ExportTo};
 use super::fault::Fault;
@@ -45,7 +45,7 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
             // Cells may write to the model; whoever turns the page begins where the lesson does.
             snapshot.model = trained.model;
         }
-        let answered = untouched.and_then(|kernel| web::revealed(&snapshot, || kernel));
+        let answered = untouched.and_then(|kernel| live_page::revealed(&snapshot, || kernel));
         target.write_answered(&snapshot, answered.as_ref(), &pictures(&snapshot, request, format, common, &warnings))
     } else {
         // The vectors are those that training made, whatever the cells then do to the weights.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use attune_core::lesson::{self, glossary::is_glossary_file};
-use attune_view::export::shared::{Shared, is_shared};
+use attune_view::export::work_file::{Shared, is_shared};
 
 use super::args::{Args, Common, OfLesson};
 use super::fault::Fault;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use attune_core::lesson::issue::printable;
 use attune_core::lesson::{Lesson, load};
-use attune_view::export::shared::is_shared;
+use attune_view::export::work_file::is_shared;
 
 use super::fault::Fault;
 use super::print;

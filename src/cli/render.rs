@@ -24,7 +24,7 @@ mod drawn {
     use attune_core::lesson::schema::CellKind;
     use attune_engine::nearest::nearest;
     use attune_view::export::file::obstacle;
-    use attune_view::export::shared::{OTHER_VERSION, Shared};
+    use attune_view::export::work_file::{OTHER_VERSION, Shared};
 
     use crate::app::{self, AppFault, PictureOptions};
     use crate::cli::args::{Common, RenderArgs};

@@ -49,7 +49,7 @@ fn drawn(snapshot: &Snapshot) -> (Rows, Rows, Rows) {
     let (space, model) = (snapshot.space.as_ref().expect("a space"), snapshot.model.as_ref().expect("a model"));
     let words = (0..space.vectors.rows()).map(|word| row(space.vectors.row(word))).collect();
     let nothing = vec![0.0; space.vectors.cols()];
-    let sentences = || std::iter::once(&model.sentence).chain(model.second.as_ref().map(|second| &second.sentence));
+    let sentences = || std::iter::once(&model.sentence).chain(model.second.as_ref().map(|second| &second.other));
     let tokens = sentences().flat_map(|sentence| sentence.tokens.iter());
     let from = tokens.map(|token| token.word.map_or(nothing.clone(), |word| row(space.vectors.row(word)))).collect();
     let outputs = |sentence: &SentenceSnapshot| {

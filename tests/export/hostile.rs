@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use attune_core::kernel::Snapshot;
-use attune_view::export::{Pictures, escape};
+use attune_view::export::{Pictures, escaped};
 
 use crate::{as_html, as_ipynb, as_md, markup, with_cells};
 
@@ -70,7 +70,7 @@ pub fn check_page(page: &str, named: &BTreeSet<String>) -> Result<(), String> {
         }
         for url in ["href=\"", "src=\""].iter().filter_map(|attribute| tag.split(attribute).nth(1)) {
             let url = url.split('"').next().unwrap_or_default();
-            let is_named = named.iter().any(|named| escape::html(named) == url);
+            let is_named = named.iter().any(|named| escaped(named) == url);
             if !url.starts_with('#') && !is_named {
                 return Err(format!("<{tag}>, which nobody names"));
             }

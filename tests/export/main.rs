@@ -18,7 +18,7 @@ mod web;
 
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::{Command, Kernel, Snapshot};
-use attune_view::export::{Pictures, html, ipynb as notebook, md};
+use attune_view::export::{Pictures, ipynb as notebook, markdown, web_page};
 
 use crate::common::lessons::{self, NOTEBOOK, kernel};
 
@@ -49,11 +49,11 @@ fn text(write: impl FnOnce(&mut Vec<u8>)) -> String {
 }
 
 fn as_html(snapshot: &Snapshot, pictures: &Pictures) -> String {
-    text(|to| html::write(snapshot, pictures, None, to).expect("it is written"))
+    text(|to| web_page::write(snapshot, pictures, None, to).expect("it is written"))
 }
 
 fn as_md(snapshot: &Snapshot, pictures: &Pictures) -> String {
-    text(|to| _ = md::write(snapshot, pictures, "x_files", to).expect("it is written"))
+    text(|to| _ = markdown::write(snapshot, pictures, "x_files", to).expect("it is written"))
 }
 
 fn as_ipynb(snapshot: &Snapshot, pictures: &Pictures) -> serde_json::Value {

@@ -1,9 +1,9 @@
 //! Tables, rankings and plots say the numbers that they are of.
 
 use attune_engine::code::{Axis, Output, Plot, Tensor};
-use attune_view::export::html::output_html;
-use attune_view::export::restate::restated;
-use attune_view::export::{svg, table};
+use attune_view::export::figures::{plot_svg, table_blocks, table_html, table_plain};
+use attune_view::export::markdown::restated;
+use attune_view::export::web_page::output_html;
 use attune_view::view_model::output::{OutputModel, PlotModel, TableModel};
 
 fn table_of(tensor: Tensor) -> TableModel {
@@ -21,7 +21,7 @@ fn odd() -> TableModel {
 
 #[test]
 fn numbers_that_are_none_are_said() {
-    let html = table::html(&odd());
+    let html = table_html(&odd());
     for number in ["NaN", "∞", "-∞"] {
         assert!(html.contains(&format!("<td title=\"{number}\">{number}</td>")), "not shaded: {html}");
     }
@@ -31,7 +31,7 @@ fn numbers_that_are_none_are_said() {
 }
 
 fn as_markdown(table: &TableModel) -> String {
-    let blocks: Option<Vec<String>> = table::blocks(table).iter().map(|block| restated(block)).collect();
+    let blocks: Option<Vec<String>> = table_blocks(table).iter().map(|block| restated(block)).collect();
     blocks.expect("tables can be spelt").join("\n")
 }
 
@@ -41,13 +41,13 @@ fn tables_as_text() {
     let markdown = "||a|&lt;b>|c|\n|:-|-:|--:|-:|\n|bank|0.500|NaN|∞|\n|ri\\|ver|-∞|-0.250|0.100|";
     assert_eq!(as_markdown(&odd()), markdown);
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_eq!(squeezed(&table::plain(&odd())), squeezed(plain));
+    assert_eq!(squeezed(&table_plain(&odd())), squeezed(plain));
 }
 
 #[test]
 fn a_large_table_is_cut_and_says_so() {
     let large = table_of(Tensor::new(vec![Axis::plain(3), Axis::plain(500), Axis::plain(400)], vec![0.5; 600_000]));
-    let (html, markdown, plain) = (table::html(&large), as_markdown(&large), table::plain(&large));
+    let (html, markdown, plain) = (table_html(&large), as_markdown(&large), table_plain(&large));
     assert!(html.contains("the first 100 of 500 rows, 64 of 400 columns of the (3, 500, 400) tensor"));
     assert!(markdown.contains("the first 40 of 500 rows, 16 of 400 columns"), "{markdown}");
     assert!(html.len() < 2_000_000 && markdown.len() < 50_000 && plain.len() < 50_000);
@@ -62,7 +62,7 @@ fn rankings() {
 }
 
 fn plot(x: &[f64], y: &[f64]) -> String {
-    svg::svg(&PlotModel::of(&Plot { x: x.into(), lines: vec![("<y>".to_owned(), y.into())] }))
+    plot_svg(&PlotModel::of(&Plot { x: x.into(), lines: vec![("<y>".to_owned(), y.into())] }))
 }
 
 #[test]
@@ -85,6 +85,6 @@ fn plots_of_any_numbers_are_drawn() {
             assert!(places.clone().all(|places| !places.contains("NaN") && !places.contains("inf")), "{y:?}: {drawn}");
         }
     }
-    let empty = svg::svg(&PlotModel::of(&Plot { x: [].into(), lines: Vec::new() }));
+    let empty = plot_svg(&PlotModel::of(&Plot { x: [].into(), lines: Vec::new() }));
     assert!(empty.ends_with("</svg>"));
 }

@@ -96,7 +96,8 @@ fn a_term_says_what_it_means() {
     "#####;
     let snapshot = with_cells(cells).snapshot();
     let page = crate::text(|to| {
-        attune_view::export::html::write(&snapshot, &Pictures::default(), Some(&glossary), to).expect("it is written")
+        attune_view::export::web_page::write(&snapshot, &Pictures::default(), Some(&glossary), to)
+            .expect("it is written")
     });
     let abbr = "<abbr class=\"term\" title=\"Entry times &quot;entry&quot;. Shape: &lt;number&gt;.\">";
     assert_eq!(page.matches(abbr).count(), 2, "{page}");

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use attune_view::export::{Pictures, md};
+use attune_view::export::{Pictures, markdown};
 
 use crate::common::folder::Folder;
 use crate::{as_html, as_ipynb, with_cells};
@@ -81,7 +81,7 @@ fn code_shows_pictures_of_the_lessons_folder() {
     let outputs = &notebook["cells"][1]["outputs"];
     assert_eq!(outputs[0]["data"]["image/png"], PNG_BASE64);
     assert_eq!(outputs.as_array().map(Vec::len), Some(3), "{outputs}");
-    let page = crate::text(|to| _ = md::write(&snapshot, &pictures, "x_files", to).expect("it is written"));
+    let page = crate::text(|to| _ = markdown::write(&snapshot, &pictures, "x_files", to).expect("it is written"));
     assert!(page.contains("![a.png](x_files/"), "{page}");
 }
 

@@ -2,15 +2,15 @@
 
 use attune_core::kernel::Command;
 use attune_core::kernel::command::SentenceCommand;
-use attune_view::export::sentence::at_sentence;
-use attune_view::export::tsv;
+use attune_view::export::vectors;
+use attune_view::export::vectors::at_sentence;
 
 use crate::{NOTEBOOK, run};
 
 /// As the Projector does it: vectors without a header, and what they are with one.
 fn read() -> (Vec<Vec<f32>>, Vec<Vec<String>>) {
     let (mut vectors, mut metadata) = (Vec::new(), Vec::new());
-    let counts = tsv::write(&run(NOTEBOOK).snapshot(), &mut vectors, &mut metadata).expect("they are written");
+    let counts = vectors::write(&run(NOTEBOOK).snapshot(), &mut vectors, &mut metadata).expect("they are written");
     let [vectors, metadata] = [vectors, metadata].map(|bytes| String::from_utf8(bytes).expect("UTF-8"));
     let number = |text: &str| text.parse().unwrap_or_else(|_| panic!("{text:?} is no number"));
     let vectors: Vec<Vec<f32>> = vectors.lines().map(|line| line.split('\t').map(number).collect()).collect();

@@ -13,7 +13,7 @@ use attune_engine::numerics::model::activations::Patch;
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::quantity::{Entry, Quantity};
 use attune_view::explain::Explanation;
-use attune_view::export::{Pictures, trace, web};
+use attune_view::export::{Pictures, live_page, trace};
 use serde_json::Value;
 
 use crate::common::chromium::ask;
@@ -32,16 +32,18 @@ const TELEPHONE: (u32, u32) = (360, 740);
 const NUMBERS: &str = "return JSON.parse(document.querySelector('#lab-numbers pre').textContent);";
 
 fn as_web(snapshot: &Snapshot) -> String {
-    text(|to| assert!(web::write(snapshot, None, &Pictures::default(), None, to).expect("it is written"), "it is live"))
+    text(|to| {
+        assert!(live_page::write(snapshot, None, &Pictures::default(), None, to).expect("it is written"), "it is live")
+    })
 }
 
 #[test]
 fn a_page_is_the_same_whether_its_answers_come_from_a_copy_or_from_another_training() {
     let kernel = Kernel::trained(lesson(NOTEBOOK));
     let (snapshot, copy) = (kernel.snapshot(), kernel.copy(kernel.snapshot().lesson));
-    let answered = web::revealed(&snapshot, || copy).expect("a prediction");
+    let answered = live_page::revealed(&snapshot, || copy).expect("a prediction");
     let page = text(|to| {
-        web::write(&snapshot, Some(&answered), &Pictures::default(), None, to).expect("it is written");
+        live_page::write(&snapshot, Some(&answered), &Pictures::default(), None, to).expect("it is written");
     });
     assert!(page == as_web(&snapshot), "byte for byte");
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
-use attune_core::kernel::sentence_pass::second::SecondSentence;
+use attune_core::kernel::snapshot::{Pair, SentenceSnapshot};
 use attune_core::kernel::{Command, Kernel, Saved, Snapshot};
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;
@@ -30,7 +30,7 @@ fn beside(text: &str) -> Command {
     Command::Sentence(SentenceCommand::SetSecond(Some(text.to_owned())))
 }
 
-fn second(snapshot: &Snapshot) -> &SecondSentence {
+fn second(snapshot: &Snapshot) -> &Pair<SentenceSnapshot> {
     snapshot.model.as_ref().and_then(|model| model.second.as_deref()).expect("a second sentence")
 }
 
@@ -44,7 +44,7 @@ fn the_second_sentence_is_what_it_would_be_by_itself() {
     let both = with(&[&turned[..], &[beside("a seal is happy")]].concat()).snapshot();
     let alone = with(&[&turned[..], &[Command::Sentence(SentenceCommand::Set("a seal is happy".to_owned()))]].concat())
         .snapshot();
-    let (both, alone) = (&second(&both).sentence, &alone.model.as_ref().expect("a model").sentence);
+    let (both, alone) = (&second(&both).other, &alone.model.as_ref().expect("a model").sentence);
     assert_eq!((both.index, &both.tokens), (Some(1), &alone.tokens));
     assert!(both.activations.output == alone.activations.output);
     assert_eq!((&both.end, &both.trained_end), (&alone.end, &alone.trained_end));
@@ -59,7 +59,7 @@ fn what_belongs_to_the_first_sentence_alone_leaves_the_second() {
     let kernel = with(&[&own[..], &[beside("a seal is happy")]].concat());
     let plain = with(&[beside("a seal is happy")]);
     let (snapshot, plain) = (kernel.snapshot(), plain.snapshot());
-    assert!(second(&snapshot).sentence.activations.output == second(&plain).sentence.activations.output);
+    assert!(second(&snapshot).other.activations.output == second(&plain).other.activations.output);
 }
 
 #[test]
@@ -67,11 +67,11 @@ fn a_shared_word_starts_as_one_and_is_taken_apart() {
     let snapshot = with(&[beside("a seal is happy")]).snapshot();
     let model = snapshot.model.as_ref().expect("a model");
     let second = second(&snapshot);
-    let of = |position: usize| second.shared.iter().filter(move |shared| shared.first == position);
+    let of = |position: usize| second.words.iter().filter(move |shared| shared.first == position);
     let seal = of(1).next().expect("seal is in both");
     assert_eq!((seal.second, of(1).count(), of(0).count()), (1, 1, 0), "`the` is not in the second");
     assert!((seal.before.cosine - 1.0).abs() < 1e-6 && seal.before.distance == 0.0);
-    let outputs = [model.sentence.activations.output.row(1), second.sentence.activations.output.row(1)];
+    let outputs = [model.sentence.activations.output.row(1), second.other.activations.output.row(1)];
     assert_eq!(seal.after.cosine, cosine(outputs[0], outputs[1]));
     assert!(seal.after.distance > 0.0);
     let stage = StageModel::of(&snapshot).expect("a space");
@@ -94,11 +94,11 @@ fn every_pair_of_occurrences_is_told_and_the_furthest_apart_first() {
     };
     assert_eq!(labels("the"), ["the₁ the′", "the₂ the′"]);
     assert_eq!(labels("seal"), ["seal₁ seal₁′", "seal₁ seal₂′", "seal₂ seal₁′", "seal₂ seal₂′"]);
-    assert!(model.pairs.windows(2).all(|pair| pair[0].after.cosine <= pair[1].after.cosine));
-    assert_eq!(model.chosen(Some(5), None, &[]).map(|pair| (pair.word.as_str(), pair.first)), Some(("seal", 5)));
+    assert!(model.pairs.windows(2).all(|pair| pair[0].paired.after.cosine <= pair[1].paired.after.cosine));
+    assert_eq!(model.chosen(Some(5), None, &[]).map(|pair| (pair.word.as_str(), pair.paired.first)), Some(("seal", 5)));
     assert_eq!(model.chosen(None, None, &["the".to_owned()]).map(|pair| pair.word.as_str()), Some("the"));
     let second = model.chosen(Some(1), Some(4), &["the".to_owned()]).expect("a pair");
-    assert_eq!((second.first, second.second), (1, 4));
+    assert_eq!((second.paired.first, second.paired.second), (1, 4));
     assert_eq!(model.chosen(Some(2), None, &[]), model.pairs.first(), "swam is not shared");
     let pair = &model.pairs[0];
     assert_eq!(
@@ -110,7 +110,7 @@ fn every_pair_of_occurrences_is_told_and_the_furthest_apart_first() {
     let none = compare("a duck is happy");
     assert!(none.pairs.is_empty() && none.none.is_some() && none.chosen(None, None, &[]).is_none());
     let same = compare("the seal swam while the seal sank");
-    let itself = same.pairs.iter().find(|pair| pair.first == 2).expect("swam");
+    let itself = same.pairs.iter().find(|pair| pair.paired.first == 2).expect("swam");
     assert!(itself.said.ends_with("stay one."), "{}", itself.said);
 }
 
@@ -119,7 +119,7 @@ fn typing_the_second_sentence_undoes_as_one_and_its_begin_by_itself() {
     let mut kernel = with(&[beside("a seal is happy"), beside("a seal is"), beside("a seal is warm")]);
     let words = |kernel: &Kernel| {
         let model = kernel.snapshot().model.expect("a model");
-        model.second.as_ref().map(|second| second.sentence.chosen().last().expect("a word").text.clone())
+        model.second.as_ref().map(|second| second.other.chosen().last().expect("a word").text.clone())
     };
     for (command, expected) in [
         (None, Some("warm")),
@@ -170,7 +170,7 @@ fn the_second_sentence_is_back_when_the_lesson_opens_again() {
     again.settle();
     assert_eq!(again.snapshot().report[..], [""; 0]);
     let (again, before) = (again.snapshot(), kernel.snapshot());
-    assert_eq!(second(&again).shared, second(&before).shared);
+    assert_eq!(second(&again).words, second(&before).words);
 
     for words in [vec![], vec!["zebra".to_owned()], vec!["seal".to_owned(); 100_000]] {
         let commands = vec![beside(&words.join(" ")), Command::Training(TrainingCommand::TrainTo(None))];

@@ -7,7 +7,7 @@ use attune_core::kernel::sentence_pass::senses::{LISTED_MAX, MEASURED_MAX};
 use attune_core::kernel::sentence_pass::senses::{Note, SenseRow, SensesSnapshot};
 use attune_core::kernel::{Command, Kernel, Saved};
 use attune_core::lesson::{self, Lesson};
-use attune_view::view_model::senses::{SenseCurve, SensesModel};
+use attune_view::view_model::meaning::{SenseCurve, SensesModel};
 use attune_view::view_model::stage::StageModel;
 
 fn lesson() -> Arc<Lesson> {

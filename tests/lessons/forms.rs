@@ -11,7 +11,7 @@ use attune_view::view_model::attention::AttentionModel;
 use attune_view::view_model::heads::HeadsModel;
 use attune_view::view_model::notebook::NotebookModel;
 use attune_view::view_model::stage::StageModel;
-use attune_view::view_model::weights::WeightsModel;
+use attune_view::view_model::tensors::WeightsModel;
 
 use crate::common::top::at;
 

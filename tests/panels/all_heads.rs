@@ -5,7 +5,7 @@ use attune::app::panels::all_heads::{AllHeadsPanel, HeadOrder};
 use attune::app::panels::{PanelId, PanelName, ids};
 use attune_core::kernel::Command;
 use attune_core::kernel::command::SentenceCommand;
-use attune_view::view_model::all_heads::{AllHeads, HeadMeasure};
+use attune_view::view_model::heads::{AllHeads, HeadMeasure};
 use egui::{Key, Vec2};
 use egui_kittest::kittest::Queryable;
 

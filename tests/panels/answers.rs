@@ -6,7 +6,7 @@ use attune_core::kernel::Command;
 use attune_core::kernel::command::SentenceCommand;
 use attune_engine::numerics::model::generate::{Choice, Sampling};
 use attune_view::view_model::answers::{AnswersModel, Writing};
-use attune_view::view_model::origins::{AttributionModel, LensModel, LensWords};
+use attune_view::view_model::answers::{AttributionModel, LensModel, LensWords};
 use attune_view::view_model::saved_view::{AnswersView, SavedView};
 use egui::{Key, Vec2};
 use egui_kittest::kittest::Queryable;

@@ -14,7 +14,7 @@ use attune::app::widgets::controls::waiting_ui;
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_core::lesson::links::TextLink;
 use attune_view::view_model::course::LessonsAround;
-use attune_view::view_model::models::{Beside, Model, Models};
+use attune_view::view_model::{Beside, Model, Models};
 use egui::{Pos2, Rect, Ui, Vec2};
 use egui_kittest::Harness;
 

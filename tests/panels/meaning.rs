@@ -6,7 +6,7 @@ use attune::app::panels::Panel;
 use attune::app::panels::meaning::MeaningPanel;
 use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::{Command, Kernel};
-use attune_view::view_model::neighbours::{Measure, NeighboursModel};
+use attune_view::view_model::meaning::{Measure, NeighboursModel};
 use attune_view::view_model::saved_view::{MeaningView, SavedView};
 use egui::Vec2;
 use egui_kittest::kittest::Queryable;

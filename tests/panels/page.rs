@@ -3,7 +3,7 @@
 use attune::app::stage::camera::CameraRig;
 use attune::app::stage::points::{extent, scaled};
 use attune_core::kernel::{Kernel, Snapshot};
-use attune_view::export::{Pictures, web};
+use attune_view::export::{Pictures, live_page};
 use attune_view::view_model::stage::StageModel;
 use bevy::math::{Vec2, Vec3};
 use serde_json::Value;
@@ -25,7 +25,7 @@ fn a_point_lies_where_the_programs_camera_puts_it() {
 fn check_points(snapshot: &Snapshot) {
     let model = StageModel::of(snapshot).expect("a model");
     let mut page = Vec::new();
-    web::write(snapshot, None, &Pictures::default(), None, &mut page).expect("it is written");
+    live_page::write(snapshot, None, &Pictures::default(), None, &mut page).expect("it is written");
     let page = String::from_utf8(page).expect("UTF-8");
     let ends = [("0", 0.0), ("1", 1.0)];
     let addresses = ends.map(|(time, _)| format!("apple.html#time={time}&numbers"));

@@ -219,7 +219,7 @@ fn the_controls_of_the_top_bar_never_overlap() {
 
 fn second<P: Panel + 'static>(bench: &PanelHarness<P>) -> Option<String> {
     let model = bench.snapshot().model.expect("a model");
-    let tokens = &model.second.as_ref()?.sentence.tokens;
+    let tokens = &model.second.as_ref()?.other.tokens;
     Some(tokens.iter().map(|token| token.text.as_str()).collect::<Vec<_>>().join(" "))
 }
 
@@ -249,7 +249,7 @@ fn the_compare_panel_tells_a_word_s_two_ways() {
     click(&mut bench, "seal · seal′");
     let model = CompareModel::of(&bench.snapshot()).expect("two sentences");
     let pair = model.pairs.iter().find(|pair| pair.word == "seal").expect("it is shared").clone();
-    for number in [pair.before.cosine, pair.after.cosine, pair.after.distance] {
+    for number in [pair.paired.before.cosine, pair.paired.after.cosine, pair.paired.after.distance] {
         let number = format!("{number:.3}").replace('-', "−");
         assert!(says(&bench, &number), "{number}");
     }

@@ -19,7 +19,7 @@ use attune::app::theme::{self, Palette, fonts};
 use attune::app::view::search::Emphasis;
 use attune::app::view::{Highlight, ViewState};
 use attune_core::lesson::cells::CellKind;
-use attune_view::explain::route::RouteModel;
+use attune_view::explain::walk::RouteModel;
 use attune_view::explain::walk::{Focus, Step, WalkModel};
 use attune_view::view_model::axes::StageShares;
 use attune_view::view_model::stage::{AxisLabel, StageModel, TokenPoint, WordPoint, reach};

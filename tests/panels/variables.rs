@@ -5,7 +5,7 @@ use std::sync::Arc;
 use attune::app::panels::variables::VariablesPanel;
 use attune_engine::quantity::Quantity;
 use attune_view::explain::Explanation;
-use attune_view::view_model::variables::{VariableValue, VariablesModel};
+use attune_view::view_model::tensors::{VariableValue, VariablesModel};
 use egui::{PointerButton, Vec2};
 use egui_kittest::kittest::Queryable;
 

@@ -4,7 +4,7 @@ use attune::app::panels::weights::{WeightsPanel, WeightsView};
 use attune_core::kernel::command::{Brush, Reference, TrainingCommand, WeightCommand};
 use attune_core::kernel::{Command, Kernel};
 use attune_engine::numerics::params::{TensorId, TensorName};
-use attune_view::view_model::weights::WeightsModel;
+use attune_view::view_model::tensors::WeightsModel;
 use egui::accesskit::Role;
 use egui::{Event, Key, PointerButton, Pos2, Vec2};
 use egui_kittest::Harness;

@@ -12,7 +12,7 @@ use attune::app::view::search::Emphasis;
 use attune::app::view::{PanelView, ViewState};
 use attune::app::workspace::{Workspace, workspace_ui};
 use attune_core::kernel::Kernel;
-use attune_view::view_model::models::Models;
+use attune_view::view_model::Models;
 use attune_view::view_model::stage::StageModel;
 use egui::{PointerButton, Pos2, TextureId, Ui, Vec2};
 use egui_kittest::Harness;

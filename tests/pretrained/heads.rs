@@ -17,7 +17,7 @@ use attune_engine::numerics::vectors::norm;
 use attune_engine::pretrained::load;
 use attune_engine::quantity::{Entry, Quantity};
 use attune_view::explain::Explanation;
-use attune_view::explain::worked::Piece;
+use attune_view::explain::formulas::Piece;
 use attune_view::view_model::attention::{AttentionModel, Reading};
 use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WordAt};
 use rand::rngs::StdRng;

@@ -204,8 +204,8 @@ fn only_the_layers_behind_a_change_are_computed_again() {
                 assert_eq!(Arc::ptr_eq(now, before), at < block, "{name}, {change:?}: layer {at}");
             }
             let ghost = now.sentence.unchanged.as_ref().expect("a ghost");
-            assert_eq!(ghost.result.activations, before.sentence.activations, "{name}, {change:?}");
-            assert!(ghost.moved.iter().any(|moved| *moved > 0.0), "{name}, {change:?}");
+            assert_eq!(ghost.other.activations, before.sentence.activations, "{name}, {change:?}");
+            assert!(ghost.words.iter().any(|word| word.after.distance > 0.0), "{name}, {change:?}");
             kernel.apply(Command::Undo);
             assert_eq!(model(&kernel).sentence.activations, before.sentence.activations, "{name}, {change:?}");
         }
@@ -289,7 +289,7 @@ fn a_patch_ends_when_either_sentence_changes_and_undo_brings_it_back() {
 fn places_that_are_not_there_are_refused_with_words() {
     let (mut kernel, _) = with_two_sentences("gpt2-wild");
     let pieces = model(&kernel).sentence.tokens.len();
-    let others = model(&kernel).second.expect("a second sentence").sentence.tokens.len();
+    let others = model(&kernel).second.expect("a second sentence").other.tokens.len();
     let patch =
         |block, position, from| InterventionCommand::SetPatch(Some(Patch { block, position, from, vector: None }));
     let edge = |head, query, key| InterventionCommand::SetEdge { edge: Edge { head, query, key }, is_removed: true };

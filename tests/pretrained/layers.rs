@@ -9,9 +9,9 @@ use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::shares::Shares;
 use attune_engine::quantity::{Quantity, StagePoint};
 use attune_view::explain::Explanation;
+use attune_view::explain::formulas::Worked;
 use attune_view::explain::path::{By, PathModel};
-use attune_view::explain::route::RouteModel;
-use attune_view::explain::worked::Worked;
+use attune_view::explain::walk::RouteModel;
 use attune_view::view_model::axes::AxesModel;
 
 use crate::opened::{ALL, opened, running};

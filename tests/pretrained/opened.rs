@@ -15,7 +15,7 @@ use attune_engine::numerics::model::{Activations, Sequences};
 use attune_engine::numerics::params::TensorName;
 use attune_engine::quantity::{Entry, Quantity, StagePoint};
 use attune_view::explain::Explanation;
-use attune_view::explain::worked::{Operand, Worked};
+use attune_view::explain::formulas::{Operand, Worked};
 
 pub use crate::common::models::with_tokenizer;
 use crate::values::{TOLERANCE, sentences};

@@ -12,7 +12,7 @@ use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::model::activations::{Interventions, Patch};
 use attune_engine::numerics::model::attribution::{NoSum, TermOf};
 use attune_engine::numerics::model::{Activations, Architecture, AttentionModel, Sequences};
-use attune_view::view_model::origins::{AttributionModel, LensModel};
+use attune_view::view_model::answers::{AttributionModel, LensModel};
 
 use crate::common::top::at;
 use crate::opened::{ALL, opened, running};

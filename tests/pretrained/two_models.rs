@@ -5,9 +5,9 @@ use std::sync::Arc;
 use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_core::lesson;
-use attune_view::explain::route::RouteModel;
+use attune_view::explain::walk::RouteModel;
 use attune_view::view_model::compare::TwoModels;
-use attune_view::view_model::models::{Beside, Models};
+use attune_view::view_model::{Beside, Models};
 
 use crate::common::folder::Folder;
 use crate::common::models::with_tokenizer;

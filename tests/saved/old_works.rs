@@ -93,7 +93,7 @@ fn described(kernel: &Kernel) -> String {
     let texts =
         |tokens: &[attune_core::kernel::snapshot::Token]| tokens.iter().map(|t| t.text.clone()).collect::<Vec<_>>();
     say("sentence", texts(model.sentence.chosen()).join(" "));
-    let second = model.second.as_ref().map(|second| texts(second.sentence.chosen()).join(" "));
+    let second = model.second.as_ref().map(|second| texts(second.other.chosen()).join(" "));
     say("second", second.unwrap_or_default());
     say("recipe", model.recipe.words(&snapshot.lesson));
     let training = &model.training;

@@ -6,9 +6,9 @@ use attune_core::kernel::command::{SentenceCommand, WeightCommand};
 use attune_core::kernel::notebook::NotebookCommand;
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::params::TensorName;
-use attune_view::view_model::all_heads::{AllHeads, AllHeadsModel, HeadMeasure};
+use attune_view::view_model::Model;
 use attune_view::view_model::attention::{AttentionModel, Reading};
-use attune_view::view_model::models::Model;
+use attune_view::view_model::heads::{AllHeads, AllHeadsModel, HeadMeasure};
 use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WordAt};
 
 use crate::common::lessons::small;

@@ -9,12 +9,12 @@ use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::vectors::{Similarity, norm};
 use attune_view::view_model::attention::AttentionModel;
 use attune_view::view_model::heads::HeadsModel;
-use attune_view::view_model::neighbours::{Measure, NeighboursModel};
+use attune_view::view_model::meaning::{Measure, NeighboursModel};
 use attune_view::view_model::notebook::NotebookModel;
 use attune_view::view_model::sentence_arcs::SentenceArcs;
 use attune_view::view_model::stage::StageModel;
+use attune_view::view_model::tensors::WeightsModel;
 use attune_view::view_model::training::{TrainingModel, TrainingStage};
-use attune_view::view_model::weights::WeightsModel;
 
 use crate::common::lessons::{SMALL, kernel as kernel_of, small as kernel};
 
@@ -185,7 +185,7 @@ fn neighbours_are_those_of_the_true_space_before_and_after() {
             };
             assert!(sorted && !values.is_empty(), "{values:?}");
         }
-        let is_new = |near: &attune_view::view_model::neighbours::NearWord| {
+        let is_new = |near: &attune_view::view_model::meaning::NearWord| {
             near.is_new != seal.before.by(measure).iter().any(|before| before.word == near.word)
         };
         assert!(seal.after.by(measure).iter().all(is_new));

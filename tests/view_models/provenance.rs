@@ -10,11 +10,11 @@ use attune_engine::numerics::contributions::Part;
 use attune_engine::numerics::norm::NormKind;
 use attune_engine::numerics::params::TensorName;
 use attune_engine::quantity::{Entry, Quantity, StagePoint};
-use attune_view::explain::names::part_index;
+use attune_view::explain::formulas::{Operand, Piece, Term, Worked};
 use attune_view::explain::numbers::Divisors;
 use attune_view::explain::path::{By, PathModel};
+use attune_view::explain::reader::part_index;
 use attune_view::explain::walk::{Focus, WalkModel};
-use attune_view::explain::worked::{Operand, Piece, Term, Worked};
 use attune_view::explain::{Explanation, Provenance};
 
 use crate::common::lessons::{SMALL, formed, kernel, small};

@@ -3,9 +3,9 @@
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand};
 use attune_core::kernel::{Command, Kernel};
 use attune_engine::numerics::attention::HeadMode;
-use attune_view::explain::route::RouteModel;
+use attune_view::explain::walk::RouteModel;
 use attune_view::view_model::attention::Reading;
-use attune_view::view_model::head_labels::Side;
+use attune_view::view_model::heads::Side;
 use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WordAt};
 
 use crate::common::lessons::{form, small};

@@ -10,8 +10,8 @@ use attune_engine::numerics::softmax::softmax_forward;
 use attune_engine::quantity::Quantity;
 use attune_view::explain::path::{By, PathModel};
 use attune_view::explain::walk::{Columns, Focus, NumberRow, Step, WalkModel};
+use attune_view::view_model::Model;
 use attune_view::view_model::attention::AttentionModel;
-use attune_view::view_model::models::Model;
 use attune_view::view_model::what_if::WhatIfModel;
 
 use crate::common::lessons::{APPLE, SMALL, formed, kernel};

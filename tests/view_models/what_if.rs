@@ -10,7 +10,7 @@ use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;
 use attune_view::view_model::answers::AnswerShifts;
 use attune_view::view_model::attention::{AttentionModel, Reading};
-use attune_view::view_model::variables::{VariableKind, VariableValue, VariablesModel};
+use attune_view::view_model::tensors::{VariableKind, VariableValue, VariablesModel};
 use attune_view::view_model::what_if::{Effect, EffectRow, WhatIfModel};
 
 use crate::common::lessons::{SMALL, kernel, small};
@@ -116,7 +116,7 @@ fn the_unchanged_result_stands_beside_the_changed_one() {
 fn the_unchanged_result_is_not_run_again_while_a_slider_is_dragged() {
     let mut kernel = small();
     let ghost = |kernel: &Kernel| {
-        kernel.snapshot().model.expect("a model").sentence.unchanged.as_ref().expect("a change").result.clone()
+        kernel.snapshot().model.expect("a model").sentence.unchanged.as_ref().expect("a change").other.clone()
     };
     kernel.apply(Command::Interventions(InterventionCommand::SetTemperature(Some(0.5))));
     let first = ghost(&kernel);

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use attune_view::view_model::all_heads::{AllHeads, AllHeadsModel, HeadMeasure, HeadSummary, Thumbnail, measure_words};
 use attune_view::view_model::attention::Reading;
+use attune_view::view_model::heads::{AllHeads, AllHeadsModel, HeadMeasure, HeadSummary, Thumbnail, measure_words};
 use egui::{
     Align2, Color32, ColorImage, ComboBox, CornerRadius, Key, Label, Mesh, Modifiers, Pos2, Rect, RichText, ScrollArea,
     Sense, Shape, Stroke, StrokeKind, TextureFilter, TextureHandle, TextureOptions, Ui, Vec2, WidgetInfo, WidgetType,

@@ -1,6 +1,7 @@
 //! A word read twice: how far attention takes it apart in two sentences, and what two models make of it in one.
 
 use attune_core::kernel::command::{Command, SentenceCommand};
+use attune_core::kernel::snapshot::PairedWord;
 use attune_view::view_model::compare::{CompareModel, NearOutput, PairModel, TwoModels, WordInModel, WordOfBoth};
 use attune_view::view_model::sentences::SentencesModel;
 use egui::{Align2, Button, Grid, Label, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
@@ -92,7 +93,7 @@ fn pairs_ui(ui: &mut Ui, model: &CompareModel, chosen: &PairModel, view: &mut Pa
                 let hint = "Look at the two ways of this word";
                 if ui.selectable_label(pair == chosen, words).on_hover_text(hint).clicked() {
                     (view.selection.query, view.selection.second, view.selection.key) =
-                        (Some(pair.first), Some(pair.second), None);
+                        (Some(pair.paired.first), Some(pair.paired.second), None);
                 }
             }
         });
@@ -104,9 +105,10 @@ fn numbers_ui(ui: &mut Ui, pair: &PairModel) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let number =
         |x: f32, ink| RichText::new(format!("{x:.3}").replace('-', "−")).font(theme::mono(size::MONO)).color(ink);
+    let PairedWord { before, after, .. } = pair.paired;
     let rows = [
-        ("cosine", pair.before.cosine, pair.after.cosine, "1 is the same direction"),
-        ("distance", pair.before.distance, pair.after.distance, "0 is the same place"),
+        ("cosine", before.cosine, after.cosine, "1 is the same direction"),
+        ("distance", before.distance, after.distance, "0 is the same place"),
     ];
     Grid::new("numbers").num_columns(4).min_col_width(0.0).spacing([size::GAP, size::GAP_TIGHT]).show(ui, |ui| {
         for (name, before, after, hint) in rows {

@@ -3,9 +3,9 @@
 
 use attune_engine::quantity::{Quantity, StagePoint};
 use attune_view::view_model::compare::{CompareModel, TwoModels};
-use attune_view::view_model::neighbours::{LayerNeighbours, Measure, NearWord, NeighboursModel};
+use attune_view::view_model::meaning::{LayerNeighbours, Measure, NearWord, NeighboursModel};
+use attune_view::view_model::meaning::{SensesModel, list_with, written_at};
 use attune_view::view_model::saved_view::{MeaningView, SavedView};
-use attune_view::view_model::senses::{SensesModel, list_with, written_at};
 use attune_view::view_model::sentences::SentencesModel;
 use egui::{Align, CornerRadius, Label, Layout, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 

@@ -2,7 +2,7 @@
 
 use attune_core::kernel::command::Command;
 pub use attune_core::lesson::panels::PanelName;
-use attune_view::view_model::models::Models;
+use attune_view::view_model::Models;
 use attune_view::view_model::saved_view::SavedView;
 use egui::{Rect, Ui};
 

@@ -8,7 +8,7 @@ use attune_core::lesson::{
     Lesson, Recipe,
     recipe::{Knob, Offer, offers},
 };
-use attune_view::view_model::models::Model;
+use attune_view::view_model::Model;
 use attune_view::view_model::stage::picture_of_retrained;
 use egui::{Button, Label, ProgressBar, RichText, ScrollArea, Slider, Ui, WidgetInfo};
 

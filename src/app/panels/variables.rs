@@ -2,7 +2,7 @@
 
 use attune_view::view_model::output::TableModel;
 use attune_view::view_model::sentence;
-use attune_view::view_model::variables::{VariableKind, VariableModel, VariableValue, VariablesModel};
+use attune_view::view_model::tensors::{VariableKind, VariableModel, VariableValue, VariablesModel};
 use egui::{Align2, CornerRadius, Label, Rect, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType, vec2};
 
 use super::{Panel, PanelContext, PanelId, PanelName, Region};

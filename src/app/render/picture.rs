@@ -10,7 +10,7 @@ use attune_core::lesson::schema::CellKind;
 use attune_core::whole_file;
 use attune_engine::panics::quietly;
 use attune_view::explain::walk::WalkModel;
-use attune_view::view_model::models::Models;
+use attune_view::view_model::Models;
 use attune_view::view_model::notebook::NotebookModel;
 use attune_view::view_model::pictures::nearest;
 use attune_view::view_model::saved_view::SavedView;

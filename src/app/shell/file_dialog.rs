@@ -4,7 +4,7 @@ use std::path::Path;
 
 use attune_core::lesson::course::{self, is_named_as_lesson};
 use attune_engine::pretrained::cache::is_named_as_part;
-use attune_view::export::shared::is_shared;
+use attune_view::export::work_file::is_shared;
 use attune_view::export::{senses, work_file};
 use egui::{Align2, Context, Key, Vec2};
 use egui_file_dialog::{DialogState, FileDialog, FileDialogLabels, Filter, OpeningMode};

@@ -9,7 +9,7 @@ use attune_core::kernel::command::{Command, SenseCommand, SenseList, TrainingCom
 use attune_core::kernel::snapshot::{Progress, Snapshot};
 use attune_core::lesson::starter;
 use attune_core::store::Home;
-use attune_view::export::shared::Shared;
+use attune_view::export::work_file::Shared;
 use attune_view::export::work_file::{LessonMark, WorkFile};
 use attune_view::export::{self, Format};
 use attune_view::view_model::pictures::nearest;

@@ -11,7 +11,7 @@ use attune_core::lesson::course::{self as lessons, is_lesson};
 use attune_core::lesson::issue::printable;
 use attune_core::lesson::links::{TextLink, token_named};
 use attune_core::store::Home;
-use attune_view::export::shared::{Shared, is_shared};
+use attune_view::export::work_file::{Shared, is_shared};
 use attune_view::view_model::saved_view::SavedView;
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;

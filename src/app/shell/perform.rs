@@ -6,7 +6,7 @@
 use attune_core::kernel::command::{AxisCommand, Command, TrainingCommand};
 use attune_engine::quantity::Quantity;
 use attune_view::view_model::attention::AttentionModel;
-use attune_view::view_model::senses::{SensesModel, written_at};
+use attune_view::view_model::meaning::{SensesModel, written_at};
 use attune_view::view_model::sentences::SentencesModel;
 use attune_view::view_model::training::{TrainingModel, TrainingStage};
 use bevy::prelude::*;

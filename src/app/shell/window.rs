@@ -7,7 +7,7 @@ use std::time::Duration;
 use attune_core::lesson::Lesson;
 use attune_core::store::Home;
 use attune_engine::panics::quietly;
-use attune_view::export::shared::Shared;
+use attune_view::export::work_file::Shared;
 use bevy::log::LogPlugin;
 use bevy::prelude::*;
 use bevy::render::RenderPlugin;

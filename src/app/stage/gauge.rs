@@ -8,8 +8,8 @@ use attune_core::kernel::snapshot::sentence::token_labels;
 use attune_core::kernel::snapshot::space::ChosenAxis;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::vectors::centroid;
+use attune_view::view_model::Model;
 use attune_view::view_model::axes::short;
-use attune_view::view_model::models::Model;
 use attune_view::view_model::sentence_arcs::WordAt;
 use egui::{Align2, Color32, Id, Pos2, Rangef, Rect, Sense, Shape, Stroke, Ui, Vec2, WidgetInfo, WidgetType};
 

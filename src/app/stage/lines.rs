@@ -5,7 +5,7 @@
 use attune_engine::quantity::Quantity;
 use attune_view::explain::path::{PathArrow, PathModel};
 use attune_view::explain::walk::{Step, WalkModel};
-use attune_view::view_model::head_labels::Side;
+use attune_view::view_model::heads::Side;
 use attune_view::view_model::stage::{StageModel, TokenPoint};
 
 use super::points::{Instance, scaled};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use attune_core::kernel::snapshot::sentence::START;
 use attune_view::explain::path::PathModel;
 use attune_view::explain::walk::{Bar, Step, WalkModel};
-use attune_view::view_model::head_labels::Side;
+use attune_view::view_model::heads::Side;
 use attune_view::view_model::stage::{StageModel, TokenPoint};
 use bevy::math::{Vec2, Vec3};
 use egui::{Color32, Pos2, Rect};

@@ -2,10 +2,10 @@
 //! the word that is looked at; one word in several sentences, in place of both; and, while a walk looks at them, the words of
 //! the source.
 
-use attune_core::kernel::sentence_pass::second::SharedWord;
+use attune_core::kernel::snapshot::PairedWord;
 use attune_view::explain::walk::SourceWord;
-use attune_view::view_model::compare::SECOND;
-use attune_view::view_model::head_labels::Side;
+use attune_view::view_model::compare::{SECOND, in_numbers};
+use attune_view::view_model::heads::Side;
 use attune_view::view_model::stage::{StageModel, TokenPoint};
 use bevy::math::{Vec2, Vec3};
 use egui::{Align2, Color32, Label, Painter, Pos2, Rect, RichText, Sense, Stroke, Ui, WidgetInfo, WidgetType};
@@ -35,7 +35,7 @@ const BETWEEN: f32 = 1.6;
 const DASHES: usize = 12;
 
 /// The shared word that is looked at.
-pub fn chosen<'a>(model: &'a StageModel, selection: &Selection, highlight: &Highlight) -> Option<&'a SharedWord> {
+pub fn chosen<'a>(model: &'a StageModel, selection: &Selection, highlight: &Highlight) -> Option<&'a PairedWord> {
     model.chosen_pair(selection.query, selection.second, &highlight.lit)
 }
 
@@ -57,7 +57,7 @@ pub fn points(model: &StageModel, palette: &Palette) -> Vec<Instance> {
 }
 
 /// The way of each token, the two that are looked at with more weight, and what lies between their ends.
-pub fn lines(model: &StageModel, pair: Option<&SharedWord>, time: f32, palette: &Palette) -> Vec<Instance> {
+pub fn lines(model: &StageModel, pair: Option<&PairedWord>, time: f32, palette: &Palette) -> Vec<Instance> {
     let way = |token: &TokenPoint, color: Color32, size: f32| Instance {
         start: scaled(model, token.start),
         end: scaled(model, token.end),
@@ -257,21 +257,11 @@ fn paint_mark(painter: &Painter, at: Pos2, palette: &Palette) {
     painter.add(egui::Shape::convex_polygon(corners, palette.ink_soft, Stroke::NONE));
 }
 
-/// The pair in numbers, before attention and after it.
-fn said(model: &StageModel, pair: Option<&SharedWord>) -> String {
+/// The pair in numbers.
+fn said(model: &StageModel, pair: Option<&PairedWord>) -> String {
     let Some(pair) = pair else { return "The two sentences share no word.".to_owned() };
-    let number = |x: f32| format!("{x:.2}").replace('-', "−");
     let label = |token: Option<&TokenPoint>| token.map_or_else(String::new, TokenPoint::label);
-    let (before, after) = (pair.before, pair.after);
-    format!(
-        "{} and {}{SECOND}: cosine {} → {}, distance {} → {}",
-        label(model.tokens.get(pair.first)),
-        label(model.second.get(pair.second)),
-        number(before.cosine),
-        number(after.cosine),
-        number(before.distance),
-        number(after.distance),
-    )
+    in_numbers([&label(model.tokens.get(pair.first)), &label(model.second.get(pair.second))], pair)
 }
 
 /// Paints the points of the words. Returns them for their names.

@@ -1,6 +1,6 @@
 //! The time line under the stage: the steps of the walk through attention, from static to contextual.
 
-use attune_view::explain::route::RouteModel;
+use attune_view::explain::walk::RouteModel;
 use attune_view::explain::walk::{Step, WalkModel};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{

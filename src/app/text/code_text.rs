@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use attune_engine::code::editor::highlight::{Kind, Span, highlight};
 use attune_engine::code::editor::scope::{NameKind, Scope, definitions};
-use attune_view::view_model::markdown::{Mark, marks};
 use egui::text::{CCursor, LayoutJob, TextFormat};
 use egui::{Align2, Color32, Galley, Pos2, Rect, Shape, Stroke, StrokeKind, Ui, Vec2};
 
+use super::markdown_marks::{Mark, marks};
 use crate::app::theme::{self, Palette, size};
 
 /// Language that a text is written in.

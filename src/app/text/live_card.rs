@@ -1,6 +1,6 @@
 //! Card of a live number that is no single entry of a tensor: its expression, its value in full and what it reads.
 
-use attune_view::view_model::live_text::{LiveWord, Standing};
+use attune_view::view_model::notebook::{LiveWord, Standing};
 use egui::{Button, Context, Id, Key, Label, Modifiers, Pos2, RichText, Ui, Vec2, WidgetInfo, WidgetType, Window};
 
 use crate::app::theme::{self, Palette, size};

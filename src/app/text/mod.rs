@@ -5,5 +5,6 @@ pub mod completion;
 pub mod editor;
 pub mod images;
 pub mod live_card;
+mod markdown_marks;
 pub mod prose;
 pub mod term_card;

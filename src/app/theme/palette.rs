@@ -380,7 +380,7 @@ mod tests {
 
     #[test]
     fn the_live_page_has_these_colours() {
-        const STYLE: &str = include_str!("../../view/export/web/page/style.css");
+        const STYLE: &str = include_str!("../../view/export/live_page/page/style.css");
         let (light, dark) = STYLE.split_once("[data-theme=\"dark\"]").expect("two themes");
         for (palette, style) in [(&LIGHT, light), (&DARK, dark)] {
             let check = |name: &str, color: Color32| {

@@ -1,6 +1,6 @@
 //! Small controls that several panels share: boxes, choices, hints, the row of words that chooses the query, buttons that copy.
 
-use attune_view::view_model::models::Models;
+use attune_view::view_model::Models;
 use attune_view::view_model::training::waiting_words;
 use egui::{
     Align, Button, CornerRadius, EventFilter, Id, Key, Layout, Modifiers, Rect, Response, RichText, ScrollArea, Stroke,

@@ -2,7 +2,7 @@
 
 use attune_engine::quantity::Entry;
 use attune_view::explain::Explanation;
-use attune_view::explain::worked::{Line, Lines, Operand, Piece, exact};
+use attune_view::explain::formulas::{Line, Lines, Operand, Piece, exact};
 use egui::{
     Color32, CornerRadius, CursorIcon, Label, Painter, Rect, RichText, Sense, Stroke, Ui, Vec2, WidgetInfo, WidgetType,
 };

@@ -11,7 +11,7 @@ use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::issue::printable;
 use attune_view::export::file::{ExportFault, Format, Target, obstacle};
 use attune_view::export::page::Page;
-use attune_view::export::sentence::at_sentence;
+use attune_view::export::vectors::at_sentence;
 use attune_view::export::work_file::WorkFile;
 use attune_view::export::{Pictures, StagePicture};
 

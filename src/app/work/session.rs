@@ -10,7 +10,7 @@ use attune_core::lesson::Lesson;
 use attune_core::store::{
     Checkpoint, Home, Key, LoadedFrom, Lock, NotSaved, Opened, Saver, Status, Stored, open, take_over,
 };
-use attune_view::export::shared::Shared;
+use attune_view::export::work_file::Shared;
 use attune_view::export::work_file::{LessonMark, WorkFile};
 use attune_view::view_model::saved_view::SavedView;
 use bevy::prelude::*;

@@ -11,9 +11,9 @@ use attune_core::kernel::worker::Worker;
 use attune_core::lesson::load::{EVERY, Watched};
 use attune_core::lesson::{Lesson, course, glossary, load};
 use attune_view::export::work_file::LessonMark;
+use attune_view::view_model::Beside;
 use attune_view::view_model::course::LessonsAround;
 use attune_view::view_model::glossary::GlossaryModel;
-use attune_view::view_model::models::Beside;
 use bevy::prelude::*;
 
 use super::job::Waker;

@@ -23,9 +23,9 @@ pub mod top_bar;
 
 use std::sync::Arc;
 
+use attune_view::view_model::Models;
 use attune_view::view_model::course::LessonsAround;
 use attune_view::view_model::glossary::GlossaryModel;
-use attune_view::view_model::models::Models;
 use attune_view::view_model::saved_view::{Layout, SavedView};
 use attune_view::view_model::sentences::SentencesModel;
 use bevy::prelude::*;

@@ -2,8 +2,8 @@
 
 use attune_engine::quantity::Entry;
 use attune_view::explain::Provenance;
-use attune_view::explain::worked::exact;
-use attune_view::view_model::models::Models;
+use attune_view::explain::formulas::exact;
+use attune_view::view_model::Models;
 use egui::{
     Align, Button, Context, Id, Label, Layout, Pos2, RichText, ScrollArea, Ui, Vec2, WidgetInfo, WidgetType, Window,
 };

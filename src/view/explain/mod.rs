@@ -5,35 +5,30 @@
 //!
 //! | module | says of an entry |
 //! |---|---|
-//! | [`formulas`] | its formula, in LaTeX |
+//! | [`formulas`] | its formula, in LaTeX, and the same with its numbers in, a [`Worked`] |
 //! | [`sentences`] | what happens, in words; the sentence that explains softmax is [`sentences::softmax`] |
-//! | [`numbers`] | the numbers in its formula, as a [`Worked`] |
-//! | [`names`] | how it is called, and where it lies |
-//! | [`reader`] | the number itself |
+//! | [`numbers`] | the numbers in its formula |
+//! | [`reader`] | the number itself, how it is called, and where it lies |
+//! | [`walk`] | where it stands in the walk, and the way of a walk through all layers |
+//! | [`path`] | why a token moved, arrow by arrow |
 //!
-//! The [walk](walk) and the Step panel, the card of a number ([`Provenance`]) and the live page are written from these.
+//! The walk and the Step panel, the card of a number ([`Provenance`]) and the live page are written from these.
 
-mod block;
 pub mod formulas;
-pub mod names;
 pub mod numbers;
 pub mod path;
 pub mod reader;
-pub mod route;
 pub mod sentences;
 pub mod walk;
-pub mod worked;
 
 use std::sync::Arc;
 
 use attune_core::kernel::snapshot::Snapshot;
 use attune_engine::quantity::{Entry, Quantity};
 
-use self::formulas::AND;
+use self::formulas::{AND, Worked};
 use self::reader::Reader;
-use self::worked::Worked;
-use crate::view_model::axes;
-use crate::view_model::models::Model;
+use crate::view_model::{Model, axes};
 
 /// How a number comes about.
 #[derive(Clone, Debug, PartialEq)]

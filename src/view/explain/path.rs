@@ -10,11 +10,9 @@ use attune_engine::numerics::moves::{Moves, PartMoves, Point, sum};
 use attune_engine::numerics::vectors::norm;
 use attune_engine::quantity::{Entry, Quantity};
 
-use super::names::{part_index, part_name};
-use crate::view_model::head_labels::HeadLabels;
-use crate::view_model::heads::strongest;
-use crate::view_model::models::Model;
-use crate::view_model::quoted;
+use super::reader::{part_index, part_name};
+use crate::view_model::heads::{HeadLabels, strongest};
+use crate::view_model::{Model, quoted};
 
 /// Parts that an arrow stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

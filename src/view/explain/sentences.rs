@@ -16,11 +16,10 @@ use attune_engine::numerics::positions::Positions;
 use attune_engine::quantity::{Entry, Quantity};
 
 use super::reader::Reader;
-use super::route::distance;
+use super::walk::distance;
 use crate::view_model::answers::said;
 use crate::view_model::axes::{self, StageShares, percent, seen_through};
-use crate::view_model::head_labels::at_distance;
-use crate::view_model::heads::strongest;
+use crate::view_model::heads::{at_distance, strongest};
 use crate::view_model::quoted;
 use crate::view_model::what_if::said_patch;
 

@@ -38,6 +38,12 @@ pub struct Unfit {
     expected: String,
 }
 
+impl Unfit {
+    fn new(field: FieldPath, found: &str, expected: &str) -> Self {
+        Self { field, found: found.to_owned(), expected: expected.to_owned() }
+    }
+}
+
 impl fmt::Display for Unfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.field.last().copied().unwrap_or("lesson");
@@ -117,51 +123,62 @@ impl Checkpoint {
 /// # Errors
 /// If none does: every field that is in the way.
 pub fn form(lesson: &Lesson) -> Result<(Config, Readout), Vec<Unfit>> {
-    let (model, architecture) = (&lesson.model, &lesson.model.architecture);
-    let one = |field, found: &str, expected: &str| {
-        Err(vec![Unfit { field, found: found.to_owned(), expected: expected.to_owned() }])
-    };
+    let readout = lesson.model.architecture.readout;
     if let StaticEmbedding::Pretrained(read) = &lesson.static_embedding {
         return match read.has_head {
-            true => Ok((read.config.clone(), architecture.readout)),
-            false => one(&["model"], "a model without a readout", "a model with one"),
+            true => Ok((read.config.clone(), readout)),
+            false => Err(vec![Unfit::new(&["model"], "a model without a readout", "a model with one")]),
         };
     }
-    if matches!(model.objective, Objective::Label | Objective::Sequence(_)) {
-        let expected = "MaskedWord or NextWord, which models of BERT's and GPT-2's shape are trained for";
-        return one(&["model", "objective"], model.objective.name(), expected);
+    let family = family(lesson).map_err(|unfit| vec![unfit])?;
+    let unfit = unfit(lesson, family);
+    if !unfit.is_empty() {
+        return Err(unfit);
     }
+    let vocabulary = lesson.vocabulary().len() + family.special_pieces().len();
+    Ok((Config { family, vocabulary, architecture: written(&lesson.model.architecture, family) }, readout))
+}
+
+/// The family whose shape a lesson of attune may have, by its objective and its mask.
+fn family(lesson: &Lesson) -> Result<Family, Unfit> {
+    let objective = &lesson.model.objective;
+    if matches!(objective, Objective::Label | Objective::Sequence(_)) {
+        let expected = "MaskedWord or NextWord, which models of BERT's and GPT-2's shape are trained for";
+        return Err(Unfit::new(&["model", "objective"], objective.name(), expected));
+    }
+    match lesson.model.architecture.blocks[0].attention.mask {
+        Mask::Causal => Ok(Family::Gpt2),
+        Mask::None => Ok(Family::Bert),
+        Mask::Custom(_) => {
+            Err(Unfit::new(&["model", "mask"], "Custom", "None, as in BERT's shape, or Causal, as in GPT-2's"))
+        }
+    }
+}
+
+/// The fields of a lesson that a family's shape does not hold.
+fn unfit(lesson: &Lesson, family: Family) -> Vec<Unfit> {
+    let architecture = &lesson.model.architecture;
+    let is_among = matches!(&lesson.model.objective, Objective::MaskedWord { among, .. } if !among.is_empty());
+    let objective = (is_among && family == Family::Gpt2)
+        .then(|| Unfit::new(&["model", "objective"], "MaskedWord among some words", "all words"));
+    let forms = forms_of_today(architecture).into_iter();
+    let forms = forms.map(|(field, found)| Unfit { field, found, expected: "the form of a model of 2019".to_owned() });
+    let fields = objective.into_iter().chain(of_attention(architecture, family)).chain(forms);
+    let as_in =
+        |unfit: Unfit| Unfit { expected: format!("{}, as in {}'s shape", unfit.expected, family.name()), ..unfit };
+    let mut unfit: Vec<Unfit> = fields.chain(of_block(architecture, family)).map(as_in).collect();
+    if let Some(word) = cut_word(&lesson.vocabulary(), family) {
+        let expected = "words of letters, digits and apostrophes within, which the tokenizer leaves whole";
+        unfit.push(Unfit::new(&["corpus"], &format!("the word {word:?}"), expected));
+    }
+    unfit
+}
+
+/// Flags of the model, and sizes and numbers of its attention, that are not those of the family.
+fn of_attention(architecture: &Architecture, family: Family) -> Vec<Unfit> {
     let block = &architecture.blocks[0];
     let attention = &block.attention;
-    let family = match attention.mask {
-        Mask::Causal => Family::Gpt2,
-        Mask::None => Family::Bert,
-        Mask::Custom(_) => {
-            return one(&["model", "mask"], "Custom", "None, as in BERT's shape, or Causal, as in GPT-2's");
-        }
-    };
     let is_gpt2 = family == Family::Gpt2;
-    let mut unfit = Vec::new();
-    let mut check = |fits: bool, field: FieldPath, found: String, expected: &str| {
-        if !fits {
-            let expected = format!("{expected}, as in {}'s shape", family.name());
-            unfit.push(Unfit { field, found, expected });
-        }
-    };
-    let among = matches!(&model.objective, Objective::MaskedWord { among, .. } if !among.is_empty());
-    let head_width = architecture.width / attention.heads;
-    let norm = |norm: Norm| match norm {
-        Norm::None => "None",
-        Norm::Pre => "Pre",
-        Norm::Post => "Post",
-    };
-    let needed_norm = if is_gpt2 { Norm::Pre } else { Norm::Post };
-    let (readout, readouts) = match architecture.readout {
-        Readout::Tied => ("Tied", is_gpt2),
-        Readout::Linear => ("Linear", is_gpt2),
-        Readout::Transformed(_) => ("Transformed", !is_gpt2),
-        Readout::TransformedLinear(_) => ("TransformedLinear", !is_gpt2),
-    };
     let flags: [(FieldPath, bool, bool); 7] = [
         (&["model", "projections"], attention.projected, true),
         (&["model", "output"], attention.output, true),
@@ -171,44 +188,60 @@ pub fn form(lesson: &Lesson) -> Result<(Config, Readout), Vec<Unfit>> {
         (&["model", "final_norm"], architecture.final_norm, is_gpt2),
         (&["model", "readout_bias"], architecture.readout_bias, architecture.readout_bias && !is_gpt2),
     ];
-    check(!(is_gpt2 && among), &["model", "objective"], "MaskedWord among some words".to_owned(), "all words");
-    for (field, found, needed) in flags {
-        check(found == needed, field, found.to_string(), &needed.to_string());
-    }
+    let flags = flags.into_iter().filter(|(_, found, needed)| found != needed);
+    let mut unfit: Vec<Unfit> =
+        flags.map(|(field, found, needed)| Unfit::new(field, &found.to_string(), &needed.to_string())).collect();
     let widths: [(FieldPath, usize); 2] =
         [(&["model", "key_width"], attention.key_width), (&["model", "value_width"], attention.value_width)];
     for (field, width) in widths {
-        let fits = width * attention.heads == architecture.width;
-        check(
-            fits,
-            field,
-            width.to_string(),
-            &format!("the model's width divided by its number of heads ({head_width})"),
-        );
+        if width * attention.heads != architecture.width {
+            let head_width = architecture.width / attention.heads;
+            let expected = format!("the model's width divided by its number of heads ({head_width})");
+            unfit.push(Unfit::new(field, &width.to_string(), &expected));
+        }
     }
-    check(attention.temperature == 1.0, &["model", "temperature"], attention.temperature.to_string(), "1");
-    check(
-        attention.distances.is_none(),
-        &["model", "positions"],
-        "Distances".to_owned(),
-        "Learned (or Sinusoidal or None)",
-    );
-    for (field, found) in forms_of_today(architecture) {
-        check(false, field, found, "the form of a model of 2019");
+    if attention.temperature != 1.0 {
+        unfit.push(Unfit::new(&["model", "temperature"], &attention.temperature.to_string(), "1"));
     }
-    check(block.norm == needed_norm, &["model", "norm"], norm(block.norm).to_owned(), norm(needed_norm));
-    check(block.feed_forward.is_some(), &["model", "feed_forward"], "none".to_owned(), "a number of hidden units");
-    let expected = if is_gpt2 { "Tied or Linear" } else { "Transformed" };
-    check(readouts, &["model", "readout"], readout.to_owned(), expected);
-    let words = lesson.vocabulary();
-    if let Some(word) = cut_word(&words, family) {
-        let expected = "words of letters, digits and apostrophes within, which the tokenizer leaves whole";
-        unfit.push(Unfit { field: &["corpus"], found: format!("the word {word:?}"), expected: expected.to_owned() });
+    if attention.distances.is_some() {
+        unfit.push(Unfit::new(&["model", "positions"], "Distances", "Learned (or Sinusoidal or None)"));
     }
-    if !unfit.is_empty() {
-        return Err(unfit);
+    unfit
+}
+
+/// Parts around the attention that are not those of the family.
+fn of_block(architecture: &Architecture, family: Family) -> Vec<Unfit> {
+    let block = &architecture.blocks[0];
+    let is_gpt2 = family == Family::Gpt2;
+    let mut unfit = Vec::new();
+    let norm = |norm: Norm| match norm {
+        Norm::None => "None",
+        Norm::Pre => "Pre",
+        Norm::Post => "Post",
+    };
+    let needed = if is_gpt2 { Norm::Pre } else { Norm::Post };
+    if block.norm != needed {
+        unfit.push(Unfit::new(&["model", "norm"], norm(block.norm), norm(needed)));
     }
-    // The family's own form, in which what the lesson does not have is written as zeros.
+    if block.feed_forward.is_none() {
+        unfit.push(Unfit::new(&["model", "feed_forward"], "none", "a number of hidden units"));
+    }
+    let (readout, is_of_gpt2) = match architecture.readout {
+        Readout::Tied => ("Tied", true),
+        Readout::Linear => ("Linear", true),
+        Readout::Transformed(_) => ("Transformed", false),
+        Readout::TransformedLinear(_) => ("TransformedLinear", false),
+    };
+    if is_of_gpt2 != is_gpt2 {
+        unfit.push(Unfit::new(&["model", "readout"], readout, if is_gpt2 { "Tied or Linear" } else { "Transformed" }));
+    }
+    unfit
+}
+
+/// The family's own form, in which what the lesson does not have is written as zeros.
+fn written(architecture: &Architecture, family: Family) -> Architecture {
+    let block = &architecture.blocks[0];
+    let attention = &block.attention;
     let written = Plain {
         width: architecture.width,
         layers: architecture.blocks.len(),
@@ -219,14 +252,12 @@ pub fn form(lesson: &Lesson) -> Result<(Config, Readout), Vec<Unfit>> {
         norm_epsilon: architecture.norm_form.epsilon,
         activation: block.activation,
         mask: attention.mask.clone(),
-        types: usize::from(!is_gpt2),
+        types: usize::from(family != Family::Gpt2),
         readout: architecture.readout,
     };
     let mut written = written.architecture();
     written.blocks.iter_mut().for_each(|block| block.attention.scale = attention.scale);
-    let vocabulary = words.len() + family.special_pieces().len();
-    let config = Config { family, vocabulary, architecture: written };
-    Ok((config, architecture.readout))
+    written
 }
 
 /// Forms that neither family has, each by its field.

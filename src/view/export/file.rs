@@ -11,9 +11,9 @@ use attune_core::lesson::issue::printable;
 use attune_core::whole_file::{self, Prepared, no_plain_file};
 
 use super::checkpoint::Unfit;
-use super::markdown::Beside;
-use super::pictures::Pictures;
-use super::{html, ipynb, md, tsv, web};
+use super::markdown::{self, Beside};
+use super::page::Pictures;
+use super::{ipynb, live_page, vectors, web_page};
 
 /// A format that a lesson can be written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +106,7 @@ impl Target {
         self.write_answered(snapshot, None, pictures)
     }
 
-    /// Writes the same; a live page answers its predictions from `answered`, as in [`web::write`].
+    /// Writes the same; a live page answers its predictions from `answered`, as in [`live_page::write`].
     ///
     /// # Errors
     /// If it cannot be written; a file that was there before is unchanged.
@@ -132,12 +132,14 @@ impl Target {
         let (mut text, mut is_static) = (Vec::new(), false);
         let written = match self.format {
             Format::Ipynb => ipynb::write(snapshot, pictures, &mut text).map(|()| Vec::new()),
-            Format::Html => html::write(snapshot, pictures, glossary.as_ref(), &mut text).map(|()| Vec::new()),
-            Format::Web => web::write(snapshot, answered, pictures, glossary.as_ref(), &mut text).map(|is_live| {
-                is_static = !is_live;
-                Vec::new()
-            }),
-            Format::Md | Format::Tsv => md::write(snapshot, pictures, &self.beside_name(FILES), &mut text),
+            Format::Html => web_page::write(snapshot, pictures, glossary.as_ref(), &mut text).map(|()| Vec::new()),
+            Format::Web => {
+                live_page::write(snapshot, answered, pictures, glossary.as_ref(), &mut text).map(|is_live| {
+                    is_static = !is_live;
+                    Vec::new()
+                })
+            }
+            Format::Md | Format::Tsv => markdown::write(snapshot, pictures, &self.beside_name(FILES), &mut text),
         };
         let beside: Vec<Beside> = written.map_err(|error| fault(&self.file, error))?;
         let folder = self.beside(FILES);
@@ -164,7 +166,7 @@ impl Target {
 
     fn write_vectors(&self, snapshot: &Snapshot) -> Result<Written, ExportFault> {
         let (mut vectors, mut metadata) = (Vec::new(), Vec::new());
-        let counts = tsv::write(snapshot, &mut vectors, &mut metadata)
+        let counts = vectors::write(snapshot, &mut vectors, &mut metadata)
             .map_err(|error| ExportFault::Vectors { lesson: self.lesson.clone(), error })?;
         let beside = self.beside(METADATA);
         self.put([(beside.clone(), &metadata[..])], &vectors)?;
@@ -250,7 +252,7 @@ enum What {
         is_static: bool,
     },
     Vectors {
-        counts: tsv::Counts,
+        counts: vectors::Counts,
         beside: PathBuf,
     },
 }
@@ -263,7 +265,7 @@ impl fmt::Display for Written {
                 let noun = if *cells == 1 { "cell" } else { "cells" };
                 write!(f, "{file}: {cells} {noun}, {stages} of the stage")?;
                 if *is_static {
-                    let most = web::NUMBERS_MAX / 1_000_000;
+                    let most = live_page::NUMBERS_MAX / 1_000_000;
                     write!(
                         f,
                         "; a page without the model: a live page has none that was read from files, and none of more \

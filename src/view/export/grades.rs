@@ -9,8 +9,7 @@ use std::path::Path;
 use attune_core::kernel::check::{Graded, Mark};
 use attune_core::lesson::issue::printable;
 
-use super::escape;
-use super::html;
+use super::{escaped, web_page};
 
 /// A class: the tasks of the lesson, and the works in the order in which they were given.
 pub struct Class<'a> {
@@ -106,11 +105,11 @@ fn field(text: &str) -> String {
 /// # Errors
 /// If it cannot be written.
 pub fn write_html(class: &Class<'_>, mut to: impl Write) -> io::Result<()> {
-    let title = escape::html(class.title);
+    let title = escaped(class.title);
     write!(
         to,
         "{}<main>\n<h1>{title}: the class</h1>\n<p>{}, graded by the lesson's own checks.</p>\n",
-        html::head(&format!("{title}: the class"), html::POLICY, GRADES_STYLE),
+        web_page::head(&format!("{title}: the class"), web_page::POLICY, GRADES_STYLE),
         counted(class.works.len(), "submission", "submissions"),
     )?;
     to.write_all(unread(class).as_bytes())?;
@@ -136,7 +135,7 @@ fn unread(class: &Class<'_>) -> String {
     let lines = class
         .unread
         .iter()
-        .map(|(file, why)| format!("<li><code>{}</code>: {}</li>", escape::html(&name(file)), escape::html(why)));
+        .map(|(file, why)| format!("<li><code>{}</code>: {}</li>", escaped(&name(file)), escaped(why)));
     let files = counted(class.unread.len(), "file is", "files are");
     format!("<aside class=\"unread\"><p>{files} not graded:</p><ul>{}</ul></aside>\n", lines.collect::<String>())
 }
@@ -153,7 +152,7 @@ struct Mistake<'a> {
 impl Mistake<'_> {
     /// Feedback is the lesson's Markdown; a fault is text.
     fn html(&self) -> String {
-        if self.is_fault { format!("<p>{}</p>", escape::html(self.said)) } else { html::plain_markdown(self.said) }
+        if self.is_fault { format!("<p>{}</p>", escaped(self.said)) } else { web_page::plain_markdown(self.said) }
     }
 }
 
@@ -187,7 +186,7 @@ fn common(class: &Class<'_>) -> String {
         return String::new();
     }
     let line = |mistake: &Mistake<'_>| {
-        let (number, id) = (mistake.task + 1, escape::html(class.tasks[mistake.task].0));
+        let (number, id) = (mistake.task + 1, escaped(class.tasks[mistake.task].0));
         let (said, count) = (mistake.html(), mistake.count);
         format!("<li><b>{count} ×</b><div>{said}<a href=\"#task-{number}\">{number} · {id}</a></div></li>")
     };
@@ -212,8 +211,8 @@ fn by_task(class: &Class<'_>) -> String {
             text,
             "<section id=\"task-{number}\">\n<h3>{number} · {}</h3>\n<div class=\"ask\">{}</div>\n\
              <div class=\"bar\" role=\"img\" aria-label=\"{right} of {all} right\">{}</div>\n<p class=\"line\">{}</p>\n",
-            escape::html(id),
-            html::plain_markdown(ask),
+            escaped(id),
+            web_page::plain_markdown(ask),
             there()
                 .map(|(count, class, _)| format!("<i class=\"{class}\" style=\"flex:{count}\"></i>"))
                 .collect::<String>(),
@@ -236,7 +235,7 @@ fn by_task(class: &Class<'_>) -> String {
 /// A row for each work, a column for each task.
 fn by_work(class: &Class<'_>) -> String {
     let heads = class.tasks.iter().enumerate().map(|(place, (id, _))| {
-        let (number, id) = (place + 1, escape::html(id));
+        let (number, id) = (place + 1, escaped(id));
         format!("<th scope=\"col\"><a href=\"#task-{number}\" title=\"{id}\" aria-label=\"{number}, {id}\">{number}</a></th>")
     });
     let has_minutes = class.works.iter().any(|work| work.minutes.is_some());
@@ -249,7 +248,7 @@ fn by_work(class: &Class<'_>) -> String {
     for work in &class.works {
         let right = work.grades.iter().filter(|graded| graded.mark == Mark::Right).count();
         let version = if work.is_of_another_version { "<small>another version of the lesson</small>" } else { "" };
-        let _ = write!(text, "<tr><th scope=\"row\">{}{version}</th>", escape::html(&printable(work.called())));
+        let _ = write!(text, "<tr><th scope=\"row\">{}{version}</th>", escaped(&printable(work.called())));
         for Graded { mark, tries, .. } in &work.grades {
             let tries = counted(*tries as usize, "try", "tries");
             let (word, sign, class) = (word(mark), sign(mark), class_of(mark));

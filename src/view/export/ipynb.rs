@@ -14,11 +14,10 @@ use serde::Serialize;
 use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::html::output_html;
+use super::figures::{plot_svg, ranking_plain, table_plain};
 use super::markdown::{Beside, NOTES, Writer, shown};
-use super::page::{Code, Page, PageCell, PageItem};
-use super::pictures::{Image, Pictures};
-use super::{svg, table};
+use super::page::{Code, Image, Page, PageCell, PageItem, Pictures};
+use super::web_page::output_html;
 use crate::view_model::output::OutputModel;
 
 /// Characters of a cell's id, by the format.
@@ -161,11 +160,11 @@ fn output(output: &OutputModel, pictures: &Pictures) -> Value {
         OutputModel::Number(number) => json!({ "text/plain": lines(&number.full) }),
         OutputModel::Text(text) => json!({ "text/plain": lines(&shown(text)) }),
         OutputModel::Table(model) => {
-            json!({ "text/plain": lines(&table::plain(model)), "text/html": lines(&output_html(output, pictures)) })
+            json!({ "text/plain": lines(&table_plain(model)), "text/html": lines(&output_html(output, pictures)) })
         }
         OutputModel::Ranking(model) => {
             let html = output_html(output, pictures);
-            json!({ "text/plain": lines(&table::ranking_plain(model)), "text/html": lines(&html) })
+            json!({ "text/plain": lines(&ranking_plain(model)), "text/html": lines(&html) })
         }
         OutputModel::Image(path) => match pictures.image(path) {
             Ok(Image { bytes, format }) => {
@@ -175,7 +174,7 @@ fn output(output: &OutputModel, pictures: &Pictures) -> Value {
         },
         OutputModel::Plot(plot) => {
             let note = plot.left_out_note().map_or(String::new(), |note| format!("\n{note}"));
-            json!({ "text/plain": lines(&format!("{}{note}", plot.summary())), "image/svg+xml": lines(&svg::svg(plot)) })
+            json!({ "text/plain": lines(&format!("{}{note}", plot.summary())), "image/svg+xml": lines(&plot_svg(plot)) })
         }
     };
     json!({ "output_type": "display_data", "metadata": {}, "data": data })

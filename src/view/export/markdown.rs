@@ -1,19 +1,34 @@
-//! Pages as Markdown, for a file of its own and for the cells of a Jupyter notebook.
+//! Markdown: a lesson's text as every export reads it, and pages written as Markdown, for a file of its own and for the
+//! cells of a Jupyter notebook.
 //!
-//! All of it goes through [`restated`]: it has no tag, and leads nowhere but to the web and to the pictures beside it.
-//! Hints and answers, which a page opens on demand, stand as notes at the end, as in a book.
+//! A text that is read has words, code, maths, pictures by name, and links to the web. Tags are words, links that lead elsewhere
+//! than to the web are their words alone, and the value of a live expression is text whatever characters it has: it joins
+//! the text after Markdown has been read.
+//!
+//! A text that is written goes through [`restated`]: it has no tag, and leads nowhere but to the web and to the pictures beside it.
+//! A lesson's own spelling may mean another thing to another reader: where one has no maths, `$` hides nothing. What is
+//! written is therefore read again, with and without the extensions, and stands only if it holds no tag, and no link or
+//! picture but those that were meant. Hints and answers, which a page opens on demand, stand as notes at the end, as in a
+//! book.
 
 use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::iter;
 use std::mem;
 
-use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, LinkType, Tag};
+use attune_core::kernel::notebook::live_text::LiveTextSnapshot;
+use attune_core::kernel::snapshot::Snapshot;
+use attune_core::lesson::live_text::{LiveText, filled};
+use attune_core::lesson::text::markdown_options;
+use pulldown_cmark::{
+    CodeBlockKind, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd, TextMergeStream,
+};
+use pulldown_cmark_to_cmark::{Options as Spelling, cmark_with_options};
 
-use super::escape::plain;
-use super::page::{Code, PageItem, PageSlider, Stage};
-use super::pictures::Pictures;
-use super::prose::{Piece, Prose, element, words};
-use super::restate::{plain_words, restated};
-use super::{svg, table};
+use super::figures::{plot_svg, ranking_block, table_blocks};
+use super::page::{Code, Page, PageItem, PageSlider, Pictures, Stage};
+use super::plain;
+use crate::view_model::notebook::shown_words;
 use crate::view_model::output::{OutputModel, TextModel, short};
 
 /// A file that stands beside the text.
@@ -142,14 +157,14 @@ impl<'a> Writer<'a> {
             match output {
                 OutputModel::Number(number) => self.fence("text", &number.full),
                 OutputModel::Text(text) => self.fence("text", &shown(text)),
-                OutputModel::Table(model) => table::blocks(model).iter().for_each(|block| self.block(block)),
+                OutputModel::Table(model) => table_blocks(model).iter().for_each(|block| self.block(block)),
                 OutputModel::Image(path) => {
                     let image = self.image(path, path);
                     self.paragraph(image);
                 }
-                OutputModel::Ranking(model) => self.block(&table::ranking_block(model)),
+                OutputModel::Ranking(model) => self.block(&ranking_block(model)),
                 OutputModel::Plot(plot) => {
-                    let url = self.keep("plot", "image/svg+xml", "svg", svg::svg(plot).into_bytes());
+                    let url = self.keep("plot", "image/svg+xml", "svg", plot_svg(plot).into_bytes());
                     self.paragraph(picture(url, &plot.summary()));
                     self.note_line(&plot.left_out_note().unwrap_or_default());
                 }
@@ -259,4 +274,313 @@ pub fn shown(text: &TextModel) -> String {
     let left = text.text[text.shown..].chars().count();
     let more = if left > 0 { format!("\n… and {left} more characters") } else { String::new() };
     format!("{}{more}", text.shown())
+}
+
+/// Writes the snapshot's notebook; returns the pictures, which belong into `folder` beside it.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write(snapshot: &Snapshot, pictures: &Pictures, folder: &str, mut to: impl Write) -> io::Result<Vec<Beside>> {
+    let page = Page::of(snapshot);
+    let prefix = format!("{}/", percent_encoded(folder));
+    let mut text = Writer::new(pictures, &prefix);
+    if !page.begins_with_title() {
+        text.heading(HeadingLevel::H1, page.title);
+    }
+    for cell in &page.cells {
+        text.set_cell(cell.id);
+        text.items(&cell.items);
+    }
+    if let Some(model) = &page.model {
+        text.note_line(model);
+    }
+    let notes = mem::take(&mut text.notes);
+    if !notes.is_empty() {
+        text.heading(HeadingLevel::H2, NOTES);
+    }
+    for note in notes {
+        text.end_note(note);
+    }
+    writeln!(to, "{}", text.text.trim_end())?;
+    to.flush()?;
+    Ok(text.beside)
+}
+
+/// The name of a folder as part of an address.
+fn percent_encoded(name: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~');
+    let encode = |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    name.bytes().map(encode).collect()
+}
+
+/// A text of a lesson or of its learner.
+#[derive(Clone, Debug, Default)]
+pub struct Prose {
+    /// With a placeholder for each live expression.
+    markdown: String,
+    /// The words that stand for the expressions.
+    values: Vec<String>,
+}
+
+/// An event of a text, or a whole picture.
+pub enum Piece<'a> {
+    Event(Event<'a>),
+    /// The picture's address, as the text names it, is yet to be looked up.
+    Picture {
+        url: CowStr<'a>,
+        alt: String,
+    },
+}
+
+impl Prose {
+    /// `live` has the values of the text's expressions.
+    pub fn of(source: &str, live: Option<&LiveTextSnapshot>) -> Self {
+        let source = plain(source);
+        let text = LiveText::read(&source);
+        let values = text.expressions.iter().map(|expression| plain(&shown_words(expression, live))).collect();
+        Self { markdown: text.markdown.into_owned(), values }
+    }
+
+    pub fn begins_with_title(&self) -> bool {
+        self.markdown.trim_start().starts_with("# ")
+    }
+
+    /// The text's pieces, without raw HTML, and with no link but those that [`is_safe_link`] allows.
+    pub fn pieces(&self) -> impl Iterator<Item = Piece<'_>> {
+        let mut safe = Safe { values: &self.values, are_links: Vec::new() };
+        let events = Parser::new_ext(&self.markdown, markdown_options()).filter_map(move |event| safe.event(event));
+        let mut events = TextMergeStream::new(events);
+        iter::from_fn(move || {
+            Some(match events.next()? {
+                Event::Start(Tag::Image { dest_url, .. }) => Piece::Picture { url: dest_url, alt: alt(&mut events) },
+                event => Piece::Event(event),
+            })
+        })
+    }
+}
+
+/// The words of the picture that has just begun, with those of pictures within them.
+fn alt<'a>(events: &mut impl Iterator<Item = Event<'a>>) -> String {
+    let mut alt = String::new();
+    let mut depth = 1_usize;
+    for event in events {
+        match event {
+            Event::Text(text) | Event::Code(text) | Event::InlineMath(text) => alt.push_str(&text),
+            Event::Start(Tag::Image { .. }) => depth += 1,
+            Event::End(TagEnd::Image) => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+    }
+    alt
+}
+
+/// Whether a link leads to the web, and runs nothing.
+pub fn is_safe_link(url: &str) -> bool {
+    ["http://", "https://", "mailto:"]
+        .iter()
+        .any(|scheme| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)))
+}
+
+struct Safe<'a> {
+    values: &'a [String],
+    /// Whether each open link is one.
+    are_links: Vec<bool>,
+}
+
+impl<'a> Safe<'a> {
+    fn event(&mut self, event: Event<'a>) -> Option<Event<'a>> {
+        Some(match event {
+            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => {
+                Event::Text(filled(&text, self.values).into())
+            }
+            Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
+            Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
+            Event::Start(Tag::Link { link_type, dest_url, .. }) => {
+                let is_link = is_safe_link(&dest_url);
+                self.are_links.push(is_link);
+                // A reference is written as an address of its own: its definition is no event.
+                let link_type = if link_type == LinkType::Autolink { link_type } else { LinkType::Inline };
+                let link = Tag::Link { link_type, dest_url, title: "".into(), id: "".into() };
+                is_link.then_some(Event::Start(link))?
+            }
+            Event::End(TagEnd::Link) => self.are_links.pop()?.then_some(event)?,
+            event => event,
+        })
+    }
+}
+
+/// An element with its content, as Markdown's events.
+pub fn element<'a>(tag: Tag<'a>, content: impl IntoIterator<Item = Event<'a>>) -> Vec<Event<'a>> {
+    let end = Event::End(tag.to_end());
+    iter::once(Event::Start(tag)).chain(content).chain([end]).collect()
+}
+
+/// Plain words, in which nothing is markup.
+pub fn words(text: &str) -> Event<'static> {
+    Event::Text(plain(text).into())
+}
+
+/// Lists and quotations within each other; what is deeper, nobody reads, and each costs room on every line.
+const NESTED_MAX: usize = 24;
+
+/// Stands for `<` until the text is spelt: as an entity, no reader, however careless, takes it for a tag. The character
+/// is for private use; a text that has it shows `<`.
+const LESS_THAN: char = '\u{10fffd}';
+
+/// The events as Markdown; `None` where no spelling of them means the same to every reader.
+pub fn restated(events: &[Event<'_>]) -> Option<String> {
+    if deepest(events) > NESTED_MAX {
+        return None;
+    }
+    let events = portable(events);
+    let spelling = Spelling { list_token: '-', code_block_token_count: 3, ..Spelling::default() };
+    let mut text = String::new();
+    cmark_with_options(&events, &mut text, markdown_options(), spelling).ok()?;
+    let text = without_margin(&text.replace(LESS_THAN, "&lt;"));
+    holds_only(&text, &Addresses::of(events.iter())?).then_some(text)
+}
+
+/// The text without the empty first line and the space before each `>` that the crate gives a quotation.
+fn without_margin(text: &str) -> String {
+    let text = text.trim();
+    match text.strip_prefix("> \n") {
+        Some(quoted) if quoted.lines().all(|line| line.starts_with(" >")) => {
+            quoted.lines().map(|line| line[1..].trim_end()).collect::<Vec<_>>().join("\n")
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// The words of the events, without markup.
+pub fn plain_words(events: &[Event<'_>]) -> String {
+    let mut words = String::new();
+    for event in events {
+        match event {
+            Event::Text(text) | Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
+                words.push_str(text);
+            }
+            Event::SoftBreak | Event::HardBreak | Event::End(_) if !words.ends_with('\n') => words.push('\n'),
+            _ => {}
+        }
+    }
+    words
+}
+
+fn deepest(events: &[Event<'_>]) -> usize {
+    let mut depth = 0_usize;
+    let depths = events.iter().map(|event| {
+        match event {
+            Event::Start(_) => depth += 1,
+            Event::End(_) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth
+    });
+    depths.max().unwrap_or(0)
+}
+
+/// The events as each reader can spell them.
+fn portable<'a>(events: &'a [Event<'_>]) -> Vec<Event<'a>> {
+    let mut portable = Vec::with_capacity(events.len());
+    // The text of a block of code.
+    let mut block: Option<String> = None;
+    for event in events {
+        match event {
+            Event::Start(Tag::CodeBlock(kind)) => {
+                portable.push(Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(language(kind)))));
+                block = Some(String::new());
+            }
+            Event::Text(text) if block.is_some() => block.iter_mut().for_each(|block| block.push_str(text)),
+            Event::End(TagEnd::CodeBlock) => {
+                // Without the last line's end, the fence would stay open.
+                let code = block.take().unwrap_or_default();
+                portable.extend([Event::Text(format!("{}\n", code.trim_end_matches('\n')).into()), event.clone()]);
+            }
+            Event::Text(text) if text.contains(['\n', '<']) => {
+                let text = text.replace('<', LESS_THAN.encode_utf8(&mut [0; 4]));
+                // Only a break parts lines, and none begins or ends with spaces.
+                let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
+                portable.push(Event::Text(first.to_owned().into()));
+                let rest = rest.lines().map(str::trim).filter(|line| !line.is_empty());
+                portable.extend(rest.flat_map(|line| [Event::SoftBreak, Event::Text(line.to_owned().into())]));
+            }
+            Event::InlineMath(latex) => {
+                portable.push(formula(latex).map_or_else(|| code(latex), Event::InlineMath));
+            }
+            Event::DisplayMath(latex) => {
+                portable.push(formula(latex).map_or_else(|| code(latex), Event::DisplayMath));
+            }
+            event => portable.push(event.clone()),
+        }
+    }
+    portable
+}
+
+/// The language of a block of code, as a fence can name it.
+fn language(kind: &CodeBlockKind<'_>) -> CowStr<'static> {
+    let CodeBlockKind::Fenced(info) = kind else { return "".into() };
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '+');
+    info.chars().take_while(|c| is_plain(*c)).collect::<String>().into()
+}
+
+fn code<'a>(latex: &str) -> Event<'a> {
+    Event::Code(latex.split_whitespace().collect::<Vec<_>>().join(" ").into())
+}
+
+/// The formula with nothing in it that a reader without maths may take for a tag or a link: a space parts it, which
+/// maths does not mind. `None` where it has a character that begins code.
+fn formula<'a>(latex: &str) -> Option<CowStr<'a>> {
+    if latex.contains('`') {
+        return None;
+    }
+    let mut parted = String::with_capacity(latex.len());
+    let mut chars = latex.chars().peekable();
+    while let Some(c) = chars.next() {
+        parted.push(c);
+        let is_markup = match (c, chars.peek()) {
+            ('<', Some(next)) => next.is_ascii_alphabetic() || matches!(next, '/' | '!' | '?'),
+            (']', Some(next)) => matches!(next, '(' | '[' | ':'),
+            _ => false,
+        };
+        if is_markup {
+            parted.push(' ');
+        }
+    }
+    Some(parted.into())
+}
+
+/// Links and pictures of a text.
+#[derive(Default)]
+struct Addresses {
+    links: BTreeSet<String>,
+    pictures: BTreeSet<String>,
+}
+
+impl Addresses {
+    /// `None` where a tag stands among the events.
+    fn of<'a, 'e: 'a>(events: impl Iterator<Item = &'a Event<'e>>) -> Option<Self> {
+        let mut addresses = Self::default();
+        for event in events {
+            match event {
+                Event::Html(_) | Event::InlineHtml(_) => return None,
+                Event::Start(Tag::Link { dest_url, .. }) => _ = addresses.links.insert(dest_url.to_string()),
+                Event::Start(Tag::Image { dest_url, .. }) => _ = addresses.pictures.insert(dest_url.to_string()),
+                _ => {}
+            }
+        }
+        Some(addresses)
+    }
+}
+
+/// Whether each kind of reader finds nothing in the text but words and these addresses.
+fn holds_only(text: &str, meant: &Addresses) -> bool {
+    let readers = [Options::empty(), markdown_options(), markdown_options() - Options::ENABLE_MATH];
+    readers.into_iter().all(|reader| {
+        let events: Vec<Event<'_>> = Parser::new_ext(text, reader).collect();
+        let found = Addresses::of(events.iter());
+        found.is_some_and(|found| found.links.is_subset(&meant.links) && found.pictures.is_subset(&meant.pictures))
+    })
 }

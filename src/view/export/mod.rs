@@ -1,37 +1,58 @@
 //! Snapshots as files for other programs.
 //!
-//! A notebook is first a [`page`]: what each cell says, without a format. [`ipynb`], [`html`] and [`md`] write it, and [`web`]
-//! is the page of [`html`] with the model in it. [`prose`] reads its texts; [`markdown`] and [`restate`] make the
-//! Markdown of [`ipynb`] and [`md`], [`table`] and [`svg`] make tables and plots. [`pictures`] holds the pictures of a
-//! page: those of the stage, handed in by callers that can draw, and those in the lesson's folder. [`tsv`] is for the
-//! Embedding Projector, and [`trace`] has every tensor of a forward pass. [`file`](mod@file) writes the formats that
-//! the window and the command line both offer, each with the files beside it, all or nothing; [`checkpoint`] writes a
-//! lesson's model as a folder of the shapes that people share. A [`work_file`] is a learner's work to hand in or to share,
-//! [`shared`] is one opened as a copy, and [`grades`] are the marks of a class.
+//! | module | writes or reads |
+//! |---|---|
+//! | [`page`] | a notebook as a reader sees it, without a format, with its pictures |
+//! | [`markdown`] | lessons' Markdown as every export reads it, and a page as a Markdown file |
+//! | [`ipynb`] | a page as a Jupyter notebook |
+//! | [`web_page`] | a page as one HTML file that runs nothing |
+//! | [`live_page`] | the same with the model in it |
+//! | [`figures`] | tables, rankings and plots, for all of these |
+//! | [`vectors`] | vectors for the Embedding Projector |
+//! | [`trace`] | every tensor of a forward pass as JSON |
+//! | [`checkpoint`] | a lesson's model as a folder of the shapes that people share |
+//! | [`work_file`] | a learner's work, to hand in or to share, and one opened as a copy |
+//! | [`grades`] | the marks of a class |
+//! | [`senses`] | a list of sentences with one word in common |
+//! | [`file`](mod@file) | the formats that the window and the command line offer, each with the files beside it, all or nothing |
 //!
 //! Nothing of a lesson or an output is trusted: it is text, and never markup or a script.
 
 pub mod checkpoint;
-pub mod escape;
+pub mod figures;
 pub mod file;
 pub mod grades;
-pub mod html;
 pub mod ipynb;
+pub mod live_page;
 pub mod markdown;
-pub mod md;
 pub mod page;
-pub mod pictures;
-pub mod prose;
-pub mod restate;
 pub mod senses;
-pub mod sentence;
-pub mod shared;
-pub mod svg;
-pub mod table;
 pub mod trace;
-pub mod tsv;
-pub mod web;
+pub mod vectors;
+pub mod web_page;
 pub mod work_file;
 
 pub use file::Format;
-pub use pictures::{Pictures, StagePicture};
+pub use page::{Pictures, StagePicture};
+
+/// Text as HTML, in attributes too, without control characters.
+pub fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '&' => escaped.push_str("&amp;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            c if c.is_control() && !matches!(c, '\n' | '\t') => {}
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// The text without control characters.
+pub fn plain(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+}

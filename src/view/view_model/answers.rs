@@ -1,22 +1,27 @@
-//! The Answers panel: what the model answers about the sentence, and the words that it writes on; and which answers gained
-//! and lost by the learner's changes.
+//! The Answers panel: what the model answers about the sentence, and the words that it writes on; which answers gained and
+//! lost by the learner's changes; and the origin of an answer: what the word's own vector, each head, each word that it
+//! looks at and each feed-forward part add to its logit, and what each layer would answer at a word if the model ended
+//! there, the logit lens.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use attune_core::kernel::command::{Command, SentenceCommand};
-use attune_core::kernel::snapshot::sentence::token_labels;
-use attune_core::kernel::snapshot::sentence::{ANSWERS, check_generates};
-use attune_core::kernel::snapshot::{Generated, ModelSnapshot, Snapshot, StaticSpace, Token};
+use attune_core::kernel::sentence_pass::passes::{answers_by_word, layer_answers, terms_of};
+use attune_core::kernel::snapshot::sentence::{ANSWERS, Answer, check_generates};
+use attune_core::kernel::snapshot::sentence::{Token, token_labels};
+use attune_core::kernel::snapshot::{Generated, ModelSnapshot, SentenceSnapshot, Snapshot, StaticSpace};
 use attune_core::lesson::Lesson;
 use attune_core::lesson::limits::GENERATED_MAX;
 use attune_core::lesson::schema::{Objective, StaticEmbedding};
+use attune_engine::numerics::model::attribution::{NoSum, TermOf};
 use attune_engine::numerics::model::generate::{Choice, RowsRead, Sampling};
+use attune_engine::numerics::model::{Architecture, Pooling};
 use attune_engine::pretrained::tokenizer::HIDDEN;
 use attune_engine::quantity::{Entry, Quantity};
 
-use super::models::Model;
-use super::quoted;
+use super::heads::HeadLabels;
+use super::{Model, quoted};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnswersModel {
@@ -357,10 +362,9 @@ impl AnswerShifts {
     pub fn of(snapshot: &Snapshot, query: Option<usize>) -> Option<Self> {
         let model = snapshot.model.as_ref().filter(|model| model.made_of.static_embedding.guesses_words())?;
         let (unchanged, is) = (model.sentence.unchanged.as_ref(), &model.sentence.answers);
-        let was = unchanged.map_or(is, |unchanged| &unchanged.result.answers);
-        let moved = unchanged.map_or(&[][..], |unchanged| &unchanged.moved);
+        let was = unchanged.map_or(is, |unchanged| &unchanged.other.answers);
         let rows = is.logits.rows();
-        let row = if rows == 1 { 0 } else { query.or_else(|| asked(model, moved))? };
+        let row = if rows == 1 { 0 } else { query.or_else(|| asked(model))? };
         if row >= rows {
             return None;
         }
@@ -410,14 +414,298 @@ impl AnswerShifts {
 }
 
 /// The word whose answer is asked for, where none is chosen.
-fn asked(model: &ModelSnapshot, moved: &[f32]) -> Option<usize> {
-    let tokens = &model.sentence.tokens;
+fn asked(model: &ModelSnapshot) -> Option<usize> {
+    let SentenceSnapshot { tokens, unchanged, .. } = &*model.sentence;
     match &model.made_of.model.objective {
         Objective::NextWord | Objective::Sequence(_) | Objective::Label => tokens.len().checked_sub(1),
         Objective::MaskedWord { .. } => {
             let hidden = tokens.iter().position(|token| HIDDEN.contains(&token.text.as_str()) || token.word.is_none());
-            let most = || (0..moved.len()).max_by(|a, b| moved[*a].total_cmp(&moved[*b]));
-            hidden.or_else(most).or((!tokens.is_empty()).then_some(0))
+            let moved_most = || unchanged.as_ref()?.moved_most();
+            hidden.or_else(moved_most).or((!tokens.is_empty()).then_some(0))
         }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct AttributionModel {
+    /// The answer and the word, in a sentence.
+    pub title: String,
+    pub answer: String,
+    /// The answer's number among the model's classes.
+    pub class: usize,
+    pub logit: f32,
+    /// Terms by layer: before all layers first, then layer by layer, and what the readout adds.
+    pub layers: Vec<Share>,
+    /// Each head of all layers, the largest first.
+    pub heads: Vec<Share>,
+    /// Each look of a head at a word, the largest first.
+    pub looks: Vec<Share>,
+}
+
+/// A part of a logit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Share {
+    pub label: String,
+    pub value: f32,
+}
+
+impl Share {
+    /// In a sentence: “layer 2, head 1, at “not”” gives “hate” +2.1.
+    pub fn said(&self, answer: &str) -> String {
+        format!("{} gives {} {:+.2}", self.label, quoted(answer), self.value)
+    }
+}
+
+/// The origin of an answer, or in words why it has none.
+impl Model for Result<AttributionModel, String> {
+    /// The word, and the answer among the model's classes; the last word and its likeliest answer where none is chosen.
+    type Choice = (Option<usize>, Option<usize>);
+
+    fn make(snapshot: &Arc<Snapshot>, choice: &Self::Choice, _: Option<&Self>) -> Option<Self> {
+        AttributionModel::of(snapshot, *choice)
+    }
+}
+
+impl AttributionModel {
+    /// `None` until there is a model.
+    ///
+    /// # Errors
+    /// In words, if an answer of this model is no sum.
+    pub fn of(snapshot: &Snapshot, (token, class): (Option<usize>, Option<usize>)) -> Option<Result<Self, String>> {
+        let model = snapshot.model.as_ref()?;
+        let token = token.unwrap_or(model.sentence.tokens.len().checked_sub(1)?);
+        let answers = &model.sentence.answers;
+        // Where one answer is for the whole sentence, it is no sum: of whichever place it is asked.
+        let class =
+            class.or_else(|| Some(answers.likeliest.get(token).or(answers.likeliest.last())?.first()?.class))?;
+        let terms = match terms_of(snapshot, token, class)? {
+            Ok(terms) => terms,
+            Err(why) => return Some(Err(no_sum(why).to_owned())),
+        };
+        let logit = answers.logits.get(if answers.logits.rows() == 1 { 0 } else { token }, class);
+        let names = PartNames::of(model);
+        let sums = TermSums::of(&model.architecture, &terms);
+        let share = |label: String, value: f32| Share { label, value };
+        let layers = sums.layers.iter().map(|(layer, value)| share(names.layer(*layer, sums.patched), *value));
+        let heads = sums.heads.iter().map(|(&(block, head), value)| share(names.head(block, head), *value));
+        let looks = sums.looks.iter().map(|(look, value)| share(names.look(*look), *value));
+        Some(Ok(Self {
+            title: names.title(token, class, logit, &terms)?,
+            answer: model.classes[class].clone(),
+            class,
+            logit,
+            layers: layers.collect(),
+            heads: largest_first(heads),
+            looks: largest_first(looks),
+        }))
+    }
+}
+
+fn largest_first(shares: impl Iterator<Item = Share>) -> Vec<Share> {
+    let mut shares: Vec<Share> = shares.collect();
+    shares.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()));
+    shares
+}
+
+/// The terms of a logit, added up.
+#[derive(Default)]
+struct TermSums {
+    /// By layer: 0 is what comes before all layers, and the readout follows the last.
+    layers: BTreeMap<usize, f32>,
+    /// By block and head of the block.
+    heads: BTreeMap<(usize, usize), f32>,
+    looks: Vec<(Look, f32)>,
+    /// The layer before which a vector was put in.
+    patched: Option<usize>,
+}
+
+/// A head of a block at a key.
+#[derive(Clone, Copy)]
+struct Look {
+    block: usize,
+    head: usize,
+    key: usize,
+}
+
+impl TermSums {
+    fn of(architecture: &Architecture, terms: &[(TermOf, f32)]) -> Self {
+        let first = architecture.source_blocks.len();
+        let mut sums = Self::default();
+        for &(of, value) in terms {
+            let layer = match of {
+                TermOf::Input | TermOf::Patch { .. } => 0,
+                TermOf::Head { block, .. } | TermOf::OutputBias { block } | TermOf::FeedForward { block } => {
+                    block - first + 1
+                }
+                TermOf::Shift | TermOf::Bias => architecture.blocks.len() + 1,
+            };
+            *sums.layers.entry(layer).or_default() += value;
+            match of {
+                TermOf::Patch { block } => sums.patched = Some(block - first + 1),
+                TermOf::Head { block, head, key } => {
+                    *sums.heads.entry((block, head)).or_default() += value;
+                    sums.looks.push((Look { block, head, key }, value));
+                }
+                _ => {}
+            }
+        }
+        sums
+    }
+}
+
+/// Names of the parts of a logit.
+struct PartNames<'a> {
+    model: &'a ModelSnapshot,
+    heads: HeadLabels<'a>,
+    tokens: Vec<String>,
+    source: Option<Vec<String>>,
+}
+
+impl<'a> PartNames<'a> {
+    fn of(model: &'a ModelSnapshot) -> Self {
+        let source = model.sentence.source.as_deref().map(token_labels);
+        Self { model, heads: HeadLabels::of(model), tokens: token_labels(&model.sentence.tokens), source }
+    }
+
+    fn title(&self, token: usize, class: usize, logit: f32, terms: &[(TermOf, f32)]) -> Option<String> {
+        let architecture = &self.model.architecture;
+        let at = match architecture.pooling {
+            Pooling::Every => format!(" at {}", quoted(self.tokens.get(token)?)),
+            Pooling::Last => String::new(),
+            Pooling::Mean => ", the mean over all words".to_owned(),
+        };
+        let bound = architecture.logit_cap.map_or_else(String::new, |cap| {
+            let sum: f32 = terms.iter().map(|(_, value)| value).sum();
+            format!(
+                " Their sum is {sum:.2}; the model holds it below {cap}: {cap} · tanh({sum:.2} / {cap}) = {logit:.2}."
+            )
+        });
+        let answer = quoted(&self.model.classes[class]);
+        Some(format!("What adds up to the logit of {answer}{at} (direct logit attribution).{bound}"))
+    }
+
+    /// A layer of [`TermSums::layers`]; `patched` is [`TermSums::patched`].
+    fn layer(&self, layer: usize, patched: Option<usize>) -> String {
+        let architecture = &self.model.architecture;
+        match (layer, patched) {
+            (0, _) if architecture.pooling == Pooling::Mean => "the words and their places".to_owned(),
+            (0, Some(patched)) => format!("the vector put in before layer {patched}"),
+            (0, None) => "the word and its place".to_owned(),
+            _ if layer == architecture.blocks.len() + 1 => "the readout".to_owned(),
+            _ if architecture.blocks.len() == 1 => "the layer".to_owned(),
+            _ => {
+                let block = architecture.source_blocks.len() + layer - 1;
+                self.heads.block(architecture.heads_of(block).start).to_lowercase()
+            }
+        }
+    }
+
+    fn head(&self, block: usize, head: usize) -> String {
+        self.heads.title(self.model.architecture.heads_of(block).start + head).to_lowercase()
+    }
+
+    fn look(&self, Look { block, head, key }: Look) -> String {
+        let architecture = &self.model.architecture;
+        let is_of_source = architecture.blocks[block - architecture.source_blocks.len()].attends_to_source();
+        let keys = self.source.as_ref().filter(|_| is_of_source).unwrap_or(&self.tokens);
+        let key = keys.get(key).map_or_else(String::new, |label| quoted(label));
+        format!("{}, at {key}", self.head(block, head))
+    }
+}
+
+/// Why there are no shares.
+fn no_sum(why: NoSum) -> &'static str {
+    match why {
+        NoSum::Transformed => {
+            "This model's readout has a nonlinear layer of its own, so a logit cannot be split into what each layer adds."
+        }
+        NoSum::Blocks => {
+            "A norm follows each addition in the layers, so a logit cannot be split into what each layer adds."
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct LensModel {
+    /// The word, in a sentence.
+    pub title: String,
+    /// From the word's vector before all layers to the last layer.
+    pub layers: Vec<LensLayer>,
+    pub note: &'static str,
+}
+
+/// The likeliest answers after a layer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LensLayer {
+    pub label: String,
+    /// The likeliest first, each with its probability.
+    pub answers: Vec<(String, f32)>,
+    /// A line for those who read no picture.
+    pub said: String,
+}
+
+const NOTE: &str = "Each layer's vector goes through the model's final norm, if it has one, and through the \
+    readout. Early layers are not made for that, so what they seem to answer is biased; the last layer is \
+                    the answer itself.";
+
+/// The words that layers can be asked about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LensWords {
+    pub labels: Vec<String>,
+    pub layers: usize,
+    /// All of it takes less than a frame.
+    pub is_quick: bool,
+}
+
+impl LensWords {
+    /// Multiplications that a frame has time for.
+    const QUICK: usize = 4_000_000;
+
+    /// `None` until there is a model, and of one that answers about no single word.
+    pub fn of(snapshot: &Snapshot) -> Option<Self> {
+        let model = snapshot.model.as_ref().filter(|model| answers_by_word(model))?;
+        let labels = token_labels(&model.sentence.tokens);
+        let layers = model.architecture.blocks.len();
+        let cost = labels.len() * layers * model.classes.len() * model.architecture.width;
+        (!labels.is_empty()).then_some(Self { labels, layers, is_quick: cost <= Self::QUICK })
+    }
+
+    /// Whether the layers have the same answers in both.
+    pub fn are_the_same(one: &Snapshot, other: &Snapshot) -> bool {
+        let models = one.model.as_ref().zip(other.model.as_ref());
+        models.is_some_and(|(one, other)| Arc::ptr_eq(&one.sentence.answers, &other.sentence.answers))
+    }
+
+    /// The chosen word; the last where none is.
+    pub fn chosen(&self, token: Option<usize>) -> usize {
+        let last = self.labels.len() - 1;
+        token.unwrap_or(last).min(last)
+    }
+}
+
+impl LensModel {
+    /// `None` until there is a model, and of one that answers about no single word.
+    pub fn of(snapshot: &Snapshot, token: Option<usize>) -> Option<Self> {
+        let model = snapshot.model.as_ref()?;
+        let labels = token_labels(&model.sentence.tokens);
+        let token = token.unwrap_or(labels.len().checked_sub(1)?);
+        let layers = layer_answers(snapshot, token)?;
+        let last = layers.len() - 1;
+        let layer = |(number, likeliest): (usize, &Vec<Answer>)| {
+            let label = match number {
+                0 => "before all layers".to_owned(),
+                _ if number == last => format!("layer {number}, the answer"),
+                _ => format!("layer {number}"),
+            };
+            let answers: Vec<(String, f32)> =
+                likeliest.iter().map(|answer| (model.classes[answer.class].clone(), answer.probability)).collect();
+            let first = answers.first().map(|(name, p)| format!("{} (probability {p:.2})", quoted(name)));
+            LensLayer { said: format!("{label}: {}", first.unwrap_or_default()), label, answers }
+        };
+        Some(Self {
+            title: format!("What each layer would answer at {}.", quoted(labels.get(token)?)),
+            layers: layers.iter().enumerate().map(layer).collect(),
+            note: NOTE,
+        })
     }
 }

@@ -17,8 +17,8 @@ use attune_engine::numerics::vectors::{add_scaled, norm};
 use attune_engine::quantity::{Entry, Quantity};
 use serde::{Deserialize, Serialize};
 
-use super::head_labels::HeadLabels;
-use super::models::Model;
+use super::Model;
+use super::heads::HeadLabels;
 use super::pieces::Words;
 use super::sentence_arcs::Pair;
 

@@ -10,7 +10,7 @@ use attune_core::kernel::snapshot::{Snapshot, StaticSpace};
 use attune_engine::numerics::projection::AXES;
 use attune_engine::numerics::shares::Shares;
 
-use super::models::Model;
+use super::Model;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct AxesModel {

@@ -5,19 +5,17 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use attune_core::kernel::sentence_pass::second::{Likeness, SharedWord};
 use attune_core::kernel::snapshot::sentence::{occurrence, subscript, token_labels, word_pieces, written_word};
-use attune_core::kernel::snapshot::{ModelSnapshot, Neighbours, Snapshot, StaticSpace};
+use attune_core::kernel::snapshot::{Likeness, ModelSnapshot, Neighbours, PairedWord, Snapshot, StaticSpace};
 use attune_core::lesson::schema::Objective;
 use attune_core::lesson::text::tokenize;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::cka::CentredGram;
 use attune_engine::numerics::vectors::{centroid, cosine};
 
-use super::models::{Beside, Model};
 use super::pictures::Sketch;
-use super::quoted;
 use super::stage::StageModel;
+use super::{Beside, Model, quoted};
 
 /// Marks what is of the second sentence.
 pub const SECOND: char = '′';
@@ -35,13 +33,9 @@ pub struct CompareModel {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairModel {
     pub word: String,
-    /// Positions.
-    pub first: usize,
-    pub second: usize,
+    pub paired: PairedWord,
     /// `apple₁` and `apple′`
     pub labels: [String; 2],
-    pub before: Likeness,
-    pub after: Likeness,
     /// The nearest other words to each output, by cosine.
     pub near: [Vec<NearOutput>; 2],
     /// Says in a sentence how attention changes it.
@@ -72,56 +66,38 @@ impl CompareModel {
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
         let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
         let (first, second) = (&model.sentence, model.second.as_ref()?);
-        let labels = [token_labels(&first.tokens), second_labels(&token_labels(&second.sentence.tokens))];
-        let near = [&first.contextual_neighbours, &second.sentence.contextual_neighbours];
-        let pairs = furthest_first(&second.shared).into_iter().map(|shared| {
-            let places = [shared.first, shared.second];
-            let labels: [String; 2] = std::array::from_fn(|i| labels[i][places[i]].clone());
-            PairModel {
-                word: space.vocabulary[shared.word].clone(),
-                first: shared.first,
-                second: shared.second,
-                said: said(&labels, shared),
+        let labels = [token_labels(&first.tokens), second_labels(&token_labels(&second.other.tokens))];
+        let near = [&first.contextual_neighbours, &second.other.contextual_neighbours];
+        let pair = |paired: PairedWord| {
+            let word = first.tokens[paired.first].word?;
+            let at = [paired.first, paired.second];
+            let labels: [String; 2] = std::array::from_fn(|i| labels[i][at[i]].clone());
+            Some(PairModel {
+                word: space.vocabulary[word].clone(),
+                paired,
+                said: said(&labels, paired.after),
                 labels,
-                before: shared.before,
-                after: shared.after,
-                near: std::array::from_fn(|i| near_words(space, &near[i][places[i]], shared.word)),
-            }
-        });
-        let pairs: Vec<PairModel> = pairs.collect();
+                near: std::array::from_fn(|i| near_words(space, &near[i][at[i]], word)),
+            })
+        };
+        let pairs: Vec<PairModel> = second.least_alike_first().into_iter().filter_map(pair).collect();
         const NONE: &str = "The two sentences share no word. Write a second one with a word of the first, to see that \
                             word take two ways.";
         Some(Self { none: pairs.is_empty().then(|| NONE.to_owned()), pairs })
     }
 
-    /// The pair that is looked at, see [`choose`].
+    /// The pair that is looked at, see [`wanted`].
     pub fn chosen(&self, query: Option<usize>, second: Option<usize>, lit: &[String]) -> Option<&PairModel> {
-        let pair = |pair: &PairModel| (pair.first, pair.second, lit.contains(&pair.word));
-        choose(self.pairs.iter().map(pair), query, second).map(|index| &self.pairs[index])
+        let wanted = |pair: &&PairModel| wanted(&pair.paired, query, second, lit.contains(&pair.word));
+        self.pairs.iter().rev().max_by_key(wanted)
     }
 }
 
-/// Which of the pairs, by their positions and whether their word is lit, is looked at: that of the chosen query
-/// and position in the second sentence, else of the query, else of a word that is lit, else the first.
-pub fn choose(
-    pairs: impl Iterator<Item = (usize, usize, bool)> + Clone,
-    query: Option<usize>,
-    second: Option<usize>,
-) -> Option<usize> {
-    let rank = |(first, other, is_lit): (usize, usize, bool)| {
-        let is_query = query == Some(first);
-        (is_query && second == Some(other), is_query, is_lit)
-    };
-    // Of equals the first.
-    let ranks = pairs.enumerate().map(|(index, pair)| (rank(pair), std::cmp::Reverse(index)));
-    ranks.max().map(|(_, index)| index.0)
-}
-
-/// The least alike after attention first.
-pub fn furthest_first(shared: &[SharedWord]) -> Vec<&SharedWord> {
-    let mut pairs: Vec<&SharedWord> = shared.iter().collect();
-    pairs.sort_by(|a, b| a.after.cosine.total_cmp(&b.after.cosine));
-    pairs
+/// How much a pair is wanted; of equals the first in their order is looked at. Most is that of the chosen query and
+/// position in the second sentence, then one of the query, then one whose word is lit.
+pub fn wanted(pair: &PairedWord, query: Option<usize>, second: Option<usize>, is_lit: bool) -> impl Ord + use<> {
+    let is_query = query == Some(pair.first);
+    (is_query && second == Some(pair.second), is_query, is_lit)
 }
 
 /// Token labels with the mark of the second sentence.
@@ -139,8 +115,7 @@ fn near_words(space: &StaticSpace, near: &Neighbours, itself: usize) -> Vec<Near
     told.collect()
 }
 
-fn said([first, second]: &[String; 2], shared: &SharedWord) -> String {
-    let Likeness { cosine, distance } = shared.after;
+fn said([first, second]: &[String; 2], Likeness { cosine, distance }: Likeness) -> String {
     if !(cosine.is_finite() && distance.is_finite()) {
         return format!("{first} and {second} are not finite: nothing can be said of them.");
     }
@@ -150,9 +125,21 @@ fn said([first, second]: &[String; 2], shared: &SharedWord) -> String {
     format!("{first} and {second} start as one vector; attention takes them apart.")
 }
 
+/// A pair in numbers, before attention and after it. The labels are those that its words have in their sentences.
+pub fn in_numbers([first, second]: [&str; 2], PairedWord { before, after, .. }: &PairedWord) -> String {
+    let number = |x: f32| format!("{x:.2}").replace('-', "−");
+    format!(
+        "{first} and {second}{SECOND}: cosine {} → {}, distance {} → {}",
+        number(before.cosine),
+        number(after.cosine),
+        number(before.distance),
+        number(after.distance),
+    )
+}
+
 /// Two models on one sentence, compared by the words that both read: what each answers, where each looks, and how alike their
 /// layers are.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TwoModels {
     /// The one that the window shows, and the one beside it.
     pub names: [String; 2],
@@ -204,60 +191,19 @@ impl TwoModels {
     pub fn of(snapshot: &Snapshot, Beside(beside): &Beside) -> Option<Self> {
         let first = snapshot.model.as_ref()?;
         let names = [snapshot, beside].map(|of| of.lesson.title.clone());
-        let refused = |why: String| {
-            let (names, refusal) = (names.clone(), Some(super::sentence(&why)));
-            Some(Self {
-                names,
-                refusal,
-                notes: Vec::new(),
-                words: Vec::new(),
-                pictures: Default::default(),
-                similarity: Vec::new(),
-                said: None,
-            })
-        };
-        let Some(second) = &beside.model else {
-            let waits = || match beside.lesson.static_embedding.is_pretrained() {
-                true => format!("{} is being read", beside.lesson.title),
-                false => format!("{} is being trained", beside.lesson.title),
-            };
-            return refused(beside.fault.as_ref().map_or_else(waits, |fault| fault.words.clone()));
-        };
-        let models = [first, second];
-        if models.iter().any(|model| model.architecture.has_source()) {
-            return refused(
-                "a model that reads one sentence and writes another has no place in this comparison".to_owned(),
-            );
-        }
-        let texts = models.map(|model| model.sentence.written());
-        if tokenize(&texts[0]) != tokenize(&texts[1]) {
-            let why = beside.notice.as_deref().unwrap_or("it reads another sentence");
-            return refused(format!("the model beside this one does not read this sentence: {why}"));
-        }
-        let read = models.map(Read::of);
-        let pairs = pairs(&read);
-        if pairs.is_empty() {
-            return refused("the two tokenizers have no word of this sentence in common".to_owned());
-        }
-        let attention: [Vec<Vec<f64>>; 2] = std::array::from_fn(|which| {
-            let places: Vec<Range<usize>> = pairs.iter().map(|pair| read[which].words[pair[which]].1.clone()).collect();
-            attention(models[which], &places)
+        let compared = comparable(first, beside).and_then(|second| {
+            let models = [first, second];
+            let read = models.map(Read::of);
+            let pairs = pairs(&read);
+            match pairs.is_empty() {
+                true => Err("the two tokenizers have no word of this sentence in common".to_owned()),
+                false => Ok((models, read, pairs)),
+            }
         });
-        let texts: Vec<&str> = pairs.iter().map(|pair| read[0].words[pair[0]].0.as_str()).collect();
-        let label = |at: usize| match occurrence(&texts, at) {
-            Some(n) => format!("{}{}", texts[at], subscript(n)),
-            None => texts[at].to_owned(),
+        let (models, read, pairs) = match compared {
+            Ok(compared) => compared,
+            Err(why) => return Some(Self { names, refusal: Some(super::sentence(&why)), ..Self::default() }),
         };
-        let word = |(at, pair): (usize, &[usize; 2])| WordOfBoth {
-            label: label(at),
-            tokens: read[0].words[pair[0]].1.clone(),
-            of: std::array::from_fn(|which| WordInModel {
-                answers: answers(models[which], &read[which].words[pair[which]].1),
-                looks_at: most(&attention[which][at], at).map(|(key, weight)| (label(key), weight)),
-            }),
-            attention: Some(cosine(&attention[0][at], &attention[1][at])).filter(|cosine| cosine.is_finite()),
-        };
-        let words: Vec<WordOfBoth> = pairs.iter().enumerate().map(word).collect();
         let pictures = std::array::from_fn(|which| {
             let places: Vec<usize> = pairs.iter().map(|pair| read[which].words[pair[which]].1.start).collect();
             let picture = |stage| Sketch::of_stage(&stage, |token| places.contains(&token.position));
@@ -269,7 +215,7 @@ impl TwoModels {
             said: most_alike(&similarity),
             refusal: None,
             names,
-            words,
+            words: words_of_both(models, &read, &pairs),
             pictures,
             similarity,
         })
@@ -292,6 +238,52 @@ impl TwoModels {
         whatever its width and axes. \
          With few words, and vectors much wider than that, it is high even by chance: compare the cells of this map, not the \
          numbers of two sentences.";
+}
+
+/// The second model, if it can be compared with the first.
+///
+/// # Errors
+/// Why it cannot, in words.
+fn comparable<'a>(first: &ModelSnapshot, beside: &'a Snapshot) -> Result<&'a ModelSnapshot, String> {
+    let Some(second) = &beside.model else {
+        let waits = || match beside.lesson.static_embedding.is_pretrained() {
+            true => format!("{} is being read", beside.lesson.title),
+            false => format!("{} is being trained", beside.lesson.title),
+        };
+        return Err(beside.fault.as_ref().map_or_else(waits, |fault| fault.words.clone()));
+    };
+    let models = [first, second];
+    if models.iter().any(|model| model.architecture.has_source()) {
+        return Err("a model that reads one sentence and writes another has no place in this comparison".to_owned());
+    }
+    let texts = models.map(|model| tokenize(&model.sentence.written()));
+    if texts[0] != texts[1] {
+        let why = beside.notice.as_deref().unwrap_or("it reads another sentence");
+        return Err(format!("the model beside this one does not read this sentence: {why}"));
+    }
+    Ok(second)
+}
+
+fn words_of_both(models: [&ModelSnapshot; 2], read: &[Read; 2], pairs: &[[usize; 2]]) -> Vec<WordOfBoth> {
+    let attention: [Vec<Vec<f64>>; 2] = std::array::from_fn(|which| {
+        let places: Vec<Range<usize>> = pairs.iter().map(|pair| read[which].words[pair[which]].1.clone()).collect();
+        attention(models[which], &places)
+    });
+    let texts: Vec<&str> = pairs.iter().map(|pair| read[0].words[pair[0]].0.as_str()).collect();
+    let label = |at: usize| match occurrence(&texts, at) {
+        Some(n) => format!("{}{}", texts[at], subscript(n)),
+        None => texts[at].to_owned(),
+    };
+    let word = |(at, pair): (usize, &[usize; 2])| WordOfBoth {
+        label: label(at),
+        tokens: read[0].words[pair[0]].1.clone(),
+        of: std::array::from_fn(|which| WordInModel {
+            answers: answers(models[which], &read[which].words[pair[which]].1),
+            looks_at: most(&attention[which][at], at).map(|(key, weight)| (label(key), weight)),
+        }),
+        attention: Some(cosine(&attention[0][at], &attention[1][at])).filter(|cosine| cosine.is_finite()),
+    };
+    pairs.iter().enumerate().map(word).collect()
 }
 
 /// The words of a sentence as a model reads them, with their tokens; not what the tokenizer added.

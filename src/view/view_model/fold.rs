@@ -4,21 +4,21 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use attune_core::kernel::snapshot::sentence::subscript;
-use attune_core::kernel::snapshot::{SentenceSnapshot, Snapshot};
+use attune_core::kernel::snapshot::{SentenceSnapshot, Snapshot, StaticSpace};
 use attune_core::lesson::schema::Group;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::AttentionConfig;
+use attune_engine::numerics::contributions::Part;
 use attune_engine::numerics::model::activations::HeadActivations;
 use attune_engine::numerics::moves::{Moves, Point};
 use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::numerics::projection::Projection;
 use attune_engine::quantity::{Entry, Index, Quantity};
 
-use super::head_labels::HeadLabels;
-use super::models::Model;
+use super::Model;
+use super::heads::HeadLabels;
 use super::stage::crowd_of;
 use crate::explain::walk::Step;
-use attune_engine::numerics::contributions::Part;
 
 /// The role that a word is projected to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,6 +46,15 @@ impl Role {
             Self::Key => &head.key,
             Self::Value => &head.value,
         }
+    }
+
+    /// The role of all heads as points, along their main axes.
+    fn points(self, heads: &[HeadActivations<f32>]) -> Vec<Point> {
+        let parts: Vec<&Matrix<f32>> = heads.iter().map(|head| self.matrix(head)).collect();
+        let (rows, cols) = (parts[0].rows(), parts[0].cols());
+        let all = Matrix::from_fn(rows, cols * parts.len(), |row, col| parts[col / cols].row(row)[col % cols]);
+        let points = Projection::principal_components(&all).points(&all);
+        (0..rows).map(|row| point(points.row(row))).collect()
     }
 
     /// The role's matrix of a head.
@@ -155,6 +164,32 @@ pub struct Crowd {
     pub places: Vec<Point>,
 }
 
+impl Crowd {
+    /// Those of the groups that have words enough.
+    fn all(space: &StaticSpace, groups: &[Group]) -> Vec<Self> {
+        let crowd = |(group, named): (usize, &Group)| {
+            let members = (0..space.group_of.len()).filter(|word| space.group_of[*word] == Some(group));
+            let places = crowd_of(members.map(|word| point(space.points.row(word))))?;
+            Some(Self { group, name: named.name.clone(), places })
+        };
+        groups.iter().enumerate().filter_map(crowd).collect()
+    }
+}
+
+fn point(row: &[f32]) -> Point {
+    std::array::from_fn(|axis| row[axis])
+}
+
+/// Parameters in which the weights of a block's sheets are not packed.
+fn of_sheets(parameters: &Arc<Parameters<f32>>, block: usize) -> Arc<Parameters<f32>> {
+    if !parameters.is_packed() {
+        return parameters.clone();
+    }
+    let names = Role::ALL.map(Role::weights).into_iter().chain([TensorName::OutputWeights]);
+    let of_block: Vec<_> = names.map(|name| name.of_block(block)).collect();
+    Arc::new(parameters.plain(&of_block))
+}
+
 #[derive(Clone, Debug)]
 pub struct FoldModel {
     sentence: Arc<SentenceSnapshot>,
@@ -216,28 +251,9 @@ impl FoldModel {
             tokens.iter().map(|token| space.group_of[token.word?]).collect()
         };
         let activations = &sentence.activations.blocks[block];
-        let point = |row: &[f32]| std::array::from_fn(|axis| row[axis]);
-        let points = |role: Role| {
-            let parts: Vec<&Matrix<f32>> = activations.heads.iter().map(|head| role.matrix(head)).collect();
-            let (rows, cols) = (parts[0].rows(), parts[0].cols());
-            let all = Matrix::from_fn(rows, cols * parts.len(), |row, col| parts[col / cols].row(row)[col % cols]);
-            let points = Projection::principal_components(&all).points(&all);
-            (0..rows).map(|row| point(points.row(row))).collect()
-        };
-        let crowd = |(group, named): (usize, &Group)| {
-            let members = (0..space.group_of.len()).filter(|word| space.group_of[*word] == Some(group));
-            let places = crowd_of(members.map(|word| point(space.points.row(word))))?;
-            Some(Crowd { group, name: named.name.clone(), places })
-        };
         Some(Self {
             sentence: sentence.clone(),
-            parameters: if model.parameters.is_packed() {
-                let of_sheets = Role::ALL.map(Role::weights).into_iter().chain([TensorName::OutputWeights]);
-                let of_block: Vec<_> = of_sheets.map(|name| name.of_block(block)).collect();
-                Arc::new(model.parameters.plain(&of_block))
-            } else {
-                model.parameters.clone()
-            },
+            parameters: of_sheets(&model.parameters, block),
             block,
             blocks: first_heads.map(|head| (labels.block(head), head)).collect(),
             queries: labels.queries(head).to_vec(),
@@ -245,11 +261,11 @@ impl FoldModel {
             heads: heads.collect(),
             query_groups: groups(labels.is_of_source(head)),
             key_groups: groups(labels.keys_are_source(head)),
-            crowds: snapshot.lesson.groups.iter().enumerate().filter_map(crowd).collect(),
+            crowds: Crowd::all(space, &snapshot.lesson.groups),
             attention: config.attention.clone(),
             memory: architecture.source_blocks.len().checked_sub(1).filter(|_| config.attends_to_source()),
             is_normed_first: activations.normed.is_some(),
-            role_points: Role::ALL.map(points),
+            role_points: Role::ALL.map(|role| role.points(&activations.heads)),
             has_residual: config.residual,
             width: config.attention.width,
             is_of_source: labels.is_of_source(head),

@@ -4,8 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use attune_core::lesson::course::CourseFile;
-use attune_core::lesson::glossary::Found;
-use attune_core::lesson::glossary::{Glossary, Term};
+use attune_core::lesson::glossary::{Found, Glossary, Term};
 use attune_core::lesson::text::markdown_options;
 use pulldown_cmark::{Event, Parser, TagEnd};
 

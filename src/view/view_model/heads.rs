@@ -1,14 +1,20 @@
-//! The Heads panel: what each head adds to each token, and whether it takes part.
+//! Heads: the names of a head, of its rows and columns and of the distances between them; what each head adds to each
+//! token, and whether it takes part; and every head of every layer as a small map, with the field's measures of each.
 
 use std::sync::Arc;
 
-use attune_core::kernel::snapshot::Snapshot;
-use attune_engine::numerics::attention::HeadMode;
+use attune_core::kernel::snapshot::sentence::token_labels;
+use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, Token};
+use attune_engine::numerics::attention::{AttentionConfig, HeadMode};
+use attune_engine::numerics::block::BlockConfig;
+pub use attune_engine::numerics::head_measures::HeadMeasure;
+use attune_engine::numerics::head_measures::{HeadPatterns, MeasuredToken};
 use attune_engine::numerics::model::Architecture;
+use attune_engine::numerics::model::activations::Interventions;
+use attune_engine::numerics::params::TensorName;
 
-use super::attention::{HeadCells, Sinks};
-use super::head_labels::{HeadLabels, place_of};
-use super::models::Model;
+use super::attention::{HeadCells, Reading, Sinks};
+use super::{Model, capitalised};
 
 #[derive(Clone, Debug)]
 pub struct HeadsModel {
@@ -106,4 +112,427 @@ impl HeadRow {
 pub(crate) fn strongest(row: impl Iterator<Item = f32>) -> (usize, f32) {
     row.enumerate()
         .fold((0, f32::NEG_INFINITY), |best, (key, weight)| if weight > best.1 { (key, weight) } else { best })
+}
+
+pub struct HeadLabels<'a> {
+    architecture: &'a Architecture,
+    /// Words of the sentence that is read.
+    pub tokens: Vec<String>,
+    pub(super) source: Vec<String>,
+    /// Names of the blocks.
+    blocks: Vec<String>,
+}
+
+impl<'a> HeadLabels<'a> {
+    pub fn of(model: &'a ModelSnapshot) -> Self {
+        let sentence = &model.sentence;
+        let source = sentence.source.as_deref().map(token_labels).unwrap_or_default();
+        let architecture = &model.architecture;
+        let blocks = architecture.numbered_blocks().map(|block| block_name(architecture, block)).collect();
+        Self { architecture, tokens: token_labels(&sentence.tokens), source, blocks }
+    }
+
+    /// `Head 1`; `Layer 2, head 1`; with a source `Source, head 1`, `Self-attention, head 1` and
+    /// `Cross-attention, head 1`, with their layer where there are several.
+    pub fn title(&self, head: usize) -> String {
+        let (block, _, own) = self.architecture.head(head);
+        match &self.blocks[block] {
+            block if block.is_empty() => format!("Head {}", own + 1),
+            block => format!("{block}, head {}", own + 1),
+        }
+    }
+
+    /// Name of the head's block: `Layer 2`, `Source`; empty where there is only one.
+    pub fn block(&self, head: usize) -> String {
+        self.blocks[self.architecture.head(head).0].clone()
+    }
+
+    /// Names of all blocks, in the order of their heads.
+    pub fn blocks(&self) -> Vec<String> {
+        self.blocks.clone()
+    }
+
+    /// Its queries are words of the source.
+    pub fn is_of_source(&self, head: usize) -> bool {
+        self.architecture.has_source() && self.architecture.head(head).0 < self.architecture.source_blocks.len()
+    }
+
+    pub fn queries(&self, head: usize) -> &[String] {
+        if self.is_of_source(head) { &self.source } else { &self.tokens }
+    }
+
+    /// Its keys are words of the source.
+    pub fn keys_are_source(&self, head: usize) -> bool {
+        let has_source = self.architecture.has_source();
+        has_source && (self.is_of_source(head) || self.architecture.head(head).1.attends_to_source())
+    }
+
+    /// The first head whose queries are words of the sentence.
+    pub fn first_of_sentence(&self) -> usize {
+        let heads = self.architecture.heads();
+        (0..heads).find(|head| !self.is_of_source(*head)).unwrap_or(heads)
+    }
+
+    /// Labels of a head's keys ([`Self::keys`]), shared by all heads that look at the same words.
+    pub fn shared_keys(&self) -> impl Fn(usize) -> Arc<[String]> + use<'a> {
+        let (tokens, source): (Arc<[String]>, Arc<[String]>) =
+            (self.tokens.as_slice().into(), self.source.as_slice().into());
+        let first = self.first_of_sentence();
+        let (architecture, has_source) = (self.architecture, self.architecture.has_source());
+        move |head| {
+            let of_source = has_source && (head < first || architecture.head(head).1.attends_to_source());
+            if of_source { source.clone() } else { tokens.clone() }
+        }
+    }
+
+    pub fn keys(&self, head: usize) -> &[String] {
+        if self.keys_are_source(head) { &self.source } else { &self.tokens }
+    }
+}
+
+/// `Layer 2`; with a source its kind too: `Layer 2, cross-attention`; empty where there is only one block.
+fn block_name(architecture: &Architecture, (block, config): (usize, &BlockConfig)) -> String {
+    let Architecture { source_blocks, blocks, .. } = architecture;
+    let (kind, layer, layers) = if source_blocks.is_empty() {
+        ("", block, blocks.len())
+    } else if block < source_blocks.len() {
+        ("source", block, source_blocks.len())
+    } else {
+        let kind = if config.attends_to_source() { "cross-attention" } else { "self-attention" };
+        // Two blocks to a layer.
+        (kind, (block - source_blocks.len()) / 2, source_blocks.len())
+    };
+    let layer = if layers > 1 { format!("layer {}", layer + 1) } else { String::new() };
+    let parts: Vec<&str> = [&layer, kind].into_iter().filter(|part| !part.is_empty()).collect();
+    capitalised(&parts.join(", "))
+}
+
+/// A head's place in the tensors, in words.
+pub fn place_of(architecture: &Architecture, head: usize) -> String {
+    let (block, config, own) = architecture.head(head);
+    let AttentionConfig { projected, output, .. } = config.attention;
+    let columns = |range: std::ops::Range<usize>| format!("{}–{}", range.start, range.end.saturating_sub(1));
+    let keys = columns(config.attention.key_columns(own));
+    let [values, mixes] = [config.attention.value_columns(own), config.attention.mix_columns(own)].map(columns);
+    let symbol = |name: TensorName| name.of_block(block);
+    let [q, k, v] = [TensorName::QueryWeights, TensorName::KeyWeights, TensorName::ValueWeights].map(symbol);
+    let from = if config.attention.group_size > 1 {
+        let queries = columns(config.attention.query_columns(own));
+        let sharers = config.attention.sharers(own);
+        let shared = format!("shared by heads {} to {} of the layer", sharers.start + 1, sharers.end);
+        format!("Columns {queries} of {q}; {keys} of {k} and {values} of {v}, {shared}")
+    } else if projected {
+        format!("Columns {keys} of {q} and {k}, {values} of {v}")
+    } else {
+        format!("Entries {keys} of each word: its query, key and value")
+    };
+    let distances = config.attention.distances.map(|_| format!("; row {own} of {}", symbol(TensorName::DistanceBias)));
+    let to = output.then(|| format!("; rows {mixes} of {}", symbol(TensorName::OutputWeights)));
+    [Some(from), distances, to].into_iter().flatten().collect()
+}
+
+/// Distance from a query to a key that a column of `B` is for; below 0 where the key stands to the left.
+pub fn distance_of(col: usize, cols: usize) -> isize {
+    col as isize - cols as isize / 2
+}
+
+/// Names the key at a distance from its query: `a word 1 place to the left`.
+pub fn at_distance(distance: isize) -> String {
+    let side = if distance < 0 { "left" } else { "right" };
+    match distance.unsigned_abs() {
+        0 => "the word itself".to_owned(),
+        1 => format!("a word 1 place to the {side}"),
+        places => format!("a word {places} places to the {side}"),
+    }
+}
+
+/// The sentence that words belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Side {
+    Source,
+    /// The tokens on the stage.
+    Sentence,
+}
+
+impl Side {
+    pub fn of_source(is_source: bool) -> Self {
+        if is_source { Self::Source } else { Self::Sentence }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct AllHeadsModel {
+    /// The same `Arc` as long as the sentence's numbers are the same.
+    pub content: Arc<AllHeads>,
+}
+
+/// The heads of one sentence.
+#[derive(Debug)]
+pub struct AllHeads {
+    sentence: Arc<SentenceSnapshot>,
+    interventions: Arc<Interventions<f32>>,
+    /// In the order in which they are computed.
+    pub layers: Vec<HeadLayer>,
+    pub heads: Vec<HeadSummary>,
+    pub sinks: Sinks,
+}
+
+/// The heads of one block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeadLayer {
+    /// `Layer 2`, `Cross-attention`; empty where there is only one.
+    pub title: String,
+    /// Counted over all.
+    pub heads: std::ops::Range<usize>,
+}
+
+/// A head and what is measured of it.
+#[derive(Clone, Debug)]
+pub struct HeadSummary {
+    pub head: usize,
+    /// `Layer 2, head 1`
+    pub title: String,
+    pub layer: usize,
+    /// Its place within its layer.
+    pub own: usize,
+    pub enabled: bool,
+    pub queries: usize,
+    pub keys: usize,
+    pub cells: HeadCells,
+    /// By the places of [`HeadMeasure::ALL`].
+    measures: Vec<Option<f32>>,
+}
+
+/// A head's map in at most so many rows and columns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Thumbnail {
+    pub rows: usize,
+    pub cols: usize,
+    /// Between 0 and 1, row by row; `None` where sinks are hidden.
+    pub shares: Vec<Option<f32>>,
+}
+
+impl Model for AllHeadsModel {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), before: Option<&Self>) -> Option<Self> {
+        let model = snapshot.model.as_ref()?;
+        let is_same = |content: &&Arc<AllHeads>| {
+            Arc::ptr_eq(&content.sentence, &model.sentence) && Arc::ptr_eq(&content.interventions, &model.interventions)
+        };
+        let same = before.map(|before| &before.content).filter(is_same);
+        Some(Self { content: same.cloned().unwrap_or_else(|| Arc::new(AllHeads::of(model))) })
+    }
+}
+
+impl AllHeads {
+    pub fn of(model: &ModelSnapshot) -> Self {
+        let (labels, sentence) = (HeadLabels::of(model), &model.sentence);
+        let patterns = Patterns::of(sentence);
+        let mut layers: Vec<HeadLayer> = Vec::new();
+        let sinks = Sinks::of(model, &labels);
+        let cells = HeadCells::all(model, &labels, &sinks, None);
+        let heads: Vec<HeadSummary> = sentence
+            .activations
+            .heads()
+            .zip(cells)
+            .enumerate()
+            .map(|(head, (activations, cells))| {
+                let (_, _, own) = model.architecture.head(head);
+                let patterns = patterns.of_head(&labels, head);
+                if own == 0 {
+                    layers.push(HeadLayer { title: labels.block(head), heads: head..head });
+                }
+                let layer = layers.len() - 1;
+                layers[layer].heads.end = head + 1;
+                let weights = &activations.weights;
+                let measure = |measure| patterns.measure(measure, weights).map(|found| found as f32);
+                HeadSummary {
+                    head,
+                    title: labels.title(head),
+                    layer,
+                    own,
+                    enabled: model.is_enabled(head),
+                    queries: weights.rows(),
+                    keys: weights.cols(),
+                    cells,
+                    measures: HeadMeasure::ALL.into_iter().map(measure).collect(),
+                }
+            })
+            .collect();
+        let (sentence, interventions) = (sentence.clone(), model.interventions.clone());
+        Self { sentence, interventions, layers, heads, sinks }
+    }
+
+    /// The most heads that a layer has.
+    pub fn columns(&self) -> usize {
+        self.layers.iter().map(|layer| layer.heads.len()).max().unwrap_or(0)
+    }
+
+    /// All heads by a measure, those without it last; of equals the first.
+    pub fn ranked(&self, measure: HeadMeasure, is_largest_first: bool) -> Vec<usize> {
+        let mut ranked: Vec<(usize, Option<f32>)> =
+            self.heads.iter().map(|head| (head.head, head.measure(measure))).collect();
+        ranked.sort_by(|(_, a), (_, b)| match (a, b) {
+            (Some(a), Some(b)) if is_largest_first => b.total_cmp(a),
+            (Some(a), Some(b)) => a.total_cmp(b),
+            _ => a.is_none().cmp(&b.is_none()),
+        });
+        ranked.into_iter().map(|(head, _)| head).collect()
+    }
+
+    /// The heads with the largest of a measure, above 0.
+    pub fn strongest(&self, measure: HeadMeasure, count: usize) -> Vec<usize> {
+        let has_some = |head: &usize| self.heads[*head].measure(measure).is_some_and(|found| found > 0.0);
+        self.ranked(measure, true).into_iter().filter(has_some).take(count).collect()
+    }
+
+    /// The largest value of a measure that any head has, to which bars are drawn: 1 of a share.
+    pub fn full(&self, measure: HeadMeasure) -> f32 {
+        if measure.is_share() {
+            return 1.0;
+        }
+        self.heads.iter().filter_map(|head| head.measure(measure)).fold(0.0, f32::max)
+    }
+
+    /// A head's map, each cell the largest of those that fall on it: a thin diagonal stays.
+    pub fn thumbnail(&self, head: usize, side: usize, reading: Reading) -> Thumbnail {
+        let HeadSummary { queries, keys, ref cells, .. } = self.heads[head];
+        let (rows, cols) = (queries.min(side), keys.min(side));
+        let mut shares: Vec<Option<f32>> = vec![None; rows * cols];
+        for (query, key) in (0..queries).flat_map(|query| (0..keys).map(move |key| (query, key))) {
+            let cell = &mut shares[query * rows / queries * cols + key * cols / keys];
+            *cell = match (*cell, cells.shown(reading, query, key)) {
+                (Some(one), Some(other)) => Some(one.max(other)),
+                (one, other) => one.or(other),
+            };
+        }
+        if reading.is_added {
+            let longest = shares.iter().flatten().copied().fold(0.0, f32::max);
+            shares.iter_mut().flatten().for_each(|share| *share = if longest > 0.0 { *share / longest } else { 0.0 });
+        }
+        Thumbnail { rows, cols, shares }
+    }
+
+    /// Every head and every measure as a table.
+    pub fn tsv(&self) -> String {
+        let titles = HeadMeasure::ALL.map(|measure| measure_words(measure).title).join("\t");
+        let row = |head: &HeadSummary| {
+            let numbers = head.measures.iter().map(|found| found.map_or(String::new(), |found| found.to_string()));
+            format!("{}\t{}\n", head.title, numbers.collect::<Vec<_>>().join("\t"))
+        };
+        format!("head\t{titles}\n{}", self.heads.iter().map(row).collect::<String>())
+    }
+}
+
+impl HeadSummary {
+    /// `None` where the sentence has nothing of the kind.
+    pub fn measure(&self, measure: HeadMeasure) -> Option<f32> {
+        self.measures[measure.place()]
+    }
+
+    /// The head and a measure of it: `Layer 2, head 1: previous token 0.41`.
+    pub fn say(&self, measure: HeadMeasure) -> String {
+        let words = measure_words(measure);
+        let found = self.measure(measure).map_or_else(|| "none here".to_owned(), |found| format!("{found:.2}"));
+        let off = if self.enabled { "" } else { ", switched off" };
+        format!("{}{off}: {} {found}", self.title, words.title)
+    }
+
+    /// All measures in words, a line each.
+    pub fn lines(&self) -> Vec<String> {
+        let line = |measure: HeadMeasure| {
+            let found = self.measure(measure)?;
+            Some(format!("{} {found:.4}", measure_words(measure).title))
+        };
+        HeadMeasure::ALL.into_iter().filter_map(line).collect()
+    }
+}
+
+/// The patterns that are measured in each attention: of the source, of the sentence, and from one to the other.
+struct Patterns {
+    of_source: HeadPatterns,
+    of_sentence: HeadPatterns,
+    across: HeadPatterns,
+}
+
+impl Patterns {
+    fn of(sentence: &SentenceSnapshot) -> Self {
+        let measured = |tokens: &[Token]| tokens.iter().map(measured).collect::<Vec<_>>();
+        let own = measured(&sentence.tokens);
+        let source = sentence.source.as_deref().map(measured).unwrap_or_default();
+        Self {
+            of_source: HeadPatterns::within(&source),
+            of_sentence: HeadPatterns::within(&own),
+            across: HeadPatterns::between(own.len(), &source),
+        }
+    }
+
+    fn of_head(&self, labels: &HeadLabels<'_>, head: usize) -> &HeadPatterns {
+        match (labels.is_of_source(head), labels.keys_are_source(head)) {
+            (true, _) => &self.of_source,
+            (false, true) => &self.across,
+            (false, false) => &self.of_sentence,
+        }
+    }
+}
+
+fn measured(token: &Token) -> MeasuredToken {
+    MeasuredToken { word: token.word, is_added: token.piece.as_ref().is_some_and(|piece| piece.is_added) }
+}
+
+/// A measure in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MeasureWords {
+    pub title: &'static str,
+    pub meaning: &'static str,
+    pub formula: &'static str,
+    pub source: &'static str,
+}
+
+/// The words of a measure.
+pub fn measure_words(measure: HeadMeasure) -> MeasureWords {
+    const CLARK: &str = "Clark et al. 2019";
+    const LENS: &str = "TransformerLens, head_detector";
+    let (title, meaning, formula, source) = match measure {
+        HeadMeasure::Previous => {
+            ("previous token", "The share of its weights on the token just before", "Σᵢ α[i, i−1] / Σ α", CLARK)
+        }
+        HeadMeasure::Same => ("same token", "The share of its weights on the token itself", "Σᵢ α[i, i] / Σ α", CLARK),
+        HeadMeasure::Next => {
+            ("next token", "The share of its weights on the token just after", "Σᵢ α[i, i+1] / Σ α", CLARK)
+        }
+        HeadMeasure::First => ("first token", "The share of its weights on the first token", "Σᵢ α[i, 0] / Σ α", CLARK),
+        HeadMeasure::Added => (
+            "special tokens",
+            "The share of its weights on special tokens, such as [CLS] and [SEP]",
+            "Σᵢ Σⱼ added α[i, j] / Σ α",
+            CLARK,
+        ),
+        HeadMeasure::Duplicate => (
+            "duplicate token",
+            "The share of its weights on an earlier copy of the same token",
+            "Σ α[i, j] with j < i, tⱼ = tᵢ, / Σ α",
+            LENS,
+        ),
+        HeadMeasure::Induction => (
+            "induction",
+            "The share of its weights on the token after an earlier copy of this one: what came next last time",
+            "Σ α[i, j] with j ≤ i, tⱼ₋₁ = tᵢ, / Σ α",
+            LENS,
+        ),
+        HeadMeasure::Entropy => (
+            "entropy",
+            "How spread its weights are: 0 where each word looks at one alone, ln T where at all T alike",
+            "−1/T Σᵢ Σⱼ α ln α",
+            CLARK,
+        ),
+        HeadMeasure::Distance => (
+            "mean distance",
+            "How many words away it looks, on average",
+            "Σ α[i, j] |i − j| / Σ α",
+            "Vig & Belinkov 2019",
+        ),
+    };
+    MeasureWords { title, meaning, formula, source }
 }

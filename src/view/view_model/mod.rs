@@ -1,37 +1,35 @@
 //! Snapshot -> what each panel and the stage shows: plain data, tested as text, without a window.
 //!
-//! Nothing here computes a tensor: every number is an entry of a [`attune_core::kernel::Snapshot`].
+//! Nothing here computes a tensor: every number is an entry of a [`attune_core::kernel::Snapshot`]. Each
+//! [`Model`] of one snapshot is made when it is first asked for: what nobody looks at is never made.
 
-pub mod all_heads;
 pub mod answers;
 pub mod attention;
 pub mod axes;
 pub mod compare;
-pub mod compared;
 pub mod course;
 pub mod fold;
 pub mod glossary;
-pub mod head_labels;
 pub mod heads;
-pub mod live_text;
-pub mod markdown;
-pub mod models;
-pub mod neighbours;
+pub mod meaning;
 pub mod notebook;
-pub mod origins;
 pub mod output;
 pub mod pictures;
 pub mod pieces;
 pub mod saved_view;
-pub mod senses;
 pub mod sentence_arcs;
 pub mod sentences;
 pub mod slides;
 pub mod stage;
+pub mod tensors;
 pub mod training;
-pub mod variables;
-pub mod weights;
 pub mod what_if;
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use attune_core::kernel::snapshot::Snapshot;
 
 /// The words with a capital letter.
 pub fn capitalised(words: &str) -> String {
@@ -47,4 +45,129 @@ pub fn sentence(words: &str) -> String {
 /// A word as a sentence names it.
 pub(crate) fn quoted(word: &str) -> String {
     format!("“{word}”")
+}
+
+/// The content of a panel, made from a snapshot.
+pub trait Model: Sized + Send + Sync + 'static {
+    /// The choice that it follows beside the snapshot: a word, a head, a number; `()` where there is none.
+    type Choice: Clone + PartialEq + Send + Sync + 'static;
+
+    /// `None` while the kernel is not that far. `before` is the last one made, and lends what has not changed.
+    fn make(snapshot: &Arc<Snapshot>, choice: &Self::Choice, before: Option<&Self>) -> Option<Self>;
+}
+
+/// The latest snapshot of another model beside the one that is shown.
+#[derive(Clone, Debug)]
+pub struct Beside(pub Arc<Snapshot>);
+
+impl PartialEq for Beside {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// The latest snapshot, and the models that were made of it so far.
+#[derive(Default)]
+pub struct Models {
+    snapshot: Option<Arc<Snapshot>>,
+    /// Another model beside it, as far as it is.
+    pub beside: Option<Beside>,
+    /// Counts snapshots, so that a model tells whether it is of this one.
+    shown: u64,
+    made: Mutex<HashMap<TypeId, Made>>,
+}
+
+struct Made {
+    shown: u64,
+    choice: Arc<dyn Any + Send + Sync>,
+    model: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+impl Models {
+    /// Models of `snapshot`.
+    pub fn of(snapshot: Arc<Snapshot>) -> Self {
+        let mut models = Self::default();
+        models.show(snapshot);
+        models
+    }
+
+    /// Makes `snapshot` the one whose models are asked for.
+    pub fn show(&mut self, snapshot: Arc<Snapshot>) {
+        self.snapshot = Some(snapshot);
+        self.shown += 1;
+        // A model that nobody asked for any more would keep an old snapshot alive.
+        let shown = self.shown;
+        let made = self.made.get_mut().unwrap_or_else(PoisonError::into_inner);
+        made.retain(|_, made| made.shown + 1 >= shown);
+    }
+
+    pub fn snapshot(&self) -> Option<&Arc<Snapshot>> {
+        self.snapshot.as_ref()
+    }
+
+    /// The model of the snapshot alone.
+    pub fn get<M: Model<Choice = ()>>(&self) -> Option<Arc<M>> {
+        self.of_choice(&())
+    }
+
+    /// The model that follows a choice.
+    pub fn of_choice<M: Model>(&self, choice: &M::Choice) -> Option<Arc<M>> {
+        let snapshot = self.snapshot.as_ref()?;
+        let before = {
+            let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+            match made.get(&TypeId::of::<M>()) {
+                Some(made) => {
+                    let model = made.model.clone().and_then(|model| model.downcast::<M>().ok());
+                    if made.shown == self.shown && made.choice.downcast_ref::<M::Choice>() == Some(choice) {
+                        return model;
+                    }
+                    model
+                }
+                None => None,
+            }
+        };
+        let model = M::make(snapshot, choice, before.as_deref()).map(Arc::new);
+        let made = Made {
+            shown: self.shown,
+            choice: Arc::new(choice.clone()),
+            model: model.clone().map(|model| model as Arc<dyn Any + Send + Sync>),
+        };
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).insert(TypeId::of::<M>(), made);
+        model
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    static MADE: AtomicUsize = AtomicUsize::new(0);
+
+    struct Title(String);
+
+    impl Model for Title {
+        type Choice = usize;
+
+        fn make(snapshot: &Arc<Snapshot>, letters: &usize, _: Option<&Self>) -> Option<Self> {
+            MADE.fetch_add(1, Ordering::Relaxed);
+            Some(Self(snapshot.lesson.title.chars().take(*letters).collect()))
+        }
+    }
+
+    #[test]
+    fn a_model_is_made_once_for_a_snapshot_and_a_choice() {
+        let text = include_str!("../../../tests/fixtures/small.ron");
+        let lesson = attune_core::lesson::parse("small.ron", text).expect("no issues");
+        let snapshot = Arc::new(attune_core::kernel::Kernel::trained(Arc::new(lesson)).snapshot());
+        let mut models = Models::default();
+        assert!(models.of_choice::<Title>(&3).is_none() && MADE.load(Ordering::Relaxed) == 0, "nothing to make it of");
+        models.show(snapshot.clone());
+        let (first, again) = (models.of_choice::<Title>(&3).unwrap(), models.of_choice::<Title>(&3).unwrap());
+        assert!(Arc::ptr_eq(&first, &again) && MADE.load(Ordering::Relaxed) == 1);
+        assert_eq!((first.0.len(), models.of_choice::<Title>(&2).unwrap().0.len()), (3, 2));
+        models.show(snapshot);
+        models.of_choice::<Title>(&2);
+        assert_eq!(MADE.load(Ordering::Relaxed), 3);
+    }
 }

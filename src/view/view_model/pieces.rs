@@ -14,8 +14,8 @@ use attune_engine::numerics::contributions::Part;
 use attune_engine::numerics::moves::Point;
 use attune_engine::numerics::vectors::{add_scaled, norm};
 
+use super::Model;
 use super::attention::AttentionModel;
-use super::models::Model;
 use super::sentence_arcs::SentenceArcs;
 use super::stage::{StageModel, TokenPoint};
 use crate::explain::path::{By, PathArrow, PathModel};
@@ -99,25 +99,13 @@ impl PathModel {
         let summer = Summer { model, block };
         let paths = own.map(|piece| Self::make(snapshot, &(piece, head, by), None)).collect::<Option<Vec<_>>>()?;
         let share = 1.0 / paths.len() as f32;
-        let mut sums: Vec<(PathArrow, Point, Vec<f32>)> = Vec::new();
+        let mut sums: Vec<ArrowSum> = Vec::new();
         for (path, arrow) in paths.iter().flat_map(|path| path.arrows.iter().map(move |arrow| (path, arrow))) {
             let key = arrow.key.map(|key| words.first(key));
-            let way: Point = std::array::from_fn(|axis| share * (arrow.to[axis] - arrow.from[axis]));
             let vector = summer.vector(path.query, arrow);
-            let is_same = |other: &PathArrow| {
-                other.key == key && other.head == arrow.head && other.part == arrow.part && other.label == arrow.label
-                    || key.is_some() && other.key == key && other.head == arrow.head
-            };
-            match sums.iter_mut().find(|(other, ..)| is_same(other)) {
-                Some((merged, sum, whole)) => {
-                    merged.weight = merged.weight.zip(arrow.weight).map(|(sum, weight)| sum + share * weight);
-                    merged.entry = None;
-                    *sum = std::array::from_fn(|axis| sum[axis] + way[axis]);
-                    add_scaled(whole, share, &vector);
-                }
+            match sums.iter_mut().find(|sum| sum.is_of(arrow, key)) {
+                Some(sum) => sum.add(arrow, &vector, share),
                 None => {
-                    let mut whole = vec![0.0; vector.len()];
-                    add_scaled(&mut whole, share, &vector);
                     let at = key.and_then(|key| words.pieces.iter().position(|range| range.start == key));
                     let label = match (at, arrow.head) {
                         (Some(at), None) => labels[at].clone(),
@@ -127,41 +115,84 @@ impl PathModel {
                         }
                         (None, _) => arrow.label.clone(),
                     };
-                    let (weight, entry) =
-                        (arrow.weight.map(|weight| share * weight), arrow.entry.filter(|_| share == 1.0));
-                    sums.push((PathArrow { key, label, weight, entry, ..arrow.clone() }, way, whole));
+                    sums.push(ArrowSum::of(PathArrow { key, label, ..arrow.clone() }, &vector, share));
                 }
             }
         }
-        sums.iter_mut().for_each(|(arrow, _, vector)| arrow.length = norm(vector));
-        // As those of a piece: what the norm makes of the word itself, then what is added, the longest first.
-        let place = |arrow: &PathArrow| match arrow.part {
-            Some(Part::Rescaled) => 0,
-            None => 1,
-            Some(_) => 2,
-        };
-        let length = |arrow: &PathArrow| if arrow.part.is_none() { arrow.length } else { 0.0 };
-        sums.sort_by(|(a, ..), (b, ..)| place(a).cmp(&place(b)).then(length(b).total_cmp(&length(a))));
         let middle = |of: fn(&Self) -> Point| -> Point {
             std::array::from_fn(|axis| share * paths.iter().map(|path| of(path)[axis]).sum::<f32>())
         };
         let from = middle(|path| path.from);
-        let mut tip = from;
-        let lay = |(arrow, way, _): (PathArrow, Point, Vec<f32>)| {
-            let from = tip;
-            tip = std::array::from_fn(|axis| from[axis] + way[axis]);
-            PathArrow { from, to: tip, ..arrow }
-        };
-        let arrows = sums.into_iter().map(lay).collect();
         Some(Self {
             query: words.first(query),
             by: paths[0].by,
-            arrows,
+            arrows: tip_to_tail(sums, from),
             from,
             to: middle(|path| path.to),
             why: paths[0].why.clone(),
         })
     }
+}
+
+/// Arrows of the pieces of a word as one.
+struct ArrowSum {
+    arrow: PathArrow,
+    /// In the basis.
+    way: Point,
+    /// In the true space.
+    vector: Vec<f32>,
+}
+
+impl ArrowSum {
+    fn of(arrow: PathArrow, vector: &[f32], share: f32) -> Self {
+        let mut whole = vec![0.0; vector.len()];
+        add_scaled(&mut whole, share, vector);
+        let (weight, entry) = (arrow.weight.map(|weight| share * weight), arrow.entry.filter(|_| share == 1.0));
+        Self { way: shared(&arrow, share), arrow: PathArrow { weight, entry, ..arrow }, vector: whole }
+    }
+
+    /// An arrow, of a word that begins with this key, belongs to the sum.
+    fn is_of(&self, arrow: &PathArrow, key: Option<usize>) -> bool {
+        let own = &self.arrow;
+        let is_same_part = own.part == arrow.part && own.label == arrow.label;
+        own.key == key && own.head == arrow.head && (key.is_some() || is_same_part)
+    }
+
+    fn add(&mut self, arrow: &PathArrow, vector: &[f32], share: f32) {
+        self.arrow.weight = self.arrow.weight.zip(arrow.weight).map(|(sum, weight)| sum + share * weight);
+        self.arrow.entry = None;
+        let way = shared(arrow, share);
+        self.way = std::array::from_fn(|axis| self.way[axis] + way[axis]);
+        add_scaled(&mut self.vector, share, vector);
+    }
+
+    /// The place of its kind in a path: what the norm makes of the word itself, then what is added.
+    fn rank(&self) -> usize {
+        match self.arrow.part {
+            Some(Part::Rescaled) => 0,
+            None => 1,
+            Some(_) => 2,
+        }
+    }
+}
+
+/// A share of the way of an arrow.
+fn shared(arrow: &PathArrow, share: f32) -> Point {
+    std::array::from_fn(|axis| share * (arrow.to[axis] - arrow.from[axis]))
+}
+
+/// The arrows in the order of a piece's, of what is added the longest first, each from the tip of the one before it.
+fn tip_to_tail(mut sums: Vec<ArrowSum>, from: Point) -> Vec<PathArrow> {
+    sums.iter_mut().for_each(|sum| sum.arrow.length = norm(&sum.vector));
+    let length = |sum: &ArrowSum| if sum.arrow.part.is_none() { sum.arrow.length } else { 0.0 };
+    sums.sort_by(|a, b| a.rank().cmp(&b.rank()).then(length(b).total_cmp(&length(a))));
+    let mut tip = from;
+    let lay = |ArrowSum { arrow, way, .. }: ArrowSum| {
+        let from = tip;
+        tip = std::array::from_fn(|axis| from[axis] + way[axis]);
+        PathArrow { from, to: tip, ..arrow }
+    };
+    sums.into_iter().map(lay).collect()
 }
 
 /// The vectors behind the arrows of a block.

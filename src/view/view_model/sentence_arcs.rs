@@ -7,11 +7,11 @@ use attune_core::kernel::snapshot::sentence::token_labels;
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot, StaticSpace, Token};
 use attune_engine::quantity::{Entry, Quantity};
 
+use super::Model;
 use super::attention::{HeadCells, Reading, Sinks};
-use super::head_labels::{HeadLabels, Side};
-use super::models::Model;
+use super::heads::{HeadLabels, Side};
 use super::pieces::Words;
-use crate::explain::route::{first_of, lengths};
+use crate::explain::walk::{first_of, lengths};
 
 #[derive(Clone, Debug)]
 pub struct SentenceArcs {

@@ -9,8 +9,7 @@ use attune_core::lesson::Lesson;
 use attune_core::lesson::text::words_at;
 use attune_engine::nearest::nearest_few;
 
-use super::models::Model;
-use crate::view_model::{quoted, sentence};
+use super::{Model, quoted, sentence};
 
 /// Letters that a field takes; a sentence that a model reads is far shorter.
 pub const CHARS_MAX: usize = 2000;
@@ -121,7 +120,7 @@ impl SentencesModel {
             sentences: sentences.iter().map(|words| words.join(" ")).collect(),
             shown: model.sentence.written(),
             selected: model.sentence.index,
-            second: model.second.as_ref().map(|second| second.sentence.written()),
+            second: model.second.as_ref().map(|second| second.other.written()),
             suggestion,
         })
     }

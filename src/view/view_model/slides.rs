@@ -12,8 +12,8 @@ use attune_core::lesson::cells::CellKind;
 use attune_core::lesson::text::markdown_options;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
+use super::Model;
 use super::attention::AttentionModel;
-use super::models::Model;
 use crate::explain::walk::Step;
 
 /// Characters of a text that large type has room for at once.

@@ -4,21 +4,20 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use attune_core::kernel::sentence_pass::second::SharedWord;
 use attune_core::kernel::snapshot::sentence::{occurrence, subscript};
 use attune_core::kernel::snapshot::space::ChosenAxis;
 pub use attune_core::kernel::snapshot::space::reach;
 use attune_core::kernel::snapshot::{
-    ModelSnapshot, Neighbours, Replaced, SentenceSnapshot, Snapshot, StaticSpace, Token,
+    ModelSnapshot, Neighbours, Pair, PairedWord, Replaced, SentenceSnapshot, Snapshot, StaticSpace, Token,
 };
 use attune_core::lesson::Recipe;
 use attune_core::lesson::cells::CellKind;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::projection::AXES;
 
+use super::Model;
 use super::axes::{StageShares, about, names, short};
-use super::compare::{choose, furthest_first};
-use super::models::Model;
+use super::compare::wanted;
 
 /// Everything the 3D view draws.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +33,7 @@ pub struct StageModel {
     /// That word.
     pub sense_word: Option<String>,
     /// Words of both, the least alike after attention first.
-    pub shared: Vec<SharedWord>,
+    pub shared: Vec<PairedWord>,
     /// Names of the lesson's groups, in the order of their colours.
     pub groups: Vec<String>,
     /// Names of the axes: three, or as many as the vectors have dimensions.
@@ -129,6 +128,14 @@ pub struct AxisLabel {
     pub ends: Option<(String, String)>,
 }
 
+impl AxisLabel {
+    fn all(space: &StaticSpace) -> Vec<Self> {
+        let ends = |ChosenAxis { from, to }: &ChosenAxis| (short(&from.text), short(&to.text));
+        let axes = names(space).into_iter().zip(&space.basis.chosen).take(space.projection.dimensions());
+        axes.map(|(name, chosen)| Self { name, ends: chosen.as_ref().map(ends) }).collect()
+    }
+}
+
 /// Standard deviations in the radius of a pretrained model's picture.
 const DEVIATIONS: f32 = 2.5;
 
@@ -141,11 +148,10 @@ impl Model for StageModel {
 }
 
 impl StageModel {
-    /// The shared word that is looked at, see [`choose`].
-    pub fn chosen_pair(&self, query: Option<usize>, second: Option<usize>, lit: &[String]) -> Option<&SharedWord> {
-        let is_lit = |pair: &SharedWord| lit.contains(&self.tokens[pair.first].text);
-        let pairs = self.shared.iter().map(|pair| (pair.first, pair.second, is_lit(pair)));
-        choose(pairs, query, second).map(|index| &self.shared[index])
+    /// The shared word that is looked at, see [`wanted`].
+    pub fn chosen_pair(&self, query: Option<usize>, second: Option<usize>, lit: &[String]) -> Option<&PairedWord> {
+        let wanted = |pair: &&PairedWord| wanted(pair, query, second, lit.contains(&self.tokens[pair.first].text));
+        self.shared.iter().rev().max_by_key(wanted)
     }
 
     /// The lines that a stage cell draws between words, as indices into these.
@@ -204,23 +210,17 @@ impl StageModel {
         let space = snapshot.space.as_ref()?;
         let sentence = snapshot.model.as_ref().map(|model| &*model.sentence);
         let second = snapshot.model.as_ref().and_then(|model| model.second.as_deref());
-        let shown = sentence.into_iter().chain(second.map(|second| &*second.sentence));
+        let shown = sentence.into_iter().chain(second.map(|second| &*second.other));
         let in_sentence = shown.flat_map(|sentence| &sentence.tokens).filter_map(|token| token.word).collect();
         let known = before.map(|before| &before.words).filter(|words| words.is_of(space));
         let words = known.cloned().unwrap_or_else(|| WordTable::of(space));
-        // Layers may lead far from the words: then the scale is that of what chose the axes.
         let is_read = snapshot.lesson.static_embedding.is_pretrained();
-        let radius = if is_read {
-            DEVIATIONS * space.projection.deviation()
-        } else {
-            space.at_end.as_ref().map_or(words.reach(), |_| space.reach())
+        // Layers may lead far from the words: then the scale is that of what chose the axes.
+        let radius = match is_read {
+            true => DEVIATIONS * space.projection.deviation(),
+            false => space.at_end.as_ref().map_or(words.reach(), |_| space.reach()),
         };
         let is_new_space = snapshot.model.as_ref().is_some_and(|model| !model.recipe.has_space_of(&Recipe::default()));
-        let ends = |chosen: &Option<ChosenAxis>| {
-            chosen.as_ref().map(|ChosenAxis { from, to }| (short(&from.text), short(&to.text)))
-        };
-        let axes = names(space).into_iter().zip(&space.basis.chosen).take(space.projection.dimensions());
-        let axes = axes.map(|(name, chosen)| AxisLabel { name, ends: ends(chosen) });
         let sources = snapshot.model.as_ref().map_or(0, |model| model.architecture.source_blocks.len());
         let points = |sentence: &SentenceSnapshot| {
             let mut tokens = token_points(space, sentence, sources);
@@ -234,12 +234,11 @@ impl StageModel {
             words,
             in_sentence,
             tokens: sentence.map_or_else(Vec::new, points),
-            second: second.map_or_else(Vec::new, |second| points(&second.sentence)),
+            second: second.map_or_else(Vec::new, |second| points(&second.other)),
             sense_word: None,
-            shared: second
-                .map_or_else(Vec::new, |second| furthest_first(&second.shared).into_iter().cloned().collect()),
+            shared: second.map_or_else(Vec::new, Pair::least_alike_first),
             groups: snapshot.lesson.groups.iter().map(|group| group.name.clone()).collect(),
-            axes: axes.collect(),
+            axes: AxisLabel::all(space),
             shares: StageShares::of(snapshot),
             about: about(snapshot),
             is_whole: space.projection.is_identity(),

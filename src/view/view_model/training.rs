@@ -7,7 +7,7 @@ use attune_core::kernel::training::log::TrainingLog;
 use attune_core::kernel::training::stop::{Diverged, Overflow, Stopped};
 use attune_core::lesson::schema::StopRule;
 
-use super::models::Model;
+use super::Model;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainingModel {

@@ -10,9 +10,8 @@ use attune_core::kernel::snapshot::{ModelSnapshot, Neighbours, SentenceSnapshot,
 use attune_engine::numerics::attention::{Edge, HeadMode, Mask};
 use attune_engine::numerics::model::activations::{Activations, Patch};
 
-use super::head_labels::HeadLabels;
-use super::models::Model;
-use super::quoted;
+use super::heads::HeadLabels;
+use super::{Model, quoted};
 
 #[derive(Clone, Debug)]
 pub struct WhatIfModel {
@@ -80,7 +79,7 @@ pub struct PatchState {
 
 impl PatchState {
     fn of(model: &ModelSnapshot) -> Self {
-        let second = model.second.as_ref().map_or(&[][..], |second| &second.sentence.tokens);
+        let second = model.second.as_ref().map_or(&[][..], |second| &second.other.tokens);
         let same = |token: &Token| second.iter().position(|other| other.text == token.text);
         Self {
             is_on: model.interventions.patch.is_some(),
@@ -201,12 +200,12 @@ impl WhatIfModel {
         let Some(unchanged) = &self.sentence.unchanged else {
             return (&self.sentence.activations, &self.sentence.contextual_neighbours);
         };
-        (&unchanged.result.activations, &unchanged.result.contextual_neighbours)
+        (&unchanged.other.activations, &unchanged.other.contextual_neighbours)
     }
 
     /// How far the changes move a token, in the true space.
     fn moved(&self, token: usize) -> f32 {
-        self.sentence.unchanged.as_ref().map_or(0.0, |unchanged| unchanged.moved[token])
+        self.sentence.unchanged.as_ref().map_or(0.0, |unchanged| unchanged.moved(token))
     }
 
     /// The effect of the changes on a token, if there is one.
@@ -291,7 +290,7 @@ fn said_edge(model: &ModelSnapshot, edge: &Edge) -> String {
 /// The vector that was put in place of another.
 pub(crate) fn said_patch(model: &ModelSnapshot, patch: &Patch<f32>) -> String {
     let word = |tokens: &[Token], at: usize| token_labels(tokens).get(at).map_or_else(String::new, |word| quoted(word));
-    let taken = model.second.as_ref().map_or_else(String::new, |second| word(&second.sentence.tokens, patch.from));
+    let taken = model.second.as_ref().map_or_else(String::new, |second| word(&second.other.tokens, patch.from));
     let layer = patch.block - model.architecture.source_blocks.len() + 1;
     let at = word(&model.sentence.tokens, patch.position);
     format!("Before layer {layer}, {at} has the vector of {taken} in the second sentence, as it was when taken.")

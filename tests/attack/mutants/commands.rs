@@ -438,7 +438,7 @@ fn check(snapshot: &Snapshot) -> Result<(), String> {
     let is_large = model.parameters.flat().iter().any(|x| x.abs() > LARGE);
     check_sentence(&model.sentence, model, is_large).map_err(|why| format!("the sentence: {why}"))?;
     if let Some(second) = &model.second {
-        check_sentence(&second.sentence, model, is_large).map_err(|why| format!("the second sentence: {why}"))?;
+        check_sentence(&second.other, model, is_large).map_err(|why| format!("the second sentence: {why}"))?;
     }
     let senses = &model.senses;
     ensure(senses.rows.len() == senses.list.sentences.len(), || format!("{} rows of senses", senses.rows.len()))?;
@@ -538,11 +538,11 @@ fn described(snapshot: &Snapshot) -> Vec<(&'static str, String)> {
             sentence.chosen().iter().map(|token| token.text.clone()).collect::<Vec<_>>().join(" ")
         };
         say("sentence", texts(&model.sentence));
-        say("second", model.second.as_ref().map(|second| texts(&second.sentence)).unwrap_or_default());
+        say("second", model.second.as_ref().map(|second| texts(&second.other)).unwrap_or_default());
         say("output", format!("{:x}", bits(model.sentence.activations.output.flat())));
         say("ends", format!("{:x}", bits(model.sentence.end.flat())));
         say("points", format!("{:x}", bits(space.points.flat())));
-        let second = model.second.as_ref().map(|second| bits(second.sentence.end.flat()));
+        let second = model.second.as_ref().map(|second| bits(second.other.end.flat()));
         say("second ends", format!("{second:x?}"));
         say("senses", format!("{:?} {}", model.senses.list, model.senses.is_on));
         say("neighbours", format!("{:?}", model.sentence.contextual_neighbours));

@@ -4,9 +4,9 @@
 use std::fmt::{self, Debug, Formatter};
 
 use attune_core::kernel::check::{Graded, Mark};
-use attune_view::export::escape;
+use attune_view::export::escaped;
 use attune_view::export::grades::{Class, GradedWork, write_tsv};
-use attune_view::export::html::math::mathml;
+use attune_view::export::web_page::math::mathml;
 use attune_view::export::work_file::NAME_CHARS_MAX;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -93,7 +93,7 @@ impl Attack for Formula {
         let latex = &self.latex;
         let markup = mathml(latex, self.is_display);
         let kind = if self.is_display { "source display" } else { "source" };
-        if markup == format!("<code class=\"{kind}\">{}</code>", escape::html(latex.trim())) {
+        if markup == format!("<code class=\"{kind}\">{}</code>", escaped(latex.trim())) {
             return Ok("shown as its source");
         }
         check(&markup).map(|()| "set").map_err(|why| format!("{why} in {markup}"))

@@ -81,7 +81,7 @@ fn said(snapshot: &Snapshot) -> String {
             bits(snapshot),
             (&snapshot.notice, &snapshot.history, &model.recipe, &model.interventions),
             texts(model.sentence.chosen()),
-            model.second.as_ref().map(|second| texts(second.sentence.chosen())),
+            model.second.as_ref().map(|second| texts(second.other.chosen())),
             (model.comparison.as_ref().map(|comparison| comparison.with), &model.replaced),
             (model.training.look, model.training.progress, model.training.stopped, &model.training.changes),
             &model.training.checkpoints,

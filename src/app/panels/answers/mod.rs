@@ -5,8 +5,8 @@ mod origins;
 mod writing;
 
 use attune_core::kernel::command::Command;
+use attune_view::view_model::answers::AttributionModel;
 use attune_view::view_model::answers::{AnswerRow, AnswersModel, WritingPlan};
-use attune_view::view_model::origins::AttributionModel;
 use attune_view::view_model::saved_view::{AnswersView, SavedView};
 use egui::{Align2, Color32, CornerRadius, Label, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use attune_core::kernel::snapshot::Snapshot;
 use attune_view::view_model::answers::AnswerRow;
-use attune_view::view_model::origins::{AttributionModel, LensLayer, LensModel, LensWords, Share};
+use attune_view::view_model::answers::{AttributionModel, LensLayer, LensModel, LensWords, Share};
 use egui::{Align2, Context, CornerRadius, Label, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 use super::part_ui;

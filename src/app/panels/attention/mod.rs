@@ -3,7 +3,7 @@
 mod lines;
 
 use attune_view::view_model::attention::{AttentionModel, HeadMap, Reading};
-use attune_view::view_model::head_labels::Side;
+use attune_view::view_model::heads::Side;
 use attune_view::view_model::pieces::WordAttention;
 use attune_view::view_model::saved_view::SavedView;
 use attune_view::view_model::sentence_arcs::WordAt;

@@ -2,7 +2,7 @@
 //! tables one for each case.
 
 use attune_engine::code::{Fault, Help};
-use attune_view::view_model::compared::{ComparedContent, ComparedModel, ComparedNumbers, SIDES};
+use attune_view::view_model::output::{ComparedContent, ComparedModel, ComparedNumbers, SIDES};
 use attune_view::view_model::output::{
     NumberModel, OutputModel, RankingModel, RankingRow, TableModel, TextModel, full,
 };

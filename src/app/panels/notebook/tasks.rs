@@ -4,8 +4,8 @@ use attune_core::kernel::notebook::CellCommand;
 use attune_core::kernel::notebook::document::Answer;
 use attune_core::kernel::notebook::snapshot::{CellStatus, Verdict};
 use attune_core::lesson::cells::{Exercise, Predict};
-use attune_view::view_model::compared::ComparedModel;
 use attune_view::view_model::notebook::CellModel;
+use attune_view::view_model::output::ComparedModel;
 use egui::{Align, Button, Frame as Card, Layout, Margin, RichText, Ui, WidgetInfo, WidgetType};
 
 use super::frame::Frame;

@@ -5,7 +5,7 @@ mod tools;
 use attune_core::kernel::command::{Command, WeightCommand};
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::quantity::Entry;
-use attune_view::view_model::weights::{TensorGroup, TensorModel, WeightsModel};
+use attune_view::view_model::tensors::{TensorGroup, TensorModel, WeightsModel};
 use egui::{Button, ComboBox, DragValue, RichText, ScrollArea, Sense, Slider, Ui, WidgetInfo, WidgetType};
 
 use super::weights::tools::{Tool, ToolsUiState, norms_ui, painted, tool_ui, tools_ui};

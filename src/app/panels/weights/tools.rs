@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use attune_core::kernel::command::{Brush, Command, Reference, TrainingCommand, WeightCommand};
 use attune_core::kernel::model::commands::PERTURBATION_MAX;
-use attune_view::view_model::weights::{ComparisonModel, TensorModel, WeightsModel};
+use attune_view::view_model::tensors::{ComparisonModel, TensorModel, WeightsModel};
 use egui::{Button, ComboBox, DragValue, Label, Response, Ui, WidgetInfo, WidgetType};
 
 use crate::app::widgets::controls::hint;

@@ -1,7 +1,7 @@
 //! The arcs between words, and the rows that the words lie in: how arcs bend, how thick and how clear they are, and which one
 //! the pointer is on.
 
-use attune_view::view_model::head_labels::Side;
+use attune_view::view_model::heads::Side;
 use attune_view::view_model::sentence_arcs::{ArcWord, Pair, WeightArc, WordAt};
 use egui::epaint::CubicBezierShape;
 use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, Vec2};

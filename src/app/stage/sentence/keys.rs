@@ -1,6 +1,6 @@
 //! The keys of the sentence over the stage, once it was clicked: until something else is.
 
-use attune_view::view_model::head_labels::Side;
+use attune_view::view_model::heads::Side;
 use attune_view::view_model::sentence_arcs::{SentenceArcs, WordAt};
 use egui::Context;
 

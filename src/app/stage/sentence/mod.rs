@@ -4,7 +4,7 @@ mod arcs;
 pub mod keys;
 
 use attune_view::view_model::attention::{Reading, Sink};
-use attune_view::view_model::head_labels::Side;
+use attune_view::view_model::heads::Side;
 use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WeightArc, WordAt};
 use egui::{
     Align, Align2, Id, Label, Layout, Pos2, Rect, Response, RichText, ScrollArea, Sense, Stroke, Ui, UiBuilder, Vec2,

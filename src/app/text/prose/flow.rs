@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use attune_core::lesson::links::TextLink;
 use attune_engine::code::editor::highlight::Span;
-use attune_view::view_model::live_text::LiveWord;
+use attune_view::view_model::notebook::LiveWord;
 use egui::epaint::text::{FontsView, LayoutJob, TextFormat};
 use egui::{FontId, Pos2, Stroke, Vec2, pos2, vec2};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use attune_core::lesson::links::TextLink;
 use attune_core::lesson::live_text::Expression;
-use attune_view::view_model::live_text::{LiveTextModel, Standing, waiting};
+use attune_view::view_model::notebook::{LiveTextModel, Standing, waiting};
 use egui::{Vec2, pos2, vec2};
 
 use super::document::{Run, Style};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use attune_engine::code::editor::highlight::Span;
-use attune_view::view_model::live_text::LiveTextModel;
+use attune_view::view_model::notebook::LiveTextModel;
 use egui::epaint::text::FontsView;
 use egui::{Pos2, Rect, Vec2, pos2, vec2};
 

@@ -35,7 +35,7 @@ use std::sync::Arc;
 use attune_core::lesson::links::TextLink;
 use attune_view::view_model::course::LessonsAround;
 use attune_view::view_model::glossary::GlossaryModel;
-use attune_view::view_model::live_text::LiveTextModel;
+use attune_view::view_model::notebook::LiveTextModel;
 use egui::mutex::Mutex;
 use egui::{Id, Sense, Ui, WidgetInfo, WidgetType, vec2};
 

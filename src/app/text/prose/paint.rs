@@ -3,7 +3,7 @@
 use attune_core::lesson::links::{TextLink, tokens_named};
 use attune_engine::code::editor::scope::Scope;
 use attune_view::view_model::glossary::GlossaryModel;
-use attune_view::view_model::live_text::{LiveWord, Standing};
+use attune_view::view_model::notebook::{LiveWord, Standing};
 use attune_view::view_model::sentence_arcs::WordAt;
 use egui::epaint::TextShape;
 use egui::text_selection::LabelSelectionState;

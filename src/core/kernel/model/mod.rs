@@ -16,12 +16,13 @@ use self::retraining::EmbeddedCorpus;
 use crate::kernel::cache::{Cache, StepCache};
 use crate::kernel::command::Command;
 use crate::kernel::sentence_pass::axes::SharesOf;
-use crate::kernel::sentence_pass::second::SecondSentence;
 use crate::kernel::sentence_pass::sentence::Sentence;
 use crate::kernel::sentence_pass::{Scene, SecondState, SensesState, SentenceState};
 use crate::kernel::snapshot::sentence::class_names;
 use crate::kernel::snapshot::space::{Basis, StaticSpace};
-use crate::kernel::snapshot::{CheckpointsSnapshot, LookSnapshot, ModelSnapshot, Progress, Replaced, TrainingSnapshot};
+use crate::kernel::snapshot::{
+    CheckpointsSnapshot, LookSnapshot, ModelSnapshot, Pair, Progress, Replaced, TrainingSnapshot,
+};
 use crate::kernel::static_embedding::{Example, LessonFault};
 use crate::kernel::training::Training;
 use crate::kernel::training::run::Replay;
@@ -306,7 +307,7 @@ impl LessonModel {
         let shares = SharesOf { space: &self.space, model: network, parameters: model.live(), leaves_first_out };
         let of_tokens = Arc::new(shares.tokens(&sentence, second.as_deref()));
         let of_words = shares.words(&sentence, second.as_deref()).map(Arc::new);
-        let second = second.map(|second| Arc::new(SecondSentence::of(&self.space, &sentence, second)));
+        let second = second.map(|second| Arc::new(Pair::with_second(&self.space, &sentence, second)));
         ModelSnapshot {
             shares: of_tokens,
             shares_of_words: of_words,

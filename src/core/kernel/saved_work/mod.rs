@@ -121,7 +121,7 @@ fn sentences_of(model: &ModelSnapshot) -> Vec<SentenceCommand> {
         _ => SentenceCommand::Set(sentence.written()),
     };
     let first = (model.sentence.index != Some(0)).then(|| choice(&model.sentence));
-    let second = model.second.as_ref().map(|second| SentenceCommand::SetSecond(Some(second.sentence.written())));
+    let second = model.second.as_ref().map(|second| SentenceCommand::SetSecond(Some(second.other.written())));
     first.into_iter().chain(second).collect()
 }
 

@@ -4,7 +4,6 @@
 pub mod axes;
 pub mod interventions;
 pub mod passes;
-pub mod second;
 pub mod senses;
 pub mod sentence;
 

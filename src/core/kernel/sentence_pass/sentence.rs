@@ -14,7 +14,6 @@ use attune_engine::numerics::model::activations::{BlockActivations, HeadActivati
 use attune_engine::numerics::model::{Activations, Architecture, AttentionModel, Sequences};
 use attune_engine::numerics::moves::Moves;
 use attune_engine::numerics::params::{Parameters, TensorName};
-use attune_engine::numerics::vectors::Similarity;
 use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::pretrained::tokenizer as pretrained;
 use attune_engine::pretrained::tokenizer::Origin;
@@ -23,7 +22,7 @@ use crate::kernel::sentence_pass::axes::Layers;
 use crate::kernel::sentence_pass::interventions::{self, are_none};
 use crate::kernel::sentence_pass::passes::{Pass, Passes, Shown, near};
 use crate::kernel::snapshot::sentence::{
-    Piece, PieceText, START, SentenceSnapshot, Token, Unchanged, UnchangedResult, sinks,
+    Pair, Piece, PieceText, START, SentenceSnapshot, Token, UnchangedResult, sinks,
 };
 use crate::kernel::snapshot::space::{Neighbours, StaticSpace, index_of, rows_of};
 use crate::kernel::static_embedding::Rewriter;
@@ -211,11 +210,7 @@ impl SentenceFrame {
             Some((result, of)) => self::sight(space, model, of).points(last_state(&result.activations)),
             None => end.clone(),
         };
-        let unchanged = unchanged.map(|(result, _)| {
-            let rows = |i: usize| (activations.output.row(i), result.activations.output.row(i));
-            let moved = (0..self.len()).map(rows).map(|(now, before)| -Similarity::Euclidean.of(now, before)).collect();
-            Unchanged { result, moved }
-        });
+        let unchanged = unchanged.map(|(result, _)| Pair::with_unchanged(&activations.output, result));
         let mut blocks = BlocksShown::default();
         for ((b, config), block) in model.architecture.numbered_blocks().zip(&activations.blocks) {
             let heads = model.architecture.heads_of(b);

@@ -5,7 +5,9 @@
 pub mod sentence;
 pub mod space;
 
-pub use self::sentence::{Answer, Answers, Generated, SentenceSnapshot, Token, Unchanged, UnchangedResult};
+pub use self::sentence::{
+    Answer, Answers, Generated, Likeness, Pair, PairedWord, SentenceSnapshot, Token, UnchangedResult,
+};
 pub use self::space::{Neighbour, Neighbours, StaticSpace};
 use std::sync::Arc;
 
@@ -22,7 +24,6 @@ use crate::kernel::command::Reference;
 use crate::kernel::notebook::Notebook;
 use crate::kernel::notebook::snapshot::NotebookSnapshot;
 use crate::kernel::saved_work::Saved;
-use crate::kernel::sentence_pass::second::SecondSentence;
 use crate::kernel::sentence_pass::senses::SensesSnapshot;
 use crate::kernel::static_embedding::LessonFault;
 use crate::kernel::training::log::TrainingLog;
@@ -119,8 +120,8 @@ pub struct ModelSnapshot {
     pub generated: Option<Arc<Generated>>,
     /// The forward pass of the current sentence with `parameters`.
     pub sentence: Arc<SentenceSnapshot>,
-    /// The sentence beside it, if there is one.
-    pub second: Option<Arc<SecondSentence>>,
+    /// The current sentence beside a second one, if there is one.
+    pub second: Option<Arc<Pair<SentenceSnapshot>>>,
     /// How much of the tokens of both sentences the axes show.
     pub shares: Arc<TokenShares>,
     /// How much the axes show with each word of the first sentence as one point, where a word has several pieces.

@@ -1,5 +1,5 @@
 //! One sentence through the model, as viewers see it: its tokens with their labels, where words that occur twice are
-//! numbered, the model's answers about them, and its sinks in numbers.
+//! numbered, the model's answers about them, its sinks in numbers, and the sentence beside another reading of it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use attune_engine::numerics::moves::Moves;
 use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::sinks::key_weights;
 use attune_engine::numerics::softmax::softmax_forward;
-use attune_engine::numerics::vectors::centroid;
+use attune_engine::numerics::vectors::{Similarity, centroid};
 
-use crate::kernel::snapshot::space::Neighbours;
+use crate::kernel::snapshot::space::{Neighbours, StaticSpace};
 use crate::lesson::schema::{Lesson, Objective};
 
 /// One sentence through the model.
@@ -52,8 +52,8 @@ pub struct SentenceSnapshot {
     pub source_points: Vec<Matrix<f32>>,
     /// Outputs with the trained parameters and no intervention, (T, 3): the ghost while weights are turned.
     pub trained_end: Matrix<f32>,
-    /// The result without the learner's changes; `None` where nothing is changed.
-    pub unchanged: Option<Unchanged>,
+    /// The sentence beside itself without the learner's changes; `None` where nothing is changed.
+    pub unchanged: Option<Pair<UnchangedResult>>,
     /// Neighbours of each token's static vector.
     pub static_neighbours: Vec<Neighbours>,
     /// Neighbours of each token's output.
@@ -73,21 +73,104 @@ impl SentenceSnapshot {
     }
 }
 
-/// The same sentence with the trained parameters and no intervention, beside what is shown.
-#[derive(Clone, Debug)]
-pub struct Unchanged {
-    /// The same `Arc` as long as the sentence and the trained parameters are the same.
-    pub result: Arc<UnchangedResult>,
-    /// `‖y_i − y_i'‖` in the true space: how far the changes moved each output.
-    pub moved: Vec<f32>,
-}
-
+/// A sentence with the trained parameters and no intervention.
 #[derive(Clone, Debug)]
 pub struct UnchangedResult {
     pub activations: Activations<f32>,
     pub answers: Arc<Answers>,
     /// Neighbours of each token's output.
     pub contextual_neighbours: Vec<Neighbours>,
+}
+
+/// The sentence on the stage and another reading of its words, in the same space.
+#[derive(Clone, Debug)]
+pub struct Pair<Other> {
+    /// The other reading; the same `Arc` as long as nothing changes it.
+    pub other: Arc<Other>,
+    /// Each position of the sentence on the stage with each of the same word in the other reading.
+    pub words: Vec<PairedWord>,
+}
+
+/// A word in both readings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairedWord {
+    /// Position in the sentence on the stage.
+    pub first: usize,
+    /// Position in the other reading.
+    pub second: usize,
+    /// Likeness of the word's static vector and itself.
+    pub before: Likeness,
+    /// Likeness of the word's two outputs.
+    pub after: Likeness,
+}
+
+/// Two vectors compared in the true space.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Likeness {
+    pub cosine: f32,
+    /// `‖a − b‖`
+    pub distance: f32,
+}
+
+impl Likeness {
+    const SAME: Self = Self { cosine: 1.0, distance: 0.0 };
+
+    fn of(a: &[f32], b: &[f32]) -> Self {
+        Self { cosine: Similarity::Cosine.of(a, b), distance: -Similarity::Euclidean.of(a, b) }
+    }
+}
+
+impl Pair<UnchangedResult> {
+    /// The outputs of a sentence (T, D) beside those without the learner's changes.
+    pub fn with_unchanged(output: &Matrix<f32>, other: Arc<UnchangedResult>) -> Self {
+        let word = |at: usize| PairedWord {
+            first: at,
+            second: at,
+            before: Likeness::SAME,
+            after: Likeness::of(output.row(at), other.activations.output.row(at)),
+        };
+        Self { words: (0..output.rows()).map(word).collect(), other }
+    }
+
+    /// `‖y_i − y_i'‖` in the true space: how far the changes move the output of a token.
+    ///
+    /// # Panics
+    /// If there is no such token.
+    pub fn moved(&self, token: usize) -> f32 {
+        self.words[token].after.distance
+    }
+
+    /// The token that moves most; of equals the last.
+    pub fn moved_most(&self) -> Option<usize> {
+        (0..self.words.len()).max_by(|a, b| self.moved(*a).total_cmp(&self.moved(*b)))
+    }
+}
+
+impl Pair<SentenceSnapshot> {
+    /// Two sentences, by each pair of occurrences of a word that both have.
+    pub fn with_second(space: &StaticSpace, first: &SentenceSnapshot, other: Arc<SentenceSnapshot>) -> Self {
+        let mut words = Vec::new();
+        for (i, token) in first.tokens.iter().enumerate() {
+            let Some(word) = token.word else { continue };
+            let vector = space.vectors.row(word);
+            for j in (0..other.tokens.len()).filter(|&j| other.tokens[j].word == Some(word)) {
+                words.push(PairedWord {
+                    first: i,
+                    second: j,
+                    before: Likeness::of(vector, vector),
+                    after: Likeness::of(first.activations.output.row(i), other.activations.output.row(j)),
+                });
+            }
+        }
+        Self { other, words }
+    }
+
+    /// The words, the least alike after attention first.
+    pub fn least_alike_first(&self) -> Vec<PairedWord> {
+        let mut words = self.words.clone();
+        words.sort_by(|a, b| a.after.cosine.total_cmp(&b.after.cosine));
+        words
+    }
 }
 
 /// Words that the model wrote.

@@ -1,12 +1,15 @@
-//! Tables and rankings, shaded as HTML, and as plain text and Markdown.
+//! Figures among words. Tables and rankings, shaded as HTML, and as plain text and Markdown; plots as SVG for light and dark
+//! backgrounds: everything but the lines has the colour of the page, `currentColor`, which is a middle grey where the page
+//! gives none.
 
 use std::fmt::Write;
+use std::ops::RangeInclusive;
 
+use super::escaped;
 use pulldown_cmark::{Alignment, Event, Tag};
 
-use super::escape;
-use super::prose::{element, words};
-use crate::view_model::output::{Digits, RankingModel, TableModel, full, written};
+use super::markdown::{element, words};
+use crate::view_model::output::{Digits, PlotModel, RankingModel, TableModel, full, short, written};
 
 /// Rows and columns of a table that are written; a larger table is cut off.
 #[derive(Clone, Copy, Debug)]
@@ -72,21 +75,21 @@ fn shade(table: &TableModel, number: f64) -> String {
 }
 
 /// Shaded, with the words of its axes; every digit is what hovering a number shows.
-pub fn html(table: &TableModel) -> String {
+pub fn table_html(table: &TableModel) -> String {
     let most = HTML.of(table);
     let mut text = String::new();
     for (part, caption) in captions(table, most) {
         text.push_str("<div class=\"scroll\"><table class=\"heat\">");
         if !caption.is_empty() {
-            let _ = write!(text, "<caption>{}</caption>", escape::html(&caption));
+            let _ = write!(text, "<caption>{}</caption>", escaped(&caption));
         }
         text.push_str("<thead><tr><th></th>");
         for col in 0..most.cols {
-            let _ = write!(text, "<th scope=\"col\">{}</th>", escape::html(&table.col_name(col)));
+            let _ = write!(text, "<th scope=\"col\">{}</th>", escaped(&table.col_name(col)));
         }
         text.push_str("</tr></thead><tbody>");
         for row in 0..most.rows {
-            let _ = write!(text, "<tr><th scope=\"row\">{}</th>", escape::html(&table.row_name(row)));
+            let _ = write!(text, "<tr><th scope=\"row\">{}</th>", escaped(&table.row_name(row)));
             for col in 0..most.cols {
                 let number = table.entry(part, row, col);
                 let shown = written(number, digits(table));
@@ -97,13 +100,13 @@ pub fn html(table: &TableModel) -> String {
         text.push_str("</tbody></table></div>");
     }
     if let Some(note) = most.note(table) {
-        let _ = write!(text, "<p class=\"note\">{}</p>", escape::html(&note));
+        let _ = write!(text, "<p class=\"note\">{}</p>", escaped(&note));
     }
     text
 }
 
 /// In columns.
-pub fn plain(table: &TableModel) -> String {
+pub fn table_plain(table: &TableModel) -> String {
     let most = TEXT.of(table);
     let mut text = String::new();
     for (part, caption) in captions(table, most) {
@@ -129,7 +132,7 @@ pub fn plain(table: &TableModel) -> String {
 }
 
 /// Blocks of Markdown: each table with what stands above it, and what is left out.
-pub fn blocks(table: &TableModel) -> Vec<Vec<Event<'static>>> {
+pub fn table_blocks(table: &TableModel) -> Vec<Vec<Event<'static>>> {
     let most = TEXT.of(table);
     let mut blocks = Vec::new();
     for (part, caption) in captions(table, most) {
@@ -178,11 +181,11 @@ pub fn ranking_html(ranking: &RankingModel) -> String {
         // A bar behind the number: a gradient needs no element of its own, which Jupyter would drop.
         let bar =
             format!("background:linear-gradient(90deg,rgba({hue},{OPACITY_MAX}) {end:.1}%,transparent {end:.1}%)");
-        let (word, full) = (escape::html(&row.word), full(row.number));
+        let (word, full) = (escaped(&row.word), full(row.number));
         let _ = write!(
             text,
             "<tr><th scope=\"row\">{word}</th><td class=\"bar\" style=\"{bar}\" title=\"{full}\">{}</td></tr>",
-            escape::html(&row.shown)
+            escaped(&row.shown)
         );
     }
     text.push_str("</tbody></table>");
@@ -198,4 +201,140 @@ pub fn ranking_plain(ranking: &RankingModel) -> String {
 pub fn ranking_block(ranking: &RankingModel) -> Vec<Event<'static>> {
     let rows = ranking.rows.iter().map(|row| vec![row.word.to_string(), row.shown.clone()]);
     grid(vec!["word".to_owned(), String::new()], rows)
+}
+
+const WIDTH: f64 = 640.0;
+const HEIGHT: f64 = 280.0;
+const LEFT: f64 = 62.0;
+const RIGHT: f64 = 14.0;
+const TOP: f64 = 14.0;
+const BOTTOM: f64 = 30.0;
+/// The height of the line of names above the plot.
+const LEGEND: f64 = 20.0;
+const FONT_SIZE: f64 = 12.0;
+/// The width of the average character, which places the next name.
+const CHARACTER: f64 = 7.0;
+const SWATCH: f64 = 22.0;
+const INK: &str = "#7b756c";
+/// Colours of lines, distinct without red and green, and on both backgrounds.
+const LINES: [&str; 6] = ["#d0691b", "#3a80d2", "#1f9a70", "#b5529a", "#97801c", "#7d66d0"];
+/// About so many marks on an axis.
+const MARKS: f64 = 5.0;
+
+/// An axis from numbers to places.
+struct Scale {
+    range: (f64, f64),
+    places: (f64, f64),
+}
+
+impl Scale {
+    fn of(numbers: impl Iterator<Item = f64>, places: (f64, f64)) -> Self {
+        let (mut least, mut most) = numbers.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+        if least > most {
+            (least, most) = (0.0, 1.0);
+        } else if !(most / 2.0 - least / 2.0).is_normal() {
+            // One height, or as good as one: it stands in the middle.
+            let around = if least.is_normal() { least.abs() / 2.0 } else { 1.0 };
+            (least, most) = ((least - around).max(f64::MIN), (most + around).min(f64::MAX));
+        }
+        Self { range: (least, most), places }
+    }
+
+    /// In halves, so that the widest range stays finite.
+    fn place(&self, number: f64) -> f64 {
+        let (least, most) = (self.range.0 / 2.0, self.range.1 / 2.0);
+        self.places.0 + (number / 2.0 - least) / (most - least) * (self.places.1 - self.places.0)
+    }
+
+    /// Round numbers within it.
+    fn marks(&self) -> Vec<f64> {
+        const ROUND: [f64; 3] = [2.0, 5.0, 10.0];
+        const MARKS_MAX: RangeInclusive<i64> = 0..=20;
+        let rough = (self.range.1 / MARKS) - (self.range.0 / MARKS);
+        let power = 10f64.powf(rough.log10().floor());
+        let step = ROUND.into_iter().map(|round| round * power).find(|step| *step >= rough).unwrap_or(rough);
+        if !step.is_normal() {
+            return vec![self.range.0, self.range.1];
+        }
+        let first = (self.range.0 / step).ceil();
+        let marks = MARKS_MAX.map(|i| (first + i as f64) * step);
+        // A zero that is rounded would be written as a power of ten.
+        let marks = marks.map(|mark| if mark.abs() < step / 2.0 { 0.0 } else { mark });
+        marks.take_while(|mark| *mark <= self.range.1).collect()
+    }
+}
+
+/// The plot, as one element.
+pub fn plot_svg(plot: &PlotModel) -> String {
+    let points = || plot.lines.iter().flat_map(|line| line.pieces.iter().flatten());
+    let top = if plot.lines.iter().any(|line| !line.name.is_empty()) { TOP + LEGEND } else { TOP };
+    let x = Scale::of(points().map(|point| point[0]), (LEFT, WIDTH - RIGHT));
+    let y = Scale::of(points().map(|point| point[1]), (HEIGHT - BOTTOM, top));
+    let mut text = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" \
+         color=\"{INK}\" font-family=\"system-ui, sans-serif\" font-size=\"{FONT_SIZE}\" role=\"img\" aria-label=\"{0}\"><title>{0}</title>",
+        escaped(&plot.summary())
+    );
+    axes(&mut text, &x, &y);
+    legend(&mut text, plot);
+    for (line, color) in plot.lines.iter().zip(LINES.iter().cycle()) {
+        for piece in &line.pieces {
+            let places: Vec<String> =
+                piece.iter().map(|point| format!("{:.1},{:.1}", x.place(point[0]), y.place(point[1]))).collect();
+            let _ = write!(
+                text,
+                "<polyline fill=\"none\" stroke=\"{color}\" stroke-width=\"2\" stroke-linejoin=\"round\" points=\"{}\"/>",
+                places.join(" ")
+            );
+            for point in piece.iter().filter(|_| line.marked || piece.len() == 1) {
+                let (cx, cy) = (x.place(point[0]), y.place(point[1]));
+                let _ = write!(text, "<circle cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"3\" fill=\"{color}\"/>");
+            }
+        }
+    }
+    text.push_str("</svg>");
+    text
+}
+
+fn axes(text: &mut String, x: &Scale, y: &Scale) {
+    let (bottom, top) = y.places;
+    for mark in y.marks() {
+        let at = y.place(mark);
+        let _ = write!(
+            text,
+            "<line x1=\"{LEFT}\" x2=\"{}\" y1=\"{at:.1}\" y2=\"{at:.1}\" stroke=\"currentColor\" stroke-opacity=\"{}\"/>\
+             <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"currentColor\">{}</text>",
+            WIDTH - RIGHT,
+            if mark == 0.0 { 0.55 } else { 0.2 },
+            LEFT - 8.0,
+            at + FONT_SIZE / 3.0,
+            short(mark)
+        );
+    }
+    for mark in x.marks() {
+        let at = x.place(mark);
+        let _ = write!(
+            text,
+            "<line x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{bottom}\" y2=\"{top}\" stroke=\"currentColor\" stroke-opacity=\"0.12\"/>\
+             <text x=\"{at:.1}\" y=\"{}\" text-anchor=\"middle\" fill=\"currentColor\">{}</text>",
+            bottom + FONT_SIZE * 1.6,
+            short(mark)
+        );
+    }
+}
+
+fn legend(text: &mut String, plot: &PlotModel) {
+    let mut at = LEFT;
+    for (line, color) in plot.lines.iter().zip(LINES.iter().cycle()).filter(|(line, _)| !line.name.is_empty()) {
+        let _ = write!(
+            text,
+            "<line x1=\"{at}\" x2=\"{}\" y1=\"{TOP}\" y2=\"{TOP}\" stroke=\"{color}\" stroke-width=\"2\"/>\
+             <text x=\"{}\" y=\"{}\" fill=\"currentColor\">{}</text>",
+            at + SWATCH - 6.0,
+            at + SWATCH,
+            TOP + FONT_SIZE / 3.0,
+            escaped(&line.name)
+        );
+        at += SWATCH + CHARACTER * line.name.chars().count() as f64 + SWATCH;
+    }
 }

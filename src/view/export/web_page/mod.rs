@@ -1,0 +1,502 @@
+//! A page as one HTML file: no network, no script, light and dark as the reader likes it.
+//!
+//! Everything that comes from a lesson or an output goes through [`escaped`] or `markdown_html`; and should a
+//! tag slip through, the page's own policy lets nothing run and nothing be fetched.
+
+pub mod math;
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use attune_core::kernel::snapshot::Snapshot;
+use attune_core::lesson::glossary::Glossary;
+use attune_engine::code::editor::highlight::{Kind, highlight};
+use data_encoding::BASE64;
+use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Tag, TagEnd, html};
+
+use super::escaped;
+use super::figures::{plot_svg, ranking_html, table_html};
+use super::markdown::{Piece, Prose, shown};
+use super::page::{Code, Page, PageItem, PageSlider, Pictures, Stage, StagePicture};
+use crate::view_model::glossary::told;
+use crate::view_model::output::{OutputModel, short};
+
+pub(super) const STYLE: &str = include_str!("style.css");
+/// Nothing runs and nothing is fetched.
+pub(super) const POLICY: &str =
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+/// Headings deeper than this stand in no outline.
+const OUTLINE_LEVEL_MAX: usize = 3;
+
+/// Parts of a page besides the notebook; nothing where it stands still.
+pub(super) struct Additions<'a> {
+    pub policy: &'a str,
+    pub style: &'a str,
+    /// Markup before the notebook and behind it.
+    pub before: &'a str,
+    pub after: &'a str,
+    /// Answers to predictions, which a script reveals.
+    pub answers: Vec<Answer<'a>>,
+}
+
+/// The model's answer to a prediction.
+pub(super) struct Answer<'a> {
+    pub cell: &'a str,
+    /// Index into the choices.
+    pub right: usize,
+    pub said: Vec<PageItem<'a>>,
+}
+
+/// A text of a lesson as markup, without pictures and without what live values it names.
+pub(super) fn plain_markdown(source: &str) -> String {
+    let mut terms = Terms { glossary: None, explained: HashSet::new() };
+    markdown_html(&Prose::of(source, None), &Pictures::default(), &mut terms, None)
+}
+
+/// Writes the snapshot's notebook; where its texts name terms of the glossary, they say what these mean.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write(snapshot: &Snapshot, pictures: &Pictures, glossary: Option<&Glossary>, to: impl Write) -> io::Result<()> {
+    let nothing = Additions { policy: POLICY, style: "", before: "", after: "", answers: Vec::new() };
+    write_with(snapshot, pictures, glossary, &nothing, to)
+}
+
+/// Writes the notebook with what a live page has besides.
+pub(super) fn write_with(
+    snapshot: &Snapshot,
+    pictures: &Pictures,
+    glossary: Option<&Glossary>,
+    additions: &Additions<'_>,
+    mut to: impl Write,
+) -> io::Result<()> {
+    let Additions { policy, style, before, after, answers } = additions;
+    let page = Page::of(snapshot);
+    let terms = Terms { glossary, explained: HashSet::new() };
+    let mut body = Body { text: String::new(), outline: Vec::new(), pictures, terms };
+    for cell in &page.cells {
+        let id = escaped(&cell.id.replace(char::is_whitespace, "-"));
+        let _ = write!(body.text, "<section class=\"cell of-{}\" id=\"cell-{id}\">", cell.kind);
+        body.terms.explained.clear();
+        body.items(cell.id, &cell.items);
+        if let Some(answer) = answers.iter().find(|answer| answer.cell == cell.id) {
+            let _ = write!(body.text, "<template data-right=\"{}\">", answer.right);
+            let told = body.outline.len();
+            body.items(cell.id, &answer.said);
+            // The outline does not tell what is yet to be answered.
+            body.outline[told..].iter_mut().for_each(|heading| heading.level = OUTLINE_LEVEL_MAX + 1);
+            body.text.push_str("</template>");
+        }
+        body.text.push_str("</section>\n");
+    }
+    let title = escaped(page.title);
+    let heading = if page.begins_with_title() { String::new() } else { format!("<h1>{title}</h1>") };
+    write!(to, "{}{before}", head(&title, policy, style))?;
+    to.write_all(outline(&body.outline).as_bytes())?;
+    write!(to, "<main>\n{heading}{}", body.text)?;
+    let about = format!(
+        "Lesson <code>{}</code>, seed {}. Every number was computed by attune",
+        escaped(page.lesson),
+        page.seed
+    );
+    let model = page.model.map_or(String::new(), |model| format!(" {}", escaped(&model)));
+    write!(to, "<footer>{about} {}.{model}</footer>\n</main>\n{after}</body>\n</html>\n", env!("CARGO_PKG_VERSION"))?;
+    to.flush()
+}
+
+/// The beginning of a page, up to its body. The title is escaped already.
+pub(super) fn head(title: &str, policy: &str, style: &str) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta name=\"generator\" content=\"attune {}\">\n\
+         <title>{title}</title>\n<style>\n{STYLE}{style}</style>\n</head>\n<body>\n",
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
+/// One heading needs no outline.
+fn outline(headings: &[Heading]) -> String {
+    let shown = || headings.iter().filter(|heading| heading.level <= OUTLINE_LEVEL_MAX);
+    if shown().count() < 2 {
+        return String::new();
+    }
+    let mut text = String::from("<nav aria-label=\"Outline\"><ol>");
+    for Heading { level, id, text: name } in shown() {
+        let _ = write!(text, "<li class=\"level-{level}\"><a href=\"#{id}\">{}</a></li>", escaped(name));
+    }
+    text.push_str("</ol></nav>\n");
+    text
+}
+
+struct Body<'a> {
+    text: String,
+    outline: Vec<Heading>,
+    pictures: &'a Pictures,
+    terms: Terms<'a>,
+}
+
+impl Body<'_> {
+    fn items(&mut self, cell: &str, items: &[PageItem<'_>]) {
+        for item in items {
+            match item {
+                PageItem::Markdown(source) => {
+                    let markup = markdown_html(source, self.pictures, &mut self.terms, Some(&mut self.outline));
+                    self.text.push_str(&markup);
+                }
+                PageItem::Label(label) => self.put("p class=\"label\"", "p", label),
+                PageItem::Line(line) => self.put("p class=\"line\"", "p", line),
+                PageItem::Code(code) => self.code(code),
+                PageItem::Stage(stage) => self.stage(cell, stage),
+                PageItem::Slider(slider) => self.slider(slider),
+                PageItem::Choices { choices, chosen, right } => self.choices(choices, *chosen, *right),
+                PageItem::Details { summary, items } => {
+                    let _ = write!(self.text, "<details><summary>{}</summary>", escaped(summary));
+                    self.items(cell, items);
+                    self.text.push_str("</details>");
+                }
+                PageItem::Gate { caption } => {
+                    self.text.push_str("<hr>");
+                    if !caption.is_empty() {
+                        self.put("p class=\"line\"", "p", caption);
+                    }
+                }
+            }
+        }
+    }
+
+    /// An element with nothing but text in it.
+    fn put(&mut self, open: &str, close: &str, text: &str) {
+        let _ = write!(self.text, "<{open}>{}</{close}>", escaped(text));
+    }
+
+    fn code(&mut self, code: &Code<'_>) {
+        if !code.is_hidden && !code.source.trim().is_empty() {
+            let number = code.number.map_or(String::new(), |number| format!("<span class=\"number\">{number}</span>"));
+            let _ = write!(self.text, "<div class=\"in\">{number}{}</div>", code_block("rhai", code.source));
+        }
+        let shows_nothing = code.outputs.is_empty() && code.fault.is_none();
+        if shows_nothing && code.note.is_none() {
+            return;
+        }
+        self.text.push_str(if code.note.is_some() && !shows_nothing {
+            "<div class=\"out stale\">"
+        } else {
+            "<div class=\"out\">"
+        });
+        code.outputs.iter().for_each(|output| self.text.push_str(&output_html(output, self.pictures)));
+        if let Some(fault) = code.fault {
+            self.put("pre class=\"fault\"", "pre", &fault.to_string());
+        }
+        if let Some(note) = code.note {
+            self.put("p class=\"note\"", "p", note);
+        }
+        self.text.push_str("</div>");
+    }
+
+    fn stage(&mut self, cell: &str, stage: &Stage<'_>) {
+        self.text.push_str("<figure>");
+        match self.pictures.stage(cell) {
+            Some(picture) => self.picture(picture, &escaped(&stage.tell_picture())),
+            None => {
+                let (tell, why) = (escaped(&stage.tell()), escaped(&self.pictures.why_no_stage));
+                let _ = write!(self.text, "<p class=\"missing\">{tell}.<br><span class=\"note\">{why}</span></p>");
+                if !stage.caption.is_empty() {
+                    self.put("figcaption", "figcaption", stage.caption);
+                }
+            }
+        }
+        self.text.push_str("</figure>");
+    }
+
+    /// Light or dark, as the page is.
+    fn picture(&mut self, StagePicture { light, dark }: &StagePicture, alt: &str) {
+        self.text.push_str("<picture>");
+        if let Some(dark) = dark {
+            let data = BASE64.encode(dark);
+            let media = "(prefers-color-scheme: dark)";
+            let _ = write!(self.text, "<source media=\"{media}\" srcset=\"data:image/png;base64,{data}\">");
+        }
+        let data = BASE64.encode(light);
+        let _ = write!(self.text, "<img class=\"stage\" src=\"data:image/png;base64,{data}\" alt=\"{alt}\"></picture>");
+    }
+
+    /// As the slider stands.
+    fn slider(&mut self, slider: &PageSlider<'_>) {
+        let value = slider.tell_value();
+        let (from, to) = slider.range;
+        let at = slider.share().unwrap_or(0.0) * 100.0;
+        let caption = match slider.caption {
+            "" => String::new(),
+            caption => format!("<span>{}</span>", escaped(caption)),
+        };
+        let thumb = if slider.share().is_some() { "<i></i>" } else { "" };
+        let _ = write!(
+            self.text,
+            "<p class=\"slider\">{caption}<code>{}{value}</code> <small>{}</small>\
+             <span class=\"track\" style=\"--at:{at:.1}%\">{thumb}</span><small>{}</small></p>",
+            escaped(&slider.name),
+            short(from),
+            short(to)
+        );
+    }
+
+    fn choices(&mut self, choices: &[String], chosen: Option<usize>, right: Option<usize>) {
+        self.text.push_str("<ul class=\"choices\">");
+        for (i, choice) in choices.iter().enumerate() {
+            let classes = [(chosen == Some(i), "chosen"), (right == Some(i), "right")];
+            let classes: Vec<&str> = classes.into_iter().filter(|(is, _)| *is).map(|(_, class)| class).collect();
+            let said = match (chosen == Some(i), right == Some(i)) {
+                (true, true) => " <small>your answer, and the model's</small>",
+                (true, false) => " <small>your answer</small>",
+                (false, true) => " <small>the model's answer</small>",
+                (false, false) => "",
+            };
+            let _ = write!(self.text, "<li class=\"{}\">{}{said}</li>", classes.join(" "), escaped(choice));
+        }
+        self.text.push_str("</ul>");
+    }
+}
+
+/// An output as markup; in Jupyter's notebooks too.
+pub fn output_html(output: &OutputModel, pictures: &Pictures) -> String {
+    match output {
+        OutputModel::Number(number) => format!("<pre title=\"{}\">{}</pre>", number.full, number.shown),
+        OutputModel::Text(text) => format!("<pre>{}</pre>", escaped(&shown(text))),
+        OutputModel::Table(model) => table_html(model),
+        OutputModel::Ranking(model) => ranking_html(model),
+        OutputModel::Image(path) => format!("<p>{}</p>", image(path, path, pictures)),
+        OutputModel::Plot(plot) => {
+            let note =
+                plot.left_out_note().map_or(String::new(), |note| format!("<p class=\"note\">{}</p>", escaped(&note)));
+            format!("{}{note}", plot_svg(plot))
+        }
+    }
+}
+
+/// A line of the outline.
+#[derive(Clone)]
+pub struct Heading {
+    pub level: usize,
+    pub id: String,
+    pub text: String,
+}
+
+/// Markdown as markup; its headings join the outline, if there is one, and only what this module writes is a tag.
+fn markdown_html(
+    prose: &Prose,
+    pictures: &Pictures,
+    terms: &mut Terms<'_>,
+    outline: Option<&mut Vec<Heading>>,
+) -> String {
+    let mut markup = Markup {
+        pictures,
+        terms,
+        outline,
+        events: Vec::new(),
+        words: String::new(),
+        code: None,
+        heading: None,
+        is_in_link: false,
+        is_emphasis: false,
+    };
+    for piece in prose.pieces() {
+        match piece {
+            Piece::Event(event) => markup.take(event),
+            Piece::Picture { url, alt } => markup.picture(&url, &alt),
+        }
+    }
+    markup.say_words();
+    let mut text = String::new();
+    html::push_html(&mut text, markup.events.into_iter());
+    text
+}
+
+struct Markup<'a, 't, 'e> {
+    pictures: &'a Pictures,
+    terms: &'a mut Terms<'t>,
+    outline: Option<&'a mut Vec<Heading>>,
+    events: Vec<Event<'e>>,
+    /// Words of the paragraph so far: a term may continue on the next line.
+    words: String,
+    /// The language and the text of a block of code.
+    code: Option<(CowStr<'e>, String)>,
+    heading: Option<Heading>,
+    is_in_link: bool,
+    is_emphasis: bool,
+}
+
+impl<'e> Markup<'_, '_, 'e> {
+    fn take(&mut self, event: Event<'e>) {
+        if let Some((language, text)) = &mut self.code {
+            match event {
+                Event::Text(more) => text.push_str(&more),
+                Event::End(TagEnd::CodeBlock) => {
+                    let block = code_block(language, text);
+                    self.code = None;
+                    self.push(Event::Html(block.into()));
+                }
+                _ => {}
+            }
+            return;
+        }
+        if !matches!(event, Event::Text(_) | Event::SoftBreak) {
+            self.say_words();
+        }
+        match event {
+            Event::Start(Tag::CodeBlock(kind)) => {
+                let language = match kind {
+                    CodeBlockKind::Fenced(language) => language,
+                    CodeBlockKind::Indented => CowStr::Borrowed(""),
+                };
+                self.code = Some((language, String::new()));
+            }
+            Event::Start(Tag::Heading { level, .. }) => self.open_heading(level),
+            Event::End(TagEnd::Heading(level)) => {
+                let heading = self.heading.take();
+                self.outline.iter_mut().for_each(|outline| outline.extend(heading.clone()));
+                self.push(Event::End(TagEnd::Heading(level)));
+            }
+            Event::Start(Tag::Link { dest_url, .. }) => {
+                self.is_in_link = true;
+                let open = format!("<a href=\"{}\" rel=\"noreferrer noopener\">", escaped(&dest_url));
+                self.push(Event::InlineHtml(open.into()));
+            }
+            Event::End(TagEnd::Link) => {
+                self.is_in_link = false;
+                self.push(Event::InlineHtml(CowStr::Borrowed("</a>")));
+            }
+            Event::Start(Tag::Emphasis) => self.emphasise(true),
+            Event::End(TagEnd::Emphasis) => self.emphasise(false),
+            Event::InlineMath(latex) => {
+                self.name(&latex);
+                self.push(Event::InlineHtml(math::mathml(&latex, false).into()));
+            }
+            Event::DisplayMath(latex) => self.push(Event::InlineHtml(math::mathml(&latex, true).into())),
+            Event::Text(text) => {
+                self.name(&text);
+                self.words.push_str(&text);
+            }
+            Event::SoftBreak => self.words.push('\n'),
+            Event::Code(text) => {
+                self.name(&text);
+                self.push(Event::Code(text));
+            }
+            event => self.push(event),
+        }
+    }
+
+    fn emphasise(&mut self, is_emphasis: bool) {
+        self.is_emphasis = is_emphasis;
+        self.push(if is_emphasis { Event::Start(Tag::Emphasis) } else { Event::End(TagEnd::Emphasis) });
+    }
+
+    fn picture(&mut self, url: &str, alt: &str) {
+        self.say_words();
+        self.push(Event::InlineHtml(image(url, alt, self.pictures).into()));
+    }
+
+    fn push(&mut self, event: Event<'e>) {
+        self.events.push(event);
+    }
+
+    /// Writes the words read so far, with the glossary's terms marked, except in headings, links, and names of controls.
+    fn say_words(&mut self) {
+        if self.words.is_empty() {
+            return;
+        }
+        let words = std::mem::take(&mut self.words);
+        let is_control = self.is_emphasis && words.starts_with(char::is_uppercase);
+        let is_explained = self.heading.is_none() && !self.is_in_link && !is_control;
+        let markup = if is_explained { self.terms.markup(&words) } else { None };
+        self.events.push(markup.map_or(Event::Text(words.into()), |markup| Event::InlineHtml(markup.into())));
+    }
+
+    fn open_heading(&mut self, level: HeadingLevel) {
+        // Only what the outline leads to needs an id.
+        let id = self.outline.as_ref().map(|outline| format!("section-{}", outline.len() + 1));
+        self.heading = Some(Heading { level: level as usize, id: id.clone().unwrap_or_default(), text: String::new() });
+        let id = id.map(Into::into);
+        self.push(Event::Start(Tag::Heading { level, id, classes: Vec::new(), attrs: Vec::new() }));
+    }
+
+    /// Words of the heading, if one is open.
+    fn name(&mut self, text: &str) {
+        self.heading.iter_mut().for_each(|heading| heading.text.push_str(text));
+    }
+}
+
+/// A picture of the lesson's folder, or why there is none.
+pub fn image(url: &str, alt: &str, pictures: &Pictures) -> String {
+    match pictures.image(url) {
+        Ok(image) => {
+            let data = BASE64.encode(&image.bytes);
+            format!("<img src=\"data:{};base64,{data}\" alt=\"{}\">", image.format.mime(), escaped(alt))
+        }
+        Err(why) => {
+            let name = if alt.is_empty() { url } else { alt };
+            format!("<span class=\"note\">(picture {}: {})</span>", escaped(name), escaped(&why))
+        }
+    }
+}
+
+/// A block of code; with colours where it is of the code cells' language.
+fn code_block(language: &str, source: &str) -> String {
+    let source = source.trim_end();
+    let is_own = matches!(language.trim(), "rhai" | "attune");
+    format!("<pre class=\"code\"><code>{}</code></pre>", if is_own { spans(source) } else { escaped(source) })
+}
+
+fn spans(source: &str) -> String {
+    let mut text = String::new();
+    let mut at = 0;
+    for span in highlight(source) {
+        text.push_str(&escaped(&source[at..span.range.start]));
+        let token = escaped(&source[span.range.clone()]);
+        match class(span.kind) {
+            Some(class) => _ = write!(text, "<span class=\"{class}\">{token}</span>"),
+            None => text.push_str(&token),
+        }
+        at = span.range.end;
+    }
+    text.push_str(&escaped(&source[at..]));
+    text
+}
+
+fn class(kind: Kind) -> Option<&'static str> {
+    match kind {
+        Kind::Keyword => Some("k"),
+        Kind::Number => Some("n"),
+        Kind::Text => Some("s"),
+        Kind::Comment => Some("c"),
+        Kind::Operator => Some("o"),
+        Kind::Name | Kind::Bracket | Kind::Unmatched => None,
+    }
+}
+
+struct Terms<'a> {
+    glossary: Option<&'a Glossary>,
+    /// Terms that this cell has explained already.
+    pub explained: HashSet<usize>,
+}
+
+impl Terms<'_> {
+    /// Text as markup, if it names a term that the cell has not explained yet.
+    pub fn markup(&mut self, text: &str) -> Option<String> {
+        let glossary = self.glossary?;
+        let mut markup = String::new();
+        let mut end = 0;
+        for found in glossary.find(text) {
+            let Some(term) = glossary.terms().get(found.of).filter(|_| self.explained.insert(found.of)) else {
+                continue;
+            };
+            let (before, name) = (escaped(&text[end..found.at.start]), escaped(&text[found.at.clone()]));
+            let _ = write!(markup, "{before}<abbr class=\"term\" title=\"{}\">{name}</abbr>", escaped(&told(term)));
+            end = found.at.end;
+        }
+        (end > 0).then(|| markup + escaped(&text[end..]).as_str())
+    }
+}

@@ -1,0 +1,420 @@
+//! Tensors as panels show them. The Weights panel: every entry of a tensor with its ghost. The Variables panel: every tensor
+//! of the forward pass and every variable of code, with its shape and its numbers.
+
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
+
+use attune_core::kernel::command::Reference;
+use attune_core::kernel::notebook::live::{Live, LiveName, LiveTensor, live_names};
+use attune_core::kernel::snapshot::sentence::token_labels;
+use attune_core::kernel::snapshot::{ComparisonSnapshot, Snapshot};
+use attune_engine::code::{Labels, Output, Tensor};
+use attune_engine::numerics::model::Architecture;
+use attune_engine::numerics::params::{Layer, Parameters, Start, TensorId, TensorName, superscript};
+use attune_engine::quantity::{Entry, Owner, OwnerKind, Quantity};
+
+use super::Model;
+use super::heads::{HeadLabels, at_distance, distance_of};
+use super::output::TableModel;
+
+#[derive(Clone, Debug)]
+pub struct WeightsModel {
+    pub tensors: Vec<TensorModel>,
+    /// Names of the blocks: `Layer 2`, `Cross-attention`; of a single one, nothing.
+    pub blocks: Vec<String>,
+    pub comparison: Option<ComparisonModel>,
+    /// Where weights that nobody edited come from: *trained*, *given* or *drawn*.
+    pub origin: &'static str,
+    /// The latest step of the training.
+    pub step: usize,
+}
+
+/// The weights in use beside others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ComparisonModel {
+    pub with: Reference,
+    /// Such as `after step 100` or `as trained`.
+    pub name: String,
+    /// `‖W − W'‖` of all tensors together.
+    pub overall: f32,
+}
+
+impl ComparisonModel {
+    fn of(ComparisonSnapshot { with, norms, .. }: &ComparisonSnapshot, origin: &str) -> Self {
+        let name = match with {
+            Reference::Trained => format!("as {origin}"),
+            Reference::Start => "at the start".to_owned(),
+            Reference::Step(step) => format!("after step {step}"),
+        };
+        Self { with: *with, name, overall: norms.overall }
+    }
+}
+
+/// Its entries are read where they lie: of a large model those that are on the screen.
+#[derive(Clone, Debug)]
+pub struct TensorModel {
+    pub id: TensorId,
+    pub rows: usize,
+    pub cols: usize,
+    /// As in [`WeightsModel::origin`].
+    pub origin: &'static str,
+    /// In use now.
+    live: Arc<Parameters<f32>>,
+    /// As training left them.
+    trained: Arc<Parameters<f32>>,
+    /// In use less those of what it is compared with, if it is.
+    difference: Option<Arc<Parameters<f32>>>,
+    /// The largest trained entry, worked out when it is first asked for.
+    largest: OnceLock<f32>,
+    /// `‖W − W'‖` of this tensor.
+    pub difference_norm: f32,
+    /// How many entries differ from `trained`.
+    pub changed: usize,
+    /// How many heads share the columns (of `W_O` and `B`, the rows).
+    pub heads: usize,
+}
+
+/// Tensors of one block, or those that no block has.
+pub struct TensorGroup<'a> {
+    /// Empty where there is one block.
+    pub title: String,
+    pub tensors: Vec<&'a TensorModel>,
+}
+
+/// The mistake of a caller that asks for another entry.
+const ENTRY: &str = "an entry of the tensor";
+
+impl TensorModel {
+    /// # Panics
+    /// If there is no such entry, as in the next.
+    pub fn value(&self, row: usize, col: usize) -> f32 {
+        self.live.entry(self.id, row, col).expect(ENTRY)
+    }
+
+    pub fn trained_value(&self, row: usize, col: usize) -> f32 {
+        self.trained.entry(self.id, row, col).expect(ENTRY)
+    }
+
+    pub fn row(&self, row: usize) -> Cow<'_, [f32]> {
+        self.live.rows(self.id, row..row + 1)
+    }
+
+    pub fn trained_row(&self, row: usize) -> Cow<'_, [f32]> {
+        self.trained.rows(self.id, row..row + 1)
+    }
+
+    /// In use less those of what it is compared with, if it is; row-major.
+    pub fn differences(&self) -> Option<Cow<'_, [f32]>> {
+        Some(self.difference.as_ref()?.row_major(self.id))
+    }
+
+    /// A row of the same.
+    pub fn difference_row(&self, row: usize) -> Option<Cow<'_, [f32]>> {
+        Some(self.difference.as_ref()?.rows(self.id, row..row + 1))
+    }
+
+    pub fn entries(&self) -> usize {
+        self.rows * self.cols
+    }
+
+    /// The largest entry as training left them, without its sign.
+    pub fn largest(&self) -> f32 {
+        *self.largest.get_or_init(|| largest(&self.trained.row_major(self.id)))
+    }
+
+    /// The largest entry of those that the map shows: of the differences, where there are some.
+    pub fn largest_shown(&self) -> f32 {
+        self.differences().map_or_else(|| self.largest(), |differences| largest(&differences))
+    }
+
+    /// Rank among the tensors: block by block and layer by layer, matrices before what is added to them; last what
+    /// no block has.
+    pub fn rank(&self) -> impl Ord + use<> {
+        let TensorId { block, name } = self.id;
+        // Distances are a part of attention, wherever they lie in the flat vector.
+        let layer = if name.layer() == Layer::Distances { Layer::Attention } else { name.layer() };
+        (!name.is_of_a_block(), block, layer, name.start() == Start::Zero, name)
+    }
+
+    pub fn meaning(&self) -> &'static str {
+        self.id.name.purpose()
+    }
+
+    /// Purpose of an entry of `B`: `head 2, a word 1 place to the left`; `None` for other tensors.
+    pub fn entry_meaning(&self, row: usize, col: usize) -> Option<String> {
+        let is_distance = self.id.name == TensorName::DistanceBias;
+        is_distance.then(|| format!("head {}, {}", row + 1, at_distance(distance_of(col, self.cols))))
+    }
+}
+
+impl Model for WeightsModel {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), before: Option<&Self>) -> Option<Self> {
+        Self::after(before, snapshot)
+    }
+}
+
+fn largest(values: &[f32]) -> f32 {
+    values.iter().map(|x| x.abs()).fold(0.0, f32::max)
+}
+
+impl WeightsModel {
+    pub fn of(snapshot: &Snapshot) -> Option<WeightsModel> {
+        Self::after(None, snapshot)
+    }
+
+    /// `before`: the last one, which knows the largest entries.
+    fn after(before: Option<&Self>, snapshot: &Snapshot) -> Option<WeightsModel> {
+        let model = snapshot.model.as_ref()?;
+        let (comparison, origin) = (model.comparison.as_ref(), model.weights_origin());
+        let tensors = model
+            .parameters
+            .specs()
+            .iter()
+            .enumerate()
+            .map(|(place, spec)| {
+                let is_known =
+                    |known: &&TensorModel| known.id == spec.id && Arc::ptr_eq(&known.trained, &model.trained);
+                let known = before.and_then(|before| before.tensors.get(place)).filter(is_known);
+                TensorModel {
+                    id: spec.id,
+                    rows: spec.rows,
+                    cols: spec.cols,
+                    origin,
+                    changed: model.edits.iter().find(|(id, _)| *id == spec.id).map_or(0, |(_, entries)| *entries),
+                    live: model.parameters.clone(),
+                    trained: model.trained.clone(),
+                    difference: comparison.map(|with| with.difference.clone()),
+                    largest: known.map_or_else(OnceLock::new, |known| known.largest.clone()),
+                    difference_norm: comparison.map_or(0.0, |with| with.norms.by_tensor[place]),
+                    heads: model
+                        .architecture
+                        .numbered_blocks()
+                        .nth(spec.id.block)
+                        .map_or(1, |(_, block)| block.attention.heads),
+                }
+            })
+            .collect();
+        let comparison = comparison.map(|with| ComparisonModel::of(with, origin));
+        let blocks = HeadLabels::of(model).blocks();
+        Some(WeightsModel { tensors, blocks, comparison, origin, step: model.training.progress.done })
+    }
+
+    /// The tensors by block, each group in the order of [`TensorModel::rank`]; last those that no block has.
+    pub fn groups(&self) -> Vec<TensorGroup<'_>> {
+        let mut tensors: Vec<&TensorModel> = self.tensors.iter().collect();
+        tensors.sort_by_key(|tensor| tensor.rank());
+        let block = |tensor: &TensorModel| tensor.id.name.is_of_a_block().then_some(tensor.id.block);
+        let group = |tensors: &[&'_ TensorModel]| match block(tensors[0]) {
+            Some(block) => self.blocks.get(block).cloned().unwrap_or_default(),
+            None => "Words and answers".to_owned(),
+        };
+        let groups = tensors.chunk_by(|a, b| block(a) == block(b));
+        groups.map(|tensors| TensorGroup { title: group(tensors), tensors: tensors.to_vec() }).collect()
+    }
+}
+
+/// Worked out when somebody looks, and then kept: the tables cost more than a frame should when nobody does.
+#[derive(Clone, Debug)]
+pub struct VariablesModel {
+    snapshot: Arc<Snapshot>,
+    all: OnceLock<Vec<VariableModel>>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct VariableModel {
+    /// As code writes it.
+    pub name: String,
+    /// As the literature does.
+    pub symbol: String,
+    pub kind: VariableKind,
+    /// In a sentence; of a variable of code, where it is made.
+    pub meaning: String,
+    pub value: VariableValue,
+    /// The first entry, whose others follow it; none of a variable of code.
+    first: Option<Entry>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum VariableKind {
+    /// Tensors of the sentence's forward pass.
+    Forward,
+    /// Learned or given.
+    Weights,
+    Code,
+}
+
+impl VariableKind {
+    pub const ALL: [Self; 3] = [Self::Forward, Self::Weights, Self::Code];
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Forward => "The sentence, on its way",
+            Self::Weights => "Vectors and weights",
+            Self::Code => "From code cells",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum VariableValue {
+    Number(f64),
+    Table(TableModel),
+    Text(Arc<str>),
+}
+
+impl VariableModel {
+    /// `(2, 11, 8)`, or what it is instead of a tensor.
+    pub fn shape(&self) -> String {
+        match &self.value {
+            VariableValue::Number(_) => "number".to_owned(),
+            VariableValue::Table(table) => table.shape(),
+            VariableValue::Text(_) => "text".to_owned(),
+        }
+    }
+
+    /// An entry of its table, as it can be asked where it comes from.
+    pub fn entry(&self, [part, row, col]: [usize; 3]) -> Option<Entry> {
+        let mut entry = self.first?.of_later_head(part);
+        entry.index = [row, col, 0];
+        Some(entry)
+    }
+}
+
+/// The first entry of a tensor, if it can be asked where its numbers come from.
+fn first_entry(tensor: LiveTensor, architecture: &Architecture) -> Option<Entry> {
+    let LiveTensor { quantity, block } = tensor;
+    let definition = quantity.definition();
+    let owner = match definition.owner {
+        OwnerKind::Head => Owner::Head(architecture.heads_of(block).start),
+        OwnerKind::Model if tensor.parameter().is_none() => Owner::Model,
+        _ => Owner::Block(block),
+    };
+    (!definition.entry.is_empty()).then(|| quantity.of(owner, [0, 0]))
+}
+
+impl Model for VariablesModel {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
+        Some(Self::of(snapshot))
+    }
+}
+
+impl VariablesModel {
+    pub fn of(snapshot: &Arc<Snapshot>) -> Self {
+        Self { snapshot: snapshot.clone(), all: OnceLock::new() }
+    }
+
+    /// The forward pass first, then the weights, then code; each in its own order.
+    pub fn all(&self) -> &[VariableModel] {
+        self.all.get_or_init(|| {
+            let mut all: Vec<VariableModel> = live_of(&self.snapshot).as_ref().map(of_the_model).unwrap_or_default();
+            all.extend(of_code(&self.snapshot));
+            all.sort_by_key(|variable| variable.kind);
+            all
+        })
+    }
+}
+
+/// The tensors of the snapshot, as code would read them.
+fn live_of(snapshot: &Snapshot) -> Option<Live> {
+    let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
+    let sentence = &model.sentence;
+    let labels = |words: Vec<String>| -> Labels { words.into() };
+    Some(Live {
+        space: space.clone(),
+        words: labels(space.vocabulary.clone()),
+        architecture: model.architecture.clone(),
+        parameters: model.parameters.clone(),
+        interventions: model.interventions.clone(),
+        activations: sentence.activations.clone(),
+        answers: sentence.answers.clone(),
+        classes: model.classes.clone(),
+        tokens: labels(token_labels(&sentence.tokens)),
+        source: sentence.source.as_deref().map(|source| labels(token_labels(source))),
+    })
+}
+
+fn of_the_model(live: &Live) -> Vec<VariableModel> {
+    let mut names = live_names(live);
+    names.sort_by_key(|name| rank(name.tensor));
+    names.iter().map(|name| live_variable(live, name)).collect()
+}
+
+/// Rank in the order of the forward pass; a block's learned tensors in the order of the literature.
+fn rank(LiveTensor { quantity, block }: LiveTensor) -> (usize, bool, Quantity) {
+    match quantity {
+        Quantity::Input | Quantity::Static => (0, false, quantity),
+        Quantity::Parameter(name) => (1 + block, !name.is_of_a_block(), quantity),
+        _ if quantity.definition().owner == OwnerKind::Head => (1 + block, false, quantity),
+        _ => (usize::MAX, false, quantity),
+    }
+}
+
+fn live_variable(live: &Live, known: &LiveName) -> VariableModel {
+    let LiveTensor { quantity, block } = known.tensor;
+    let definition = quantity.definition();
+    let kind = match quantity {
+        Quantity::Static | Quantity::Parameter(_) => VariableKind::Weights,
+        _ => VariableKind::Forward,
+    };
+    let symbol = match known.tensor.parameter() {
+        Some(id) => id.to_string(),
+        None if definition.owner == OwnerKind::Head => format!("{}{}", definition.letter(), superscript(block)),
+        None => definition.letter(),
+    };
+    let given = live.given(known).variable;
+    let value = match (given.as_number(), given.as_tensor()) {
+        (Some(number), _) => VariableValue::Number(number),
+        (None, Some(tensor)) => table(&known.name, &tensor),
+        (None, None) => VariableValue::Text(Arc::from("")),
+    };
+    let first = first_entry(known.tensor, &live.architecture);
+    VariableModel { name: known.name.clone(), symbol, kind, meaning: known.meaning.clone(), value, first }
+}
+
+fn table(name: &str, tensor: &Tensor) -> VariableValue {
+    VariableValue::Table(TableModel::of(&Arc::from(name), tensor))
+}
+
+/// Variables of code cells; where a name stands twice, the later one, which the cells below see.
+fn of_code(snapshot: &Snapshot) -> Vec<VariableModel> {
+    let mut all: Vec<VariableModel> = Vec::new();
+    let mut add = |variable: VariableModel| {
+        all.retain(|known| known.name != variable.name);
+        all.push(variable);
+    };
+    let code = |name: &str, meaning: String, value| VariableModel {
+        name: name.to_owned(),
+        symbol: name.to_owned(),
+        kind: VariableKind::Code,
+        meaning,
+        value,
+        first: None,
+    };
+    for shown in &snapshot.notebook.cells {
+        if let Some((name, value)) = shown.cell.turned_variable() {
+            add(code(name, "its slider turns it".to_owned(), VariableValue::Number(value)));
+        }
+        let Some(run) = shown.run.as_deref().filter(|_| shown.cell.is_code()) else { continue };
+        let place = run.number.map_or_else(|| shown.cell.id.to_string(), |number| format!("In[{number}]"));
+        let stale = if shown.is_stale() { "; stale: run it again" } else { "" };
+        for variable in run.variables.iter() {
+            let value = match &variable.value {
+                Output::Number(number) => VariableValue::Number(*number),
+                Output::Table { tensor, .. } => table(&variable.name, tensor),
+                Output::Text(text) => VariableValue::Text(text.clone()),
+                Output::Ranking(words) => {
+                    let (words, numbers): (Vec<String>, Vec<f64>) = words.iter().cloned().unzip();
+                    let axis = attune_engine::code::Axis::labelled(words.into());
+                    table(&variable.name, &Tensor::new(vec![axis], numbers))
+                }
+                Output::Plot(_) | Output::Image(_) => VariableValue::Text("a picture".into()),
+            };
+            add(code(&variable.name, format!("made in {place}{stale}"), value));
+        }
+    }
+    all
+}

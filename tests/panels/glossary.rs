@@ -7,7 +7,7 @@ use std::sync::Arc;
 use attune::app::actions::{Action, WindowAction, focus};
 use attune::app::shell::ui::{LessonKeys, lesson_keys};
 use attune::app::text::prose::{Prose, prose_height, prose_ui};
-use attune::app::workspace::glossary::{GlossaryUiState, glossary_window_ui};
+use attune::app::workspace::windows::{GlossaryUiState, glossary_window_ui};
 use attune_core::lesson::course::{CourseFile, Heading};
 use attune_core::lesson::glossary::parse;
 use attune_view::view_model::glossary::GlossaryModel;

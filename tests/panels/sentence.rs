@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use attune::app::actions::{Action, WindowAction, focus};
 use attune::app::panels::axes::AxesPanel;
-use attune::app::panels::compare::toggle;
 use attune::app::panels::meaning::MeaningPanel;
+use attune::app::panels::meaning::toggle;
 use attune::app::panels::{Panel, PanelContext, PanelId, Region};
 use attune::app::shell::ui::{LessonKeys, lesson_keys};
 use attune::app::theme;
-use attune::app::view::ThemeChoice;
+use attune::app::ui_state::ThemeChoice;
 use attune::app::workspace::top_bar::{SENTENCE, TopBarUiState, top_bar_ui};
 use attune_core::kernel::command::{Axis, AxisCommand, SentenceCommand};
 use attune_core::kernel::{Command, Kernel, Snapshot};

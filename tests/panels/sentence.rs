@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use attune::app::actions::{Action, WindowAction, focus};
+use attune::app::actions::{Action, WindowAction, keys};
 use attune::app::panels::axes::AxesPanel;
 use attune::app::panels::meaning::MeaningPanel;
 use attune::app::panels::meaning::toggle;
@@ -64,7 +64,7 @@ impl Panel for Bar {
         for action in std::mem::take(&mut cx.requests.actions) {
             match action {
                 Action::Row(pressed) if pressed.action == WindowAction::WriteSentence => {
-                    focus::ask(ui.ctx(), focus::sentence_field(SENTENCE));
+                    keys::ask(ui.ctx(), keys::sentence_field(SENTENCE));
                 }
                 Action::Row(pressed) if pressed.action == WindowAction::Compare => {
                     cx.requests.commands.extend(known.as_deref().map(toggle));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use attune::app::actions::{
     Action, ActionTable, KeyLine, NotebookAction, Pressed, Row, SentenceAction, SheetLine, Shortcut, StageAction,
-    WindowAction, focus,
+    WindowAction, keys,
 };
 use attune::app::link::LatestModels;
 use attune::app::link::Outbox;
@@ -436,7 +436,7 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
         }
         WindowAction::WriteSentence => {
             act(bench);
-            assert_eq!(bench.focused(), Some(focus::sentence_field(SENTENCE)), "{said}");
+            assert_eq!(bench.focused(), Some(keys::sentence_field(SENTENCE)), "{said}");
             bench.leave_field();
         }
         WindowAction::Compare => {
@@ -446,7 +446,7 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
             bench.until(&said, is_compared);
             bench.rest();
             assert!(bench.fronts().contains(&"Meaning".to_owned()), "{said}: {:?}", bench.fronts());
-            assert_eq!(bench.focused(), Some(focus::sentence_field(SECOND_SENTENCE)), "{said}");
+            assert_eq!(bench.focused(), Some(keys::sentence_field(SECOND_SENTENCE)), "{said}");
             bench.leave_field();
             act(bench);
             bench.until(&said, |bench| !is_compared(bench));
@@ -459,7 +459,7 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
             bench.until(&said, are_shown);
             bench.rest();
             assert!(bench.fronts().contains(&"Meaning".to_owned()), "{said}: {:?}", bench.fronts());
-            assert_eq!(bench.focused(), Some(focus::sentence_field(SENSE_WORD)), "{said}");
+            assert_eq!(bench.focused(), Some(keys::sentence_field(SENSE_WORD)), "{said}");
             bench.leave_field();
             act(bench);
             bench.until(&said, |bench| !are_shown(bench));
@@ -712,7 +712,7 @@ fn check_stage(bench: &mut Bench, action: StageAction, which: usize, key: Shortc
         }
         StageAction::Search => {
             bench.press(key);
-            assert_eq!(bench.focused(), Some(focus::stage_search()), "{said}");
+            assert_eq!(bench.focused(), Some(keys::stage_search()), "{said}");
             bench.leave_field();
         }
         StageAction::Isolate => {
@@ -1013,7 +1013,7 @@ fn check_notebook(action: NotebookAction, which: usize, key: Shortcut) {
         Do::Functions => {
             bench.press(key);
             assert!(bench.is_visible("Functions"), "{said}");
-            assert_eq!(bench.focused(), Some(focus::function_search()), "{said}");
+            assert_eq!(bench.focused(), Some(keys::function_search()), "{said}");
         }
         Do::RunAbove | Do::ClearOutputs | Do::AutoRun | Do::Reset => {
             unreachable!("{said}: an action of a cell's menu that has a key is to be checked here")
@@ -1033,7 +1033,7 @@ fn the_sentence_is_called_from_within_a_cell_by_a_key_that_writes_nothing() {
     // As a keyboard sends it: with the text of the letter.
     bench.frame(vec![Event::Text("s".to_owned()), press]);
     bench.rest();
-    assert_eq!(bench.focused(), Some(focus::sentence_field(SENTENCE)));
+    assert_eq!(bench.focused(), Some(keys::sentence_field(SENTENCE)));
     bench.leave_field();
     assert_eq!((&bench.cell("double").text, sentence(&bench.world)), (&code, shown));
 }

@@ -411,8 +411,6 @@ fn list_ui(ui: &mut Ui, tensor: &TensorModel, trail: &mut Trail) -> Option<Comma
     command
 }
 
-/// Speed of a number under a drag, in units a point.
-
 /// Effect of the pointer on the map.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tool {

@@ -84,7 +84,7 @@ pub fn sentence_field_ui(
 fn text_ui(ui: &mut Ui, id: Id, field: &SentenceField, state: &mut SentenceFieldState) -> Response {
     let font = font(ui, field.width, state);
     let height = ui.text_style_height(&TextStyle::Body) + 2.0 * size::FIELD_MARGIN.y;
-    let response = ui.add(
+    ui.add(
         TextEdit::singleline(&mut state.text)
             .id(id)
             .font(font)
@@ -94,8 +94,7 @@ fn text_ui(ui: &mut Ui, id: Id, field: &SentenceField, state: &mut SentenceField
             .desired_width(field.width)
             .char_limit(CHARS_MAX)
             .hint_text(field.hint),
-    );
-    response
+    )
 }
 
 /// The field while it is written: its popup, what Enter does, and the end.

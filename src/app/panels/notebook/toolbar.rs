@@ -18,7 +18,7 @@ use crate::app::text::prose::equation_ui;
 use crate::app::theme::{self, Palette, size};
 use crate::app::widgets::popup::lookup_window;
 
-pub fn toolbar_ui(ui: &mut Ui, frame: &mut Frame) {
+pub(super) fn toolbar_ui(ui: &mut Ui, frame: &mut Frame) {
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.horizontal(|ui| {
         outline_ui(ui, frame);
@@ -77,7 +77,7 @@ fn run_ui(ui: &mut Ui, frame: &mut Frame) {
 }
 
 /// The reference of the language, in a window.
-pub fn reference_window_ui(ui: &mut Ui, frame: &mut Frame) {
+pub(super) fn reference_window_ui(ui: &mut Ui, frame: &mut Frame) {
     const SIZE: (f32, f32) = (360.0, 460.0);
     let mut is_open = frame.state.is_reference_open;
     let mut wanted = None;

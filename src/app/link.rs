@@ -1,4 +1,4 @@
-//! What every part of the window shares: the models of the latest snapshot, the road to the kernel's thread, and the phases
+//! Shared by every part of the window: the models of the latest snapshot, the road to the kernel's thread, and the phases
 //! of a frame.
 
 use attune_core::kernel::command::Command as KernelCommand;

@@ -97,7 +97,7 @@ fn round(lessons: &[PathBuf], how: How<'_>, common: &Common, ids: &mut Ids) -> R
     if faults.is_empty() { Ok(()) } else { Err(Fault::Lesson(faults)) }
 }
 
-/// What a round knows of the lessons so far, and of their folders.
+/// Knowledge of a round about the lessons so far, and about their folders.
 struct Round<'a> {
     ids: &'a mut Ids,
     courses: Courses,

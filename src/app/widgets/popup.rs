@@ -1,4 +1,4 @@
-//! What floats over the window: a card about what the pointer is on, beside it and over nothing that is to stay in sight; notes
+//! Floating over the window: a card about what the pointer is on, beside it and over nothing that is to stay in sight; notes
 //! that come and go; and a window for a dialogue or for something to look up.
 //!
 //! The notebook gives up its lowest lines for notes, so that a note covers no control and no picture, and nothing moves;

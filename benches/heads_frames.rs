@@ -12,7 +12,7 @@ use attune::app::panels::all_heads::AllHeadsPanel;
 use attune::app::panels::attention::AttentionPanel;
 use attune::app::panels::{Panel, PanelContext, Requests, StageUi};
 use attune::app::text::prose::Prose;
-use attune::app::view::{PanelView, ViewState};
+use attune::app::ui_state::{PanelView, ViewState};
 use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_view::view_model::Models;

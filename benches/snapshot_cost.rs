@@ -12,13 +12,13 @@ mod random_gpt2;
 use std::sync::Arc;
 use std::time::Duration;
 
-use attune::app::link::show;
-use attune::app::scene::Scene;
+use attune::app::link::LatestModels;
+use attune::app::stage::canvas::PointIndex;
 use attune::app::stage::frame::{self, StageTab};
 use attune::app::stage::pass::StageFrame;
-use attune::app::stage::picking::PointIndex;
-use attune::app::stage::scene::StageScene;
-use attune::app::view::ViewState;
+use attune::app::stage::state::StageState;
+use attune::app::systems::show;
+use attune::app::ui_state::ViewState;
 use attune_core::kernel::command::{SentenceCommand, WeightCommand};
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::params::TensorName;
@@ -45,8 +45,8 @@ impl Window {
     fn new() -> Self {
         let mut world = World::new();
         world.insert_resource(Time::<()>::default());
-        world.init_resource::<Scene>();
-        world.init_resource::<StageScene>();
+        world.init_resource::<LatestModels>();
+        world.init_resource::<StageState>();
         world.init_resource::<ViewState>();
         world.init_resource::<StageTab>();
         world.init_resource::<StageFrame>();
@@ -56,28 +56,28 @@ impl Window {
     /// The points and lines of a snapshot, up to what the graphics card is given.
     fn stage(&mut self, snapshot: Arc<Snapshot>) {
         let world = &mut self.0;
-        world.resource_scope(|world, mut scene: bevy::ecs::world::Mut<Scene>| {
-            world.resource_scope(|world, mut stage: bevy::ecs::world::Mut<StageScene>| {
+        world.resource_scope(|world, mut scene: bevy::ecs::world::Mut<LatestModels>| {
+            world.resource_scope(|world, mut stage: bevy::ecs::world::Mut<StageState>| {
                 let mut view = world.resource_mut::<ViewState>();
                 show(snapshot, &mut scene, &mut stage, &mut view);
             });
         });
         world.run_system_cached(frame::advance).expect("it runs");
         world.run_system_cached(frame::build).expect("it runs");
-        let stage = world.resource::<StageScene>();
+        let stage = world.resource::<StageState>();
         let points = stage.points.as_ref().expect("points");
         std::hint::black_box(PointIndex::of(points, &stage.emphasis));
     }
 
     /// The models of the panels of a model's lesson.
     fn panels(&self) {
-        let models = self.0.resource::<Scene>();
+        let models = self.0.resource::<LatestModels>();
         assert!(models.get::<NotebookModel>().is_some() && models.get::<SentencesModel>().is_some());
         assert!(models.get::<WordAttention>().is_some() || models.get::<AttentionModel>().is_some());
     }
 
     fn intervene(&self) {
-        let models = self.0.resource::<Scene>();
+        let models = self.0.resource::<LatestModels>();
         let query = self.0.resource::<ViewState>().selection.query;
         assert!(models.get::<WhatIfModel>().is_some() && models.get::<HeadsModel>().is_some());
         std::hint::black_box(models.of_choice::<AnswerShifts>(&query));

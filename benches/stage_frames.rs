@@ -13,15 +13,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use attune::app::figure_app;
+use attune::app::stage::canvas::PointIndex;
+use attune::app::stage::canvas::{StageControls, picture_ui};
 use attune::app::stage::frame::StageTab;
-use attune::app::stage::picking::PointIndex;
-use attune::app::stage::points;
-use attune::app::stage::projected::SceneRef;
-use attune::app::stage::scene::StageScene;
-use attune::app::stage::view::{StageControls, picture_ui};
+use attune::app::stage::geometry;
+use attune::app::stage::projection::SceneRef;
+use attune::app::stage::state::StageState;
 use attune::app::theme::{self, Palette, fonts};
-use attune::app::view::ViewState;
-use attune::app::view::search::Emphasis;
+use attune::app::ui_state::ViewState;
+use attune::app::ui_state::search::Emphasis;
 use attune_core::kernel::{Command, Worker};
 use attune_core::lesson::Recipe;
 use attune_view::view_model::axes::StageShares;
@@ -114,14 +114,14 @@ fn app(model: Arc<StageModel>) -> App {
     let mut view = ViewState::default();
     (view.figure.is_on, view.figure.bare, view.preferences.reduced_motion) = (true, true, true);
     world.insert_resource(view);
-    world.resource_mut::<StageScene>().points = Some(model);
+    world.resource_mut::<StageState>().points = Some(model);
     app
 }
 
 /// Work that is done once for a scene: its instances, as bytes, and all that does not depend on the camera.
 fn load(model: &Arc<StageModel>) {
     let emphasis = Arc::new(Emphasis::default());
-    black_box(points::bytes(points::instances(model, &emphasis, true, Palette::of(false))));
+    black_box(geometry::bytes(geometry::instances(model, &emphasis, true, Palette::of(false))));
     black_box(PointIndex::of(model, &emphasis));
 }
 

@@ -23,7 +23,7 @@
 //!   explain/      a number -> formula, numbers and sentence            start at mod.rs, sentences.rs
 //!   export/       snapshot -> notebook, page or vectors as files       start at mod.rs
 //! attune: the program
-//!   app/          the window, the only folder that names Bevy or egui  start at panels/panel.rs, link.rs  [feature "app"]
+//!   app/          the window, the only folder that names Bevy or egui  start at panels/mod.rs, link.rs    [feature "app"]
 //!   cli/          arguments in, exit code out
 //!   built_in.rs   the course that is in the program itself
 //! ```

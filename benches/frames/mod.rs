@@ -5,7 +5,7 @@
 use attune::app::panels::notebook::{NotebookPanel, notebook_ui};
 use attune::app::text::prose::Prose;
 use attune::app::theme::{self, fonts};
-use attune::app::view::ViewState;
+use attune::app::ui_state::ViewState;
 use attune_core::kernel::Command;
 use attune_view::view_model::notebook::NotebookModel;
 use egui::{Context, Event, Modifiers, MouseWheelUnit, Pos2, RawInput, Rect, TouchPhase, Vec2, pos2, vec2};

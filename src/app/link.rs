@@ -1,18 +1,16 @@
-//! Between the kernel's thread and the window: the latest snapshot comes in, commands go out.
-
-use std::sync::Arc;
+//! Shared by every part of the window: the models of the latest snapshot, the road to the kernel's thread, and the phases
+//! of a frame.
 
 use attune_core::kernel::command::Command as KernelCommand;
 use attune_core::kernel::notebook::NotebookCommand;
-use attune_core::kernel::snapshot::Snapshot;
 use attune_core::kernel::worker::Pace;
 use attune_core::kernel::worker::Worker;
-use attune_view::explain::Provenance;
+use attune_view::view_model::Models;
 use bevy::prelude::*;
 
-use super::scene::Scene;
-use super::stage::scene::StageScene;
-use super::view::ViewState;
+/// The latest snapshot and its models, of which panels and stage ask; see [`Models::get`].
+#[derive(Resource, Default, Deref, DerefMut)]
+pub struct LatestModels(pub Models);
 
 /// The kernel's thread; absent until a lesson loads, and in a picture.
 #[derive(Resource, Default)]
@@ -28,74 +26,45 @@ pub struct Outbox {
     pub is_answered: bool,
 }
 
-/// Takes the newest snapshot, if there is one.
-pub fn receive(
-    link: Res<Link>,
-    mut outbox: ResMut<Outbox>,
-    mut scene: ResMut<Scene>,
-    mut stage: ResMut<StageScene>,
-    mut view: ResMut<ViewState>,
-) {
-    let Some(worker) = &link.0 else { return };
-    // Asked first: the latest snapshot has all that is answered by now.
-    outbox.is_answered = worker.is_answered();
-    let snapshot = worker.latest();
-    if scene.snapshot().is_some_and(|shown| Arc::ptr_eq(shown, &snapshot)) {
-        return;
-    }
-    show(snapshot, &mut scene, &mut stage, &mut view);
+/// Phases of a frame, in this order. The egui pass lies between the two schedules.
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AppSystems {
+    /// `Update`: lesson file and snapshot become models.
+    Receive,
+    /// `Update`: the stage and the pages follow it.
+    Follow,
+    /// `Update`: time passes for glides and the camera.
+    Advance,
+    /// `Last`: what the panels asked for goes to the kernel.
+    Send,
+    /// `Last`: the stage's next frame.
+    BuildStage,
+    /// `Last`: how soon the next frame comes.
+    Pace,
 }
 
-/// Makes `snapshot` what the window shows.
-pub fn show(snapshot: Arc<Snapshot>, scene: &mut Scene, stage: &mut StageScene, view: &mut ViewState) {
-    let before = scene.snapshot().cloned();
-    if let (Some(old), Some(new)) = (before.as_deref().and_then(words), words(&snapshot))
-        && old != new
-    {
-        // The word is followed into another sentence, or else one is found there.
-        view.selection.follow(&old, &new);
-        stage.forget_followed();
-    }
-    scene.show(snapshot.clone());
-    let tokens = stage.take_points(scene);
-    view.selection.keep_query_below(tokens);
-    view.selection.set_heads(snapshot.model.as_ref().map_or(1, |model| model.architecture.heads()));
-    stage.follow(scene, view);
-    stage.begin_glide(before.as_deref(), &snapshot);
-}
-
-/// Words of the sentence on the stage.
-fn words(snapshot: &Snapshot) -> Option<Vec<&str>> {
-    let tokens = &snapshot.model.as_ref()?.sentence.tokens;
-    Some(tokens.iter().map(|token| token.text.as_str()).collect())
-}
-
-/// Closes the provenance of a number that is no longer there.
-pub fn follow_trail(scene: Res<Scene>, mut view: ResMut<ViewState>) {
-    let Some(entry) = view.trail.entry() else { return };
-    if scene.snapshot().is_some() && scene.of_choice::<Provenance>(&entry).is_none() {
-        view.trail.close();
-    }
-}
-
-/// Training plays at the pace that is chosen.
+/// Plays training at the pace that is chosen.
 pub fn set_pace(link: Res<Link>, outbox: Res<Outbox>) {
     if let Some(worker) = &link.0 {
         worker.set_pace(outbox.pace);
     }
 }
 
-/// As [`send`], at once.
-pub fn send_now(world: &mut World) {
-    world.run_system_cached(send).expect("all that sending asks for is there from the window's start");
+/// Sends the commands of the panels to the kernel.
+pub fn send(link: Res<Link>, mut outbox: ResMut<Outbox>) {
+    if !outbox.commands.is_empty() {
+        forward(&link, &mut outbox.commands);
+    }
 }
 
-/// Sends what the panels asked for.
-pub fn send(link: Res<Link>, mut outbox: ResMut<Outbox>) {
-    if outbox.commands.is_empty() {
-        return;
-    }
-    for command in outbox.commands.drain(..) {
+/// Sends the commands of the panels at once, without waiting for the end of the frame.
+pub fn send_now(world: &mut World) {
+    let mut commands = std::mem::take(&mut world.resource_mut::<Outbox>().commands);
+    forward(world.resource::<Link>(), &mut commands);
+}
+
+fn forward(link: &Link, commands: &mut Vec<KernelCommand>) {
+    for command in commands.drain(..) {
         match (&link.0, command) {
             // What runs must hear of it now, not when its turn comes.
             (Some(worker), KernelCommand::Notebook(NotebookCommand::Interrupt)) => worker.interrupt(),

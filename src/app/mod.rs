@@ -1,40 +1,91 @@
 //! The window and the rendered picture: the only folder that names Bevy or egui.
 //!
-//! | folder | job |
+//! | folder or file | job |
 //! |---|---|
-//! | [`actions`] | every key and menu entry, one row each |
 //! | [`theme`] | every colour, size, duration and face |
-//! | [`text`] | typeset Markdown with formulas, the code editor, a lesson's pictures |
+//! | [`actions`] | every key and menu entry, one row each |
+//! | [`ui_state`] | what the viewer has selected, lit, pointed at and preferred |
 //! | [`widgets`] | controls that several panels share |
+//! | [`text`] | typeset Markdown with formulas, the code editor, a lesson's pictures |
 //! | [`panels`] | one file or folder a panel; they name egui, never Bevy |
-//! | [`stage`], [`scene_camera`] | the 3D view, and how panels look through its camera |
+//! | [`link`] | what every part shares: the models, the road to the kernel, the phases of a frame |
+//! | [`stage`] | the 3D view |
 //! | [`workspace`] | the panels in their dock, with the bar on top and the stage in the middle |
-//! | [`systems`], [`link`] | the order of a frame, and the road to the kernel |
-//! | [`opening_cell`] | the picture that a lesson opens with |
-//! | [`render`] | pictures without a window, and the graphics device |
+//! | [`graphics`] | the graphics device, and what happens when it is lost |
+//! | [`systems`] | the systems that a window and a picture share |
+//! | [`picture`] | pictures without a window |
 //! | [`work`] | the lesson file, the learner's work on it, exports |
 //! | [`shell`] | the window: pages, dialogs and keys, and what is done when something is asked of it |
 //!
-//! Each names those above it alone. Panels and stage never import each other; [`workspace::stage_side`] hands the stage to the dock.
+//! Each names those above it alone. Panels and stage never import each other; [`workspace::stage_side`] hands the stage to the
+//! dock.
 
 pub mod actions;
-pub mod fault;
+pub mod graphics;
 pub mod link;
-pub mod opening_cell;
 pub mod panels;
-pub mod render;
-pub mod scene;
-pub mod scene_camera;
+pub mod picture;
 pub mod shell;
 pub mod stage;
 pub mod systems;
 pub mod text;
 pub mod theme;
-pub mod view;
+pub mod ui_state;
 pub mod widgets;
 pub mod work;
 pub mod workspace;
 
-pub use fault::AppFault;
-pub use render::picture::{PictureOptions, StageView, capture, draw, figure_app, picture_app, render};
-pub use shell::window::{WindowOptions, run};
+use std::fmt;
+
+pub use self::picture::{PictureOptions, StageView, capture, draw, figure_app, picture_app, render};
+pub use self::shell::window::{WindowOptions, run};
+
+/// Why the window or the picture could not come about, in words that a person can act on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AppFault {
+    /// No display server answers.
+    NoDisplay(String),
+    /// No graphics adapter, not even a software one.
+    NoGpu(String),
+    /// The window can draw nothing more.
+    NoPicture {
+        why: String,
+        /// State of the work, where there is any.
+        work: Option<String>,
+    },
+    /// A file could not be written.
+    Output(String),
+    /// The lesson has no static vectors or no such cell, so there is nothing to draw.
+    NothingToDraw(String),
+}
+
+impl fmt::Display for AppFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AppFault::NoDisplay(why) => write!(
+                f,
+                "no display: {why}\n\
+                 help: start attune in a desktop session (DISPLAY or WAYLAND_DISPLAY must be set), or on a display of its own:\n\
+                 \x20     xvfb-run -a attune LESSON        (Debian: apt-get install xvfb)\n\
+                 help: `attune render LESSON -o picture.png` and `attune check LESSON` need no display"
+            ),
+            AppFault::NoGpu(why) => write!(
+                f,
+                "no graphics adapter: {why}\n\
+                 help: install a Vulkan driver; without a graphics card the software one does\n\
+                 \x20     (Debian: apt-get install mesa-vulkan-drivers)\n\
+                 help: `vulkaninfo --summary` lists what is there; VK_DRIVER_FILES and VK_ICD_FILENAMES must not hide it\n\
+                 help: `attune check LESSON` needs no graphics"
+            ),
+            AppFault::NoPicture { why, work } => {
+                writeln!(f, "the window closed, as it can draw nothing more: {why}")?;
+                work.as_ref().map_or(Ok(()), |work| writeln!(f, "{work}"))?;
+                write!(f, "help: start attune again; if this comes back, update the driver of the graphics card")
+            }
+            AppFault::Output(why) => write!(f, "the picture cannot be written: {why}"),
+            AppFault::NothingToDraw(why) => write!(f, "nothing to draw: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for AppFault {}

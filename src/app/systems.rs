@@ -1,36 +1,22 @@
-//! The order of a frame, and the systems that a window and a picture share.
+//! The systems that a window and a picture share, in the order of a frame; and how a snapshot comes in.
 
+use std::sync::Arc;
+
+use attune_core::kernel::snapshot::Snapshot;
+use attune_view::explain::Provenance;
 use bevy::asset::AssetEventSystems;
 use bevy::prelude::*;
 use bevy_egui::{EguiPlugin, EguiPostUpdateSet};
 
-use super::link::{self, Link, Outbox};
-use super::render::{blending, device};
-use super::scene::Scene;
-use super::stage;
-use super::view::ViewState;
-use super::workspace::{WorkspaceState, apply_style};
-
-/// Phases of a frame, in this order. The egui pass lies between the two schedules.
-#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum AppSystems {
-    /// `Update`: lesson file and snapshot become models.
-    Receive,
-    /// `Update`: the stage and the pages follow it.
-    Follow,
-    /// `Update`: time passes for glides and the camera.
-    Advance,
-    /// `Last`: what the panels asked for goes to the kernel.
-    Send,
-    /// `Last`: the stage's next frame.
-    BuildStage,
-    /// `Last`: how soon the next frame comes.
-    Pace,
-}
+use crate::app::link::{self, AppSystems, LatestModels, Link, Outbox};
+use crate::app::stage::state::StageState;
+use crate::app::ui_state::ViewState;
+use crate::app::workspace::{WorkspaceState, apply_style};
+use crate::app::{graphics, stage};
 
 /// Adds what a window and a picture share.
 pub fn plugin(app: &mut App) {
-    app.add_plugins((EguiPlugin::default(), blending::plugin, device::plugin, stage::plugin, add_systems))
+    app.add_plugins((EguiPlugin::default(), graphics::plugin, stage::plugin, add_systems))
         // What egui draws with for the first time, new letters above all, is sent in the same frame.
         .configure_sets(PostUpdate, EguiPostUpdateSet::PostProcessOutput.before(AssetEventSystems))
         .add_systems(Update, apply_style);
@@ -41,11 +27,61 @@ pub fn add_systems(app: &mut App) {
     app.add_plugins(stage::add_systems)
         .init_resource::<Link>()
         .init_resource::<Outbox>()
-        .init_resource::<Scene>()
+        .init_resource::<LatestModels>()
         .init_resource::<ViewState>()
         .init_resource::<WorkspaceState>()
         .configure_sets(Update, (AppSystems::Receive, AppSystems::Follow, AppSystems::Advance).chain())
         .configure_sets(Last, (AppSystems::Send, AppSystems::BuildStage, AppSystems::Pace).chain())
-        .add_systems(Update, (link::receive, link::follow_trail).chain().in_set(AppSystems::Receive))
+        .add_systems(Update, (receive, follow_trail).chain().in_set(AppSystems::Receive))
         .add_systems(Last, (link::set_pace, link::send).chain().in_set(AppSystems::Send));
+}
+
+/// Takes the newest snapshot, if there is one.
+pub fn receive(
+    link: Res<Link>,
+    mut outbox: ResMut<Outbox>,
+    mut models: ResMut<LatestModels>,
+    mut stage: ResMut<StageState>,
+    mut view: ResMut<ViewState>,
+) {
+    let Some(worker) = &link.0 else { return };
+    // Asked first: the latest snapshot has all that is answered by now.
+    outbox.is_answered = worker.is_answered();
+    let snapshot = worker.latest();
+    if models.snapshot().is_some_and(|shown| Arc::ptr_eq(shown, &snapshot)) {
+        return;
+    }
+    show(snapshot, &mut models, &mut stage, &mut view);
+}
+
+/// Makes `snapshot` what the window shows.
+pub fn show(snapshot: Arc<Snapshot>, models: &mut LatestModels, stage: &mut StageState, view: &mut ViewState) {
+    let before = models.snapshot().cloned();
+    if let (Some(old), Some(new)) = (before.as_deref().and_then(words), words(&snapshot))
+        && old != new
+    {
+        // The word is followed into another sentence, or else one is found there.
+        view.selection.follow(&old, &new);
+        stage.forget_followed();
+    }
+    models.show(snapshot.clone());
+    let tokens = stage.take_points(models);
+    view.selection.keep_query_below(tokens);
+    view.selection.set_heads(snapshot.model.as_ref().map_or(1, |model| model.architecture.heads()));
+    stage.follow(models, view);
+    stage.begin_glide(before.as_deref(), &snapshot);
+}
+
+/// Words of the sentence on the stage.
+fn words(snapshot: &Snapshot) -> Option<Vec<&str>> {
+    let tokens = &snapshot.model.as_ref()?.sentence.tokens;
+    Some(tokens.iter().map(|token| token.text.as_str()).collect())
+}
+
+/// Closes the provenance of a number that is no longer there.
+pub fn follow_trail(models: Res<LatestModels>, mut view: ResMut<ViewState>) {
+    let Some(entry) = view.trail.entry() else { return };
+    if models.snapshot().is_some() && models.of_choice::<Provenance>(&entry).is_none() {
+        view.trail.close();
+    }
 }

@@ -2,15 +2,14 @@
 
 use std::cell::LazyCell;
 use std::collections::{BTreeSet, HashMap};
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 use attune_core::kernel::check::claims::{Verdict, first_overflow, verify, verify_switched};
 use attune_core::kernel::check::{Problem, rehearse};
 use attune_core::kernel::command::SentenceCommand;
-use attune_core::kernel::{Command, Snapshot};
+use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_core::lesson::cells::Cell;
 use attune_core::lesson::course;
 use attune_core::lesson::glossary::{self, Glossary, TermIssue, check_terms, is_glossary_file};
@@ -27,17 +26,20 @@ use attune_engine::nearest::nearest;
 use attune_engine::pretrained::examine::{Findings, examine};
 
 use super::args::{CheckOptions, Common, SentenceArgs};
-use super::fault::Fault;
-use super::{blame, print, progress, say};
+use super::{Fault, print, say, training};
 use crate::built_in;
 
 /// Checks the lessons once, or again and again.
 pub fn check(lessons: &[PathBuf], how: How<'_>, common: &Common) -> Result<(), Fault> {
-    if how.1.watch { watch(lessons, how, common) } else { round(lessons, how, common, &mut Ids::default()) }
+    if how.options.watch { watch(lessons, how, common) } else { round(lessons, how, common, &mut Ids::default()) }
 }
 
 /// A sentence to run besides, and the options.
-type How<'a> = (&'a SentenceArgs, &'a CheckOptions);
+#[derive(Clone, Copy)]
+pub struct How<'a> {
+    pub sentence: &'a SentenceArgs,
+    pub options: &'a CheckOptions,
+}
 
 /// Checks the lessons, and then those that are saved, round by round, until the process is ended.
 fn watch(lessons: &[PathBuf], how: How<'_>, common: &Common) -> Result<(), Fault> {
@@ -76,13 +78,13 @@ fn next_saved(files: &mut [Watched]) -> Vec<PathBuf> {
 /// far, in earlier rounds too.
 fn round(lessons: &[PathBuf], how: How<'_>, common: &Common, ids: &mut Ids) -> Result<(), Fault> {
     let mut faults = String::new();
-    let (mut courses, mut glossaries) = (Courses::default(), Glossaries::default());
+    let mut round = Round { ids, courses: Courses::default(), glossaries: Glossaries::default() };
     for path in lessons {
         if is_glossary_file(path) {
-            print::line(glossaries.check(path))?;
+            print::line(round.glossaries.check(path))?;
             continue;
         }
-        match check_one(path, how, common, (&mut *ids, &mut courses, &mut glossaries)) {
+        match check_one(path, how, common, &mut round) {
             Ok(line) => print::line(line)?,
             Err(Fault::Lesson(issues)) => {
                 print::line(format_args!("{}: has issues", name(path)))?;
@@ -91,8 +93,15 @@ fn round(lessons: &[PathBuf], how: How<'_>, common: &Common, ids: &mut Ids) -> R
             Err(fault) => return Err(fault),
         }
     }
-    faults.push_str(&glossaries.faults);
+    faults.push_str(&round.glossaries.faults);
     if faults.is_empty() { Ok(()) } else { Err(Fault::Lesson(faults)) }
+}
+
+/// Knowledge of a round about the lessons so far, and about their folders.
+struct Round<'a> {
+    ids: &'a mut Ids,
+    courses: Courses,
+    glossaries: Glossaries,
 }
 
 /// The glossaries of the lessons' folders, each read and reported once.
@@ -140,7 +149,7 @@ impl Ids {
         match self.0.get(id).filter(|other| **other != file) {
             Some(other) => Err(Fault::Lesson(format!(
                 "{}: id {id:?} is also the id of {}; expected a unique id\n",
-                blame::place(path, &["id"]),
+                training::place(path, &["id"]),
                 name(other)
             ))),
             None => {
@@ -163,72 +172,141 @@ impl Courses {
     }
 }
 
-fn check_one(
-    path: &Path,
-    (own, options): How<'_>,
-    common: &Common,
-    (ids, courses, glossaries): (&mut Ids, &mut Courses, &mut Glossaries),
-) -> Result<String, Fault> {
-    let lesson = super::read::read(path, common.seed)?;
-    ids.add(&lesson.id, path)?;
-    let terms = glossaries.disagreements(path, &lesson);
-    let cells = lesson.cells.len();
+/// Checks one lesson. Returns its line where it has no issues.
+fn check_one(path: &Path, how: How<'_>, common: &Common, round: &mut Round<'_>) -> Result<String, Fault> {
+    let lesson = super::lessons::read(path, common.seed)?;
+    round.ids.add(&lesson.id, path)?;
+    let terms = round.glossaries.disagreements(path, &lesson);
     let absent = lesson.absent_model().map(ToString::to_string);
-    let shows = if absent.is_some() { None } else { own.command(&lesson)? };
-    let mut kernel = progress::train(lesson, common);
-    let snapshot = if absent.is_some() { kernel.snapshot() } else { progress::trained(&kernel, path)? };
-    let file = name(path);
+    let shows = if absent.is_some() { None } else { how.sentence.command(&lesson)? };
+    let mut kernel = training::train(lesson, common);
+    let snapshot = if absent.is_some() { kernel.snapshot() } else { training::trained(&kernel, path)? };
+    let (file, lesson) = (name(path), &*snapshot.lesson);
     let mut verdicts = verify(&snapshot).unwrap_or_default();
     if absent.is_none() {
         verdicts.extend(verify_switched(&snapshot.lesson));
     }
-    if options.verbose {
+    if how.options.verbose {
         // Those that do not hold are issues: they are printed as such.
         let mut holding = verdicts.iter().filter(|verdict| verdict.holds());
         holding.try_for_each(|verdict| print::line(format_args!("{file}: {}", line(verdict))))?;
     }
     let findings = examined(&snapshot);
-    let mut of_sentence = None;
-    if let Some(shows) = shows {
-        kernel.apply(shows);
-        let on_stage = kernel.snapshot();
-        of_sentence = blame::overflow_of(&on_stage, path);
-        if of_sentence.is_none() {
-            print::line(format_args!("{file}: {}", printable(&ran(&on_stage))))?;
-        }
-        // The cells are run with the lesson's own.
-        kernel.apply(Command::Sentence(SentenceCommand::Select(0)));
-    }
+    let of_sentence = shows.map_or(Ok(None), |shows| run_sentence(&mut kernel, shows, path))?;
     if !path.is_file() {
         findings.good.iter().try_for_each(|found| print::line(format_args!("{file}: {}", printable(found))))?;
     }
     let overflow = first_overflow(&snapshot)
-        .map(|(sentence, tensor)| blame::overflow(path, &snapshot.lesson, &sentence.join(" "), tensor));
-    let text = written(path).unwrap_or_default();
-    // Most lessons have no issue, and reading the file a second time takes as long as the first.
-    let places = LazyCell::new(|| Places::of(&text));
-    let at = |place: Option<Place>| place.map_or(file.clone(), |Place { line, col }| format!("{file}:{line}:{col}"));
-    let failed = verdicts
-        .iter()
-        .filter(|verdict| !verdict.holds())
-        .map(|verdict| format!("{}: {}\n", at(places.claim(&verdict.id)), line(verdict)));
-    let mut problems: Vec<Problem> = match absent {
+        .map(|(sentence, tensor)| training::overflow(path, lesson, &sentence.join(" "), tensor));
+    let mut problems = match absent {
         // Nothing runs without the model.
         Some(_) => Vec::new(),
-        None => rehearse(&mut kernel, Duration::from_secs(options.within)),
+        None => rehearse(&mut kernel, Duration::from_secs(how.options.within)),
     };
     problems.extend(missing_pictures(path, &kernel.snapshot()));
-    problems.extend(missing_lessons(path, &snapshot.lesson, courses));
-    problems.extend(closed_panels(&snapshot.lesson).into_iter().map(|(cell, panel)| {
+    problems.extend(missing_lessons(path, lesson, &mut round.courses));
+    problems.extend(unopened_panels(lesson));
+    problems.extend(misnamed_controls(lesson));
+    let unknown = unknown_lessons(path, lesson, &mut round.courses);
+    let wrong = Wrong { unknown, of_model: findings.faults, overflow, of_sentence, verdicts, problems, terms };
+    let issues = wrong.report(path);
+    if issues.is_empty() {
+        Ok(passed(&file, lesson, absent.as_deref(), wrong.verdicts.len()))
+    } else {
+        Err(Fault::Lesson(issues))
+    }
+}
+
+/// Everything that can be wrong with a lesson that was read.
+struct Wrong {
+    /// A lesson that it builds on and the course does not have.
+    unknown: Option<String>,
+    of_model: Vec<String>,
+    /// A sentence of the lesson whose forward pass leaves the numbers.
+    overflow: Option<String>,
+    of_sentence: Option<String>,
+    verdicts: Vec<Verdict>,
+    problems: Vec<Problem>,
+    terms: Vec<TermIssue>,
+}
+
+impl Wrong {
+    /// The issues, a line each, with their places in the file.
+    fn report(&self, path: &Path) -> String {
+        let file = name(path);
+        let text = written(path).unwrap_or_default();
+        // Most lessons have no issue, and reading the file a second time takes as long as the first.
+        let places = LazyCell::new(|| Places::of(&text));
+        let at =
+            |place: Option<Place>| place.map_or(file.clone(), |Place { line, col }| format!("{file}:{line}:{col}"));
+        let mut issues: String = self.unknown.iter().cloned().collect();
+        for fault in &self.of_model {
+            issues += &format!("{file}: {}\n", printable(fault));
+        }
+        issues.extend(self.overflow.iter().chain(&self.of_sentence).cloned());
+        for verdict in self.verdicts.iter().filter(|verdict| !verdict.holds()) {
+            issues += &format!("{}: {}\n", at(places.claim(&verdict.id)), line(verdict));
+        }
+        for Problem { cell, words, at: spot } in &self.problems {
+            issues += &format!("{}: cell {cell:?}: {}\n", at(places.cell(cell, spot)), printable(words));
+        }
+        for TermIssue { cell, phrase, words } in &self.terms {
+            issues += &match cell {
+                Some(cell) => {
+                    let spot = Spot::Words(phrase.clone());
+                    format!("{}: cell {cell:?}: {words}\n", at(places.cell(cell, &spot)))
+                }
+                None => format!("{}: {words}\n", training::place(path, &["id"])),
+            };
+        }
+        issues
+    }
+}
+
+/// The line of a lesson without issues.
+fn passed(file: &str, lesson: &Lesson, absent: Option<&str>, claims: usize) -> String {
+    let cells = lesson.cells.len();
+    let cells = format!("{cells} cell{}", if cells == 1 { "" } else { "s" });
+    if let Some(absent) = absent {
+        let ids: Vec<&str> = lesson.claims.iter().map(|claim| &*claim.id).collect();
+        let claims = if ids.is_empty() { "no claims".to_owned() } else { format!("skipped: {}", ids.join(", ")) };
+        return format!("{file}: read but not run, {cells}; {claims}; {}", printable(absent));
+    }
+    let claims = match claims {
+        1 => "1 claim holds".to_owned(),
+        claims => format!("{claims} claims hold"),
+    };
+    format!("{file}: ok, {cells}, {claims} with seed {}", lesson.seed)
+}
+
+/// Runs a sentence and prints what the model read. Returns the issue where its numbers are not finite.
+fn run_sentence(kernel: &mut Kernel, shows: Command, path: &Path) -> Result<Option<String>, Fault> {
+    kernel.apply(shows);
+    let on_stage = kernel.snapshot();
+    let overflow = training::overflow_of(&on_stage, path);
+    if overflow.is_none() {
+        print::line(format_args!("{}: {}", name(path), printable(&ran(&on_stage))))?;
+    }
+    // The cells are run with the lesson's own.
+    kernel.apply(Command::Sentence(SentenceCommand::Select(0)));
+    Ok(overflow)
+}
+
+/// Panels that a text names and no cell so far opens.
+fn unopened_panels(lesson: &Lesson) -> impl Iterator<Item = Problem> {
+    closed_panels(lesson).into_iter().map(|(cell, panel)| {
         let panel = panel.title();
         let words = format!(
             "its text names the panel {panel}, which no cell so far opens; add opens: [{panel:?}] to this cell or an \
              earlier one, or write a link: [{panel}](attune:panel/{panel})"
         );
         Problem { cell: cell.to_owned(), words, at: Spot::Words(format!("*{panel}*").into()) }
-    }));
-    problems.extend(unknown_controls(&snapshot.lesson).into_iter().map(|(cell, unknown)| {
-        let UnknownControl { named, nearest } = unknown;
+    })
+}
+
+/// Controls that a text names and the window does not have.
+fn misnamed_controls(lesson: &Lesson) -> impl Iterator<Item = Problem> {
+    unknown_controls(lesson).into_iter().map(|(cell, UnknownControl { named, nearest })| {
         let hint = nearest.map_or(String::new(), |nearest| format!("; did you mean *{nearest}*?"));
         let words = format!(
             "its text names the control *{}*, which the window does not have; expected the name of a panel, a button, a \
@@ -236,44 +314,7 @@ fn check_one(
             shorten(&named)
         );
         Problem { cell: cell.to_owned(), words, at: Spot::Words(format!("*{named}*").into()) }
-    }));
-    let of_terms = terms.into_iter().map(|TermIssue { cell, phrase, words }| match cell {
-        Some(cell) => {
-            let spot = Spot::Words(phrase);
-            format!("{}: cell {cell:?}: {words}\n", at(places.cell(&cell, &spot)))
-        }
-        None => format!("{}: {words}\n", blame::place(path, &["id"])),
-    });
-    let broken = problems.iter().map(|Problem { cell, words, at: spot }| {
-        format!("{}: cell {cell:?}: {}\n", at(places.cell(cell, spot)), printable(words))
-    });
-    let of_model = findings.faults.iter().map(|fault| format!("{file}: {}\n", printable(fault)));
-    let before = unknown_lessons(path, &snapshot.lesson, courses);
-    let issues: String = before
-        .into_iter()
-        .chain(of_model)
-        .chain(overflow)
-        .chain(of_sentence)
-        .chain(failed)
-        .chain(broken)
-        .chain(of_terms)
-        .collect();
-    if issues.is_empty() {
-        let seed = snapshot.lesson.seed;
-        let cells = format!("{cells} cell{}", if cells == 1 { "" } else { "s" });
-        if let Some(absent) = absent {
-            let ids: Vec<&str> = snapshot.lesson.claims.iter().map(|claim| &*claim.id).collect();
-            let claims = if ids.is_empty() { "no claims".to_owned() } else { format!("skipped: {}", ids.join(", ")) };
-            return Ok(format!("{file}: read but not run, {cells}; {claims}; {}", printable(&absent)));
-        }
-        let claims = match verdicts.len() {
-            1 => "1 claim holds".to_owned(),
-            claims => format!("{claims} claims hold"),
-        };
-        Ok(format!("{file}: ok, {cells}, {claims} with seed {seed}"))
-    } else {
-        Err(Fault::Lesson(issues))
-    }
+    })
 }
 
 /// The words on a sentence that was run: what the model read.
@@ -330,7 +371,7 @@ fn unknown_lessons(path: &Path, lesson: &Lesson, courses: &mut Courses) -> Optio
     let first = unknown.first()?;
     let near = nearest(first, ids.iter().map(String::as_str));
     let near = near.map_or(String::new(), |near| format!("; did you mean {near:?}?"));
-    let place = blame::place(path, &["builds_on"]);
+    let place = training::place(path, &["builds_on"]);
     Some(format!(
         "{place}: builds_on: no lesson beside it has the id {first:?}; expected lessons of this course{near}\n"
     ))
@@ -387,7 +428,7 @@ fn measured(value: f64) -> String {
     if is_tiny(value) { format!("{value:.1e}") } else { format!("{value:.5}") }
 }
 
-/// As the lesson has it.
+/// A bound, written as the lesson has it.
 fn bound(value: f64) -> String {
     if is_tiny(value) { format!("{value:e}") } else { value.to_string() }
 }

@@ -1,5 +1,6 @@
-//! `attune export`: a lesson as a file for another program.
+//! `attune export` and `attune trace`: a lesson, or every tensor of a forward pass, for another program.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,11 +12,10 @@ use attune_core::lesson::issue::printable;
 use attune_engine::code::budget::Allowance;
 use attune_view::export::checkpoint::{Checkpoint, Unfit};
 use attune_view::export::file::{ExportFault, Target};
-use attune_view::export::{Format, Pictures, live_page};
+use attune_view::export::{self, Format, Pictures, live_page};
 
-use super::args::{Common, ExportArgs, ExportTo};
-use super::fault::Fault;
-use super::{blame, print, progress};
+use super::args::{Common, ExportArgs, ExportTo, SentenceArgs, WhatIfArgs};
+use super::{Fault, print, training};
 
 /// Trains the lesson, runs its cells and writes the file.
 pub fn export(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
@@ -26,11 +26,11 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
         return Err(Fault::usage(format_args!("--output: an export is a file and not a stream; {like}")));
     }
     let target = Target::new(&request.lesson, format, &request.output).map_err(fault)?;
-    let lesson = super::read::read(&request.lesson, common.seed)?;
+    let lesson = super::lessons::read(&request.lesson, common.seed)?;
     let shows = request.sentence.command(&lesson)?;
-    let train = if format.is_page() { progress::train_with_tour } else { progress::train };
+    let train = if format.is_page() { training::train_with_tour } else { training::train };
     let mut kernel = train(lesson, common);
-    let mut trained = progress::trained(&kernel, &request.lesson)?;
+    let mut trained = training::trained(&kernel, &request.lesson)?;
     if let Some(shows) = shows {
         kernel.apply(shows);
         trained = kernel.snapshot();
@@ -60,17 +60,17 @@ fn checkpoint(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
     if let Some(option) = request.sentence.option() {
         return Err(Fault::usage(format_args!("{option}: a checkpoint is the model alone, without any sentence")));
     }
-    let lesson = super::read::read(path, common.seed)?;
+    let lesson = super::lessons::read(path, common.seed)?;
     let target = Checkpoint::new(&lesson, &request.output).map_err(|why| match why {
         ExportFault::Form(unfit) => {
             let issue =
-                |unfit: &Unfit| format!("{}: {}\n", blame::place(path, unfit.field), printable(&unfit.to_string()));
+                |unfit: &Unfit| format!("{}: {}\n", training::place(path, unfit.field), printable(&unfit.to_string()));
             Fault::Lesson(unfit.iter().map(issue).collect())
         }
         other => fault(other),
     })?;
-    let kernel = progress::train(lesson, common);
-    print::line(target.write(&progress::trained(&kernel, path)?).map_err(fault)?)
+    let kernel = training::train(lesson, common);
+    print::line(target.write(&training::trained(&kernel, path)?).map_err(fault)?)
 }
 
 fn fault(fault: ExportFault) -> Fault {
@@ -151,13 +151,33 @@ fn pictures(
     common: &Common,
     warnings: &Warnings,
 ) -> Pictures {
-    use crate::app::work::exporting::{self, Drawn};
+    use crate::app::work::job::{self, Drawn};
 
-    let bar = progress::pictures(exporting::count(snapshot, format), common);
-    let Drawn { pictures, fault } = exporting::draw_stages(snapshot, &request.lesson, format, || bar.inc(1));
+    let bar = training::pictures(job::count(snapshot, format), common);
+    let Drawn { pictures, fault } = job::draw_stages(snapshot, &request.lesson, format, || bar.inc(1));
     bar.finish_and_clear();
     if let Some(fault) = fault {
         warnings.say(format_args!("stage cells are described in words: {fault}"));
     }
     pictures
+}
+
+/// Trains the lesson and prints the trace of a sentence, as it is with the changes that are asked for.
+pub fn trace(path: &Path, sentence: &SentenceArgs, what_if: &WhatIfArgs, common: &Common) -> Result<(), Fault> {
+    let lesson = super::lessons::read(path, common.seed)?;
+    let shows = sentence.command(&lesson)?;
+    let mut kernel = training::train(lesson, common);
+    training::trained(&kernel, path)?;
+    if let Some(shows) = shows {
+        kernel.apply(shows);
+    }
+    what_if.apply(&mut kernel)?;
+    let snapshot = kernel.snapshot();
+    if let Some(words) = training::overflow_of(&snapshot, path) {
+        return Err(Fault::Lesson(words));
+    }
+    print::with(|out| {
+        export::trace::write(&snapshot, &mut *out)?;
+        writeln!(out)
+    })
 }

@@ -12,12 +12,11 @@ use attune_view::export::grades::{Class, GradedWork, counted, write_html, write_
 use attune_view::export::work_file::{LessonMark, WorkFile};
 
 use super::args::{Common, GradeArgs, GradeFormat};
-use super::fault::Fault;
-use super::print;
+use super::{Fault, print};
 
 /// Grades every work that can be read, and then says which could not.
 pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), Fault> {
-    let (lesson, text) = super::read::read_with_text(&request.lesson, common.seed)?;
+    let (lesson, text) = super::lessons::read_with_text(&request.lesson, common.seed)?;
     if !lesson.cells.iter().any(|cell| cell.kind.is_task()) {
         let shown = printable(&request.lesson.display().to_string());
         return Err(Fault::Lesson(format!("{shown}: it has no tasks, so there is nothing to grade\n")));
@@ -39,17 +38,7 @@ pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), Fault> {
     }
     match &request.output {
         None => print::with(|out| write(request.to, &class, out))?,
-        Some(file) => {
-            let mut bytes = Vec::new();
-            write(request.to, &class, &mut bytes).map_err(Fault::output)?;
-            let shown = printable(&file.display().to_string());
-            file::write(&request.lesson, file, &bytes).map_err(|why| Fault::output(format_args!("{why}")))?;
-            let works = counted(class.works.len(), "submission", "submissions");
-            let tasks = counted(class.tasks.len(), "task", "tasks");
-            if !common.quiet {
-                print::line(format_args!("{shown}: {works}, {tasks} each"))?;
-            }
-        }
+        Some(file) => write_file(request, file, &class, common)?,
     }
     match class.unread.is_empty() {
         true => Ok(()),
@@ -57,6 +46,20 @@ pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), Fault> {
             class.unread.iter().map(|(file, why)| format!("{file}: not graded: {}\n", printable(why))).collect(),
         )),
     }
+}
+
+/// Writes the table of a class to a file, and says so.
+fn write_file(request: &GradeArgs, file: &Path, class: &Class<'_>, common: &Common) -> Result<(), Fault> {
+    let mut bytes = Vec::new();
+    write(request.to, class, &mut bytes).map_err(Fault::output)?;
+    let shown = printable(&file.display().to_string());
+    file::write(&request.lesson, file, &bytes).map_err(|why| Fault::output(format_args!("{why}")))?;
+    if common.quiet {
+        return Ok(());
+    }
+    let works = counted(class.works.len(), "submission", "submissions");
+    let tasks = counted(class.tasks.len(), "task", "tasks");
+    print::line(format_args!("{shown}: {works}, {tasks} each"))
 }
 
 /// Refuses to write the table over a work.

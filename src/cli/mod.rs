@@ -1,33 +1,25 @@
-//! The command line.
+//! The command line, and the faults of a command in words and as an exit code.
 
-mod about;
 mod args;
-mod blame;
 mod check;
-mod course;
 mod export;
-mod fault;
 mod grade;
-mod new;
-mod open;
+mod lessons;
 mod print;
-mod progress;
-mod read;
 mod render;
-mod sentence;
-mod trace;
-mod what_if;
+mod training;
 
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use args::{Action, Args};
 use attune_engine::nearest::nearest;
 use attune_engine::panics;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches};
-use fault::Fault;
+
+use self::args::{Action, Args};
 
 /// Runs the program on the process's arguments.
 pub fn main() -> ExitCode {
@@ -46,14 +38,14 @@ fn run() -> ExitCode {
             return match printed {
                 // Help and version are answers, not faults.
                 Ok(()) if !error.use_stderr() => ExitCode::SUCCESS,
-                Ok(()) => ExitCode::from(fault::USAGE),
+                Ok(()) => ExitCode::from(USAGE),
                 Err(fault) => ended(&fault),
             };
         }
     };
     let result = match &args.action {
         Some(_) if args.lesson.is_some() => Err(lesson_and_command(&args)),
-        _ => course::find_lessons(&mut args).and_then(|()| act(&args)),
+        _ => lessons::find_lessons(&mut args).and_then(|()| act(&args)),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -70,16 +62,18 @@ fn run() -> ExitCode {
 /// Does what the arguments ask for.
 fn act(args: &Args) -> Result<(), Fault> {
     match &args.action {
-        None => open::open(args),
-        Some(Action::Check { lessons, sentence, options }) => check::check(lessons, (sentence, options), &args.common),
-        Some(Action::Trace { lesson, sentence, what_if }) => trace::trace(lesson, sentence, what_if, &args.common),
-        Some(Action::New { lesson, from }) => new::new(lesson, from.as_deref(), &args.common),
+        None => lessons::open(args),
+        Some(Action::Check { lessons, sentence, options }) => {
+            check::check(lessons, check::How { sentence, options }, &args.common)
+        }
+        Some(Action::Trace { lesson, sentence, what_if }) => export::trace(lesson, sentence, what_if, &args.common),
+        Some(Action::New { lesson, from }) => lessons::new(lesson, from.as_deref(), &args.common),
         Some(Action::Render(request)) => render::render(request, &args.common),
         Some(Action::Export(request)) => export::export(request, &args.common),
         Some(Action::Grade(request)) => grade::grade(request, &args.common),
-        Some(Action::Licences) => about::licences(),
-        Some(Action::Manual) => about::manual(grammar()),
-        Some(Action::Completions { shell }) => about::completions(*shell, grammar()),
+        Some(Action::Licences) => print::licences(),
+        Some(Action::Manual) => print::manual(grammar()),
+        Some(Action::Completions { shell }) => print::completions(*shell, grammar()),
     }
 }
 
@@ -140,4 +134,55 @@ fn lesson_and_command(args: &Args) -> Fault {
     Fault::usage(format_args!(
         "{lesson:?} comes before a command: give a lesson to open or a command, not both; see --help"
     ))
+}
+
+/// Exit codes, as `attune --help` states them.
+const ISSUES: u8 = 1;
+const USAGE: u8 = 2;
+const SCREEN: u8 = 3;
+
+/// Why the program ends without having done what was asked.
+#[derive(Debug)]
+pub enum Fault {
+    /// A lesson has issues, or its claims do not hold.
+    Lesson(String),
+    /// Standard output or a file cannot be written to.
+    Output(String),
+    /// The command line asks for what cannot be.
+    Usage(String),
+    /// There is no display or no GPU.
+    Screen(String),
+}
+
+impl Fault {
+    /// One issue a paragraph.
+    pub fn lesson(issues: &[impl Display]) -> Self {
+        Self::Lesson(issues.iter().map(|issue| format!("{issue}\n")).collect())
+    }
+
+    pub fn usage(text: impl Display) -> Self {
+        Self::Usage(format!("error: {text}\n"))
+    }
+
+    pub fn output(text: impl Display) -> Self {
+        Self::Output(format!("error: {text}\n"))
+    }
+
+    pub fn screen(text: impl Display) -> Self {
+        Self::Screen(format!("error: {text}\n"))
+    }
+
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Lesson(text) | Self::Output(text) | Self::Usage(text) | Self::Screen(text) => text,
+        }
+    }
+
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Lesson(_) | Self::Output(_) => ExitCode::from(ISSUES),
+            Self::Usage(_) => ExitCode::from(USAGE),
+            Self::Screen(_) => ExitCode::from(SCREEN),
+        }
+    }
 }

@@ -1,9 +1,9 @@
 //! `attune render`: a picture without a display.
 
 #[cfg(not(feature = "app"))]
-use super::args::{Common, RenderArgs};
+use super::Fault;
 #[cfg(not(feature = "app"))]
-use super::fault::Fault;
+use super::args::{Common, RenderArgs};
 
 #[cfg(feature = "app")]
 pub use drawn::render;
@@ -28,8 +28,7 @@ mod drawn {
 
     use crate::app::{self, AppFault, PictureOptions};
     use crate::cli::args::{Common, RenderArgs};
-    use crate::cli::fault::Fault;
-    use crate::cli::{blame, open, print, progress, read};
+    use crate::cli::{Fault, lessons, print, training};
 
     pub fn render(request: &RenderArgs, common: &Common) -> Result<(), Fault> {
         let output = || printable(&request.output.display().to_string());
@@ -43,7 +42,7 @@ mod drawn {
         if let Some(why) = obstacle(&request.output) {
             return Err(Fault::output(format_args!("the picture cannot be written: {}: {why}", output())));
         }
-        let options = match open::shared(&request.lesson, &request.of, common)? {
+        let options = match lessons::shared(&request.lesson, &request.of, common)? {
             Some(shared) => of_shared(request, shared, common)?,
             None => of_lesson(request, common)?,
         };
@@ -62,15 +61,15 @@ mod drawn {
 
     /// The picture of a lesson, which is trained first: a stage cell's, or that of the first sentence behind attention.
     fn of_lesson(request: &RenderArgs, common: &Common) -> Result<PictureOptions, Fault> {
-        let lesson = read::read(&request.lesson, common.seed)?;
+        let lesson = lessons::read(&request.lesson, common.seed)?;
         let shows = request.sentence.command(&lesson)?;
         let (sentence, time) = match &request.cell {
             Some(id) => stage_cell(&lesson, id)?,
             None => (0, 1.0),
         };
-        let train = if request.workspace { progress::train_with_tour } else { progress::train };
+        let train = if request.workspace { training::train_with_tour } else { training::train };
         let mut kernel = train(lesson, common);
-        progress::trained(&kernel, &request.lesson)?;
+        training::trained(&kernel, &request.lesson)?;
         kernel.apply(shows.unwrap_or(Command::Sentence(SentenceCommand::Select(sentence))));
         let (cell, time) = (request.cell.clone(), request.time.unwrap_or(time));
         Ok(PictureOptions { cell, time, ..PictureOptions::of(Arc::new(kernel.snapshot())) })
@@ -100,15 +99,15 @@ mod drawn {
         if let Some(option) = given.into_iter().flatten().next() {
             return Err(Fault::usage(format_args!("{option}: what was shared is drawn as it was on the screen")));
         }
-        let lesson = read::read(&shared.lesson, common.seed.or(shared.content.work.seed))?;
+        let lesson = lessons::read(&shared.lesson, common.seed.or(shared.content.work.seed))?;
         let version = shared.is_of_another_version.then_some(OTHER_VERSION.to_owned());
-        let kernel = progress::resume(lesson, shared.content.work, common);
+        let kernel = training::resume(lesson, shared.content.work, common);
         let snapshot = kernel.snapshot();
         if !common.quiet {
             version.iter().chain(&*snapshot.report).for_each(print::warning);
         }
         if let Some(fault) = &snapshot.fault {
-            return Err(Fault::Lesson(format!("{}: {}\n", blame::place(&shared.lesson, fault.field), fault.words)));
+            return Err(Fault::Lesson(format!("{}: {}\n", training::place(&shared.lesson, fault.field), fault.words)));
         }
         let (snapshot, view) = (Arc::new(snapshot), shared.content.view.unwrap_or_default());
         // The whole window has the usual size.

@@ -7,7 +7,7 @@ use attune::app::panels::attention::AttentionPanel;
 use attune::app::panels::{Panel, PanelContext, PanelId, Region};
 use attune::app::shell::ui::{LessonKeys, lesson_keys};
 use attune::app::theme::Palette;
-use attune::app::workspace::provenance::provenance_ui;
+use attune::app::workspace::windows::provenance_ui;
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand};
 use attune_core::kernel::{Command, Kernel};
 use attune_engine::numerics::attention::{Mask, MaskTable};

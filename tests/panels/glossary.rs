@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use attune::app::actions::{Action, WindowAction, focus};
+use attune::app::actions::{Action, WindowAction, keys};
 use attune::app::shell::ui::{LessonKeys, lesson_keys};
 use attune::app::text::prose::{Prose, prose_height, prose_ui};
-use attune::app::workspace::glossary::{GlossaryUiState, glossary_window_ui};
+use attune::app::workspace::windows::{GlossaryUiState, glossary_window_ui};
 use attune_core::lesson::course::{CourseFile, Heading};
 use attune_core::lesson::glossary::parse;
 use attune_view::view_model::glossary::GlossaryModel;
@@ -59,7 +59,7 @@ fn bench(markdown: &'static str, glossary: Option<Arc<GlossaryModel>>) -> (Harne
         let keys = LessonKeys { has_notebook: true, is_glossary_open: state.is_open, ..LessonKeys::default() };
         for pressed in lesson_keys(ui.ctx(), &keys) {
             match pressed.action {
-                WindowAction::Glossary if state.toggle() => focus::ask(ui.ctx(), focus::glossary_search()),
+                WindowAction::Glossary if state.toggle() => keys::ask(ui.ctx(), keys::glossary_search()),
                 WindowAction::CloseGlossary => state.is_open = false,
                 _ => {}
             }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use attune::app::actions::window::WorkChoice;
+use attune::app::actions::table::WorkChoice;
 use attune::app::actions::{Action, FilePurpose, WindowAction};
 use attune::app::shell::dialogs::{HandInUiState, hand_in_ui, share_ui};
 use attune::app::workspace::top_bar::menu_ui;

@@ -6,10 +6,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use attune::app::actions::Action;
+use attune::app::panels::SceneCamera;
 use attune::app::panels::{Panel, PanelContext, Requests, StageUi};
-use attune::app::scene_camera::SceneCamera;
 use attune::app::text::prose::Prose;
-use attune::app::view::{PanelView, ViewState};
+use attune::app::ui_state::{PanelView, ViewState};
 use attune::app::widgets::controls::waiting_ui;
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_core::lesson::links::TextLink;

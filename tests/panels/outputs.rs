@@ -1,6 +1,6 @@
 //! Outputs of code cells, found by their labels, without a window.
 use attune::app::panels::notebook::outputs::{fault_ui, outputs_ui, pictures_ui};
-use attune::app::panels::notebook::reference::{ReferenceUiState, reference_ui};
+use attune::app::panels::notebook::toolbar::{ReferenceUiState, reference_ui};
 use attune::app::text::images::Images;
 use attune::app::theme;
 use attune_engine::code::{Axis, Fault, Labels, Output, Plot, Tensor};

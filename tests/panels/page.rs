@@ -1,7 +1,7 @@
 //! The live page's stage, opened in a browser: each point lies where the program's camera puts it.
 
 use attune::app::stage::camera::CameraRig;
-use attune::app::stage::points::{extent, scaled};
+use attune::app::stage::geometry::{extent, scaled};
 use attune_core::kernel::{Kernel, Snapshot};
 use attune_view::export::{Pictures, live_page};
 use attune_view::view_model::stage::StageModel;

@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use attune::app::actions::{Action, WindowAction, focus};
+use attune::app::actions::{Action, WindowAction, keys};
 use attune::app::panels::axes::AxesPanel;
-use attune::app::panels::compare::toggle;
 use attune::app::panels::meaning::MeaningPanel;
+use attune::app::panels::meaning::toggle;
 use attune::app::panels::{Panel, PanelContext, PanelId, Region};
 use attune::app::shell::ui::{LessonKeys, lesson_keys};
 use attune::app::theme;
-use attune::app::view::ThemeChoice;
+use attune::app::ui_state::ThemeChoice;
 use attune::app::workspace::top_bar::{SENTENCE, TopBarUiState, top_bar_ui};
 use attune_core::kernel::command::{Axis, AxisCommand, SentenceCommand};
 use attune_core::kernel::{Command, Kernel, Snapshot};
@@ -64,7 +64,7 @@ impl Panel for Bar {
         for action in std::mem::take(&mut cx.requests.actions) {
             match action {
                 Action::Row(pressed) if pressed.action == WindowAction::WriteSentence => {
-                    focus::ask(ui.ctx(), focus::sentence_field(SENTENCE));
+                    keys::ask(ui.ctx(), keys::sentence_field(SENTENCE));
                 }
                 Action::Row(pressed) if pressed.action == WindowAction::Compare => {
                     cx.requests.commands.extend(known.as_deref().map(toggle));

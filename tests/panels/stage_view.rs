@@ -6,18 +6,18 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use attune::app::stage::bar::bar_ui;
+use attune::app::stage::bar::{keys, leave};
 use attune::app::stage::camera::CameraRig;
-use attune::app::stage::keys::{keys, leave};
+use attune::app::stage::canvas::PointIndex;
+use attune::app::stage::canvas::{Hit, StageControls, picture_ui, stage_id};
+use attune::app::stage::geometry;
+use attune::app::stage::geometry::{extent, instances, scaled};
 use attune::app::stage::labels::{self, ObstacleKind};
-use attune::app::stage::lines;
-use attune::app::stage::picking::PointIndex;
-use attune::app::stage::points::{extent, instances, scaled};
-use attune::app::stage::projected::{ProjectedScene, SceneRef, SeenPoint};
+use attune::app::stage::projection::{ProjectedScene, SceneRef, SeenPoint};
 use attune::app::stage::timeline::timeline_ui;
-use attune::app::stage::view::{Hit, StageControls, picture_ui, stage_id};
 use attune::app::theme::{self, Palette, fonts};
-use attune::app::view::search::Emphasis;
-use attune::app::view::{Highlight, ViewState};
+use attune::app::ui_state::search::Emphasis;
+use attune::app::ui_state::{Highlight, ViewState};
 use attune_core::lesson::cells::CellKind;
 use attune_view::explain::walk::RouteModel;
 use attune_view::explain::walk::{Focus, Step, WalkModel};
@@ -251,7 +251,7 @@ fn keys_choose_words_isolate_and_clear() {
     press(&mut harness, Modifiers::NONE, Key::F);
     let target = shared.borrow().0.rig.pose.target;
     let scene = bank();
-    let place = bevy::math::Vec3::from(attune::app::stage::points::scaled(&scene, scene.tokens[1].start));
+    let place = bevy::math::Vec3::from(attune::app::stage::geometry::scaled(&scene, scene.tokens[1].start));
     assert!(target.distance(place) < 1e-5, "F looks at the chosen word");
     press(&mut harness, Modifiers::NONE, Key::I);
     assert!(view().highlight.isolated);
@@ -295,7 +295,7 @@ fn a_search_lights_counts_and_leads_to_what_it_finds() {
         assert!(harness.query_by_label(said).is_some(), "{said}");
     }
     let scene = bank();
-    let place = bevy::math::Vec3::from(attune::app::stage::points::scaled(&scene, scene.words[0].at));
+    let place = bevy::math::Vec3::from(attune::app::stage::geometry::scaled(&scene, scene.words[0].at));
     assert!(shared.borrow().0.rig.pose.target.distance(place) < 1e-5);
 
     harness.get_by_label("Regular expression").click();
@@ -403,8 +403,8 @@ fn wild_scenes_and_sizes_are_drawn_without_a_panic() {
         }
         let palette = Palette::of(false);
         let drawn = instances(&model, &Emphasis::default(), true, palette);
-        let mut lines = lines::of_space(&model, palette);
-        lines.extend(lines::of_moves(&model, &Emphasis::default(), palette));
+        let mut lines = geometry::of_space(&model, palette);
+        lines.extend(geometry::of_moves(&model, &Emphasis::default(), palette));
         for instance in drawn.iter().chain(&lines) {
             let numbers = instance.start.iter().chain(&instance.end);
             assert!(numbers.into_iter().all(|x| x.is_finite()), "{name}: {instance:?}");
@@ -437,7 +437,7 @@ impl Seen {
 /// A place is as near as all of its points say one by one, wherever the pointer is.
 #[test]
 fn of_many_points_the_one_is_picked_that_asking_each_would_find() {
-    use attune::app::stage::picking::{Candidate, nearest};
+    use attune::app::stage::canvas::{Candidate, nearest};
     let mut random = StdRng::seed_from_u64(5);
     let mut at = || std::array::from_fn(|_| random.random_range(-1.0..1.0));
     let words: Vec<WordPoint> = (0..3_000).map(|i| word(&format!("w{i}"), at())).collect();
@@ -481,7 +481,7 @@ fn what_has_no_place_is_told_and_never_picked() {
 
 #[test]
 fn a_stack_of_points_is_picked_from_the_front_and_no_farther_than_8_points() {
-    use attune::app::stage::picking::REACH;
+    use attune::app::stage::canvas::REACH;
     let words = (0..40).map(|i| word(&format!("w{i}"), [0.0, 0.0, -0.8 + 0.04 * i as f32])).collect();
     let seen = Seen::of(model(words, Vec::new()), Emphasis::default());
     let mut controls = StageControls::default();
@@ -501,7 +501,7 @@ fn a_stack_of_points_is_picked_from_the_front_and_no_farther_than_8_points() {
 #[test]
 fn what_is_hidden_is_neither_drawn_nor_picked_nor_named() {
     let model = bank();
-    let search = attune::app::view::search::Search { text: "money".to_owned(), is_pattern: false };
+    let search = attune::app::ui_state::search::Search { text: "money".to_owned(), is_pattern: false };
     let emphasis = Emphasis::of(&model, &Highlight { search, isolated: true, ..Highlight::default() }, &[]);
     let controls = StageControls::default();
     let all = Seen::of(bank(), Emphasis::default());
@@ -523,12 +523,12 @@ fn lines_of_a_stage_cell_join_its_words_where_both_are_seen() {
     let lines = model.lines_of(&cell);
     assert_eq!(lines, [[0, 1], [1, 2]], "a word that is not there has no place");
     let ends = |emphasis: &Emphasis| -> Vec<_> {
-        let drawn = lines::of_words(&model, emphasis, Palette::of(true));
+        let drawn = geometry::of_words(&model, emphasis, Palette::of(true));
         drawn.iter().map(|line| (line.start, line.end)).collect()
     };
     let at = |word: usize| scaled(&model, model.words[word].at);
     assert_eq!(ends(&Emphasis::default().with_lines(lines.clone())), [(at(0), at(1)), (at(1), at(2))]);
-    let search = attune::app::view::search::Search { text: "river".to_owned(), is_pattern: false };
+    let search = attune::app::ui_state::search::Search { text: "river".to_owned(), is_pattern: false };
     let hidden = Emphasis::of(&model, &Highlight { search, isolated: true, ..Highlight::default() }, &[]);
     assert_eq!(ends(&hidden.with_lines(lines)), [], "money is not seen");
 }

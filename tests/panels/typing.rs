@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use attune::app::actions::focus::{dropped_letters, follow_typing};
+use attune::app::actions::keys::{dropped_letters, follow_typing};
 use egui::{Key, Modifiers, TextEdit};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;

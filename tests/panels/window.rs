@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use attune::app::actions::Action;
 use attune::app::panels::StageUi;
-use attune::app::stage::projected::SceneRef;
-use attune::app::stage::view::{StageControls, picture_ui};
-use attune::app::view::search::Emphasis;
-use attune::app::view::{PanelView, ViewState};
+use attune::app::stage::canvas::{StageControls, picture_ui};
+use attune::app::stage::projection::SceneRef;
+use attune::app::ui_state::search::Emphasis;
+use attune::app::ui_state::{PanelView, ViewState};
 use attune::app::workspace::{Workspace, workspace_ui};
 use attune_core::kernel::Kernel;
 use attune_view::view_model::Models;

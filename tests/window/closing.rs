@@ -3,12 +3,12 @@
 use std::fs;
 
 use attune::app::actions::Action;
-use attune::app::scene::Scene;
+use attune::app::link::LatestModels;
 use attune::app::shell::window::close;
-use attune::app::view::ViewState;
+use attune::app::ui_state::ViewState;
 use attune::app::work::profile::{self, Profile, WindowSettings};
 use attune::app::work::session::Session;
-use attune::app::workspace::saving::SavingChoice;
+use attune::app::workspace::notices::SavingChoice;
 use attune_core::kernel::Command;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use bevy::ecs::system::RunSystemOnce;
@@ -22,7 +22,7 @@ fn cell(world: &World, id: &str, command: CellCommand) {
 }
 
 fn text(world: &World, id: &str) -> String {
-    let snapshot = world.resource::<Scene>().snapshot().cloned().expect("a snapshot");
+    let snapshot = world.resource::<LatestModels>().snapshot().cloned().expect("a snapshot");
     let found = snapshot.notebook.cells.iter().find(|shown| *shown.cell.id == *id).expect("the cell");
     found.cell.text.to_string()
 }

@@ -9,7 +9,7 @@ use attune::app::actions::Action;
 use attune::app::shell::course::CoursePage;
 use attune::app::shell::course::{HomeFrame, HomeUiState, home_ui};
 use attune::app::theme::{self, fonts};
-use attune::app::view::ThemeChoice;
+use attune::app::ui_state::ThemeChoice;
 use attune::app::work::job::Waker;
 use attune::app::work::session::State;
 use attune_core::lesson::course::{CourseFile, Heading};

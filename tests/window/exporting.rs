@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use attune::app::work::exporting::Export;
+use attune::app::work::job::Export;
 use attune::app::{AppFault, PictureOptions, draw};
 use attune_core::kernel::{Kernel, Saved, Snapshot};
 use attune_view::export::file::Format;

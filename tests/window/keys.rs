@@ -5,23 +5,23 @@ use std::path::{Path, PathBuf};
 
 use attune::app::actions::{
     Action, ActionTable, KeyLine, NotebookAction, Pressed, Row, SentenceAction, SheetLine, Shortcut, StageAction,
-    WindowAction, focus,
+    WindowAction, keys,
 };
+use attune::app::link::LatestModels;
 use attune::app::link::Outbox;
-use attune::app::panels::compare::SECOND_SENTENCE;
+use attune::app::panels::meaning::SECOND_SENTENCE;
 use attune::app::panels::senses::SENSE_WORD;
-use attune::app::scene::Scene;
 use attune::app::shell::course::CoursePage;
 use attune::app::shell::dialogs::parts;
-use attune::app::shell::still_map::StillState;
+use attune::app::shell::jobs::StillState;
 use attune::app::shell::ui::WindowState;
 use attune::app::stage;
 use attune::app::stage::camera::Pose;
+use attune::app::stage::canvas::stage_id;
 use attune::app::stage::frame::StageTab;
 use attune::app::stage::sentence::strip_id;
-use attune::app::stage::view::stage_id;
 use attune::app::theme::{self, fonts};
-use attune::app::view::{Preferences, ViewState};
+use attune::app::ui_state::{Preferences, ViewState};
 use attune::app::work::session::Session;
 use attune::app::work::source::OtherModel;
 use attune::app::workspace::WorkspaceState;
@@ -113,7 +113,7 @@ impl Bench {
         std::fs::copy(fixture.join("gpt2_tokenizer.json"), model.join("tokenizer.json")).expect("a copy");
         let mut bench = Self::over(&model, (folder, home));
         bench.until("a model", |bench| {
-            bench.world.resource::<Scene>().snapshot().is_some_and(|snapshot| snapshot.model.is_some())
+            bench.world.resource::<LatestModels>().snapshot().is_some_and(|snapshot| snapshot.model.is_some())
         });
         bench
     }
@@ -212,11 +212,11 @@ impl Bench {
     }
 
     pub fn snapshot(&self) -> &Snapshot {
-        self.world.resource::<Scene>().snapshot().expect("a snapshot")
+        self.world.resource::<LatestModels>().snapshot().expect("a snapshot")
     }
 
     fn training(&self) -> TrainingModel {
-        let shown = self.world.resource::<Scene>().snapshot();
+        let shown = self.world.resource::<LatestModels>().snapshot();
         TrainingModel::of(shown.expect("a kernel publishes at once"))
     }
 
@@ -346,7 +346,7 @@ fn the_keys_of_a_model_lead_through_its_layers() {
     }
     press(&mut bench, WindowAction::RawStates);
     bench.until("raw vectors", |bench| {
-        let space = bench.world.resource::<Scene>().snapshot().and_then(|snapshot| snapshot.space.clone());
+        let space = bench.world.resource::<LatestModels>().snapshot().and_then(|snapshot| snapshot.space.clone());
         space.is_some_and(|space| space.basis.raw)
     });
 }
@@ -436,7 +436,7 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
         }
         WindowAction::WriteSentence => {
             act(bench);
-            assert_eq!(bench.focused(), Some(focus::sentence_field(SENTENCE)), "{said}");
+            assert_eq!(bench.focused(), Some(keys::sentence_field(SENTENCE)), "{said}");
             bench.leave_field();
         }
         WindowAction::Compare => {
@@ -446,7 +446,7 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
             bench.until(&said, is_compared);
             bench.rest();
             assert!(bench.fronts().contains(&"Meaning".to_owned()), "{said}: {:?}", bench.fronts());
-            assert_eq!(bench.focused(), Some(focus::sentence_field(SECOND_SENTENCE)), "{said}");
+            assert_eq!(bench.focused(), Some(keys::sentence_field(SECOND_SENTENCE)), "{said}");
             bench.leave_field();
             act(bench);
             bench.until(&said, |bench| !is_compared(bench));
@@ -459,7 +459,7 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
             bench.until(&said, are_shown);
             bench.rest();
             assert!(bench.fronts().contains(&"Meaning".to_owned()), "{said}: {:?}", bench.fronts());
-            assert_eq!(bench.focused(), Some(focus::sentence_field(SENSE_WORD)), "{said}");
+            assert_eq!(bench.focused(), Some(keys::sentence_field(SENSE_WORD)), "{said}");
             bench.leave_field();
             act(bench);
             bench.until(&said, |bench| !are_shown(bench));
@@ -568,7 +568,7 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
             act(bench);
             assert!(bench.world.contains_resource::<OtherModel>(), "{said}");
             bench.world.remove_resource::<OtherModel>();
-            bench.world.resource_mut::<Scene>().beside = None;
+            bench.world.resource_mut::<LatestModels>().beside = None;
         }
         WindowAction::Course => {
             act(bench);
@@ -712,7 +712,7 @@ fn check_stage(bench: &mut Bench, action: StageAction, which: usize, key: Shortc
         }
         StageAction::Search => {
             bench.press(key);
-            assert_eq!(bench.focused(), Some(focus::stage_search()), "{said}");
+            assert_eq!(bench.focused(), Some(keys::stage_search()), "{said}");
             bench.leave_field();
         }
         StageAction::Isolate => {
@@ -1013,7 +1013,7 @@ fn check_notebook(action: NotebookAction, which: usize, key: Shortcut) {
         Do::Functions => {
             bench.press(key);
             assert!(bench.is_visible("Functions"), "{said}");
-            assert_eq!(bench.focused(), Some(focus::function_search()), "{said}");
+            assert_eq!(bench.focused(), Some(keys::function_search()), "{said}");
         }
         Do::RunAbove | Do::ClearOutputs | Do::AutoRun | Do::Reset => {
             unreachable!("{said}: an action of a cell's menu that has a key is to be checked here")
@@ -1033,7 +1033,7 @@ fn the_sentence_is_called_from_within_a_cell_by_a_key_that_writes_nothing() {
     // As a keyboard sends it: with the text of the letter.
     bench.frame(vec![Event::Text("s".to_owned()), press]);
     bench.rest();
-    assert_eq!(bench.focused(), Some(focus::sentence_field(SENTENCE)));
+    assert_eq!(bench.focused(), Some(keys::sentence_field(SENTENCE)));
     bench.leave_field();
     assert_eq!((&bench.cell("double").text, sentence(&bench.world)), (&code, shown));
 }

@@ -22,8 +22,8 @@ mod tour;
 use std::path::{Path, PathBuf};
 
 use attune::app::actions::Action;
+use attune::app::link::LatestModels;
 use attune::app::link::Link;
-use attune::app::scene::Scene;
 use attune::app::shell::opening::{Opening, Setup};
 use attune::app::shell::perform::perform;
 use attune::app::shell::ui::WindowState;
@@ -71,7 +71,7 @@ fn frame(world: &mut World) {
 }
 
 fn sentence(world: &World) -> Option<String> {
-    let model = world.resource::<Scene>().snapshot()?.model.as_ref()?;
+    let model = world.resource::<LatestModels>().snapshot()?.model.as_ref()?;
     Some(model.sentence.tokens.iter().map(|token| token.text.as_str()).collect::<Vec<_>>().join(" "))
 }
 

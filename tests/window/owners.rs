@@ -3,7 +3,7 @@
 use attune::app::actions::WindowAction;
 use attune::app::work::session::Session;
 use attune::app::workspace::WorkspaceState;
-use attune::app::workspace::saving::{SavingChoice, SavingStatus};
+use attune::app::workspace::notices::{SavingChoice, SavingStatus};
 use bevy::prelude::World;
 
 use crate::{ask, frame, home, lesson_in, open, say, sentence, until};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attune::app::actions::{Action, FilePurpose, WindowAction};
-use attune::app::scene::Scene;
+use attune::app::link::LatestModels;
 use attune::app::shell::ui::WindowState;
-use attune::app::view::ViewState;
+use attune::app::ui_state::ViewState;
 use attune::app::work::session::Session;
 use attune::app::workspace::WorkspaceState;
 use attune::app::workspace::notices::ExportModel;
@@ -21,7 +21,7 @@ use bevy::prelude::World;
 use crate::{ask, copy_of, frame, home, open, say, send, sentence, until};
 
 fn snapshot(world: &World) -> Arc<Snapshot> {
-    world.resource::<Scene>().snapshot().cloned().expect("a snapshot")
+    world.resource::<LatestModels>().snapshot().cloned().expect("a snapshot")
 }
 
 fn at(world: &World) -> Option<String> {
@@ -73,7 +73,7 @@ fn a_talk_reveals_slide_by_slide_and_leaves_everything_as_it_was() {
     };
     let open_answer = Answer::Predict { chosen: None, is_locked: false };
     until(&mut world, "answers that are still to come", |world| answer(world) == (open_answer.clone(), false));
-    let slides = world.resource::<Scene>().get::<SlidesModel>().expect("slides").0.len();
+    let slides = world.resource::<LatestModels>().get::<SlidesModel>().expect("slides").0.len();
     let mut seen = vec![at(&world).expect("a talk")];
     for _ in 1..slides {
         ask(&mut world, WindowAction::NextSlide);
@@ -178,7 +178,7 @@ fn a_copy_of_the_lesson_opens_and_takes_the_place_of_nothing() {
     let new = folder.join("my_lesson.ron");
     ask(&mut world, Action::UseFile(FilePurpose::NewLesson { is_copy: false }, new.clone()));
     until(&mut world, "the new lesson", |world| {
-        world.resource::<Scene>().snapshot().is_some_and(|shown| shown.lesson.id == "my_lesson")
+        world.resource::<LatestModels>().snapshot().is_some_and(|shown| shown.lesson.id == "my_lesson")
     });
     drop(world);
     fs::remove_dir_all(folder).expect("it was there");

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use attune::app::scene::Scene;
+use attune::app::link::LatestModels;
 use attune::app::work::session::Session;
 use attune::app::work::source::LessonIssues;
 use attune_core::kernel::Command;
@@ -13,11 +13,11 @@ use bevy::prelude::World;
 use crate::{frame, home, lesson_in, open, say, send, sentence, until};
 
 fn title(world: &World) -> String {
-    world.resource::<Scene>().snapshot().map_or_else(String::new, |snapshot| snapshot.lesson.title.clone())
+    world.resource::<LatestModels>().snapshot().map_or_else(String::new, |snapshot| snapshot.lesson.title.clone())
 }
 
 fn cells(world: &World) -> Vec<String> {
-    let snapshot = world.resource::<Scene>().snapshot().cloned().expect("a snapshot");
+    let snapshot = world.resource::<LatestModels>().snapshot().cloned().expect("a snapshot");
     snapshot.notebook.cells.iter().map(|shown| shown.cell.id.to_string()).collect()
 }
 
@@ -71,7 +71,7 @@ fn each_reload_says_what_it_changed_and_not_what_those_before_it_did() {
         report(world)
     };
     until(&mut world, "the edit", |world| {
-        let snapshot = world.resource::<Scene>().snapshot().expect("a snapshot");
+        let snapshot = world.resource::<LatestModels>().snapshot().expect("a snapshot");
         snapshot.notebook.cells[0].cell.text.contains("my own")
     });
     let first = saves(&mut world, "Swimming", "\"opening\"");

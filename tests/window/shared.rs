@@ -3,15 +3,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use attune::app::actions::window::WorkChoice;
+use attune::app::actions::table::WorkChoice;
 use attune::app::actions::{Action, FilePurpose, WindowAction};
-use attune::app::scene::Scene;
+use attune::app::link::LatestModels;
 use attune::app::shell::course::CoursePage;
 use attune::app::shell::perform::perform;
 use attune::app::shell::ui::WindowState;
 use attune::app::stage::camera::Pose;
 use attune::app::stage::frame::StageTab;
-use attune::app::view::ViewState;
+use attune::app::ui_state::ViewState;
 use attune::app::work::session::Session;
 use attune::app::work::source::LessonIssues;
 use attune::app::workspace::WorkspaceState;
@@ -32,13 +32,13 @@ const OWN: &str = "a duck swam";
 
 fn trained(world: &mut World) {
     until(world, "a trained model", |world| {
-        let model = world.resource::<Scene>().snapshot().and_then(|snapshot| snapshot.model.clone());
+        let model = world.resource::<LatestModels>().snapshot().and_then(|snapshot| snapshot.model.clone());
         model.is_some_and(|model| model.training.stopped.is_some() && !model.training.playing)
     });
 }
 
 fn temperature(world: &World) -> Option<f64> {
-    world.resource::<Scene>().snapshot()?.model.as_ref()?.interventions.temperature
+    world.resource::<LatestModels>().snapshot()?.model.as_ref()?.interventions.temperature
 }
 
 fn pose(world: &World) -> Pose {
@@ -131,12 +131,12 @@ fn a_model_has_the_mark_of_its_files() {
     let (folder, home) = home("share-model");
     let mut world = open(&home, &fixture("gpt2-default"));
     until(&mut world, "a model", |world| {
-        world.resource::<Scene>().snapshot().is_some_and(|snapshot| snapshot.model.is_some())
+        world.resource::<LatestModels>().snapshot().is_some_and(|snapshot| snapshot.model.is_some())
     });
     let file = folder.join("mine.attune");
     fs::create_dir_all(&folder).expect("a folder");
     share(&mut world, &file);
-    let snapshot = world.resource::<Scene>().snapshot().cloned().expect("a snapshot");
+    let snapshot = world.resource::<LatestModels>().snapshot().cloned().expect("a snapshot");
     let model = snapshot.model.as_ref().and_then(|model| model.pretrained.clone()).expect("a pretrained model");
     let mark = WorkFile::read(&file).expect("a state").lesson;
     assert_eq!(mark, LessonMark::of_model(&snapshot.lesson, &model));

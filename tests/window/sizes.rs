@@ -4,7 +4,7 @@ use std::path::Path;
 
 use attune::app::actions::{Action, ActionTable, NotebookAction, Pressed, WindowAction};
 use attune::app::panels::{PanelId, ids};
-use attune::app::view::ViewState;
+use attune::app::ui_state::ViewState;
 use attune::app::workspace::WorkspaceState;
 use attune_core::kernel::Command;
 use attune_core::kernel::command::SentenceCommand;

@@ -2,12 +2,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use attune::app::render::device::Recovery;
+use attune::app::graphics::Recovery;
 use attune::app::stage::camera::CameraRig;
-use attune::app::stage::points::{extent, scaled};
+use attune::app::stage::geometry::{extent, scaled};
 use attune::app::stage::projection::View;
 use attune::app::theme::{MARK_CONTRAST, Palette, contrast};
-use attune::app::view::ViewState;
+use attune::app::ui_state::ViewState;
 use attune::app::{AppFault, PictureOptions, StageView, capture, draw, picture_app, render};
 use attune_core::kernel::Snapshot;
 use attune_core::kernel::worker::Worker;

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use attune::app::actions::{Action, WindowAction};
+use attune::app::link::LatestModels;
 use attune::app::panels::{PanelId, PanelName};
-use attune::app::scene::Scene;
-use attune::app::view::ViewState;
+use attune::app::ui_state::ViewState;
 use attune::app::workspace::WorkspaceState;
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::links::TextLink;
@@ -15,7 +15,7 @@ use bevy::prelude::*;
 use crate::{ask, frame, home, open, sentence, until};
 
 fn snapshot(world: &World) -> Arc<Snapshot> {
-    world.resource::<Scene>().snapshot().cloned().expect("a snapshot")
+    world.resource::<LatestModels>().snapshot().cloned().expect("a snapshot")
 }
 
 fn cells(world: &World) -> usize {
@@ -23,7 +23,7 @@ fn cells(world: &World) -> usize {
 }
 
 fn has_tour(world: &World) -> bool {
-    world.resource::<Scene>().snapshot().is_some_and(|snapshot| snapshot.is_toured)
+    world.resource::<LatestModels>().snapshot().is_some_and(|snapshot| snapshot.is_toured)
 }
 
 /// The model that comes with attune, in a folder of the test's own.

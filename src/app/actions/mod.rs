@@ -6,22 +6,16 @@
 //!
 //! | file | actions | performed in |
 //! |---|---|---|
-//! | [`window`] | of the window and the lesson | `shell/perform.rs` |
-//! | [`stage`] | of the stage, and of the sentence over it | `stage/keys.rs`, `stage/sentence/keys.rs` |
-//! | [`notebook`] | of the selected cell, and of the cell that is being written | `panels/notebook` |
-//! | [`keys`] | how keys are matched, counted and consumed | |
-//! | [`focus`] | the keyboard asked for, and letters that were meant for a field | |
+//! | [`table`] | of the window and the lesson | `shell/perform.rs` |
+//! | | of the stage, and of the sentence over it | `stage/bar.rs`, `stage/sentence` |
+//! | | of the selected cell, and of the cell that is being written | `panels/notebook` |
+//! | [`keys`] | how keys are matched, counted and consumed; the keyboard asked for | |
 
-pub mod focus;
 pub mod keys;
-pub mod notebook;
-pub mod stage;
-pub mod window;
+pub mod table;
 
-pub use keys::{Pressed, Shortcut, drop_text, first_pressed, pressed};
-pub use notebook::NotebookAction;
-pub use stage::{SentenceAction, StageAction};
-pub use window::{Action, FilePurpose, ReachedCell, WindowAction};
+pub use self::keys::{Pressed, Shortcut, drop_text, first_pressed, pressed};
+pub use self::table::{Action, FilePurpose, NotebookAction, ReachedCell, SentenceAction, StageAction, WindowAction};
 
 /// Texts of an action, and its keys.
 #[derive(Clone, Copy, Debug)]

@@ -15,10 +15,9 @@ use egui::{
 use super::{Panel, PanelContext, PanelId, PanelName, Region, Requests, ids};
 use crate::app::actions::{Action, Pressed, WindowAction};
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::Selection;
-use crate::app::widgets::controls::{copy_button, led_by_arrows};
+use crate::app::ui_state::Selection;
+use crate::app::widgets::controls::{copy_button, led_by_arrows, paint_sink, reading_ui, sinks_ui};
 use crate::app::widgets::heat::short;
-use crate::app::widgets::reading::{paint_sink, reading_ui, sinks_ui};
 
 /// Order of the maps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,7 +77,7 @@ const GUTTER: f32 = 20.0;
 /// Rows and columns of a map in its texture, at most: more are not seen at its size.
 const TEXELS: usize = 48;
 
-pub fn all_heads_ui(
+fn all_heads_ui(
     ui: &mut Ui,
     heads: &Arc<AllHeads>,
     state: &mut AllHeadsPanel,

@@ -37,39 +37,9 @@ impl Panel for AxesPanel {
     }
 }
 
-pub fn axes_ui(ui: &mut Ui, model: &AxesModel, state: &mut AxesPanel, requests: &mut Requests) {
+fn axes_ui(ui: &mut Ui, model: &AxesModel, state: &mut AxesPanel, requests: &mut Requests) {
     let palette = Palette::of(ui.visuals().dark_mode);
-    ui.horizontal(|ui| {
-        let refit = ui.add_enabled(model.can_refit, Button::new("Refit"));
-        let why = if model.can_refit {
-            "Turn the axes to the directions in which the points on the stage differ most now"
-        } else {
-            "The picture shows the vectors as they are"
-        };
-        if refit.on_hover_text(why).on_disabled_hover_text(why).clicked() {
-            requests.commands.push(Command::Axes(AxisCommand::Refit));
-        }
-        let reset = ui.add_enabled(model.is_changed, Button::new("Reset"));
-        reset.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, model.is_changed, "Reset the axes"));
-        if reset.on_hover_text("The axes as the lesson began").clicked() {
-            requests.commands.push(Command::Axes(AxisCommand::ResetAll));
-        }
-        if let Some(scale) = model.scale {
-            let raw = WindowAction::RawStates.row();
-            let choice = ui.selectable_label(!scale.is_on, raw.text);
-            if choice.on_hover_text(raw.hint()).clicked() {
-                requests.commands.push(Command::Axes(AxisCommand::SetRaw(scale.is_on)));
-            }
-        }
-        let map = WindowAction::Map.row();
-        if ui.button(map.text).on_hover_text(map.tooltip).clicked() {
-            requests.actions.push(WindowAction::Map.into());
-        }
-        if let Some([plane, all]) = model.together {
-            let together = format!("together {}, in 2D {}", percent(all), percent(plane));
-            ui.label(RichText::new(together).color(palette.ink_soft)).on_hover_text(&model.about);
-        }
-    });
+    ui.horizontal(|ui| basis_ui(ui, model, requests));
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
         for warning in &model.warnings {
@@ -82,6 +52,40 @@ pub fn axes_ui(ui: &mut Ui, model: &AxesModel, state: &mut AxesPanel, requests: 
         }
         ui.label(RichText::new(&model.about).font(theme::plain(size::SMALL)).color(palette.ink_faint));
     });
+}
+
+/// Fits the basis anew or resets it; and the share of the variance that it shows.
+fn basis_ui(ui: &mut Ui, model: &AxesModel, requests: &mut Requests) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let refit = ui.add_enabled(model.can_refit, Button::new("Refit"));
+    let why = if model.can_refit {
+        "Turn the axes to the directions in which the points on the stage differ most now"
+    } else {
+        "The picture shows the vectors as they are"
+    };
+    if refit.on_hover_text(why).on_disabled_hover_text(why).clicked() {
+        requests.commands.push(Command::Axes(AxisCommand::Refit));
+    }
+    let reset = ui.add_enabled(model.is_changed, Button::new("Reset"));
+    reset.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, model.is_changed, "Reset the axes"));
+    if reset.on_hover_text("The axes as the lesson began").clicked() {
+        requests.commands.push(Command::Axes(AxisCommand::ResetAll));
+    }
+    if let Some(scale) = model.scale {
+        let raw = WindowAction::RawStates.row();
+        let choice = ui.selectable_label(!scale.is_on, raw.text);
+        if choice.on_hover_text(raw.hint()).clicked() {
+            requests.commands.push(Command::Axes(AxisCommand::SetRaw(scale.is_on)));
+        }
+    }
+    let map = WindowAction::Map.row();
+    if ui.button(map.text).on_hover_text(map.tooltip).clicked() {
+        requests.actions.push(WindowAction::Map.into());
+    }
+    if let Some([plane, all]) = model.together {
+        let together = format!("together {}, in 2D {}", percent(all), percent(plane));
+        ui.label(RichText::new(together).color(palette.ink_soft)).on_hover_text(&model.about);
+    }
 }
 
 /// An axis with its share as a bar.

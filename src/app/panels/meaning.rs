@@ -1,22 +1,30 @@
-//! The meaning panel: the words that a word is near, before attention and after it; the word beside a second sentence; and its
-//! senses in several.
+//! The meaning panel: the words that a word is near, before attention and after it; the word read twice, in two sentences or
+//! by two models in one; and its senses in several sentences.
 
+use std::sync::Arc;
+
+use attune_core::kernel::command::{Command, SentenceCommand};
+use attune_core::kernel::snapshot::PairedWord;
 use attune_engine::quantity::{Quantity, StagePoint};
-use attune_view::view_model::compare::{CompareModel, TwoModels};
+use attune_view::view_model::compare::{CompareModel, NearOutput, PairModel, TwoModels, WordInModel, WordOfBoth};
 use attune_view::view_model::meaning::{LayerNeighbours, Measure, NearWord, NeighboursModel};
 use attune_view::view_model::meaning::{SensesModel, list_with, written_at};
 use attune_view::view_model::saved_view::{MeaningView, SavedView};
 use attune_view::view_model::sentences::SentencesModel;
-use egui::{Align, CornerRadius, Label, Layout, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
+use egui::{
+    Align, Align2, Button, CornerRadius, Grid, Label, Layout, Painter, Rect, RichText, ScrollArea, Sense, Ui,
+    WidgetInfo, WidgetType, vec2,
+};
 
-use super::compare::{TwoModelsUiState, compare_ui, one_model_ui, two_models_ui};
 use super::senses::{SensesUiState, senses_ui};
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
-use crate::app::actions::Action;
+use crate::app::actions::{Action, ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::PanelView;
-use crate::app::widgets::controls::{choose_query_ui, switch_ui};
-use crate::app::widgets::sentence_field::SentenceFieldState;
+use crate::app::ui_state::PanelView;
+use crate::app::widgets::controls::{choose_query_ui, led_by_arrows, switch_ui};
+use crate::app::widgets::heat::Heat;
+use crate::app::widgets::plot::sketch_ui;
+use crate::app::widgets::sentence_field::{Change, SentenceField, SentenceFieldState, sentence_field_ui};
 use crate::app::widgets::traced::ask_on;
 
 #[derive(Default)]
@@ -52,21 +60,9 @@ impl Panel for MeaningPanel {
 
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
         let (neighbours, sentences) = (cx.models.get::<NeighboursModel>()?, cx.models.get::<SentencesModel>()?);
-        // Wherever a comparison begins, it is what is to be seen.
-        let was_comparing = std::mem::replace(&mut self.is_comparing, sentences.second.is_some());
-        if self.is_comparing && !was_comparing {
-            self.view = MeaningView::Sentences;
-        }
         let senses = cx.models.get::<SensesModel>()?;
-        let had_senses = std::mem::replace(&mut self.has_senses, senses.is_on);
-        if self.has_senses && !had_senses {
-            self.view = MeaningView::Senses;
-        }
         let beside = cx.models.beside.clone();
-        let had_models = std::mem::replace(&mut self.has_models, beside.is_some());
-        if self.has_models && !had_models {
-            self.view = MeaningView::Models;
-        }
+        self.follow_comparisons(sentences.second.is_some(), senses.is_on, beside.is_some());
         let views = [
             (MeaningView::Neighbours, "Neighbours", "The words near one word, before attention and after"),
             (MeaningView::Sentences, "Two sentences", "One word in two sentences: how far attention takes them apart"),
@@ -76,14 +72,7 @@ impl Panel for MeaningPanel {
         switch_ui(ui, &mut self.view, &views);
         match self.view {
             MeaningView::Neighbours => {
-                // Behind the last layer they are those of the contextual vectors.
-                let passed = cx.view.walk.passed_layers().map(|passed| passed as usize);
-                let block =
-                    passed.filter(|passed| *passed < cx.view.walk.layers()).and_then(|passed| passed.checked_sub(1));
-                let near =
-                    cx.view.selection.query.zip(block).and_then(|(query, block)| {
-                        Some((block, cx.models.of_choice::<LayerNeighbours>(&(query, block))?))
-                    });
+                let near = passed_neighbours(cx);
                 let behind = near.as_ref().map(|(block, near)| (*block, &**near));
                 neighbours_ui(ui, &neighbours, behind, &mut self.measure, &mut cx.view);
             }
@@ -123,9 +112,33 @@ impl Panel for MeaningPanel {
     }
 }
 
+impl MeaningPanel {
+    /// Brings a comparison into view when it begins.
+    fn follow_comparisons(&mut self, has_second: bool, has_senses: bool, has_models: bool) {
+        if !std::mem::replace(&mut self.is_comparing, has_second) && has_second {
+            self.view = MeaningView::Sentences;
+        }
+        if !std::mem::replace(&mut self.has_senses, has_senses) && has_senses {
+            self.view = MeaningView::Senses;
+        }
+        if !std::mem::replace(&mut self.has_models, has_models) && has_models {
+            self.view = MeaningView::Models;
+        }
+    }
+}
+
+/// The words near the chosen one after the layer that the walk has passed last, with its number. After the last layer they are
+/// those of the contextual vectors, and this is none.
+fn passed_neighbours(cx: &PanelContext) -> Option<(usize, Arc<LayerNeighbours>)> {
+    let passed = cx.view.walk.passed_layers().map(|passed| passed as usize);
+    let block = passed.filter(|passed| *passed < cx.view.walk.layers())?.checked_sub(1)?;
+    let query = cx.view.selection.query?;
+    Some((block, cx.models.of_choice::<LayerNeighbours>(&(query, block))?))
+}
+
 /// The lists of the chosen word, by a measure of nearness.
 /// `behind` are those behind the layer that the walk has passed last, with its number.
-pub fn neighbours_ui(
+fn neighbours_ui(
     ui: &mut Ui,
     model: &NeighboursModel,
     behind: Option<(usize, &LayerNeighbours)>,
@@ -147,6 +160,27 @@ pub fn neighbours_ui(
     if let Some(note) = words.iter().find(|word| word.first == query).and_then(|word| word.note(&model.tokens)) {
         ui.add(Label::new(RichText::new(note).weak()).wrap());
     }
+    measure_ui(ui, measure);
+    ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+        ui.columns(2, |columns| {
+            let contextual = ("Contextual", &token.after, StagePoint::Contextual(query));
+            let last = behind.map_or(contextual, |(block, near)| {
+                (near.title.as_str(), &near.words, StagePoint::After(query, block))
+            });
+            let lists = [("Static", &token.before, StagePoint::Static(query)), last];
+            for (ui, (title, words, of)) in columns.iter_mut().zip(lists) {
+                ui.label(RichText::new(title).font(theme::strong(size::BODY)));
+                let near = words.by(*measure);
+                for word in near {
+                    row_ui(ui, title, of, *measure, word, near, view);
+                }
+            }
+        });
+    });
+}
+
+/// The choice between the two measures of nearness.
+fn measure_ui(ui: &mut Ui, measure: &mut Measure) {
     ui.horizontal(|ui| {
         for (choice, words, hint) in [
             (Measure::Cosine, "Cosine", "By the angle between the vectors: 1 is the same direction"),
@@ -160,33 +194,18 @@ pub fn neighbours_ui(
         ui.add(Label::new(words).truncate());
     });
     ui.add_space(size::GAP_TIGHT);
-    ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
-        ui.columns(2, |columns| {
-            let contextual = ("Contextual", &token.after, StagePoint::Contextual(query));
-            let last = behind.map_or(contextual, |(block, near)| {
-                (near.title.as_str(), &near.words, StagePoint::After(query, block))
-            });
-            let lists = [("Static", &token.before, StagePoint::Static(query)), last];
-            for (ui, (title, words, of)) in columns.iter_mut().zip(lists) {
-                ui.label(RichText::new(title).font(theme::strong(size::BODY)));
-                let near = words.by(*measure);
-                for word in near {
-                    row_ui(ui, (title, of, *measure), word, near, view);
-                }
-            }
-        });
-    });
 }
 
 /// A word with its measure as a bar.
 fn row_ui(
     ui: &mut Ui,
-    (list, of, measure): (&str, StagePoint, Measure),
+    list: &str,
+    of: StagePoint,
+    measure: Measure,
     word: &NearWord,
     near: &[NearWord],
     view: &mut PanelView,
 ) {
-    const BAR: f32 = 3.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     let value = word.value(measure);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), size::TABLE_ROW), Sense::click());
@@ -206,6 +225,19 @@ fn row_ui(
     if view.hover.word() == Some(word.word.as_str()) {
         ui.painter().rect_filled(rect, CornerRadius::same(size::RADIUS_SMALL), palette.lifted);
     }
+    near_word_ui(ui, rect, word, near, measure);
+    let other = if word.is_new { "It is not in the other list. " } else { "" };
+    response.on_hover_text(format!(
+        "{other}cosine {:.4}, distance {:.4}; the stage shows where it is. Click: where the number comes from.",
+        word.cosine, word.distance
+    ));
+}
+
+/// The word with its value, over a bar.
+fn near_word_ui(ui: &mut Ui, rect: Rect, word: &NearWord, near: &[NearWord], measure: Measure) {
+    const BAR: f32 = 3.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let value = word.value(measure);
     let most = near.iter().map(|word| word.value(measure).abs()).fold(f32::MIN_POSITIVE, f32::max);
     let bar = Rect::from_min_size(
         rect.left_bottom() - vec2(0.0, BAR),
@@ -220,9 +252,291 @@ fn row_ui(
             ui.add(Label::new(RichText::new(&word.word).font(font).color(palette.ink)).truncate());
         });
     });
-    let other = if word.is_new { "It is not in the other list. " } else { "" };
-    response.on_hover_text(format!(
-        "{other}cosine {:.4}, distance {:.4}; the stage shows where it is. Click: where the number comes from.",
-        word.cosine, word.distance
-    ));
+}
+
+/// The name of its field.
+pub const SECOND_SENTENCE: &str = "Second sentence";
+
+/// Begins or ends a comparison.
+pub fn toggle(sentences: &SentencesModel) -> Command {
+    Command::Sentence(SentenceCommand::SetSecond(sentences.second.is_none().then(|| sentences.first_second())))
+}
+
+/// The second sentence, and a word of both.
+pub fn compare_ui(
+    ui: &mut Ui,
+    model: Option<&CompareModel>,
+    sentences: &SentencesModel,
+    state: &mut SentenceFieldState,
+    view: &mut PanelView,
+) -> Vec<Command> {
+    let mut commands = Vec::new();
+    let (Some(model), Some(second)) = (model, &sentences.second) else {
+        ui.label("Two sentences on one stage, in one basis: a word of both starts at one place and is taken two ways.");
+        let hint = WindowAction::Compare.row().hint_with("Put a second sentence beside the one on the stage");
+        if ui.button("Compare with a second sentence").on_hover_text(hint).clicked() {
+            commands.push(toggle(sentences));
+        }
+        return commands;
+    };
+    commands.extend(second_ui(ui, second, sentences, state));
+    ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+        if let Some(none) = &model.none {
+            ui.label(none);
+        }
+        let Some(pair) = model.chosen(view.selection.query, view.selection.second, &view.highlight.lit) else { return };
+        pairs_ui(ui, model, pair, view);
+        ui.add_space(size::GAP_TIGHT);
+        ui.label(&pair.said);
+        numbers_ui(ui, pair);
+        ui.add_space(size::GAP_TIGHT);
+        near_ui(ui, pair, view);
+    });
+    commands
+}
+
+/// The field of the second sentence, and the end of the comparison.
+fn second_ui(ui: &mut Ui, second: &str, sentences: &SentencesModel, state: &mut SentenceFieldState) -> Vec<Command> {
+    const END: f32 = 62.0;
+    const MENU: f32 = 36.0;
+    let mut commands = Vec::new();
+    ui.horizontal(|ui| {
+        let selected = sentences.sentences.iter().position(|sentence| sentence == second);
+        let field = SentenceField {
+            name: SECOND_SENTENCE,
+            hint: "The sentence beside the one on the stage",
+            shown: second,
+            selected,
+            width: (ui.available_width() - END - MENU).max(size::CHART_MIN),
+        };
+        for change in sentence_field_ui(ui, &field, sentences, state) {
+            commands.push(Command::Sentence(SentenceCommand::SetSecond(Some(match change {
+                Change::Typed(text) | Change::Done(text) => text,
+                Change::Chosen(index) => sentences.sentences[index].clone(),
+            }))));
+        }
+        let end = Button::new("✕  End");
+        if ui.add(end).on_hover_text(WindowAction::Compare.row().hint_with("One sentence again")).clicked() {
+            commands.push(Command::Sentence(SentenceCommand::SetSecond(None)));
+        }
+    });
+    commands
+}
+
+/// The shared words, one of which is looked at.
+fn pairs_ui(ui: &mut Ui, model: &CompareModel, chosen: &PairModel, view: &mut PanelView) {
+    ScrollArea::horizontal().id_salt("pairs").show(ui, |ui| {
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+            for pair in &model.pairs {
+                let words = pair.labels.join(" · ");
+                let hint = "Look at the two ways of this word";
+                if ui.selectable_label(pair == chosen, words).on_hover_text(hint).clicked() {
+                    (view.selection.query, view.selection.second, view.selection.key) =
+                        (Some(pair.paired.first), Some(pair.paired.second), None);
+                }
+            }
+        });
+    });
+}
+
+/// Before attention and after it.
+fn numbers_ui(ui: &mut Ui, pair: &PairModel) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let number =
+        |x: f32, ink| RichText::new(format!("{x:.3}").replace('-', "−")).font(theme::mono(size::MONO)).color(ink);
+    let PairedWord { before, after, .. } = pair.paired;
+    let rows = [
+        ("cosine", before.cosine, after.cosine, "1 is the same direction"),
+        ("distance", before.distance, after.distance, "0 is the same place"),
+    ];
+    Grid::new("numbers").num_columns(4).min_col_width(0.0).spacing([size::GAP, size::GAP_TIGHT]).show(ui, |ui| {
+        for (name, before, after, hint) in rows {
+            ui.label(name).on_hover_text(format!("Of the two vectors in the true space: {hint}"));
+            ui.label(number(before, palette.ink_soft)).on_hover_text("Before attention");
+            ui.weak("→");
+            let [first, second] = &pair.labels;
+            let said = format!("{name} of {first} and {second} after attention: {after:.6}");
+            ui.label(number(after, palette.ink)).on_hover_text(said);
+            ui.end_row();
+        }
+    });
+}
+
+/// The words near the one, beside those near the other.
+fn near_ui(ui: &mut Ui, pair: &PairModel, view: &mut PanelView) {
+    ui.spacing_mut().item_spacing.y = 0.0;
+    ui.columns(2, |columns| {
+        for ((ui, label), near) in columns.iter_mut().zip(&pair.labels).zip(&pair.near) {
+            ui.label(RichText::new(format!("Near {label}")).font(theme::strong(size::BODY)));
+            near.iter().for_each(|near| near_row_ui(ui, label, near, view));
+        }
+    });
+}
+
+fn near_row_ui(ui: &mut Ui, label: &str, near: &NearOutput, view: &mut PanelView) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let word = RichText::new(&near.word).color(near.group.map_or(palette.ink, |group| palette.group(group)));
+    let row = ui.horizontal(|ui| {
+        ui.label(RichText::new(format!("{:.2}", near.cosine)).font(theme::mono(size::SMALL)).color(palette.ink_soft));
+        ui.add(Label::new(word).truncate());
+    });
+    let hint = format!("cosine {:.4} to the output of {label}; the stage shows where it is", near.cosine);
+    if row.response.on_hover_text(hint).hovered() {
+        view.hover.point_at(&near.word);
+    }
+}
+
+/// The cell of the map that the arrow keys have led to.
+#[derive(Default)]
+pub struct TwoModelsUiState {
+    cursor: (usize, usize),
+}
+
+/// Offers models to compare with, while there is none beside this one.
+fn one_model_ui(ui: &mut Ui) -> Option<WindowAction> {
+    let words =
+        "Another model reads the same sentence, and both are shown side by side: answers, attention and layers.";
+    ui.add(Label::new(RichText::new(words).weak()).wrap());
+    let offer = |ui: &mut Ui, action: WindowAction| {
+        let row = action.row();
+        ui.add(Button::new(row.text).wrap()).on_hover_text(row.hint()).clicked().then_some(action)
+    };
+    let own = offer(ui, WindowAction::BesideOwn);
+    offer(ui, WindowAction::Beside).or(own)
+}
+
+fn two_models_ui(ui: &mut Ui, model: &TwoModels, state: &mut TwoModelsUiState, view: &mut PanelView) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let [here, beside] = &model.names;
+    ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+        ui.set_max_width(ui.available_width());
+        ui.add(Label::new(format!("{here}, and beside it {beside}")).wrap());
+        if let Some(why) = &model.refusal {
+            ui.add(Label::new(RichText::new(why).color(palette.warn)).wrap());
+        }
+        for note in &model.notes {
+            ui.add(Label::new(RichText::new(note).weak()).wrap());
+        }
+        if let Some(word) = model.chosen(view.selection.query) {
+            ui.add_space(size::GAP_TIGHT);
+            word_ui(ui, word, &model.names);
+        }
+        if !model.words.is_empty() {
+            ui.add_space(size::GAP);
+            pictures_ui(ui, model);
+        }
+        if !model.similarity.is_empty() {
+            ui.add_space(size::GAP);
+            similarity_ui(ui, model, state);
+        }
+    });
+}
+
+/// The answers of both at a word, and where each looks.
+fn word_ui(ui: &mut Ui, word: &WordOfBoth, names: &[String; 2]) {
+    ui.label(RichText::new(format!("At {}", word.label)).font(theme::strong(size::BODY)));
+    ui.columns(2, |columns| {
+        for ((ui, name), WordInModel { answers, looks_at }) in columns.iter_mut().zip(names).zip(&word.of) {
+            ui.add(Label::new(RichText::new(name).weak()).truncate());
+            for (answer, probability) in answers {
+                let words = RichText::new(format!("{probability:.3}  {answer}")).font(theme::mono(size::SMALL));
+                ui.add(Label::new(words).truncate());
+            }
+            if let Some((other, weight)) = looks_at {
+                let hint =
+                    "Of the other words that both models read, the one that gets most attention from here: the mean \
+                    weight α over all heads of all layers. Special tokens are left out; they often get more";
+                ui.add(Label::new(format!("looks at {other} ({weight:.2})")).truncate()).on_hover_text(hint);
+            }
+        }
+    });
+    if let Some(cosine) = word.attention {
+        let hint =
+            "Of the mean attention weights over all heads in the one model and in the other, over the words of both";
+        ui.label(format!("Cosine between the two models' attention from this word: {cosine:.2}.")).on_hover_text(hint);
+    }
+}
+
+/// The ways of the words in both, each picture in its own axes.
+fn pictures_ui(ui: &mut Ui, model: &TwoModels) {
+    /// Height, as a share of the width.
+    const HEIGHT: f32 = 0.8;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.label(RichText::new("From static to contextual").font(theme::strong(size::BODY))).on_hover_text(TwoModels::WAYS);
+    ui.columns(2, |columns| {
+        for ((ui, name), picture) in columns.iter_mut().zip(&model.names).zip(&model.pictures) {
+            ui.add(Label::new(RichText::new(name).weak()).truncate());
+            let width = ui.available_width();
+            let (rect, response) = ui.allocate_exact_size(vec2(width, width * HEIGHT), Sense::hover());
+            ui.painter().rect_filled(rect, size::RADIUS, palette.ground);
+            sketch_ui(ui, picture, rect);
+            let ways: Vec<&str> = picture.moves.iter().map(|way| way.label.as_str()).collect();
+            let said = format!("The ways of {} in {name}", ways.join(", "));
+            response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, &said));
+            response.on_hover_text(TwoModels::WAYS);
+        }
+    });
+}
+
+/// A map of layers by layers, the more alike the darker.
+fn similarity_ui(ui: &mut Ui, model: &TwoModels, state: &mut TwoModelsUiState) {
+    const SIDE: (f32, f32) = (12.0, 26.0);
+    const GUTTER: f32 = 22.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.label(RichText::new("Layers").font(theme::strong(size::BODY))).on_hover_text(TwoModels::SIMILARITY);
+    let (rows, cols) = (model.similarity.len(), model.similarity[0].len());
+    let side = ((ui.available_width() - GUTTER) / cols as f32).floor().clamp(SIDE.0, SIDE.1);
+    let whole = vec2(GUTTER + cols as f32 * side, GUTTER + rows as f32 * side);
+    let (rect, response) = ui.allocate_exact_size(whole, Sense::click());
+    let heat = Heat { origin: rect.min + vec2(GUTTER, GUTTER), cell: vec2(side, side), rows, cols };
+    if response.clicked() {
+        response.request_focus();
+        state.cursor = response.interact_pointer_pos().and_then(|at| heat.at(at)).unwrap_or(state.cursor);
+    }
+    state.cursor = (state.cursor.0.min(rows - 1), state.cursor.1.min(cols - 1));
+    if response.has_focus() {
+        state.cursor = led_by_arrows(ui, &response, state.cursor, rows, cols);
+    }
+    let said = |(row, col): (usize, usize)| {
+        let alike =
+            model.similarity[row][col].map_or_else(|| "nothing to compare".to_owned(), |alike| format!("{alike:.2}"));
+        format!("Layer {row} here, layer {col} beside it: {alike}")
+    };
+    let name = format!("How alike the layers are. {}", said(state.cursor));
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, &name));
+    paint_similarity(ui.painter(), &heat, model, palette);
+    if response.has_focus() {
+        let stroke = egui::Stroke::new(size::OUTLINE, palette.ink);
+        ui.painter().rect_stroke(heat.cell_rect(state.cursor.0, state.cursor.1), 0.0, stroke, egui::StrokeKind::Inside);
+    }
+    let under = response.hover_pos().and_then(|at| heat.at(at));
+    let response = response.on_hover_text_at_pointer(match under {
+        Some(cell) => said(cell),
+        None => {
+            format!("Rows: layers of {}. Columns: layers of {}. 0 is the embeddings", model.names[0], model.names[1])
+        }
+    });
+    ui.weak(if response.has_focus() { said(state.cursor) } else { model.said.clone().unwrap_or_default() });
+    ui.add(Label::new(RichText::new(TwoModels::SIMILARITY).weak()).wrap());
+}
+
+/// Paints the shades and the numbers of the layers.
+fn paint_similarity(painter: &Painter, heat: &Heat, model: &TwoModels, palette: &Palette) {
+    for (row, line) in model.similarity.iter().enumerate() {
+        for (col, alike) in line.iter().enumerate() {
+            let share = alike.unwrap_or(0.0).clamp(0.0, 1.0) as f32;
+            let fill = palette.raised.lerp_to_gamma(palette.accent, share);
+            heat.paint_cell(painter, row, col, fill);
+        }
+    }
+    let small = theme::plain(size::LABEL_AXIS);
+    for row in 0..heat.rows {
+        let at = heat.cell_rect(row, 0).left_center() - vec2(size::GAP_TIGHT, 0.0);
+        painter.text(at, Align2::RIGHT_CENTER, row.to_string(), small.clone(), palette.ink_soft);
+    }
+    for col in 0..heat.cols {
+        let at = heat.cell_rect(0, col).center_top() - vec2(0.0, size::GAP_TIGHT);
+        painter.text(at, Align2::CENTER_BOTTOM, col.to_string(), small.clone(), palette.ink_soft);
+    }
 }

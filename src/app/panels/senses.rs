@@ -3,17 +3,17 @@
 
 use attune_core::kernel::command::{AxisCommand, Command, SenseCommand};
 use attune_core::kernel::sentence_pass::senses::{CHARS_MAX, SENSES, SenseList};
-use attune_view::view_model::meaning::{SenseCurve, SenseRowModel, SensesModel, after, number};
+use attune_view::view_model::meaning::{SenseCurve, SensesModel, after, number};
 use egui::{
     Button, EventFilter, Id, Key, Label, Modifiers, Response, RichText, ScrollArea, Sense, Stroke, TextEdit, TextStyle,
     TextWrapMode, Ui, WidgetInfo, WidgetText, WidgetType, vec2,
 };
-use egui_plot::{Line, LineStyle, PlotPoints, Points, VLine};
+use egui_plot::{Line, LineStyle, PlotPoints, PlotUi, Points, VLine};
 
 use super::Requests;
-use crate::app::actions::{Action, ActionTable, FilePurpose, WindowAction, focus};
+use crate::app::actions::{Action, ActionTable, FilePurpose, WindowAction, keys};
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::Walk;
+use crate::app::ui_state::Walk;
 use crate::app::widgets::controls::switch_ui;
 use crate::app::widgets::plot::{cursor, curve_plot, tick_text};
 
@@ -61,26 +61,30 @@ pub fn senses_ui(
             empty_ui(ui, model, chosen, &mut asked);
         }
         if model.is_on && model.last_layer() > 0 {
-            // As high as it was: with other senses it has other lines, and the sentences below stay where they are.
-            let width = ui.available_width();
-            let (_, high) = state.scores.filter(|(of, _)| *of == width).unwrap_or((width, 0.0));
-            let shown = ui.scope(|ui| {
-                ui.set_min_height(high);
-                scores_ui(ui, model, state, layer, walk);
-            });
-            state.scores = Some((width, shown.response.rect.height()));
+            held_scores_ui(ui, model, state, layer, walk);
         } else {
             state.scores = None;
         }
         if let Some(words) = model.waits_for.as_ref().filter(|_| !model.rows.is_empty()) {
             ui.add(Label::new(RichText::new(words).weak()).wrap());
         }
-        for (index, row) in model.rows.iter().enumerate() {
-            row_ui(ui, model, (index, row, layer), state, marked == Some(index), &mut asked);
+        for index in 0..model.rows.len() {
+            row_ui(ui, model, index, layer, state, marked == Some(index), &mut asked);
         }
         foot_ui(ui, model, &mut asked, &mut requests.actions);
     });
     requests.commands.extend(asked.into_iter().map(Command::Senses));
+}
+
+/// The scores, as high as they were: with other senses they have other lines, and the sentences below stay where they are.
+fn held_scores_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, layer: usize, walk: &mut Walk) {
+    let width = ui.available_width();
+    let (_, high) = state.scores.filter(|(of, _)| *of == width).unwrap_or((width, 0.0));
+    let shown = ui.scope(|ui| {
+        ui.set_min_height(high);
+        scores_ui(ui, model, state, layer, walk);
+    });
+    state.scores = Some((width, shown.response.rect.height()));
 }
 
 /// The word, and whether the stage shows it.
@@ -91,13 +95,13 @@ fn head_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, requests
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         let hint =
             "The word to look at; a word that the tokenizer cuts has the mean of its pieces. Enter: its first sentence";
-        let id = focus::sentence_field(SENSE_WORD);
-        let (field, text) = field_ui(ui, (id, SENSE_WORD), &model.word, "word", WIDTH, state);
+        let id = keys::sentence_field(SENSE_WORD);
+        let (field, text) = field_ui(ui, id, SENSE_WORD, &model.word, "word", WIDTH, state);
         if is_entered(ui, &field) {
             if model.rows.is_empty() {
                 requests.commands.push(Command::Senses(SenseCommand::Insert(0)));
             }
-            focus::ask(ui.ctx(), sentence_id(0));
+            keys::ask(ui.ctx(), sentence_id(0));
         }
         field.on_hover_text(hint);
         requests.commands.extend(text.map(|word| Command::Senses(SenseCommand::SetWord(word))));
@@ -121,7 +125,7 @@ fn foot_ui(ui: &mut Ui, model: &SensesModel, asked: &mut Vec<SenseCommand>, acti
         let add = ui.button("+ Sentence").on_hover_text("Another sentence with the word (Enter in the last one)");
         if add.clicked() {
             asked.push(SenseCommand::Insert(model.rows.len()));
-            focus::ask(ui.ctx(), sentence_id(model.rows.len()));
+            keys::ask(ui.ctx(), sentence_id(model.rows.len()));
         }
         let format = "one sentence a line; a letter and a tab before it give its sense";
         for (purpose, words, hint) in [
@@ -161,13 +165,14 @@ fn sentence_id(index: usize) -> Id {
 /// A field over a text of the list. Returns the text that was written in this frame.
 fn field_ui(
     ui: &mut Ui,
-    (id, name): (Id, &str),
+    id: Id,
+    name: &str,
     shown: &str,
     hint: &str,
     width: f32,
     state: &mut SensesUiState,
 ) -> (Response, Option<String>) {
-    focus::take(ui.ctx(), id);
+    keys::take(ui.ctx(), id);
     let written = state.written.take();
     let mut text = match written {
         Some((of, text)) if of == id => text,
@@ -195,16 +200,17 @@ fn is_entered(ui: &Ui, field: &Response) -> bool {
 fn row_ui(
     ui: &mut Ui,
     model: &SensesModel,
-    (index, row, layer): (usize, &SenseRowModel, usize),
+    index: usize,
+    layer: usize,
     state: &mut SensesUiState,
     is_marked: bool,
     asked: &mut Vec<SenseCommand>,
 ) {
     const NUMBER: f32 = 18.0;
-    /// For the button behind the field, and the field's margins.
+    /// Room for the button after the field, and for the field's margins.
     const REMOVE: f32 = 40.0;
     let palette = Palette::of(ui.visuals().dark_mode);
-    let id = sentence_id(index);
+    let (row, id) = (&model.rows[index], sentence_id(index));
     // Before the field is there to take them.
     let has_focus = ui.memory(|memory| memory.has_focus(id));
     let pressed = |key| has_focus && ui.input_mut(|input| input.consume_key(Modifiers::COMMAND, key));
@@ -218,12 +224,12 @@ fn row_ui(
         if let Some(nearest) = &nearest {
             number.on_hover_text(&nearest.said);
         }
-        if let Some(sense) = sense_ui(ui, model, (index, row), turns) {
+        if let Some(sense) = sense_ui(ui, model, index, turns) {
             asked.push(SenseCommand::SetSense { index, sense });
         }
         let width = (ui.available_width() - REMOVE).max(size::CHART_MIN);
         let name = format!("Sentence {}", index + 1);
-        let (field, text) = field_ui(ui, (id, &name), &row.text, "a sentence with the word", width, state);
+        let (field, text) = field_ui(ui, id, &name, &row.text, "a sentence with the word", width, state);
         asked.extend(text.map(|text| SenseCommand::SetText { index, text }));
         goes_on = is_entered(ui, &field);
         field.on_hover_text("Enter: another sentence below; Ctrl+G: its sense; Ctrl+D: remove it");
@@ -260,19 +266,15 @@ fn row_ui(
         asked.push(SenseCommand::Remove(index));
     } else if goes_on {
         asked.push(SenseCommand::Insert(index + 1));
-        focus::ask(ui.ctx(), sentence_id(index + 1));
+        keys::ask(ui.ctx(), sentence_id(index + 1));
     }
 }
 
 /// The letter of a sentence's sense. Returns another one that was chosen: by a click or Ctrl+G the next, or the letter that was
 /// pressed.
-fn sense_ui(
-    ui: &mut Ui,
-    model: &SensesModel,
-    (index, row): (usize, &SenseRowModel),
-    turns: bool,
-) -> Option<Option<char>> {
+fn sense_ui(ui: &mut Ui, model: &SensesModel, index: usize, turns: bool) -> Option<Option<char>> {
     const SIDE: f32 = 22.0;
+    let row = &model.rows[index];
     let palette = Palette::of(ui.visuals().dark_mode);
     let fill = model.hue(row.sense).map_or(palette.raised, |hue| palette.group(hue));
     let letter = row.sense.map_or_else(|| "·".to_owned(), |sense| sense.to_string());
@@ -306,7 +308,6 @@ fn sense_ui(
 fn scores_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, layer: usize, walk: &mut Walk) {
     const HEIGHT: f32 = 112.0;
     let palette = Palette::of(ui.visuals().dark_mode);
-    let curves = model.curves();
     let ways = [
         (false, "cosine", "Mean cosines as they are"),
         (true, "over any two", "Cosines less the layer's baseline, the mean cosine of any two different tokens"),
@@ -321,21 +322,7 @@ fn scores_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, layer:
         .include_y(if over { 0.0 } else { 1.0 })
         .y_axis_formatter(|mark, _| tick_text(mark.value, mark.step_size))
         .x_axis_formatter(|mark, _| if mark.value.fract() == 0.0 { format!("{}", mark.value) } else { String::new() })
-        .show(ui, |plot| {
-            plot.vline(
-                VLine::new("layer", f64::from(walk.time()) * last as f64)
-                    .color(palette.ink_faint)
-                    .width(size::HAIRLINE),
-            );
-            for curve in &curves {
-                let (ink, style) = line_of(*curve, palette);
-                let points = model.points(*curve, over);
-                plot.points(Points::new(curve.title(), points.clone()).color(ink).radius(size::OUTLINE));
-                plot.line(
-                    Line::new(curve.title(), PlotPoints::from(points)).color(ink).width(size::CURVE).style(style),
-                );
-            }
-        });
+        .show(ui, |plot| draw_scores(plot, model, over, f64::from(walk.time()) * last as f64, palette));
     let at = |x: f32| plot.transform.value_from_position(egui::pos2(x, 0.0)).x.round().clamp(0.0, last as f64) as usize;
     // The cursor of the curve is the walk's place.
     plot.response.widget_info(|| WidgetInfo::slider(true, layer as f64, "Layer of the senses"));
@@ -345,18 +332,35 @@ fn scores_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, layer:
         None => {}
     }
     plot.response.on_hover_text("Click, drag or the arrow keys: the words after that layer");
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
-        ui.weak(format!("{}:", after(layer)));
-        for curve in curves {
-            let Some(value) = model.layers.get(layer).and_then(|scores| curve.of(scores, over)) else { continue };
-            legend_ui(ui, curve, value, palette);
-        }
-    });
+    legends_ui(ui, model, layer, over);
     if let Some(said) = &model.said {
         ui.add(Label::new(said).wrap());
     }
     ui.add_space(size::GAP_TIGHT);
+}
+
+/// Draws the curves, and a line at the place of the walk.
+fn draw_scores(plot: &mut PlotUi, model: &SensesModel, over: bool, at: f64, palette: &Palette) {
+    plot.vline(VLine::new("layer", at).color(palette.ink_faint).width(size::HAIRLINE));
+    for curve in model.curves() {
+        let (ink, style) = line_of(curve, palette);
+        let points = model.points(curve, over);
+        plot.points(Points::new(curve.title(), points.clone()).color(ink).radius(size::OUTLINE));
+        plot.line(Line::new(curve.title(), PlotPoints::from(points)).color(ink).width(size::CURVE).style(style));
+    }
+}
+
+/// The curves by name, with their values after a layer.
+fn legends_ui(ui: &mut Ui, model: &SensesModel, layer: usize, over: bool) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+        ui.weak(format!("{}:", after(layer)));
+        for curve in model.curves() {
+            let Some(value) = model.layers.get(layer).and_then(|scores| curve.of(scores, over)) else { continue };
+            legend_ui(ui, curve, value, palette);
+        }
+    });
 }
 
 fn line_of(curve: SenseCurve, palette: &Palette) -> (egui::Color32, LineStyle) {

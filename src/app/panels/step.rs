@@ -13,8 +13,8 @@ use attune_view::view_model::capitalised;
 use attune_view::view_model::fold::FoldModel;
 use attune_view::view_model::saved_view::SavedView;
 use egui::{
-    Align2, Button, CornerRadius, Grid, Label, Painter, Pos2, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind,
-    Ui, Vec2, WidgetInfo, WidgetType,
+    Align2, Button, CornerRadius, Grid, Label, Painter, Pos2, Rect, Response, RichText, ScrollArea, Sense, Stroke,
+    StrokeKind, Ui, Vec2, WidgetInfo, WidgetType,
 };
 
 use super::fold::fold_ui;
@@ -22,11 +22,10 @@ use super::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::actions::{ActionTable, Row, WindowAction};
 use crate::app::text::prose::equation_ui;
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::{PanelView, Walk};
+use crate::app::ui_state::{PanelView, Walk};
 use crate::app::widgets::controls::{choose_query_ui, switch_ui, waiting_ui};
 use crate::app::widgets::heat::Heat;
-use crate::app::widgets::traced::{ASK_HINT, HINT, ask_on, number_ui};
-use crate::app::widgets::worked::{SIGNED, UNSIGNED, bar, worked_ui};
+use crate::app::widgets::traced::{ASK_HINT, HINT, SIGNED, UNSIGNED, ask_on, bar, number_ui, worked_ui};
 
 /// How the step is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -403,6 +402,13 @@ impl Line<'_> {
             let outline = Stroke::new(size::HAIRLINE, palette.accent);
             painter.rect_stroke(column, CornerRadius::ZERO, outline, StrokeKind::Inside);
         }
+        self.point_ui(response, &heat, view);
+    }
+
+    /// Follows the pointer: a click works a key through, or opens the provenance of the number.
+    fn point_ui(&self, response: Response, heat: &Heat, view: &mut PanelView) {
+        let Self { model, rows, .. } = *self;
+        let is_by_key = rows[0].columns == Columns::Keys;
         // The name of a column is of its first row.
         let below = |pointer: Pos2| Pos2::new(pointer.x, pointer.y.max(heat.origin.y));
         let hovered = response.hover_pos().and_then(|pointer| heat.at(below(pointer)));

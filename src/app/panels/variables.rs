@@ -7,7 +7,7 @@ use egui::{Align2, CornerRadius, Label, Rect, RichText, ScrollArea, Sense, Ui, V
 
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::Trail;
+use crate::app::ui_state::Trail;
 use crate::app::widgets::table::table_ui;
 use crate::app::widgets::traced::ASK_HINT;
 
@@ -32,7 +32,7 @@ impl Panel for VariablesPanel {
     }
 }
 
-pub fn variables_ui(ui: &mut Ui, model: &VariablesModel, state: &mut VariablesPanel, trail: &mut Trail) {
+fn variables_ui(ui: &mut Ui, model: &VariablesModel, state: &mut VariablesPanel, trail: &mut Trail) {
     let all = model.all();
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         for kind in VariableKind::ALL {

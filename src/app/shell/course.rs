@@ -10,7 +10,7 @@ use attune_core::lesson::course::{self, CourseFile};
 use attune_core::lesson::issue::written;
 use attune_core::lesson::load;
 use attune_core::store::{Checkpoint, Home, Key, Lock, NotSaved, Stored, open, read, update};
-use attune_view::view_model::course::{Course, Found, HomeModel, HomeRow, Picture, RowState, Tasks, name};
+use attune_view::view_model::course::{Course, Found, HomeModel, HomeNext, HomeRow, Picture, RowState, Tasks, name};
 use attune_view::view_model::pictures::Sketch;
 use bevy::prelude::*;
 use egui::{
@@ -21,10 +21,10 @@ use serde::{Deserialize, Serialize};
 
 use super::opening::{Setup, close, name_window, unsaved};
 use crate::app::actions::{Action, ActionTable, WindowAction};
-use crate::app::scene::Scene;
+use crate::app::link::LatestModels;
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::ThemeChoice;
-use crate::app::widgets::sketch::sketch_ui;
+use crate::app::ui_state::ThemeChoice;
+use crate::app::widgets::plot::sketch_ui;
 use crate::app::work::job::Waker;
 use crate::app::work::profile::{Profile, kept_course};
 use crate::app::work::session::State;
@@ -340,23 +340,7 @@ fn page_ui(ui: &mut Ui, model: &HomeModel, frame: &HomeFrame, state: &mut HomeUi
     ui.label(RichText::new(standing(model)).color(palette.ink_soft));
     ui.add_space(size::GAP_WIDE);
     if let Some(next) = &model.next {
-        let verb = if next.is_begun { "Continue" } else { "Begin" };
-        let words = format!("{verb}: {}", next.title);
-        let words = RichText::new(words).font(theme::strong(size::READING)).color(palette.on_accent);
-        let button = ui.add(Button::new(words).fill(palette.accent).min_size(vec2(0.0, size::CELL_MAX)).truncate());
-        if !state.is_greeted {
-            state.is_greeted = true;
-            button.request_focus();
-        }
-        if button.has_focus() {
-            let ring = Stroke::new(size::OUTLINE, palette.accent);
-            let corner = CornerRadius::same(size::RADIUS + size::RADIUS_SMALL);
-            ui.painter().rect_stroke(button.rect.expand(size::RING), corner, ring, StrokeKind::Outside);
-        }
-        if button.on_hover_text("Enter").clicked() {
-            action = Some(Action::open(&next.path));
-        }
-        ui.add_space(size::GAP_WIDE);
+        action = next_ui(ui, next, state);
     }
     action = action.or(cards_ui(ui, &model.lessons));
     if !model.others.is_empty() {
@@ -374,6 +358,27 @@ fn page_ui(ui: &mut Ui, model: &HomeModel, frame: &HomeFrame, state: &mut HomeUi
         action = action.or(reset_ui(ui, frame, state));
     }
     action
+}
+
+/// The button that goes on with the course. It has the keyboard when the page comes.
+fn next_ui(ui: &mut Ui, next: &HomeNext, state: &mut HomeUiState) -> Option<Action> {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let verb = if next.is_begun { "Continue" } else { "Begin" };
+    let words = format!("{verb}: {}", next.title);
+    let words = RichText::new(words).font(theme::strong(size::READING)).color(palette.on_accent);
+    let button = ui.add(Button::new(words).fill(palette.accent).min_size(vec2(0.0, size::CELL_MAX)).truncate());
+    if !state.is_greeted {
+        state.is_greeted = true;
+        button.request_focus();
+    }
+    if button.has_focus() {
+        let ring = Stroke::new(size::OUTLINE, palette.accent);
+        let corner = CornerRadius::same(size::RADIUS + size::RADIUS_SMALL);
+        ui.painter().rect_stroke(button.rect.expand(size::RING), corner, ring, StrokeKind::Outside);
+    }
+    let is_clicked = button.on_hover_text("Enter").clicked();
+    ui.add_space(size::GAP_WIDE);
+    is_clicked.then(|| Action::open(&next.path))
 }
 
 /// How far the learner is, in a sentence.
@@ -474,22 +479,25 @@ fn card_ui(ui: &mut Ui, row: &HomeRow, width: f32) -> Option<Action> {
         }
     }
     let inner = words.shrink(size::GAP);
-    {
-        let ui = &mut ui.new_child(UiBuilder::new().max_rect(inner).layout(Layout::top_down(Align::Min)));
-        // Within the page: what is scrolled away is not over the bar.
-        ui.set_clip_rect(words.intersect(ui.clip_rect()));
-        ui.spacing_mut().item_spacing.y = size::HAIRLINE;
-        let number = row.number.map_or_else(String::new, |number| format!("{number}  "));
-        let title =
-            RichText::new(format!("{number}{}", row.title)).font(theme::strong(size::READING)).color(palette.ink);
-        ui.add(Label::new(title).truncate().selectable(false));
-        let (summary, ink) = summary(row, palette);
-        ui.add(Label::new(RichText::new(summary).size(size::SMALL).color(ink)).wrap().selectable(false));
-    }
+    words_ui(ui, row, words, inner);
     foot_ui(ui, row, inner, palette);
     ui.painter().rect_stroke(rect, round, edge, StrokeKind::Inside);
     let hint = if row.summary.is_empty() { row.title.clone() } else { row.summary.clone() };
     response.on_hover_text(hint).clicked().then(|| Action::open(&row.path))
+}
+
+/// The title and the summary of a lesson, within `inner`.
+fn words_ui(ui: &mut Ui, row: &HomeRow, words: Rect, inner: Rect) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let ui = &mut ui.new_child(UiBuilder::new().max_rect(inner).layout(Layout::top_down(Align::Min)));
+    // Within the page: what is scrolled away is not over the bar.
+    ui.set_clip_rect(words.intersect(ui.clip_rect()));
+    ui.spacing_mut().item_spacing.y = size::HAIRLINE;
+    let number = row.number.map_or_else(String::new, |number| format!("{number}  "));
+    let title = RichText::new(format!("{number}{}", row.title)).font(theme::strong(size::READING)).color(palette.ink);
+    ui.add(Label::new(title).truncate().selectable(false));
+    let (summary, ink) = summary(row, palette);
+    ui.add(Label::new(RichText::new(summary).size(size::SMALL).color(ink)).wrap().selectable(false));
 }
 
 /// A model that is not on this computer: a dot for each head, a row for each layer, and what it needs.
@@ -610,7 +618,7 @@ fn side_ui(ui: &Ui, row: &HomeRow, side: Rect, palette: &Palette) {
     }
 }
 
-/// For those who hear the page.
+/// A lesson in words, for screen readers.
 fn said(row: &HomeRow) -> String {
     let mut words = row.title.clone();
     if let Some(number) = row.number {
@@ -645,7 +653,7 @@ pub fn drop_ui(ctx: &Context) {
 
 /// The page of the course, over the lesson; from there back to the lesson.
 pub fn show(world: &mut World) {
-    let behind = world.resource::<Scene>().snapshot().map(|snapshot| snapshot.lesson.title.clone());
+    let behind = world.resource::<LatestModels>().snapshot().map(|snapshot| snapshot.lesson.title.clone());
     let page = world.resource::<CoursePage>();
     if page.is_open && behind.is_some() && page.frame.fault.is_none() {
         world.resource_mut::<CoursePage>().close();

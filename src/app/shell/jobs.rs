@@ -1,34 +1,41 @@
 //! Work beside the window, and the files that it writes: exports, pictures, the learner's work, lists of senses, new
 //! lessons; and the still map.
+//!
+//! The still map shows the vocabulary by t-SNE (van der Maaten & Hinton 2008), drawn by button only and shown in a window over
+//! the others. The map never moves and nothing is measured in it: motion is on the stage, in one linear basis.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use attune_core::kernel::Saved;
 use attune_core::kernel::command::{Command, SenseCommand, SenseList, TrainingCommand};
-use attune_core::kernel::snapshot::{Progress, Snapshot};
+use attune_core::kernel::snapshot::{Progress, Snapshot, StaticSpace};
 use attune_core::lesson::starter;
 use attune_core::store::Home;
+use attune_engine::numerics::vectors::distance;
 use attune_view::export::work_file::Shared;
 use attune_view::export::work_file::{LessonMark, WorkFile};
 use attune_view::export::{self, Format};
-use attune_view::view_model::pictures::nearest;
+use attune_view::view_model::pictures::{StillModel, StillPoint, nearest};
 use attune_view::view_model::saved_view::SavedView;
 use bevy::prelude::*;
+use bhtsne::tSNE;
+use egui::{Align2, Context, Key, Modifiers, Pos2, ProgressBar, Rect, RichText, Sense, Ui, Vec2};
 
 use super::course::CoursePage;
 use super::opening::{self, Setup};
-use super::still_map::{Drawing, StillState};
 use super::ui::WindowState;
-use crate::app::actions::FilePurpose;
-use crate::app::actions::window::{PictureChoice, WorkChoice};
+use crate::app::actions::table::{PictureChoice, WorkChoice};
+use crate::app::actions::{Action, FilePurpose};
+use crate::app::link::LatestModels;
 use crate::app::link::Outbox;
-use crate::app::render::picture::{PictureOptions, StageView};
-use crate::app::scene::Scene;
+use crate::app::picture::{PictureOptions, StageView};
 use crate::app::stage::frame::StageTab;
-use crate::app::view::ViewState;
-use crate::app::work::exporting::Export;
-use crate::app::work::job::Job;
+use crate::app::theme::{self, Palette, TEXT_CONTRAST, size};
+use crate::app::ui_state::ViewState;
+use crate::app::widgets::popup::tool_window;
+use crate::app::work::job::{Export, Job};
 use crate::app::work::session::Session;
 use crate::app::workspace::WorkspaceState;
 use crate::app::workspace::notices::ExportModel;
@@ -153,7 +160,7 @@ fn write_lesson(world: &mut World, to: &Path, is_copy: bool) {
 
 /// The snapshot and the lesson's file that an export is made of.
 fn shown(world: &World) -> Option<(Arc<Snapshot>, PathBuf)> {
-    let snapshot = world.resource::<Scene>().snapshot()?.clone();
+    let snapshot = world.resource::<LatestModels>().snapshot()?.clone();
     Some((snapshot, world.get_resource::<Session>()?.path().to_owned()))
 }
 
@@ -196,7 +203,8 @@ fn save_work(world: &mut World, choice: WorkChoice, file: PathBuf) {
 fn seen(world: &World) -> SavedView {
     let tab = world.resource::<StageTab>();
     let view = world.resource::<WorkspaceState>().0.saved(world.resource::<ViewState>());
-    let stage = (tab.points.round() != Vec2::ZERO).then(|| (tab.points.x.round() as u32, tab.points.y.round() as u32));
+    let stage = (tab.points.round() != bevy::math::Vec2::ZERO)
+        .then(|| (tab.points.x.round() as u32, tab.points.y.round() as u32));
     SavedView { camera: tab.controls.rig.saved(), stage, ..view }
 }
 
@@ -213,7 +221,7 @@ pub fn choose_picture(world: &mut World) {
 
 /// Draws the stage as the window shows it, beside the window.
 fn save_picture(world: &mut World, choice: PictureChoice, file: PathBuf) {
-    let Some(snapshot) = world.resource::<Scene>().snapshot().cloned() else { return };
+    let Some(snapshot) = world.resource::<LatestModels>().snapshot().cloned() else { return };
     let tab = world.resource::<StageTab>();
     let mut view = world.resource::<ViewState>().clone();
     view.figure.bare = !choice.has_caption;
@@ -235,7 +243,7 @@ fn save_picture(world: &mut World, choice: PictureChoice, file: PathBuf) {
 
 /// The list of senses that is shown.
 fn senses(world: &World) -> Option<Arc<SenseList>> {
-    Some(world.resource::<Scene>().snapshot()?.model.as_ref()?.senses.list.clone())
+    Some(world.resource::<LatestModels>().snapshot()?.model.as_ref()?.senses.list.clone())
 }
 
 /// Reads the sentences of a list from a file.
@@ -258,7 +266,7 @@ fn export_senses(world: &mut World, file: &Path) {
 
 /// Begins to draw the still map.
 pub fn draw_map(world: &mut World) {
-    let space = world.resource::<Scene>().snapshot().and_then(|snapshot| snapshot.space.clone());
+    let space = world.resource::<LatestModels>().snapshot().and_then(|snapshot| snapshot.space.clone());
     let Some(space) = space else { return };
     let drawing = Drawing::start(space, world.resource::<Setup>().waker.hook());
     world.resource_mut::<WindowState>().map = StillState::Drawing(drawing.progress());
@@ -269,4 +277,184 @@ pub fn draw_map(world: &mut World) {
 pub fn close_map(world: &mut World) {
     world.resource_mut::<WindowState>().map = StillState::None;
     world.resource_mut::<Jobs>().map = None;
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum StillState {
+    #[default]
+    None,
+    Drawing(Progress),
+    Drawn(StillModel),
+    /// Why there is none.
+    Failed(String),
+}
+
+/// A square below three lines.
+const SIZE: [f32; 2] = [460.0, 520.0];
+const POINT: f32 = 3.5;
+/// Between two looks at how far the drawing is, in seconds.
+const LOOK: f32 = 0.1;
+
+/// Returns the action to close it.
+pub fn still_ui(ctx: &Context, state: &StillState) -> Option<Action> {
+    if *state == StillState::None {
+        return None;
+    }
+    let mut is_open = true;
+    let mut is_closed = false;
+    let window = tool_window("A still map of the words").open(&mut is_open);
+    let middle = ctx.content_rect().center();
+    let window = window.pivot(Align2::CENTER_CENTER).default_pos(middle).default_size(SIZE);
+    window.show(ctx, |ui| match state {
+        StillState::None => {}
+        StillState::Drawing(Progress { done, of }) => {
+            ui.label(format!("t-SNE: round {done} of {of}"));
+            ui.add(ProgressBar::new(*done as f32 / (*of).max(1) as f32));
+            is_closed = ui.button("Cancel").on_hover_text("No map is drawn").clicked();
+            ui.ctx().request_repaint_after_secs(LOOK);
+        }
+        StillState::Drawn(model) => map_ui(ui, model),
+        StillState::Failed(why) => {
+            ui.label(why);
+        }
+    });
+    let is_left = !ctx.text_edit_focused() && ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));
+    (is_closed || is_left || !is_open).then_some(Action::CloseMap)
+}
+
+fn map_ui(ui: &mut Ui, model: &StillModel) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.add(egui::Label::new(RichText::new(model.about).font(theme::plain(size::SMALL)).color(palette.ink_soft)).wrap());
+    let side = ui.available_size().min_elem().max(size::CHART_MIN);
+    let (rect, response) = ui.allocate_exact_size(Vec2::splat(side), Sense::hover());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Image, true, "The words as t-SNE lays them"));
+    ui.painter().rect_filled(rect, f32::from(size::RADIUS_SMALL), palette.stage);
+    let inner = rect.shrink(size::GAP_WIDE);
+    let seen = |point: &StillPoint| inner.lerp_inside(Vec2::from(point.at));
+    for point in &model.points {
+        ui.painter().circle_filled(seen(point), POINT, palette.word_of(point.group));
+    }
+    names_ui(ui, model, rect, &seen, palette);
+    let near = |pointer: Pos2| {
+        let away = |point: &&StillPoint| seen(point).distance(pointer);
+        model.points.iter().min_by(|a, b| away(a).total_cmp(&away(b))).filter(|point| away(point) <= size::GAP)
+    };
+    if let Some(point) = response.hover_pos().and_then(near) {
+        ui.painter().circle_stroke(seen(point), POINT + size::RING_GAP, egui::Stroke::new(size::RING, palette.accent));
+        response.on_hover_text_at_pointer(&point.text);
+    }
+}
+
+/// Words of groups first; each where no other is written.
+fn names_ui(ui: &Ui, model: &StillModel, rect: Rect, seen: &dyn Fn(&StillPoint) -> Pos2, palette: &Palette) {
+    // No dot covers a letter.
+    let dot = |point: &StillPoint| Rect::from_center_size(seen(point), Vec2::splat(2.0 * POINT));
+    let mut written: Vec<Rect> = model.points.iter().map(dot).collect();
+    let (grouped, others): (Vec<_>, Vec<_>) = model.points.iter().partition(|point| point.group.is_some());
+    for point in grouped.into_iter().chain(others) {
+        let ink = palette.legible(palette.word_of(point.group), TEXT_CONTRAST);
+        let galley = ui.painter().layout_no_wrap(point.text.clone(), theme::plain(size::SMALL), ink);
+        let half = galley.size() / 2.0;
+        let (x, y) = (POINT + size::GAP_TIGHT / 2.0 + half.x, POINT + half.y);
+        let places = [(x, 0.0), (-x, 0.0), (0.0, -y), (0.0, y)]
+            .map(|(x, y)| Rect::from_center_size(seen(point) + Vec2::new(x, y), galley.size()));
+        let is_free =
+            |place: &&Rect| rect.contains_rect(**place) && !written.iter().any(|other| other.intersects(**place));
+        if let Some(place) = places.iter().find(is_free) {
+            written.push(*place);
+            ui.painter().galley(place.min, galley, ink);
+        }
+    }
+}
+
+/// Fewer words have no neighbours to be kept together; more would take minutes.
+const WORDS: (usize, usize) = (8, 2000);
+/// Up to so many words every pair counts; beyond, far ones are taken together.
+const EXACT_MAX: usize = 500;
+const THETA: f32 = 0.5;
+const EPOCHS: usize = 1000;
+/// How many neighbours count, about; a third of the words at most.
+const PERPLEXITY: f32 = 15.0;
+/// How far the words are apart at the beginning, which is the first two axes of the stage: as in the authors' code.
+const START: f32 = 1e-4;
+
+/// A map that is being drawn. Its thread ends within seconds, even when nobody waits any more.
+pub type Drawing = Job<StillModel>;
+
+impl Drawing {
+    /// Begins to draw it. `waker` as in [`Job::run`].
+    pub fn start(space: Arc<StaticSpace>, waker: impl Fn() + Send + 'static) -> Self {
+        Self::run(EPOCHS, waker, move |count| draw(&space, count.done))
+    }
+}
+
+/// The same space gives the same map: one thread adds up in one order, and the beginning is no draw.
+fn draw(space: &StaticSpace, done: &AtomicUsize) -> Result<StillModel, String> {
+    let words = space.vocabulary.len();
+    let (least, most) = WORDS;
+    if words < least || words > most {
+        return Err(format!("a map is drawn of {least} to {most} words, not of {words}"));
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    let pool = pool.map_err(|why| format!("the operating system gives no thread to draw on: {why}"))?;
+    Ok(StillModel::of(space, &pool.install(|| fit(space, done))))
+}
+
+/// Two numbers for each word.
+fn fit(space: &StaticSpace, done: &AtomicUsize) -> Vec<f32> {
+    let rows: Vec<&[f32]> = (0..space.vectors.rows()).map(|row| space.vectors.row(row)).collect();
+    let mut map: tSNE<f32, &[f32], 2> = tSNE::new(&rows);
+    map.perplexity(PERPLEXITY.min((rows.len() - 1) as f32 / 3.0)).epochs(EPOCHS).initial_embedding(beginning(space));
+    map.epoch_callback(|epoch, _| done.store(epoch + 1, Ordering::Relaxed));
+    if rows.len() <= EXACT_MAX {
+        map.exact(|a, b| distance(a, b));
+    } else {
+        map.barnes_hut(THETA, |a, b| distance(a, b));
+    }
+    map.embedding()
+}
+
+fn beginning(space: &StaticSpace) -> Vec<f32> {
+    let flat = || (0..space.points.rows()).flat_map(|row| space.points.row(row)[..2].to_vec());
+    let count = (2 * space.points.rows()).max(1) as f32;
+    let size = (flat().map(|x| x * x).sum::<f32>() / count).sqrt().max(f32::MIN_POSITIVE);
+    flat().map(|x| x / size * START).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn space() -> Arc<StaticSpace> {
+        let lesson = attune_core::lesson::parse("small.ron", include_str!("../../../tests/fixtures/small.ron"))
+            .expect("no issues");
+        attune_core::kernel::Kernel::trained(Arc::new(lesson)).snapshot().space.expect("a space")
+    }
+
+    #[test]
+    fn a_map_is_the_same_each_time_and_lies_in_the_unit_square() {
+        let space = space();
+        let (first, second) = (draw(&space, &AtomicUsize::new(0)), draw(&space, &AtomicUsize::new(0)));
+        assert_eq!(first, second);
+        let model = first.expect("a map");
+        assert_eq!(model.points.len(), space.vocabulary.len());
+        assert!(model.points.iter().flat_map(|point| point.at).all(|x| (-1e-3..=1.001).contains(&x)));
+    }
+
+    #[test]
+    fn two_crowds_stay_two_crowds() {
+        let mut two = StaticSpace::clone(&space());
+        let words = two.vocabulary.len();
+        let side = |row: usize| if row < words / 2 { 10.0 } else { -10.0 };
+        let noise = |row: usize, col: usize| ((row * 7 + col * 13) % 10) as f32 / 10.0;
+        two.vectors =
+            Arc::new(attune_engine::numerics::Matrix::from_fn(words, 4, |row, col| side(row) + noise(row, col)));
+        let model = draw(&two, &AtomicUsize::new(0)).expect("a map");
+        let apart = |a: usize, b: usize| distance(&model.points[a].at, &model.points[b].at);
+        for row in 0..words {
+            let nearest =
+                (0..words).filter(|other| *other != row).min_by(|a, b| apart(row, *a).total_cmp(&apart(row, *b)));
+            assert_eq!(nearest.map(side), Some(side(row)));
+        }
+    }
 }

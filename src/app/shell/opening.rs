@@ -1,15 +1,18 @@
 //! Opening a lesson: at the start, in place of the one that is open, as a copy of what somebody shared, or by a link in a
-//! text; and the model that is put beside it.
+//! text; the model that is put beside it; and the picture that a lesson opens with, its first cell where that is a stage
+//! cell.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use attune_core::kernel::Command;
 use attune_core::kernel::command::SentenceCommand;
-use attune_core::lesson::Lesson;
-use attune_core::lesson::course::{self as lessons, is_lesson};
+use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot};
+use attune_core::lesson::course::is_lesson;
 use attune_core::lesson::issue::printable;
 use attune_core::lesson::links::{TextLink, token_named};
+use attune_core::lesson::schema::CellKind;
+use attune_core::lesson::{Lesson, course as lessons};
 use attune_core::store::Home;
 use attune_view::export::work_file::{Shared, is_shared};
 use attune_view::view_model::saved_view::SavedView;
@@ -20,13 +23,13 @@ use super::course::{self, CoursePage};
 use super::jobs::{self, Jobs};
 use super::presentation;
 use super::ui::WindowState;
+use crate::app::link::LatestModels;
 use crate::app::link::{Link, Outbox, send_now};
 use crate::app::panels::meaning::MeaningPanel;
 use crate::app::panels::{PanelId, PanelName};
-use crate::app::scene::Scene;
 use crate::app::stage::frame::StageTab;
-use crate::app::stage::scene::StageScene;
-use crate::app::view::ViewState;
+use crate::app::stage::state::StageState;
+use crate::app::ui_state::ViewState;
 use crate::app::work::job::{Job, Waker};
 use crate::app::work::profile::Profile;
 use crate::app::work::session::{Session, State};
@@ -143,8 +146,8 @@ pub fn close(world: &mut World) {
     world.remove_resource::<Session>();
     world.remove_resource::<Source>();
     world.insert_resource(Link::default());
-    world.insert_resource(Scene::default());
-    world.insert_resource(StageScene::default());
+    world.insert_resource(LatestModels::default());
+    world.insert_resource(StageState::default());
     world.insert_resource(Outbox::default());
     world.insert_resource(LessonIssues::default());
 }
@@ -229,16 +232,13 @@ pub fn follow_link(world: &mut World, link: TextLink) {
 }
 
 fn try_follow(world: &mut World, link: TextLink) -> Result<(), String> {
-    let scene = world.resource::<Scene>();
-    let Some(snapshot) = scene.snapshot().cloned() else { return Ok(()) };
+    let models = world.resource::<LatestModels>();
+    let Some(snapshot) = models.snapshot().cloned() else { return Ok(()) };
     let not_yet = || "There is no model yet: wait until it is trained.".to_owned();
     match link {
         TextLink::Panel(panel) => world.resource_mut::<WorkspaceState>().0.open_panels.show(PanelId::of(panel)),
         TextLink::Word(name) => {
-            let model = snapshot.model.as_ref().ok_or_else(not_yet)?;
-            let tokens: Vec<&str> = model.sentence.tokens.iter().map(|token| token.text.as_str()).collect();
-            let token = token_named(&tokens, &name).map_err(|flaw| flaw.line())?;
-            world.resource_mut::<ViewState>().selection.choose_query(Some(token));
+            choose_word(world, snapshot.model.as_ref().ok_or_else(not_yet)?, &name)?;
         }
         TextLink::Head(head) => {
             let heads = snapshot.model.as_ref().ok_or_else(not_yet)?.architecture.heads();
@@ -257,11 +257,7 @@ fn try_follow(world: &mut World, link: TextLink) -> Result<(), String> {
         TextLink::Time(time) => world.resource_mut::<ViewState>().walk.glide_to(time),
         TextLink::Weight { tensor, row, col } => {
             let model = snapshot.model.as_ref().ok_or_else(not_yet)?;
-            let spec = model.parameters.specs().iter().find(|spec| spec.id.code_name() == tensor);
-            let spec = spec.filter(|spec| row < spec.rows && col < spec.cols);
-            let id = spec.map(|spec| spec.id).ok_or_else(|| format!("The model has no {tensor}[{row},{col}]."))?;
-            world.resource_mut::<ViewState>().asked.weight = Some((id, row, col));
-            world.resource_mut::<WorkspaceState>().0.open_panels.show(PanelId::of(PanelName::Weights));
+            show_weight(world, model, &tensor, (row, col))?;
         }
         TextLink::Cell(id) => {
             world.resource_mut::<ViewState>().asked.cell = Some(id);
@@ -272,6 +268,29 @@ fn try_follow(world: &mut World, link: TextLink) -> Result<(), String> {
             open(world, file.ok_or_else(|| format!("There is no lesson {id:?}, beside this one or in the course."))?);
         }
     }
+    Ok(())
+}
+
+/// Chooses the word of the sentence that a link names.
+fn choose_word(world: &mut World, model: &ModelSnapshot, name: &str) -> Result<(), String> {
+    let tokens: Vec<&str> = model.sentence.tokens.iter().map(|token| token.text.as_str()).collect();
+    let token = token_named(&tokens, name).map_err(|flaw| flaw.line())?;
+    world.resource_mut::<ViewState>().selection.choose_query(Some(token));
+    Ok(())
+}
+
+/// Shows an entry of a learned tensor in the weights panel.
+fn show_weight(
+    world: &mut World,
+    model: &ModelSnapshot,
+    tensor: &str,
+    (row, col): (usize, usize),
+) -> Result<(), String> {
+    let spec = model.parameters.specs().iter().find(|spec| spec.id.code_name() == tensor);
+    let spec = spec.filter(|spec| row < spec.rows && col < spec.cols);
+    let id = spec.map(|spec| spec.id).ok_or_else(|| format!("The model has no {tensor}[{row},{col}]."))?;
+    world.resource_mut::<ViewState>().asked.weight = Some((id, row, col));
+    world.resource_mut::<WorkspaceState>().0.open_panels.show(PanelId::of(PanelName::Weights));
     Ok(())
 }
 
@@ -295,4 +314,66 @@ fn lesson_of_program(world: &World, id: &str) -> Option<PathBuf> {
     let home = world.resource::<Setup>().home.as_ref().filter(|_| built_in::has(id))?;
     let folder = built_in::put_into(&home.built_in()).ok()?;
     Some(lessons::file(&folder, id))
+}
+
+/// How far a lesson has opened.
+#[derive(Default, PartialEq)]
+pub enum OpeningPhase {
+    #[default]
+    Closed,
+    /// Its picture is lit, and waits for the model.
+    Waits,
+    Done,
+}
+
+/// Lights the opening picture, and plays it when the model is there. A learner who comes back finds what was left.
+pub fn show_opening_cell(
+    models: Res<LatestModels>,
+    link: Res<Link>,
+    mut view: ResMut<ViewState>,
+    mut outbox: ResMut<Outbox>,
+    mut phase: Local<OpeningPhase>,
+    mut of: Local<String>,
+) {
+    let Some(snapshot) = models.snapshot().filter(|_| link.0.is_some()) else {
+        *phase = OpeningPhase::Closed;
+        return;
+    };
+    if *of != snapshot.lesson.id {
+        of.clone_from(&snapshot.lesson.id);
+        *phase = OpeningPhase::Closed;
+    }
+    let Some((id, sentence, words, time, plays)) = first_stage_cell(&snapshot.lesson) else {
+        *phase = OpeningPhase::Done;
+        return;
+    };
+    if *phase == OpeningPhase::Closed {
+        let is_new = view.highlight.shown_cell.is_none() && view.highlight.lit.is_empty() && view.walk.at() == 0.0;
+        *phase = if is_new { OpeningPhase::Waits } else { OpeningPhase::Done };
+        if is_new {
+            view.highlight.show(id, words);
+        }
+    }
+    if *phase == OpeningPhase::Waits && is_trained(snapshot) {
+        *phase = OpeningPhase::Done;
+        // Meanwhile the learner may have gone on.
+        if view.highlight.shown_cell.as_deref() == Some(id) && view.walk.at() == 0.0 && !view.walk.is_gliding() {
+            view.walk.play(plays, time);
+            if sentence != 0 {
+                outbox.commands.push(Command::Sentence(SentenceCommand::Select(sentence)));
+            }
+        }
+    }
+}
+
+fn is_trained(snapshot: &Snapshot) -> bool {
+    snapshot.model.as_ref().is_some_and(|model| model.training.stopped.is_some() && !model.training.playing)
+}
+
+fn first_stage_cell(lesson: &Lesson) -> Option<(&str, usize, &[String], f32, usize)> {
+    let first = lesson.cells.first()?;
+    match &first.kind {
+        CellKind::Stage { sentence, words, time, plays, .. } => Some((&first.id, *sentence, words, *time, *plays)),
+        _ => None,
+    }
 }

@@ -18,19 +18,17 @@ use super::dialogs::HandInUiState;
 use super::opening::{self, follow_link};
 use super::ui::WindowState;
 use super::{jobs, presentation};
-use crate::app::actions::{Action, FilePurpose, Pressed, WindowAction, focus};
+use crate::app::actions::{Action, FilePurpose, Pressed, WindowAction, keys};
+use crate::app::link::LatestModels;
 use crate::app::link::{Outbox, send_now};
 use crate::app::panels;
-use crate::app::panels::compare::{SECOND_SENTENCE, toggle};
-use crate::app::panels::meaning::MeaningPanel;
+use crate::app::panels::meaning::{MeaningPanel, SECOND_SENTENCE, toggle};
 use crate::app::panels::senses::{SENSE_WORD, toggle_senses};
-use crate::app::panels::training::curve::{FAR_STEPS, look_at};
-use crate::app::panels::training::play_or_pause;
-use crate::app::scene::Scene;
-use crate::app::stage::scene::StageScene;
-use crate::app::view::ViewState;
+use crate::app::panels::training::{FAR_STEPS, look_at, play_or_pause};
+use crate::app::stage::state::StageState;
+use crate::app::ui_state::ViewState;
 use crate::app::work::session::Session;
-use crate::app::workspace::saving::SavingChoice;
+use crate::app::workspace::notices::SavingChoice;
 use crate::app::workspace::top_bar::SENTENCE;
 use crate::app::workspace::{Workspace, WorkspaceState};
 
@@ -49,7 +47,7 @@ pub fn perform(world: &mut World) {
             Action::UndoResetCourse => course::reset(world, false),
             Action::Follow(link) => follow_link(world, link),
             Action::Reach(reached) => {
-                let lesson = world.resource::<Scene>().snapshot().map(|snapshot| snapshot.lesson.clone());
+                let lesson = world.resource::<LatestModels>().snapshot().map(|snapshot| snapshot.lesson.clone());
                 lesson.inspect(|lesson| world.resource_mut::<WorkspaceState>().0.reach(lesson, &reached));
             }
             Action::SetPace(pace) => world.resource_mut::<Outbox>().pace = pace,
@@ -63,12 +61,12 @@ pub fn perform(world: &mut World) {
 /// The effect of an action, as a function of the part that it acts on. It is called as often as the key was pressed.
 enum Effect {
     View(fn(&mut ViewState)),
-    /// With the place of the key among those of its row: the panel.
+    /// Called with the place of the key among those of its row: the panel.
     Workspace(fn(&mut Workspace, usize)),
     Window(fn(&mut WindowState)),
     World(fn(&mut World)),
     /// Commands for the kernel, by what is shown; called once, for all presses.
-    Kernel(fn(&Scene, Pressed<WindowAction>) -> Vec<Command>),
+    Kernel(fn(&LatestModels, Pressed<WindowAction>) -> Vec<Command>),
 }
 
 fn effect(action: WindowAction) -> Effect {
@@ -90,17 +88,21 @@ fn effect(action: WindowAction) -> Effect {
         Do::Smaller => View(|view| view.preferences.zoom_by(-1.0)),
         Do::UsualSize => View(|view| view.preferences.zoom = 1.0),
 
-        Do::Play | Do::TrainStep | Do::BrowseTraining | Do::BrowseTrainingFar => Kernel(|scene, pressed| {
-            scene.get::<TrainingModel>().and_then(|training| training_command(pressed, &training)).into_iter().collect()
+        Do::Play | Do::TrainStep | Do::BrowseTraining | Do::BrowseTrainingFar => Kernel(|models, pressed| {
+            models
+                .get::<TrainingModel>()
+                .and_then(|training| training_command(pressed, &training))
+                .into_iter()
+                .collect()
         }),
-        Do::RawStates => Kernel(|scene, _| {
-            let space = scene.snapshot().and_then(|snapshot| snapshot.space.as_ref());
+        Do::RawStates => Kernel(|models, _| {
+            let space = models.snapshot().and_then(|snapshot| snapshot.space.as_ref());
             vec![Command::Axes(AxisCommand::SetRaw(!space.is_some_and(|space| space.basis.raw)))]
         }),
         Do::Undo => Kernel(|_, pressed| vec![Command::Undo; pressed.count]),
         Do::Redo => Kernel(|_, pressed| vec![Command::Redo; pressed.count]),
 
-        Do::WriteSentence => World(|world| ask_for_keyboard(world, focus::sentence_field(SENTENCE))),
+        Do::WriteSentence => World(|world| ask_for_keyboard(world, keys::sentence_field(SENTENCE))),
         Do::Compare => World(compare),
         Do::Senses => World(compare_senses),
         Do::Glossary => World(toggle_glossary),
@@ -156,7 +158,7 @@ fn perform_row(world: &mut World, pressed: Pressed<WindowAction>) {
         Effect::Window(act) => presses.for_each(|_| act(&mut world.resource_mut::<WindowState>())),
         Effect::World(act) => presses.for_each(|_| act(world)),
         Effect::Kernel(act) => {
-            let commands = act(world.resource::<Scene>(), pressed);
+            let commands = act(world.resource::<LatestModels>(), pressed);
             world.resource_mut::<Outbox>().commands.extend(commands);
         }
     }
@@ -165,7 +167,7 @@ fn perform_row(world: &mut World, pressed: Pressed<WindowAction>) {
 /// A step on the walk. Where no word looks at another, there is nothing to walk through but the way from static to
 /// contextual.
 fn step_on(world: &mut World) {
-    let attention = world.resource::<Scene>().get::<AttentionModel>();
+    let attention = world.resource::<LatestModels>().get::<AttentionModel>();
     let walk = &mut world.resource_mut::<ViewState>().walk;
     match attention {
         Some(attention) if attention.is_each_word_alone() => walk.glide_to(if walk.time() < 1.0 { 1.0 } else { 0.0 }),
@@ -174,7 +176,7 @@ fn step_on(world: &mut World) {
 }
 
 fn open_origin(world: &mut World) {
-    let walk = world.resource::<StageScene>().walk.as_deref();
+    let walk = world.resource::<StageState>().walk.as_deref();
     let entry = walk.map(|walk| Quantity::Weight.of_head(walk.focus.head, [walk.focus.query, walk.key]));
     if let Some(entry) = entry {
         world.resource_mut::<ViewState>().trail.open(entry);
@@ -182,7 +184,7 @@ fn open_origin(world: &mut World) {
 }
 
 fn hide_sinks(world: &mut World) {
-    let has_sinks = world.resource::<Scene>().get::<AttentionModel>().is_some_and(|it| !it.sinks.is_empty());
+    let has_sinks = world.resource::<LatestModels>().get::<AttentionModel>().is_some_and(|it| !it.sinks.is_empty());
     world.resource_mut::<ViewState>().selection.reading.turn_sinks(has_sinks);
 }
 
@@ -208,7 +210,7 @@ pub fn training_command(pressed: Pressed<WindowAction>, training: &TrainingModel
 
 /// Begins a comparison, with its panel in front and the keyboard for the second sentence; or ends it.
 fn compare(world: &mut World) {
-    let Some(sentences) = world.resource::<Scene>().get::<SentencesModel>() else { return };
+    let Some(sentences) = world.resource::<LatestModels>().get::<SentencesModel>() else { return };
     world.resource_mut::<Outbox>().commands.push(toggle(&sentences));
     if sentences.second.is_none() {
         show_meaning(world, SECOND_SENTENCE);
@@ -217,9 +219,10 @@ fn compare(world: &mut World) {
 
 /// Shows the senses of a word, with their panel in front; or ends that.
 fn compare_senses(world: &mut World) {
-    let Some(senses) = world.resource::<Scene>().get::<SensesModel>() else { return };
+    let Some(senses) = world.resource::<LatestModels>().get::<SensesModel>() else { return };
     let query = world.resource::<ViewState>().selection.query;
-    let commands = toggle_senses(&senses, world.resource::<Scene>().snapshot().and_then(|of| written_at(of, query)));
+    let commands =
+        toggle_senses(&senses, world.resource::<LatestModels>().snapshot().and_then(|of| written_at(of, query)));
     world.resource_mut::<Outbox>().commands.extend(commands);
     if !senses.is_on {
         show_meaning(world, SENSE_WORD);
@@ -229,19 +232,19 @@ fn compare_senses(world: &mut World) {
 /// Brings the panel of comparisons to the front, with the keyboard for one of its fields.
 fn show_meaning(world: &mut World, field: &str) {
     world.resource_mut::<WorkspaceState>().0.open_panels.show(MeaningPanel::ID);
-    ask_for_keyboard(world, focus::sentence_field(field));
+    ask_for_keyboard(world, keys::sentence_field(field));
 }
 
 fn toggle_glossary(world: &mut World) {
     if world.resource_mut::<WorkspaceState>().0.glossary.toggle() {
-        ask_for_keyboard(world, focus::glossary_search());
+        ask_for_keyboard(world, keys::glossary_search());
     }
 }
 
 fn ask_for_keyboard(world: &mut World, to: Id) {
     let mut contexts = world.query_filtered::<&mut EguiContext, With<PrimaryEguiContext>>();
     for mut context in contexts.iter_mut(world) {
-        focus::ask(context.get_mut(), to);
+        keys::ask(context.get_mut(), to);
     }
 }
 

@@ -22,18 +22,17 @@ use egui::{Align, Button, Label, Layout, Rect, RichText, ScrollArea, Ui, UiBuild
 
 use super::ui::WindowState;
 use crate::app::actions::{ActionTable, WindowAction};
+use crate::app::link::LatestModels;
 use crate::app::link::{Link, Outbox, send_now};
-use crate::app::panels::notebook::NotebookPanel;
-use crate::app::panels::notebook::slide_ui;
+use crate::app::panels::notebook::{NotebookPanel, slide_ui};
 use crate::app::panels::{Requests, StageUi};
-use crate::app::scene::Scene;
+use crate::app::stage::canvas::StageControls;
 use crate::app::stage::frame::StageTab;
 use crate::app::stage::sentence::StripState;
-use crate::app::stage::view::StageControls;
 use crate::app::text::prose::{Prose, equation_ui};
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::walk::STEPS;
-use crate::app::view::{PanelView, ViewState};
+use crate::app::ui_state::walk::STEPS;
+use crate::app::ui_state::{PanelView, ViewState};
 use crate::app::work::source::Source;
 use crate::app::workspace::WorkspaceState;
 
@@ -94,7 +93,7 @@ impl Scroll {
         (by.abs() > ROUNDING).then_some(Scroll { to, above, below, page, awaits: false })
     }
 
-    /// As it was seen. What was awaited is followed by a page.
+    /// The scroll after it was seen. What was awaited is followed by a page.
     fn seen(self, above: f32, below: f32, page: f32) -> Scroll {
         let awaits = self.awaits && below <= ROUNDING;
         let seen = Scroll { to: None, above, below, page, awaits };
@@ -129,7 +128,7 @@ impl Presentation {
         (self.arrived.replace(here.clone()) != Some(here)).then_some(slide)
     }
 
-    /// To the rest of a slide that is too high for the window, or to the next one; or back.
+    /// Turns to the rest of a slide that is too high for the window, or to the next one; or back.
     pub fn turn(&mut self, is_on: bool, slides: &SlidesModel) {
         if let Some(turned) = self.scroll.turned(is_on) {
             self.scroll = turned;
@@ -272,9 +271,9 @@ pub fn toggle(world: &mut World) {
 }
 
 fn begin(world: &mut World) {
-    let Some(snapshot) = world.resource::<Scene>().snapshot().cloned() else { return };
+    let Some(snapshot) = world.resource::<LatestModels>().snapshot().cloned() else { return };
     let Some(source) = world.get_resource::<Source>() else { return };
-    let Some(slides) = world.resource::<Scene>().get::<SlidesModel>() else { return };
+    let Some(slides) = world.resource::<LatestModels>().get::<SlidesModel>() else { return };
     let selected = world.resource::<WorkspaceState>().0.saved(world.resource::<ViewState>()).selected;
     let Some(at) = slides.first_from(&snapshot, selected.as_deref()) else {
         world.resource_mut::<WorkspaceState>().0.say("There is nothing to present: the lesson has no cells to show.");
@@ -327,9 +326,9 @@ pub fn end(world: &mut World) {
     (tab.controls, tab.strip, tab.fitted) = (controls, strip, fitted);
 }
 
-/// To the next slide, or the one before.
+/// Turns to the next slide, or the one before.
 pub fn turn(world: &mut World, is_on: bool) {
-    let Some(slides) = world.resource::<Scene>().get::<SlidesModel>() else { return };
+    let Some(slides) = world.resource::<LatestModels>().get::<SlidesModel>() else { return };
     if let Some(talk) = &mut world.resource_mut::<WindowState>().presentation {
         talk.turn(is_on, &slides);
     }
@@ -342,10 +341,10 @@ pub fn follow(world: &mut World) {
     }
     let commands = world.resource_scope(|world, mut state: Mut<WindowState>| {
         let talk = state.presentation.as_mut()?;
-        let scene = world.resource::<Scene>();
-        let snapshot = scene.snapshot().filter(|shown| talk.is_of(shown))?.clone();
+        let models = world.resource::<LatestModels>();
+        let snapshot = models.snapshot().filter(|shown| talk.is_of(shown))?.clone();
         snapshot.model.as_ref().filter(|model| !model.training.playing)?;
-        let slides = scene.get::<SlidesModel>()?;
+        let slides = models.get::<SlidesModel>()?;
         let slide = talk.come_to(&slides)?;
         let mut commands: Vec<Command> = revealed(slide, &snapshot).into_iter().collect();
         commands.extend(set_stage(talk, slide, &snapshot, &mut world.resource_mut::<ViewState>()));

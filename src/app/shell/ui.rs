@@ -13,35 +13,32 @@ use bevy_egui::EguiContexts;
 use egui::{Context, Event, PointerState, Ui};
 
 use super::course::{CoursePage, drop_ui, home_ui};
-use super::dialogs::{HandInUiState, hand_in_ui, key_sheet_ui, picture_choice_ui, share_ui};
-use super::file_dialog::{FilesUiState, files_ui};
+use super::dialogs::{FilesUiState, HandInUiState, files_ui, hand_in_ui, key_sheet_ui, picture_choice_ui, share_ui};
+use super::jobs::{StillState, still_ui};
 use super::presentation::{Presentation, presentation_ui, zoom};
-use super::still_map::{StillState, still_ui};
-use crate::app::actions::focus::follow_typing;
-use crate::app::actions::window::PictureChoice;
+use crate::app::actions::keys::follow_typing;
+use crate::app::actions::table::PictureChoice;
 use crate::app::actions::{Action, Pressed, WindowAction, pressed};
+use crate::app::link::LatestModels;
 use crate::app::link::Outbox;
-use crate::app::scene::Scene;
+use crate::app::stage::bar::keys;
+use crate::app::stage::canvas::stage_id;
 use crate::app::stage::frame::StageTab;
-use crate::app::stage::keys::keys;
-use crate::app::stage::scene::StageScene;
-use crate::app::stage::sentence::keys::keys as sentence_keys;
-use crate::app::stage::sentence::{StripOptions, strip_id};
-use crate::app::stage::view::stage_id;
-use crate::app::text::live_card::live_card_ui;
-use crate::app::view::{Trail, ViewState};
+use crate::app::stage::sentence::{StripOptions, keys as sentence_keys, strip_id};
+use crate::app::stage::state::StageState;
+use crate::app::text::cards::live_card_ui;
+use crate::app::ui_state::{Trail, ViewState};
 use crate::app::work::session::Session;
 use crate::app::work::source::LessonIssues;
-use crate::app::workspace::notices::{ExportModel, exported_ui};
-use crate::app::workspace::provenance::provenance_ui;
-use crate::app::workspace::saving::{checkpoints_ui, saving_strip_ui};
+use crate::app::workspace::notices::{ExportModel, checkpoints_ui, exported_ui, saving_strip_ui};
 use crate::app::workspace::stage_side::{StageParts, StageSide};
+use crate::app::workspace::windows::provenance_ui;
 use crate::app::workspace::{WorkspaceState, follow_preferences, root, workspace_ui};
 
 /// The actions that are asked of the window, and its dialogs.
 #[derive(Resource, Default)]
 pub struct WindowState {
-    /// In the order in which it was asked.
+    /// Actions that were asked for, in their order.
     pub asked: Vec<Action>,
     pub is_key_sheet_open: bool,
     pub files: FilesUiState,
@@ -73,8 +70,8 @@ impl WindowState {
 /// Everything that is shown, and where what is asked for goes.
 #[derive(SystemParam)]
 pub struct Screen<'w> {
-    scene: Res<'w, Scene>,
-    on_stage: Res<'w, StageScene>,
+    models: Res<'w, LatestModels>,
+    on_stage: Res<'w, StageState>,
     view: ResMut<'w, ViewState>,
     tab: ResMut<'w, StageTab>,
     workspace: ResMut<'w, WorkspaceState>,
@@ -170,12 +167,12 @@ impl Screen<'_> {
     }
 
     fn talk_ui(&mut self, ui: &mut Ui) {
-        let Screen { scene, on_stage, view, tab, workspace, outbox, state, .. } = self;
+        let Screen { models, on_stage, view, tab, workspace, outbox, state, .. } = self;
         let Some(talk) = &mut state.presentation else { return };
         let strip = StripOptions { is_open: false, reduced_motion: view.preferences.reduced_motion };
         let mut stage = StageSide { scene: on_stage, tab, parts: StageParts::Gauge, strip };
         let prose = &mut workspace.0.prose;
-        let requests = presentation_ui(ui, scene, talk, &mut view.for_panels(), &mut stage, prose);
+        let requests = presentation_ui(ui, models, talk, &mut view.for_panels(), &mut stage, prose);
         outbox.commands.extend(requests.commands);
         live_card_ui(ui.ctx(), &mut prose.card);
         // Links within the lesson's picture are followed; a talk leads to no other page or panel.
@@ -185,13 +182,13 @@ impl Screen<'_> {
         let followed = prose.take_followed().into_iter().filter(is_here).map(Action::Follow);
         prose.take_asked();
         state.asked.extend(requests.actions.into_iter().chain(followed));
-        provenance_ui(ui.ctx(), scene, &mut view.trail);
+        provenance_ui(ui.ctx(), models, &mut view.trail);
     }
 
     fn lesson_ui(&mut self, ui: &mut Ui) {
         let keys = lesson_keys(ui.ctx(), &self.lesson_keys());
         self.state.asked.extend(keys.into_iter().map(Action::Row));
-        let Screen { scene, on_stage, view, tab, workspace, issues, outbox, session, state, .. } = self;
+        let Screen { models, on_stage, view, tab, workspace, issues, outbox, session, state, .. } = self;
         let workspace = &mut workspace.0;
         if let Some(session) = session {
             workspace.set_saving(&session.model.status);
@@ -202,13 +199,13 @@ impl Screen<'_> {
         }
         let is_answered = outbox.is_answered && outbox.commands.is_empty();
         let mut stage = StageSide::of(on_stage, tab, workspace, view);
-        let requests = workspace_ui(ui, scene, &mut issues.0, workspace, view, &mut stage, is_answered);
+        let requests = workspace_ui(ui, models, &mut issues.0, workspace, view, &mut stage, is_answered);
         outbox.commands.extend(requests.commands);
         state.asked.extend(requests.actions);
     }
 
     fn lesson_keys(&self) -> LessonKeys<'_> {
-        let (snapshot, stage) = (self.scene.snapshot(), &self.on_stage);
+        let (snapshot, stage) = (self.models.snapshot(), &self.on_stage);
         LessonKeys {
             has_notebook: snapshot.is_some(),
             has_sentences: snapshot.is_some_and(|snapshot| snapshot.space.is_some() && snapshot.model.is_some()),
@@ -242,7 +239,7 @@ fn is_of_every_page(action: WindowAction) -> bool {
 }
 
 /// The actions whose keys are the same on every page. A talk leads to no other page, and has a size of its own.
-pub fn window_keys(ctx: &Context, is_key_sheet_open: bool, is_presenting: bool) -> Vec<Pressed<WindowAction>> {
+fn window_keys(ctx: &Context, is_key_sheet_open: bool, is_presenting: bool) -> Vec<Pressed<WindowAction>> {
     use WindowAction::{CloseKeySheet, KeySheet, Theme};
     pressed(ctx, |action| match action {
         CloseKeySheet => is_key_sheet_open,
@@ -252,7 +249,7 @@ pub fn window_keys(ctx: &Context, is_key_sheet_open: bool, is_presenting: bool) 
 }
 
 /// The actions of a talk. A card that says where a number comes from is closed first, and so is an editor.
-pub fn talk_keys(ctx: &Context, trail: &Trail) -> Vec<Pressed<WindowAction>> {
+fn talk_keys(ctx: &Context, trail: &Trail) -> Vec<Pressed<WindowAction>> {
     use WindowAction::{CloseOrigin, EndPresentation, NextSlide, OriginBefore, Present, PreviousSlide};
     let is_writing = ctx.text_edit_focused();
     // A control that has the keyboard keeps Space and the arrows; the keys of a presenter are always the talk's.

@@ -21,21 +21,21 @@ use egui::{Event, Modifiers};
 use super::course::{self, CoursePage};
 use super::jobs::{Jobs, follow_export, follow_map};
 use super::keyboard;
-use super::opening::{Opening, Setup, put_beside, title, unsaved};
+use super::opening::{self, Opening, Setup, put_beside, title, unsaved};
 use super::perform::perform;
 use super::ui::{self, WindowState};
-use crate::app::fault::AppFault;
-use crate::app::render::device::{self, Recovery, Rescue};
+use crate::app::AppFault;
+use crate::app::graphics::{self, Recovery, Rescue};
+use crate::app::link::AppSystems;
 use crate::app::stage::frame::StageTab;
-use crate::app::stage::scene::StageScene;
-use crate::app::systems::{self, AppSystems};
+use crate::app::stage::state::StageState;
+use crate::app::systems;
 use crate::app::theme::{self, motion, size};
-use crate::app::view::{ThemeChoice, ViewState};
+use crate::app::ui_state::{ThemeChoice, ViewState};
 use crate::app::work::job::Waker;
 use crate::app::work::profile::{self, Profile, WindowSettings};
 use crate::app::work::session::{self, Session};
 use crate::app::work::source::{self, LessonIssues};
-use crate::app::{link, opening_cell};
 
 /// How the window opens.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -65,7 +65,7 @@ pub fn run(options: WindowOptions) -> Result<(), AppFault> {
     let of_copy = options.shared.clone().map(|shared| Opening::of_copy(shared, &setup));
     let opening = of_copy.or_else(|| options.path.as_deref().map(|path| Opening::of(path, &setup)));
     let settings = WindowSettings::kept(options.home.as_ref());
-    let renderer = device::open()?;
+    let renderer = graphics::open()?;
     let size = options.size.or(settings.window_size()).unwrap_or(size::WINDOW);
     let mut app = quietly(|| windowed(&options, size, renderer)).map_err(|why| no_display(&why))?;
     settings.put_back(&mut app.world_mut().resource_mut::<ViewState>(), options.dark.is_some());
@@ -152,8 +152,10 @@ pub fn add_systems(app: &mut App) {
             Update,
             (
                 // What is saved during a talk is taken in when it ends.
-                source::reload.run_if(is_no_talk).before(link::receive),
-                (opening_cell::open, source::follow_beside).after(link::receive).before(link::follow_trail),
+                source::reload.run_if(is_no_talk).before(systems::receive),
+                (opening::show_opening_cell, source::follow_beside)
+                    .after(systems::receive)
+                    .before(systems::follow_trail),
             )
                 .in_set(AppSystems::Receive),
         )
@@ -218,7 +220,7 @@ fn rescue(world: &mut World) -> Option<String> {
 /// Sets how winit runs until the next frame. Snapshots wake it by themselves.
 fn pace(
     time: Res<Time<Real>>,
-    (view, stage): (Res<ViewState>, Res<StageScene>),
+    (view, stage): (Res<ViewState>, Res<StageState>),
     (tab, recovery): (Res<StageTab>, Res<Recovery>),
     mut events: MessageReader<WindowEvent>,
     mut last_input: Local<f32>,

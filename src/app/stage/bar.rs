@@ -1,15 +1,20 @@
-//! The bar above the stage: search, what it hides, and where the camera looks from.
+//! The bar above the stage (search, what it hides, where the camera looks from), and the keys of the stage, once it was
+//! clicked and until something else is.
 
 use attune_view::view_model::stage::StageModel;
-use egui::{Align, Key, Layout, Margin, Rect, Response, RichText, TextEdit, Ui, UiBuilder, WidgetInfo, WidgetType};
+use bevy::math::Vec2;
+use egui::{
+    Align, Context, Key, Layout, Margin, Rect, Response, RichText, TextEdit, Ui, UiBuilder, WidgetInfo, WidgetType,
+};
 
 use super::camera::CameraRig;
-use super::keys::look_at_next;
-use super::view::stage_id;
-use crate::app::actions::{ActionTable, Shortcut, StageAction, focus};
+use super::canvas::{StageControls, stage_id};
+use super::projection::place;
+use super::sentence::strip_id;
+use crate::app::actions::{ActionTable, Pressed, Shortcut, StageAction, drop_text, keys, pressed};
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::PanelView;
-use crate::app::view::search::{Emphasis, Found};
+use crate::app::ui_state::PanelView;
+use crate::app::ui_state::search::{Emphasis, Found, Hit};
 
 /// A bar that is narrower leaves out the count, and then the axes: keys do the same.
 const WITH_COUNT: f32 = 470.0;
@@ -82,7 +87,7 @@ fn search_ui(
     view: &mut PanelView,
     with_count: bool,
 ) {
-    /// For what stands beside the field.
+    /// Room for the buttons beside the field.
     const BESIDE: f32 = 136.0;
     const COUNT: f32 = 62.0;
     let beside = BESIDE + if with_count { COUNT } else { 0.0 };
@@ -100,21 +105,9 @@ fn search_ui(
         view.clear();
         ui.memory_mut(|memory| memory.request_focus(stage_id()));
     }
-    let pattern = toggle(ui, view.highlight.search.is_pattern, ".*", "Regular expression");
-    if pattern.on_hover_text("What is written is a regular expression: ^b, ing$, cat|dog").clicked() {
-        view.highlight.search.is_pattern = !view.highlight.search.is_pattern;
-        view.highlight.looked_at = None;
-    }
+    pattern_ui(ui, view);
     let count = emphasis.found.as_ref().map(|found| count(found, view.highlight.looked_at));
-    let isolate = StageAction::Isolate.row();
-    let hint = if view.highlight.search.is_blank() {
-        isolate.hint_with("Show only the sentence, and what is near its chosen word")
-    } else {
-        isolate.hint()
-    };
-    if toggle(ui, view.highlight.isolated, isolate.text, isolate.text).on_hover_text(hint).clicked() {
-        view.highlight.isolated = !view.highlight.isolated;
-    }
+    isolate_ui(ui, view);
     if view.highlight.is_narrowed() {
         let clear = ui.add(egui::Button::new("×").frame_when_inactive(false));
         if named(clear, "Clear").on_hover_text(StageAction::Clear.row().hint()).clicked() {
@@ -126,10 +119,32 @@ fn search_ui(
     }
 }
 
+/// The switch between words and a regular expression.
+fn pattern_ui(ui: &mut Ui, view: &mut PanelView) {
+    let pattern = toggle(ui, view.highlight.search.is_pattern, ".*", "Regular expression");
+    if pattern.on_hover_text("What is written is a regular expression: ^b, ing$, cat|dog").clicked() {
+        view.highlight.search.is_pattern = !view.highlight.search.is_pattern;
+        view.highlight.looked_at = None;
+    }
+}
+
+/// The switch that shows only what was found.
+fn isolate_ui(ui: &mut Ui, view: &mut PanelView) {
+    let isolate = StageAction::Isolate.row();
+    let hint = if view.highlight.search.is_blank() {
+        isolate.hint_with("Show only the sentence, and what is near its chosen word")
+    } else {
+        isolate.hint()
+    };
+    if toggle(ui, view.highlight.isolated, isolate.text, isolate.text).on_hover_text(hint).clicked() {
+        view.highlight.isolated = !view.highlight.isolated;
+    }
+}
+
 fn field_ui(ui: &mut Ui, width: f32, view: &mut PanelView) -> Response {
     let search = StageAction::Search.row();
     let field = TextEdit::singleline(&mut view.highlight.search.text)
-        .id(focus::stage_search())
+        .id(keys::stage_search())
         .hint_text(search.text)
         .char_limit(TEXT_MAX)
         .margin(Margin::symmetric(size::RADIUS as i8, size::RADIUS_SMALL as i8))
@@ -140,7 +155,7 @@ fn field_ui(ui: &mut Ui, width: f32, view: &mut PanelView) -> Response {
         let info = WidgetInfo::text_edit(true, &view.highlight.search.text, &view.highlight.search.text, "");
         WidgetInfo { label: Some(search.text.to_owned()), ..info }
     });
-    focus::take(ui.ctx(), response.id);
+    keys::take(ui.ctx(), response.id);
     response.on_hover_text(search.hint())
 }
 
@@ -173,4 +188,116 @@ fn named(response: Response, name: &str) -> Response {
     let enabled = response.enabled();
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, enabled, name));
     response
+}
+
+/// A press of a key moves as a drag of so many points does, or a scroll.
+const ORBIT: f32 = 22.0;
+const PAN: f32 = 36.0;
+const ZOOM: f32 = 50.0;
+/// The directions of the arrow keys, as the table of actions has them, y down.
+const ARROWS: [Vec2; 4] = [Vec2::NEG_Y, Vec2::Y, Vec2::NEG_X, Vec2::X];
+
+/// Acts on the keys of the stage, before any panel sees them.
+pub fn keys(
+    ctx: &Context,
+    model: Option<&StageModel>,
+    emphasis: &Emphasis,
+    controls: &mut StageControls,
+    view: &mut PanelView,
+) {
+    let is_own = model.is_some() && keys::is_at(ctx, stage_id());
+    // The sentence has arrows and Esc of its own.
+    let is_shared = is_own || model.is_some() && keys::is_at(ctx, strip_id());
+    let is_writing = ctx.text_edit_focused();
+    let pressed = pressed(ctx, |action| match action {
+        // Wherever the keyboard is.
+        StageAction::Home => !is_writing,
+        // A card that says where a number comes from goes first.
+        StageAction::Clear => is_own && view.trail.entry().is_none(),
+        StageAction::Orbit | StageAction::Pan => is_own,
+        _ => is_shared,
+    });
+    for pressed in &pressed {
+        perform(ctx, pressed, model, emphasis, controls, view);
+    }
+    if !pressed.is_empty() {
+        drop_text(ctx);
+    }
+}
+
+fn perform(
+    ctx: &Context,
+    pressed: &Pressed<StageAction>,
+    model: Option<&StageModel>,
+    emphasis: &Emphasis,
+    controls: &mut StageControls,
+    view: &mut PanelView,
+) {
+    let Pressed { action, which, count } = *pressed;
+    let (size, times) = (controls.size, count as f32);
+    let zoom = |rig: &mut CameraRig, steps: f32| {
+        let size = size.max(Vec2::ONE);
+        rig.zoom(steps * ZOOM, Vec2::ZERO, size.x / size.y);
+    };
+    let step = |view: &mut PanelView, steps: isize| {
+        let tokens = model.map_or(&[][..], |model| &model.tokens).iter();
+        let places: Vec<usize> = tokens.filter(|token| !token.is_part).map(|token| token.position).collect();
+        choose(view, &places, steps);
+    };
+    match action {
+        // The camera goes where the arrow points.
+        StageAction::Orbit => controls.rig.orbit(-ARROWS[which] * ORBIT * times),
+        StageAction::Pan => controls.rig.pan(-ARROWS[which] * PAN * times, size),
+        StageAction::Nearer => zoom(&mut controls.rig, times),
+        StageAction::Farther => zoom(&mut controls.rig, -times),
+        StageAction::Focus => {
+            let found = view.highlight.looked_at.and_then(|at| emphasis.matches().get(at).copied());
+            let wanted = controls.hovered.or(view.selection.query.map(Hit::Token)).or(found);
+            if let Some(place) = model.zip(wanted).and_then(|(model, hit)| place(model, hit, view.walk.layer_time())) {
+                controls.rig.focus(place);
+            }
+        }
+        StageAction::LookAlong => controls.rig.look_along(which),
+        StageAction::Flat => controls.rig.toggle_flat(),
+        StageAction::Search => keys::ask(ctx, keys::stage_search()),
+        StageAction::Isolate => view.highlight.isolated = !view.highlight.isolated,
+        StageAction::NextQuery => step(view, count as isize),
+        StageAction::QueryBefore => step(view, -(count as isize)),
+        StageAction::Clear if view.highlight.is_narrowed() || view.selection.query.is_some() => view.clear(),
+        StageAction::Clear => ctx.memory_mut(|memory| memory.surrender_focus(stage_id())),
+        StageAction::Home => controls.rig.home(),
+    }
+}
+
+/// Takes the keyboard from the stage in `area` when something else is clicked, whether that takes the keyboard or not.
+pub fn leave(ctx: &Context, area: Rect) {
+    let pressed = ctx.input(|input| input.pointer.any_pressed().then(|| input.pointer.interact_pos()).flatten());
+    if pressed.is_some_and(|at| !area.contains(at)) {
+        ctx.memory_mut(|memory| [stage_id(), strip_id()].into_iter().for_each(|part| memory.surrender_focus(part)));
+    }
+}
+
+/// The word so many places on, round and round.
+fn choose(view: &mut PanelView, places: &[usize], steps: isize) {
+    if places.is_empty() {
+        return;
+    }
+    let chosen = view.selection.query.and_then(|query| places.iter().position(|place| *place == query));
+    let from = chosen.map_or(if steps > 0 { -1 } else { 0 }, |at| at as isize);
+    let to = (from + steps).rem_euclid(places.len() as isize) as usize;
+    view.selection.choose_query(Some(places[to]));
+}
+
+/// Looks at the next point that was found, or the one before.
+fn look_at_next(model: &StageModel, emphasis: &Emphasis, steps: isize, rig: &mut CameraRig, view: &mut PanelView) {
+    let found = emphasis.matches();
+    if found.is_empty() {
+        return;
+    }
+    let from = view.highlight.looked_at.map_or(if steps > 0 { -1 } else { 0 }, |at| at as isize);
+    let at = (from + steps).rem_euclid(found.len() as isize) as usize;
+    view.highlight.looked_at = Some(at);
+    if let Some(place) = place(model, found[at], view.walk.layer_time()) {
+        rig.focus(place);
+    }
 }

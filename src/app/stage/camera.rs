@@ -11,10 +11,10 @@ use bevy::math::{Vec2, Vec3};
 
 use super::projection::View;
 use crate::app::theme::motion;
-use crate::app::view::walk::Glide;
+use crate::app::ui_state::walk::Glide;
 
 const FIELD_OF_VIEW: f32 = 40.0 * PI / 180.0;
-/// As near to the pole as makes no pixel's difference: there up would have no direction.
+/// Greatest pitch: nearer to the pole no pixel would differ, and up would have no direction.
 const PITCH_LIMIT: f32 = FRAC_PI_2 - 1e-4;
 /// Radians that a drag of one point turns.
 const ORBIT_SPEED: f32 = 0.008;
@@ -252,7 +252,7 @@ impl CameraRig {
         self.touched
     }
 
-    /// In 2D: nothing is nearer than anything else.
+    /// Whether the view is in 2D, where nothing is nearer than anything else.
     pub fn is_flat(&self) -> bool {
         self.goal().perspective == 0.0
     }
@@ -421,7 +421,7 @@ impl CameraRig {
         }
     }
 
-    /// As [`Self::fit`], in a view of this size, at once.
+    /// Fits the camera to its content in a view of this size, at once; see [`Self::fit`].
     pub fn fit_now(&mut self, content: Content, size: Vec2) {
         self.resize(size);
         self.fit(content);

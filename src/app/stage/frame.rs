@@ -14,17 +14,17 @@ use bevy::render::render_resource::{Extent3d, TextureDimension, TextureUsages};
 use bevy_egui::{EguiTextureHandle, EguiUserTextures};
 use egui::{Rgba, TextureId};
 
+use super::canvas::StageControls;
+use super::geometry::{self, LEAST_RADIUS, TOKEN_RADIUS};
 use super::pass::{COLOR_FORMAT, StageFrame};
-use super::points::{self, LEAST_RADIUS, TOKEN_RADIUS};
 use super::projection::View;
-use super::scene::StageScene;
+use super::second;
 use super::sentence::StripState;
-use super::view::StageControls;
-use super::{lines, second};
-use crate::app::scene::Scene;
+use super::state::StageState;
+use crate::app::link::LatestModels;
 use crate::app::theme::{Palette, motion};
-use crate::app::view::ViewState;
-use crate::app::view::search::Emphasis;
+use crate::app::ui_state::ViewState;
+use crate::app::ui_state::search::Emphasis;
 
 /// How much of the far side the fog takes.
 const FOG: f32 = 0.5;
@@ -83,8 +83,8 @@ impl StageTab {
 /// Camera easing and the resize clock. Never in the egui pass, which may run twice.
 pub fn advance(
     time: Res<Time>,
-    scene: Res<Scene>,
-    stage: Res<StageScene>,
+    models: Res<LatestModels>,
+    stage: Res<StageState>,
     mut view: ResMut<ViewState>,
     mut tab: ResMut<StageTab>,
 ) {
@@ -101,35 +101,10 @@ pub fn advance(
     if let Some(model) =
         stage.points_of_camera().filter(|model| !tab.fitted.as_ref().is_some_and(|known| Arc::ptr_eq(known, model)))
     {
-        let before = tab.fitted.replace(model.clone());
-        let basis = scene.snapshot().and_then(|snapshot| snapshot.space.as_ref()).map(|space| space.basis.clone());
-        let has_other_axes = tab.basis != basis;
-        tab.basis = basis;
-        let rig = &mut tab.controls.rig;
-        rig.fit(points::extent(model));
-        match before {
-            None => rig.open(model.opens_flat()),
-            // In other axes the points are elsewhere.
-            Some(_) if has_other_axes => rig.home(),
-            // Nothing moves by itself here: another sentence, or an intervention that was undone.
-            // Other points take the place of all.
-            Some(before) if before.sense_word.is_some() != model.sense_word.is_some() => rig.home(),
-            Some(before) if model.rests_after(&before) => rig.settle(),
-            Some(_) => {}
-        }
+        fit(&mut tab, model, &models);
     }
-    if tab.fitted.is_some()
-        && let Some(camera) = tab.awaited.take()
-    {
-        tab.controls.rig.restore(&camera);
-    }
-    // Each time a stage cell is shown it is seen as at the first time, as the lesson opens.
-    if std::mem::replace(&mut tab.shows, view.highlight.shows) != view.highlight.shows
-        && let Some(model) = tab.fitted.clone()
-    {
-        tab.controls.rig.show(model.opens_flat());
-    }
-    let is_opening = scene
+    take_camera(&mut tab, view.highlight.shows);
+    let is_opening = models
         .snapshot()
         .and_then(|snapshot| snapshot.model.as_ref())
         .is_none_or(|model| model.training.stopped.is_none());
@@ -139,6 +114,41 @@ pub fn advance(
     }
     tab.controls.rig.advance(glide_seconds);
     tab.settled += seconds;
+}
+
+/// Takes back a camera that was kept, or shows a stage cell from where it is seen first.
+fn take_camera(tab: &mut StageTab, shows: usize) {
+    if tab.fitted.is_some()
+        && let Some(camera) = tab.awaited.take()
+    {
+        tab.controls.rig.restore(&camera);
+    }
+    // Each time a stage cell is shown it is seen as at the first time, as the lesson opens.
+    if std::mem::replace(&mut tab.shows, shows) != shows
+        && let Some(model) = tab.fitted.clone()
+    {
+        tab.controls.rig.show(model.opens_flat());
+    }
+}
+
+/// Fits the camera to other points.
+fn fit(tab: &mut StageTab, model: &Arc<StageModel>, models: &LatestModels) {
+    let before = tab.fitted.replace(model.clone());
+    let basis = models.snapshot().and_then(|snapshot| snapshot.space.as_ref()).map(|space| space.basis.clone());
+    let has_other_axes = tab.basis != basis;
+    tab.basis = basis;
+    let rig = &mut tab.controls.rig;
+    rig.fit(geometry::extent(model));
+    match before {
+        None => rig.open(model.opens_flat()),
+        // In other axes the points are elsewhere.
+        Some(_) if has_other_axes => rig.home(),
+        // Nothing moves by itself here: another sentence, or an intervention that was undone.
+        // Other points take the place of all.
+        Some(before) if before.sense_word.is_some() != model.sense_word.is_some() => rig.home(),
+        Some(before) if model.rests_after(&before) => rig.settle(),
+        Some(_) => {}
+    }
 }
 
 /// Gives the picture the size of its tab.
@@ -181,7 +191,7 @@ fn picture_of(size: UVec2) -> Image {
 }
 
 /// Hands the pass its next frame.
-pub fn build(stage: Res<StageScene>, view: Res<ViewState>, mut tab: ResMut<StageTab>, mut frame: ResMut<StageFrame>) {
+pub fn build(stage: Res<StageState>, view: Res<ViewState>, mut tab: ResMut<StageTab>, mut frame: ResMut<StageFrame>) {
     let Some(model) = &stage.points else { return };
     let palette = Palette::of(tab.dark);
     let built = tab.built_from.as_ref();
@@ -195,10 +205,10 @@ pub fn build(stage: Res<StageScene>, view: Res<ViewState>, mut tab: ResMut<Stage
         built.path.as_ref().map(Arc::as_ptr) == stage.path.as_ref().map(Arc::as_ptr) && built.walk == view.walk.at()
     });
     if !same {
-        let all = points::instances(model, emphasis, view.highlight.old_ghosts, palette)
+        let all = geometry::instances(model, emphasis, view.highlight.old_ghosts, palette)
             .into_iter()
             .chain(second::points(model, palette));
-        frame.points = Arc::new(points::bytes(all));
+        frame.points = Arc::new(geometry::bytes(all));
     }
     let pair = second::chosen(model, &view.selection, &view.highlight);
     // The line between the two ends of a pair follows the time.
@@ -209,14 +219,14 @@ pub fn build(stage: Res<StageScene>, view: Res<ViewState>, mut tab: ResMut<Stage
         // One system of arrows: those of the walk, or those of all moves.
         let walked = stage.walked(&view.walk);
         let is_walked = walked.is_some() && Step::Output.share(view.walk.at()) > 0.0;
-        let mut lines = lines::of_space(model, palette);
-        lines.extend(lines::of_words(model, emphasis, palette));
+        let mut lines = geometry::of_space(model, palette);
+        lines.extend(geometry::of_words(model, emphasis, palette));
         if !is_walked {
-            lines.extend(lines::of_moves(model, emphasis, palette));
+            lines.extend(geometry::of_moves(model, emphasis, palette));
         }
-        lines.extend(lines::of_walk(model, walked, emphasis, view.walk.at(), palette));
+        lines.extend(geometry::of_walk(model, walked, emphasis, view.walk.at(), palette));
         lines.extend(second::lines(model, pair, view.walk.layer_time(), palette));
-        frame.lines = Arc::new(points::bytes(lines));
+        frame.lines = Arc::new(geometry::bytes(lines));
         let (walk, path) = (view.walk.at(), stage.path.clone());
         let (model, emphasis, old_ghosts) = (model.clone(), emphasis.clone(), view.highlight.old_ghosts);
         tab.built_from = Some(BuiltFrom { model, emphasis, old_ghosts, dark: tab.dark, walk, path, compared });

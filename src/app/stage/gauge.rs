@@ -14,7 +14,7 @@ use attune_view::view_model::sentence_arcs::WordAt;
 use egui::{Align2, Color32, Id, Pos2, Rangef, Rect, Sense, Shape, Stroke, Ui, Vec2, WidgetInfo, WidgetType};
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::PanelView;
+use crate::app::ui_state::PanelView;
 use crate::app::widgets::heat::width_of;
 
 /// A stage that is lower has no room for it.
@@ -182,7 +182,7 @@ pub struct GaugeModel {
     pub to: String,
     /// Groups of the ends, for their colours.
     pub groups: [Option<usize>; 2],
-    /// One for each word of the sentence.
+    /// The marks, one for each word of the sentence.
     pub marks: Vec<GaugeMark>,
 }
 

@@ -10,6 +10,7 @@ use bevy::math::{UVec2, Vec4};
 use bevy::mesh::VertexBufferLayout;
 use bevy::prelude::*;
 use bevy::render::render_asset::RenderAssets;
+use bevy::render::render_resource::binding_types::{storage_buffer_read_only_sized, uniform_buffer};
 use bevy::render::render_resource::{
     BindGroupEntries, BindGroupLayoutDescriptor, BindGroupLayoutEntries, BlendState, Buffer, BufferDescriptor,
     BufferUsages, CachedRenderPipelineId, ColorTargetState, ColorWrites, CommandEncoderDescriptor, CompareFunction,
@@ -18,14 +19,13 @@ use bevy::render::render_resource::{
     RenderPassDescriptor, RenderPipeline, RenderPipelineDescriptor, ShaderStages, ShaderType, StencilState, StoreOp,
     Texture, TextureDescriptor, TextureDimension, TextureFormat, TextureId, TextureUsages, TextureView,
     TextureViewDescriptor, UniformBuffer, VertexAttribute, VertexFormat, VertexState, VertexStepMode,
-    binding_types::{storage_buffer_read_only_sized, uniform_buffer},
 };
 use bevy::render::renderer::{RenderDevice, RenderQueue, render_system};
 use bevy::render::texture::GpuImage;
 use bevy::render::{Extract, ExtractSchedule, GpuResourceAppExt, Render, RenderApp, RenderSystems};
 use bevy::shader::Shader;
 
-use super::points::INSTANCE_FLOATS;
+use super::geometry::INSTANCE_FLOATS;
 
 pub const COLOR_FORMAT: TextureFormat = TextureFormat::Rgba8UnormSrgb;
 const DEPTH_FORMAT: TextureFormat = TextureFormat::Depth32Float;

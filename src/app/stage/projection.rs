@@ -1,8 +1,22 @@
-//! From the scene to the screen: the same numbers for the shader, the labels and picking.
+//! From the scene to the screen: the same numbers for the shader, the labels and picking; and the scene as it is seen at one
+//! moment, with the point under the pointer.
 
+use std::sync::Arc;
+
+use attune_core::kernel::snapshot::sentence::START;
+use attune_view::explain::path::PathModel;
+use attune_view::explain::walk::{Bar, Step, WalkModel};
+use attune_view::view_model::heads::Side;
+use attune_view::view_model::stage::{StageModel, TokenPoint};
 use bevy::math::{Mat4, Vec2, Vec3, Vec4};
+use egui::{Color32, Pos2, Rect};
 
 use super::camera::{Pose, half_height};
+use super::canvas::{self, Candidate, PointIndex};
+use super::geometry::{LEAST_RADIUS, QUIET_RADIUS, TOKEN_RADIUS, WORD_RADIUS, axis_end, is_small, scaled, shade};
+use super::labels::Priority;
+use crate::app::theme::Palette;
+use crate::app::ui_state::search::{Emphasis, Hit, Visibility};
 
 /// Distance of the near clipping plane, as a share of the distance to the target.
 const NEAR_SHARE: f32 = 0.02;
@@ -16,7 +30,7 @@ const RADIUS_LIMITS: (f32, f32) = (0.62, 1.7);
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct View {
     pub clip_from_world: Mat4,
-    /// In points.
+    /// Size of the view, in points.
     pub size: Vec2,
     /// The least divisor of what is seen.
     pub near: f32,
@@ -32,7 +46,7 @@ pub struct View {
 /// A point on the screen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seen {
-    /// In points from the top left corner of the view.
+    /// Place of the point, in points from the top left corner of the view.
     pub at: Vec2,
     /// From the eye along the view's axis, in scene units.
     pub depth: f32,
@@ -96,6 +110,279 @@ impl View {
     /// Largest radius of a disc of `size`, wherever it is.
     pub fn largest_radius(size: f32) -> f32 {
         size * RADIUS_LIMITS.1
+    }
+}
+
+/// Everything that there is to see.
+#[derive(Clone, Copy)]
+pub struct SceneRef<'a> {
+    pub model: &'a Arc<StageModel>,
+    pub emphasis: &'a Arc<Emphasis>,
+    pub path: Option<&'a PathModel>,
+    /// The walk through these tokens, and the step that it is at.
+    pub walk: Option<(&'a WalkModel, Step)>,
+}
+
+/// The scene in a rectangle of the screen.
+#[derive(Clone, Copy)]
+pub struct ProjectedScene<'a> {
+    pub scene: SceneRef<'a>,
+    /// Prepared from the scene's model and emphasis.
+    pub point_index: &'a PointIndex,
+    pub projection: View,
+    pub rect: Rect,
+    /// From 0, static, to 1, contextual.
+    pub time: f32,
+    pub palette: &'a Palette,
+}
+
+/// A point where it is seen now.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SeenPoint {
+    pub hit: Hit,
+    pub at: Pos2,
+    pub radius: f32,
+    pub depth: f32,
+    /// Depth for its fog: in 2D the same for all.
+    pub divisor: f32,
+    pub priority: Priority,
+}
+
+impl SeenPoint {
+    /// The square inside the disc.
+    pub fn disc(&self) -> Rect {
+        Rect::from_center_size(self.at, egui::Vec2::splat(self.radius * std::f32::consts::SQRT_2))
+    }
+}
+
+/// The place of a point in the scene at a time.
+pub fn place(model: &StageModel, hit: Hit, time: f32) -> Option<Vec3> {
+    let at = match hit {
+        Hit::Word(index) => model.words.get(index)?.at,
+        Hit::Token(position) => model.tokens.get(position)?.at(time),
+    };
+    Some(Vec3::from(scaled(model, at)))
+}
+
+impl<'a> ProjectedScene<'a> {
+    /// The place of a point in the scene.
+    pub fn place(&self, hit: Hit) -> Option<Vec3> {
+        place(self.scene.model, hit, self.time)
+    }
+
+    /// The place on the screen of a place in the model.
+    pub fn at(&self, at: [f32; 3]) -> Option<Pos2> {
+        let seen = self.projection.project(Vec3::from(scaled(self.scene.model, at)))?;
+        Some(self.rect.min + egui::vec2(seen.at.x, seen.at.y))
+    }
+
+    pub fn word(&self, hit: Hit) -> &'a str {
+        let model = self.scene.model;
+        match hit {
+            Hit::Word(index) => model.words.get(index).map_or("", |word| &word.text),
+            Hit::Token(position) => model.tokens.get(position).map_or("", |token| &token.text),
+        }
+    }
+
+    /// Label beside a point: a word that the sentence has more than once is numbered.
+    pub fn label(&self, hit: Hit) -> String {
+        match hit {
+            Hit::Token(position) => self.scene.model.tokens.get(position).map_or_else(String::new, TokenPoint::label),
+            Hit::Word(_) => self.word(hit).to_owned(),
+        }
+    }
+
+    /// Number that the step of the walk gives a token, and its bar where the walk is now.
+    pub fn step_note(&self, hit: Hit, walked: f32) -> (Option<String>, Option<Bar>) {
+        match (hit, self.scene.walk) {
+            (Hit::Token(key), Some((walk, step))) if walk.key_side == Side::Sentence => {
+                (walk.beside(step, key), walk.bar(walked, key))
+            }
+            _ => (None, None),
+        }
+    }
+
+    pub fn color(&self, hit: Hit) -> Color32 {
+        let SceneRef { model, emphasis, .. } = self.scene;
+        let (color, shown) = match hit {
+            Hit::Word(index) => {
+                (self.palette.word_of(model.words.get(index).and_then(|word| word.group)), emphasis.word(index))
+            }
+            Hit::Token(position) => {
+                let token = model.tokens.get(position);
+                let color = token.map(|token| self.palette.token(token.group)).unwrap_or_default();
+                (color, emphasis.token(position))
+            }
+        };
+        shade(self.palette, color, shown)
+    }
+
+    /// `None` behind the camera, and of what is hidden.
+    pub fn see(&self, hit: Hit) -> Option<SeenPoint> {
+        let SceneRef { model, emphasis, .. } = self.scene;
+        let (shown, size, priority) = match hit {
+            Hit::Word(index) => {
+                let is_grouped = model.words.get(index)?.group.is_some();
+                let is_quiet = !is_grouped && !is_small(model);
+                let size = if is_quiet { QUIET_RADIUS } else { WORD_RADIUS };
+                let priority = match (emphasis.is_chosen(index), is_grouped) {
+                    (true, _) => Priority::Lit,
+                    (false, true) => Priority::GroupWord,
+                    (false, false) => Priority::Word,
+                };
+                (emphasis.word(index), size, priority)
+            }
+            Hit::Token(position) => {
+                let shown = emphasis.token(position);
+                // Beside chosen words the others of the sentence give way.
+                let priority = if shown == Visibility::Faded { Priority::QuietToken } else { Priority::Token };
+                (shown, TOKEN_RADIUS, priority)
+            }
+        };
+        if shown == Visibility::Hidden {
+            return None;
+        }
+        self.project(hit, self.place(hit)?, size, priority)
+    }
+
+    /// A disc of `size` around a place in the scene; `None` behind the camera.
+    fn project(&self, hit: Hit, place: Vec3, size: f32, priority: Priority) -> Option<SeenPoint> {
+        let seen = self.projection.project(place)?;
+        let radius = self.projection.radius_at(size, seen.divisor).max(LEAST_RADIUS);
+        let at = self.rect.min + egui::vec2(seen.at.x, seen.at.y);
+        Some(SeenPoint { hit, at, radius, depth: seen.depth, divisor: seen.divisor, priority })
+    }
+
+    fn tokens(&self) -> impl Iterator<Item = Hit> {
+        (0..self.scene.model.tokens.len()).map(Hit::Token)
+    }
+
+    /// The nearest point within reach of the pointer.
+    pub fn pick(&self, pointer: Pos2) -> Option<Hit> {
+        /// Allowance for rounding.
+        const SLACK: f32 = 1.0;
+        let reach = canvas::REACH + View::largest_radius(WORD_RADIUS) + SLACK;
+        let at = pointer - self.rect.min;
+        let words = self.point_index.near(&self.projection, Vec2::new(at.x, at.y), reach);
+        let candidates = words.into_iter().chain(self.tokens()).filter_map(|hit| {
+            let SeenPoint { at, radius, depth, .. } = self.see(hit)?;
+            Some(Candidate { what: hit, at: Vec2::new(at.x, at.y), radius, depth })
+        });
+        canvas::nearest(Vec2::new(pointer.x, pointer.y), candidates)
+    }
+
+    /// Rings of the static places that their words have left, each with its word.
+    pub fn left_places(&self) -> Vec<(SeenPoint, &'a str)> {
+        /// So near to its ring, a word's own label names both; in points.
+        const NEAR: f32 = 40.0;
+        let SceneRef { model, emphasis, .. } = self.scene;
+        let is_quiet = |shown| matches!(shown, Visibility::Hidden | Visibility::Faded);
+        let of_word = |token: &'a TokenPoint| model.tokens.iter().filter(move |other| other.text == token.text);
+        let is_near = |other: &TokenPoint, ring: Pos2| {
+            self.see(Hit::Token(other.position)).is_some_and(|now| now.at.distance(ring) < NEAR)
+        };
+        let left = model.tokens.iter().filter_map(|token| {
+            let is_first = of_word(token).next().is_some_and(|first| first.position == token.position);
+            if !is_first || token.text == START || is_quiet(emphasis.token(token.position)) {
+                return None;
+            }
+            let ring = Vec3::from(scaled(model, self.ring(token)?));
+            let ring = self.project(Hit::Token(token.position), ring, TOKEN_RADIUS, Priority::GroupWord)?;
+            let is_left = self.rect.contains(ring.at) && !of_word(token).any(|other| is_near(other, ring.at));
+            is_left.then_some((ring, token.text.as_str()))
+        });
+        left.collect()
+    }
+
+    /// The place of the ring that marks where a token comes from; `None` where none is drawn.
+    fn ring(&self, token: &TokenPoint) -> Option<[f32; 3]> {
+        let SceneRef { model, emphasis, .. } = self.scene;
+        if token.pieces > 1 {
+            return Some(token.static_at);
+        }
+        let word = token.word.filter(|word| emphasis.word(*word) != Visibility::Hidden)?;
+        model.words.get(word).filter(|_| model.is_in_sentence(word)).map(|word| word.at)
+    }
+
+    /// Squares along the lines that names keep off: the chosen axes, the arrows of the walk and its lines to the keys, or else
+    /// the moves of the lit words. `walked` is how far the walk is.
+    pub fn lines(&self, walked: f32) -> Vec<Rect> {
+        const SIDE: f32 = 5.0;
+        const APART: f32 = 8.0;
+        const MOST: usize = 120;
+        let SceneRef { model, emphasis, path, walk } = self.scene;
+        let mut lines: Vec<[[f32; 3]; 2]> = Vec::new();
+        let path = path.filter(|_| Step::Output.share(walked) > 0.0 && (walk.is_some() || model.is_of_words));
+        match path {
+            Some(path) => lines.extend(path.arrows.iter().map(|arrow| [arrow.from, arrow.to])),
+            None => {
+                let lit = model.tokens.iter().filter(|token| emphasis.token(token.position) == Visibility::Lit);
+                lines.extend(lit.map(|token| [token.start, token.at(self.time)]));
+            }
+        }
+        if let Some((walk, step)) = walk.filter(|_| Step::Score.share(walked) > 0.0) {
+            let place = |side: Side, index: usize| match side {
+                Side::Sentence => model.tokens.get(index).map(|token| token.start),
+                Side::Source => walk.source.get(index).map(|word| word.from),
+            };
+            let keys = (0..walk.keys.len()).filter(|key| walk.takes_part(step, *key));
+            lines.extend(
+                keys.filter_map(|key| Some([place(walk.key_side, key)?, place(walk.query_side, walk.focus.query)?])),
+            );
+        }
+        let chosen = model.axes.iter().enumerate().filter(|(_, axis)| axis.ends.is_some());
+        lines.extend(chosen.map(|(axis, _)| {
+            let end = axis_end(axis).map(|x| x * model.radius);
+            [end.map(|x| -x), end]
+        }));
+        let squares = lines.into_iter().filter_map(|[from, to]| {
+            let (from, to) = (self.at(from)?, self.at(to)?);
+            let count = ((from.distance(to) / APART) as usize).min(MOST);
+            let square = move |i: usize| {
+                Rect::from_center_size(from.lerp(to, i as f32 / count.max(1) as f32), egui::Vec2::splat(SIDE))
+            };
+            Some((1..=count).map(square))
+        });
+        squares.flatten().collect()
+    }
+
+    /// How much nearer the camera is than home: from about 1.
+    pub fn nearness(&self) -> f32 {
+        /// Distance of home, in reaches of the scene.
+        const HOME: f32 = 2.2;
+        HOME * self.projection.extent / self.projection.distance.max(f32::MIN_POSITIVE)
+    }
+
+    /// The points that have names, and those that names keep off where they are few. From near, words without a group
+    /// have names too.
+    pub fn labelled(&self) -> (Vec<SeenPoint>, Vec<SeenPoint>) {
+        /// From here on they come.
+        const NEAR: f32 = 1.7;
+        /// Maximum number of labels.
+        const MOST: usize = 120;
+        let emphasis = self.scene.emphasis;
+        let is_raised = emphasis.is_searched() || emphasis.is_isolated();
+        let in_sight = |hit| self.see(hit).filter(|point| self.rect.contains(point.at));
+        let raise = |point: SeenPoint| SeenPoint {
+            priority: if is_raised { Priority::GroupWord } else { point.priority },
+            ..point
+        };
+        let words = self.point_index.named.iter().copied().filter_map(in_sight).map(raise);
+        let mut named: Vec<SeenPoint> = words.chain(self.tokens().filter_map(in_sight)).collect();
+        let mut apart: Vec<SeenPoint> = self.point_index.apart.iter().copied().filter_map(in_sight).collect();
+        if self.nearness() > NEAR && !is_raised {
+            let middle = self.rect.size() / 2.0;
+            let near = self.point_index.near(&self.projection, Vec2::new(middle.x, middle.y), middle.max_elem());
+            let is_plain = |hit: &Hit| matches!(hit, Hit::Word(index) if !self.has_group(*index));
+            named.extend(near.into_iter().filter(is_plain).filter_map(in_sight).take(MOST));
+            let is_named = |point: &SeenPoint| named.iter().any(|other| other.hit == point.hit);
+            apart.retain(|point| !is_named(point));
+        }
+        (named, apart)
+    }
+
+    fn has_group(&self, word: usize) -> bool {
+        self.scene.model.words.get(word).is_some_and(|word| word.group.is_some())
     }
 }
 

@@ -10,14 +10,13 @@ use attune_view::view_model::stage::{StageModel, TokenPoint};
 use bevy::math::{Vec2, Vec3};
 use egui::{Align2, Color32, Label, Painter, Pos2, Rect, RichText, Sense, Stroke, Ui, WidgetInfo, WidgetType};
 
+use super::canvas::{self, Candidate};
+use super::geometry::{DISC, Instance, LEAST_RADIUS, TOKEN_RADIUS, WORD_RADIUS, scaled};
 use super::labels::Priority;
-use super::names::{NameOwner, Named, name_color};
-use super::picking::{self, Candidate};
-use super::points::{DISC, Instance, LEAST_RADIUS, TOKEN_RADIUS, WORD_RADIUS, scaled};
-use super::projected::ProjectedScene;
-use super::writing::Canvas;
+use super::names::{Canvas, NameOwner, Named, name_color};
+use super::projection::ProjectedScene;
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::{Highlight, PanelView, Selection};
+use crate::app::ui_state::{Highlight, PanelView, Selection};
 use crate::app::widgets::heat::width_of;
 
 /// The shader's kind of point.
@@ -114,7 +113,7 @@ pub fn pick(projected: &ProjectedScene, pointer: Pos2) -> Option<usize> {
         radius: seen.radius,
         depth: seen.depth,
     });
-    picking::nearest(Vec2::new(pointer.x, pointer.y), candidates)
+    canvas::nearest(Vec2::new(pointer.x, pointer.y), candidates)
 }
 
 /// A click on a token that both sentences have looks at its two ways.

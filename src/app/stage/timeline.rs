@@ -4,14 +4,14 @@ use attune_view::explain::walk::RouteModel;
 use attune_view::explain::walk::{Step, WalkModel};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
-    Align2, Button, EventFilter, Key, Label, Pos2, Rect, ScrollArea, Sense, Stroke, Ui, UiBuilder, Widget, WidgetInfo,
-    WidgetType, pos2, vec2,
+    Align2, Button, EventFilter, Key, Label, Pos2, Rect, Response, ScrollArea, Sense, Stroke, Ui, UiBuilder, Widget,
+    WidgetInfo, WidgetType, pos2, vec2,
 };
 
 use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::walk::{LAST, STEPS};
-use crate::app::view::{PanelView, Walk};
+use crate::app::ui_state::walk::{LAST, STEPS};
+use crate::app::ui_state::{PanelView, Walk};
 
 /// Height of the row with the track.
 const TRACK_HEIGHT: f32 = 26.0;
@@ -20,7 +20,7 @@ const TRACK_HEIGHT: f32 = 26.0;
 pub fn height(ui: &Ui, width: f32, route: Option<&RouteModel>, walk: Option<&WalkModel>, about: Option<String>) -> f32 {
     /// Beside the words: the margins and the button.
     const BESIDE: f32 = 112.0;
-    /// With more the picture would have no room.
+    /// Greatest height: with more the picture would have no room.
     const MOST: f32 = 128.0;
     let least = if width < size::TIMELINE_WIDE_FROM { size::TIMELINE_NARROW } else { size::TIMELINE };
     let place = route.and_then(|route| route.layers.last()).map_or(String::new(), |layer| layer.title.clone());
@@ -28,8 +28,7 @@ pub fn height(ui: &Ui, width: f32, route: Option<&RouteModel>, walk: Option<&Wal
     let all = steps.chain(about.as_deref().map(|about| (Step::Contextual.name(), about)));
     let palette = Palette::of(ui.visuals().dark_mode);
     let needed = all.map(|(title, said)| {
-        let job =
-            job(title, &format!("{place}, step {STEPS} of {STEPS} "), said, (width - BESIDE, size::SMALL), palette);
+        let job = job(title, &format!("{place}, step {STEPS} of {STEPS} "), said, width - BESIDE, size::SMALL, palette);
         ui.fonts_mut(|fonts| fonts.layout_job(job).size().y)
     });
     let needed = needed.fold(0.0, f32::max) + TRACK_HEIGHT + 2.0 * size::GAP_TIGHT + size::HAIRLINE;
@@ -37,7 +36,7 @@ pub fn height(ui: &Ui, width: f32, route: Option<&RouteModel>, walk: Option<&Wal
 }
 
 /// Text of a step, laid out in a width and a size of the type.
-fn job(title: &str, place: &str, said: &str, (width, body): (f32, f32), palette: &Palette) -> LayoutJob {
+fn job(title: &str, place: &str, said: &str, width: f32, body: f32, palette: &Palette) -> LayoutJob {
     let mut job = LayoutJob::default();
     job.wrap.max_width = width;
     // A space after each part, so that a line may end there.
@@ -143,12 +142,11 @@ impl Track {
 
 /// The disc with a layer's number.
 const NUMBERED: f32 = 8.0;
+/// Radius of the handle.
+const HANDLE: f32 = 7.0;
 
 /// A line with a stop for each layer, and between them one for each step; it can be dragged both ways.
 fn track_ui(ui: &mut Ui, rect: Rect, route: Option<&RouteModel>, walk: &mut Walk) {
-    const STOP: f32 = 4.0;
-    const HANDLE: f32 = 7.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
     let response = ui.interact(rect.expand2(vec2(HANDLE, 0.0)), ui.id().with("walk"), Sense::click_and_drag());
     let said = |layer: usize, step: Step| format!("{}: {}", place_said(route, layer, step), step.name());
     let place_of = |walk: &Walk| match walk.passed_layers() {
@@ -158,24 +156,22 @@ fn track_ui(ui: &mut Ui, rect: Rect, route: Option<&RouteModel>, walk: &mut Walk
     let name = format!("Walk: {}", place_of(walk));
     response.widget_info(|| WidgetInfo::slider(true, f64::from(walk.place()), &name));
     let track = Track { rect, end: walk.end(), layers: walk.layers() };
-    if let Some(pointer) = response.interact_pointer_pos() {
-        if response.dragged() {
-            walk.set(track.under(pointer.x));
-        } else if response.clicked() {
-            match track.layer_under(pointer.x) {
-                Some(layer) => walk.pass_to(layer + 1),
-                None => walk.walk_to(track.under(pointer.x).round()),
-            }
-        }
+    lead(ui, &response, &track, walk);
+    paint_track(ui, &response, &track, walk);
+    if let Some(pointer) = response.hover_pos() {
+        let stop = track.under(pointer.x).round() as usize;
+        let text = match track.layer_under(pointer.x) {
+            Some(layer) => WindowAction::NextLayer.row().hint_with(&passed_said(route, layer + 1)),
+            None => said(stop / STEPS, Step::ALL[stop % STEPS]),
+        };
+        response.on_hover_text_at_pointer(text);
     }
-    if response.has_focus() {
-        // Else they would lead to another control.
-        let arrows = EventFilter { horizontal_arrows: true, ..EventFilter::default() };
-        ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, arrows));
-        let turned = |key| ui.input_mut(|input| input.count_and_consume_key(egui::Modifiers::NONE, key));
-        (0..turned(Key::ArrowRight)).for_each(|_| walk.step_on());
-        (0..turned(Key::ArrowLeft)).for_each(|_| walk.step_back());
-    }
+}
+
+/// Paints the stops, the numbered layers and the place of the walk.
+fn paint_track(ui: &Ui, response: &Response, track: &Track, walk: &Walk) {
+    const STOP: f32 = 4.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
     let painter = ui.painter();
     let place = walk.place();
     painter.line_segment([track.at(0.0), track.at(track.end)], Stroke::new(size::OUTLINE, palette.line));
@@ -208,13 +204,27 @@ fn track_ui(ui: &mut Ui, rect: Rect, route: Option<&RouteModel>, walk: &mut Walk
             painter.circle_stroke(center, radius + size::RING_GAP, Stroke::new(size::OUTLINE, ring));
         }
     }
-    if let Some(pointer) = response.hover_pos() {
-        let stop = track.under(pointer.x).round() as usize;
-        let text = match track.layer_under(pointer.x) {
-            Some(layer) => WindowAction::NextLayer.row().hint_with(&passed_said(route, layer + 1)),
-            None => said(stop / STEPS, Step::ALL[stop % STEPS]),
-        };
-        response.on_hover_text_at_pointer(text);
+}
+
+/// Leads the walk by the pointer and the arrow keys.
+fn lead(ui: &Ui, response: &Response, track: &Track, walk: &mut Walk) {
+    if let Some(pointer) = response.interact_pointer_pos() {
+        if response.dragged() {
+            walk.set(track.under(pointer.x));
+        } else if response.clicked() {
+            match track.layer_under(pointer.x) {
+                Some(layer) => walk.pass_to(layer + 1),
+                None => walk.walk_to(track.under(pointer.x).round()),
+            }
+        }
+    }
+    if response.has_focus() {
+        // Else they would lead to another control.
+        let arrows = EventFilter { horizontal_arrows: true, ..EventFilter::default() };
+        ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, arrows));
+        let turned = |key| ui.input_mut(|input| input.count_and_consume_key(egui::Modifiers::NONE, key));
+        (0..turned(Key::ArrowRight)).for_each(|_| walk.step_on());
+        (0..turned(Key::ArrowLeft)).for_each(|_| walk.step_back());
     }
 }
 
@@ -245,7 +255,7 @@ fn said_ui(
     let hint = if passed == Some(0.0) { FROM_THE_TABLE } else { hint };
     let of_step = walk.filter(|_| passed != Some(0.0)).map_or(hint, |walk| &walk.step(step).said);
     let said = about.as_deref().filter(|_| passed != Some(0.0)).unwrap_or(of_step);
-    let job = |wide: f32, body: f32| job(&title, &place, said, (wide, body), palette);
+    let job = |wide: f32, body: f32| job(&title, &place, said, wide, body, palette);
     ui.horizontal_top(|ui| {
         if next(ui) {
             view.walk.step_on();

@@ -4,18 +4,18 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::markdown_marks::{Mark, marks};
 use attune_engine::code::editor::highlight::{Kind, Span, highlight};
 use attune_engine::code::editor::scope::{NameKind, Scope, definitions};
 use egui::text::{CCursor, LayoutJob, TextFormat};
 use egui::{Align2, Color32, Galley, Pos2, Rect, Shape, Stroke, StrokeKind, Ui, Vec2};
 
-use super::markdown_marks::{Mark, marks};
 use crate::app::theme::{self, Palette, size};
 
 /// Language that a text is written in.
 #[derive(Clone, Copy)]
 pub enum Language<'a> {
-    /// With the names that it sees.
+    /// Code, with the names that it sees.
     Code(&'a Scope),
     Markdown,
 }
@@ -118,7 +118,7 @@ fn end(job: &mut LayoutJob, text: &str, format: TextFormat) {
     }
 }
 
-/// As editors have it.
+/// Letters of one width, as editors have them.
 fn mono(color: Color32) -> TextFormat {
     let line_height = Some(size::MONO + 2.0 * size::CODE_LEADING);
     TextFormat { line_height, ..TextFormat::simple(theme::mono(size::MONO), color) }

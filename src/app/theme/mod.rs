@@ -58,7 +58,7 @@ pub mod size {
     pub const SLIDER_ROW: f32 = 22.0;
     pub const CHART_MIN: f32 = 96.0;
     pub const CHART_MAX: f32 = 240.0;
-    /// In a panel that has much else to show.
+    /// Least height of a curve, in a panel that has much else to show.
     pub const CURVE_MIN: f32 = 72.0;
     pub const CURVE: f32 = 1.6;
     /// Height of the time line, and under a stage that is narrower than the third.
@@ -73,7 +73,7 @@ pub mod size {
     /// Beside the lines of code, for their numbers.
     pub const GUTTER: i8 = 34;
     pub const CODE_LEADING: f32 = 3.5;
-    /// Within a field, so that it is as high as the buttons beside it.
+    /// Margin within a field, so that it is as high as the buttons beside it.
     pub const FIELD_MARGIN: Vec2 = Vec2::new(7.0, 4.0);
     /// Width of the list of a sentence's words while it is typed.
     pub const WIDE_POPUP: f32 = 400.0;

@@ -1,12 +1,19 @@
-//! The cells of a heat map: where each lies, its fill, its number, and which one the pointer is on; and the words above its
-//! columns, on a slant where they are wider than these.
+//! Grids of queries and keys: the cells of a heat map (where each lies, its fill, its number, which one the pointer is on),
+//! the words above its columns, on a slant where they are wider than these; and the mask, painted by a drag.
 
 use std::sync::Arc;
 
+use attune_core::kernel::command::{Command, InterventionCommand};
+use attune_engine::numerics::attention::{Mask, MaskTable};
+use attune_view::view_model::what_if::WhatIfModel;
 use egui::epaint::TextShape;
-use egui::{Color32, Context, FontId, Galley, Mesh, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, Ui, Vec2};
+use egui::{
+    Align2, Color32, Context, CornerRadius, Event, FontId, Galley, Key, Label, Mesh, Painter, Pos2, Rect, Response,
+    RichText, Sense, Shape, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, WidgetType,
+};
 
-use crate::app::theme::{self, size};
+use super::controls::led_by_arrows;
+use crate::app::theme::{self, Palette, size};
 
 /// A grid of cells.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,7 +120,7 @@ pub fn paint_slanted(painter: &Painter, foot: Pos2, galley: Arc<Galley>, ink: Co
     paint_turned(painter, foot, galley, ink, SLANT);
 }
 
-/// The same straight up, where columns are too narrow for words on a slant.
+/// Paints words straight up, where columns are too narrow for words on a slant.
 pub fn paint_upright(painter: &Painter, foot: Pos2, galley: Arc<Galley>, ink: Color32) {
     paint_turned(painter, foot, galley, ink, UPRIGHT);
 }
@@ -132,6 +139,202 @@ pub fn text_width(ui: &Ui, text: &str) -> f32 {
 /// The width of a text in a font, in points.
 pub fn width_of(ui: &Ui, text: &str, font: FontId) -> f32 {
     ui.painter().layout_no_wrap(text.to_owned(), font, ui.visuals().text_color()).size().x
+}
+
+#[derive(Default)]
+pub struct MaskUiState {
+    /// Painted cells, sent as one command when the stroke ends.
+    stroke: Option<Painted>,
+    /// Row and column that the keyboard is at.
+    cursor: (usize, usize),
+}
+
+/// A stroke that is being painted.
+struct Painted {
+    shows: bool,
+    /// The mask so far.
+    sees: Vec<bool>,
+    /// The pointer's place.
+    at: Pos2,
+}
+
+pub fn mask_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut MaskUiState) -> Option<Command> {
+    let mut command = presets_ui(ui, model);
+    let words = "Drag over the grid: rows are queries, columns the keys that they see. A dot: not as in the lesson.";
+    ui.add(Label::new(RichText::new(words).weak().size(size::SMALL)).wrap());
+    command = command.or(grid_ui(ui, model, state));
+    command
+}
+
+fn presets_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
+    let count = model.tokens.len();
+    let mut command = None;
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+        ui.label(RichText::new("Mask").font(theme::strong(size::BODY)));
+        let itself = |query: usize, key: usize| query == key;
+        let presets: [(&str, &str, Vec<bool>); 4] = [
+            ("lesson's", "Lesson defaults", model.mask.own.clone()),
+            ("causal", "No word sees the words after it", table(count, |query, key| key <= query)),
+            ("none", "Every word sees every word", table(count, |_, _| true)),
+            ("only itself", "Each word sees itself alone", table(count, itself)),
+        ];
+        // Of presets that are alike here, the first is the one.
+        let chosen = presets.iter().position(|(.., sees)| model.mask.now == *sees);
+        for (index, (words, hint, sees)) in presets.into_iter().enumerate() {
+            let is_chosen = chosen == Some(index);
+            let response = ui.selectable_label(is_chosen, words);
+            let name = format!("Mask: {words}");
+            response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
+            if response.on_hover_text(hint).clicked() && !is_chosen {
+                command = Some(set(model, sees));
+            }
+        }
+    });
+    command
+}
+
+fn table(count: usize, sees: impl Fn(usize, usize) -> bool) -> Vec<bool> {
+    (0..count * count).map(|at| sees(at / count, at % count)).collect()
+}
+
+/// The lesson's own mask is none of the learner's.
+fn set(model: &WhatIfModel, sees: Vec<bool>) -> Command {
+    if sees == model.mask.own {
+        return Command::Interventions(InterventionCommand::ResetMask);
+    }
+    let count = model.tokens.len();
+    Command::Interventions(InterventionCommand::SetMask(Some(Mask::custom(MaskTable::from_fn(
+        count,
+        count,
+        |query, key| sees[query * count + key],
+    )))))
+}
+
+fn grid_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut MaskUiState) -> Option<Command> {
+    const CELL: (f32, f32) = (13.0, 20.0);
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let count = model.tokens.len();
+    if count == 0 {
+        return None;
+    }
+    let widest = model.tokens.iter().map(|token| text_width(ui, token)).fold(0.0, f32::max);
+    let (left, top) = (widest + size::GAP, reach(widest).y + size::LABEL);
+    let lean = model.tokens.last().map_or(0.0, |token| reach(text_width(ui, token)).x);
+    let cell = ((ui.available_width() - left - lean) / count as f32).clamp(CELL.0, CELL.1).floor();
+    let whole = Vec2::new(left + count as f32 * cell + lean, top + count as f32 * cell);
+    let (rect, _) = ui.allocate_exact_size(whole, Sense::hover());
+    let heat = Heat { origin: rect.min + Vec2::new(left, top), cell: Vec2::splat(cell), rows: count, cols: count };
+    let response = ui.interact(heat.rect(), ui.id().with("mask"), Sense::click_and_drag());
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, "Mask: who sees whom"));
+    let command = paint_stroke(&response, &heat, model, state).or_else(|| by_keys(ui, &response, model, state));
+    let sees = state.stroke.as_ref().map_or(&model.mask.now, |painted| &painted.sees);
+    for (at, (sees, own)) in sees.iter().zip(&model.mask.own).enumerate() {
+        let (row, col) = (at / count, at % count);
+        let fill = if *sees { palette.accent } else { palette.raised };
+        cell_ui(ui, heat.cell_rect(row, col), fill, *sees != *own, palette);
+    }
+    if response.has_focus() {
+        heat.outline(ui.painter(), heat.cell_rect(state.cursor.0, state.cursor.1), palette.ink);
+    }
+    names_ui(ui, model, &heat, palette);
+    if let Some((row, col)) = response.hover_pos().and_then(|pointer| heat.at(pointer)) {
+        let verb = if sees[row * count + col] { "sees" } else { "does not see" };
+        let said = format!("{} (query) {verb} {} (key)", model.tokens[row], model.tokens[col]);
+        // The way of the stroke is not written over.
+        if !response.is_pointer_button_down_on() {
+            response.on_hover_text_at_pointer(said);
+        }
+    }
+    command
+}
+
+/// A drag shows or hides what it passes, as its first cell says; it ends as one change.
+fn paint_stroke(response: &Response, heat: &Heat, model: &WhatIfModel, state: &mut MaskUiState) -> Option<Command> {
+    let count = model.tokens.len();
+    // Another sentence came under the stroke.
+    state.stroke = state.stroke.take().filter(|painted| painted.sees.len() == count * count);
+    let cell = |pointer: Pos2| heat.at(pointer).map(|(row, col)| row * count + col);
+    let is_down = response.is_pointer_button_down_on();
+    if state.stroke.is_none() && (is_down || response.clicked()) {
+        let pressed = response.ctx.input(|input| input.pointer.press_origin()).or(response.interact_pointer_pos())?;
+        let mut sees = model.mask.now.clone();
+        let first = cell(pressed)?;
+        sees[first] = !sees[first];
+        state.stroke = Some(Painted { shows: sees[first], sees, at: pressed });
+    }
+    let painted = state.stroke.as_mut()?;
+    // Every place that the pointer was at, in however few frames; and between them, so that it leaves no gaps.
+    for pointer in moves(response) {
+        let steps = (painted.at.distance(pointer) / heat.cell.x).ceil() as usize + 1;
+        for step in 0..=steps {
+            if let Some(at) = cell(painted.at.lerp(pointer, step as f32 / steps as f32)) {
+                painted.sees[at] = painted.shows;
+            }
+        }
+        painted.at = pointer;
+    }
+    if is_down {
+        return None;
+    }
+    let Painted { sees, .. } = state.stroke.take()?;
+    (sees != model.mask.now).then(|| set(model, sees))
+}
+
+/// The pointer's places in this frame while its button was down.
+fn moves(response: &Response) -> Vec<Pos2> {
+    response.ctx.input(|input| {
+        // What came before the press is no part of the stroke.
+        let is_press = |event: &Event| matches!(event, Event::PointerButton { pressed: true, .. });
+        let from = input.events.iter().rposition(is_press).map_or(0, |place| place + 1);
+        let down = input.events[from..].iter().map_while(|event| match event {
+            Event::PointerMoved(pos) => Some(Some(*pos)),
+            Event::PointerButton { pressed: false, .. } => None,
+            _ => Some(None),
+        });
+        down.flatten().collect()
+    })
+}
+
+/// With the keyboard on the grid, arrows go from cell to cell and Space turns one.
+fn by_keys(ui: &Ui, response: &Response, model: &WhatIfModel, state: &mut MaskUiState) -> Option<Command> {
+    let last = model.tokens.len() - 1;
+    state.cursor = (state.cursor.0.min(last), state.cursor.1.min(last));
+    if response.clicked() {
+        response.request_focus();
+    }
+    if !response.has_focus() {
+        return None;
+    }
+    state.cursor = led_by_arrows(ui, response, state.cursor, last + 1, last + 1);
+    let (query, key) = state.cursor;
+    ui.input(|input| input.key_pressed(Key::Space))
+        .then_some(Command::Interventions(InterventionCommand::ToggleMask { query, key }))
+}
+
+fn cell_ui(ui: &Ui, rect: Rect, fill: Color32, differs: bool, palette: &Palette) {
+    const DOT: f32 = 2.0;
+    let inner = rect.shrink(size::HAIRLINE);
+    ui.painter().rect_filled(inner, CornerRadius::same(size::RADIUS_SMALL), fill);
+    if fill == palette.raised {
+        let stroke = Stroke::new(size::HAIRLINE, palette.axis);
+        ui.painter().line_segment([inner.left_bottom(), inner.right_top()], stroke);
+    }
+    if differs {
+        ui.painter().circle_filled(rect.center(), DOT, palette.ink_on(fill));
+    }
+}
+
+fn names_ui(ui: &Ui, model: &WhatIfModel, heat: &Heat, palette: &Palette) {
+    let painter = ui.painter();
+    let font = || theme::plain(size::SMALL);
+    for (at, token) in model.tokens.iter().enumerate() {
+        let row = heat.cell_rect(at, 0).left_center() - Vec2::new(size::GAP_TIGHT, 0.0);
+        painter.text(row, Align2::RIGHT_CENTER, token, font(), palette.ink_soft);
+        let galley = painter.layout_no_wrap(token.clone(), font(), palette.ink_soft);
+        let foot = heat.cell_rect(0, at).center_top() - Vec2::new(0.0, size::GAP_TIGHT);
+        paint_slanted(painter, foot, galley, palette.ink_soft);
+    }
 }
 
 #[cfg(test)]

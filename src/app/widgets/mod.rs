@@ -1,15 +1,9 @@
 //! Controls that several panels share.
 
-pub mod card;
 pub mod controls;
 pub mod heat;
-pub mod mask;
-pub mod note;
 pub mod plot;
-pub mod reading;
+pub mod popup;
 pub mod sentence_field;
-pub mod sketch;
 pub mod table;
-pub mod tool_window;
 pub mod traced;
-pub mod worked;

@@ -7,13 +7,13 @@ use egui::containers::menu::MenuButton;
 use egui::text::{CCursor, CCursorRange};
 use egui::text_edit::TextEditState;
 use egui::{
-    Align, Button, FontId, Id, Key, Modifiers, Popup, PopupCloseBehavior, RichText, ScrollArea, Sense, TextEdit,
-    TextStyle, TextWrapMode, Ui,
+    Align, Button, FontId, Id, Key, Modifiers, Popup, PopupCloseBehavior, Response, RichText, ScrollArea, Sense,
+    TextEdit, TextStyle, TextWrapMode, Ui,
 };
 
-use crate::app::actions::focus;
+use super::heat::width_of;
+use crate::app::actions::keys;
 use crate::app::theme::{self, Palette, size};
-use crate::app::widgets::heat::width_of;
 
 #[derive(Default)]
 pub struct SentenceFieldState {
@@ -46,7 +46,7 @@ pub enum Change {
     Typed(String),
     /// The last of them.
     Done(String),
-    /// One of the lesson's.
+    /// A sentence of the lesson, by its place.
     Chosen(usize),
 }
 
@@ -59,22 +59,10 @@ pub fn sentence_field_ui(
     let mut changes = Vec::new();
     follow(field, state);
     changes.extend(menu_ui(ui, field, model, state).map(Change::Chosen));
-    let id = focus::sentence_field(field.name);
-    focus::take(ui.ctx(), id);
-    let mut edit = keys(ui, id, state);
-    let font = font(ui, field.width, state);
-    let height = ui.text_style_height(&TextStyle::Body) + 2.0 * size::FIELD_MARGIN.y;
-    let response = ui.add(
-        TextEdit::singleline(&mut state.text)
-            .id(id)
-            .font(font)
-            .vertical_align(Align::Center)
-            .min_size(egui::vec2(0.0, height))
-            .margin(size::FIELD_MARGIN)
-            .desired_width(field.width)
-            .char_limit(CHARS_MAX)
-            .hint_text(field.hint),
-    );
+    let id = keys::sentence_field(field.name);
+    keys::take(ui.ctx(), id);
+    let edit = keys(ui, id, state);
+    let response = text_ui(ui, id, field, state);
     ui.ctx().accesskit_node_builder(id, |node| node.set_label(field.name));
     if response.gained_focus() && !state.is_open {
         open(ui, id, field, state);
@@ -88,10 +76,43 @@ pub fn sentence_field_ui(
         response.on_hover_text(field.hint);
         return changes;
     }
+    changes.extend(open_ui(ui, field, model, state, &response, reading, edit));
+    changes
+}
+
+/// The line of text itself.
+fn text_ui(ui: &mut Ui, id: Id, field: &SentenceField, state: &mut SentenceFieldState) -> Response {
+    let font = font(ui, field.width, state);
+    let height = ui.text_style_height(&TextStyle::Body) + 2.0 * size::FIELD_MARGIN.y;
+    ui.add(
+        TextEdit::singleline(&mut state.text)
+            .id(id)
+            .font(font)
+            .vertical_align(Align::Center)
+            .min_size(egui::vec2(0.0, height))
+            .margin(size::FIELD_MARGIN)
+            .desired_width(field.width)
+            .char_limit(CHARS_MAX)
+            .hint_text(field.hint),
+    )
+}
+
+/// The field while it is written: its popup, what Enter does, and the end.
+fn open_ui(
+    ui: &mut Ui,
+    field: &SentenceField,
+    model: &SentencesModel,
+    state: &mut SentenceFieldState,
+    response: &Response,
+    reading: Reading,
+    edit: Option<Edit>,
+) -> Vec<Change> {
+    let id = response.id;
+    let (mut edit, mut changes) = (edit, Vec::new());
     let ends = ui.input(|input| input.key_pressed(Key::Escape));
     // Consumes Enter, so that the selected cell does not open.
     let is_entered = response.lost_focus() && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
-    let popup = Popup::from_response(&response).close_behavior(PopupCloseBehavior::IgnoreClicks).open(true);
+    let popup = Popup::from_response(response).close_behavior(PopupCloseBehavior::IgnoreClicks).open(true);
     let shown = popup.show(|ui| {
         ui.set_width(field.width.max(size::WIDE_POPUP));
         reading_ui(ui, &state.text, &reading, state.is_refused)
@@ -106,13 +127,9 @@ pub fn sentence_field_ui(
         state.is_refused = edit.is_none();
     }
     if let Some(edit) = edit {
-        state.text = edit.done(&reading, &state.text);
-        caret_to_end(ui, id, &state.text);
+        let text = edit.done(&reading, &state.text);
+        changes.extend(write_edit(ui, id, model, state, text));
         stays = true;
-        ui.memory_mut(|memory| memory.request_focus(id));
-        if read(model, state).fault.is_none() {
-            changes.push(Change::Typed(state.text.clone()));
-        }
     } else if is_entered && reading.fault.is_some() {
         // There is something yet to be chosen.
         stays = true;
@@ -122,6 +139,14 @@ pub fn sentence_field_ui(
         changes.push(Change::Done(close(field, state, &reading)));
     }
     changes
+}
+
+/// Writes an edited text into the field, which keeps the keyboard.
+fn write_edit(ui: &Ui, id: Id, model: &SentencesModel, state: &mut SentenceFieldState, text: String) -> Option<Change> {
+    state.text = text;
+    caret_to_end(ui, id, &state.text);
+    ui.memory_mut(|memory| memory.request_focus(id));
+    read(model, state).fault.is_none().then(|| Change::Typed(state.text.clone()))
 }
 
 /// The largest type in which the whole sentence is seen, while it is not written.
@@ -250,17 +275,7 @@ struct PopupResponse {
 fn reading_ui(ui: &mut Ui, text: &str, reading: &Reading, is_refused: bool) -> PopupResponse {
     let palette = Palette::of(ui.visuals().dark_mode);
     let mut shown = PopupResponse { edit: None, has_focus: false };
-    // What is pasted may be long: the rest stays in sight.
-    ScrollArea::vertical().max_height(size::CHIPS_MAX).show(ui, |ui| {
-        ui.horizontal_wrapped(|ui| {
-            ui.spacing_mut().item_spacing = egui::Vec2::splat(size::GAP_TIGHT);
-            reading.words.iter().for_each(|word| chip_ui(ui, word, palette));
-            let more = reading.count - reading.words.len();
-            if more > 0 {
-                ui.weak(format!("and {more} more"));
-            }
-        });
-    });
+    chips_ui(ui, reading);
     let (said, ink) = match &reading.fault {
         None => ("On the stage.", palette.ink_soft),
         Some(Fault { words, is_early: true }) => (words.as_str(), palette.ink_soft),
@@ -290,6 +305,13 @@ fn reading_ui(ui: &mut Ui, text: &str, reading: &Reading, is_refused: bool) -> P
     if is_refused && reading.fault.is_some() {
         ui.label(RichText::new(refusal(reading)).color(palette.warn));
     }
+    let help = help(reading);
+    ui.label(RichText::new(help).font(theme::plain(size::SMALL)).color(palette.ink_faint));
+    shown
+}
+
+/// How the text is read, and what the keys do.
+fn help(reading: &Reading) -> String {
     let keys = match reading.suggestion() {
         _ if reading.fault.is_none() => "Enter or Esc: done.".to_owned(),
         Some((_, other)) => format!("Enter: {other}. Esc: back to the sentence on the stage; what you typed is kept."),
@@ -297,9 +319,23 @@ fn reading_ui(ui: &mut Ui, text: &str, reading: &Reading, is_refused: bool) -> P
     };
     let how =
         if reading.in_pieces { "Read as the model's tokenizer cuts it." } else { "Case and punctuation are ignored." };
-    let help = format!("{how} {keys}");
-    ui.label(RichText::new(help).font(theme::plain(size::SMALL)).color(palette.ink_faint));
-    shown
+    format!("{how} {keys}")
+}
+
+/// The words, as they are read.
+fn chips_ui(ui: &mut Ui, reading: &Reading) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    // What is pasted may be long: the rest stays in sight.
+    ScrollArea::vertical().max_height(size::CHIPS_MAX).show(ui, |ui| {
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing = egui::Vec2::splat(size::GAP_TIGHT);
+            reading.words.iter().for_each(|word| chip_ui(ui, word, palette));
+            let more = reading.count - reading.words.len();
+            if more > 0 {
+                ui.weak(format!("and {more} more"));
+            }
+        });
+    });
 }
 
 /// Advice where Enter can take nothing.

@@ -344,7 +344,7 @@ impl Drawn<'_> {
         self.name_label(ui, rect.intersect(clip), name, ("col", col));
     }
 
-    /// For screen readers, and as a tooltip where the name is cut off.
+    /// Names a row or a column for screen readers, with a tooltip where the name is cut off.
     fn name_label(&self, ui: &Ui, rect: Rect, name: String, at: (&str, usize)) {
         if rect.is_positive() {
             let response = ui.interact(rect, ui.id().with((self.part, at)), Sense::hover());

@@ -1,13 +1,18 @@
-//! Numbers that tell where they come from.
+//! Numbers that tell where they come from, alone and in a formula with its numbers in.
 //!
-//! One rule everywhere: a right-click on a number, a cell, an arrow or a point opens its provenance. Where a click
-//! means nothing else, it does too.
+//! One rule everywhere: a right-click on a number, a cell, an arrow or a point opens its provenance. Where a click means
+//! nothing else, it does too.
 
 use attune_engine::quantity::Entry;
-use egui::{CursorIcon, Label, Response, RichText, Sense, Ui, WidgetInfo, WidgetText, WidgetType};
+use attune_view::explain::Explanation;
+use attune_view::explain::formulas::{Line, Lines, Operand, Piece, exact};
+use egui::{
+    Color32, CornerRadius, CursorIcon, Label, Painter, Rect, Response, RichText, Sense, Stroke, Ui, Vec2, WidgetInfo,
+    WidgetText, WidgetType,
+};
 
-use crate::app::theme::{Palette, size};
-use crate::app::view::Trail;
+use crate::app::theme::{self, Palette, size};
+use crate::app::ui_state::Trail;
 
 pub const HINT: &str = "Click: where it comes from";
 pub const ASK_HINT: &str = "Right-click: where it comes from.";
@@ -43,4 +48,100 @@ pub fn underline(ui: &Ui, response: &Response) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let stroke = egui::Stroke::new(size::HAIRLINE, palette.accent);
     ui.painter().hline(response.rect.x_range(), response.rect.bottom(), stroke);
+}
+
+/// Terms that are shown before all are asked for.
+const FEW: usize = 6;
+const DIGITS: usize = 4;
+
+/// The lines of the formula; returns the number that was clicked.
+pub fn worked_ui(ui: &mut Ui, explanation: &Explanation) -> Option<Entry> {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let id = ui.id().with(("all", explanation.entry));
+    let is_all = ui.data(|data| data.get_temp(id)).unwrap_or(false);
+    let Lines { lines, more, rest } = explanation.worked.lines(if is_all { usize::MAX } else { FEW });
+    let mut clicked = None;
+    for line in &lines {
+        clicked = line_ui(ui, line).or(clicked);
+    }
+    if more > 0 || is_all && lines.len() > FEW {
+        let words = if is_all { "only the largest".to_owned() } else { format!("… + {more} more") };
+        let hint = if is_all { "Show the terms that count most" } else { "Show all terms" };
+        ui.horizontal(|ui| {
+            if ui.link(RichText::new(words).size(size::SMALL)).on_hover_text(hint).clicked() {
+                ui.data_mut(|data| data.insert_temp(id, !is_all));
+            }
+            if let Some(rest) = rest.filter(|_| more > 0) {
+                let rest = RichText::new(format!("= {}", rounded(rest))).font(theme::mono(size::SMALL));
+                ui.label(rest.color(palette.ink_soft)).on_hover_text("The sum of the smaller terms");
+            }
+        });
+    }
+    clicked
+}
+
+fn line_ui(ui: &mut Ui, line: &Line) -> Option<Entry> {
+    const BAR: f32 = 44.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let mut clicked = None;
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+        let soft = |text: &str| RichText::new(text).font(theme::mono(size::MONO)).color(palette.ink_soft);
+        for piece in line {
+            match piece {
+                Piece::Text(text) if text.is_empty() => {}
+                Piece::Text(text) => {
+                    ui.label(soft(text));
+                }
+                Piece::Number(operand) => clicked = operand_ui(ui, operand).or(clicked),
+                Piece::Product { value, share } => {
+                    ui.label(soft(&format!("= {}", rounded(*value))));
+                    let (rect, _) = ui.allocate_exact_size(Vec2::new(BAR, size::BAR), Sense::hover());
+                    let fill = if *share < 0.0 { palette.negative } else { palette.positive };
+                    bar(ui.painter(), rect, (SIGNED, *share as f32), fill, palette);
+                }
+            }
+        }
+    });
+    clicked
+}
+
+/// Its name, and its number to be followed.
+fn operand_ui(ui: &mut Ui, operand: &Operand) -> Option<Entry> {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.label(RichText::new(&operand.label).font(theme::mono(size::SMALL)).color(palette.ink_soft));
+    let value = rounded(operand.value.into());
+    let Some(entry) = operand.entry else {
+        ui.label(RichText::new(value).font(theme::mono(size::MONO)));
+        return None;
+    };
+    let text = RichText::new(value).font(theme::mono(size::MONO)).color(palette.accent);
+    let response = ui.add(Label::new(text).selectable(false).sense(Sense::click()));
+    let response = response.on_hover_cursor(CursorIcon::PointingHand);
+    let name = format!("{} {}", operand.label, exact(operand.value));
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Link, true, &name));
+    if response.hovered() || response.has_focus() {
+        underline(ui, &response);
+    }
+    let response = response.on_hover_text(format!("{}: where it comes from", exact(operand.value)));
+    (response.clicked() || response.secondary_clicked()).then_some(entry)
+}
+
+fn rounded(value: f64) -> String {
+    if value.is_finite() { format!("{value:.DIGITS$}").replace('-', "−") } else { exact(value as f32) }
+}
+
+/// Beginnings of bars on their tracks: the middle for numbers that may be negative.
+pub const SIGNED: f32 = 0.5;
+pub const UNSIGNED: f32 = 0.0;
+
+/// A bar from `zero` along its track to a share of what is right of it, or to the left where the share is negative.
+pub fn bar(painter: &Painter, rect: Rect, (zero, share): (f32, f32), fill: Color32, palette: &Palette) {
+    painter.rect_filled(rect, CornerRadius::ZERO, palette.raised);
+    let along = |at: f32| rect.left() + rect.width() * at.clamp(0.0, 1.0);
+    let (from, to) = (along(zero), along(zero + share * (1.0 - zero)));
+    painter.rect_filled(rect.with_min_x(from.min(to)).with_max_x(from.max(to)), CornerRadius::ZERO, fill);
+    if zero > 0.0 {
+        painter.vline(from, rect.y_range(), Stroke::new(size::HAIRLINE, palette.ink_faint));
+    }
 }

@@ -1,13 +1,29 @@
-//! Work on a thread beside the window: its progress, its end, and how a thread wakes the window.
+//! Work on a thread beside the window: its progress, its end, and how a thread wakes the window; and the largest of it,
+//! exports with the stage's pictures in them.
+//!
+//! Each picture is drawn by an app of its own. Bevy without `multi_threaded` keeps its tasks with the thread that an app runs
+//! on, and each app has its own device, so that it does not matter whether the window's runs at the same time:
+//! `tests/window/exporting.rs` tests it.
 
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
-use attune_core::kernel::snapshot::Progress;
+use attune_core::kernel::snapshot::{Progress, Snapshot};
+use attune_core::lesson::issue::printable;
+use attune_view::export::file::{ExportFault, Format, Target, obstacle};
+use attune_view::export::page::Page;
+use attune_view::export::vectors::at_sentence;
+use attune_view::export::work_file::WorkFile;
+use attune_view::export::{Pictures, StagePicture};
 use bevy::platform::cell::SyncCell;
 use bevy::winit::{EventLoopProxy, WinitUserEvent};
+
+use super::source;
+use crate::app::AppFault;
+use crate::app::picture::{PictureOptions, draw, render};
 
 /// Work that is being done. Its thread ends by itself, even when nobody waits any more.
 pub struct Job<T> {
@@ -25,7 +41,7 @@ pub struct Count<'a> {
 }
 
 impl Count<'_> {
-    /// One more; the window shows it at once.
+    /// Counts one more; the window shows it at once.
     pub fn one(&self) {
         self.done.fetch_add(1, Ordering::Relaxed);
         (self.wake)();
@@ -102,12 +118,139 @@ impl Waker {
     }
 }
 
+/// Size of a stage's picture, as a page shows it.
+const STAGE_SIZE: (u32, u32) = (736, 414);
+/// Pixels for each of those: for sharp letters on dense screens; and on paper, for which alone a live page has pictures.
+const SHARP: f32 = 2.0;
+const ON_PAPER: f32 = 1.5;
+
+/// Rendered pictures of a page's stage cells.
+pub struct Drawn {
+    pub pictures: Pictures,
+    /// Why one of them has no picture.
+    pub fault: Option<AppFault>,
+}
+
+/// Stage cells to be drawn.
+pub fn count(snapshot: &Snapshot, format: Format) -> usize {
+    if format.is_page() { Page::stages(snapshot).count() } else { 0 }
+}
+
+/// Draws the stage cells as the snapshot has them; `drawn` is called after each.
+pub fn draw_stages(snapshot: &Snapshot, lesson: &Path, format: Format, mut drawn: impl FnMut()) -> Drawn {
+    let mut pictures = Pictures::of_lesson(lesson, "");
+    let mut fault = None;
+    for (cell, sentence) in Page::stages(snapshot).take(count(snapshot, format)) {
+        match draw_stage(snapshot, cell, sentence, format) {
+            Ok(picture) => pictures.add_stage(cell, picture),
+            Err(why) => {
+                pictures.why_no_stage = in_a_page(&why);
+                let is_hopeless = matches!(why, AppFault::NoGpu(_));
+                fault = Some(why);
+                if is_hopeless {
+                    break;
+                }
+            }
+        }
+        drawn();
+    }
+    Drawn { pictures, fault }
+}
+
+fn draw_stage(snapshot: &Snapshot, cell: &str, sentence: usize, format: Format) -> Result<StagePicture, AppFault> {
+    let zoom = if format == Format::Web { ON_PAPER } else { SHARP };
+    let pixels = |size: u32| (size as f32 * zoom) as u32;
+    let nothing = || AppFault::NothingToDraw("the lesson has no model yet".to_owned());
+    let snapshot = Arc::new(at_sentence(snapshot, sentence).ok_or_else(nothing)?);
+    let paint = |dark| {
+        draw(&PictureOptions {
+            cell: Some(cell.to_owned()),
+            time: f32::NAN,
+            size: (pixels(STAGE_SIZE.0), pixels(STAGE_SIZE.1)),
+            zoom,
+            dark,
+            ..PictureOptions::of(snapshot.clone())
+        })
+    };
+    Ok(StagePicture { light: paint(false)?, dark: if format.is_dark_too() { Some(paint(true)?) } else { None } })
+}
+
+/// Text that stands in a page in place of a picture.
+fn in_a_page(why: &AppFault) -> String {
+    match why {
+        AppFault::NoGpu(_) => "There was no graphics adapter to draw it.".to_owned(),
+        AppFault::NothingToDraw(why) => format!("It was not drawn: {why}."),
+        AppFault::NoDisplay(_) | AppFault::NoPicture { .. } | AppFault::Output(_) => {
+            "It could not be drawn.".to_owned()
+        }
+    }
+}
+
+/// An export that is being made, or another thing that is done with a file; its end is a line for the learner.
+pub type Export = Job<String>;
+
+impl Export {
+    /// Writes the snapshot as it is; the pictures are what takes the time. `waker` as in [`Job::run`].
+    pub fn start(
+        snapshot: Arc<Snapshot>,
+        lesson: PathBuf,
+        format: Format,
+        target: PathBuf,
+        waker: impl Fn() + Send + 'static,
+    ) -> Self {
+        Self::run(count(&snapshot, format), waker, move |drawn| {
+            write(&snapshot, &lesson, format, &target, || drawn.one()).map_err(|fault| fault.to_string())
+        })
+    }
+
+    /// Draws one picture and writes it. `waker` as in [`Job::run`].
+    pub fn picture(options: PictureOptions, target: PathBuf, waker: impl Fn() + Send + 'static) -> Self {
+        Self::run(0, waker, move |_| {
+            let name = printable(&target.display().to_string());
+            if let Some(why) = obstacle(&target) {
+                return Err(format!("{name}: {why}"));
+            }
+            let (width, height) = options.size;
+            render(&options, &target).map_err(|fault| fault.to_string())?;
+            Ok(format!("{name}: {width}×{height} pixels"))
+        })
+    }
+
+    /// Opens the learner's editor on a file, which is no export but takes as long. `waker` as in [`Job::run`].
+    pub fn editor(file: PathBuf, waker: impl Fn() + Send + 'static) -> Self {
+        Self::run(0, waker, move |_| source::open(&file))
+    }
+
+    /// Writes a work. `waker` as in [`Job::run`].
+    pub fn work(work: WorkFile, lesson: PathBuf, target: PathBuf, waker: impl Fn() + Send + 'static) -> Self {
+        Self::run(0, waker, move |_| work.write(&lesson, &target))
+    }
+}
+
+/// Returns the message about the export.
+fn write(
+    snapshot: &Snapshot,
+    lesson: &Path,
+    format: Format,
+    target: &Path,
+    drawn: impl FnMut(),
+) -> Result<String, ExportFault> {
+    let target = Target::new(lesson, format, target)?;
+    let Drawn { pictures, fault } = draw_stages(snapshot, lesson, format, drawn);
+    let written = target.write(snapshot, &pictures)?;
+    let told = fault.map(|fault| {
+        // What follows is advice for a terminal.
+        let why = fault.to_string();
+        format!("; stage cells are described in words: {}", why.lines().next().unwrap_or_default())
+    });
+    Ok(format!("{written}{}", told.unwrap_or_default()))
+}
+
 #[cfg(test)]
 mod tests {
+    use super::*;
     use std::sync::mpsc::{RecvTimeoutError, channel};
     use std::time::Duration;
-
-    use super::*;
 
     #[test]
     fn the_end_is_told_once_and_a_panic_is_an_end() {

@@ -1,7 +1,5 @@
 //! The learner's work and files: the lesson file, what is kept of the work on it, exports.
 
-pub mod editor;
-pub mod exporting;
 pub mod job;
 pub mod profile;
 pub mod session;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::job::Waker;
 use crate::app::theme::size;
-use crate::app::view::{ThemeChoice, ViewState};
+use crate::app::ui_state::{ThemeChoice, ViewState};
 
 /// The ids that each is kept under.
 const COURSE: &str = "course";
@@ -29,7 +29,7 @@ pub struct WindowSettings {
     pub theme: Option<ThemeChoice>,
     pub zoom: Option<f32>,
     pub reduced_motion: bool,
-    /// In pixels.
+    /// Size of the window, in pixels.
     pub window: Option<(u32, u32)>,
 }
 

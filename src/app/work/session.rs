@@ -18,12 +18,12 @@ use serde::{Deserialize, Serialize};
 
 use super::job::Waker;
 use super::profile::Profile;
+use crate::app::link::LatestModels;
 use crate::app::link::Link;
-use crate::app::scene::Scene;
-use crate::app::stage::scene::StageScene;
-use crate::app::view::ViewState;
+use crate::app::stage::state::StageState;
+use crate::app::ui_state::ViewState;
 use crate::app::workspace::WorkspaceState;
-use crate::app::workspace::saving::{CheckpointRow, LockModel, SavingChoice, SavingModel, SavingStatus};
+use crate::app::workspace::notices::{CheckpointRow, LockModel, SavingChoice, SavingModel, SavingStatus};
 
 /// All that is kept of a lesson.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -64,12 +64,12 @@ pub struct Session {
     copy_of: Option<PathBuf>,
     /// The mark of the text that the lesson was read from; none of a model's folder.
     pub mark: Option<LessonMark>,
-    /// That file's content, until the lesson opens.
+    /// Content of a shared file, until the lesson opens.
     shared: Option<Box<Shared>>,
     waker: Waker,
     opened: SystemTime,
     work: Option<Work>,
-    /// As the learner saw the list.
+    /// The checkpoints, as the learner saw the list.
     listed: Vec<Checkpoint>,
     /// The checkpoint that undoes the last reset.
     undo_restore: Option<Checkpoint>,
@@ -84,7 +84,7 @@ pub struct Session {
 
 /// The work on one lesson.
 struct Work {
-    /// As the kernel has it: snapshots of another one are not saved.
+    /// The lesson, as the kernel has it: snapshots of another one are not saved.
     lesson: Arc<Lesson>,
     saver: Mutex<Saver<State>>,
     /// The learner looks without saving.
@@ -362,7 +362,7 @@ impl Session {
         }
     }
 
-    /// In words that stay as they are for as long as the status does.
+    /// Shows the status, in words that stay the same for as long as it does.
     fn show(&mut self) {
         let Some(work) = &mut self.work else { return };
         let status = status(&work.saver);
@@ -458,8 +458,8 @@ pub fn show(session: Option<ResMut<Session>>) {
 pub fn keep(
     session: Option<ResMut<Session>>,
     profile: Option<ResMut<Profile>>,
-    scene: Res<Scene>,
-    stage: Res<StageScene>,
+    models: Res<LatestModels>,
+    stage: Res<StageState>,
     link: Res<Link>,
     mut workspace: ResMut<WorkspaceState>,
     mut view: ResMut<ViewState>,
@@ -467,7 +467,7 @@ pub fn keep(
 ) {
     let (Some(mut session), Some(mut profile)) = (session, profile) else { return };
     let tokens = stage.points.as_ref().map_or(0, |points| points.tokens.len());
-    if let (Some(work), Some(snapshot)) = (&mut session.work, scene.snapshot())
+    if let (Some(work), Some(snapshot)) = (&mut session.work, models.snapshot())
         && tokens > 0
         && let Some(awaited) = work.awaited.take()
     {
@@ -475,7 +475,7 @@ pub fn keep(
         view.selection.restore(&awaited, tokens, heads);
     }
     let now = workspace.0.saved(&view);
-    if let Some(snapshot) = scene.snapshot() {
+    if let Some(snapshot) = models.snapshot() {
         session.put(snapshot, &now, view.walk.is_gliding());
         // Who may not save this lesson has another one's older progress; a talk is no progress, and a copy somebody else's.
         if !session.is_locked() && session.is_of(snapshot) && session.copy_of.is_none() {
@@ -484,7 +484,7 @@ pub fn keep(
     }
     let replaces = session.choice.as_ref().is_some_and(SavingChoice::replaces_work);
     let settled = if replaces { session.settle(&link, &now) } else { None };
-    session.act(&Shown { link: &link, snapshot: settled.as_ref().or(scene.snapshot()), view: &now });
+    session.act(&Shown { link: &link, snapshot: settled.as_ref().or(models.snapshot()), view: &now });
     if let Some(restored) = session.restored.take() {
         workspace.0.restore(&restored, &mut view);
     }

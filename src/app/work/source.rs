@@ -1,15 +1,20 @@
-//! The lesson file: read at the start, watched, and read again when it is saved; and the kernels that are started on
-//! lessons.
+//! The lesson file: read at the start, watched, and read again when it is saved; opened in the learner's own editor; and the
+//! kernels that are started on lessons.
 
+use std::io::{IsTerminal, stdin};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use attune_core::kernel::Saved;
 use attune_core::kernel::command::{Command as KernelCommand, SentenceCommand, TrainingCommand};
 use attune_core::kernel::worker::Worker;
-use attune_core::lesson::load::{EVERY, Watched};
-use attune_core::lesson::{Lesson, course, glossary, load};
+use attune_core::lesson::issue::printable;
+use attune_core::lesson::load::{self, EVERY, Watched};
+use attune_core::lesson::{Lesson, course, glossary};
 use attune_view::export::work_file::LessonMark;
 use attune_view::view_model::Beside;
 use attune_view::view_model::course::LessonsAround;
@@ -18,9 +23,9 @@ use bevy::prelude::*;
 
 use super::job::Waker;
 use super::session::{Session, State};
+use crate::app::link::LatestModels;
 use crate::app::link::Link;
-use crate::app::scene::Scene;
-use crate::app::view::ViewState;
+use crate::app::ui_state::ViewState;
 use crate::app::workspace::WorkspaceState;
 
 /// Every issue of a lesson, as text.
@@ -201,16 +206,141 @@ impl OtherModel {
 }
 
 /// Gives it the sentence on the stage, and shows its latest snapshot to panels.
-pub fn follow_beside(other: Option<ResMut<OtherModel>>, mut scene: ResMut<Scene>) {
+pub fn follow_beside(other: Option<ResMut<OtherModel>>, mut models: ResMut<LatestModels>) {
     let Some(mut other) = other else { return };
     let latest = other.worker.latest();
-    let shown = scene.snapshot().and_then(|snapshot| snapshot.model.as_ref()).map(|model| model.sentence.written());
+    let shown = models.snapshot().and_then(|snapshot| snapshot.model.as_ref()).map(|model| model.sentence.written());
     // Before it has a model it would refuse.
     if let Some(text) = shown.filter(|text| latest.model.is_some() && other.given.as_ref() != Some(text)) {
         other.worker.send(KernelCommand::Sentence(SentenceCommand::Set(text.clone())));
         other.given = Some(text);
     }
-    if scene.beside.as_ref().is_none_or(|beside| !Arc::ptr_eq(&beside.0, &latest)) {
-        scene.beside = Some(Beside(latest));
+    if models.beside.as_ref().is_none_or(|beside| !Arc::ptr_eq(&beside.0, &latest)) {
+        models.beside = Some(Beside(latest));
+    }
+}
+
+/// A program that fails does so at once; one that still runs has opened the file. The desktop's look for one first.
+const GRACE: Duration = Duration::from_millis(1500);
+const GRACE_OF_DESKTOP: Duration = Duration::from_secs(6);
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Programs that open text files on a desktop, each with its arguments.
+const DESKTOP: &[&[&str]] = if cfg!(target_os = "macos") {
+    &[&["open", "-t"]]
+} else if cfg!(windows) {
+    &[&["notepad"]]
+} else {
+    &[&["xdg-open"], &["gio", "open"]]
+};
+
+/// A program that may open the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Candidate {
+    /// The variable that names it.
+    of: Option<&'static str>,
+    words: Vec<String>,
+}
+
+/// The learner's choice by `VISUAL` and `EDITOR`, and then the desktop's.
+fn candidates(variable: impl Fn(&str) -> Option<String>) -> Vec<Candidate> {
+    let chosen = ["VISUAL", "EDITOR"].into_iter().filter_map(|name| {
+        let words: Vec<String> = variable(name)?.split_whitespace().map(str::to_owned).collect();
+        (!words.is_empty()).then_some(Candidate { of: Some(name), words })
+    });
+    let desktop = DESKTOP.iter().map(|words| words.iter().map(|word| (*word).to_owned()).collect());
+    chosen.chain(desktop.map(|words| Candidate { of: None, words })).collect()
+}
+
+/// Opens the file; takes a moment, to see whether the program stays. Returns what the learner is told, and where no
+/// editor was found why, with the file's path.
+pub fn open(file: &Path) -> Result<String, String> {
+    open_with(file, &candidates(|name| std::env::var(name).ok()))
+}
+
+fn open_with(file: &Path, candidates: &[Candidate]) -> Result<String, String> {
+    let shown = printable(&file.display().to_string());
+    let mut faults = Vec::new();
+    for candidate in candidates {
+        let name = printable(&candidate.words.join(" "));
+        match start(candidate, file) {
+            Ok(()) if candidate.of.is_some() => {
+                return Ok(format!("{shown} is open in your editor ({name}); save it, and it reloads here."));
+            }
+            Ok(()) => return Ok(format!("{shown} was given to {name} to open; save it, and it reloads here.")),
+            Err(why) => faults.push(match candidate.of {
+                Some(variable) => format!("{variable}={name}: {why}"),
+                None => format!("{name}: {why}"),
+            }),
+        }
+    }
+    let faults = faults.join("; ");
+    Err(format!("No editor could be opened ({faults}). Open {shown} yourself; save it, and it reloads here."))
+}
+
+fn start(Candidate { of, words }: &Candidate, file: &Path) -> Result<(), String> {
+    let (program, args) = words.split_first().ok_or("it is empty")?;
+    let mut command = Command::new(program);
+    command.args(args).arg(file);
+    // An editor of the terminal gets the one that attune was started from.
+    if !(of.is_some() && stdin().is_terminal()) {
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    }
+    let mut child = command.spawn().map_err(|why| why.to_string())?;
+    let (begun, grace) = (Instant::now(), if of.is_some() { GRACE } else { GRACE_OF_DESKTOP });
+    while begun.elapsed() < grace {
+        match child.try_wait() {
+            Ok(Some(status)) if status.success() => return Ok(()),
+            Ok(Some(status)) => return Err(format!("it ended with {status}")),
+            Ok(None) => thread::sleep(LOOK),
+            Err(why) => return Err(why.to_string()),
+        }
+    }
+    // Whoever starts a program has to see it end.
+    thread::spawn(move || child.wait());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(candidate: &Candidate) -> String {
+        candidate.words.join(" ")
+    }
+
+    #[test]
+    fn the_learners_choice_comes_before_the_desktops() {
+        let set = |name: &str| match name {
+            "VISUAL" => Some("code --wait".to_owned()),
+            "EDITOR" => Some("  ".to_owned()),
+            _ => None,
+        };
+        let found = candidates(set);
+        assert_eq!((words(&found[0]).as_str(), found[0].of), ("code --wait", Some("VISUAL")));
+        assert_eq!(found.len(), 1 + DESKTOP.len(), "an empty name is none");
+    }
+
+    #[test]
+    fn without_an_editor_the_path_is_said_and_why() {
+        let none = |name: &str, of| Candidate { of, words: vec![name.to_owned()] };
+        let all = [none("no-such-editor", Some("VISUAL")), none("no-such-opener", None)];
+        let why = open_with(Path::new("/a/my_apple.ron"), &all).expect_err("there is none");
+        for part in ["VISUAL=no-such-editor: ", "; no-such-opener: ", "Open /a/my_apple.ron yourself"] {
+            assert!(why.contains(part), "{why}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn one_that_fails_gives_way_to_the_next() {
+        let all = ["false", "true"].map(|name| Candidate { of: Some("EDITOR"), words: vec![name.to_owned()] });
+        let told = open_with(Path::new("my_apple.ron"), &all).expect("true is an editor that ends at once");
+        assert!(told.contains("my_apple.ron is open in your editor (true)"), "{told}");
+        let why = open_with(Path::new("my_apple.ron"), &all[..1]).expect_err("false fails");
+        assert!(why.contains("EDITOR=false: it ended with exit status: 1"), "{why}");
+        let desktop = [Candidate { of: None, words: vec!["true".to_owned()] }];
+        let told = open_with(Path::new("my_apple.ron"), &desktop).expect("it ends at once");
+        assert!(told.contains("was given to true to open"), "{told}");
     }
 }

@@ -3,23 +3,20 @@
 //! | file | job |
 //! |---|---|
 //! | [`top_bar`] | the bar and its menus |
-//! | [`open_panels`], [`layout`] | which panels are open and where; their layout as it is saved |
+//! | [`open_panels`] | which panels are open and where; their layout as it is saved |
 //! | [`panel_reveal`] | panels that appear when the learner comes to a cell |
 //! | [`tabs`] | each panel in its tab |
 //! | [`stage_side`] | the stage, as the dock and the camera's users know it |
-//! | [`provenance`], [`glossary`] | windows over it: where a number comes from, the terms of the course |
-//! | [`notices`], [`saving`] | what the learner is told, of the lesson's file and of the work |
+//! | [`windows`] | windows over it: where a number comes from, the terms of the course |
+//! | [`notices`] | what the learner is told, of the lesson's file and of the work |
 
-pub mod glossary;
-pub mod layout;
 pub mod notices;
 pub mod open_panels;
 pub mod panel_reveal;
-pub mod provenance;
-pub mod saving;
 pub mod stage_side;
 pub mod tabs;
 pub mod top_bar;
+pub mod windows;
 
 use std::sync::Arc;
 
@@ -33,20 +30,18 @@ use bevy_egui::EguiContext;
 use egui::{CornerRadius, Frame, LayerId, Margin, Stroke, ThemePreference, Ui, UiBuilder};
 use egui_dock::{DockArea, Style};
 
-use self::glossary::{GlossaryUiState, glossary_window_ui};
-use self::notices::{NoticeUiState, issue_strip_ui, issues_page_ui, notice_ui};
+use self::notices::{CheckpointRow, NoticeUiState, SavingStatus, issue_strip_ui, issues_page_ui, notice_ui};
 use self::open_panels::OpenPanels;
 use self::panel_reveal::{PanelReveal, opened_ui};
-use self::provenance::provenance_ui;
-use self::saving::{CheckpointRow, SavingStatus};
 use self::tabs::{Tabs, fit_tabs, more_ui};
 use self::top_bar::{TopBarUiState, top_bar_ui};
+use self::windows::{GlossaryUiState, glossary_window_ui, provenance_ui};
 use crate::app::actions::{Action, WindowAction};
 use crate::app::panels::{Panel, PanelContext, PanelId, Requests, StageUi, registry};
-use crate::app::text::live_card::live_card_ui;
+use crate::app::text::cards::live_card_ui;
 use crate::app::text::prose::Prose;
 use crate::app::theme::{self, Palette, fonts, size};
-use crate::app::view::{ThemeChoice, ViewState};
+use crate::app::ui_state::{ThemeChoice, ViewState};
 
 /// The workspace of the window.
 #[derive(Resource, Default)]
@@ -111,7 +106,7 @@ impl Workspace {
 
     /// Takes back what was kept. A word and a head wait for the sentence: see [`Selection::restore`].
     ///
-    /// [`Selection::restore`]: crate::app::view::Selection::restore
+    /// [`Selection::restore`]: crate::app::ui_state::Selection::restore
     pub fn restore(&mut self, saved: &SavedView, view: &mut ViewState) {
         if saved.time.is_finite() {
             view.walk.set_time(saved.time);

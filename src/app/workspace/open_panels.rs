@@ -1,21 +1,19 @@
-//! Which panels are open and where they lie. The window lays them out until the learner moves one; from then on each
-//! stays where the learner has put it.
+//! Which panels are open and where they are, and the layout as it is saved. The window lays the panels out until the learner
+//! moves one; from then on each stays where the learner has put it.
 //!
-//! Laid out by the window are the notebook, the stage, and the others as tabs at their side, in one column, or in two rows
-//! of it where the window is high. In a narrow window they share the notebook's column, so that both they and the stage
-//! have room.
+//! The window lays out the notebook, the stage, and the others as tabs at their side, in one column, or in two rows of it where
+//! the window is high. In a narrow window they share the notebook's column, so that both they and the stage have room.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use attune_view::view_model::saved_view::Layout;
 use egui::{Id, Vec2};
-use egui_dock::{DockState, LeafNode, Node, NodeIndex, TabPath};
+use egui_dock::{DockState, LeafNode, Node, NodeIndex, Split, TabPath, Tree};
 
-use super::layout::{dock, is_alike, kept};
 use crate::app::panels::{PanelId, PanelName, Region};
 use crate::app::theme::{motion, size};
-use crate::app::view::walk::ease;
+use crate::app::ui_state::walk::ease;
 
 /// The panels of the window and their places.
 pub struct OpenPanels {
@@ -67,7 +65,7 @@ pub fn can_close(panel: PanelId) -> bool {
 }
 
 impl OpenPanels {
-    /// With the panels open that are always open.
+    /// The panels that are always open, and no other.
     pub fn new(known: Vec<(PanelId, Region)>) -> Self {
         let open: Vec<PanelId> = known.iter().map(|(panel, _)| *panel).filter(|panel| !can_close(*panel)).collect();
         let mut places = Self {
@@ -401,7 +399,7 @@ impl Stashed {
 /// Layout of the open panels in a window of this room. Of those that share a place, the last of `fronts` is in front.
 ///
 /// The notebook is as wide whatever else is open, so that its text stays where it is when a panel comes or goes.
-pub fn arranged(open: &[(PanelId, Region)], fronts: &[PanelId], room: Vec2) -> Layout {
+fn arranged(open: &[(PanelId, Region)], fronts: &[PanelId], room: Vec2) -> Layout {
     let of = |regions: &[Region]| -> Vec<PanelId> {
         open.iter().filter(|(_, region)| regions.contains(region)).map(|(panel, _)| *panel).collect()
     };
@@ -444,19 +442,154 @@ pub fn has_side(room: f32) -> bool {
 }
 
 /// Width of the notebook in a window of this width.
-pub fn notebook_width(room: f32) -> f32 {
+fn notebook_width(room: f32) -> f32 {
     let share = if has_side(room) { size::NOTEBOOK_SHARE } else { size::NOTEBOOK_SHARE_NARROW };
     width(room, share, size::NOTEBOOK)
 }
 
 /// Share of the column of panels of what the notebook leaves.
-pub fn side_share(rest: f32) -> f32 {
+fn side_share(rest: f32) -> f32 {
     width(rest, size::SIDE_SHARE, size::SIDE) / rest.max(1.0)
 }
 
 /// A share of a width within bounds, and never more than half.
 fn width(of: f32, share: f32, (least, most): (f32, f32)) -> f32 {
     (of * share).clamp(least, most).min(of / 2.0)
+}
+
+/// Splits within splits; no window has room for more.
+const DEPTH_MAX: usize = 6;
+/// The least share of a split.
+const SHARE_MIN: f32 = 0.05;
+
+/// The layout below a node; none where the node is empty.
+fn layout_of(tree: &Tree<PanelId>, node: NodeIndex) -> Option<Layout> {
+    let (is_beside, share) = match tree.iter().nth(node.0)? {
+        Node::Empty => return None,
+        Node::Leaf(leaf) => {
+            let panels = leaf.tabs.iter().map(|panel| panel.title().to_owned()).collect();
+            return Some(Layout::Tabs { panels, front: leaf.active.0 });
+        }
+        Node::Horizontal(split) => (true, split.fraction),
+        Node::Vertical(split) => (false, split.fraction),
+    };
+    match (layout_of(tree, node.left()), layout_of(tree, node.right())) {
+        (Some(first), Some(second)) => Some(Layout::Split { is_beside, share, parts: Box::new((first, second)) }),
+        (one, other) => one.or(other),
+    }
+}
+
+/// Adds the titles in a layout.
+fn add_titles<'a>(layout: &'a Layout, titles: &mut Vec<&'a str>, depth: usize) {
+    match layout {
+        Layout::Tabs { panels, .. } => titles.extend(panels.iter().map(String::as_str)),
+        Layout::Split { .. } if depth == DEPTH_MAX => {}
+        Layout::Split { parts, .. } => {
+            add_titles(&parts.0, titles, depth + 1);
+            add_titles(&parts.1, titles, depth + 1);
+        }
+    }
+}
+
+enum Known {
+    Tabs(Vec<PanelId>, usize),
+    Split(bool, f32, Box<(Known, Known)>),
+}
+
+impl Known {
+    /// The layout with each panel at most once, and with no empty part. `left` are the panels with the titles that they
+    /// have in it.
+    fn of(layout: &Layout, left: &mut Vec<(&str, PanelId)>, depth: usize) -> Option<Self> {
+        match layout {
+            Layout::Tabs { panels, front } => {
+                let mut take = |title: &String| {
+                    let place = left.iter().position(|(known, _)| known == title)?;
+                    Some(left.remove(place).1)
+                };
+                let panels: Vec<PanelId> = panels.iter().filter_map(&mut take).collect();
+                let front = (*front).min(panels.len().checked_sub(1)?);
+                Some(Known::Tabs(panels, front))
+            }
+            Layout::Split { .. } if depth == DEPTH_MAX => None,
+            Layout::Split { is_beside, share, parts } => {
+                let (first, second) = (Self::of(&parts.0, left, depth + 1), Self::of(&parts.1, left, depth + 1));
+                let share = if share.is_finite() { share.clamp(SHARE_MIN, 1.0 - SHARE_MIN) } else { 0.5 };
+                match (first, second) {
+                    (Some(first), Some(second)) => Some(Known::Split(*is_beside, share, Box::new((first, second)))),
+                    (one, other) => one.or(other),
+                }
+            }
+        }
+    }
+
+    fn first(&self) -> Vec<PanelId> {
+        match self {
+            Known::Tabs(panels, _) => panels.clone(),
+            Known::Split(_, _, parts) => parts.0.first(),
+        }
+    }
+
+    /// Fills a leaf that holds the first tabs already.
+    fn fill(&self, tree: &mut Tree<PanelId>, node: NodeIndex) {
+        match self {
+            Known::Tabs(_, front) => {
+                if let Ok(leaf) = tree.leaf_mut(node) {
+                    // A front that is no tab leaves the first in front.
+                    let _ = leaf.set_active_tab(*front);
+                }
+            }
+            Known::Split(is_beside, share, parts) => {
+                let split = if *is_beside { Split::Right } else { Split::Below };
+                let [old, new] = tree.split(node, split, *share, Node::leaf_with(parts.1.first()));
+                parts.0.fill(tree, old);
+                parts.1.fill(tree, new);
+            }
+        }
+    }
+}
+
+/// The title that a panel has in a layout, which may be from the time before several panels became this one.
+fn title_among(panel: PanelId, titles: &[&str]) -> &'static str {
+    let former = PanelName::named(panel.title()).map(PanelName::former_titles).unwrap_or_default();
+    let mut known = std::iter::once(panel.title()).chain(former);
+    known.find(|title| titles.contains(title)).unwrap_or(panel.title())
+}
+
+/// The tree of a dock as it is kept; none where all panels are in windows of their own.
+pub fn kept(dock: &DockState<PanelId>) -> Option<Layout> {
+    layout_of(dock.main_surface(), NodeIndex::root())
+}
+
+/// A dock with those of the `known` panels that a layout has; none where it has none of them.
+pub fn dock(layout: &Layout, known: &[PanelId]) -> Option<DockState<PanelId>> {
+    let mut titles = Vec::new();
+    add_titles(layout, &mut titles, 0);
+    let mut left: Vec<(&str, PanelId)> = known.iter().map(|panel| (title_among(*panel, &titles), *panel)).collect();
+    let known = Known::of(layout, &mut left, 0)?;
+    let mut dock = DockState::new(known.first());
+    known.fill(dock.main_surface_mut(), NodeIndex::root());
+    Some(dock)
+}
+
+/// Whether two layouts put the same panels at the same places, whichever is in front.
+fn is_alike(one: &Layout, other: &Layout) -> bool {
+    /// Shares nearer than this differ by rounding.
+    const NEAR: f32 = 1e-3;
+    match (one, other) {
+        (Layout::Tabs { panels: one, .. }, Layout::Tabs { panels: other, .. }) => {
+            one.len() == other.len() && one.iter().all(|panel| other.contains(panel))
+        }
+        (
+            Layout::Split { is_beside: one_beside, share: one, parts: one_parts },
+            Layout::Split { is_beside: other_beside, share: other, parts: other_parts },
+        ) => {
+            one_beside == other_beside
+                && (one - other).abs() < NEAR
+                && is_alike(&one_parts.0, &other_parts.0)
+                && is_alike(&one_parts.1, &other_parts.1)
+        }
+        _ => false,
+    }
 }
 
 #[cfg(test)]

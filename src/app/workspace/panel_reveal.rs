@@ -14,7 +14,7 @@ use super::open_panels::OpenPanels;
 use crate::app::actions::ReachedCell;
 use crate::app::panels::{PanelId, PanelName};
 use crate::app::theme::Palette;
-use crate::app::widgets::note::Showing;
+use crate::app::widgets::popup::Showing;
 
 /// How far the workspace has grown with the lesson.
 #[derive(Default)]
@@ -125,7 +125,7 @@ pub(super) fn opened_ui(ctx: &Context, reveal: &mut PanelReveal) {
     let palette = Palette::of(ctx.theme() == egui::Theme::Dark);
     let words = RichText::new(&*said).color(palette.ink);
     let hint = "Hide this; the menu Lab opens and closes panels";
-    if !passing_ui(ctx, NotePlace::Opened, (words, hint), showing, SHOWN) {
+    if !passing_ui(ctx, NotePlace::Opened, words, hint, showing, SHOWN) {
         reveal.notice = None;
     }
 }
@@ -221,7 +221,7 @@ mod tests {
     fn what_has_appeared_is_kept_and_a_reset_closes_it() {
         let lesson = lesson(&opens("a", "\"Weights\""));
         let mut workspace = Workspace::default();
-        let mut view = crate::app::view::ViewState::default();
+        let mut view = crate::app::ui_state::ViewState::default();
         workspace.begin(&lesson);
         workspace.reach(&lesson, &read("a"));
         workspace.open_panels.close(PanelId::of(PanelName::Attention));

@@ -8,20 +8,18 @@ use bevy::math::Vec2;
 use egui::{Pos2, Rect, Ui, UiBuilder};
 
 use super::Workspace;
-use crate::app::panels::{PanelId, StageUi};
-use crate::app::scene_camera::SceneCamera;
+use crate::app::panels::{PanelId, SceneCamera, StageUi};
 use crate::app::stage::bar::{self, bar_ui};
+use crate::app::stage::canvas::picture_ui;
 use crate::app::stage::frame::StageTab;
 use crate::app::stage::gauge::{self, Gauge};
-use crate::app::stage::points::scaled;
-use crate::app::stage::projection::View;
-use crate::app::stage::scene::StageScene;
+use crate::app::stage::geometry::scaled;
+use crate::app::stage::projection::{self, View};
 use crate::app::stage::second::SecondLine;
 use crate::app::stage::sentence::{Strip, StripOptions, StripState};
+use crate::app::stage::state::StageState;
 use crate::app::stage::timeline::{self, timeline_ui};
-use crate::app::stage::view::picture_ui;
-use crate::app::stage::{keys, projected};
-use crate::app::view::{PanelView, ViewState};
+use crate::app::ui_state::{PanelView, ViewState};
 
 /// A panel about attention is open: until then the arcs in the sentence wait for somebody to point at a word, for the
 /// opening picture shows that words move, not yet why.
@@ -29,7 +27,7 @@ fn has_come_to_attention(workspace: &Workspace) -> bool {
     ["Attention", "Step"].into_iter().any(|title| workspace.open_panels.is_open(PanelId(title)))
 }
 
-fn walk_ui(ui: &mut Ui, scene: &StageScene, view: &mut PanelView) {
+fn walk_ui(ui: &mut Ui, scene: &StageState, view: &mut PanelView) {
     ui.painter().rect_filled(ui.max_rect(), 0.0, ui.visuals().panel_fill);
     timeline_ui(ui, scene.route.as_deref(), scene.walk.as_deref(), scene.about_points(view), view);
 }
@@ -47,7 +45,7 @@ pub enum StageParts {
 
 /// The stage as the dock knows it.
 pub struct StageSide<'a> {
-    pub scene: &'a StageScene,
+    pub scene: &'a StageState,
     pub tab: &'a mut StageTab,
     pub parts: StageParts,
     pub strip: StripOptions,
@@ -55,7 +53,7 @@ pub struct StageSide<'a> {
 
 impl<'a> StageSide<'a> {
     /// The stage of a workspace: whole, or the picture alone. The sentence's arcs wait for a panel about attention.
-    pub fn of(scene: &'a StageScene, tab: &'a mut StageTab, workspace: &Workspace, view: &ViewState) -> Self {
+    pub fn of(scene: &'a StageState, tab: &'a mut StageTab, workspace: &Workspace, view: &ViewState) -> Self {
         let parts = if view.figure.is_on { StageParts::Picture } else { StageParts::All };
         let is_open = has_come_to_attention(workspace);
         StageSide {
@@ -110,7 +108,7 @@ impl SceneCamera for StageSide<'_> {
 /// The sentence at the upper edge of an area, where there is room for it. Returns the rest.
 fn strip_ui(
     ui: &mut Ui,
-    scene: &StageScene,
+    scene: &StageState,
     state: &mut StripState,
     area: Rect,
     options: StripOptions,
@@ -127,7 +125,7 @@ fn strip_ui(
 fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
     let StageSide { scene, tab, parts, strip } = side;
     let mut area = ui.available_rect_before_wrap();
-    keys::leave(ui.ctx(), area);
+    bar::leave(ui.ctx(), area);
     let (model, emphasis) = (scene.points.as_ref(), &scene.emphasis);
     let has_gauge = match parts {
         StageParts::Picture => false,
@@ -172,7 +170,7 @@ fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
     let shown = model.map(|model| {
         let walk = scene.walked(view.walk).map(|walked| walked.walk);
         let walk = walk.filter(|walk| walk.fits(model.tokens.iter().map(TokenPoint::label)));
-        projected::SceneRef {
+        projection::SceneRef {
             model,
             emphasis,
             path: scene.path.as_deref(),

@@ -5,15 +5,15 @@ use attune_core::kernel::snapshot::{HistorySnapshot, Snapshot};
 use attune_view::export::Format;
 use attune_view::view_model::sentences::SentencesModel;
 use egui::containers::menu::{MenuButton, MenuConfig, SubMenuButton};
-use egui::{Align, Button, Layout, Popup, PopupCloseBehavior, RichText, Ui};
+use egui::{Align, Button, Id, Layout, Popup, PopupCloseBehavior, Response, RichText, Ui};
 
+use super::notices::{SavingStatus, saving_status_ui};
 use super::open_panels::can_close;
-use super::saving::{SavingStatus, saving_status_ui};
 use super::tabs::about;
 use crate::app::actions::{Action, ActionTable, FilePurpose, Pressed, Shortcut, WindowAction};
 use crate::app::panels::{PanelId, Requests};
 use crate::app::theme::{self, size};
-use crate::app::view::ThemeChoice;
+use crate::app::ui_state::ThemeChoice;
 use crate::app::widgets::controls::checkbox_ui;
 use crate::app::widgets::sentence_field::{Change, SentenceField, SentenceFieldState, sentence_field_ui};
 
@@ -69,7 +69,7 @@ pub fn top_bar_ui(
 /// The sentence on the stage, and whether another stands beside it.
 fn sentence_ui(ui: &mut Ui, model: &SentencesModel, state: &mut TopBarUiState, requests: &mut Requests) {
     const WIDTH: f32 = 460.0;
-    /// For the buttons beside it.
+    /// Room for the buttons beside the field.
     const RESERVED: f32 = 122.0;
     let field = SentenceField {
         name: SENTENCE,
@@ -185,9 +185,9 @@ pub fn menu_ui(ui: &mut Ui) -> Option<Action> {
     chosen
 }
 
-/// The Lab menu: every panel with a check mark, to be opened or closed at any time. `panels` are all that there are, each with whether it is open; `toggles` opens or closes
-/// the menu by its key.
-pub fn lab_ui(ui: &mut Ui, panels: &[(PanelId, bool)], toggles: bool) -> Option<Action> {
+/// The Lab menu: every panel with a check mark, to be opened or closed at any time. `panels` are all that there are, each with
+/// whether it is open; `toggles` opens or closes the menu by its key.
+fn lab_ui(ui: &mut Ui, panels: &[(PanelId, bool)], toggles: bool) -> Option<Action> {
     const WIDTH: f32 = 190.0;
     let row = WindowAction::Lab.row();
     let mut chosen = None;
@@ -217,7 +217,14 @@ pub fn lab_ui(ui: &mut Ui, panels: &[(PanelId, bool)], toggles: bool) -> Option<
         }
         first
     });
-    let id = Popup::default_response_id(&button);
+    lead_lab(ui, &button, toggles, menu.and_then(|menu| menu.inner));
+    button.on_hover_text(row.hint());
+    chosen
+}
+
+/// Opens and closes the Lab menu by its key, and gives its `first` panel the keyboard.
+fn lead_lab(ui: &Ui, button: &Response, toggles: bool, first: Option<Id>) {
+    let id = Popup::default_response_id(button);
     if toggles {
         Popup::toggle_id(ui.ctx(), id);
     }
@@ -227,11 +234,9 @@ pub fn lab_ui(ui: &mut Ui, panels: &[(PanelId, bool)], toggles: bool) -> Option<
         ui.data_mut(|data| data.insert_temp(waits, true));
         ui.ctx().request_repaint();
     }
-    if let Some(first) = menu.and_then(|menu| menu.inner)
+    if let Some(first) = first
         && ui.data_mut(|data| data.remove_temp::<bool>(waits)).is_some()
     {
         ui.memory_mut(|memory| memory.request_focus(first));
     }
-    button.on_hover_text(row.hint());
-    chosen
 }

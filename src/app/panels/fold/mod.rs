@@ -1,19 +1,24 @@
 //! The step of the walk as matrices: those of one block on their way through the walk; they part into heads, each head
 //! gets a picture of its own, and all join again.
+//!
+//! A head's picture shows which words each word attends to in this head, and what the head adds to it. A matrix, or a head's
+//! slice of one, is shaded cell by cell in a single mesh.
 
-mod picture;
 mod scene;
 
+use attune_engine::numerics::moves::Point;
 use attune_view::explain::walk::Step;
-use attune_view::view_model::fold::{FoldModel, Role, Sheet};
-use egui::{Id, Label, Rect, Sense, TextStyle, Ui, UiBuilder, vec2};
+use attune_view::view_model::fold::{Entries, FoldModel, Role, Sheet};
+use egui::{
+    Align2, Color32, FontId, Id, Label, Painter, Pos2, Rect, Sense, Shape, Stroke, StrokeKind, TextStyle, Ui,
+    UiBuilder, Vec2, pos2, vec2,
+};
 
-use self::picture::{PictureUi, SheetUi};
-use self::scene::{FoldScene, Placed};
-use crate::app::scene_camera::SceneCamera;
-use crate::app::theme::{self, Palette, size};
-use crate::app::view::PanelView;
-use crate::app::widgets::heat::width_of;
+use self::scene::{FoldScene, Placed, RoleStage};
+use super::SceneCamera;
+use crate::app::theme::{self, MARK_CONTRAST, Palette, TEXT_CONTRAST, size};
+use crate::app::ui_state::PanelView;
+use crate::app::widgets::heat::{Heat, width_of};
 use crate::app::widgets::traced::{ASK_HINT, ask_on};
 
 /// Draws into all of `ui`. The walk decides what is seen; `look` is how the small pictures are looked at.
@@ -130,7 +135,7 @@ fn hover(ui: &Ui, model: &FoldModel, placed: &[Placed], view: &mut PanelView) {
         let name = model.symbol(one.sheet);
         response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &name));
         let entries = model.entries(one.sheet);
-        let Some((row, col)) = response.hover_pos().and_then(|at| picture::cell_at(one.rect, entries, at)) else {
+        let Some((row, col)) = response.hover_pos().and_then(|at| cell_at(one.rect, entries, at)) else {
             continue;
         };
         if response.clicked() && model.is_by_query(one.sheet) && !model.is_of_source {
@@ -144,7 +149,6 @@ fn hover(ui: &Ui, model: &FoldModel, placed: &[Placed], view: &mut PanelView) {
 fn pictures_ui(ui: &mut Ui, model: &FoldModel, scene: &FoldScene, view: &mut PanelView, camera: &mut dyn SceneCamera) {
     let walk = view.walk.at();
     let joined = scene.joined(walk);
-    let palette = Palette::of(ui.visuals().dark_mode);
     let query = view.selection.query.filter(|_| !model.is_of_source);
     for stage in scene.role_stages(walk) {
         let name = model.symbol(if stage.is_result { stage.role.of_head(0) } else { Sheet::Input });
@@ -152,7 +156,7 @@ fn pictures_ui(ui: &mut Ui, model: &FoldModel, scene: &FoldScene, view: &mut Pan
         let label = format!("{name} as points");
         response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &label));
         turn(&response, camera);
-        picture::role_ui(ui, model, &stage, query, &*camera);
+        role_ui(ui, model, &stage, query, &*camera);
         let hint = if stage.is_result {
             format!("Each word's row of {name} as a point, along their own main axes")
         } else {
@@ -162,12 +166,7 @@ fn pictures_ui(ui: &mut Ui, model: &FoldModel, scene: &FoldScene, view: &mut Pan
     }
     for (own, head) in model.heads.iter().enumerate() {
         let (at, shown) = scene.title(own, walk);
-        if shown > 0.0 {
-            let ink = palette.head(own).gamma_multiply(shown);
-            let off = if head.is_on { "" } else { "  · out of the sum" };
-            let font = theme::strong(size::BODY);
-            ui.painter().text(at, egui::Align2::LEFT_TOP, format!("{}{off}", head.title), font, ink);
-        }
+        paint_title(ui, model, own, at, shown);
         let (rect, shown) = scene.picture(own, walk);
         // Once they are one, the first speaks for all.
         if shown == 0.0 || rect.height() < size::CHIP || (joined >= 1.0 && own > 0) {
@@ -183,6 +182,18 @@ fn pictures_ui(ui: &mut Ui, model: &FoldModel, scene: &FoldScene, view: &mut Pan
     }
 }
 
+/// Paints the name of a head, as far as it is `shown`.
+fn paint_title(ui: &Ui, model: &FoldModel, own: usize, at: Pos2, shown: f32) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let head = &model.heads[own];
+    if shown > 0.0 {
+        let ink = palette.head(own).gamma_multiply(shown);
+        let off = if head.is_on { "" } else { "  · out of the sum" };
+        let font = theme::strong(size::BODY);
+        ui.painter().text(at, egui::Align2::LEFT_TOP, format!("{}{off}", head.title), font, ink);
+    }
+}
+
 fn turn(response: &egui::Response, camera: &mut dyn SceneCamera) {
     if response.dragged() {
         camera.orbit(response.drag_delta());
@@ -195,4 +206,452 @@ fn turn(response: &egui::Response, camera: &mut dyn SceneCamera) {
 /// Inside of what is drawn over by nothing else.
 fn inner(rect: Rect) -> Rect {
     rect.shrink2(vec2(size::GAP_TIGHT, size::GAP_TIGHT))
+}
+
+pub struct PictureUi<'a> {
+    pub model: &'a FoldModel,
+    pub own: usize,
+    pub rect: Rect,
+    /// Progress of its appearance, from 0 to 1.
+    pub shown: f32,
+    pub walk: f32,
+    /// How far the heads are together: their arrows lie tip to tail then.
+    pub joined: f32,
+    pub query: Option<usize>,
+}
+
+/// Widths and radii, in points.
+const THIN: f32 = 0.8;
+const WEIGHT_WIDTH: f32 = 5.0;
+const ARROW: f32 = 2.0;
+const HEAD: f32 = 6.0;
+const POINT: f32 = 3.0;
+/// Opacity of everything that belongs to other words than the chosen one.
+const FAINT: f32 = 0.3;
+/// Weights below this draw no line.
+const WEIGHT_MIN: f32 = 0.02;
+
+impl PictureUi<'_> {
+    pub fn paint(&self, ui: &Ui, camera: &dyn SceneCamera) {
+        let palette = Palette::of(ui.visuals().dark_mode);
+        let painter = ui.painter_at(self.rect);
+        let hue = palette.head(self.own);
+        frame(&painter, self.rect, if self.joined > 0.5 { palette.line } else { hue }, self.shown, palette);
+        let (middle, reach) = self.ball();
+        let see = camera.projection(inner(self.rect), middle, reach);
+        let crowd = crowd_dots(&painter, self.model, &see, self.shown, palette);
+        let mut lines = self.lines(&painter, &see, hue);
+        lines.extend(self.arrows(&painter, &see, palette));
+        let mut names = Names { painter: &painter, rect: self.rect, lines, crowd, written: Vec::new(), palette };
+        self.points(&mut names, &see);
+        names.crowds(self.model, &see, self.shown);
+    }
+
+    /// The ball that the picture has room for: the words, their arrows and the crowds. The same from every side: a turn
+    /// is no zoom.
+    fn ball(&self) -> (Point, f32) {
+        let queries = || 0..self.model.queries.len();
+        let places = |query| [self.model.at_rest(query), self.model.from(query), self.model.to(query)];
+        let crowds = self.model.crowds.iter().map(|crowd| middle(&crowd.places));
+        ball_around(&queries().flat_map(places).chain(crowds).collect::<Vec<Point>>())
+    }
+
+    fn strength(&self, query: usize) -> f32 {
+        let is_stressed = self.query.is_none_or(|chosen| chosen == query);
+        self.shown * if is_stressed { 1.0 } else { FAINT }
+    }
+
+    /// From the chosen query, or from every one, to its keys, as thick as their weights.
+    fn lines(&self, painter: &Painter, see: See, hue: Color32) -> Vec<[Pos2; 2]> {
+        let weighed = Step::Softmax.share(self.walk);
+        let mut lines = Vec::new();
+        if !self.model.looks_at_itself || self.joined >= 1.0 || !self.model.heads[self.own].is_on {
+            return lines;
+        }
+        let queries = 0..self.model.queries.len();
+        for query in queries.filter(|query| self.query.is_none_or(|chosen| chosen == *query)) {
+            for key in (0..self.model.keys.len()).filter(|key| *key != query) {
+                let weight = self.model.weight(self.own, query, key) * weighed;
+                let ends = [query, key].map(|word| see(self.model.at_rest(word)));
+                let [Some(from), Some(to)] = ends else { continue };
+                if weight > WEIGHT_MIN {
+                    let ink = hue.gamma_multiply(self.shown * (1.0 - self.joined) * FAINT.max(weight));
+                    painter.line_segment([from, to], Stroke::new(THIN + WEIGHT_WIDTH * weight, ink));
+                    lines.push([from, to]);
+                }
+            }
+        }
+        lines
+    }
+
+    /// Contributions of the heads. Apart, each begins at the word; together, each where the one before it ends.
+    fn arrows(&self, painter: &Painter, see: See, palette: &Palette) -> Vec<[Pos2; 2]> {
+        let grown = Step::Mix.share(self.walk);
+        let mut arrows = Vec::new();
+        if grown == 0.0 {
+            return arrows;
+        }
+        // Once they are one picture, it shows the arrows of all.
+        let is_joined = self.joined >= 1.0;
+        let heads = if is_joined { 0..self.model.heads.len() } else { self.own..self.own + 1 };
+        let arrived = if is_joined { Step::Contextual.share(self.walk) } else { 0.0 };
+        for query in 0..self.model.queries.len() {
+            let strength = self.strength(query);
+            for own in heads.clone() {
+                let before = (0..own).map(|other| self.model.arrow(other, query)).fold([0.0; 3], add);
+                let from = add(self.model.from(query), before.map(|x| x * self.joined));
+                let to = add(from, self.model.arrow(own, query).map(|x| x * grown));
+                let hue = palette.head(own).gamma_multiply(strength);
+                if let (Some(from), Some(to)) = (see(from), see(to)) {
+                    arrow(painter, from, to, hue);
+                    arrows.push([from, to]);
+                }
+            }
+            // From where the heads lead to where the word arrives.
+            let mut from = heads.clone().map(|own| self.model.arrow(own, query)).fold(self.model.from(query), add);
+            for (part, by) in self.model.parts(query).filter(|_| arrived > 0.0) {
+                let to = add(from, by.map(|x| x * arrived));
+                if let (Some(start), Some(end)) = (see(from), see(to)) {
+                    arrow(painter, start, end, palette.part(part).gamma_multiply(strength));
+                    arrows.push([start, end]);
+                }
+                from = to;
+            }
+        }
+        arrows
+    }
+
+    fn points(&self, names: &mut Names, see: See) {
+        let arrived = Step::Contextual.share(self.walk);
+        let place = |query: usize| {
+            let (from, to) = (self.model.at_rest(query), self.model.to(query));
+            std::array::from_fn(|axis| (1.0 - arrived) * from[axis] + arrived * to[axis])
+        };
+        let dots = self.model.words_of(Role::Query).enumerate().filter_map(|(query, (word, group))| {
+            let is_chosen = self.query == Some(query);
+            Some(Dot { at: see(place(query))?, word, group, is_chosen, strength: self.shown })
+        });
+        names.dots(dots.collect());
+    }
+}
+
+/// Projects a point onto the picture; `None` behind the eye.
+type See<'a> = &'a dyn Fn(Point) -> Option<Pos2>;
+
+/// The words of a role as points: what is projected, on the stage's axes, or what comes out, on its own.
+fn role_ui(ui: &Ui, model: &FoldModel, stage: &RoleStage, query: Option<usize>, camera: &dyn SceneCamera) {
+    let RoleStage { role, is_result, rect, alpha } = *stage;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let painter = ui.painter_at(rect);
+    let places = if is_result { model.role_points(role).to_vec() } else { model.projected_points(role) };
+    if places.is_empty() {
+        return;
+    }
+    frame(&painter, rect, palette.line, alpha, palette);
+    let crowds = model.crowds.iter().filter(|_| !is_result).map(|crowd| middle(&crowd.places));
+    let (middle, reach) = ball_around(&places.iter().copied().chain(crowds).collect::<Vec<Point>>());
+    let see = camera.projection(inner(rect), middle, reach);
+    let crowd = if is_result { Vec::new() } else { crowd_dots(&painter, model, &see, alpha, palette) };
+    let is_by_query = role == Role::Query || model.looks_at_itself;
+    let dots = model.words_of(role).zip(&places).enumerate().filter_map(|(row, ((word, group), place))| {
+        let is_chosen = is_by_query && query == Some(row);
+        Some(Dot { at: see(*place)?, word, group, is_chosen, strength: alpha })
+    });
+    let mut names = Names { painter: &painter, rect, lines: Vec::new(), crowd, written: Vec::new(), palette };
+    names.dots(dots.collect());
+    if !is_result {
+        names.crowds(model, &see, alpha);
+    }
+}
+
+fn frame(painter: &Painter, rect: Rect, ink: Color32, shown: f32, palette: &Palette) {
+    let radius = f32::from(size::RADIUS_SMALL);
+    painter.rect_filled(rect, radius, palette.stage.gamma_multiply(shown));
+    let stroke = Stroke::new(size::HAIRLINE, ink.gamma_multiply(shown));
+    painter.rect_stroke(rect, radius, stroke, StrokeKind::Inside);
+}
+
+/// The dictionary's words in their groups, small and quiet behind those of the sentence. Returns where they are.
+fn crowd_dots(painter: &Painter, model: &FoldModel, see: See, shown: f32, palette: &Palette) -> Vec<Pos2> {
+    const RADIUS: f32 = 1.5;
+    let mut dots = Vec::new();
+    for crowd in &model.crowds {
+        let ink = palette.dimmed(palette.group(crowd.group)).gamma_multiply(shown);
+        let first = dots.len();
+        dots.extend(crowd.places.iter().filter_map(|place| see(*place)));
+        for at in &dots[first..] {
+            painter.circle_filled(*at, RADIUS, ink);
+        }
+    }
+    dots
+}
+
+/// A word's point in a small stage.
+struct Dot<'a> {
+    at: Pos2,
+    word: &'a str,
+    group: Option<usize>,
+    is_chosen: bool,
+    strength: f32,
+}
+
+/// Names in a small stage, which keep off each other, the points and the lines.
+struct Names<'a> {
+    painter: &'a Painter,
+    rect: Rect,
+    lines: Vec<[Pos2; 2]>,
+    /// Dots that names keep off where they can.
+    crowd: Vec<Pos2>,
+    written: Vec<Rect>,
+    palette: &'a Palette,
+}
+
+impl Names<'_> {
+    /// All points first, then their names, the chosen one's before the others. Words on one point share the first name.
+    fn dots(&mut self, mut dots: Vec<Dot>) {
+        let Self { painter, palette, .. } = *self;
+        for dot in &dots {
+            painter.circle_filled(dot.at, POINT, palette.token(dot.group).gamma_multiply(dot.strength));
+            if dot.is_chosen {
+                let ring = Stroke::new(size::HAIRLINE, palette.accent.gamma_multiply(dot.strength));
+                painter.circle_stroke(dot.at, POINT + size::OUTLINE, ring);
+            }
+        }
+        let points = dots.iter().map(|dot| Rect::from_center_size(dot.at, Vec2::splat(2.0 * POINT)));
+        self.written.extend(points);
+        dots.sort_by_key(|dot| !dot.is_chosen);
+        for dot in &dots {
+            let ink = word_ink(dot.group, palette).gamma_multiply(dot.strength);
+            let font = if dot.is_chosen { theme::strong(size::SMALL) } else { theme::plain(size::SMALL) };
+            self.write(dot.word, font, ink, |size| {
+                let away = POINT + size::GAP_TIGHT;
+                let sides = [
+                    (1.0, 0.0),
+                    (-1.0, 0.0),
+                    (0.0, -1.0),
+                    (0.0, 1.0),
+                    (1.0, -1.0),
+                    (1.0, 1.0),
+                    (-1.0, -1.0),
+                    (-1.0, 1.0),
+                ];
+                let half = size / 2.0 + Vec2::splat(away);
+                sides.map(|(x, y)| dot.at + Vec2::new(x * half.x, y * (half.y - size::GAP_TIGHT / 2.0))).to_vec()
+            });
+        }
+    }
+
+    /// Each crowd's name over its middle, or below it.
+    fn crowds(&mut self, model: &FoldModel, see: See, shown: f32) {
+        let palette = self.palette;
+        for crowd in &model.crowds {
+            let Some(at) = see(middle(&crowd.places)) else { continue };
+            let ink = palette.legible(palette.group(crowd.group), MARK_CONTRAST).gamma_multiply(shown);
+            self.write(&crowd.name, theme::strong(size::SMALL), ink, |size| {
+                let beside = size.y / 2.0 + size::GAP;
+                vec![at - Vec2::new(0.0, beside), at + Vec2::new(0.0, beside), at, at - Vec2::new(0.0, 2.0 * beside)]
+            });
+        }
+    }
+
+    /// Writes at the first place that is free; nowhere where none is.
+    fn write(&mut self, text: &str, font: FontId, ink: Color32, places: impl FnOnce(Vec2) -> Vec<Pos2>) {
+        let galley = self.painter.layout_no_wrap(text.to_owned(), font, ink);
+        let places = places(galley.size()).into_iter().map(|center| Rect::from_center_size(center, galley.size()));
+        let free = |place: &Rect| {
+            self.rect.shrink(size::HAIRLINE).contains_rect(*place)
+                && !self.written.iter().any(|other| other.intersects(*place))
+                && !self.lines.iter().any(|line| crosses(*line, *place))
+        };
+        let places: Vec<Rect> = places.filter(free).collect();
+        let is_clear = |place: &&Rect| !self.crowd.iter().any(|dot| place.contains(*dot));
+        if let Some(place) = places.iter().find(is_clear).or(places.first()).copied() {
+            self.painter.galley(place.min, galley, ink);
+            self.written.push(place);
+        }
+    }
+}
+
+/// Whether a line runs through a rectangle.
+fn crosses([from, to]: [Pos2; 2], rect: Rect) -> bool {
+    /// Distance of the places that are looked at.
+    const EVERY: f32 = 3.0;
+    let count = ((to - from).length() / EVERY).ceil().max(1.0);
+    (0..=count as usize).any(|step| rect.contains(from.lerp(to, step as f32 / count)))
+}
+
+fn middle(places: &[Point]) -> Point {
+    let share = 1.0 / places.len().max(1) as f32;
+    places.iter().fold([0.0; 3], |sum, place| add(sum, place.map(|x| x * share)))
+}
+
+/// Around the mean of the places.
+fn ball_around(places: &[Point]) -> (Point, f32) {
+    let middle = middle(places);
+    let away = |place: &Point| (0..3).map(|axis| (place[axis] - middle[axis]).powi(2)).sum::<f32>().sqrt();
+    (middle, places.iter().map(away).fold(0.0, f32::max))
+}
+
+fn add(a: Point, b: Point) -> Point {
+    std::array::from_fn(|axis| a[axis] + b[axis])
+}
+
+fn arrow(painter: &Painter, from: Pos2, to: Pos2, ink: Color32) {
+    let along = to - from;
+    let length = along.length();
+    if length < 1.0 {
+        return;
+    }
+    let direction = along / length;
+    let head = HEAD.min(length);
+    let foot = to - direction * head;
+    let across = direction.rot90() * head / 2.0;
+    painter.line_segment([from, foot], Stroke::new(ARROW, ink));
+    painter.add(Shape::convex_polygon(vec![to, foot + across, foot - across], ink, Stroke::NONE));
+}
+
+pub struct SheetUi<'a> {
+    pub model: &'a FoldModel,
+    pub placed: &'a Placed,
+    /// The entry that is shaded fully.
+    pub scale: f32,
+    pub query: Option<usize>,
+    /// Room for the words on the left of a whole matrix.
+    pub words_room: f32,
+}
+
+/// A row that is lower has no room for its word.
+const LINE_MIN: f32 = 11.0;
+
+/// Color of a word, in letters.
+fn word_ink(group: Option<usize>, palette: &Palette) -> Color32 {
+    palette.legible(palette.token(group), TEXT_CONTRAST)
+}
+
+/// Row and column of the cell under a point.
+fn cell_at(rect: Rect, entries: Entries, at: Pos2) -> Option<(usize, usize)> {
+    heat(rect, entries).at(at)
+}
+
+fn heat(rect: Rect, entries: Entries) -> Heat {
+    let (rows, cols) = (entries.rows, entries.cols);
+    let cell = rect.size() / Vec2::new(cols.max(1) as f32, rows.max(1) as f32);
+    Heat { origin: rect.min, cell, rows, cols }
+}
+
+impl SheetUi<'_> {
+    pub fn paint(&self, ui: &Ui) {
+        let Placed { sheet, rect, alpha, .. } = *self.placed;
+        let palette = Palette::of(ui.visuals().dark_mode);
+        let entries = self.model.entries(sheet);
+        if entries.rows == 0 || entries.cols == 0 || rect.width() < 1.0 || rect.height() < 1.0 {
+            return;
+        }
+        let heat = heat(rect, entries);
+        ui.painter().add(heat.mesh(|row, col| self.fill(entries.row(row)[col], palette).gamma_multiply(alpha)));
+        self.numbers(ui, &heat, entries, palette);
+        if let Some(head) = self.head() {
+            // Its hue stays with a slice, wherever it goes.
+            let stroke = Stroke::new(size::HAIRLINE, palette.head(head).gamma_multiply(alpha));
+            ui.painter().rect_stroke(rect, 0.0, stroke, StrokeKind::Inside);
+        }
+        if let Some(row) = self.query.filter(|row| *row < heat.rows && self.model.is_by_query(sheet)) {
+            let stroke = Stroke::new(size::OUTLINE, palette.accent.gamma_multiply(alpha));
+            ui.painter().rect_stroke(heat.row_rect(row), 0.0, stroke, StrokeKind::Inside);
+        }
+        self.name(ui, entries, palette);
+        self.words(ui, &heat, palette);
+    }
+
+    /// The head that a slice belongs to, by its place in its layer.
+    fn head(&self) -> Option<usize> {
+        match self.placed.sheet {
+            Sheet::Input | Sheet::Projected(_) | Sheet::Output => None,
+            Sheet::RoleWeights(_, own)
+            | Sheet::Query(own)
+            | Sheet::Key(own)
+            | Sheet::Value(own)
+            | Sheet::Product(own)
+            | Sheet::Score(own)
+            | Sheet::Weight(own)
+            | Sheet::Mix(own)
+            | Sheet::OutputWeights(own) => Some(own),
+        }
+    }
+
+    fn fill(&self, value: f32, palette: &Palette) -> Color32 {
+        match (self.placed.sheet, self.head()) {
+            (Sheet::Weight(_), Some(head)) => palette.weight(head, value),
+            _ if value.is_finite() => palette.diverging(value / self.scale),
+            // Masked entries stay empty.
+            _ => palette.ground,
+        }
+    }
+
+    /// Only where all of them fit.
+    fn numbers(&self, ui: &Ui, heat: &Heat, entries: Entries, palette: &Palette) {
+        if heat.cell.y < size::CELL_MIN {
+            return;
+        }
+        let Some(font) = heat.number_font(ui.ctx(), || entries.values().copied()) else { return };
+        for row in 0..entries.rows {
+            for (col, value) in entries.row(row).iter().enumerate() {
+                let ink = palette.ink_on(self.fill(*value, palette)).gamma_multiply(self.placed.alpha);
+                heat.paint_number(ui.painter(), row, col, *value, &font, ink);
+            }
+        }
+    }
+
+    /// Above it: its symbol, with its size where there is room.
+    fn name(&self, ui: &Ui, entries: Entries, palette: &Palette) {
+        let Placed { sheet, rect, alpha, .. } = *self.placed;
+        let heads = self.model.heads.len();
+        let (rows, cols) = (entries.rows, entries.cols);
+        // Of slices that lie side by side, or one on the other, the first names them all.
+        let (symbol, rows, cols, room) = match sheet {
+            Sheet::OutputWeights(0) => ("W_O".to_owned(), rows * heads, cols, rect.width()),
+            Sheet::RoleWeights(role, 0) => {
+                (role.weights().symbol().to_owned(), rows, cols * heads, rect.width() * heads as f32)
+            }
+            Sheet::OutputWeights(_) | Sheet::RoleWeights(..) => return,
+            _ => (self.model.symbol(sheet), rows, cols, rect.width()),
+        };
+        let ink = palette.ink_soft.gamma_multiply(alpha);
+        let written = |text: String| ui.painter().layout_no_wrap(text, theme::plain(size::SMALL), ink);
+        let full = written(format!("{symbol} ({rows}, {cols})"));
+        // Beside it stands the next one's.
+        let galley = if full.size().x + size::GAP_TIGHT <= room { full } else { written(symbol) };
+        if galley.size().x <= room {
+            let at = pos2(rect.left(), rect.top() - galley.size().y - size::HAIRLINE);
+            ui.painter().galley(at, galley, ink);
+        }
+    }
+
+    /// Beside a whole matrix, or the first slice of one: a word for each row, where rows are high enough.
+    fn words(&self, ui: &Ui, heat: &Heat, palette: &Palette) {
+        let sheet = self.placed.sheet;
+        let role = match sheet {
+            Sheet::Input | Sheet::Query(0) | Sheet::Mix(0) | Sheet::Projected(Role::Query) => Role::Query,
+            Sheet::Projected(role) => role,
+            Sheet::Key(0) | Sheet::Value(0) => Role::Key,
+            _ => return,
+        };
+        // Beside another matrix there is no room for words.
+        let room = self.placed.rect.left() - ui.max_rect().left();
+        if room > self.words_room + size::GAP_TIGHT {
+            return;
+        }
+        if heat.cell.y < LINE_MIN || self.placed.words == 0.0 {
+            return;
+        }
+        for (row, (label, group)) in self.model.words_of(role).enumerate().take(heat.rows) {
+            let ink = word_ink(group, palette).gamma_multiply(self.placed.words);
+            let font = theme::plain(size::SMALL);
+            let galley = ui.painter().layout_no_wrap(label.clone(), font.clone(), ink);
+            if galley.size().x + size::GAP_TIGHT <= room {
+                let at = heat.cell_rect(row, 0).left_center() - Vec2::new(size::GAP_TIGHT, 0.0);
+                ui.painter().text(at, Align2::RIGHT_CENTER, label, font, ink);
+            }
+        }
+    }
 }

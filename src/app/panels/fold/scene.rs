@@ -5,7 +5,7 @@ use attune_view::view_model::fold::{Role, Sheet};
 use egui::{Pos2, Rect, Vec2, pos2, vec2};
 
 use crate::app::theme::size;
-use crate::app::view::walk::ease;
+use crate::app::ui_state::walk::ease;
 
 /// A sheet at its place, so far faded in.
 #[derive(Clone, Copy, Debug, PartialEq)]

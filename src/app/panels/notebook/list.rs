@@ -18,13 +18,12 @@ use egui::{
     Align, Align2, Button, Event, Rect, RichText, ScrollArea, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType, pos2, vec2,
 };
 
-use super::cell::cell_ui;
+use super::cell::{cell_ui, first_height};
 use super::frame::{FOLLOWED, Follow, Frame, Places};
-use super::kinds::first_height;
-use crate::app::actions::focus::dropped_letters;
+use crate::app::actions::keys::dropped_letters;
 use crate::app::actions::{Action, ActionTable, NotebookAction, WindowAction};
 use crate::app::theme::{self, Palette, size};
-use crate::app::widgets::note::{leave_room, note_ui};
+use crate::app::widgets::popup::{leave_room, note_ui};
 
 /// Cells this far out of sight are laid out already.
 const MARGIN: f32 = 200.0;
@@ -49,27 +48,10 @@ pub fn list_ui(ui: &mut Ui, frame: &mut Frame) {
                 let id = cell.id();
                 let height = frame.state.heights.get(id).copied().unwrap_or_else(|| first_height(cell, width));
                 let is_near = y + height >= sight.min.y - MARGIN && y <= sight.max.y + MARGIN;
-                let is_followed = frame.state.follow.as_ref().is_some_and(|follow| follow.id == *id);
-                let is_before = frame.state.follow.as_ref().is_some_and(|follow| follow.after.as_ref() == Some(id));
-                let is_wanted = frame.state.focus.as_ref() == Some(id) || is_followed || is_before;
+                let is_wanted = frame.state.focus.as_ref() == Some(id) || is_followed(frame, id) != (false, false);
                 let height = if is_near || is_wanted {
                     let place = Rect::from_min_size(pos2(origin.x, origin.y + y), vec2(width, f32::INFINITY));
-                    let mut child = ui.new_child(UiBuilder::new().max_rect(place).id_salt(&**id));
-                    frame.places = Places::default();
-                    cell_ui(&mut child, cell, index, frame);
-                    let rect = child.min_rect();
-                    hold(ui, frame, cell, rect);
-                    if let Some(below) = &mut frame.state.below {
-                        below.measure(id, rect, &frame.places);
-                    }
-                    if is_before {
-                        verdict = frame.places.verdict;
-                    }
-                    if is_followed {
-                        follow(ui, rect, verdict, sight, &mut frame.state.follow);
-                    }
-                    frame.state.heights.insert(id.clone(), rect.height());
-                    rect.height()
+                    near_cell_ui(ui, cell, index, frame, place, sight, &mut verdict)
                 } else {
                     height
                 };
@@ -78,21 +60,63 @@ pub fn list_ui(ui: &mut Ui, frame: &mut Frame) {
                 }
                 y += height + size::GAP_WIDE;
             }
-            let is_end = frame.model.closed_gate.is_none() && !cells.is_empty();
-            let is_near = y <= sight.max.y + MARGIN || frame.state.wants_next;
-            if is_end && is_near {
+            if frame.model.closed_gate.is_none() && !cells.is_empty() {
+                let is_near = y <= sight.max.y + MARGIN || frame.state.wants_next;
                 let place = Rect::from_min_size(pos2(origin.x, origin.y + y), vec2(width, f32::INFINITY));
-                let mut child = ui.new_child(UiBuilder::new().max_rect(place).id_salt("way on"));
-                way_on_ui(&mut child, frame);
-                frame.state.way_on_height = child.min_rect().height();
-            }
-            if is_end {
-                y += frame.state.way_on_height;
+                y += end_ui(ui, place, is_near, frame);
             }
             ui.allocate_rect(Rect::from_min_size(origin, vec2(width, y)), egui::Sense::hover());
         },
     );
     below_ui(ui, list.inner_rect, frame);
+}
+
+/// A cell that is in sight or near it. Returns its height. `verdict` is the place of the verdict of the cell before the one that
+/// is followed.
+fn near_cell_ui(
+    ui: &mut Ui,
+    cell: &CellModel,
+    index: usize,
+    frame: &mut Frame,
+    place: Rect,
+    sight: Rect,
+    verdict: &mut Option<f32>,
+) -> f32 {
+    let id = cell.id();
+    let (is_followed, is_before) = is_followed(frame, id);
+    let mut child = ui.new_child(UiBuilder::new().max_rect(place).id_salt(&**id));
+    frame.places = Places::default();
+    cell_ui(&mut child, cell, index, frame);
+    let rect = child.min_rect();
+    hold(ui, frame, cell, rect);
+    if let Some(below) = &mut frame.state.below {
+        below.measure(id, rect, &frame.places);
+    }
+    if is_before {
+        *verdict = frame.places.verdict;
+    }
+    if is_followed {
+        follow(ui, rect, *verdict, sight, &mut frame.state.follow);
+    }
+    frame.state.heights.insert(id.clone(), rect.height());
+    rect.height()
+}
+
+/// Whether a cell is the one that is followed, and whether it is the one before that.
+fn is_followed(frame: &Frame, id: &CellId) -> (bool, bool) {
+    let follow = frame.state.follow.as_ref();
+    let is_before = follow.is_some_and(|follow| follow.after.as_ref() == Some(id));
+    (follow.is_some_and(|follow| follow.id == *id), is_before)
+}
+
+/// The way on, below the last cell, drawn when it is near. Returns its height.
+fn end_ui(ui: &mut Ui, place: Rect, is_near: bool, frame: &mut Frame) -> f32 {
+    if is_near {
+        let mut child = ui.new_child(UiBuilder::new().max_rect(place).id_salt("way on"));
+        way_on_ui(&mut child, frame);
+        frame.state.way_on_height = child.min_rect().height();
+    }
+    frame.state.way_on_height
 }
 
 /// Scrolls to a cell; to the verdict above it too, from `verdict` on, where that leaves room for the cell's beginning.
@@ -182,7 +206,7 @@ impl Below {
 }
 
 /// A button over the lower edge of the list that leads to what a click has added below it.
-pub fn below_ui(ui: &mut Ui, list: Rect, frame: &mut Frame) {
+fn below_ui(ui: &mut Ui, list: Rect, frame: &mut Frame) {
     let Some(below) = &mut frame.state.below else { return };
     if below.bottom <= list.bottom() {
         // It may be still to come.
@@ -262,7 +286,7 @@ fn letters_ui(ui: &Ui, frame: &mut Frame) {
 }
 
 /// Below the last cell; ↓ leads here from it.
-pub fn way_on_ui(ui: &mut Ui, frame: &mut Frame) {
+fn way_on_ui(ui: &mut Ui, frame: &mut Frame) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let around = frame.prose.around.clone();
     if let Some(Progress { done, of }) = frame.model.touring {
@@ -276,21 +300,7 @@ pub fn way_on_ui(ui: &mut Ui, frame: &mut Frame) {
         ui.ctx().request_repaint();
     }
     if let Some(next) = &around.after {
-        let words = RichText::new(format!("Next lesson: {}", next.title)).font(theme::strong(size::READING));
-        let button =
-            Button::new(words.color(palette.on_accent)).fill(palette.accent).min_size(egui::vec2(0.0, size::CELL_MAX));
-        let response = ui.add(button.wrap());
-        response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Next lesson: {}", next.title)));
-        if wants {
-            response.request_focus();
-            response.scroll_to_me(None);
-        }
-        if response
-            .on_hover_text("Open it; your work on this one is saved (↓ from the last cell, then Enter)")
-            .clicked()
-        {
-            open(frame, next);
-        }
+        next_ui(ui, next, wants, frame);
     } else {
         let course = WindowAction::Course.row();
         let response = ui.button(course.text).on_hover_text(course.hint());
@@ -310,6 +320,24 @@ pub fn way_on_ui(ui: &mut Ui, frame: &mut Frame) {
         }
     }
     ui.add_space(size::GAP_WIDE);
+}
+
+/// The button of the next lesson, which takes the keyboard when it is wanted.
+fn next_ui(ui: &mut Ui, next: &AroundLesson, wants: bool, frame: &mut Frame) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let words = RichText::new(format!("Next lesson: {}", next.title)).font(theme::strong(size::READING));
+    let button =
+        Button::new(words.color(palette.on_accent)).fill(palette.accent).min_size(egui::vec2(0.0, size::CELL_MAX));
+    let response = ui.add(button.wrap());
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Next lesson: {}", next.title)));
+    if wants {
+        response.request_focus();
+        response.scroll_to_me(None);
+    }
+    if response.on_hover_text("Open it; your work on this one is saved (↓ from the last cell, then Enter)").clicked()
+    {
+        open(frame, next);
+    }
 }
 
 fn open(frame: &mut Frame, lesson: &AroundLesson) {

@@ -3,24 +3,19 @@
 //! | file | job |
 //! |---|---|
 //! | `list` | which cells are in sight and where; the place of what was clicked; notes over the lower edge; the way on |
-//! | `cell` | the frame of a cell: its mark, its label, its menu |
-//! | `kinds` | the content, height and keys of each kind; text, code, sliders and cards of the stage |
+//! | `cell` | the frame of a cell (its mark, label and menu), and the content, height and keys of each kind |
 //! | `tasks` | predictions, exercises and gates |
 //! | `outputs` | what a run showed, and an answer beside what is expected |
-//! | `toolbar` | run all, interrupt, outline, progress |
-//! | `keys` | Jupyter's keys, while nothing is written |
+//! | [`toolbar`] | run all, interrupt, outline, progress; the reference of the language |
 //! | `writing` | the editor of a cell with the notebook's keys, and what is being written, until the kernel has it |
-//! | `frame` | what the panel remembers, and its work of one frame |
+//! | `frame` | what the panel remembers, its work of one frame, and Jupyter's keys while nothing is written |
 
 mod cell;
 mod frame;
-mod keys;
-mod kinds;
 mod list;
 pub mod outputs;
-pub mod reference;
 mod tasks;
-mod toolbar;
+pub mod toolbar;
 mod writing;
 
 use attune_core::kernel::command::Command;
@@ -31,13 +26,13 @@ use attune_view::view_model::saved_view::SavedView;
 use attune_view::view_model::slides::{Shows, Slide};
 use egui::Ui;
 
+use self::cell::body_ui;
 use self::frame::Frame;
 pub use self::frame::NotebookPanel;
-use self::kinds::body_ui;
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::actions::{Action, ReachedCell};
 use crate::app::text::prose::Prose;
-use crate::app::view::PanelView;
+use crate::app::ui_state::PanelView;
 
 impl Panel for NotebookPanel {
     fn id(&self) -> PanelId {
@@ -98,7 +93,7 @@ pub fn notebook_ui(
         // What is clicked keeps its place.
         frame.state.follow = None;
     }
-    keys::keys(ui, &mut frame);
+    frame::keys(ui, &mut frame);
     toolbar::toolbar_ui(ui, &mut frame);
     list::list_ui(ui, &mut frame);
     toolbar::reference_window_ui(ui, &mut frame);

@@ -11,7 +11,7 @@ use egui::{
     Vec2, WidgetInfo, WidgetType, pos2,
 };
 
-use super::reference::help_words_ui;
+use super::toolbar::help_words_ui;
 use crate::app::text::images::Images;
 use crate::app::text::prose::paint::image_ui;
 use crate::app::theme::{self, Palette, size};
@@ -44,7 +44,7 @@ fn lines_ui(ui: &mut Ui, lines: &[OutputModel]) {
     });
 }
 
-pub fn output_ui(ui: &mut Ui, output: &OutputModel) {
+fn output_ui(ui: &mut Ui, output: &OutputModel) {
     match output {
         OutputModel::Number(number) => number_ui(ui, number),
         OutputModel::Text(text) => text_ui(ui, text),
@@ -57,7 +57,7 @@ pub fn output_ui(ui: &mut Ui, output: &OutputModel) {
 }
 
 /// A table that code computed: it has no formula of the model's.
-pub fn table_of_code_ui(ui: &mut Ui, table: &TableModel) {
+fn table_of_code_ui(ui: &mut Ui, table: &TableModel) {
     _ = table_ui(ui, table);
 }
 

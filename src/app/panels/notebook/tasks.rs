@@ -25,25 +25,7 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
         _ => None,
     };
     frame.places.controls = Some(ui.cursor().top());
-    for (index, choice) in predict.choices.iter().enumerate() {
-        ui.horizontal_top(|ui| {
-            let mark = match right {
-                Some(right) if right == index => "✓",
-                Some(_) if chosen == Some(index) => "✗",
-                _ => "",
-            };
-            /// The mark stands behind the words, however many lines they take.
-            const MARK: f32 = 26.0;
-            let room = egui::vec2((ui.available_width() - MARK).max(MARK), 0.0);
-            let words = RichText::new(choice).size(size::READING);
-            let chosen_ui = |ui: &mut Ui| choice_ui(ui, chosen == Some(index), !is_locked, words).clicked();
-            if ui.allocate_ui_with_layout(room, Layout::top_down(Align::LEFT), chosen_ui).inner {
-                frame.ask(cell.id(), CellCommand::Choose(index));
-                frame.select(cell.id());
-            }
-            ui.label(RichText::new(mark).size(size::READING));
-        });
-    }
+    choices_ui(ui, cell, predict, right, frame);
     if !is_locked && right.is_none() {
         let words = if cell.shown.reads_model { "Lock it in and ask the model" } else { "Lock it in" };
         let lock = ui.add_enabled(chosen.is_some(), Button::new(words));
@@ -56,17 +38,7 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
     }
     frame.places.verdict = Some(ui.cursor().top());
     if let Some(run) = &cell.shown.run {
-        let words = match right {
-            None => "",
-            Some(_) if chosen.is_none() => "",
-            Some(_) if cell.shown.status == CellStatus::Stale => "The model has changed since you asked it.",
-            Some(right) => match (chosen == Some(right), cell.shown.reads_model) {
-                (true, true) => "The model agrees.",
-                (false, true) => "The model says otherwise.",
-                (true, false) => "Right.",
-                (false, false) => "Not so.",
-            },
-        };
+        let words = right.map_or("", |right| verdict_words(cell, chosen, right));
         ui.label(RichText::new(words).size(size::READING));
         outputs_ui(ui, &cell.outputs);
         pictures_ui(ui, &cell.outputs, &mut frame.prose.images);
@@ -79,46 +51,54 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
     }
 }
 
+/// The choices of a prediction, with marks once the right one is told.
+fn choices_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, right: Option<usize>, frame: &mut Frame) {
+    /// Room of the mark after the words, however many lines they take.
+    const MARK: f32 = 26.0;
+    let Answer::Predict { chosen, is_locked } = cell.cell.answer else { return };
+    for (index, choice) in predict.choices.iter().enumerate() {
+        ui.horizontal_top(|ui| {
+            let mark = match right {
+                Some(right) if right == index => "✓",
+                Some(_) if chosen == Some(index) => "✗",
+                _ => "",
+            };
+            let room = egui::vec2((ui.available_width() - MARK).max(MARK), 0.0);
+            let words = RichText::new(choice).size(size::READING);
+            let chosen_ui = |ui: &mut Ui| choice_ui(ui, chosen == Some(index), !is_locked, words).clicked();
+            if ui.allocate_ui_with_layout(room, Layout::top_down(Align::LEFT), chosen_ui).inner {
+                frame.ask(cell.id(), CellCommand::Choose(index));
+                frame.select(cell.id());
+            }
+            ui.label(RichText::new(mark).size(size::READING));
+        });
+    }
+}
+
+/// Says how a prediction compares with the right choice.
+fn verdict_words(cell: &CellModel, chosen: Option<usize>, right: usize) -> &'static str {
+    if chosen.is_none() {
+        return "";
+    }
+    if cell.shown.status == CellStatus::Stale {
+        return "The model has changed since you asked it.";
+    }
+    match (chosen == Some(right), cell.shown.reads_model) {
+        (true, true) => "The model agrees.",
+        (false, true) => "The model says otherwise.",
+        (true, false) => "Right.",
+        (false, false) => "Not so.",
+    }
+}
+
 pub fn exercise_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, index: usize, frame: &mut Frame) {
     let attempts = cell.cell.attempts();
-    let try_it = NotebookAction::Run.row().hint_with("Try this answer");
     frame.prose_ui(ui, cell, &exercise.ask);
     if exercise.start.is_some() {
         write_ui(ui, cell, index, frame);
     }
     frame.places.controls = Some(ui.cursor().top());
-    ui.horizontal_wrapped(|ui| {
-        if exercise.start.is_some() && button(ui, true, "Check", &try_it, cell) {
-            frame.ask(cell.id(), CellCommand::Run);
-            frame.select(cell.id());
-            frame.state.below = Some(Below::verdict(cell.id(), "Show the verdict"));
-            write_on(frame, cell.id());
-        }
-        let left = exercise.hints.len() - attempts.hints.min(exercise.hints.len());
-        if !exercise.hints.is_empty() {
-            let words = if left > 0 {
-                NotebookAction::Hint.row().hint_with(&format!("{left} left; each says more"))
-            } else {
-                "No more hints".to_owned()
-            };
-            if button(ui, left > 0, "Hint", &words, cell) {
-                frame.ask(cell.id(), CellCommand::Hint);
-                frame.select(cell.id());
-                frame.state.below = Some(Below::end(cell.id(), "Show the hint"));
-                write_on(frame, cell.id());
-            }
-        }
-        let solution = NotebookAction::Solution.row();
-        if button(ui, !attempts.is_revealed, solution.text, &solution.hint(), cell) {
-            frame.ask(cell.id(), CellCommand::Reveal);
-            frame.select(cell.id());
-            frame.state.below = Some(Below::end(cell.id(), "Show the solution"));
-        }
-        if exercise.start.is_some() && button(ui, cell.cell.is_edited(), "Reset", "Back to the start", cell) {
-            frame.ask(cell.id(), CellCommand::Reset);
-            frame.state.drafts.forget(cell.id());
-        }
-    });
+    ui.horizontal_wrapped(|ui| exercise_buttons_ui(ui, cell, exercise, frame));
     let verdict = ui.scope(|ui| verdict_ui(ui, cell, exercise, frame)).response.rect;
     frame.places.verdict = Some(verdict.top());
     if frame.state.judged.take_if(|judged| judged == cell.id()).is_some() {
@@ -133,6 +113,42 @@ pub fn exercise_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, index: us
             let solution = format!("One solution:\n\n```rhai\n{}\n```", exercise.solution);
             prose_ui(ui, &solution, frame.prose);
         });
+    }
+}
+
+/// Check, hint, solution and reset.
+fn exercise_buttons_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut Frame) {
+    let attempts = cell.cell.attempts();
+    let try_it = NotebookAction::Run.row().hint_with("Try this answer");
+    if exercise.start.is_some() && button(ui, true, "Check", &try_it, cell) {
+        frame.ask(cell.id(), CellCommand::Run);
+        frame.select(cell.id());
+        frame.state.below = Some(Below::verdict(cell.id(), "Show the verdict"));
+        write_on(frame, cell.id());
+    }
+    let left = exercise.hints.len() - attempts.hints.min(exercise.hints.len());
+    if !exercise.hints.is_empty() {
+        let words = if left > 0 {
+            NotebookAction::Hint.row().hint_with(&format!("{left} left; each says more"))
+        } else {
+            "No more hints".to_owned()
+        };
+        if button(ui, left > 0, "Hint", &words, cell) {
+            frame.ask(cell.id(), CellCommand::Hint);
+            frame.select(cell.id());
+            frame.state.below = Some(Below::end(cell.id(), "Show the hint"));
+            write_on(frame, cell.id());
+        }
+    }
+    let solution = NotebookAction::Solution.row();
+    if button(ui, !attempts.is_revealed, solution.text, &solution.hint(), cell) {
+        frame.ask(cell.id(), CellCommand::Reveal);
+        frame.select(cell.id());
+        frame.state.below = Some(Below::end(cell.id(), "Show the solution"));
+    }
+    if exercise.start.is_some() && button(ui, cell.cell.is_edited(), "Reset", "Back to the start", cell) {
+        frame.ask(cell.id(), CellCommand::Reset);
+        frame.state.drafts.forget(cell.id());
     }
 }
 

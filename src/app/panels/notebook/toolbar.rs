@@ -1,21 +1,24 @@
-//! Above the cells: run, restart, interrupt; the outline of all sections and tasks; how many tasks are done.
+//! Above the cells: run, restart, interrupt; the outline of all sections and tasks; the number of tasks that are done; and the
+//! reference of the language: every function with its call, its meaning and its equation.
 
 use attune_core::kernel::command::Command;
 use attune_core::kernel::notebook::NotebookCommand;
+use attune_engine::code::{Help, REFERENCE};
 use attune_view::view_model::course::Tasks;
 use attune_view::view_model::notebook::OutlineRow;
 use egui::containers::menu::MenuButton;
 use egui::{
-    Align, Button, Layout, RichText, ScrollArea, TextStyle, TextWrapMode, Ui, WidgetInfo, WidgetText, WidgetType,
+    Align, Button, Label, Layout, Margin, RichText, ScrollArea, TextEdit, TextStyle, TextWrapMode, Ui, WidgetInfo,
+    WidgetText, WidgetType,
 };
 
 use super::frame::Frame;
-use crate::app::actions::{ActionTable, NotebookAction};
-use crate::app::panels::notebook::reference::reference_ui;
-use crate::app::theme::{Palette, size};
-use crate::app::widgets::tool_window::lookup_window;
+use crate::app::actions::{ActionTable, NotebookAction, keys};
+use crate::app::text::prose::equation_ui;
+use crate::app::theme::{self, Palette, size};
+use crate::app::widgets::popup::lookup_window;
 
-pub fn toolbar_ui(ui: &mut Ui, frame: &mut Frame) {
+pub(super) fn toolbar_ui(ui: &mut Ui, frame: &mut Frame) {
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.horizontal(|ui| {
         outline_ui(ui, frame);
@@ -74,7 +77,7 @@ fn run_ui(ui: &mut Ui, frame: &mut Frame) {
 }
 
 /// The reference of the language, in a window.
-pub fn reference_window_ui(ui: &mut Ui, frame: &mut Frame) {
+pub(super) fn reference_window_ui(ui: &mut Ui, frame: &mut Frame) {
     const SIZE: (f32, f32) = (360.0, 460.0);
     let mut is_open = frame.state.is_reference_open;
     let mut wanted = None;
@@ -88,46 +91,145 @@ pub fn reference_window_ui(ui: &mut Ui, frame: &mut Frame) {
     }
 }
 
-pub fn outline_ui(ui: &mut Ui, frame: &mut Frame) {
+fn outline_ui(ui: &mut Ui, frame: &mut Frame) {
     const WIDTH: f32 = 320.0;
-    const INDENT: f32 = 12.0;
     /// Height, as a share of the window.
     const HIGHEST: f32 = 0.75;
     let (button, _) = MenuButton::new("Outline").ui(ui, |ui| {
         ui.set_width(WIDTH);
-        let palette = Palette::of(ui.visuals().dark_mode);
         let rows = frame.model.outline();
         if rows.is_empty() {
             ui.weak("No headings and no tasks");
         }
         let highest = ui.ctx().viewport_rect().height() * HIGHEST;
         ScrollArea::vertical().max_height(highest).show(ui, |ui| {
-            for OutlineRow { id, level, words, done, is_open } in rows {
-                ui.horizontal(|ui| {
-                    ui.add_space(INDENT * level.saturating_sub(1) as f32);
-                    let mark = match done {
-                        None => "",
-                        Some(true) => "✓  ",
-                        Some(false) => "○  ",
-                    };
-                    let ink = if done.is_some() { palette.ink_soft } else { palette.ink };
-                    let text = RichText::new(format!("{mark}{words}")).color(ink);
-                    let response = ui.add_enabled(is_open, Button::new(text).frame_when_inactive(false).truncate());
-                    let state = match done {
-                        None => "section",
-                        Some(true) => "task, done",
-                        Some(false) => "task, open",
-                    };
-                    let said = format!("{words}: {state}");
-                    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, is_open, &said));
-                    if response.on_disabled_hover_text("Behind the tasks above it").clicked() {
-                        frame.state.selected = Some(id.clone());
-                        frame.reveal_at_top(&id);
-                        ui.close();
-                    }
-                });
+            for row in rows {
+                outline_row_ui(ui, row, frame);
             }
         });
     });
     button.on_hover_text("Go to a section or a task");
+}
+
+/// A section or a task, and whether it is done. A click leads there.
+fn outline_row_ui(ui: &mut Ui, row: OutlineRow, frame: &mut Frame) {
+    const INDENT: f32 = 12.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let OutlineRow { id, level, words, done, is_open } = row;
+    ui.horizontal(|ui| {
+        ui.add_space(INDENT * level.saturating_sub(1) as f32);
+        let mark = match done {
+            None => "",
+            Some(true) => "✓  ",
+            Some(false) => "○  ",
+        };
+        let ink = if done.is_some() { palette.ink_soft } else { palette.ink };
+        let text = RichText::new(format!("{mark}{words}")).color(ink);
+        let response = ui.add_enabled(is_open, Button::new(text).frame_when_inactive(false).truncate());
+        let state = match done {
+            None => "section",
+            Some(true) => "task, done",
+            Some(false) => "task, open",
+        };
+        let said = format!("{words}: {state}");
+        response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, is_open, &said));
+        if response.on_disabled_hover_text("Behind the tasks above it").clicked() {
+            frame.state.selected = Some(id.clone());
+            frame.reveal_at_top(&id);
+            ui.close();
+        }
+    });
+}
+
+#[derive(Default)]
+pub struct ReferenceUiState {
+    pub search: String,
+    /// The search field has the keyboard.
+    pub is_searching: bool,
+}
+
+/// The function whose example was asked for, if one was.
+pub fn reference_ui(ui: &mut Ui, state: &mut ReferenceUiState) -> Option<&'static Help> {
+    let margin = Margin::symmetric(size::GAP as i8, size::GAP_TIGHT as i8);
+    let search = TextEdit::singleline(&mut state.search).id(keys::function_search()).margin(margin);
+    let search = search.hint_text("Search the functions").desired_width(f32::INFINITY);
+    let search = ui.add(search).on_hover_text("A name, or words of a meaning");
+    keys::take(ui.ctx(), search.id);
+    // Esc has taken the keyboard away by now, and closes the window.
+    state.is_searching = search.has_focus() || search.lost_focus();
+    ui.ctx().accesskit_node_builder(search.id, |node| node.set_label("Search the functions"));
+    ui.add_space(size::GAP_TIGHT);
+    let found = found(&state.search);
+    if found.is_empty() {
+        ui.weak("There is no such function.");
+        return None;
+    }
+    let mut wanted = None;
+    ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+        for help in found {
+            ui.push_id(help.name, |ui| {
+                if help_ui(ui, help) {
+                    wanted = Some(help);
+                }
+            });
+        }
+    });
+    wanted
+}
+
+/// True when its example was asked for.
+fn help_ui(ui: &mut Ui, help: &Help) -> bool {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let card =
+        egui::Frame::new().fill(palette.raised).corner_radius(size::RADIUS).inner_margin(Margin::same(size::GAP as i8));
+    let card = card.show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        help_words_ui(ui, help);
+        let example = RichText::new(help.example).font(theme::mono(size::SMALL)).color(palette.accent);
+        let button = ui.add(Button::new(example).frame(false).wrap()).on_hover_text("Insert this example");
+        button.widget_info(|| {
+            WidgetInfo::labeled(WidgetType::Button, true, format!("Insert the example of {}", help.name))
+        });
+        button.clicked()
+    });
+    card.inner
+}
+
+/// The call, the meaning and the equation, one below the other.
+pub fn help_words_ui(ui: &mut Ui, help: &Help) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
+    let call = RichText::new(help.call).monospace().color(palette.code.function);
+    ui.add(Label::new(call).selectable(true).wrap());
+    ui.add(Label::new(help.meaning).wrap());
+    if !help.equation.is_empty() {
+        equation_ui(ui, help.equation);
+    }
+}
+
+/// Those whose name or meaning has every word of the search; names first. All for an empty one.
+pub fn found(search: &str) -> Vec<&'static Help> {
+    let search = search.to_lowercase();
+    let words: Vec<&str> = search.split_whitespace().collect();
+    let has = |text: &str| {
+        let text = text.to_lowercase();
+        words.iter().all(|word| text.contains(word))
+    };
+    let (named, others): (Vec<&Help>, Vec<&Help>) = REFERENCE.iter().partition(|help| has(help.name));
+    let meant = others.into_iter().filter(|help| has(&format!("{} {}", help.call, help.meaning)));
+    named.into_iter().chain(meant).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_finds_names_before_meanings() {
+        let names = |search| found(search).iter().map(|help| help.name).collect::<Vec<_>>();
+        assert_eq!(names("").len(), REFERENCE.len());
+        assert_eq!(names("cos"), ["cosine", "nearest"]);
+        assert_eq!(names("Into weights"), ["softmax"]);
+        assert_eq!(names("no such thing"), Vec::<&str>::new());
+    }
 }

@@ -125,7 +125,7 @@ fn enter(frame: &mut Frame, cell: &CellModel, edge: Edge) {
     frame.reveal(id);
 }
 
-/// To the next cell; behind the last one, to a new one.
+/// Goes to the next cell; after the last one, to a new one.
 pub fn go_on(frame: &mut Frame, index: usize) {
     if index + 1 < frame.model.open_cells().len() || frame.model.closed_gate.is_some() {
         frame.step(1);

@@ -1,5 +1,7 @@
-//! Markdown becomes a document: blocks of runs, with every formula typeset once.
+//! Markdown becomes a document: blocks of runs, with every formula typeset once. Text that looks like a formula but is none
+//! is marked: Markdown silently reads `$x_{i$` as words.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use attune_core::lesson::live_text::{Expression, LiveText, placed};
@@ -7,18 +9,17 @@ use attune_core::lesson::text::markdown_options;
 use attune_engine::code::editor::highlight::{Kind, Span, highlight};
 use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, HeadingLevel, Parser, Tag, TagEnd};
 
-use super::flaws::with_flaws;
 use super::formula::Maths;
 use super::terms::Named;
 
 /// The most Markdown of one cell that is shown.
 pub const SOURCE_BYTES_MAX: usize = 64 * 1024;
 /// Lists and quotes inside one another; what is deeper joins the last level.
-pub const NESTING_MAX: usize = 8;
+const NESTING_MAX: usize = 8;
 /// Formulas of one cell.
-pub const FORMULAS_MAX: usize = 300;
-pub const COLUMNS_MAX: usize = 24;
-pub const ROWS_MAX: usize = 500;
+const FORMULAS_MAX: usize = 300;
+const COLUMNS_MAX: usize = 24;
+const ROWS_MAX: usize = 500;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
@@ -366,6 +367,69 @@ fn level_of(level: HeadingLevel) -> usize {
     level as usize
 }
 
+/// The runs with such places in runs of their own, each with what is wrong.
+fn with_flaws(runs: Vec<Run>) -> Vec<Run> {
+    let mut checked = Vec::with_capacity(runs.len());
+    for run in runs {
+        match run {
+            Run::Text(text, style) if !style.code && text.contains('$') => split(&text, &style, &mut checked),
+            run => checked.push(run),
+        }
+    }
+    checked
+}
+
+fn split(text: &str, style: &Style, out: &mut Vec<Run>) {
+    let mut push = |range: Range<usize>, flaw: Option<Arc<str>>| {
+        if !range.is_empty() {
+            out.push(Run::Text(text[range].to_owned(), Style { flaw, ..style.clone() }));
+        }
+    };
+    let mut end = 0;
+    while let Some((range, why)) = next(text, end) {
+        push(end..range.start, None);
+        end = range.end;
+        push(range, Some(why.into()));
+    }
+    push(end..text.len(), None);
+}
+
+/// The first flaw from byte `from` on.
+fn next(text: &str, from: usize) -> Option<(Range<usize>, &'static str)> {
+    let mut dollars = text[from..].match_indices('$').map(|(at, _)| from + at).peekable();
+    while let Some(open) = dollars.next() {
+        let signs = if dollars.next_if_eq(&(open + 1)).is_some() { 2 } else { 1 };
+        let &close = dollars.peek()?;
+        let inner = &text[open + signs..close];
+        let is_display = signs == 2;
+        let closes = if is_display { text[close..].starts_with("$$") } else { !text[close..].starts_with("$$") };
+        // As of formulas: no space within the signs, and no number behind them, which would be a price.
+        let is_price = text[close + 1..].starts_with(|c: char| c.is_ascii_digit());
+        let is_tight = !inner.starts_with(char::is_whitespace) && !inner.ends_with(char::is_whitespace) && !is_price;
+        if closes
+            && !inner.is_empty()
+            && (is_display || is_tight)
+            && let Some(why) = unbalanced(inner)
+        {
+            return Some((open..close + signs, why));
+        }
+    }
+    None
+}
+
+fn unbalanced(formula: &str) -> Option<&'static str> {
+    let mut depth = 0_usize;
+    for c in formula.chars() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 0 => return Some("No formula: a } has no { before it"),
+            '}' => depth -= 1,
+            _ => {}
+        }
+    }
+    (depth > 0).then_some("No formula: a { has no } behind it")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -454,5 +518,34 @@ mod tests {
         let wide = format!("{}\n{}\n{}", "|a".repeat(40), "|-".repeat(40), "|b\n".repeat(2000));
         let document = Document::read(&wide);
         assert_eq!(kinds(&document.blocks), format!("table{ROWS_MAX}x{COLUMNS_MAX}"));
+    }
+}
+
+#[cfg(test)]
+mod flaws_tests {
+    use super::*;
+
+    fn flaws(text: &str) -> Vec<String> {
+        let runs = with_flaws(vec![Run::Text(text.to_owned(), Style::default())]);
+        let whole: String =
+            runs.iter().map(|run| if let Run::Text(text, _) = run { text.as_str() } else { "" }).collect();
+        assert_eq!(whole, text, "nothing is lost");
+        let flawed = |run: &Run| matches!(run, Run::Text(_, style) if style.flaw.is_some());
+        runs.iter()
+            .filter(|run| flawed(run))
+            .map(|run| format!("{run:?}").split('"').nth(1).unwrap_or("").to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn a_brace_without_its_partner_is_found() {
+        assert_eq!(flaws("so $x_{i$ is one, and $y}$, and $$z^{2$$"), ["$x_{i$", "$y}$", "$$z^{2$$"]);
+    }
+
+    #[test]
+    fn prices_and_whole_formulas_are_left_alone() {
+        for text in ["from $5 {a to $6", "a {b} $ c", "$", "$$", "$$$", "$ {", "{a $5} to $6"] {
+            assert_eq!(flaws(text), Vec::<String>::new(), "{text}");
+        }
     }
 }

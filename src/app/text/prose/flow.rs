@@ -1,17 +1,21 @@
-//! Runs become lines: words, formulas and pictures on one baseline, broken where the width ends.
+//! Runs become lines: words, formulas and pictures on one baseline, broken where the width ends; and the appearance of a run:
+//! its face, size and ink, and words where something cannot be shown.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use attune_core::lesson::links::TextLink;
+use attune_core::lesson::live_text::Expression;
 use attune_engine::code::editor::highlight::Span;
-use attune_view::view_model::notebook::LiveWord;
+use attune_view::view_model::notebook::{LiveTextModel, LiveWord, Standing, waiting};
 use egui::epaint::text::{FontsView, LayoutJob, TextFormat};
 use egui::{FontId, Pos2, Stroke, Vec2, pos2, vec2};
 
+use super::document::{Run, Style};
 use super::formula::Maths;
 use super::terms::Named;
-use crate::app::theme::{self, prose};
+use crate::app::text::images::Images;
+use crate::app::theme::{self, prose, size};
 
 /// Something at its place, relative to the text cell's corner.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,7 +96,7 @@ pub enum Note {
 pub struct RunFormat {
     pub face: Face,
     pub size: f32,
-    /// For emphasis in a face that has no italics.
+    /// The face has no italics: emphasis is slanted.
     pub slanted: bool,
     pub strike: bool,
     pub ink: Ink,
@@ -338,19 +342,8 @@ fn lines(pieces: &[Piece], width: f32) -> Vec<Range<usize>> {
 
 /// One line: neighbours of one run become one text.
 fn set_line(inlines: &[Inline], line: &[Piece], measure: Measure, top: Pos2, out: &mut Vec<Placed>) -> Vec2 {
-    let (mut above, mut below) = measure.strut;
-    for piece in line {
-        if let Inline::Solid { ascent, descent, .. } = &inlines[piece.inline] {
-            above = above.max(ascent + prose::STRUT_EXTRA);
-            below = below.max(descent + prose::STRUT_EXTRA);
-        }
-    }
-    let width: f32 =
-        line.iter().map(|piece| piece.width + piece.space).sum::<f32>() - line.first().map_or(0.0, |p| p.space);
-    let mut x = ((measure.width - width) * measure.align).max(0.0);
-    if !x.is_finite() {
-        x = 0.0;
-    }
+    let (above, below) = reach(inlines, line, measure);
+    let mut x = indent(line, measure);
     let baseline = top.y + above;
     let mut first = true;
     let mut i = 0;
@@ -363,13 +356,8 @@ fn set_line(inlines: &[Inline], line: &[Piece], measure: Measure, top: Pos2, out
         let left = pos2(top.x + x, baseline);
         match &inlines[piece.inline] {
             Inline::Text(text, format) => {
-                let mut bytes = piece.bytes.clone();
-                let mut run = piece.width;
-                while let Some(next) = line.get(i + 1).filter(|next| next.inline == piece.inline) {
-                    run += next.space + next.width;
-                    bytes.end = next.bytes.end;
-                    i += 1;
-                }
+                let (bytes, run, last) = joined(line, i);
+                i = last;
                 x += run;
                 if format.is_code() {
                     out.push(behind_code(left, run, format.size));
@@ -392,6 +380,38 @@ fn set_line(inlines: &[Inline], line: &[Piece], measure: Measure, top: Pos2, out
     vec2(x, above + below)
 }
 
+/// The reach of a line above its baseline and below it.
+fn reach(inlines: &[Inline], line: &[Piece], measure: Measure) -> (f32, f32) {
+    let (mut above, mut below) = measure.strut;
+    for piece in line {
+        if let Inline::Solid { ascent, descent, .. } = &inlines[piece.inline] {
+            above = above.max(ascent + prose::STRUT_EXTRA);
+            below = below.max(descent + prose::STRUT_EXTRA);
+        }
+    }
+    (above, below)
+}
+
+/// The space before a line, by its alignment.
+fn indent(line: &[Piece], measure: Measure) -> f32 {
+    let space = line.first().map_or(0.0, |piece| piece.space);
+    let width = line.iter().map(|piece| piece.width + piece.space).sum::<f32>() - space;
+    let indent = ((measure.width - width) * measure.align).max(0.0);
+    if indent.is_finite() { indent } else { 0.0 }
+}
+
+/// The piece at `first` with the pieces of the same run after it: their bytes, their width and the place of the last.
+fn joined(line: &[Piece], first: usize) -> (Range<usize>, f32, usize) {
+    let piece = &line[first];
+    let (mut bytes, mut width, mut last) = (piece.bytes.clone(), piece.width, first);
+    while let Some(next) = line.get(last + 1).filter(|next| next.inline == piece.inline) {
+        width += next.space + next.width;
+        bytes.end = next.bytes.end;
+        last += 1;
+    }
+    (bytes, width, last)
+}
+
 fn behind_code(left: Pos2, width: f32, size: f32) -> Placed {
     /// Extents of a monospaced face above and below its baseline, in em.
     const ASCENT: f32 = 0.95;
@@ -401,3 +421,162 @@ fn behind_code(left: Pos2, width: f32, size: f32) -> Placed {
     let size = vec2(width + 2.0 * padding_x, size * (ASCENT + DESCENT) + 2.0 * padding_y);
     Placed { at, what: What::Fill { size, role: Role::CodeInline } }
 }
+
+/// Properties that the runs of a block share.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tone {
+    pub size: f32,
+    pub strong: bool,
+    pub ink: Ink,
+}
+
+impl Tone {
+    pub const BODY: Tone = Tone { size: size::READING, strong: false, ink: Ink::Plain };
+}
+
+/// The runs as they are set in a column of `width`.
+pub fn inlines(runs: &[Run], tone: Tone, width: f32, images: &mut Images, live: Option<&LiveTextModel>) -> Vec<Inline> {
+    let mut inlines = Vec::with_capacity(runs.len());
+    for run in runs {
+        match run {
+            Run::Text(text, style) => inlines.push(Inline::Text(text.clone(), run_format(style, tone))),
+            Run::Live(expression, style) => inlines.push(live_word(expression, style, tone, live)),
+            Run::Formula(maths) => inlines.push(formula(maths, tone, width)),
+            Run::Image { path, alt } => inlines.extend(image(path, alt, tone, width, images)),
+            Run::Task(done) => inlines.push(task(*done)),
+            Run::Break => inlines.push(Inline::Break),
+        }
+    }
+    inlines
+}
+
+fn run_format(style: &Style, tone: Tone) -> RunFormat {
+    let face = match style {
+        Style { code: true, .. } => Face::Mono,
+        Style { strong: true, .. } => Face::Strong,
+        _ if tone.strong => Face::Strong,
+        Style { emphasis: true, .. } => Face::Italic,
+        _ => Face::Plain,
+    };
+    let size = if style.code { tone.size * prose::CODE_INLINE } else { tone.size };
+    let link = style.link.as_ref().map(link);
+    let ink = match link {
+        Some(Note::Link(_) | Note::Act(_)) => Ink::Link,
+        Some(Note::Tip(_)) => Ink::Soft,
+        Some(Note::Term(_) | Note::Live(_)) | None => tone.ink,
+    };
+    let slanted = style.emphasis && face != Face::Italic;
+    let note = link.or_else(|| style.flaw.clone().map(Note::Tip)).or_else(|| style.named.map(Note::Term));
+    RunFormat { face, slanted, strike: style.strike, ink, note, ..RunFormat::plain(size) }
+}
+
+/// A value as the sentence has it, with the face of the words around it.
+fn live_word(expression: &Expression, style: &Style, tone: Tone, live: Option<&LiveTextModel>) -> Inline {
+    let word = live.map_or_else(|| waiting(expression), |live| live.word(expression));
+    let mut format = run_format(&Style { link: None, named: None, ..style.clone() }, tone);
+    if word.standing == Standing::Failed {
+        format.ink = Ink::Error;
+    }
+    let words = word.words.clone();
+    Inline::Text(words, RunFormat { note: Some(Note::Live(Arc::new(word))), ..format })
+}
+
+/// Only the web opens: a lesson runs no program and reads no file.
+fn link(target: &Arc<str>) -> Note {
+    const OPENED: [&str; 3] = ["https://", "http://", "mailto:"];
+    match TextLink::read(target) {
+        Some(Ok(link)) => return Note::Act(Arc::new(link)),
+        Some(Err(flaw)) => return Note::Tip(format!("This link leads nowhere: {}", flaw.line()).into()),
+        None => {}
+    }
+    let lower = target.to_ascii_lowercase();
+    if OPENED.iter().any(|scheme| lower.starts_with(scheme)) {
+        Note::Link(target.clone())
+    } else {
+        Note::Tip(format!("Links open web pages only, not {target}").into())
+    }
+}
+
+fn formula(maths: &Arc<Maths>, tone: Tone, width: f32) -> Inline {
+    match &maths.formula {
+        Ok(formula) => {
+            // A comma behind it has room in the same line.
+            let room = (width - tone.size).max(tone.size);
+            let em = fitting(tone.size * prose::MATHS, formula.width, room);
+            let (ascent, descent) = (formula.ascent * em, formula.descent * em);
+            let what = What::Formula { maths: maths.clone(), size: em, ink: tone.ink };
+            let content = vec2(formula.width * em, ascent + descent);
+            if content.x <= room + size::HAIRLINE {
+                return Inline::Solid { what, width: content.x, ascent, descent };
+            }
+            let inner = vec![Placed { at: pos2(0.0, ascent), what }];
+            let descent = descent + prose::SCROLL_BAR;
+            let what = What::Scroll { size: vec2(room, ascent + descent), content, inner };
+            Inline::Solid { what, width: room, ascent, descent }
+        }
+        Err(why) => wrong(&maths.source, why, tone),
+    }
+}
+
+/// The size at which `ems` fit `width`, if it need not become too small to read.
+pub fn fitting(size: f32, ems: f32, width: f32) -> f32 {
+    if ems * size > width { size * (width / (ems * size)).max(prose::MATHS_SHRINK) } else { size }
+}
+
+/// The source of a formula that is none.
+pub fn wrong(source: &str, why: &str, tone: Tone) -> Inline {
+    let format = RunFormat {
+        face: Face::Mono,
+        ink: Ink::Error,
+        note: Some(Note::Tip(why.into())),
+        ..RunFormat::plain(tone.size * prose::CODE_INLINE)
+    };
+    let shown = if source.is_empty() { "$$" } else { source };
+    let end = shown.floor_char_boundary(SHOWN_BYTES);
+    let more = if end < shown.len() { " …" } else { "" };
+    Inline::Text(format!("{}{more}", &shown[..end]), format)
+}
+
+/// Bytes shown of the source of a bad formula.
+const SHOWN_BYTES: usize = 400;
+
+fn image(path: &Arc<str>, alt: &str, tone: Tone, width: f32, images: &mut Images) -> Vec<Inline> {
+    let alt = if alt.is_empty() { path } else { alt };
+    match images.size(path) {
+        Ok(pixels) => {
+            let size = if pixels.x > width { pixels * (width / pixels.x) } else { pixels };
+            vec![Inline::Solid {
+                what: What::Image { path: path.clone(), alt: alt.into(), size },
+                width: size.x,
+                ascent: size.y,
+                descent: 0.0,
+            }]
+        }
+        Err(why) => {
+            let plain = RunFormat::plain(tone.size);
+            let named = RunFormat { face: Face::Italic, ink: Ink::Soft, ..plain.clone() };
+            let reason = RunFormat { ink: Ink::Error, note: Some(Note::Tip(path.clone())), ..plain };
+            vec![Inline::Text(alt.to_owned(), named), Inline::Text(format!(" ({why})"), reason)]
+        }
+    }
+}
+
+fn task(done: bool) -> Inline {
+    Inline::Solid { what: What::Task(done), width: prose::TASK + prose::MARKER_GAP, ascent: prose::TASK, descent: 0.0 }
+}
+
+/// The runs as text, for those who hear them. Pictures speak for themselves.
+pub fn spoken(runs: &[Run], live: Option<&LiveTextModel>) -> String {
+    let word = |run: &Run| match run {
+        Run::Text(text, _) => text.clone(),
+        Run::Live(expression, _) => live.map_or_else(|| waiting(expression), |live| live.word(expression)).words,
+        Run::Formula(maths) => maths.source.clone(),
+        Run::Image { .. } => String::new(),
+        Run::Task(done) => if *done { "done: " } else { "to do: " }.to_owned(),
+        Run::Break => " ".to_owned(),
+    };
+    runs.iter().map(word).collect()
+}
+
+/// Size of the box of a task.
+pub const TASK: Vec2 = Vec2::splat(prose::TASK);

@@ -8,24 +8,18 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | [`document`] | Markdown → blocks and runs |
-//! | [`flaws`] | what is not a formula and was to be one |
-//! | [`formula`] | LaTeX → glyphs, bars and outlines, in em |
+//! | [`document`] | Markdown → blocks and runs; what is not a formula and was to be one |
+//! | [`formula`] | LaTeX → glyphs, bars and outlines, in em → the screen |
 //! | [`terms`] | what the glossary knows |
-//! | [`inlines`] | runs → faces, sizes and inks |
-//! | [`flow`] | runs → lines |
-//! | [`layout`], [`table`] | blocks → things at their places |
-//! | [`paint`], [`maths`] | things at their places → the screen |
+//! | [`flow`] | runs → faces, sizes and inks → lines |
+//! | [`layout`] | blocks and tables → things at their places |
+//! | [`paint`] | things at their places → the screen |
 
 pub mod document;
-pub mod flaws;
 pub mod flow;
 pub mod formula;
-pub mod inlines;
 pub mod layout;
-pub mod maths;
 pub mod paint;
-pub mod table;
 pub mod terms;
 
 use std::collections::HashMap;
@@ -42,9 +36,9 @@ use egui::{Id, Sense, Ui, WidgetInfo, WidgetType, vec2};
 use self::document::Document;
 use self::layout::Layout;
 use self::paint::PaintContext;
-use crate::app::text::images::Images;
-use crate::app::text::live_card::LiveCard;
-use crate::app::view::{Hover, Trail};
+use super::cards::LiveCard;
+use super::images::Images;
+use crate::app::ui_state::{Hover, Trail};
 
 /// Cells that are remembered; a lesson has no more. Those not seen for longest go first.
 const REMEMBERED: usize = 1200;

@@ -1,5 +1,7 @@
 //! Placed things on the screen: colours, links, tips, selection.
 
+use std::sync::Arc;
+
 use attune_core::lesson::links::{TextLink, tokens_named};
 use attune_engine::code::editor::scope::Scope;
 use attune_view::view_model::glossary::GlossaryModel;
@@ -8,18 +10,17 @@ use attune_view::view_model::sentence_arcs::WordAt;
 use egui::epaint::TextShape;
 use egui::text_selection::LabelSelectionState;
 use egui::{
-    Color32, CornerRadius, CursorIcon, OpenUrl, Pos2, Rect, ScrollArea, Sense, Shape, Stroke, Ui, UiBuilder, Vec2,
+    Color32, CornerRadius, CursorIcon, Galley, Id, OpenUrl, Pos2, Rect, Response, ScrollArea, Sense, Shape, Stroke, Ui,
+    UiBuilder, Vec2, WidgetInfo, WidgetType, pos2, vec2,
 };
-use egui::{Response, WidgetInfo, WidgetType, pos2, vec2};
 
 use super::Around;
 use super::flow::{Ink, Note, Placed, Role, RunFormat, What};
-use super::maths::{formula_ui, snapped};
+use super::formula::{formula_ui, snapped};
 use super::terms::Named;
+use crate::app::text::cards::{LiveCard, live_lines_ui, term_card_ui};
 use crate::app::text::code_text::code;
 use crate::app::text::images::Images;
-use crate::app::text::live_card::{LiveCard, live_lines_ui};
-use crate::app::text::term_card::term_card_ui;
 use crate::app::theme::{self, Palette, prose, size};
 
 /// Context of painting a text.
@@ -96,34 +97,71 @@ fn text_ui(
     let rows = text.lines().map(rows_of).sum::<f32>().max(1.0);
     let reach = format.size * (prose::STRUT.0 + prose::STRUT.1);
     let near = Rect::from_min_size(baseline - vec2(0.0, reach), vec2(width, reach * (rows + 1.0)));
+    let id = ui.id().with(i);
+    if !ui.is_rect_visible(near) {
+        out_of_sight_ui(ui, id, near, text, format);
+        return;
+    }
+    let color = ink(format.ink, palette);
+    let galley = laid_out(ui, text, format, color, palette);
+    let ascent = galley.rows.first().map_or(0.0, |row| row.pos.y + row.glyphs.first().map_or(0.0, |g| g.pos.y));
+    let corner = snapped(baseline, ui.pixels_per_point()) - vec2(0.0, ascent);
+    let rect = Rect::from_min_size(corner, galley.size());
+    let sense = sense_of(format);
+    let response = ui.interact(rect, id, sense);
+    response.widget_info(|| spoken(text, format));
     let is_link = matches!(format.note, Some(Note::Link(_) | Note::Act(_)));
-    // The keyboard moves between controls, not between lines of text; a term it finds once.
-    let sense = match format.note {
+    let is_pointed = is_link && (response.hovered() || response.has_focus());
+    let underline = if is_pointed { Stroke::new(size::HAIRLINE, color) } else { Stroke::NONE };
+    if is_pointed {
+        ui.set_cursor_icon(CursorIcon::PointingHand);
+    }
+    let response = note_ui(ui, text, format, rect, baseline.y, response, context);
+    if is_link {
+        ui.painter().add(TextShape::new(corner, galley, color).with_underline(underline));
+        return;
+    }
+    LabelSelectionState::label_text_selection(ui, &response, corner, galley, color, underline);
+    if sense.is_focusable() {
+        // Selection has said that it is a label.
+        ui.ctx().accesskit_node_builder(response.id, |node| node.set_role(egui::accesskit::Role::Link));
+    }
+}
+
+/// The keyboard moves between controls, not between lines of text; it finds a term once.
+fn sense_of(format: &RunFormat) -> Sense {
+    match format.note {
         Some(Note::Link(_) | Note::Act(_)) => Sense::click(),
         Some(Note::Live(_) | Note::Term(Named { is_first: true, .. })) => Sense::click_and_drag(),
         _ => Sense::click_and_drag() - Sense::FOCUSABLE,
-    };
-    let kind = if sense.is_focusable() { WidgetType::Link } else { WidgetType::Label };
-    let spoken = || match &format.note {
+    }
+}
+
+/// A run as screen readers read it.
+fn spoken(text: &str, format: &RunFormat) -> WidgetInfo {
+    let kind = if sense_of(format).is_focusable() { WidgetType::Link } else { WidgetType::Label };
+    match &format.note {
         Some(Note::Act(link)) => WidgetInfo::labeled(kind, true, format!("{text}: {}", link.says())),
         Some(Note::Live(word)) => {
             let notes: String = word.notes.iter().map(|note| format!(" {note}")).collect();
             WidgetInfo::labeled(kind, true, format!("{text}, live.{notes}"))
         }
         _ => WidgetInfo::labeled(kind, true, text),
-    };
-    // It reaches what is out of sight, too.
-    if !ui.is_rect_visible(near) {
-        let sense = if sense.is_focusable() { sense } else { Sense::hover() };
-        let response = ui.interact(near, ui.id().with(i), sense);
-        response.widget_info(spoken);
-        if response.gained_focus() {
-            response.scroll_to_me(None);
-        }
-        return;
     }
-    let color = ink(format.ink, palette);
-    let galley = ui.fonts_mut(|fonts| {
+}
+
+/// A run that is out of sight: the keyboard and screen readers reach it, too.
+fn out_of_sight_ui(ui: &mut Ui, id: Id, near: Rect, text: &str, format: &RunFormat) {
+    let sense = sense_of(format);
+    let response = ui.interact(near, id, if sense.is_focusable() { sense } else { Sense::hover() });
+    response.widget_info(|| spoken(text, format));
+    if response.gained_focus() {
+        response.scroll_to_me(None);
+    }
+}
+
+fn laid_out(ui: &Ui, text: &str, format: &RunFormat, color: Color32, palette: &Palette) -> Arc<Galley> {
+    ui.fonts_mut(|fonts| {
         let mut job = format.job(text);
         if !format.spans.is_empty() {
             let plain = job.sections[0].format.clone();
@@ -134,46 +172,45 @@ fn text_ui(
             section.format.strikethrough = format.strikethrough(color);
         }
         fonts.layout_job(job)
-    });
-    let ascent = galley.rows.first().map_or(0.0, |row| row.pos.y + row.glyphs.first().map_or(0.0, |g| g.pos.y));
-    let corner = snapped(baseline, ui.pixels_per_point()) - vec2(0.0, ascent);
-    let rect = Rect::from_min_size(corner, galley.size());
-    let mut response = ui.interact(rect, ui.id().with(i), sense);
-    response.widget_info(spoken);
-    let mut underline = Stroke::NONE;
+    })
+}
+
+/// Does what a run's note says: it is a link, a term, a live number, or a word of the sentence.
+fn note_ui(
+    ui: &Ui,
+    text: &str,
+    format: &RunFormat,
+    rect: Rect,
+    baseline: f32,
+    response: Response,
+    context: &mut PaintContext,
+) -> Response {
     match &format.note {
         Some(Note::Link(target)) => {
-            if response.hovered() || response.has_focus() {
-                underline = Stroke::new(size::HAIRLINE, color);
-                ui.set_cursor_icon(CursorIcon::PointingHand);
-            }
             if response.clicked() {
                 ui.open_url(OpenUrl::new_tab(target));
             }
-            response = response.on_hover_text(&**target);
+            response.on_hover_text(&**target)
         }
         Some(Note::Tip(why)) => {
+            let palette = Palette::of(ui.visuals().dark_mode);
             ui.painter().extend(quiet_line(rect, palette.warn));
-            response = response.on_hover_text(&**why);
+            response.on_hover_text(&**why)
         }
         Some(Note::Term(named)) => {
-            let baseline = Rect::from_min_max(rect.min, pos2(rect.max.x, baseline.y + prose::TERM_LINE));
-            response = term_ui(ui, *named, baseline, response, context);
+            let baseline = Rect::from_min_max(rect.min, pos2(rect.max.x, baseline + prose::TERM_LINE));
+            term_ui(ui, *named, baseline, response, context)
         }
         Some(Note::Act(link)) => {
-            if response.hovered() || response.has_focus() {
-                underline = Stroke::new(size::HAIRLINE, color);
-                ui.set_cursor_icon(CursorIcon::PointingHand);
-            }
             if let TextLink::Word(name) = &**link {
                 word_ui(ui, name, rect, &response, &mut context.around);
             }
             if response.clicked() {
                 context.followed.push(TextLink::clone(link));
             }
-            response = response.on_hover_text(link.says());
+            response.on_hover_text(link.says())
         }
-        Some(Note::Live(word)) => response = live_ui(ui, word, rect, response, context),
+        Some(Note::Live(word)) => live_ui(ui, word, rect, response, context),
         None => {
             if format.is_emphasis() {
                 word_ui(ui, text, rect, &response, &mut context.around);
@@ -181,15 +218,7 @@ fn text_ui(
             if response.hovered() {
                 ui.set_cursor_icon(CursorIcon::Text);
             }
-        }
-    }
-    if is_link {
-        ui.painter().add(TextShape::new(corner, galley, color).with_underline(underline));
-    } else {
-        LabelSelectionState::label_text_selection(ui, &response, corner, galley, color, underline);
-        if kind == WidgetType::Link {
-            // Selection has said that it is a label.
-            ui.ctx().accesskit_node_builder(response.id, |node| node.set_role(egui::accesskit::Role::Link));
+            response
         }
     }
 }

@@ -1,0 +1,485 @@
+//! The actions, a row each: those of the window (pages, dialogs, the walk, training, history, looks), those of the stage and of
+//! the sentence over it, once they were clicked, and those of the notebook, with Jupyter's keys.
+
+use std::path::PathBuf;
+
+use attune_core::kernel::notebook::document::CellId;
+use attune_core::kernel::worker::Pace;
+use attune_core::lesson::links::TextLink;
+use attune_view::export::Format;
+use egui::Key;
+
+use super::SheetLine::{Joined, Mentioned, New};
+use super::action_table;
+use super::keys::{Pressed, alt, ctrl, ctrl_shift, key, shift, twice};
+
+/// Mouse gestures that work everywhere.
+pub const MOUSE: [(&str, &str); 1] = [("Right-click", "where a number, a cell, an arrow or a point comes from")];
+
+action_table! {
+    /// An action of the window or of the lesson in it.
+    WindowAction {
+        StepOn { tooltip: "Step forward", keys: &[key(Key::Space)], line: New("a step on the walk through attention") }
+        StepBack { tooltip: "Step back", keys: &[shift(Key::Space)], line: New("and a step back") }
+        Origin { keys: &[key(Key::W)], line: New("where the weight of the chosen words comes from; Esc closes") }
+        ReadAdded {
+            text: "lengths",
+            tooltip: "Shows the length of what each word adds, ‖α V W_O‖, instead of its weight α",
+            keys: &[key(Key::V)],
+            line: New("attention as weights, or as lengths of what is added"),
+        }
+        HideSinks {
+            text: "hide sinks",
+            tooltip: "Leaves out the sinks and rescales the other weights to sum to 1",
+            keys: &[key(Key::S)],
+            line: New("attention without its sinks, and with them"),
+        }
+        CloseOrigin { tooltip: "Close", keys: &[key(Key::Escape)], line: Mentioned }
+        OriginBefore {
+            tooltip: "Back to the number before",
+            keys: &[alt(Key::ArrowLeft)],
+            line: Mentioned,
+        }
+        NextLayer {
+            text: "Next layer",
+            tooltip: "Moves the words to where they are after the next layer",
+            keys: &[key(Key::L)],
+            line: New("the words after the next layer; with Shift, after the one before"),
+        }
+        LayerBefore { keys: &[shift(Key::L)], line: Mentioned }
+        Pieces {
+            text: "Pieces",
+            tooltip: "Shows each piece of a word separately instead of one point, one row and one column per word",
+            keys: &[key(Key::E)],
+            line: New("a word's pieces by themselves, or as one word"),
+        }
+        RawStates {
+            text: "Raw",
+            tooltip: "Shows the vectors without the norm that puts all layers on one scale",
+            keys: &[key(Key::N)],
+            line: New("a model's raw vectors, or all layers through one norm"),
+        }
+        Play { keys: &[key(Key::P)], line: New("play or pause training") }
+        TrainStep { text: "Step", keys: &[key(Key::Period)], line: New("train one step") }
+        BrowseTraining {
+            keys: &[key(Key::OpenBracket), key(Key::CloseBracket)],
+            line: New("look at the training step before, after; with Shift by ten"),
+        }
+        BrowseTrainingFar {
+            keys: &[shift(Key::OpenBracket), shift(Key::CloseBracket)],
+            aliases: &[shift(Key::OpenCurlyBracket), shift(Key::CloseCurlyBracket)],
+            line: Mentioned,
+        }
+        Undo { text: "Undo", keys: &[ctrl(Key::Z)], line: New("undo, redo") }
+        Redo { text: "Redo", keys: &[ctrl_shift(Key::Z)], aliases: &[ctrl(Key::Y)], line: Joined }
+        WriteSentence {
+            tooltip: "The sentence on the stage: write your own",
+            keys: &[alt(Key::S)],
+            line: New("write a sentence of your own"),
+        }
+        Compare {
+            text: "Compare",
+            tooltip: "A second sentence beside this one",
+            keys: &[alt(Key::C)],
+            line: New("toggle comparison with a second sentence"),
+        }
+        Senses {
+            text: "Senses",
+            tooltip: "Compare the senses of one word across sentences, layer by layer",
+            keys: &[alt(Key::M)],
+            line: New("toggle the senses of a word in several sentences"),
+        }
+        Glossary {
+            text: "Glossary",
+            tooltip: "Every term and symbol of the course, with its first lesson",
+            keys: &[key(Key::G)],
+            line: New("the glossary: every term and symbol; Esc closes"),
+        }
+        CloseGlossary { keys: &[key(Key::Escape)], line: Mentioned }
+        Panel {
+            tooltip: "Brings it to the front; opens it if it is closed",
+            keys: &[
+                alt(Key::Num1),
+                alt(Key::Num2),
+                alt(Key::Num3),
+                alt(Key::Num4),
+                alt(Key::Num5),
+                alt(Key::Num6),
+                alt(Key::Num7),
+                alt(Key::Num8),
+                alt(Key::Num9),
+                alt(Key::Num0),
+                alt(Key::H),
+            ],
+            line: New("a panel to the front, as Lab numbers them; opens it"),
+        }
+        Lab {
+            text: "Lab",
+            tooltip: "Opens and closes panels",
+            keys: &[alt(Key::L)],
+            line: New("Lab: open and close panels"),
+        }
+        TogglePanel { tooltip: "Opens a panel, or closes it" }
+        ClosePanel { tooltip: "Closes the panel", keys: &[alt(Key::W)], line: New("close the panel that was used last") }
+        Present {
+            text: "Present",
+            tooltip: "Large type, and one thing at a time beside the stage; your work stays as it is",
+            keys: &[key(Key::F5)],
+            line: New("present the lesson, slide by slide; Esc ends"),
+        }
+        NextSlide {
+            text: "Next",
+            tooltip: "The next slide",
+            keys: &[key(Key::PageDown)],
+            or: &[key(Key::ArrowRight)],
+            aliases: &[key(Key::ArrowDown), key(Key::Space)],
+            line: New("presenting: next slide, previous slide"),
+        }
+        PreviousSlide {
+            text: "Previous",
+            tooltip: "The previous slide",
+            keys: &[key(Key::PageUp)],
+            or: &[key(Key::ArrowLeft)],
+            aliases: &[key(Key::ArrowUp), shift(Key::Space)],
+            line: Joined,
+        }
+        EndPresentation {
+            text: "End",
+            tooltip: "Back to the lesson as it was",
+            keys: &[key(Key::Escape)],
+            line: Mentioned,
+        }
+        Course {
+            text: "The course",
+            tooltip: "Every lesson, and how far you are",
+            keys: &[alt(Key::Home)],
+            line: New("the course"),
+        }
+        Browse {
+            text: "Open a file …",
+            tooltip: "Another lesson on this computer, what somebody shared, or a model by its config.json",
+            keys: &[ctrl(Key::O)],
+            line: New("open a file"),
+        }
+        Beside {
+            text: "Compare with another model …",
+            tooltip: "Another lesson or model on the same sentence: answers, attention and layers of both, side by side",
+            keys: &[alt(Key::B)],
+            line: New("compare with another model on the same sentence"),
+        }
+        BesideOwn {
+            text: "Compare with the model that comes with attune",
+            tooltip: "A small model of six layers, on the same sentence: answers, attention and layers of both, side by side",
+        }
+        NewLesson {
+            text: "New lesson …",
+            tooltip: "A small lesson with comments, in a file of your own, open here and in your editor",
+        }
+        CopyLesson {
+            text: "Edit this lesson as a copy …",
+            tooltip: "A file of your own, open here and in your editor; this lesson stays as it is",
+        }
+        HandIn {
+            text: "Hand in …",
+            tooltip: "Save your answers to a file for your teacher",
+            keys: &[ctrl_shift(Key::H)],
+            line: New("hand in your work as a file"),
+        }
+        Share {
+            text: "Share …",
+            tooltip: "What you see and have done as one file, which others open as a copy",
+            keys: &[ctrl_shift(Key::S)],
+            line: New("share what you see as a file"),
+        }
+        Theme { keys: &[alt(Key::T)], line: New("theme: system, light, dark") }
+        Larger {
+            text: "A+",
+            tooltip: "Larger",
+            keys: &[ctrl(Key::Plus)],
+            aliases: &[ctrl(Key::Equals)],
+            line: New("size of everything"),
+        }
+        // With Shift it splits a cell.
+        Smaller { text: "A−", tooltip: "Smaller", keys: &[ctrl(Key::Minus).without_shift()], line: Joined }
+        UsualSize { keys: &[ctrl(Key::Num0)], line: Joined }
+        KeySheet {
+            text: "?",
+            tooltip: "Keys",
+            keys: &[key(Key::F1)],
+            or: &[key(Key::Questionmark)],
+            line: New("this sheet; Esc closes it"),
+        }
+        CloseKeySheet { keys: &[key(Key::Escape)], line: Mentioned }
+        Picture { text: "Picture of the stage …", tooltip: "The stage as you see it now, as PNG" }
+        Checkpoints { text: "Checkpoints …", tooltip: "Go back to how your work on this lesson was" }
+        ResetLesson {
+            text: "Reset the lesson",
+            tooltip: "Cells, answers and weights as at the start; your work stays as a checkpoint",
+        }
+        Map {
+            text: "Map …",
+            tooltip: "A still map of all words by t-SNE, in a window of its own; nothing moves in it",
+        }
+    }
+}
+
+/// Request to the window; a request to the kernel is a command.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// An action with a row in the table.
+    Row(Pressed<WindowAction>),
+    /// From the page of the course back to the lesson.
+    Back,
+    /// Opens a dialog that chooses a file for this purpose.
+    ChooseFile(FilePurpose),
+    /// Uses that file for this purpose.
+    UseFile(FilePurpose, PathBuf),
+    CloseMap,
+    /// Goes back to the checkpoint at this place of the list.
+    GoBack(usize),
+    ResetCourse,
+    UndoResetCourse,
+    /// Does what a link in a text says.
+    Follow(TextLink),
+    /// Opens the panels that come with a cell of the notebook.
+    Reach(ReachedCell),
+    /// Plays training at this pace.
+    SetPace(Pace),
+}
+
+impl Action {
+    /// Opens a lesson, a model or a shared file in place of the lesson that is open.
+    pub fn open(path: impl Into<PathBuf>) -> Action {
+        Action::UseFile(FilePurpose::Open, path.into())
+    }
+}
+
+impl From<WindowAction> for Action {
+    fn from(action: WindowAction) -> Action {
+        Action::Row(Pressed::once(action))
+    }
+}
+
+/// The purpose of a file that is chosen: one to be read, or one to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FilePurpose {
+    /// A lesson, a model or a shared file, in place of the lesson that is open.
+    Open,
+    /// A model beside the one that is open.
+    OpenBeside,
+    /// The lesson in another format.
+    Export(Format),
+    /// The stage as PNG.
+    Picture(PictureChoice),
+    /// A new lesson, a small one or a copy of this one, which is opened then.
+    NewLesson {
+        is_copy: bool,
+    },
+    /// The learner's work.
+    Work(WorkChoice),
+    ImportSenses,
+    ExportSenses,
+}
+
+impl FilePurpose {
+    /// An export is written beside the window, one at a time.
+    pub fn is_export(&self) -> bool {
+        matches!(self, FilePurpose::Export(_) | FilePurpose::Picture(_) | FilePurpose::Work(_))
+    }
+}
+
+/// A cell of the notebook that the learner has come to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReachedCell {
+    pub cell: CellId,
+    /// The cell was run or shown, and not only read.
+    pub is_used: bool,
+    /// The predictions that wait for an answer: the panels that they open would give it away.
+    pub unanswered: Vec<CellId>,
+}
+
+/// The file of the learner's work that is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WorkChoice {
+    /// A file to be handed in, with what the learner says of it.
+    HandIn { name: Option<String>, minutes: Option<u64> },
+    /// A file to be shared, with what is on the screen.
+    Share,
+}
+
+/// The picture of the stage that is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PictureChoice {
+    /// Size of the picture, in pixels.
+    pub size: (u32, u32),
+    pub is_transparent: bool,
+    /// The sentence and the step stand below.
+    pub has_caption: bool,
+}
+
+/// Mouse gestures on the stage.
+pub const STAGE_MOUSE: [(&str, &str); 5] = [
+    ("Left-drag", "turn; a flat picture tilts into space"),
+    ("Right- or middle-drag", "pan"),
+    ("Wheel", "zoom towards the pointer"),
+    ("Click", "choose a token: its row of attention"),
+    ("Double-click", "centre on a point; on empty space, reset the view"),
+];
+
+action_table! {
+    /// An action of the stage.
+    StageAction {
+        Orbit {
+            keys: &[key(Key::ArrowUp), key(Key::ArrowDown), key(Key::ArrowLeft), key(Key::ArrowRight)],
+            line: New("turn; with Shift, pan"),
+        }
+        Pan {
+            keys: &[shift(Key::ArrowUp), shift(Key::ArrowDown), shift(Key::ArrowLeft), shift(Key::ArrowRight)],
+            line: Mentioned,
+        }
+        Nearer { keys: &[key(Key::Plus)], aliases: &[key(Key::Equals)], line: New("zoom") }
+        Farther { keys: &[key(Key::Minus)], line: Joined }
+        Focus { keys: &[key(Key::F)], line: New("look at the point, or the chosen word") }
+        LookAlong {
+            keys: &[key(Key::X), key(Key::Y), key(Key::Z)],
+            line: New("look along an axis, then from behind"),
+        }
+        Flat {
+            text: "2D",
+            tooltip: "The plane of two axes, without perspective; a drag tilts it back into space",
+            keys: &[key(Key::Num2)],
+            line: New("2D and back"),
+        }
+        Search {
+            text: "Search words",
+            tooltip: "Words with these letters are lit; Enter looks at the next",
+            keys: &[key(Key::Slash)],
+            line: New("search words; Enter: the next that is found"),
+        }
+        Isolate {
+            text: "Isolate",
+            tooltip: "Show only what is found",
+            keys: &[key(Key::I)],
+            line: New("show only what is found, or is near"),
+        }
+        NextQuery {
+            keys: &[key(Key::Q)],
+            line: New("the next word as the query; with Shift the one before"),
+        }
+        QueryBefore { keys: &[shift(Key::Q)], line: Mentioned }
+        Clear {
+            tooltip: "All points again",
+            keys: &[key(Key::Escape)],
+            line: New("all points again; no word chosen; leave the stage"),
+        }
+        Home { text: "Home", tooltip: "Camera home", keys: &[key(Key::Home)], line: New("camera home") }
+    }
+}
+
+/// Mouse gestures on the sentence.
+pub const SENTENCE_MOUSE: [(&str, &str); 1] = [("Click", "choose a word, or the pair of an arc")];
+
+action_table! {
+    /// An action of the sentence over the stage.
+    SentenceAction {
+        WordBefore { keys: &[key(Key::ArrowLeft)], line: New("choose the word before, after") }
+        WordAfter { keys: &[key(Key::ArrowRight)], line: Joined }
+        HeadBefore { keys: &[key(Key::ArrowUp)], line: New("the head or layer before, after") }
+        HeadAfter { keys: &[key(Key::ArrowDown)], line: Joined }
+        Turn {
+            tooltip: "Words that it looks at, or words that look at it",
+            keys: &[key(Key::R)],
+            line: New("words that it looks at, or words that look at it"),
+        }
+        LetGo { keys: &[key(Key::Escape)], line: New("no word chosen; leave the sentence") }
+    }
+}
+
+action_table! {
+    /// An action of the notebook. On a cell of a kind that is not written, such as a prediction, `Write` and the
+    /// three that run mean what that kind does.
+    NotebookAction {
+        Write { keys: &[key(Key::Enter)], line: New("write in the selected cell; leave it") }
+        Leave { keys: &[key(Key::Escape)], line: Joined }
+        EditText { text: "Edit", keys: &[key(Key::F2)], line: New("edit a text of the lesson") }
+        SelectAbove { keys: &[key(Key::ArrowUp)], or: &[key(Key::K)], line: New("select the cell above, below") }
+        SelectBelow { keys: &[key(Key::ArrowDown)], or: &[key(Key::J)], line: Joined }
+        RunAndGoOn {
+            tooltip: "run it and go on",
+            keys: &[shift(Key::Enter)],
+            line: New("run the cell and go on"),
+        }
+        Run { tooltip: "Run this cell", keys: &[ctrl(Key::Enter)], line: New("run the cell") }
+        RunAndInsert { keys: &[alt(Key::Enter)], line: New("run it and insert a cell below") }
+        InsertAbove {
+            text: "Insert code above",
+            keys: &[key(Key::A)],
+            line: New("insert a cell above, below"),
+        }
+        InsertBelow { text: "Insert code below", keys: &[key(Key::B)], line: Joined }
+        Delete { text: "Delete", keys: &[twice(Key::D)], line: New("delete the cell; Z brings it back") }
+        UndoDelete { keys: &[key(Key::Z)], line: Mentioned }
+        MakeText { text: "Make it text", keys: &[key(Key::M)], line: New("make it text, code") }
+        MakeCode { text: "Make it code", keys: &[key(Key::Y)], line: Joined }
+        MoveUp { text: "Move up", keys: &[ctrl_shift(Key::ArrowUp)], line: New("move the cell") }
+        MoveDown { text: "Move down", keys: &[ctrl_shift(Key::ArrowDown)], line: Joined }
+        Split { keys: &[ctrl_shift(Key::Minus)], line: New("split the cell at the caret") }
+        Merge {
+            text: "Merge with the cell below",
+            keys: &[shift(Key::M)],
+            line: New("merge it with the cell below"),
+        }
+        Fold { text: "Fold", keys: &[key(Key::O)], line: New("fold, stop what runs, restart") }
+        Interrupt {
+            text: "■ Stop",
+            tooltip: "End the cell that runs, and those that wait",
+            keys: &[twice(Key::I)],
+            line: Joined,
+        }
+        Restart { text: "Restart: forget variables and outputs", keys: &[twice(Key::Num0)], line: Joined }
+        Answer {
+            keys: &[
+                key(Key::Num1),
+                key(Key::Num2),
+                key(Key::Num3),
+                key(Key::Num4),
+                key(Key::Num5),
+                key(Key::Num6),
+                key(Key::Num7),
+                key(Key::Num8),
+            ],
+            line: New("choose an answer; Enter locks it in"),
+        }
+        Turn {
+            keys: &[key(Key::ArrowLeft), key(Key::ArrowRight)],
+            line: New("turn a slider; Enter sets the stage"),
+        }
+        TurnFinely { keys: &[shift(Key::ArrowLeft), shift(Key::ArrowRight)], line: Mentioned }
+        Hint { text: "Hint", keys: &[key(Key::H)], line: New("a hint, the solution") }
+        Solution { text: "Solution", tooltip: "Show the lesson's solution", keys: &[shift(Key::H)], line: Joined }
+        RunAbove { text: "Run the cells above" }
+        ClearOutputs { text: "Clear its outputs" }
+        AutoRun { text: "Run automatically" }
+        Reset { text: "Reset to the lesson's" }
+        Functions {
+            text: "Functions",
+            tooltip: "Every function of code cells, with its equation",
+            keys: &[key(Key::F)],
+            line: New("the functions of code cells"),
+        }
+    }
+}
+
+impl NotebookAction {
+    /// The editor of a cell leaves it to the notebook.
+    pub fn is_of_editor(self) -> bool {
+        use NotebookAction::{Leave, Run, RunAndGoOn, RunAndInsert, Split};
+        matches!(self, Run | RunAndGoOn | RunAndInsert | Split | Leave)
+    }
+
+    /// Its key is a letter or a digit that changes the notebook: one of Jupyter's command mode, which is entered by keys.
+    pub fn is_of_command_mode(self) -> bool {
+        use NotebookAction::{Delete, Fold, InsertAbove, InsertBelow, MakeCode, MakeText, Merge, Restart, UndoDelete};
+        matches!(self, InsertAbove | InsertBelow | Delete | UndoDelete | MakeText | MakeCode | Merge | Fold | Restart)
+    }
+}

@@ -1,0 +1,702 @@
+//! The answers panel: how likely the model holds each answer, row by row; the words that it writes when it goes on, how they
+//! are chosen, and the rows that each was written from; the terms that an answer's logit is the sum of; and the logit lens,
+//! a word for each layer and place, with the answers of every layer at the chosen word.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use attune_core::kernel::command::Command;
+use attune_core::kernel::snapshot::Snapshot;
+use attune_view::view_model::answers::{AnswerRow, AnswersModel, NamedAnswer, Writing, WritingPlan, Written};
+use attune_view::view_model::answers::{AttributionModel, LensLayer, LensModel, LensWords, Share};
+use attune_view::view_model::saved_view::{AnswersView, SavedView};
+use attune_view::view_model::sentence;
+use egui::text::{LayoutJob, TextFormat};
+use egui::{
+    Align2, Button, Color32, Context, CornerRadius, DragValue, Label, Pos2, Rect, Response, RichText, ScrollArea,
+    Sense, Slider, Ui, WidgetInfo, WidgetType, pos2, vec2,
+};
+
+use super::{Panel, PanelContext, PanelId, PanelName, Region};
+use crate::app::theme::{self, Palette, size};
+use crate::app::ui_state::{PanelView, Selection, Trail};
+use crate::app::widgets::controls::{checkbox_ui, hint, led_by_arrows, switch_ui};
+use crate::app::widgets::heat::Heat;
+use crate::app::widgets::traced::{ASK_HINT, ask_on, number_ui};
+
+#[derive(Default)]
+pub struct AnswersPanel {
+    view: AnswersView,
+    plan: WritingPlan,
+    lens: LensUiState,
+    /// The terms that are listed, and the class whose terms they are, where the learner chose one.
+    shares: Shares,
+    class: Option<usize>,
+}
+
+impl Panel for AnswersPanel {
+    fn id(&self) -> PanelId {
+        PanelId::of(PanelName::Answers)
+    }
+
+    fn region(&self) -> Region {
+        Region::LowerRight
+    }
+
+    fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
+        let model = cx.models.get::<AnswersModel>()?;
+        switch_ui(
+            ui,
+            &mut self.view,
+            &[
+                (AnswersView::Answers, "Answers", "What the model answers, and how it goes on writing"),
+                (AnswersView::Layers, "Layer by layer", "What each layer would answer: the logit lens"),
+                (AnswersView::Terms, "Why", "What an answer is the sum of: direct logit attribution"),
+            ],
+        );
+        let query = cx.view.selection.query;
+        match self.view {
+            AnswersView::Answers => cx.requests.commands.extend(answers_ui(ui, &model, &mut self.plan, &mut cx.view)),
+            AnswersView::Layers => lens_ui(ui, cx.models.snapshot()?, &mut self.lens, cx.view.selection),
+            AnswersView::Terms => {
+                let row = model.row_of(query)?;
+                // A class that another word or model does not have among its likeliest is let go of.
+                self.class = self.class.filter(|class| row.answers.iter().any(|answer| answer.class == *class));
+                let terms = cx.models.of_choice::<Result<AttributionModel, String>>(&(query, self.class))?;
+                if let Some(class) = attribution_ui(ui, terms.as_ref().as_ref(), row, &mut self.shares) {
+                    self.class = Some(class);
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn save(&self, saved: &mut SavedView) {
+        saved.answers = self.view;
+    }
+
+    fn restore(&mut self, saved: &SavedView) {
+        self.view = saved.answers;
+    }
+}
+
+fn answers_ui(ui: &mut Ui, model: &AnswersModel, plan: &mut WritingPlan, view: &mut PanelView) -> Option<Command> {
+    let mut command = None;
+    ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+        ui.add(Label::new(RichText::new(&model.question).weak()).wrap());
+        let chosen = model.row_number(view.selection.query);
+        if let Some(said) = model.said.get(chosen) {
+            ui.add(Label::new(said).wrap());
+        }
+        ui.add_space(size::GAP_TIGHT);
+        for (index, row) in model.rows.iter().enumerate() {
+            row_ui(ui, model, row, index, index == chosen, view);
+        }
+        if let Some(row) = model.rows.get(chosen) {
+            ui.add_space(size::GAP);
+            list_ui(ui, model, row, view.trail);
+        }
+        ui.add_space(size::GAP_WIDE);
+        command = writing_ui(ui, &model.writing, plan);
+    });
+    command
+}
+
+/// The answers of one row side by side, each as wide as it is likely.
+fn row_ui(ui: &mut Ui, model: &AnswersModel, row: &AnswerRow, index: usize, is_chosen: bool, view: &mut PanelView) {
+    const NAME: f32 = 86.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), size::TABLE_ROW), Sense::click());
+    let best = row.answers.first();
+    let said = best.map_or_else(String::new, |best| format!(", first {} {:.3}", best.name, best.probability));
+    let name = format!("Answers for {}{said}", row.label);
+    response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
+    if response.clicked() && model.is_by_token {
+        view.selection.choose_query(Some(index));
+    }
+    let lit = is_chosen && model.is_by_token;
+    if lit || response.hovered() {
+        let fill = if lit { palette.accent_soft } else { palette.lifted };
+        ui.painter().rect_filled(rect, CornerRadius::same(size::RADIUS_SMALL), fill);
+    }
+    let (left, bars) = rect.split_left_right_at_x(rect.left() + NAME.min(rect.width() / 2.0));
+    let text = ui.painter_at(left);
+    let at = left.left_center() + vec2(size::GAP_TIGHT, 0.0);
+    text.text(at, Align2::LEFT_CENTER, &row.label, theme::plain(size::BODY), palette.ink);
+    let bars = bars.shrink2(vec2(0.0, size::HAIRLINE * 2.0));
+    ui.painter().rect_filled(bars, CornerRadius::ZERO, palette.raised);
+    let under = parts_ui(ui, row, bars, response.hover_pos());
+    if let Some(answer) = under {
+        ask_on(&response, answer.entry, view.trail);
+    }
+    let more = if model.is_by_token { " Click: choose the word." } else { "" };
+    response.on_hover_ui_at_pointer(|ui| {
+        match under {
+            Some(answer) => ui.label(format!("{}: {:.4}", answer.name, answer.probability)),
+            None => ui.label(format!("All others together: {:.4}", row.rest())),
+        };
+        ui.weak(if under.is_some() { format!("{ASK_HINT}{more}") } else { more.trim().to_owned() });
+    });
+}
+
+/// Draws each answer as wide as it is likely. Returns the one under the pointer.
+fn parts_ui<'a>(ui: &mut Ui, row: &'a AnswerRow, bars: Rect, pointer: Option<Pos2>) -> Option<&'a NamedAnswer> {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let mut from = bars.left();
+    let mut under = None;
+    for answer in &row.answers {
+        let to = from + bars.width() * answer.probability.clamp(0.0, 1.0);
+        let part = Rect::from_x_y_ranges(from..=to, bars.y_range());
+        part_ui(ui, part, &answer.name, palette.word_of(answer.group));
+        if pointer.is_some_and(|pointer| part.contains(pointer)) {
+            under = Some(answer);
+        }
+        from = to;
+    }
+    under
+}
+
+/// One answer; its name where there is room.
+fn part_ui(ui: &Ui, part: Rect, name: &str, hue: Color32) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let inner = part.with_max_x((part.right() - size::HAIRLINE).max(part.left()));
+    let fill = palette.raised.lerp_to_gamma(hue, size::BAR_FAINT);
+    ui.painter().rect_filled(inner, CornerRadius::ZERO, fill);
+    let font = theme::plain(size::SMALL);
+    let galley = ui.painter().layout_no_wrap(name.to_owned(), font, palette.ink_on(fill));
+    if galley.size().x + size::GAP_TIGHT <= inner.width() {
+        let at = Align2::CENTER_CENTER.align_size_within_rect(galley.size(), inner);
+        ui.painter().galley(at.min, galley, palette.ink_on(fill));
+    }
+}
+
+/// The likeliest answers of one row, each with its number.
+fn list_ui(ui: &mut Ui, model: &AnswersModel, row: &AnswerRow, trail: &mut Trail) {
+    let title = if model.is_by_token { format!("At {}", row.label) } else { "All answers".to_owned() };
+    ui.label(RichText::new(title).font(theme::strong(size::BODY)));
+    for answer in &row.answers {
+        ui.horizontal(|ui| {
+            number_ui(ui, format!("{:.4}", answer.probability), answer.entry, trail);
+            ui.label(&answer.name);
+        });
+    }
+    if row.answers.len() == AnswersModel::NAMED && row.rest() > 0.0 {
+        ui.horizontal(|ui| {
+            ui.monospace(format!("{:.4}", row.rest()));
+            ui.weak("all others together");
+        });
+    }
+}
+
+/// Terms that are listed, by what they are added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shares {
+    #[default]
+    Layers,
+    Heads,
+    Looks,
+}
+
+/// Direct logit attribution. Returns the answer whose terms are asked for.
+fn attribution_ui(
+    ui: &mut Ui,
+    model: Result<&AttributionModel, &String>,
+    row: &AnswerRow,
+    shares: &mut Shares,
+) -> Option<usize> {
+    let model = match model {
+        Ok(model) => model,
+        Err(why) => {
+            ui.add(Label::new(RichText::new(why).weak()).wrap());
+            return None;
+        }
+    };
+    let mut chosen = None;
+    ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+        ui.add(Label::new(&model.title).wrap());
+        chosen = attributed_ui(ui, model, row);
+        if let Some(look) = model.looks.first() {
+            ui.add(
+                Label::new(RichText::new(format!("The largest look: {}.", look.said(&model.answer))).strong()).wrap(),
+            );
+        }
+        ui.add_space(size::GAP_TIGHT);
+        shares_choice_ui(ui, shares);
+        let listed = match shares {
+            Shares::Layers => &model.layers,
+            Shares::Heads => &model.heads,
+            Shares::Looks => &model.looks,
+        };
+        shares_ui(ui, model, listed);
+    });
+    chosen
+}
+
+/// The choice of the parts that the logit is divided into.
+fn shares_choice_ui(ui: &mut Ui, shares: &mut Shares) {
+    let ways = [
+        (
+            Shares::Layers,
+            "by layer",
+            "What each layer adds directly; what later layers make of it is counted as theirs",
+        ),
+        (Shares::Heads, "by head", "What each head of each layer adds directly, the largest first"),
+        (Shares::Looks, "by look", "What each head adds directly for each word that it looks at, the largest first"),
+    ];
+    switch_ui(ui, shares, &ways);
+}
+
+/// The answers of the row, of which one is explained. Returns another one that was chosen.
+fn attributed_ui(ui: &mut Ui, model: &AttributionModel, row: &AnswerRow) -> Option<usize> {
+    let mut chosen = None;
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+        for answer in &row.answers {
+            let is_chosen = answer.class == model.class;
+            let tip = "The terms of this answer";
+            if ui.selectable_label(is_chosen, &answer.name).on_hover_text(tip).clicked() {
+                chosen = Some(answer.class);
+            }
+        }
+    });
+    chosen
+}
+
+/// The terms, each with a bar to the right where it speaks for the answer and to the left where it speaks against it.
+fn shares_ui(ui: &mut Ui, model: &AttributionModel, listed: &[Share]) {
+    /// Heads and looks beyond these are added up in one line.
+    const LISTED_MAX: usize = 24;
+    let longest =
+        listed.iter().map(|share| share.value.abs()).filter(|x| x.is_finite()).fold(f32::MIN_POSITIVE, f32::max);
+    let (named, others) = listed.split_at(listed.len().min(LISTED_MAX));
+    ui.spacing_mut().item_spacing.y = size::HAIRLINE;
+    named.iter().for_each(|share| share_ui(ui, share, longest, &model.answer));
+    if !others.is_empty() {
+        let value = others.iter().map(|share| share.value).sum();
+        let label = format!("{} others together", others.len());
+        share_ui(ui, &Share { label, value }, longest, &model.answer);
+    }
+    // Layers are all there is; heads and looks are a part of it.
+    let sum: f32 = listed.iter().map(|share| share.value).sum();
+    let total = if std::ptr::eq(listed, &model.layers[..]) {
+        format!("Together the logit, {:.3}.", model.logit)
+    } else {
+        format!("Together {sum:+.3} of the logit, {:.3}.", model.logit)
+    };
+    ui.add_space(size::GAP_TIGHT);
+    ui.weak(total);
+}
+
+fn share_ui(ui: &mut Ui, share: &Share, longest: f32, answer: &str) {
+    const NAME: f32 = 196.0;
+    const NUMBER: f32 = 52.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), size::TABLE_ROW), Sense::hover());
+    let said = share.said(answer);
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &said));
+    let (name, rest) = rect.split_left_right_at_x(rect.left() + NAME.min(rect.width() / 2.0));
+    let (number, bars) = rest.split_left_right_at_x(rest.left() + NUMBER);
+    text_ui(ui, name, Align2::LEFT_CENTER, &share.label, palette.ink);
+    text_ui(ui, number, Align2::RIGHT_CENTER, &format!("{:+.2}", share.value).replace('-', "−"), palette.ink);
+    let bars = bars.shrink2(vec2(size::GAP_TIGHT, size::BAR / 2.0 + size::HAIRLINE));
+    let middle = bars.center().x;
+    let to = middle + bars.width() / 2.0 * (share.value / longest).clamp(-1.0, 1.0);
+    let hue = if share.value < 0.0 { palette.negative } else { palette.positive };
+    let bar = Rect::from_x_y_ranges(middle.min(to)..=middle.max(to), bars.y_range());
+    ui.painter().rect_filled(bar, CornerRadius::ZERO, hue);
+    ui.painter().vline(middle, rect.y_range(), egui::Stroke::new(size::HAIRLINE, palette.axis));
+    response.on_hover_text(said);
+}
+
+/// The lens of the sentence that was shown last.
+#[derive(Default)]
+pub struct LensUiState {
+    work: Option<LensWork>,
+    cursor: (usize, usize),
+}
+
+/// The lens at each word, as far as it is known.
+type Columns = Vec<Option<Arc<LensModel>>>;
+
+/// Work on a sentence, word by word: at once, or on a thread that ends when nobody waits for it.
+struct LensWork {
+    of: Arc<Snapshot>,
+    columns: Arc<Mutex<Columns>>,
+}
+
+impl LensWork {
+    fn begin(snapshot: &Arc<Snapshot>, words: &LensWords, chosen: usize, ctx: &Context) -> Self {
+        let count = words.labels.len();
+        let of = |snapshot: &Snapshot, word| LensModel::of(snapshot, Some(word)).map(Arc::new);
+        let known = |word| words.is_quick.then(|| of(snapshot, word)).flatten();
+        let columns: Arc<Mutex<Columns>> = Arc::new(Mutex::new((0..count).map(known).collect()));
+        let work = Self { of: snapshot.clone(), columns: columns.clone() };
+        if words.is_quick {
+            return work;
+        }
+        let (waited_for, snapshot, ctx) = (Arc::downgrade(&columns), snapshot.clone(), ctx.clone());
+        std::thread::spawn(move || {
+            for word in std::iter::once(chosen).chain((0..count).filter(|word| *word != chosen)) {
+                if waited_for.strong_count() == 0 {
+                    return;
+                }
+                let column = of(&snapshot, word);
+                let Some(columns) = waited_for.upgrade() else { return };
+                // A word is there whole or not at all, whatever panicked beside it.
+                columns.lock().unwrap_or_else(PoisonError::into_inner)[word] = column;
+                ctx.request_repaint();
+            }
+        });
+        work
+    }
+
+    fn columns(&self) -> Columns {
+        self.columns.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Draws the lens at every word and at the chosen one. A click on a word chooses it.
+fn lens_ui(ui: &mut Ui, snapshot: &Arc<Snapshot>, state: &mut LensUiState, selection: &mut Selection) {
+    let Some(words) = LensWords::of(snapshot) else {
+        let why = "This model gives no answer for each single word, so there is nothing to show layer by layer.";
+        ui.add(Label::new(RichText::new(why).weak()).wrap());
+        return;
+    };
+    let chosen = words.chosen(selection.query);
+    let work = match state.work.take().filter(|work| LensWords::are_the_same(&work.of, snapshot)) {
+        Some(work) => work,
+        None => LensWork::begin(snapshot, &words, chosen, ui.ctx()),
+    };
+    let columns = work.columns();
+    state.work = Some(work);
+    ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+        ui.add(Label::new(RichText::new(progress(&columns)).weak()).wrap());
+        table_ui(ui, &words, &columns, chosen, &mut state.cursor, selection);
+        ui.add_space(size::GAP);
+        let Some(model) = &columns[chosen] else {
+            ui.weak("…");
+            return;
+        };
+        ui.add(Label::new(&model.title).wrap());
+        ui.add_space(size::GAP_TIGHT);
+        ui.spacing_mut().item_spacing.y = size::HAIRLINE;
+        model.layers.iter().for_each(|layer| layer_ui(ui, layer));
+        ui.add_space(size::GAP);
+        ui.add(Label::new(RichText::new(model.note).weak()).wrap());
+    });
+}
+
+fn progress(columns: &Columns) -> String {
+    let (known, all) = (columns.iter().flatten().count(), columns.len());
+    if known < all {
+        return format!("The likeliest answer after each layer: {known} of {all} words so far …");
+    }
+    "The likeliest answer after each layer, at each word. The stronger the colour, the likelier.".to_owned()
+}
+
+/// A row for each layer, a column for each word.
+fn table_ui(
+    ui: &mut Ui,
+    words: &LensWords,
+    columns: &Columns,
+    chosen: usize,
+    cursor: &mut (usize, usize),
+    selection: &mut Selection,
+) {
+    const GUTTER: f32 = 22.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let (rows, row) = (words.layers + 1, size::TABLE_ROW);
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = 0.0;
+        // The numbers of the layers stay where they are when the words are scrolled.
+        let (gutter, _) = ui.allocate_exact_size(vec2(GUTTER, row * (rows + 1) as f32), Sense::hover());
+        for layer in 0..rows {
+            let place = Rect::from_min_size(gutter.min + vec2(0.0, row * (layer + 1) as f32), vec2(GUTTER, row));
+            text_ui(ui, place, Align2::RIGHT_CENTER, &layer.to_string(), palette.ink_soft);
+        }
+        ScrollArea::horizontal().id_salt("lens").auto_shrink([false, true]).show(ui, |ui| {
+            cells_ui(ui, words, columns, chosen, cursor, selection);
+        });
+    });
+}
+
+/// The words with their answers after each layer.
+fn cells_ui(
+    ui: &mut Ui,
+    words: &LensWords,
+    columns: &Columns,
+    chosen: usize,
+    cursor: &mut (usize, usize),
+    selection: &mut Selection,
+) {
+    const CELL: f32 = 66.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let (rows, cols, row) = (words.layers + 1, words.labels.len(), size::TABLE_ROW);
+    let whole = vec2(CELL * cols as f32, row * (rows + 1) as f32);
+    let (rect, response) = ui.allocate_exact_size(whole, Sense::click());
+    let heat = Heat { origin: rect.min + vec2(0.0, row), cell: vec2(CELL, row), rows, cols };
+    let under = response.hover_pos().and_then(|at| heat.at(at));
+    lead_lens(ui, &response, &heat, chosen, cursor, selection);
+    let said = |(layer, word): (usize, usize)| {
+        let layer = columns[word].as_ref().map(|column| column.layers[layer].said.as_str());
+        format!("at {}, {}", words.labels[word], layer.unwrap_or("not computed yet"))
+    };
+    let name = format!("Logit lens of all words: {}", said(*cursor));
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, &name));
+    paint_lens(ui, &heat, words, columns, chosen);
+    if response.has_focus() {
+        let stroke = egui::Stroke::new(size::OUTLINE, palette.ink);
+        let cell = heat.cell_rect(cursor.0, cursor.1);
+        ui.painter().rect_stroke(cell, 0.0, stroke, egui::StrokeKind::Inside);
+    }
+    if let Some((layer, word)) = under {
+        response.on_hover_ui_at_pointer(|ui| {
+            ui.label(format!("At {}", words.labels[word]));
+            let layer = columns[word].as_ref().map(|column| &column.layers[layer]);
+            layer.into_iter().for_each(|layer| layer_answers_ui(ui, layer));
+            ui.weak("Click: choose the word.");
+        });
+    }
+}
+
+/// Moves the cursor by a click or the arrow keys, and chooses its word.
+fn lead_lens(
+    ui: &Ui,
+    response: &Response,
+    heat: &Heat,
+    chosen: usize,
+    cursor: &mut (usize, usize),
+    selection: &mut Selection,
+) {
+    if response.clicked() {
+        response.request_focus();
+        let under = response.hover_pos().and_then(|at| heat.at(at));
+        let at = response.interact_pointer_pos();
+        let place = at.map(|at| ((at.x - heat.origin.x) / heat.cell.x) as usize);
+        *cursor = under.unwrap_or((cursor.0, place.unwrap_or(chosen).min(heat.cols - 1)));
+        selection.choose_query(Some(cursor.1));
+    }
+    *cursor = (cursor.0.min(heat.rows - 1), chosen);
+    if response.has_focus() {
+        let led = led_by_arrows(ui, response, *cursor, heat.rows, heat.cols);
+        if led.1 != chosen {
+            selection.choose_query(Some(led.1));
+        }
+        if led != *cursor {
+            ui.scroll_to_rect(heat.cell_rect(led.0, led.1), None);
+        }
+        *cursor = led;
+    }
+}
+
+/// Paints the words, their answers after each layer, and the outline of the chosen word.
+fn paint_lens(ui: &Ui, heat: &Heat, words: &LensWords, columns: &Columns, chosen: usize) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    for (word, label) in words.labels.iter().enumerate() {
+        let head = heat.cell_rect(0, word).translate(vec2(0.0, -heat.cell.y));
+        let ink = if word == chosen { palette.ink } else { palette.ink_soft };
+        text_ui(ui, head, Align2::LEFT_CENTER, label, ink);
+        for layer in 0..heat.rows {
+            cell_ui(ui, heat, (layer, word), columns[word].as_deref(), palette);
+        }
+    }
+    let outline = egui::Stroke::new(size::HAIRLINE, palette.accent);
+    ui.painter().rect_stroke(heat.col_rect(chosen), 0.0, outline, egui::StrokeKind::Inside);
+}
+
+/// The likeliest answer after a layer: the stronger its colour, the likelier.
+fn cell_ui(ui: &Ui, heat: &Heat, (layer, word): (usize, usize), column: Option<&LensModel>, palette: &Palette) {
+    let first = column.and_then(|column| column.layers[layer].answers.first());
+    let share = first.map_or(0.0, |(_, probability)| probability.clamp(0.0, 1.0));
+    let fill = palette.raised.lerp_to_gamma(palette.word, share * size::BAR_FAINT);
+    heat.paint_cell(ui.painter(), layer, word, fill);
+    if let Some((answer, _)) = first {
+        text_ui(ui, heat.cell_rect(layer, word), Align2::LEFT_CENTER, answer, palette.ink_on(fill));
+    }
+}
+
+fn layer_answers_ui(ui: &mut Ui, layer: &LensLayer) {
+    ui.label(&layer.label);
+    for (answer, probability) in &layer.answers {
+        ui.label(format!("{answer}: {probability:.4}"));
+    }
+}
+
+/// A layer: its name, its likeliest word, and its answers side by side, each as wide as it is likely.
+fn layer_ui(ui: &mut Ui, layer: &LensLayer) {
+    const NAME: f32 = 112.0;
+    const WORD: f32 = 84.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), size::TABLE_ROW), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &layer.said));
+    let (name, rest) = rect.split_left_right_at_x(rect.left() + NAME.min(rect.width() / 2.0));
+    let (word, bars) = rest.split_left_right_at_x(rest.left() + WORD.min(rest.width() / 2.0));
+    // That the last one is the answer is said below.
+    let label = layer.label.split(',').next().unwrap_or_default();
+    text_ui(ui, name, Align2::LEFT_CENTER, label, palette.ink_soft);
+    if let Some((first, _)) = layer.answers.first() {
+        text_ui(ui, word, Align2::LEFT_CENTER, first, palette.ink);
+    }
+    let bars = bars.shrink2(vec2(0.0, size::HAIRLINE * 2.0));
+    ui.painter().rect_filled(bars, CornerRadius::ZERO, palette.raised);
+    let mut from = bars.left();
+    for (answer, probability) in &layer.answers {
+        let to = from + bars.width() * probability.clamp(0.0, 1.0);
+        part_ui(ui, Rect::from_x_y_ranges(from..=to, bars.y_range()), answer, palette.word);
+        from = to;
+    }
+    response.on_hover_ui_at_pointer(|ui| layer_answers_ui(ui, layer));
+}
+
+pub fn text_ui(ui: &Ui, rect: Rect, align: Align2, text: &str, ink: egui::Color32) {
+    let at = align.pos_in_rect(&rect.shrink2(vec2(size::GAP_TIGHT, 0.0)));
+    ui.painter_at(rect).text(at, align, text, theme::plain(size::BODY), ink);
+}
+
+/// Beyond these all words are alike, or one has all.
+const TEMPERATURE: (f64, f64) = (0.1, 5.0);
+/// Beyond this many words drawing among them is drawing among all.
+const TOP_K_MAX: usize = 1000;
+
+fn writing_ui(ui: &mut Ui, writing: &Writing, plan: &mut WritingPlan) -> Option<Command> {
+    ui.label(RichText::new("Writing on").font(theme::strong(size::BODY)));
+    let (most, written) = match writing {
+        Writing::Cannot(why) => {
+            ui.add(Label::new(RichText::new(sentence(why)).weak()).wrap());
+            return None;
+        }
+        Writing::Can { most, written } => (*most, written),
+    };
+    let mut command = None;
+    ui.horizontal_wrapped(|ui| {
+        ui.selectable_value(&mut plan.draws, false, "likeliest").on_hover_text("Each time the likeliest word");
+        ui.selectable_value(&mut plan.draws, true, "drawn").on_hover_text("Each word drawn by its probability");
+        if plan.draws {
+            let label = ui.label("τ");
+            let slider = Slider::new(&mut plan.temperature, TEMPERATURE.0..=TEMPERATURE.1).logarithmic(true);
+            let slider = ui.add(slider.max_decimals(2)).labelled_by(label.id);
+            hint(
+                slider,
+                "Sampling temperature: logits are divided by it, low is nearly the likeliest, high is nearly chance",
+            );
+        }
+    });
+    if plan.draws {
+        limits_ui(ui, plan);
+    }
+    ui.horizontal(|ui| {
+        let label = ui.label("words");
+        let count = ui.add(DragValue::new(&mut plan.count).range(1..=most)).labelled_by(label.id);
+        hint(count, format!("How many at once, from 1 to {most}: drag, or click and type"));
+        let tip = "With the weights in use, but without the changes to temperature, mask and heads";
+        if ui.add(Button::new("Write on")).on_hover_text(tip).clicked() {
+            command = Some(plan.command());
+        }
+    });
+    if let Some(written) = written {
+        written_ui(ui, written);
+    }
+    command
+}
+
+/// The words that are drawn among: so many of the likeliest, or a share of the probability.
+fn limits_ui(ui: &mut Ui, plan: &mut WritingPlan) {
+    ui.horizontal_wrapped(|ui| {
+        let tip = "Draws among so many of the likeliest words only";
+        let (on, count) = &mut plan.top_k;
+        checkbox_ui(ui, on, "top-k").on_hover_text(tip);
+        let number = ui.add_enabled(*on, DragValue::new(count).range(1..=TOP_K_MAX));
+        number.widget_info(|| WidgetInfo::labeled(WidgetType::DragValue, *on, format!("top-k: {count} words")));
+        hint(number, format!("How many, from 1 to {TOP_K_MAX}: drag, or click and type"));
+        ui.add_space(size::GAP);
+        let tip = "Draws among the fewest likeliest words that have this share of the probability together";
+        let (on, share) = &mut plan.top_p;
+        checkbox_ui(ui, on, "top-p").on_hover_text(tip);
+        let number = DragValue::new(share).range(0.01..=1.0).speed(0.01).max_decimals(2);
+        let number = ui.add_enabled(*on, number);
+        number.widget_info(|| WidgetInfo::labeled(WidgetType::DragValue, *on, format!("top-p: a share of {share}")));
+        hint(number, "A share from 0.01 to 1: drag, or click and type");
+    });
+}
+
+fn written_ui(ui: &mut Ui, written: &Written) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let mut text = LayoutJob::default();
+    text.append(&written.before, 0.0, TextFormat::simple(theme::plain(size::BODY), palette.ink_soft));
+    let format = TextFormat::simple(theme::strong(size::BODY), palette.accent);
+    text.append(if written.before.is_empty() { written.text.trim_start() } else { &written.text }, 0.0, format);
+    ui.add(Label::new(text).wrap());
+    if written.words.is_empty() {
+        ui.weak("Nothing: the sentence is as long as the model reads.");
+    }
+    ui.add(Label::new(RichText::new(&written.said).weak()).wrap());
+    if !written.rows.is_empty() {
+        ui.add_space(size::GAP_TIGHT);
+        rows_ui(ui, written);
+    }
+}
+
+/// A line for each word that was written, a cell for each row before it: filled where the row was computed for this word, an
+/// outline where its key and value were kept.
+fn rows_ui(ui: &mut Ui, written: &Written) {
+    /// Cells that leave no room for an outline are without one.
+    const OUTLINE_FROM: f32 = 5.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.add(Label::new(&written.rows_said).wrap());
+    let most = written.rows.iter().map(|rows| rows.kept + rows.computed).max().unwrap_or(1);
+    let (first, cell) = columns(most, ui.available_width());
+    let room = vec2(cell * (most - first) as f32, cell * written.rows.len() as f32);
+    let (rect, response) = ui.allocate_exact_size(room, Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, &written.rows_said));
+    let painter = ui.painter_at(rect);
+    for (line, rows) in written.rows.iter().enumerate() {
+        for at in first..rows.kept + rows.computed {
+            let corner = pos2(rect.left() + cell * (at - first) as f32, rect.top() + cell * line as f32);
+            let inner = Rect::from_min_size(corner, vec2(cell, cell)).shrink(size::HAIRLINE / 2.0);
+            if at >= rows.kept {
+                painter.rect_filled(inner, 0.0, palette.accent);
+            } else {
+                painter.rect_filled(inner, 0.0, palette.raised);
+                if cell >= OUTLINE_FROM {
+                    let stroke = egui::Stroke::new(size::HAIRLINE, palette.ink_faint);
+                    painter.rect_stroke(inner, 0.0, stroke, egui::StrokeKind::Inside);
+                }
+            }
+        }
+    }
+    let under = response.hover_pos().map(|pointer| ((pointer.y - rect.top()) / cell) as usize);
+    if let Some((word, rows)) = under.and_then(|at| Some((written.words.get(at)?, written.rows.get(at)?))) {
+        let said = format!("{word}: {} computed, {} kept", rows.computed, rows.kept);
+        response.on_hover_text_at_pointer(said);
+    }
+    let left_out = match first {
+        0 => String::new(),
+        1 => " There is no room for the first row.".to_owned(),
+        count => format!(" There is no room for the first {count} rows."),
+    };
+    let words = format!("A line for each new word; filled: computed, outlined: kept.{left_out}");
+    ui.add(Label::new(RichText::new(words).size(size::SMALL).weak()).wrap());
+}
+
+/// The first of so many cells that a width has room for, the last of them being the newest, and the side of a cell.
+fn columns(most: usize, width: f32) -> (usize, f32) {
+    /// A cell, at least and at most.
+    const CELL: (f32, f32) = (3.0, 9.0);
+    let room = ((width / CELL.0) as usize).max(1);
+    let shown = most.min(room);
+    (most - shown, (width / shown.max(1) as f32).floor().clamp(CELL.0, CELL.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_cells_are_in_sight_whatever_the_width() {
+        for (most, width) in [(0, 300.0), (7, 300.0), (100, 300.0), (101, 300.0), (400, 300.0), (400, 1.0)] {
+            let (first, cell) = columns(most, width);
+            assert!(cell >= 3.0 && (most - first) as f32 * cell <= width.max(cell), "{most} cells in {width}");
+            assert!(most == 0 || first < most, "the last is there");
+            assert!(first == 0 || (most - first + 1) as f32 * 3.0 > width, "as many as there is room for");
+        }
+    }
+}

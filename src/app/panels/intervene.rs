@@ -1,0 +1,609 @@
+//! The intervene panel: what each head adds to the chosen word, and what the learner changes about the forward pass, beside the
+//! ghost of the unchanged result: whether and how a head takes part; a patch, the vector that the second sentence has at a
+//! place, put into one of the first; and the effects on one word, how far it moved, what is near it, and its weights before
+//! and after.
+
+use attune_core::kernel::command::{Command, InterventionCommand};
+use attune_core::kernel::sentence_pass::interventions::GAIN_MAX;
+use attune_core::lesson::limits::{TEMPERATURE_MAX, TEMPERATURE_MIN};
+use attune_engine::numerics::attention::HeadMode;
+use attune_engine::quantity::Quantity;
+use attune_view::view_model::answers::AnswerShifts;
+use attune_view::view_model::heads::{HeadRow, HeadsModel};
+use attune_view::view_model::what_if::{EffectRow, HeadState, PatchState, WhatIfModel};
+use egui::{
+    Align, Button, Color32, ComboBox, CornerRadius, DragValue, Label, Layout, Rect, RichText, ScrollArea, Sense,
+    Slider, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, WidgetType, vec2,
+};
+
+use super::{Panel, PanelContext, PanelId, PanelName, Region};
+use crate::app::actions::{ActionTable, WindowAction};
+use crate::app::theme::{self, Palette, size};
+use crate::app::ui_state::PanelView;
+use crate::app::widgets::controls::{checkbox_ui, choose_query_ui, hint};
+use crate::app::widgets::heat::{MaskUiState, mask_ui};
+use crate::app::widgets::traced::number_ui;
+
+#[derive(Default)]
+pub struct IntervenePanel {
+    /// The longest contribution seen so far: what a full bar means stays the same when a head is taken out.
+    longest: f32,
+    /// All settings of each head are shown, and not only those of the first lessons.
+    has_all: bool,
+    mask: MaskUiState,
+    patch: PatchUiState,
+}
+
+impl Panel for IntervenePanel {
+    fn id(&self) -> PanelId {
+        PanelId::of(PanelName::Intervene)
+    }
+
+    fn region(&self) -> Region {
+        Region::UpperRight
+    }
+
+    fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
+        let (what_if, heads) = (cx.models.get::<WhatIfModel>()?, cx.models.get::<HeadsModel>()?);
+        let shifts = cx.models.of_choice::<AnswerShifts>(&cx.view.selection.query);
+        cx.requests.commands.extend(intervene_ui(ui, &what_if, &heads, shifts.as_deref(), self, &mut cx.view));
+        Some(())
+    }
+}
+
+fn intervene_ui(
+    ui: &mut Ui,
+    model: &WhatIfModel,
+    heads: &HeadsModel,
+    shifts: Option<&AnswerShifts>,
+    state: &mut IntervenePanel,
+    view: &mut PanelView,
+) -> Vec<Command> {
+    let mut commands = Vec::new();
+    choose_query_ui(
+        ui,
+        model.tokens.iter().enumerate(),
+        "See what each head adds to this word, and what the changes do to it",
+        view.selection,
+    );
+    commands.extend(summary_ui(ui, model, view));
+    let lengths = heads.heads.iter().flat_map(HeadRow::move_lengths);
+    state.longest = lengths.filter(|length| length.is_finite()).fold(state.longest, f32::max);
+    let has_all = state.has_all || needs_all(&model.heads);
+    let shown = HeadsUi { model: heads, query: view.selection.query, longest: state.longest, has_all };
+    ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+        let many = are_many(heads);
+        if many {
+            choose_head_ui(ui, heads, &model.heads, view);
+        }
+        let followed = view.selection.head;
+        let listed = heads.heads.iter().zip(&model.heads).filter(|(row, _)| !many || row.head == followed);
+        for (row, head) in listed {
+            commands.extend(ui.push_id(row.head, |ui| shown.head_ui(ui, row, head, view)).inner);
+            ui.add_space(size::GAP);
+        }
+        all_settings_ui(ui, has_all, &mut state.has_all);
+        commands.extend(temperature_ui(ui, model));
+        commands.extend(scale_ui(ui, model));
+        ui.add_space(size::GAP_TIGHT);
+        if let Some(shifts) = shifts {
+            shifts_ui(ui, shifts);
+            ui.add_space(size::GAP_TIGHT);
+        }
+        commands.extend(ui.scope(|ui| effect_ui(ui, model, !many, view)).inner);
+        ui.add_space(size::GAP);
+        commands.extend(patch_ui(ui, model, &mut state.patch, view));
+        ui.add_space(size::GAP);
+        commands.extend(mask_ui(ui, model, &mut state.mask));
+    });
+    commands
+}
+
+/// The box that shows all settings of the heads. It is ticked and fixed while a head has one of those that it shows.
+fn all_settings_ui(ui: &mut Ui, has_all: bool, chosen: &mut bool) {
+    let is_fixed = has_all && !*chosen;
+    let mut is_on = has_all;
+    let ticked = ui.add_enabled_ui(!is_fixed, |ui| checkbox_ui(ui, &mut is_on, "all settings of a head")).inner;
+    let response = ticked
+        .on_hover_text("Mean, uniform and frozen weights, and the gain of its output")
+        .on_disabled_hover_text("A head has one of these settings");
+    if response.changed() {
+        *chosen = is_on;
+    }
+}
+
+/// Summary of the changes and their effects, with a button that resets them. Always takes its room, so that nothing
+/// moves under the pointer while something is changed.
+fn summary_ui(ui: &mut Ui, model: &WhatIfModel, view: &PanelView) -> Option<Command> {
+    const LINES: f32 = 3.0;
+    const LINE: f32 = 17.0;
+    const BUTTON: f32 = 68.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let mut command = None;
+    let is_changed = !model.said.is_empty();
+    let row = egui::vec2(ui.available_width(), LINES * LINE);
+    ui.allocate_ui_with_layout(row, Layout::left_to_right(Align::Min), |ui| {
+        ui.set_min_height(LINES * LINE);
+        ui.allocate_ui(egui::vec2((row.x - BUTTON).max(0.0), row.y), |ui| {
+            ui.vertical(|ui| {
+                ui.spacing_mut().item_spacing.y = 0.0;
+                let mut line = |text: String, ink| {
+                    let label = Label::new(RichText::new(&text).color(ink).size(size::SMALL)).truncate();
+                    ui.add(label).on_hover_text(text);
+                };
+                if is_changed {
+                    line(model.said.join(" "), palette.ink);
+                    for text in said(model, view.selection.query) {
+                        line(text, palette.ink_soft);
+                    }
+                } else {
+                    line("Change a setting;".to_owned(), palette.ink_soft);
+                    line("rings mark where points were.".to_owned(), palette.ink_soft);
+                }
+            });
+        });
+        if is_changed && reset_ui(ui, true, "Reset all", "Undo all changes here; edited model weights stay") {
+            command = Some(Command::Interventions(InterventionCommand::Reset));
+        }
+    });
+    command
+}
+
+fn reset_ui(ui: &mut Ui, is_enabled: bool, name: &str, hint: &str) -> bool {
+    let words = if name == "Reset all" { name } else { "reset" };
+    let button = ui.add_enabled(is_enabled, Button::new(RichText::new(words).size(size::SMALL)).small());
+    button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, is_enabled, name));
+    button.on_hover_text(hint).clicked()
+}
+
+fn title_ui(ui: &mut Ui, title: &str) {
+    const TITLE: f32 = 92.0;
+    let (rect, _) = ui.allocate_exact_size(egui::vec2(TITLE, size::SLIDER_ROW), egui::Sense::hover());
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let font = theme::plain(size::BODY);
+    ui.painter().text(rect.left_center(), egui::Align2::LEFT_CENTER, title, font, palette.ink);
+}
+
+fn temperature_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
+    const NUMBER: f32 = 150.0;
+    /// Beyond these nothing more is seen: one word has all, or all have the same.
+    const SLIDER: (f64, f64) = (0.05, 20.0);
+    let temperature = model.temperature;
+    let mut command = None;
+    ui.horizontal(|ui| {
+        title_ui(ui, "Temperature");
+        let mut value = temperature.now;
+        ui.spacing_mut().slider_width = (ui.available_width() - NUMBER).clamp(size::CHART_MIN / 2.0, size::SLIDER);
+        let slider = Slider::new(&mut value, SLIDER.0..=SLIDER.1).logarithmic(true).show_value(false);
+        let slider = ui.add(slider.clamping(egui::SliderClamping::Edits));
+        slider.widget_info(|| egui::WidgetInfo::slider(true, value, "Temperature"));
+        hint(
+            slider,
+            "Attention scores are divided by it: below 1 the weights gather on few words, above 1 they even out",
+        );
+        let number = DragValue::new(&mut value).range(TEMPERATURE_MIN..=TEMPERATURE_MAX).speed(0.01).max_decimals(3);
+        hint(ui.add(number), "Drag, or click and type");
+        if value != temperature.now && value.is_finite() {
+            command = Some(Command::Interventions(InterventionCommand::SetTemperature(Some(value))));
+        }
+        let hint = format!("Temperature {} again", temperature.own);
+        if reset_ui(ui, temperature.is_set, "Reset temperature", &hint) {
+            command = Some(Command::Interventions(InterventionCommand::SetTemperature(None)));
+        }
+    });
+    command
+}
+
+fn scale_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
+    let mut command = None;
+    ui.horizontal(|ui| {
+        title_ui(ui, "Scale");
+        let mut is_on = model.scale.now;
+        let words = format!("divide by √d_k = √{}", model.key_width);
+        if checkbox_ui(ui, &mut is_on, words).on_hover_text("Without it, wide keys make sharp weights").changed() {
+            command = Some(Command::Interventions(InterventionCommand::SetScale(
+                (is_on != model.scale.own).then_some(is_on),
+            )));
+        }
+        let hint = if model.scale.own { "On again" } else { "Off again" };
+        if reset_ui(ui, model.scale.is_set, "Reset scale", hint) {
+            command = Some(Command::Interventions(InterventionCommand::SetScale(None)));
+        }
+    });
+    command
+}
+
+/// Step of a gain's slider.
+const GAIN_STEP: f64 = 0.05;
+
+/// Quantities shown for every head.
+pub struct HeadsUi<'a> {
+    pub model: &'a HeadsModel,
+    pub query: Option<usize>,
+    /// The length that fills a bar.
+    pub longest: f32,
+    /// All settings of a head, and not only those of the first lessons.
+    pub has_all: bool,
+}
+
+impl HeadsUi<'_> {
+    pub fn head_ui(&self, ui: &mut Ui, row: &HeadRow, state: &HeadState, view: &mut PanelView) -> Option<Command> {
+        let palette = Palette::of(ui.visuals().dark_mode);
+        let command = self.setting_ui(ui, state, view);
+        if let Some(query) = self.query.filter(|query| *query < row.tokens) {
+            length_ui(ui, row, query, self.longest, palette, view);
+            let (key, weight) = row.strongest(query);
+            ui.horizontal_wrapped(|ui| {
+                ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+                ui.label(format!("“{}” looks most at “{}”", self.model.tokens[query], row.keys[key]));
+                number_ui(ui, format!("{weight:.3}"), Quantity::Weight.of_head(row.head, [query, key]), view.trail);
+            });
+        }
+        command.or_else(|| self.has_all.then(|| gain_ui(ui, row)).flatten())
+    }
+
+    /// The name of the head, which the walk follows at a click, and how the head takes part.
+    fn setting_ui(&self, ui: &mut Ui, head: &HeadState, view: &mut PanelView) -> Option<Command> {
+        const CHIP_GAP: f32 = 4.0;
+        let mut command = None;
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing.x = CHIP_GAP;
+            self.title_ui(ui, head, view);
+            let modes = HeadMode::NAMED;
+            let shown = if self.has_all { modes.len() } else { HeadMode::<f32>::BASIC };
+            for mode in modes.into_iter().take(shown) {
+                let words = mode.words();
+                let is_chosen = head.mode.words() == words && !head.solo;
+                let response = ui.selectable_label(is_chosen, words.name);
+                let name = format!("{} {}", head.title, words.name);
+                response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
+                if response.on_hover_text(words.meaning).clicked() && !is_chosen {
+                    command = Some(Command::Interventions(InterventionCommand::SetHead { head: head.head, mode }));
+                }
+            }
+            if self.model.heads.len() > 1 {
+                let response = ui.selectable_label(head.solo, "solo");
+                let name = format!("{} alone", head.title);
+                response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, head.solo, &name));
+                if response.on_hover_text("Switches all other heads off; click again to undo").clicked() {
+                    command =
+                        Some(Command::Interventions(InterventionCommand::Solo((!head.solo).then_some(head.head))));
+                }
+            }
+        });
+        command
+    }
+
+    /// The name of a head. A click follows the walk through it.
+    fn title_ui(&self, ui: &mut Ui, head: &HeadState, view: &mut PanelView) {
+        let palette = Palette::of(ui.visuals().dark_mode);
+        let is_followed = view.selection.head == head.head;
+        let title = RichText::new(&head.title).font(theme::strong(size::BODY)).color(palette.head(head.own));
+        let title = ui.selectable_label(is_followed, title);
+        let name = format!("Follow {}", head.title.to_lowercase());
+        title.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_followed, &name));
+        if title.on_hover_text(format!("Follow the walk through this head. {}", self.model.place(head.head))).clicked()
+        {
+            view.selection.choose_head(head.head);
+        }
+    }
+}
+
+/// Heads that are listed together; of more, one is shown.
+const TOGETHER_MAX: usize = 8;
+
+/// Whether the heads are too many to be listed together.
+fn are_many(model: &HeadsModel) -> bool {
+    model.heads.len() > TOGETHER_MAX
+}
+
+/// A row of layers and a row of the heads of the one that is followed. A changed head has a dot.
+fn choose_head_ui(ui: &mut Ui, model: &HeadsModel, states: &[HeadState], view: &mut PanelView) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let followed = view.selection.head.min(model.heads.len().saturating_sub(1));
+    let Some(block) = model.heads.get(followed).map(|head| head.block) else { return };
+    let of_block = |block: usize| model.heads.iter().filter(move |head| head.block == block);
+    let is_changed = |head: &HeadRow| states.get(head.head).is_some_and(|state| state.mode != HeadMode::Live);
+    let own = of_block(block).position(|head| head.head == followed).unwrap_or(0);
+    let mark = |is_changed: bool| if is_changed { "•" } else { "" };
+    let said = |is_changed: bool| if is_changed { ", changed" } else { "" };
+    let layers = model.blocks.iter().enumerate().map(|(at, name)| {
+        let changed = of_block(at).any(is_changed);
+        let to = of_block(at).nth(own).or_else(|| of_block(at).next()).map_or(followed, |head| head.head);
+        let text = RichText::new(format!("{}{}", at + 1, mark(changed)));
+        Chip { text, name: format!("{name}{}", said(changed)), is_chosen: at == block, head: to }
+    });
+    let by_layer = chips_ui(ui, "layer", layers.collect());
+    let heads = of_block(block).enumerate().map(|(at, head)| {
+        let changed = is_changed(head);
+        let text = RichText::new(format!("{}{}", at + 1, mark(changed))).color(palette.head(head.own));
+        let name = format!("Head {} of this layer{}", at + 1, said(changed));
+        Chip { text, name, is_chosen: head.head == followed, head: head.head }
+    });
+    if let Some(head) = chips_ui(ui, "head", heads.collect()).or(by_layer) {
+        view.selection.choose_head(head);
+    }
+}
+
+/// A layer or a head to choose.
+struct Chip {
+    text: RichText,
+    name: String,
+    is_chosen: bool,
+    /// The head that a click follows.
+    head: usize,
+}
+
+/// A row of chips after its title. Returns the head that was chosen.
+fn chips_ui(ui: &mut Ui, title: &str, chips: Vec<Chip>) -> Option<usize> {
+    let mut chosen = None;
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = Vec2::splat(size::HAIRLINE);
+        ui.spacing_mut().button_padding.x = size::GAP_TIGHT + size::HAIRLINE;
+        ui.weak(title);
+        ui.add_space(size::GAP_TIGHT);
+        for Chip { text, name, is_chosen, head } in chips {
+            let response = ui.selectable_label(is_chosen, text);
+            response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
+            if response.on_hover_text(&name).clicked() {
+                chosen = Some(head);
+            }
+        }
+    });
+    chosen
+}
+
+/// Whether a head has a mode that is shown only among all of them.
+fn needs_all(states: &[HeadState]) -> bool {
+    let basic = &HeadMode::NAMED[..HeadMode::<f32>::BASIC];
+    states.iter().any(|state| !basic.contains(&state.mode))
+}
+
+/// Slider of the gain of a head's output.
+fn gain_ui(ui: &mut Ui, head: &HeadRow) -> Option<Command> {
+    let mut gain = head.gain.unwrap_or(1.0);
+    let before = gain;
+    let name = format!("Gain of {}", head.title.to_lowercase());
+    ui.horizontal(|ui| {
+        ui.weak("gain");
+        let slider = Slider::new(&mut gain, 0.0..=GAIN_MAX).show_value(false).step_by(GAIN_STEP);
+        let slider = ui.add_enabled(head.gain.is_some(), slider);
+        slider.widget_info(|| egui::WidgetInfo::slider(head.gain.is_some(), f64::from(before), &name));
+        let tip = "Gain of this head's output: 0 is off, 1 leaves it as it is; double-click: 1";
+        let slider = hint(slider, tip).on_disabled_hover_text("No gain while the head is uniform or frozen");
+        if slider.double_clicked() {
+            gain = 1.0;
+        }
+        ui.monospace(format!("× {before:.2}"));
+    });
+    let mode = HeadMode::Gain(gain);
+    (gain != before).then_some(Command::Interventions(InterventionCommand::SetHead { head: head.head, mode }))
+}
+
+/// The length of what the head adds, as a bar and as a number.
+fn length_ui(ui: &mut Ui, head: &HeadRow, query: usize, longest: f32, palette: &Palette, view: &mut PanelView) {
+    const NUMBER: f32 = 64.0;
+    let length = head.move_length(query);
+    ui.horizontal(|ui| {
+        let width = (ui.available_width() - NUMBER).max(size::CHART_MIN);
+        let (rect, response) = ui.allocate_exact_size(Vec2::new(width, size::BAR), Sense::hover());
+        ui.painter().rect_filled(rect, size::BAR / 2.0, palette.raised);
+        if longest > 0.0 {
+            let filled = rect.with_max_x(rect.left() + rect.width() * (length / longest).clamp(0.0, 1.0));
+            ui.painter().rect_filled(filled, size::BAR / 2.0, palette.head(head.own));
+        }
+        response.on_hover_text("Length of the head's contribution to this token in the true space");
+        number_ui(ui, format!("{length:.3}"), Quantity::HeadLength.of_head(head.head, [query]), view.trail);
+    });
+}
+
+/// The place that the learner is choosing.
+#[derive(Default)]
+pub struct PatchUiState {
+    /// Before this layer, counted from 0.
+    layer: usize,
+    /// Place of the patch in the second sentence; until it is chosen, that of the same word.
+    from: Option<usize>,
+}
+
+fn patch_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut PatchUiState, view: &PanelView) -> Option<Command> {
+    ui.label(RichText::new("Patch from the second sentence").font(theme::strong(size::BODY)));
+    let patch = &model.patch;
+    if patch.second.is_empty() {
+        let words =
+            WindowAction::Compare.row().hint_with("A second sentence lends its vectors: set one beside the first");
+        ui.add(Label::new(RichText::new(words).weak().size(size::SMALL)).wrap());
+        return None;
+    }
+    state.layer = state.layer.min(patch.layers - 1);
+    let query = view.selection.query.filter(|query| *query < model.tokens.len());
+    let chosen = state.from.filter(|from| *from < patch.second.len());
+    let mut from = chosen.or_else(|| *patch.same.get(query?)?).unwrap_or(0);
+    let mut command = ui.horizontal(|ui| layer_ui(ui, patch, state)).inner;
+    ui.horizontal(|ui| {
+        ui.label("the vector of");
+        source_word_ui(ui, patch, state, &mut from);
+        match query {
+            Some(query) => {
+                ui.label(format!("for {}", model.tokens[query]));
+                let tip = "Activation patching: copies the second sentence's vector at this layer to the chosen word; this \
+                           layer and all later ones are computed again";
+                if ui.add(Button::new("Patch")).on_hover_text(tip).clicked() {
+                    command = Some(patch.command(state.layer, query, from));
+                }
+            }
+            None => {
+                let button = ui.add_enabled(false, Button::new("Patch"));
+                button.on_disabled_hover_text("Choose a word above: the vector is put in its place");
+            }
+        }
+    });
+    command
+}
+
+/// The word of the second sentence whose vector is taken.
+fn source_word_ui(ui: &mut Ui, patch: &PatchState, state: &mut PatchUiState, from: &mut usize) {
+    let chooser = ComboBox::from_id_salt("patch").selected_text(&patch.second[*from]).show_ui(ui, |ui| {
+        for (at, word) in patch.second.iter().enumerate() {
+            if ui.selectable_value(from, at, word).clicked() {
+                state.from = Some(at);
+            }
+        }
+    });
+    chooser.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, "Word of the second sentence"));
+    hint(chooser.response, "A word of the second sentence");
+}
+
+/// The layer before which the vector is put in; and the removal of a patch.
+fn layer_ui(ui: &mut Ui, patch: &PatchState, state: &mut PatchUiState) -> Option<Command> {
+    let label = ui.label("before layer");
+    let mut layer = state.layer + 1;
+    let number = ui.add(DragValue::new(&mut layer).range(1..=patch.layers)).labelled_by(label.id);
+    hint(number, format!("From 1 to {}: drag, or click and type", patch.layers));
+    state.layer = layer - 1;
+    if patch.is_on {
+        let tip = "Gives the word its own vector back";
+        if ui.add(Button::new("Remove patch")).on_hover_text(tip).clicked() {
+            return Some(Command::Interventions(InterventionCommand::SetPatch(None)));
+        }
+    }
+    None
+}
+
+/// The weights of the chosen word in the head that the walk is through; `names_heads`: with a row of heads to choose from.
+fn effect_ui(ui: &mut Ui, model: &WhatIfModel, names_heads: bool, view: &mut PanelView) -> Option<Command> {
+    let Some(query) = view.selection.query.filter(|query| *query < model.tokens.len()) else {
+        ui.weak("Choose a word above, to see its weights beside the unchanged ones, and to remove single looks.");
+        return None;
+    };
+    let row = model.row(query, view.selection.head).or_else(|| model.row(query, model.own_heads().start))?;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+        for head in model.own_heads().filter(|_| names_heads).filter_map(|head| model.heads.get(head)) {
+            let words = RichText::new(&head.title).color(palette.head(head.own));
+            let is_chosen = head.head == row.head;
+            let response = ui.selectable_label(is_chosen, words);
+            let name = format!("Weights of {}", head.title.to_lowercase());
+            response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
+            if response.on_hover_text("The weights in this head").clicked() {
+                view.selection.choose_head(head.head);
+            }
+        }
+        ui.weak(RichText::new("filled: now; outlined: unchanged; unchecked: removed").size(size::SMALL));
+    });
+    bars_ui(ui, &row, model, query, view)
+}
+
+/// Which answers gained, and which lost. Always takes the room of all its lines, so that nothing moves under the pointer.
+fn shifts_ui(ui: &mut Ui, shifts: &AnswerShifts) {
+    const LINE: f32 = 17.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let room = vec2(ui.available_width(), LINE * (1 + shifts.most) as f32);
+    ui.allocate_ui(room, |ui| {
+        ui.set_min_height(room.y);
+        (ui.spacing_mut().item_spacing.y, ui.spacing_mut().interact_size.y) = (0.0, LINE);
+        if shifts.gained.is_empty() && shifts.lost.is_empty() {
+            ui.add(Label::new(RichText::new(shifts.said()).weak().size(size::SMALL)).wrap());
+            return;
+        }
+        ui.label(RichText::new(&shifts.title).font(theme::strong(size::SMALL)));
+        let ways = [("gained", &shifts.gained, palette.positive), ("lost", &shifts.lost, palette.negative)];
+        for (way, shift, ink) in ways.iter().flat_map(|(way, listed, ink)| listed.iter().map(move |x| (way, x, ink))) {
+            const CONTRAST: f32 = 4.5;
+            ui.horizontal(|ui| {
+                let numbers = format!("{:.3} → {:.3}", shift.before, shift.now);
+                ui.label(RichText::new(numbers).font(theme::mono(size::SMALL)).color(palette.ink));
+                ui.label(RichText::new(*way).size(size::SMALL).color(palette.legible(*ink, CONTRAST)));
+                ui.add(Label::new(RichText::new(&shift.name).size(size::SMALL)).truncate());
+            });
+        }
+    });
+}
+
+/// How far a token moved, and what is near it; where none is chosen, of the one that moved most.
+pub fn said(model: &WhatIfModel, query: Option<usize>) -> Vec<String> {
+    let chosen = query.and_then(|query| Some((query, model.effect(query)?)));
+    let Some((token, effect)) = chosen else {
+        let said =
+            model.moved_most().map(|(token, moved)| format!("{} moved most, by {moved:.3}.", model.tokens[token]));
+        return said.into_iter().collect();
+    };
+    let moved = format!("{} moved by {:.3}.", model.tokens[token], effect.moved);
+    let near = match &effect.nearest {
+        [Some(before), Some(now)] if before.0 == now.0 => {
+            Some(format!("Nearest stays {}: cosine {:.3}, was {:.3}.", now.0, now.1, before.1))
+        }
+        [Some(before), Some(now)] => {
+            Some(format!("Nearest is {} ({:.3}); was {} ({:.3}).", now.0, now.1, before.0, before.1))
+        }
+        _ => None,
+    };
+    std::iter::once(moved).chain(near).collect()
+}
+
+/// A bar for each key: filled now, and an outline where it was; with a box that removes the look at it.
+fn bars_ui(ui: &mut Ui, row: &EffectRow, model: &WhatIfModel, query: usize, view: &mut PanelView) -> Option<Command> {
+    const WORD: f32 = 98.0;
+    const NUMBERS: f32 = 112.0;
+    let HeadState { keys, title, own, .. } = &model.heads[row.head];
+    let mut command = None;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let hue = palette.head(*own);
+    ui.spacing_mut().interact_size.y = size::CHIP;
+    ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
+    for (key, word) in keys.iter().enumerate() {
+        let (before, now) = (row.before[key], row.now[key]);
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing = vec2(size::GAP_TIGHT, 0.0);
+            let edge = row.edge(&model.edges, query, key);
+            ui.allocate_ui(vec2(WORD, size::CHIP), |ui| {
+                ui.set_min_width(WORD);
+                let text = RichText::new(shorten(word, WORD_LETTERS)).size(size::SMALL);
+                let name = format!("{title} looks from {} at {word}", model.tokens[query]);
+                if !edge.is_there {
+                    ui.add_space(ui.spacing().icon_width + ui.spacing().icon_spacing);
+                    let tip = "This weight is 0 already: the mask hides the word";
+                    ui.label(text.color(palette.ink_soft)).on_hover_text(tip);
+                    return;
+                }
+                let mut looks = !edge.is_removed;
+                let response = checkbox_ui(ui, &mut looks, text);
+                response.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, true, looks, &name));
+                let tip = "Unchecked, this look is removed, and the rest of the row is rescaled to sum to 1";
+                if response.on_hover_text(format!("{name}. {tip}")).changed() {
+                    command = Some(edge.toggled());
+                }
+            });
+            let width = (ui.available_width() - NUMBERS).max(size::CHART_MIN / 2.0);
+            change_bar_ui(ui, width, before, now, hue);
+            ui.label(RichText::new(format!("{before:.3} →")).font(theme::mono(size::SMALL)).color(palette.ink_soft));
+            let text = RichText::new(format!("{now:.3}")).size(size::SMALL);
+            number_ui(ui, text, Quantity::Weight.of_head(row.head, [query, key]), view.trail);
+        });
+    }
+    command
+}
+
+/// A weight as a bar, with the outline of what it was before the changes.
+fn change_bar_ui(ui: &mut Ui, width: f32, before: f32, now: f32, hue: Color32) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let (rect, response) = ui.allocate_exact_size(vec2(width, size::CHIP), Sense::hover());
+    let bar = |weight: f32| Rect::from_min_size(rect.min, vec2(rect.width() * weight.clamp(0.0, 1.0), rect.height()));
+    let radius = CornerRadius::same(size::RADIUS_SMALL);
+    ui.painter().rect_filled(rect, radius, palette.raised);
+    ui.painter().rect_filled(bar(now), radius, hue);
+    ui.painter().rect_stroke(bar(before), radius, Stroke::new(size::HAIRLINE, palette.ink), StrokeKind::Inside);
+    response.on_hover_text(format!("{before:.4} unchanged, {now:.4} now"));
+}
+
+/// Letters of a word that has room beside its bar.
+const WORD_LETTERS: usize = 11;
+
+fn shorten(word: &str, letters: usize) -> String {
+    if word.chars().count() <= letters {
+        word.to_owned()
+    } else {
+        word.chars().take(letters - 1).chain(['…']).collect()
+    }
+}

@@ -1,0 +1,650 @@
+//! The train panel: where training stands, how to drive it, and its curve (loss or gradient norms by step) with a cursor that
+//! looks back; or the sliders behind which the whole lesson trains again while they are dragged, and how far it is.
+
+use std::sync::Arc;
+
+use attune_core::kernel::command::{Command, TrainingCommand};
+use attune_core::kernel::snapshot::{RetrainingSnapshot, Snapshot};
+use attune_core::kernel::training::log::{StepRecord, TrainingLog};
+use attune_core::kernel::worker::Pace;
+use attune_core::lesson::limits::LEARNING_RATE_MAX;
+use attune_core::lesson::recipe::{Knob, Offer, offers};
+use attune_core::lesson::{Lesson, Recipe};
+use attune_view::view_model::Model;
+use attune_view::view_model::stage::picture_of_retrained;
+use attune_view::view_model::training::{TrainingModel, TrainingStage};
+use egui::{
+    Align2, Button, ComboBox, Label, ProgressBar, Response, RichText, ScrollArea, Slider, Ui, WidgetInfo, WidgetType,
+};
+use egui_plot::{GridMark, HLine, Line, LineStyle, PlotPoint, PlotPoints, Text, VLine};
+
+use super::weights::ghost_mark;
+use super::{Panel, PanelContext, PanelId, PanelName, Region};
+use crate::app::actions::{Action, ActionTable, WindowAction};
+use crate::app::theme::{Palette, size};
+use crate::app::ui_state::Highlight;
+use crate::app::widgets::controls::{checkbox_ui, hint, switch_ui};
+use crate::app::widgets::plot::{cursor, curve_plot, tick_text};
+
+const SMALL_STEP: usize = 1;
+const LARGE_STEP: usize = 10;
+/// Steps a second to choose among.
+const PACES: [Pace; 5] = [None, Some(60), Some(20), Some(5), Some(1)];
+/// The slider's least learning rate; less can be typed.
+const LEARNING_RATE_LEAST: f64 = 1e-5;
+
+/// Views of the panel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TrainView {
+    #[default]
+    Steps,
+    Again,
+}
+
+#[derive(Default)]
+pub struct TrainPanel {
+    pub view: TrainView,
+
+    curve: CurveUiState,
+    /// How fast training plays.
+    pub pace: Pace,
+}
+
+impl TrainPanel {
+    pub fn showing(view: TrainView) -> Self {
+        Self { view, ..Self::default() }
+    }
+}
+
+impl Panel for TrainPanel {
+    fn id(&self) -> PanelId {
+        PanelId::of(PanelName::Train)
+    }
+
+    fn region(&self) -> Region {
+        Region::LowerRight
+    }
+
+    fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
+        let (training, retrain) = (cx.models.get::<TrainingModel>()?, cx.models.get::<RetrainModel>()?);
+        switch_ui(
+            ui,
+            &mut self.view,
+            &[
+                (TrainView::Steps, "Step by step", "Play, pause and step training, and look back along its curve"),
+                (TrainView::Again, "Retrain", "Sliders behind which the whole lesson trains again while you drag"),
+            ],
+        );
+        let before = self.pace;
+        cx.requests.commands.extend(match self.view {
+            TrainView::Steps => training_ui(ui, &training, self),
+            TrainView::Again => retrain_ui(ui, &retrain, cx.view.highlight),
+        });
+        if self.pace != before {
+            cx.requests.actions.push(Action::SetPace(self.pace));
+        }
+        Some(())
+    }
+}
+
+fn training_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainPanel) -> Vec<Command> {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    // What stands under the curve, so that it takes the rest.
+    const BELOW: f32 = 70.0;
+    let mut commands = Vec::new();
+    let height = ui.available_height();
+    ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
+        let top = ui.cursor().top();
+        progress_ui(ui, model, palette);
+        commands.extend(controls_ui(ui, model, &mut state.pace));
+        commands.extend(look_ui(ui, model));
+        let left = height - (ui.cursor().top() - top) - BELOW;
+        commands.extend(curve_ui(ui, model, &mut state.curve, left));
+        commands.extend(rate_ui(ui, model));
+        ui.add(egui::Label::new(RichText::new(&model.checkpoints).small().color(palette.ink_soft)).truncate())
+            .on_hover_text("Looking back at any step shows exactly what training had then");
+        ui.add(egui::Label::new(RichText::new(&model.honest_label).small().color(palette.ink_soft)).truncate());
+    });
+    commands
+}
+
+/// Command of the play button in this stage of training.
+pub fn play_or_pause(training: &TrainingModel) -> Option<Command> {
+    match training.stage {
+        TrainingStage::Playing => Some(Command::Training(TrainingCommand::Pause)),
+        TrainingStage::Paused | TrainingStage::Stopped => Some(Command::Training(TrainingCommand::Play)),
+        TrainingStage::Embedding { .. }
+        | TrainingStage::Loading { .. }
+        | TrainingStage::Finished
+        | TrainingStage::Diverged => None,
+    }
+}
+
+fn progress_ui(ui: &mut Ui, model: &TrainingModel, palette: &Palette) {
+    let (share, text) = match model.stage {
+        TrainingStage::Embedding { done, of } => (share(done, of), format!("static vectors: epoch {done} of {of}")),
+        TrainingStage::Loading { done, of } => (share(done, of), format!("the model's files: {done} of {of} MB")),
+        _ => {
+            let step = model.shown.unwrap_or(model.step);
+            (share(step, model.steps), format!("step {step} of {}", model.steps))
+        }
+    };
+    ui.horizontal_wrapped(|ui| {
+        ui.label(text);
+        let shown = model.shown.map_or_else(
+            || model.log.losses().next_back(),
+            |step| step.checked_sub(1).and_then(|last| model.log.losses().nth(last)),
+        );
+        if let Some(loss) = shown {
+            ui.monospace(format!("loss {loss:.4}"))
+                .on_hover_text("Mean cross-entropy of this step's batch before its update, in nats");
+        }
+        let ink = if model.stage == TrainingStage::Diverged { palette.error } else { palette.ink_soft };
+        // A look back has a line of its own.
+        if model.shown.is_none() {
+            ui.label(RichText::new(&model.status).color(ink));
+        }
+    });
+    ui.add(ProgressBar::new(share).desired_height(size::BAR / 2.0).fill(palette.accent));
+}
+
+fn share(done: usize, of: usize) -> f32 {
+    done as f32 / of.max(1) as f32
+}
+
+fn controls_ui(ui: &mut Ui, model: &TrainingModel, pace: &mut Pace) -> Vec<Command> {
+    let mut commands = Vec::new();
+    let ready = !model.stage.is_before_model();
+    let can_step = matches!(model.stage, TrainingStage::Playing | TrainingStage::Paused | TrainingStage::Stopped);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+        let toggle = play_or_pause(model);
+        let name = if model.stage == TrainingStage::Playing { "Pause" } else { "Play" };
+        let tip = if name == "Pause" { "Pause at this step" } else { "Train to the last step" };
+        let tip = WindowAction::Play.row().hint_with(tip);
+        if ui.add_enabled(toggle.is_some(), Button::new(name)).on_hover_text(tip).clicked() {
+            commands.extend(toggle);
+        }
+        let step = WindowAction::TrainStep.row();
+        let small = step.hint_with(&format!("Train {SMALL_STEP} optimiser step and stand still"));
+        let large = format!("Train {LARGE_STEP} optimiser steps and stand still");
+        for (steps, name, tip) in [(SMALL_STEP, step.text, small), (LARGE_STEP, "Step 10", large)] {
+            if ui.add_enabled(can_step, Button::new(name)).on_hover_text(tip).clicked() {
+                commands.push(Command::Training(TrainingCommand::Step(steps)));
+            }
+        }
+        let reset = ui.add_enabled(ready, Button::new("Reset"));
+        if reset.on_hover_text("Back to the same initialisation, at step 0").clicked() {
+            commands.push(Command::Training(TrainingCommand::Reset));
+        }
+        pace_ui(ui, pace);
+    });
+    commands
+}
+
+fn pace_ui(ui: &mut Ui, pace: &mut Pace) {
+    const WIDTH: f32 = 58.0;
+    let words = |pace: Pace| pace.map_or("fastest".to_owned(), |pace| format!("{pace} / s"));
+    let chooser = ComboBox::from_id_salt("pace").width(WIDTH).selected_text(words(*pace)).show_ui(ui, |ui| {
+        for choice in PACES {
+            ui.selectable_value(pace, choice, words(choice));
+        }
+    });
+    chooser.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, "Speed"));
+    chooser.response.on_hover_text("Speed: optimiser steps a second. It changes nothing but when a step is done.");
+}
+
+/// Which step is shown; the line is there whichever it is, so that nothing jumps.
+fn look_ui(ui: &mut Ui, model: &TrainingModel) -> Vec<Command> {
+    let mut commands = Vec::new();
+    let is_look = model.shown.is_some();
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+        let latest = ui.add_enabled(is_look, Button::new("Latest"));
+        if latest.on_hover_text("Show the latest step again").clicked() {
+            commands.push(Command::Training(TrainingCommand::ShowLatest));
+        }
+        let branch = ui.add_enabled(is_look, Button::new("Branch here"));
+        let tip = "Continue from this step on a branch of its own; undo brings the other branch back";
+        if branch.on_hover_text(tip).clicked() {
+            commands.push(Command::Training(TrainingCommand::Branch));
+        }
+        let said = match model.shown {
+            None if model.step == 0 => String::new(),
+            None => "shown: the latest step".to_owned(),
+            Some(step) if step == model.sought => format!("shown: step {step}"),
+            Some(step) => format!("step {step}, on the way to {}", model.sought),
+        };
+        let said = RichText::new(said);
+        ui.add(egui::Label::new(if is_look { said.strong() } else { said.weak() }).truncate())
+            .on_hover_text("Drag along the curve to look back; or [ and ], with Shift by ten");
+    });
+    commands
+}
+
+/// From the next step on; the optimiser goes on as it is.
+fn rate_ui(ui: &mut Ui, model: &TrainingModel) -> Option<Command> {
+    const WITHOUT_SLIDER: f32 = 170.0;
+    let mut rate = model.learning_rate;
+    let can_set = model.shown.is_none() && !model.stage.is_before_model();
+    let changed = ui
+        .horizontal(|ui| {
+            ui.label("Learning rate");
+            ui.spacing_mut().slider_width = (ui.available_width() - WITHOUT_SLIDER / 2.0).max(size::CHART_MIN / 2.0);
+            let slider = Slider::new(&mut rate, LEARNING_RATE_LEAST..=LEARNING_RATE_MAX)
+                .logarithmic(true)
+                .clamping(egui::SliderClamping::Edits)
+                .custom_formatter(|rate, _| rate_text(rate));
+            let slider = ui.add_enabled(can_set, slider);
+            slider.widget_info(|| WidgetInfo::slider(can_set, rate, "Learning rate"));
+            let tip =
+                "Learning rate of the steps to come; training and optimiser go on. Drag, type, or use the arrow keys.";
+            let slider = hint(slider, tip);
+            slider
+                .on_disabled_hover_text("The learning rate of a past step is fixed: branch from it, or show the latest")
+                .changed()
+        })
+        .inner;
+    (changed && rate != model.learning_rate && rate > 0.0)
+        .then_some(Command::Training(TrainingCommand::SetLearningRate(rate)))
+}
+
+/// Three digits that count.
+fn rate_text(rate: f64) -> String {
+    const DIGITS: i32 = 2;
+    if !(rate > 0.0 && rate.is_finite()) {
+        return rate.to_string();
+    }
+    let decimals = (DIGITS - rate.log10().floor() as i32).max(0) as usize;
+    let text = format!("{rate:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// With Shift an arrow key looks so many steps further.
+pub const FAR_STEPS: usize = 10;
+
+/// Name of the line at the loss of a model that guesses.
+const GUESS: &str = "a random guess";
+
+/// Quantity that the curve shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Curve {
+    #[default]
+    Loss,
+    /// `‖g‖` of the whole gradient.
+    Gradient,
+    /// The gradient norm of one tensor, by its place.
+    Tensor(usize),
+}
+
+impl Curve {
+    fn name(self, tensors: &[String]) -> String {
+        match self {
+            Curve::Loss => "Loss".to_owned(),
+            Curve::Gradient => "Gradient norm".to_owned(),
+            Curve::Tensor(place) => format!("Gradient of {}", tensors.get(place).map_or("?", String::as_str)),
+        }
+    }
+
+    fn of(self, record: &StepRecord) -> f32 {
+        match self {
+            Curve::Loss => record.loss,
+            Curve::Gradient => record.gradient_norm,
+            Curve::Tensor(place) => record.by_tensor.get(place).copied().unwrap_or(0.0),
+        }
+    }
+}
+
+#[derive(Default)]
+pub struct CurveUiState {
+    log: bool,
+    curve: Curve,
+    /// The curve's points, kept until they change.
+    points: Vec<PlotPoint>,
+    points_of: Option<(TrainingLog, bool, Curve)>,
+}
+
+impl CurveUiState {
+    fn keep_points(&mut self, log: &TrainingLog) {
+        let (scale, curve) = (self.log, self.curve);
+        if self.points_of.as_ref().is_some_and(|(of, s, c)| of.is_same(log) && (*s, *c) == (scale, curve)) {
+            return;
+        }
+        let scaled = |x: f32| if scale { f64::from(x).log10() } else { f64::from(x) };
+        // A step's own record, of its batch before the update, as the line above the curve has it.
+        let points =
+            log.steps().zip(1..).map(|(record, step)| PlotPoint::new(f64::from(step), scaled(curve.of(&record))));
+        // A norm of 0 has no logarithm.
+        self.points = points.filter(|point| point.y.is_finite()).collect();
+        self.points_of = Some((log.clone(), scale, curve));
+    }
+}
+
+fn curve_ui(ui: &mut Ui, model: &TrainingModel, state: &mut CurveUiState, height: f32) -> Option<Command> {
+    chooser_ui(ui, model, state);
+    state.keep_points(&model.log);
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let log = state.log;
+    let scaled = |x: f64| if log { x.log10() } else { x };
+    let chance = model.chance.filter(|_| state.curve == Curve::Loss).map(|chance| scaled(f64::from(chance)));
+    let top = chance.unwrap_or(scaled(1.0));
+    let shown = model.shown.unwrap_or(model.step) as f64;
+    let plot = curve_plot("curve", height, palette)
+        .include_x(0.0)
+        .include_x(model.steps as f64)
+        .include_y(top)
+        .include_y(if log { top - 1.0 } else { 0.0 })
+        .y_axis_formatter(move |mark, _| loss_text(mark, log))
+        .show(ui, |plot| {
+            if let Some(chance) = chance {
+                let line = HLine::new(GUESS, chance).color(palette.ink_faint);
+                plot.hline(line.style(LineStyle::dashed_loose()));
+                let name = RichText::new(GUESS).size(size::SMALL).color(palette.ink_soft);
+                let at = PlotPoint::new(model.steps as f64, chance);
+                plot.text(Text::new(GUESS, at, name).anchor(Align2::RIGHT_BOTTOM));
+            }
+            plot.line(Line::new("curve", PlotPoints::Borrowed(&state.points)).color(palette.accent).width(size::CURVE));
+            if model.step > 0 {
+                let ink = if model.shown.is_some() { palette.ink } else { palette.ink_faint };
+                plot.vline(VLine::new("shown", shown).color(ink).width(size::HAIRLINE));
+            }
+        });
+    let at = |x: f32| {
+        let step = plot.transform.value_from_position(egui::pos2(x, 0.0)).x.round();
+        (step.max(0.0) as usize).min(model.step)
+    };
+    look_along(ui, &plot.response, model, state, at)
+}
+
+fn chooser_ui(ui: &mut Ui, model: &TrainingModel, state: &mut CurveUiState) {
+    if matches!(state.curve, Curve::Tensor(place) if place >= model.tensors.len()) {
+        state.curve = Curve::Loss;
+    }
+    ui.horizontal(|ui| {
+        let curves = [Curve::Loss, Curve::Gradient].into_iter().chain((0..model.tensors.len()).map(Curve::Tensor));
+        let chooser =
+            ComboBox::from_id_salt("curve").selected_text(state.curve.name(&model.tensors)).show_ui(ui, |ui| {
+                for curve in curves {
+                    ui.selectable_value(&mut state.curve, curve, curve.name(&model.tensors));
+                }
+            });
+        chooser.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, "Curve"));
+        let tip = "Loss in nats, with a line at that of a random guess; or the L2 norm of the gradient, of all tensors or of one";
+        chooser.response.on_hover_text(tip);
+        checkbox_ui(ui, &mut state.log, "log").on_hover_text("Logarithmic scale");
+        ui.weak("drag to look back")
+            .on_hover_text("Or [ and ], or the arrow keys on the curve; with Shift by ten steps");
+    });
+}
+
+/// The step that the pointer or the arrow keys lead to; under the pointer, its number.
+fn look_along(
+    ui: &Ui,
+    response: &Response,
+    model: &TrainingModel,
+    state: &CurveUiState,
+    at: impl Fn(f32) -> usize,
+) -> Option<Command> {
+    response.widget_info(|| WidgetInfo::slider(model.step > 0, model.sought as f64, "Step shown"));
+    if model.step == 0 {
+        return None;
+    }
+    if let Some(pointer) = response.hover_pos().filter(|_| !response.is_pointer_button_down_on()) {
+        let step = at(pointer.x);
+        let value = state.points.iter().find(|point| point.x == step as f64);
+        let value = value.map(|point| if state.log { 10f64.powf(point.y) } else { point.y });
+        let said = value.map_or("before the first update".to_owned(), |value| format!("{value:.4}"));
+        response.clone().on_hover_text_at_pointer(format!("step {step}: {said}"));
+    }
+    cursor(ui, response, (model.sought, model.step), FAR_STEPS, at).and_then(|step| look_at(model, step))
+}
+
+/// The command that shows a step, if it is not in sight.
+pub fn look_at(model: &TrainingModel, step: usize) -> Option<Command> {
+    let step = step.min(model.step);
+    match step {
+        _ if step == model.sought => None,
+        _ if step == model.step => Some(Command::Training(TrainingCommand::ShowLatest)),
+        _ => Some(Command::Training(TrainingCommand::Scrub(step))),
+    }
+}
+
+/// A loss, with as many decimals as tell it from its neighbours.
+fn loss_text(mark: GridMark, log: bool) -> String {
+    match log {
+        true => {
+            let value = 10f64.powf(mark.value);
+            tick_text(value, value / 10.0)
+        }
+        false => tick_text(mark.value, mark.step_size),
+    }
+}
+
+/// The sliders, and how training again goes.
+fn retrain_ui(ui: &mut Ui, model: &RetrainModel, highlight: &mut Highlight) -> Vec<Command> {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let mut commands = Vec::new();
+    ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+        let (switches, sliders): (Vec<_>, Vec<_>) = model.sliders.iter().partition(|slider| slider.switch().is_some());
+        ui.horizontal_wrapped(|ui| {
+            commands.extend(switches.into_iter().filter_map(|switch| lesson_switch_ui(ui, switch)))
+        });
+        commands.extend(sliders.into_iter().filter_map(|slider| slider_ui(ui, slider, palette)));
+        ui.add_space(size::GAP_TIGHT);
+        retrain_progress_ui(ui, model, palette);
+        ui.horizontal_wrapped(|ui| {
+            let own = ui.add_enabled(!model.is_own, Button::new("Lesson defaults"));
+            if own.on_hover_text("Every slider back to its mark").clicked() {
+                commands.push(Command::Retrain(Box::default()));
+            }
+            let stop = ui.add_enabled(model.under_way.is_some(), Button::new("Stop"));
+            if stop.on_hover_text("Cancel the training under way; what is shown stays").clicked() {
+                commands.push(Command::Training(TrainingCommand::Pause));
+            }
+            ui.add_enabled_ui(model.has_ghosts, |ui| {
+                checkbox_ui(ui, &mut highlight.old_ghosts, "Ghosts")
+                    .on_hover_text("Rings on the stage where the points were before the lesson was trained again");
+            });
+        });
+        let said = match &model.under_way {
+            Some((_, words)) => format!("Training again: {words}."),
+            None => model.told.clone(),
+        };
+        ui.add(Label::new(RichText::new(said).color(palette.ink_soft)).wrap());
+    });
+    commands
+}
+
+/// The bar's place stays while nothing is under way, so that nothing jumps.
+fn retrain_progress_ui(ui: &mut Ui, model: &RetrainModel, palette: &Palette) {
+    match &model.under_way {
+        Some((share, _)) => {
+            let bar = ProgressBar::new(*share).desired_height(size::BAR / 2.0).fill(palette.accent);
+            ui.add(bar).on_hover_text("Progress of training again");
+        }
+        None => {
+            ui.allocate_space(egui::vec2(ui.available_width(), size::BAR / 2.0));
+        }
+    }
+}
+
+fn slider_ui(ui: &mut Ui, slider: &SliderModel, palette: &Palette) -> Option<Command> {
+    const NAME: f32 = 104.0;
+    const VALUE: f32 = 56.0;
+    let offer = &slider.offer;
+    let last = offer.choices.len().saturating_sub(1);
+    let mut at = offer.at;
+    ui.horizontal(|ui| {
+        let name = |ui: &mut Ui| ui.add(Label::new(&slider.name).truncate()).on_hover_text(&slider.tip);
+        ui.allocate_ui_with_layout(
+            egui::vec2(NAME, size::SLIDER_ROW),
+            egui::Layout::left_to_right(egui::Align::Center),
+            |ui| {
+                ui.set_min_width(NAME);
+                name(ui);
+            },
+        );
+        ui.spacing_mut().slider_width = (ui.available_width() - VALUE).max(size::CHART_MIN / 2.0);
+        let response = ui.add(Slider::new(&mut at, 0..=last).show_value(false));
+        response.widget_info(|| WidgetInfo::slider(true, at as f64, &slider.name));
+        ghost_mark(ui, response.rect, place(offer.own, last), palette);
+        hint(response, &slider.tip);
+        ui.monospace(offer.choices.get(at).map_or("", |choice| &choice.label));
+    });
+    let chosen = offer.choices.get(at).filter(|_| at != offer.at)?;
+    Some(Command::Retrain(Box::new(chosen.recipe.clone())))
+}
+
+/// A switch of the lesson, with which it trains again.
+fn lesson_switch_ui(ui: &mut Ui, switch: &SliderModel) -> Option<Command> {
+    let (offer, name) = (&switch.offer, switch.switch()?);
+    let is_on = offer.choices.get(offer.at)?.recipe.switches.contains(name);
+    let other = offer.choices.iter().find(|choice| choice.recipe.switches.contains(name) != is_on);
+    let mut wanted = is_on;
+    ui.add_enabled_ui(other.is_some(), |ui| {
+        let response = checkbox_ui(ui, &mut wanted, &switch.name);
+        hint(response, &switch.tip);
+    });
+    let chosen = other.filter(|_| wanted != is_on)?;
+    Some(Command::Retrain(Box::new(chosen.recipe.clone())))
+}
+
+/// Place of the mark, from -1 to 1.
+fn place(own: usize, last: usize) -> f32 {
+    own as f32 / last.max(1) as f32 * 2.0 - 1.0
+}
+
+#[derive(Clone, Debug)]
+pub struct RetrainModel {
+    pub sliders: Vec<SliderModel>,
+    /// The state of training, in words.
+    pub told: String,
+    pub is_own: bool,
+    pub has_ghosts: bool,
+    /// While it trains: how far, from 0 to 1, and what it does.
+    pub under_way: Option<(f32, String)>,
+    /// Lesson and recipe that the sliders were made of.
+    made_of: (Arc<Lesson>, Arc<Recipe>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct SliderModel {
+    pub name: String,
+    pub tip: String,
+    pub offer: Offer,
+}
+
+impl SliderModel {
+    /// The name of the lesson's switch that it is, if it is one.
+    fn switch(&self) -> Option<&str> {
+        match &self.offer.knob {
+            Knob::Switch(name) => Some(name),
+            _ => None,
+        }
+    }
+}
+
+impl Model for RetrainModel {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), before: Option<&Self>) -> Option<Self> {
+        Self::of(snapshot, before)
+    }
+}
+
+impl RetrainModel {
+    /// `before` is the last one: its sliders are kept while nothing moves them. `None` until there is a model.
+    pub fn of(snapshot: &Snapshot, before: Option<&RetrainModel>) -> Option<Self> {
+        let model = snapshot.model.as_ref()?;
+        let under_way = snapshot.retraining.as_ref();
+        // A slider is where it was dragged to, whatever is shown yet.
+        let recipe = under_way.map_or(&model.recipe, |under_way| &under_way.recipe);
+        let is_same =
+            |before: &&RetrainModel| Arc::ptr_eq(&before.made_of.0, &snapshot.lesson) && before.made_of.1 == *recipe;
+        let sliders = match before.filter(is_same) {
+            Some(before) => before.sliders.clone(),
+            None => offers(&snapshot.lesson, recipe).into_iter().map(|offer| slider(&snapshot.lesson, offer)).collect(),
+        };
+        let is_new_space = !model.recipe.has_space_of(&Recipe::default());
+        let told = if model.recipe.is_default() {
+            "Shown: the lesson as it is.".to_owned()
+        } else {
+            let picture = snapshot.space.as_deref().filter(|_| is_new_space).map(picture_of_retrained);
+            let space =
+                picture.map_or_else(|| "the lesson's own space".to_owned(), |at| format!("a retrained space, {at}"));
+            format!("Shown: {}. It is {space}.", model.recipe.words(&snapshot.lesson))
+        };
+        Some(Self {
+            sliders,
+            told,
+            is_own: recipe.is_default(),
+            has_ghosts: model.replaced.is_some(),
+            under_way: under_way.map(progress),
+            made_of: (snapshot.lesson.clone(), recipe.clone()),
+        })
+    }
+}
+
+/// Epochs and steps take about as long, so each is a half.
+fn progress(under_way: &RetrainingSnapshot) -> (f32, String) {
+    let RetrainingSnapshot { embedding, steps, .. } = under_way;
+    let share = |done: usize, of: usize| if of == 0 { 1.0 } else { done as f32 / of as f32 };
+    let words = if embedding.done < embedding.of {
+        format!("static vectors, epoch {} of {}", embedding.done, embedding.of)
+    } else {
+        format!("model, step {} of {}", steps.done, steps.of)
+    };
+    ((share(embedding.done, embedding.of) + share(steps.done, steps.of)) / 2.0, words)
+}
+
+fn slider(lesson: &Lesson, offer: Offer) -> SliderModel {
+    let (name, tip) = match &offer.knob {
+        Knob::Share { word, group } => {
+            let ambiguous = lesson.corpus.ambiguous.iter().find(|ambiguous| ambiguous.word == *word);
+            let others = ambiguous.into_iter().flat_map(|ambiguous| &ambiguous.shares);
+            let others: Vec<&str> = others.map(|(other, _)| other.as_str()).filter(|other| other != group).collect();
+            let tip = format!("How often “{word}” is {group} in the corpus; else it is {}", others.join(" or "));
+            (format!("{word}: {group}"), tip)
+        }
+        Knob::Heads => ("Heads".to_owned(), "H: heads of every block".to_owned()),
+        Knob::Width => ("Width".to_owned(), "D: numbers of every vector".to_owned()),
+        Knob::StaticRate => ("Static rate".to_owned(), "Learning rate of the static vectors (word2vec)".to_owned()),
+        Knob::ModelRate => ("Model rate".to_owned(), "Learning rate of the attention model".to_owned()),
+        Knob::Switch(name) => {
+            let known = lesson.switches.list.iter().find(|switch| switch.name == *name);
+            let tip = known.map_or("", |switch| &switch.tip);
+            return SliderModel {
+                name: name.clone(),
+                tip: format!("{tip}\nTrains the lesson again.").trim().to_owned(),
+                offer,
+            };
+        }
+        Knob::Seed => ("Seed".to_owned(), "Of every random draw: corpus, beginnings, batches".to_owned()),
+    };
+    let own = offer.choices.get(offer.own).map_or("", |choice| &choice.label);
+    let tip = format!("{tip}.\nThe lesson has {own}, at the mark. Drag, or use the arrow keys.");
+    SliderModel { name, tip, offer }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_learning_rate_is_short() {
+        let shown = [0.01, 0.5, 1.0, 1e-5, 0.012_345, 0.0].map(rate_text);
+        assert_eq!(shown, ["0.01", "0.5", "1", "0.00001", "0.0123", "0"]);
+    }
+}
+
+#[cfg(test)]
+mod curve_tests {
+    use super::*;
+
+    #[test]
+    fn a_logarithmic_axis_shows_losses() {
+        let text = |exponent| loss_text(GridMark { value: exponent, step_size: 1.0 }, true);
+        assert_eq!([-2.0, -0.5, 0.0, 1.0].map(text), ["0.010", "0.32", "1.0", "10"]);
+    }
+}

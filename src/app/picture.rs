@@ -1,0 +1,424 @@
+//! A picture without a display: `attune render LESSON -o picture.png`. It shows the whole workspace, or the stage as a
+//! figure: title above, the picture, the sentence below.
+
+use std::io::Cursor;
+use std::path::Path;
+use std::sync::Arc;
+
+use attune_core::kernel::snapshot::Snapshot;
+use attune_core::lesson::schema::CellKind;
+use attune_core::whole_file;
+use attune_engine::panics::quietly;
+use attune_view::explain::walk::WalkModel;
+use attune_view::view_model::Models;
+use attune_view::view_model::notebook::NotebookModel;
+use attune_view::view_model::pictures::nearest;
+use attune_view::view_model::saved_view::SavedView;
+use bevy::app::TerminalCtrlCHandlerPlugin;
+use bevy::camera::RenderTarget;
+use bevy::ecs::resource::Resource;
+use bevy::log::LogPlugin;
+use bevy::math::Vec2;
+use bevy::prelude::*;
+use bevy::render::RenderPlugin;
+use bevy::render::render_resource::TextureFormat;
+use bevy::render::settings::RenderCreation;
+use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
+use bevy::window::ExitCondition;
+use bevy::winit::WinitPlugin;
+use bevy_egui::{EguiContexts, EguiGlobalSettings, EguiPrimaryContextPass, PrimaryEguiContext};
+use egui::ecolor::{gamma_u8_from_linear_f32, linear_f32_from_gamma_u8};
+use egui::{Align, Frame, Layout, Margin, RichText, TextStyle, Ui, UiBuilder};
+use image::{ImageBuffer, PixelWithColorType, Rgb, RgbImage, Rgba, RgbaImage};
+
+use crate::app::AppFault;
+use crate::app::link::LatestModels;
+use crate::app::panels::StageUi;
+use crate::app::stage::camera::CameraRig;
+use crate::app::stage::frame::StageTab;
+use crate::app::stage::geometry;
+use crate::app::stage::state::StageState;
+use crate::app::theme::{self, Palette, size};
+use crate::app::ui_state::walk::STEPS;
+use crate::app::ui_state::{ThemeChoice, ViewState};
+use crate::app::workspace::stage_side::StageSide;
+use crate::app::workspace::{WorkspaceState, follow_preferences, root, workspace_ui};
+use crate::app::{graphics, systems};
+
+/// Options of a picture.
+#[derive(Clone, Debug)]
+pub struct PictureOptions {
+    pub snapshot: Arc<Snapshot>,
+    /// A stage cell: its words are lit and its time is used when `time` is not finite.
+    pub cell: Option<String>,
+    /// 0 is static, 1 is contextual.
+    pub time: f32,
+    /// Size of the picture, in pixels.
+    pub size: (u32, u32),
+    /// Pixels a point: more for screens that are denser than a picture is read on.
+    pub zoom: f32,
+    /// The whole window instead of the stage alone.
+    pub workspace: bool,
+    pub dark: bool,
+    /// The background is transparent.
+    pub transparent: bool,
+    /// The stage as a viewer has it, in place of `cell` and `time`.
+    pub seen: Option<Arc<StageView>>,
+    /// A view that was shared, in place of `cell` and `time`.
+    pub shared: Option<Arc<SavedView>>,
+}
+
+/// Choices of a viewer: what is shown, and from where.
+#[derive(Clone, Debug)]
+pub struct StageView {
+    pub view: ViewState,
+    pub rig: CameraRig,
+}
+
+impl PictureOptions {
+    /// The stage alone: static, light, in the usual size.
+    pub fn of(snapshot: Arc<Snapshot>) -> Self {
+        Self {
+            snapshot,
+            cell: None,
+            time: 0.0,
+            size: theme::size::WINDOW,
+            zoom: 1.0,
+            workspace: false,
+            dark: false,
+            transparent: false,
+            seen: None,
+            shared: None,
+        }
+    }
+
+    /// The stage as it was when somebody shared it, in its size, with the caption below.
+    pub fn of_shared(snapshot: Arc<Snapshot>, shared: SavedView) -> Self {
+        let size = shared.stage.map(|(width, height)| nearest((width, height.saturating_add(CAPTION as u32))));
+        let of = Self::of(snapshot);
+        Self { size: size.unwrap_or(of.size), shared: Some(Arc::new(shared)), ..of }
+    }
+}
+
+/// Frames until fonts, layout and the stage's image have settled.
+const SETTLE_FRAMES: usize = 6;
+/// Frames until the picture must have come back.
+const PATIENCE_FRAMES: usize = 200;
+
+/// Draws the picture and writes it as PNG, whole or not at all.
+pub fn render(options: &PictureOptions, out: &Path) -> Result<(), AppFault> {
+    write(&draw(options)?, out)
+}
+
+/// Draws the picture, as PNG.
+pub fn draw(options: &PictureOptions) -> Result<Vec<u8>, AppFault> {
+    let mut app = picture_app(options)?;
+    if !options.transparent {
+        let picture = capture(&mut app)?;
+        drop(app);
+        return encode(&picture);
+    }
+    let [black, white] = theme::BACKGROUNDS.map(|background| {
+        app.world_mut().resource_mut::<ViewState>().figure.background = Some(background);
+        capture(&mut app)
+    });
+    drop(app);
+    encode(&recover_alpha(&black?, &white?))
+}
+
+/// An app without a window that shows what the options say.
+pub fn picture_app(options: &PictureOptions) -> Result<App, AppFault> {
+    if options.snapshot.space.is_none() {
+        return Err(AppFault::NothingToDraw("the static vectors of the lesson are not trained".to_owned()));
+    }
+    let view = view_of(options)?;
+    let mut app = open(options.size, options.dark, options.workspace)?;
+    prepare(&mut app, options, view);
+    Ok(app)
+}
+
+fn view_of(options: &PictureOptions) -> Result<ViewState, AppFault> {
+    let theme = if options.dark { ThemeChoice::Dark } else { ThemeChoice::Light };
+    if let Some(seen) = &options.seen {
+        return Ok(seen.view.as_figure(theme, options.zoom));
+    }
+    let mut view = ViewState::themed(theme);
+    view.preferences.reduced_motion = true;
+    view.figure.is_on = !options.workspace;
+    view.preferences.zoom = options.zoom;
+    if options.shared.is_some() {
+        // The rest is restored with the workspace.
+        return Ok(view);
+    }
+    view.walk.set_time(if options.time.is_finite() { options.time } else { 0.0 });
+    let Some(id) = &options.cell else { return Ok(view) };
+    let cell = options.snapshot.lesson.cells.iter().find(|cell| cell.id == *id);
+    match cell.map(|cell| &cell.kind) {
+        Some(CellKind::Stage { words, time, .. }) => {
+            view.highlight.lit.clone_from(words);
+            view.highlight.shown_cell = Some(id.clone());
+            if !options.time.is_finite() {
+                view.walk.set_time(*time);
+            }
+            Ok(view)
+        }
+        Some(_) => Err(AppFault::NothingToDraw(format!("cell `{id}` is not a stage cell"))),
+        None => Err(AppFault::NothingToDraw(format!("the lesson has no cell `{id}`"))),
+    }
+}
+
+/// An app without a window that draws what its resources say, the stage alone, at each update.
+pub fn figure_app(size: (u32, u32), dark: bool) -> Result<App, AppFault> {
+    open(size, dark, false)
+}
+
+fn open(size: (u32, u32), dark: bool, workspace: bool) -> Result<App, AppFault> {
+    let renderer = graphics::open()?;
+    quietly(|| headless(size, dark, workspace, renderer)).map_err(AppFault::NoGpu)
+}
+
+fn headless((width, height): (u32, u32), dark: bool, workspace: bool, renderer: RenderCreation) -> App {
+    let mut app = App::new();
+    app.add_plugins(
+        DefaultPlugins
+            .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() })
+            .set(RenderPlugin { render_creation: renderer, synchronous_pipeline_compilation: true, ..default() })
+            .disable::<WinitPlugin>()
+            .disable::<LogPlugin>()
+            .disable::<TerminalCtrlCHandlerPlugin>(),
+    )
+    .add_plugins(systems::plugin)
+    .add_systems(EguiPrimaryContextPass, picture_ui)
+    .insert_resource(ClearColor(theme::clear_color(dark)))
+    .init_resource::<Captured>();
+    app.world_mut().resource_mut::<EguiGlobalSettings>().auto_create_primary_context = false;
+    if !workspace {
+        app.insert_resource(Figure);
+    }
+    let target = Image::new_target_texture(width.max(1), height.max(1), TextureFormat::Rgba8UnormSrgb, None);
+    let world = app.world_mut();
+    let target = world.resource_mut::<Assets<Image>>().add(target);
+    world.insert_resource(Target(target.clone()));
+    world.spawn((PrimaryEguiContext, Camera2d, Msaa::Off, RenderTarget::Image(target.into())));
+    app.finish();
+    app.cleanup();
+    app
+}
+
+/// Sets up lesson, view and camera of the app.
+fn prepare(app: &mut App, options: &PictureOptions, mut view: ViewState) {
+    let world = app.world_mut();
+    let (mut models, mut stage) = (LatestModels::default(), StageState::default());
+    if let Some(shared) = &options.shared {
+        world.resource_mut::<WorkspaceState>().0.restore(shared, &mut view);
+        // What the sentence or the model does not have is dropped when they are shown.
+        view.selection.restore(shared, usize::MAX, usize::MAX);
+    }
+    systems::show(options.snapshot.clone(), &mut models, &mut stage, &mut view);
+    let mut tab = world.resource_mut::<StageTab>();
+    tab.fitted.clone_from(&stage.points);
+    if let Some(seen) = &options.seen {
+        tab.controls.rig = seen.rig.clone();
+        // The viewer's camera stays where it is.
+        tab.has_opened = true;
+    } else if let Some(model) = &stage.points {
+        let size = Vec2::new(options.size.0 as f32, options.size.1 as f32);
+        tab.controls.rig.fit_now(geometry::extent(model), size);
+        tab.controls.rig.open(model.opens_flat());
+        if let Some(camera) = options.shared.as_ref().and_then(|shared| shared.camera) {
+            tab.controls.rig.restore(&camera);
+        }
+    }
+    world.resource_mut::<WorkspaceState>().0.freeze_layout(&options.snapshot.lesson, options.cell.as_deref());
+    world.insert_resource(models);
+    world.insert_resource(stage);
+    world.insert_resource(view);
+}
+
+#[derive(Resource)]
+struct Target(Handle<Image>);
+
+#[derive(Resource, Default)]
+struct Captured(Option<Result<RgbImage, String>>);
+
+/// Captures the picture of an app without a window when it has come to rest.
+pub fn capture(app: &mut App) -> Result<RgbImage, AppFault> {
+    for _ in 0..SETTLE_FRAMES {
+        app.update();
+        std::thread::sleep(std::time::Duration::from_secs_f32(theme::motion::RESIZE_SETTLES / 2.0));
+    }
+    let target = app.world().resource::<Target>().0.clone();
+    app.world_mut().spawn(Screenshot::image(target)).observe(
+        |picture: On<ScreenshotCaptured>, mut captured: ResMut<Captured>| {
+            captured.0 = Some(opaque(&picture.image).ok_or_else(|| "the picture has another format".to_owned()));
+        },
+    );
+    for _ in 0..PATIENCE_FRAMES {
+        app.update();
+        if let Some(picture) = app.world_mut().resource_mut::<Captured>().0.take() {
+            return picture.map_err(|why| fault(&why));
+        }
+    }
+    Err(AppFault::NoGpu("the graphics adapter never returned the picture".to_owned()))
+}
+
+/// The colours of a target of [`open`], without a copy of it between: it may be as large as all else together.
+fn opaque(picture: &Image) -> Option<RgbImage> {
+    let (pixels, _) = picture.data.as_ref()?.as_chunks::<4>();
+    let mut colours = Vec::with_capacity(3 * pixels.len());
+    pixels.iter().for_each(|[red, green, blue, _]| colours.extend([red, green, blue]));
+    RgbImage::from_raw(picture.width(), picture.height(), colours)
+}
+
+fn encode<P>(picture: &ImageBuffer<P, Vec<u8>>) -> Result<Vec<u8>, AppFault>
+where
+    P: PixelWithColorType<Subpixel = u8>,
+{
+    let mut bytes = Vec::new();
+    picture.write_to(&mut Cursor::new(&mut bytes), image::ImageFormat::Png).map_err(|why| fault(&why))?;
+    Ok(bytes)
+}
+
+fn fault(why: &dyn std::fmt::Display) -> AppFault {
+    AppFault::Output(why.to_string())
+}
+
+fn write(bytes: &[u8], out: &Path) -> Result<(), AppFault> {
+    let shown = || attune_core::lesson::issue::printable(&out.display().to_string());
+    whole_file::write(out, bytes).map_err(|why| AppFault::Output(format!("{}: {why}", shown())))
+}
+
+/// Height of the caption, in points; one of more lines is higher.
+const CAPTION: f32 = 64.0;
+
+/// Draws the stage alone, with a caption.
+#[derive(Resource)]
+struct Figure;
+
+fn picture_ui(
+    mut contexts: EguiContexts,
+    (models, on_stage): (Res<LatestModels>, Res<StageState>),
+    mut view: ResMut<ViewState>,
+    mut tab: ResMut<StageTab>,
+    mut workspace: ResMut<WorkspaceState>,
+    figure: Option<Res<Figure>>,
+) -> Result {
+    let ctx = contexts.ctx_mut()?.clone();
+    follow_preferences(&ctx, &view, view.preferences.zoom);
+    let (mut ui, workspace) = (root(&ctx), &mut workspace.0);
+    tab.strip.followed = on_stage.walk.as_deref().and_then(WalkModel::source_query);
+    let mut stage = StageSide::of(&on_stage, &mut tab, workspace, &view);
+    if figure.is_some() {
+        figure_ui(&mut ui, &models, &mut view, &mut stage);
+    } else {
+        // Nobody is there whose requests could be granted.
+        workspace_ui(&mut ui, &models, &mut Vec::new(), workspace, &mut view, &mut stage, false);
+    }
+    Ok(())
+}
+
+fn figure_ui(ui: &mut Ui, models: &Models, view: &mut ViewState, stage: &mut dyn StageUi) {
+    /// A lower picture has no caption.
+    const CAPTION_FROM: f32 = 3.0 * CAPTION;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let whole = ui.max_rect();
+    let has_caption = !view.figure.bare && whole.height() >= CAPTION_FROM;
+    let words = has_caption.then(|| models.get::<NotebookModel>()).flatten().map(|model| words(&model, view));
+    let height = match &words {
+        // Long words of a lesson are not cut off.
+        Some(words) => CAPTION.max(height(ui, words, whole.width() - 2.0 * f32::from(size::PANEL_MARGIN))),
+        None if has_caption => CAPTION,
+        None => 0.0,
+    };
+    let (picture, caption) = whole.split_top_bottom_at_y(whole.bottom() - height);
+    ui.painter().rect_filled(ui.max_rect(), 0.0, view.figure.background.unwrap_or(palette.stage));
+    ui.scope_builder(UiBuilder::new().max_rect(picture), |ui| stage.stage_ui(ui, &mut view.for_panels()));
+    let Some((sentence, about)) = words else { return };
+    ui.scope_builder(UiBuilder::new().max_rect(caption).layout(Layout::top_down(Align::Min)), |ui| {
+        Frame::new().inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0)).show(ui, |ui| {
+            ui.label(RichText::new(sentence).font(theme::strong(size::READING)));
+            ui.weak(about);
+        });
+    });
+}
+
+/// The sentence, and what the picture shows of it.
+fn words(model: &NotebookModel, view: &ViewState) -> (String, String) {
+    let walk = &view.walk;
+    let place = match walk.is_walking() {
+        true => format!("step {} of {STEPS}: {}", walk.step().index() + 1, walk.step().name()),
+        false => format!("time {:.2}", walk.time()),
+    };
+    (model.sentence.clone(), format!("{} · {place}", caption_of(model, view).unwrap_or(&model.title)))
+}
+
+/// Height of both, one below the other.
+fn height(ui: &Ui, (sentence, about): &(String, String), width: f32) -> f32 {
+    let high = |text: &str, font| ui.painter().layout(text.to_owned(), font, ui.visuals().text_color(), width).size().y;
+    let about = high(about, TextStyle::Body.resolve(ui.style()));
+    high(sentence, theme::strong(size::READING)) + ui.spacing().item_spacing.y + about + size::GAP
+}
+
+fn caption_of<'a>(model: &'a NotebookModel, view: &ViewState) -> Option<&'a str> {
+    let shown = view.highlight.shown_cell.as_deref()?;
+    model.cells.iter().find(|cell| **cell.id() == *shown).and_then(|cell| match &*cell.cell.kind {
+        CellKind::Stage { caption, .. } => Some(caption.as_str()),
+        _ => None,
+    })
+}
+
+/// A picture's alpha channel, recovered from two renders: on black and on white.
+///
+/// A pixel of colour `c` that covers a share `a` shows `a c` on black and `a c + 1 − a` on white, in linear light. So `a` is
+/// one minus their difference, and `c` what is on black divided by `a`. Whatever draws the picture has to know nothing of
+/// it.
+/// Both pictures have one size. Colours are not multiplied by their opacity, as PNG has them.
+fn recover_alpha(black: &RgbImage, white: &RgbImage) -> RgbaImage {
+    RgbaImage::from_fn(black.width(), black.height(), |x, y| pixel(*black.get_pixel(x, y), *white.get_pixel(x, y)))
+}
+
+fn pixel(black: Rgb<u8>, white: Rgb<u8>) -> Rgba<u8> {
+    const ALL: u8 = u8::MAX;
+    let Rgb([red, green, blue]) = black;
+    if black == white {
+        return Rgba([red, green, blue, ALL]);
+    }
+    let on_black = black.0.map(linear_f32_from_gamma_u8);
+    let on_white = white.0.map(linear_f32_from_gamma_u8);
+    let difference: f32 = on_white.iter().zip(on_black).map(|(white, black)| white - black).sum();
+    let share = (1.0 - difference / on_black.len() as f32).clamp(0.0, 1.0);
+    let alpha = (share * f32::from(ALL)).round() as u8;
+    if alpha == 0 {
+        return Rgba([0; 4]);
+    }
+    let [red, green, blue] = on_black.map(|channel| gamma_u8_from_linear_f32((channel / share).min(1.0)));
+    Rgba([red, green, blue, alpha])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// On a ground of one grey, as the graphics card mixes them.
+    fn on(color: [u8; 3], share: f32, ground: u8) -> Rgb<u8> {
+        let ground = linear_f32_from_gamma_u8(ground);
+        Rgb(color.map(|c| gamma_u8_from_linear_f32(linear_f32_from_gamma_u8(c) * share + ground * (1.0 - share))))
+    }
+
+    #[test]
+    fn a_pixel_has_the_colour_and_the_share_that_it_was_drawn_with() {
+        for color in [[199, 95, 14], [31, 111, 196], [255, 255, 255], [0, 0, 0]] {
+            for share in [0.25, 0.5, 0.9, 1.0] {
+                let Rgba([red, green, blue, alpha]) = pixel(on(color, share, 0), on(color, share, 255));
+                assert!((f32::from(alpha) / 255.0 - share).abs() < 0.01, "{color:?} at {share}: {alpha}");
+                let off = [red, green, blue].into_iter().zip(color).map(|(a, b)| a.abs_diff(b)).max();
+                assert!(off <= Some(3), "{color:?} at {share}: {red} {green} {blue}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_nothing() {
+        assert_eq!(pixel(Rgb([0; 3]), Rgb([255; 3])), Rgba([0; 4]));
+    }
+}

@@ -1,0 +1,372 @@
+//! Points and lines of the stage, for the render pass: the points' instance buffer; arrows from each ghost to its live point;
+//! the axes and, as long as the view has depth, the ground with a line from each token down to it; the lines of the stage cell
+//! between words; and those of the walk, from the query to its keys.
+
+use attune_engine::quantity::Quantity;
+use attune_view::explain::path::{PathArrow, PathModel};
+use attune_view::explain::walk::{Step, WalkModel};
+use attune_view::view_model::heads::Side;
+use attune_view::view_model::stage::{GhostPoint, StageModel, TokenPoint};
+use bevy::math::Vec3;
+use egui::{Color32, Rgba};
+
+use super::camera::Content;
+use crate::app::theme::{Palette, weight_line};
+use crate::app::ui_state::search::{Emphasis, Visibility};
+use crate::app::ui_state::walk::ease;
+
+/// Radii in points on the screen at the target's depth: zooming in parts the points instead of inflating them.
+pub const WORD_RADIUS: f32 = 4.6;
+/// Radius of a word without a group among many: visible, but it does not compete.
+pub const QUIET_RADIUS: f32 = 3.2;
+pub const TOKEN_RADIUS: f32 = 7.6;
+/// No point is drawn smaller than this.
+pub const LEAST_RADIUS: f32 = 2.5;
+
+/// Numbers of one instance: start, end, colour, size, kind. The shader's `Instance`.
+pub const INSTANCE_FLOATS: usize = 12;
+
+/// All points are labelled when there are no more than this.
+const ALL_LABELLED: usize = 60;
+
+pub const DISC: f32 = 0.0;
+pub const RING: f32 = 1.0;
+/// Rings in strokes, as many as the shader draws.
+const DASHED: f32 = 3.0;
+const DOTTED: f32 = 4.0;
+pub const DASHES: usize = 4;
+pub const DOTS: usize = 8;
+
+/// One point or line as the shader reads it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Instance {
+    pub start: [f32; 3],
+    pub end: [f32; 3],
+    pub color: Color32,
+    /// Radius or width, in points.
+    pub size: f32,
+    pub kind: f32,
+}
+
+impl Instance {
+    /// Whether the point has a finite place; one without cannot be drawn.
+    pub fn has_place(&self) -> bool {
+        has_place(self.start) && has_place(self.end)
+    }
+
+    fn floats(&self) -> [f32; INSTANCE_FLOATS] {
+        let ([a, b, c], [d, e, f]) = (self.start, self.end);
+        let [red, green, blue, alpha] = Rgba::from(self.color).to_rgba_unmultiplied();
+        [a, b, c, d, e, f, red, green, blue, alpha, self.size, self.kind]
+    }
+}
+
+/// The buffer's bytes.
+pub fn bytes(instances: impl IntoIterator<Item = Instance>) -> Vec<u8> {
+    instances.into_iter().flat_map(|instance| instance.floats()).flat_map(f32::to_ne_bytes).collect()
+}
+
+/// Model coordinates to scene coordinates: one isotropic scale, fixed for the lesson.
+pub fn scaled(model: &StageModel, at: [f32; 3]) -> [f32; 3] {
+    at.map(|x| x / model.radius.max(f32::MIN_POSITIVE))
+}
+
+/// The colour of a word or token, stepped back when others are lit.
+pub fn shade(palette: &Palette, color: Color32, shown: Visibility) -> Color32 {
+    if shown == Visibility::Faded { palette.dimmed(color) } else { color }
+}
+
+/// A point that has no place cannot be drawn.
+pub fn has_place(at: [f32; 3]) -> bool {
+    at.iter().all(|x| x.is_finite())
+}
+
+/// So few points that all of them are labelled.
+pub fn is_small(model: &StageModel) -> bool {
+    model.words.len() + model.tokens.len() <= ALL_LABELLED
+}
+
+/// Every disc and ring of the scene; `old`: those of the picture before this one too.
+pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &Palette) -> Vec<Instance> {
+    let words = emphasis.shown_words(model).map(|index| word_point(model, index, emphasis.word(index), palette));
+    let in_sight = || model.tokens.iter().filter(|token| emphasis.token(token.position) != Visibility::Hidden);
+    let ghosts =
+        in_sight().filter(|token| token.end != token.trained_end).map(|token| trained_ghost(model, token, palette));
+    let tokens = in_sight().map(|token| token_point(model, token, emphasis.token(token.position), palette));
+    let old =
+        model.ghosts.iter().filter(|_| old && !emphasis.is_isolated()).map(|ghost| old_ghost(model, ghost, palette));
+    let split = in_sight().filter(|token| token.pieces > 1);
+    let split = split.map(|token| static_place(model, token, emphasis.token(token.position), palette));
+    let begun = in_sight().filter(|token| token.start != token.static_at).map(|token| beginning(model, token, palette));
+    let all = old.chain(words).chain(split).chain(ghosts).chain(begun).chain(tokens);
+    all.filter(Instance::has_place).collect()
+}
+
+fn word_point(model: &StageModel, index: usize, shown: Visibility, palette: &Palette) -> Instance {
+    let word = &model.words[index];
+    let at = scaled(model, word.at);
+    let (color, size, kind) = if model.is_in_sentence(index) {
+        (palette.token(word.group), TOKEN_RADIUS, RING)
+    } else if word.group.is_none() && !is_small(model) {
+        (palette.dimmed(palette.word), QUIET_RADIUS, DISC)
+    } else {
+        (palette.word_of(word.group), WORD_RADIUS, DISC)
+    };
+    Instance { start: at, end: at, color: shade(palette, color, shown), size, kind }
+}
+
+fn token_point(model: &StageModel, token: &TokenPoint, shown: Visibility, palette: &Palette) -> Instance {
+    let color = shade(palette, palette.token(token.group), shown);
+    Instance { start: scaled(model, token.start), end: scaled(model, token.end), color, size: TOKEN_RADIUS, kind: DISC }
+}
+
+/// The static place of a word in pieces, which is none of the table's.
+fn static_place(model: &StageModel, token: &TokenPoint, shown: Visibility, palette: &Palette) -> Instance {
+    let (at, color) = (scaled(model, token.static_at), shade(palette, palette.token(token.group), shown));
+    Instance { start: at, end: at, color, size: TOKEN_RADIUS, kind: RING }
+}
+
+/// The token's place before the layer that is shown, where its arrow begins.
+fn beginning(model: &StageModel, token: &TokenPoint, palette: &Palette) -> Instance {
+    let at = scaled(model, token.start);
+    let color = palette.dimmed(palette.token(token.group));
+    Instance { start: at, end: at, color, size: LEAST_RADIUS, kind: DISC }
+}
+
+/// The token's place before weights were edited.
+fn trained_ghost(model: &StageModel, token: &TokenPoint, palette: &Palette) -> Instance {
+    let (start, end) = (scaled(model, token.start), scaled(model, token.trained_end));
+    let color = palette.dimmed(palette.token(token.group));
+    Instance { start, end, color, size: TOKEN_RADIUS, kind: DASHED }
+}
+
+/// A point's place before the lesson was trained again.
+fn old_ghost(model: &StageModel, ghost: &GhostPoint, palette: &Palette) -> Instance {
+    let is_token = model.tokens.iter().any(|token| token.text == ghost.text);
+    let own = if is_token { palette.token(ghost.group) } else { palette.word_of(ghost.group) };
+    let color = palette.dimmed(own);
+    let (start, end) = (scaled(model, ghost.start), scaled(model, ghost.end));
+    Instance { start, end, color, size: WORD_RADIUS, kind: DOTTED }
+}
+
+/// The points that the picture is about: all tokens, before attention, between its layers and after it, and the words of
+/// groups; all words, where there are none of these.
+pub fn extent(model: &StageModel) -> Content {
+    let grouped = if model.hides_table { &[] } else { model.words.grouped() };
+    let named = grouped.iter().chain(&model.in_sentence).map(|&word| model.words[word].at);
+    let tokens = model.tokens.iter().chain(&model.second);
+    let tokens = tokens.flat_map(|token| [token.start, token.end].into_iter().chain(token.between.iter().copied()));
+    let placed = |at: [f32; 3]| has_place(at).then(|| Vec3::from(scaled(model, at)));
+    let about: Vec<Vec3> = named.chain(tokens).filter_map(placed).collect();
+    if about.is_empty() {
+        return Content::of(model.words.iter().filter_map(|word| placed(word.at)));
+    }
+    Content::of(about)
+}
+
+const LINE: f32 = 0.0;
+const ARROW: f32 = 1.0;
+/// From the live point to the ground below it.
+const DROP: f32 = 3.0;
+const GROUND_LINE: f32 = 4.0;
+/// Widths in points.
+const ARROW_WIDTH: f32 = 2.0;
+const GRID_WIDTH: f32 = 1.0;
+const AXIS_WIDTH: f32 = 1.4;
+const DROP_WIDTH: f32 = 1.0;
+const WORD_LINE_WIDTH: f32 = 1.4;
+/// How far a line to the ground steps back towards it.
+const DROP_FAINTNESS: f32 = 0.75;
+/// The ground lies this far below the origin, as the shader has it too, and is ruled in squares of the second number.
+const GROUND: f32 = -1.0;
+const GRID_STEP: f32 = 0.25;
+const GRID_HALF: i32 = 4;
+/// How far an axis reaches on each side.
+const AXIS_REACH: f32 = 1.0;
+
+/// The ground and the axes.
+pub fn of_space(model: &StageModel, palette: &Palette) -> Vec<Instance> {
+    ground(palette).into_iter().chain(axes(model, palette)).collect()
+}
+
+/// The moves of the words that are lit, from static to contextual.
+pub fn of_moves(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> Vec<Instance> {
+    let from_to = |token: &TokenPoint, faintness: f32, size, kind| Instance {
+        start: scaled(model, token.start),
+        end: scaled(model, token.end),
+        color: palette.token(token.group).lerp_to_gamma(palette.stage, faintness),
+        size,
+        kind,
+    };
+    let lit = || model.tokens.iter().filter(|token| emphasis.token(token.position) == Visibility::Lit);
+    let drops = lit().map(|token| from_to(token, DROP_FAINTNESS, DROP_WIDTH, DROP));
+    let arrows = lit().map(|token| from_to(token, 0.0, ARROW_WIDTH, ARROW));
+    drops.chain(arrows).filter(Instance::has_place).collect()
+}
+
+/// The lines of the stage cell between words that are seen, at their static points.
+pub fn of_words(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> Vec<Instance> {
+    let line = |ends: [usize; 2]| {
+        let [start, end] = ends.map(|word| scaled(model, model.words[word].at));
+        Instance { start, end, color: palette.ink_faint, size: WORD_LINE_WIDTH, kind: LINE }
+    };
+    emphasis.lines().map(line).filter(Instance::has_place).collect()
+}
+
+fn ground(palette: &Palette) -> Vec<Instance> {
+    let reach = GRID_HALF as f32 * GRID_STEP;
+    let line = |start, end| Instance { start, end, color: palette.grid, size: GRID_WIDTH, kind: GROUND_LINE };
+    (-GRID_HALF..=GRID_HALF)
+        .map(|i| i as f32 * GRID_STEP)
+        .flat_map(|x| [line([x, GROUND, -reach], [x, GROUND, reach]), line([-reach, GROUND, x], [reach, GROUND, x])])
+        .collect()
+}
+
+fn axes(model: &StageModel, palette: &Palette) -> impl Iterator<Item = Instance> {
+    (0..model.axes.len()).map(|axis| {
+        let end = axis_end(axis);
+        // One that runs between two named ends is a mark to be read.
+        let color = if model.axes[axis].ends.is_some() { palette.ink_faint } else { palette.axis };
+        Instance { start: end.map(|x| -x), end, color, size: AXIS_WIDTH, kind: LINE }
+    })
+}
+
+/// The positive end of an axis.
+pub fn axis_end(axis: usize) -> [f32; 3] {
+    std::array::from_fn(|i| if i == axis { AXIS_REACH } else { 0.0 })
+}
+
+/// An arrow of its full length, whatever the time.
+const STILL_ARROW: f32 = 2.0;
+/// Width in points of a line before there are weights.
+const THIN: f32 = 1.2;
+const PATH_WIDTH: f32 = 2.2;
+/// Lines to keys, once the move is shown.
+const FAINT: f32 = 0.25;
+/// Opacity of lines before there are weights.
+const PLAIN: f32 = 0.5;
+
+/// The walk and the arrows that it shows.
+#[derive(Clone, Copy)]
+pub struct Walked<'a> {
+    pub walk: &'a WalkModel,
+    pub path: &'a PathModel,
+    /// Arrows of the words in this head alone.
+    pub mix: Option<&'a PathModel>,
+}
+
+impl Walked<'_> {
+    /// The place of a word before the layer moves it; words of another sentence have none.
+    fn place(&self, model: &StageModel, side: Side, index: usize) -> Option<[f32; 3]> {
+        match side {
+            Side::Sentence => model.tokens.get(index).map(|token| token.start),
+            Side::Source => self.walk.source.get(index).map(|word| word.from),
+        }
+    }
+}
+
+/// Lines from the query to its keys, and the arrows of its move, tip to tail; `at` is how far the walk is, a whole number
+/// at each step.
+pub fn of_walk(
+    model: &StageModel,
+    walked: Option<Walked>,
+    emphasis: &Emphasis,
+    at: f32,
+    palette: &Palette,
+) -> Vec<Instance> {
+    let labels = model.tokens.iter().map(TokenPoint::label);
+    let Some(walked) = walked.filter(|walked| model.is_of_words || walked.walk.fits(labels)) else {
+        return Vec::new();
+    };
+    let is_hidden = |token| emphasis.token(token) == Visibility::Hidden;
+    if walked.walk.query_side == Side::Sentence && is_hidden(walked.walk.focus.query) {
+        return Vec::new();
+    }
+    let mut lines = arrows(model, &walked, at, palette);
+    // Steps are of pieces: between words there is nothing but the move.
+    if !model.is_of_words {
+        let of_keys = key_lines(model, &walked, emphasis, at, palette).into_iter();
+        lines = of_keys.chain(sliding(model, &walked, at, palette)).chain(lines).collect();
+    }
+    lines.retain(Instance::has_place);
+    lines
+}
+
+fn key_lines(model: &StageModel, walked: &Walked, emphasis: &Emphasis, at: f32, palette: &Palette) -> Vec<Instance> {
+    let walk = walked.walk;
+    let (shown, query) = (Step::Score.share(at), walked.place(model, walk.query_side, walk.focus.query));
+    let Some(query) = query.filter(|_| shown > 0.0) else { return Vec::new() };
+    let scores = walk.by_key(Step::Scale, Quantity::Score);
+    let weights = walk.by_key(Step::Softmax, Quantity::Weight);
+    let (masked, weighed) = (Step::Scale.share(at), Step::Softmax.share(at));
+    let gone = Step::Output.share(at);
+    let hue = palette.head(walk.own);
+    let line = |key: usize| {
+        let weight = weights.get(key).copied().unwrap_or(0.0);
+        let is_hidden = scores.get(key) == Some(&f32::NEG_INFINITY);
+        let seen = if is_hidden { 1.0 - masked } else { 1.0 };
+        let weigh = |plain: f32, weight: f32| plain + (weight - plain) * weighed;
+        let alpha = shown * seen * weigh(PLAIN, weight_line::opacity(weight)) * (1.0 - (1.0 - FAINT) * gone);
+        let is_itself = walk.query_side == walk.key_side && key == walk.focus.query;
+        let is_out = walk.key_side == Side::Sentence && emphasis.token(key) == Visibility::Hidden;
+        let start = walked.place(model, walk.key_side, key).filter(|_| !is_itself && !is_out && alpha > 0.0)?;
+        let size = weigh(THIN, weight_line::width(weight));
+        let (start, end) = (scaled(model, start), scaled(model, query));
+        Some(Instance { start, end, color: hue.gamma_multiply(alpha), size, kind: LINE })
+    };
+    (0..walk.keys.len()).filter_map(line).collect()
+}
+
+/// Weighted values of the head as arrows: each slides from its word to the query, until they lie tip to tail. What they
+/// come to there is the head's share of the move.
+fn sliding(model: &StageModel, walked: &Walked, at: f32, palette: &Palette) -> Vec<Instance> {
+    let (shown, gone) = (Step::Mix.share(at), Step::Output.share(at));
+    let Some(mix) = walked.mix.filter(|_| shown > 0.0 && gone < 1.0) else { return Vec::new() };
+    let hue = palette.head(walked.walk.own).gamma_multiply(1.0 - gone);
+    let arrow = |arrow: &PathArrow| {
+        let from = walked.place(model, walked.walk.key_side, arrow.key?)?;
+        let slid = ease(shown);
+        let start: [f32; 3] = std::array::from_fn(|axis| from[axis] + slid * (arrow.from[axis] - from[axis]));
+        let end = std::array::from_fn(|axis| start[axis] + arrow.to[axis] - arrow.from[axis]);
+        let (start, end) = (scaled(model, start), scaled(model, end));
+        Some(Instance { start, end, color: hue, size: PATH_WIDTH, kind: STILL_ARROW })
+    };
+    mix.arrows.iter().filter_map(arrow).collect()
+}
+
+/// Arrows of a walk, which grow one after the other from the place of the token, where the sentence has places.
+fn arrows(model: &StageModel, walked: &Walked, at: f32, palette: &Palette) -> Vec<Instance> {
+    let (shown, path) = (Step::Output.share(at), walked.path);
+    let start = walked.place(model, walked.walk.query_side, path.query);
+    let Some(start) = start.filter(|_| shown > 0.0) else { return Vec::new() };
+    let count = path.arrows.len().max(1) as f32;
+    let place = (start != path.from).then(|| Instance {
+        start: scaled(model, start),
+        end: scaled(model, path.from),
+        color: palette.ink_faint,
+        size: THIN,
+        kind: STILL_ARROW,
+    });
+    let grown = path.arrows.iter().enumerate().filter_map(|(index, arrow)| {
+        let reach = (shown * count - index as f32).clamp(0.0, 1.0);
+        let tip = std::array::from_fn(|axis| (1.0 - reach) * arrow.from[axis] + reach * arrow.to[axis]);
+        (reach > 0.0).then(|| Instance {
+            start: scaled(model, arrow.from),
+            end: scaled(model, tip),
+            color: color(model, walked.walk, arrow, palette),
+            size: PATH_WIDTH,
+            kind: STILL_ARROW,
+        })
+    });
+    place.into_iter().chain(grown).collect()
+}
+
+/// A head's hue; a word's colour where it counts through all heads; the part's of what no head adds.
+fn color(model: &StageModel, walk: &WalkModel, arrow: &PathArrow, palette: &Palette) -> egui::Color32 {
+    let token = arrow.key.filter(|_| walk.key_side == Side::Sentence).and_then(|key| model.tokens.get(key));
+    match (arrow.own, token) {
+        (Some(own), _) => palette.head(own),
+        (None, Some(token)) => palette.token(token.group),
+        (None, None) => arrow.part.map_or(palette.ink_soft, |part| palette.part(part)),
+    }
+}

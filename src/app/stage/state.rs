@@ -1,0 +1,479 @@
+//! State of the stage: its points, the walk of the chosen query, which points are lit; and the short glide of the points to
+//! their places in another basis, or in a lesson that was trained again.
+//!
+//! Everything moves on straight lines. A mixture of two linear maps is a linear map, so that arrows add up on the way too.
+
+use std::sync::Arc;
+
+use attune_core::kernel::snapshot::Snapshot;
+use attune_core::lesson::Lesson;
+use attune_view::explain::path::{By, PathArrow, PathModel};
+use attune_view::explain::walk::RouteModel;
+use attune_view::explain::walk::{Focus, Step, WalkModel, is_silent};
+use attune_view::view_model::heads::Side;
+use attune_view::view_model::meaning::NeighboursModel;
+use attune_view::view_model::meaning::SensesModel;
+use attune_view::view_model::pieces::{WordArcs, Words};
+use attune_view::view_model::sentence_arcs::SentenceArcs;
+use attune_view::view_model::stage::{StageModel, TokenPoint, WordPoint};
+use bevy::prelude::*;
+
+use super::gauge::GaugeModel;
+use super::geometry::Walked;
+use crate::app::link::LatestModels;
+use crate::app::theme::motion;
+use crate::app::ui_state::search::Emphasis;
+use crate::app::ui_state::walk::ease;
+use crate::app::ui_state::{Highlight, PanelView, ViewState, Walk};
+
+#[derive(Resource, Default)]
+pub struct StageState {
+    /// The points. The `Arc` stays the same as long as they do, so that nothing is uploaded twice.
+    pub points: Option<Arc<StageModel>>,
+    /// The points straight from static to contextual; the same as `points` but where a layer of several is walked.
+    whole: Option<Arc<StageModel>>,
+    /// The words of the sentence, where some have several pieces; and whether each is one point now.
+    words: Option<Arc<Words>>,
+    is_of_words: bool,
+    /// The word in several sentences, while the stage shows that.
+    pub senses: Option<Arc<SensesModel>>,
+    /// The layers of the walk, and the one that the points show.
+    pub route: Option<Arc<RouteModel>>,
+    pub shown_layer: Option<usize>,
+    /// The words over the picture, with the weights between them.
+    pub sentence: Option<Arc<SentenceArcs>>,
+    /// The places of its words on the first chosen axis.
+    pub gauge: Option<Arc<GaugeModel>>,
+    /// The walk of the chosen query, and the arrows of its move.
+    pub walk: Option<Arc<WalkModel>>,
+    pub path: Option<Arc<PathModel>>,
+    /// The head of the walk adds nothing: it is off.
+    pub is_silent: bool,
+    /// Arrows of the words in the walk's head alone.
+    pub mix: Option<Arc<PathModel>>,
+    /// How each point is shown; the same `Arc` as long as it is the same.
+    pub emphasis: Arc<Emphasis>,
+    /// Another basis is on its way to the stage.
+    pub glide: Option<BasisGlide>,
+    walked: Option<(u64, Focus, Option<By>, bool)>,
+    followed: Option<Followed>,
+    /// How often a stage cell had been shown when the query was last chosen for one.
+    shows: usize,
+    emphasised: Option<Emphasised>,
+    /// The points before the snapshot that is shown, for the glide that may begin there.
+    before: (Option<Arc<StageModel>>, Option<Arc<PathModel>>),
+}
+
+/// The layer, word and head of the walk, as they were in the last frame.
+#[derive(Clone, Copy)]
+struct Followed {
+    layer: usize,
+    word: usize,
+    head: usize,
+}
+
+/// The choices of which an emphasis was made.
+struct Emphasised {
+    points: Option<Arc<StageModel>>,
+    lesson: Option<Arc<Lesson>>,
+    highlight: Highlight,
+    /// The query whose neighbours are shown, and the revision of the snapshot.
+    near: Option<(usize, u64)>,
+    /// The tokens that take part in the step that is walked through.
+    parts: Option<Vec<bool>>,
+}
+
+impl StageState {
+    /// Takes the points of a new snapshot. Returns how many tokens they have.
+    pub fn take_points(&mut self, models: &LatestModels) -> usize {
+        self.before = (self.points.clone(), self.path.clone());
+        self.route = models.get::<RouteModel>();
+        let whole = models.get::<StageModel>();
+        let count = whole.as_ref().map_or(0, |whole| whole.tokens.len());
+        let model = models.snapshot().and_then(|snapshot| snapshot.model.as_ref());
+        let senses = model.filter(|model| model.senses.is_on).and_then(|_| models.get::<SensesModel>());
+        self.senses = senses.filter(|senses| senses.is_shown());
+        self.whole = match &self.senses {
+            Some(senses) => whole.map(|whole| Arc::new(StageModel::clone(&whole).of_senses(senses))),
+            None => whole,
+        };
+        self.gauge = models.get::<GaugeModel>();
+        let sentence = model.map(|model| &model.sentence);
+        let is_of_sentence = self.senses.is_none();
+        self.words = sentence.filter(|_| is_of_sentence).and_then(|sentence| Words::of(sentence)).map(Arc::new);
+        self.is_of_words &= self.words.is_some();
+        let points = self.points_of_layer();
+        if self.points.as_deref() != points.as_deref() {
+            self.points = points;
+        }
+        count
+    }
+
+    /// A word of the sentence has several pieces.
+    pub fn has_pieces(&self) -> bool {
+        self.words.is_some()
+    }
+
+    /// There is a walk to show: attention moves a point, or is walked through all the same.
+    pub fn has_walk(&self, walk: &Walk) -> bool {
+        walk.is_walking() || self.whole.as_ref().is_none_or(|whole| whole.has_moves())
+    }
+
+    /// Says what the points are, where they are not the words of a sentence; or what the chosen word is made of, where it is one
+    /// point for several pieces.
+    pub fn about_points(&self, view: &PanelView) -> Option<String> {
+        if let Some(senses) = &self.senses {
+            return Some(senses.about());
+        }
+        let points = self.points.as_ref()?;
+        let token = points.tokens.get(view.selection.query?).filter(|token| token.pieces > 1)?;
+        let pieces = token.pieces;
+        Some(format!(
+            "“{}” is one point in the middle of its {pieces} pieces, and its arrows are the mean of theirs.",
+            token.text
+        ))
+    }
+
+    /// The points on their way through the shown layer, or all the way; those of words, if these are shown.
+    fn points_of_layer(&self) -> Option<Arc<StageModel>> {
+        let mut points = self.whole.clone()?;
+        if let (Some(route), Some(layer)) = (&self.route, self.shown_layer) {
+            self.show_layer(Arc::make_mut(&mut points), route, layer);
+        }
+        match self.words.as_ref().filter(|_| self.is_of_words) {
+            Some(words) => Some(Arc::new(Arc::unwrap_or_clone(points).of_words(words))),
+            None => Some(points),
+        }
+    }
+
+    /// Begins and ends the ways of the points with a layer.
+    fn show_layer(&self, points: &mut StageModel, route: &RouteModel, layer: usize) {
+        points.shares.layer = Some(layer);
+        let is_last = layer + 1 == route.layers.len();
+        for token in &mut points.tokens {
+            let Some((start, end)) = route.way(token.position, layer) else { continue };
+            let trained_end = if is_last { token.trained_end } else { end };
+            (token.start, token.end, token.trained_end) = (start, end, trained_end);
+        }
+        for point in &mut points.second {
+            let way = match &self.senses {
+                Some(senses) => senses.way(point.position, layer),
+                None => route.second_way(point.position, layer),
+            };
+            let Some((start, end)) = way else { continue };
+            (point.start, point.end, point.trained_end) = (start, end, end);
+        }
+    }
+
+    /// The walk with its arrows. The source's words are on the stage while steps are walked.
+    pub fn walked(&self, walk: &Walk) -> Option<Walked<'_>> {
+        let (model, path) = (self.walk.as_deref()?, self.path.as_deref()?);
+        let is_there = !self.is_silent && (model.source.is_empty() || walk.is_walking());
+        is_there.then_some(Walked { walk: model, path, mix: self.mix.as_deref() })
+    }
+
+    /// The points whose reach the camera has room for: all the way's; of points on their way to another basis, where they
+    /// will be.
+    pub fn points_of_camera(&self) -> Option<&Arc<StageModel>> {
+        match (&self.glide, self.shown_layer) {
+            (Some(glide), _) => Some(glide.goal()),
+            (None, Some(_)) => self.whole.as_ref(),
+            (None, None) => self.points.as_ref(),
+        }
+    }
+
+    /// The walk's word and head where nobody chose one, and the layer that they are in.
+    fn follow_route(&mut self, view: &mut ViewState) {
+        let Some(route) = self.route.clone() else { return };
+        let ViewState { walk, selection, highlight, .. } = view;
+        walk.set_layers(route.layers.len());
+        if std::mem::replace(&mut self.shows, highlight.shows) != highlight.shows {
+            let tokens = self.whole.as_ref().map_or(&[][..], |whole| &whole.tokens);
+            let is_lit = |query: usize| {
+                highlight.lit.is_empty() || tokens.get(query).is_some_and(|token| highlight.lit.contains(&token.text))
+            };
+            if !selection.chosen_query().is_some_and(is_lit) {
+                selection.choose_query(None);
+            }
+        }
+        // The first piece stands for its word, until steps are walked, which are of pieces.
+        if let (Some(words), Some(query)) = (self.words.as_ref().filter(|_| self.is_of_words), selection.query)
+            && words.first(query) != query
+        {
+            selection.choose_query(Some(words.first(query)));
+        }
+        let default = route.word(&highlight.lit);
+        if selection.query.is_none() && walk.is_walking() {
+            selection.follow_by_default(default);
+        }
+        let Some(word) = selection.query.or(default) else { return };
+        let of_head = route.layer_of(selection.head).unwrap_or(0);
+        let before = self.followed.filter(|before| before.word == word && before.layer == walk.layer());
+        let is_in_layer = walk.is_walking() || walk.shown_layer().is_some();
+        let is_elsewhere = is_in_layer && of_head != walk.layer();
+        if selection.is_head_chosen && is_elsewhere && before.is_some_and(|before| before.head != selection.head) {
+            // A head of another layer was chosen: the walk goes there.
+            walk.walk_to_layer(of_head);
+        } else if is_elsewhere || (!selection.is_head_chosen && before.is_none()) {
+            selection.follow_head(route.head(walk.layer(), word).unwrap_or(0));
+        }
+        self.followed = Some(Followed { layer: walk.layer(), word, head: selection.head });
+    }
+
+    /// Lets the default head be measured anew: the sentence is another.
+    pub fn forget_followed(&mut self) {
+        self.followed = None;
+    }
+
+    /// Follows the snapshot and the viewer's choices.
+    pub fn follow(&mut self, models: &LatestModels, view: &ViewState) {
+        let is_of_words = self.words.is_some() && !view.highlight.pieces && !view.walk.is_walking();
+        if (self.shown_layer, self.is_of_words) != (view.walk.shown_layer(), is_of_words) {
+            (self.shown_layer, self.is_of_words) = (view.walk.shown_layer(), is_of_words);
+            self.glide = None;
+            self.points = self.points_of_layer();
+        }
+        let words = if view.highlight.pieces { None } else { models.get::<WordArcs>() };
+        self.sentence = words.map(|words| words.0.clone()).or_else(|| models.get::<SentenceArcs>());
+        self.follow_walk(models, view);
+        self.follow_emphasis(models, view);
+    }
+
+    fn follow_walk(&mut self, models: &LatestModels, view: &ViewState) {
+        let Some(snapshot) = models.snapshot() else { return };
+        let Some(query) = view.selection.query.filter(|_| self.senses.is_none()) else {
+            (self.walk, self.path, self.mix, self.walked) = (None, None, None, None);
+            self.glide_to_path();
+            return;
+        };
+        let (head, by, key) = (view.selection.head, view.selection.by, view.selection.key);
+        let plain = Focus { query, head, key };
+        let focus = self.route.as_ref().map_or(plain, |route| route.focus(query, head, key));
+        let wanted = Some((snapshot.revision, focus, by, self.is_of_words));
+        if self.walked != wanted {
+            self.walked = wanted;
+            self.is_silent = is_silent(snapshot, focus.head);
+            self.walk = models.of_choice::<WalkModel>(&focus);
+            self.path = match self.words.as_ref().filter(|_| self.is_of_words) {
+                Some(words) => PathModel::of_word(snapshot, words, focus.query, head, by).map(Arc::new),
+                None => models.of_choice::<PathModel>(&(focus.query, head, by)),
+            };
+            self.mix = PathModel::of_mix(snapshot, focus.query, head).map(Arc::new);
+            self.glide_to_path();
+        }
+    }
+
+    /// The tokens that take part in the step that is walked through; at the last one, all do.
+    fn parts(&self, view: &ViewState) -> Option<Vec<bool>> {
+        let (step, walk) = (view.walk.step(), self.walk.as_ref()?);
+        if !view.walk.is_walking() || step == Step::Contextual {
+            return None;
+        }
+        let tokens = self.points.as_ref().map_or(0, |points| points.tokens.len());
+        let is_query = |token: usize| walk.query_side == Side::Sentence && walk.focus.query == token;
+        let is_key = |token: usize| walk.key_side == Side::Sentence && walk.takes_part(step, token);
+        Some((0..tokens).map(|token| is_query(token) || is_key(token)).collect())
+    }
+
+    fn follow_emphasis(&mut self, models: &LatestModels, view: &ViewState) {
+        let highlight = &view.highlight;
+        let revision = models.snapshot().map_or(0, |snapshot| snapshot.revision);
+        let near = view.selection.query.filter(|_| highlight.isolated).map(|query| (query, revision));
+        let parts = self.parts(view);
+        let lesson = models.snapshot().map(|snapshot| &snapshot.lesson);
+        let is_same = self.emphasised.as_ref().is_some_and(|before| {
+            before.points.as_ref().map(Arc::as_ptr) == self.points.as_ref().map(Arc::as_ptr)
+                && before.lesson.as_ref().map(Arc::as_ptr) == lesson.map(Arc::as_ptr)
+                && before.highlight == *highlight
+                && (before.near, &before.parts) == (near, &parts)
+        });
+        if is_same {
+            return;
+        }
+        let neighbours = near.and_then(|(query, _)| Some((query, models.get::<NeighboursModel>()?)));
+        let near_words = neighbours.as_ref().and_then(|(query, all)| Some(all.tokens.get(*query)?.words()));
+        let near_words = near_words.unwrap_or_default();
+        let of_points = |points: &Arc<StageModel>| {
+            let emphasis = Emphasis::of(points, highlight, &near_words);
+            let emphasis = match &parts {
+                Some(parts) => emphasis.of_step(points, |token| parts[token]),
+                None => emphasis,
+            };
+            let shown = lesson.zip(highlight.shown_cell.as_ref());
+            let cell = shown.and_then(|(lesson, id)| lesson.cells.iter().find(|cell| cell.id == *id));
+            let lines = cell.map_or_else(Vec::new, |cell| points.lines_of(&cell.kind));
+            emphasis.without_parts(points).with_lines(lines)
+        };
+        let emphasis = self.points.as_ref().map(of_points).unwrap_or_default();
+        if *self.emphasis != emphasis {
+            self.emphasis = Arc::new(emphasis);
+        }
+        let (points, lesson, highlight) = (self.points.clone(), lesson.cloned(), highlight.clone());
+        self.emphasised = Some(Emphasised { points, lesson, highlight, near, parts });
+    }
+
+    /// Begins a glide where `now` has another basis than the snapshot before.
+    pub fn begin_glide(&mut self, before: Option<&Snapshot>, now: &Snapshot) {
+        let under_way = self.glide.take();
+        let Some(points) = &self.points else { return };
+        let from = std::mem::take(&mut self.before);
+        self.glide = BasisGlide::after((before, from.0, from.1), now, (points, &self.path), under_way);
+        // The first frame of the way is where everything was.
+        self.glide_on(0.0);
+    }
+
+    /// The walk is through another move, which has no way to glide.
+    fn glide_to_path(&mut self) {
+        if let Some(glide) = &mut self.glide {
+            glide.go_to_path(&self.path);
+        }
+    }
+
+    /// Shows the glide as far as it is.
+    fn glide_on(&mut self, seconds: f32) {
+        let Some(glide) = &mut self.glide else { return };
+        let (points, path) = glide.advance(seconds);
+        (self.points, self.path) = (Some(points), path);
+        if glide.has_arrived() {
+            self.glide = None;
+        }
+    }
+}
+
+/// The walk follows the chosen query, or else the word that the lesson speaks of.
+pub fn follow(models: Res<LatestModels>, mut view: ResMut<ViewState>, mut stage: ResMut<StageState>) {
+    stage.follow_route(&mut view);
+    stage.follow(&models, &view);
+}
+
+/// Lets time pass; where motion is reduced, the points jump.
+pub fn glide(time: Res<Time>, view: Res<ViewState>, mut stage: ResMut<StageState>) {
+    if stage.glide.is_some() {
+        stage.glide_on(if view.preferences.reduced_motion { f32::INFINITY } else { time.delta_secs() });
+    }
+}
+
+/// More words than this jump: each frame of the glide makes all of them anew.
+const WORDS_MAX: usize = 20_000;
+
+/// The points' way from one basis to another, and the time since it began.
+pub struct BasisGlide {
+    from: (Arc<StageModel>, Option<Arc<PathModel>>),
+    to: (Arc<StageModel>, Option<Arc<PathModel>>),
+    elapsed: f32,
+    seconds: f32,
+}
+
+impl BasisGlide {
+    /// From what was shown to what is shown now, if the words are the same and their axes are not. A glide
+    /// that is under way goes on to what is shown now.
+    pub fn after(
+        before: (Option<&Snapshot>, Option<Arc<StageModel>>, Option<Arc<PathModel>>),
+        now: &Snapshot,
+        to: (&Arc<StageModel>, &Option<Arc<PathModel>>),
+        under_way: Option<Self>,
+    ) -> Option<Self> {
+        let to = (to.0.clone(), to.1.clone());
+        let (old, new) = (before.0?.space.as_ref()?, now.space.as_ref()?);
+        let is_same_lesson = before.0?.lesson.id == now.lesson.id;
+        let made_of = |snapshot: &Snapshot| Some(Arc::as_ptr(&snapshot.model.as_ref()?.made_of));
+        let is_retrained = made_of(before.0?).zip(made_of(now)).is_some_and(|(before, now)| before != now);
+        if !is_same_lesson || (old.projection == new.projection && !is_retrained) {
+            return under_way.map(|glide| Self { to, ..glide });
+        }
+        let is_small = new.vocabulary.len() <= WORDS_MAX && old.vocabulary == new.vocabulary;
+        let seconds = if is_retrained { motion::RETRAINED } else { motion::GLIDE };
+        is_small.then_some(Self { from: (before.1?, before.2), to, elapsed: 0.0, seconds })
+    }
+
+    /// Lets time pass. Returns what is shown of the way now.
+    pub fn advance(&mut self, seconds: f32) -> (Arc<StageModel>, Option<Arc<PathModel>>) {
+        self.elapsed += seconds;
+        let share = ease((self.elapsed / self.seconds).clamp(0.0, 1.0));
+        if share >= 1.0 {
+            return self.to.clone();
+        }
+        let path = match (&self.from.1, &self.to.1) {
+            (Some(from), Some(to)) => Some(Arc::new(mix_path(from, to, share))),
+            (_, to) => to.clone(),
+        };
+        (Arc::new(mix_stage(&self.from.0, &self.to.0, share)), path)
+    }
+
+    /// The points at its end.
+    pub fn goal(&self) -> &Arc<StageModel> {
+        &self.to.0
+    }
+
+    /// Ends at another path, which has no way to glide.
+    pub fn go_to_path(&mut self, path: &Option<Arc<PathModel>>) {
+        self.to.1.clone_from(path);
+    }
+
+    pub fn has_arrived(&self) -> bool {
+        self.elapsed >= self.seconds
+    }
+}
+
+type Point = [f32; 3];
+
+fn mix(from: Point, to: Point, share: f32) -> Point {
+    std::array::from_fn(|axis| (1.0 - share) * from[axis] + share * to[axis])
+}
+
+/// Mixes two stages by a share of the way. What only one of them has stays where it is.
+fn mix_stage(from: &StageModel, to: &StageModel, share: f32) -> StageModel {
+    let word = |(index, word): (usize, &WordPoint)| match from.words.get(index) {
+        Some(before) => WordPoint { at: mix(before.at, word.at, share), ..word.clone() },
+        None => word.clone(),
+    };
+    StageModel {
+        words: to.words.iter().enumerate().map(word).collect::<Vec<_>>().into(),
+        in_sentence: to.in_sentence.clone(),
+        tokens: tokens(&from.tokens, &to.tokens, share),
+        second: tokens(&from.second, &to.second, share),
+        sense_word: to.sense_word.clone(),
+        radius: (1.0 - share) * from.radius + share * to.radius,
+        groups: to.groups.clone(),
+        axes: to.axes.clone(),
+        shared: to.shared.clone(),
+        ghosts: to.ghosts.clone(),
+        note: to.note.clone(),
+        shares: to.shares.clone(),
+        about: to.about.clone(),
+        ..*to
+    }
+}
+
+fn tokens(from: &[TokenPoint], to: &[TokenPoint], share: f32) -> Vec<TokenPoint> {
+    let token = |(index, token): (usize, &TokenPoint)| match from.get(index) {
+        Some(before) if before.text == token.text => TokenPoint {
+            static_at: mix(before.static_at, token.static_at, share),
+            start: mix(before.start, token.start, share),
+            end: mix(before.end, token.end, share),
+            trained_end: mix(before.trained_end, token.trained_end, share),
+            ..token.clone()
+        },
+        _ => token.clone(),
+    };
+    to.iter().enumerate().map(token).collect()
+}
+
+/// Mixes the arrows of two moves, if both are of one.
+fn mix_path(from: &PathModel, to: &PathModel, share: f32) -> PathModel {
+    let is_same = from.query == to.query && from.arrows.len() == to.arrows.len();
+    if !is_same {
+        return to.clone();
+    }
+    let arrow = |(before, arrow): (&PathArrow, &PathArrow)| PathArrow {
+        from: mix(before.from, arrow.from, share),
+        to: mix(before.to, arrow.to, share),
+        ..arrow.clone()
+    };
+    PathModel {
+        arrows: from.arrows.iter().zip(&to.arrows).map(arrow).collect(),
+        from: mix(from.from, to.from, share),
+        to: mix(from.to, to.to, share),
+        ..to.clone()
+    }
+}

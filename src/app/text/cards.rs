@@ -1,0 +1,130 @@
+//! Cards beside a text: a term's entry in the glossary, which the glossary's list shows too; and a live number that is no
+//! single entry of a tensor: its expression, its value in full and what it reads.
+
+use attune_core::lesson::glossary::Term;
+use attune_view::view_model::glossary::{First, GlossaryModel};
+use attune_view::view_model::notebook::{LiveWord, Standing};
+use egui::{Button, Context, Id, Key, Label, Modifiers, Pos2, RichText, Ui, Vec2, WidgetInfo, WidgetType, Window};
+
+use super::prose::words_ui;
+use crate::app::actions::Action;
+use crate::app::theme::{self, Palette, prose, size};
+use crate::app::widgets::controls::copy_button;
+
+/// A card about a term, for the pointer to look at, not to touch.
+pub fn term_card_ui(ui: &mut Ui, model: &GlossaryModel, term: usize) {
+    let Some((term, first)) = model.entry(term) else { return };
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.set_width(prose::TERM_CARD);
+    term_words_ui(ui, term);
+    ui.label(RichText::new(first_words(first)).size(size::SMALL).color(palette.ink_soft));
+}
+
+/// Name and symbols, shape and meaning, one below the other.
+fn term_words_ui(ui: &mut Ui, term: &Term) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
+    let symbols: Vec<String> = term.symbols.iter().map(|symbol| format!("${symbol}$")).collect();
+    // A name is words, so nothing in it is markup.
+    words_ui(ui, &format!("**{}**\u{2002}{}", term.name, symbols.join(", ")));
+    if !term.shape.is_empty() {
+        let shape = RichText::new(&term.shape).font(theme::mono(size::MONO)).color(palette.ink_soft);
+        ui.add(Label::new(shape).wrap()).on_hover_text("Its shape");
+    }
+    words_ui(ui, &term.meaning);
+}
+
+fn first_words(first: &First) -> String {
+    match first.title.as_str() {
+        "" => "Used in several lessons".to_owned(),
+        _ if first.is_here => "First in this lesson".to_owned(),
+        title => format!("First in {title}"),
+    }
+}
+
+/// The entry of a term, with a way to its lesson, where that is another one.
+pub fn term_entry_ui(ui: &mut Ui, term: &Term, first: &First) -> Option<Action> {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    term_words_ui(ui, term);
+    let words = RichText::new(first_words(first)).size(size::SMALL);
+    let Some(path) = &first.path else {
+        ui.label(words.color(palette.ink_soft));
+        return None;
+    };
+    let button =
+        ui.add(Button::new(words.color(palette.accent)).small().frame(false).wrap()).on_hover_text("Open that lesson");
+    let name = || format!("Open {}, where {} begins", first.title, term.name);
+    button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, name()));
+    button.clicked().then(|| Action::open(path))
+}
+
+/// Width of the card within its margins.
+const WIDTH: f32 = 340.0;
+
+/// An open card.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LiveCard {
+    pub word: LiveWord,
+    /// Beside what was clicked.
+    pub at: Pos2,
+    /// Time of opening, by egui's clock: the click that opened it does not close it.
+    pub time: f64,
+}
+
+/// The card, until it is closed: by Esc, its cross, or a click elsewhere.
+pub fn live_card_ui(ctx: &Context, card: &mut Option<LiveCard>) {
+    let Some(LiveCard { word, at, time }) = card else { return };
+    let window = Window::new("A live number").id(Id::new("live number")).title_bar(false).collapsible(false);
+    let window = window.resizable(false).fixed_pos(*at + Vec2::splat(size::GAP_WIDE));
+    let window = window.default_width(WIDTH).constrain_to(ctx.content_rect().shrink(size::GAP));
+    let mut is_closed = ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));
+    if let Some(shown) = window.show(ctx, |ui| card_ui(ui, word)) {
+        is_closed |= shown.inner.unwrap_or_default();
+        let rect = shown.response.rect;
+        is_closed |= ctx.input(|input| {
+            let at = input.pointer.interact_pos();
+            input.time > *time && input.pointer.any_click() && at.is_some_and(|at| !rect.contains(at))
+        });
+    }
+    if is_closed {
+        *card = None;
+    }
+}
+
+/// True if it is to be closed.
+fn card_ui(ui: &mut Ui, word: &LiveWord) -> bool {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.set_width((ui.ctx().content_rect().width() - size::GAP_WIDE).clamp(0.0, WIDTH));
+    let mut is_closed = false;
+    ui.horizontal(|ui| {
+        let close = ui.add(Button::new("×").frame(false)).on_hover_text("Close (Esc)");
+        close.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Close the live number"));
+        is_closed = close.clicked();
+        if !word.full.is_empty() {
+            let value =
+                RichText::new(format!("= {}", word.full)).font(theme::mono(size::READING)).color(palette.accent);
+            ui.add(Label::new(value).selectable(true).wrap());
+            copy_button(ui, "the exact value", || word.full.clone());
+        }
+    });
+    live_lines_ui(ui, word);
+    is_closed
+}
+
+/// Expression, standing and tensors, one below the other: the card's, and the tooltip's.
+pub fn live_lines_ui(ui: &mut Ui, word: &LiveWord) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let line = |ui: &mut Ui, text: RichText| ui.add(Label::new(text).wrap());
+    line(ui, RichText::new(&*word.source).font(theme::mono(size::MONO)).color(palette.ink_soft));
+    let ink = if word.standing == Standing::Failed { palette.error } else { palette.ink };
+    for note in &word.notes {
+        line(ui, RichText::new(note).color(ink));
+    }
+    if word.standing == Standing::Waiting && word.full.is_empty() {
+        line(ui, RichText::new("It is shown when the model is trained.").color(palette.ink_soft));
+    }
+    if !word.tensors.is_empty() {
+        let reads = format!("Reads {}, live", word.tensors.join(", "));
+        line(ui, RichText::new(reads).size(size::SMALL).color(palette.ink_soft));
+    }
+}

@@ -1,0 +1,480 @@
+//! Choices of the viewer that no kernel needs to know: what is selected, walked through, lit, pointed at and preferred. Never
+//! part of a lesson's result.
+//!
+//! [`ViewState`] has a part for each owner; a panel is handed a [`PanelView`], the parts that it may change.
+
+pub mod search;
+pub mod walk;
+
+use attune_engine::numerics::params::TensorId;
+use attune_engine::quantity::Entry;
+use attune_view::explain::path::By;
+use attune_view::view_model::attention::Reading;
+use attune_view::view_model::saved_view::SavedView;
+use attune_view::view_model::sentence_arcs::{Pair, WordAt};
+use bevy::ecs::resource::Resource;
+use serde::{Deserialize, Serialize};
+
+use self::search::Search;
+pub use self::walk::Walk;
+use crate::app::theme::size;
+
+/// Shared by the panels and the stage.
+#[derive(Resource, Clone, Debug, Default, PartialEq)]
+pub struct ViewState {
+    pub selection: Selection,
+    pub walk: Walk,
+    pub highlight: Highlight,
+    pub trail: Trail,
+    pub hover: Hover,
+    pub asked: FocusRequest,
+    pub preferences: Preferences,
+    pub figure: FigureOptions,
+}
+
+/// The stage as a picture of its own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FigureOptions {
+    /// The stage alone, as a figure: no slider, no reminder.
+    pub is_on: bool,
+    /// A figure without its caption.
+    pub bare: bool,
+    /// Background of a figure, instead of the stage's own colour.
+    pub background: Option<egui::Color32>,
+}
+
+impl ViewState {
+    pub fn themed(theme: ThemeChoice) -> ViewState {
+        ViewState { preferences: Preferences { theme, ..Preferences::default() }, ..ViewState::default() }
+    }
+
+    pub fn zoomed(mut self, zoom: f32) -> ViewState {
+        self.preferences.zoom = zoom;
+        self
+    }
+
+    /// The state with which another lesson opens: the look stays.
+    pub fn for_another_lesson(&self) -> ViewState {
+        ViewState { preferences: self.preferences, ..ViewState::default() }
+    }
+
+    /// The state as a figure, at rest.
+    pub fn as_figure(&self, theme: ThemeChoice, zoom: f32) -> ViewState {
+        ViewState {
+            walk: self.walk.at_rest(),
+            hover: Hover::default(),
+            preferences: Preferences { theme, zoom, reduced_motion: true },
+            figure: FigureOptions { is_on: true, ..self.figure.clone() },
+            ..self.clone()
+        }
+    }
+
+    /// The parts that a panel may change.
+    pub fn for_panels(&mut self) -> PanelView<'_> {
+        let ViewState { selection, walk, highlight, trail, hover, asked, .. } = self;
+        PanelView { selection, walk, highlight, trail, hover, asked }
+    }
+}
+
+/// The parts of the view that a panel may change.
+pub struct PanelView<'a> {
+    pub selection: &'a mut Selection,
+    pub walk: &'a mut Walk,
+    pub highlight: &'a mut Highlight,
+    pub trail: &'a mut Trail,
+    pub hover: &'a mut Hover,
+    pub asked: &'a mut FocusRequest,
+}
+
+impl PanelView<'_> {
+    /// Shows all points again; a second time, no word is chosen any more.
+    pub fn clear(&mut self) {
+        if self.highlight.is_narrowed() {
+            self.highlight.widen();
+        } else {
+            self.selection.choose_query(None);
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Highlight {
+    /// Words that a stage cell lights; empty: all.
+    pub lit: Vec<String>,
+    /// The stage cell that was shown last.
+    pub shown_cell: Option<String>,
+    /// Counts how often a stage cell was shown: each time the camera comes home.
+    pub shows: usize,
+    /// Rings where the points were before the lesson was trained again.
+    pub old_ghosts: bool,
+    /// Search on the stage, and which of the found points was looked at last.
+    pub search: Search,
+    pub looked_at: Option<usize>,
+    /// Only the points that were found are shown or, without a search, the sentence and what is near its query.
+    pub isolated: bool,
+    /// The pieces of a word stand by themselves; else they are one word.
+    pub pieces: bool,
+}
+
+impl Default for Highlight {
+    fn default() -> Self {
+        Highlight {
+            lit: Vec::new(),
+            shown_cell: None,
+            shows: 0,
+            old_ghosts: true,
+            search: Search::default(),
+            looked_at: None,
+            isolated: false,
+            pieces: false,
+        }
+    }
+}
+
+impl Highlight {
+    /// Lights the words of a stage cell, among all points.
+    pub fn show(&mut self, cell: &str, words: &[String]) {
+        self.widen();
+        (self.lit, self.shown_cell) = (words.to_vec(), Some(cell.to_owned()));
+        self.shows = self.shows.wrapping_add(1);
+    }
+
+    /// A search is on, or points are hidden.
+    pub fn is_narrowed(&self) -> bool {
+        !self.search.text.is_empty() || self.isolated
+    }
+
+    /// Shows all points again.
+    pub fn widen(&mut self) {
+        (self.search.text, self.looked_at, self.isolated) = (String::new(), None, false);
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hover {
+    now: Pointed,
+    before: Pointed,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Pointed {
+    word: Option<String>,
+    at: Option<WordAt>,
+    pair: Option<Pair>,
+}
+
+impl Hover {
+    /// The pointer is over this word of the vocabulary.
+    pub fn point_at(&mut self, word: &str) {
+        self.now.word = Some(word.to_owned());
+    }
+
+    /// The pointer is over this word of the sentence or of its source.
+    pub fn point_at_token(&mut self, at: WordAt) {
+        self.now.at = Some(at);
+    }
+
+    /// The pointer is over the weight of a pair.
+    pub fn point_at_pair(&mut self, pair: Pair) {
+        self.now.pair = Some(pair);
+    }
+
+    /// The word that was pointed at in the frame before.
+    pub fn word(&self) -> Option<&str> {
+        self.before.word.as_deref()
+    }
+
+    /// The word of the sentence or of its source that was pointed at in the frame before.
+    pub fn at(&self) -> Option<WordAt> {
+        self.before.at
+    }
+
+    /// Position in the sentence that was pointed at in the frame before.
+    pub fn token(&self) -> Option<usize> {
+        self.before.at.and_then(WordAt::token)
+    }
+
+    /// The pair whose weight was pointed at in the frame before.
+    pub fn pair(&self) -> Option<Pair> {
+        self.before.pair
+    }
+
+    /// Begins a frame. True if another thing is pointed at than in the last one.
+    pub fn begin_frame(&mut self) -> bool {
+        let is_other = self.now != self.before;
+        self.before = std::mem::take(&mut self.now);
+        is_other
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trail(Vec<Entry>);
+
+impl Trail {
+    /// Opens the provenance of a number.
+    pub fn open(&mut self, entry: Entry) {
+        self.0 = vec![entry];
+    }
+
+    /// Opens the provenance of an operand of the number that is shown.
+    pub fn follow(&mut self, entry: Entry) {
+        self.0.push(entry);
+    }
+
+    /// Goes back to the number before.
+    pub fn back(&mut self) {
+        self.0.pop();
+    }
+
+    pub fn close(&mut self) {
+        self.0.clear();
+    }
+
+    /// The number whose provenance is shown.
+    pub fn entry(&self) -> Option<Entry> {
+        self.0.last().copied()
+    }
+
+    pub fn depth(&self) -> usize {
+        self.0.len()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Preferences {
+    pub theme: ThemeChoice,
+    /// Multiplies every size on the screen.
+    pub zoom: f32,
+    /// Jump instead of gliding.
+    pub reduced_motion: bool,
+}
+
+impl Default for Preferences {
+    fn default() -> Self {
+        Preferences { theme: ThemeChoice::default(), zoom: 1.0, reduced_motion: false }
+    }
+}
+
+impl Preferences {
+    pub fn zoom_by(&mut self, steps: f32) {
+        let (least, most, step) = size::ZOOM;
+        self.zoom = (((self.zoom + steps * step) / step).round() * step).clamp(least, most);
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ThemeChoice {
+    #[default]
+    System,
+    Dark,
+    Light,
+}
+
+impl ThemeChoice {
+    pub fn next(self) -> ThemeChoice {
+        match self {
+            ThemeChoice::System => ThemeChoice::Light,
+            ThemeChoice::Light => ThemeChoice::Dark,
+            ThemeChoice::Dark => ThemeChoice::System,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            ThemeChoice::System => "System",
+            ThemeChoice::Dark => "Dark",
+            ThemeChoice::Light => "Light",
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Selection {
+    /// The selected token, a position in the sentence: the query whose row is lit.
+    pub query: Option<usize>,
+    /// The query is the walk's own choice: the word that the lesson speaks of, or that moves most.
+    pub by_default: Option<usize>,
+    /// The head of the walk, counted over all blocks.
+    pub head: usize,
+    /// The learner chose the head; else it is the one that moves the query most.
+    pub is_head_chosen: bool,
+    /// The map and the sentence show this head alone, or all of them; none: as [`Self::set_heads`] says.
+    pub is_head_alone: Option<bool>,
+    /// The model has so many heads that all of them at once cannot be told apart.
+    has_many_heads: bool,
+    /// The key of the worked product; none: the one with the largest weight.
+    pub key: Option<usize>,
+    /// A position in the second sentence: with the query, the pair that is compared.
+    pub second: Option<usize>,
+    /// The point of a word in one of several sentences that was clicked.
+    pub sense: Option<usize>,
+    /// Parts that the arrows of a move stand for, where the learner chose them.
+    pub by: Option<By>,
+    /// How attention is read, in every map and in the sentence.
+    pub reading: Reading,
+    /// The chosen word and its occurrence while the sentence has no such occurrence.
+    missed: Option<(String, usize)>,
+}
+
+impl Selection {
+    /// Makes another word the query; its key is again the one with the largest weight.
+    pub fn choose_query(&mut self, query: Option<usize>) {
+        (self.query, self.key) = (query, None);
+        (self.by_default, self.missed) = (None, None);
+    }
+
+    /// Follows a word that nobody chose.
+    pub fn follow_by_default(&mut self, query: Option<usize>) {
+        (self.query, self.key, self.by_default) = (query, None, query);
+    }
+
+    /// The query that the learner chose.
+    pub fn chosen_query(&self) -> Option<usize> {
+        self.query.filter(|query| self.by_default != Some(*query))
+    }
+
+    /// Makes another head the head of the walk; its key is again the one with the largest weight.
+    pub fn choose_head(&mut self, head: usize) {
+        (self.head, self.key, self.is_head_chosen) = (head, None, true);
+    }
+
+    /// Follows a head that nobody chose.
+    pub fn follow_head(&mut self, head: usize) {
+        (self.head, self.key, self.is_head_chosen) = (head, None, false);
+    }
+
+    /// The one head that the map and the sentence show; none: all.
+    pub fn shown_head(&self) -> Option<usize> {
+        self.is_head_alone.unwrap_or(self.has_many_heads).then_some(self.head)
+    }
+
+    /// Shows one head alone, which the walk then goes through too, or all of them.
+    pub fn show_head(&mut self, head: Option<usize>) {
+        self.is_head_alone = Some(head.is_some());
+        match head {
+            Some(head) if head != self.head => self.choose_head(head),
+            Some(_) => self.is_head_chosen = true,
+            None => {}
+        }
+    }
+
+    /// Follows another sentence: the chosen word stays chosen by its name and occurrence, and is chosen again where it
+    /// was missing for a while, such as while a sentence is typed.
+    pub fn follow(&mut self, before: &[&str], now: &[&str]) {
+        if before == now {
+            return;
+        }
+        let chosen = self.chosen_query().and_then(|query| nth(before, query));
+        let is_of = |missed: &(String, usize)| chosen.as_ref().is_none_or(|(word, _)| *word == missed.0);
+        let wanted = self.missed.take().filter(is_of).or(chosen);
+        let found = wanted.as_ref().and_then(|(word, occurrence)| place(now, word, *occurrence));
+        self.choose_query(found);
+        self.missed = wanted.filter(|wanted| found.and_then(|found| nth(now, found)).as_ref() != Some(wanted));
+    }
+
+    /// Takes back a word and a head, as far as there are so many tokens and heads now. A word that was chosen meanwhile
+    /// stays.
+    pub fn restore(&mut self, saved: &SavedView, tokens: usize, heads: usize) {
+        if self.chosen_query().is_none() && saved.query.is_some() {
+            self.choose_query(saved.query);
+        }
+        self.keep_query_below(tokens);
+        if let Some(head) = saved.head.filter(|head| *head < heads) {
+            self.choose_head(head);
+            self.is_head_alone = Some(saved.is_head_alone);
+        }
+    }
+
+    /// Follows the model: a head that it does not have is dropped. Of many heads one is shown alone, until the learner asks
+    /// for all.
+    pub fn set_heads(&mut self, heads: usize) {
+        const FEW: usize = 8;
+        self.has_many_heads = heads > FEW;
+        if self.head >= heads {
+            self.follow_head(0);
+        }
+    }
+
+    /// Drops a query that the sentence no longer has.
+    pub fn keep_query_below(&mut self, tokens: usize) {
+        self.query = self.query.filter(|query| *query < tokens);
+    }
+}
+
+/// A word and which of its occurrences it is.
+fn nth(words: &[&str], position: usize) -> Option<(String, usize)> {
+    let word = words.get(position)?;
+    Some(((*word).to_owned(), words[..position].iter().filter(|other| *other == word).count()))
+}
+
+/// Position of an occurrence of a word, or of the last one there is.
+fn place(words: &[&str], word: &str, occurrence: usize) -> Option<usize> {
+    words
+        .iter()
+        .enumerate()
+        .filter(|(_, other)| **other == word)
+        .map(|(position, _)| position)
+        .take(occurrence + 1)
+        .last()
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FocusRequest {
+    /// An entry of a learned tensor, with its row and column: the weights panel shows it.
+    pub weight: Option<(TensorId, usize, usize)>,
+    /// A cell of the notebook.
+    pub cell: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(sentence: &str) -> Vec<&str> {
+        sentence.split(' ').collect()
+    }
+
+    #[test]
+    fn the_chosen_word_stays_chosen_in_another_sentence() {
+        let first = split("apple launched a phone while i ate an apple");
+        let mut selection = Selection { query: Some(8), ..Selection::default() };
+        let mut shows = |sentences: &[&str]| {
+            let mut before = first.clone();
+            for sentence in sentences {
+                let now = split(sentence);
+                selection.follow(&before, &now);
+                before = now;
+            }
+            selection.follow(&before, &first);
+            selection.query
+        };
+        assert_eq!(shows(&["the apple fell and google launched an apple"]), Some(8));
+        // Letter by letter: for a while, the word is not there.
+        assert_eq!(shows(&["i", "i ate", "i ate an apple", "i ate an apple and a pear"]), Some(8));
+        assert_eq!(shows(&["google fell"]), Some(8));
+    }
+
+    #[test]
+    fn an_occurrence_is_followed_by_its_number_or_else_the_last_there_is() {
+        let (before, now) = (split("the cat saw the dog"), split("a dog and the cat and the cat"));
+        let followed = |query| {
+            let mut selection = Selection { query: Some(query), ..Selection::default() };
+            selection.follow(&before, &now);
+            selection.query
+        };
+        assert_eq!([0, 1, 2, 3, 4, 5].map(followed), [Some(3), Some(4), None, Some(6), Some(1), None]);
+    }
+
+    #[test]
+    fn a_word_that_nobody_chose_is_not_chosen_by_another_sentence() {
+        let mut selection = Selection::default();
+        selection.follow(&["a", "b"], &["b", "a"]);
+        assert_eq!(selection.query, None);
+        selection.query = Some(0);
+        selection.follow(&["a", "b"], &["b"]);
+        assert_eq!(selection.query, None);
+        selection.choose_query(None);
+        selection.follow(&["b"], &["a"]);
+        assert_eq!(selection.query, None, "it was let go meanwhile");
+    }
+}

@@ -1,0 +1,386 @@
+//! Which points of the stage are looked for, and how each of them is shown.
+
+use std::collections::BTreeMap;
+
+use attune_core::pattern;
+use attune_view::view_model::stage::{StageModel, TokenPoint};
+
+use super::Highlight;
+
+/// Text to search for; a blank one finds nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Search {
+    pub text: String,
+    /// The text is a regular expression, not a part of a word.
+    pub is_pattern: bool,
+}
+
+/// A point of the stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Hit {
+    /// Index into the model's words.
+    Word(usize),
+    /// Position in the sentence.
+    Token(usize),
+}
+
+/// Results of a search, those in the sentence first; or the fault in its pattern.
+pub type Found = Result<Vec<Hit>, String>;
+
+/// Whether a word matches.
+type Matcher = Box<dyn Fn(&str) -> bool>;
+
+impl Search {
+    pub fn is_blank(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+
+    /// `None` where nothing is looked for. Upper and lower case are the same.
+    pub fn find(&self, stage: &StageModel) -> Option<Found> {
+        (!self.is_blank()).then(|| self.matcher().map(|matches| points(stage, matches)))
+    }
+
+    fn matcher(&self) -> Result<Matcher, String> {
+        let text = self.text.trim();
+        if self.is_pattern {
+            let pattern = pattern::read(text)?;
+            return Ok(Box::new(move |word| pattern.is_match(word)));
+        }
+        let part = text.to_lowercase();
+        Ok(Box::new(move |word| word.to_lowercase().contains(&part)))
+    }
+}
+
+fn points(stage: &StageModel, matches: impl Fn(&str) -> bool) -> Vec<Hit> {
+    let tokens = stage.tokens.iter().filter(|token| matches(&token.text)).map(|token| Hit::Token(token.position));
+    // A word of the sentence is found where it is now.
+    let words = stage.words.iter().enumerate().filter(|(_, word)| matches(&word.text)).map(|(index, _)| index);
+    tokens.chain(words.filter(|index| !stage.is_in_sentence(*index)).map(Hit::Word)).collect()
+}
+
+/// How a point is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Visibility {
+    #[default]
+    Lit,
+    /// Not chosen, but a place to which the chosen ones may go: a word of a group.
+    Landmark,
+    Faded,
+    Hidden,
+}
+
+/// How each point of the stage is shown. By default all are lit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Emphasis {
+    pub found: Option<Found>,
+    is_isolated: bool,
+    tokens: Vec<Visibility>,
+    words: ShownWords,
+    /// Lines of the stage cell between words, as indices into the model's.
+    lines: Vec<[usize; 2]>,
+}
+
+/// How the words of the vocabulary are shown: most of them alike, which need not be looked at one by one.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct ShownWords {
+    most: Visibility,
+    others: BTreeMap<usize, Visibility>,
+}
+
+impl ShownWords {
+    fn of(most: Visibility, words: impl Iterator<Item = usize>, show: impl Fn(usize) -> Visibility) -> Self {
+        let shown = words.map(|word| (word, show(word)));
+        Self { most, others: shown.filter(|(_, shown)| *shown != most).collect() }
+    }
+}
+
+impl Emphasis {
+    /// The emphasis of what is lit or looked for; `near` are the words near the query.
+    pub fn of(stage: &StageModel, highlight: &Highlight, near: &[&str]) -> Emphasis {
+        let found = highlight.search.find(stage);
+        let rule = highlight.rule(near);
+        let show = |word: usize| {
+            let of_word = |rule: &Rule| {
+                let point = &stage.words[word];
+                rule(&point.text, point.group.is_some(), stage.is_in_sentence(word))
+            };
+            rule.as_ref().map_or(Visibility::Lit, of_word)
+        };
+        let words = if stage.hides_table {
+            // The table of a pretrained model would bury the sentence: but for words that are found, or near.
+            let hits = found.iter().flatten().flatten();
+            let is_found = hits.filter_map(|hit| if let Hit::Word(word) = hit { Some(*word) } else { None });
+            let near = near.iter().flat_map(|text| stage.words.find(text)).copied();
+            ShownWords::of(Visibility::Hidden, stage.in_sentence.iter().copied().chain(is_found).chain(near), show)
+        } else if rule.is_some() {
+            let most = if highlight.isolated { Visibility::Hidden } else { Visibility::Faded };
+            ShownWords::of(most, 0..stage.words.len(), show)
+        } else {
+            ShownWords::default()
+        };
+        let (is_isolated, tokens) = match &rule {
+            Some(rule) => {
+                let tokens = stage.tokens.iter().map(|token| rule(&token.text, token.group.is_some(), true));
+                (highlight.isolated, tokens.collect())
+            }
+            None => (false, Vec::new()),
+        };
+        Emphasis { found, is_isolated, tokens, words, lines: Vec::new() }
+    }
+
+    /// The emphasis with lines between words.
+    #[must_use]
+    pub fn with_lines(self, lines: Vec<[usize; 2]>) -> Self {
+        Self { lines, ..self }
+    }
+
+    /// The lines between words that are both seen.
+    pub fn lines(&self) -> impl Iterator<Item = [usize; 2]> {
+        let is_seen = |line: &[usize; 2]| line.iter().all(|word| self.word(*word) != Visibility::Hidden);
+        self.lines.iter().copied().filter(is_seen)
+    }
+
+    /// The same for a step of a walk: what takes part in it is lit, and so are the words that have a group, among which
+    /// words end; all others step back. A search goes first.
+    #[must_use]
+    pub fn of_step(mut self, stage: &StageModel, takes_part: impl Fn(usize) -> bool) -> Self {
+        if self.is_searched() || self.is_isolated {
+            return self;
+        }
+        let shown = |is_lit| if is_lit { Visibility::Lit } else { Visibility::Faded };
+        self.tokens = (0..stage.tokens.len()).map(|position| shown(takes_part(position))).collect();
+        self.words = if stage.hides_table {
+            ShownWords::of(Visibility::Hidden, stage.in_sentence.iter().copied(), |_| Visibility::Faded)
+        } else {
+            let ends = stage.words.grouped().iter().copied().filter(|word| !stage.is_in_sentence(*word));
+            ShownWords::of(Visibility::Faded, ends, |_| Visibility::Lit)
+        };
+        self
+    }
+
+    /// Pieces for which the first one of their word stands are not seen.
+    #[must_use]
+    pub fn without_parts(mut self, stage: &StageModel) -> Self {
+        if stage.is_of_words {
+            let shown =
+                |token: &TokenPoint| if token.is_part { Visibility::Hidden } else { self.token(token.position) };
+            self.tokens = stage.tokens.iter().map(shown).collect();
+        }
+        self
+    }
+
+    pub fn token(&self, position: usize) -> Visibility {
+        self.tokens.get(position).copied().unwrap_or_default()
+    }
+
+    pub fn word(&self, index: usize) -> Visibility {
+        self.words.others.get(&index).copied().unwrap_or(self.words.most)
+    }
+
+    /// The words that are not hidden, in the order of the vocabulary.
+    pub fn shown_words<'a>(&'a self, stage: &StageModel) -> Box<dyn Iterator<Item = usize> + 'a> {
+        let is_shown = |word: &usize| self.word(*word) != Visibility::Hidden;
+        match self.words.most {
+            Visibility::Hidden => Box::new(self.words.others.keys().copied()),
+            _ => Box::new((0..stage.words.len()).filter(is_shown)),
+        }
+    }
+
+    /// A word that was lit or found, where others were not.
+    pub fn is_chosen(&self, word: usize) -> bool {
+        self.words.most != Visibility::Lit && self.word(word) == Visibility::Lit
+    }
+
+    /// Some points may be hidden.
+    pub fn is_isolated(&self) -> bool {
+        self.is_isolated
+    }
+
+    /// Something is looked for, by a pattern that can be.
+    pub fn is_searched(&self) -> bool {
+        self.found.as_ref().is_some_and(Result::is_ok)
+    }
+
+    /// Points of the search; none where there is no search or its pattern is wrong.
+    pub fn matches(&self) -> &[Hit] {
+        self.found.as_ref().and_then(|found| found.as_deref().ok()).unwrap_or_default()
+    }
+}
+
+type Rule<'a> = Box<dyn Fn(&str, bool, bool) -> Visibility + 'a>;
+
+impl Highlight {
+    /// From a word, and whether it has a group and is in the sentence, to how it is shown; none: all are lit.
+    fn rule<'a>(&'a self, near: &'a [&'a str]) -> Option<Rule<'a>> {
+        let lit = move |word: &str, is_grouped: bool| {
+            let is_lit = self.lit.is_empty() || self.lit.iter().any(|lit| lit == word);
+            match (is_lit, is_grouped) {
+                (true, _) => Visibility::Lit,
+                (_, true) => Visibility::Landmark,
+                _ => Visibility::Faded,
+            }
+        };
+        // While a pattern is being written, nothing changes.
+        let matches = if self.search.is_blank() { None } else { self.search.matcher().ok() };
+        let other = if self.isolated { Visibility::Hidden } else { Visibility::Faded };
+        match matches {
+            Some(matches) => Some(Box::new(move |word, _, _| if matches(word) { Visibility::Lit } else { other })),
+            None if self.isolated && self.search.is_blank() => {
+                let is_kept = move |word: &str, in_sentence| in_sentence || near.contains(&word);
+                Some(Box::new(move |word, grouped, there| match is_kept(word, there) {
+                    true => lit(word, grouped),
+                    false => Visibility::Hidden,
+                }))
+            }
+            None => {
+                (!self.lit.is_empty()).then(|| Box::new(move |word: &str, grouped, _| lit(word, grouped)) as Rule<'a>)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use attune_view::view_model::stage::{StageModel, TokenPoint, WordPoint};
+
+    fn stage() -> StageModel {
+        let word = |text: &str| WordPoint { text: text.to_owned(), group: None, at: [0.0; 3] };
+        let token = |position, text: &str| TokenPoint {
+            text: text.to_owned(),
+            position,
+            occurrence: None,
+            group: None,
+            word: None,
+            static_at: [0.0; 3],
+            start: [0.0; 3],
+            end: [0.0; 3],
+            trained_end: [0.0; 3],
+            between: Vec::new(),
+            is_added: false,
+            pieces: 1,
+            first_piece: None,
+            is_part: false,
+            static_nearest: None,
+            contextual_nearest: None,
+        };
+        StageModel {
+            about: String::new(),
+            is_of_words: false,
+            hides_table: false,
+            words: ["bank", "Banker", "river", "Ärger"].map(word).to_vec().into(),
+            in_sentence: [0, 2].into(),
+            tokens: vec![token(0, "bank"), token(1, "river"), token(2, "bank")],
+            second: Vec::new(),
+            sense_word: None,
+            shared: Vec::new(),
+            ghosts: Vec::new(),
+            origin: "trained",
+            note: None,
+            groups: Vec::new(),
+            axes: Vec::new(),
+            shares: Default::default(),
+            is_whole: false,
+            radius: 1.0,
+        }
+    }
+
+    #[test]
+    fn the_table_of_a_pretrained_model_is_shown_as_far_as_it_is_asked_for() {
+        let mut stage = stage();
+        let other = stage.words[3].clone();
+        const WORDS: usize = 700;
+        let mut words = stage.words.to_vec();
+        words.resize(WORDS + 1, other);
+        stage.words = words.into();
+        stage.hides_table = true;
+        let shown = |text: &str, near: &[&str]| {
+            let search = search(text, false);
+            let emphasis = Emphasis::of(&stage, &Highlight { search, ..Highlight::default() }, near);
+            let emphasis = emphasis.of_step(&stage, |_| true);
+            (0..stage.words.len()).filter(|word| emphasis.word(*word) != Visibility::Hidden).count()
+        };
+        assert_eq!(shown("", &[]), 2, "the sentence's own");
+        assert_eq!(shown("bank", &[]), 3, "with the one that is found beside them");
+        assert_eq!(shown("ärger", &[]), WORDS, "whatever is found");
+    }
+
+    fn search(text: &str, is_pattern: bool) -> Search {
+        Search { text: text.to_owned(), is_pattern }
+    }
+
+    fn emphasis(search: &Search, is_isolated: bool, lit: &[String], near: &[&str]) -> String {
+        let stage = stage();
+        let (search, lit) = (search.clone(), lit.to_vec());
+        let highlight = Highlight { search, isolated: is_isolated, lit, ..Highlight::default() };
+        let emphasis = Emphasis::of(&stage, &highlight, near);
+        let sign = |shown| match shown {
+            Visibility::Lit => '*',
+            Visibility::Landmark => 'o',
+            Visibility::Faded => '.',
+            Visibility::Hidden => ' ',
+        };
+        let tokens = (0..stage.tokens.len()).map(|i| sign(emphasis.token(i)));
+        let words = (0..stage.words.len()).map(|i| sign(emphasis.word(i)));
+        tokens.chain(['|']).chain(words).collect()
+    }
+
+    #[test]
+    fn a_part_of_a_word_is_found_in_any_case() {
+        let found = |text, is_pattern| search(text, is_pattern).find(&stage());
+        assert_eq!(found("BANK", false), Some(Ok(vec![Hit::Token(0), Hit::Token(2), Hit::Word(1)])));
+        assert_eq!(found(" är", false), Some(Ok(vec![Hit::Word(3)])));
+        assert_eq!(found("a.k", false), Some(Ok(Vec::new())), "a dot is a dot");
+        assert_eq!(found("  ", false), None);
+    }
+
+    #[test]
+    fn a_pattern_is_a_regular_expression() {
+        let found = |text| search(text, true).find(&stage());
+        assert_eq!(found("^r|ER$"), Some(Ok(vec![Hit::Token(1), Hit::Word(1), Hit::Word(3)])));
+        assert_eq!(found(r"^\w{5}$"), Some(Ok(vec![Hit::Token(1), Hit::Word(3)])), "an umlaut is a letter");
+        assert_eq!(found("a("), Some(Err("unclosed group, at character 2".to_owned())));
+        assert_eq!(
+            found("[z-a]").and_then(Result::err).as_deref(),
+            Some("invalid character class range, the start must be <= the end, at character 2")
+        );
+        assert_eq!(found("(a{1000}){1000}"), Some(Err("it repeats too much".to_owned())));
+        assert!(found(&"(".repeat(10_000)).is_some_and(|found| found.is_err()));
+    }
+
+    #[test]
+    fn what_is_found_is_lit_and_the_others_are_faded_or_hidden() {
+        let river = search("river", false);
+        assert_eq!(emphasis(&river, false, &[], &[]), ".*.|..*.");
+        assert_eq!(emphasis(&river, true, &[], &[]), " * |  * ");
+        assert_eq!(emphasis(&search("no such word", false), true, &[], &[]), "   |    ");
+    }
+
+    #[test]
+    fn without_a_search_the_sentence_and_its_neighbours_are_isolated() {
+        let none = Search::default();
+        assert_eq!(emphasis(&none, false, &[], &[]), "***|****");
+        assert_eq!(emphasis(&none, true, &[], &["Ärger"]), "***|* **");
+        assert_eq!(emphasis(&none, true, &["river".to_owned()], &[]), ".*.|. * ");
+    }
+
+    #[test]
+    fn a_wrong_pattern_changes_nothing() {
+        let wrong = search("[", true);
+        assert_eq!(emphasis(&wrong, true, &[], &[]), "***|****");
+        assert_eq!(emphasis(&wrong, false, &["bank".to_owned()], &[]), "*.*|*...");
+    }
+
+    #[test]
+    fn a_group_stays_bright_beside_the_words_that_a_cell_lights() {
+        let mut stage = stage();
+        let mut words = stage.words.to_vec();
+        words[1].group = Some(0);
+        stage.words = words.into();
+        let lit = ["river".to_owned()];
+        let highlight = Highlight { lit: lit.to_vec(), ..Highlight::default() };
+        let shown = Emphasis::of(&stage, &highlight, &[]);
+        let words: Vec<Visibility> = (0..4).map(|index| shown.word(index)).collect();
+        assert_eq!(words, [Visibility::Faded, Visibility::Landmark, Visibility::Lit, Visibility::Faded]);
+    }
+}

@@ -1,0 +1,618 @@
+//! The walk through attention: which layer and step is shown, and where the points are between static and contextual.
+
+use attune_view::explain::walk::Step;
+use attune_view::view_model::saved_view::SavedWalk;
+
+use crate::app::theme::motion;
+
+/// The points on their way, and the step that is shown.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Walk {
+    way: Way,
+    /// The time of the points; from layer to layer, how many of them they have passed; where steps are walked, the place
+    /// among them.
+    now: f32,
+    glide: Option<Glide<f32>>,
+    play: Option<Play>,
+    /// Layers after the first.
+    later_layers: usize,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Way {
+    /// From static to contextual.
+    #[default]
+    Straight,
+    /// Through the steps of each layer.
+    Stepped,
+    /// From layer to layer, without their steps.
+    ByLayer,
+}
+
+/// The points go slowly from static to contextual, some times, and then rest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Play {
+    times: usize,
+    /// The time at which they rest.
+    rest: f32,
+    elapsed: f32,
+}
+
+/// One round of a play, in seconds: a pause, the way, a pause, the way back.
+const ROUND: f32 = motion::PLAY_PAUSE + motion::PLAY + motion::PLAY_PAUSE + motion::GLIDE;
+
+impl Play {
+    /// The time of the points; `None` at the end.
+    fn time(self) -> Option<f32> {
+        // Without its last pause and the way back.
+        let all = ROUND * self.times as f32 - motion::PLAY_PAUSE - motion::GLIDE;
+        if self.elapsed >= all {
+            return None;
+        }
+        let within = self.elapsed % ROUND;
+        let share = |from: f32, seconds: f32| ease(((within - from) / seconds).clamp(0.0, 1.0));
+        Some(share(motion::PLAY_PAUSE, motion::PLAY) - share(ROUND - motion::GLIDE, motion::GLIDE))
+    }
+}
+
+/// Steps of a layer.
+pub const STEPS: usize = Step::ALL.len();
+/// The last step of a layer, and the one before it, from where the points begin to move.
+pub const LAST: f32 = (STEPS - 1) as f32;
+const BEFORE_MOVE: f32 = LAST - 1.0;
+
+impl Walk {
+    /// The time of the points, from 0, static, to 1, contextual: they move in the last step of each layer.
+    pub fn time(&self) -> f32 {
+        if self.is_in_layers() { self.passed() / self.layers() as f32 } else { self.now }
+    }
+
+    /// How many layers the points have passed; between two, a part of one more. `None` of points that go straight.
+    pub fn passed_layers(&self) -> Option<f32> {
+        self.is_in_layers().then(|| self.passed())
+    }
+
+    fn passed(&self) -> f32 {
+        self.layer() as f32 + self.layer_time()
+    }
+
+    fn is_in_layers(&self) -> bool {
+        self.way != Way::Straight
+    }
+
+    /// The time of the points between where they are shown to begin and to end: see [`Walk::shown_layer`].
+    pub fn layer_time(&self) -> f32 {
+        if self.is_in_layers() { (self.at() - BEFORE_MOVE).clamp(0.0, 1.0) } else { self.now }
+    }
+
+    /// The layer whose own move the points show; `None` where they go straight from static to contextual.
+    pub fn shown_layer(&self) -> Option<usize> {
+        (self.is_in_layers() && self.later_layers > 0).then(|| self.layer())
+    }
+
+    /// How far the walk through the layer is, from 0 to [`LAST`].
+    pub fn at(&self) -> f32 {
+        (self.place() - (self.layer() * STEPS) as f32).min(LAST)
+    }
+
+    /// The layer that is walked through, counted from 0.
+    pub fn layer(&self) -> usize {
+        self.layer_of(self.place())
+    }
+
+    fn layer_of(&self, place: f32) -> usize {
+        (place as usize / STEPS).min(self.later_layers)
+    }
+
+    pub fn layers(&self) -> usize {
+        self.later_layers + 1
+    }
+
+    /// The place on the walk through all layers, a whole number at each step, from 0 to [`Walk::end`].
+    pub fn place(&self) -> f32 {
+        self.place_of(self.now)
+    }
+
+    /// The place of the last step of the last layer.
+    pub fn end(&self) -> f32 {
+        (self.later_layers * STEPS) as f32 + LAST
+    }
+
+    fn place_of(&self, now: f32) -> f32 {
+        match self.way {
+            Way::Stepped => now,
+            _ if now == 0.0 => 0.0,
+            Way::ByLayer => {
+                let layer = now.ceil() - 1.0;
+                layer * STEPS as f32 + BEFORE_MOVE + (now - layer)
+            }
+            Way::Straight => self.end() - 1.0 + now,
+        }
+    }
+
+    /// The place that the walk is at, or on its way to.
+    fn goal(&self) -> f32 {
+        self.place_of(self.glide.map_or(self.now, |glide| glide.to))
+    }
+
+    /// The step that the walk is at, or on its way to.
+    pub fn step(&self) -> Step {
+        Step::ALL[self.goal().ceil() as usize % STEPS]
+    }
+
+    /// Whether there is a step back.
+    pub fn is_at_start(&self) -> bool {
+        self.goal() == 0.0
+    }
+
+    /// The next step begins again.
+    pub fn is_at_end(&self) -> bool {
+        self.goal() == self.end()
+    }
+
+    /// Whether steps are walked, and the first one is left.
+    pub fn is_walking(&self) -> bool {
+        self.way == Way::Stepped && self.now > 0.0
+    }
+
+    /// Follows the model. Points that went straight stay where they were.
+    pub fn set_layers(&mut self, layers: usize) {
+        let is_at_end = self.way == Way::Stepped && self.place() == self.end();
+        let later_layers = layers.max(1) - 1;
+        if later_layers != self.later_layers {
+            self.later_layers = later_layers;
+            match self.way {
+                Way::Straight => {}
+                Way::Stepped => self.set(if is_at_end { self.end() } else { self.now }),
+                Way::ByLayer => {
+                    self.now = self.now.min(self.layers() as f32);
+                    self.glide = None;
+                }
+            }
+        }
+    }
+
+    /// Moves the points to `time`, in a short glide unless motion is reduced; the steps between are left out.
+    pub fn glide_to(&mut self, time: f32) {
+        let (from, to) = (self.time(), time.clamp(0.0, 1.0));
+        self.set_time(from);
+        self.begin(to, motion::GLIDE);
+    }
+
+    /// Moves the points slowly from static to contextual, so many times, and then to `rest`.
+    pub fn play(&mut self, times: usize, rest: f32) {
+        if times == 0 {
+            self.glide_to(rest);
+            return;
+        }
+        self.set_time(0.0);
+        self.play = Some(Play { times, rest, elapsed: 0.0 });
+    }
+
+    pub fn is_playing(&self) -> bool {
+        self.play.is_some()
+    }
+
+    /// Ends a play: the points go where they would rest.
+    pub fn stop(&mut self) {
+        if let Some(Play { rest, .. }) = self.play {
+            self.glide_to(rest);
+        }
+    }
+
+    /// Takes one step on, in a short glide. No point moves before the last step of a layer. At the end it begins again.
+    pub fn step_on(&mut self) {
+        if self.goal() < self.end() {
+            self.walk_to(self.goal().floor() + 1.0);
+        } else if let Some(glide) = self.glide.take() {
+            // What is under way arrives first.
+            self.now = glide.to;
+        } else {
+            self.glide_to(0.0);
+        }
+    }
+
+    /// Takes one step back.
+    pub fn step_back(&mut self) {
+        self.walk_to(self.goal().ceil() - 1.0);
+    }
+
+    /// Goes to a place on the walk, in a short glide unless motion is reduced.
+    pub fn walk_to(&mut self, to: f32) {
+        let to = to.clamp(0.0, self.end());
+        if self.way == Way::ByLayer {
+            self.set(self.goal());
+        } else if self.way != Way::Stepped && to == self.end() {
+            self.begin(1.0, motion::GLIDE);
+            return;
+        }
+        if self.way != Way::Stepped {
+            // Between static and contextual is no step: the walk goes on from the one that is next.
+            self.set(self.goal().ceil());
+        }
+        if self.layer_of(to) == self.layer() {
+            self.begin(to, motion::GLIDE);
+        } else {
+            // Where a layer ends, the next one begins: nothing moves between the two.
+            self.set(to);
+        }
+    }
+
+    /// Moves the points to where they are behind so many layers, through those between; the steps are left out.
+    pub fn pass_to(&mut self, layers: usize) {
+        /// A longer way takes the time of this many layers.
+        const LONGEST: f32 = 4.0;
+        if self.way != Way::ByLayer {
+            let from = self.time() * self.layers() as f32;
+            (self.way, self.now) = (Way::ByLayer, from);
+        }
+        let to = layers.min(self.layers()) as f32;
+        self.begin(to, motion::GLIDE * (to - self.now).abs().clamp(1.0, LONGEST));
+    }
+
+    /// Goes to the place after the next layer, or as many layers further on or back; after the last it begins again.
+    pub fn pass_by(&mut self, layers: isize) {
+        let goal = self.goal();
+        let layer = self.layer_of(goal);
+        let is_past = goal > 0.0 && (goal - (layer * STEPS) as f32) >= LAST;
+        let passed = layer + usize::from(is_past);
+        let begins_again = passed == self.layers() && layers > 0;
+        // On the way through a layer, back is to where it began.
+        let is_within = !is_past && goal > (layer * STEPS) as f32;
+        let back = layers + isize::from(is_within && layers < 0);
+        self.pass_to(if begins_again { 0 } else { passed.saturating_add_signed(back) });
+    }
+
+    /// Goes to the same step of another layer.
+    pub fn walk_to_layer(&mut self, layer: usize) {
+        let layer = layer.min(self.later_layers);
+        if self.way == Way::ByLayer {
+            self.pass_to(layer + 1);
+        } else if layer != self.layer() {
+            self.set((layer * STEPS) as f32 + self.at());
+        }
+    }
+
+    fn begin(&mut self, to: f32, seconds: f32) {
+        self.play = None;
+        self.glide = Glide::between(self.now, to, seconds);
+    }
+
+    /// At static the walk is at its beginning.
+    pub fn set_time(&mut self, time: f32) {
+        self.way = Way::Straight;
+        (self.now, self.glide, self.play) = (time.clamp(0.0, 1.0), None, None);
+    }
+
+    /// Moves to a place on the walk at once.
+    pub fn set(&mut self, place: f32) {
+        self.way = Way::Stepped;
+        (self.now, self.glide, self.play) = (place.clamp(0.0, self.end()), None, None);
+    }
+
+    pub fn is_gliding(&self) -> bool {
+        self.glide.is_some() || self.play.is_some()
+    }
+
+    /// Lets `seconds` of a glide or a play pass.
+    pub fn advance(&mut self, seconds: f32) {
+        if let Some(mut play) = self.play {
+            play.elapsed += seconds;
+            self.set_time(play.time().unwrap_or(play.rest));
+            self.play = play.time().map(|_| play);
+            return;
+        }
+        Glide::advance(&mut self.glide, &mut self.now, seconds, |from, to, share| from + (to - from) * share);
+    }
+
+    /// The saved form of a walk that is within layers.
+    pub fn saved(&self) -> Option<SavedWalk> {
+        let Walk { way, now: place, .. } = self.at_rest();
+        (way != Way::Straight).then(|| SavedWalk { layers: self.layers(), place, is_by_layer: way == Way::ByLayer })
+    }
+
+    /// Goes back to where it was; the model may have other layers, which [`Walk::set_layers`] then says.
+    pub fn restore(&mut self, saved: &SavedWalk) {
+        /// More than any model has.
+        const LAYERS_MAX: usize = 1000;
+        let SavedWalk { layers, place, is_by_layer } = *saved;
+        if !place.is_finite() {
+            return;
+        }
+        self.later_layers = layers.clamp(1, LAYERS_MAX) - 1;
+        self.set(place);
+        if is_by_layer {
+            (self.way, self.now) = (Way::ByLayer, place.clamp(0.0, self.layers() as f32));
+        }
+    }
+
+    /// The walk at rest where it is.
+    pub fn at_rest(&self) -> Walk {
+        let mut rest = Walk { glide: None, ..self.clone() };
+        if let Some(play) = self.play {
+            rest.set_time(play.rest);
+        }
+        rest
+    }
+}
+
+/// A value on its way to another one, slow at both ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Glide<T> {
+    from: T,
+    pub to: T,
+    seconds: f32,
+    elapsed: f32,
+}
+
+impl<T: Copy + PartialEq> Glide<T> {
+    /// The glide between two values; `None` if they are the same.
+    pub fn between(from: T, to: T, seconds: f32) -> Option<Self> {
+        (to != from).then_some(Self { from, to, seconds, elapsed: 0.0 })
+    }
+
+    /// Time passes for a value that may be on its way; `mix` is what lies between two of them.
+    pub fn advance(way: &mut Option<Self>, value: &mut T, seconds: f32, mix: impl FnOnce(T, T, f32) -> T) {
+        let Some(glide) = way else { return };
+        glide.elapsed += seconds;
+        let share = (glide.elapsed / glide.seconds).min(1.0);
+        if share < 1.0 {
+            *value = mix(glide.from, glide.to, ease(share));
+        } else {
+            *value = glide.to;
+            *way = None;
+        }
+    }
+}
+
+/// Slow at both ends: `3x² − 2x³`.
+pub fn ease(x: f32) -> f32 {
+    const SMOOTHSTEP: (f32, f32) = (3.0, 2.0);
+    x * x * (SMOOTHSTEP.0 - SMOOTHSTEP.1 * x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_glide_ends_exactly_at_its_goal() {
+        let mut walk = Walk::default();
+        walk.glide_to(1.0);
+        walk.advance(motion::GLIDE / 2.0);
+        assert!((walk.time() - 0.5).abs() < 1e-6 && walk.is_gliding());
+        walk.advance(motion::GLIDE);
+        assert_eq!((walk.time(), walk.is_gliding()), (1.0, false));
+    }
+
+    #[test]
+    fn a_walk_stops_at_each_step_and_the_points_move_in_the_last() {
+        let mut walk = Walk::default();
+        for (index, step) in Step::ALL.into_iter().enumerate().skip(1) {
+            assert!(!walk.is_at_end());
+            walk.step_on();
+            assert_eq!(walk.step(), step);
+            walk.advance(motion::GLIDE);
+            assert_eq!((walk.at(), walk.is_gliding()), (index as f32, false));
+            assert_eq!(walk.time(), if step == Step::Contextual { 1.0 } else { 0.0 });
+        }
+        walk.step_back();
+        walk.advance(motion::GLIDE);
+        assert_eq!((walk.step(), walk.time()), (Step::Output, 0.0));
+        walk.set_time(1.0);
+        walk.glide_to(0.0);
+        assert_eq!(walk.step(), Step::Embed);
+        walk.advance(motion::GLIDE);
+        assert_eq!((walk.step(), walk.time()), (Step::Embed, 0.0));
+    }
+
+    /// Layers, each with the steps it is at.
+    fn walked(walk: &mut Walk, times: usize) -> Vec<(usize, Step)> {
+        let step = |_| {
+            walk.step_on();
+            walk.advance(f32::INFINITY);
+            (walk.layer(), walk.step())
+        };
+        (0..times).map(step).collect()
+    }
+
+    #[test]
+    fn one_key_walks_through_all_layers_and_begins_again() {
+        for layers in 1..4 {
+            let mut walk = Walk::default();
+            walk.set_layers(layers);
+            let all: Vec<_> = (0..layers).flat_map(|layer| Step::ALL.map(|step| (layer, step))).collect();
+            assert_eq!(walked(&mut walk, all.len() - 1), all[1..]);
+            assert!(walk.is_at_end() && walk.time() == 1.0);
+            assert_eq!(walked(&mut walk, all.len() + 1), [&all[..], &all[..1]].concat(), "and once more");
+            walk.set_time(1.0);
+            assert_eq!(walked(&mut walk, 2), all[..2], "right after it was shown contextual");
+        }
+    }
+
+    #[test]
+    fn one_key_walks_back_through_all_layers() {
+        let mut walk = Walk::default();
+        walk.set_layers(2);
+        walk.set_time(1.0);
+        let mut places = Vec::new();
+        while walk.place() > 0.0 {
+            walk.step_back();
+            walk.advance(f32::INFINITY);
+            places.push((walk.layer(), walk.step().index(), walk.time()));
+        }
+        let expected = (0..2).flat_map(|layer| (0..STEPS).map(move |step| (layer, step))).rev().skip(1);
+        let time = |(layer, step)| (layer, step, (layer as f32 + f32::from(step == STEPS - 1)) / 2.0);
+        assert_eq!(places, expected.map(time).collect::<Vec<_>>());
+        walk.step_back();
+        assert_eq!(walk.place(), 0.0);
+    }
+
+    #[test]
+    fn a_key_on_the_way_to_the_end_arrives_and_the_next_one_begins_again() {
+        let mut walk = Walk::default();
+        walk.set(LAST - 1.0);
+        walk.step_on();
+        walk.advance(motion::GLIDE / 2.0);
+        walk.step_on();
+        assert_eq!((walk.time(), walk.is_gliding()), (1.0, false));
+        walk.step_on();
+        assert_eq!(walk.step(), Step::Embed);
+        walk.advance(motion::GLIDE / 2.0);
+        walk.step_on();
+        walk.advance(motion::GLIDE);
+        assert_eq!((walk.step(), walk.time()), (Step::Project, 0.0));
+    }
+
+    #[test]
+    fn another_model_keeps_the_time() {
+        let mut walk = Walk::default();
+        for (time, place) in [(0.0, 0.0), (0.5, 2.0 * STEPS as f32 + LAST - 0.5), (1.0, 2.0 * STEPS as f32 + LAST)] {
+            walk.set_time(time);
+            walk.set_layers(3);
+            assert_eq!((walk.time(), walk.place(), walk.shown_layer()), (time, place, None));
+            walk.set_layers(1);
+        }
+        walk.set(LAST);
+        walk.set_layers(2);
+        assert_eq!(walk.place(), walk.end());
+        walk.set(3.0);
+        walk.set_layers(1);
+        assert_eq!(walk.place(), 3.0);
+    }
+
+    #[test]
+    fn a_step_from_between_static_and_contextual_goes_to_a_step() {
+        for (by, place) in [(1, LAST), (-1, LAST - 1.0)] {
+            let mut walk = Walk::default();
+            walk.set_time(0.25);
+            if by > 0 {
+                walk.step_on()
+            } else {
+                walk.step_back()
+            }
+            walk.advance(f32::INFINITY);
+            assert_eq!(walk.place(), place);
+        }
+    }
+
+    #[test]
+    fn a_step_back_within_the_frame_of_a_step_leaves_the_walk_where_it_is() {
+        let mut walk = Walk::default();
+        walk.step_on();
+        walk.step_back();
+        walk.advance(f32::INFINITY);
+        assert_eq!((walk.step(), walk.at()), (Step::Embed, 0.0));
+    }
+
+    #[test]
+    fn a_play_goes_there_as_often_as_it_says_and_rests() {
+        let mut walk = Walk::default();
+        walk.play(2, 1.0);
+        assert_eq!((walk.time(), walk.is_gliding(), walk.is_walking()), (0.0, true, false));
+        let (mut seconds, mut arrivals, mut before) = (0.0, 0, 0.0);
+        while walk.is_playing() {
+            walk.advance(1.0 / 60.0);
+            assert!((walk.time() - before).abs() < 0.06, "it never jumps");
+            arrivals += usize::from(before < 1.0 && walk.time() == 1.0);
+            before = walk.time();
+            seconds += 1.0 / 60.0;
+        }
+        assert_eq!((arrivals, walk.time(), walk.is_gliding()), (2, 1.0, false));
+        assert!((6.0..12.0).contains(&seconds), "about three seconds each, and pauses: {seconds}");
+    }
+
+    #[test]
+    fn a_play_ends_at_its_rest_where_it_is_stopped_or_motion_is_reduced() {
+        for end in [Walk::stop, |walk: &mut Walk| walk.advance(f32::INFINITY)] {
+            let mut walk = Walk::default();
+            walk.play(3, 1.0);
+            walk.advance(motion::PLAY_PAUSE + motion::PLAY / 2.0);
+            assert!((0.2..0.8).contains(&walk.time()) && walk.at_rest().time() == 1.0);
+            end(&mut walk);
+            walk.advance(motion::GLIDE);
+            assert_eq!((walk.time(), walk.is_gliding()), (1.0, false));
+        }
+        let mut walk = Walk::default();
+        walk.play(1, 1.0);
+        walk.step_on();
+        assert!(!walk.is_playing(), "a step is a step of the walk");
+    }
+
+    #[test]
+    fn the_points_pass_from_layer_to_layer() {
+        let mut walk = Walk::default();
+        walk.set_layers(3);
+        walk.pass_by(1);
+        walk.advance(motion::GLIDE / 2.0);
+        assert_eq!((walk.shown_layer(), walk.is_walking()), (Some(0), false));
+        assert!((walk.layer_time() - 0.5).abs() < 1e-6 && (walk.time() - 0.5 / 3.0).abs() < 1e-6);
+        walk.advance(f32::INFINITY);
+        assert_eq!((walk.passed_layers(), walk.step(), walk.place()), (Some(1.0), Step::Contextual, LAST));
+        // Through all layers between, each in its turn.
+        walk.pass_to(3);
+        let (mut seen, mut before) = (Vec::new(), walk.time());
+        while walk.is_gliding() {
+            walk.advance(1.0 / 60.0);
+            assert!(walk.time() >= before && walk.time() - before < 0.06, "it never jumps");
+            before = walk.time();
+            seen.extend(walk.shown_layer());
+        }
+        seen.dedup();
+        assert_eq!((seen, walk.time(), walk.is_at_end()), (vec![1, 2], 1.0, true));
+        walk.pass_by(1);
+        walk.advance(f32::INFINITY);
+        assert_eq!((walk.passed_layers(), walk.time()), (Some(0.0), 0.0), "and begins again");
+    }
+
+    #[test]
+    fn from_behind_a_layer_the_steps_of_the_next_are_walked() {
+        let mut walk = Walk::default();
+        walk.set_layers(3);
+        walk.pass_to(2);
+        walk.advance(f32::INFINITY);
+        walk.step_on();
+        assert_eq!((walk.layer(), walk.step(), walk.is_walking()), (2, Step::Embed, true));
+        walk.step_on();
+        walk.advance(f32::INFINITY);
+        walk.pass_by(-1);
+        walk.advance(f32::INFINITY);
+        assert_eq!(walk.passed_layers(), Some(2.0), "back to where the layer began");
+        walk.pass_by(-1);
+        walk.advance(f32::INFINITY);
+        assert_eq!(walk.passed_layers(), Some(1.0));
+        walk.set_layers(1);
+        assert_eq!((walk.passed_layers(), walk.time()), (Some(1.0), 1.0));
+    }
+
+    #[test]
+    fn a_walk_comes_back_to_where_it_was_whatever_was_kept() {
+        let mut walk = Walk::default();
+        assert_eq!(walk.saved(), None, "straight from static to contextual");
+        walk.set_layers(3);
+        walk.set(9.0);
+        let mut again = Walk::default();
+        again.restore(&walk.saved().expect("a place"));
+        assert_eq!((again.place(), again.layer(), again.step()), (9.0, walk.layer(), walk.step()));
+        walk.pass_to(2);
+        walk.advance(f32::INFINITY);
+        again.restore(&walk.saved().expect("a place"));
+        assert_eq!((again.passed_layers(), again.saved()), (Some(2.0), walk.saved()));
+        for (layers, place) in [(usize::MAX, 1e30), (0, -5.0), (2, f32::NAN), (1, f32::INFINITY)] {
+            for is_by_layer in [false, true] {
+                let mut walk = Walk::default();
+                walk.restore(&SavedWalk { layers, place, is_by_layer });
+                walk.set_layers(2);
+                assert!(walk.place() >= 0.0 && walk.place() <= walk.end(), "{layers} {place}: {walk:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn reduced_motion_jumps() {
+        let mut walk = Walk::default();
+        walk.glide_to(1.0);
+        walk.advance(f32::INFINITY);
+        assert_eq!((walk.time(), walk.is_gliding()), (1.0, false));
+    }
+}

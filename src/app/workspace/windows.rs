@@ -1,0 +1,293 @@
+//! Windows over the workspace: the glossary, with the first lesson of every term and symbol of the course; and the card that
+//! tells where a number comes from.
+
+use std::collections::HashMap;
+
+use attune_engine::quantity::Entry;
+use attune_view::explain::Provenance;
+use attune_view::explain::formulas::exact;
+use attune_view::view_model::Models;
+use attune_view::view_model::glossary::GlossaryModel;
+use egui::{
+    Align, Button, Context, Frame, Id, Key, Label, Layout, Margin, Pos2, Rect, RichText, ScrollArea, Sense, Stroke,
+    TextEdit, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType, Window, pos2, vec2,
+};
+
+use crate::app::actions::{Action, ActionTable, WindowAction, keys};
+use crate::app::text::cards::term_entry_ui;
+use crate::app::text::prose::equation_ui;
+use crate::app::theme::{self, Palette, size};
+use crate::app::ui_state::Trail;
+use crate::app::widgets::controls::copy_button;
+use crate::app::widgets::popup::lookup_window;
+use crate::app::widgets::traced::worked_ui;
+
+#[derive(Default)]
+pub struct GlossaryUiState {
+    pub is_open: bool,
+    /// Issues of the glossary's file.
+    pub faults: Vec<String>,
+    search: String,
+    /// The search field has the keyboard.
+    is_searching: bool,
+    /// The entry that was asked for; it is brought into sight for so many frames.
+    asked: Option<usize>,
+    follow: usize,
+    /// Heights that were seen, for what is out of sight.
+    heights: HashMap<usize, f32>,
+}
+
+/// Heights above an entry are estimates until they were seen.
+const FOLLOWED: usize = 8;
+
+impl GlossaryUiState {
+    /// Opens it, or closes it. True when it is open then.
+    pub fn toggle(&mut self) -> bool {
+        self.is_open = !self.is_open;
+        self.asked = None;
+        self.is_open
+    }
+
+    /// Opens it at an entry.
+    pub fn ask(&mut self, term: usize) {
+        self.is_open = true;
+        self.search.clear();
+        (self.asked, self.follow) = (Some(term), FOLLOWED);
+    }
+
+    /// Another glossary, or none.
+    pub fn forget(&mut self) {
+        self.asked = None;
+        self.heights.clear();
+    }
+}
+
+/// The window of the glossary, until it is closed.
+pub fn glossary_window_ui(ctx: &Context, model: Option<&GlossaryModel>, state: &mut GlossaryUiState) -> Option<Action> {
+    const SIZE: (f32, f32) = (380.0, 500.0);
+    let (mut is_open, mut action) = (state.is_open, None);
+    let leaves = ctx.input(|input| input.key_pressed(Key::Escape));
+    lookup_window(ctx, "Glossary", SIZE).open(&mut is_open).show(ctx, |ui| action = glossary_ui(ui, model, state));
+    // Esc has taken the keyboard away by now.
+    state.is_open = is_open && !(leaves && state.is_searching);
+    action
+}
+
+/// The lesson that is to be opened, if one is.
+fn glossary_ui(ui: &mut Ui, model: Option<&GlossaryModel>, state: &mut GlossaryUiState) -> Option<Action> {
+    let Some(model) = model else {
+        missing_ui(ui, &state.faults);
+        return None;
+    };
+    let margin = Margin::symmetric(size::GAP as i8, size::GAP_TIGHT as i8);
+    let search = TextEdit::singleline(&mut state.search).id(keys::glossary_search()).margin(margin);
+    let search = search.hint_text("Search the terms");
+    let search = ui.add(search.desired_width(f32::INFINITY)).on_hover_text("A term, a symbol, or words of a meaning");
+    keys::take(ui.ctx(), search.id);
+    if search.changed() {
+        state.asked = None;
+    }
+    state.is_searching = search.has_focus() || search.lost_focus();
+    ui.ctx().accesskit_node_builder(search.id, |node| node.set_label("Search the terms"));
+    ui.add_space(size::GAP_TIGHT);
+    let found = model.found(&state.search);
+    if found.is_empty() {
+        ui.weak("There is no such term.");
+        return None;
+    }
+    entries_ui(ui, model, &found, state)
+}
+
+fn missing_ui(ui: &mut Ui, faults: &[String]) {
+    if faults.is_empty() {
+        ui.weak("This lesson has no glossary: there is no file glossary.ron beside it.");
+        return;
+    }
+    ui.weak("The glossary beside this lesson has issues. Fix the file and save it; it reloads automatically.");
+    ScrollArea::vertical().auto_shrink([false, true]).show(ui, |ui| {
+        for fault in faults {
+            ui.add(egui::Label::new(egui::RichText::new(fault).monospace()).selectable(true).wrap());
+        }
+    });
+}
+
+/// Only those in sight are laid out; of the others the height is remembered, or estimated.
+fn entries_ui(ui: &mut Ui, model: &GlossaryModel, found: &[usize], state: &mut GlossaryUiState) -> Option<Action> {
+    const ESTIMATE: f32 = 104.0;
+    let mut action = None;
+    ScrollArea::vertical().auto_shrink([false, false]).show_viewport(ui, |ui, sight| {
+        let (origin, width) = (ui.min_rect().min, ui.available_width());
+        let mut y = 0.0;
+        for &term in found {
+            let height = state.heights.get(&term).copied().unwrap_or(ESTIMATE);
+            let is_asked = state.asked == Some(term);
+            let is_followed = is_asked && state.follow > 0;
+            let is_near = y + height >= sight.min.y && y <= sight.max.y;
+            let mut seen = height;
+            if is_near || is_followed {
+                let place = Rect::from_min_size(pos2(origin.x, origin.y + y), vec2(width, f32::INFINITY));
+                let mut child = ui.new_child(UiBuilder::new().max_rect(place).id_salt(term));
+                action = action.take().or(entry_ui(&mut child, model, term, is_asked));
+                let rect = child.min_rect();
+                seen = rect.height();
+                state.heights.insert(term, seen);
+                if is_followed {
+                    state.follow -= 1;
+                    ui.scroll_to_rect(rect, Some(Align::Center));
+                    ui.ctx().request_repaint();
+                }
+            }
+            y += seen + size::GAP;
+        }
+        ui.allocate_rect(Rect::from_min_size(origin, vec2(width, y)), Sense::hover());
+    });
+    action
+}
+
+fn entry_ui(ui: &mut Ui, model: &GlossaryModel, term: usize, is_asked: bool) -> Option<Action> {
+    let (term, first) = model.entry(term)?;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let edge = if is_asked { palette.accent } else { theme::CLEAR };
+    let card = Frame::new()
+        .fill(palette.raised)
+        .stroke(Stroke::new(size::HAIRLINE, edge))
+        .corner_radius(size::RADIUS)
+        .inner_margin(Margin::same(size::GAP as i8));
+    card.show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        term_entry_ui(ui, term, first)
+    })
+    .inner
+}
+
+/// Width of the card within its margins.
+const WIDTH: f32 = 400.0;
+
+/// Which number the card was opened for, and when.
+#[derive(Clone, Copy, Default, PartialEq)]
+struct Opened {
+    depth: usize,
+    entry: Option<Entry>,
+    time: f64,
+    /// The place of a card that is to open: beside a click outside of it. Followed from within, it stays in place.
+    to_place: Option<Pos2>,
+}
+
+/// The card, until it is closed: by Esc, its cross, or a click elsewhere.
+pub fn provenance_ui(ctx: &Context, models: &Models, trail: &mut Trail) {
+    let id = Id::new("provenance");
+    let asked = trail.entry();
+    let time = ctx.input(|input| input.time);
+    let before: Opened = ctx.data(|data| data.get_temp(id)).unwrap_or_default();
+    let is_new = before.entry != asked || before.depth != trail.depth();
+    let depth = trail.depth();
+    let is_from_outside = depth == 1 && before.depth <= 1;
+    let to_place = ctx.pointer_latest_pos().filter(|_| is_from_outside);
+    let opened = if is_new { Opened { depth, entry: asked, time, to_place } } else { before };
+    ctx.data_mut(|data| data.insert_temp(id, opened));
+    let Some(model) = asked.and_then(|entry| models.of_choice::<Provenance>(&entry)) else { return };
+    let window = Window::new("Where it comes from").id(id).title_bar(false).collapsible(false).resizable(false);
+    // Known before it is first laid out, so that it is not pushed away from what was clicked.
+    let window = window.default_width(WIDTH + 2.0 * f32::from(size::PANEL_MARGIN));
+    let window = match opened.to_place {
+        Some(pointer) => window.current_pos(pointer + Vec2::splat(size::GAP_WIDE)),
+        None => window,
+    };
+    // The number is told a frame after it is asked: until then the place waits.
+    ctx.data_mut(|data| data.insert_temp(id, Opened { to_place: None, ..opened }));
+    let window = window.constrain_to(ctx.content_rect().shrink(size::GAP));
+    let Some(shown) = window.show(ctx, |ui| card_ui(ui, &model, trail)) else { return };
+    let rect = shown.response.rect;
+    let is_elsewhere = ctx.input(|input| {
+        let at = input.pointer.interact_pos();
+        input.pointer.any_click() && at.is_some_and(|at| !rect.contains(at))
+    });
+    // The click that opened it is none of those.
+    if is_elsewhere && time > opened.time && trail.entry() == asked {
+        trail.close();
+    }
+}
+
+fn card_ui(ui: &mut Ui, model: &Provenance, trail: &mut Trail) {
+    const HEIGHT_SHARE: f32 = 0.72;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.set_width((ui.ctx().content_rect().width() - size::GAP_WIDE).clamp(0.0, WIDTH));
+    let explanation = &model.explanation;
+    header_ui(ui, model, trail);
+    ui.add(Label::new(RichText::new(&explanation.meaning).color(palette.ink_soft)).wrap());
+    value_ui(ui, model);
+    let height = ui.ctx().content_rect().height() * HEIGHT_SHARE;
+    ScrollArea::vertical().max_height(height).auto_shrink([false, true]).id_salt(explanation.entry).show(ui, |ui| {
+        equation_ui(ui, &explanation.symbols);
+        ui.add_space(size::GAP_TIGHT);
+        if let Some(entry) = worked_ui(ui, explanation) {
+            trail.follow(entry);
+        }
+        for sentence in &explanation.sentences {
+            ui.add(Label::new(RichText::new(sentence).color(palette.ink)).wrap());
+        }
+        trail_ui(ui, "Beside it:", "", &model.beside, trail);
+        trail_ui(ui, "It leads back to", "←", &model.way, trail);
+    });
+}
+
+fn header_ui(ui: &mut Ui, model: &Provenance, trail: &mut Trail) {
+    ui.horizontal(|ui| {
+        if trail.depth() > 1 {
+            let back = ui.add(Button::new("←").small()).on_hover_text(WindowAction::OriginBefore.row().hint());
+            back.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Back"));
+            if back.clicked() {
+                trail.back();
+            }
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let close = ui.add(Button::new("×").frame(false)).on_hover_text(WindowAction::CloseOrigin.row().hint());
+            close.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Close provenance"));
+            if close.clicked() {
+                trail.close();
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                let name = RichText::new(&model.name).font(theme::mono(size::READING)).strong();
+                ui.add(Label::new(name).truncate());
+            });
+        });
+    });
+}
+
+fn value_ui(ui: &mut Ui, model: &Provenance) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.horizontal(|ui| {
+        let value = RichText::new(format!("= {}", exact(model.explanation.value)))
+            .font(theme::mono(size::READING))
+            .color(palette.accent);
+        ui.add(Label::new(value).selectable(true));
+        copy_button(ui, "the exact value", || model.explanation.value.to_string());
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if !model.place.is_empty() {
+                let place = ui.weak(RichText::new(&model.place).font(theme::mono(size::SMALL)));
+                place.on_hover_text("Its name in code; indices start at 0");
+            }
+        });
+    });
+}
+
+fn trail_ui(ui: &mut Ui, title: &str, sign: &str, entries: &[(Entry, String)], trail: &mut Trail) {
+    if entries.is_empty() {
+        return;
+    }
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.add_space(size::GAP_TIGHT);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+        ui.label(RichText::new(title).color(palette.ink_soft).size(size::SMALL));
+        for (entry, symbol) in entries {
+            // A label without letters would begin its row anew, over what stands there.
+            if !sign.is_empty() {
+                ui.label(RichText::new(sign).color(palette.ink_faint).size(size::SMALL));
+            }
+            if ui.link(RichText::new(symbol).font(theme::mono(size::SMALL))).clicked() {
+                trail.follow(*entry);
+            }
+        }
+    });
+}

@@ -1,0 +1,148 @@
+//! Training for a command, with a progress bar on a terminal; and the place in a lesson file to fix a problem that shows only
+//! when the lesson runs.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use attune_core::kernel::command::TrainingCommand;
+use attune_core::kernel::training::stop::{ActivationId, first_not_finite};
+use attune_core::kernel::training::stop::{Diverged, Origin};
+use attune_core::kernel::{Command, Kernel, Snapshot};
+use attune_core::lesson::issue::printable;
+use attune_core::lesson::issue::{FieldPath, locate};
+use attune_core::lesson::schema::{Lesson, StaticEmbedding};
+use attune_view::view_model::training::diverged_words;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::Fault;
+use super::args::Common;
+
+/// A kernel trained to its last step.
+pub fn train(lesson: Lesson, common: &Common) -> Kernel {
+    let mut kernel = Kernel::new(Arc::new(lesson));
+    kernel.apply(Command::Training(TrainingCommand::Play));
+    finished(kernel, common)
+}
+
+/// As [`train`], with a tour in the notebook of a model that was opened as a folder.
+pub fn train_with_tour(lesson: Lesson, common: &Common) -> Kernel {
+    let mut kernel = Kernel::new(Arc::new(lesson));
+    kernel.apply(Command::Tour);
+    kernel.apply(Command::Training(TrainingCommand::Play));
+    finished(kernel, common)
+}
+
+/// A kernel as somebody left it; one that had no model yet is trained.
+#[cfg(feature = "app")]
+pub fn resume(lesson: Lesson, work: attune_core::kernel::Saved, common: &Common) -> Kernel {
+    let trains = work.commands.is_empty() && lesson.model.steps > 0;
+    let mut kernel = Kernel::open(Arc::new(lesson), Some(work));
+    if trains {
+        kernel.apply(Command::Training(TrainingCommand::Play));
+    }
+    finished(kernel, common)
+}
+
+/// The kernel once it has nothing more to do.
+fn finished(mut kernel: Kernel, common: &Common) -> Kernel {
+    let lesson = kernel.snapshot().lesson;
+    let steps = lesson.model.steps as u64;
+    let bar = ProgressBar::with_draw_target(Some(steps), target(common));
+    // The template is a constant; were it wrong, a plain bar is as good.
+    let style = ProgressStyle::with_template("{msg} {bar:32} {pos}/{len} steps");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.set_message(lesson.title.clone());
+    while kernel.is_busy() {
+        kernel.advance();
+        bar.set_position(kernel.steps_done() as u64);
+    }
+    bar.finish_and_clear();
+    kernel
+}
+
+/// The snapshot of a kernel whose training came to its end.
+///
+/// # Errors
+/// If there is no model, or training diverged.
+pub fn trained(kernel: &Kernel, path: &Path) -> Result<Snapshot, Fault> {
+    let snapshot = kernel.snapshot();
+    if let Some(fault) = &snapshot.fault {
+        return Err(Fault::Lesson(format!("{}: {}\n", place(path, fault.field), fault.words)));
+    }
+    match snapshot.model.as_ref().and_then(|model| model.training.diverged()) {
+        Some(diverged) => Err(Fault::Lesson(divergence(path, &snapshot.lesson, &diverged))),
+        None => Ok(snapshot),
+    }
+}
+
+/// A bar for stage pictures, which take a second each without a graphics card.
+#[cfg(feature = "app")]
+pub fn pictures(count: usize, common: &Common) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(count as u64), target(common));
+    let style = ProgressStyle::with_template("{msg} {bar:32} {pos}/{len}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.set_message("Drawing");
+    bar
+}
+
+/// indicatif draws on terminals only.
+fn target(common: &Common) -> ProgressDrawTarget {
+    if common.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }
+}
+
+/// `file:line:col` of a field of the lesson; the file alone if it can no longer be read.
+pub fn place(file: &Path, field: FieldPath) -> String {
+    let name = printable(&file.display().to_string());
+    match locate(file, field) {
+        Some(place) => format!("{name}:{}:{}", place.line, place.col),
+        None => name,
+    }
+}
+
+/// Why training diverged, as one issue of the lesson. The lesson's learning rate is to blame, but at
+/// the first step, which it has not touched.
+fn divergence(file: &Path, lesson: &Lesson, diverged: &Diverged) -> String {
+    let words = diverged_words(diverged);
+    let activation = match diverged.origin {
+        Some(Origin::Activation(activation)) => Some(activation),
+        _ => None,
+    };
+    let origin = match diverged.origin {
+        Some(Origin::Activation(activation)) => format!(": {activation} is the first tensor that is not finite"),
+        Some(Origin::Largest(tensor)) => format!(": {tensor} is the largest tensor"),
+        None => String::new(),
+    };
+    let (field, cause) = if diverged.is_at_start() {
+        start(lesson, activation)
+    } else {
+        let rate = lesson.model.learning_rate;
+        (&["model", "learning_rate"][..], format!("the model's learning_rate of {rate} is too large"))
+    };
+    format!("{}: {words}{origin}; {cause}\n", place(file, field))
+}
+
+/// A sentence whose forward pass leaves the numbers, as one issue of the lesson.
+pub fn overflow(file: &Path, lesson: &Lesson, sentence: &str, tensor: ActivationId) -> String {
+    let (field, cause) = start(lesson, Some(tensor));
+    format!("{}: {tensor} of the sentence {sentence:?} has an entry that is not finite; {cause}\n", place(file, field))
+}
+
+/// The overflow of the sentence on the stage, as one issue of the lesson; `None` where all its numbers are finite.
+pub fn overflow_of(snapshot: &Snapshot, file: &Path) -> Option<String> {
+    let model = snapshot.model.as_ref()?;
+    let sentence = &model.sentence;
+    let first =
+        first_not_finite(&model.architecture, &model.interventions, &sentence.activations, &sentence.answers.logits)?;
+    Some(overflow(file, &snapshot.lesson, &sentence.written(), first))
+}
+
+/// The field of a lesson whose initial numbers are too large, and a message.
+fn start(lesson: &Lesson, first: Option<ActivationId>) -> (FieldPath, String) {
+    let has_weights = !lesson.model.weights.is_empty() && !first.is_some_and(ActivationId::is_input);
+    match &lesson.static_embedding {
+        _ if has_weights => (&["model", "weights"], "its initial weights are too large".to_owned()),
+        StaticEmbedding::Given(_) => (&["static_embedding"], "the given vectors are too large".to_owned()),
+        StaticEmbedding::Word2Vec(_) => (&["static_embedding"], "the static vectors are too large".to_owned()),
+        StaticEmbedding::Pretrained(_) => (&[], "the model's own numbers are too large".to_owned()),
+    }
+}

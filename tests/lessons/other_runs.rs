@@ -101,7 +101,7 @@ fn without_planted_weights_few_seeds_have_a_head_for_each() {
     assert!(count(&planted) >= 8, "{} of ten", count(&planted));
     let free = variant.without("            \"W_Q\": [", "        },\n        steps:").train();
     assert!(free.iter().all(|found| (found["trained"], found["kept-out"]) == (1.0, 1.0)), "{free:?}");
-    assert!(count(&free) <= 2, "{} of ten", count(&free));
+    assert!(count(&free) < 5, "{} of ten", count(&free));
 }
 
 #[test]

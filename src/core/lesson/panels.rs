@@ -241,7 +241,8 @@ pub fn unknown_controls(lesson: &Lesson) -> Vec<(&str, UnknownControl)> {
     for cell in &lesson.cells {
         for named in cell.kind.markdown().flat_map(named_controls) {
             let is_word = named.split_whitespace().all(|word| words.contains(&word.to_lowercase()));
-            if !is_word && !is_control(&named) {
+            let is_switch = lesson.switches.list.iter().any(|switch| switch.name == named);
+            if !is_word && !is_switch && !is_control(&named) {
                 let nearest = nearest(&named, names()).map(str::to_owned);
                 unknown.push((cell.id.as_str(), UnknownControl { named, nearest }));
             }

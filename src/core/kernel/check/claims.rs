@@ -110,11 +110,11 @@ impl<'a> Measure<'a> {
             Fact::Arrived => self.over_probes(|arrival| f64::from(u8::from(arrival.has_arrived()))),
             Fact::Drift => self.drift(),
             Fact::TokenCosine { at, to, space } => {
-                self.measure(*at, *space, |vector| Some(cosine(vector, self.places.goal(to)?)))
+                self.measure(*at, *space, |vector| Some(cosine(vector, &self.places.goal(to)?)))
             }
             Fact::TokenDistance { at, to, space, drawn } => self.measure(*at, *space, |vector| {
                 let goal = self.places.goal(to)?;
-                Some(if *drawn { self.drawn_distance(vector, goal) } else { distance(vector, goal) })
+                Some(if *drawn { self.drawn_distance(vector, &goal) } else { distance(vector, &goal) })
             }),
             Fact::TokenLength { at, space } => self.measure(*at, *space, |vector| Some(norm(vector))),
             Fact::TokenMove { at } => self.token_move(*at).map_or(f64::NAN, |by| f64::from(norm(&by))),
@@ -129,7 +129,7 @@ impl<'a> Measure<'a> {
             Fact::MajorityShare => self.majority_share(),
             Fact::Mixture { word, of, against } => self.mixture(word, of, against),
             Fact::Cosine { a, b } => match (self.places.word(a), self.places.word(b)) {
-                (Some(a), Some(b)) => f64::from(cosine(a, b)),
+                (Some(a), Some(b)) => f64::from(cosine(&a, &b)),
                 _ => f64::NAN,
             },
             Fact::FinalLoss => self.final_loss(),
@@ -288,7 +288,7 @@ impl<'a> Measure<'a> {
         let drifts = self.lesson.sentences.iter().filter_map(|sentence| Some((sentence, self.run(sentence)?)));
         let drifts: Vec<f32> = drifts
             .flat_map(|(sentence, run)| {
-                let of_token = |at: usize| Some(distance(run.output.row(at), self.places.word(&sentence[at])?));
+                let of_token = |at: usize| Some(distance(run.output.row(at), &self.places.word(&sentence[at])?));
                 self.places.resting(sentence).filter_map(of_token).collect::<Vec<_>>()
             })
             .collect();
@@ -310,7 +310,7 @@ impl<'a> Measure<'a> {
         let frame = self.frame(self.lesson.sentences.get(sentence)?)?;
         let run = frame.activations(&self.network, &self.model.parameters, &self.interventions);
         let nothing = vec![0.0; self.space.vectors.cols()];
-        let before = frame.tokens().get(token)?.word.map_or(nothing, |word| self.space.vectors.row(word).to_vec());
+        let before = frame.tokens().get(token)?.word.map_or(nothing, |word| self.space.vectors.row(word).into_owned());
         Some([before, run.output.row(token).to_vec()])
     }
 
@@ -344,7 +344,7 @@ impl<'a> Measure<'a> {
         let (Some(word), Some(a), Some(b)) = (places.word(word), places.centroid(of), places.centroid(against)) else {
             return f64::NAN;
         };
-        let [aa, ab, bb, wa, wb] = [dot(a, a), dot(a, b), dot(b, b), dot(word, a), dot(word, b)].map(f64::from);
+        let [aa, ab, bb, wa, wb] = [dot(a, a), dot(a, b), dot(b, b), dot(&word, a), dot(&word, b)].map(f64::from);
         let determinant = aa * bb - ab * ab;
         let (w, u) = ((wa * bb - wb * ab) / determinant, (wb * aa - wa * ab) / determinant);
         w / (w + u)

@@ -1,10 +1,11 @@
 //! Places of words before attention and after it, measured in the true space.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use attune_engine::numerics::model::Pooling;
-use attune_engine::numerics::vectors::{centroid, cosine, distance, norm};
+use attune_engine::numerics::vectors::{cosine, distance, norm};
 
 use crate::kernel::data::space::StaticSpace;
 use crate::kernel::data::vocabulary::index_of;
@@ -79,11 +80,11 @@ impl<'a> Places<'a> {
         let rows = index_of(&space.vocabulary);
         let centroid_of = |words: &[String]| {
             let rows: Vec<usize> = words.iter().filter_map(|word| rows.get(word.as_str()).copied()).collect();
-            centroid(&space.vectors, &rows)
+            space.vectors.centroid(&rows)
         };
         let centroids = lesson.groups.iter().map(|group| centroid_of(&group.words)).collect();
         let count = space.vectors.rows();
-        let lengths = (0..count).map(|row| norm(space.vectors.row(row)));
+        let lengths = (0..count).map(|row| norm(&space.vectors.row(row)));
         let mean_length = lengths.sum::<f32>() / count as f32;
         Self { lesson, space, rows, centroids, mean_length }
     }
@@ -94,7 +95,7 @@ impl<'a> Places<'a> {
     }
 
     /// The static vector of a word.
-    pub fn word(&self, word: &str) -> Option<&'a [f32]> {
+    pub fn word(&self, word: &str) -> Option<Cow<'a, [f32]>> {
         Some(self.space.vectors.row(*self.rows.get(word)?))
     }
 
@@ -109,8 +110,8 @@ impl<'a> Places<'a> {
     }
 
     /// A place where a word may end: the centroid of a group, or the static vector of a word.
-    pub fn goal(&self, name: &str) -> Option<&[f32]> {
-        self.centroid(name).or_else(|| self.word(name))
+    pub fn goal(&self, name: &str) -> Option<Cow<'_, [f32]>> {
+        self.centroid(name).map(Cow::Borrowed).or_else(|| self.word(name))
     }
 
     /// A vector among the centroids; `own` is an index into [`Lesson::groups`].
@@ -129,7 +130,7 @@ impl<'a> Places<'a> {
     pub fn arrival(&self, probe: &Probe, output: &[f32]) -> Option<Arrival> {
         let own = self.group(&probe.sense)?;
         Some(Arrival {
-            before: self.place(self.word(&probe.word)?, own),
+            before: self.place(&self.word(&probe.word)?, own),
             after: self.place(output, own),
             is_rarer_sense: self.is_rarer_sense(&probe.word, &probe.sense),
             mean_length: self.mean_length,

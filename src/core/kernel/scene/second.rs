@@ -56,7 +56,7 @@ impl SecondSentence {
                     word,
                     first: i,
                     second: j,
-                    before: Likeness::of(vector, vector),
+                    before: Likeness::of(&vector, &vector),
                     after: Likeness::of(outputs.0, outputs.1),
                 });
             }

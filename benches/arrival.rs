@@ -109,10 +109,12 @@ fn measure(kernel: &mut Kernel, asked: &[Asked]) -> Option<Row> {
         let (Some(goal), true) = (places.goal(name), sentence.iter().all(|word| places.word(word).is_some())) else {
             continue;
         };
+        let goal = &*goal;
         kernel.apply(Command::Sentence(SentenceCommand::Set(sentence.join(" "))));
         let model = kernel.snapshot().model.expect("it is trained");
         let output = &model.sentence.activations.output;
-        let (before, after) = (places.word(&sentence[*at]).expect("a known word"), output.row(*at));
+        let before = &*places.word(&sentence[*at]).expect("a known word");
+        let after = output.row(*at);
         let probe = Probe { sentence: sentence.clone(), word: sentence[*at].clone(), sense: name.clone() };
         let length = norm(after) / places.mean_length();
         let (right, arrived) = match places.arrival(&probe, after) {
@@ -133,7 +135,7 @@ fn measure(kernel: &mut Kernel, asked: &[Asked]) -> Option<Row> {
         }
         row.lengths.push(length);
         for other in places.resting(sentence).filter(|other| other != at) {
-            let moved = distance(output.row(other), places.word(&sentence[other]).expect("a known word"));
+            let moved = distance(output.row(other), &places.word(&sentence[other]).expect("a known word"));
             row.others.push(moved / places.mean_length());
         }
     }

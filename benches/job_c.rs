@@ -120,7 +120,7 @@ impl Shape {
         let mut rng = stream(SEED, Stream::StaticInit);
         let bound = DEVIATION * 3f32.sqrt();
         let embedding = Matrix::from_fn(self.vocabulary, self.width, |_, _| rng.random_range(-bound..bound));
-        AttentionModel::new(architecture, Arc::new(embedding), Classes::Words(Candidates::all(self.vocabulary)))
+        AttentionModel::new(architecture, Arc::new(embedding.into()), Classes::Words(Candidates::all(self.vocabulary)))
     }
 }
 

@@ -25,7 +25,7 @@ fn live_forward(criterion: &mut Criterion) {
     let attention = AttentionConfig::multi_head(WIDTH, HEADS);
     let architecture = Architecture::of_attention(attention, Positions::Learned, TOKENS);
     let classes = Classes::Words(Candidates::all(VOCABULARY));
-    let model = AttentionModel::new(architecture, Arc::new(embedding), classes);
+    let model = AttentionModel::new(architecture, Arc::new(embedding.into()), classes);
     let parameters = model.init(SEED);
     let words: Vec<usize> = (0..TOKENS).collect();
     let sentence = Sequences::one(&words);

@@ -152,11 +152,10 @@ fn one_more(kernel: &Kernel) {
         let output = network.one_more(&model.parameters, &mut kept, Some(turn));
         network.logits_at_end(&model.parameters, &output).len()
     });
-    // As many numbers: the weights themselves lie packed for their products.
-    let count = model.parameters.specs().iter().map(|spec| spec.rows * spec.cols).sum::<usize>();
-    let weights = vec![1.0; count + network.embedding.flat().len()];
+    // As many bytes: the weights themselves lie packed for their products, and in the type of the file.
+    let bytes = model.parameters.bytes() + network.embedding.bytes();
+    let weights = vec![1.0; bytes / size_of::<f32>()];
     let read = median(|_| read(&weights).to_bits() as usize);
-    let bytes = size_of_val(&weights[..]);
     println!(
         "one more word: {:.1} ms, {:.2} times the {:.1} ms to read {} MB of weights once",
         written.0,

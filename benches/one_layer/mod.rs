@@ -31,7 +31,7 @@ impl Sizes {
             readout: Readout::Linear,
             ..Architecture::of_attention(attention, Positions::None, self.tokens)
         };
-        let embedding = Arc::new(Matrix::zeros(self.vocabulary, self.width));
+        let embedding = Arc::new(Matrix::zeros(self.vocabulary, self.width).into());
         AttentionModel::new(architecture, embedding, Classes::Labels(self.vocabulary))
     }
 }

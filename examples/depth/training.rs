@@ -47,7 +47,7 @@ pub fn train(config: &Config, tokenizer: &Tokenizer, seed: u64, steps: usize) ->
     let rng = &mut stream(seed, Stream::StaticInit);
     let words = Matrix::from_fn(config.vocabulary, config.width(), |_, _| of_size(VECTOR_INIT, rng));
     let classes = Classes::Words(Candidates::all(config.vocabulary));
-    let model = AttentionModel::new(architecture, Arc::new(words), classes);
+    let model = AttentionModel::new(architecture, Arc::new(words.into()), classes);
     let mut parameters = model.init(seed);
     parameters.values_of_mut(TensorName::Positions).iter_mut().for_each(|place| *place = of_size(VECTOR_INIT, rng));
     let decay = OptimiserConfig { weight_decay: WEIGHT_DECAY, ..OptimiserConfig::adam(LEARNING_RATE) };

@@ -47,11 +47,11 @@ pub fn centred(rows: &Rows) -> Rows {
 /// The vocabulary, and the static vectors and outputs of the tokens of both sentences.
 fn drawn(snapshot: &Snapshot) -> (Rows, Rows, Rows) {
     let (space, model) = (snapshot.space.as_ref().expect("a space"), snapshot.model.as_ref().expect("a model"));
-    let words = (0..space.vectors.rows()).map(|word| row(space.vectors.row(word))).collect();
+    let words = (0..space.vectors.rows()).map(|word| row(&space.vectors.row(word))).collect();
     let nothing = vec![0.0; space.vectors.cols()];
     let sentences = || std::iter::once(&model.sentence).chain(model.second.as_ref().map(|second| &second.other));
     let tokens = sentences().flat_map(|sentence| sentence.tokens.iter());
-    let from = tokens.map(|token| token.word.map_or(nothing.clone(), |word| row(space.vectors.row(word)))).collect();
+    let from = tokens.map(|token| token.word.map_or(nothing.clone(), |word| row(&space.vectors.row(word)))).collect();
     let outputs = |sentence: &SentenceSnapshot| {
         let output = &sentence.activations.blocks.last().expect("a block").output;
         (0..output.rows()).map(|token| row(output.row(token))).collect::<Rows>()

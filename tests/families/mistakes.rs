@@ -172,7 +172,7 @@ const MISTAKES: &[(&str, &[&str], Mistake)] = &[
         let scale = model.0.architecture.embedding_scale.take().expect("a scale") as f32;
         let table = &model.0.embedding;
         let scaled = Matrix::from_fn(table.rows(), table.cols(), |i, j| scale * table.get(i, j));
-        model.0.embedding = Arc::new(scaled);
+        model.0.embedding = Arc::new(scaled.into());
     }),
     ("positions from 0", &["roberta-wild"], |model| model.first_position(0)),
     ("positions from 1", &["roberta-wild"], |model| model.first_position(1)),

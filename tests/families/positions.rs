@@ -48,7 +48,8 @@ fn their_gradients_are_those_of_the_reference() {
             };
             let mut rng = stream(1, Stream::ModelInit);
             let table = Matrix::<f64>::from_fn(WORDS, 4, |_, _| rng.random_range(-1.0..1.0));
-            let model = AttentionModel::new(architecture, Arc::new(table), Classes::Words(Candidates::all(WORDS)));
+            let model =
+                AttentionModel::new(architecture, Arc::new(table.into()), Classes::Words(Candidates::all(WORDS)));
             let mut parameters = model.zeros();
             parameters.flat_mut().iter_mut().for_each(|x| *x = rng.random_range(-1.0..1.0));
             let rows = parameters.spec(TensorName::Positions).map(|spec| spec.rows);

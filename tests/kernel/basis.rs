@@ -9,7 +9,7 @@ use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::projection::Projection;
 use attune_engine::numerics::shares::Shares;
 use attune_engine::numerics::spread::Spread;
-use attune_engine::numerics::vectors::{centroid, dot};
+use attune_engine::numerics::vectors::dot;
 use attune_view::explain::path::{By, PathModel};
 use attune_view::view_model::axes::AxesModel;
 use attune_view::view_model::stage::StageModel;
@@ -47,7 +47,7 @@ fn an_axis_runs_from_the_centre_of_one_group_to_that_of_another() {
     let snapshot = with(&[axis(Axis::Y, "mineral", "animal")]).snapshot();
     let space = space(&snapshot);
     let row = |word: &str| space.vocabulary.iter().position(|known| known == word).expect("a word");
-    let centre = |words: [&str; 2]| centroid(&space.vectors, &words.map(row));
+    let centre = |words: [&str; 2]| space.vectors.centroid(&words.map(row));
     let (from, to) = (centre(["stone", "iron"]), centre(["duck", "fish"]));
     let way: Vec<f32> = to.iter().zip(&from).map(|(to, from)| to - from).collect();
     let arrow = space.projection.direction(&way);
@@ -76,7 +76,7 @@ fn arrows_add_up_whatever_the_axes_are() {
     // The static points and the contextual ones are in one basis.
     let model = snapshot.model.as_ref().expect("a model");
     let (space, sentence) = (space(&snapshot), &model.sentence);
-    assert_eq!(space.points, space.projection.points(&space.vectors));
+    assert_eq!(space.points, space.projection.points(&space.vectors.widened()));
     assert_eq!(sentence.end, space.projection.points(&sentence.activations.output));
 }
 
@@ -311,16 +311,18 @@ fn the_stage_shows_the_table_that_the_model_trains_along_one_basis_for_all_steps
     let mut kernel = Kernel::trained(lesson(&formed("train_embedding: true, readout: Linear")));
     let trained = kernel.snapshot();
     let shown = space(&trained);
-    assert_eq!(shown.vectors.flat(), table(&trained));
-    assert_eq!(shown.points, shown.projection.points(&shown.vectors));
+    assert_eq!(shown.vectors.widened().flat(), table(&trained));
+    assert_eq!(shown.points, shown.projection.points(&shown.vectors.widened()));
     let sentence = &trained.model.as_ref().expect("a model").sentence;
     for (at, token) in sentence.tokens.iter().enumerate() {
         assert_eq!(sentence.start.row(at), shown.points.row(token.word.expect("a word")), "{}", token.text);
     }
     let given = Kernel::embedded(lesson(&formed("train_embedding: true, readout: Linear"))).snapshot();
     assert_ne!(shown.vectors, space(&given).vectors);
-    let of_given = Projection::of_spread(&Spread::of(&space(&given).vectors));
-    let seen = |projection: &Projection| Shares::of_variance(projection, &shown.vectors).expect("vectors").seen(None);
+    let of_given = Projection::of_spread(&Spread::of(&space(&given).vectors.widened()));
+    let seen = |projection: &Projection| {
+        Shares::of_variance(projection, &shown.vectors.widened()).expect("vectors").seen(None)
+    };
     assert!(
         seen(&shown.projection) > 0.999,
         "the axes are those of the trained table: four words lie in a space of three"
@@ -339,7 +341,7 @@ fn the_stage_shows_the_table_that_the_model_trains_along_one_basis_for_all_steps
     let tensor = TensorName::Embedding.into();
     kernel.apply(Command::Weights(WeightCommand::Set { tensor, row: 1, col: 0, value: 3.0 }));
     let edited = kernel.snapshot();
-    assert_eq!(space(&edited).vectors.flat(), table(&edited));
+    assert_eq!(space(&edited).vectors.widened().flat(), table(&edited));
     assert_ne!(space(&edited).points.row(1), shown.points.row(1));
     kernel.apply(Command::Undo);
     assert_eq!(space(&kernel.snapshot()).points, shown.points);
@@ -356,6 +358,6 @@ fn a_model_trained_again_begins_with_the_table_that_was_given() {
     assert_eq!(again.notice, None);
     let starts = [&own, &again].map(|snapshot| snapshot.model.as_ref().expect("a model").start.clone());
     assert_eq!(starts[0], starts[1]);
-    assert_eq!(space(&again).vectors.flat(), table(&again));
+    assert_eq!(space(&again).vectors.widened().flat(), table(&again));
     assert_ne!(space(&again).vectors, space(&own).vectors);
 }

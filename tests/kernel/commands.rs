@@ -260,7 +260,7 @@ fn given_vectors_are_shown_as_they_were_written() {
     assert_eq!(space.vocabulary.len(), words.len());
     for (word, row) in space.vocabulary.iter().zip(0..) {
         let given = words.iter().position(|other| other == word).expect("a given word");
-        assert_eq!(space.vectors.row(row), vectors.row(given), "{word}");
+        assert_eq!(*space.vectors.row(row), *vectors.row(given), "{word}");
     }
     assert_eq!(snapshot.model.expect("a model").training.progress.done, snapshot.lesson.model.steps);
 }

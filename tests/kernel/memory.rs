@@ -33,7 +33,7 @@ use crate::counting::bytes_of;
 const ENTRY: usize = size_of::<f32>();
 
 fn model(architecture: Architecture) -> AttentionModel<f32> {
-    let embedding = Arc::new(Matrix::zeros(VOCABULARY, architecture.width));
+    let embedding = Arc::new(Matrix::zeros(VOCABULARY, architecture.width).into());
     AttentionModel::new(architecture, embedding, Classes::Labels(3))
 }
 

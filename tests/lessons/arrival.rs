@@ -57,7 +57,7 @@ fn ends(kernel: &mut Kernel, (sentence, at, sense): (&str, usize, &str)) -> (boo
     let output = &model.sentence.activations.output;
     let arrival = places.arrival(&probe, output.row(at)).expect("a group");
     let drift = |other: usize| {
-        distance(output.row(other), places.word(&words[other]).expect("a known word")) / places.mean_length()
+        distance(output.row(other), &places.word(&words[other]).expect("a known word")) / places.mean_length()
     };
     (arrival.has_arrived(), places.resting(&words).map(drift).collect())
 }

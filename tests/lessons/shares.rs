@@ -26,7 +26,7 @@ fn the_shares_of_lessons_are_those_of_what_is_drawn() {
 fn masks_shows_the_table_that_its_model_reads() {
     let snapshot = trained("masks");
     let (space, model) = (snapshot.space.as_ref().expect("a space"), snapshot.model.as_ref().expect("a model"));
-    assert_eq!(space.vectors.flat(), model.parameters.values_of(TensorName::Embedding));
+    assert_eq!(space.vectors.widened().flat(), model.parameters.values_of(TensorName::Embedding));
     let shares = StageShares::of(&snapshot);
     let shown = shares.shown(1.0, Some(2));
     for ((name, share), expected) in shown.iter().zip([0.46, 0.32, 0.21]) {

@@ -45,7 +45,7 @@ fn a_single_word_attends_to_itself() {
 fn a_vocabulary_of_one_word_is_known_from_the_start() {
     let one = Matrix::from_row_major(1, 5, vec![0.1, 0.2, 0.3, 0.4, 0.5]);
     let built = architecture(|a| a.train_embedding = true);
-    let model = AttentionModel::new(built, Arc::new(one), Classes::Words(Candidates::all(1)));
+    let model = AttentionModel::new(built, Arc::new(one.into()), Classes::Words(Candidates::all(1)));
     let net: Net = Net { parameters: model.init(1), model };
     let mut batch = Batch::default();
     batch.push_next(&[0, 0, 0], 0, &Candidates::all(1));
@@ -143,10 +143,10 @@ fn shapes_that_do_not_fit_are_refused_in_words() {
         ("activations: modes for 3 heads of 4", &|| shown(&[1], vec![HeadMode::Off; 3])),
         ("activations: a sentence of 7 tokens, 6 at most", &|| shown(&[0; MAX_TOKENS + 1], Vec::new())),
         ("model: E is 4 wide, D is 5", &|| {
-            AttentionModel::new(architecture(|_| ()), Arc::new(zeros(9, 4)), words());
+            AttentionModel::new(architecture(|_| ()), Arc::new(zeros(9, 4).into()), words());
         }),
         ("model: labels have no static vectors to tie them to", &|| {
-            AttentionModel::new(tied(), Arc::new(zeros(9, 5)), Classes::Labels(3));
+            AttentionModel::new(tied(), Arc::new(zeros(9, 5).into()), Classes::Labels(3));
         }),
     ];
     for (expected, work) in cases {

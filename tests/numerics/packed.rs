@@ -1,14 +1,17 @@
 //! Packed parameters: the same entries and the same numbers as plain ones, whatever the model's form; clones share, and
 //! an edit copies one tensor.
 
+use std::sync::Arc;
+
 use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::block::BlockConfig;
 use attune_engine::numerics::contributions::Contributions;
-use attune_engine::numerics::model::Readout;
 use attune_engine::numerics::model::activations::{Activations, Interventions};
+use attune_engine::numerics::model::{AttentionModel, Readout};
 use attune_engine::numerics::norm::NormForm;
-use attune_engine::numerics::packed::NumberType;
+use attune_engine::numerics::packed::{NumberType, PANEL};
 use attune_engine::numerics::params::{Parameters, TensorId, TensorName};
+use attune_engine::numerics::table::Table;
 use attune_engine::numerics::tensor_norms::TensorNorms;
 use attune_engine::numerics::{Matrix, Scalar};
 use attune_engine::panics;
@@ -73,6 +76,29 @@ fn every_form_of_the_engine_gives_the_numbers_of_plain_weights() {
 }
 
 #[test]
+fn a_table_of_two_bytes_gives_the_bits_of_one_that_was_widened_first() {
+    /// Whole numbers of these fit in two bytes, whichever.
+    const STEP: f32 = 1.0 / 64.0;
+    for net in nets().map(|net| net.cast::<f32>()) {
+        let given = net.model.embedding.widened();
+        let whole = Matrix::from_fn(given.rows(), given.cols(), |i, j| (given.get(i, j) / STEP).round() * STEP);
+        let with = |kind: NumberType| {
+            let mut table = Table::zeros_as(kind, whole.rows(), whole.cols());
+            table.set_part((0, 0), whole.view());
+            let model = AttentionModel::new(net.model.architecture.clone(), Arc::new(table), words());
+            Net { model, parameters: net.parameters.clone() }
+        };
+        let wide = with(NumberType::Whole);
+        let expected = (numbers(&wide, &wide.parameters), wide.loss(&batches::next()));
+        for kind in [NumberType::Bf16, NumberType::F16] {
+            let narrow = with(kind);
+            assert_eq!(2 * narrow.model.embedding.bytes(), wide.model.embedding.bytes());
+            assert_eq!((numbers(&narrow, &narrow.parameters), narrow.loss(&batches::next())), expected, "{kind:?}");
+        }
+    }
+}
+
+#[test]
 fn entries_and_their_indices_are_those_of_plain_parameters() {
     let net = nets().last().expect("forms");
     let (plain, mut packed) = (&net.parameters, net.parameters.with_packed(is_packed));
@@ -106,8 +132,9 @@ fn clones_share_and_an_edit_copies_one_tensor() {
     let id = TensorName::HiddenWeights.of_block(1);
     let before = start.entry(id, 2, 3).expect("an entry");
     edited.set(id, 2, 3, before + 1.0);
-    let size = start.spec(id).expect("a tensor").entries() * size_of::<f64>();
-    assert_eq!(edited.bytes_beside(&start), flat + size);
+    let spec = start.spec(id).expect("a tensor");
+    let in_panels = spec.rows * spec.cols.next_multiple_of(PANEL);
+    assert_eq!(edited.bytes_beside(&start), flat + in_panels * size_of::<f64>());
     assert_eq!(start.entry(id, 2, 3), Some(before), "the others keep theirs");
     assert!(edited != start && !edited.has_same(id, &start));
     assert!(edited.has_same(TensorName::HiddenWeights, &start));
@@ -117,6 +144,20 @@ fn clones_share_and_an_edit_copies_one_tensor() {
     assert_eq!(places, [start.index(id, 2, 3).expect("an entry")]);
     edited.take(id, &start);
     assert_eq!((edited.bytes_beside(&start), &edited), (flat, &start));
+}
+
+#[test]
+fn an_edit_of_numbers_of_two_bytes_takes_two_bytes_for_each() {
+    let id = TensorId::from(TensorName::HiddenWeights);
+    let shape = [(id, 3, PANEL)];
+    let start = Parameters::<f32>::zeros_with_packed(&shape, |_| Some(NumberType::Bf16));
+    let mut edited = start.clone();
+    edited.set(id, 1, 1, 0.5);
+    assert_eq!(edited.bytes_beside(&start), 3 * PANEL * size_of::<u16>());
+    assert_eq!((edited.bytes(), start.bytes_beside(&start)), (3 * PANEL * size_of::<u16>(), 0));
+    // No number of two bytes: all are widened.
+    edited.set(id, 1, 1, 0.1);
+    assert_eq!(edited.bytes_beside(&start), 3 * PANEL * size_of::<f32>());
 }
 
 #[test]
@@ -167,7 +208,7 @@ fn again_from_a_block_has_the_bits_of_a_whole_pass_and_shares_what_lies_before()
             let again = before.again(block, &net.model, &turned, &words, None, &off);
             assert_eq!(again, whole);
             assert_ne!(again.output, before.output);
-            assert!(again.blocks.iter().zip(&before.blocks).take(block).all(|(a, b)| std::sync::Arc::ptr_eq(a, b)));
+            assert!(again.blocks.iter().zip(&before.blocks).take(block).all(|(a, b)| Arc::ptr_eq(a, b)));
         }
         assert_eq!(before.again(2, &net.model, &start, &words, None, &none), before, "nothing but the output is made");
     }

@@ -30,7 +30,7 @@ fn model(pooling: Pooling) -> AttentionModel<f64> {
     };
     let embedding = random_matrix(&mut generator(3), VOCABULARY, 6);
     let classes = Classes::Words(Candidates::all(VOCABULARY));
-    AttentionModel::new(architecture, Arc::new(embedding), classes)
+    AttentionModel::new(architecture, Arc::new(embedding.into()), classes)
 }
 
 /// Sentences of different lengths, so that the threads' shares of the targets differ.

@@ -4,7 +4,6 @@ use attune::app::stage::gauge::GaugeModel;
 use attune_core::kernel::command::{Axis, AxisCommand, InterventionCommand};
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::schema::AxisEnds;
-use attune_engine::numerics::vectors::centroid;
 use attune_view::view_model::stage::StageModel;
 
 use crate::common::lessons::{SMALL, changed, kernel, lesson};
@@ -25,7 +24,7 @@ fn a_gauge_places_each_word_between_the_ends_exactly() {
     let (space, model) = (snapshot.space.as_ref().expect("a space"), snapshot.model.as_ref().expect("a model"));
     let centre = |group: usize| {
         let rows: Vec<usize> = (0..space.vocabulary.len()).filter(|&row| space.group_of[row] == Some(group)).collect();
-        centroid(&space.vectors, &rows)
+        space.vectors.centroid(&rows)
     };
     let group = |name: &str| snapshot.lesson.groups.iter().position(|group| group.name == name).expect("a group");
     let (from, to) = (centre(group("mineral")), centre(group("animal")));
@@ -38,7 +37,7 @@ fn a_gauge_places_each_word_between_the_ends_exactly() {
     for mark in &gauge.marks {
         let token = &model.sentence.tokens[mark.position];
         let (fixed, now) = (space.vectors.row(token.word.expect("a word")), mark.position);
-        assert!((mark.fixed - place(fixed)).abs() < 1e-5, "{mark:?}");
+        assert!((mark.fixed - place(&fixed)).abs() < 1e-5, "{mark:?}");
         assert!((mark.now - place(model.sentence.activations.output.row(now))).abs() < 1e-5, "{mark:?}");
         assert_eq!((mark.at(0.0), mark.at(1.0)), (mark.fixed, mark.now));
     }

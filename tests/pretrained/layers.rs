@@ -108,7 +108,7 @@ fn all_layers_are_seen_along_the_same_axes() {
         };
         let (sentence, route) = (&model.sentence, RouteModel::of(&snapshot).expect("a route"));
         for word in [0, 7, space.vocabulary.len() - 1] {
-            check(space.points.row(word), space.vectors.row(word), true, "a word");
+            check(space.points.row(word), &space.vectors.row(word), true, "a word");
         }
         for token in 0..sentence.tokens.len() {
             for (number, block) in sentence.activations.blocks.iter().enumerate() {
@@ -154,7 +154,7 @@ fn the_axes_are_fitted_to_every_layer_and_to_no_first_token() {
             (&model.sentence, |of: &Matrix<f32>, i: usize| of.row(i).iter().map(|x| f64::from(*x)).collect());
         let mut rows: Vec<Vec<f64>> = Vec::new();
         for (i, token) in sentence.tokens.iter().enumerate().skip(1) {
-            rows.push(row(&space.vectors, token.word.expect("a word")));
+            rows.push(row(&space.vectors.widened(), token.word.expect("a word")));
             rows.push(row(&sentence.activations.input, i));
             rows.extend(sentence.activations.blocks.iter().map(|block| row(&block.output, i)));
         }

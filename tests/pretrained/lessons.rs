@@ -83,7 +83,7 @@ fn a_lesson_about_a_model_has_pages_and_claims_of_its_own() {
     let of = |id: &str| verdicts.iter().find(|verdict| verdict.id == id).expect("a claim").value;
     assert!((of("behind-all") - of("next")).abs() < 1e-6, "the lens behind the last layer is the answer");
     assert!((of("behind-one") - of("next")).abs() > 1e-6, "behind another layer it is not");
-    let moved = distance(space.vectors.row(row), sentence.activations.output.row(1));
+    let moved = distance(&space.vectors.row(row), sentence.activations.output.row(1));
     assert!((verdicts[0].value - f64::from(moved)).abs() < 1e-5, "{verdicts:?}, {moved}");
 }
 

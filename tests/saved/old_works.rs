@@ -113,7 +113,7 @@ fn described(kernel: &Kernel) -> String {
     say("heads", model.interventions.heads.iter().map(head).collect::<Vec<_>>().join("; "));
     say("temperature", format!("{:?}, scale {:?}", model.interventions.temperature, model.interventions.scale));
     say("mask", format!("{}", model.interventions.mask.is_some()));
-    say("static vectors", sums(space.vectors.flat()));
+    say("static vectors", sums(space.vectors.widened().flat()));
     say("points", sums(space.points.flat()));
     say("trained", sums(model.trained.flat()));
     say("in use", sums(model.parameters.flat()));

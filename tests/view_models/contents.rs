@@ -169,14 +169,14 @@ fn neighbours_are_those_of_the_true_space_before_and_after() {
     assert_eq!(seal.label, "seal");
     for measure in [Measure::Cosine, Measure::Euclidean] {
         for (list, vector) in [
-            (&seal.before, space.vectors.row(sentence.tokens[1].word.expect("a word"))),
+            (&seal.before, &*space.vectors.row(sentence.tokens[1].word.expect("a word"))),
             (&seal.after, sentence.activations.output.row(1)),
         ] {
             for near in list.by(measure) {
                 let row = space.vocabulary.iter().position(|word| *word == near.word).expect("a word");
                 let other = space.vectors.row(row);
-                assert!((near.cosine - Similarity::Cosine.of(vector, other)).abs() < 1e-6);
-                assert!((near.distance + Similarity::Euclidean.of(vector, other)).abs() < 1e-6);
+                assert!((near.cosine - Similarity::Cosine.of(vector, &other)).abs() < 1e-6);
+                assert!((near.distance + Similarity::Euclidean.of(vector, &other)).abs() < 1e-6);
             }
             let values: Vec<f32> = list.by(measure).iter().map(|near| near.value(measure)).collect();
             let sorted = match measure {

@@ -402,7 +402,8 @@ fn draw(space: &StaticSpace, done: &AtomicUsize) -> Result<StillModel, String> {
 
 /// Two numbers for each word.
 fn fit(space: &StaticSpace, done: &AtomicUsize) -> Vec<f32> {
-    let rows: Vec<&[f32]> = (0..space.vectors.rows()).map(|row| space.vectors.row(row)).collect();
+    let vectors = space.vectors.widened();
+    let rows: Vec<&[f32]> = (0..vectors.rows()).map(|row| vectors.row(row)).collect();
     let mut map: tSNE<f32, &[f32], 2> = tSNE::new(&rows);
     map.perplexity(PERPLEXITY.min((rows.len() - 1) as f32 / 3.0)).epochs(EPOCHS).initial_embedding(beginning(space));
     map.epoch_callback(|epoch, _| done.store(epoch + 1, Ordering::Relaxed));
@@ -447,8 +448,8 @@ mod tests {
         let words = two.vocabulary.len();
         let side = |row: usize| if row < words / 2 { 10.0 } else { -10.0 };
         let noise = |row: usize, col: usize| ((row * 7 + col * 13) % 10) as f32 / 10.0;
-        two.vectors =
-            Arc::new(attune_engine::numerics::Matrix::from_fn(words, 4, |row, col| side(row) + noise(row, col)));
+        let vectors = attune_engine::numerics::Matrix::from_fn(words, 4, |row, col| side(row) + noise(row, col));
+        two.vectors = Arc::new(vectors.into());
         let model = draw(&two, &AtomicUsize::new(0)).expect("a map");
         let apart = |a: usize, b: usize| distance(&model.points[a].at, &model.points[b].at);
         for row in 0..words {

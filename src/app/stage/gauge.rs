@@ -1,13 +1,13 @@
 //! The gauge under the sentence: for each word that the lesson speaks of, its place between the two ends of the picture's
 //! first chosen axis, in the true space; a ring where it was, a mark where it is.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::kernel::snapshot::sentence::token_labels;
 use attune_core::kernel::snapshot::space::ChosenAxis;
-use attune_engine::numerics::Matrix;
-use attune_engine::numerics::vectors::centroid;
+use attune_engine::numerics::table::Table;
 use attune_view::view_model::Model;
 use attune_view::view_model::axes::short;
 use attune_view::view_model::sentence_arcs::WordAt;
@@ -231,7 +231,7 @@ impl GaugeModel {
                 text: token.text.clone(),
                 label,
                 group: token.word.and_then(|word| space.group_of[word]),
-                fixed: scale.place(token.word.map_or(&nothing[..], |word| space.vectors.row(word))),
+                fixed: scale.place(&token.word.map_or(Cow::Borrowed(&nothing[..]), |word| space.vectors.row(word))),
                 now: scale.place(sentence.activations.output.row(position)),
             }
         };
@@ -273,8 +273,8 @@ struct Scale {
 }
 
 impl Scale {
-    fn of(axis: &ChosenAxis, vectors: &Matrix<f32>) -> Option<Self> {
-        let [from, to] = [&axis.from, &axis.to].map(|group| centroid(vectors, &group.words));
+    fn of(axis: &ChosenAxis, vectors: &Table<f32>) -> Option<Self> {
+        let [from, to] = [&axis.from, &axis.to].map(|group| vectors.centroid(&group.words));
         let way: Vec<f64> = from.iter().zip(&to).map(|(&from, &to)| f64::from(to) - f64::from(from)).collect();
         let square = way.iter().map(|x| x * x).sum::<f64>();
         (square.is_finite() && square > 0.0).then_some(Self { from, way, square })

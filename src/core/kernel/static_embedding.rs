@@ -9,11 +9,13 @@ use std::thread;
 use std::time::Duration;
 
 use attune_engine::numerics::Matrix;
+use attune_engine::numerics::lens::Sight;
 use attune_engine::numerics::model::{Architecture, AttentionModel, Candidates, Classes};
 use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::numerics::procrustes::turn_between;
 use attune_engine::numerics::projection::{AXES, Projection};
 use attune_engine::numerics::spread::Spread;
+use attune_engine::numerics::table::Table;
 use attune_engine::numerics::vectors::{add_scaled, centroid};
 use attune_engine::numerics::word2vec::Word2Vec;
 use attune_engine::pretrained::folder::ModelFolder;
@@ -182,11 +184,12 @@ impl SpaceTrainer {
             Source::Training { word2vec, .. } => {
                 let vectors = word2vec.vectors();
                 self.check_trained(lesson, &vectors)?;
-                Arc::new(centred(vectors))
+                Arc::new(centred(vectors).into())
             }
-            Source::Given(vectors) => Arc::new(vectors.clone()),
+            Source::Given(vectors) => Arc::new(vectors.clone().into()),
             Source::Pretrained(_) => match self.pretrained()? {
-                Some(model) => model.embedding.clone(),
+                Some(model) if lesson.model.steps == 0 => model.embedding.clone(),
+                Some(model) => model.embedding.to_whole(),
                 None => return Err(LessonFault { words: "the model is not read yet".to_owned(), field: &[] }),
             },
         };
@@ -278,15 +281,15 @@ pub fn own_spread(
 }
 
 /// The model's own table of words, as training has left it.
-fn table_of(training: &Training) -> Arc<Matrix<f32>> {
+fn table_of(training: &Training) -> Arc<Table<f32>> {
     let embedding = &training.trainer().model.embedding;
     let rows = training.model().trained().values_of(TensorName::Embedding);
-    Arc::new(Matrix::from_row_major(embedding.rows(), embedding.cols(), rows.to_vec()))
+    Arc::new(Matrix::from_row_major(embedding.rows(), embedding.cols(), rows.to_vec()).into())
 }
 
 /// The vectors that choose the axes of the picture.
-pub fn basis_vectors(lesson: &Lesson, vocabulary: &[String], vectors: &Matrix<f32>) -> Matrix<f32> {
-    rows(vectors, &basis_rows(lesson, vocabulary))
+pub fn basis_vectors(lesson: &Lesson, vocabulary: &[String], vectors: &Table<f32>) -> Matrix<f32> {
+    vectors.gathered(basis_rows(lesson, vocabulary).into_iter())
 }
 
 /// The space of a lesson that was trained again, whose picture is turned to match that of the lesson itself; see
@@ -294,7 +297,7 @@ pub fn basis_vectors(lesson: &Lesson, vocabulary: &[String], vectors: &Matrix<f3
 pub fn turned(space: StaticSpace, like: &Arc<StaticSpace>, lesson: &Lesson) -> StaticSpace {
     let space = StaticSpace { like: Some(like.clone()), ..space };
     let projection = matched(space.projection.clone(), &space.own_basis, &space, lesson);
-    let (points, own_projection) = (projection.points(&space.vectors), projection.clone());
+    let (points, own_projection) = (Sight::new(&projection, None).points_of(&space.vectors), projection.clone());
     StaticSpace { points, projection, own_projection, shares: OnceLock::new(), ..space }
 }
 
@@ -316,13 +319,9 @@ pub fn matched(projection: Projection, basis: &Basis, space: &StaticSpace, lesso
         chosen.iter().filter_map(|&row| Some((row, *index.get(space.vocabulary[row].as_str())?))).collect();
     let (from, to): (Vec<usize>, Vec<usize>) = pairs.into_iter().unzip();
     let free: Vec<usize> = (0..AXES).filter(|&axis| basis.chosen[axis].is_none()).collect();
-    let points = projection.points(&rows(space.choosing(), &from));
-    let turn = turn_between(&points, &own.points(&rows(like.choosing(), &to)), &free);
-    projection.turned(&Spread::of(&rows(space.choosing(), &chosen)), &turn)
-}
-
-fn rows(of: &Matrix<f32>, chosen: &[usize]) -> Matrix<f32> {
-    Matrix::from_fn(chosen.len(), of.cols(), |i, j| of.get(chosen[i], j))
+    let points = projection.points(&space.choosing().gathered(from.into_iter()));
+    let turn = turn_between(&points, &own.points(&like.choosing().gathered(to.into_iter())), &free);
+    projection.turned(&Spread::of(&space.choosing().gathered(chosen.into_iter())), &turn)
 }
 
 /// The words whose vectors choose the axes of the picture: those of the words that the lesson names, in its

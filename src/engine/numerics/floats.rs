@@ -28,6 +28,14 @@ macro_rules! scalar {
                 f64::from(self)
             }
             #[inline(always)]
+            fn to_single(self) -> f32 {
+                self as f32
+            }
+            #[inline(always)]
+            fn is_same(self, other: Self) -> bool {
+                self.to_bits() == other.to_bits()
+            }
+            #[inline(always)]
             fn exp(self) -> Self {
                 $exp(self)
             }

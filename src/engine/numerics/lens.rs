@@ -14,6 +14,7 @@
 use super::Matrix;
 use super::norm::{NormCache, NormForm, inverse_deviations, norm_forward};
 use super::projection::{AXES, Projection};
+use super::table::Table;
 use super::vectors::dot;
 
 /// A norm with its numbers.
@@ -73,20 +74,25 @@ impl<'a> Sight<'a> {
         Self { projection, lens, through }
     }
 
-    /// Rows as points, (n, 3). Behind a lens they are seen some at a time: a vocabulary has as many rows as fit in memory once.
+    /// Rows as points, (n, 3).
     ///
     /// # Panics
     /// If the vectors are not `D` wide.
     pub fn points(&self, vectors: &Matrix<f32>) -> Matrix<f32> {
-        const AT_A_TIME: usize = 1024;
-        let Some(lens) = &self.lens else { return self.projection.points(vectors) };
-        let width = vectors.cols();
-        let mut points = Vec::with_capacity(vectors.rows() * AXES);
-        for rows in vectors.flat().chunks(AT_A_TIME * width.max(1)) {
-            let some = Matrix::from_row_major(rows.len() / width, width, rows.to_vec());
-            points.extend_from_slice(self.projection.points(&lens.see(&some)).flat());
+        match &self.lens {
+            Some(lens) => self.projection.points(&lens.see(vectors)),
+            None => self.projection.points(vectors),
         }
-        Matrix::from_row_major(vectors.rows(), AXES, points)
+    }
+
+    /// The same of a vocabulary, some rows at a time: it has as many as fit in memory once.
+    ///
+    /// # Panics
+    /// If the vectors are not `D` wide.
+    pub fn points_of(&self, table: &Table<f32>) -> Matrix<f32> {
+        let mut points = Vec::with_capacity(table.rows() * AXES);
+        table.parts().for_each(|some| points.extend_from_slice(self.points(&some).flat()));
+        Matrix::from_row_major(table.rows(), AXES, points)
     }
 
     /// A term as an arrow, but for [`Self::shrinking`] of the whole that it is a term of.
@@ -120,7 +126,7 @@ mod tests {
         let lens = Lens::new([&[1.0, 0.5, 2.0, 1.5], &[0.25; 4]], NormForm::LAYER);
         let projection = Projection::principal_components(&lens.see(&vectors));
         let seen = projection.points(&lens.see(&vectors));
-        assert_eq!(Sight::new(&projection, Some(lens)).points(&vectors), seen);
+        assert_eq!(Sight::new(&projection, Some(lens)).points_of(&vectors.into()), seen);
     }
 
     #[test]

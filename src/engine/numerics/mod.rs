@@ -73,6 +73,8 @@ pub trait Scalar:
     fn from_f64(x: f64) -> Self;
     fn from_single(x: f32) -> Self;
     fn to_f64(self) -> f64;
+    /// The nearest number in single precision.
+    fn to_single(self) -> f32;
     /// `e^x`; for `f32` one that loops can run in vectors, see [`exp`].
     fn exp(self) -> Self;
     /// Runs work as compiled for the processor at hand: see [`simd::dispatch`].
@@ -88,10 +90,7 @@ pub trait Scalar:
     fn is_nan(self) -> bool;
 
     /// The same bit for bit: −0 is not 0, and NaN is NaN.
-    #[inline(always)]
-    fn is_same(self, other: Self) -> bool {
-        self.to_f64().to_bits() == other.to_f64().to_bits()
-    }
+    fn is_same(self, other: Self) -> bool;
 
     /// The larger of the two; NaN if either is.
     #[inline(always)]

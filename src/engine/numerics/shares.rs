@@ -4,6 +4,8 @@
 //! `M = Σ_i (x_i · u_a)(x_i · u_b)`. Axes may be at any angle: what two or three of them show together is the part of the
 //! rows in the space that they span, `Σ_b bᵀ M b` over an orthonormal basis of it.
 
+use std::borrow::Borrow;
+
 use super::Matrix;
 use super::projection::{AXES, Projection};
 
@@ -28,12 +30,27 @@ impl Shares {
     /// # Panics
     /// If the rows are not as wide as the axes.
     pub fn of_variance(projection: &Projection, rows: &Matrix<f32>) -> Option<Self> {
-        let count = rows.rows() as f64;
-        let mut mean = vec![0.0; rows.cols()];
-        for row in 0..rows.rows() {
-            mean.iter_mut().zip(rows.row(row)).for_each(|(mean, x)| *mean += f64::from(*x) / count);
+        Self::of_variance_in(projection, rows.rows(), || std::iter::once(rows))
+    }
+
+    /// The same of so many rows that come in parts, from the first one each time.
+    ///
+    /// # Panics
+    /// If the rows are not as wide as the axes.
+    pub fn of_variance_in<M: Borrow<Matrix<f32>>, P: Iterator<Item = M>>(
+        projection: &Projection,
+        count: usize,
+        parts: impl Fn() -> P,
+    ) -> Option<Self> {
+        let mut mean = vec![0.0; projection.mean().len()];
+        for part in parts() {
+            let part = part.borrow();
+            assert_eq!(part.cols(), mean.len(), "shares: rows of width {}", part.cols());
+            for row in 0..part.rows() {
+                mean.iter_mut().zip(part.row(row)).for_each(|(mean, x)| *mean += f64::from(*x) / count as f64);
+            }
         }
-        Self::about(projection, rows, &mean)
+        Self::about(projection, parts(), &mean)
     }
 
     /// Shares of the squared lengths of some arrows; `None` where none has a length, or one is not finite.
@@ -41,22 +58,29 @@ impl Shares {
     /// # Panics
     /// If the arrows are not as wide as the axes.
     pub fn of_arrows(projection: &Projection, arrows: &Matrix<f32>) -> Option<Self> {
-        Self::about(projection, arrows, &vec![0.0; arrows.cols()])
+        Self::about(projection, std::iter::once(arrows), &vec![0.0; arrows.cols()])
     }
 
-    fn about(projection: &Projection, rows: &Matrix<f32>, origin: &[f64]) -> Option<Self> {
-        assert_eq!(rows.cols(), projection.mean().len(), "shares: rows of width {}", rows.cols());
+    fn about<M: Borrow<Matrix<f32>>>(
+        projection: &Projection,
+        parts: impl Iterator<Item = M>,
+        origin: &[f64],
+    ) -> Option<Self> {
+        assert_eq!(origin.len(), projection.mean().len(), "shares: rows of width {}", origin.len());
         let axes: [&[f32]; AXES] = std::array::from_fn(|axis| projection.axis(axis));
         let (mut total, mut whole) = (0.0, 0.0);
         let mut products = Products::default();
-        for row in 0..rows.rows() {
-            let mut along = [0.0; AXES];
-            for (j, (x, origin)) in rows.row(row).iter().zip(origin).enumerate() {
-                let (x, off) = (f64::from(*x), f64::from(*x) - origin);
-                (whole, total) = (whole + x * x, total + off * off);
-                along.iter_mut().zip(axes).for_each(|(along, axis)| *along += off * f64::from(axis[j]));
+        for part in parts {
+            let rows = part.borrow();
+            for row in 0..rows.rows() {
+                let mut along = [0.0; AXES];
+                for (j, (x, origin)) in rows.row(row).iter().zip(origin).enumerate() {
+                    let (x, off) = (f64::from(*x), f64::from(*x) - origin);
+                    (whole, total) = (whole + x * x, total + off * off);
+                    along.iter_mut().zip(axes).for_each(|(along, axis)| *along += off * f64::from(axis[j]));
+                }
+                products = from_pairs(|a, b| products[a][b] + along[a] * along[b]);
             }
-            products = from_pairs(|a, b| products[a][b] + along[a] * along[b]);
         }
         if !(total.is_finite() && total > ROUNDING * whole) {
             return None;

@@ -17,10 +17,10 @@ use super::folder::{plain, text};
 use super::names::{Found, Layout, Origin, Origins, Run};
 use super::refusal::{Refusal, quoted};
 use super::safetensors::{Dtype, Index, Reader, Source, Tensor, bytes_read};
-use crate::numerics::Matrix;
 use crate::numerics::model::{Architecture, AttentionModel, Candidates, Classes, Readout};
 use crate::numerics::packed::NumberType;
 use crate::numerics::params::{Parameters, TensorId, TensorName};
+use crate::numerics::table::Table;
 
 /// Bytes of an index of shards.
 const INDEX_BYTES_MAX: u64 = 16 << 20;
@@ -33,8 +33,8 @@ const UNUSED_BYTES_MAX: u64 = 512 << 20;
 pub struct Pretrained {
     pub config: Config,
     pub architecture: Architecture,
-    /// `E` (V, D)
-    pub embedding: Arc<Matrix<f32>>,
+    /// `E` (V, D), in the type of the file
+    pub embedding: Arc<Table<f32>>,
     pub parameters: Arc<Parameters<f32>>,
     /// The source of each number.
     pub origins: Origins,
@@ -157,9 +157,10 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Pr
     let number_type =
         |id: TensorId| origins.of.get(&id).map_or(NumberType::Whole, |origin| number_type(&sources, origin));
     let packed_as = |id: TensorId| id.name.multiplies().then(|| number_type(id));
-    check_bytes(bytes_in_memory(&config, &shapes, packed_as)).map_err(|refusal| refusal.in_file(CONFIG))?;
+    let table_as = number_type(TensorName::Embedding.into());
+    check_bytes(bytes_in_memory(&config, &shapes, table_as, packed_as)).map_err(|refusal| refusal.in_file(CONFIG))?;
     let mut model = Model {
-        table: Matrix::zeros(config.vocabulary, config.width()),
+        table: Table::zeros_as(table_as, config.vocabulary, config.width()),
         parameters: Parameters::zeros_with_packed(&shapes, packed_as),
     };
     sources = sources.into_iter().map(Open::hashed_beside).collect();
@@ -309,14 +310,16 @@ pub fn architecture(config: &Config, readout: Readout) -> Architecture {
 fn bytes_in_memory(
     config: &Config,
     shapes: &[(TensorId, usize, usize)],
+    table_as: NumberType,
     packed_as: impl Fn(TensorId) -> Option<NumberType>,
 ) -> u64 {
-    let of_number = |id: TensorId| match packed_as(id) {
-        Some(NumberType::Bf16 | NumberType::F16) => size_of::<u16>(),
-        Some(NumberType::Whole) | None => size_of::<f32>(),
+    let of_number = |kind: NumberType| match kind {
+        NumberType::Bf16 | NumberType::F16 => size_of::<u16>(),
+        NumberType::Whole => size_of::<f32>(),
     };
-    let parameters: usize = shapes.iter().map(|&(id, rows, cols)| rows * cols * of_number(id)).sum();
-    (parameters + config.vocabulary * config.width() * size_of::<f32>()) as u64
+    let of_parameter = |id: TensorId| of_number(packed_as(id).unwrap_or_default());
+    let parameters: usize = shapes.iter().map(|&(id, rows, cols)| rows * cols * of_parameter(id)).sum();
+    (parameters + config.vocabulary * config.width() * of_number(table_as)) as u64
 }
 
 /// The type of a tensor's numbers in its file, where that is one of two bytes.
@@ -367,7 +370,7 @@ fn name_file(refusal: Refusal, sources: &[Open]) -> Refusal {
 
 /// A model that is being filled.
 struct Model {
-    table: Matrix<f32>,
+    table: Table<f32>,
     parameters: Parameters<f32>,
 }
 
@@ -393,23 +396,22 @@ impl Model {
 
     fn set(&mut self, id: TensorId, at: (usize, usize), part: MatRef<'_, f32>) {
         match id.name {
-            TensorName::Embedding => {
-                self.table.view_mut().submatrix_mut(at.0, at.1, part.nrows(), part.ncols()).copy_from(part);
-            }
+            TensorName::Embedding => self.table.set_part(at, part),
             _ => self.parameters.set_part(id, at, part),
         }
     }
 }
 
 /// Weights of a readout that ought to be the table of words, number for number.
-fn check_twin(folder: &Path, name: &str, start: u64, twin: &Tensor, table: &Matrix<f32>) -> Result<(), Refusal> {
+fn check_twin(folder: &Path, name: &str, start: u64, twin: &Tensor, table: &Table<f32>) -> Result<(), Refusal> {
     let is_table = twin.shape == [table.rows(), table.cols()] && bytes_read(twin.dtype).is_some();
     let mut is_same = is_table;
     if is_table {
         let (mut file, _) = plain(folder, name)?;
         file.seek(SeekFrom::Start(start + twin.begin)).map_err(|error| Refusal::unreadable(&error))?;
         Reader::default().read(&mut file, twin, table.cols(), &mut |row, numbers| {
-            is_same = numbers == &table.flat()[row * table.cols()..][..numbers.len()];
+            let mut rows = (row..).zip(numbers.chunks(table.cols().max(1)));
+            is_same = rows.all(|(row, numbers)| *table.row(row) == *numbers);
             is_same
         })?;
     }

@@ -56,8 +56,12 @@ impl<'a> Reader<'a> {
                 let id = name.of_block(number);
                 self.model.parameters.entry(id, i, j)?
             }
-            Static | Position | Embedded | Final | Input | Normed | Query | Key | Value | Product | DistanceBias
-            | Score | Exponential | Weight | Mix | WordLength | Summed | Attended | Joined | Output | Logit => {
+            Static => {
+                let table = &self.space.vectors;
+                (i < table.rows() && j < table.cols()).then(|| table.get(i, j))?
+            }
+            Position | Embedded | Final | Input | Normed | Query | Key | Value | Product | DistanceBias | Score
+            | Exponential | Weight | Mix | WordLength | Summed | Attended | Joined | Output | Logit => {
                 at(self.matrix(quantity, owner)?, i, j)?
             }
             Scale => self.head(number)?.arithmetic.scale,
@@ -123,7 +127,6 @@ impl<'a> Reader<'a> {
         let number = owner.number();
         let arithmetic = || self.sentence.arithmetic.get(number);
         match quantity {
-            Static => Some(&self.space.vectors),
             Position => self.model.fixed_positions.as_deref(),
             Product => Some(&arithmetic()?.products),
             DistanceBias => arithmetic()?.distances.as_ref(),
@@ -132,8 +135,9 @@ impl<'a> Reader<'a> {
             Logit => Some(&self.sentence.answers.logits),
             Embedded | Final | Input | Normed | Query | Key | Value | Score | Weight | Mix | Summed | Attended
             | Joined | Output => quantity.matrix(&self.sentence.activations, owner),
-            Parameter(_) | Scale | RowSum | Gain | Term | Arrow | TermLength | HeadLength | HeadArrowLength | Part
-            | PartLength | MoveLength | Probability | Visible | Temperature | Coordinate | Cosine | Distance => None,
+            Parameter(_) | Static | Scale | RowSum | Gain | Term | Arrow | TermLength | HeadLength
+            | HeadArrowLength | Part | PartLength | MoveLength | Probability | Visible | Temperature | Coordinate
+            | Cosine | Distance => None,
         }
     }
 
@@ -154,7 +158,7 @@ impl<'a> Reader<'a> {
             StagePoint::Word(_) => return None,
             StagePoint::After(token, block) => {
                 let (state, word) = (self.state(token, block)?, self.space.vectors.row(word));
-                return Some((Similarity::Cosine.of(word, &state), -Similarity::Euclidean.of(word, &state)));
+                return Some((Similarity::Cosine.of(&word, &state), -Similarity::Euclidean.of(&word, &state)));
             }
             StagePoint::Static(token) => self.sentence.static_neighbours.get(token)?,
             StagePoint::Contextual(token) => self.sentence.contextual_neighbours.get(token)?,

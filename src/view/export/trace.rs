@@ -2,6 +2,7 @@
 //!
 #![doc = include_str!("trace.md")]
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -39,6 +40,7 @@ pub fn write(snapshot: &Snapshot, to: impl Write) -> io::Result<()> {
     };
     // A model's own files have its tables and weights.
     let is_read = snapshot.lesson.static_embedding.is_pretrained();
+    let statics = (!is_read).then(|| space.vectors.widened());
     let trace = Trace {
         lesson: &snapshot.lesson.id,
         seed: model.made_of.seed,
@@ -49,7 +51,7 @@ pub fn write(snapshot: &Snapshot, to: impl Write) -> io::Result<()> {
         ids: is_read.then(|| model.sentence.tokens.iter().filter_map(|token| token.word).collect()),
         classes: (!is_read).then_some(&model.classes[..]),
         vocabulary: (!is_read).then_some(&space.vocabulary),
-        r#static: (!is_read).then(|| rows(&space.vectors)),
+        r#static: statics.as_deref().map(rows),
         parameters: (!is_read).then_some(Parameters(model)),
         interventions: (!are_none(&model.interventions)).then(|| Changes::of(&model.interventions)),
         tensors: Tensors {
@@ -480,7 +482,7 @@ impl Serialize for Tensors<'_> {
         let activations = &sentence.activations;
         let mut map = serializer.serialize_map(None)?;
         let nothing = vec![0.0; space.vectors.cols()];
-        let vector = |token: &Token| token.word.map_or(&nothing[..], |word| space.vectors.row(word));
+        let vector = |token: &Token| token.word.map_or(Cow::Borrowed(&nothing[..]), |word| space.vectors.row(word));
         let static_of = |tokens: &'_ [Token]| Tensor {
             shape: vec![tokens.len(), nothing.len()],
             rows: tokens.iter().map(vector).collect::<Vec<_>>(),

@@ -52,7 +52,7 @@ pub fn write(snapshot: &Snapshot, vectors: impl Write, metadata: impl Write) -> 
     let mut files = Files { vectors, metadata, lines: 0 };
     writeln!(files.metadata, "{}", COLUMNS.join("\t"))?;
     for (word, text) in space.vocabulary.iter().enumerate() {
-        files.line(space.vectors.row(word), [text, text, "static", "", "", group(word)], None)?;
+        files.line(&space.vectors.row(word), [text, text, "static", "", "", group(word)], None)?;
     }
     let mut tokens = 0;
     let mut seen = HashSet::new();
@@ -71,7 +71,7 @@ pub fn write(snapshot: &Snapshot, vectors: impl Write, metadata: impl Write) -> 
             let (place, sentence) = ((i + 1).to_string(), words.join(" "));
             let about = |kind| [labels[i].as_str(), &token.text, kind, &sentence, &place, group(word)];
             let next = files.lines + 1;
-            files.line(space.vectors.row(word), about("static in a sentence"), Some(next))?;
+            files.line(&space.vectors.row(word), about("static in a sentence"), Some(next))?;
             files.line(shown.activations.output.row(i), about("contextual"), None)?;
             tokens += 1;
         }

@@ -217,7 +217,7 @@ impl Net {
     pub fn new(architecture: Architecture, classes: Classes, seed: u64) -> Self {
         let mut rng = generator(seed);
         let embedding = random_matrix(&mut rng, VOCABULARY, architecture.width);
-        let model = AttentionModel::new(architecture, Arc::new(embedding), classes);
+        let model = AttentionModel::new(architecture, Arc::new(embedding.into()), classes);
         let parameters = filled(model.zeros(), &mut rng);
         Self { model, parameters }
     }
@@ -248,7 +248,8 @@ impl<S: Scalar> Net<S> {
     /// The same model, its numbers rounded.
     pub fn cast<R: Scalar>(&self) -> Net<R> {
         let AttentionModel { architecture, embedding, classes, .. } = &self.model;
-        let model = AttentionModel::new(architecture.clone(), Arc::new(embedding.cast()), classes.clone());
+        let model =
+            AttentionModel::new(architecture.clone(), Arc::new(embedding.widened().cast().into()), classes.clone());
         Net { model: model.with_costs(self.model.costs()), parameters: cast(&self.parameters) }
     }
 

@@ -52,8 +52,9 @@ fn bits(snapshot: &Snapshot) -> Vec<u32> {
     let (space, model) = (snapshot.space.as_ref().expect("a space"), snapshot.model.as_ref().expect("a model"));
     let sentence = &model.sentence;
     let log: Vec<f32> = model.training.log.losses().collect();
+    let vectors = space.vectors.widened();
     let numbers = [
-        space.vectors.flat(),
+        vectors.flat(),
         space.points.flat(),
         model.parameters.flat(),
         sentence.start.flat(),

@@ -106,7 +106,7 @@ fn among_many(net: &Net) -> Net {
     let entry = |i, j| if i < VOCABULARY { embedding.get(i, j) } else { more.get(i, j) };
     let embedding = Matrix::from_fn(vocabulary, architecture.width, entry);
     let classes = Classes::Words(Candidates::new(vocabulary, candidates().words().to_vec()));
-    let model = AttentionModel::new(architecture.clone(), Arc::new(embedding.clone()), classes);
+    let model = AttentionModel::new(architecture.clone(), Arc::new(embedding.into()), classes);
     let mut parameters = model.zeros();
     for (spec, values) in net.parameters.tensors() {
         parameters.values_of_mut(spec.id)[..values.len()].copy_from_slice(&values);

@@ -40,7 +40,7 @@ fn model<S: Scalar>() -> AttentionModel<S> {
     let embedding: Matrix<S> = cast(&FIXTURE["E"]);
     let classes = Classes::Words(Candidates::new(embedding.rows(), sizes(&FIXTURE["candidates"])));
     let costs = DistanceCosts { arrive: number(&FIXTURE["arrive"]), keep: number(&FIXTURE["keep"]) };
-    AttentionModel::new(built, Arc::new(embedding), classes).with_costs(costs)
+    AttentionModel::new(built, Arc::new(embedding.into()), classes).with_costs(costs)
 }
 
 fn sentence() -> Sequences {

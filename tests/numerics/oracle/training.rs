@@ -63,7 +63,7 @@ fn job_a<S: Scalar>() -> (AttentionModel<S>, Parameters<S>, Batch) {
         readout: Readout::Linear,
         ..Architecture::of_attention(block.attention, Positions::None, tokens)
     };
-    let embedding = Arc::new(Matrix::zeros(vocabulary, width));
+    let embedding = Arc::new(Matrix::zeros(vocabulary, width).into());
     let model = AttentionModel::<S>::new(architecture, embedding, Classes::Labels(vocabulary));
     let mut parameters = model.zeros();
     let names = [
@@ -131,7 +131,7 @@ fn language_model<S: Scalar>() -> (AttentionModel<S>, Parameters<S>, Batch) {
     let candidates = Candidates::all(vocabulary);
     let mut batch = Batch::default();
     list(&given["sentences"]).iter().for_each(|sentence| batch.push_next(&sizes(sentence), 0, &candidates));
-    let embedding = Arc::new(Matrix::zeros(vocabulary, width));
+    let embedding = Arc::new(Matrix::zeros(vocabulary, width).into());
     let model = AttentionModel::new(architecture, embedding, Classes::Words(candidates));
     let mut parameters = model.zeros();
     assert_eq!(parameters.specs().len(), list(&given["tensors"]).len(), "the tensors are the same");

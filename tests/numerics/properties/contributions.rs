@@ -15,6 +15,7 @@ use attune_engine::numerics::norm::NormForm;
 use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::numerics::positions::Positions;
 use attune_engine::numerics::projection::{AXES, Projection};
+use attune_engine::numerics::table::Table;
 use attune_engine::numerics::vectors::{add_scaled, dot, norm};
 use proptest::prelude::*;
 
@@ -201,7 +202,7 @@ proptest! {
         let least = f32::MIN_POSITIVE.sqrt() / TOLERANCE;
         let (net, _, blocks) = run(&form, seed);
         let model = &net.model;
-        let model = AttentionModel::<f32>::new(model.architecture.clone(), Arc::new(model.embedding.cast()), words());
+        let model = AttentionModel::<f32>::new(model.architecture.clone(), single(model), words());
         let parameters: Parameters<f32> = cast(&net.parameters);
         let modes: Vec<HeadMode<f32>> = form.modes.iter().map(|mode| match mode {
             HeadMode::Gain(gain) => HeadMode::Gain(*gain as f32),
@@ -261,13 +262,17 @@ proptest! {
     }
 }
 
+/// A model's table in single precision.
+fn single(model: &AttentionModel<f64>) -> Arc<Table<f32>> {
+    Arc::new(model.embedding.widened().cast().into())
+}
+
 /// In single precision, which the stage shows, the error is rounding and no more.
 #[test]
 fn the_error_in_single_precision_is_rounding() {
     let net = Net::new(architecture(|_| ()), words(), 11);
     let blocks = &net.model.architecture.blocks;
-    let embedding = Arc::new(net.model.embedding.cast::<f32>());
-    let model = AttentionModel::<f32>::new(net.model.architecture.clone(), embedding, words());
+    let model = AttentionModel::<f32>::new(net.model.architecture.clone(), single(&net.model), words());
     let parameters = cast::<f64, f32>(&net.parameters);
     let shown = Activations::of(&model, &parameters, &sentence(&[1, 5, 0, 8]), None, &Interventions::default());
     let mut found = Contributions::of(&blocks[0], 0, &parameters, &shown.blocks[0], &[]);
@@ -282,8 +287,7 @@ fn the_error_in_single_precision_is_rounding() {
 fn the_length_of_a_word_is_that_of_what_its_heads_leave() {
     let net = Net::new(architecture(|_| ()), words(), 3);
     let blocks = &net.model.architecture.blocks;
-    let model =
-        AttentionModel::<f32>::new(net.model.architecture.clone(), Arc::new(net.model.embedding.cast()), words());
+    let model = AttentionModel::<f32>::new(net.model.architecture.clone(), single(&net.model), words());
     let mut parameters = cast::<f64, f32>(&net.parameters);
     // The second head's values are those of the first, and its rows of W_O their opposites.
     for name in [

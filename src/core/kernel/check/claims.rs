@@ -1,5 +1,6 @@
 //! Measures what lessons claim, places of words before attention and after it among it, in the true space.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::RangeInclusive;
@@ -10,7 +11,7 @@ use attune_engine::numerics::model::activations::{HeadActivations, Interventions
 use attune_engine::numerics::model::generate::Choice;
 use attune_engine::numerics::model::{Activations, AttentionModel, Pooling, Sequences};
 use attune_engine::numerics::rng::{Stream, stream};
-use attune_engine::numerics::vectors::{add_scaled, centroid, cosine, distance, dot, norm};
+use attune_engine::numerics::vectors::{add_scaled, cosine, distance, dot, norm};
 use attune_engine::numerics::{Matrix, Scalar};
 
 use crate::kernel::running::Kernel;
@@ -132,11 +133,11 @@ impl<'a> Measure<'a> {
             Fact::Arrived => self.over_probes(|arrival| f64::from(u8::from(arrival.has_arrived()))),
             Fact::Drift => self.drift(),
             Fact::TokenCosine { at, to, space } => {
-                self.measure(*at, *space, |vector| Some(cosine(vector, self.places.goal(to)?)))
+                self.measure(*at, *space, |vector| Some(cosine(vector, &self.places.goal(to)?)))
             }
             Fact::TokenDistance { at, to, space, drawn } => self.measure(*at, *space, |vector| {
                 let goal = self.places.goal(to)?;
-                Some(if *drawn { self.drawn_distance(vector, goal) } else { distance(vector, goal) })
+                Some(if *drawn { self.drawn_distance(vector, &goal) } else { distance(vector, &goal) })
             }),
             Fact::TokenLength { at, space } => self.measure(*at, *space, |vector| Some(norm(vector))),
             Fact::TokenMove { at } => self.token_move(*at).map_or(f64::NAN, |by| f64::from(norm(&by))),
@@ -151,7 +152,7 @@ impl<'a> Measure<'a> {
             Fact::MajorityShare => self.majority_share(),
             Fact::Mixture { word, of, against } => self.mixture(word, of, against),
             Fact::Cosine { a, b } => match (self.places.word(a), self.places.word(b)) {
-                (Some(a), Some(b)) => f64::from(cosine(a, b)),
+                (Some(a), Some(b)) => f64::from(cosine(&a, &b)),
                 _ => f64::NAN,
             },
             Fact::FinalLoss => self.final_loss(),
@@ -310,7 +311,7 @@ impl<'a> Measure<'a> {
         let drifts = self.lesson.sentences.iter().filter_map(|sentence| Some((sentence, self.run(sentence)?)));
         let drifts: Vec<f32> = drifts
             .flat_map(|(sentence, run)| {
-                let of_token = |at: usize| Some(distance(run.output.row(at), self.places.word(&sentence[at])?));
+                let of_token = |at: usize| Some(distance(run.output.row(at), &self.places.word(&sentence[at])?));
                 self.places.resting(sentence).filter_map(of_token).collect::<Vec<_>>()
             })
             .collect();
@@ -332,7 +333,7 @@ impl<'a> Measure<'a> {
         let frame = self.frame(self.lesson.sentences.get(sentence)?)?;
         let run = frame.activations(&self.network, &self.model.parameters, &self.interventions);
         let nothing = vec![0.0; self.space.vectors.cols()];
-        let before = frame.tokens().get(token)?.word.map_or(nothing, |word| self.space.vectors.row(word).to_vec());
+        let before = frame.tokens().get(token)?.word.map_or(nothing, |word| self.space.vectors.row(word).into_owned());
         Some([before, run.output.row(token).to_vec()])
     }
 
@@ -366,7 +367,7 @@ impl<'a> Measure<'a> {
         let (Some(word), Some(a), Some(b)) = (places.word(word), places.centroid(of), places.centroid(against)) else {
             return f64::NAN;
         };
-        let [aa, ab, bb, wa, wb] = [dot(a, a), dot(a, b), dot(b, b), dot(word, a), dot(word, b)].map(f64::from);
+        let [aa, ab, bb, wa, wb] = [dot(a, a), dot(a, b), dot(b, b), dot(&word, a), dot(&word, b)].map(f64::from);
         let determinant = aa * bb - ab * ab;
         let (w, u) = ((wa * bb - wb * ab) / determinant, (wb * aa - wa * ab) / determinant);
         w / (w + u)
@@ -469,11 +470,11 @@ impl<'a> Places<'a> {
         let rows = index_of(&space.vocabulary);
         let centroid_of = |words: &[String]| {
             let rows: Vec<usize> = words.iter().filter_map(|word| rows.get(word.as_str()).copied()).collect();
-            centroid(&space.vectors, &rows)
+            space.vectors.centroid(&rows)
         };
         let centroids = lesson.groups.iter().map(|group| centroid_of(&group.words)).collect();
         let count = space.vectors.rows();
-        let lengths = (0..count).map(|row| norm(space.vectors.row(row)));
+        let lengths = (0..count).map(|row| norm(&space.vectors.row(row)));
         let mean_length = lengths.sum::<f32>() / count as f32;
         Self { lesson, space, rows, centroids, mean_length }
     }
@@ -484,7 +485,7 @@ impl<'a> Places<'a> {
     }
 
     /// The static vector of a word.
-    pub fn word(&self, word: &str) -> Option<&'a [f32]> {
+    pub fn word(&self, word: &str) -> Option<Cow<'a, [f32]>> {
         Some(self.space.vectors.row(*self.rows.get(word)?))
     }
 
@@ -499,8 +500,8 @@ impl<'a> Places<'a> {
     }
 
     /// A place where a word may end: the centroid of a group, or the static vector of a word.
-    pub fn goal(&self, name: &str) -> Option<&[f32]> {
-        self.centroid(name).or_else(|| self.word(name))
+    pub fn goal(&self, name: &str) -> Option<Cow<'_, [f32]>> {
+        self.centroid(name).map(Cow::Borrowed).or_else(|| self.word(name))
     }
 
     /// A vector among the centroids; `own` is an index into [`Lesson::groups`].
@@ -519,7 +520,7 @@ impl<'a> Places<'a> {
     pub fn arrival(&self, probe: &Probe, output: &[f32]) -> Option<Arrival> {
         let own = self.group(&probe.sense)?;
         Some(Arrival {
-            before: self.place(self.word(&probe.word)?, own),
+            before: self.place(&self.word(&probe.word)?, own),
             after: self.place(output, own),
             is_rarer_sense: self.is_rarer_sense(&probe.word, &probe.sense),
             mean_length: self.mean_length,

@@ -643,9 +643,9 @@ impl LessonModel {
         }
         let table = self.training.model().live().values_of(TensorName::Embedding);
         let vectors = &self.space.vectors;
-        if table != vectors.flat() {
+        if table != vectors.widened().flat() {
             let table = Matrix::from_row_major(vectors.rows(), vectors.cols(), table.to_vec());
-            Arc::make_mut(&mut self.space).set_table(table);
+            Arc::make_mut(&mut self.space).set_table(table.into());
             self.scene.set_space(&self.space);
         }
     }

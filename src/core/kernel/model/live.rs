@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use attune_engine::code::{Axis, Shape, Variable};
-use attune_engine::numerics::Matrix;
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::params::Parameters;
+use attune_engine::numerics::table::Table;
 use attune_engine::quantity::Quantity;
 
 use crate::kernel::model::LessonModel;
@@ -28,7 +28,7 @@ pub struct Watch {
 
 /// The state at the last look; held, so that nothing new can stand at its address.
 struct Seen {
-    vectors: Arc<Matrix<f32>>,
+    vectors: Arc<Table<f32>>,
     parameters: Arc<Parameters<f32>>,
     interventions: Arc<Interventions<f32>>,
     sentence: Sentence,

@@ -227,7 +227,7 @@ impl Live {
 
     fn entries(&self, tensor: LiveTensor) -> Vec<f64> {
         match tensor.quantity {
-            Quantity::Static => wide(self.space.vectors.flat()),
+            Quantity::Static => wide(self.space.vectors.widened().flat()),
             Quantity::Parameter(name) => wide(&self.parameters.row_major(name.of_block(tensor.block))),
             Quantity::Logit => wide(self.answers.logits.flat()),
             Quantity::Visible => {

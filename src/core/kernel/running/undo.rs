@@ -40,7 +40,7 @@ impl LessonModel {
     fn bytes(&self) -> usize {
         let examples = self.examples.iter().map(|example| size_of_val(example.words()));
         let spaces = std::iter::once(&self.space).chain(&self.given);
-        let vectors: usize = spaces.map(|space| size_of_val(space.vectors.flat())).sum();
+        let vectors: usize = spaces.map(|space| space.vectors.bytes()).sum();
         self.training.model().bytes() + vectors + examples.sum::<usize>() + of_interventions(self.scene.interventions())
     }
 }

@@ -274,7 +274,7 @@ pub fn near(space: &StaticSpace, vectors: &Matrix<f32>, except: &[Option<usize>]
     if words <= WHOLE {
         return (0..vectors.rows()).map(|row| among(space, vectors.row(row), None, except[row])).collect();
     }
-    let products = multiply_by_rows(vectors, &space.vectors, &[]);
+    let products = multiply_by_rows(vectors, &*space.vectors, &[]);
     let candidates = |row: usize| {
         let vector = vectors.row(row);
         let square = dot(vector, vector);
@@ -292,17 +292,17 @@ pub fn near(space: &StaticSpace, vectors: &Matrix<f32>, except: &[Option<usize>]
 
 /// The nearest of some words, or of all, as they are measured.
 fn among(space: &StaticSpace, vector: &[f32], some: Option<[Vec<usize>; 2]>, except: Option<usize>) -> Neighbours {
-    let of = |measure: Similarity, word: usize| measure.of(space.vectors.row(word), vector);
+    let of = |measure: Similarity, word: usize| measure.of(&space.vectors.row(word), vector);
     let by = |similarity: Similarity, some: Option<&Vec<usize>>| {
         let found: Vec<usize> = match some {
             Some(rows) => {
-                let few = Matrix::from_fn(rows.len(), space.vectors.cols(), |i, j| space.vectors.get(rows[i], j));
+                let few = space.vectors.gathered(rows.iter().copied());
                 let except = rows.iter().position(|row| Some(*row) == except);
                 let found = nearest(similarity, &few, vector, NEIGHBOURS, except.as_slice());
                 found.into_iter().map(|(place, _)| rows[place]).collect()
             }
             None => {
-                let found = nearest(similarity, &space.vectors, vector, NEIGHBOURS, except.as_slice());
+                let found = nearest(similarity, &space.vectors.widened(), vector, NEIGHBOURS, except.as_slice());
                 found.into_iter().map(|(word, _)| word).collect()
             }
         };
@@ -322,6 +322,7 @@ mod tests {
     use std::sync::Arc;
 
     use attune_engine::numerics::rng::{Stream, stream};
+    use attune_engine::numerics::table::Table;
     use rand::RngExt;
 
     use super::*;
@@ -335,7 +336,7 @@ mod tests {
         let mut space = StaticSpace::clone(&Kernel::embedded(Arc::new(lesson)).snapshot().space.expect("a space"));
         let mut rng = stream(7, Stream::ModelInit);
         let mut random = |rows| Matrix::from_fn(rows, 12, |_, _| rng.random_range(-1.0f32..1.0));
-        let (words, vectors) = (random(WHOLE + 500), random(5));
+        let (words, vectors) = (Table::from(random(WHOLE + 500)), random(5));
         (space.squares, space.vectors) = (squares(&words), Arc::new(words));
         let except = [None, Some(3), Some(WHOLE + 1), None, Some(0)];
         let found = near(&space, &vectors, &except);

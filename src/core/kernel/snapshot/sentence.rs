@@ -157,7 +157,7 @@ impl Pair<SentenceSnapshot> {
                 words.push(PairedWord {
                     first: i,
                     second: j,
-                    before: Likeness::of(vector, vector),
+                    before: Likeness::of(&vector, &vector),
                     after: Likeness::of(first.activations.output.row(i), other.activations.output.row(j)),
                 });
             }

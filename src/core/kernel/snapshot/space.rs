@@ -20,6 +20,7 @@ use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::projection::{AXES, Projection};
 use attune_engine::numerics::shares::Shares;
 use attune_engine::numerics::spread::Spread;
+use attune_engine::numerics::table::Table;
 use attune_engine::numerics::vectors::{add_scaled, centroid, dot};
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +35,7 @@ pub struct StaticSpace {
     /// Row order of `vectors`.
     pub vocabulary: Vec<String>,
     /// `E` (V, D), the table that the model reads: where it trains the table, the rows with the weights in use.
-    pub vectors: Arc<Matrix<f32>>,
+    pub vectors: Arc<Table<f32>>,
     /// `‖e‖²` of each row.
     pub squares: Arc<[f32]>,
     /// The norm of a pretrained model that puts its layers on one scale, if it has one.
@@ -50,7 +51,7 @@ pub struct StaticSpace {
     pub like: Option<Arc<StaticSpace>>,
     /// Where the model trains the table: the rows at the end of the lesson's own training. They choose the axes and the
     /// scale, which so are the same at every step.
-    pub at_end: Option<Arc<Matrix<f32>>>,
+    pub at_end: Option<Arc<Table<f32>>>,
     /// `E` in the basis, (V, 3)
     pub points: Matrix<f32>,
     /// Shares of the variance of the whole vocabulary that the axes show, once they were asked for.
@@ -97,11 +98,12 @@ impl StaticSpace {
 
     /// Shares of the variance of the whole vocabulary that the axes show; worked out when they are first asked for.
     pub fn shares(&self) -> Option<Shares> {
-        *self.shares.get_or_init(|| Shares::of_variance(&self.projection, &self.seen(&self.vectors)))
+        let seen = || self.vectors.parts().map(|part| self.seen(&part));
+        *self.shares.get_or_init(|| Shares::of_variance_in(&self.projection, self.vectors.rows(), seen))
     }
 
     /// Puts another table in the place of the words' vectors, in the basis that there is.
-    pub fn set_table(&mut self, vectors: Matrix<f32>) {
+    pub fn set_table(&mut self, vectors: Table<f32>) {
         self.squares = squares(&vectors);
         self.vectors = Arc::new(vectors);
         self.points = self.points_in(&self.basis, &self.projection);
@@ -109,14 +111,14 @@ impl StaticSpace {
     }
 
     /// The vectors that choose the axes.
-    pub fn choosing(&self) -> &Arc<Matrix<f32>> {
+    pub fn choosing(&self) -> &Table<f32> {
         self.at_end.as_ref().unwrap_or(&self.vectors)
     }
 
     /// How far the farthest word is from the origin of the picture; of a table that the model trains, at the end of
     /// that.
     pub fn reach(&self) -> f32 {
-        let at_end = self.at_end.as_ref().map(|table| self.projection.points(table));
+        let at_end = self.at_end.as_ref().map(|table| Sight::new(&self.projection, None).points_of(table));
         let points = at_end.as_ref().unwrap_or(&self.points);
         reach((0..points.rows()).map(|row| std::array::from_fn(|axis| points.get(row, axis))))
     }
@@ -125,24 +127,24 @@ impl StaticSpace {
     fn centre(&self, words: &[usize], raw: bool) -> Vec<f32> {
         match self.scale.as_ref().filter(|_| !raw) {
             Some(scale) => {
-                let vectors = self.choosing();
-                let rows = Matrix::from_fn(words.len(), vectors.cols(), |i, j| vectors.get(words[i], j));
+                let rows = self.choosing().gathered(words.iter().copied());
                 centroid(&scale.lens.see(&rows), &(0..words.len()).collect::<Vec<_>>())
             }
-            None => centroid(self.choosing(), words),
+            None => self.choosing().centroid(words),
         }
     }
 
     /// All words as points, in a basis of their own choice.
     pub fn points_in(&self, basis: &Basis, projection: &Projection) -> Matrix<f32> {
         let lens = self.scale.as_ref().filter(|_| !basis.raw).map(|scale| scale.lens.clone());
-        Sight::new(projection, lens).points(&self.vectors)
+        Sight::new(projection, lens).points_of(&self.vectors)
     }
 }
 
 /// `‖e‖²` of each row.
-pub fn squares(vectors: &Matrix<f32>) -> Arc<[f32]> {
-    (0..vectors.rows()).map(|row| dot(vectors.row(row), vectors.row(row))).collect()
+pub fn squares(vectors: &Table<f32>) -> Arc<[f32]> {
+    let of_part = |part: Matrix<f32>| (0..part.rows()).map(|row| dot(part.row(row), part.row(row))).collect::<Vec<_>>();
+    vectors.parts().flat_map(of_part).collect()
 }
 
 /// How far the farthest of the points is from the origin. Those that have no place do not count.

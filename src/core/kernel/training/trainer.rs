@@ -123,7 +123,7 @@ impl Trainer {
         let mut start = trainer.model.zeros();
         for spec in start.specs().to_vec() {
             match spec.id.name {
-                TensorName::Embedding => start.values_of_mut(spec.id).copy_from_slice(space.vectors.flat()),
+                TensorName::Embedding => start.values_of_mut(spec.id).copy_from_slice(space.vectors.widened().flat()),
                 _ => start.set_row_major(spec.id, &pretrained.parameters.row_major(spec.id)),
             }
         }

@@ -9,13 +9,14 @@ use crate::numerics::linear::{linear_backward_input, linear_backward_weights, li
 use crate::numerics::packed::Weights;
 use crate::numerics::params::{Parameters, TensorId, TensorName};
 use crate::numerics::simd::{add, vectorized};
+use crate::numerics::table::TableRef;
 use crate::numerics::{Matrix, Scalar};
 
 /// The embedding that the vectors of a batch's tokens come from.
 #[derive(Clone, Copy)]
 pub struct LookUp<'a, S> {
     /// `E` (V, D)
-    pub embedding: MatRef<'a, S>,
+    pub embedding: TableRef<'a, S>,
     /// By token; `None` is the zero vector.
     pub words: &'a [Option<usize>],
     /// `P` (T_max, D), without rows where the model has none.
@@ -38,6 +39,10 @@ impl<S: Scalar> LookUpCache<S> {
     }
 }
 
+fn rows_of<'a, S: Scalar>(numbers: &'a [S], of: TableRef<'_, S>) -> MatRef<'a, S> {
+    MatRef::from_row_major_slice(numbers, of.rows(), of.cols())
+}
+
 /// `to_row = E[word] W + P[position] W + b`
 #[inline(always)]
 pub fn look_up_forward<S: Scalar>(
@@ -47,12 +52,12 @@ pub fn look_up_forward<S: Scalar>(
     cache: &mut LookUpCache<S>,
     to: &mut [S],
 ) {
-    let outputs = w.ncols();
-    let words = &mut cache.words.flat_mut()[..from.embedding.nrows() * outputs];
+    let (outputs, table) = (w.ncols(), from.embedding.widened());
+    let words = &mut cache.words.flat_mut()[..from.embedding.rows() * outputs];
     let places = &mut cache.places.flat_mut()[..from.places.nrows() * outputs];
     // The bias stands in one of the tables: in that of the positions if there is one.
     let (word_bias, place_bias) = if places.is_empty() { (b, &[][..]) } else { (&[][..], b) };
-    linear_forward(from.embedding, w, word_bias, words);
+    linear_forward(rows_of(&table, from.embedding), w, word_bias, words);
     linear_forward(from.places, w, place_bias, places);
     let row = |word: usize| &words[word * outputs..][..outputs];
     let tokens = from.words.iter().zip(from.positions);
@@ -80,7 +85,7 @@ pub fn look_up_backward<S: Scalar>(
 ) {
     let w = parameters.matrix(weights);
     let outputs = w.ncols();
-    let d_words = &mut cache.words.flat_mut()[..from.embedding.nrows() * outputs];
+    let d_words = &mut cache.words.flat_mut()[..from.embedding.rows() * outputs];
     let d_places = &mut cache.places.flat_mut()[..from.places.nrows() * outputs];
     let d_bias = gradient.values_of_mut(bias);
     let has_places = !d_places.is_empty();
@@ -102,7 +107,8 @@ pub fn look_up_backward<S: Scalar>(
     });
 
     let (d_w, d_b) = gradient.matrix_and_row_mut(weights, bias);
-    linear_backward_weights(from.embedding, d_words, d_w, if has_places { &mut [] } else { d_b });
+    let table = from.embedding.widened();
+    linear_backward_weights(rows_of(&table, from.embedding), d_words, d_w, if has_places { &mut [] } else { d_b });
     if has_places {
         let (d_w, d_b) = gradient.matrix_and_row_mut(weights, bias);
         linear_backward_weights(from.places, d_places, d_w, d_b);

@@ -42,6 +42,7 @@ use self::cache::{Place, for_each_head, part, part_mut, weights_and_means};
 use self::distance::Distances;
 use self::head::{Head, HeadGradients};
 use self::look_up::{look_up_backward, look_up_forward};
+use self::rotary::Way;
 use super::linear::{linear_backward, linear_forward};
 use super::norm::{norm_backward, norm_in_place};
 use super::params::{Parameters, TensorId, TensorName};
@@ -192,12 +193,7 @@ fn norm_and_turn<S: Scalar>(
     if let (Some(norm), Some(caches)) = (config.query_key_norm, own_norms) {
         norm_in_place(norm.form, [parameters.values_of(of.gain(block)), &[]], &mut caches[of as usize], x);
     }
-    if !turns.is_none() {
-        vectorized!(for sentence in rows.sentences() {
-            let own = x[sentence.start * width..sentence.end * width].chunks_exact_mut(width);
-            own.enumerate().for_each(|(t, row)| turns.turn(before + t, config.key_width, row));
-        });
-    }
+    turns.turn(Way::On, rows, before, config.key_width, x);
 }
 
 /// The gradient of [`norm_and_turn`] of whole sentences: `d` holds that of what it made and becomes that of what it took.
@@ -212,14 +208,8 @@ fn norm_and_turn_backward<S: Scalar>(
     d: &mut Matrix<S>,
     gradient: &mut Parameters<S>,
 ) {
-    let width = d.cols();
     let d = d.top_flat_mut(rows.total());
-    if !cache.turns.is_none() {
-        vectorized!(for sentence in rows.sentences() {
-            let own = d[sentence.start * width..sentence.end * width].chunks_exact_mut(width);
-            own.enumerate().for_each(|(t, row)| cache.turns.turn_back(t, config.key_width, row));
-        });
-    }
+    cache.turns.turn(Way::Back, rows, 0, config.key_width, d);
     if let (Some(norm), Some(caches)) = (config.query_key_norm, &cache.own_norms) {
         let gain = of.gain(block);
         let (values, cache) = (parameters.values_of(gain), &caches[of as usize]);

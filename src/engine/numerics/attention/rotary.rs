@@ -10,7 +10,9 @@
 //! `(R_i q) · (R_j k)` knows the distance `j − i` and nothing else of the places. The pairs are column `i` and `i + r/2`, as in
 //! the files of today's models. There is nothing to learn, and the gradient is turned back: `d_x = R_{−t} d_y`.
 
+use super::rows::Rows;
 use crate::numerics::Scalar;
+use crate::numerics::simd::vectorized;
 
 /// The turn of a layer's queries and keys.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,6 +66,13 @@ impl Rotary {
     }
 }
 
+/// The way of a turn: that of the forward pass, or that of its gradient.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    On,
+    Back,
+}
+
 /// Cosines and sines of all places of the longest sentence, computed in double precision.
 #[derive(Clone, Debug)]
 pub struct Turns<S> {
@@ -84,24 +93,22 @@ impl<S: Scalar> Turns<S> {
         Self { pairs: frequencies.len(), turns: turns.collect() }
     }
 
-    pub fn is_none(&self) -> bool {
-        self.pairs == 0
-    }
-
-    /// `R_t x`, head by head of a row, each `width` columns wide.
-    #[inline(always)]
-    pub fn turn(&self, place: usize, width: usize, row: &mut [S]) {
-        self.turn_by(place, S::one(), width, row);
-    }
-
-    /// `R_{−t} x`
-    #[inline(always)]
-    pub fn turn_back(&self, place: usize, width: usize, row: &mut [S]) {
-        self.turn_by(place, -S::one(), width, row);
+    /// `R_t x` of the tokens of some sentences, or `R_{−t} x`, head by head, each `width` columns wide. `before` tokens went
+    /// before the first.
+    pub fn turn(&self, way: Way, sentences: &Rows, before: usize, width: usize, x: &mut [S]) {
+        if self.pairs == 0 {
+            return;
+        }
+        let columns = x.len() / sentences.total().max(1);
+        let sign = if way == Way::On { S::one() } else { -S::one() };
+        vectorized!(for sentence in sentences.sentences() {
+            let own = x[sentence.start * columns..sentence.end * columns].chunks_exact_mut(columns);
+            own.enumerate().for_each(|(t, row)| self.turn_row(before + t, sign, width, row));
+        });
     }
 
     #[inline(always)]
-    fn turn_by(&self, place: usize, sign: S, width: usize, row: &mut [S]) {
+    fn turn_row(&self, place: usize, sign: S, width: usize, row: &mut [S]) {
         let turns = &self.turns[place * self.pairs..][..self.pairs];
         for head in row.chunks_exact_mut(width) {
             let (first, second) = head.split_at_mut(self.pairs);

@@ -70,8 +70,7 @@ impl<S: Scalar> AttentionModel<S> {
     fn class_vector(&self, parameters: &Parameters<S>, class: usize) -> Vec<S> {
         match (&self.classes, self.architecture.readout.is_by_static_vectors()) {
             (Classes::Words(candidates), true) => {
-                let (word, width) = (candidates.words()[class], self.architecture.width);
-                self.embedding(parameters)[word * width..][..width].to_vec()
+                self.embedding(parameters).row(candidates.words()[class]).into_owned()
             }
             _ => {
                 let entry = |row| parameters.entry(TensorName::LogitWeights, row, class);

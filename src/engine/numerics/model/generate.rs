@@ -103,11 +103,9 @@ impl<S: Scalar> AttentionModel<S> {
         let bias = parameters.values_of(TensorName::LogitBias);
         let is_tied = self.architecture.readout.is_by_static_vectors();
         match (is_tied, &self.readout, &self.classes) {
-            (true, Some(readout), _) => multiply_by_rows(read, readout, bias),
+            (true, Some(readout), _) => multiply_by_rows(read, &**readout, bias),
             (true, None, Classes::Words(candidates)) => {
-                let (width, embedding) = (self.architecture.width, self.embedding(parameters));
-                let words = candidates.words();
-                let readout = Matrix::from_fn(words.len(), width, |i, j| embedding[words[i] * width + j]);
+                let readout = self.embedding(parameters).gathered(candidates.words().iter().copied());
                 multiply_by_rows(read, &readout, bias)
             }
             _ => {

@@ -11,6 +11,8 @@
 //! Eq. 5, with centres that stand still); an output that nobody asks for, at that of its own word.
 //! With several possible answers, the point of the least squared distance is their mean.
 
+use std::borrow::Cow;
+
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
@@ -20,6 +22,7 @@ use crate::numerics::cross_entropy::{cross_entropy_backward, cross_entropy_forwa
 use crate::numerics::linear::{linear_backward, linear_forward};
 use crate::numerics::params::{Parameters, TensorName};
 use crate::numerics::simd::{add, vectorized};
+use crate::numerics::table::Table;
 use crate::numerics::{Matrix, Scalar};
 
 /// How much squared distances count beside the cross-entropy; 0, the default, leaves them out.
@@ -91,7 +94,7 @@ pub(super) fn loss_forward<S: Scalar>(
     };
     if model.architecture.readout.is_by_static_vectors() {
         gather_readout(model, parameters, readout);
-        let readout = model.readout.as_deref().unwrap_or(readout);
+        let readout = model.readout.as_deref().map_or(Cow::Borrowed(&*readout), Table::widened);
         linear_forward(rows, readout.view().transpose(), bias, z);
     } else {
         linear_forward(rows, parameters.weights(TensorName::LogitWeights), bias, z);
@@ -105,13 +108,14 @@ pub(super) fn loss_forward<S: Scalar>(
     let DistanceCosts { arrive, keep } = model.costs;
     if arrive > 0.0 {
         let centres = model.readout.as_deref().expect("costs: checked with the model");
-        sum += S::from_f64(arrive) * squared_distances(answers, centres, classes_of(batch));
+        sum += S::from_f64(arrive) * squared_distances(answers, &centres.widened(), classes_of(batch));
     }
     if keep > 0.0 {
-        let mut distances = squared_distances(kept, &model.embedding, kept_words(batch));
+        let centres = model.embedding.widened();
+        let mut distances = squared_distances(kept, &centres, kept_words(batch));
         if model.architecture.readout != Readout::Tied {
             let words = batch.answering(model.architecture.pooling);
-            distances += squared_distances(answers, &model.embedding, words);
+            distances += squared_distances(answers, &centres, words);
         }
         sum += S::from_f64(keep) * distances;
     }
@@ -161,7 +165,7 @@ pub(super) fn loss_backward<S: Scalar>(
         if !d_bias.is_empty() {
             vectorized!(d_logits.chunks_exact(classes).for_each(|row| add(d_bias, row)),);
         }
-        let readout = model.readout.as_deref().unwrap_or(readout);
+        let readout = model.readout.as_deref().map_or(Cow::Borrowed(&*readout), Table::widened);
         let to = MatMut::from_row_major_slice_mut(to, count, width);
         matmul(to, Accum::Replace, d_rows, readout.view(), S::one(), Par::Seq);
         if let (Classes::Words(candidates), None) = (&model.classes, &model.readout) {
@@ -196,15 +200,16 @@ pub(super) fn loss_backward<S: Scalar>(
     let DistanceCosts { arrive, keep } = model.costs;
     if arrive > 0.0 {
         let centres = model.readout.as_deref().expect("costs: checked with the model");
-        squared_distances_backward(answers, centres, classes_of(batch), S::from_f64(arrive) * scale, d_answers);
+        let scale = S::from_f64(arrive) * scale;
+        squared_distances_backward(answers, &centres.widened(), classes_of(batch), scale, d_answers);
     }
     d_kept.fill(S::zero());
     if keep > 0.0 {
-        let scale = S::from_f64(keep) * scale;
-        squared_distances_backward(kept, &model.embedding, kept_words(batch), scale, d_kept);
+        let (scale, centres) = (S::from_f64(keep) * scale, model.embedding.widened());
+        squared_distances_backward(kept, &centres, kept_words(batch), scale, d_kept);
         if model.architecture.readout != Readout::Tied {
             let words = batch.answering(model.architecture.pooling);
-            squared_distances_backward(answers, &model.embedding, words, scale, d_answers);
+            squared_distances_backward(answers, &centres, words, scale, d_answers);
         }
     }
 }
@@ -268,9 +273,7 @@ fn squared_distances_backward<S: Scalar>(
 /// Rows of a trained `E` that are candidates.
 fn gather_readout<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>, readout: &mut Matrix<S>) {
     if let (Classes::Words(candidates), None) = (&model.classes, &model.readout) {
-        let (width, embedding) = (model.architecture.width, model.embedding(parameters));
-        for (i, &word) in candidates.words().iter().enumerate() {
-            readout.row_mut(i).copy_from_slice(&embedding[word * width..][..width]);
-        }
+        let embedding = model.embedding(parameters);
+        candidates.words().iter().enumerate().for_each(|(i, &word)| embedding.copy_row(word, readout.row_mut(i)));
     }
 }

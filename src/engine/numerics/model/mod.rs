@@ -58,6 +58,7 @@ use super::params::{Layer, Parameters, Start, TensorId, TensorName};
 use super::positions::{PositionRows, Positions, sinusoidal};
 use super::rng::{Stream, stream};
 use super::simd::{add, add_scaled};
+use super::table::{Table, TableRef};
 use super::{Matrix, Scalar};
 
 /// The shape of a model.
@@ -297,12 +298,12 @@ impl Architecture {
 pub struct AttentionModel<S> {
     pub architecture: Architecture,
     /// `E` (V, D), as it is without training or before it.
-    pub embedding: Arc<Matrix<S>>,
+    pub embedding: Arc<Table<S>>,
     pub classes: Classes,
     /// Terms that the loss adds to the cross-entropy.
     costs: DistanceCosts,
     /// `E_C` (C, D) of a tied readout, where `E` is frozen: `E` itself, where all words are candidates.
-    readout: Option<Arc<Matrix<S>>>,
+    readout: Option<Arc<Table<S>>>,
     /// `P` (T_max, D) where it is not learned.
     fixed_positions: Option<Arc<Matrix<S>>>,
 }
@@ -313,7 +314,7 @@ const POSITION_INIT: f64 = 0.5;
 impl<S: Scalar> AttentionModel<S> {
     /// # Panics
     /// If the parts do not fit: widths, sources, labels with a tied readout.
-    pub fn new(architecture: Architecture, embedding: Arc<Matrix<S>>, classes: Classes) -> Self {
+    pub fn new(architecture: Architecture, embedding: Arc<Table<S>>, classes: Classes) -> Self {
         architecture.check();
         let (width, max_tokens) = (architecture.width, architecture.max_tokens);
         assert_eq!(embedding.cols(), width, "model: E is {} wide, D is {width}", embedding.cols());
@@ -326,7 +327,7 @@ impl<S: Scalar> AttentionModel<S> {
         };
         let readout = candidates.map(|words| match words.iter().copied().eq(0..embedding.rows()) {
             true => embedding.clone(),
-            false => Arc::new(Matrix::from_fn(words.len(), width, |i, j| embedding.get(words[i], j))),
+            false => Arc::new(embedding.gathered(words.iter().copied()).into()),
         });
         Self { architecture, embedding, classes, costs: DistanceCosts::default(), readout, fixed_positions }
     }
@@ -370,7 +371,7 @@ impl<S: Scalar> AttentionModel<S> {
             let values = parameters.values_of_mut(spec.id);
             let bound = match spec.id.name.start() {
                 Start::StaticVectors => {
-                    values.copy_from_slice(self.embedding.flat());
+                    values.copy_from_slice(&self.embedding.view().widened());
                     continue;
                 }
                 Start::One => {
@@ -388,12 +389,13 @@ impl<S: Scalar> AttentionModel<S> {
         parameters
     }
 
-    /// `E` (V·D), frozen or trained.
-    fn embedding<'a>(&'a self, parameters: &'a Parameters<S>) -> &'a [S] {
+    /// `E` (V, D), frozen or trained.
+    #[inline(always)]
+    fn embedding<'a>(&'a self, parameters: &'a Parameters<S>) -> TableRef<'a, S> {
         if self.architecture.train_embedding {
-            parameters.values_of(TensorName::Embedding)
+            TableRef::of_rows(parameters.values_of(TensorName::Embedding), self.architecture.width)
         } else {
-            self.embedding.flat()
+            self.embedding.view()
         }
     }
 
@@ -426,7 +428,7 @@ impl<S: Scalar> AttentionModel<S> {
     fn look_up<'a>(&'a self, parameters: &'a Parameters<S>, sequences: &'a Sequences) -> LookUp<'a, S> {
         let width = self.architecture.width;
         LookUp {
-            embedding: MatRef::from_row_major_slice(self.embedding(parameters), self.embedding.rows(), width),
+            embedding: self.embedding(parameters),
             words: &sequences.words,
             places: MatRef::from_row_major_slice(self.positions(parameters), self.places(), width),
             positions: &sequences.positions,
@@ -444,7 +446,7 @@ impl<S: Scalar> AttentionModel<S> {
         let tokens = sequences.words.iter().zip(&*rows).zip(&sequences.segments);
         for (x, ((&word, &t), &segment)) in x.chunks_exact_mut(width).zip(tokens) {
             match word {
-                Some(word) => x.copy_from_slice(&embedding[word * width..][..width]),
+                Some(word) => embedding.copy_row(word, x),
                 None => x.fill(S::zero()),
             }
             if let Some(scale) = scale {

@@ -29,9 +29,10 @@ impl Bf16 {
     }
 
     /// The number in two bytes; `None` if it does not fit.
+    #[inline(always)]
     pub fn of<S: Scalar>(number: S) -> Option<Self> {
         // Cut off: where digits are lost, it is no longer the same.
-        let narrowed = Self(((number.to_f64() as f32).to_bits() >> BF16_SHIFT) as u16);
+        let narrowed = Self((number.to_single().to_bits() >> BF16_SHIFT) as u16);
         narrowed.number::<S>().is_same(number).then_some(narrowed)
     }
 }
@@ -59,10 +60,20 @@ impl F16 {
     }
 
     /// The number in two bytes; `None` if it does not fit.
+    #[inline(always)]
     pub fn of<S: Scalar>(number: S) -> Option<Self> {
-        let narrowed = Self(f16::from_f64(number.to_f64()).to_bits());
+        let narrowed = Self(f16::from_f32(number.to_single()).to_bits());
         (number.is_finite() && narrowed.number::<S>().is_same(number)).then_some(narrowed)
     }
+}
+
+/// Writes numbers in their type; false if one does not fit.
+pub fn write<S, W>(to: &mut [W], from: impl Iterator<Item = S>, narrow: impl Fn(S) -> Option<W>) -> bool {
+    for (to, number) in to.iter_mut().zip(from) {
+        let Some(stored) = narrow(number) else { return false };
+        *to = stored;
+    }
+    true
 }
 
 #[cfg(test)]

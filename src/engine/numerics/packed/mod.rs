@@ -7,13 +7,13 @@
 //! same row has the same bits in any batch. Numbers that a file has in two bytes lie so in memory too, and are widened in the
 //! registers ([`half`]): the sums are those of the widened numbers, bit for bit.
 
-mod half;
+pub(in crate::numerics) mod half;
 mod tile;
 
 use faer::MatRef;
 
 pub use half::NumberType;
-use half::{Bf16, F16};
+use half::{Bf16, F16, write};
 pub use tile::{PANEL, Panels, Product, on_plain_numbers};
 
 #[cfg(target_arch = "x86_64")]
@@ -34,33 +34,35 @@ pub struct Packed<S> {
 #[derive(Clone, Debug)]
 enum Numbers<S> {
     Whole(Vec<[S; PANEL]>),
-    Bf16(Vec<[u16; PANEL]>),
-    F16(Vec<[u16; PANEL]>),
+    /// Not in arrays: zeros of the system's own, which cost nothing until they are written.
+    Bf16(Vec<u16>),
+    F16(Vec<u16>),
 }
 
 impl<S: Scalar> Numbers<S> {
     fn zeros(kind: NumberType, rows: usize) -> Self {
         match kind {
             NumberType::Whole => Self::Whole(vec![[S::zero(); PANEL]; rows]),
-            NumberType::Bf16 => Self::Bf16(vec![[0; PANEL]; rows]),
-            NumberType::F16 => Self::F16(vec![[0; PANEL]; rows]),
+            NumberType::Bf16 => Self::Bf16(vec![0; rows * PANEL]),
+            NumberType::F16 => Self::F16(vec![0; rows * PANEL]),
         }
     }
 
     fn get(&self, row: usize, lane: usize) -> S {
         match self {
             Self::Whole(rows) => rows[row][lane],
-            Self::Bf16(rows) => Bf16(rows[row][lane]).number(),
-            Self::F16(rows) => F16(rows[row][lane]).number(),
+            Self::Bf16(numbers) => Bf16(numbers[row * PANEL + lane]).number(),
+            Self::F16(numbers) => F16(numbers[row * PANEL + lane]).number(),
         }
     }
 
     /// Writes entries of a row from a lane on; a number that does not fit in its type widens all.
     fn set(&mut self, row: usize, lane: usize, from: impl Iterator<Item = S> + Clone) {
+        let entries = row * PANEL + lane..(row + 1) * PANEL;
         let fits = match self {
             Self::Whole(rows) => write(&mut rows[row][lane..], from.clone(), Some),
-            Self::Bf16(rows) => write(&mut rows[row][lane..], from.clone(), |x| Bf16::of(x).map(|Bf16(bits)| bits)),
-            Self::F16(rows) => write(&mut rows[row][lane..], from.clone(), |x| F16::of(x).map(|F16(bits)| bits)),
+            Self::Bf16(numbers) => write(&mut numbers[entries], from.clone(), |x| Bf16::of(x).map(|Bf16(bits)| bits)),
+            Self::F16(numbers) => write(&mut numbers[entries], from.clone(), |x| F16::of(x).map(|F16(bits)| bits)),
         };
         if !fits {
             *self = Self::Whole(self.widened());
@@ -71,27 +73,22 @@ impl<S: Scalar> Numbers<S> {
     fn widened(&self) -> Vec<[S; PANEL]> {
         match self {
             Self::Whole(rows) => rows.clone(),
-            Self::Bf16(rows) => rows.iter().map(|row| row.map(|bits| Bf16(bits).number())).collect(),
-            Self::F16(rows) => rows.iter().map(|row| row.map(|bits| F16(bits).number())).collect(),
+            Self::Bf16(numbers) => rows_of(numbers).iter().map(|row| row.map(|bits| Bf16(bits).number())).collect(),
+            Self::F16(numbers) => rows_of(numbers).iter().map(|row| row.map(|bits| F16(bits).number())).collect(),
         }
     }
 
     fn panels(&self) -> Panels<'_, S> {
         match self {
             Self::Whole(rows) => Panels::Whole(rows),
-            Self::Bf16(rows) => Panels::Bf16(rows),
-            Self::F16(rows) => Panels::F16(rows),
+            Self::Bf16(numbers) => Panels::Bf16(rows_of(numbers)),
+            Self::F16(numbers) => Panels::F16(rows_of(numbers)),
         }
     }
 }
 
-/// Writes numbers in their type; false if one does not fit.
-fn write<S, W>(to: &mut [W], from: impl Iterator<Item = S>, narrow: impl Fn(S) -> Option<W>) -> bool {
-    for (to, number) in to.iter_mut().zip(from) {
-        let Some(stored) = narrow(number) else { return false };
-        *to = stored;
-    }
-    true
+fn rows_of(numbers: &[u16]) -> &[[u16; PANEL]] {
+    numbers.as_chunks().0
 }
 
 impl<S: Scalar> PartialEq for Packed<S> {
@@ -195,8 +192,7 @@ impl<S: Scalar> Packed<S> {
     pub fn bytes(&self) -> usize {
         match &self.numbers {
             Numbers::Whole(rows) => size_of_val(&rows[..]),
-            Numbers::Bf16(rows) => size_of_val(&rows[..]),
-            Numbers::F16(rows) => size_of_val(&rows[..]),
+            Numbers::Bf16(numbers) | Numbers::F16(numbers) => size_of_val(&numbers[..]),
         }
     }
 

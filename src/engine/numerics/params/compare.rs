@@ -87,7 +87,19 @@ impl<S: Scalar> Parameters<S> {
     /// The memory of the numbers, without packed tensors that others share with these; in bytes.
     pub fn bytes_beside(&self, others: &Self) -> usize {
         let own = self.layout.iter().zip(others.specs()).filter(|(spec, other)| !self.shares(spec, others, other));
-        own.map(|(spec, _)| spec.entries() * size_of::<S>()).sum()
+        own.map(|(spec, _)| self.bytes_of(spec)).sum()
+    }
+
+    /// The memory of all numbers, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.layout.iter().map(|spec| self.bytes_of(spec)).sum()
+    }
+
+    fn bytes_of(&self, spec: &TensorSpec) -> usize {
+        match spec.place {
+            Place::Flat(_) => spec.entries() * size_of::<S>(),
+            Place::Packed(at) => self.packed[at].bytes(),
+        }
     }
 
     /// Whether a tensor is packed here and there, and the same.

@@ -26,7 +26,7 @@ use crate::numerics::positions::Positions;
 
 /// `E` (V, D): trained with the model, or as word2vec left it.
 fn embedding<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>) -> Matrix<S> {
-    tensor(parameters, TensorName::Embedding).unwrap_or_else(|| (*model.embedding).clone())
+    tensor(parameters, TensorName::Embedding).unwrap_or_else(|| model.embedding.widened().into_owned())
 }
 
 /// `P[t]` (Vaswani et al. 2017, section 3.5): `P[t, 2i] = sin(t / 10000^(2i/D))`, `P[t, 2i + 1]` the cosine of the
@@ -326,7 +326,7 @@ fn loss_of_outputs<S: Scalar>(
         } else if pooling == Pooling::Mean {
             None
         } else {
-            batch.input.words[rows[0].0].map(|word| model.embedding.row(word).to_vec())
+            batch.input.words[rows[0].0].map(|word| model.embedding.row(word).into_owned())
         };
         let cost = if is_tied { arrive } else { keep };
         if let Some(centre) = centre {
@@ -342,7 +342,7 @@ fn loss_of_outputs<S: Scalar>(
 
     for &(row, word) in &batch.kept {
         let centre = model.embedding.row(word);
-        total += keep * squared_distance(&outputs[row], centre);
+        total += keep * squared_distance(&outputs[row], &centre);
         for (j, d) in d_outputs[row].iter_mut().enumerate() {
             *d += S::from_f64(2.0) * keep * (outputs[row][j] - centre[j]) / count;
         }

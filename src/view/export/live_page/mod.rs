@@ -364,11 +364,12 @@ fn cells(snapshot: &Snapshot) -> Vec<CellData<'_>> {
 /// The data of a page; `None` until there is a model, and of one that is too large for a page.
 pub fn data(snapshot: &Snapshot) -> Option<String> {
     let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
-    let count = space.vectors.flat().len() + model.parameters.flat().len();
+    let count = space.vectors.rows() * space.vectors.cols() + model.parameters.flat().len();
     if snapshot.lesson.static_embedding.is_pretrained() || count > NUMBERS_MAX {
         return None;
     }
     let stage = StageModel::of(snapshot)?;
+    let statics = space.vectors.widened();
     let (architecture, labels) = (&model.architecture, HeadLabels::of(model));
     let blocks = || architecture.numbered_blocks().map(|(_, block)| &block.attention);
     let (projection, shares) = (&space.projection, stage.shares.by_axis());
@@ -381,7 +382,7 @@ pub fn data(snapshot: &Snapshot) -> Option<String> {
         temperature_range: (TEMPERATURE_MIN, TEMPERATURE_MAX),
         vocabulary: &space.vocabulary,
         classes: &model.classes,
-        statics: Tensor::of(&space.vectors),
+        statics: Tensor::of(&statics),
         parameters: model.trained.tensors().map(Parameter::of).collect(),
         changed: changed(model),
         changes: &model.interventions,

@@ -9,9 +9,10 @@
 //! and the rows after them are already on their way. Every sum runs in the same order, whatever rows and threads it shares
 //! its work with: a row has the same bits in any product.
 
-use super::parallel::{available, each};
-use super::simd::{LANES, Lane, Simd, Work, dispatch};
-use super::{Matrix, Scalar};
+use super::TableRef;
+use crate::numerics::parallel::{available, each};
+use crate::numerics::simd::{LANES, Lane, Simd, Work, dispatch};
+use crate::numerics::{Matrix, Scalar};
 
 /// The most rows of `X` that are multiplied at a time: by three of the table their sums fit in 16 registers.
 const ROWS_MAX: usize = 4;
@@ -31,13 +32,14 @@ const THREADS_MAX: usize = 4;
 ///
 /// # Panics
 /// If the shapes do not fit.
-pub fn multiply_by_rows<S: Scalar>(x: &Matrix<S>, table: &Matrix<S>, b: &[S]) -> Matrix<S> {
+pub fn multiply_by_rows<'t, S: Scalar + 't>(x: &Matrix<S>, table: impl Into<TableRef<'t, S>>, b: &[S]) -> Matrix<S> {
+    let table = table.into();
     let wanted = x.rows() * x.cols() * table.rows() / WORK_OF_THREAD;
     let threads = if wanted > 1 { wanted.min(THREADS_MAX).min(available()) } else { 1 };
     multiply_on(threads, x, table, b)
 }
 
-fn multiply_on<S: Scalar>(threads: usize, x: &Matrix<S>, table: &Matrix<S>, b: &[S]) -> Matrix<S> {
+fn multiply_on<S: Scalar>(threads: usize, x: &Matrix<S>, table: TableRef<'_, S>, b: &[S]) -> Matrix<S> {
     let (rows, cols) = (table.rows(), table.cols());
     assert_eq!(x.cols(), cols, "products with rows: of {} and {cols} entries", x.cols());
     assert!(b.is_empty() || b.len() == rows, "products with {rows} rows: b ({})", b.len());
@@ -56,7 +58,7 @@ fn multiply_on<S: Scalar>(threads: usize, x: &Matrix<S>, table: &Matrix<S>, b: &
 /// Products with a stretch of the table.
 struct Products<'a, S> {
     x: &'a Matrix<S>,
-    table: &'a Matrix<S>,
+    table: TableRef<'a, S>,
     b: &'a [S],
     first: usize,
     end: usize,
@@ -87,16 +89,16 @@ impl<S: Scalar> Products<'_, S> {
     fn tiles<V: Simd<S>, const R: usize, const C: usize>(self, simd: V) {
         let Self { x, table, b, first, end, mut z } = self;
         let tiles = z.len().div_ceil(R).max(1);
+        let mut widened = table.room_for(C);
         for begin in (first..end).step_by(C) {
-            // Beyond the end the last row again, which nobody reads.
-            let rows = stretch::<S, C>(table, begin, end);
+            let rows = table.stretch::<C>(begin, end, &mut widened);
             // A part with each tile: memory that is asked for much at a time keeps the rows at work waiting.
-            let [soon, after] = [begin + AHEAD, begin + AHEAD + C].map(|row| table.cols() * row.min(end));
-            let mut soon = table.flat()[soon..after].chunks((after - soon).div_ceil(tiles).max(1));
+            let soon = table.flat_rows((begin + AHEAD).min(end)..(begin + AHEAD + C).min(end));
+            let mut soon = soon.chunks(soon.len().div_ceil(tiles).max(1));
             for (row, z) in (0..).step_by(R).zip(z.chunks_mut(R)) {
                 simd.fetch(soon.next().unwrap_or_default());
                 let mut products = [[S::zero(); C]; R];
-                multiply(simd, stretch(x, row, x.rows()), rows, &mut products);
+                multiply(simd, TableRef::from(x).stretch(row, x.rows(), &mut []), rows, &mut products);
                 for (z, products) in z.iter_mut().zip(&products) {
                     put(products, &mut z[begin - first..], b, begin);
                 }
@@ -109,8 +111,9 @@ impl<S: Scalar> Products<'_, S> {
     fn one_row<V: Simd<S>>(self, simd: V) {
         let Self { x, table, b, first, end, mut z } = self;
         let ([x_lanes], [x_rest]) = lanes([x.row(0)]);
+        let mut widened = table.room_for(LANES);
         for begin in (first..end).step_by(LANES) {
-            let (of_table, rests) = lanes(stretch::<S, LANES>(table, begin, end));
+            let (of_table, rests) = lanes(table.stretch::<LANES>(begin, end, &mut widened));
             let [first_row, second_row, c, d, e, f, g, h] = of_table;
             let mut sums = [simd.splat(S::zero()); LANES];
             // One iterator of them all: indices would push the sums out of the registers.
@@ -139,15 +142,36 @@ fn put<S: Scalar>(products: &[S], to: &mut [S], b: &[S], begin: usize) {
     to.iter_mut().zip(b.get(begin..).unwrap_or_default()).take(products.len()).for_each(|(to, b)| *to += *b);
 }
 
-/// Some rows of a matrix, the last before the end again and again beyond it. No `array::from_fn`: it is not compiled for
-/// each generation.
-#[inline(always)]
-fn stretch<S: Scalar, const N: usize>(of: &Matrix<S>, begin: usize, end: usize) -> [&[S]; N] {
-    let mut rows: [&[S]; N] = [&[]; N];
-    for (row, at) in rows.iter_mut().zip(begin..) {
-        *row = of.row(at.min(end - 1));
+impl<'t, S: Scalar> TableRef<'t, S> {
+    /// Room to widen so many rows in; none where they need not be.
+    #[inline(always)]
+    fn room_for(self, rows: usize) -> Vec<S> {
+        vec![S::zero(); if self.is_narrow() { rows * self.cols() } else { 0 }]
     }
-    rows
+
+    /// Some rows, the last before the end again and again beyond it, which nobody reads. No `array::from_fn`: it is not
+    /// compiled for each generation.
+    #[inline(always)]
+    fn stretch<'a, const N: usize>(self, begin: usize, end: usize, widened: &'a mut [S]) -> [&'a [S]; N]
+    where
+        't: 'a,
+    {
+        let mut rows: [&[S]; N] = [&[]; N];
+        if self.is_narrow() {
+            let mut room = widened.chunks_exact_mut(self.cols().max(1));
+            for (row, at) in rows.iter_mut().zip(begin..) {
+                let to = room.next().unwrap_or_default();
+                self.copy_row(at.min(end - 1), to);
+                *row = to;
+            }
+        } else {
+            for (row, at) in rows.iter_mut().zip(begin..) {
+                let at = at.min(end - 1);
+                *row = self.flat_rows(at..at + 1);
+            }
+        }
+        rows
+    }
 }
 
 /// `x_r · e_c` of some rows.
@@ -255,7 +279,11 @@ mod tests {
         let (x, table, b) = (random::<f32>(11, 37, 4), random::<f32>(22, 37, 5), random::<f32>(1, 22, 6));
         let all = multiply_by_rows(&x, &table, b.row(0));
         for threads in 2..6 {
-            assert_eq!(multiply_on(threads, &x, &table, b.row(0)).flat(), all.flat(), "{threads} threads");
+            assert_eq!(
+                multiply_on(threads, &x, TableRef::from(&table), b.row(0)).flat(),
+                all.flat(),
+                "{threads} threads"
+            );
         }
         for i in 0..11 {
             let alone = multiply_by_rows(&Matrix::from_row_major(1, 37, x.row(i).to_vec()), &table, b.row(0));

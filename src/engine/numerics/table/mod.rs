@@ -1,0 +1,352 @@
+//! A table of words' vectors, row by row, in the type in which a file has its numbers.
+//!
+//! Numbers of two bytes lie so in memory too, and are widened where a row is read, which is exact: what is computed with them
+//! has the bits of a table that was widened first.
+
+mod products;
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use faer::MatRef;
+
+pub use products::multiply_by_rows;
+
+use super::packed::NumberType;
+use super::packed::half::{Bf16, F16, write};
+use super::vectors::centroid;
+use super::{Matrix, Scalar};
+
+/// `E` (V, D)
+#[derive(Clone, Debug)]
+pub struct Table<S> {
+    rows: usize,
+    cols: usize,
+    numbers: Numbers<Matrix<S>, Vec<u16>>,
+}
+
+/// A table that somebody else has, or rows of a model's own.
+#[derive(Clone, Copy, Debug)]
+pub struct TableRef<'a, S> {
+    rows: usize,
+    cols: usize,
+    numbers: Numbers<&'a [S], &'a [u16]>,
+}
+
+/// All numbers, row by row, in the type in which they lie in memory.
+#[derive(Clone, Copy, Debug)]
+enum Numbers<W, H> {
+    Whole(W),
+    Bf16(H),
+    F16(H),
+}
+
+/// Rows of [`Table::parts`]: widened, they stay in a cache.
+const AT_A_TIME: usize = 1024;
+
+impl<S: Scalar> Table<S> {
+    pub fn zeros_as(kind: NumberType, rows: usize, cols: usize) -> Self {
+        let numbers = match kind {
+            NumberType::Whole => Numbers::Whole(Matrix::zeros(rows, cols)),
+            NumberType::Bf16 => Numbers::Bf16(vec![0; rows * cols]),
+            NumberType::F16 => Numbers::F16(vec![0; rows * cols]),
+        };
+        Self { rows, cols, numbers }
+    }
+
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// # Panics
+    /// If there is no such entry.
+    pub fn get(&self, row: usize, col: usize) -> S {
+        assert!(col < self.cols, "table: column {col} of {}", self.cols);
+        let at = row * self.cols + col;
+        match &self.numbers {
+            Numbers::Whole(numbers) => numbers.flat()[at],
+            Numbers::Bf16(numbers) => Bf16(numbers[at]).number(),
+            Numbers::F16(numbers) => F16(numbers[at]).number(),
+        }
+    }
+
+    /// # Panics
+    /// If there is no such row.
+    pub fn row(&self, row: usize) -> Cow<'_, [S]> {
+        self.view().row(row)
+    }
+
+    /// Some rows.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn gathered(&self, rows: impl ExactSizeIterator<Item = usize>) -> Matrix<S> {
+        self.view().gathered(rows)
+    }
+
+    /// All rows, some at a time.
+    pub fn parts(&self) -> impl Iterator<Item = Matrix<S>> {
+        let part = |first: usize| self.gathered(first..self.rows.min(first + AT_A_TIME));
+        (0..self.rows).step_by(AT_A_TIME).map(part)
+    }
+
+    /// The mean of some rows.
+    ///
+    /// # Panics
+    /// If there are none.
+    pub fn centroid(&self, rows: &[usize]) -> Vec<S> {
+        centroid(&self.gathered(rows.iter().copied()), &(0..rows.len()).collect::<Vec<_>>())
+    }
+
+    /// The whole table in the type of the arithmetic; one of two bytes is copied.
+    pub fn widened(&self) -> Cow<'_, Matrix<S>> {
+        match &self.numbers {
+            Numbers::Whole(numbers) => Cow::Borrowed(numbers),
+            Numbers::Bf16(_) | Numbers::F16(_) => Cow::Owned(self.gathered(0..self.rows)),
+        }
+    }
+
+    /// The same table in the type of the arithmetic, for training, which reads all of it at each step.
+    #[must_use]
+    pub fn to_whole(self: &Arc<Self>) -> Arc<Self> {
+        match self.widened() {
+            Cow::Borrowed(_) => self.clone(),
+            Cow::Owned(whole) => Arc::new(whole.into()),
+        }
+    }
+
+    /// Bytes of its numbers in memory.
+    pub fn bytes(&self) -> usize {
+        match &self.numbers {
+            Numbers::Whole(numbers) => size_of_val(numbers.flat()),
+            Numbers::Bf16(numbers) | Numbers::F16(numbers) => size_of_val(&numbers[..]),
+        }
+    }
+
+    /// Writes a part, from an entry on; a number that does not fit in the table's type widens all.
+    ///
+    /// # Panics
+    /// If it reaches beyond the table.
+    pub fn set_part(&mut self, (row, col): (usize, usize), from: MatRef<'_, S>) {
+        let (rows, cols) = (self.rows, self.cols);
+        let (end_row, end_col) = (row + from.nrows(), col + from.ncols());
+        assert!(end_row <= rows && end_col <= cols, "table: a part up to ({end_row}, {end_col}) of ({rows}, {cols})");
+        let fits = match &mut self.numbers {
+            Numbers::Whole(numbers) => {
+                numbers.view_mut().submatrix_mut(row, col, from.nrows(), from.ncols()).copy_from(from);
+                true
+            }
+            Numbers::Bf16(numbers) => {
+                write_part(numbers, cols, (row, col), from, |x| Bf16::of(x).map(|Bf16(bits)| bits))
+            }
+            Numbers::F16(numbers) => write_part(numbers, cols, (row, col), from, |x| F16::of(x).map(|F16(bits)| bits)),
+        };
+        if !fits {
+            self.numbers = Numbers::Whole(self.widened().into_owned());
+            self.set_part((row, col), from);
+        }
+    }
+
+    /// The table, to read.
+    #[inline(always)]
+    pub fn view(&self) -> TableRef<'_, S> {
+        let numbers = match &self.numbers {
+            Numbers::Whole(numbers) => Numbers::Whole(numbers.flat()),
+            Numbers::Bf16(numbers) => Numbers::Bf16(&numbers[..]),
+            Numbers::F16(numbers) => Numbers::F16(&numbers[..]),
+        };
+        TableRef { rows: self.rows, cols: self.cols, numbers }
+    }
+}
+
+/// Writes a part of numbers of two bytes; false if one does not fit.
+fn write_part<S: Scalar>(
+    to: &mut [u16],
+    cols: usize,
+    (row, col): (usize, usize),
+    from: MatRef<'_, S>,
+    narrow: impl Fn(S) -> Option<u16>,
+) -> bool {
+    let mut rows = to.chunks_exact_mut(cols.max(1)).skip(row).take(from.nrows()).enumerate();
+    rows.all(|(i, to)| write(&mut to[col..], (0..from.ncols()).map(|j| from[(i, j)]), &narrow))
+}
+
+/// Whether all numbers are the same, in whatever type they lie.
+impl<S: Scalar> PartialEq for Table<S> {
+    fn eq(&self, other: &Self) -> bool {
+        let shape = |table: &Self| (table.rows, table.cols);
+        shape(self) == shape(other) && (0..self.rows).all(|row| self.row(row) == other.row(row))
+    }
+}
+
+impl<S: Scalar> From<Matrix<S>> for Table<S> {
+    fn from(numbers: Matrix<S>) -> Self {
+        Self { rows: numbers.rows(), cols: numbers.cols(), numbers: Numbers::Whole(numbers) }
+    }
+}
+
+impl<'a, S: Scalar> TableRef<'a, S> {
+    /// Rows of so many numbers.
+    #[inline(always)]
+    pub fn of_rows(numbers: &'a [S], cols: usize) -> Self {
+        Self { rows: numbers.len() / cols.max(1), cols, numbers: Numbers::Whole(numbers) }
+    }
+
+    #[inline(always)]
+    pub fn rows(self) -> usize {
+        self.rows
+    }
+
+    #[inline(always)]
+    pub fn cols(self) -> usize {
+        self.cols
+    }
+
+    /// # Panics
+    /// If there is no such row.
+    pub fn row(self, row: usize) -> Cow<'a, [S]> {
+        let entries = self.entries(row);
+        match self.numbers {
+            Numbers::Whole(numbers) => Cow::Borrowed(&numbers[entries]),
+            Numbers::Bf16(_) | Numbers::F16(_) => {
+                let mut widened = vec![S::zero(); self.cols];
+                self.copy_row(row, &mut widened);
+                Cow::Owned(widened)
+            }
+        }
+    }
+
+    /// # Panics
+    /// If there is no such row, or `to` is not as long.
+    #[inline(always)]
+    pub fn copy_row(self, row: usize, to: &mut [S]) {
+        let entries = self.entries(row);
+        match self.numbers {
+            Numbers::Whole(numbers) => to.copy_from_slice(&numbers[entries]),
+            Numbers::Bf16(numbers) => {
+                to.iter_mut().zip(&numbers[entries]).for_each(
+                    #[inline(always)]
+                    |(to, bits)| *to = Bf16(*bits).number(),
+                );
+            }
+            Numbers::F16(numbers) => {
+                to.iter_mut().zip(&numbers[entries]).for_each(
+                    #[inline(always)]
+                    |(to, bits)| *to = F16(*bits).number(),
+                );
+            }
+        }
+    }
+
+    /// Some rows.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn gathered(self, rows: impl ExactSizeIterator<Item = usize>) -> Matrix<S> {
+        let mut gathered = Matrix::zeros(rows.len(), self.cols);
+        rows.enumerate().for_each(|(i, row)| self.copy_row(row, gathered.row_mut(i)));
+        gathered
+    }
+
+    /// All rows in the type of the arithmetic; those of two bytes are copied.
+    pub fn widened(self) -> Cow<'a, [S]> {
+        match self.numbers {
+            Numbers::Whole(numbers) => Cow::Borrowed(numbers),
+            Numbers::Bf16(_) | Numbers::F16(_) => {
+                let mut widened = vec![S::zero(); self.rows * self.cols];
+                let rows = widened.chunks_exact_mut(self.cols.max(1)).enumerate();
+                rows.for_each(|(row, to)| self.copy_row(row, to));
+                Cow::Owned(widened)
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn entries(self, row: usize) -> Range<usize> {
+        row * self.cols..(row + 1) * self.cols
+    }
+
+    /// The numbers of some rows as they lie in memory; none of those that must be widened.
+    #[inline(always)]
+    fn flat_rows(self, rows: Range<usize>) -> &'a [S] {
+        match self.numbers {
+            Numbers::Whole(numbers) => &numbers[rows.start * self.cols..rows.end * self.cols],
+            Numbers::Bf16(_) | Numbers::F16(_) => &[],
+        }
+    }
+
+    /// Whether rows must be widened before they are multiplied.
+    #[inline(always)]
+    fn is_narrow(self) -> bool {
+        !matches!(self.numbers, Numbers::Whole(_))
+    }
+}
+
+impl<'a, S: Scalar> From<&'a Table<S>> for TableRef<'a, S> {
+    fn from(table: &'a Table<S>) -> Self {
+        table.view()
+    }
+}
+
+impl<'a, S: Scalar> From<&'a Matrix<S>> for TableRef<'a, S> {
+    fn from(matrix: &'a Matrix<S>) -> Self {
+        Self::of_rows(matrix.flat(), matrix.cols())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::RngExt;
+
+    use super::*;
+    use crate::numerics::rng::{Stream, stream};
+
+    /// Random numbers that fit in the type, in the type and widened.
+    fn tables(kind: NumberType, rows: usize, cols: usize) -> [Table<f32>; 2] {
+        let mut rng = stream(9, Stream::ModelInit);
+        let whole = Matrix::from_fn(rows, cols, |_, _| {
+            let number = rng.random_range(-1.0f32..1.0);
+            match kind {
+                NumberType::F16 => half::f16::from_f32(number).to_f32(),
+                _ => half::bf16::from_f32(number).to_f32(),
+            }
+        });
+        let mut narrow = Table::zeros_as(kind, rows, cols);
+        narrow.set_part((0, 0), whole.view());
+        [narrow, whole.into()]
+    }
+
+    #[test]
+    fn narrow_numbers_are_read_as_if_they_had_been_widened_first() {
+        let x = Matrix::from_fn(6, 37, |i, j| (i * 5 + j) as f32 / 9.0 - 2.0);
+        for kind in [NumberType::Bf16, NumberType::F16] {
+            let [narrow, whole] = tables(kind, 1500, 37);
+            assert_eq!((narrow.bytes() * 2, &narrow), (whole.bytes(), &whole));
+            assert_eq!((narrow.get(9, 36), narrow.row(1499)), (whole.get(9, 36), whole.row(1499)));
+            assert_eq!(narrow.widened(), whole.widened());
+            assert_eq!(narrow.view().widened(), whole.view().widened());
+            assert!(narrow.parts().eq(whole.parts()) && narrow.parts().count() == 2);
+            for rows in 1..=x.rows() {
+                let some = Matrix::from_row_major(rows, 37, x.top_flat(rows).to_vec());
+                let [found, expected] = [&narrow, &whole].map(|table| multiply_by_rows(&some, table, &[]));
+                assert_eq!(found, expected, "{kind:?}, {rows} rows");
+            }
+        }
+    }
+
+    #[test]
+    fn a_number_that_does_not_fit_widens_the_table_and_changes_nothing_else() {
+        for kind in [NumberType::Bf16, NumberType::F16] {
+            let [mut narrow, whole] = tables(kind, 5, 7);
+            narrow.set_part((4, 6), Matrix::from_row_major(1, 1, vec![0.1]).view());
+            assert_eq!((narrow.get(4, 6), narrow.bytes()), (0.1, whole.bytes()));
+            narrow.set_part((4, 6), Matrix::from_row_major(1, 1, vec![whole.get(4, 6)]).view());
+            assert_eq!(narrow, whole);
+        }
+    }
+}

@@ -72,7 +72,8 @@ fn check(name: &str, page: &Value, snapshot: &Snapshot, tolerance: f64) {
     let (found, expected) = (tensors(page), tensors(&trace));
     assert!(!expected.is_empty(), "{name}: no tensors");
     assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>(), "{name}: {page:.300}");
-    const ROUNDINGS: f64 = 10.0;
+    // The scores of a second layer bring the roundings of the first along.
+    const ROUNDINGS: f64 = 32.0;
     let tolerance = tolerance.max(ROUNDINGS * f64::from(f32::EPSILON) * sharpest(&expected));
     for (tensor, expected) in expected {
         assert_eq!(found[&tensor]["shape"], expected["shape"], "{name}: {tensor}");

@@ -250,7 +250,7 @@ fn old_works_keep_their_tasks_in_todays_lessons() {
         let (before, after) = (done(&then), done(&now));
         let report = opens(&now).report;
         for task in before.difference(&after) {
-            let said = format!("The lesson no longer has cell {task:?}: your answer is kept as text.");
+            let said = format!("The lesson no longer has cell “{task}”: your answer is kept as text.");
             let has_it = now.cells.iter().any(|cell| cell.id == *task);
             assert!(!has_it && report.iter().any(|words| **words == *said), "{}: {task} was done: {report:?}", then.id);
         }

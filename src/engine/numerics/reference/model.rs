@@ -376,7 +376,7 @@ pub fn loss<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>, ba
 /// let words = Candidates::all(3);
 /// let mut batch = Batch::default();
 /// batch.push_next(&[0, 1, 2], 0, &words);
-/// let model = AttentionModel::<f64>::new(architecture, Arc::new(Matrix::zeros(3, 2)), Classes::Words(words));
+/// let model = AttentionModel::<f64>::new(architecture, Arc::new(Matrix::zeros(3, 2).into()), Classes::Words(words));
 /// let (loss, gradient) = loss_and_gradient(&model, &model.zeros(), &batch);
 /// assert!((loss - 3f64.ln()).abs() < 1e-12);
 /// // The bias of a word that is asked for has to rise, that of the first, which never is, to fall.

@@ -31,6 +31,11 @@
 //! Begin with [`attune_engine::numerics::reference`], which is all of the mathematics in plain loops: attention, the block,
 //! the model, word2vec and their gradients, as they stand in the papers. The engine computes the same numbers faster.
 //!
+//! What a learner may change of a pass, the modes of a head among it, is
+//! [`Interventions`](attune_engine::numerics::model::activations::Interventions) and
+//! [`HeadMode`](attune_engine::numerics::attention::HeadMode): commands, saved work, traces and pages use these types as they
+//! are. A family of models is an entry of `pretrained/families`.
+//!
 //! `docs/slider-to-point.md` follows one number from a weight's slider to a point on the stage, file by file.
 //!
 //! Panels and stage never import each other; `tests/architecture` holds them to this.

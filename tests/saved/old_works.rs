@@ -233,8 +233,8 @@ fn leave_out_key_biases(trace: &mut Value) {
     }
 }
 
-/// A lesson is reworded, reordered and grows: what a learner has done of it stays done. Where it no longer has a task, the
-/// report says that the answer is kept.
+/// A lesson is reworded, reordered and grows: what a learner has done of it stays done. Where a task is gone or asks something
+/// else, the report names it.
 #[test]
 fn old_works_keep_their_tasks_in_todays_lessons() {
     let mut count = 0;
@@ -250,9 +250,8 @@ fn old_works_keep_their_tasks_in_todays_lessons() {
         let (before, after) = (done(&then), done(&now));
         let report = opens(&now).report;
         for task in before.difference(&after) {
-            let said = format!("The lesson no longer has cell “{task}”: your answer is kept as text.");
-            let has_it = now.cells.iter().any(|cell| cell.id == *task);
-            assert!(!has_it && report.iter().any(|words| **words == *said), "{}: {task} was done: {report:?}", then.id);
+            let is_told = report.iter().any(|words| words.contains(&format!("“{task}”")));
+            assert!(is_told, "{}: {task} was done: {report:?}", then.id);
         }
         count += before.len();
     }

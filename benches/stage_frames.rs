@@ -13,8 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use attune::app::figure_app;
-use attune::app::stage::canvas::PointIndex;
-use attune::app::stage::canvas::{StageControls, picture_ui};
+use attune::app::stage::canvas::{PointIndex, StageControls, picture_ui};
 use attune::app::stage::frame::StageTab;
 use attune::app::stage::geometry;
 use attune::app::stage::projection::SceneRef;

@@ -3,8 +3,7 @@
 
 use attune_core::kernel::command::Command as KernelCommand;
 use attune_core::kernel::notebook::NotebookCommand;
-use attune_core::kernel::worker::Pace;
-use attune_core::kernel::worker::Worker;
+use attune_core::kernel::worker::{Pace, Worker};
 use attune_view::view_model::Models;
 use bevy::prelude::*;
 

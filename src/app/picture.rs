@@ -31,7 +31,6 @@ use egui::ecolor::{gamma_u8_from_linear_f32, linear_f32_from_gamma_u8};
 use egui::{Align, Frame, Layout, Margin, RichText, TextStyle, Ui, UiBuilder};
 use image::{ImageBuffer, PixelWithColorType, Rgb, RgbImage, Rgba, RgbaImage};
 
-use crate::app::AppFault;
 use crate::app::link::LatestModels;
 use crate::app::panels::StageUi;
 use crate::app::stage::camera::CameraRig;
@@ -43,7 +42,7 @@ use crate::app::ui_state::walk::STEPS;
 use crate::app::ui_state::{ThemeChoice, ViewState};
 use crate::app::workspace::stage_side::StageSide;
 use crate::app::workspace::{WorkspaceState, follow_preferences, root, workspace_ui};
-use crate::app::{graphics, systems};
+use crate::app::{AppFault, graphics, systems};
 
 /// Options of a picture.
 #[derive(Clone, Debug)]

@@ -5,11 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use attune_core::kernel::command::TrainingCommand;
-use attune_core::kernel::training::stop::{ActivationId, first_not_finite};
-use attune_core::kernel::training::stop::{Diverged, Origin};
+use attune_core::kernel::training::stop::{ActivationId, Diverged, Origin, first_not_finite};
 use attune_core::kernel::{Command, Kernel, Snapshot};
-use attune_core::lesson::issue::printable;
-use attune_core::lesson::issue::{FieldPath, locate};
+use attune_core::lesson::issue::{FieldPath, locate, printable};
 use attune_core::lesson::schema::{Lesson, StaticEmbedding};
 use attune_view::view_model::training::diverged_words;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};

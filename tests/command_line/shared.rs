@@ -5,8 +5,7 @@ use std::path::Path;
 use std::process::Output;
 
 use attune_core::kernel::Saved;
-use attune_view::export::work_file::{LessonMark, WorkFile};
-use attune_view::export::work_file::{OTHER_VERSION, Shared};
+use attune_view::export::work_file::{LessonMark, OTHER_VERSION, Shared, WorkFile};
 use attune_view::view_model::saved_view::{SavedCamera, SavedView, SavedWalk};
 
 use crate::common::folder::Folder;

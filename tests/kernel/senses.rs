@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use attune_core::kernel::command::{AxisCommand, SenseCommand, SenseList, SenseSentence, SentenceCommand};
-use attune_core::kernel::sentence_pass::senses::{LISTED_MAX, MEASURED_MAX};
-use attune_core::kernel::sentence_pass::senses::{Note, SenseRow, SensesSnapshot};
+use attune_core::kernel::sentence_pass::senses::{LISTED_MAX, MEASURED_MAX, Note, SenseRow, SensesSnapshot};
 use attune_core::kernel::{Command, Kernel, Saved};
 use attune_core::lesson::{self, Lesson};
 use attune_view::view_model::meaning::{SenseCurve, SensesModel};

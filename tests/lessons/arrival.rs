@@ -3,8 +3,7 @@
 
 use std::sync::Arc;
 
-use attune_core::kernel::check::claims::Places;
-use attune_core::kernel::check::claims::verify;
+use attune_core::kernel::check::claims::{Places, verify};
 use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Lesson;

@@ -6,8 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use attune::app::actions::Action;
-use attune::app::panels::SceneCamera;
-use attune::app::panels::{Panel, PanelContext, Requests, StageUi};
+use attune::app::panels::{Panel, PanelContext, Requests, SceneCamera, StageUi};
 use attune::app::text::prose::Prose;
 use attune::app::ui_state::{PanelView, ViewState};
 use attune::app::widgets::controls::waiting_ui;

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use attune::app::actions::{Action, WindowAction, keys};
 use attune::app::panels::axes::AxesPanel;
-use attune::app::panels::meaning::MeaningPanel;
-use attune::app::panels::meaning::toggle;
+use attune::app::panels::meaning::{MeaningPanel, toggle};
 use attune::app::panels::{Panel, PanelContext, PanelId, Region};
 use attune::app::shell::ui::{LessonKeys, lesson_keys};
 use attune::app::theme;

@@ -2,8 +2,7 @@
 
 use attune::app::panels::step::{StepPanel, StepView};
 use attune_view::explain::path::{By, PathModel};
-use attune_view::explain::walk::RouteModel;
-use attune_view::explain::walk::{Focus, Step, WalkModel};
+use attune_view::explain::walk::{Focus, RouteModel, Step, WalkModel};
 use attune_view::view_model::fold::FoldModel;
 use egui::Vec2;
 use egui_kittest::kittest::Queryable;

@@ -3,8 +3,7 @@
 use attune::app::panels::{Panel, PanelContext, PanelId, Region};
 use attune::app::stage::gauge::{Gauge, GaugeModel};
 use attune::app::stage::second::SecondLine;
-use attune::app::stage::sentence::keys;
-use attune::app::stage::sentence::{Strip, StripOptions, StripState, strip_id};
+use attune::app::stage::sentence::{Strip, StripOptions, StripState, keys, strip_id};
 use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::schema::AxisEnds;

@@ -1,7 +1,6 @@
 //! The panels that train, look back and retrain, by their labels.
 
-use attune::app::panels::training::RetrainModel;
-use attune::app::panels::training::{TrainPanel, TrainView};
+use attune::app::panels::training::{RetrainModel, TrainPanel, TrainView};
 use attune::app::panels::{Panel, PanelContext, PanelId, Region};
 use attune::app::shell::perform::training_command;
 use attune::app::shell::ui::{LessonKeys, lesson_keys};

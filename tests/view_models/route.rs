@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 
 use attune_core::kernel::Snapshot;
 use attune_engine::numerics::params::TensorName;
-use attune_view::explain::walk::RouteModel;
-use attune_view::explain::walk::{Step, WalkModel};
+use attune_view::explain::walk::{RouteModel, Step, WalkModel};
 use attune_view::view_model::answers::AnswersModel;
 use attune_view::view_model::stage::StageModel;
 

@@ -6,8 +6,7 @@ use attune_core::kernel::Command;
 use attune_core::kernel::command::{Reference, TrainingCommand, WeightCommand};
 use attune_engine::numerics::params::TensorName;
 use attune_view::explain::walk::{Focus, WalkModel};
-use attune_view::view_model::tensors::WeightsModel;
-use attune_view::view_model::tensors::{VariableKind, VariablesModel};
+use attune_view::view_model::tensors::{VariableKind, VariablesModel, WeightsModel};
 
 use crate::common::lessons::{after, small};
 use crate::common::snapshots::assert_kept;

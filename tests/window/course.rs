@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use attune::app::actions::Action;
-use attune::app::shell::course::CoursePage;
-use attune::app::shell::course::{HomeFrame, HomeUiState, home_ui};
+use attune::app::shell::course::{CoursePage, HomeFrame, HomeUiState, home_ui};
 use attune::app::theme::{self, fonts};
 use attune::app::ui_state::ThemeChoice;
 use attune::app::work::job::Waker;

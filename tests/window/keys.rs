@@ -7,8 +7,7 @@ use attune::app::actions::{
     Action, ActionTable, KeyLine, NotebookAction, Pressed, Row, SentenceAction, SheetLine, Shortcut, StageAction,
     WindowAction, keys,
 };
-use attune::app::link::LatestModels;
-use attune::app::link::Outbox;
+use attune::app::link::{LatestModels, Outbox};
 use attune::app::panels::meaning::SECOND_SENTENCE;
 use attune::app::panels::senses::SENSE_WORD;
 use attune::app::shell::course::CoursePage;

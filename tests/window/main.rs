@@ -22,8 +22,7 @@ mod tour;
 use std::path::{Path, PathBuf};
 
 use attune::app::actions::Action;
-use attune::app::link::LatestModels;
-use attune::app::link::Link;
+use attune::app::link::{LatestModels, Link};
 use attune::app::shell::opening::{Opening, Setup};
 use attune::app::shell::perform::perform;
 use attune::app::shell::ui::WindowState;

@@ -19,8 +19,7 @@ use attune::app::workspace::notices::ExportModel;
 use attune_core::kernel::Command;
 use attune_core::kernel::command::InterventionCommand;
 use attune_engine::pretrained::Pretrained;
-use attune_view::export::work_file::OTHER_VERSION;
-use attune_view::export::work_file::{LessonMark, WorkFile};
+use attune_view::export::work_file::{LessonMark, OTHER_VERSION, WorkFile};
 use bevy::math::Vec2;
 use bevy::prelude::*;
 

@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use attune_core::kernel::command::Command;
 use attune_core::kernel::snapshot::Snapshot;
-use attune_view::view_model::answers::{AnswerRow, AnswersModel, NamedAnswer, Writing, WritingPlan, Written};
-use attune_view::view_model::answers::{AttributionModel, LensLayer, LensModel, LensWords, Share};
+use attune_view::view_model::answers::{
+    AnswerRow, AnswersModel, AttributionModel, LensLayer, LensModel, LensWords, NamedAnswer, Share, Writing,
+    WritingPlan, Written,
+};
 use attune_view::view_model::saved_view::{AnswersView, SavedView};
 use attune_view::view_model::sentence;
 use egui::text::{LayoutJob, TextFormat};

@@ -7,8 +7,9 @@ use attune_core::kernel::command::{Command, SentenceCommand};
 use attune_core::kernel::snapshot::PairedWord;
 use attune_engine::quantity::{Quantity, StagePoint};
 use attune_view::view_model::compare::{CompareModel, NearOutput, PairModel, TwoModels, WordInModel, WordOfBoth};
-use attune_view::view_model::meaning::{LayerNeighbours, Measure, NearWord, NeighboursModel};
-use attune_view::view_model::meaning::{SensesModel, list_with, written_at};
+use attune_view::view_model::meaning::{
+    LayerNeighbours, Measure, NearWord, NeighboursModel, SensesModel, list_with, written_at,
+};
 use attune_view::view_model::saved_view::{MeaningView, SavedView};
 use attune_view::view_model::sentences::SentencesModel;
 use egui::{

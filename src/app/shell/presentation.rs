@@ -11,8 +11,7 @@ use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::Lesson;
 use attune_core::lesson::cells::CellKind;
-use attune_view::explain::walk::RouteModel;
-use attune_view::explain::walk::{Step, WalkModel};
+use attune_view::explain::walk::{RouteModel, Step, WalkModel};
 use attune_view::view_model::Models;
 use attune_view::view_model::notebook::NotebookModel;
 use attune_view::view_model::slides::{Shows, Slide, SlidesModel, Stop};
@@ -22,8 +21,7 @@ use egui::{Align, Button, Label, Layout, Rect, RichText, ScrollArea, Ui, UiBuild
 
 use super::ui::WindowState;
 use crate::app::actions::{ActionTable, WindowAction};
-use crate::app::link::LatestModels;
-use crate::app::link::{Link, Outbox, send_now};
+use crate::app::link::{LatestModels, Link, Outbox, send_now};
 use crate::app::panels::notebook::{NotebookPanel, slide_ui};
 use crate::app::panels::{Requests, StageUi};
 use crate::app::stage::canvas::StageControls;

@@ -24,18 +24,17 @@ use super::keyboard;
 use super::opening::{self, Opening, Setup, put_beside, title, unsaved};
 use super::perform::perform;
 use super::ui::{self, WindowState};
-use crate::app::AppFault;
 use crate::app::graphics::{self, Recovery, Rescue};
 use crate::app::link::AppSystems;
 use crate::app::stage::frame::StageTab;
 use crate::app::stage::state::StageState;
-use crate::app::systems;
 use crate::app::theme::{self, motion, size};
 use crate::app::ui_state::{ThemeChoice, ViewState};
 use crate::app::work::job::Waker;
 use crate::app::work::profile::{self, Profile, WindowSettings};
 use crate::app::work::session::{self, Session};
 use crate::app::work::source::{self, LessonIssues};
+use crate::app::{AppFault, systems};
 
 /// How the window opens.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,7 +1,6 @@
 //! The time line under the stage: the steps of the walk through attention, from static to contextual.
 
-use attune_view::explain::walk::RouteModel;
-use attune_view::explain::walk::{Step, WalkModel};
+use attune_view::explain::walk::{RouteModel, Step, WalkModel};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
     Align2, Button, EventFilter, Key, Label, Pos2, Rect, Response, ScrollArea, Sense, Stroke, Ui, UiBuilder, Widget,

@@ -10,16 +10,14 @@ use attune_core::lesson::Lesson;
 use attune_core::store::{
     Checkpoint, Home, Key, LoadedFrom, Lock, NotSaved, Opened, Saver, Status, Stored, open, take_over,
 };
-use attune_view::export::work_file::Shared;
-use attune_view::export::work_file::{LessonMark, WorkFile};
+use attune_view::export::work_file::{LessonMark, Shared, WorkFile};
 use attune_view::view_model::saved_view::SavedView;
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::job::Waker;
 use super::profile::Profile;
-use crate::app::link::LatestModels;
-use crate::app::link::Link;
+use crate::app::link::{LatestModels, Link};
 use crate::app::stage::state::StageState;
 use crate::app::ui_state::ViewState;
 use crate::app::workspace::WorkspaceState;

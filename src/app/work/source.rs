@@ -23,8 +23,7 @@ use bevy::prelude::*;
 
 use super::job::Waker;
 use super::session::{Session, State};
-use crate::app::link::LatestModels;
-use crate::app::link::Link;
+use crate::app::link::{LatestModels, Link};
 use crate::app::ui_state::ViewState;
 use crate::app::workspace::WorkspaceState;
 

@@ -5,8 +5,7 @@ use super::erf::erf_f32;
 use super::exp::exp_f32;
 use super::packed::{self, Product};
 #[cfg(target_arch = "x86_64")]
-use super::simd::x86;
-use super::simd::{Plain, Work};
+use super::simd::{Plain, Work, x86};
 
 macro_rules! scalar {
     ($float:ty, $exp:path, $erf:path, $tanh:path, $dispatch:path, $multiply:path) => {

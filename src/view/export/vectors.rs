@@ -15,8 +15,7 @@ use attune_core::kernel::sentence_pass::passes::Passes;
 use attune_core::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::kernel::snapshot::sentence::token_labels;
-use attune_core::kernel::static_embedding::Rewriter;
-use attune_core::kernel::static_embedding::network;
+use attune_core::kernel::static_embedding::{Rewriter, network};
 
 /// The columns of the second file. Its header is there because there is more than one.
 const COLUMNS: [&str; 7] = ["label", "word", "kind", "sentence", "position", "group", "__seq_next__"];

@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use attune_core::kernel::command::{Command, SentenceCommand};
 use attune_core::kernel::sentence_pass::passes::{answers_by_word, layer_answers, terms_of};
-use attune_core::kernel::snapshot::sentence::{ANSWERS, Answer, check_generates};
-use attune_core::kernel::snapshot::sentence::{Token, token_labels};
+use attune_core::kernel::snapshot::sentence::{ANSWERS, Answer, Token, check_generates, token_labels};
 use attune_core::kernel::snapshot::{Generated, ModelSnapshot, SentenceSnapshot, Snapshot, StaticSpace};
 use attune_core::lesson::Lesson;
 use attune_core::lesson::limits::GENERATED_MAX;

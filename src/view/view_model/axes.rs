@@ -4,8 +4,7 @@
 use std::sync::Arc;
 
 use attune_core::kernel::command::Axis;
-use attune_core::kernel::snapshot::space::TokenShares;
-use attune_core::kernel::snapshot::space::{ChosenAxis, ScaleNorm};
+use attune_core::kernel::snapshot::space::{ChosenAxis, ScaleNorm, TokenShares};
 use attune_core::kernel::snapshot::{Snapshot, StaticSpace};
 use attune_engine::numerics::projection::AXES;
 use attune_engine::numerics::shares::Shares;

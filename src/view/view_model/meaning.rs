@@ -6,8 +6,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use attune_core::kernel::sentence_pass::passes::near;
-use attune_core::kernel::sentence_pass::senses::{MEASURED_MAX, SENSES, SenseList, SenseSentence};
-use attune_core::kernel::sentence_pass::senses::{MeasuredSenses, Note, SenseRow, SensesSnapshot};
+use attune_core::kernel::sentence_pass::senses::{
+    MEASURED_MAX, MeasuredSenses, Note, SENSES, SenseList, SenseRow, SenseSentence, SensesSnapshot,
+};
 use attune_core::kernel::snapshot::sentence::{token_labels, word_pieces, written_word};
 use attune_core::kernel::snapshot::space::TokenShares;
 use attune_core::kernel::snapshot::{ModelSnapshot, Neighbour, Neighbours, Snapshot, StaticSpace};

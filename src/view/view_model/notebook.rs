@@ -6,8 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use attune_core::kernel::notebook::document::Behaviour;
-use attune_core::kernel::notebook::document::{Answer, CellId, DocumentCell};
+use attune_core::kernel::notebook::document::{Answer, Behaviour, CellId, DocumentCell};
 use attune_core::kernel::notebook::live::Follows;
 use attune_core::kernel::notebook::live_text::{LiveTextSnapshot, LiveValue, Spoken};
 use attune_core::kernel::notebook::snapshot::{CellSnapshot, CellStatus, LiveNameSnapshot, RunSnapshot, Verdict};

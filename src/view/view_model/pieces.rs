@@ -7,8 +7,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use attune_core::kernel::snapshot::sentence::SentenceSnapshot;
-use attune_core::kernel::snapshot::sentence::{occurrence, subscript, word_pieces, written_word};
+use attune_core::kernel::snapshot::sentence::{SentenceSnapshot, occurrence, subscript, word_pieces, written_word};
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot};
 use attune_engine::numerics::contributions::Part;
 use attune_engine::numerics::moves::Point;

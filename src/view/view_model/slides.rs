@@ -5,8 +5,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use attune_core::kernel::notebook::document::Behaviour;
-use attune_core::kernel::notebook::document::CellId;
+use attune_core::kernel::notebook::document::{Behaviour, CellId};
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::cells::CellKind;
 use attune_core::lesson::text::markdown_options;

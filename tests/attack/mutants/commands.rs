@@ -9,8 +9,7 @@ use attune_core::kernel::command::{
     Axis, AxisCommand, Brush, InterventionCommand, Reference, SenseCommand, SenseList, SenseSentence, SentenceCommand,
     TensorEntries, TrainingCommand, WeightCommand,
 };
-use attune_core::kernel::notebook::document::{Answer, Attempts};
-use attune_core::kernel::notebook::document::{DOCUMENT_CELLS_MAX, OwnKind};
+use attune_core::kernel::notebook::document::{Answer, Attempts, DOCUMENT_CELLS_MAX, OwnKind};
 use attune_core::kernel::notebook::snapshot::RunSnapshot;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot};

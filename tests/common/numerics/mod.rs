@@ -17,9 +17,8 @@ use attune_engine::numerics::model::{
 use attune_engine::numerics::norm::NormForm;
 use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::positions::{PositionRows, Positions};
-use attune_engine::numerics::reference;
 use attune_engine::numerics::rng::{Generator, Stream, stream};
-use attune_engine::numerics::{Matrix, Scalar};
+use attune_engine::numerics::{Matrix, Scalar, reference};
 use rand::RngExt;
 
 pub fn generator(seed: u64) -> Generator {

@@ -8,8 +8,7 @@ use attune_core::kernel::command::{
 };
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Recipe;
-use attune_core::lesson::recipe::Measured;
-use attune_core::lesson::recipe::offers;
+use attune_core::lesson::recipe::{Measured, offers};
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;
 

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::{AttentionConfig, HeadMode};
 use attune_engine::numerics::block::BlockConfig;
 use attune_engine::numerics::params::{Parameters, TensorName};
-use attune_engine::numerics::reference;
+use attune_engine::numerics::{Matrix, reference};
 use proptest::prelude::*;
 
 use super::{cases, layers, masks, parameters_of, tokens};

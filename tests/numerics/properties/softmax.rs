@@ -1,8 +1,7 @@
 //! Softmax over any finite row, and exp's part in it.
 
-use attune_engine::numerics::Scalar;
-use attune_engine::numerics::reference;
 use attune_engine::numerics::softmax::softmax_forward;
+use attune_engine::numerics::{Scalar, reference};
 use proptest::prelude::*;
 
 use super::cases;

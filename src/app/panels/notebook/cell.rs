@@ -4,8 +4,7 @@
 
 use attune_core::kernel::command::{Command, SentenceCommand};
 use attune_core::kernel::notebook::CellCommand;
-use attune_core::kernel::notebook::document::Answer;
-use attune_core::kernel::notebook::document::Behaviour;
+use attune_core::kernel::notebook::document::{Answer, Behaviour};
 use attune_core::kernel::notebook::snapshot::CellStatus;
 use attune_core::lesson::cells::{Bind, CellKind, Predict, Slider};
 use attune_view::view_model::notebook::CellModel;

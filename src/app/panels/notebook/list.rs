@@ -7,8 +7,7 @@
 use std::time::{Duration, Instant};
 
 use attune_core::kernel::command::Command;
-use attune_core::kernel::notebook::document::CellId;
-use attune_core::kernel::notebook::document::DELETION;
+use attune_core::kernel::notebook::document::{CellId, DELETION};
 use attune_core::kernel::notebook::snapshot::CellStatus;
 use attune_core::kernel::snapshot::Progress;
 use attune_view::view_model::course::AroundLesson;

@@ -2,9 +2,9 @@
 //! tables one for each case.
 
 use attune_engine::code::{Fault, Help};
-use attune_view::view_model::output::{ComparedContent, ComparedModel, ComparedNumbers, SIDES};
 use attune_view::view_model::output::{
-    NumberModel, OutputModel, RankingModel, RankingRow, TableModel, TextModel, full,
+    ComparedContent, ComparedModel, ComparedNumbers, NumberModel, OutputModel, RankingModel, RankingRow, SIDES,
+    TableModel, TextModel, full,
 };
 use egui::{
     Align, Align2, CollapsingHeader, Grid, Label, Layout, Rect, Response, RichText, ScrollArea, Sense, Ui, UiBuilder,

@@ -1,7 +1,7 @@
 //! Measures what lessons claim, places of words before attention and after it among it, in the true space.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{LazyCell, OnceCell};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -53,9 +53,11 @@ impl Verdict {
 /// The claims about models with switches on, each combination trained here.
 pub fn verify_switched(lesson: &Lesson) -> Vec<Verdict> {
     let combinations: BTreeSet<&BTreeSet<String>> = lesson.claims.iter().map(|claim| &claim.with).collect();
-    let trained = |with: &&BTreeSet<String>| {
-        let recipe = Recipe { switches: (*with).clone(), ..Recipe::default() };
-        let lesson = Measured::of(lesson).apply(&recipe).ok()?;
+    // Most lessons have none, and those about a pretrained model have a large vocabulary.
+    let measured = LazyCell::new(|| Measured::of(lesson));
+    let trained = |with: &BTreeSet<String>| {
+        let recipe = Recipe { switches: with.clone(), ..Recipe::default() };
+        let lesson = measured.apply(&recipe).ok()?;
         verify(&Kernel::trained(Arc::new(lesson)).snapshot())
     };
     let none = |with: &BTreeSet<String>| {
@@ -63,7 +65,7 @@ pub fn verify_switched(lesson: &Lesson) -> Vec<Verdict> {
         claims.map(|claim| Verdict::of(claim, f64::NAN)).collect()
     };
     let switched = combinations.into_iter().filter(|with| !with.is_empty());
-    switched.flat_map(|with| trained(&with).unwrap_or_else(|| none(with))).collect()
+    switched.flat_map(|with| trained(with).unwrap_or_else(|| none(with))).collect()
 }
 
 /// Every claim of the lesson about the model in the snapshot; `None` until there is one.

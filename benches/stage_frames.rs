@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use attune::app::figure_app;
-use attune::app::stage::canvas::{PointIndex, StageControls, picture_ui};
+use attune::app::stage::canvas::{Floating, PointIndex, StageControls, picture_ui};
 use attune::app::stage::frame::StageTab;
 use attune::app::stage::geometry;
 use attune::app::stage::projection::SceneRef;
@@ -146,7 +146,14 @@ fn passes(model: &Arc<StageModel>, turn: Vec2) -> Vec<f64> {
         let mut output = ctx.run_ui(input, |ui| {
             let begun = Instant::now();
             let scene = SceneRef { model, emphasis: &emphasis, path: None, walk: None };
-            picture_ui(ui, Some(scene), &mut controls, &mut view.for_panels(), Some(TextureId::User(0)));
+            picture_ui(
+                ui,
+                Some(scene),
+                &mut controls,
+                &mut view.for_panels(),
+                Some(TextureId::User(0)),
+                Floating::default(),
+            );
             passes.push(1e3 * begun.elapsed().as_secs_f64());
         });
         output.textures_delta.clear();

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use attune::app::stage::canvas::{Hit, PointIndex, StageControls, picture_ui};
+use attune::app::stage::canvas::{Floating, Hit, PointIndex, StageControls, picture_ui};
 use attune::app::stage::geometry::extent;
 use attune::app::stage::labels::{NEAR, SAME_PLACE};
 use attune::app::stage::names::{DrawnName, NameOwner};
@@ -86,7 +86,14 @@ impl Stage {
         self.ctx
             .run_ui(input, |ui| {
                 let scene = Some(self.scene());
-                picture_ui(ui, scene, &mut controls, &mut view.for_panels(), Some(TextureId::User(0)));
+                picture_ui(
+                    ui,
+                    scene,
+                    &mut controls,
+                    &mut view.for_panels(),
+                    Some(TextureId::User(0)),
+                    Floating::default(),
+                );
             })
             .textures_delta
             .clear();
@@ -127,6 +134,7 @@ impl Stage {
             point_index,
             projection: self.controls.rig.view(Vec2::new(self.size.0, self.size.1)),
             rect: self.rect(),
+            free: self.rect(),
             time: self.time,
             palette: Palette::of(false),
         }

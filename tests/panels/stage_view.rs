@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use attune::app::stage::bar::{bar_ui, keys, leave};
 use attune::app::stage::camera::CameraRig;
-use attune::app::stage::canvas::{Hit, PointIndex, StageControls, picture_ui, stage_id};
+use attune::app::stage::canvas::{Floating, Hit, PointIndex, StageControls, picture_ui, stage_id};
 use attune::app::stage::geometry;
 use attune::app::stage::geometry::{extent, instances, scaled};
 use attune::app::stage::labels::{self, ObstacleKind};
@@ -106,10 +106,10 @@ fn stage<'a>() -> (Harness<'a>, Shared) {
         let at = |ui: &mut Ui, rect, content: &mut dyn FnMut(&mut Ui)| {
             ui.scope_builder(UiBuilder::new().max_rect(rect), |ui| content(ui));
         };
-        at(ui, bar, &mut |ui| bar_ui(ui, Some(&scene), &emphasis, &mut controls.rig, view));
+        at(ui, bar, &mut |ui| bar_ui(ui, &scene, &emphasis, &mut controls.rig, view));
         at(ui, below, &mut |ui| {
             let scene = SceneRef { model: &scene, emphasis: &emphasis, path: None, walk: None };
-            picture_ui(ui, Some(scene), controls, view, Some(TextureId::User(0)));
+            picture_ui(ui, Some(scene), controls, view, Some(TextureId::User(0)), Floating::default());
         });
         controls.rig.advance(1.0);
     });
@@ -363,6 +363,8 @@ fn wild_scenes_and_sizes_are_drawn_without_a_panic() {
     ctx.set_fonts(fonts::definitions());
     theme::apply(&ctx);
     let mut frame = 0.0;
+    let covered = Rect::from_min_size(Pos2::ZERO, vec2(300.0, 40.0));
+    let floating = Floating { above: 40.0, below: 90.0, rects: vec![covered] };
     for (name, model) in wild() {
         let (model, emphasis) = (Arc::new(model), Arc::new(Emphasis::default()));
         let mut controls = StageControls::default();
@@ -384,14 +386,14 @@ fn wild_scenes_and_sizes_are_drawn_without_a_panic() {
                     view.walk.set_time(time);
                     let mut output = ctx.run_ui(input, |ui| {
                         let scene = SceneRef { model: &model, emphasis: &emphasis, path: None, walk: None };
-                        let rect = picture_ui(
+                        picture_ui(
                             ui,
                             Some(scene),
                             &mut controls,
                             &mut view.for_panels(),
                             Some(TextureId::User(0)),
+                            floating.clone(),
                         );
-                        assert!(rect.width() >= 0.0 && rect.height() >= 0.0, "{name} {rect:?}");
                     });
                     output.textures_delta.clear();
                     let _ = ctx.tessellate(output.shapes, output.pixels_per_point);
@@ -400,7 +402,7 @@ fn wild_scenes_and_sizes_are_drawn_without_a_panic() {
         }
         let palette = Palette::of(false);
         let drawn = instances(&model, &Emphasis::default(), true, palette);
-        let mut lines = geometry::of_space(&model, palette);
+        let mut lines = geometry::of_space(&model, geometry::floor(&model), palette);
         lines.extend(geometry::of_moves(&model, &Emphasis::default(), palette));
         for instance in drawn.iter().chain(&lines) {
             let numbers = instance.start.iter().chain(&instance.end);
@@ -427,7 +429,7 @@ impl Seen {
         let rect = Rect::from_min_size(Pos2::ZERO, SIZE);
         let scene = SceneRef { model, emphasis, path: None, walk: None };
         let projection = controls.rig.view(Vec2::new(SIZE.x, SIZE.y));
-        ProjectedScene { scene, point_index, projection, rect, time, palette: Palette::of(false) }
+        ProjectedScene { scene, point_index, projection, rect, free: rect, time, palette: Palette::of(false) }
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use attune::app::actions::Action;
 use attune::app::panels::StageUi;
-use attune::app::stage::canvas::{StageControls, picture_ui};
+use attune::app::stage::canvas::{Floating, StageControls, picture_ui};
 use attune::app::stage::projection::SceneRef;
 use attune::app::ui_state::search::Emphasis;
 use attune::app::ui_state::{PanelView, ViewState};
@@ -30,7 +30,7 @@ impl StageUi for Stage {
         let Some((model, controls)) = &self.0 else { return };
         let texture = Some(TextureId::User(0));
         let scene = SceneRef { model, emphasis: &Arc::new(Emphasis::default()), path: None, walk: None };
-        picture_ui(ui, Some(scene), &mut controls.borrow_mut(), view, texture);
+        picture_ui(ui, Some(scene), &mut controls.borrow_mut(), view, texture, Floating::default());
     }
 }
 

@@ -218,10 +218,15 @@ pub fn ask(ctx: &Context, id: Id) {
 
 /// Takes the keyboard if it was asked for, once. A widget calls this where it is shown.
 pub fn take(ctx: &Context, id: Id) {
-    if ctx.data(|data| data.get_temp::<Id>(asked())) == Some(id) {
+    if is_asked(ctx, id) {
         ctx.data_mut(|data| data.remove::<Id>(asked()));
         ctx.memory_mut(|memory| memory.request_focus(id));
     }
+}
+
+/// The keyboard was asked for, and its widget was not shown since.
+pub fn is_asked(ctx: &Context, id: Id) -> bool {
+    ctx.data(|data| data.get_temp::<Id>(asked())) == Some(id)
 }
 
 /// A part of the window has the keyboard, and no menu lies over it.

@@ -201,8 +201,8 @@ fn save_work(world: &mut World, choice: WorkChoice, file: PathBuf) {
 fn seen(world: &World) -> SavedView {
     let tab = world.resource::<StageTab>();
     let view = world.resource::<WorkspaceState>().0.saved(world.resource::<ViewState>());
-    let stage = (tab.points.round() != bevy::math::Vec2::ZERO)
-        .then(|| (tab.points.x.round() as u32, tab.points.y.round() as u32));
+    let stage = (tab.controls.size.round() != bevy::math::Vec2::ZERO)
+        .then(|| (tab.controls.size.x.round() as u32, tab.controls.size.y.round() as u32));
     SavedView { camera: tab.controls.rig.saved(), stage, ..view }
 }
 
@@ -210,7 +210,7 @@ fn seen(world: &World) -> SavedView {
 pub fn choose_picture(world: &mut World) {
     let tab = world.resource::<StageTab>();
     let side = |points: f32| (points * tab.pixels_per_point).round() as u32;
-    let size = nearest((side(tab.points.x), side(tab.points.y)));
+    let size = nearest((side(tab.controls.size.x), side(tab.controls.size.y)));
     let mut state = world.resource_mut::<WindowState>();
     if !state.is_exporting() {
         state.picture = Some(PictureChoice { size, is_transparent: false, has_caption: false });
@@ -226,7 +226,7 @@ fn save_picture(world: &mut World, choice: PictureChoice, file: PathBuf) {
     let seen = StageView { view, rig: tab.controls.rig.clone() };
     // What is written is as large, beside the points, as it is on the screen.
     let scale = |pixels: u32, points: f32| pixels as f32 / points.max(1.0);
-    let zoom = scale(choice.size.0, tab.points.x).min(scale(choice.size.1, tab.points.y));
+    let zoom = scale(choice.size.0, tab.controls.size.x).min(scale(choice.size.1, tab.controls.size.y));
     let options = PictureOptions {
         size: choice.size,
         zoom: zoom.clamp(ZOOM.0, ZOOM.1),

@@ -1,4 +1,4 @@
-//! The bar above the stage (search, what it hides, where the camera looks from), and the keys of the stage, once it was
+//! The bar in a corner of the stage (search, what it hides, where the camera looks from), and the keys of the stage, once it was
 //! clicked and until something else is.
 
 use attune_view::view_model::stage::StageModel;
@@ -15,83 +15,111 @@ use crate::app::actions::{ActionTable, Pressed, Shortcut, StageAction, drop_text
 use crate::app::theme::{self, Palette, size};
 use crate::app::ui_state::PanelView;
 use crate::app::ui_state::search::{Emphasis, Found, Hit};
+use crate::app::widgets::heat::width_of;
 
-/// A bar that is narrower leaves out the count, and then the axes: keys do the same.
-const WITH_COUNT: f32 = 470.0;
-const WITH_AXES: f32 = 400.0;
-const WITH_VIEWS: f32 = 300.0;
 /// Longest search, in letters.
 const TEXT_MAX: usize = 200;
 const ORDINALS: [&str; 3] = ["first", "second", "third"];
+/// Room for the switches and the count beside the field.
+const BESIDE: f32 = 136.0;
+const COUNT: f32 = 62.0;
 
-/// How high the bar is over a stage of this height.
-pub fn height(stage: f32, emphasis: &Emphasis) -> f32 {
-    let fault = if matches!(emphasis.found, Some(Err(_))) { size::TABLE_ROW } else { 0.0 };
-    if stage < size::VIEW_BAR_FROM { 0.0 } else { size::VIEW_BAR + fault }
+/// The search is open while something is searched or hidden, or the keyboard is there.
+fn is_search_open(ctx: &Context, view: &PanelView) -> bool {
+    let field = keys::stage_search();
+    let has_keyboard = ctx.memory(|memory| memory.focused()) == Some(field) || keys::is_asked(ctx, field);
+    has_keyboard || view.highlight.is_narrowed() || !view.highlight.search.text.is_empty()
 }
 
-pub fn bar_ui(ui: &mut Ui, model: Option<&StageModel>, emphasis: &Emphasis, rig: &mut CameraRig, view: &mut PanelView) {
+/// The upper right corner of the room over the picture, as large as the bar needs.
+pub fn corner(ui: &Ui, room: Rect, emphasis: &Emphasis, rig: &CameraRig, view: &PanelView) -> Rect {
+    let signs = if rig.is_flat() { Vec::new() } else { axes().map(|(_, sign)| sign).collect() };
+    let names = [StageAction::Home, StageAction::Flat].map(|action| action.row().text.to_owned());
+    let is_open = is_search_open(ui.ctx(), view);
+    let search = (!is_open).then(|| SEARCH.to_owned());
+    let padding = 2.0 * ui.spacing().button_padding.x + size::GAP_TIGHT;
+    let button = |name: &String| width_of(ui, name, theme::plain(size::BODY)) + padding;
+    let views: f32 = signs.iter().chain(&names).chain(&search).map(button).sum::<f32>() + 2.0 * size::GAP_TIGHT;
+    let field = if is_open { size::SEARCH + BESIDE + COUNT } else { 0.0 };
+    let width = (views + field).min(room.width() - 2.0 * size::GAP);
+    let fault = if is_open && matches!(emphasis.found, Some(Err(_))) { size::TABLE_ROW } else { 0.0 };
+    let at = room.right_top() + egui::vec2(-width - size::GAP, size::GAP);
+    Rect::from_min_size(at, egui::vec2(width, size::VIEW_BAR + fault))
+}
+
+/// The button in place of the field.
+const SEARCH: &str = "Search";
+
+pub fn bar_ui(ui: &mut Ui, model: &StageModel, emphasis: &Emphasis, rig: &mut CameraRig, view: &mut PanelView) {
+    /// How much of what lies under the bar it hides.
+    const HIDES: f32 = 0.9;
     let palette = Palette::of(ui.visuals().dark_mode);
     let area = ui.available_rect_before_wrap();
-    ui.painter().rect_filled(area, 0.0, palette.stage);
-    let Some(model) = model else { return };
+    ui.painter().rect_filled(area, f32::from(size::RADIUS), palette.surface.gamma_multiply(HIDES));
     let (row, below) = area.split_top_bottom_at_y(area.top() + size::VIEW_BAR);
-    let inner = row.shrink2(egui::vec2(size::GAP, 0.0));
-    let width = inner.width();
+    let inner = row.shrink2(egui::vec2(size::GAP_TIGHT, 0.0));
+    let is_open = is_search_open(ui.ctx(), view);
+    if !is_open && !ui.rect_contains_pointer(area) {
+        // Quiet until the pointer comes.
+        ui.visuals_mut().override_text_color = Some(palette.ink_faint);
+    }
     ui.scope_builder(UiBuilder::new().max_rect(inner).layout(Layout::right_to_left(Align::Center)), |ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
-        if width > WITH_VIEWS {
-            views_ui(ui, rig, width > WITH_AXES);
+        views_ui(ui, rig);
+        if is_open {
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| search_ui(ui, model, emphasis, rig, view));
+        } else {
+            let search = StageAction::Search.row();
+            let button = ui.add(egui::Button::new(SEARCH).frame_when_inactive(false));
+            if named(button, search.text).on_hover_text(search.hint()).clicked() {
+                keys::ask(ui.ctx(), keys::stage_search());
+            }
         }
-        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-            search_ui(ui, model, emphasis, rig, view, width > WITH_COUNT);
-        });
     });
     if let Some(Err(why)) = &emphasis.found {
         fault_ui(ui, below, why, palette);
     }
 }
 
+/// The axes of space, each with the key that looks along it.
+fn axes() -> impl DoubleEndedIterator<Item = (usize, String)> {
+    StageAction::LookAlong
+        .row()
+        .keys
+        .iter()
+        .map(Shortcut::text)
+        .take(ORDINALS.len())
+        .enumerate()
+        .collect::<Vec<_>>()
+        .into_iter()
+}
+
 /// From right to left.
-fn views_ui(ui: &mut Ui, rig: &mut CameraRig, with_axes: bool) {
-    let quiet = |ui: &mut Ui, sign: &str, name: &str| {
-        let response = ui.add(egui::Button::new(RichText::new(sign).size(size::BODY)).frame_when_inactive(false));
-        named(response, name)
-    };
+fn views_ui(ui: &mut Ui, rig: &mut CameraRig) {
     let [home, flat] = [StageAction::Home, StageAction::Flat].map(StageAction::row);
     // Offered where the learner has moved the camera: only then is there a way back.
     let is_away = rig.is_touched();
     if named(ui.selectable_label(is_away, home.text), home.tooltip).on_hover_text(home.hint()).clicked() {
         rig.home();
     }
-    if toggle(ui, rig.is_flat(), flat.text, flat.text).on_hover_text(flat.hint()).clicked() {
+    let is_flat = rig.is_flat();
+    if toggle(ui, is_flat, flat.text, flat.text).on_hover_text(flat.hint()).clicked() {
         rig.toggle_flat();
     }
-    if !with_axes {
-        return;
-    }
-    let keys = StageAction::LookAlong.row().keys.iter().map(Shortcut::text);
-    for (axis, (sign, ordinal)) in keys.zip(ORDINALS).enumerate().collect::<Vec<_>>().into_iter().rev() {
-        let hint = format!("Look along the {ordinal} axis; again: from the other side ({sign})");
-        if quiet(ui, &sign, &format!("Look along {sign}")).on_hover_text(hint).clicked() {
+    for (axis, sign) in axes().rev().filter(|_| !is_flat) {
+        let hint = format!("Look along the {} axis; again: from the other side ({sign})", ORDINALS[axis]);
+        let button = ui.add(egui::Button::new(&sign).frame_when_inactive(false));
+        if named(button, &format!("Look along {sign}")).on_hover_text(hint).clicked() {
             rig.look_along(axis);
         }
     }
 }
 
-fn search_ui(
-    ui: &mut Ui,
-    model: &StageModel,
-    emphasis: &Emphasis,
-    rig: &mut CameraRig,
-    view: &mut PanelView,
-    with_count: bool,
-) {
-    /// Room for the buttons beside the field.
-    const BESIDE: f32 = 136.0;
-    const COUNT: f32 = 62.0;
-    let beside = BESIDE + if with_count { COUNT } else { 0.0 };
-    let width = (ui.available_width() - beside).clamp(size::SEARCH_MIN, size::SEARCH);
+fn search_ui(ui: &mut Ui, model: &StageModel, emphasis: &Emphasis, rig: &mut CameraRig, view: &mut PanelView) {
+    let room = ui.available_width() - BESIDE;
+    // With less room the count goes: the picture shows what was found.
+    let with_count = room - COUNT >= size::SEARCH_MIN;
+    let width = (if with_count { room - COUNT } else { room }).clamp(size::SEARCH_MIN, size::SEARCH);
     let field = field_ui(ui, width, view);
     if field.changed() {
         view.highlight.looked_at = None;
@@ -234,7 +262,7 @@ fn perform(
     view: &mut PanelView,
 ) {
     let Pressed { action, which, count } = *pressed;
-    let (size, times) = (controls.size, count as f32);
+    let (size, times) = (controls.free(), count as f32);
     let zoom = |rig: &mut CameraRig, steps: f32| {
         let size = size.max(Vec2::ONE);
         rig.zoom(steps * ZOOM, Vec2::ZERO, size.x / size.y);

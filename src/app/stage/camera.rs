@@ -25,6 +25,8 @@ const DISTANCE: (f32, f32) = (0.08, 40.0);
 const TARGET_MAX: f32 = 60.0;
 const HOME_YAW: f32 = 0.42;
 const HOME_PITCH: f32 = 0.26;
+/// How far it turns by itself to each side.
+const SWAY_REACH: f32 = 0.22;
 /// Room around the scene at home, across and upwards: for names beside the outermost points, legend and caption.
 const HOME_MARGIN: (f32, f32) = (1.25, 1.3);
 /// Before a scene is known, home is as near as a ball of radius 1 needs.
@@ -92,6 +94,11 @@ impl Content {
             let [outer, inner] = [self, other].map(|content| content.bounds(Pose::front(is_flat)));
             inner.least.cmpge(outer.least - ROUNDING).all() && inner.most.cmple(outer.most + ROUNDING).all()
         })
+    }
+
+    /// The lowest point.
+    pub fn lowest(&self) -> Option<f32> {
+        self.0.iter().map(|at| at.y).reduce(f32::min)
     }
 
     /// Half the diagonal.
@@ -196,6 +203,8 @@ impl Pose {
 pub struct CameraRig {
     pub pose: Pose,
     ease: Option<Glide<Pose>>,
+    /// Seconds since it began to turn to and fro by itself.
+    swaying: Option<f32>,
     /// The bounds that home shows.
     content: Content,
     /// Shown by a camera that nobody has moved: it steps back when the scene outgrows it, and never comes
@@ -222,6 +231,7 @@ impl Default for CameraRig {
         CameraRig {
             pose,
             ease: None,
+            swaying: None,
             content,
             shown,
             aspect: 1.0,
@@ -237,7 +247,7 @@ impl CameraRig {
     fn take(&mut self) -> &mut Pose {
         // Finishes an interrupted switch between 2D and 3D.
         self.pose.perspective = self.goal().perspective;
-        self.ease = None;
+        (self.ease, self.swaying) = (None, None);
         self.touched = true;
         &mut self.pose
     }
@@ -428,15 +438,33 @@ impl CameraRig {
         self.advance(f32::INFINITY);
     }
 
+    /// Turns a scene in space to and fro, once, so that it is seen to be one; until it is taken in hand.
+    pub fn sway(&mut self) {
+        self.swaying = (!self.is_flat() && self.ease.is_none()).then_some(0.0);
+    }
+
+    /// Where swaying has led in so many seconds; none at its end.
+    fn swayed(elapsed: f32) -> Option<f32> {
+        let share = elapsed / motion::SWAY;
+        (share < 1.0).then(|| HOME_YAW + SWAY_REACH * (share * TAU).sin())
+    }
+
     fn ease_to(&mut self, to: Pose) {
+        self.swaying = None;
         self.ease = Glide::between(self.pose, to, motion::CAMERA);
     }
 
     pub fn is_moving(&self) -> bool {
-        self.ease.is_some()
+        self.ease.is_some() || self.swaying.is_some()
     }
 
     pub fn advance(&mut self, seconds: f32) {
+        if let Some(elapsed) = &mut self.swaying {
+            *elapsed += seconds;
+            let swayed = Self::swayed(*elapsed);
+            self.pose.yaw = swayed.unwrap_or(HOME_YAW);
+            self.swaying = self.swaying.filter(|_| swayed.is_some());
+        }
         Glide::advance(&mut self.ease, &mut self.pose, seconds, Pose::lerp);
     }
 
@@ -541,6 +569,26 @@ mod tests {
         rig.pan(Vec2::new(1e30, -1e30), Vec2::ZERO);
         rig.zoom(1e30, Vec2::splat(1e30), 0.0);
         check_upright(&rig, "large numbers");
+    }
+
+    #[test]
+    fn a_scene_in_space_sways_once_until_it_is_taken_in_hand() {
+        let mut rig = CameraRig::default();
+        rig.open(false);
+        rig.sway();
+        rig.advance(motion::SWAY / 4.0);
+        assert!((rig.pose.yaw - HOME_YAW - SWAY_REACH).abs() < 1e-5 && rig.is_moving());
+        let mut taken = rig.clone();
+        taken.orbit(Vec2::new(10.0, 0.0));
+        let yaw = taken.pose.yaw;
+        taken.advance(1.0);
+        assert!(taken.pose.yaw == yaw && !taken.is_moving());
+        rig.advance(f32::INFINITY);
+        assert!(rig.pose.yaw == HOME_YAW && !rig.is_moving() && !rig.is_touched());
+        let mut flat = CameraRig::default();
+        flat.open(true);
+        flat.sway();
+        assert!(!flat.is_moving());
     }
 
     #[test]

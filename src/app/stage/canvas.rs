@@ -20,6 +20,7 @@ use egui::{
 
 use super::camera::CameraRig;
 use super::geometry::{has_place, is_small, scaled};
+use super::glows::paint_glows;
 use super::names::{Canvas, Shown, Writing, caption_about, paint_caption, paint_names};
 use super::projection::{ProjectedScene, SceneRef, View};
 use super::second;
@@ -37,12 +38,33 @@ pub struct StageControls {
     pub hovered: Option<Hit>,
     /// Size of the picture, in points.
     pub size: Vec2,
+    /// Heights of what floats over its upper and its lower edge; the camera frames the scene between them.
+    pub floating: (f32, f32),
     point_index: Option<Arc<PointIndex>>,
     /// The names and labels over the picture in the last frame.
     pub writing: Writing,
 }
 
+/// What lies over the picture: at its upper and its lower edge, and the places that names keep off.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Floating {
+    pub above: f32,
+    pub below: f32,
+    pub rects: Vec<Rect>,
+}
+
 impl StageControls {
+    /// Size of the part of the picture over which nothing floats.
+    pub fn free(&self) -> Vec2 {
+        let (above, below) = self.floating;
+        Vec2::new(self.size.x, (self.size.y - above - below).max(1.0))
+    }
+
+    /// The scene as the whole picture shows it.
+    pub fn view(&self) -> View {
+        self.rig.view(self.free()).within(self.size, Vec2::new(0.0, self.floating.0))
+    }
+
     /// Prepared points of a scene, made anew when the scene is another.
     fn point_index_of(&mut self, scene: &SceneRef) -> Arc<PointIndex> {
         let SceneRef { model, emphasis, .. } = scene;
@@ -56,45 +78,55 @@ pub fn stage_id() -> Id {
     Id::new("stage picture")
 }
 
-/// The picture with its labels. Returns its rectangle, in points.
+/// The picture with its labels, under what floats over it.
 pub fn picture_ui(
     ui: &mut Ui,
     scene: Option<SceneRef>,
     controls: &mut StageControls,
     view: &mut PanelView,
     texture: Option<TextureId>,
-) -> Rect {
+    floating: Floating,
+) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let (_, rect) = ui.allocate_space(ui.available_size().max(egui::Vec2::ZERO));
     let response = ui.interact(rect, stage_id(), Sense::click_and_drag());
     response.widget_info(|| WidgetInfo::labeled(egui::WidgetType::Image, true, "Stage: the words in space"));
     let painter = ui.painter_at(rect);
     controls.size = to_glam(rect.size());
+    controls.floating = (floating.above, floating.below);
     let (Some(scene), Some(texture)) = (scene, texture) else {
-        painter.rect_filled(rect, 0.0, palette.stage);
         controls.hovered = None;
-        return rect;
+        return;
     };
-    let response = steer(ui, response, rect, &mut controls.rig);
+    let free =
+        Rect::from_min_size(rect.min + egui::vec2(0.0, floating.above), egui::vec2(rect.width(), controls.free().y));
+    let response = steer(ui, response, free, &mut controls.rig);
     keep_keys(&response);
+    let projection = controls.view();
+    let point_index = controls.point_index_of(&scene);
+    let projected = ProjectedScene {
+        scene,
+        point_index: &point_index,
+        projection,
+        rect,
+        free,
+        time: view.walk.layer_time(),
+        palette,
+    };
+    paint_glows(&painter, &projected);
     let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
     painter.image(texture, rect, whole, theme::UNTINTED);
-    let projection = controls.rig.view(controls.size);
-    let point_index = controls.point_index_of(&scene);
-    let projected =
-        ProjectedScene { scene, point_index: &point_index, projection, rect, time: view.walk.layer_time(), palette };
     let target = Target::under(&response, &projected, view.walk);
     controls.hovered = target.and_then(Target::hit);
     act(&response, target, &projected, &mut controls.rig, view);
     let canvas = Canvas { painter: &painter, projected };
-    let caption = write(&canvas, controls, view);
+    let caption = write(&canvas, response.hover_pos(), floating.rects, controls, view);
     focus_ring(&painter, rect, &response, palette);
     if let Some(caption) = caption {
         let about = ui.interact(caption, ui.id().with("caption"), Sense::hover());
         about.on_hover_text(caption_about(scene.model));
     }
     card_ui(&response, target, &projected, &controls.writing, view.walk);
-    rect
 }
 
 /// The one thing that the pointer is on.
@@ -127,7 +159,13 @@ impl<'a> Target<'a> {
 
 /// Writes the names, with that of the point under the pointer, here or in a panel, before others. Returns the place of the
 /// caption.
-fn write(canvas: &Canvas, controls: &mut StageControls, view: &mut PanelView) -> Option<Rect> {
+fn write(
+    canvas: &Canvas,
+    pointer: Option<Pos2>,
+    floating: Vec<Rect>,
+    controls: &mut StageControls,
+    view: &mut PanelView,
+) -> Option<Rect> {
     let model = canvas.projected.scene.model;
     if let Some(hit) = controls.hovered {
         view.hover.point_at(canvas.projected.word(hit));
@@ -141,11 +179,12 @@ fn write(canvas: &Canvas, controls: &mut StageControls, view: &mut PanelView) ->
         let mut words = model.words.find(view.hover.word()?).iter().copied();
         words.find(|word| !model.is_in_sentence(*word)).map(Hit::Word)
     });
-    let written = paint_caption(canvas, view.highlight.old_ghosts);
+    let mut written = paint_caption(canvas, view.highlight.old_ghosts, &floating);
     let caption = written.first().copied();
+    written.extend(floating);
     let mut others = second::paint(canvas, view);
     others.extend(second::paint_source(canvas, view.walk.at()));
-    let shown = Shown { hovered: lit, query: view.selection.query, walked: view.walk.at() };
+    let shown = Shown { hovered: lit, query: view.selection.query, walked: view.walk.at(), pointer };
     paint_names(canvas, shown, others, written, &mut controls.writing);
     caption
 }
@@ -159,7 +198,7 @@ fn card_ui(
     walk: &Walk,
 ) -> Option<()> {
     let (target, model) = (target?, &**projected.scene.model);
-    let over = Rect::everything_above(projected.rect.top());
+    let over = Rect::everything_above(projected.free.top());
     let at_pointer = Rect::from_center_size(response.hover_pos()?, egui::Vec2::splat(size::GAP_WIDE));
     match target {
         Target::Point(hit) => {

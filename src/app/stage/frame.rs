@@ -16,8 +16,7 @@ use egui::{Rgba, TextureId};
 
 use super::canvas::StageControls;
 use super::geometry::{self, LEAST_RADIUS, TOKEN_RADIUS};
-use super::pass::{COLOR_FORMAT, StageFrame};
-use super::projection::View;
+use super::pass::{COLOR_FORMAT, StageFrame, StageUniform};
 use super::second;
 use super::sentence::StripState;
 use super::state::StageState;
@@ -40,14 +39,14 @@ pub struct StageTab {
     /// The sentence over the picture.
     pub strip: StripState,
     pub texture: Option<TextureId>,
-    /// Size of the tab's rectangle, in points.
-    pub points: Vec2,
     pub pixels_per_point: f32,
     pub dark: bool,
     /// The size asked for last, in pixels, and for how long it has been asked for.
     wanted: UVec2,
     settled: f32,
     built_from: Option<BuiltFrom>,
+    /// The height of the ground under these points.
+    floor: f32,
     /// The model whose box the camera knows.
     pub fitted: Option<Arc<StageModel>>,
     /// The choice behind the axes of that model.
@@ -94,9 +93,9 @@ pub fn advance(
     if view.walk.is_gliding() {
         view.walk.advance(glide_seconds);
     }
-    let size = tab.points;
-    if size != Vec2::ZERO {
-        tab.controls.rig.resize(size);
+    if tab.controls.size != Vec2::ZERO {
+        let free = tab.controls.free();
+        tab.controls.rig.resize(free);
     }
     if let Some(model) =
         stage.points_of_camera().filter(|model| !tab.fitted.as_ref().is_some_and(|known| Arc::ptr_eq(known, model)))
@@ -140,7 +139,10 @@ fn fit(tab: &mut StageTab, model: &Arc<StageModel>, models: &LatestModels) {
     let rig = &mut tab.controls.rig;
     rig.fit(geometry::extent(model));
     match before {
-        None => rig.open(model.opens_flat()),
+        None => {
+            rig.open(model.opens_flat());
+            rig.sway();
+        }
         // In other axes the points are elsewhere.
         Some(_) if has_other_axes => rig.home(),
         // Nothing moves by itself here: another sentence, or an intervention that was undone.
@@ -159,13 +161,13 @@ pub fn resize(
     mut textures: ResMut<EguiUserTextures>,
 ) {
     let wanted =
-        (tab.points * tab.pixels_per_point).round().as_uvec2().clamp(UVec2::ONE, UVec2::splat(LARGEST_PICTURE));
+        (tab.controls.size * tab.pixels_per_point).round().as_uvec2().clamp(UVec2::ONE, UVec2::splat(LARGEST_PICTURE));
     if wanted != tab.wanted {
         tab.wanted = wanted;
         tab.settled = 0.0;
     }
     let current = frame.target.as_ref().and_then(|target| images.get(target)).map(Image::size);
-    if current == Some(wanted) || (current.is_some() && tab.is_settling()) || tab.points == Vec2::ZERO {
+    if current == Some(wanted) || (current.is_some() && tab.is_settling()) || tab.controls.size == Vec2::ZERO {
         return;
     }
     let picture = picture_of(wanted);
@@ -210,6 +212,7 @@ pub fn build(stage: Res<StageState>, view: Res<ViewState>, mut tab: ResMut<Stage
             .chain(second::points(model, palette));
         frame.points = Arc::new(geometry::bytes(all));
     }
+    let floor = if same { tab.floor } else { geometry::floor(model) };
     let pair = second::chosen(model, &view.selection, &view.highlight);
     // The line between the two ends of a pair follows the time.
     let compared = pair.map(|pair| (pair.first, pair.second, view.walk.layer_time()));
@@ -219,7 +222,7 @@ pub fn build(stage: Res<StageState>, view: Res<ViewState>, mut tab: ResMut<Stage
         // One system of arrows: those of the walk, or those of all moves.
         let walked = stage.walked(&view.walk);
         let is_walked = walked.is_some() && Step::Output.share(view.walk.at()) > 0.0;
-        let mut lines = geometry::of_space(model, palette);
+        let mut lines = geometry::of_space(model, floor, palette);
         lines.extend(geometry::of_words(model, emphasis, palette));
         if !is_walked {
             lines.extend(geometry::of_moves(model, emphasis, palette));
@@ -231,23 +234,21 @@ pub fn build(stage: Res<StageState>, view: Res<ViewState>, mut tab: ResMut<Stage
         let (model, emphasis, old_ghosts) = (model.clone(), emphasis.clone(), view.highlight.old_ghosts);
         tab.built_from = Some(BuiltFrom { model, emphasis, old_ghosts, dark: tab.dark, walk, path, compared });
     }
-    let ground = Rgba::from(view.figure.background.unwrap_or(palette.stage)).to_array();
-    if frame.ground != ground {
-        frame.ground = ground;
-    }
-    let uniform = uniform(&tab.controls.rig.view(tab.points), view.walk.layer_time(), tab.pixels_per_point, palette);
+    tab.floor = floor;
+    let uniform = uniform(&tab, view.walk.layer_time(), palette);
     if frame.uniform != uniform {
         frame.uniform = uniform;
     }
 }
 
-fn uniform(view: &View, time: f32, pixels_per_point: f32, palette: &Palette) -> super::pass::StageUniform {
+fn uniform(tab: &StageTab, time: f32, palette: &Palette) -> StageUniform {
+    let (view, pixels_per_point) = (tab.controls.view(), tab.pixels_per_point);
     let [red, green, blue, _] = Rgba::from(palette.stage).to_array();
     let pixels = view.size * pixels_per_point;
     let fog = |share: f32| view.distance + share * view.extent;
-    super::pass::StageUniform {
+    StageUniform {
         clip_from_world: view.clip_from_world,
-        background: Vec4::new(red, green, blue, 1.0),
+        background: Vec4::new(red, green, blue, tab.floor),
         viewport: Vec4::new(pixels.x, pixels.y, view.distance, pixels_per_point),
         range: Vec4::new(time, view.near, fog(FOG_FROM), fog(FOG_TO)),
         sizes: Vec4::new(LEAST_RADIUS, TOKEN_RADIUS, FOG, view.perspective),

@@ -51,7 +51,6 @@ impl<'a> Gauge<'a> {
     pub fn ui(&self, ui: &mut Ui, time: f32, view: &mut PanelView) {
         let palette = Palette::of(ui.visuals().dark_mode);
         let area = ui.available_rect_before_wrap();
-        ui.painter().rect_filled(area, 0.0, palette.stage);
         let inner = area.shrink2(Vec2::new(size::GAP_WIDE, 0.0)).with_max_y(area.bottom() - size::GAP_TIGHT);
         let font = theme::plain(size::LABEL);
         let [from, to] = [&self.model.from, &self.model.to].map(|end| width_of(ui, end, font.clone()) + size::GAP);

@@ -8,7 +8,8 @@ use attune_view::explain::walk::{Step, WalkModel};
 use attune_view::view_model::heads::Side;
 use attune_view::view_model::stage::{GhostPoint, StageModel, TokenPoint};
 use bevy::math::Vec3;
-use egui::{Color32, Rgba};
+use egui::Color32;
+use egui::ecolor::linear_f32_from_gamma_u8;
 
 use super::camera::Content;
 use crate::app::theme::{Palette, weight_line};
@@ -18,10 +19,10 @@ use crate::app::ui_state::walk::ease;
 /// Radii in points on the screen at the target's depth: zooming in parts the points instead of inflating them.
 pub const WORD_RADIUS: f32 = 4.6;
 /// Radius of a word without a group among many: visible, but it does not compete.
-pub const QUIET_RADIUS: f32 = 3.2;
+pub const QUIET_RADIUS: f32 = 2.2;
 pub const TOKEN_RADIUS: f32 = 7.6;
 /// No point is drawn smaller than this.
-pub const LEAST_RADIUS: f32 = 2.5;
+pub const LEAST_RADIUS: f32 = 1.8;
 
 /// Numbers of one instance: start, end, colour, size, kind. The shader's `Instance`.
 pub const INSTANCE_FLOATS: usize = 12;
@@ -56,7 +57,10 @@ impl Instance {
 
     fn floats(&self) -> [f32; INSTANCE_FLOATS] {
         let ([a, b, c], [d, e, f]) = (self.start, self.end);
-        let [red, green, blue, alpha] = Rgba::from(self.color).to_rgba_unmultiplied();
+        // Without its opacity first: the hue of what is faint stays.
+        let [red, green, blue, alpha] = self.color.to_srgba_unmultiplied();
+        let [red, green, blue] = [red, green, blue].map(linear_f32_from_gamma_u8);
+        let alpha = f32::from(alpha) / f32::from(u8::MAX);
         [a, b, c, d, e, f, red, green, blue, alpha, self.size, self.kind]
     }
 }
@@ -88,7 +92,10 @@ pub fn is_small(model: &StageModel) -> bool {
 
 /// Every disc and ring of the scene; `old`: those of the picture before this one too.
 pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &Palette) -> Vec<Instance> {
-    let words = emphasis.shown_words(model).map(|index| word_point(model, index, emphasis.word(index), palette));
+    // Beside chosen words, the places that the others have left say nothing.
+    let is_left = |index: &usize| model.is_in_sentence(*index) && emphasis.word(*index) == Visibility::Faded;
+    let words = emphasis.shown_words(model).filter(|index| !is_left(index));
+    let words = words.map(|index| word_point(model, index, emphasis.word(index), palette));
     let in_sight = || model.tokens.iter().filter(|token| emphasis.token(token.position) != Visibility::Hidden);
     let ghosts =
         in_sight().filter(|token| token.end != token.trained_end).map(|token| trained_ghost(model, token, palette));
@@ -172,21 +179,21 @@ const GROUND_LINE: f32 = 4.0;
 /// Widths in points.
 const ARROW_WIDTH: f32 = 2.0;
 const GRID_WIDTH: f32 = 1.0;
-const AXIS_WIDTH: f32 = 1.4;
+const AXIS_WIDTH: f32 = 1.2;
 const DROP_WIDTH: f32 = 1.0;
 const WORD_LINE_WIDTH: f32 = 1.4;
 /// How far a line to the ground steps back towards it.
 const DROP_FAINTNESS: f32 = 0.75;
-/// The ground lies this far below the origin, as the shader has it too, and is ruled in squares of the second number.
-const GROUND: f32 = -1.0;
+/// The ground lies so far below what the picture is about, and is ruled in squares of the second number.
+const BELOW: f32 = 0.12;
 const GRID_STEP: f32 = 0.25;
-const GRID_HALF: i32 = 4;
+const GRID_HALF: i32 = 7;
 /// How far an axis reaches on each side.
 const AXIS_REACH: f32 = 1.0;
 
 /// The ground and the axes.
-pub fn of_space(model: &StageModel, palette: &Palette) -> Vec<Instance> {
-    ground(palette).into_iter().chain(axes(model, palette)).collect()
+pub fn of_space(model: &StageModel, floor: f32, palette: &Palette) -> Vec<Instance> {
+    ground(floor, palette).into_iter().chain(axes(model, palette)).collect()
 }
 
 /// The moves of the words that are lit, from static to contextual.
@@ -198,8 +205,10 @@ pub fn of_moves(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> V
         size,
         kind,
     };
+    // In a step of a walk most words are lit, and none of them for itself.
+    let has_drops = !emphasis.is_of_step();
     let lit = || model.tokens.iter().filter(|token| emphasis.token(token.position) == Visibility::Lit);
-    let drops = lit().map(|token| from_to(token, DROP_FAINTNESS, DROP_WIDTH, DROP));
+    let drops = lit().filter(|_| has_drops).map(|token| from_to(token, DROP_FAINTNESS, DROP_WIDTH, DROP));
     let arrows = lit().map(|token| from_to(token, 0.0, ARROW_WIDTH, ARROW));
     drops.chain(arrows).filter(Instance::has_place).collect()
 }
@@ -213,12 +222,17 @@ pub fn of_words(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> V
     emphasis.lines().map(line).filter(Instance::has_place).collect()
 }
 
-fn ground(palette: &Palette) -> Vec<Instance> {
+/// The height of the ground.
+pub fn floor(model: &StageModel) -> f32 {
+    extent(model).lowest().unwrap_or(-1.0) - BELOW
+}
+
+fn ground(height: f32, palette: &Palette) -> Vec<Instance> {
     let reach = GRID_HALF as f32 * GRID_STEP;
     let line = |start, end| Instance { start, end, color: palette.grid, size: GRID_WIDTH, kind: GROUND_LINE };
     (-GRID_HALF..=GRID_HALF)
         .map(|i| i as f32 * GRID_STEP)
-        .flat_map(|x| [line([x, GROUND, -reach], [x, GROUND, reach]), line([-reach, GROUND, x], [reach, GROUND, x])])
+        .flat_map(|x| [line([x, height, -reach], [x, height, reach]), line([-reach, height, x], [reach, height, x])])
         .collect()
 }
 
@@ -226,7 +240,7 @@ fn axes(model: &StageModel, palette: &Palette) -> impl Iterator<Item = Instance>
     (0..model.axes.len()).map(|axis| {
         let end = axis_end(axis);
         // One that runs between two named ends is a mark to be read.
-        let color = if model.axes[axis].ends.is_some() { palette.ink_faint } else { palette.axis };
+        let color = if model.axes[axis].ends.is_some() { palette.axis } else { palette.grid };
         Instance { start: end.map(|x| -x), end, color, size: AXIS_WIDTH, kind: LINE }
     })
 }
@@ -300,7 +314,7 @@ fn key_lines(model: &StageModel, walked: &Walked, emphasis: &Emphasis, at: f32, 
     let weights = walk.by_key(Step::Softmax, Quantity::Weight);
     let (masked, weighed) = (Step::Scale.share(at), Step::Softmax.share(at));
     let gone = Step::Output.share(at);
-    let hue = palette.head(walk.own);
+    let hue = palette.query;
     let line = |key: usize| {
         let weight = weights.get(key).copied().unwrap_or(0.0);
         let is_hidden = scores.get(key) == Some(&f32::NEG_INFINITY);
@@ -322,7 +336,7 @@ fn key_lines(model: &StageModel, walked: &Walked, emphasis: &Emphasis, at: f32, 
 fn sliding(model: &StageModel, walked: &Walked, at: f32, palette: &Palette) -> Vec<Instance> {
     let (shown, gone) = (Step::Mix.share(at), Step::Output.share(at));
     let Some(mix) = walked.mix.filter(|_| shown > 0.0 && gone < 1.0) else { return Vec::new() };
-    let hue = palette.head(walked.walk.own).gamma_multiply(1.0 - gone);
+    let hue = palette.value.gamma_multiply(1.0 - gone);
     let arrow = |arrow: &PathArrow| {
         let from = walked.place(model, walked.walk.key_side, arrow.key?)?;
         let slid = ease(shown);

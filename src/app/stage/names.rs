@@ -12,10 +12,11 @@ use bevy::math::Vec3;
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Color32, Galley, Painter, Pos2, Rect, Shape, Stroke, StrokeKind};
 
-use super::geometry::{DASHES, DOTS, axis_end};
+use super::geometry::{DASHES, DOTS, axis_end, is_small};
+use super::glows::Crowd;
 use super::labels::{self, LabelRequest, Obstacle, ObstacleKind, Placed, Priority, SAME_PLACE, Slot};
 use super::projection::{ProjectedScene, SceneRef, SeenPoint};
-use crate::app::theme::{self, MARK_CONTRAST, Palette, TEXT_CONTRAST, size};
+use crate::app::theme::{self, Palette, TEXT_CONTRAST, size};
 use crate::app::ui_state::search::Hit;
 
 /// Owner of a name.
@@ -136,6 +137,8 @@ pub struct Shown {
     pub query: Option<usize>,
     /// How far the walk is.
     pub walked: f32,
+    /// The words of a crowd have names while the pointer is in it.
+    pub pointer: Option<Pos2>,
 }
 
 /// Paints the names of the points and of `others`, which are no words of the sentence or the table; `written` is on the
@@ -162,24 +165,26 @@ pub fn paint_names(canvas: &Canvas, shown: Shown, others: Vec<Named>, mut writte
         };
         named.push(of_point(projected, point, priority, shown.walked));
     }
+    let crowds = Crowd::all(projected);
+    let (named_words, unnamed): (Vec<_>, Vec<_>) =
+        named.into_iter().partition(|name| !is_quiet(projected, &crowds, shown.pointer, name));
+    let mut named = named_words;
     named.extend(others);
     let rings = projected.left_places();
     named.extend(rings.iter().filter_map(|(ring, word)| of_ring(projected, ring, word)));
     leave_place(&mut named);
-    let dots = quiet.iter().map(|point| Obstacle { rect: point.disc(), kind: ObstacleKind::Dot });
+    let unnamed = unnamed.iter().map(|name| Obstacle { kind: ObstacleKind::Dot, ..name.mark() });
+    let dots = quiet.iter().map(|point| Obstacle { rect: point.disc(), kind: ObstacleKind::Dot }).chain(unnamed);
     let lines = projected.lines(shown.walked).into_iter().map(|rect| Obstacle { rect, kind: ObstacleKind::Line });
     let marks: Vec<Obstacle> = named.iter().map(Named::mark).chain(dots).chain(lines).collect();
     let groups = together(named);
     let labels = groups.iter().map(|names| Label::of(canvas, names)).chain(axis_labels(canvas));
     // The crowds' names keep off those of the words that the picture is about, and the others' off theirs.
-    let (first, mut rest): (Vec<_>, Vec<_>) = labels.partition(|label| label.is_first);
+    let (first, rest): (Vec<_>, Vec<_>) = labels.partition(|label| label.is_first);
     let before = std::mem::take(writing).names;
     writing.all = written;
     paint_labels(canvas, first, &marks, &before, writing);
-    let small = paint_crowds(canvas, &marks, writing);
-    // Of a crowd that is seen from far its own name is enough.
-    let is_small = |owner: &NameOwner| matches!(owner, NameOwner::Point(hit) if small.contains(hit));
-    rest.retain(|label| label.request.priority != Priority::GroupWord || !label.owners.iter().any(is_small));
+    paint_crowds(canvas, &crowds, &marks, writing);
     paint_labels(canvas, rest, &marks, &before, writing);
 }
 
@@ -248,8 +253,8 @@ impl Label {
             .into_iter()
             .map(|Row { text, note, bar, font, color }| {
                 let mut job = LayoutJob::simple_singleline(text, font, color);
-                if let (Some(note), Some((walk, _))) = (note, projected.scene.walk) {
-                    let ink = projected.palette.head(walk.own).lerp_to_gamma(projected.palette.ink, TOWARDS_INK);
+                if let Some(note) = note {
+                    let ink = projected.palette.query.lerp_to_gamma(projected.palette.ink, TOWARDS_INK);
                     job.append(&note, size::GAP, TextFormat::simple(theme::mono(size::LABEL), ink));
                 }
                 (canvas.painter.layout_job(job), bar)
@@ -291,8 +296,8 @@ impl Label {
             let below = galley.size().y;
             paint_haloed(painter, at, galley, self.color, palette.stage);
             at.y += below;
-            if let Some((bar, (walk, _))) = bar.zip(projected.scene.walk) {
-                paint_bar(painter, at, bar, palette.head(walk.own), palette);
+            if let Some(bar) = bar {
+                paint_bar(painter, at, bar, palette);
                 at.y += size::BAR_BESIDE;
             }
         }
@@ -412,14 +417,14 @@ fn axis_labels(canvas: &Canvas) -> Vec<Label> {
 }
 
 /// A bar of the walk's step under a word; `at` is the upper left corner of its track.
-fn paint_bar(painter: &Painter, at: Pos2, bar: Bar, hue: Color32, palette: &Palette) {
+fn paint_bar(painter: &Painter, at: Pos2, bar: Bar, palette: &Palette) {
     const HEIGHT: f32 = size::BAR_BESIDE - size::HAIRLINE;
     let track = Rect::from_min_size(at, egui::vec2(size::BAR_LENGTH, HEIGHT));
     painter.rect_filled(track.expand(size::HAIRLINE), 0.0, palette.stage);
     painter.rect_stroke(track, 0.0, Stroke::new(size::HAIRLINE, palette.axis), StrokeKind::Inside);
     let along = |share: f32| track.left() + track.width() * share.clamp(0.0, 1.0);
     let (zero, end) = (along(bar.zero), along(bar.end));
-    let fill = if end < zero { palette.negative } else { hue };
+    let fill = if end < zero { palette.negative } else { palette.query };
     painter.rect_filled(track.with_min_x(zero.min(end)).with_max_x(zero.max(end)), 0.0, fill);
     if bar.zero > 0.0 {
         painter.vline(zero, track.y_range(), Stroke::new(size::HAIRLINE, palette.ink_soft));
@@ -441,100 +446,54 @@ pub struct Canvas<'a> {
     pub projected: ProjectedScene<'a>,
 }
 
-/// Names the crowds, in large quiet letters beside each: nearer to a word of the crowd than to any other of the named `marks`,
-/// so that it is not read as the name of one. Returns the words of the crowds that are too small for names of their own.
-fn paint_crowds(canvas: &Canvas, marks: &[Obstacle], writing: &mut Writing) -> Vec<Hit> {
-    /// How far the middle half of a crowd reaches, in points, from where on its words have names.
-    const SMALL: f32 = 20.0;
-    const TOWARDS_GROUND: f32 = 0.2;
-    /// Reach of the widest crowd, in sides of the picture.
-    const WIDE: f32 = 0.24;
-    let Canvas { painter, ref projected } = *canvas;
-    let ProjectedScene { rect, palette, .. } = *projected;
+/// A word of a crowd has no name of its own, unless the pointer is in the crowd or the picture is about the word.
+fn is_quiet(projected: &ProjectedScene, crowds: &[Crowd], pointer: Option<Pos2>, name: &Named) -> bool {
     let SceneRef { model, emphasis, .. } = projected.scene;
-    let mut small = Vec::new();
-    if emphasis.is_searched() || emphasis.is_isolated() {
-        return small;
-    }
-    for (group, words) in &projected.point_index.crowds {
-        let seen: Vec<Pos2> = words.iter().filter_map(|hit| Some(projected.see(*hit)?.at)).collect();
-        if seen.len() < words.len() {
-            continue;
-        }
-        let (middle, spread) = middle_and_spread(&seen);
-        if spread.length() < SMALL {
-            small.extend(words.iter().copied());
-        }
-        // Words all over the picture are no crowd.
-        if !rect.contains(middle.to_pos2()) || spread.length() > WIDE * rect.size().min_elem() {
-            continue;
-        }
-        let color = palette.group(*group).lerp_to_gamma(palette.stage, TOWARDS_GROUND);
-        let color = palette.legible(color, MARK_CONTRAST);
-        let galley = painter.layout_no_wrap(model.groups[*group].clone(), theme::strong(size::CROWD), color);
-        let placing = CrowdPlacing { rect, seen: &seen, middle, spread, size: galley.size() };
-        let Some(place) = placing.place(marks, writing) else { continue };
-        writing.write_crowd(*group, place);
+    let NameOwner::Point(Hit::Word(word)) = name.owner else { return false };
+    let is_about = name.priority < Priority::Lit || name.priority == Priority::Lit && !emphasis.is_of_step();
+    let is_in_crowd = |crowd: &&Crowd| model.words[word].group == Some(crowd.group);
+    let crowd = crowds.iter().find(is_in_crowd).filter(|_| !is_about && !is_small(model));
+    crowd.is_some_and(|crowd| !pointer.is_some_and(|at| crowd.holds(at)))
+}
+
+/// Names the crowds in spaced capitals at the rims of their glows.
+fn paint_crowds(canvas: &Canvas, crowds: &[Crowd], marks: &[Obstacle], writing: &mut Writing) {
+    const TRACKING: f32 = 1.4;
+    let Canvas { painter, ref projected } = *canvas;
+    let ProjectedScene { free, palette, .. } = *projected;
+    let model = projected.scene.model;
+    for crowd in crowds {
+        let color = palette.legible(palette.group(crowd.group), TEXT_CONTRAST);
+        let format =
+            TextFormat { extra_letter_spacing: TRACKING, ..TextFormat::simple(theme::strong(size::CROWD), color) };
+        let mut job = LayoutJob::default();
+        job.append(&model.groups[crowd.group].to_uppercase(), 0.0, format);
+        let galley = painter.layout_job(job);
+        let Some(place) = crowd_place(crowd.rim(), galley.size(), free, marks, writing) else { continue };
+        writing.write_crowd(crowd.group, place);
         paint_haloed(painter, place.min, galley, color, palette.stage);
     }
-    small
 }
 
-/// A crowd on the screen, and the extent of its name.
-struct CrowdPlacing<'a> {
-    rect: Rect,
-    seen: &'a [Pos2],
-    middle: egui::Vec2,
-    spread: egui::Vec2,
-    size: egui::Vec2,
-}
-
-impl CrowdPlacing<'_> {
-    /// The place of the name beside the crowd, free of what is written; none where there is no room.
-    fn place(&self, marks: &[Obstacle], writing: &Writing) -> Option<Rect> {
-        /// Height of a crowd above its middle, in deviations.
-        const ABOVE: f32 = 1.7;
-        let &CrowdPlacing { rect, seen, middle, spread, size: extent } = self;
-        let half = extent / 2.0;
-        let beside = spread * ABOVE + egui::Vec2::splat(size::GAP_WIDE) + half;
-        let sides =
-            [(0.0, -1.0), (0.0, 1.0), (1.0, 0.0), (-1.0, 0.0), (1.0, -1.0), (-1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
-        let inside = rect.shrink(size::GAP);
-        let places = sides.map(|(x, y)| {
-            let center = (middle + egui::vec2(x, y) * beside).to_pos2();
-            labels::moved_inside(Rect::from_center_size(center, extent), inside)
-        });
-        let is_free = |place: &Rect| rect.contains_rect(*place) && !writing.is_written(*place);
-        let is_its_name = |place: &Rect| {
-            let own = seen.iter().map(|at| place.distance_to_pos(*at)).fold(f32::INFINITY, f32::min);
-            let is_other = |mark: &&Obstacle| {
-                let at = mark.rect.center();
-                mark.kind == ObstacleKind::Named && seen.iter().all(|word| word.distance(at) > labels::SAME_PLACE)
-            };
-            marks.iter().filter(is_other).all(|mark| place.distance_to_pos(mark.rect.center()) > own)
-        };
-        let is_clear = |place: &&Rect| !marks.iter().any(|mark| mark.rect.intersects(**place));
-        let places: Vec<Rect> = places.into_iter().filter(|place| is_free(place) && is_its_name(place)).collect();
-        // Rather over a line or a dot than not at all.
-        places.iter().find(is_clear).or(places.first()).copied()
-    }
-}
-
-/// The middle of points, and their deviation from it on each axis.
-fn middle_and_spread(points: &[Pos2]) -> (egui::Vec2, egui::Vec2) {
-    let count = points.len() as f32;
-    let middle = points.iter().fold(egui::Vec2::ZERO, |sum, at| sum + at.to_vec2()) / count;
-    let square = points.iter().fold(egui::Vec2::ZERO, |sum, at| {
-        let away = at.to_vec2() - middle;
-        sum + away * away
+/// The place of a crowd's name beside its rim, free of what is written; none where there is no room.
+fn crowd_place(rim: Rect, extent: egui::Vec2, free: Rect, marks: &[Obstacle], writing: &Writing) -> Option<Rect> {
+    let beside = rim.size() / 2.0 + extent / 2.0 + egui::Vec2::splat(size::GAP_TIGHT);
+    let sides = [(0.0, -1.0), (0.0, 1.0), (1.0, 0.0), (-1.0, 0.0), (1.0, -1.0), (-1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
+    let inside = free.shrink(size::GAP);
+    let places = sides.map(|(x, y)| {
+        labels::moved_inside(Rect::from_center_size(rim.center() + egui::vec2(x, y) * beside, extent), inside)
     });
-    (middle, egui::vec2((square.x / count).sqrt(), (square.y / count).sqrt()))
+    let is_free = |place: &&Rect| free.contains_rect(**place) && !writing.is_written(**place);
+    let is_clear = |place: &&Rect| !marks.iter().any(|mark| mark.rect.intersects(**place));
+    // Rather over a line or a dot than not at all.
+    let free = || places.iter().filter(is_free);
+    free().find(is_clear).or_else(|| free().next()).copied()
 }
 
 /// Names both ends of each axis that was chosen, with the way to each.
 fn paint_axes(canvas: &Canvas, written: &mut Vec<Rect>) {
     let Canvas { painter, ref projected } = *canvas;
-    let ProjectedScene { rect, palette, .. } = *projected;
+    let ProjectedScene { rect, free, palette, .. } = *projected;
     let axes = projected.scene.model.axes.iter().enumerate();
     for (axis, (from, to)) in axes.filter_map(|(axis, label)| Some((axis, label.ends.as_ref()?))) {
         let end = Vec3::from(axis_end(axis));
@@ -556,11 +515,11 @@ fn paint_axes(canvas: &Canvas, written: &mut Vec<Rect>) {
                 egui::vec2(galley.size().x, 0.0)
             };
             let place = Rect::from_center_size(at + beside * BESIDE, galley.size());
-            let place = labels::moved_inside(place, rect.shrink(size::GAP));
+            let place = labels::moved_inside(place, free.shrink(size::GAP));
             // Over the caption, not on it.
             let below = written.iter().find(|other| other.intersects(place));
             let place = below.map_or(place, |text| place.translate(egui::vec2(0.0, text.top() - place.bottom())));
-            if !rect.contains_rect(place) || written.iter().any(|other| other.intersects(place)) {
+            if !free.contains_rect(place) || written.iter().any(|other| other.intersects(place)) {
                 continue;
             }
             written.push(place);
@@ -598,13 +557,13 @@ fn paint_haloed(painter: &Painter, at: Pos2, galley: Arc<Galley>, color: Color32
 /// A stage that is smaller has no room for words about it.
 const CAPTION_MIN: egui::Vec2 = egui::vec2(180.0, 120.0);
 
-/// Paints how far the picture can be trusted, and the groups' colours. Returns the rectangles of the text, that of the
-/// caution first.
-pub fn paint_caption(canvas: &Canvas, old_ghosts: bool) -> Vec<Rect> {
+/// Paints how far the picture can be trusted, and the groups' colours, beside what floats over it. Returns the rectangles of
+/// the text, that of the caution first.
+pub fn paint_caption(canvas: &Canvas, old_ghosts: bool, floating: &[Rect]) -> Vec<Rect> {
     let Canvas { painter, ref projected } = *canvas;
-    let ProjectedScene { rect, palette, .. } = *projected;
+    let ProjectedScene { free, palette, .. } = *projected;
     let model = projected.scene.model;
-    let inner = rect.shrink(size::GAP_WIDE - size::GAP_TIGHT);
+    let inner = free.shrink(size::GAP_WIDE - size::GAP_TIGHT);
     let mut bottom = inner.left_bottom();
     let mut written = Vec::new();
     let set = |text: String, color: Color32| painter.layout(text, theme::plain(size::SMALL), color, inner.width());
@@ -614,7 +573,7 @@ pub fn paint_caption(canvas: &Canvas, old_ghosts: bool) -> Vec<Rect> {
         paint_haloed(painter, bottom, galley, color, palette.stage);
         bottom.y -= size::GAP_TIGHT / 2.0;
     };
-    if rect.width() < CAPTION_MIN.x || rect.height() < CAPTION_MIN.y {
+    if free.width() < CAPTION_MIN.x || free.height() < CAPTION_MIN.y {
         return written;
     }
     let ink = palette.ink_faint;
@@ -633,7 +592,9 @@ pub fn paint_caption(canvas: &Canvas, old_ghosts: bool) -> Vec<Rect> {
     if let Some(note) = &model.note {
         line(set(note.clone(), palette.ink_soft), palette.ink_soft);
     }
-    paint_legend(painter, inner, model, old_ghosts, palette, &mut written);
+    let corner = floating.iter().filter(|rect| rect.y_range().contains(inner.top() + size::LEGEND));
+    let right = corner.map(|rect| rect.left() - size::GAP_WIDE).fold(inner.right(), f32::min);
+    paint_legend(painter, inner.with_max_x(right), model, old_ghosts, palette, &mut written);
     written
 }
 

@@ -42,6 +42,7 @@ const INSTANCE_BYTES: usize = INSTANCE_FLOATS * FLOAT_BYTES;
 #[derive(ShaderType, Clone, Copy, Debug, Default, PartialEq)]
 pub struct StageUniform {
     pub clip_from_world: Mat4,
+    /// Its colour, and the height of the ground.
     pub background: Vec4,
     pub viewport: Vec4,
     pub range: Vec4,
@@ -55,8 +56,6 @@ pub struct StageFrame {
     pub points: Arc<Vec<u8>>,
     pub lines: Arc<Vec<u8>>,
     pub uniform: StageUniform,
-    /// Background colour, linear.
-    pub ground: [f32; 4],
     /// `None` until the stage has a size.
     pub target: Option<Handle<Image>>,
 }
@@ -66,7 +65,6 @@ impl StageFrame {
         Arc::ptr_eq(&self.points, &other.points)
             && Arc::ptr_eq(&self.lines, &other.lines)
             && self.uniform == other.uniform
-            && self.ground == other.ground
             && self.target == other.target
     }
 }
@@ -254,7 +252,7 @@ fn draw_stage(
     }
     gpu.upload(&frame, &device, &queue);
     gpu.keep_depth(target.size_2d(), &device);
-    gpu.draw(&pipelines.layouts, compiled, (&target.texture_view, frame.ground), &cache, &device, &queue);
+    gpu.draw(&pipelines.layouts, compiled, &target.texture_view, &cache, &device, &queue);
     gpu.drawn = Some((frame.clone(), id));
 }
 
@@ -277,7 +275,7 @@ impl StageGpu {
         &self,
         layouts: &[BindGroupLayoutDescriptor; 2],
         compiled: CompiledPipelines,
-        (target, ground): (&TextureView, [f32; 4]),
+        target: &TextureView,
         cache: &PipelineCache,
         device: &RenderDevice,
         queue: &RenderQueue,
@@ -300,7 +298,8 @@ impl StageGpu {
                     depth_slice: None,
                     resolve_target: None,
                     ops: Operations {
-                        load: LoadOp::Clear(LinearRgba::from_f32_array(ground).into()),
+                        // What is drawn under the picture shows where it has nothing.
+                        load: LoadOp::Clear(LinearRgba::NONE.into()),
                         store: StoreOp::Store,
                     },
                 })],

@@ -77,6 +77,17 @@ impl View {
         View { clip_from_world: rows.transpose(), size, near: least, distance, extent, perspective, depth_of: depth }
     }
 
+    /// The same scene in a picture of `whole` points, in which the view lies at `min`; it goes on beyond the view's edges.
+    pub fn within(self, whole: Vec2, min: Vec2) -> View {
+        let whole = whole.max(Vec2::ONE);
+        let scale = self.size / whole;
+        let moved = (self.size + 2.0 * min) / whole - 1.0;
+        let rows = self.clip_from_world.transpose();
+        let (x, y) = (rows.x_axis * scale.x + rows.w_axis * moved.x, rows.y_axis * scale.y - rows.w_axis * moved.y);
+        let clip_from_world = Mat4::from_cols(x, y, rows.z_axis, rows.w_axis).transpose();
+        View { clip_from_world, size: whole, ..self }
+    }
+
     /// `None` behind the camera, and where a coordinate is NaN.
     pub fn project(&self, point: Vec3) -> Option<Seen> {
         let clip: Vec4 = self.clip_from_world * point.extend(1.0);
@@ -131,6 +142,8 @@ pub struct ProjectedScene<'a> {
     pub point_index: &'a PointIndex,
     pub projection: View,
     pub rect: Rect,
+    /// The part of the rectangle over which nothing floats: words about the scene stand there.
+    pub free: Rect,
     /// From 0, static, to 1, contextual.
     pub time: f32,
     pub palette: &'a Palette,
@@ -441,6 +454,20 @@ mod tests {
             };
             let depths = [0.0, 0.5, 1.0, 5.0].map(depth);
             assert!(depths.is_sorted() && depths[0] > 0.0 && depths[3] < 1.0, "{depths:?} at {:?}", rig.pose);
+        }
+    }
+
+    #[test]
+    fn a_view_within_a_picture_shows_the_same_at_the_same_scale() {
+        let (whole, min) = (Vec2::new(900.0, 900.0), Vec2::new(40.0, 210.0));
+        for rig in [CameraRig::default(), flat()] {
+            let view = rig.view(SIZE);
+            let within = view.within(whole, min);
+            for point in [Vec3::ZERO, Vec3::X, Vec3::new(-0.7, 0.3, 0.6)] {
+                let (alone, seen) = (view.project(point).expect("seen"), within.project(point).expect("seen"));
+                assert!(seen.at.distance(alone.at + min) < 0.01, "{seen:?} is not {alone:?} at {min}");
+                assert_eq!((seen.depth, seen.divisor), (alone.depth, alone.divisor));
+            }
         }
     }
 

@@ -221,7 +221,6 @@ impl<'a> SecondLine<'a> {
     pub fn ui(&self, ui: &mut Ui, view: &mut PanelView) {
         let palette = Palette::of(ui.visuals().dark_mode);
         let area = ui.available_rect_before_wrap();
-        ui.painter().rect_filled(area, 0.0, palette.stage);
         paint_mark(ui.painter(), area.min + egui::vec2(size::GAP_WIDE, Self::ROW / 2.0), palette);
         let pair = chosen(self.model, view.selection, view.highlight).map(|pair| pair.second);
         for (rect, token) in &self.words {

@@ -6,7 +6,7 @@
 
 struct Stage {
     clip_from_world: mat4x4<f32>,
-    // rgb, linear
+    // rgb, linear; the height of the ground
     background: vec4<f32>,
     // width and height in pixels; distance from the eye to its target; pixels per point
     viewport: vec4<f32>,
@@ -55,8 +55,6 @@ const DROP: f32 = 3.0;
 const GROUND_LINE: f32 = 4.0;
 // From a key to the query that it hands its value to: it ends at the disc's edge, whatever the time.
 const FLOW: f32 = 5.0;
-// The height of the ground.
-const GROUND: f32 = -1.0;
 // In points.
 const RING_WIDTH: f32 = 1.6;
 // Of a disc: how much darker the rim, how much lighter the side towards the light.
@@ -228,7 +226,7 @@ fn line_vertex(@builtin(vertex_index) vertex: u32, instance: Instance) -> Line {
     let is_drop = kind == DROP;
     let now = mix(instance.start, instance.end, stage.range.x);
     let begin = select(instance.start, now, is_drop);
-    let goal = select(select(instance.end, now, is_arrow), vec3<f32>(now.x, GROUND, now.z), is_drop);
+    let goal = select(select(instance.end, now, is_arrow), vec3<f32>(now.x, stage.background.w, now.z), is_drop);
     let clip_a = stage.clip_from_world * vec4<f32>(begin, 1.0);
     let clip_b = stage.clip_from_world * vec4<f32>(goal, 1.0);
     let presence = select(1.0, stage.sizes.w, is_drop || kind == GROUND_LINE);

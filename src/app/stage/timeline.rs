@@ -12,8 +12,18 @@ use crate::app::theme::{self, Palette, size};
 use crate::app::ui_state::walk::{LAST, STEPS};
 use crate::app::ui_state::{PanelView, Walk};
 
-/// Height of the row with the track.
+/// Height of the row with the track, and of one whose stops are signs with their names.
 const TRACK_HEIGHT: f32 = 26.0;
+const SIGNS_HEIGHT: f32 = 44.0;
+/// On the left and the right of the track, for the names of its ends.
+const ENDS: f32 = 92.0;
+/// Where each stop is a sign, the names of the ends stand below theirs.
+const SIGN_ENDS: f32 = SIGN.x / 2.0 + size::GAP_WIDE;
+
+/// The row with the track in a time line of this width: of one layer each stop is a sign, where there is room.
+fn track_height(width: f32, layers: usize) -> f32 {
+    if layers == 1 && Track::apart_in(width) >= SIGN.x + size::GAP_TIGHT { SIGNS_HEIGHT } else { TRACK_HEIGHT }
+}
 
 /// Height of the time line under a stage of this width: as the longest words of a step need, and the same at each step.
 pub fn height(ui: &Ui, width: f32, route: Option<&RouteModel>, walk: Option<&WalkModel>, about: Option<String>) -> f32 {
@@ -21,7 +31,6 @@ pub fn height(ui: &Ui, width: f32, route: Option<&RouteModel>, walk: Option<&Wal
     const BESIDE: f32 = 112.0;
     /// Greatest height: with more the picture would have no room.
     const MOST: f32 = 128.0;
-    let least = if width < size::TIMELINE_WIDE_FROM { size::TIMELINE_NARROW } else { size::TIMELINE };
     let place = route.and_then(|route| route.layers.last()).map_or(String::new(), |layer| layer.title.clone());
     let steps = walk.into_iter().flat_map(|walk| Step::ALL.map(|step| (step.name(), walk.step(step).said.as_str())));
     let all = steps.chain(about.as_deref().map(|about| (Step::Contextual.name(), about)));
@@ -30,8 +39,10 @@ pub fn height(ui: &Ui, width: f32, route: Option<&RouteModel>, walk: Option<&Wal
         let job = job(title, &format!("{place}, step {STEPS} of {STEPS} "), said, width - BESIDE, size::SMALL, palette);
         ui.fonts_mut(|fonts| fonts.layout_job(job).size().y)
     });
-    let needed = needed.fold(0.0, f32::max) + TRACK_HEIGHT + 2.0 * size::GAP_TIGHT + size::HAIRLINE;
-    least.max(needed.min(MOST))
+    let layers = route.map_or(1, |route| route.layers.len());
+    let needed = needed.fold(0.0, f32::max) + track_height(width, layers) + 2.0 * size::GAP_TIGHT + size::HAIRLINE;
+    let least = if width < size::TIMELINE_WIDE_FROM { size::TIMELINE_NARROW } else { size::TIMELINE };
+    (least + track_height(width, layers) - TRACK_HEIGHT).max(needed.min(MOST))
 }
 
 /// Text of a step, laid out in a width and a size of the type.
@@ -53,32 +64,39 @@ pub fn timeline_ui(
     about: Option<String>,
     view: &mut PanelView,
 ) {
-    const ENDS: f32 = 92.0;
-    let area = ui.available_rect_before_wrap().shrink2(vec2(size::GAP, size::GAP_TIGHT));
-    let (upper, lower) = area.split_top_bottom_at_y(area.top() + TRACK_HEIGHT);
-    let (left, rest) = upper.split_left_right_at_x(upper.left() + ENDS);
-    let (middle, right) = rest.split_left_right_at_x(rest.right() - ENDS);
-    for (place, words, time, hint) in [
-        (left, "static", 0.0, "Where the dictionary puts each word"),
-        (right, "contextual", 1.0, "Where attention puts each token"),
+    let area = ui.available_rect_before_wrap();
+    let height = track_height(area.width(), view.walk.layers());
+    let area = area.shrink2(vec2(size::GAP, size::GAP_TIGHT));
+    let (said, track) = area.split_top_bottom_at_y(area.bottom() - height);
+    let has_signs = height == SIGNS_HEIGHT;
+    let ends = if has_signs { SIGN_ENDS } else { ENDS };
+    let (left, rest) = track.split_left_right_at_x(track.left() + ends);
+    let (middle, right) = rest.split_left_right_at_x(rest.right() - ends);
+    let middle = middle.shrink2(vec2(size::GAP_WIDE, 0.0));
+    track_ui(ui, middle, route, view.walk);
+    for (place, at, words, time, hint) in [
+        (left, middle.left_top(), "static", 0.0, "Where the dictionary puts each word"),
+        (right, middle.right_top(), "contextual", 1.0, "Where attention puts each token"),
     ] {
-        ui.scope_builder(UiBuilder::new().max_rect(place), |ui| {
-            ui.horizontal_centered(|ui| {
-                let is_there = view.walk.place() == view.walk.end() * time;
-                if ui.selectable_label(is_there, words).on_hover_text(hint).clicked() {
-                    match view.walk.passed_layers() {
-                        // The way back leads through the layers, as the way here did.
-                        Some(_) if view.walk.layers() > 1 => {
-                            view.walk.pass_to(if time > 0.0 { view.walk.layers() } else { 0 })
-                        }
-                        _ => view.walk.glide_to(time),
-                    }
-                }
-            });
-        });
+        let is_there = view.walk.place() == view.walk.end() * time;
+        let end = if has_signs {
+            let sign = Rect::from_min_size(at - vec2(SIGN.x / 2.0, 0.0), vec2(SIGN.x, SIGNS_HEIGHT));
+            let end = ui.interact(sign, ui.id().with(words), Sense::click());
+            end.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_there, words));
+            end
+        } else {
+            let label = |ui: &mut Ui| ui.horizontal_centered(|ui| ui.selectable_label(is_there, words)).inner;
+            ui.scope_builder(UiBuilder::new().max_rect(place), label).inner
+        };
+        if end.on_hover_text(hint).clicked() {
+            match view.walk.passed_layers() {
+                // The way back leads through the layers, as the way here did.
+                Some(_) if view.walk.layers() > 1 => view.walk.pass_to(if time > 0.0 { view.walk.layers() } else { 0 }),
+                _ => view.walk.glide_to(time),
+            }
+        }
     }
-    track_ui(ui, middle.shrink2(vec2(size::GAP_WIDE, 0.0)), route, view.walk);
-    ui.scope_builder(UiBuilder::new().max_rect(lower), |ui| said_ui(ui, route, walk, about, view));
+    ui.scope_builder(UiBuilder::new().max_rect(said), |ui| said_ui(ui, route, walk, about, view));
 }
 
 /// `layer 2 of 2, step 3 of 8`
@@ -121,6 +139,16 @@ impl Track {
         self.rect.width() / self.end
     }
 
+    /// Points between two steps of one layer in a time line of this width.
+    fn apart_in(width: f32) -> f32 {
+        (width - 2.0 * (size::GAP + SIGN_ENDS + size::GAP_WIDE)) / LAST
+    }
+
+    /// Each stop is a sign.
+    fn has_signs(&self) -> bool {
+        self.layers == 1 && self.rect.height() >= SIGNS_HEIGHT
+    }
+
     /// The place behind a layer.
     fn behind(layer: usize) -> f32 {
         (layer * STEPS) as f32 + LAST
@@ -139,6 +167,8 @@ impl Track {
     }
 }
 
+/// The sign of a step.
+const SIGN: egui::Vec2 = vec2(52.0, 24.0);
 /// The disc with a layer's number.
 const NUMBERED: f32 = 8.0;
 /// Radius of the handle.
@@ -170,6 +200,9 @@ fn track_ui(ui: &mut Ui, rect: Rect, route: Option<&RouteModel>, walk: &mut Walk
 /// Paints the stops, the numbered layers and the place of the walk.
 fn paint_track(ui: &Ui, response: &Response, track: &Track, walk: &Walk) {
     const STOP: f32 = 4.0;
+    if track.has_signs() {
+        return paint_signs(ui, response, track, walk);
+    }
     let palette = Palette::of(ui.visuals().dark_mode);
     let painter = ui.painter();
     let place = walk.place();
@@ -202,6 +235,36 @@ fn paint_track(ui: &Ui, response: &Response, track: &Track, walk: &Walk) {
         if is_behind && at == place {
             painter.circle_stroke(center, radius + size::RING_GAP, Stroke::new(size::OUTLINE, ring));
         }
+    }
+}
+
+/// Paints the steps of one layer as signs, each with its name below it; a mark runs along the line between them.
+fn paint_signs(ui: &Ui, response: &Response, track: &Track, walk: &Walk) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let painter = ui.painter();
+    let place = walk.place();
+    let at = |place: f32| pos2(track.at(place).x, track.rect.top() + SIGN.y / 2.0);
+    painter.line_segment([at(0.0), at(track.end)], Stroke::new(size::OUTLINE, palette.line));
+    painter.line_segment([at(0.0), at(place)], Stroke::new(size::OUTLINE, palette.accent));
+    for step in Step::ALL {
+        let stop = step.index() as f32;
+        let (is_here, is_reached) = ((place - stop).abs() < 0.5, place >= stop);
+        let rect = Rect::from_center_size(at(stop), SIGN);
+        let (fill, ink) = match (is_here, is_reached) {
+            (true, _) => (palette.accent, palette.on_accent),
+            (false, true) => (palette.accent_soft, palette.ink),
+            (false, false) => (palette.raised, palette.ink_soft),
+        };
+        painter.rect_filled(rect, f32::from(size::RADIUS), fill);
+        painter.text(rect.center(), Align2::CENTER_CENTER, step.sign(), theme::plain(size::LABEL), ink);
+        let name = pos2(rect.center().x, rect.bottom() + size::GAP_TIGHT / 2.0);
+        let ink = if is_here { palette.ink } else { palette.ink_soft };
+        let words = if step == Step::Embed { "static" } else { step.name() };
+        painter.text(name, Align2::CENTER_TOP, words, theme::plain(size::LABEL_AXIS), ink);
+    }
+    let ring = if response.has_focus() || response.hovered() { palette.accent } else { palette.line };
+    if place.fract() != 0.0 || response.has_focus() {
+        painter.circle(at(place), HANDLE, palette.surface, Stroke::new(size::OUTLINE, ring));
     }
 }
 

@@ -26,7 +26,7 @@ pub mod size {
     pub const LABEL_STRONG: f32 = 14.5;
     pub const LABEL_AXIS: f32 = 11.0;
     /// Names of crowds.
-    pub const CROWD: f32 = 21.0;
+    pub const CROWD: f32 = 13.0;
     /// About 62 characters of reading text.
     pub const MEASURE: f32 = 460.0;
     pub const GAP: f32 = 8.0;
@@ -187,6 +187,8 @@ pub mod motion {
     pub const FADE: f32 = 0.15;
     /// Camera to a focus or home.
     pub const CAMERA: f32 = 0.3;
+    /// A scene that opens in space turns to and fro once.
+    pub const SWAY: f32 = 16.0;
     /// The window draws continuously for this long after the last input.
     pub const AFTER_INPUT: f32 = 0.5;
     /// The stage's picture keeps its size while a divider is dragged.

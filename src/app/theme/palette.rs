@@ -5,7 +5,8 @@
 //! | a group of the lesson | `groups`: orange, blue, yellow, pink, … in the lesson's order |
 //! | a word of the sentence without a group | `ink`, the same in every sentence |
 //! | any other word | `word`, a grey |
-//! | a head | `heads`: teal, rose, olive, … by its place in its layer |
+//! | a query, a key, a value | `query` gold, `key` teal, `value` magenta |
+//! | a head | `heads`: slate, rose, olive, … by its place in its layer |
 //! | what no word and no head adds to a move | `parts`: pale tints; `ink_soft` for `b_O` |
 //! | the sign of a number | `negative` purple, `positive` green |
 //! | what the learner has chosen, links, focus | `accent`, an indigo |
@@ -49,6 +50,10 @@ pub struct Palette {
     pub shadow: Color32,
     pub negative: Color32,
     pub positive: Color32,
+    /// The three roles of a vector in attention.
+    pub query: Color32,
+    pub key: Color32,
+    pub value: Color32,
     pub groups: [Color32; GROUPS],
     pub heads: [Color32; HEADS],
     /// Rescaled by a norm, its shift, the feed-forward part, the shift of its norm.
@@ -100,6 +105,9 @@ pub static DARK: Palette = Palette {
     shadow: hex(0x0a0a09),
     negative: hex(0xb08fe8),
     positive: hex(0x86bd4f),
+    query: hex(0xf2c14e),
+    key: hex(0x4fd1c5),
+    value: hex(0xe07bd0),
     groups: [
         hex(0xf59a4a),
         hex(0x5fa8f5),
@@ -110,7 +118,7 @@ pub static DARK: Palette = Palette {
         hex(0xb79cf7),
         hex(0x49c79a),
     ],
-    heads: [hex(0x4cc5b4), hex(0xf08ba0), hex(0xb9c46a), hex(0xc3a3dd), hex(0xd2a679), hex(0x9db4d6)],
+    heads: [hex(0x9db4d6), hex(0xf08ba0), hex(0xb9c46a), hex(0xc3a3dd), hex(0xd2a679), hex(0x8fb8a8)],
     parts: [hex(0xc5d0f0), hex(0xcbe6b8), hex(0xf4dcae), hex(0xf0c4de)],
     code: CodeColors {
         keyword: hex(0xb79cf7),
@@ -145,6 +153,9 @@ pub static LIGHT: Palette = Palette {
     shadow: hex(0xc9c2b4),
     negative: hex(0x7548b5),
     positive: hex(0x3f7210),
+    query: hex(0x8a5f00),
+    key: hex(0x0c7268),
+    value: hex(0xa62f90),
     groups: [
         hex(0xa84d08),
         hex(0x1b66b8),
@@ -155,7 +166,7 @@ pub static LIGHT: Palette = Palette {
         hex(0x6747bd),
         hex(0x0d7a57),
     ],
-    heads: [hex(0x0a7365), hex(0xb03358), hex(0x5d6b0a), hex(0x7d4fa3), hex(0x86521f), hex(0x46608f)],
+    heads: [hex(0x46608f), hex(0xb03358), hex(0x5d6b0a), hex(0x7d4fa3), hex(0x86521f), hex(0x3f6b5c)],
     parts: [hex(0x34446e), hex(0x35512a), hex(0x6b4a12), hex(0x6c3459)],
     code: CodeColors {
         keyword: hex(0x6a3fb5),
@@ -223,6 +234,12 @@ impl Palette {
         /// Spreads the small weights, where the eye has to tell them apart; 0 and 1 stay.
         const SPREAD: f32 = 0.7;
         self.raised.lerp_to_gamma(self.head(own), weight.clamp(0.0, 1.0).powf(SPREAD))
+    }
+
+    /// A weight in [0, 1] of a query: from the surface to its hue.
+    pub fn weight_of_query(&self, weight: f32) -> Color32 {
+        const FAINT: f32 = 0.25;
+        self.raised.lerp_to_gamma(self.query, FAINT + (1.0 - FAINT) * weight.clamp(0.0, 1.0))
     }
 
     /// A number in [-1, 1]: purple through the surface to green.
@@ -303,6 +320,7 @@ mod tests {
             check(palette, "ink", &inks, &grounds, TEXT_CONTRAST);
             check(palette, "group", &palette.groups, &grounds, TEXT_CONTRAST);
             check(palette, "head", &palette.heads, &grounds, TEXT_CONTRAST);
+            check(palette, "role", &[palette.query, palette.key, palette.value], &grounds, TEXT_CONTRAST);
             check(palette, "sign", &[palette.negative, palette.positive], &grounds, MARK_CONTRAST);
             let parts = Part::ALL.map(|part| palette.part(part));
             check(palette, "part", &parts, &grounds, TEXT_CONTRAST);
@@ -396,6 +414,8 @@ mod tests {
             named.into_iter().for_each(|(name, color)| check(name, color));
             let named = [("axis", palette.axis), ("negative", palette.negative), ("positive", palette.positive)];
             named.into_iter().for_each(|(name, color)| check(name, color));
+            let named = [("query", palette.query), ("key", palette.key), ("value", palette.value)];
+            named.into_iter().for_each(|(name, color)| check(name, color));
         }
     }
 
@@ -406,6 +426,7 @@ mod tests {
         for palette in [&DARK, &LIGHT] {
             let mut all = palette.groups[..3].to_vec();
             all.extend([palette.heads[0], palette.heads[1], palette.negative, palette.positive, palette.ink]);
+            all.extend([palette.query, palette.key, palette.value]);
             for (i, a) in all.iter().enumerate() {
                 for b in &all[i + 1..] {
                     let apart = |k: usize| (i32::from(a[k]) - i32::from(b[k])).abs();

@@ -74,6 +74,7 @@ pub enum Visibility {
 pub struct Emphasis {
     pub found: Option<Found>,
     is_isolated: bool,
+    is_of_step: bool,
     tokens: Vec<Visibility>,
     words: ShownWords,
     /// Lines of the stage cell between words, as indices into the model's.
@@ -125,7 +126,7 @@ impl Emphasis {
             }
             None => (false, Vec::new()),
         };
-        Emphasis { found, is_isolated, tokens, words, lines: Vec::new() }
+        Emphasis { found, is_isolated, tokens, words, ..Self::default() }
     }
 
     /// The emphasis with lines between words.
@@ -148,6 +149,7 @@ impl Emphasis {
             return self;
         }
         let shown = |is_lit| if is_lit { Visibility::Lit } else { Visibility::Faded };
+        self.is_of_step = true;
         self.tokens = (0..stage.tokens.len()).map(|position| shown(takes_part(position))).collect();
         self.words = if stage.hides_table {
             ShownWords::of(Visibility::Hidden, stage.in_sentence.iter().copied(), |_| Visibility::Faded)
@@ -189,6 +191,11 @@ impl Emphasis {
     /// A word that was lit or found, where others were not.
     pub fn is_chosen(&self, word: usize) -> bool {
         self.words.most != Visibility::Lit && self.word(word) == Visibility::Lit
+    }
+
+    /// Words of groups are lit because a walk ends among them, and not for themselves.
+    pub fn is_of_step(&self) -> bool {
+        self.is_of_step
     }
 
     /// Some points may be hidden.

@@ -1,24 +1,26 @@
-//! The stage as the dock knows it: the sentence, the gauge and the bar over the picture, and the time line under it; and
+//! The stage as the dock knows it: the picture fills it, and sentence, gauge, bar and time line float over the picture; and
 //! its camera, as panels look through it.
 
-use std::sync::Arc;
-
+use attune_view::explain::walk::WalkModel;
+use attune_view::view_model::heads::Side;
 use attune_view::view_model::stage::TokenPoint;
 use bevy::math::Vec2;
-use egui::{Pos2, Rect, Ui, UiBuilder};
+use egui::{Mesh, Pos2, Rect, Ui, UiBuilder};
 
 use super::Workspace;
 use crate::app::panels::{PanelId, SceneCamera, StageUi};
 use crate::app::stage::bar::{self, bar_ui};
-use crate::app::stage::canvas::picture_ui;
+use crate::app::stage::canvas::{Floating, Hit, picture_ui};
 use crate::app::stage::frame::StageTab;
 use crate::app::stage::gauge::{self, Gauge};
-use crate::app::stage::geometry::scaled;
+use crate::app::stage::geometry::{Walked, scaled};
 use crate::app::stage::projection::{self, View};
+use crate::app::stage::ribbons::Ribbons;
 use crate::app::stage::second::SecondLine;
-use crate::app::stage::sentence::{Strip, StripOptions, StripState};
+use crate::app::stage::sentence::{Strip, StripOptions};
 use crate::app::stage::state::StageState;
 use crate::app::stage::timeline::{self, timeline_ui};
+use crate::app::theme::{Palette, size};
 use crate::app::ui_state::{PanelView, ViewState};
 
 /// A panel about attention is open: until then the arcs in the sentence wait for somebody to point at a word, for the
@@ -28,7 +30,6 @@ fn has_come_to_attention(workspace: &Workspace) -> bool {
 }
 
 fn walk_ui(ui: &mut Ui, scene: &StageState, view: &mut PanelView) {
-    ui.painter().rect_filled(ui.max_rect(), 0.0, ui.visuals().panel_fill);
     timeline_ui(ui, scene.route.as_deref(), scene.walk.as_deref(), scene.about_points(view), view);
 }
 
@@ -39,7 +40,7 @@ pub enum StageParts {
     Picture,
     /// The gauge over the picture: the sentence stands elsewhere.
     Gauge,
-    /// The sentence, the gauge and the bar over the picture, and the time line under it.
+    /// The sentence, the gauge, the bar and the time line over the picture.
     All,
 }
 
@@ -72,10 +73,16 @@ impl StageUi for StageSide<'_> {
 
     fn sentence_ui(&mut self, ui: &mut Ui, view: &mut PanelView) -> Rect {
         let area = ui.available_rect_before_wrap();
-        strip_ui(ui, self.scene, &mut self.tab.strip, area, self.strip, view)
+        let Some(sentence) = self.scene.sentence.as_deref() else { return area };
+        let Some(strip) = Strip::of(ui, sentence, area.size(), self.strip) else { return area };
+        let (top, below) = area.split_top_bottom_at_y(area.top() + strip.height());
+        ui.painter().rect_filled(top, 0.0, Palette::of(ui.visuals().dark_mode).stage);
+        ui.scope_builder(UiBuilder::new().max_rect(top), |ui| strip.ui(ui, &mut self.tab.strip, view));
+        below
     }
 
     fn timeline_ui(&mut self, ui: &mut Ui, view: &mut PanelView) {
+        ui.painter().rect_filled(ui.max_rect(), 0.0, ui.visuals().panel_fill);
         walk_ui(ui, self.scene, view);
     }
 
@@ -105,68 +112,147 @@ impl SceneCamera for StageSide<'_> {
     }
 }
 
-/// The sentence at the upper edge of an area, where there is room for it. Returns the rest.
-fn strip_ui(
-    ui: &mut Ui,
-    scene: &StageState,
-    state: &mut StripState,
-    area: Rect,
-    options: StripOptions,
-    view: &mut PanelView,
-) -> Rect {
-    let strip = scene.sentence.as_deref().and_then(|sentence| Strip::of(ui, sentence, area.size(), options));
-    let Some(strip) = strip else { return area };
-    let (top, below) = area.split_top_bottom_at_y(area.top() + strip.height());
-    ui.scope_builder(UiBuilder::new().max_rect(top), |ui| strip.ui(ui, state, view));
-    below
+impl StageSide<'_> {
+    /// The places on the screen of the sentence's words and of the words of groups, and how much each counts for what the
+    /// walk shows.
+    fn seen(&self, area: Rect, walk: &WalkModel, view: &PanelView) -> Vec<(Pos2, usize)> {
+        const ABOUT: usize = 100;
+        const TOKEN: usize = 3;
+        let Some(model) = self.scene.points.as_deref() else { return Vec::new() };
+        let projection = self.tab.controls.view();
+        let is_about = |token: usize| token == walk.focus.query || token == walk.key;
+        let tokens = (0..model.tokens.len()).map(|at| (Hit::Token(at), if is_about(at) { ABOUT } else { TOKEN }));
+        let hits = tokens.chain(model.words.grouped().iter().map(|word| (Hit::Word(*word), 1)));
+        let see = |(hit, counts)| {
+            let seen = projection.project(projection::place(model, hit, view.walk.layer_time())?)?;
+            Some((area.min + egui::vec2(seen.at.x, seen.at.y), counts))
+        };
+        hits.filter_map(see).collect()
+    }
 }
 
-/// The picture and, in the workspace, the bar over it and the time slider under it.
-fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
-    let StageSide { scene, tab, parts, strip } = side;
-    let mut area = ui.available_rect_before_wrap();
-    bar::leave(ui.ctx(), area);
-    let (model, emphasis) = (scene.points.as_ref(), &scene.emphasis);
-    let has_gauge = match parts {
-        StageParts::Picture => false,
-        StageParts::Gauge => true,
-        StageParts::All => {
-            let whole = area;
-            area = strip_ui(ui, scene, &mut tab.strip, whole, *strip, view);
-            area != whole && whole.height() >= gauge::FROM
+/// What floats over the picture, each thing with its place.
+#[derive(Default)]
+struct Over<'a> {
+    sentence: Option<(Strip<'a>, Rect)>,
+    gauge: Option<(Gauge<'a>, Rect)>,
+    second: Option<(SecondLine<'a>, Rect)>,
+    bar: Option<Rect>,
+    ribbons: Option<(Ribbons<'a>, Rect)>,
+    walk: Option<Rect>,
+}
+
+impl<'a> Over<'a> {
+    /// From the upper edge downwards the sentence, the gauge and the second sentence; the bar in the corner below them; the
+    /// time line at the lower edge.
+    fn of(ui: &Ui, side: &StageSide<'a>, area: Rect, view: &PanelView) -> Self {
+        let mut over = Self::default();
+        if side.parts == StageParts::Picture {
+            return over;
         }
-    };
-    if let Some(gauge) = scene.gauge.as_deref().filter(|gauge| has_gauge && gauge.has_moves()) {
-        let gauge = Gauge::of(gauge, view);
-        let (top, below) = area.split_top_bottom_at_y(area.top() + gauge.height());
-        area = below;
-        let time = view.walk.time();
-        ui.scope_builder(UiBuilder::new().max_rect(top), |ui| gauge.ui(ui, time, view));
-    }
-    if let Some(line) = model.and_then(|model| SecondLine::of(ui, model, view, area.width())) {
-        let (top, below) = area.split_top_bottom_at_y(area.top() + line.height());
-        area = below;
-        ui.scope_builder(UiBuilder::new().max_rect(top), |ui| line.ui(ui, view));
-    }
-    if *parts == StageParts::All {
-        if scene.has_walk(view.walk) {
+        let scene = side.scene;
+        let is_whole = side.parts == StageParts::All;
+        let mut top = area.top();
+        let mut take = |height: f32| {
+            let rect = Rect::from_x_y_ranges(area.x_range(), top..=(top + height).min(area.bottom()));
+            top = rect.bottom();
+            rect
+        };
+        let sentence = scene.sentence.as_deref().filter(|_| is_whole);
+        let strip = sentence.and_then(|sentence| Strip::of(ui, sentence, area.size(), side.strip));
+        over.sentence = strip.map(|strip| {
+            let rect = take(strip.height());
+            (strip, rect)
+        });
+        let has_gauge = !is_whole || over.sentence.is_some() && area.height() >= gauge::FROM;
+        let gauge = scene.gauge.as_deref().filter(|gauge| has_gauge && gauge.has_moves());
+        over.gauge = gauge.map(|gauge| {
+            let gauge = Gauge::of(gauge, view);
+            let rect = take(gauge.height());
+            (gauge, rect)
+        });
+        let model = scene.points.as_ref();
+        let second = model.and_then(|model| SecondLine::of(ui, model, view, area.width()));
+        over.second = second.map(|line| {
+            let rect = take(line.height());
+            (line, rect)
+        });
+        if is_whole && scene.has_walk(view.walk) {
             let about = scene.about_points(view);
             let height = timeline::height(ui, area.width(), scene.route.as_deref(), scene.walk.as_deref(), about);
-            let top = (area.bottom() - height).max(area.top());
-            let timeline = area.split_top_bottom_at_y(top).1;
-            area.max.y = timeline.top();
-            ui.scope_builder(UiBuilder::new().max_rect(timeline), |ui| walk_ui(ui, scene, view));
+            over.walk = Some(area.with_min_y((area.bottom() - height).max(top)));
         }
-        let (top, below) = area.split_top_bottom_at_y(area.top() + bar::height(area.height(), emphasis));
-        area = below;
-        if top.is_positive() {
-            let rig = &mut tab.controls.rig;
-            ui.scope_builder(UiBuilder::new().max_rect(top), |ui| {
-                bar_ui(ui, model.map(Arc::as_ref), emphasis, rig, view)
+        let bottom = over.walk.map_or(area.bottom(), |walk| walk.top());
+        if is_whole && bottom - top >= size::VIEW_BAR_FROM && model.is_some() {
+            let room = Rect::from_x_y_ranges(area.x_range(), top..=bottom);
+            over.bar = Some(bar::corner(ui, room, &scene.emphasis, &side.tab.controls.rig, view));
+            let walked = scene.walked(view.walk).filter(|_| view.walk.is_walking());
+            over.ribbons = walked.and_then(|Walked { walk, .. }| {
+                let ribbons = Ribbons::of(walk, view.walk.step())?;
+                let rect = ribbons.place(room, &side.seen(area, walk, view))?;
+                Some((ribbons, rect))
             });
         }
+        over
     }
-    let (texture, controls) = (tab.texture, &mut tab.controls);
+
+    /// The lower edge of what is at the top.
+    fn top(&self) -> Option<f32> {
+        let rects = [self.sentence.as_ref().map(|at| at.1), self.gauge.as_ref().map(|at| at.1)];
+        let rects = rects.into_iter().chain([self.second.as_ref().map(|at| at.1)]);
+        rects.flatten().map(|rect| rect.bottom()).reduce(f32::max)
+    }
+
+    fn floating(&self, area: Rect) -> Floating {
+        let top = self.top().unwrap_or(area.top());
+        let bottom = self.walk.map_or(area.bottom(), |walk| walk.top());
+        let edges = [area.with_max_y(top), area.with_min_y(bottom)];
+        Floating {
+            above: top - area.top(),
+            below: area.bottom() - bottom,
+            rects: edges
+                .into_iter()
+                .filter(Rect::is_positive)
+                .chain(self.bar)
+                .chain(self.ribbons.as_ref().map(|at| at.1))
+                .collect(),
+        }
+    }
+}
+
+/// A veil of the stage's colour from an edge of the picture to where something ends that floats over it, so that its words
+/// are read over points and lines.
+fn veil(ui: &Ui, from: Rect, is_at_top: bool) {
+    /// How much of what lies under it the veil hides, and how far it runs out.
+    const HIDES: f32 = 0.86;
+    const RUNS_OUT: f32 = 28.0;
+    let ground = Palette::of(ui.visuals().dark_mode).stage;
+    let [full, none] = [ground.gamma_multiply(HIDES), ground.gamma_multiply(0.0)];
+    let edge = if is_at_top {
+        [from.top(), from.bottom(), from.bottom() + RUNS_OUT]
+    } else {
+        [from.bottom(), from.top(), from.top() - RUNS_OUT]
+    };
+    let mut mesh = Mesh::default();
+    for (y, color) in edge.into_iter().zip([full, full, none]) {
+        mesh.colored_vertex(Pos2::new(from.left(), y), color);
+        mesh.colored_vertex(Pos2::new(from.right(), y), color);
+    }
+    for row in [0, 2] {
+        mesh.add_triangle(row, row + 1, row + 2);
+        mesh.add_triangle(row + 1, row + 2, row + 3);
+    }
+    ui.painter().add(mesh);
+}
+
+/// The picture and what floats over it.
+fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
+    let area = ui.available_rect_before_wrap();
+    bar::leave(ui.ctx(), area);
+    let over = Over::of(ui, side, area, view);
+    let floating = over.floating(area);
+    let StageSide { scene, tab, parts, .. } = side;
+    let (model, emphasis) = (scene.points.as_ref(), &scene.emphasis);
     let shown = model.map(|model| {
         let walk = scene.walked(view.walk).map(|walked| walked.walk);
         let walk = walk.filter(|walk| walk.fits(model.tokens.iter().map(TokenPoint::label)));
@@ -177,9 +263,41 @@ fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
             walk: walk.map(|walk| (walk, view.walk.step())),
         }
     });
-    let rect =
-        ui.scope_builder(UiBuilder::new().max_rect(area), |ui| picture_ui(ui, shown, controls, view, texture)).inner;
-    tab.points = Vec2::new(rect.width(), rect.height());
+    if *parts != StageParts::Picture {
+        ui.painter().rect_filled(area, 0.0, Palette::of(ui.visuals().dark_mode).stage);
+    }
+    let texture = tab.texture;
+    let [top, bottom] = [over.top(), over.walk.map(|walk| walk.top())];
+    ui.scope_builder(UiBuilder::new().max_rect(area), |ui| {
+        picture_ui(ui, shown, &mut tab.controls, view, texture, floating);
+    });
+    top.into_iter().for_each(|top| veil(ui, area.with_max_y(top), true));
+    bottom.into_iter().for_each(|bottom| veil(ui, area.with_min_y(bottom), false));
+    let at = |rect: Rect| UiBuilder::new().max_rect(rect);
+    if let Some((strip, rect)) = &over.sentence {
+        ui.scope_builder(at(*rect), |ui| strip.ui(ui, &mut tab.strip, view));
+    }
+    if let Some((gauge, rect)) = &over.gauge {
+        let time = view.walk.time();
+        ui.scope_builder(at(*rect), |ui| gauge.ui(ui, time, view));
+    }
+    if let Some((line, rect)) = &over.second {
+        ui.scope_builder(at(*rect), |ui| line.ui(ui, view));
+    }
+    if let Some((rect, model)) = over.bar.zip(model) {
+        ui.scope_builder(at(rect), |ui| bar_ui(ui, model, emphasis, &mut tab.controls.rig, view));
+    }
+    if let Some((ribbons, rect)) = &over.ribbons {
+        let about = model.zip(scene.walked(view.walk)).and_then(|(model, walked)| {
+            let key = (walked.walk.key_side == Side::Sentence).then_some(Hit::Token(walked.walk.key))?;
+            let seen = tab.controls.view().project(projection::place(model, key, view.walk.layer_time())?)?;
+            Some(area.min + egui::vec2(seen.at.x, seen.at.y))
+        });
+        ui.scope_builder(at(*rect), |ui| ribbons.ui(ui, view.walk.at(), about, view));
+    }
+    if let Some(rect) = over.walk {
+        ui.scope_builder(at(rect), |ui| walk_ui(ui, scene, view));
+    }
     tab.pixels_per_point = ui.pixels_per_point();
     tab.dark = ui.visuals().dark_mode;
 }

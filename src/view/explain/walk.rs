@@ -64,6 +64,19 @@ impl Step {
             Self::Contextual => "contextual",
         }
     }
+
+    /// What happens in it, as a sign.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::Embed | Self::Contextual => "•",
+            Self::Project => "q k v",
+            Self::Score => "q · k",
+            Self::Scale => "÷ √d",
+            Self::Softmax => "Σ = 1",
+            Self::Mix => "Σ a v",
+            Self::Output => "W",
+        }
+    }
 }
 
 /// The word and the head whose way is shown.
@@ -123,6 +136,14 @@ pub struct Bar {
     pub end: f32,
 }
 
+/// A value that the query takes much of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Carried {
+    pub key: usize,
+    pub weight: f32,
+    pub value: NumberRow,
+}
+
 /// A word of the source: where the walked layer finds it, and where it leaves it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceWord {
@@ -178,6 +199,8 @@ pub struct WalkModel {
     pub source: Vec<SourceWord>,
     /// The key of the worked product.
     pub key: usize,
+    /// The values with the largest weights, the largest first.
+    pub carried: Vec<Carried>,
     pub steps: Vec<StepModel>,
 }
 
@@ -220,6 +243,7 @@ impl WalkModel {
             head: reader.labels.title(focus.head),
             own: parts.own,
             steps: Step::ALL.iter().map(|step| walked.step(*step)).collect(),
+            carried: walked.carried(),
             source: if key_side == Side::Source { walked.source() } else { Vec::new() },
             query_side: Side::of_source(is_of_source),
             key_side,
@@ -295,6 +319,7 @@ impl WalkModel {
 }
 
 /// A query, a key and a head, from whose numbers the steps are made.
+#[derive(Clone, Copy)]
 struct Walked<'a> {
     reader: &'a Reader<'a>,
     parts: &'a HeadParts<'a>,
@@ -320,6 +345,18 @@ impl Walked<'_> {
         let clocks = if step == Step::Score { self.clocks() } else { Vec::new() };
         let (equation, rows) = (self.equation(step), self.rows(step));
         StepModel { step, equation, said: sentences.join(" "), entry, bars, clocks, rows }
+    }
+
+    fn carried(&self) -> Vec<Carried> {
+        const MOST: usize = 3;
+        let weights = self.parts.activations.weights.row(self.query);
+        let mut keys: Vec<usize> = (0..weights.len()).filter(|key| weights[*key] > 0.0).collect();
+        keys.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
+        let of = |key: usize| {
+            let value = Walked { key, ..*self }.row(Quantity::Value);
+            Carried { key, weight: weights[key], value }
+        };
+        keys.into_iter().take(MOST).map(of).collect()
     }
 
     fn clocks(&self) -> Vec<Clock> {

@@ -166,10 +166,9 @@ impl StageModel {
         self.tokens.get(..=token)?.iter().rposition(|token| !token.is_part)
     }
 
-    /// One or two chosen axes are read best in their plane; a third one is seen in space alone.
+    /// Two chosen axes are read best in their plane; one stands in space too, and a third is seen there alone.
     pub fn opens_flat(&self) -> bool {
-        let chosen = self.axes.iter().filter(|axis| axis.ends.is_some()).count();
-        (1..AXES).contains(&chosen)
+        self.axes.iter().filter(|axis| axis.ends.is_some()).count() == AXES - 1
     }
 
     /// Attention moves a point, with the weights in use or with the trained ones. Until there are points, it may.

@@ -109,7 +109,6 @@ impl<'a> Strip<'a> {
         let palette = Palette::of(ui.visuals().dark_mode);
         let area = ui.available_rect_before_wrap();
         state.area = Some(area);
-        ui.painter().rect_filled(area, 0.0, palette.stage);
         let shown = shown(self.model, state, view, self.options.is_open);
         let ground = ui.interact(area, strip_id(), Sense::click());
         let said = shown.map_or_else(|| self.sentence(), |shown| self.model.spoken(&shown));

@@ -1,0 +1,134 @@
+//! The crowds of the groups as soft glows under the points: an ellipse of the group's hue, with a thin rim.
+
+use egui::epaint::PathShape;
+use egui::{Color32, Mesh, Painter, Pos2, Rect, Stroke, Vec2};
+
+use super::projection::ProjectedScene;
+use crate::app::theme::size;
+
+/// From the middle, in deviations: the rim, and the end of the glow.
+const RIM: f32 = 2.1;
+const END: f32 = 4.2;
+/// Least radius of the rim, in points, so that a tight crowd is seen as one.
+const LEAST: f32 = 34.0;
+/// Opacity in the middle, and of the rim's line.
+const MIDDLE: f32 = 0.26;
+const LINE: f32 = 0.4;
+/// Rings of the glow, from the middle to its end.
+const RINGS: u32 = 8;
+const CORNERS: u32 = 48;
+/// Reach of the widest crowd, in sides of the picture: words all over it are no crowd.
+const WIDE: f32 = 0.14;
+
+/// A crowd as it is seen: its middle, and the half axes of an ellipse of one deviation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Crowd {
+    pub group: usize,
+    middle: Pos2,
+    axes: [Vec2; 2],
+}
+
+impl Crowd {
+    /// The crowds of a scene that are seen as a whole, and are not all over the picture.
+    pub fn all(projected: &ProjectedScene) -> Vec<Crowd> {
+        let emphasis = projected.scene.emphasis;
+        if emphasis.is_searched() || emphasis.is_isolated() {
+            return Vec::new();
+        }
+        let of = |(group, words): &(usize, Vec<_>)| {
+            let seen: Option<Vec<Pos2>> = words.iter().map(|hit| Some(projected.see(*hit)?.at)).collect();
+            let crowd = Crowd::of(*group, &seen?)?;
+            let is_one = crowd.spread() <= WIDE * projected.free.size().min_elem();
+            (is_one && projected.rect.contains(crowd.middle)).then_some(crowd)
+        };
+        projected.point_index.crowds.iter().filter_map(of).collect()
+    }
+
+    fn of(group: usize, points: &[Pos2]) -> Option<Self> {
+        let count = points.len() as f32;
+        if points.is_empty() {
+            return None;
+        }
+        let middle = points.iter().fold(Vec2::ZERO, |sum, at| sum + at.to_vec2()) / count;
+        let (mut xx, mut xy, mut yy) = (0.0, 0.0, 0.0);
+        for at in points {
+            let away = at.to_vec2() - middle;
+            (xx, xy, yy) = (xx + away.x * away.x, xy + away.x * away.y, yy + away.y * away.y);
+        }
+        let (xx, xy, yy) = (xx / count, xy / count, yy / count);
+        // Principal axes of a symmetric matrix of two rows.
+        let angle = 0.5 * (2.0 * xy).atan2(xx - yy);
+        let (mean, half) = ((xx + yy) / 2.0, ((xx - yy) / 2.0).hypot(xy));
+        let deviation = |variance: f32| variance.max(0.0).sqrt().max(LEAST / RIM);
+        let along = Vec2::angled(angle);
+        let axes = [along * deviation(mean + half), along.rot90() * deviation(mean - half)];
+        Some(Self { group, middle: middle.to_pos2(), axes })
+    }
+
+    fn spread(&self) -> f32 {
+        self.axes[0].length()
+    }
+
+    fn at(&self, corner: u32, reach: f32) -> Pos2 {
+        let turn = Vec2::angled(std::f32::consts::TAU * corner as f32 / CORNERS as f32);
+        self.middle + (self.axes[0] * turn.x + self.axes[1] * turn.y) * reach
+    }
+
+    /// The square around the rim.
+    pub fn rim(&self) -> Rect {
+        Rect::from_points(&(0..CORNERS).map(|corner| self.at(corner, RIM)).collect::<Vec<_>>())
+    }
+
+    /// Whether a place lies within the rim.
+    pub fn holds(&self, at: Pos2) -> bool {
+        let away = at - self.middle;
+        let along = |axis: Vec2| away.dot(axis) / axis.length_sq();
+        self.axes.map(along).iter().map(|x| x * x).sum::<f32>() <= RIM * RIM
+    }
+
+    fn paint(&self, painter: &Painter, hue: Color32) {
+        let mut mesh = Mesh::default();
+        mesh.colored_vertex(self.middle, hue.gamma_multiply(MIDDLE));
+        for ring in 1..=RINGS {
+            let share = ring as f32 / RINGS as f32;
+            // It ends without an edge: value and slope are 0 there.
+            let color = hue.gamma_multiply(MIDDLE * (1.0 - share * share).powi(2));
+            (0..CORNERS).for_each(|corner| mesh.colored_vertex(self.at(corner, share * END), color));
+        }
+        for corner in 0..CORNERS {
+            let [here, next] = [corner, (corner + 1) % CORNERS].map(|corner| 1 + corner);
+            mesh.add_triangle(0, here, next);
+            for inner in (0..RINGS - 1).map(|ring| ring * CORNERS) {
+                let outer = inner + CORNERS;
+                mesh.add_triangle(here + inner, next + inner, here + outer);
+                mesh.add_triangle(next + inner, here + outer, next + outer);
+            }
+        }
+        painter.add(mesh);
+        let rim = (0..CORNERS).map(|corner| self.at(corner, RIM)).collect();
+        painter.add(PathShape::closed_line(rim, Stroke::new(size::HAIRLINE, hue.gamma_multiply(LINE))));
+    }
+}
+
+pub fn paint_glows(painter: &Painter, projected: &ProjectedScene) {
+    for crowd in Crowd::all(projected) {
+        crowd.paint(painter, projected.palette.group(crowd.group));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crowd_lies_along_its_points_and_holds_most_of_them() {
+        let points: Vec<Pos2> = (-20..=20).map(|i| Pos2::new(300.0 + 4.0 * i as f32, 200.0 + 2.0 * i as f32)).collect();
+        let crowd = Crowd::of(0, &points).expect("points");
+        assert!(crowd.middle.distance(Pos2::new(300.0, 200.0)) < 1e-3);
+        let slope = crowd.axes[0].y / crowd.axes[0].x;
+        assert!((slope - 0.5).abs() < 1e-3, "{slope}");
+        assert!(points.iter().all(|at| crowd.holds(*at)));
+        assert!(!crowd.holds(Pos2::new(300.0, 300.0)));
+        assert_eq!(Crowd::of(0, &[]), None);
+    }
+}

@@ -21,9 +21,11 @@ const CORNERS: u32 = 48;
 const WIDE: f32 = 0.14;
 
 /// A crowd as it is seen: its middle, and the half axes of an ellipse of one deviation.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Crowd {
     pub group: usize,
+    /// Its words.
+    pub seen: Vec<Pos2>,
     middle: Pos2,
     axes: [Vec2; 2],
 }
@@ -37,21 +39,21 @@ impl Crowd {
         }
         let of = |(group, words): &(usize, Vec<_>)| {
             let seen: Option<Vec<Pos2>> = words.iter().map(|hit| Some(projected.see(*hit)?.at)).collect();
-            let crowd = Crowd::of(*group, &seen?)?;
+            let crowd = Crowd::of(*group, seen?)?;
             let is_one = crowd.spread() <= WIDE * projected.free.size().min_elem();
             (is_one && projected.rect.contains(crowd.middle)).then_some(crowd)
         };
         projected.point_index.crowds.iter().filter_map(of).collect()
     }
 
-    fn of(group: usize, points: &[Pos2]) -> Option<Self> {
-        let count = points.len() as f32;
-        if points.is_empty() {
+    fn of(group: usize, seen: Vec<Pos2>) -> Option<Self> {
+        if seen.is_empty() {
             return None;
         }
-        let middle = points.iter().fold(Vec2::ZERO, |sum, at| sum + at.to_vec2()) / count;
+        let count = seen.len() as f32;
+        let middle = seen.iter().fold(Vec2::ZERO, |sum, at| sum + at.to_vec2()) / count;
         let (mut xx, mut xy, mut yy) = (0.0, 0.0, 0.0);
-        for at in points {
+        for at in &seen {
             let away = at.to_vec2() - middle;
             (xx, xy, yy) = (xx + away.x * away.x, xy + away.x * away.y, yy + away.y * away.y);
         }
@@ -62,7 +64,7 @@ impl Crowd {
         let deviation = |variance: f32| variance.max(0.0).sqrt().max(LEAST / RIM);
         let along = Vec2::angled(angle);
         let axes = [along * deviation(mean + half), along.rot90() * deviation(mean - half)];
-        Some(Self { group, middle: middle.to_pos2(), axes })
+        Some(Self { group, seen, middle: middle.to_pos2(), axes })
     }
 
     fn spread(&self) -> f32 {
@@ -123,12 +125,12 @@ mod tests {
     #[test]
     fn a_crowd_lies_along_its_points_and_holds_most_of_them() {
         let points: Vec<Pos2> = (-20..=20).map(|i| Pos2::new(300.0 + 4.0 * i as f32, 200.0 + 2.0 * i as f32)).collect();
-        let crowd = Crowd::of(0, &points).expect("points");
+        let crowd = Crowd::of(0, points.clone()).expect("points");
         assert!(crowd.middle.distance(Pos2::new(300.0, 200.0)) < 1e-3);
         let slope = crowd.axes[0].y / crowd.axes[0].x;
         assert!((slope - 0.5).abs() < 1e-3, "{slope}");
         assert!(points.iter().all(|at| crowd.holds(*at)));
         assert!(!crowd.holds(Pos2::new(300.0, 300.0)));
-        assert_eq!(Crowd::of(0, &[]), None);
+        assert_eq!(Crowd::of(0, Vec::new()), None);
     }
 }

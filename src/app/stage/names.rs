@@ -469,25 +469,39 @@ fn paint_crowds(canvas: &Canvas, crowds: &[Crowd], marks: &[Obstacle], writing: 
         let mut job = LayoutJob::default();
         job.append(&model.groups[crowd.group].to_uppercase(), 0.0, format);
         let galley = painter.layout_job(job);
-        let Some(place) = crowd_place(crowd.rim(), galley.size(), free, marks, writing) else { continue };
+        let Some(place) = crowd_place(crowd, galley.size(), free, marks, writing) else { continue };
         writing.write_crowd(crowd.group, place);
         paint_haloed(painter, place.min, galley, color, palette.stage);
     }
 }
 
-/// The place of a crowd's name beside its rim, free of what is written; none where there is no room.
-fn crowd_place(rim: Rect, extent: egui::Vec2, free: Rect, marks: &[Obstacle], writing: &Writing) -> Option<Rect> {
-    let beside = rim.size() / 2.0 + extent / 2.0 + egui::Vec2::splat(size::GAP_TIGHT);
-    let sides = [(0.0, -1.0), (0.0, 1.0), (1.0, 0.0), (-1.0, 0.0), (1.0, -1.0), (-1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
-    let inside = free.shrink(size::GAP);
-    let places = sides.map(|(x, y)| {
-        labels::moved_inside(Rect::from_center_size(rim.center() + egui::vec2(x, y) * beside, extent), inside)
-    });
-    let is_free = |place: &&Rect| free.contains_rect(**place) && !writing.is_written(**place);
+/// The place of a crowd's name beside its rim, or else at it: free of what is written, and nearer to a word of the crowd than
+/// to any other of the named `marks`, so that it is not read as the name of one; none where there is no room.
+fn crowd_place(crowd: &Crowd, extent: egui::Vec2, free: Rect, marks: &[Obstacle], writing: &Writing) -> Option<Rect> {
+    /// Of the way to the rim.
+    const REACHES: [f32; 2] = [1.0, 0.6];
+    const SIDES: [(f32, f32); 8] =
+        [(0.0, -1.0), (0.0, 1.0), (1.0, 0.0), (-1.0, 0.0), (1.0, -1.0), (-1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
+    let (rim, inside) = (crowd.rim(), free.shrink(size::GAP));
+    let at = |reach: f32, (x, y): (f32, f32)| {
+        let beside = rim.size() / 2.0 * reach + extent / 2.0 + egui::Vec2::splat(size::GAP_TIGHT);
+        let center = rim.center() + egui::vec2(x, y) * beside;
+        labels::moved_inside(Rect::from_center_size(center, extent), inside)
+    };
+    let is_its_name = |place: &Rect| {
+        let own = crowd.seen.iter().map(|at| place.distance_to_pos(*at)).fold(f32::INFINITY, f32::min);
+        let is_other = |mark: &&Obstacle| {
+            let at = mark.rect.center();
+            mark.kind == ObstacleKind::Named && crowd.seen.iter().all(|word| word.distance(at) > labels::SAME_PLACE)
+        };
+        marks.iter().filter(is_other).all(|mark| place.distance_to_pos(mark.rect.center()) > own)
+    };
+    let is_free = |place: &Rect| free.contains_rect(*place) && !writing.is_written(*place) && is_its_name(place);
     let is_clear = |place: &&Rect| !marks.iter().any(|mark| mark.rect.intersects(**place));
+    let places = REACHES.iter().flat_map(|reach| SIDES.map(|side| at(*reach, side)));
+    let places: Vec<Rect> = places.filter(is_free).collect();
     // Rather over a line or a dot than not at all.
-    let free = || places.iter().filter(is_free);
-    free().find(is_clear).or_else(|| free().next()).copied()
+    places.iter().find(is_clear).or(places.first()).copied()
 }
 
 /// Names both ends of each axis that was chosen, with the way to each.

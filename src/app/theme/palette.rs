@@ -5,7 +5,7 @@
 //! | a group of the lesson | `groups`: orange, blue, yellow, pink, … in the lesson's order |
 //! | a word of the sentence without a group | `ink`, the same in every sentence |
 //! | any other word | `word`, a grey |
-//! | a query, a key, a value | `query` gold, `key` teal, `value` magenta |
+//! | a query, a key, a value | `query` pale gold, `key` teal, `value` magenta |
 //! | a head | `heads`: slate, rose, olive, … by its place in its layer |
 //! | what no word and no head adds to a move | `parts`: pale tints; `ink_soft` for `b_O` |
 //! | the sign of a number | `negative` purple, `positive` green |
@@ -105,7 +105,7 @@ pub static DARK: Palette = Palette {
     shadow: hex(0x0a0a09),
     negative: hex(0xb08fe8),
     positive: hex(0x86bd4f),
-    query: hex(0xf2c14e),
+    query: hex(0xffe08a),
     key: hex(0x4fd1c5),
     value: hex(0xe07bd0),
     groups: [
@@ -153,7 +153,7 @@ pub static LIGHT: Palette = Palette {
     shadow: hex(0xc9c2b4),
     negative: hex(0x7548b5),
     positive: hex(0x3f7210),
-    query: hex(0x8a5f00),
+    query: hex(0x8a6530),
     key: hex(0x0c7268),
     value: hex(0xa62f90),
     groups: [

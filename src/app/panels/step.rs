@@ -20,7 +20,7 @@ use super::fold::fold_ui;
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::actions::{ActionTable, Row, WindowAction};
 use crate::app::text::prose::equation_ui;
-use crate::app::theme::{self, Palette, size};
+use crate::app::theme::{self, Palette, Role, size};
 use crate::app::ui_state::{PanelView, Walk};
 use crate::app::widgets::controls::{choose_query_ui, switch_ui, waiting_ui};
 use crate::app::widgets::heat::Heat;
@@ -222,7 +222,7 @@ fn bars_ui(ui: &mut Ui, model: &WalkModel, step: &StepModel, bars: &Bars, view: 
                 let is_weight = row.first.quantity == Quantity::Weight;
                 let share = if is_weight { value } else { value / largest };
                 let fill = match (is_weight, share < 0.0) {
-                    (true, _) => palette.head(model.own),
+                    (true, _) => palette.query,
                     (false, true) => palette.negative,
                     (false, false) => palette.positive,
                 };
@@ -393,7 +393,8 @@ impl Line<'_> {
         }
         for (index, row) in rows.iter().enumerate() {
             let at = heat.cell_rect(index, 0).left_center() - Vec2::new(names, 0.0);
-            painter.text(at, Align2::LEFT_CENTER, &row.label, theme::plain(size::SMALL), palette.ink_soft);
+            let ink = Role::of(row.first.quantity).map_or(palette.ink_soft, |role| role.hue(palette));
+            painter.text(at, Align2::LEFT_CENTER, &row.label, theme::plain(size::SMALL), ink);
             self.paint_row(painter, row, |column| heat.cell_rect(index, column), palette);
         }
         if is_by_key && self.columns.contains(&model.key) {

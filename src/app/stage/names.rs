@@ -5,7 +5,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use attune_view::explain::walk::Bar;
+use attune_view::explain::path::PathArrow;
+use attune_view::explain::walk::{Bar, Step};
 use attune_view::view_model::axes::{captions, lines};
 use attune_view::view_model::stage::{AxisLabel, StageModel};
 use bevy::math::Vec3;
@@ -30,6 +31,8 @@ pub enum NameOwner {
     /// The ring of a word's static place, by the position of its first token.
     Ring(usize),
     Axis(usize),
+    /// An arrow of the walk's word, by its place on the way.
+    Arrow(usize),
 }
 
 impl NameOwner {
@@ -171,6 +174,7 @@ pub fn paint_names(canvas: &Canvas, shown: Shown, others: Vec<Named>, mut writte
     let mut named = named_words;
     named.extend(others);
     let rings = projected.left_places();
+    named.extend(arrow_names(projected, shown.walked));
     named.extend(rings.iter().filter_map(|(ring, word)| of_ring(projected, ring, word)));
     leave_place(&mut named);
     let unnamed = unnamed.iter().map(|name| Obstacle { kind: ObstacleKind::Dot, ..name.mark() });
@@ -372,6 +376,35 @@ fn of_point(projected: &ProjectedScene, point: &SeenPoint, priority: Priority, w
         color: name_color(projected.color(hit), priority <= Priority::Token, projected.palette),
         is_first: point.priority <= Priority::Lit,
     }
+}
+
+/// What each arrow of the way adds and by how much, at its end; the way itself is drawn once it is walked.
+fn arrow_names(projected: &ProjectedScene, walked: f32) -> Vec<Named> {
+    /// Shorter arrows are not named, and no more than so many.
+    const LEAST: f32 = 22.0;
+    const MOST: usize = 5;
+    let SceneRef { path, walk, .. } = projected.scene;
+    let path = path.filter(|_| Step::Output.share(walked) >= 1.0 && walk.is_some());
+    let arrows = path.map_or(&[][..], |path| &path.arrows).iter().enumerate();
+    let named = |(index, arrow): (usize, &PathArrow)| {
+        let (from, at) = (projected.at(arrow.from)?, projected.at(arrow.to)?);
+        let seen = projected.free.contains(at) && from.distance(at) >= LEAST;
+        let color = arrow.own.map_or(projected.palette.ink_soft, |own| projected.palette.head(own));
+        seen.then(|| Named {
+            owner: NameOwner::Arrow(index),
+            at: from.lerp(at, 0.5),
+            radius: size::OUTLINE,
+            depth: 0.0,
+            priority: Priority::GroupWord,
+            word: arrow.label.clone(),
+            label: format!("{}: {:.2}", arrow.label, arrow.length),
+            note: None,
+            bar: None,
+            color: name_color(color, false, projected.palette),
+            is_first: false,
+        })
+    };
+    arrows.filter_map(named).take(MOST).collect()
 }
 
 /// The name of a ring, where the word itself has gone elsewhere.

@@ -10,7 +10,7 @@ use egui::{
     Align2, Color32, CursorIcon, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, WidgetType, vec2,
 };
 
-use crate::app::theme::{self, Palette, size};
+use crate::app::theme::{self, Palette, Role, size};
 use crate::app::ui_state::PanelView;
 use crate::app::widgets::heat::width_of;
 use crate::app::widgets::traced::ASK_HINT;
@@ -28,35 +28,6 @@ const MARGIN: f32 = 12.0;
 /// Beside the ribbons: the letter of each, and the sum of the products.
 const LETTER: f32 = 56.0;
 const SUM: f32 = 58.0;
-
-/// The part of a vector in attention, with its hue.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
-    Query,
-    Key,
-    Value,
-    Other,
-}
-
-impl Role {
-    fn of(quantity: Quantity) -> Self {
-        match quantity {
-            Quantity::Query => Self::Query,
-            Quantity::Key => Self::Key,
-            Quantity::Value | Quantity::Mix => Self::Value,
-            _ => Self::Other,
-        }
-    }
-
-    fn hue(self, palette: &Palette) -> Color32 {
-        match self {
-            Self::Query => palette.query,
-            Self::Key => palette.key,
-            Self::Value => palette.value,
-            Self::Other => palette.ink_soft,
-        }
-    }
-}
 
 /// The card of a step, laid out; none of a step that has nothing to show.
 pub struct Ribbons<'a> {
@@ -170,7 +141,7 @@ impl<'a> Ribbons<'a> {
         let (beside, cells) = row.split_left_right_at_x(row.left() + LETTER);
         match line {
             Line::Vector { row, letter, times } => {
-                let hue = Role::of(row.first.quantity).hue(palette);
+                let hue = Role::of(row.first.quantity).map_or(palette.ink_soft, |role| role.hue(palette));
                 let at = beside.right_center() - vec2(size::GAP, 0.0);
                 ui.painter().text(at, Align2::RIGHT_CENTER, letter, theme::strong(size::LABEL), hue);
                 // A value is multiplied by its weight while the step goes on; a vector of a projection comes cell by cell.

@@ -79,6 +79,7 @@ pub enum Ink {
     Soft,
     Link,
     Error,
+    Role(theme::Role),
 }
 
 /// Link, tip or term that the pointer finds on a text.
@@ -439,7 +440,12 @@ pub fn inlines(runs: &[Run], tone: Tone, width: f32, images: &mut Images, live: 
     let mut inlines = Vec::with_capacity(runs.len());
     for run in runs {
         match run {
-            Run::Text(text, style) => inlines.push(Inline::Text(text.clone(), run_format(style, tone))),
+            Run::Text(text, style) => {
+                let mut format = run_format(style, tone);
+                let role = theme::Role::of_word(text.trim()).filter(|_| style.strong && format.ink == Ink::Plain);
+                format.ink = role.map_or(format.ink, Ink::Role);
+                inlines.push(Inline::Text(text.clone(), format));
+            }
             Run::Live(expression, style) => inlines.push(live_word(expression, style, tone, live)),
             Run::Formula(maths) => inlines.push(formula(maths, tone, width)),
             Run::Image { path, alt } => inlines.extend(image(path, alt, tone, width, images)),

@@ -16,7 +16,7 @@ use ratex_types::display_item::{DisplayItem, DisplayList};
 use ratex_types::math_style::MathStyle;
 use ratex_types::path_command::PathCommand;
 
-use crate::app::theme::{Palette, fonts, size};
+use crate::app::theme::{Palette, Role, fonts, size};
 
 /// The longest formula.
 pub const SOURCE_BYTES_MAX: usize = 2000;
@@ -66,6 +66,8 @@ pub struct Mark {
     pub shape: Shape,
     /// Red, green, blue in [0, 1] where the formula chose a colour of its own.
     pub color: Option<[f32; 3]>,
+    /// The role in attention that the letter stands for.
+    pub role: Option<Role>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -141,12 +143,28 @@ fn placed(list: &DisplayList) -> Result<Formula, String> {
         return Err(format!("{} signs: a formula has {MARKS_MAX} at most", list.items.len()));
     }
     let baseline = list.height;
-    let marks: Vec<Mark> = list.items.iter().map(|item| mark(item, baseline)).collect();
+    let mut marks: Vec<Mark> = list.items.iter().map(|item| mark(item, baseline)).collect();
+    give_roles(&mut marks);
     let formula = Formula { width: list.width as f32, ascent: list.height as f32, descent: list.depth as f32, marks };
     if formula.marks.iter().all(|mark| mark.shape.within_bounds()) {
         Ok(formula)
     } else {
         Err("a part of this formula lies far outside it".to_owned())
+    }
+}
+
+/// Gives the letters of queries, keys and values their roles, in a formula that has two of them: elsewhere `v` is any vector
+/// and `k` any number. Small letters below a line, as the `k` of `d_k`, count something.
+fn give_roles(marks: &mut [Mark]) {
+    const BELOW: f32 = 0.9;
+    let role_of = |mark: &Mark| match &mark.shape {
+        Shape::Glyph { scale, glyph, .. } if *scale > BELOW || glyph.is_uppercase() => Role::of_letter(*glyph),
+        _ => None,
+    };
+    let roles: Vec<Option<Role>> = marks.iter().map(role_of).collect();
+    let first = roles.iter().flatten().next();
+    if roles.iter().flatten().any(|role| Some(role) != first) {
+        marks.iter_mut().zip(roles).for_each(|(mark, role)| mark.role = role);
     }
 }
 
@@ -172,7 +190,7 @@ fn mark(item: &DisplayItem, baseline: f64) -> Mark {
             (Shape::Outline { at: at(x, y).to_vec2(), path, filled: *fill }, color)
         }
     };
-    Mark { shape, color: (*color != Color::BLACK).then_some([color.r, color.g, color.b]) }
+    Mark { shape, color: (*color != Color::BLACK).then_some([color.r, color.g, color.b]), role: None }
 }
 
 fn segment(command: &PathCommand) -> Segment {
@@ -225,7 +243,8 @@ pub fn formula_ui(ui: &Ui, formula: &Formula, baseline: Pos2, em: f32, ink: Colo
         return;
     }
     for mark in &formula.marks {
-        let color = mark.color.map_or(ink, |rgb| palette.chosen(rgb));
+        let own = mark.role.map_or(ink, |role| role.hue(palette));
+        let color = mark.color.map_or(own, |rgb| palette.chosen(rgb));
         match &mark.shape {
             Shape::Glyph { at, scale, family, glyph } => {
                 let font = FontId::new(em * scale, family.clone());

@@ -79,6 +79,7 @@ fn ink(ink: Ink, palette: &Palette) -> Color32 {
         Ink::Soft => palette.ink_soft,
         Ink::Link => palette.accent,
         Ink::Error => palette.error,
+        Ink::Role(role) => role.hue(palette),
     }
 }
 

@@ -364,3 +364,17 @@ fn arrows_are_of_heads_where_there_are_several_and_have_the_hues_of_their_places
     let what_if = WhatIfModel::of(&snapshot).expect("a model");
     assert_eq!(what_if.heads.iter().map(|head| head.own).collect::<Vec<_>>(), [0, 1, 0, 1]);
 }
+
+#[test]
+fn the_values_that_a_query_takes_most_of_are_those_with_the_largest_weights() {
+    let snapshot = kernel(APPLE).snapshot();
+    let walk = WalkModel::of(&snapshot, FIRST).expect("a walk");
+    let weights = values(&walk, Step::Softmax, "weight");
+    let mut sorted = weights.to_vec();
+    sorted.sort_by(|a, b| b.total_cmp(a));
+    assert_eq!(walk.carried.iter().map(|carried| carried.weight).collect::<Vec<_>>(), sorted[..3]);
+    let head = &snapshot.model.as_ref().expect("a model").sentence.activations.blocks[0].heads[0];
+    for carried in &walk.carried {
+        assert_eq!((weights[carried.key], &carried.value.values[..]), (carried.weight, head.value.row(carried.key)));
+    }
+}

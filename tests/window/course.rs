@@ -107,7 +107,7 @@ fn show(model: HomeModel, frame: HomeFrame) -> (Harness<'static>, Rc<RefCell<Vec
             dressed = true;
             return;
         }
-        seen.borrow_mut().extend(home_ui(ui, Some(&model), &frame, &mut state, ThemeChoice::System));
+        seen.borrow_mut().extend(home_ui(ui, Some(&model), &frame, &mut state, ThemeChoice::System, true));
     });
     harness.run_steps(3);
     (harness, asked)

@@ -471,7 +471,7 @@ fn pictures_ui(ui: &mut Ui, model: &TwoModels) {
             let width = ui.available_width();
             let (rect, response) = ui.allocate_exact_size(vec2(width, width * HEIGHT), Sense::hover());
             ui.painter().rect_filled(rect, size::RADIUS, palette.ground);
-            sketch_ui(ui, picture, rect);
+            sketch_ui(ui, picture, rect, 1.0);
             let ways: Vec<&str> = picture.moves.iter().map(|way| way.label.as_str()).collect();
             let said = format!("The ways of {} in {name}", ways.join(", "));
             response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, &said));

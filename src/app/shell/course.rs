@@ -24,6 +24,7 @@ use crate::app::actions::{Action, ActionTable, WindowAction};
 use crate::app::link::LatestModels;
 use crate::app::theme::{self, Palette, size};
 use crate::app::ui_state::ThemeChoice;
+use crate::app::ui_state::walk::ease;
 use crate::app::widgets::plot::sketch_ui;
 use crate::app::work::job::Waker;
 use crate::app::work::profile::{Profile, kept_course};
@@ -260,6 +261,9 @@ pub struct HomeUiState {
     is_greeted: bool,
     /// The course is reset at the second click.
     asks_reset: bool,
+    /// When the picture began to move, and whether it was pointed at since.
+    split_since: Option<f64>,
+    is_pointed: bool,
 }
 
 const COLUMN: f32 = 1560.0;
@@ -271,6 +275,7 @@ pub fn home_ui(
     frame: &HomeFrame,
     state: &mut HomeUiState,
     theme: ThemeChoice,
+    is_still: bool,
 ) -> Option<Action> {
     let palette = Palette::of(ui.visuals().dark_mode);
     let mut action = None;
@@ -288,7 +293,7 @@ pub fn home_ui(
             match model {
                 // Drawn whatever the bar asked for: a page left out for one frame would lose its place.
                 Some(model) => {
-                    let below = page_ui(ui, model, frame, state);
+                    let below = page_ui(ui, model, frame, state, is_still);
                     action.take().or(below)
                 }
                 None => {
@@ -328,20 +333,20 @@ fn bar_ui(ui: &mut Ui, frame: &HomeFrame, theme: ThemeChoice) -> Option<Action> 
     action
 }
 
-fn page_ui(ui: &mut Ui, model: &HomeModel, frame: &HomeFrame, state: &mut HomeUiState) -> Option<Action> {
+fn page_ui(
+    ui: &mut Ui,
+    model: &HomeModel,
+    frame: &HomeFrame,
+    state: &mut HomeUiState,
+    is_still: bool,
+) -> Option<Action> {
     let palette = Palette::of(ui.visuals().dark_mode);
     let mut action = None;
     if let Some(fault) = &frame.fault {
         ui.add(Label::new(RichText::new(fault).color(palette.error)).wrap());
         ui.add_space(size::GAP);
     }
-    ui.label(RichText::new("Learn self-attention by running it").font(theme::strong(theme::prose::HEADINGS[0])));
-    ui.add_space(size::GAP_TIGHT);
-    ui.label(RichText::new(standing(model)).color(palette.ink_soft));
-    ui.add_space(size::GAP_WIDE);
-    if let Some(next) = &model.next {
-        action = next_ui(ui, next, state);
-    }
+    action = action.or(hero_ui(ui, model, state, is_still));
     action = action.or(cards_ui(ui, &model.lessons));
     if !model.others.is_empty() {
         ui.add_space(size::GAP_WIDE);
@@ -357,6 +362,48 @@ fn page_ui(ui: &mut Ui, model: &HomeModel, frame: &HomeFrame, state: &mut HomeUi
         ui.add_space(size::GAP);
         action = action.or(reset_ui(ui, frame, state));
     }
+    action
+}
+
+/// The name of the course and the way on, beside the picture of a word that parts in two where there is room.
+fn hero_ui(ui: &mut Ui, model: &HomeModel, state: &mut HomeUiState, is_still: bool) -> Option<Action> {
+    /// Height of the picture, and the width from which on it stands beside the words.
+    const HEIGHT: f32 = 300.0;
+    const BESIDE: f32 = 820.0;
+    const WORDS: f32 = 0.42;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let split = model.lessons.iter().find_map(|row| match &row.picture {
+        Some(Picture::Sketch(sketch)) if sketch.splits() => Some(sketch),
+        _ => None,
+    });
+    let words = |ui: &mut Ui, state: &mut HomeUiState| {
+        ui.label(RichText::new("Learn self-attention by running it").font(theme::strong(size::TITLE)));
+        ui.add_space(size::GAP_TIGHT);
+        ui.label(RichText::new(standing(model)).color(palette.ink_soft));
+        ui.add_space(size::GAP_WIDE);
+        model.next.as_ref().and_then(|next| next_ui(ui, next, state))
+    };
+    let Some(split) = split.filter(|_| ui.available_width() >= BESIDE) else { return words(ui, state) };
+    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::hover());
+    let (left, right) = rect.split_left_right_at_x(rect.left() + rect.width() * WORDS);
+    let now = ui.input(|input| input.time);
+    let since = *state.split_since.get_or_insert(now);
+    if ui.rect_contains_pointer(right) && now - since > theme::motion::SPLIT.into() {
+        // Once more for who looks at it.
+        state.split_since = Some(now).filter(|_| !std::mem::replace(&mut state.is_pointed, true)).or(state.split_since);
+    } else if !ui.rect_contains_pointer(right) {
+        state.is_pointed = false;
+    }
+    let share = ((now - since) as f32 / theme::motion::SPLIT).clamp(0.0, 1.0);
+    let time = if is_still { 1.0 } else { ease(share) };
+    if time < 1.0 {
+        ui.ctx().request_repaint();
+    }
+    ui.painter().rect_filled(right, CornerRadius::same(size::RADIUS), palette.stage);
+    sketch_ui(ui, split, right, time);
+    let inner = left.shrink2(vec2(0.0, HEIGHT / 5.0)).with_max_x(left.right() - size::GAP_WIDE);
+    let action = ui.scope_builder(UiBuilder::new().max_rect(inner), |ui| words(ui, state)).inner;
+    ui.add_space(size::GAP_WIDE);
     action
 }
 
@@ -469,7 +516,7 @@ fn card_ui(ui: &mut Ui, row: &HomeRow, width: f32) -> Option<Action> {
     let (picture, words) = rect.split_top_bottom_at_y(rect.top() + width * PICTURE);
     ui.painter().rect_filled(picture.shrink(size::HAIRLINE), round, palette.ground);
     match &row.picture {
-        Some(Picture::Sketch(sketch)) => sketch_ui(ui, sketch, picture),
+        Some(Picture::Sketch(sketch)) => sketch_ui(ui, sketch, picture, 1.0),
         Some(Picture::Absent { needs, layers, heads }) => absent_ui(ui, needs, (*layers, *heads), picture),
         Some(Picture::None) => {}
         None if matches!(row.state, RowState::Broken(_)) => {}

@@ -141,7 +141,14 @@ impl Screen<'_> {
         let is_held = ctx.input(|input| !input.raw.hovered_files.is_empty());
         if self.page.is_open {
             let CoursePage { model, frame, ui: page, .. } = &mut *self.page;
-            state.asked.extend(home_ui(ui, model.as_ref(), frame, page, self.view.preferences.theme));
+            state.asked.extend(home_ui(
+                ui,
+                model.as_ref(),
+                frame,
+                page,
+                self.view.preferences.theme,
+                self.view.preferences.reduced_motion,
+            ));
         }
         if is_held {
             drop_ui(&ctx);

@@ -20,7 +20,6 @@ use egui::{
 
 use super::camera::CameraRig;
 use super::geometry::{has_place, is_small, scaled};
-use super::glows::paint_glows;
 use super::names::{Canvas, Shown, Writing, caption_about, paint_caption, paint_names};
 use super::projection::{ProjectedScene, SceneRef, View};
 use super::second;
@@ -45,7 +44,7 @@ pub struct StageControls {
     pub writing: Writing,
 }
 
-/// What lies over the picture: at its upper and its lower edge, and the places that names keep off.
+/// Heights of what lies over the picture at its upper and its lower edge, and the places that names keep off.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Floating {
     pub above: f32,
@@ -113,7 +112,7 @@ pub fn picture_ui(
         time: view.walk.layer_time(),
         palette,
     };
-    paint_glows(&painter, &projected);
+    projected.crowds().iter().for_each(|(group, glow)| glow.paint(&painter, palette.group(*group)));
     let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
     painter.image(texture, rect, whole, theme::UNTINTED);
     let target = Target::under(&response, &projected, view.walk);

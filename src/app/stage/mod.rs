@@ -10,7 +10,6 @@ pub mod canvas;
 pub mod frame;
 pub mod gauge;
 pub mod geometry;
-pub mod glows;
 pub mod labels;
 pub mod names;
 pub mod pass;

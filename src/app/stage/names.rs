@@ -14,11 +14,11 @@ use egui::text::{LayoutJob, TextFormat};
 use egui::{Color32, Galley, Painter, Pos2, Rect, Shape, Stroke, StrokeKind};
 
 use super::geometry::{DASHES, DOTS, axis_end, is_small};
-use super::glows::Crowd;
 use super::labels::{self, LabelRequest, Obstacle, ObstacleKind, Placed, Priority, SAME_PLACE, Slot};
 use super::projection::{ProjectedScene, SceneRef, SeenPoint};
 use crate::app::theme::{self, Palette, TEXT_CONTRAST, size};
 use crate::app::ui_state::search::Hit;
+use crate::app::widgets::glow::Glow;
 
 /// Owner of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -168,7 +168,7 @@ pub fn paint_names(canvas: &Canvas, shown: Shown, others: Vec<Named>, mut writte
         };
         named.push(of_point(projected, point, priority, shown.walked));
     }
-    let crowds = Crowd::all(projected);
+    let crowds = projected.crowds();
     let (named_words, unnamed): (Vec<_>, Vec<_>) =
         named.into_iter().partition(|name| !is_quiet(projected, &crowds, shown.pointer, name));
     let mut named = named_words;
@@ -378,7 +378,7 @@ fn of_point(projected: &ProjectedScene, point: &SeenPoint, priority: Priority, w
     }
 }
 
-/// What each arrow of the way adds and by how much, at its end; the way itself is drawn once it is walked.
+/// Names of the arrows of the way, each with its length, once the way is walked.
 fn arrow_names(projected: &ProjectedScene, walked: f32) -> Vec<Named> {
     /// Shorter arrows are not named, and no more than so many.
     const LEAST: f32 = 22.0;
@@ -480,38 +480,38 @@ pub struct Canvas<'a> {
 }
 
 /// A word of a crowd has no name of its own, unless the pointer is in the crowd or the picture is about the word.
-fn is_quiet(projected: &ProjectedScene, crowds: &[Crowd], pointer: Option<Pos2>, name: &Named) -> bool {
+fn is_quiet(projected: &ProjectedScene, crowds: &[(usize, Glow)], pointer: Option<Pos2>, name: &Named) -> bool {
     let SceneRef { model, emphasis, .. } = projected.scene;
     let NameOwner::Point(Hit::Word(word)) = name.owner else { return false };
     let is_about = name.priority < Priority::Lit || name.priority == Priority::Lit && !emphasis.is_of_step();
-    let is_in_crowd = |crowd: &&Crowd| model.words[word].group == Some(crowd.group);
-    let crowd = crowds.iter().find(is_in_crowd).filter(|_| !is_about && !is_small(model));
-    crowd.is_some_and(|crowd| !pointer.is_some_and(|at| crowd.holds(at)))
+    let own = crowds.iter().find(|(group, _)| model.words[word].group == Some(*group));
+    let own = own.filter(|_| !is_about && !is_small(model));
+    own.is_some_and(|(_, glow)| !pointer.is_some_and(|at| glow.holds(at)))
 }
 
 /// Names the crowds in spaced capitals at the rims of their glows.
-fn paint_crowds(canvas: &Canvas, crowds: &[Crowd], marks: &[Obstacle], writing: &mut Writing) {
+fn paint_crowds(canvas: &Canvas, crowds: &[(usize, Glow)], marks: &[Obstacle], writing: &mut Writing) {
     const TRACKING: f32 = 1.4;
     let Canvas { painter, ref projected } = *canvas;
     let ProjectedScene { free, palette, .. } = *projected;
     let model = projected.scene.model;
-    for crowd in crowds {
-        let color = palette.legible(palette.group(crowd.group), TEXT_CONTRAST);
+    for (group, glow) in crowds {
+        let color = palette.legible(palette.group(*group), TEXT_CONTRAST);
         let format =
             TextFormat { extra_letter_spacing: TRACKING, ..TextFormat::simple(theme::strong(size::CROWD), color) };
         let mut job = LayoutJob::default();
-        job.append(&model.groups[crowd.group].to_uppercase(), 0.0, format);
+        job.append(&model.groups[*group].to_uppercase(), 0.0, format);
         let galley = painter.layout_job(job);
-        let Some(place) = crowd_place(crowd, galley.size(), free, marks, writing) else { continue };
-        writing.write_crowd(crowd.group, place);
+        let Some(place) = crowd_place(glow, galley.size(), free, marks, writing) else { continue };
+        writing.write_crowd(*group, place);
         paint_haloed(painter, place.min, galley, color, palette.stage);
     }
 }
 
 /// The place of a crowd's name beside its rim, or else at it: free of what is written, and nearer to a word of the crowd than
 /// to any other of the named `marks`, so that it is not read as the name of one; none where there is no room.
-fn crowd_place(crowd: &Crowd, extent: egui::Vec2, free: Rect, marks: &[Obstacle], writing: &Writing) -> Option<Rect> {
-    /// Of the way to the rim.
+fn crowd_place(crowd: &Glow, extent: egui::Vec2, free: Rect, marks: &[Obstacle], writing: &Writing) -> Option<Rect> {
+    /// Shares of the way to the rim.
     const REACHES: [f32; 2] = [1.0, 0.6];
     const SIDES: [(f32, f32); 8] =
         [(0.0, -1.0), (0.0, 1.0), (1.0, 0.0), (-1.0, 0.0), (1.0, -1.0), (-1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];

@@ -17,6 +17,7 @@ use super::geometry::{LEAST_RADIUS, QUIET_RADIUS, TOKEN_RADIUS, WORD_RADIUS, axi
 use super::labels::Priority;
 use crate::app::theme::Palette;
 use crate::app::ui_state::search::{Emphasis, Hit, Visibility};
+use crate::app::widgets::glow::Glow;
 
 /// Distance of the near clipping plane, as a share of the distance to the target.
 const NEAR_SHARE: f32 = 0.02;
@@ -282,6 +283,23 @@ impl<'a> ProjectedScene<'a> {
             Some(Candidate { what: hit, at: Vec2::new(at.x, at.y), radius, depth })
         });
         canvas::nearest(Vec2::new(pointer.x, pointer.y), candidates)
+    }
+
+    /// The crowds of groups that are seen as a whole, each with its group; not those that are all over the picture.
+    pub fn crowds(&self) -> Vec<(usize, Glow)> {
+        /// Reach of the widest, in sides of the picture.
+        const WIDE: f32 = 0.14;
+        let emphasis = self.scene.emphasis;
+        if emphasis.is_searched() || emphasis.is_isolated() {
+            return Vec::new();
+        }
+        let of = |(group, words): &(usize, Vec<Hit>)| {
+            let seen: Option<Vec<Pos2>> = words.iter().map(|hit| Some(self.see(*hit)?.at)).collect();
+            let glow = Glow::of(seen?)?;
+            let is_one = glow.spread() <= WIDE * self.free.size().min_elem();
+            (is_one && self.rect.contains(glow.middle())).then_some((*group, glow))
+        };
+        self.point_index.crowds.iter().filter_map(of).collect()
     }
 
     /// Rings of the static places that their words have left, each with its word.

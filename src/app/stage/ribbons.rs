@@ -92,7 +92,7 @@ impl<'a> Ribbons<'a> {
     /// The place at an edge of the room over the picture that covers the least of the points, each of which counts so much;
     /// between the words at the edges.
     pub fn place(&self, room: Rect, points: &[(Pos2, usize)]) -> Option<Rect> {
-        /// Of the words about the picture, and of the bar.
+        /// Heights of the words about the picture, and of the bar.
         const CAPTION: f32 = 34.0;
         const BAR: f32 = size::VIEW_BAR + 2.0 * size::GAP;
         let size = vec2(WIDTH, self.rows.len() as f32 * ROW + size::SMALL + 2.0 * MARGIN + size::GAP_TIGHT);

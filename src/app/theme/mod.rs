@@ -23,6 +23,8 @@ pub mod size {
     pub const BODY: f32 = 13.5;
     pub const READING: f32 = 15.0;
     pub const HEADING: f32 = 19.0;
+    /// The name of the course.
+    pub const TITLE: f32 = 30.0;
     pub const MONO: f32 = 12.5;
     pub const LABEL: f32 = 13.0;
     pub const LABEL_STRONG: f32 = 14.5;
@@ -183,6 +185,8 @@ pub mod motion {
     /// Once from static to contextual where a stage cell plays, and the pause before and after it.
     pub const PLAY: f32 = 3.0;
     pub const PLAY_PAUSE: f32 = 0.9;
+    /// The picture of the course's page.
+    pub const SPLIT: f32 = 4.0;
     /// From a picture to that of the lesson trained again.
     pub const RETRAINED: f32 = 0.7;
     /// Arcs into and out of sight.

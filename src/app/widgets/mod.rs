@@ -1,6 +1,7 @@
 //! Controls that several panels share.
 
 pub mod controls;
+pub mod glow;
 pub mod heat;
 pub mod plot;
 pub mod popup;

@@ -10,6 +10,7 @@ use egui::{
 use egui_plot::{GridInput, GridMark, HoverPosition, Line, LineStyle, Plot, PlotPoints, Points};
 
 use crate::app::theme::{self, Palette, size};
+use crate::app::widgets::glow::Glow;
 
 pub fn plot_ui(ui: &mut Ui, plot: &PlotModel) {
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -167,7 +168,8 @@ pub fn tick_text(value: f64, digit: f64) -> String {
 }
 
 /// Draws crowds with their names, and the way of each lit word.
-pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect) {
+/// `time`: how far its words are on their ways, from 0 to 1.
+pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect, time: f32) {
     const MARGIN: (f32, f32) = (34.0, 18.0);
     const DOT: f32 = 2.0;
     const END: f32 = 4.0;
@@ -177,6 +179,10 @@ pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect) {
     let half = (rect.size() / 2.0 - vec2(MARGIN.0, MARGIN.1)).max(Vec2::ZERO);
     let at = |[x, y]: [f32; 2]| rect.center() + vec2(x * half.x, -y * half.y);
     let color = |group: Option<usize>| group.map_or(palette.ink_faint, |group| palette.group(group));
+    for (group, glow) in glows(sketch, at) {
+        glow.paint(&painter, palette.group(group));
+    }
+    let sketch = &sketch.at(time);
     for (place, group) in &sketch.dots {
         painter.circle_filled(at(*place), DOT, color(*group).gamma_multiply(FAINT));
     }
@@ -197,7 +203,7 @@ pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect) {
         let (start, end) = (at(way.start), at(way.end));
         painter.line_segment([start, end], Stroke::new(size::OUTLINE, palette.ink_soft));
         painter.circle_stroke(start, END, Stroke::new(size::HAIRLINE, palette.ink_soft));
-        painter.circle_filled(end, END, palette.accent);
+        painter.circle_filled(end, END, palette.ink);
     }
     for way in &sketch.moves {
         let (start, end) = (at(way.start), at(way.end));
@@ -219,6 +225,21 @@ pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect) {
             beside(at(*place) + gap + vec2(0.0, size::GAP), Align2::CENTER_TOP);
         }
     }
+}
+
+/// The crowds of a sketch that are no larger than a part of it.
+fn glows(sketch: &Sketch, at: impl Fn([f32; 2]) -> Pos2) -> Vec<(usize, Glow)> {
+    const WIDE: f32 = 0.2;
+    let of = |&(_, _, group): &(String, [f32; 2], usize)| {
+        let own = sketch.dots.iter().filter(|(_, other)| *other == Some(group));
+        let places: Vec<[f32; 2]> = own.map(|(place, _)| *place).collect();
+        let middle = [0, 1].map(|axis| places.iter().map(|at| at[axis]).sum::<f32>() / places.len().max(1) as f32);
+        let away = |at: &[f32; 2]| (at[0] - middle[0]).powi(2) + (at[1] - middle[1]).powi(2);
+        let spread = (places.iter().map(away).sum::<f32>() / places.len().max(1) as f32).sqrt();
+        let glow = Glow::of(places.into_iter().map(&at).collect())?;
+        (spread <= WIDE).then_some((group, glow))
+    };
+    sketch.crowds.iter().filter_map(of).collect()
 }
 
 #[cfg(test)]

@@ -131,7 +131,7 @@ impl StageSide<'_> {
     }
 }
 
-/// What floats over the picture, each thing with its place.
+/// The parts that float over the picture, each with its place.
 #[derive(Default)]
 struct Over<'a> {
     sentence: Option<(Strip<'a>, Rect)>,

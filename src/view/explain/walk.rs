@@ -65,7 +65,7 @@ impl Step {
         }
     }
 
-    /// What happens in it, as a sign.
+    /// A sign for what happens in it.
     pub fn sign(self) -> &'static str {
         match self {
             Self::Embed | Self::Contextual => "•",

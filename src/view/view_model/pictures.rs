@@ -82,6 +82,26 @@ impl Sketch {
     }
 }
 
+impl Sketch {
+    /// Its words so far on their ways, from 0 to 1.
+    #[must_use]
+    pub fn at(&self, time: f32) -> Self {
+        let on_the_way = |way: &SketchMove| {
+            let end = [0, 1].map(|axis| (1.0 - time) * way.start[axis] + time * way.end[axis]);
+            SketchMove { end, ..way.clone() }
+        };
+        Self { moves: self.moves.iter().map(on_the_way).collect(), ..self.clone() }
+    }
+
+    /// Words that begin at one place end at two.
+    pub fn splits(&self) -> bool {
+        const APART: f32 = 0.5;
+        let apart = |a: At, b: At| (a[0] - b[0]).hypot(a[1] - b[1]);
+        let is_pair = |a: &SketchMove, b: &SketchMove| a.start == b.start && apart(a.end, b.end) > APART;
+        self.moves.iter().any(|a| self.moves.iter().any(|b| is_pair(a, b)))
+    }
+}
+
 /// The part of the first two axes that holds everything.
 struct Frame {
     middle: At,

@@ -1,9 +1,8 @@
-//! The crowds of the groups as soft glows under the points: an ellipse of the group's hue, with a thin rim.
+//! A crowd of points as a soft glow: an ellipse of the group's hue, with a thin rim.
 
 use egui::epaint::PathShape;
 use egui::{Color32, Mesh, Painter, Pos2, Rect, Stroke, Vec2};
 
-use super::projection::ProjectedScene;
 use crate::app::theme::size;
 
 /// From the middle, in deviations: the rim, and the end of the glow.
@@ -17,36 +16,18 @@ const LINE: f32 = 0.4;
 /// Rings of the glow, from the middle to its end.
 const RINGS: u32 = 8;
 const CORNERS: u32 = 48;
-/// Reach of the widest crowd, in sides of the picture: words all over it are no crowd.
-const WIDE: f32 = 0.14;
-
-/// A crowd as it is seen: its middle, and the half axes of an ellipse of one deviation.
+/// The middle of a crowd, and the half axes of an ellipse of one deviation.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Crowd {
-    pub group: usize,
-    /// Its words.
+pub struct Glow {
+    /// The points of the crowd.
     pub seen: Vec<Pos2>,
     middle: Pos2,
     axes: [Vec2; 2],
 }
 
-impl Crowd {
-    /// The crowds of a scene that are seen as a whole, and are not all over the picture.
-    pub fn all(projected: &ProjectedScene) -> Vec<Crowd> {
-        let emphasis = projected.scene.emphasis;
-        if emphasis.is_searched() || emphasis.is_isolated() {
-            return Vec::new();
-        }
-        let of = |(group, words): &(usize, Vec<_>)| {
-            let seen: Option<Vec<Pos2>> = words.iter().map(|hit| Some(projected.see(*hit)?.at)).collect();
-            let crowd = Crowd::of(*group, seen?)?;
-            let is_one = crowd.spread() <= WIDE * projected.free.size().min_elem();
-            (is_one && projected.rect.contains(crowd.middle)).then_some(crowd)
-        };
-        projected.point_index.crowds.iter().filter_map(of).collect()
-    }
-
-    fn of(group: usize, seen: Vec<Pos2>) -> Option<Self> {
+impl Glow {
+    /// None around no points.
+    pub fn of(seen: Vec<Pos2>) -> Option<Self> {
         if seen.is_empty() {
             return None;
         }
@@ -64,10 +45,15 @@ impl Crowd {
         let deviation = |variance: f32| variance.max(0.0).sqrt().max(LEAST / RIM);
         let along = Vec2::angled(angle);
         let axes = [along * deviation(mean + half), along.rot90() * deviation(mean - half)];
-        Some(Self { group, seen, middle: middle.to_pos2(), axes })
+        Some(Self { seen, middle: middle.to_pos2(), axes })
     }
 
-    fn spread(&self) -> f32 {
+    pub fn middle(&self) -> Pos2 {
+        self.middle
+    }
+
+    /// The larger of its deviations.
+    pub fn spread(&self) -> f32 {
         self.axes[0].length()
     }
 
@@ -88,7 +74,7 @@ impl Crowd {
         self.axes.map(along).iter().map(|x| x * x).sum::<f32>() <= RIM * RIM
     }
 
-    fn paint(&self, painter: &Painter, hue: Color32) {
+    pub fn paint(&self, painter: &Painter, hue: Color32) {
         let mut mesh = Mesh::default();
         mesh.colored_vertex(self.middle, hue.gamma_multiply(MIDDLE));
         for ring in 1..=RINGS {
@@ -112,12 +98,6 @@ impl Crowd {
     }
 }
 
-pub fn paint_glows(painter: &Painter, projected: &ProjectedScene) {
-    for crowd in Crowd::all(projected) {
-        crowd.paint(painter, projected.palette.group(crowd.group));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,12 +105,12 @@ mod tests {
     #[test]
     fn a_crowd_lies_along_its_points_and_holds_most_of_them() {
         let points: Vec<Pos2> = (-20..=20).map(|i| Pos2::new(300.0 + 4.0 * i as f32, 200.0 + 2.0 * i as f32)).collect();
-        let crowd = Crowd::of(0, points.clone()).expect("points");
+        let crowd = Glow::of(points.clone()).expect("points");
         assert!(crowd.middle.distance(Pos2::new(300.0, 200.0)) < 1e-3);
         let slope = crowd.axes[0].y / crowd.axes[0].x;
         assert!((slope - 0.5).abs() < 1e-3, "{slope}");
         assert!(points.iter().all(|at| crowd.holds(*at)));
         assert!(!crowd.holds(Pos2::new(300.0, 300.0)));
-        assert_eq!(Crowd::of(0, Vec::new()), None);
+        assert_eq!(Glow::of(Vec::new()), None);
     }
 }

@@ -1,0 +1,63 @@
+//! The card with the vectors of a step, without a window.
+
+use attune::app::stage::ribbons::Ribbons;
+use attune::app::ui_state::ViewState;
+use attune_engine::quantity::Quantity;
+use attune_view::explain::walk::{Focus, Step, WalkModel};
+use egui::{PointerButton, Pos2, Rect, UiBuilder, pos2, vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+
+use crate::common::lessons::{APPLE, kernel};
+use crate::dressed::dressed;
+use crate::pointer::press;
+
+const ROOM: Rect = Rect { min: Pos2::ZERO, max: pos2(840.0, 420.0) };
+
+fn walk() -> WalkModel {
+    WalkModel::of(&kernel(APPLE).snapshot(), Focus { query: 0, head: 0, key: None }).expect("a walk")
+}
+
+#[test]
+fn the_card_covers_neither_of_the_two_words_that_it_is_about() {
+    const ABOUT: usize = 100;
+    let walk = walk();
+    let ribbons = Ribbons::of(&walk, Step::Score).expect("scores have a card");
+    for corner in [ROOM.left_bottom(), ROOM.right_bottom(), ROOM.left_top(), ROOM.right_top(), ROOM.right_center()] {
+        let about = corner.lerp(ROOM.center(), 0.25);
+        let place = ribbons.place(ROOM, &[(about, ABOUT), (ROOM.center(), 1)]).expect("room");
+        assert!(ROOM.contains_rect(place) && !place.contains(about), "{place:?} covers {about}");
+    }
+    let narrow = Rect::from_min_size(Pos2::ZERO, vec2(400.0, 420.0));
+    assert_eq!(ribbons.place(narrow, &[]), None);
+}
+
+/// Each step whose result is made of vectors or of weights has a card, and a cell asks where its number comes from.
+#[test]
+fn a_cell_asks_where_its_number_comes_from() {
+    let walk = walk();
+    let has_card = |step: &Step| Ribbons::of(&walk, *step).is_some();
+    let with_cards: Vec<Step> = Step::ALL.into_iter().filter(has_card).collect();
+    assert_eq!(with_cards, [Step::Project, Step::Score, Step::Softmax, Step::Mix]);
+    for (step, asked) in
+        [(Step::Project, Quantity::Query), (Step::Softmax, Quantity::Weight), (Step::Mix, Quantity::Value)]
+    {
+        let mut view = ViewState::default();
+        let place = Ribbons::of(&walk, step).and_then(|card| card.place(ROOM, &[])).expect("room");
+        let mut at = None;
+        let mut harness: Harness = dressed(ROOM.size(), |ui| {
+            let ribbons = Ribbons::of(&walk, step).expect("a card");
+            ui.scope_builder(UiBuilder::new().max_rect(place), |ui| {
+                ribbons.ui(ui, step.index() as f32, None, &mut view.for_panels());
+            });
+            at = view.trail.entry();
+        });
+        let card = harness.get_by_label_contains(step.name()).rect();
+        assert!(place.contains_rect(card));
+        // The first cell of the first row.
+        let cell = pos2(if step == Step::Softmax { card.left() + 20.0 } else { card.left() + 72.0 }, card.top() + 20.0);
+        press(&mut harness, cell, PointerButton::Primary);
+        drop(harness);
+        assert_eq!(at.map(|entry| entry.quantity), Some(asked), "{step:?}");
+    }
+}

@@ -402,7 +402,8 @@ fn hero_ui(ui: &mut Ui, model: &HomeModel, state: &mut HomeUiState, is_still: bo
     ui.painter().rect_filled(right, CornerRadius::same(size::RADIUS), palette.stage);
     sketch_ui(ui, split, right, time);
     let inner = left.shrink2(vec2(0.0, HEIGHT / 5.0)).with_max_x(left.right() - size::GAP_WIDE);
-    let action = ui.scope_builder(UiBuilder::new().max_rect(inner), |ui| words(ui, state)).inner;
+    // A child that takes no room of its own: the picture has it.
+    let action = words(&mut ui.new_child(UiBuilder::new().max_rect(inner)), state);
     ui.add_space(size::GAP_WIDE);
     action
 }

@@ -289,13 +289,15 @@ impl<'a> ProjectedScene<'a> {
     pub fn crowds(&self) -> Vec<(usize, Glow)> {
         /// Reach of the widest, in sides of the picture.
         const WIDE: f32 = 0.14;
+        /// Least radius of a glow's rim, in points.
+        const LEAST: f32 = 34.0;
         let emphasis = self.scene.emphasis;
         if emphasis.is_searched() || emphasis.is_isolated() {
             return Vec::new();
         }
         let of = |(group, words): &(usize, Vec<Hit>)| {
             let seen: Option<Vec<Pos2>> = words.iter().map(|hit| Some(self.see(*hit)?.at)).collect();
-            let glow = Glow::of(seen?)?;
+            let glow = Glow::of(seen?, LEAST)?;
             let is_one = glow.spread() <= WIDE * self.free.size().min_elem();
             (is_one && self.rect.contains(glow.middle())).then_some((*group, glow))
         };

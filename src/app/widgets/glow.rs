@@ -8,8 +8,6 @@ use crate::app::theme::size;
 /// From the middle, in deviations: the rim, and the end of the glow.
 const RIM: f32 = 2.1;
 const END: f32 = 4.2;
-/// Least radius of the rim, in points, so that a tight crowd is seen as one.
-const LEAST: f32 = 34.0;
 /// Opacity in the middle, and of the rim's line.
 const MIDDLE: f32 = 0.26;
 const LINE: f32 = 0.4;
@@ -26,8 +24,8 @@ pub struct Glow {
 }
 
 impl Glow {
-    /// None around no points.
-    pub fn of(seen: Vec<Pos2>) -> Option<Self> {
+    /// The rim is nowhere nearer to the middle than `least`, so that a tight crowd is seen as one; none around no points.
+    pub fn of(seen: Vec<Pos2>, least: f32) -> Option<Self> {
         if seen.is_empty() {
             return None;
         }
@@ -42,7 +40,7 @@ impl Glow {
         // Principal axes of a symmetric matrix of two rows.
         let angle = 0.5 * (2.0 * xy).atan2(xx - yy);
         let (mean, half) = ((xx + yy) / 2.0, ((xx - yy) / 2.0).hypot(xy));
-        let deviation = |variance: f32| variance.max(0.0).sqrt().max(LEAST / RIM);
+        let deviation = |variance: f32| variance.max(0.0).sqrt().max(least / RIM);
         let along = Vec2::angled(angle);
         let axes = [along * deviation(mean + half), along.rot90() * deviation(mean - half)];
         Some(Self { seen, middle: middle.to_pos2(), axes })
@@ -105,12 +103,12 @@ mod tests {
     #[test]
     fn a_crowd_lies_along_its_points_and_holds_most_of_them() {
         let points: Vec<Pos2> = (-20..=20).map(|i| Pos2::new(300.0 + 4.0 * i as f32, 200.0 + 2.0 * i as f32)).collect();
-        let crowd = Glow::of(points.clone()).expect("points");
+        let crowd = Glow::of(points.clone(), 30.0).expect("points");
         assert!(crowd.middle.distance(Pos2::new(300.0, 200.0)) < 1e-3);
         let slope = crowd.axes[0].y / crowd.axes[0].x;
         assert!((slope - 0.5).abs() < 1e-3, "{slope}");
         assert!(points.iter().all(|at| crowd.holds(*at)));
         assert!(!crowd.holds(Pos2::new(300.0, 300.0)));
-        assert_eq!(Glow::of(Vec::new()), None);
+        assert_eq!(Glow::of(Vec::new(), 30.0), None);
     }
 }

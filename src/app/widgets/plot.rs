@@ -174,12 +174,14 @@ pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect, time: f32) {
     const DOT: f32 = 2.0;
     const END: f32 = 4.0;
     const FAINT: f32 = 0.75;
+    /// Least radius of a glow's rim, as a share of the height.
+    const LEAST: f32 = 0.09;
     let palette = Palette::of(ui.visuals().dark_mode);
     let painter = ui.painter_at(rect);
     let half = (rect.size() / 2.0 - vec2(MARGIN.0, MARGIN.1)).max(Vec2::ZERO);
     let at = |[x, y]: [f32; 2]| rect.center() + vec2(x * half.x, -y * half.y);
     let color = |group: Option<usize>| group.map_or(palette.ink_faint, |group| palette.group(group));
-    for (group, glow) in glows(sketch, at) {
+    for (group, glow) in glows(sketch, LEAST * rect.height(), at) {
         glow.paint(&painter, palette.group(group));
     }
     let sketch = &sketch.at(time);
@@ -228,7 +230,7 @@ pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect, time: f32) {
 }
 
 /// The crowds of a sketch that are no larger than a part of it.
-fn glows(sketch: &Sketch, at: impl Fn([f32; 2]) -> Pos2) -> Vec<(usize, Glow)> {
+fn glows(sketch: &Sketch, least: f32, at: impl Fn([f32; 2]) -> Pos2) -> Vec<(usize, Glow)> {
     const WIDE: f32 = 0.2;
     let of = |&(_, _, group): &(String, [f32; 2], usize)| {
         let own = sketch.dots.iter().filter(|(_, other)| *other == Some(group));
@@ -236,7 +238,7 @@ fn glows(sketch: &Sketch, at: impl Fn([f32; 2]) -> Pos2) -> Vec<(usize, Glow)> {
         let middle = [0, 1].map(|axis| places.iter().map(|at| at[axis]).sum::<f32>() / places.len().max(1) as f32);
         let away = |at: &[f32; 2]| (at[0] - middle[0]).powi(2) + (at[1] - middle[1]).powi(2);
         let spread = (places.iter().map(away).sum::<f32>() / places.len().max(1) as f32).sqrt();
-        let glow = Glow::of(places.into_iter().map(&at).collect())?;
+        let glow = Glow::of(places.into_iter().map(&at).collect(), least)?;
         (spread <= WIDE).then_some((group, glow))
     };
     sketch.crowds.iter().filter_map(of).collect()

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use attune_engine::numerics::model::Readout;
 use attune_engine::pretrained::config::Config;
-use attune_engine::pretrained::write::files;
+use attune_engine::pretrained::folder::files;
 use serde_json::{Value, json};
 
 use super::folder::Folder;

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::activation::Activation;
-use attune_engine::numerics::attention::rotary::{Rotary, RotaryScaling};
 use attune_engine::numerics::attention::{AttentionConfig, Window};
 use attune_engine::numerics::block::{BlockConfig, Branches};
 use attune_engine::numerics::model::{Architecture, Readout};
 use attune_engine::numerics::norm::{NormForm, NormKind};
 use attune_engine::numerics::params::{Parameters, TensorId, TensorName};
+use attune_engine::numerics::positions::{Rotary, RotaryScaling};
 use attune_engine::pretrained::Pretrained;
 
 use crate::values::{TOLERANCE, expected, found, pass, worst};

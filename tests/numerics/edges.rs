@@ -6,13 +6,13 @@ use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::{AttentionConfig, HeadMode, Mask};
 use attune_engine::numerics::block::{Attends, BlockConfig, Norm};
 use attune_engine::numerics::contributions::Contributions;
-use attune_engine::numerics::cross_entropy::cross_entropy_forward;
 use attune_engine::numerics::linear::{linear_backward, linear_forward};
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::{Activations, AttentionModel, Batch, Candidates, Classes, Pooling, Readout};
 use attune_engine::numerics::norm::{NormCache, NormForm, norm_forward};
 use attune_engine::numerics::optimiser::{Optimiser, OptimiserConfig};
 use attune_engine::numerics::params::{Parameters, TensorName};
+use attune_engine::numerics::softmax::cross_entropy_forward;
 use attune_engine::panics;
 
 use crate::common::numerics::one_block::{Input, forward};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use attune_engine::numerics::attention::{AttentionConfig, Room};
-use attune_engine::numerics::model::parallel::Shards;
+use attune_engine::numerics::model::batch::Shards;
 use attune_engine::numerics::model::{
     Architecture, AttentionModel, Batch, Candidates, Classes, Masking, Pooling, Readout, Workspace, model_backward,
     model_forward,

@@ -1,7 +1,7 @@
 //! Scores of one word's senses by layer, and how alike the layers of two models are, against NumPy's in float64: `oracle/senses.py`.
 
 use attune_engine::numerics::Matrix;
-use attune_engine::numerics::cka::CentredGram;
+use attune_engine::numerics::alignment::CentredGram;
 use attune_engine::numerics::model::Sequences;
 use attune_engine::numerics::model::activations::{Activations, Interventions};
 use attune_engine::numerics::senses::{SenseScores, baseline, cosines};

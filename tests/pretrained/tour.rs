@@ -18,7 +18,7 @@ use attune_engine::code::Value;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::model::Readout;
 use attune_engine::numerics::params::{TensorId, TensorName};
-use attune_engine::pretrained::write::files;
+use attune_engine::pretrained::folder::files;
 
 use crate::common::folder::Folder;
 use crate::common::models::{fixture, shape, with_tokenizer};

@@ -4,13 +4,11 @@
 
 pub mod fonts;
 mod palette;
-mod role;
 
 use egui::epaint::FontColorTransferFunction;
 use egui::{Color32, CornerRadius, FontFamily, FontId, Margin, Shadow, Stroke, TextStyle, Vec2, style::WidgetVisuals};
 
-pub use self::palette::{CodeColors, DARK, LIGHT, MARK_CONTRAST, Palette, TEXT_CONTRAST, contrast};
-pub use self::role::Role;
+pub use self::palette::{CodeColors, DARK, LIGHT, MARK_CONTRAST, Palette, Role, TEXT_CONTRAST, contrast};
 
 /// Sizes, in points.
 pub mod size {

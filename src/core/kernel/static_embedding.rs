@@ -9,12 +9,12 @@ use std::thread;
 use std::time::Duration;
 
 use attune_engine::numerics::Matrix;
+use attune_engine::numerics::alignment::turn_between;
 use attune_engine::numerics::lens::Sight;
 use attune_engine::numerics::model::{Architecture, AttentionModel, Candidates, Classes};
 use attune_engine::numerics::params::{Parameters, TensorName};
-use attune_engine::numerics::procrustes::turn_between;
 use attune_engine::numerics::projection::{AXES, Projection};
-use attune_engine::numerics::spread::Spread;
+use attune_engine::numerics::shares::Spread;
 use attune_engine::numerics::table::Table;
 use attune_engine::numerics::vectors::{add_scaled, centroid};
 use attune_engine::numerics::word2vec::Word2Vec;

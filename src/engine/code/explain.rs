@@ -4,10 +4,10 @@ use rhai::{Dynamic, EvalAltResult, ParseErrorType, Position};
 
 use super::budget::OPERATIONS_MAX;
 use super::fault::{Fault, Place};
-use super::reference::REFERENCE;
 use super::tensor::Tensor;
 use super::value::words;
 use super::{Given, Scope, names, syntax};
+use crate::code::functions::REFERENCE;
 use crate::nearest::nearest;
 
 /// Bytes of a thrown value that are written: more than a message has.

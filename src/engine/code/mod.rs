@@ -22,7 +22,6 @@ mod fault;
 mod functions;
 mod index;
 mod names;
-mod reference;
 mod syntax;
 mod tensor;
 mod value;
@@ -39,9 +38,9 @@ use rhai::packages::{
 };
 use rhai::{AST, Dynamic, Engine};
 
+pub use crate::code::functions::{Help, REFERENCE, help};
 pub use fault::{Fault, Place};
 pub use names::{Names, names};
-pub use reference::{Help, REFERENCE, help};
 pub use tensor::{Axis, Labels, Shape, Tensor};
 pub use value::{Output, Plot, Value, Variable};
 

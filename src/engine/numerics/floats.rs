@@ -1,11 +1,11 @@
 //! Single and double precision as scalars, and what each runs its work on.
 
 use super::Scalar;
-use super::erf::erf_f32;
-use super::exp::exp_f32;
+use super::activation::erf_f32;
 use super::packed::{self, Product};
 #[cfg(target_arch = "x86_64")]
 use super::simd::{Plain, Work, x86};
+use super::softmax::exp_f32;
 
 macro_rules! scalar {
     ($float:ty, $exp:path, $erf:path, $tanh:path, $dispatch:path, $multiply:path) => {

@@ -16,18 +16,14 @@
 //! gradient of the loss with respect to `x`. Every forward has its backward directly under it.
 
 pub mod activation;
+pub mod alignment;
 pub mod arithmetic;
 pub mod attention;
 pub mod block;
-pub mod cka;
 pub mod contributions;
-pub mod cross_entropy;
-mod erf;
-pub mod exp;
 pub mod feed_forward;
 mod floats;
 pub mod head_measures;
-pub mod highest;
 pub mod lens;
 pub mod linear;
 pub mod matrix;
@@ -39,16 +35,13 @@ pub mod packed;
 pub mod parallel;
 pub mod params;
 pub mod positions;
-pub mod procrustes;
 pub mod projection;
 pub mod reference;
 pub mod rng;
 pub mod senses;
 pub mod shares;
 pub mod simd;
-pub mod sinks;
 pub mod softmax;
-pub mod spread;
 pub mod table;
 pub mod tensor_norms;
 pub mod vectors;

@@ -1,6 +1,10 @@
-//! Position encodings, added to the static vectors.
+//! The places of words: encodings added to the static vectors, distances added to scores, and queries and keys turned by their
+//! places.
 
-use super::{Matrix, Scalar};
+use crate::numerics::attention::config::AttentionConfig;
+use crate::numerics::attention::rows::Rows;
+use crate::numerics::simd::{add, vectorized};
+use crate::numerics::{Matrix, Scalar};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Positions {
@@ -43,4 +47,215 @@ pub fn sinusoidal<S: Scalar>(max_tokens: usize, width: usize) -> Matrix<S> {
         let angle = t as f64 / BASE.powf((j / 2 * 2) as f64 / width as f64);
         S::from_f64(if j % 2 == 0 { angle.sin() } else { angle.cos() })
     })
+}
+
+// Distance in a score: `S_ij += B_h[j − i] / τ`, a learned number for each head and each
+// distance from a query to a key (Raffel et al. 2020, *Exploring the Limits of Transfer Learning with
+// a Unified Text-to-Text Transformer*, arXiv 1910.10683, section 2.1, without its buckets).
+//
+// Places then decide whom a word looks at and nothing else: they add nothing to the word itself, and
+// so move no point by themselves.
+
+/// `B / τ` of a layer, forwards and backwards: a row of scores reads the one, a column the other.
+#[derive(Clone, Debug)]
+pub struct Distances<S> {
+    /// Longest sentence; 0 where distances do not count.
+    tokens: usize,
+    /// A row for each head, from the furthest key before the query to the furthest behind it.
+    rows: Vec<S>,
+    /// The same from back to front.
+    columns: Vec<S>,
+}
+
+impl<S: Scalar> Distances<S> {
+    pub fn new(config: &AttentionConfig) -> Self {
+        let entries = vec![S::zero(); config.heads * config.distance_count()];
+        Self { tokens: config.distances.unwrap_or(0), rows: entries.clone(), columns: entries }
+    }
+
+    /// Takes over the parameter `B` (H · distances).
+    ///
+    /// # Panics
+    /// If it has another size.
+    pub fn set(&mut self, bias: &[S], config: &AttentionConfig) {
+        let (found, wanted) = (bias.len(), self.rows.len());
+        assert_eq!(found, wanted, "attention: B of {found} entries, {wanted} distances");
+        let share = S::from_f64(1.0 / config.temperature);
+        self.rows.iter_mut().zip(bias).for_each(|(to, &x)| *to = share * x);
+        let count = config.distance_count().max(1);
+        for (to, row) in self.columns.chunks_exact_mut(count).zip(self.rows.chunks_exact(count)) {
+            to.iter_mut().zip(row.iter().rev()).for_each(|(to, &x)| *to = x);
+        }
+    }
+
+    #[inline(always)]
+    pub fn of_head(&self, head: usize) -> HeadDistances<'_, S> {
+        let count = (2 * self.tokens).saturating_sub(1);
+        let range = head * count..(head + 1) * count;
+        HeadDistances { tokens: self.tokens, row: &self.rows[range.clone()], column: &self.columns[range] }
+    }
+}
+
+/// [`Distances`] of one head.
+#[derive(Clone, Copy)]
+pub struct HeadDistances<'a, S> {
+    tokens: usize,
+    row: &'a [S],
+    column: &'a [S],
+}
+
+impl<S: Scalar> HeadDistances<'_, S> {
+    /// Adds to a query's scores, of the keys from the first on.
+    #[inline(always)]
+    pub fn add_to_row(&self, query: usize, scores: &mut [S]) {
+        if self.tokens > 0 {
+            add(scores, &self.row[self.tokens - 1 - query..][..scores.len()]);
+        }
+    }
+
+    /// Adds to the scores of a key, of the queries from the first on.
+    #[inline(always)]
+    pub fn add_to_column(&self, key: usize, scores: &mut [S]) {
+        if self.tokens > 0 {
+            add(scores, &self.column[self.tokens - 1 - key..][..scores.len()]);
+        }
+    }
+}
+
+/// The gradient of [`HeadDistances::add_to_row`], added.
+#[inline(always)]
+pub fn distance_gradient<S: Scalar>(query: usize, d_scores: &[S], d_bias: &mut [S]) {
+    if !d_bias.is_empty() {
+        let tokens = d_bias.len().div_ceil(2);
+        add(&mut d_bias[tokens - 1 - query..][..d_scores.len()], d_scores);
+    }
+}
+
+/// The gradient of [`HeadDistances::add_to_column`], added.
+#[inline(always)]
+pub fn distance_column_gradient<S: Scalar>(key: usize, d_scores: &[S], d_bias: &mut [S]) {
+    if !d_bias.is_empty() {
+        let tokens = d_bias.len().div_ceil(2);
+        for (query, &d) in d_scores.iter().enumerate() {
+            d_bias[tokens - 1 + key - query] += d;
+        }
+    }
+}
+
+// Rotary positions: queries and keys turned by an angle that grows with their place (Su et al. 2021, *RoFormer*,
+// arXiv 2104.09864, section 3.2.2).
+//
+// ```text
+// ω_i = θ^(−2i/r)          i < r/2, with r the columns of a head that are turned
+// y_i       = x_i cos tω_i − x_{i+r/2} sin tω_i          the place t counts from 0
+// y_{i+r/2} = x_{i+r/2} cos tω_i + x_i sin tω_i          columns from r on stay as they are
+// ```
+//
+// `(R_i q) · (R_j k)` knows the distance `j − i` and nothing else of the places. The pairs are column `i` and `i + r/2`, as in
+// the files of today's models. There is nothing to learn, and the gradient is turned back: `d_x = R_{−t} d_y`.
+
+/// The turn of a layer's queries and keys.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rotary {
+    /// `θ`
+    pub theta: f64,
+    /// `r`: an even number of columns of each head, its first.
+    pub width: usize,
+    pub scaling: RotaryScaling,
+}
+
+/// Frequencies for sentences longer than a model was first trained on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RotaryScaling {
+    None,
+    /// All turn slower by a factor: `ω / f`.
+    Linear(f64),
+    /// Slow ones turn slower still, fast ones as before (Grattafiori et al. 2024, arXiv 2407.21783; `rope_type: llama3`).
+    Llama3 {
+        /// `f`
+        factor: f64,
+        /// Turns within the first length, below which a frequency is divided by the factor ...
+        low: f64,
+        /// ... and above which it stays as it is.
+        high: f64,
+        /// The length of the first training, in tokens.
+        tokens: f64,
+    },
+}
+
+impl RotaryScaling {
+    /// A frequency as it is scaled.
+    fn scaled(self, frequency: f64) -> f64 {
+        match self {
+            Self::None => frequency,
+            Self::Linear(factor) => frequency / factor,
+            Self::Llama3 { factor, low, high, tokens } => {
+                let turns = tokens * frequency / std::f64::consts::TAU;
+                let share = ((turns - low) / (high - low)).clamp(0.0, 1.0);
+                (1.0 - share) * frequency / factor + share * frequency
+            }
+        }
+    }
+}
+
+impl Rotary {
+    /// `ω_i` in radians a place, of each pair of columns (r/2).
+    pub fn frequencies(&self) -> Vec<f64> {
+        let frequency = |pair: usize| self.theta.powf(-((2 * pair) as f64) / self.width as f64);
+        (0..self.width / 2).map(|pair| self.scaling.scaled(frequency(pair))).collect()
+    }
+}
+
+/// The way of a turn: that of the forward pass, or that of its gradient.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    On,
+    Back,
+}
+
+/// Cosines and sines of all places of the longest sentence, computed in double precision.
+#[derive(Clone, Debug)]
+pub struct Turns<S> {
+    /// `r / 2`; 0 where nothing is turned.
+    pairs: usize,
+    /// For each place the cosine and the sine of each pair, (T_max · r/2).
+    turns: Vec<(S, S)>,
+}
+
+impl<S: Scalar> Turns<S> {
+    pub fn new(rotary: Option<&Rotary>, places: usize) -> Self {
+        let frequencies = rotary.map_or_else(Vec::new, Rotary::frequencies);
+        let turn = |place: usize, frequency: f64| {
+            let (sine, cosine) = (place as f64 * frequency).sin_cos();
+            (S::from_f64(cosine), S::from_f64(sine))
+        };
+        let turns = (0..places).flat_map(|place| frequencies.iter().map(move |&frequency| turn(place, frequency)));
+        Self { pairs: frequencies.len(), turns: turns.collect() }
+    }
+
+    /// `R_t x` of the tokens of some sentences, or `R_{−t} x`, head by head, each `width` columns wide. `before` tokens went
+    /// before the first.
+    pub fn turn(&self, way: Way, sentences: &Rows, before: usize, width: usize, x: &mut [S]) {
+        if self.pairs == 0 {
+            return;
+        }
+        let columns = x.len() / sentences.total().max(1);
+        let sign = if way == Way::On { S::one() } else { -S::one() };
+        vectorized!(for sentence in sentences.sentences() {
+            let own = x[sentence.start * columns..sentence.end * columns].chunks_exact_mut(columns);
+            own.enumerate().for_each(|(t, row)| self.turn_row(before + t, sign, width, row));
+        });
+    }
+
+    #[inline(always)]
+    fn turn_row(&self, place: usize, sign: S, width: usize, row: &mut [S]) {
+        let turns = &self.turns[place * self.pairs..][..self.pairs];
+        for head in row.chunks_exact_mut(width) {
+            let (first, second) = head.split_at_mut(self.pairs);
+            for ((x, y), &(cosine, sine)) in first.iter_mut().zip(second).zip(turns) {
+                let sine = sign * sine;
+                (*x, *y) = (*x * cosine - *y * sine, *y * cosine + *x * sine);
+            }
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! `D` dimensions to 3 by one fixed linear map.
 
 use super::Matrix;
-use super::procrustes::Turn;
-use super::spread::{Spread, remove, unit};
+use super::alignment::Turn;
+use crate::numerics::shares::{Spread, remove, unit};
 
 /// The axes of every picture.
 pub const AXES: usize = 3;

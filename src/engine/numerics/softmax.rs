@@ -1,7 +1,7 @@
-//! Softmax over a row.
+//! Softmax over a row, the `e^x` that it is made of, and cross-entropy on top of it.
 
-use super::Scalar;
-use super::simd::{self, LANES, Lane, Plain, Simd, Work, dispatch};
+use crate::numerics::Scalar;
+use crate::numerics::simd::{self, LANES, Lane, Plain, Simd, Work, dispatch};
 
 /// `p_j = exp(s_j − max s) / Σ_k exp(s_k − max s)`
 ///
@@ -156,4 +156,163 @@ fn lane_of<S>(row: &[S], first: usize) -> &Lane<S> {
 #[inline(always)]
 fn lane_of_mut<S>(row: &mut [S], first: usize) -> &mut Lane<S> {
     row[first..].first_chunk_mut().expect("rows of whole lanes")
+}
+
+// `e^x` for `f32` without branches or calls, so that loops over it become vectors.
+
+/// The constants of the method.
+pub(super) mod parts {
+    /// Adding it leaves the nearest whole number in the lowest bits of the sum.
+    pub const ROUND: f32 = 12_582_912.0; // 1.5 · 2²³
+    pub const LN_2_HIGH: f32 = 0.693_359_4;
+    pub const LN_2_LOW: f32 = -2.121_944_4e-4;
+    pub const COEFFICIENTS: [f32; 6] = [1.987_569_1e-4, 1.398_2e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 5e-1];
+    pub const EXPONENT_BIAS: u32 = 127;
+    pub const MANTISSA_BITS: u32 = 23;
+    /// Arguments at which `f32` ends.
+    pub const LOWEST: f32 = -87.336_54;
+    pub const HIGHEST: f32 = 88.722_83;
+}
+
+use parts::*;
+
+/// `e^x` to within 2 units in the last place; 0 below −87.3 and ∞ above 88.7, where `f32` ends.
+///
+/// `x = n ln 2 + r` with `|r| ≤ ½ ln 2`; `e^r` by the polynomial of Cephes (Moshier, `expf.c`), then
+/// `n` goes into the exponent.
+#[inline(always)]
+pub fn exp_f32(x: f32) -> f32 {
+    let clamped = if x < LOWEST { LOWEST } else { x };
+    let clamped = if clamped > HIGHEST { HIGHEST } else { clamped };
+    let rounded = clamped * std::f32::consts::LOG2_E + ROUND;
+    let n = rounded - ROUND;
+    let r = clamped - n * LN_2_HIGH - n * LN_2_LOW;
+    let mut polynomial = COEFFICIENTS[0];
+    for coefficient in &COEFFICIENTS[1..] {
+        polynomial = polynomial * r + coefficient;
+    }
+    let power = polynomial * r * r + r + 1.0;
+    // 2ⁿ in two factors: n reaches 128, where the exponent of one would end, and −126, where it begins.
+    let (exponent, rest) = if n > 0.0 { (EXPONENT_BIAS - 1, 2.0) } else { (EXPONENT_BIAS, 1.0) };
+    let factor = rounded.to_bits().wrapping_sub(ROUND.to_bits()).wrapping_add(exponent) << MANTISSA_BITS;
+    let power = power * f32::from_bits(factor) * rest;
+    if x < LOWEST {
+        0.0
+    } else if x > HIGHEST {
+        f32::INFINITY
+    } else {
+        power
+    }
+}
+
+// Softmax cross-entropy.
+
+/// `Σ_rows ln Σ_v exp(z_v) − z_target`, in nats, for rows of logits and the class that is right in each.
+///
+/// In place: a row becomes `softmax(z)`, which is all that the backward needs.
+///
+/// # Panics
+/// If a target is no class, or there are not as many targets as rows.
+pub fn cross_entropy_forward<S: Scalar>(logits: &mut [S], classes: usize, targets: impl Iterator<Item = usize>) -> S {
+    dispatch(Forward { logits, classes, targets })
+}
+
+struct Forward<'a, S, T> {
+    logits: &'a mut [S],
+    classes: usize,
+    targets: T,
+}
+
+impl<S: Scalar, T: Iterator<Item = usize>> Work<S> for Forward<'_, S, T> {
+    type Output = S;
+
+    #[inline(always)]
+    fn run<V: Simd<S>>(self, simd: V) -> S {
+        let mut loss = S::zero();
+        let mut targets = self.targets;
+        for (i, row) in self.logits.chunks_exact_mut(self.classes).enumerate() {
+            let target = targets.next().unwrap_or_else(|| panic!("cross entropy: row {i} has no target"));
+            assert!(target < row.len(), "cross entropy: target {target} of {} classes", row.len());
+            let score = row[target];
+            let (max, sum) = softmax(simd, row);
+            // The difference first: the other way round a small loss is rounded at the size of a logit.
+            loss += (max - score) + sum.ln();
+        }
+        assert!(targets.next().is_none(), "cross entropy: more targets than rows");
+        loss
+    }
+}
+
+/// `d_z = scale · (softmax(z) − onehot(target))` by rows, in place: `probabilities` becomes `d_z`.
+///
+/// A probability too small to be squared, far below the rounding of its row's largest, counts as 0:
+/// what would be made of it are subnormal numbers, on which a processor takes a hundred times as long.
+///
+/// # Panics
+/// If a target is no class, or there are not as many targets as rows.
+pub fn cross_entropy_backward<S: Scalar>(
+    probabilities: &mut [S],
+    classes: usize,
+    targets: impl Iterator<Item = usize>,
+    scale: S,
+) {
+    let mut found = 0;
+    for (row, target) in targets.enumerate() {
+        probabilities[row * classes..][..classes][target] -= S::one();
+        found += 1;
+    }
+    let rows = probabilities.len() / classes;
+    assert_eq!(found, rows, "cross entropy backward: {found} targets, {rows} rows");
+    let least = S::MIN_POSITIVE.sqrt();
+    simd::vectorized!(probabilities.iter_mut().for_each(
+        #[inline(always)]
+        |p| *p = p.zero_below(least) * scale
+    ));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::exp_f32;
+    use super::*;
+
+    #[test]
+    fn agrees_with_the_library_over_the_whole_range() {
+        let steps = 2_000_000;
+        for i in 0..=steps {
+            let x = -87.3 + 176.0 * i as f32 / steps as f32;
+            let (found, exact) = (f64::from(exp_f32(x)), f64::from(x).exp());
+            let error = (found - exact).abs() / exact;
+            assert!(error <= 2.0 * f64::from(f32::EPSILON), "e^{x} = {exact}, not {found}");
+        }
+    }
+
+    #[test]
+    fn ends_where_f32_ends() {
+        assert_eq!(exp_f32(0.0), 1.0);
+        assert_eq!(exp_f32(f32::NEG_INFINITY), 0.0);
+        assert_eq!(exp_f32(-104.0), 0.0);
+        assert_eq!(exp_f32(f32::INFINITY), f32::INFINITY);
+        assert!(exp_f32(f32::NAN).is_nan());
+        assert!(exp_f32(88.7).is_finite());
+    }
+
+    #[test]
+    fn gradients_are_normal_numbers_that_can_be_squared() {
+        let mut row = [0.0, -30.0, -50.0, -87.0, -100.0, f32::NEG_INFINITY];
+        let classes = row.len();
+        let loss = cross_entropy_forward(&mut row, classes, [4].into_iter());
+        assert_eq!(loss, 100.0, "the loss knows what the probabilities cannot hold");
+        cross_entropy_backward(&mut row, classes, [4].into_iter(), 0.5);
+        assert_eq!(row[0], 0.5);
+        assert!((row[1] / (0.5 * (-30.0f32).exp()) - 1.0).abs() < 1e-6, "{row:?}");
+        assert_eq!(row[2..], [0.0, 0.0, -0.5, 0.0]);
+    }
+
+    #[test]
+    fn nan_stays() {
+        let mut row = [0.0, f32::NAN];
+        assert!(cross_entropy_forward(&mut row, 2, [0].into_iter()).is_nan());
+        cross_entropy_backward(&mut row, 2, [0].into_iter(), 1.0);
+        assert!(row.iter().all(|d| d.is_nan()), "{row:?}");
+    }
 }

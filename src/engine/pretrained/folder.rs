@@ -8,12 +8,15 @@ use std::fs::{self, File};
 use std::io::{Error, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use super::cache::{Absent, CONFIG};
-use super::config::{CONFIG_BYTES_MAX, Config};
-use super::load::{ModelFile, architecture, shape};
-use super::refusal::{Refusal, quoted};
-use super::tokenizer::{Encoding, Origin, Piece, Tokenizer, TokenizerFiles};
 use crate::numerics::model::{Architecture, Readout};
+use crate::numerics::params::TensorId;
+use crate::pretrained::cache::{Absent, CONFIG, WEIGHTS};
+use crate::pretrained::config::{CONFIG_BYTES_MAX, Config, Family};
+use crate::pretrained::load::{ModelFile, architecture, shape, wanted};
+use crate::pretrained::refusal::{Refusal, quoted};
+use crate::pretrained::safetensors::file;
+use crate::pretrained::tokenizer::write::{Cut, MASK, NewTokenizer, UNKNOWN};
+use crate::pretrained::tokenizer::{Encoding, Origin, Piece, Tokenizer, TokenizerFiles};
 
 /// Bytes of each file of a tokenizer.
 const TOKENIZER_BYTES_MAX: u64 = 64 << 20;
@@ -259,4 +262,41 @@ pub fn text_if_there(folder: &Path, name: &str, most: u64) -> Result<Option<Stri
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         _ => text(folder, name, most).map(Some),
     }
+}
+
+// A model written as the folder of a pretrained one: what [`load`](super::load) reads, and what
+// transformers opens. Names and layouts are those of the [reader](super::names).
+
+/// A file of a folder, by its name.
+pub type NewFile = (&'static str, Vec<u8>);
+
+impl Family {
+    /// The pieces behind the words of a vocabulary: one for a word that is none of it, and one that hides a word, where
+    /// the family guesses hidden words.
+    pub fn special_pieces(self) -> &'static [&'static str] {
+        match self {
+            Self::Bert | Self::DistilBert => &[UNKNOWN, MASK],
+            _ => &[UNKNOWN],
+        }
+    }
+}
+
+/// The tokenizer of a lesson's words.
+pub fn of_words(words: &[String], family: Family) -> NewTokenizer<'_> {
+    NewTokenizer { own: words, special: family.special_pieces(), cut: Cut::Words }
+}
+
+impl NewTokenizer<'_> {
+    /// Its files, beside a model that reads so many tokens.
+    pub fn files(&self, tokens_max: usize) -> Vec<NewFile> {
+        vec![(TOKENIZER, self.to_json().into_bytes()), (TOKENIZER_CONFIG, self.config(tokens_max).into_bytes())]
+    }
+}
+
+/// The files of a folder with a model, but for its tokenizer's. `entry` is an entry of a tensor in the shapes of the
+/// config.
+pub fn files(config: &Config, readout: Readout, entry: impl Fn(TensorId, usize, usize) -> f32) -> Vec<NewFile> {
+    let tensors = config.tensors(&wanted(config, &architecture(config, readout)), entry);
+    let tensors = tensors.iter().map(|(name, tensor)| (name.clone(), (&tensor.shape[..], &tensor.numbers[..])));
+    vec![(CONFIG, config.to_json().into_bytes()), (WEIGHTS, file(&tensors.collect()))]
 }

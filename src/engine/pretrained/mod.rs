@@ -15,7 +15,6 @@ pub mod names;
 pub mod refusal;
 pub mod safetensors;
 pub mod tokenizer;
-pub mod write;
 
 pub use config::{Config, Family};
 pub use load::{Pretrained, load};

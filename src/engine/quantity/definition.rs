@@ -1,5 +1,7 @@
 //! Definition of a quantity: names, indices and meanings.
 
+use crate::numerics::params::TensorName;
+
 /// Owners that a quantity may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OwnerKind {
@@ -72,6 +74,12 @@ impl Definition {
         Self::new(OwnerKind::Head, symbol, indices)
     }
 
+    pub(super) fn of_parameter(name: TensorName) -> Self {
+        let of = if name.is_of_a_block() { Self::of_block } else { Self::of_model };
+        let indices = &[Index::Row, Index::Col];
+        of(name.symbol(), indices).means(name.purpose()).entry("a learned weight: {weight}")
+    }
+
     pub(super) const fn of_point(symbol: &'static str, indices: &'static [Index]) -> Self {
         Self::new(OwnerKind::Point, symbol, indices)
     }
@@ -104,4 +112,9 @@ impl Definition {
     pub fn counts(self, index: Index) -> bool {
         self.indices.contains(&index)
     }
+}
+
+/// The symbol of a learned tensor in LaTeX.
+pub fn latex(name: TensorName) -> String {
+    name.symbol().replace('γ', "\\gamma").replace('β', "\\beta").replace("_logits", "_Z")
 }

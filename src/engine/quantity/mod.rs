@@ -6,11 +6,9 @@
 
 mod definition;
 mod entry;
-mod learned;
 
-pub use definition::{Definition, Index, OwnerKind};
+pub use definition::{Definition, Index, OwnerKind, latex};
 pub use entry::{Entry, Owner, StagePoint};
-pub use learned::latex;
 
 use crate::numerics::model::Activations;
 use crate::numerics::params::TensorName;
@@ -34,7 +32,7 @@ macro_rules! quantities {
             pub fn definition(self) -> Definition {
                 use Index::*;
                 match self {
-                    Self::Parameter(name) => learned::definition(name),
+                    Self::Parameter(name) => Definition::of_parameter(name),
                     $(Self::$name => $definition,)*
                 }
             }

@@ -21,8 +21,8 @@ use attune_engine::numerics::model::{Architecture, Readout};
 use attune_engine::numerics::norm::NormForm;
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::pretrained::config::Plain;
+use attune_engine::pretrained::folder::{NewFile, files, of_words};
 use attune_engine::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
-use attune_engine::pretrained::write::{NewFile, files, of_words};
 use attune_engine::pretrained::{Config, Family};
 
 use super::file::ExportFault;

@@ -10,7 +10,7 @@ use attune_core::kernel::snapshot::{Likeness, ModelSnapshot, Neighbours, PairedW
 use attune_core::lesson::schema::Objective;
 use attune_core::lesson::text::tokenize;
 use attune_engine::numerics::Matrix;
-use attune_engine::numerics::cka::CentredGram;
+use attune_engine::numerics::alignment::CentredGram;
 use attune_engine::numerics::vectors::{centroid, cosine};
 
 use super::pictures::Sketch;

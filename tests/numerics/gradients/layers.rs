@@ -2,11 +2,11 @@
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::activation::Activation;
-use attune_engine::numerics::cross_entropy::{cross_entropy_backward, cross_entropy_forward};
 use attune_engine::numerics::feed_forward::{FeedForwardCache, feed_forward_backward, feed_forward_forward};
 use attune_engine::numerics::linear::{linear_backward, linear_forward};
 use attune_engine::numerics::norm::{NORM_EPSILON, NormCache, NormForm, NormKind, norm_backward, norm_forward};
 use attune_engine::numerics::params::{Parameters, TensorName};
+use attune_engine::numerics::softmax::{cross_entropy_backward, cross_entropy_forward};
 use attune_engine::numerics::softmax::{softmax_backward, softmax_forward};
 use attune_engine::numerics::vectors::dot;
 

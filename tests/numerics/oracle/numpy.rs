@@ -3,12 +3,12 @@
 use attune_engine::numerics::Scalar;
 use attune_engine::numerics::attention::{AttentionConfig, Mask, MaskTable};
 use attune_engine::numerics::block::{Attends, BlockConfig, Norm};
-use attune_engine::numerics::cross_entropy::cross_entropy_forward;
 use attune_engine::numerics::optimiser::{Optimiser, OptimiserConfig};
 use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::numerics::positions::sinusoidal;
 use attune_engine::numerics::projection::Projection;
 use attune_engine::numerics::shares::Shares;
+use attune_engine::numerics::softmax::cross_entropy_forward;
 use serde_json::Value;
 
 use super::{EXACT, Fixture, SINGLE, assert_close, cast};

@@ -4,10 +4,10 @@ use attune_engine::numerics::attention::{AttentionConfig, HeadChanges, Mask, Mas
 use attune_engine::numerics::block::{
     Attends, BlockCache, BlockConfig, Norm, attend_backward, attend_forward, tail_backward, tail_forward,
 };
-use attune_engine::numerics::cross_entropy::{cross_entropy_backward, cross_entropy_forward};
 use attune_engine::numerics::norm::{NormCache, NormForm, norm_backward, norm_forward};
 use attune_engine::numerics::optimiser::{Method, Optimiser, OptimiserConfig};
 use attune_engine::numerics::params::{Parameters, TensorName};
+use attune_engine::numerics::softmax::{cross_entropy_backward, cross_entropy_forward};
 use attune_engine::numerics::{Matrix, Scalar};
 use serde_json::Value;
 

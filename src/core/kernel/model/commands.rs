@@ -11,7 +11,7 @@ use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::params::{Parameters, TensorId, TensorName};
 use attune_engine::numerics::projection::{AXES, Projection};
 use attune_engine::numerics::rng::{Stream, part};
-use attune_engine::numerics::spread::Spread;
+use attune_engine::numerics::shares::Spread;
 use rand::RngExt;
 
 use crate::kernel::command::{

@@ -11,7 +11,7 @@ use attune_engine::numerics::lens::Lens;
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::{Activations, AttentionModel, Sequences};
 use attune_engine::numerics::params::Parameters;
-use attune_engine::numerics::spread::Spread;
+use attune_engine::numerics::shares::Spread;
 use attune_engine::numerics::vectors::centroid;
 
 use crate::kernel::sentence_pass::sentence::{Sentence, lens};

@@ -9,12 +9,12 @@ use std::sync::{Arc, OnceLock};
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::{Edge, HeadMode};
-use attune_engine::numerics::highest::highest;
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::attribution::{NoSum, TermOf};
 use attune_engine::numerics::model::{Activations, Architecture, AttentionModel, Pooling};
 use attune_engine::numerics::params::{Layer, Parameters};
 use attune_engine::numerics::table::multiply_by_rows;
+use attune_engine::numerics::vectors::highest;
 use attune_engine::numerics::vectors::{Similarity, dot, nearest};
 
 use crate::kernel::sentence_pass::sentence::SentenceFrame;

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::arithmetic::Arithmetic;
 use attune_engine::numerics::contributions::Contributions;
-use attune_engine::numerics::highest::highest;
+use attune_engine::numerics::head_measures::key_weights;
 use attune_engine::numerics::model::activations::{BlockActivations, HeadActivations};
 use attune_engine::numerics::model::generate::{CannotGenerate, Choice, RowsRead};
 use attune_engine::numerics::model::{Activations, AttentionModel, Classes, Pooling};
 use attune_engine::numerics::moves::Moves;
 use attune_engine::numerics::params::Parameters;
-use attune_engine::numerics::sinks::key_weights;
 use attune_engine::numerics::softmax::softmax_forward;
+use attune_engine::numerics::vectors::highest;
 use attune_engine::numerics::vectors::{Similarity, centroid};
 
 use crate::kernel::snapshot::space::{Neighbours, StaticSpace};

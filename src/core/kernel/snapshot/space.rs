@@ -19,7 +19,7 @@ use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::projection::{AXES, Projection};
 use attune_engine::numerics::shares::Shares;
-use attune_engine::numerics::spread::Spread;
+use attune_engine::numerics::shares::Spread;
 use attune_engine::numerics::table::Table;
 use attune_engine::numerics::vectors::{add_scaled, centroid, dot};
 use serde::{Deserialize, Serialize};

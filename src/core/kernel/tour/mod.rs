@@ -20,10 +20,10 @@ use std::sync::Arc;
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::head_measures::HeadMeasure;
+use attune_engine::numerics::head_measures::{LEAST_WEIGHT, TIMES_EVEN, key_weights};
 use attune_engine::numerics::model::activations::{HeadActivations, Interventions};
 use attune_engine::numerics::model::{Activations, Architecture};
 use attune_engine::numerics::senses::{SenseScores, cosines};
-use attune_engine::numerics::sinks::{LEAST_WEIGHT, TIMES_EVEN, key_weights};
 use attune_engine::numerics::vectors::cosine;
 use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::pretrained::tokenizer::write::{MASK, UNKNOWN};

@@ -9,10 +9,10 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::distance::{HeadDistances, distance_gradient};
 use super::mask::{Mask, Window};
 use super::tile::{Part, PartMut, mix_mean, outer};
 use crate::numbers::{self, Real};
+use crate::numerics::positions::{HeadDistances, distance_gradient};
 use crate::numerics::simd::{Simd, add, dot, padded};
 use crate::numerics::softmax::{softmax, softmax_gradient};
 use crate::numerics::{Matrix, Scalar};

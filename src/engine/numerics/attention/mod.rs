@@ -21,33 +21,31 @@
 
 mod cache;
 pub mod config;
-mod distance;
 pub mod head;
 pub mod look_up;
 pub mod mask;
-pub mod rotary;
 pub mod rows;
 mod short;
 mod tile;
 
+pub use crate::numerics::positions::{Rotary, RotaryScaling};
 pub(super) use cache::with_lane_beyond;
 pub use cache::{AttentionCache, AttentionScratch, Room};
 pub use config::{AttentionConfig, QueryKeyNorm};
 pub use head::{Edge, HeadChanges, HeadMode, ModeWords};
 pub use mask::{Mask, MaskTable, Window};
-pub use rotary::{Rotary, RotaryScaling};
 pub use rows::{Rows, Tokens};
 
 use self::cache::{Place, for_each_head, part, part_mut, weights_and_means};
-use self::distance::Distances;
 use self::head::{Head, HeadGradients};
 use self::look_up::{look_up_backward, look_up_forward};
-use self::rotary::Way;
 use super::linear::{linear_backward, linear_forward};
 use super::norm::{norm_backward, norm_in_place};
 use super::params::{Parameters, TensorId, TensorName};
 use super::simd::{Simd, Work, add, add_scaled, dispatch, vectorized};
 use super::{Matrix, Scalar};
+use crate::numerics::positions::Distances;
+use crate::numerics::positions::Way;
 
 #[inline(always)]
 fn head_of<'a, S: Scalar>(

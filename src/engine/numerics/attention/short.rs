@@ -2,13 +2,13 @@
 //! general one, so they are multiplied where they stand; the weights are kept transposed, `Aᵀ`
 //! (T_k, T_q), so that the softmax runs down columns.
 
-use super::distance::distance_column_gradient;
 use super::head::{Head, HeadGradients};
 use super::mask::{Mask, Window};
 use super::tile::{
     Part, PartMut, lanes, mix_mean, outer, pack_transposed, product, product_transposed, product_vector,
 };
 use crate::numerics::Scalar;
+use crate::numerics::positions::distance_column_gradient;
 use crate::numerics::simd::{LANES, Lane, Simd, padded};
 use crate::numerics::softmax::{softmax_columns, softmax_columns_gradient, softmax_columns_gradient_of_rows};
 

@@ -4,11 +4,11 @@ use rand::RngExt;
 
 use super::activations::Interventions;
 use super::loss::hold_below;
-use super::transform::{TransformCache, transform_forward};
 use super::{Activations, Architecture, AttentionModel, Classes, Pooling, Sequences};
 use crate::numerics::attention::{HeadChanges, Mask, Room, Tokens};
 use crate::numerics::block::{BlockCache, BlockConfig, attend_forward, attend_onward, tail_forward};
 use crate::numerics::linear::linear_forward;
+use crate::numerics::model::{TransformCache, transform_forward};
 use crate::numerics::params::{Parameters, TensorName};
 use crate::numerics::rng::Generator;
 use crate::numerics::softmax::softmax_forward;

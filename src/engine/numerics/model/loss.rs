@@ -1,4 +1,4 @@
-//! The loss of what is read off a batch, and its gradient.
+//! The loss of what is read off a batch, and its gradient; the classes that it is read as, and the words that are hidden.
 //!
 //! ```text
 //! L = 1/N [ Σ_targets (cross_entropy(z, class) + λ_A ‖y − e_class‖²) + λ_K Σ_others ‖y − e_word‖² ]
@@ -15,13 +15,16 @@ use std::borrow::Cow;
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
+use rand::RngExt;
 
-use super::transform::{TransformCache, transform_backward, transform_forward};
-use super::{Architecture, AttentionModel, Batch, Classes, Readout};
-use crate::numerics::cross_entropy::{cross_entropy_backward, cross_entropy_forward};
 use crate::numerics::linear::{linear_backward, linear_forward};
+use crate::numerics::model::{
+    Architecture, AttentionModel, Batch, Readout, TransformCache, transform_backward, transform_forward,
+};
 use crate::numerics::params::{Parameters, TensorName};
+use crate::numerics::rng::Generator;
 use crate::numerics::simd::{add, vectorized};
+use crate::numerics::softmax::{cross_entropy_backward, cross_entropy_forward};
 use crate::numerics::table::Table;
 use crate::numerics::{Matrix, Scalar};
 
@@ -275,5 +278,128 @@ fn gather_readout<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<
     if let (Classes::Words(candidates), None) = (&model.classes, &model.readout) {
         let embedding = model.embedding(parameters);
         candidates.words().iter().enumerate().for_each(|(i, &word)| embedding.copy_row(word, readout.row_mut(i)));
+    }
+}
+
+// How the masked-word objective hides words.
+
+/// A way of hiding words.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Masking {
+    /// The probability that a word is asked for.
+    pub rate: f64,
+    /// The share of the words asked for that are hidden, ...
+    hidden: f64,
+    /// ... and of the others the share that another word stands for; the rest is shown as it is.
+    replaced: f64,
+    /// The word in the place of a hidden one; none: the zero vector.
+    pub mask: Option<usize>,
+    /// Words that are never asked for nor hidden.
+    spared: Vec<usize>,
+}
+
+impl Masking {
+    /// A lesson's: half of the words asked for are hidden, and others stand for the rest.
+    pub fn of_lessons(rate: f64) -> Self {
+        Self { rate, hidden: 0.5, replaced: 1.0, mask: None, spared: Vec::new() }
+    }
+
+    /// BERT's (Devlin et al. 2019, arXiv 1810.04805, section 3.1): of the words asked for 80 % are hidden by `mask`, other
+    /// words stand for 10 %, and 10 % stay; the `spared` ones, which a tokenizer adds, are never asked for.
+    pub fn of_bert(rate: f64, mask: usize, spared: Vec<usize>) -> Self {
+        Self { rate, hidden: 0.8, replaced: 0.5, mask: Some(mask), spared }
+    }
+
+    /// Whether a word is never asked for.
+    pub fn spares(&self, word: usize) -> bool {
+        self.spared.contains(&word)
+    }
+
+    /// The word that is shown in the place of one that is asked for.
+    pub(super) fn show(&self, word: usize, candidates: &Candidates, rng: &mut Generator) -> Option<usize> {
+        if rng.random_bool(self.hidden) {
+            return self.mask;
+        }
+        let is_replaced = self.replaced == 1.0 || rng.random_bool(self.replaced);
+        Some(if is_replaced { candidates.draw_stand_in(rng) } else { word })
+    }
+}
+
+// The classes that a model chooses among.
+
+#[derive(Clone, Debug)]
+pub enum Classes {
+    /// Words of the vocabulary.
+    Words(Candidates),
+    /// So many labels of whole sentences.
+    Labels(usize),
+}
+
+impl Classes {
+    /// The words, if it is words.
+    pub fn candidates(&self) -> Option<&Candidates> {
+        match self {
+            Self::Words(candidates) => Some(candidates),
+            Self::Labels(_) => None,
+        }
+    }
+
+    /// `C`
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Words(candidates) => candidates.words.len(),
+            Self::Labels(count) => *count,
+        }
+    }
+}
+
+/// The words that the objective chooses among. A candidate's number is its class.
+#[derive(Clone, Debug)]
+pub struct Candidates {
+    /// By word.
+    class: Vec<Option<usize>>,
+    words: Vec<usize>,
+    /// Words that take the place of a hidden one where it is not left empty.
+    stand_ins: Vec<usize>,
+}
+
+impl Candidates {
+    /// # Panics
+    /// If there are none, or one is not below `vocabulary`.
+    pub fn new(vocabulary: usize, words: Vec<usize>) -> Self {
+        assert!(!words.is_empty(), "candidates: none");
+        let mut class = vec![None; vocabulary];
+        for (i, &word) in words.iter().enumerate() {
+            class[word] = Some(i);
+        }
+        let stand_ins = words.clone();
+        Self { class, words, stand_ins }
+    }
+
+    /// Other words than the candidates themselves stand in for hidden ones.
+    ///
+    /// # Panics
+    /// If there are none, or one is not below the size of the vocabulary.
+    pub fn with_stand_ins(self, stand_ins: Vec<usize>) -> Self {
+        assert!(!stand_ins.is_empty(), "candidates: no word stands in");
+        assert!(stand_ins.iter().all(|&word| word < self.class.len()), "candidates: a stand-in beyond the vocabulary");
+        Self { stand_ins, ..self }
+    }
+
+    /// Every word of the vocabulary.
+    pub fn all(vocabulary: usize) -> Self {
+        Self::new(vocabulary, (0..vocabulary).collect())
+    }
+
+    pub fn words(&self) -> &[usize] {
+        &self.words
+    }
+
+    pub fn class(&self, word: usize) -> Option<usize> {
+        self.class[word]
+    }
+
+    pub(super) fn draw_stand_in(&self, rng: &mut Generator) -> usize {
+        self.stand_ins[rng.random_range(0..self.stand_ins.len())]
     }
 }

@@ -26,40 +26,35 @@
 pub mod activations;
 pub mod attribution;
 pub mod batch;
-pub mod classes;
 pub mod cost;
 pub mod generate;
 mod loss;
-pub mod masking;
-pub mod parallel;
 pub mod step;
-pub mod transform;
-
-pub use activations::Activations;
-pub use batch::{Batch, Sequences};
-pub use classes::{Candidates, Classes};
-pub use loss::DistanceCosts;
-pub use masking::Masking;
-pub use step::{Workspace, model_backward, model_forward};
 
 use std::sync::Arc;
 
+pub use activations::Activations;
+pub use batch::{Batch, Sequences};
 use faer::MatRef;
+pub use loss::DistanceCosts;
 use rand::RngExt;
+pub use step::{Workspace, model_backward, model_forward};
 
-use super::activation::Activation;
-use super::attention::AttentionConfig;
-use super::attention::look_up::LookUp;
-use super::block::{Attends, BlockConfig, gain_and_shift};
-use super::lens::Lens;
-use super::norm::NormForm;
-use super::packed::NumberType;
-use super::params::{Layer, Parameters, Start, TensorId, TensorName};
-use super::positions::{PositionRows, Positions, sinusoidal};
-use super::rng::{Stream, stream};
-use super::simd::{add, add_scaled};
-use super::table::{Table, TableRef};
-use super::{Matrix, Scalar};
+use crate::numerics::activation::Activation;
+use crate::numerics::attention::AttentionConfig;
+use crate::numerics::attention::look_up::LookUp;
+use crate::numerics::block::{Attends, BlockConfig, gain_and_shift, norm_back};
+use crate::numerics::lens::Lens;
+use crate::numerics::linear::{linear_backward, linear_forward};
+pub use crate::numerics::model::loss::{Candidates, Classes, Masking};
+use crate::numerics::norm::{NormCache, NormForm, norm_forward};
+use crate::numerics::packed::NumberType;
+use crate::numerics::params::{Layer, Parameters, Start, TensorId, TensorName};
+use crate::numerics::positions::{PositionRows, Positions, sinusoidal};
+use crate::numerics::rng::{Stream, stream};
+use crate::numerics::simd::{add, add_scaled};
+use crate::numerics::table::{Table, TableRef};
+use crate::numerics::{Matrix, Scalar};
 
 /// The shape of a model.
 #[derive(Clone, Debug, PartialEq)]
@@ -511,3 +506,80 @@ impl Architecture {
 const EMBEDDING_NORM: [TensorId; 2] =
     [TensorName::EmbeddingNormGain.of_block(0), TensorName::EmbeddingNormBias.of_block(0)];
 const FINAL_NORM: [TensorId; 2] = [TensorName::FinalNormGain.of_block(0), TensorName::FinalNormBias.of_block(0)];
+
+// The layer of a readout that has one of its own: `T = norm(φ(R W_T + b_T))`, which the static vectors then read.
+//
+// BERT's masked-word head (Devlin et al. 2019, arXiv 1810.04805; `cls.predictions.transform` of its checkpoints).
+
+const NORM: [TensorId; 2] = [TensorName::TransformNormGain.of_block(0), TensorName::TransformNormBias.of_block(0)];
+
+/// Values that the backward needs. Made once for the largest batch.
+#[derive(Clone, Debug)]
+pub struct TransformCache<S> {
+    /// `R W_T + b_T` (N, D)
+    summed: Matrix<S>,
+    /// `φ` of it (N, D)
+    hidden: Matrix<S>,
+    norm: NormCache<S>,
+    /// `T` (N, D)
+    pub output: Matrix<S>,
+}
+
+impl<S: Scalar> TransformCache<S> {
+    pub fn new(rows: usize, width: usize) -> Self {
+        let matrix = || Matrix::zeros(rows, width);
+        Self { summed: matrix(), hidden: matrix(), norm: NormCache::new(rows, width), output: matrix() }
+    }
+}
+
+/// `T`, left in the cache.
+///
+/// # Shapes
+/// `read` (R, D) row-major
+///
+/// # Panics
+/// If the shapes do not fit, or the cache has no room for them.
+pub fn transform_forward<S: Scalar>(
+    parameters: &Parameters<S>,
+    activation: Activation,
+    form: NormForm,
+    read: &[S],
+    cache: &mut TransformCache<S>,
+) {
+    let TransformCache { summed, hidden, norm, output } = cache;
+    let width = output.cols();
+    let rows = read.len() / width;
+    let (w, b) = (parameters.weights(TensorName::TransformWeights), parameters.values_of(TensorName::TransformBias));
+    linear_forward(MatRef::from_row_major_slice(read, rows, width), w, b, summed.top_flat_mut(rows));
+    let hidden = hidden.top_flat_mut(rows);
+    activation.apply(summed.top_flat(rows), hidden);
+    norm_forward(form, hidden, gain_and_shift(parameters, NORM), norm, output.top_flat_mut(rows));
+}
+
+/// Gradients of [`transform_forward`]: those of the parameters and of what is read are added; `d` holds `d_T` and is
+/// used up.
+///
+/// # Shapes
+/// `read`, `d`, `d_read` (R, D) row-major
+///
+/// # Panics
+/// If the shapes do not fit.
+#[expect(clippy::too_many_arguments, reason = "one for each thing that the equations name")]
+pub fn transform_backward<S: Scalar>(
+    parameters: &Parameters<S>,
+    activation: Activation,
+    form: NormForm,
+    read: &[S],
+    cache: &TransformCache<S>,
+    d: &mut [S],
+    gradient: &mut Parameters<S>,
+    d_read: &mut [S],
+) {
+    let width = cache.output.cols();
+    let rows = read.len() / width;
+    norm_back(form, parameters, NORM, &cache.norm, d, gradient);
+    activation.backward(cache.summed.top_flat(rows), d);
+    let (d_w, d_b) = gradient.matrix_and_row_mut(TensorName::TransformWeights, TensorName::TransformBias);
+    let w = parameters.matrix(TensorName::TransformWeights);
+    linear_backward(MatRef::from_row_major_slice(read, rows, width), w, d, Some(d_read), d_w, d_b);
+}

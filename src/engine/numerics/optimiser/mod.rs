@@ -6,12 +6,10 @@
 //! | `η` | learning rate |
 //! | `λ` | weight decay: every step shrinks the parameters by the share `η λ`, apart from the gradient (Loshchilov & Hutter 2019, arXiv 1711.05101) |
 
-mod adam;
-mod sgd;
-
-use super::Scalar;
-use super::parallel::each;
-use super::params::Parameters;
+use crate::numerics::Scalar;
+use crate::numerics::parallel::each;
+use crate::numerics::params::Parameters;
+use crate::numerics::simd::vectorized;
 
 /// How the gradient is used.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -140,14 +138,104 @@ fn apply<S: Scalar>(config: &OptimiserConfig, t: i32, [values, first, second]: [
         second.fill(S::zero());
     }
     match config.method {
-        Method::Adam { .. } => adam::update(&adam::Coefficients::of(config, t), values, gradient, first, second),
-        Method::Sgd { .. } if first.is_empty() => sgd::update(config, values, gradient),
-        Method::Sgd { momentum } => sgd::update_with_momentum(config, momentum, values, gradient, first),
+        Method::Adam { .. } => adam_update(&Coefficients::of(config, t), values, gradient, first, second),
+        Method::Sgd { .. } if first.is_empty() => sgd_update(config, values, gradient),
+        Method::Sgd { momentum } => sgd_update_with_momentum(config, momentum, values, gradient, first),
     }
 }
 
 /// Numbers of an optimiser's state and its parameters for each parameter, at most: what keeping one costs.
 pub const NUMBERS_PER_PARAMETER: usize = 3;
+
+// Adam (Kingma & Ba 2015, arXiv 1412.6980, Algorithm 1), with weight decay apart from the gradient.
+
+/// The numbers that all entries share in one step.
+pub(super) struct Coefficients<S> {
+    keep1: S,
+    take1: S,
+    keep2: S,
+    take2: S,
+    /// `η / (1 − β₁ᵗ)`
+    rate: S,
+    /// `1 / (1 − β₂ᵗ)`
+    unbias2: S,
+    epsilon: S,
+    /// `1 − η λ`
+    shrink: S,
+    /// The root of the least normal number that a gradient may add to the second moment.
+    least_gradient: S,
+}
+
+impl<S: Scalar> Coefficients<S> {
+    /// Makes them for step `t`, counted from 1.
+    pub fn of(config: &OptimiserConfig, t: i32) -> Self {
+        let Method::Adam { beta1, beta2, epsilon } = config.method else {
+            unreachable!("these are Adam's coefficients, not those of {:?}", config.method)
+        };
+        let s = S::from_f64;
+        let take2 = s(1.0 - beta2);
+        Self {
+            keep1: s(beta1),
+            take1: s(1.0 - beta1),
+            keep2: s(beta2),
+            take2,
+            rate: s(config.learning_rate / (1.0 - beta1.powi(t))),
+            unbias2: s(1.0 / (1.0 - beta2.powi(t))),
+            epsilon: s(epsilon),
+            shrink: s(config.shrink()),
+            least_gradient: (S::MIN_POSITIVE / take2).sqrt(),
+        }
+    }
+}
+
+/// `m = β₁ m + (1 − β₁) g`, `v = β₂ v + (1 − β₂) g²`,
+/// `θ = (1 − η λ) θ − η · (m / (1 − β₁ᵗ)) / (√(v / (1 − β₂ᵗ)) + ε)`
+///
+/// A gradient whose square `v` could not hold counts as 0, and a moment that has faded to a subnormal
+/// number becomes 0: it would stay one for ever, and a processor takes a hundred times as long on them.
+pub(super) fn adam_update<S: Scalar>(
+    coefficients: &Coefficients<S>,
+    values: &mut [S],
+    gradient: &[S],
+    first: &mut [S],
+    second: &mut [S],
+) {
+    let &Coefficients { keep1, take1, keep2, take2, rate, unbias2, epsilon, shrink, least_gradient } = coefficients;
+    vectorized!(for ((value, &g), (m, v)) in values.iter_mut().zip(gradient).zip(first.iter_mut().zip(second)) {
+        let g = g.zero_below(least_gradient);
+        *m = (keep1 * *m + take1 * g).zero_below(S::MIN_POSITIVE);
+        *v = (keep2 * *v + take2 * g * g).zero_below(S::MIN_POSITIVE);
+        *value = shrink * *value - rate * *m / ((*v * unbias2).sqrt() + epsilon);
+    });
+}
+
+// Stochastic gradient descent (Robbins & Monro 1951), plain and with momentum (Polyak 1964, in the
+// form of Sutskever et al. 2013 that PyTorch has: the learning rate stands outside the velocity, so
+// that changing it takes effect at once).
+
+/// `θ = (1 − η λ) θ − η g`
+pub(super) fn sgd_update<S: Scalar>(config: &OptimiserConfig, values: &mut [S], gradient: &[S]) {
+    let (rate, shrink) = (S::from_f64(config.learning_rate), S::from_f64(config.shrink()));
+    for (value, &g) in values.iter_mut().zip(gradient) {
+        *value = shrink * *value - rate * g;
+    }
+}
+
+/// `v = μ v + g`, `θ = (1 − η λ) θ − η v`
+pub(super) fn sgd_update_with_momentum<S: Scalar>(
+    config: &OptimiserConfig,
+    momentum: f64,
+    values: &mut [S],
+    gradient: &[S],
+    velocity: &mut [S],
+) {
+    let (rate, shrink) = (S::from_f64(config.learning_rate), S::from_f64(config.shrink()));
+    let momentum = S::from_f64(momentum);
+    for ((value, &g), v) in values.iter_mut().zip(gradient).zip(velocity) {
+        *v = momentum * *v + g;
+        *value = shrink * *value - rate * *v;
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -8,8 +8,8 @@ use pulp::{
     x86::{V3, V4},
 };
 
-use super::half::{BF16_SHIFT, Bf16, F16, F16_EXPONENTS, F16_SHIFT, F16_SIGN, F16_SIGN_SHIFT, F16_SIZE};
 use crate::numerics::Scalar;
+use crate::numerics::packed::{BF16_SHIFT, Bf16, F16, F16_EXPONENTS, F16_SHIFT, F16_SIGN, F16_SIGN_SHIFT, F16_SIZE};
 use crate::numerics::simd::{LANES, Lane};
 
 /// Columns of a panel: two of the widest registers.

@@ -14,7 +14,7 @@ use faer::MatRef;
 pub use products::multiply_by_rows;
 
 use super::packed::NumberType;
-use super::packed::half::{Bf16, F16, write};
+use super::packed::{Bf16, F16, write};
 use super::vectors::centroid;
 use super::{Matrix, Scalar};
 

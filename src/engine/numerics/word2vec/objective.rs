@@ -13,8 +13,8 @@ use pulp::Simd;
 use crate::numerics::Scalar;
 use crate::numerics::vectors::dot;
 
-use super::lanes::{LANES_MAX, Lanes};
-use super::rows::Rows;
+use crate::numerics::word2vec::tables::Rows;
+use crate::numerics::word2vec::tables::{LANES_MAX, Lanes};
 
 /// `L` of the first `inputs` rows of `h`.
 pub fn objective_forward<S: Lanes>(inputs: usize, h: &Rows<S>, contexts: &Rows<S>, targets: &[usize]) -> S {

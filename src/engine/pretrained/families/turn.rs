@@ -3,7 +3,7 @@
 use super::super::fields::{CHECK, Fields, no_such};
 use super::super::refusal::Refusal;
 use super::values::{FULL, SLIDING};
-use crate::numerics::attention::rotary::{Rotary, RotaryScaling};
+use crate::numerics::positions::{Rotary, RotaryScaling};
 
 /// The keys of a turn, and the values of those that are missing.
 #[derive(Clone, Copy)]

@@ -125,30 +125,30 @@ pub fn sentence(rng: &mut Generator) -> Sentence {
 /// Share of sentences that end with another mark than a full stop.
 const OTHER_MARK: f64 = 0.08;
 
-const WOMEN: &[&str] = &[
+pub const WOMEN: &[&str] = &[
     "mary", "anna", "lucy", "emma", "sara", "julia", "nora", "clara", "alice", "helen", "laura", "rosa", "martha",
     "sofia", "ingrid", "paula",
 ];
-const MEN: &[&str] = &[
+pub const MEN: &[&str] = &[
     "john", "tom", "peter", "paul", "david", "mark", "adam", "simon", "martin", "oscar", "victor", "hugo", "felix",
     "bruno", "walter", "arthur",
 ];
-const FEMALE: &[&str] = &["girl", "woman", "mother", "sister", "queen", "aunt", "actress", "princess"];
-const MALE: &[&str] = &["boy", "man", "father", "brother", "king", "uncle", "actor", "prince"];
-const ROLES: &[&str] =
+pub const FEMALE: &[&str] = &["girl", "woman", "mother", "sister", "queen", "aunt", "actress", "princess"];
+pub const MALE: &[&str] = &["boy", "man", "father", "brother", "king", "uncle", "actor", "prince"];
+pub const ROLES: &[&str] =
     &["teacher", "doctor", "farmer", "student", "pilot", "baker", "singer", "painter", "sailor", "lawyer"];
-const ANIMALS: &[&str] =
+pub const ANIMALS: &[&str] =
     &["dog", "cat", "horse", "fox", "wolf", "rabbit", "bird", "goat", "monkey", "tiger", "bear", "duck"];
 pub const THINGS: &[&str] = &[
     "trophy", "book", "lamp", "clock", "vase", "ball", "doll", "guitar", "statue", "puzzle", "blanket", "radio",
     "helmet", "kettle", "mirror", "violin",
 ];
-const CONTAINERS: &[&str] = &[
+pub const CONTAINERS: &[&str] = &[
     "suitcase", "box", "bag", "drawer", "basket", "chest", "cupboard", "backpack", "barrel", "crate", "bucket", "jar",
 ];
-const SUPPORTS: &[&str] =
+pub const SUPPORTS: &[&str] =
     &["table", "shelf", "chair", "bench", "ladder", "bridge", "desk", "stool", "wall", "fence", "roof", "pillar"];
-const CARTS: &[&str] =
+pub const CARTS: &[&str] =
     &["cart", "wagon", "sledge", "boat", "plough", "truck", "bus", "tractor", "van", "tram", "coach", "canoe"];
 pub const PLACES: &[&str] =
     &["kitchen", "garden", "park", "school", "forest", "market", "station", "office", "library", "valley"];
@@ -164,7 +164,7 @@ const OPPOSITES: &[(&str, &str)] = &[
     ("bright", "dark"),
     ("soft", "hard"),
 ];
-const COLOURS: &[&str] = &["red", "green", "blue", "white", "black", "yellow"];
+pub const COLOURS: &[&str] = &["red", "green", "blue", "white", "black", "yellow"];
 /// A verb with one subject, and with several.
 const VERBS: &[(&str, &str)] = &[
     ("is", "are"),
@@ -179,9 +179,6 @@ const VERBS: &[(&str, &str)] = &[
 const SEEN: &[&str] = &["saw", "liked", "followed", "knew", "painted", "met", "watched", "found"];
 const DONE: &[&str] = &["bought", "sold", "found", "lost", "carried", "cleaned", "broke", "painted"];
 
-/// All lists of nouns, for lists of words.
-pub const NOUNS: &[&[&str]] =
-    &[WOMEN, MEN, FEMALE, MALE, ROLES, ANIMALS, THINGS, CONTAINERS, SUPPORTS, CARTS, PLACES, COLOURS];
 /// States of people.
 pub const STATES: &[&str] = &["tired", "happy", "old", "hungry", "famous", "quiet"];
 

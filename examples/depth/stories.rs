@@ -5,7 +5,14 @@ use attune_core::fnv::fnv1a;
 use attune_engine::numerics::rng::Generator;
 use rand::RngExt;
 
-use super::grammar::{self, KEPT_ONE_IN, NOUNS, PLACES, STATES, THINGS};
+use super::grammar::{
+    self, ANIMALS, CARTS, COLOURS, CONTAINERS, FEMALE, KEPT_ONE_IN, MALE, MEN, PLACES, ROLES, STATES, SUPPORTS, THINGS,
+    WOMEN,
+};
+
+/// The words of lists.
+const NOUNS: &[&[&str]] =
+    &[WOMEN, MEN, FEMALE, MALE, ROLES, ANIMALS, THINGS, CONTAINERS, SUPPORTS, CARTS, PLACES, COLOURS];
 
 /// A text, word by word.
 #[derive(Clone, Debug, Default)]

@@ -22,7 +22,7 @@ pub fn sentences(kind: Kind, count: usize, seed: u64) -> Vec<Sentence> {
 }
 
 /// Sentences of a seed for each cell of a kind's table, at most `most` in each.
-fn by_cell(kind: Kind, most: usize, seed: u64) -> BTreeMap<Cell, Vec<Sentence>> {
+pub fn by_cell(kind: Kind, most: usize, seed: u64) -> BTreeMap<Cell, Vec<Sentence>> {
     /// Sentences drawn for each of a cell: the rarest cell has one in some thousands.
     const DRAWN: usize = 4_000;
     let rng = &mut stream(seed, Stream::Perturbation);
@@ -126,7 +126,7 @@ impl Asked<'_> {
     }
 
     /// The pieces of a sentence, and the first one of the word that is asked about.
-    fn pieces(&self, sentence: &Sentence) -> (Vec<usize>, usize) {
+    pub fn pieces(&self, sentence: &Sentence) -> (Vec<usize>, usize) {
         let pieces = self.tokenizer.encode(&sentence.text()).pieces;
         let word = sentence.question.as_ref().map(|question| question.at);
         let at = pieces.iter().position(|piece| piece.word == word).unwrap_or(0);

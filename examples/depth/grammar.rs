@@ -63,14 +63,7 @@ impl Kind {
 impl Sentence {
     /// As a person writes it.
     pub fn text(&self) -> String {
-        let mut text = String::new();
-        for word in &self.words {
-            if !text.is_empty() && !is_mark(word) {
-                text.push(' ');
-            }
-            text.push_str(word);
-        }
-        text
+        text(&self.words)
     }
 
     /// Training sees no sentence with something new.
@@ -79,12 +72,24 @@ impl Sentence {
     }
 }
 
+/// Words and marks as a person writes them.
+pub fn text(words: &[String]) -> String {
+    let mut text = String::new();
+    for word in words {
+        if !text.is_empty() && !is_mark(word) {
+            text.push(' ');
+        }
+        text.push_str(word);
+    }
+    text
+}
+
 pub fn is_mark(word: &str) -> bool {
     word.chars().all(|mark| mark.is_ascii_punctuation())
 }
 
-/// One in this many words and pairs is kept from training.
-const KEPT_ONE_IN: usize = 7;
+/// One in this many words, pairs and names is kept from training.
+pub const KEPT_ONE_IN: usize = 7;
 
 /// What sets the words that are kept from the second role apart from those that are kept from the first.
 const SECOND: usize = 3;
@@ -120,32 +125,32 @@ pub fn sentence(rng: &mut Generator) -> Sentence {
 /// Share of sentences that end with another mark than a full stop.
 const OTHER_MARK: f64 = 0.08;
 
-const WOMEN: &[&str] = &[
+pub const WOMEN: &[&str] = &[
     "mary", "anna", "lucy", "emma", "sara", "julia", "nora", "clara", "alice", "helen", "laura", "rosa", "martha",
     "sofia", "ingrid", "paula",
 ];
-const MEN: &[&str] = &[
+pub const MEN: &[&str] = &[
     "john", "tom", "peter", "paul", "david", "mark", "adam", "simon", "martin", "oscar", "victor", "hugo", "felix",
     "bruno", "walter", "arthur",
 ];
-const FEMALE: &[&str] = &["girl", "woman", "mother", "sister", "queen", "aunt", "actress", "princess"];
-const MALE: &[&str] = &["boy", "man", "father", "brother", "king", "uncle", "actor", "prince"];
-const ROLES: &[&str] =
+pub const FEMALE: &[&str] = &["girl", "woman", "mother", "sister", "queen", "aunt", "actress", "princess"];
+pub const MALE: &[&str] = &["boy", "man", "father", "brother", "king", "uncle", "actor", "prince"];
+pub const ROLES: &[&str] =
     &["teacher", "doctor", "farmer", "student", "pilot", "baker", "singer", "painter", "sailor", "lawyer"];
-const ANIMALS: &[&str] =
+pub const ANIMALS: &[&str] =
     &["dog", "cat", "horse", "fox", "wolf", "rabbit", "bird", "goat", "monkey", "tiger", "bear", "duck"];
-const THINGS: &[&str] = &[
+pub const THINGS: &[&str] = &[
     "trophy", "book", "lamp", "clock", "vase", "ball", "doll", "guitar", "statue", "puzzle", "blanket", "radio",
     "helmet", "kettle", "mirror", "violin",
 ];
-const CONTAINERS: &[&str] = &[
+pub const CONTAINERS: &[&str] = &[
     "suitcase", "box", "bag", "drawer", "basket", "chest", "cupboard", "backpack", "barrel", "crate", "bucket", "jar",
 ];
-const SUPPORTS: &[&str] =
+pub const SUPPORTS: &[&str] =
     &["table", "shelf", "chair", "bench", "ladder", "bridge", "desk", "stool", "wall", "fence", "roof", "pillar"];
-const CARTS: &[&str] =
+pub const CARTS: &[&str] =
     &["cart", "wagon", "sledge", "boat", "plough", "truck", "bus", "tractor", "van", "tram", "coach", "canoe"];
-const PLACES: &[&str] =
+pub const PLACES: &[&str] =
     &["kitchen", "garden", "park", "school", "forest", "market", "station", "office", "library", "valley"];
 const OPPOSITES: &[(&str, &str)] = &[
     ("hot", "cold"),
@@ -159,7 +164,7 @@ const OPPOSITES: &[(&str, &str)] = &[
     ("bright", "dark"),
     ("soft", "hard"),
 ];
-const COLOURS: &[&str] = &["red", "green", "blue", "white", "black", "yellow"];
+pub const COLOURS: &[&str] = &["red", "green", "blue", "white", "black", "yellow"];
 /// A verb with one subject, and with several.
 const VERBS: &[(&str, &str)] = &[
     ("is", "are"),
@@ -175,7 +180,7 @@ const SEEN: &[&str] = &["saw", "liked", "followed", "knew", "painted", "met", "w
 const DONE: &[&str] = &["bought", "sold", "found", "lost", "carried", "cleaned", "broke", "painted"];
 
 /// States of people.
-const STATES: &[&str] = &["tired", "happy", "old", "hungry", "famous", "quiet"];
+pub const STATES: &[&str] = &["tired", "happy", "old", "hungry", "famous", "quiet"];
 
 /// Two nouns and a pronoun: which of them it is, the verb decides together with the quality. Either noun is of either
 /// class, so that neither noun says anything alone.

@@ -1,18 +1,23 @@
-//! Makes the small model of the lesson on layers, from nothing: draws sentences of a [`grammar`], learns pieces of their
-//! words, trains an encoder of BERT's shape to name hidden words, and writes its folder.
+//! Makes the two small models of the course, from nothing: draws sentences of a [`grammar`], learns pieces of their words,
+//! trains, and writes a folder. The encoder of BERT's shape names hidden words; the writer of Llama's shape names the
+//! next piece of [`stories`].
 //!
 //! ```text
 //! cargo run --release --no-default-features --example depth -- make lessons/depth
+//! cargo run --release --no-default-features --example depth -- make-writer lessons/writer
 //! cargo run --release --no-default-features --example depth -- evaluate lessons/depth
+//! cargo run --release --no-default-features --example depth -- evaluate lessons/writer
 //! ```
 //!
 //! One thread adds everything up in one order, so that processors with the same vector instructions write the same
-//! bytes. `--steps N` trains for less, to try a change; `sentences N` prints sentences of the language.
+//! bytes. `--steps N` trains for less, to try a change; `sentences N` and `texts N` print what is learned from.
 
 mod evaluation;
 mod grammar;
 mod pieces;
+mod stories;
 mod training;
+mod writing;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -23,7 +28,8 @@ use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::attention::Mask;
 use attune_engine::numerics::block::Norm;
 use attune_engine::numerics::model::Readout;
-use attune_engine::numerics::rng::{Stream, stream};
+use attune_engine::numerics::params::Parameters;
+use attune_engine::numerics::rng::{Generator, Stream, stream};
 use attune_engine::pretrained::config::Plain;
 use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::pretrained::folder::files;
@@ -49,27 +55,44 @@ type Done = Result<(), Box<dyn Error>>;
 fn main() -> Done {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["make", folder] => make(Path::new(folder), training::STEPS),
-        ["make", folder, "--steps", steps] => make(Path::new(folder), steps.parse()?),
+        ["make", folder] => encoder(Path::new(folder), training::ENCODER_STEPS),
+        ["make", folder, "--steps", steps] => encoder(Path::new(folder), steps.parse()?),
+        ["make-writer", folder] => writer(Path::new(folder), training::WRITER_STEPS),
+        ["make-writer", folder, "--steps", steps] => writer(Path::new(folder), steps.parse()?),
         ["evaluate", folder] => evaluate(Path::new(folder)),
-        ["sentences", count] => sentences(count.parse()?),
-        _ => Err("expected `make FOLDER`, `make FOLDER --steps N`, `evaluate FOLDER` or `sentences N`".into()),
+        ["sentences", count] => print(count, |rng| grammar::sentence(rng).text()),
+        ["texts", count] => print(count, |rng| stories::text(rng).text()),
+        _ => Err("expected `make FOLDER`, `make-writer FOLDER`, one of them with `--steps N`, `evaluate FOLDER`, \
+            `sentences N` or `texts N`"
+            .into()),
     }
 }
 
-/// Prints sentences as training draws them.
-fn sentences(count: usize) -> Done {
+/// Prints what training draws.
+fn print(count: &str, draw: impl Fn(&mut Generator) -> String) -> Done {
     let rng = &mut stream(SEED, Stream::Corpus);
-    (0..count).for_each(|_| println!("{}", grammar::sentence(rng).text()));
+    for _ in 0..count.parse()? {
+        println!("{}", draw(rng));
+    }
     Ok(())
 }
 
-/// Prints what the model knows of sentences that training never saw, in tables, and what each layer does.
+/// Prints what a model knows of sentences that training never saw.
 fn evaluate(folder: &Path) -> Done {
     let open = ModelFolder::open(folder)?;
     let read = load(folder, &mut |_| true).map_err(|stopped| stopped.to_string())?;
     let tokenizer = open.tokenizer.as_ref().ok_or("the folder has no tokenizer")?;
     let asked = Asked { model: &read.model(), parameters: &read.parameters, tokenizer };
+    if read.config.is_causal() {
+        evaluate_writer(&asked)
+    } else {
+        evaluate_encoder(&asked)
+    }
+    Ok(())
+}
+
+/// Prints tables of the last layer, and what each layer knows.
+fn evaluate_encoder(asked: &Asked<'_>) {
     for kind in Kind::ALL {
         let cells = asked.cells(kind, OF_A_CELL, SEED);
         println!("{kind:?}\n\n{}", table(&cells));
@@ -82,7 +105,23 @@ fn evaluate(folder: &Path) -> Done {
             println!("the nearest has the same sense: {}", told(asked.senses(&sentences)));
         }
     }
-    Ok(())
+}
+
+/// Prints tables of the next word, names, and the heads that look at the first token.
+fn evaluate_writer(asked: &Asked<'_>) {
+    for kind in [Kind::Referent, Kind::Agreement, Kind::Negation] {
+        println!("{kind:?}\n\n{}", table(&asked.next_cells(kind, OF_A_CELL, SEED)));
+    }
+    let stories = writing::texts(stories::story, SENTENCES, SEED);
+    let lists = writing::texts(stories::list, SENTENCES, SEED);
+    println!("names of {SENTENCES} stories, the likeliest next piece:\n{}", asked.repeated(&stories));
+    println!("words of {SENTENCES} lists, the likeliest next piece:\n{}", asked.repeated(&lists));
+    let (heads, even) = asked.first_token(&stories);
+    println!("attention to the first token, where even attention would give {even:.3}:");
+    for (layer, heads) in heads.iter().enumerate() {
+        let told = heads.iter().map(|share| format!("{share:.2}")).collect::<Vec<_>>().join(" ");
+        println!("layer {}: {told}", layer + 1);
+    }
 }
 
 /// Words of the language with how often they occur.
@@ -95,13 +134,12 @@ fn counts() -> BTreeMap<String, usize> {
     counts
 }
 
-/// Makes the model and writes it.
-fn make(folder: &Path, steps: usize) -> Done {
+/// Makes the encoder and writes it.
+fn encoder(folder: &Path, steps: usize) -> Done {
     let counts = counts();
     let pieces = pieces::learn(&counts, MERGES);
     let written = NewTokenizer::of_pieces(&pieces);
     let tokenizer = Tokenizer::read(TokenizerFiles::Json(&written.to_json()))?;
-    let readout = Readout::Transformed(Activation::Gelu);
     let shape = Plain {
         width: 128,
         layers: 6,
@@ -113,13 +151,48 @@ fn make(folder: &Path, steps: usize) -> Done {
         activation: Activation::Gelu,
         mask: Mask::None,
         types: 1,
-        readout,
+        readout: Readout::Transformed(Activation::Gelu),
     };
     let config = Config { family: Family::Bert, vocabulary: written.count(), architecture: shape.architecture() };
     println!("{config}; {} words of the language", counts.len());
-    let trained = training::train(&config, &tokenizer, SEED, steps);
-    let mut files = files(&config, readout, |id, row, col| trained.entry(id, row, col).unwrap_or(0.0));
-    files.extend(written.files(config.positions()));
+    let trained = training::encoder(&config, &tokenizer, SEED, steps);
+    write(folder, &config, &trained, &written)
+}
+
+/// Makes the writer and writes it.
+fn writer(folder: &Path, steps: usize) -> Done {
+    let pieces = pieces::learn(&counts(), MERGES);
+    let written = NewTokenizer::of_writer(&pieces);
+    let tokenizer = Tokenizer::read(TokenizerFiles::Json(&written.to_json()))?;
+    let config = Config::parse(&writer_config(written.count()))?;
+    println!("{config}");
+    let trained = training::writer(&config, &tokenizer, SEED, steps);
+    write(folder, &config, &trained, &written)
+}
+
+/// A form of today: rotary positions, RMS norms, a gate, no biases, and heads that share keys and values.
+fn writer_config(vocabulary: usize) -> String {
+    serde_json::json!({
+        "model_type": "llama",
+        "hidden_size": 128,
+        "num_hidden_layers": 4,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "intermediate_size": 256,
+        "hidden_act": "silu",
+        "rms_norm_eps": 1e-6,
+        "max_position_embeddings": 64,
+        "rope_theta": 10_000.0,
+        "tie_word_embeddings": true,
+        "vocab_size": vocabulary,
+    })
+    .to_string()
+}
+
+fn write(folder: &Path, config: &Config, trained: &Parameters<f32>, tokenizer: &NewTokenizer<'_>) -> Done {
+    let entry = |id, row, col| trained.entry(id, row, col).unwrap_or(0.0);
+    let mut files = files(config, config.architecture.readout, entry);
+    files.extend(tokenizer.files(config.positions()));
     write_folder(folder, &files)?;
     Ok(())
 }

@@ -1,5 +1,6 @@
-//! Training of an encoder on sentences of the [`grammar`]: it names hidden words, as in BERT (Devlin et al. 2019, arXiv
-//! 1810.04805, section 3.1), with whole words hidden, and often the word that the rest of the sentence decides.
+//! Training on sentences of the [`grammar`]. An encoder names hidden words, as in BERT (Devlin et al. 2019, arXiv
+//! 1810.04805, section 3.1), with whole words hidden, and often the word that the rest of the sentence decides. A writer
+//! names the next piece of each text of the [`stories`].
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -19,12 +20,15 @@ use attune_engine::pretrained::tokenizer::write::MASK;
 use rand::RngExt;
 
 use super::grammar::{self, Sentence};
+use super::stories;
 
-pub const STEPS: usize = 10_500;
+pub const ENCODER_STEPS: usize = 10_500;
+pub const WRITER_STEPS: usize = 8_000;
 /// Sentences in a step.
 const BATCH: usize = 48;
-/// The learning rate rises to this, and then falls to nothing.
-const LEARNING_RATE: f64 = 1e-3;
+/// The learning rate rises to this, and then falls to nothing. Blocks that norm first bear a larger one.
+const ENCODER_RATE: f64 = 1e-3;
+const WRITER_RATE: f64 = 2e-3;
 const RISING_STEPS: usize = 400;
 const WEIGHT_DECAY: f64 = 0.01;
 /// Standard deviation of word vectors and positions at the start: less, and the norm behind them would have to raise it.
@@ -40,8 +44,41 @@ const REPLACED: f64 = 0.1;
 /// what that word means there (after Gale, Church & Yarowsky 1992).
 const TWO_SENSES_SHOWN: f64 = 0.5;
 
-/// The parameters after so many steps, in the shapes of the config; the types of sentences are left out.
-pub fn train(config: &Config, tokenizer: &Tokenizer, seed: u64, steps: usize) -> Parameters<f32> {
+/// The parameters of an encoder after so many steps, in the shapes of the config; the types of sentences are left out.
+pub fn encoder(config: &Config, tokenizer: &Tokenizer, seed: u64, steps: usize) -> Parameters<f32> {
+    let asking = Asking { tokenizer, mask: tokenizer.id_of(MASK).expect("BERT has one") as usize, config };
+    let mut masking = stream(seed, Stream::Masking);
+    train(config, seed, (steps, ENCODER_RATE), |batch, rng| {
+        let sentence = grammar::sentence(rng);
+        if !sentence.is_kept_from_training() {
+            asking.push(&sentence, batch, &mut masking);
+        }
+    })
+}
+
+/// The parameters of a writer after so many steps.
+pub fn writer(config: &Config, tokenizer: &Tokenizer, seed: u64, steps: usize) -> Parameters<f32> {
+    train(config, seed, (steps, WRITER_RATE), |batch, rng| {
+        let text = stories::text(rng);
+        if text.is_kept_from_training {
+            return;
+        }
+        let mut ids: Vec<usize> = tokenizer.encode(&text.text()).pieces.iter().map(|piece| piece.id as usize).collect();
+        ids.truncate(config.positions());
+        let start = batch.input.words.len();
+        batch.targets.extend(ids.iter().skip(1).enumerate().map(|(row, &next)| (start + row, next)));
+        batch.input.push(ids.into_iter().map(Some), 0);
+    })
+}
+
+/// The parameters after so many steps with this highest learning rate. `push` draws a text and adds it with its
+/// questions, or leaves it out.
+fn train(
+    config: &Config,
+    seed: u64,
+    (steps, rate): (usize, f64),
+    mut push: impl FnMut(&mut Batch, &mut Generator),
+) -> Parameters<f32> {
     let read = architecture(config, config.architecture.readout);
     let architecture = Architecture { train_embedding: true, segments: None, ..read };
     let rng = &mut stream(seed, Stream::StaticInit);
@@ -50,25 +87,20 @@ pub fn train(config: &Config, tokenizer: &Tokenizer, seed: u64, steps: usize) ->
     let model = AttentionModel::new(architecture, Arc::new(words.into()), classes);
     let mut parameters = model.init(seed);
     parameters.values_of_mut(TensorName::Positions).iter_mut().for_each(|place| *place = of_size(VECTOR_INIT, rng));
-    let decay = OptimiserConfig { weight_decay: WEIGHT_DECAY, ..OptimiserConfig::adam(LEARNING_RATE) };
+    let decay = OptimiserConfig { weight_decay: WEIGHT_DECAY, ..OptimiserConfig::adam(rate) };
     let mut optimiser = Optimiser::new(decay, &parameters);
 
     let rows = BATCH * config.positions();
     let mut workspace = Workspace::new(&model, Room { rows, longest: config.positions() }, Room::NONE);
     let mut batch = Batch::with_capacity(BATCH, rows);
     let mut sentences = stream(seed, Stream::Batches);
-    let mut masking = stream(seed, Stream::Masking);
-    let asking = Asking { tokenizer, mask: tokenizer.id_of(MASK).expect("BERT has one") as usize, config };
     let (began, mut mean) = (Instant::now(), 0.0);
     for step in 1..=steps {
         batch.clear();
         while batch.input.rows.count() < BATCH {
-            let sentence = grammar::sentence(&mut sentences);
-            if !sentence.is_kept_from_training() {
-                asking.push(&sentence, &mut batch, &mut masking);
-            }
+            push(&mut batch, &mut sentences);
         }
-        optimiser.set_learning_rate(LEARNING_RATE * share(step, steps));
+        optimiser.set_learning_rate(rate * share(step, steps));
         let loss = model_forward(&model, &parameters, &batch, &mut workspace);
         model_backward(&model, &parameters, &batch, &mut workspace);
         optimiser.update(&mut parameters, &workspace.gradient);

@@ -79,6 +79,8 @@ fn configs_that_are_written_are_read_as_they_were() {
         r#"{"model_type":"bert","hidden_size":12,"num_attention_heads":2,"is_decoder":true,"tie_word_embeddings":false}"#,
         r#"{"model_type":"gpt2","n_layer":3,"scale_attn_by_inverse_layer_idx":true,"activation_function":"silu"}"#,
         r#"{"model_type":"distilbert","n_layers":2,"activation":"relu"}"#,
+        r#"{"model_type":"llama","hidden_size":24,"num_attention_heads":4,"num_key_value_heads":2,"rope_theta":5e4,
+            "attention_bias":true,"tie_word_embeddings":true,"max_position_embeddings":64}"#,
     ] {
         let config = Config::parse(text).expect(text);
         assert_eq!(Config::parse(&config.to_json()), Ok(config), "{text}");

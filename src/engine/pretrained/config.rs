@@ -90,7 +90,7 @@ impl Config {
     /// The text of a `config.json` that is read as this, and that transformers opens as a model with a head.
     ///
     /// # Panics
-    /// If the family is none of those that attune writes: BERT, GPT-2 and DistilBERT.
+    /// If the family is none of those that attune writes: BERT, GPT-2, DistilBERT and Llama.
     pub fn to_json(&self) -> String {
         let block = self.block();
         let activation = ACTIVATIONS.iter().find(|(_, activation)| *activation == block.activation);
@@ -141,6 +141,7 @@ impl Config {
                     "pad_token_id": null,
                 }),
             ),
+            Family::Llama => ("LlamaForCausalLM", self.llama_fields(activation)),
             other => panic!("config: models of {} are not written", other.name()),
         };
         let mut fields = json!({
@@ -154,6 +155,27 @@ impl Config {
             fields.extend(own);
         }
         format!("{fields:#}\n")
+    }
+
+    /// The fields of a model of Llama's form. Its rotation is not scaled.
+    fn llama_fields(&self, activation: Option<&str>) -> Value {
+        let block = self.block();
+        json!({
+            "hidden_size": self.width(),
+            "num_hidden_layers": self.layers(),
+            "num_attention_heads": self.heads(),
+            "num_key_value_heads": self.heads() / block.attention.group_size,
+            "head_dim": block.attention.key_width,
+            "intermediate_size": block.feed_forward,
+            "hidden_act": activation,
+            "rms_norm_eps": block.norm_form.epsilon,
+            "max_position_embeddings": self.positions(),
+            "rope_theta": block.attention.rotary.map(|rotary| rotary.theta),
+            "attention_bias": block.attention.bias,
+            "mlp_bias": block.forward_bias,
+            "bos_token_id": null,
+            "eos_token_id": null,
+        })
     }
 
     fn is_scaled_by_layer(&self) -> bool {

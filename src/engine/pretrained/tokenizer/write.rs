@@ -11,6 +11,8 @@ pub const MASK: &str = "[MASK]";
 /// The names of the pieces before and behind a text.
 const START: &str = "[CLS]";
 const END: &str = "[SEP]";
+/// The name of the piece before a text that a model writes on.
+pub const BEGIN: &str = "<s>";
 /// The name of the piece that fills short texts of a batch up.
 const FILLER: &str = "[PAD]";
 
@@ -19,8 +21,8 @@ const FILLER: &str = "[PAD]";
 pub enum Cut {
     /// Into the words of a lesson, without marks.
     Words,
-    /// Into words and marks, and words into pieces, those within a word with `##` before them; with a piece before and
-    /// one behind the text, as BERT has them.
+    /// Into words and marks, and words into pieces, those within a word with `##` before them; with a piece before the
+    /// text, and for BERT one after it.
     Pieces,
 }
 
@@ -38,6 +40,11 @@ impl<'a> NewTokenizer<'a> {
     /// BERT's, of pieces.
     pub fn of_pieces(own: &'a [String]) -> Self {
         Self { own, special: &[FILLER, UNKNOWN, START, END, MASK], cut: Cut::Pieces }
+    }
+
+    /// A writer's, of pieces.
+    pub fn of_writer(own: &'a [String]) -> Self {
+        Self { own, special: &[UNKNOWN, BEGIN], cut: Cut::Pieces }
     }
 
     /// Ids of all pieces.
@@ -85,18 +92,18 @@ impl<'a> NewTokenizer<'a> {
 
     /// The pieces around a text.
     fn template(&self) -> Option<Value> {
-        let (start, end) = (self.id_of(START)?, self.id_of(END)?);
-        let special = |name: &str| json!({ "SpecialToken": { "id": name, "type_id": 0 } });
+        let around = |name| Some((name, self.id_of(name)?));
+        let (start, end) = (around(START).or_else(|| around(BEGIN))?, around(END));
+        let special = |(name, _): (&str, usize)| json!({ "SpecialToken": { "id": name, "type_id": 0 } });
         let text = |name: &str| json!({ "Sequence": { "id": name, "type_id": 0 } });
-        let single = [special(START), text("A"), special(END)];
+        let single: Vec<Value> = [special(start), text("A")].into_iter().chain(end.map(special)).collect();
+        let token = |(name, id): (&str, usize)| (name.to_owned(), json!({ "id": name, "ids": [id], "tokens": [name] }));
+        let tokens: Map<String, Value> = [start].into_iter().chain(end).map(token).collect();
         Some(json!({
             "type": "TemplateProcessing",
-            "pair": single.iter().cloned().chain([text("B"), special(END)]).collect::<Vec<_>>(),
+            "pair": single.iter().cloned().chain([text("B")]).chain(end.map(special)).collect::<Vec<_>>(),
             "single": single,
-            "special_tokens": {
-                START: { "id": START, "ids": [start], "tokens": [START] },
-                END: { "id": END, "ids": [end], "tokens": [END] },
-            },
+            "special_tokens": tokens,
         }))
     }
 
@@ -110,7 +117,7 @@ impl<'a> NewTokenizer<'a> {
             "model_max_length": tokens_max,
             "clean_up_tokenization_spaces": false,
         });
-        for (field, name) in [("cls_token", START), ("sep_token", END), ("pad_token", FILLER)] {
+        for (field, name) in [("cls_token", START), ("sep_token", END), ("pad_token", FILLER), ("bos_token", BEGIN)] {
             if let Some(name) = if_there(name) {
                 config[field] = name.into();
             }

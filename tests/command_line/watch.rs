@@ -48,9 +48,7 @@ fn each_save_is_a_round_of_its_own_and_half_a_file_is_none() {
         assert!(next(&out).starts_with(&format!("{file}: ok, ")));
     }
     // In two writes, of which the first leaves half a file.
-    thread::sleep(Duration::from_millis(500));
     fs::write(&two, &SMALL[..200]).expect("it is saved");
-    thread::sleep(Duration::from_millis(30));
     fs::write(&two, edited(SMALL, &[("steps:", "stepz:")])).expect("it is saved");
     assert_eq!(next(&out), format!("round 2: {two} saved"));
     assert_eq!(next(&out), format!("{two}: has issues"));

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use attune_core::kernel::notebook::snapshot::CellSnapshot;
+use attune_core::kernel::snapshot::ModelSnapshot;
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::{Lesson, parse};
 
@@ -92,9 +94,34 @@ pub fn form(name: &str) -> Kernel {
 /// A kernel of the small lesson after some commands, and all that follows from them.
 pub fn after(commands: &[Command]) -> Kernel {
     let mut kernel = small();
-    for command in commands {
-        kernel.apply(command.clone());
-        kernel.settle();
-    }
+    commands.iter().for_each(|command| apply(&mut kernel, command.clone()));
     kernel
+}
+
+/// Applies a command and waits for all that follows from it.
+pub fn apply(kernel: &mut Kernel, command: Command) {
+    kernel.apply(command);
+    kernel.settle();
+}
+
+/// The model of a kernel that has one.
+#[track_caller]
+pub fn model(kernel: &Kernel) -> ModelSnapshot {
+    kernel.snapshot().model.expect("a model")
+}
+
+pub fn notice(kernel: &Kernel) -> Option<String> {
+    kernel.snapshot().notice.as_deref().map(str::to_owned)
+}
+
+/// A cell by its id.
+#[track_caller]
+pub fn found(kernel: &Kernel, id: &str) -> CellSnapshot {
+    let notebook = kernel.snapshot().notebook;
+    notebook.cells.iter().find(|cell| *cell.cell.id == *id).unwrap_or_else(|| panic!("no cell {id}")).clone()
+}
+
+/// The ids of all cells, in their order.
+pub fn ids(kernel: &Kernel) -> Vec<String> {
+    kernel.snapshot().notebook.cells.iter().map(|cell| cell.cell.id.to_string()).collect()
 }

@@ -11,12 +11,13 @@ use attune_core::lesson::Lesson;
 use attune_view::export::Pictures;
 use attune_view::view_model::notebook::NotebookModel;
 
+use crate::common::lessons;
 use crate::{NOTEBOOK, apply, as_html, as_ipynb, as_md, cell, run};
 
 const STALE: &str = "This, or what it follows from, has changed since it ran.";
 
 fn lesson() -> Arc<Lesson> {
-    Arc::new(attune_core::lesson::parse("lesson.ron", NOTEBOOK).unwrap_or_else(|issues| panic!("{issues:#?}")))
+    lessons::lesson(NOTEBOOK)
 }
 
 /// In every format, with its name.

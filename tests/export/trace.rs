@@ -1,12 +1,10 @@
 //! `trace` against a recomputation from nothing but its own JSON, in f64.
 
-use std::sync::Arc;
-
+use attune_core::kernel::Command;
 use attune_core::kernel::command::SentenceCommand;
-use attune_core::kernel::{Command, Kernel};
 use serde_json::Value;
 
-use crate::common::lessons::{APPLE, SMALL, edited};
+use crate::common::lessons::{self, APPLE, SMALL, edited};
 use crate::common::top::at;
 
 type Rows = Vec<Vec<f64>>;
@@ -52,8 +50,7 @@ fn assert_close(name: &str, found: &Rows, expected: &Rows) {
 }
 
 fn trace(lesson: &str, sentence: Option<&str>) -> Value {
-    let lesson = attune_core::lesson::parse("lesson.ron", lesson).unwrap_or_else(|issues| panic!("{issues:?}"));
-    let mut kernel = Kernel::trained(Arc::new(lesson));
+    let mut kernel = lessons::kernel(lesson);
     if let Some(sentence) = sentence {
         kernel.apply(Command::Sentence(SentenceCommand::Set(sentence.to_owned())));
     }

@@ -1,18 +1,16 @@
 //! Caches change no number: a kernel whose caches are empty shows the same.
 
-use std::sync::Arc;
-
 use attune_core::kernel::command::{InterventionCommand, Reference, SentenceCommand, TrainingCommand, WeightCommand};
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Recipe;
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;
 
-use crate::common::lessons::SMALL;
+use crate::common::lessons::{SMALL, lesson};
 
 #[test]
 fn a_copy_begins_without_passes_and_shows_the_same() {
-    let lesson = Arc::new(attune_core::lesson::parse("small.ron", SMALL).expect("no issues"));
+    let lesson = lesson(SMALL);
     let mut kernel = Kernel::trained(lesson.clone());
     let shown = |kernel: &Kernel| {
         let model = kernel.snapshot().model.expect("a model");

@@ -12,13 +12,12 @@ use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;
 use attune_view::view_model::stage::StageModel;
 
-use crate::common::lessons::SMALL;
+use crate::common::lessons::{self, SMALL};
 use crate::common::waiting::wait_for;
 
 /// Small and quick, but with everything that the kernel knows.
 fn lesson() -> Arc<Lesson> {
-    let text = SMALL;
-    Arc::new(attune_core::lesson::parse("small.ron", text).unwrap_or_else(|issues| panic!("{issues:?}")))
+    lessons::lesson(SMALL)
 }
 
 fn numbers(snapshot: &Snapshot) -> Vec<u32> {

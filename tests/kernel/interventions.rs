@@ -1,15 +1,11 @@
 //! A learner's changes to a forward pass: each shows at once, leaves its ghost, and undoes by itself.
 
+use attune_core::kernel::Command;
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand};
 use attune_core::kernel::snapshot::ModelSnapshot;
-use attune_core::kernel::{Command, Kernel};
 use attune_engine::numerics::attention::{HeadMode, Mask, MaskTable};
 
-use crate::common::lessons::small as kernel;
-
-fn model(kernel: &Kernel) -> ModelSnapshot {
-    kernel.snapshot().model.expect("a model")
-}
+use crate::common::lessons::{model, small as kernel};
 
 fn weights(model: &ModelSnapshot, head: usize) -> Vec<Vec<f32>> {
     let weights = &model.sentence.activations.blocks[0].heads[head].weights;

@@ -26,7 +26,7 @@ use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::positions::Positions;
 use attune_engine::numerics::projection::Projection;
 
-use crate::common::lessons::SMALL;
+use crate::common::lessons::{SMALL, apply, kernel, lesson, small};
 use crate::common::numerics::{VOCABULARY, architecture, block_forms, layer};
 use crate::counting::bytes_of;
 
@@ -116,14 +116,7 @@ fn contributions_take_no_more_than_twice_the_activations() {
 /// A lesson of so large a model that bytes bound its history, not states.
 fn large() -> Kernel {
     let text = SMALL.replace("dim: 6", "dim: 128").replace("steps: 20", "steps: 400");
-    Kernel::embedded(Arc::new(attune_core::lesson::parse("large.ron", &text).expect("no issues")))
-}
-
-fn apply(kernel: &mut Kernel, command: Command) {
-    kernel.apply(command);
-    while kernel.is_busy() {
-        kernel.advance();
-    }
+    Kernel::embedded(lesson(&text))
 }
 
 #[test]
@@ -159,14 +152,14 @@ fn wide() -> Kernel {
         .replace("max_tokens: 12", "max_tokens: 64")
         .replace("steps: 20", "steps: 1")
         .replace("the seal sank while a duck swam", &words);
-    Kernel::trained(Arc::new(attune_core::lesson::parse("wide.ron", &text).expect("no issues")))
+    kernel(&text)
 }
 
 #[test]
 fn memory_is_flat_over_thousands_of_changes() {
     // Each more often than the history is long.
     let kept = |rounds: usize| {
-        let mut kernel = Kernel::trained(Arc::new(attune_core::lesson::parse("small.ron", SMALL).expect("no issues")));
+        let mut kernel = small();
         bytes_of(|| (0..rounds).for_each(|round| change_everything(&mut kernel, round))).1
     };
     let (few, many) = (kept(60), kept(600));

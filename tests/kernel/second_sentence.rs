@@ -11,10 +11,10 @@ use attune_engine::numerics::vectors::cosine;
 use attune_view::view_model::compare::CompareModel;
 use attune_view::view_model::stage::StageModel;
 
-use crate::common::lessons::SMALL;
+use crate::common::lessons::{self, SMALL};
 
 fn lesson() -> Arc<attune_core::lesson::Lesson> {
-    Arc::new(attune_core::lesson::parse("small.ron", SMALL).expect("no issues"))
+    lessons::lesson(SMALL)
 }
 
 fn with(commands: &[Command]) -> Kernel {

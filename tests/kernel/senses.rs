@@ -5,12 +5,14 @@ use std::sync::Arc;
 use attune_core::kernel::command::{AxisCommand, SenseCommand, SenseList, SenseSentence, SentenceCommand};
 use attune_core::kernel::sentence_pass::senses::{LISTED_MAX, MEASURED_MAX, Note, SenseRow, SensesSnapshot};
 use attune_core::kernel::{Command, Kernel, Saved};
-use attune_core::lesson::{self, Lesson};
+use attune_core::lesson::Lesson;
 use attune_view::view_model::meaning::{SenseCurve, SensesModel};
 use attune_view::view_model::stage::StageModel;
 
+use crate::common::lessons;
+
 fn lesson() -> Arc<Lesson> {
-    Arc::new(lesson::parse("bank.ron", include_str!("../../lessons/bank.ron")).expect("no issues"))
+    lessons::lesson(include_str!("../../lessons/bank.ron"))
 }
 
 fn bank() -> Kernel {

@@ -1,16 +1,13 @@
 //! Sentences as they are typed: which words are known, and what can be done about the others.
 
-use std::sync::Arc;
-
+use attune_core::kernel::Command;
 use attune_core::kernel::command::SentenceCommand;
-use attune_core::kernel::{Command, Kernel};
 use attune_view::view_model::sentences::{CHARS_MAX, Reading, SentencesModel, WORDS_TOLD, WordKind};
 
-use crate::common::lessons::SMALL;
+use crate::common::lessons::small;
 
 fn model() -> SentencesModel {
-    let lesson = attune_core::lesson::parse("small.ron", SMALL).expect("no issues");
-    SentencesModel::of(&Kernel::trained(Arc::new(lesson)).snapshot(), None).expect("a model")
+    SentencesModel::of(&small().snapshot(), None).expect("a model")
 }
 
 fn read(text: &str) -> Reading {
@@ -89,8 +86,7 @@ fn a_word_is_left_out_or_spelt_otherwise_where_it_stands() {
 fn a_comparison_begins_with_a_sentence_that_shares_a_word() {
     let first = model();
     assert_eq!((first.selected, first.first_second().as_str()), (Some(0), "a seal is happy"));
-    let lesson = attune_core::lesson::parse("small.ron", SMALL).expect("no issues");
-    let mut kernel = Kernel::trained(Arc::new(lesson));
+    let mut kernel = small();
     kernel.apply(Command::Sentence(SentenceCommand::Select(1)));
     let other = SentencesModel::of(&kernel.snapshot(), Some(&first)).expect("a model");
     assert_eq!(other.first_second(), "the seal sank while a duck swam");

@@ -39,24 +39,7 @@ fn word(text: &str, at: [f32; 3]) -> WordPoint {
 }
 
 fn token(position: usize, text: &str, start: [f32; 3], end: [f32; 3]) -> TokenPoint {
-    TokenPoint {
-        text: text.to_owned(),
-        position,
-        occurrence: None,
-        group: None,
-        word: None,
-        static_at: start,
-        start,
-        end,
-        trained_end: end,
-        between: Vec::new(),
-        is_added: false,
-        pieces: 1,
-        first_piece: None,
-        is_part: false,
-        static_nearest: None,
-        contextual_nearest: None,
-    }
+    TokenPoint::moving(text.to_owned(), position, start, end)
 }
 
 fn model(words: Vec<WordPoint>, tokens: Vec<TokenPoint>) -> StageModel {

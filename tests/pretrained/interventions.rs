@@ -17,6 +17,7 @@ use attune_view::export::trace;
 use attune_view::view_model::what_if::{Setting, WhatIfModel};
 use serde_json::Value;
 
+use crate::common::lessons::model;
 use crate::common::numerics::json::{list, parse, size, sizes};
 use crate::opened::{ALL, opened, running, with_tokenizer};
 use crate::values::TOLERANCE;
@@ -160,10 +161,6 @@ fn a_temperature_of_1_changes_nothing_where_layers_have_divisors_of_their_own() 
 
 const FIRST: &str = "the bank of the river";
 const SECOND: &str = "an apple by the river";
-
-fn model(kernel: &Kernel) -> ModelSnapshot {
-    kernel.snapshot().model.expect("a model")
-}
 
 fn apply(kernel: &mut Kernel, command: InterventionCommand) {
     kernel.apply(Command::Interventions(command));

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand, WeightCommand};
 use attune_core::kernel::notebook::document::OwnKind;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
-use attune_core::kernel::snapshot::ModelSnapshot;
 use attune_core::kernel::static_embedding::network;
 use attune_core::kernel::{Command, Kernel, Saved};
 use attune_core::lesson::{self, Lesson};
@@ -17,6 +16,7 @@ use attune_engine::quantity::{Entry, Quantity, StagePoint};
 use attune_view::explain::Explanation;
 use attune_view::explain::formulas::{Operand, Worked};
 
+use crate::common::lessons::model;
 pub use crate::common::models::with_tokenizer;
 use crate::values::{TOLERANCE, sentences};
 use crate::written::fixture;
@@ -31,10 +31,6 @@ pub fn opened(folder: &Path) -> Arc<Lesson> {
 /// A kernel whose model is read.
 pub fn running(lesson: &Arc<Lesson>) -> Kernel {
     Kernel::embedded(lesson.clone())
-}
-
-fn model(kernel: &Kernel) -> ModelSnapshot {
-    kernel.snapshot().model.expect("a model")
 }
 
 fn ask(kernel: &mut Kernel, command: SentenceCommand) -> Option<String> {

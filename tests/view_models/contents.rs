@@ -1,9 +1,7 @@
 //! Contents of the panels and the stage, as text, without a window.
 
-use std::sync::Arc;
-
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
-use attune_core::kernel::{Command, Kernel, Snapshot};
+use attune_core::kernel::{Command, Snapshot};
 use attune_engine::numerics::attention::{Mask, MaskTable};
 use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::vectors::{Similarity, norm};
@@ -16,7 +14,7 @@ use attune_view::view_model::stage::StageModel;
 use attune_view::view_model::tensors::WeightsModel;
 use attune_view::view_model::training::{TrainingModel, TrainingStage};
 
-use crate::common::lessons::{SMALL, kernel as kernel_of, small as kernel};
+use crate::common::lessons::{SMALL, kernel as kernel_of, lesson, small as kernel};
 
 fn with(commands: &[Command]) -> Snapshot {
     let mut kernel = kernel();
@@ -26,8 +24,7 @@ fn with(commands: &[Command]) -> Snapshot {
 
 #[test]
 fn before_training_there_is_a_notebook_and_nothing_false() {
-    let lesson = attune_core::lesson::parse("small.ron", SMALL).expect("no issues");
-    let snapshot = Snapshot::before(Arc::new(lesson));
+    let snapshot = Snapshot::before(lesson(SMALL));
     assert_eq!(StageModel::of(&snapshot), None);
     assert!(AttentionModel::of(&snapshot).is_none());
     let training = TrainingModel::of(&snapshot);
@@ -115,8 +112,7 @@ fn given_vectors_of_few_dimensions_are_seen_as_they_were_given() {
     let text = r#"Lesson(id: "x", title: "X", seed: 1, corpus: Sentences(["do like", "not like"]),
         static_embedding: Given({"do": [0.5, 0.5], "like": [1, 0], "not": [0, -1]}),
         model: Attention(heads: 1, objective: MaskedWord, steps: 0), sentences: ["do like"])"#;
-    let lesson = attune_core::lesson::parse("x.ron", text).unwrap_or_else(|issues| panic!("{issues:?}"));
-    let stage = StageModel::of(&Kernel::trained(Arc::new(lesson)).snapshot()).expect("a space");
+    let stage = StageModel::of(&kernel_of(text).snapshot()).expect("a space");
     assert_eq!(stage.tokens[0].start, [0.5, 0.5, 0.0]);
     assert_eq!(stage.axes.iter().map(|axis| axis.name.as_str()).collect::<Vec<_>>(), ["x₁", "x₂"]);
 }

@@ -6,11 +6,11 @@ use std::thread;
 
 use attune::app::work::job::Export;
 use attune::app::{AppFault, PictureOptions, draw};
-use attune_core::kernel::{Kernel, Saved, Snapshot};
+use attune_core::kernel::{Saved, Snapshot};
 use attune_view::export::file::Format;
 use attune_view::export::work_file::{self, LessonMark, WorkFile};
 
-use crate::common::lessons::NOTEBOOK;
+use crate::common::lessons::{self, NOTEBOOK};
 use crate::common::waiting::wait_until;
 
 const LESSON: &str = NOTEBOOK;
@@ -23,8 +23,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn snapshot() -> Arc<Snapshot> {
-    let lesson = attune_core::lesson::parse("lesson.ron", LESSON).unwrap_or_else(|issues| panic!("{issues:#?}"));
-    Arc::new(Kernel::trained(Arc::new(lesson)).snapshot())
+    Arc::new(lessons::kernel(LESSON).snapshot())
 }
 
 /// `None` where there is no graphics adapter at all; where one must be there, that is a failure.

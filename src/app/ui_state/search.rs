@@ -253,24 +253,7 @@ mod tests {
 
     fn stage() -> StageModel {
         let word = |text: &str| WordPoint { text: text.to_owned(), group: None, at: [0.0; 3] };
-        let token = |position, text: &str| TokenPoint {
-            text: text.to_owned(),
-            position,
-            occurrence: None,
-            group: None,
-            word: None,
-            static_at: [0.0; 3],
-            start: [0.0; 3],
-            end: [0.0; 3],
-            trained_end: [0.0; 3],
-            between: Vec::new(),
-            is_added: false,
-            pieces: 1,
-            first_piece: None,
-            is_part: false,
-            static_nearest: None,
-            contextual_nearest: None,
-        };
+        let token = |position, text: &str| TokenPoint::moving(text.to_owned(), position, [0.0; 3], [0.0; 3]);
         StageModel {
             about: String::new(),
             is_of_words: false,

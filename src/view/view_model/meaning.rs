@@ -588,25 +588,12 @@ impl StageModel {
             .iter()
             .enumerate()
             .map(|(position, of)| {
-                let end = of.stops.last().copied().unwrap_or_default();
+                let [start, end] = [of.stops.first(), of.stops.last()].map(|at| at.copied().unwrap_or_default());
                 let between = of.stops.get(1..of.stops.len().saturating_sub(1)).unwrap_or_default();
                 TokenPoint {
-                    text: of.label.clone(),
-                    position,
-                    occurrence: None,
                     group: senses.hue(of.sense),
-                    word: None,
-                    static_at: of.stops.first().copied().unwrap_or_default(),
-                    start: of.stops.first().copied().unwrap_or_default(),
-                    end,
-                    trained_end: end,
                     between: between.to_vec(),
-                    is_added: false,
-                    pieces: 1,
-                    first_piece: None,
-                    is_part: false,
-                    static_nearest: None,
-                    contextual_nearest: None,
+                    ..TokenPoint::moving(of.label.clone(), position, start, end)
                 }
             })
             .collect();

@@ -91,6 +91,28 @@ pub struct TokenPoint {
 }
 
 impl TokenPoint {
+    /// A whole word on its way from one place to another, of no vocabulary.
+    pub fn moving(text: String, position: usize, start: [f32; 3], end: [f32; 3]) -> Self {
+        Self {
+            text,
+            position,
+            occurrence: None,
+            group: None,
+            word: None,
+            static_at: start,
+            start,
+            end,
+            trained_end: end,
+            between: Vec::new(),
+            is_added: false,
+            pieces: 1,
+            first_piece: None,
+            is_part: false,
+            static_nearest: None,
+            contextual_nearest: None,
+        }
+    }
+
     /// The live position at `time` in [0, 1], on the straight line from static to contextual.
     pub fn at(&self, time: f32) -> [f32; 3] {
         // Not `start + time (end − start)`, which need not round to the end itself.
@@ -267,22 +289,15 @@ fn token_points(space: &StaticSpace, sentence: &SentenceSnapshot, sources: usize
     let texts: Vec<&str> = sentence.tokens.iter().map(|t| t.text.as_str()).collect();
     let between = |token: usize| sentence.moves.iter().skip(sources + 1).map(|moves| moves.rest(token)).collect();
     let point = |(i, token): (usize, &Token)| TokenPoint {
-        text: token.text.clone(),
-        position: i,
         occurrence: occurrence(&texts, i),
         group: token.word.and_then(|word| space.group_of[word]),
         word: token.word,
-        static_at: row3(&sentence.start, i),
-        start: row3(&sentence.start, i),
-        end: row3(&sentence.end, i),
         trained_end: row3(&sentence.trained_end, i),
         between: between(i),
         is_added: sentence.tokens[i].piece.as_ref().is_some_and(|piece| piece.is_added),
-        pieces: 1,
-        first_piece: None,
-        is_part: false,
         static_nearest: nearest(&space.vocabulary, &sentence.static_neighbours[i]),
         contextual_nearest: nearest(&space.vocabulary, &sentence.contextual_neighbours[i]),
+        ..TokenPoint::moving(token.text.clone(), i, row3(&sentence.start, i), row3(&sentence.end, i))
     };
     sentence.tokens.iter().enumerate().map(point).collect()
 }

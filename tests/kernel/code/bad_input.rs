@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use attune_engine::code::{Given, OWN_FAULT, Output, Scope, budget, names, run};
+
+use crate::common::waiting::wait_until;
 
 use super::{cell, fault, number, scope, table};
 
@@ -62,7 +63,8 @@ fn a_run_can_be_stopped_from_outside() {
     let stop = Arc::new(AtomicBool::new(false));
     let from_outside = stop.clone();
     let stopper = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(20));
+        // This one and that of the scope; the third is that of the run.
+        wait_until("it runs", || Arc::strong_count(&from_outside) > 2);
         from_outside.store(true, std::sync::atomic::Ordering::Relaxed);
     });
     let slow = "let n = 0; let a = ones(100, 100); loop { n += 1; let b = a + a; }";

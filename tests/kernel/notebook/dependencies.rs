@@ -1,11 +1,15 @@
 //! A cell sees what stands above it, and what it shows is marked when that is no longer so.
 
+use std::sync::Arc;
+
 use attune_core::kernel::Command;
 use attune_core::kernel::command::WeightCommand;
 use attune_core::kernel::notebook::document::OwnKind;
 use attune_core::kernel::notebook::snapshot::CellStatus;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_engine::numerics::params::TensorName;
+
+use crate::common::waiting::wait_until;
 
 use super::{apply, cell, fault, found, kernel, number, run, shown, status, write};
 
@@ -184,8 +188,9 @@ fn restart_forgets_and_interrupt_ends() {
     write(&mut kernel, "double", "let n = 0; loop { n += 1; }");
     let stop = kernel.stop_flag();
     kernel.apply(Command::Notebook(NotebookCommand::RunAll));
+    let idle = Arc::strong_count(&stop);
     let stopper = std::thread::spawn(move || {
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        wait_until("it runs", || Arc::strong_count(&stop) > idle);
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
     });
     kernel.settle();

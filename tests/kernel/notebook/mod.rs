@@ -6,32 +6,21 @@ mod tasks;
 
 use std::sync::Arc;
 
-use attune_core::kernel::notebook::snapshot::{CellSnapshot, CellStatus, RunSnapshot};
+use attune_core::kernel::notebook::snapshot::{CellStatus, RunSnapshot};
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::{Command, Kernel};
-use attune_core::lesson::Lesson;
 use attune_engine::code::Output;
 
-use crate::common::lessons::NOTEBOOK;
-
-fn lesson() -> Arc<Lesson> {
-    let text = NOTEBOOK;
-    Arc::new(attune_core::lesson::parse("notebook.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}")))
-}
+use crate::common::lessons::{self, NOTEBOOK, apply, found, ids};
 
 /// A trained kernel whose notebook stands still.
 fn kernel() -> Kernel {
-    Kernel::trained(lesson())
+    lessons::kernel(NOTEBOOK)
 }
 
 /// Applies a command to a cell and waits for all that follows from it.
 fn cell(kernel: &mut Kernel, id: &str, command: CellCommand) {
     apply(kernel, Command::Notebook(NotebookCommand::Cell(id.into(), command)));
-}
-
-fn apply(kernel: &mut Kernel, command: Command) {
-    kernel.apply(command);
-    kernel.settle();
 }
 
 fn write(kernel: &mut Kernel, id: &str, text: &str) {
@@ -41,11 +30,6 @@ fn write(kernel: &mut Kernel, id: &str, text: &str) {
 fn run(kernel: &mut Kernel, id: &str) -> Arc<RunSnapshot> {
     cell(kernel, id, CellCommand::Run);
     shown(kernel, id)
-}
-
-fn found(kernel: &Kernel, id: &str) -> CellSnapshot {
-    let notebook = kernel.snapshot().notebook;
-    notebook.cells.iter().find(|cell| *cell.cell.id == *id).unwrap_or_else(|| panic!("no cell {id}")).clone()
 }
 
 fn shown(kernel: &Kernel, id: &str) -> Arc<RunSnapshot> {
@@ -66,10 +50,6 @@ fn number(kernel: &Kernel, id: &str) -> f64 {
 
 fn fault(kernel: &Kernel, id: &str) -> String {
     shown(kernel, id).fault.as_ref().unwrap_or_else(|| panic!("{id} has no fault")).to_string()
-}
-
-fn ids(kernel: &Kernel) -> Vec<String> {
-    kernel.snapshot().notebook.cells.iter().map(|cell| cell.cell.id.to_string()).collect()
 }
 
 #[test]

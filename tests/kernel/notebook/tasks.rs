@@ -1,6 +1,5 @@
 //! Predictions are locked before the truth is shown, and exercises are checked against the live model.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use attune_core::kernel::check::{Problem, rehearse};
@@ -14,7 +13,7 @@ use attune_engine::code::Output;
 use attune_view::view_model::notebook::NotebookModel;
 
 use super::{apply, cell, found, kernel, run, shown, status, write};
-use crate::common::lessons::NOTEBOOK;
+use crate::common::lessons::{self, NOTEBOOK};
 
 fn verdict(kernel: &Kernel, id: &str) -> Verdict {
     let run = shown(kernel, id);
@@ -74,8 +73,7 @@ fn comparing(in_cases: bool) -> Kernel {
 fn comparing_with(expected: &str, in_cases: bool) -> Kernel {
     let text = NOTEBOOK.replacen(r#"value: "norm(middle(a, b))""#, &format!(r#"value: "middle(a, b)"{expected}"#), 1);
     let text = if in_cases { text.replace("let b = E[", "let expected = 2.5; let b = E[") } else { text };
-    let lesson = attune_core::lesson::parse("notebook.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
-    Kernel::trained(Arc::new(lesson))
+    lessons::kernel(&text)
 }
 
 #[test]
@@ -125,8 +123,7 @@ fn nothing_is_judged_before_the_learner_has_changed_something() {
 #[test]
 fn another_sentence_is_no_attempt() {
     let text = NOTEBOOK.replacen(r#"value: "temperature""#, r#"value: "shape(X)[0] + temperature""#, 1);
-    let lesson = attune_core::lesson::parse("notebook.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
-    let mut kernel = Kernel::trained(Arc::new(lesson));
+    let mut kernel = lessons::kernel(&text);
     let tried = |kernel: &Kernel| found(kernel, "sharpen").cell.attempts().tried;
     let before = verdict(&kernel, "sharpen");
     apply(&mut kernel, Command::Sentence(SentenceCommand::Select(1)));
@@ -156,8 +153,7 @@ fn with_check(check: &str, solution: &str) -> Kernel {
     let text = NOTEBOOK;
     let text = text.replacen(r#"check: "norm(middle(a, b) - (a + b) / 2) < 0.000001""#, check, 1);
     let text = text.replacen("{ (a + b) / 2 }", &format!("{{ (a + b) / 2 }} {solution}"), 1);
-    let lesson = attune_core::lesson::parse("notebook.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
-    Kernel::trained(Arc::new(lesson))
+    lessons::kernel(&text)
 }
 
 #[test]
@@ -207,8 +203,7 @@ fn with_live_check() -> Kernel {
     let (check, value) = (r#"check: "middle(a, b) == b && temperature < 1""#, r#"value: "temperature""#);
     let text = NOTEBOOK.replacen(r#"value: "norm(middle(a, b))""#, value, 1);
     let text = text.replacen(r#"check: "norm(middle(a, b) - (a + b) / 2) < 0.000001""#, check, 1);
-    let lesson = attune_core::lesson::parse("notebook.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
-    Kernel::trained(Arc::new(lesson))
+    lessons::kernel(&text)
 }
 
 #[test]
@@ -241,8 +236,7 @@ fn kernel_temperature(kernel: &Kernel) -> f64 {
 #[test]
 fn the_model_is_asked_again_when_it_has_changed() {
     let text = NOTEBOOK.replacen("shape(A)[0] - 1", "if temperature < 1 { 0 } else { 1 }", 1);
-    let lesson = attune_core::lesson::parse("notebook.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
-    let mut kernel = Kernel::trained(Arc::new(lesson));
+    let mut kernel = lessons::kernel(&text);
     cell(&mut kernel, "guess", CellCommand::Choose(1));
     apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(0.5))));
     assert!(found(&kernel, "guess").run.is_none(), "nothing is shown before the answer is given");
@@ -324,8 +318,7 @@ fn a_lesson_is_rehearsed() {
         (r#"check: "temperature == 0.5""#, r#"check: "temperature >= 0.5""#),
     ];
     let text = broken.iter().fold(text.to_owned(), |text, (from, to)| text.replacen(from, to, 1));
-    let lesson = attune_core::lesson::parse("notebook.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
-    let problems = rehearsed(&mut Kernel::trained(Arc::new(lesson)));
+    let problems = rehearsed(&mut lessons::kernel(&text));
     let place = |at: &Spot| match at {
         Spot::Cell => String::new(),
         Spot::Field(field) => format!("{field}: "),

@@ -10,37 +10,23 @@ mod saving;
 
 use std::sync::Arc;
 
-use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot};
+use attune_core::kernel::snapshot::Snapshot;
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::{Lesson, Recipe};
 
-use crate::common::lessons::SMALL;
+use crate::common::lessons::{self, SMALL, apply, model, notice};
 
 fn lesson() -> Arc<Lesson> {
-    Arc::new(attune_core::lesson::parse("small.ron", SMALL).expect("no issues"))
+    lessons::lesson(SMALL)
 }
 
 fn trained() -> Kernel {
     Kernel::trained(lesson())
 }
 
-/// Applies a command and waits until all is done.
-fn apply(kernel: &mut Kernel, command: Command) {
-    kernel.apply(command);
-    kernel.settle();
-}
-
 fn retrain(kernel: &mut Kernel, recipe: &Recipe) {
     apply(kernel, Command::Retrain(Box::new(recipe.clone())));
     assert_eq!(notice(kernel), None);
-}
-
-fn model(kernel: &Kernel) -> ModelSnapshot {
-    kernel.snapshot().model.expect("a model")
-}
-
-fn notice(kernel: &Kernel) -> Option<String> {
-    kernel.snapshot().notice.as_deref().map(str::to_owned)
 }
 
 fn undo_label(kernel: &Kernel) -> Option<String> {

@@ -12,7 +12,7 @@ use attune_core::lesson::recipe::{Measured, offers};
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;
 
-use crate::common::lessons::{SMALL, edited, lesson, with_switches};
+use crate::common::lessons::{self, SMALL, edited, lesson, with_switches};
 
 use super::{
     apply, heads, lesson as small_lesson, model, notice, retrain, seed, shares, shown, trained, undo_label, width,
@@ -241,8 +241,7 @@ fn a_static_learning_rate_that_diverges_leaves_the_old_model_and_says_why() {
         "SkipGram(dim: 6, epochs: 3)",
         "SkipGram(dim: 6, epochs: 60, negatives: 64, window: 16, share_negatives: true)",
     );
-    let lesson = Arc::new(attune_core::lesson::parse("small.ron", &text).expect("no issues"));
-    let mut kernel = Kernel::trained(lesson);
+    let mut kernel = lessons::kernel(&text);
     let before = shown(&kernel);
     apply(&mut kernel, Command::Retrain(Box::new(Recipe { static_rate: Some(1.0), ..Recipe::default() })));
     match notice(&kernel) {

@@ -1,13 +1,12 @@
 //! A lesson that is left with a recipe opens with it.
 
-use std::sync::Arc;
-
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand, WeightCommand};
 use attune_core::kernel::{Command, Kernel, Saved};
 use attune_core::lesson::Recipe;
 use attune_engine::numerics::params::TensorName;
 
 use super::{apply, heads, lesson, model, retrain, shown, trained, width};
+use crate::common::lessons;
 use crate::common::resaved::{open, saved};
 
 #[test]
@@ -59,8 +58,7 @@ fn a_recipe_that_no_longer_fits_is_left_out_with_words() {
     retrain(&mut kernel, &heads(3));
     // The lesson was rewritten meanwhile, and a hostile file says anything.
     let text = include_str!("../../fixtures/small.ron").replace("dim: 6", "dim: 4");
-    let narrower = Arc::new(attune_core::lesson::parse("small.ron", &text).expect("no issues"));
-    let again = open(narrower, saved(&kernel));
+    let again = open(lessons::lesson(&text), saved(&kernel));
     let report = again.snapshot().report;
     assert!(report.iter().any(|words| words.contains("3 heads do not divide a width of 4")), "{report:?}");
     assert!(model(&again).recipe.is_default());

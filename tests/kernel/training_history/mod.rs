@@ -8,12 +8,11 @@ mod stops;
 use std::sync::Arc;
 
 use attune_core::kernel::command::WeightCommand;
-use attune_core::kernel::snapshot::ModelSnapshot;
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Lesson;
 use attune_engine::numerics::params::TensorName;
 
-use crate::common::lessons::changed as lesson;
+use crate::common::lessons::{apply, changed as lesson, model, notice};
 
 /// The small lesson with more steps, so that not every one has a checkpoint.
 const LONG: usize = 1200;
@@ -26,22 +25,6 @@ fn run(lesson: &Arc<Lesson>, commands: &[Command]) -> Kernel {
     let mut kernel = Kernel::embedded(lesson.clone());
     commands.iter().for_each(|command| apply(&mut kernel, command.clone()));
     kernel
-}
-
-/// Applies a command and waits until all is done.
-fn apply(kernel: &mut Kernel, command: Command) {
-    kernel.apply(command);
-    while kernel.is_busy() {
-        kernel.advance();
-    }
-}
-
-fn model(kernel: &Kernel) -> ModelSnapshot {
-    kernel.snapshot().model.expect("a model")
-}
-
-fn notice(kernel: &Kernel) -> Option<String> {
-    kernel.snapshot().notice.as_deref().map(str::to_owned)
 }
 
 /// All that is shown of the model, bit for bit.

@@ -17,6 +17,7 @@ use attune_engine::numerics::attention::{HeadMode, Mask, MaskTable};
 use serde_json::{Value, json};
 
 use super::{cell, changed, found, ids, kernel, lesson, open, report, saved};
+use crate::common::lessons::{self, SMALL};
 
 fn with_commands(commands: Vec<Command>) -> Kernel {
     open(lesson(), Saved { commands, ..Saved::default() })
@@ -278,9 +279,9 @@ fn answers_that_cannot_be() {
 fn a_state_of_another_lesson_leaves_that_lesson_whole() {
     let mut before = kernel();
     cell(&mut before, "intro", attune_core::kernel::notebook::CellCommand::SetText("Mine".into()));
-    let small = attune_core::lesson::parse("small.ron", include_str!("../../fixtures/small.ron")).expect("no issues");
+    let small = lessons::lesson(SMALL);
     let cells = small.cells.len();
-    let kernel = open(small.into(), saved(&before));
+    let kernel = open(small, saved(&before));
     assert!(ids(&kernel).len() >= cells);
     let _ = changed(&[]);
 }

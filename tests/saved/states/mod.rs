@@ -8,23 +8,18 @@ mod round_trip;
 
 use std::sync::Arc;
 
-use attune_core::kernel::notebook::snapshot::CellSnapshot;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Lesson;
 use attune_engine::code::Output;
 
-use crate::common::lessons::NOTEBOOK;
+use crate::common::lessons::{self, NOTEBOOK, found, ids};
 use crate::common::resaved::{open, saved};
 
 const TEXT: &str = NOTEBOOK;
 
-fn parsed(text: &str) -> Arc<Lesson> {
-    Arc::new(attune_core::lesson::parse("notebook.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}")))
-}
-
 fn lesson() -> Arc<Lesson> {
-    parsed(TEXT)
+    lessons::lesson(TEXT)
 }
 
 /// The lesson with pieces replaced, each of which is there once.
@@ -33,7 +28,7 @@ fn changed(pieces: &[(&str, &str)]) -> Arc<Lesson> {
         assert_eq!(text.matches(from).count(), 1, "{from}");
         text.replace(from, to)
     };
-    parsed(&pieces.iter().fold(TEXT.to_owned(), replace))
+    lessons::lesson(&pieces.iter().fold(TEXT.to_owned(), replace))
 }
 
 fn kernel() -> Kernel {
@@ -45,8 +40,7 @@ fn cell(kernel: &mut Kernel, id: &str, command: CellCommand) {
 }
 
 fn apply(kernel: &mut Kernel, command: Command) {
-    kernel.apply(command);
-    kernel.settle();
+    lessons::apply(kernel, command);
     assert_eq!(kernel.snapshot().notice, None);
 }
 
@@ -58,21 +52,12 @@ fn reopened(kernel: &Kernel, lesson: Arc<Lesson>) -> Kernel {
     open(lesson, saved(kernel))
 }
 
-fn found(kernel: &Kernel, id: &str) -> CellSnapshot {
-    let notebook = kernel.snapshot().notebook;
-    notebook.cells.iter().find(|cell| *cell.cell.id == *id).unwrap_or_else(|| panic!("no cell {id}")).clone()
-}
-
 fn text(kernel: &Kernel, id: &str) -> String {
     found(kernel, id).cell.text.to_string()
 }
 
 fn outputs(kernel: &Kernel, id: &str) -> Vec<Output> {
     found(kernel, id).run.map_or_else(Vec::new, |run| run.outputs.to_vec())
-}
-
-fn ids(kernel: &Kernel) -> Vec<String> {
-    kernel.snapshot().notebook.cells.iter().map(|cell| cell.cell.id.to_string()).collect()
 }
 
 fn report(kernel: &Kernel) -> Vec<String> {

@@ -18,6 +18,9 @@ pub const NOTEBOOK: &str = include_str!("../fixtures/notebook.ron");
 /// The main lesson of the course.
 pub const APPLE: &str = include_str!("../../lessons/apple.ron");
 
+/// A lesson of one word with two senses, and a list of its sentences.
+pub const BANK: &str = include_str!("../../lessons/bank.ron");
+
 /// A lesson without issues.
 #[track_caller]
 pub fn lesson(text: &str) -> Arc<Lesson> {

@@ -16,11 +16,17 @@ mod trace;
 mod vectors;
 mod web;
 
+use std::sync::LazyLock;
+
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_view::export::{Pictures, ipynb as notebook, markdown, web_page};
 
-use crate::common::lessons::{self, NOTEBOOK, kernel};
+use crate::common::lessons::{self, APPLE, NOTEBOOK, kernel};
+
+/// Lessons that are trained and run from the top, once for all tests that only look at them.
+static NOTEBOOK_RUN: LazyLock<Snapshot> = LazyLock::new(|| run(NOTEBOOK).snapshot());
+static APPLE_RUN: LazyLock<Snapshot> = LazyLock::new(|| run(APPLE).snapshot());
 
 /// The fixture with these cells instead of its own, trained and run from the top.
 fn with_cells(cells: &str) -> Kernel {

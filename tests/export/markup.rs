@@ -1,7 +1,7 @@
 //! Hostile Markdown through every export: no tag, link or picture but those that the text names.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use attune_core::kernel::Snapshot;
 use attune_core::kernel::notebook::document::Answer;
@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
 use crate::hostile::check_page;
-use crate::{NOTEBOOK, as_html, as_ipynb, as_md, run};
+use crate::{NOTEBOOK_RUN, as_html, as_ipynb, as_md};
 
 /// Text that reaches for a network or a script, in every construct that may hide it from one reader and show it to
 /// another.
@@ -57,8 +57,6 @@ pub fn hostile() -> impl Strategy<Value = String> {
     ];
     proptest::collection::vec(piece, 1..24).prop_map(|pieces| pieces.concat())
 }
-
-static NOTEBOOK_RUN: LazyLock<Snapshot> = LazyLock::new(|| run(NOTEBOOK).snapshot());
 
 /// The notebook with this text in every field that a lesson, a learner or an output can fill.
 fn with(text: &str) -> Snapshot {

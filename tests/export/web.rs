@@ -17,10 +17,10 @@ use attune_view::export::{Pictures, live_page, trace};
 use serde_json::Value;
 
 use crate::common::chromium::ask;
-use crate::common::lessons::{NOTEBOOK, form, lesson};
+use crate::common::lessons::{APPLE, NOTEBOOK, form, lesson};
 use crate::common::top::at;
 use crate::hostile::CELLS;
-use crate::{run, text, with_cells};
+use crate::{APPLE_RUN, run, text, with_cells};
 
 /// Between double precision, in which a browser computes, and single, of numbers around 1.
 const TOLERANCE: f64 = 1e-5;
@@ -224,7 +224,7 @@ fn the_changes_of_a_pass_are_in_the_page() {
         (name.to_owned(), kernel)
     };
     let kernels = vec![
-        of("apple", include_str!("../../lessons/apple.ron")),
+        of("apple", APPLE),
         of("decoder", include_str!("../fixtures/forms/decoder.ron")),
         of("llama", include_str!("../fixtures/forms/llama.ron")),
         of("gemma", include_str!("../fixtures/forms/gemma.ron")),
@@ -236,7 +236,7 @@ fn the_changes_of_a_pass_are_in_the_page() {
 /// A page begins with what was on the stage when it was written, and keeps the reader's own sentence.
 #[test]
 fn the_sentence_of_the_stage_is_the_pages_first() {
-    let mut kernel = run(include_str!("../../lessons/apple.ron"));
+    let mut kernel = run(APPLE);
     let set = |kernel: &mut Kernel, text: &str| {
         kernel.apply(Command::Sentence(SentenceCommand::Set(text.to_owned())));
         kernel.settle();
@@ -268,8 +268,7 @@ fn the_lines_of_a_stage_cell_are_in_the_page() {
 
 #[test]
 fn the_page_explains_a_weight_as_the_program_does() {
-    let snapshot = run(include_str!("../../lessons/apple.ron")).snapshot();
-    let page = as_web(&snapshot);
+    let page = as_web(&APPLE_RUN);
     let addresses = ["", "&off=0", "&temperature=0.4", "&scale=0"].map(|way| format!("apple.html#tab=number{way}"));
     let questions = r"
         return [...document.querySelectorAll('#panel-number .worked p')].map((found) => found.textContent);
@@ -277,10 +276,10 @@ fn the_page_explains_a_weight_as_the_program_does() {
     let Some(answers) = ask(&[("apple.html", &page)], &addresses, questions, SIZE) else { return };
     // Numbers are rounded otherwise.
     let words = |text: &str| text.replace(|c: char| c.is_ascii_digit() || ".−".contains(c), "");
-    let said = |entry: Entry| words(&Explanation::of(&snapshot, entry).expect("an entry").sentences.join(" "));
+    let said = |entry: Entry| words(&Explanation::of(&APPLE_RUN, entry).expect("an entry").sentences.join(" "));
     let found: Vec<String> = answers[0].as_array().into_iter().flatten().filter_map(Value::as_str).map(words).collect();
     let [product, score, weight, added] = &found[..] else { panic!("{answers:?}") };
-    let model = snapshot.model.as_ref().expect("a model");
+    let model = APPLE_RUN.model.as_ref().expect("a model");
     let tokens = 0..model.sentence.tokens.len();
     let is_of = |at: [usize; 2]| {
         said(Quantity::Product.of_head(0, at)).starts_with(&**product)
@@ -320,7 +319,7 @@ fn the_page_bounds_what_it_is_given() {
 #[test]
 fn no_address_hangs_the_page_or_puts_nan_on_it() {
     const COUNT: usize = 5000;
-    let page = as_web(&run(include_str!("../../lessons/apple.ron")).snapshot());
+    let page = as_web(&APPLE_RUN);
     let many = |part: &dyn Fn(usize) -> String| (0..COUNT).map(part).collect::<Vec<_>>();
     let mut addresses = vec![
         "frames=1000000000".to_owned(),
@@ -367,7 +366,7 @@ fn no_address_hangs_the_page_or_puts_nan_on_it() {
 /// The word under the pointer is lit in the sentence, the maps and the prose, and the other of its kind is not.
 #[test]
 fn a_word_of_the_prose_is_lit_wherever_it_stands() {
-    let page = as_web(&run(include_str!("../../lessons/apple.ron")).snapshot());
+    let page = as_web(&APPLE_RUN);
     let questions = r"
         const words = [...document.querySelectorAll('em .word')];
         const first = words.find((found) => found.textContent === 'apple₁');
@@ -444,7 +443,7 @@ fn a_hostile_lesson_stays_text_in_a_browser() {
 
 #[test]
 fn the_apple_page_is_small_and_whole() {
-    let page = as_web(&run(include_str!("../../lessons/apple.ron")).snapshot());
+    let page = as_web(&APPLE_RUN);
     assert!(page.len() < 1_500_000, "{} bytes", page.len());
     assert_eq!(page.matches("<script").count(), 2, "the data and the scripts");
     let named = page.replace("http://www.w3.org/2000/svg", "");

@@ -9,10 +9,10 @@ use attune_core::lesson::Lesson;
 use attune_view::view_model::meaning::{SenseCurve, SensesModel};
 use attune_view::view_model::stage::StageModel;
 
-use crate::common::lessons;
+use crate::common::lessons::{self, BANK};
 
 fn lesson() -> Arc<Lesson> {
-    lessons::lesson(include_str!("../../lessons/bank.ron"))
+    lessons::lesson(BANK)
 }
 
 fn bank() -> Kernel {

@@ -1,17 +1,15 @@
 //! The senses of a word by label: a list is taken, written, given letters, and looked at layer by layer.
 
-use std::sync::Arc;
-
 use attune::app::actions::{Action, FilePurpose};
 use attune::app::panels::meaning::MeaningPanel;
 use attune::app::panels::senses::SENSE_WORD;
-use attune_core::kernel::Kernel;
 use attune_core::kernel::command::{AxisCommand, Command, SenseSentence};
 use attune_core::kernel::sentence_pass::senses::SenseList;
 use attune_view::view_model::saved_view::MeaningView;
 use egui::{Key, Modifiers, Vec2};
 use egui_kittest::kittest::Queryable;
 
+use crate::common::lessons::{BANK, kernel};
 use crate::live::PanelHarness;
 use crate::pointer::click;
 
@@ -19,8 +17,7 @@ use crate::pointer::click;
 const SIZE: Vec2 = Vec2::new(360.0, 620.0);
 
 fn shown() -> PanelHarness<MeaningPanel> {
-    let lesson = attune_core::lesson::parse("bank.ron", include_str!("../../lessons/bank.ron")).expect("no issues");
-    PanelHarness::new(Kernel::trained(Arc::new(lesson)), SIZE, MeaningPanel::showing(MeaningView::Senses))
+    PanelHarness::new(kernel(BANK), SIZE, MeaningPanel::showing(MeaningView::Senses))
 }
 
 fn list(panel: &PanelHarness<MeaningPanel>) -> SenseList {

@@ -8,6 +8,7 @@ use attune_core::lesson::Lesson;
 use egui::{Key, Vec2};
 use egui_kittest::kittest::Queryable;
 
+use crate::common::lessons::{BANK, lesson};
 use crate::live::PanelHarness;
 use crate::pointer::click;
 
@@ -15,8 +16,7 @@ use crate::pointer::click;
 const SIZE: Vec2 = Vec2::new(360.0, 900.0);
 
 fn bank(seed: u64) -> Kernel {
-    let lesson = attune_core::lesson::parse("bank.ron", include_str!("../../lessons/bank.ron")).expect("no issues");
-    Kernel::trained(Arc::new(Lesson { seed, title: format!("Bank {seed}"), ..lesson }))
+    Kernel::trained(Arc::new(Lesson { seed, title: format!("Bank {seed}"), ..Lesson::clone(&lesson(BANK)) }))
 }
 
 fn snapshot(kernel: &Kernel) -> Arc<Snapshot> {

@@ -237,7 +237,7 @@ fn sentence_and_interventions_stay_as_far_as_they_fit() {
 #[test]
 fn a_static_learning_rate_that_diverges_leaves_the_old_model_and_says_why() {
     // By itself the small lesson does not diverge: many negatives and epochs let it.
-    let text = include_str!("../../fixtures/small.ron").replace(
+    let text = SMALL.replace(
         "SkipGram(dim: 6, epochs: 3)",
         "SkipGram(dim: 6, epochs: 60, negatives: 64, window: 16, share_negatives: true)",
     );

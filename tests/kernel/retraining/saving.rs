@@ -6,7 +6,7 @@ use attune_core::lesson::Recipe;
 use attune_engine::numerics::params::TensorName;
 
 use super::{apply, heads, lesson, model, retrain, shown, trained, width};
-use crate::common::lessons;
+use crate::common::lessons::{self, SMALL};
 use crate::common::resaved::{open, saved};
 
 #[test]
@@ -57,7 +57,7 @@ fn a_recipe_that_no_longer_fits_is_left_out_with_words() {
     let mut kernel = trained();
     retrain(&mut kernel, &heads(3));
     // The lesson was rewritten meanwhile, and a hostile file says anything.
-    let text = include_str!("../../fixtures/small.ron").replace("dim: 6", "dim: 4");
+    let text = SMALL.replace("dim: 6", "dim: 4");
     let again = open(lessons::lesson(&text), saved(&kernel));
     let report = again.snapshot().report;
     assert!(report.iter().any(|words| words.contains("3 heads do not divide a width of 4")), "{report:?}");

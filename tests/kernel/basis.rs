@@ -139,7 +139,7 @@ fn what_names_no_axis_is_said() {
         (axis(Axis::X, "//", "animal"), "no word of the 17 matches //"),
         (
             axis(Axis::X, "stone, iron", "mineral"),
-            "from \"stone, iron\" to \"mineral\" there is no way: they have the same centre",
+            "from \"stone, iron\" to \"mineral\" there is no direction: they have the same centre",
         ),
     ];
     for (command, notice) in cases {

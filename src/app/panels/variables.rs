@@ -47,7 +47,7 @@ fn variables_ui(ui: &mut Ui, model: &VariablesModel, state: &mut VariablesPanel,
             ui.add_space(size::GAP);
         }
         if !all.iter().any(|variable| variable.kind == VariableKind::Code) {
-            ui.weak("What code cells define with `let` comes here once they run.");
+            ui.weak("Variables that code cells define with `let` appear here once the cells run.");
         }
     });
 }

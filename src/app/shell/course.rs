@@ -420,7 +420,7 @@ fn reset_ui(ui: &mut Ui, frame: &HomeFrame, state: &mut HomeUiState) -> Option<A
                 state.asks_reset = false;
             }
         } else {
-            let reset = ui.button("Reset the course …").on_hover_text("Begin all lessons anew; it can be undone");
+            let reset = ui.button("Reset the course …").on_hover_text("Begin all lessons again; you can undo this");
             state.asks_reset = reset.clicked();
         }
     });

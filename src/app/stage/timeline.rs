@@ -59,7 +59,7 @@ pub fn timeline_ui(
     let (left, rest) = upper.split_left_right_at_x(upper.left() + ENDS);
     let (middle, right) = rest.split_left_right_at_x(rest.right() - ENDS);
     for (place, words, time, hint) in [
-        (left, "static", 0.0, "Where the dictionary puts each word"),
+        (left, "static", 0.0, "Where the table puts each word"),
         (right, "contextual", 1.0, "Where attention puts each token"),
     ] {
         ui.scope_builder(UiBuilder::new().max_rect(place), |ui| {

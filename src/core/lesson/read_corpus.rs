@@ -511,7 +511,7 @@ pub(super) fn read_axes(node: Node<'_>, names: &Names, dim: Option<usize>) -> Op
     })?;
     match dim {
         Some(dim) if axes.len() > dim => {
-            let expected = format!("at most {dim}: so many dimensions have the vectors");
+            let expected = format!("at most {dim}, the number of dimensions of the vectors");
             node.issue(format!("axes: {}", axes.len())).expected(expected).none()
         }
         _ => Some(axes),

@@ -188,7 +188,7 @@ impl ChosenAxis {
         let least = ROUNDING * size(&from).max(size(&to));
         if self.from.words == self.to.words || !direction.iter().any(|x| x.abs() > least) {
             let (from, to) = (&self.from.text, &self.to.text);
-            return Err(format!("from {from:?} to {to:?} there is no way: they have the same centre"));
+            return Err(format!("from {from:?} to {to:?} there is no direction: they have the same centre"));
         }
         Ok(direction)
     }

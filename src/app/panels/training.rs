@@ -192,7 +192,9 @@ fn pace_ui(ui: &mut Ui, pace: &mut Pace) {
         }
     });
     chooser.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, "Speed"));
-    chooser.response.on_hover_text("Speed: optimiser steps a second. It changes nothing but when a step is done.");
+    chooser
+        .response
+        .on_hover_text("Speed: optimiser steps a second. It changes only how long a step takes, not what it computes.");
 }
 
 /// Which step is shown; the line is there whichever it is, so that nothing jumps.

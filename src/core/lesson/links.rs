@@ -193,7 +193,8 @@ pub fn token_named(tokens: &[&str], name: &str) -> Result<usize, LinkFlaw> {
     match tokens_named(tokens, name)[..] {
         [one] => Ok(one),
         [] => {
-            let flaw = LinkFlaw::new(format!("{name:?} is no word of the sentence on the stage"), "one of its words");
+            let flaw =
+                LinkFlaw::new(format!("{name:?} is not a word of the sentence on the stage"), "one of its words");
             Err(flaw.near(name.trim_end_matches(|c: char| c.is_ascii_digit()), tokens.iter().copied()))
         }
         [..] => {

@@ -548,7 +548,7 @@ fn read_end(node: Node<'_>, names: &Names) -> Option<String> {
             let groups = names.groups.iter().flatten().map(String::as_str);
             return node
                 .word(&word)
-                .field_issue(format!("\"{}\" is no group and no word of the corpus", shorten(&word)))
+                .field_issue(format!("\"{}\" is neither a group nor a word of the corpus", shorten(&word)))
                 .expected("a group, or words with commas between")
                 .nearest(&word, groups.chain(vocabulary.words.iter().map(String::as_str)))
                 .none();

@@ -286,7 +286,7 @@ fn links_to_words_of_a_sequence() {
         assert_eq!(cells(&format!("[a](<attune:word/{word}>)")), Ok("the cat sleeps".to_owned()), "{word}");
     }
     for word in ["the", "dort", "noir"] {
-        let issue = format!("{word:?} is no word of the sentence on the stage");
+        let issue = format!("{word:?} is not a word of the sentence on the stage");
         assert!(cells(&format!("[a](attune:word/{word})")).is_err_and(|issues| issues.contains(&issue)), "{word}");
     }
 }
@@ -311,7 +311,7 @@ fn live_text_and_links() {
     );
     intro(
         "[b](attune:word/phone) [c](attune:word/fone)",
-        "a.ron:26:61: md: \"fone\" is no word of the sentence on the stage; expected one of its words; did you mean \"phone\"?",
+        "a.ron:26:61: md: \"fone\" is not a word of the sentence on the stage; expected one of its words; did you mean \"phone\"?",
     );
     intro(
         "[b](attune:W_L[1,2])",

@@ -342,7 +342,7 @@ action_table! {
         Focus { keys: &[key(Key::F)], line: New("look at the point, or the chosen word") }
         LookAlong {
             keys: &[key(Key::X), key(Key::Y), key(Key::Z)],
-            line: New("look along an axis, then from behind"),
+            line: New("look along an axis, then from the other side"),
         }
         Flat {
             text: "2D",

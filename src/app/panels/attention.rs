@@ -206,7 +206,7 @@ fn zoom_ui(ui: &mut Ui, state: &mut AttentionPanel) {
         let next = next.filter(|next| *next < ZOOMS.len());
         let button = ui.add_enabled(next.is_some(), Button::new(sign).small());
         button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, next.is_some(), name));
-        if button.on_hover_text(format!("{name}: with room, each shows its number")).clicked() {
+        if button.on_hover_text(format!("{name}: if there is room, each cell shows its number")).clicked() {
             state.zoom = next.unwrap_or(state.zoom);
         }
     }

@@ -271,7 +271,9 @@ mod tests {
         check("attune:word/apple", Err("\"apple\" stands in the sentence 2 times; expected apple1 or apple2"));
         check(
             "attune:word/phonne",
-            Err("\"phonne\" is not a word of the sentence on the stage; expected one of its words; did you mean phone?"),
+            Err(
+                "\"phonne\" is not a word of the sentence on the stage; expected one of its words; did you mean phone?",
+            ),
         );
         check("attune:head/3", Err("there is no head 3; expected 1 to 2"));
         check("attune:head/0", Err("there is no head 0; expected 1 to 2"));

@@ -449,7 +449,7 @@ fn said_of(row: &SenseRow, alone_of: Option<char>) -> Option<String> {
 fn waits_for(senses: &SensesSnapshot, is_training: bool) -> Option<String> {
     let found = senses.progress.of;
     let said = if senses.list.word.is_empty() {
-        "Write the word whose senses you look at.".to_owned()
+        "Write the word whose senses you want to see.".to_owned()
     } else if found < 2 {
         format!("Write at least two sentences with “{}”.", senses.list.word)
     } else if !senses.is_on || senses.is_current {

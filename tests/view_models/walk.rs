@@ -221,7 +221,7 @@ fn a_head_whose_scores_do_not_count_says_so() {
     let mut kernel = kernel(SMALL);
     kernel.apply(Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Uniform }));
     let walk = WalkModel::of(&kernel.snapshot(), FIRST).expect("a walk");
-    assert!(walk.step(Step::Softmax).said.contains("everywhere alike"));
+    assert!(walk.step(Step::Softmax).said.contains("all words equally"));
     kernel.apply(Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Frozen(None) }));
     let walk = WalkModel::of(&kernel.snapshot(), FIRST).expect("a walk");
     assert!(walk.step(Step::Softmax).said.contains("frozen"));
@@ -297,7 +297,7 @@ fn a_model_without_positions_speaks_of_none() {
         let walk = WalkModel::of(&kernel(&text).snapshot(), FIRST).expect("a walk");
         let embed = walk.step(Step::Embed);
         let has_positions = positions == "Learned";
-        assert_eq!(embed.said.contains("its place in the sentence"), has_positions, "{positions}: {}", embed.said);
+        assert_eq!(embed.said.contains("its position, the"), has_positions, "{positions}: {}", embed.said);
         assert_eq!(embed.equation.contains("P_i"), has_positions, "{positions}: {}", embed.equation);
         let [word, input] = [0, 1].map(|row| &embed.rows[row].values);
         assert_eq!(word == input, !has_positions, "{positions}: x is E's row, and nothing added to it");

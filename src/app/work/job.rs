@@ -271,6 +271,6 @@ mod tests {
         let mut job: Job<()> = Job::run(0, move || woken.send(()).expect("the test waits"), |_| panic!("on purpose"));
         while news.recv_timeout(Duration::from_secs(60)) != Err(RecvTimeoutError::Disconnected) {}
         let end = job.poll().expect("an end");
-        assert!(end.expect_err("no result").contains("fault of attune"));
+        assert!(end.expect_err("no result").contains("fault in attune"));
     }
 }

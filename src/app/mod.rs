@@ -78,9 +78,9 @@ impl fmt::Display for AppFault {
                  help: `attune check LESSON` needs no graphics"
             ),
             AppFault::NoPicture { why, work } => {
-                writeln!(f, "the window closed, as it can draw nothing more: {why}")?;
+                writeln!(f, "the window closed because it can no longer draw: {why}")?;
                 work.as_ref().map_or(Ok(()), |work| writeln!(f, "{work}"))?;
-                write!(f, "help: start attune again; if this comes back, update the driver of the graphics card")
+                write!(f, "help: start attune again; if this happens again, update the driver of the graphics card")
             }
             AppFault::Output(why) => write!(f, "the picture cannot be written: {why}"),
             AppFault::NothingToDraw(why) => write!(f, "nothing to draw: {why}"),

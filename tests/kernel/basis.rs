@@ -133,13 +133,13 @@ fn what_names_no_axis_is_said() {
         ),
         (
             axis(Axis::X, "minerals", "animal"),
-            "\"minerals\" is no group of the lesson and no word of its vocabulary; did you mean \"mineral\"?",
+            "\"minerals\" is neither a group of the lesson nor a word of its vocabulary; did you mean \"mineral\"?",
         ),
         (axis(Axis::X, "/^x/", "animal"), "no word of the 17 matches /^x/"),
         (axis(Axis::X, "//", "animal"), "no word of the 17 matches //"),
         (
             axis(Axis::X, "stone, iron", "mineral"),
-            "from \"stone, iron\" to \"mineral\" there is no way: they have the same centre",
+            "from \"stone, iron\" to \"mineral\" there is no direction: they have the same centre",
         ),
     ];
     for (command, notice) in cases {

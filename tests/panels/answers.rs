@@ -28,7 +28,7 @@ fn a_row_is_chosen_a_number_asked_and_words_written() {
     panel.run_steps(3);
     assert_eq!(panel.view().trail.entry(), Some(first.answers[0].entry));
     click(&mut panel, "Write on");
-    assert!(panel.query_by_label("Each time the likeliest word.").is_some());
+    assert!(panel.query_by_label("Always the likeliest word.").is_some());
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn every_intervention_is_a_control() {
 fn a_stroke_over_the_mask_is_one_change_and_one_undo() {
     let mut panel = PanelHarness::new(small(), SIZE, IntervenePanel::default());
     let before = panel.snapshot().history.undo;
-    let grid = panel.get_by_label("Mask: who sees whom").rect();
+    let grid = panel.get_by_label("Mask: which word sees which").rect();
     let cell = grid.width() / 7.0;
     let at = |row: f32, col: f32| grid.min + Vec2::new((col + 0.5) * cell, (row + 0.5) * cell);
     panel.event(Event::PointerMoved(at(2.0, 1.0)));
@@ -165,7 +165,7 @@ fn an_edge_is_taken_out_and_put_back_by_its_box() {
 fn a_vector_of_the_second_sentence_is_put_in_and_taken_out() {
     let mut kernel = small();
     let mut panel = PanelHarness::new(small(), SIZE, IntervenePanel::default());
-    assert!(panel.query_by_label_contains("A second sentence lends its vectors").is_some());
+    assert!(panel.query_by_label_contains("The vectors come from a second sentence").is_some());
     let first = kernel.snapshot().model.expect("a model").sentence;
     let words: Vec<String> = first.tokens.iter().rev().map(|token| token.text.clone()).collect();
     kernel.apply(Command::Sentence(SentenceCommand::SetSecond(Some(words.join(" ")))));

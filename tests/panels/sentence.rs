@@ -128,7 +128,7 @@ fn an_unknown_word_is_spelt_otherwise_or_left_out_by_choice_alone() {
     enter_field(&mut bench);
     types(&mut bench, "the stne sank");
     assert_eq!(shown(&bench), "the");
-    assert!(says(&bench, "“stne” is no word of this lesson."));
+    assert!(says(&bench, "“stne” is not a word of this lesson."));
     click(&mut bench, "Write stone instead of stne");
     assert_eq!(shown(&bench), "the stone sank");
     // The keyboard is in the field still, at its end.
@@ -141,7 +141,7 @@ fn an_unknown_word_is_spelt_otherwise_or_left_out_by_choice_alone() {
     assert_eq!(shown(&bench), "the stone sank while");
     types(&mut bench, " zzzzzz the");
     press(&mut bench, Key::Enter);
-    assert!(says(&bench, "“zzzzzz” is no word of this lesson."), "what cannot be read is not done");
+    assert!(says(&bench, "“zzzzzz” is not a word of this lesson."), "what cannot be read is not done");
     assert!(says(&bench, "Choose a word for zzzzzz above, or press ↑ to leave it out."));
     press(&mut bench, Key::ArrowUp);
     assert_eq!(shown(&bench), "the stone sank while the");

@@ -49,10 +49,10 @@ fn the_map_of_layers_is_read_by_keys() {
     let mut panel = PanelHarness::new(bank(1), SIZE, MeaningPanel::default());
     panel.put_beside(snapshot(&bank(1)));
     let at = |panel: &PanelHarness<MeaningPanel>, cell: &str| {
-        panel.query_by_label(&format!("How alike the layers are. {cell}: 1.00")).is_some()
+        panel.query_by_label(&format!("How similar the layers are. {cell}: 1.00")).is_some()
     };
     assert!(at(&panel, "Layer 0 here, layer 0 beside it"));
-    panel.get_by_label_contains("How alike the layers are").focus();
+    panel.get_by_label_contains("How similar the layers are").focus();
     panel.run_steps(2);
     for key in [Key::ArrowRight, Key::ArrowDown] {
         panel.key_press(key);

@@ -172,7 +172,7 @@ fn the_axes_are_fitted_to_every_layer_and_to_no_first_token() {
             assert!(mean_and_variance(&rows, &unit).1 <= along * 1.000_1, "{name}: dimension {other}");
         }
         let said = AxesModel::of(&snapshot).expect("axes").about;
-        assert!(said.contains("in all layers and without a first token"), "{said}");
+        assert!(said.contains("in all layers and without first tokens"), "{said}");
     }
 }
 

@@ -110,7 +110,7 @@ fn a_model_that_is_not_there_is_told_at_its_name_with_the_command_that_fetches_i
 fn names_that_lead_elsewhere_are_refused() {
     for name in ["../gpt2-wild", "./../gpt2-wild", "/etc", "./a/../../b", "https://a.example/b", ""] {
         let said = issues(&lesson_with(name, ""));
-        assert!(said.contains("is no name of a model"), "{name}: {said}");
+        assert!(said.contains("is not the name of a model"), "{name}: {said}");
     }
     let said = issues(&lesson_with("./nothing", ""));
     assert!(said.contains("model: found no config.json"), "{said}");
@@ -132,7 +132,7 @@ fn words_of_claims_are_pieces_and_places_are_those_of_pieces() {
     let folder = with_tokenizer("gpt2-wild");
     let said = issues(&lesson_with(&beside(&folder), claims));
     assert!(said.contains("token: found the number 99; expected a whole number from 0 to "), "{said}");
-    assert!(said.contains("word \"zzzzzz\" is no piece of the model's vocabulary"), "{said}");
+    assert!(said.contains("word \"zzzzzz\" is not a piece of the model's vocabulary"), "{said}");
     let long = "word ".repeat(80);
     let said = issues(&lesson_with(&beside(&folder), "").replace("the seal sank", &long));
     assert!(said.contains("pieces; expected from 1 to 40"), "{said}");

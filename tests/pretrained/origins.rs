@@ -204,7 +204,7 @@ fn both_are_read_as_text() {
     let from = AttributionModel::of(&snapshot, (None, None)).expect("a model").expect("a sum");
     assert_eq!(from.title, "What adds up to the logit of “four” at “three” (direct logit attribution).");
     let labels: Vec<&str> = from.layers.iter().map(|share| share.label.as_str()).collect();
-    assert_eq!(labels, ["the word and its place", "layer 1", "layer 2", "the readout"]);
+    assert_eq!(labels, ["the word and its position", "layer 1", "layer 2", "the readout"]);
     let sum: f32 = from.layers.iter().map(|share| share.value).sum();
     assert!((sum - from.logit).abs() <= 1e-4 * from.logit.abs().max(1.0), "{sum} of {}", from.logit);
     assert_eq!((from.heads.len(), from.looks.len()), (4, 12));

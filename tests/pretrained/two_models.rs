@@ -63,7 +63,7 @@ fn a_model_without_a_head_answers_nothing() {
     body.put(&folder);
     let second = snapshot_of(&folder, TEXT);
     let both = compared(&snapshot("bert-wild", TEXT), second.clone());
-    assert_eq!(both.notes, [format!("{} has no readout: it answers nothing.", second.lesson.title)]);
+    assert_eq!(both.notes, [format!("{} has no readout, so it gives no answers.", second.lesson.title)]);
     assert!(both.words.iter().all(|word| !word.of[0].answers.is_empty() && word.of[1].answers.is_empty()));
     assert!(both.similarity[3][3].is_some_and(|alike| alike > 0.999), "its layers are compared");
 }
@@ -76,7 +76,7 @@ fn two_tokenizers_are_compared_by_words() {
     assert_eq!(both.words.len(), 5, "{:?}", both.words);
     assert_eq!((both.similarity.len(), both.similarity[0].len()), (4, 4), "embeddings and three layers each");
     assert!(both.similarity.iter().flatten().all(|alike| alike.is_some_and(|alike| (0.0..=1.0).contains(&alike))));
-    assert!(both.said.as_deref().is_some_and(|said| said.starts_with("Most alike are layer ")), "{:?}", both.said);
+    assert!(both.said.as_deref().is_some_and(|said| said.starts_with("Most similar are layer ")), "{:?}", both.said);
     let labels: Vec<&str> = both.words.iter().map(|word| word.label.as_str()).collect();
     for picture in &both.pictures {
         assert_eq!(picture.moves.iter().map(|way| way.label.as_str()).collect::<Vec<_>>(), labels, "words, not pieces");

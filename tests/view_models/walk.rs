@@ -204,14 +204,14 @@ fn the_steps_are_said_with_their_numbers() {
     assert_eq!(
         said,
         [
-            "“the” begins as its static vector of 4 numbers, the same wherever it stands.",
+            "“the” begins as its static vector of 4 numbers, the same in every sentence.",
             "Nothing is learned here: each word is its own query, key and value of 4 numbers.",
             "The query meets each key: their entries are multiplied in pairs and added. With “the” that makes 2.000. It is the largest.",
             "Wide vectors give large scores, so divide by √4. “the” comes to 1.000. No word is hidden.",
             "Subtract the largest score, 1.000, exponentiate, divide by the total, 2.368: the weights sum to 1, “the” 0.422, “sat” 0.422, “cat” 0.155.",
             "Weight each value and add: “the” 0.422, “sat” 0.422, “cat” 0.155. The sum is the mix, 4 numbers.",
             "The outputs of the heads are concatenated: head 1 brings “the” a vector of length 1.447.",
-            "“the” moves by 0.846. It is nearest to “sat”, before (cosine 0.707) and after (cosine 0.983). In this place the model answers “sat” (probability 0.67).",
+            "“the” moves by 0.846. It is nearest to “sat”, before (cosine 0.707) and after (cosine 0.983). At this position the model answers “sat” (probability 0.67).",
         ]
     );
 }
@@ -221,7 +221,7 @@ fn a_head_whose_scores_do_not_count_says_so() {
     let mut kernel = kernel(SMALL);
     kernel.apply(Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Uniform }));
     let walk = WalkModel::of(&kernel.snapshot(), FIRST).expect("a walk");
-    assert!(walk.step(Step::Softmax).said.contains("everywhere alike"));
+    assert!(walk.step(Step::Softmax).said.contains("all words equally"));
     kernel.apply(Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Frozen(None) }));
     let walk = WalkModel::of(&kernel.snapshot(), FIRST).expect("a walk");
     assert!(walk.step(Step::Softmax).said.contains("frozen"));
@@ -297,7 +297,7 @@ fn a_model_without_positions_speaks_of_none() {
         let walk = WalkModel::of(&kernel(&text).snapshot(), FIRST).expect("a walk");
         let embed = walk.step(Step::Embed);
         let has_positions = positions == "Learned";
-        assert_eq!(embed.said.contains("its place in the sentence"), has_positions, "{positions}: {}", embed.said);
+        assert_eq!(embed.said.contains("its position, the"), has_positions, "{positions}: {}", embed.said);
         assert_eq!(embed.equation.contains("P_i"), has_positions, "{positions}: {}", embed.equation);
         let [word, input] = [0, 1].map(|row| &embed.rows[row].values);
         assert_eq!(word == input, !has_positions, "{positions}: x is E's row, and nothing added to it");

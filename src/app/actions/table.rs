@@ -36,7 +36,7 @@ action_table! {
         }
         CloseOrigin { tooltip: "Close", keys: &[key(Key::Escape)], line: Mentioned }
         OriginBefore {
-            tooltip: "Back to the number before",
+            tooltip: "Back to the previous number",
             keys: &[alt(Key::ArrowLeft)],
             line: Mentioned,
         }
@@ -63,7 +63,7 @@ action_table! {
         TrainStep { text: "Step", keys: &[key(Key::Period)], line: New("train one step") }
         BrowseTraining {
             keys: &[key(Key::OpenBracket), key(Key::CloseBracket)],
-            line: New("look at the training step before, after; with Shift by ten"),
+            line: New("the previous or the next training step; with Shift, ten steps"),
         }
         BrowseTrainingFar {
             keys: &[shift(Key::OpenBracket), shift(Key::CloseBracket)],
@@ -151,13 +151,13 @@ action_table! {
         }
         Course {
             text: "The course",
-            tooltip: "Every lesson, and how far you are",
+            tooltip: "Every lesson, and your progress",
             keys: &[alt(Key::Home)],
             line: New("the course"),
         }
         Browse {
             text: "Open a file …",
-            tooltip: "Another lesson on this computer, what somebody shared, or a model by its config.json",
+            tooltip: "Another lesson on this computer, a file that somebody shared, or a model by its config.json",
             keys: &[ctrl(Key::O)],
             line: New("open a file"),
         }
@@ -211,7 +211,7 @@ action_table! {
         }
         CloseKeySheet { keys: &[key(Key::Escape)], line: Mentioned }
         Picture { text: "Picture of the stage …", tooltip: "The stage as you see it now, as PNG" }
-        Checkpoints { text: "Checkpoints …", tooltip: "Go back to how your work on this lesson was" }
+        Checkpoints { text: "Checkpoints …", tooltip: "Go back to an earlier state of your work on this lesson" }
         ResetLesson {
             text: "Reset the lesson",
             tooltip: "Cells, answers and weights as at the start; your work stays as a checkpoint",
@@ -342,7 +342,7 @@ action_table! {
         Focus { keys: &[key(Key::F)], line: New("look at the point, or the chosen word") }
         LookAlong {
             keys: &[key(Key::X), key(Key::Y), key(Key::Z)],
-            line: New("look along an axis, then from behind"),
+            line: New("look along an axis, then from the other side"),
         }
         Flat {
             text: "2D",
@@ -352,9 +352,9 @@ action_table! {
         }
         Search {
             text: "Search words",
-            tooltip: "Words with these letters are lit; Enter looks at the next",
+            tooltip: "Highlights the words with these letters; Enter goes to the next",
             keys: &[key(Key::Slash)],
-            line: New("search words; Enter: the next that is found"),
+            line: New("search words; Enter: the next match"),
         }
         Isolate {
             text: "Isolate",
@@ -432,7 +432,7 @@ action_table! {
         Fold { text: "Fold", keys: &[key(Key::O)], line: New("fold, stop what runs, restart") }
         Interrupt {
             text: "■ Stop",
-            tooltip: "End the cell that runs, and those that wait",
+            tooltip: "Stop the running cell, and those that wait",
             keys: &[twice(Key::I)],
             line: Joined,
         }

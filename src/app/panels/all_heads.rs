@@ -137,8 +137,8 @@ fn controls_ui(ui: &mut Ui, heads: &AllHeads, state: &mut AllHeadsPanel, selecti
         chooser.response.on_hover_text("The measure that marks and sorts the heads (M in the grid: the next)");
         let orders = [
             (HeadOrder::Layers, "layers", "A row for each layer, a column for each head"),
-            (HeadOrder::LargestFirst, "largest", "The heads with the largest of the measure first"),
-            (HeadOrder::SmallestFirst, "smallest", "The heads with the smallest of the measure first"),
+            (HeadOrder::LargestFirst, "largest", "The heads with the largest value of the measure first"),
+            (HeadOrder::SmallestFirst, "smallest", "The heads with the smallest value of the measure first"),
         ];
         for (order, words, hint) in orders {
             ui.selectable_value(&mut state.order, order, words).on_hover_text(hint);

@@ -52,7 +52,7 @@ impl Panel for AnswersPanel {
             &[
                 (AnswersView::Answers, "Answers", "What the model answers, and how it goes on writing"),
                 (AnswersView::Layers, "Layer by layer", "What each layer would answer: the logit lens"),
-                (AnswersView::Terms, "Why", "What an answer is the sum of: direct logit attribution"),
+                (AnswersView::Terms, "Why", "Which parts add up to an answer: direct logit attribution"),
             ],
         );
         let query = cx.view.selection.query;
@@ -570,7 +570,7 @@ fn writing_ui(ui: &mut Ui, writing: &Writing, plan: &mut WritingPlan) -> Option<
     };
     let mut command = None;
     ui.horizontal_wrapped(|ui| {
-        ui.selectable_value(&mut plan.draws, false, "likeliest").on_hover_text("Each time the likeliest word");
+        ui.selectable_value(&mut plan.draws, false, "likeliest").on_hover_text("Always the likeliest word");
         ui.selectable_value(&mut plan.draws, true, "drawn").on_hover_text("Each word drawn by its probability");
         if plan.draws {
             let label = ui.label("τ");
@@ -578,7 +578,8 @@ fn writing_ui(ui: &mut Ui, writing: &Writing, plan: &mut WritingPlan) -> Option<
             let slider = ui.add(slider.max_decimals(2)).labelled_by(label.id);
             hint(
                 slider,
-                "Sampling temperature: logits are divided by it, low is nearly the likeliest, high is nearly chance",
+                "Sampling temperature: logits are divided by it. A low one nearly always draws the likeliest word, a \
+                 high one nearly any word",
             );
         }
     });
@@ -603,7 +604,7 @@ fn writing_ui(ui: &mut Ui, writing: &Writing, plan: &mut WritingPlan) -> Option<
 /// The words that are drawn among: so many of the likeliest, or a share of the probability.
 fn limits_ui(ui: &mut Ui, plan: &mut WritingPlan) {
     ui.horizontal_wrapped(|ui| {
-        let tip = "Draws among so many of the likeliest words only";
+        let tip = "Draws only among this many of the likeliest words";
         let (on, count) = &mut plan.top_k;
         checkbox_ui(ui, on, "top-k").on_hover_text(tip);
         let number = ui.add_enabled(*on, DragValue::new(count).range(1..=TOP_K_MAX));
@@ -628,7 +629,7 @@ fn written_ui(ui: &mut Ui, written: &Written) {
     text.append(if written.before.is_empty() { written.text.trim_start() } else { &written.text }, 0.0, format);
     ui.add(Label::new(text).wrap());
     if written.words.is_empty() {
-        ui.weak("Nothing: the sentence is as long as the model reads.");
+        ui.weak("No word: the sentence is already as long as the model can read.");
     }
     ui.add(Label::new(RichText::new(&written.said).weak()).wrap());
     if !written.rows.is_empty() {

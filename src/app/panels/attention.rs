@@ -206,7 +206,7 @@ fn zoom_ui(ui: &mut Ui, state: &mut AttentionPanel) {
         let next = next.filter(|next| *next < ZOOMS.len());
         let button = ui.add_enabled(next.is_some(), Button::new(sign).small());
         button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, next.is_some(), name));
-        if button.on_hover_text(format!("{name}: with room, each shows its number")).clicked() {
+        if button.on_hover_text(format!("{name}: if there is room, each cell shows its number")).clicked() {
             state.zoom = next.unwrap_or(state.zoom);
         }
     }
@@ -492,7 +492,7 @@ fn queries_ui(ui: &mut Ui, map: &HeadMap, heat: &Heat, left: f32, view: &mut Pan
         if response.hovered() {
             view.hover.point_at_token(WordAt { side: sides_of(map).0, position: tokens.start });
         }
-        if response.on_hover_text(format!("Light the row of {token}")).clicked() && !map.is_of_source {
+        if response.on_hover_text(format!("Highlight the row of {token}")).clicked() && !map.is_of_source {
             choose_row(view, tokens.start);
         }
     }
@@ -734,7 +734,7 @@ fn words_ui(ui: &mut Ui, map: &HeadMap, picture: &Picture, rect: Rect, chosen: O
         if response.hovered() {
             view.hover.point_at_token(WordAt { side: sides_of(map).0, position: map.query_tokens[row].start });
         }
-        if response.on_hover_text(format!("Stress the lines of {token}")).clicked() && !map.is_of_source {
+        if response.on_hover_text(format!("Highlight the lines of {token}")).clicked() && !map.is_of_source {
             choose_row(view, map.query_tokens[row].start);
         }
     }

@@ -68,7 +68,7 @@ fn basis_ui(ui: &mut Ui, model: &AxesModel, requests: &mut Requests) {
     }
     let reset = ui.add_enabled(model.is_changed, Button::new("Reset"));
     reset.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, model.is_changed, "Reset the axes"));
-    if reset.on_hover_text("The axes as the lesson began").clicked() {
+    if reset.on_hover_text("The axes as they were when the lesson opened").clicked() {
         requests.commands.push(Command::Axes(AxisCommand::ResetAll));
     }
     if let Some(scale) = model.scale {

@@ -411,7 +411,7 @@ fn patch_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut PatchUiState, view: &P
     let patch = &model.patch;
     if patch.second.is_empty() {
         let words =
-            WindowAction::Compare.row().hint_with("A second sentence lends its vectors: set one beside the first");
+            WindowAction::Compare.row().hint_with("The vectors come from a second sentence: put one beside the first");
         ui.add(Label::new(RichText::new(words).weak().size(size::SMALL)).wrap());
         return None;
     }
@@ -434,7 +434,7 @@ fn patch_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut PatchUiState, view: &P
             }
             None => {
                 let button = ui.add_enabled(false, Button::new("Patch"));
-                button.on_disabled_hover_text("Choose a word above: the vector is put in its place");
+                button.on_disabled_hover_text("Choose a word above: its vector is replaced");
             }
         }
     });

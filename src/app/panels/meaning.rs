@@ -66,7 +66,11 @@ impl Panel for MeaningPanel {
         self.follow_comparisons(sentences.second.is_some(), senses.is_on, beside.is_some());
         let views = [
             (MeaningView::Neighbours, "Neighbours", "The words near one word, before attention and after"),
-            (MeaningView::Sentences, "Two sentences", "One word in two sentences: how far attention takes them apart"),
+            (
+                MeaningView::Sentences,
+                "Two sentences",
+                "One word in two sentences: how far attention moves the two apart",
+            ),
             (MeaningView::Senses, "Senses", "One word in up to 20 sentences: after which layer its senses part"),
             (MeaningView::Models, "Two models", "This model and another one on the same sentence"),
         ];
@@ -273,7 +277,9 @@ pub fn compare_ui(
 ) -> Vec<Command> {
     let mut commands = Vec::new();
     let (Some(model), Some(second)) = (model, &sentences.second) else {
-        ui.label("Two sentences on one stage, in one basis: a word of both starts at one place and is taken two ways.");
+        ui.label(
+            "Two sentences on one stage, along the same axes: a word of both starts at one point and moves two ways.",
+        );
         let hint = WindowAction::Compare.row().hint_with("Put a second sentence beside the one on the stage");
         if ui.button("Compare with a second sentence").on_hover_text(hint).clicked() {
             commands.push(toggle(sentences));
@@ -331,7 +337,7 @@ fn pairs_ui(ui: &mut Ui, model: &CompareModel, chosen: &PairModel, view: &mut Pa
             ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
             for pair in &model.pairs {
                 let words = pair.labels.join(" · ");
-                let hint = "Look at the two ways of this word";
+                let hint = "Look at the two moves of this word";
                 if ui.selectable_label(pair == chosen, words).on_hover_text(hint).clicked() {
                     (view.selection.query, view.selection.second, view.selection.key) =
                         (Some(pair.paired.first), Some(pair.paired.second), None);
@@ -453,8 +459,8 @@ fn word_ui(ui: &mut Ui, word: &WordOfBoth, names: &[String; 2]) {
         }
     });
     if let Some(cosine) = word.attention {
-        let hint =
-            "Of the mean attention weights over all heads in the one model and in the other, over the words of both";
+        let hint = "Compares the mean attention weights over all heads of one model with those of the other, over the \
+            words of both";
         ui.label(format!("Cosine between the two models' attention from this word: {cosine:.2}.")).on_hover_text(hint);
     }
 }
@@ -504,7 +510,7 @@ fn similarity_ui(ui: &mut Ui, model: &TwoModels, state: &mut TwoModelsUiState) {
             model.similarity[row][col].map_or_else(|| "nothing to compare".to_owned(), |alike| format!("{alike:.2}"));
         format!("Layer {row} here, layer {col} beside it: {alike}")
     };
-    let name = format!("How alike the layers are. {}", said(state.cursor));
+    let name = format!("How similar the layers are. {}", said(state.cursor));
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, &name));
     paint_similarity(ui.painter(), &heat, model, palette);
     if response.has_focus() {

@@ -310,7 +310,7 @@ fn scores_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, layer:
     let palette = Palette::of(ui.visuals().dark_mode);
     let ways = [
         (false, "cosine", "Mean cosines as they are"),
-        (true, "over any two", "Cosines less the layer's baseline, the mean cosine of any two different tokens"),
+        (true, "over any two", "Cosines minus the layer's baseline, the mean cosine of any two different tokens"),
     ];
     switch_ui(ui, &mut state.over_baseline, &ways);
     let over = state.over_baseline;

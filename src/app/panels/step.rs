@@ -177,7 +177,8 @@ fn clocks_ui(ui: &mut Ui, clocks: &[Clock]) {
             painter.text(below, Align2::CENTER_BOTTOM, &added, theme::mono(size::SMALL), palette.ink);
             let [first, second] = clock.entries;
             let said = format!(
-                "Entries {first} and {second}: their places turn them {:.2} radians apart. They add {added} to q · k.",
+                "Entries {first} and {second}: their positions turn them {:.2} radians apart. They add {added} to q · \
+                 k.",
                 clock.apart.abs()
             );
             response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &said));

@@ -72,7 +72,7 @@ impl Panel for TrainPanel {
             &mut self.view,
             &[
                 (TrainView::Steps, "Step by step", "Play, pause and step training, and look back along its curve"),
-                (TrainView::Again, "Retrain", "Sliders behind which the whole lesson trains again while you drag"),
+                (TrainView::Again, "Retrain", "Sliders that train the whole lesson again while you drag"),
             ],
         );
         let before = self.pace;
@@ -167,8 +167,8 @@ fn controls_ui(ui: &mut Ui, model: &TrainingModel, pace: &mut Pace) -> Vec<Comma
             commands.extend(toggle);
         }
         let step = WindowAction::TrainStep.row();
-        let small = step.hint_with(&format!("Train {SMALL_STEP} optimiser step and stand still"));
-        let large = format!("Train {LARGE_STEP} optimiser steps and stand still");
+        let small = step.hint_with(&format!("Train {SMALL_STEP} optimiser step and stop"));
+        let large = format!("Train {LARGE_STEP} optimiser steps and stop");
         for (steps, name, tip) in [(SMALL_STEP, step.text, small), (LARGE_STEP, "Step 10", large)] {
             if ui.add_enabled(can_step, Button::new(name)).on_hover_text(tip).clicked() {
                 commands.push(Command::Training(TrainingCommand::Step(steps)));
@@ -192,7 +192,9 @@ fn pace_ui(ui: &mut Ui, pace: &mut Pace) {
         }
     });
     chooser.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, "Speed"));
-    chooser.response.on_hover_text("Speed: optimiser steps a second. It changes nothing but when a step is done.");
+    chooser
+        .response
+        .on_hover_text("Speed: optimiser steps a second. It changes only how long a step takes, not what it computes.");
 }
 
 /// Which step is shown; the line is there whichever it is, so that nothing jumps.
@@ -620,7 +622,7 @@ fn slider(lesson: &Lesson, offer: Offer) -> SliderModel {
                 offer,
             };
         }
-        Knob::Seed => ("Seed".to_owned(), "Of every random draw: corpus, beginnings, batches".to_owned()),
+        Knob::Seed => ("Seed".to_owned(), "Seed of every random draw: corpus, initial weights, batches".to_owned()),
     };
     let own = offer.choices.get(offer.own).map_or("", |choice| &choice.label);
     let tip = format!("{tip}.\nThe lesson has {own}, at the mark. Drag, or use the arrow keys.");

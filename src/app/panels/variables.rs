@@ -47,7 +47,7 @@ fn variables_ui(ui: &mut Ui, model: &VariablesModel, state: &mut VariablesPanel,
             ui.add_space(size::GAP);
         }
         if !all.iter().any(|variable| variable.kind == VariableKind::Code) {
-            ui.weak("What code cells define with `let` comes here once they run.");
+            ui.weak("Variables that code cells define with `let` appear here once the cells run.");
         }
     });
 }
@@ -125,7 +125,7 @@ fn row_ui(ui: &mut Ui, variable: &VariableModel, is_open: bool) -> bool {
             }
         }
     }
-    response.on_hover_text(format!("{} Click: the whole as a table.", said(variable))).clicked()
+    response.on_hover_text(format!("{} Click: all of it as a table.", said(variable))).clicked()
 }
 
 fn short(number: f64) -> String {

@@ -525,8 +525,8 @@ fn tool_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut ToolsUiState) -> Optio
 fn brush_ui(ui: &mut Ui, state: &mut ToolsUiState) {
     ui.horizontal(|ui| {
         let label = ui.label("Brush");
-        ui.selectable_value(&mut state.adds, false, "sets").on_hover_text("Entries become the number");
-        ui.selectable_value(&mut state.adds, true, "adds").on_hover_text("The number is added, once in a stroke");
+        ui.selectable_value(&mut state.adds, false, "sets").on_hover_text("Sets the entries to the number");
+        ui.selectable_value(&mut state.adds, true, "adds").on_hover_text("Adds the number, once per stroke");
         let number = DragValue::new(&mut state.value).speed(DRAG_SPEED).max_decimals(3);
         hint(ui.add(number).labelled_by(label.id), "What the brush sets or adds: drag, or click and type");
     });
@@ -557,8 +557,10 @@ fn shake_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut ToolsUiState) -> Opti
 /// How far the tensor is from what it is compared with.
 fn norms_ui(ui: &mut Ui, tensor: &TensorModel, comparison: &ComparisonModel) {
     let ComparisonModel { name, overall, .. } = comparison;
-    let said =
-        format!("{} less {} {name}: ‖Δ‖ {:.3}; all tensors {overall:.3}", tensor.id, tensor.id, tensor.difference_norm);
+    let said = format!(
+        "{} minus {} {name}: ‖Δ‖ {:.3}; all tensors {overall:.3}",
+        tensor.id, tensor.id, tensor.difference_norm
+    );
     ui.add(Label::new(egui::RichText::new(said).small()).truncate())
         .on_hover_text("L2 norm of the difference. The map shows the difference, entry by entry.");
 }

@@ -454,7 +454,7 @@ fn reset_ui(ui: &mut Ui, frame: &HomeFrame, state: &mut HomeUiState) -> Option<A
     ui.horizontal(|ui| {
         if let Some(count) = frame.reset {
             let lessons = if count == 1 { "1 lesson is".to_owned() } else { format!("{count} lessons are") };
-            ui.weak(format!("{lessons} as at the start."));
+            ui.weak(format!("{lessons} back at the start."));
             if ui.button("Undo the reset").on_hover_text("Bring your work back").clicked() {
                 action = Some(Action::UndoResetCourse);
             }
@@ -468,7 +468,7 @@ fn reset_ui(ui: &mut Ui, frame: &HomeFrame, state: &mut HomeUiState) -> Option<A
                 state.asks_reset = false;
             }
         } else {
-            let reset = ui.button("Reset the course …").on_hover_text("Begin all lessons anew; it can be undone");
+            let reset = ui.button("Reset the course …").on_hover_text("Begin all lessons again; you can undo this");
             state.asks_reset = reset.clicked();
         }
     });

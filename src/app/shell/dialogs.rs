@@ -144,7 +144,7 @@ pub fn picture_choice_ui(ctx: &Context, choice: &mut Option<PictureChoice>) -> O
             *height = highest(*width).min(*height);
             ui.weak("pixels");
         });
-        let hint = "Only what is drawn covers what the picture is laid on";
+        let hint = "Transparent wherever nothing is drawn";
         checkbox_ui(ui, &mut chosen.is_transparent, "Transparent background").on_hover_text(hint);
         let hint = "The sentence, and how far it is from static to contextual";
         checkbox_ui(ui, &mut chosen.has_caption, "Caption below").on_hover_text(hint);

@@ -325,7 +325,8 @@ fn map_ui(ui: &mut Ui, model: &StillModel) {
     ui.add(egui::Label::new(RichText::new(model.about).font(theme::plain(size::SMALL)).color(palette.ink_soft)).wrap());
     let side = ui.available_size().min_elem().max(size::CHART_MIN);
     let (rect, response) = ui.allocate_exact_size(Vec2::splat(side), Sense::hover());
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Image, true, "The words as t-SNE lays them"));
+    response
+        .widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Image, true, "The words as t-SNE arranges them"));
     ui.painter().rect_filled(rect, f32::from(size::RADIUS_SMALL), palette.stage);
     let inner = rect.shrink(size::GAP_WIDE);
     let seen = |point: &StillPoint| inner.lerp_inside(Vec2::from(point.at));

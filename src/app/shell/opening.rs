@@ -168,7 +168,7 @@ pub fn open(world: &mut World, path: PathBuf) {
         show(world, || Opening::of(&path, &setup));
     } else {
         let shown = printable(&path.display().to_string());
-        course::say(world, format!("{shown} is no lesson: a lesson is a file whose name ends in .ron"));
+        course::say(world, format!("{shown} is not a lesson: a lesson is a file whose name ends in .ron"));
     }
 }
 

@@ -630,9 +630,12 @@ pub fn paint_caption(canvas: &Canvas, old_ghosts: bool, floating: &[Rect]) -> Ve
     line(texts.swap_remove(fits), ink);
     match projected.point_index.lost {
         0 => {}
-        1 => line(set("1 point is not shown: a coordinate of it is no number".to_owned(), palette.warn), palette.warn),
+        1 => line(
+            set("1 point is not shown: one of its coordinates is not a number".to_owned(), palette.warn),
+            palette.warn,
+        ),
         lost => {
-            let words = format!("{lost} points are not shown: a coordinate of each is no number");
+            let words = format!("{lost} points are not shown: a coordinate of each is not a number");
             line(set(words, palette.warn), palette.warn);
         }
     }
@@ -649,7 +652,7 @@ pub fn paint_caption(canvas: &Canvas, old_ghosts: bool, floating: &[Rect]) -> Ve
 fn cautions(projected: &ProjectedScene) -> Vec<String> {
     let ProjectedScene { scene: SceneRef { model, .. }, projection, time, .. } = *projected;
     if projection.perspective > 0.0 && model.is_whole {
-        return vec!["All there is: the vectors have no more dimensions than the stage.".to_owned()];
+        return vec!["Nothing is left out: the vectors have no more dimensions than the stage.".to_owned()];
     }
     let flat_along = projection.flat_along();
     captions(&model.shares.shown(time, flat_along), projection.perspective == 0.0)

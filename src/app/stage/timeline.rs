@@ -75,7 +75,7 @@ pub fn timeline_ui(
     let middle = middle.shrink2(vec2(size::GAP_WIDE, 0.0));
     track_ui(ui, middle, route, view.walk);
     for (place, at, words, time, hint) in [
-        (left, middle.left_top(), "static", 0.0, "Where the dictionary puts each word"),
+        (left, middle.left_top(), "static", 0.0, "Where the table puts each word"),
         (right, middle.right_top(), "contextual", 1.0, "Where attention puts each token"),
     ] {
         let is_there = view.walk.place() == view.walk.end() * time;

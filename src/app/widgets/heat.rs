@@ -226,7 +226,7 @@ fn grid_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut MaskUiState) -> Option<
     let (rect, _) = ui.allocate_exact_size(whole, Sense::hover());
     let heat = Heat { origin: rect.min + Vec2::new(left, top), cell: Vec2::splat(cell), rows: count, cols: count };
     let response = ui.interact(heat.rect(), ui.id().with("mask"), Sense::click_and_drag());
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, "Mask: who sees whom"));
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, "Mask: which word sees which"));
     let command = paint_stroke(&response, &heat, model, state).or_else(|| by_keys(ui, &response, model, state));
     let sees = state.stroke.as_ref().map_or(&model.mask.now, |painted| &painted.sees);
     for (at, (sees, own)) in sees.iter().zip(&model.mask.own).enumerate() {

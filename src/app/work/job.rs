@@ -79,7 +79,7 @@ impl<T: Send + 'static> Job<T> {
         let result = match self.news.as_mut()?.get().try_recv() {
             Ok(result) => result,
             Err(TryRecvError::Empty) => return None,
-            Err(TryRecvError::Disconnected) => Err("it broke off, by a fault of attune itself".to_owned()),
+            Err(TryRecvError::Disconnected) => Err("it broke off because of a fault in attune itself".to_owned()),
         };
         self.news = None;
         Some(result)
@@ -271,6 +271,6 @@ mod tests {
         let mut job: Job<()> = Job::run(0, move || woken.send(()).expect("the test waits"), |_| panic!("on purpose"));
         while news.recv_timeout(Duration::from_secs(60)) != Err(RecvTimeoutError::Disconnected) {}
         let end = job.poll().expect("an end");
-        assert!(end.expect_err("no result").contains("fault of attune"));
+        assert!(end.expect_err("no result").contains("fault in attune"));
     }
 }

@@ -308,7 +308,7 @@ impl Session {
     /// Goes on with another state, once that of now is kept as a checkpoint. Does nothing where it cannot be.
     fn replace(&mut self, state: State, label: &str, shown: &Shown) -> Option<Checkpoint> {
         let (Some(work), Some(worker), Some(now)) = (&mut self.work, &shown.link.0, shown.snapshot) else {
-            self.model.report.push("Nothing was changed: what there is now is not saved.".to_owned());
+            self.model.report.push("Nothing was changed, because the current state is not saved.".to_owned());
             return None;
         };
         let kept = State { kernel: Saved::of(now), view: shown.view.clone() };
@@ -316,7 +316,9 @@ impl Session {
         let checkpoint = match work.saver().checkpoint(label) {
             Ok(checkpoint) => checkpoint,
             Err(why) => {
-                self.model.report.push(format!("Nothing was changed, as what there is now cannot be kept: {why}."));
+                self.model
+                    .report
+                    .push(format!("Nothing was changed, because the current state cannot be kept: {why}."));
                 return None;
             }
         };
@@ -430,7 +432,9 @@ fn copied(Opened { loaded, store }: &mut Opened<State>, shared: State) -> Option
         && let Err(NotSaved::Failed(why)) = store.checkpoint_now(BEFORE_OPENING)
     {
         loaded.value = Some(before);
-        return Some(format!("You see the copy as you left it, for that could not be kept as a checkpoint: {why}."));
+        return Some(format!(
+            "You see the copy as you left it, because that state could not be kept as a checkpoint: {why}."
+        ));
     }
     match store.save(&shared) {
         Err(NotSaved::Failed(why)) => Some(format!("The copy could not be saved: {why}.")),

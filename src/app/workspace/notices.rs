@@ -322,7 +322,7 @@ fn report_ui(ui: &mut Ui, report: &[String]) -> Option<SavingChoice> {
     let mut choice = None;
     strip_ui(ui, "report", |ui| {
         ui.horizontal(|ui| {
-            ui.label(RichText::new("What you should know of your work").color(ink));
+            ui.label(RichText::new("What you should know about your work").color(ink));
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 if ui.button("Dismiss").on_hover_text("Hides these lines; your work stays as it is").clicked() {
                     choice = Some(SavingChoice::DismissReport);

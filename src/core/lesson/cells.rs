@@ -462,7 +462,7 @@ fn check_needs(cells: &[Cell], needs: &[At<'_, (String, String)>]) {
         let tasks = above.filter(|cell| matches!(cell.kind, CellKind::Predict(_) | CellKind::Exercise(_)));
         let tasks: Vec<&str> = tasks.map(|cell| cell.id.as_str()).collect();
         if !tasks.contains(&need.as_str()) {
-            node.issue(format!("needs: no prediction or exercise \"{}\" stands above", shorten(need)))
+            node.issue(format!("needs: no prediction or exercise \"{}\" is above", shorten(need)))
                 .expected("the id of one above this gate")
                 .nearest(need, tasks);
         }

@@ -51,8 +51,11 @@ impl Names {
         let Some(vocabulary) = self.vocabulary.as_ref().filter(|vocabulary| !vocabulary.has(word)) else {
             return true;
         };
-        let place =
-            if self.model.is_some() { "is no piece of the model's vocabulary" } else { "never occurs in the corpus" };
+        let place = if self.model.is_some() {
+            "is not a piece of the model's vocabulary"
+        } else {
+            "never occurs in the corpus"
+        };
         node.field_issue(format!("word \"{}\" {place}", shorten(word)))
             .nearest(word, vocabulary.words.iter().map(String::as_str));
         false

@@ -193,14 +193,15 @@ pub fn token_named(tokens: &[&str], name: &str) -> Result<usize, LinkFlaw> {
     match tokens_named(tokens, name)[..] {
         [one] => Ok(one),
         [] => {
-            let flaw = LinkFlaw::new(format!("{name:?} is no word of the sentence on the stage"), "one of its words");
+            let flaw =
+                LinkFlaw::new(format!("{name:?} is not a word of the sentence on the stage"), "one of its words");
             Err(flaw.near(name.trim_end_matches(|c: char| c.is_ascii_digit()), tokens.iter().copied()))
         }
         [..] => {
             let count = tokens.iter().filter(|token| **token == name).count();
             let several: Vec<String> = (1..=count).map(|n| format!("{name}{n}")).collect();
             let expected = one_of(&several.iter().map(String::as_str).collect::<Vec<_>>());
-            Err(LinkFlaw::new(format!("{name:?} stands in the sentence {count} times"), expected))
+            Err(LinkFlaw::new(format!("{name:?} occurs in the sentence {count} times"), expected))
         }
     }
 }
@@ -270,7 +271,9 @@ mod tests {
         check("attune:word/apple", Err("\"apple\" stands in the sentence 2 times; expected apple1 or apple2"));
         check(
             "attune:word/phonne",
-            Err("\"phonne\" is no word of the sentence on the stage; expected one of its words; did you mean phone?"),
+            Err(
+                "\"phonne\" is not a word of the sentence on the stage; expected one of its words; did you mean phone?",
+            ),
         );
         check("attune:head/3", Err("there is no head 3; expected 1 to 2"));
         check("attune:head/0", Err("there is no head 0; expected 1 to 2"));

@@ -356,7 +356,7 @@ fn split_format(written: &str) -> Result<(&str, Format), String> {
     }
     // Nothing in the language begins with a point.
     if format.starts_with(['.', '%']) || format.starts_with("+.") {
-        return Err(format!("{format} is no format"));
+        return Err(format!("{format} is not a format"));
     }
     Ok(whole)
 }

@@ -86,7 +86,7 @@ impl PanelName {
             Self::Step => "The current step of the walk, worked through in numbers or as matrices",
             Self::Intervene => "What each head adds; switch heads off, change the temperature or the mask",
             Self::Meaning => "The words near a word, and the same word in other sentences",
-            Self::Weights => "Every weight of the model, to be changed",
+            Self::Weights => "Every weight of the model, with controls to change it",
             Self::Train => "Training step by step, and sliders that train the lesson again",
             Self::Answers => "What the model answers, and how it goes on writing",
             Self::Variables => "Every tensor and variable with its numbers",

@@ -511,7 +511,7 @@ pub(super) fn read_axes(node: Node<'_>, names: &Names, dim: Option<usize>) -> Op
     })?;
     match dim {
         Some(dim) if axes.len() > dim => {
-            let expected = format!("at most {dim}: so many dimensions have the vectors");
+            let expected = format!("at most {dim}, the number of dimensions of the vectors");
             node.issue(format!("axes: {}", axes.len())).expected(expected).none()
         }
         _ => Some(axes),
@@ -548,7 +548,7 @@ fn read_end(node: Node<'_>, names: &Names) -> Option<String> {
             let groups = names.groups.iter().flatten().map(String::as_str);
             return node
                 .word(&word)
-                .field_issue(format!("\"{}\" is no group and no word of the corpus", shorten(&word)))
+                .field_issue(format!("\"{}\" is neither a group nor a word of the corpus", shorten(&word)))
                 .expected("a group, or words with commas between")
                 .nearest(&word, groups.chain(vocabulary.words.iter().map(String::as_str)))
                 .none();

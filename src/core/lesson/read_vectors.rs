@@ -243,7 +243,7 @@ fn open(node: Node<'_>, folder: &Path) -> Option<ModelFolder> {
 }
 
 fn wrong_name<T>(node: Node<'_>, written: &str) -> Option<T> {
-    node.issue(format!("model: \"{}\" is no name of a model", shorten(written)))
+    node.issue(format!("model: \"{}\" is not the name of a model", shorten(written)))
         .expected("a name such as sentence-transformers/all-MiniLM-L6-v2, or ./ and a folder beside the lesson")
         .none()
 }

@@ -448,7 +448,7 @@ fn argmax(x: &Tensor) -> Result<Dynamic, Fault> {
 fn rank(table: &Tensor, to: &Tensor, n: usize) -> Result<Ranking, Fault> {
     if table.rank() != 2 || to.rank() != 1 || table.axes()[1].len != to.len() {
         let message = format!("nearest: cannot look for {} among the rows of {}", to.shape(), table.shape());
-        return Err(Fault::new(message).hint("give a matrix, a vector as long as its rows, and how many"));
+        return Err(Fault::new(message).hint("give a matrix, a vector as long as its rows, and how many rows to find"));
     }
     let rows = &table.axes()[0];
     if n.min(rows.len) > RANKED_MAX {

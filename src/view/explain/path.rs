@@ -258,7 +258,7 @@ impl Writer<'_> {
             format!("{name} moved by {length:.3}. Of that way: {of_that}")
         } else {
             format!(
-                "Of its own vector nothing is kept: {name} is now the sum of these arrows, {length:.3} long. Of that: \
+                "Its own vector is not kept: {name} is now the sum of these arrows, {length:.3} long. Of that: \
                  {of_that}"
             )
         }

@@ -38,13 +38,13 @@ macro_rules! sentences {
 sentences! {
     // What goes in.
     begins(query, width) =
-        "{query} begins as its static vector of {width} numbers, the same wherever it stands.";
+        "{query} begins as its static vector of {width} numbers, the same in every sentence.";
     begins_in_place(query, width, place) =
-        "{query} begins as its static vector of {width} numbers, the same wherever it stands; its place in the sentence, the {place}, adds numbers of its own.";
-    no_word() = "No word stands here yet: its static vector is zero.";
+        "{query} begins as its static vector of {width} numbers, the same in every sentence; its position, the {place}, adds numbers of its own.";
+    no_word() = "There is no word here yet: the static vector is zero.";
     comes_from_below(query, width) =
         "{query} comes out of the layer below with {width} numbers; they go in here.";
-    position() = "A fixed wave: sine and cosine of the place, slower from entry to entry.";
+    position() = "A fixed wave: sine and cosine of the position, slower from entry to entry.";
 
     // Queries, keys and values.
     nothing_learned(width) =
@@ -54,11 +54,11 @@ sentences! {
         "Each word offers a key of {key_width} to be found by and a value of {value_width} to hand over.";
     heads_share(first, last) = "Heads {first} to {last} of the layer share keys and values.";
     queries_normed() = "Queries and keys are normed, so that none is long.";
-    places_turn_them() = "Then each query and key is turned by its place in the sentence.";
+    places_turn_them() = "Then each query and key is turned by its position in the sentence.";
 
     // Scores.
     places_turn() =
-        "Each clock is a pair of entries, with the query's hand in colour and the key's in grey. Their places turned both, so what a pair adds depends on how far apart the two words stand.";
+        "Each clock is a pair of entries, with the query's hand in colour and the key's in grey. Their positions turned both, so what a pair adds depends on how far apart the two words are.";
     held_below(cap) = "The model holds scores between −{cap} and {cap}: {cap} · tanh(s / {cap}).";
     meets(key, product) =
         "The query meets each key: their entries are multiplied in pairs and added. With {key} that makes {product}.";
@@ -88,7 +88,7 @@ sentences! {
     // Weights.
     softmax(largest, total, strongest) =
         "Subtract the largest score, {largest}, exponentiate, divide by the total, {total}: the weights sum to 1, {strongest}.";
-    uniform(head) = "{head} is set to look everywhere alike: its scores do not count.";
+    uniform(head) = "{head} is set to look at all words equally: its scores do not count.";
     frozen(head) = "{head} is frozen: its weights stay as they were, whatever the scores say.";
     mean(head) =
         "{head} adds the same everywhere, the mean of its outputs over the sentence: each row is the mean of all rows.";
@@ -225,7 +225,7 @@ impl Reader<'_> {
         };
         let entry = self.model.pretrained.as_ref().and_then(|model| model.entry(TensorName::Embedding, word, dim));
         let of_file = entry.map(|entry| format!("In the file it is {entry}."));
-        let from = format!("{from}; it is the same wherever the word stands.");
+        let from = format!("{from}; it is the same in every sentence.");
         [Some(from), of_file].into_iter().flatten().collect()
     }
 

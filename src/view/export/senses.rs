@@ -20,9 +20,9 @@ pub fn read(file: &Path) -> Result<Vec<SenseSentence>, String> {
     let opened = File::open(file).and_then(|file| file.take(BYTES_MAX + 1).read_to_end(&mut bytes));
     opened.map_err(|why| format!("{name} cannot be read: {why}"))?;
     if bytes.len() as u64 > BYTES_MAX {
-        return Err(format!("{name} is no list of sentences: it has more than {} MiB", BYTES_MAX >> 20));
+        return Err(format!("{name} is not a list of sentences: it has more than {} MiB", BYTES_MAX >> 20));
     }
-    let text = String::from_utf8(bytes).map_err(|_| format!("{name} is no text in UTF-8: save it as such"))?;
+    let text = String::from_utf8(bytes).map_err(|_| format!("{name} is not UTF-8 text: save it as UTF-8"))?;
     read_sentences(&text).map_err(|why| format!("{name}: {why}"))
 }
 

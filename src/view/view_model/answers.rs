@@ -215,13 +215,13 @@ fn question(lesson: &Lesson) -> String {
     }
     if let Some(piece) = hiding_piece(lesson) {
         return format!(
-            "Which word belongs in each place? The model sees the words, so it mostly repeats them: write {piece} in the place \
-             of one to hide it."
+            "Which word belongs at each position? The model sees the words, so it mostly repeats them: write {piece} \
+             instead of a word to hide that word."
         );
     }
     let asks = match &lesson.model.objective {
         Objective::MaskedWord { .. } => {
-            "Which word belongs in each place? In training some words were hidden; here the model sees them all."
+            "Which word belongs at each position? In training some words were hidden; here the model sees them all."
         }
         Objective::NextWord => "Which word comes after each word?",
         Objective::Label => "Which answer fits the whole sentence?",
@@ -266,7 +266,7 @@ pub fn said(model: &ModelSnapshot, token: usize) -> Option<String> {
     let answer = format!("{word} (probability {:.2})", answer.probability);
     let place = || token_labels(&model.sentence.tokens).get(token).map_or_else(String::new, |label| quoted(label));
     Some(match objective {
-        Objective::MaskedWord { .. } => format!("In this place the model answers {answer}."),
+        Objective::MaskedWord { .. } => format!("At this position the model answers {answer}."),
         Objective::NextWord | Objective::Sequence(_) => format!("After {} the model answers {answer}.", place()),
         Objective::Label => format!("The model answers {answer}."),
     })
@@ -287,19 +287,21 @@ fn rows_said(rows: &[RowsRead]) -> String {
         }
         _ if kept == 0 => {
             format!(
-                "{begins}; for every later one all rows are computed anew, as none of the earlier ones would still hold."
+                "{begins}; for every later one all rows are computed again, because none of the earlier ones would \
+                 still be right."
             )
         }
         _ => format!(
-            "{begins}, for the next {kept} only 1 each, as keys and values of earlier words are kept. Then the sentence was \
-             longer than the model reads, so every word stands at another place and all rows are computed anew."
+            "{begins}, for the next {kept} only 1 each, as keys and values of earlier words are kept. Then the \
+             sentence was longer than the model reads, so every word has another position and all rows are computed \
+             again."
         ),
     }
 }
 
 fn how(generated: &Generated) -> String {
     let choice = match generated.choice {
-        Choice::Greedy => "Each time the likeliest word.".to_owned(),
+        Choice::Greedy => "Always the likeliest word.".to_owned(),
         Choice::Sampled(Sampling { temperature, top_k, top_p }) => {
             let likeliest = top_k.map(|count| format!(", among the {count} likeliest"));
             let share =
@@ -587,9 +589,9 @@ impl<'a> PartNames<'a> {
     fn layer(&self, layer: usize, patched: Option<usize>) -> String {
         let architecture = &self.model.architecture;
         match (layer, patched) {
-            (0, _) if architecture.pooling == Pooling::Mean => "the words and their places".to_owned(),
+            (0, _) if architecture.pooling == Pooling::Mean => "the words and their positions".to_owned(),
             (0, Some(patched)) => format!("the vector put in before layer {patched}"),
-            (0, None) => "the word and its place".to_owned(),
+            (0, None) => "the word and its position".to_owned(),
             _ if layer == architecture.blocks.len() + 1 => "the readout".to_owned(),
             _ if architecture.blocks.len() == 1 => "the layer".to_owned(),
             _ => {

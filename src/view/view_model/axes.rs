@@ -112,7 +112,7 @@ pub fn about(snapshot: &Snapshot) -> String {
     let is_pretrained = snapshot.lesson.static_embedding.is_pretrained();
     let of = if is_pretrained { "the sentence's outputs without the first token" } else { "all words" };
     let fitted_to = match (&space.basis.fitted, is_pretrained) {
-        (Some(_), true) => "the points that were on the stage at the refit, in all layers and without a first token",
+        (Some(_), true) => "the points that were on the stage at the refit, in all layers and without first tokens",
         (Some(_), false) => "the points that were on the stage at the refit",
         (None, true) => "the states of the model's first sentences in all layers, without their first tokens",
         (None, false) if space.at_end.is_some() => "the words that the lesson names, where its training leaves them",

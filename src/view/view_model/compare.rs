@@ -82,7 +82,7 @@ impl CompareModel {
         };
         let pairs: Vec<PairModel> = second.least_alike_first().into_iter().filter_map(pair).collect();
         const NONE: &str = "The two sentences share no word. Write a second one with a word of the first, to see that \
-                            word take two ways.";
+            word move two ways.";
         Some(Self { none: pairs.is_empty().then(|| NONE.to_owned()), pairs })
     }
 
@@ -117,7 +117,7 @@ fn near_words(space: &StaticSpace, near: &Neighbours, itself: usize) -> Vec<Near
 
 fn said([first, second]: &[String; 2], Likeness { cosine, distance }: Likeness) -> String {
     if !(cosine.is_finite() && distance.is_finite()) {
-        return format!("{first} and {second} are not finite: nothing can be said of them.");
+        return format!("{first} and {second} are not finite, so they cannot be compared.");
     }
     if distance == 0.0 {
         return format!("{first} and {second} start as one vector, and stay one.");
@@ -231,11 +231,11 @@ impl TwoModels {
     /// The meaning of the pictures, in words.
     pub const WAYS: &str = "A ring is a word's static point, a disc its contextual one. Each picture has its own \
         axes and its own scale: \
-         compare which words come together in each, not where they lie.";
+         compare which words come together in each, not where they are.";
 
     /// The similarity in words.
-    pub const SIMILARITY: &str = "Linear CKA (Kornblith et al. 2019): 1 where the words lie as in the other layer, \
-        whatever its width and axes. \
+    pub const SIMILARITY: &str = "Linear CKA (Kornblith et al. 2019): 1 if the words are arranged as in the other \
+        layer, whatever its width and axes. \
          With few words, and vectors much wider than that, it is high even by chance: compare the cells of this map, not the \
          numbers of two sentences.";
 }
@@ -373,7 +373,7 @@ fn most_alike(similarity: &[Vec<Option<f64>>]) -> Option<String> {
     let best =
         places.filter_map(|(row, col)| layers(row, col)).reduce(|best, one| if one.0 > best.0 { one } else { best });
     let (alike, row, col) = best?;
-    Some(format!("Most alike are layer {row} here and layer {col} beside it: {alike:.2}."))
+    Some(format!("Most similar are layer {row} here and layer {col} beside it: {alike:.2}."))
 }
 
 fn notes(names: &[String; 2], models: [&ModelSnapshot; 2], read: &[Read; 2], pairs: &[[usize; 2]]) -> Vec<String> {
@@ -389,7 +389,7 @@ fn notes(names: &[String; 2], models: [&ModelSnapshot; 2], read: &[Read; 2], pai
     }
     for which in 0..2 {
         if !models[which].made_of.static_embedding.guesses_words() {
-            notes.push(format!("{} has no readout: it answers nothing.", names[which]));
+            notes.push(format!("{} has no readout, so it gives no answers.", names[which]));
         }
         let alone: Vec<String> = read[which]
             .words

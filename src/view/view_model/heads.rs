@@ -241,8 +241,8 @@ pub fn at_distance(distance: isize) -> String {
     let side = if distance < 0 { "left" } else { "right" };
     match distance.unsigned_abs() {
         0 => "the word itself".to_owned(),
-        1 => format!("a word 1 place to the {side}"),
-        places => format!("a word {places} places to the {side}"),
+        1 => format!("a word 1 position to the {side}"),
+        places => format!("a word {places} positions to the {side}"),
     }
 }
 
@@ -523,7 +523,7 @@ pub fn measure_words(measure: HeadMeasure) -> MeasureWords {
         ),
         HeadMeasure::Entropy => (
             "entropy",
-            "How spread its weights are: 0 where each word looks at one alone, ln T where at all T alike",
+            "How spread its weights are: 0 if each word looks at one word alone, ln T if each looks at all T equally",
             "−1/T Σᵢ Σⱼ α ln α",
             CLARK,
         ),

@@ -433,7 +433,7 @@ fn said_of(row: &SenseRow, alone_of: Option<char>) -> Option<String> {
         SenseRow::LeftOut(why) => why.clone(),
         SenseRow::Found { note: Some(Note::Alone), .. } => "one word alone has no context".to_owned(),
         SenseRow::Found { note: Some(Note::Repeated(count)), .. } => {
-            format!("the word stands here {count} times: the first is measured")
+            format!("the word occurs here {count} times: the first is measured")
         }
         SenseRow::Found { note: Some(Note::SeesNothing), .. } => {
             "the first word of a sentence cannot see the rest of it in this model".to_owned()
@@ -449,7 +449,7 @@ fn said_of(row: &SenseRow, alone_of: Option<char>) -> Option<String> {
 fn waits_for(senses: &SensesSnapshot, is_training: bool) -> Option<String> {
     let found = senses.progress.of;
     let said = if senses.list.word.is_empty() {
-        "Write the word whose senses you look at.".to_owned()
+        "Write the word whose senses you want to see.".to_owned()
     } else if found < 2 {
         format!("Write at least two sentences with “{}”.", senses.list.word)
     } else if !senses.is_on || senses.is_current {
@@ -468,7 +468,9 @@ fn part(layers: &[SenseScores]) -> Option<String> {
     let widest = layers.iter().enumerate().filter_map(|(layer, scores)| Some((layer, apart(scores)?, scores)));
     let (layer, apart, scores) = widest.reduce(|best, one| if one.1 > best.1 { one } else { best })?;
     if apart <= 0.0 {
-        return Some("In no layer are sentences of one sense more alike than those of different senses.".to_owned());
+        return Some(
+            "In no layer are sentences of one sense more similar than sentences of different senses.".to_owned(),
+        );
     }
     let (within, between) = (number(scores.within?), number(scores.between?));
     Some(format!("The senses part most {}: {within} within a sense, {between} between senses.", after(layer)))

@@ -391,8 +391,8 @@ impl SentenceArcs {
             true => ("takes most from", "gives most to"),
         };
         match (shown.direction, &all[..]) {
-            (Direction::LooksAt, []) => format!("{word} looks at nobody here"),
-            (Direction::SeenBy, []) => format!("Nobody looks at {word} here"),
+            (Direction::LooksAt, []) => format!("{word} looks at no word here"),
+            (Direction::SeenBy, []) => format!("No word looks at {word} here"),
             (Direction::LooksAt, _) => format!("{word} {looks} {}", all.join("; ")),
             (Direction::SeenBy, _) => format!("{word} {seen} {}", all.join("; ")),
         }

@@ -257,7 +257,7 @@ fn fault(words: &[ReadWord], count: usize, most_words: usize) -> Option<Fault> {
             }
             _ => None,
         },
-        [one] => late(format!("{} is no word of this lesson.", quoted(&shortened(one)))),
+        [one] => late(format!("{} is not a word of this lesson.", quoted(&shortened(one)))),
         _ => late(format!("{} words are not in this lesson.", unknown.len())),
     }
 }

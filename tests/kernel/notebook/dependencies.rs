@@ -139,7 +139,7 @@ fn what_a_cell_may_not_write_is_said() {
         ("a = 3;", "`a` cannot be changed: it is made above, in [1]; make one of your own with `let a = a`"),
         ("W_Q = 3;", "`W_Q` must stay a tensor"),
         ("W_Q = W_Q[0..2];", "`W_Q` must keep its shape (6, 6); it would have (2, 6)"),
-        ("W_Q[0, 0] = 1.0 / 0.0;", "`W_Q` would have an entry that is no finite number"),
+        ("W_Q[0, 0] = 1.0 / 0.0;", "`W_Q` would have an entry that is not a finite number"),
         ("temperature = -1.0;", "a temperature is from 0.01 to 100, not -1"),
         (
             "fn f() { W_Q } f()",

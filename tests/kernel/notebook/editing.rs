@@ -83,7 +83,7 @@ fn what_cannot_be_done_changes_nothing() {
         ("turn", CellCommand::SetText("x".into()), "this cell has no text to write"),
         ("intro", CellCommand::SetText("x".repeat(70_000).into()), "a cell has at most 65536 bytes of text: split it"),
         ("turn", CellCommand::Slide(f64::NAN), "a slider cannot be at NaN"),
-        ("intro", CellCommand::Slide(1.0), "this cell is no slider"),
+        ("intro", CellCommand::Slide(1.0), "this cell is not a slider"),
         ("guess", CellCommand::Choose(2), "there is no choice 3: there are 2"),
         ("guess", CellCommand::Reveal, "choose an answer first"),
         ("turn", CellCommand::Hint, "this cell has no hints"),

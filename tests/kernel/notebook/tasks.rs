@@ -296,7 +296,7 @@ fn hints_come_one_by_one_and_gates_can_be_passed() {
     for id in ["intro", "double", "guess", "middle"] {
         let before = found(&kernel, id).cell;
         cell(&mut kernel, id, CellCommand::Skip);
-        assert_eq!(kernel.snapshot().notice.as_deref(), Some("this cell is no gate to go past"));
+        assert_eq!(kernel.snapshot().notice.as_deref(), Some("this cell is not a gate"));
         assert_eq!(found(&kernel, id).cell, before);
     }
 }

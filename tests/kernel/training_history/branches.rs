@@ -164,7 +164,7 @@ fn what_cannot_be_done_with_the_past_is_said() {
             Command::Training(TrainingCommand::Compare(Some(Reference::Step(6)))),
             "there is no step 6 yet: training has done 5".to_owned(),
         ),
-        (Command::Training(TrainingCommand::Branch), "this already is the latest step".to_owned()),
+        (Command::Training(TrainingCommand::Branch), "this is already the latest step".to_owned()),
         rate(0.0),
         rate(1.5),
         rate(-1.0),

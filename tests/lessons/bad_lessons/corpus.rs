@@ -237,11 +237,11 @@ fn axes() {
     let check = |written: &str, issue: &str| check("},\n    corpus: Corpus(", &axes(written), issue);
     check(
         r#"Axis(from: "fruits", to: "company")"#,
-        r#"a.ron:8:24: from: "fruits" is no group and no word of the corpus; expected a group, or words with commas between; did you mean "fruit"?"#,
+        r#"a.ron:8:24: from: "fruits" is neither a group nor a word of the corpus; expected a group, or words with commas between; did you mean "fruit"?"#,
     );
     check(
         r#"Axis(from: "fruit", to: "phone, sweat")"#,
-        r#"a.ron:8:44: to: "sweat" is no group and no word of the corpus; expected a group, or words with commas between; did you mean "sweet"?"#,
+        r#"a.ron:8:44: to: "sweat" is neither a group nor a word of the corpus; expected a group, or words with commas between; did you mean "sweet"?"#,
     );
     check(r#"Axis(from: "fruit", to: "fruit")"#, r#"a.ron:8:12: an axis from "fruit" to itself; expected two ends"#);
     check(

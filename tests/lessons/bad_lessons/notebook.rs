@@ -219,7 +219,7 @@ fn cells_that_run() {
         ),
         (
             r#"Gate(id: "a", needs: ["intro"])"#,
-            r#"a.ron:27:31: needs: no prediction or exercise "intro" stands above; expected the id of one above this gate"#,
+            r#"a.ron:27:31: needs: no prediction or exercise "intro" is above; expected the id of one above this gate"#,
         ),
     ];
     let found: Vec<(&str, String)> = cases.iter().map(|(cell, _)| (*cell, issues(cell))).collect();
@@ -286,7 +286,7 @@ fn links_to_words_of_a_sequence() {
         assert_eq!(cells(&format!("[a](<attune:word/{word}>)")), Ok("the cat sleeps".to_owned()), "{word}");
     }
     for word in ["the", "dort", "noir"] {
-        let issue = format!("{word:?} is no word of the sentence on the stage");
+        let issue = format!("{word:?} is not a word of the sentence on the stage");
         assert!(cells(&format!("[a](attune:word/{word})")).is_err_and(|issues| issues.contains(&issue)), "{word}");
     }
 }
@@ -299,7 +299,7 @@ fn live_text_and_links() {
     intro("`{{` {{ A[0][1 }} b", "a.ron:26:48: md: Expecting ']' for a matching [ in this index expression");
     intro(
         "{{ 1 }} é {{ x | .2f }}",
-        "a.ron:26:44: md: .2f is no format; expected .2 (decimals), .0% (a percentage) or +.2 (always with a sign)",
+        "a.ron:26:44: md: .2f is not a format; expected .2 (decimals), .0% (a percentage) or +.2 (always with a sign)",
     );
     intro(
         "{{ x = 2 }}",
@@ -311,7 +311,7 @@ fn live_text_and_links() {
     );
     intro(
         "[b](attune:word/phone) [c](attune:word/fone)",
-        "a.ron:26:61: md: \"fone\" is no word of the sentence on the stage; expected one of its words; did you mean \"phone\"?",
+        "a.ron:26:61: md: \"fone\" is not a word of the sentence on the stage; expected one of its words; did you mean \"phone\"?",
     );
     intro(
         "[b](attune:W_L[1,2])",

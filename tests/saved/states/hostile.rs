@@ -210,7 +210,7 @@ fn outputs_that_no_code_could_show() {
         state.notebook.cells[1].run = Some(run);
         let kernel = open(lesson(), state);
         assert!(found(&kernel, "double").run.is_none());
-        assert_eq!(report(&kernel), ["What cell “double” showed does not fit it: it is left out."], "{output:?}");
+        assert_eq!(report(&kernel), ["The outputs of cell “double” do not fit it and are left out."], "{output:?}");
     }
     let mut state = saved(&kernel());
     let run = RunSnapshot { verdict: Some(Verdict::Prediction { right: 2 }), ..RunSnapshot::default() };

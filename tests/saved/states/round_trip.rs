@@ -322,7 +322,7 @@ fn another_seed_is_said() {
     let mut kernel = Kernel::trained(with_seed(9));
     set(&mut kernel, 0, 0.5);
     assert_eq!(report(&reopened(&kernel, with_seed(9))), [""; 0]);
-    let said = "This was left with seed 9, and trains with seed 5 now: other weights under your changes.";
+    let said = "You left this with seed 9; it now trains with seed 5, so your changes apply to other weights.";
     let after = reopened(&kernel, lesson());
     assert_eq!(report(&after), [said]);
     assert_eq!(report(&reopened(&after, lesson())), [""; 0], "it is said once");

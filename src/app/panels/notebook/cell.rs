@@ -96,7 +96,7 @@ fn head_ui(ui: &mut Ui, cell: &CellModel, is_near: bool, frame: &mut Frame) {
         ui.set_height(size::SLIDER_ROW);
         if is_code {
             ui.label(RichText::new(&cell.label).font(theme::mono(size::MONO)).color(palette.ink_faint))
-                .on_hover_text("The order in which cells ran; [*] runs or waits to");
+                .on_hover_text("The order in which cells ran; [*] is running or waiting");
         } else {
             ui.label(RichText::new(title).font(theme::strong(size::SMALL)).color(palette.accent));
             if cell.cell.is_done() {
@@ -434,7 +434,7 @@ pub fn slider_ui(ui: &mut Ui, cell: &CellModel, slider: &Slider, frame: &mut Fra
         (Bind::Mask, _) if is_there => mask_ui(ui, turned),
         (_, Some(before)) => number_ui(ui, slider, before),
         (_, None) => {
-            ui.label(RichText::new("It can be turned as soon as the model is there.").color(palette.ink_faint));
+            ui.label(RichText::new("You can move it as soon as the model is ready.").color(palette.ink_faint));
             None
         }
     };

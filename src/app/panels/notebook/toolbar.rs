@@ -133,7 +133,7 @@ fn outline_row_ui(ui: &mut Ui, row: OutlineRow, frame: &mut Frame) {
         };
         let said = format!("{words}: {state}");
         response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, is_open, &said));
-        if response.on_disabled_hover_text("Behind the tasks above it").clicked() {
+        if response.on_disabled_hover_text("Waits for the tasks above it").clicked() {
             frame.state.selected = Some(id.clone());
             frame.reveal_at_top(&id);
             ui.close();

@@ -427,7 +427,7 @@ fn unbalanced(formula: &str) -> Option<&'static str> {
             _ => {}
         }
     }
-    (depth > 0).then_some("No formula: a { has no } behind it")
+    (depth > 0).then_some("No formula: a { has no } after it")
 }
 
 #[cfg(test)]

@@ -236,7 +236,7 @@ impl LessonModel {
         };
         let changed: Vec<(usize, f32)> = places.into_iter().map(|index| (index, painted(index))).collect();
         if changed.iter().any(|(_, value)| !value.is_finite()) {
-            return Err(format!("the brush would leave {tensor} with an entry that is no finite number"));
+            return Err(format!("the brush would leave {tensor} with an entry that is not a finite number"));
         }
         if changed.iter().all(|&(index, value)| live.at(index).to_bits() == value.to_bits()) {
             return Ok(());
@@ -531,7 +531,7 @@ impl LessonModel {
     fn set_raw(&mut self, raw: bool, lesson: &Lesson) -> Result<(), String> {
         if self.space.scale.is_none() {
             return Err(
-                "no norm of this model stands in front of the picture: it shows the vectors as they are".to_owned()
+                "the picture is drawn through no norm of this model: it shows the vectors as they are".to_owned()
             );
         }
         let label = if raw { "raw vectors on the stage" } else { "vectors after the norm on the stage" };

@@ -223,7 +223,8 @@ fn with_written(
                 let entries = entries(variable, known)?;
                 let narrow = |x: &f64| Some(*x as f32).filter(|x| x.is_finite());
                 let values: Option<Vec<f32>> = entries.iter().map(narrow).collect();
-                let values = values.ok_or_else(|| format!("`{name}` would have an entry that is no finite number"))?;
+                let values =
+                    values.ok_or_else(|| format!("`{name}` would have an entry that is not a finite number"))?;
                 parameters.set_row_major(id, &values);
             }
             (Quantity::Temperature, _) => {

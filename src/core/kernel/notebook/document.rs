@@ -520,7 +520,7 @@ impl Notebook {
 
 fn slide(document: &mut Document, id: &str, value: f64) -> Result<(), String> {
     let cell = document.cell_mut(id)?;
-    let CellKind::Slider(slider) = &*cell.kind else { return Err("this cell is no slider".to_owned()) };
+    let CellKind::Slider(slider) = &*cell.kind else { return Err("this cell is not a slider".to_owned()) };
     if !value.is_finite() {
         return Err(format!("a slider cannot be at {value}"));
     }
@@ -547,7 +547,7 @@ fn choose(cell: &mut DocumentCell, choice: usize) -> Result<(), String> {
 }
 
 fn skip(cell: &mut DocumentCell) -> Result<(), String> {
-    let CellKind::Gate { .. } = &*cell.kind else { return Err("this cell is no gate to go past".to_owned()) };
+    let CellKind::Gate { .. } = &*cell.kind else { return Err("this cell is not a gate".to_owned()) };
     cell.answer = Answer::Skipped;
     Ok(())
 }

@@ -358,10 +358,7 @@ impl Merging {
             }
             Some(edit) if !edit.text.is_empty() => {
                 let own = self.own(None, edit, saved);
-                self.say(format!(
-                    "The lesson has made something else of cell {}: your text stands below it.",
-                    quoted(&saved.id)
-                ));
+                self.say(format!("The lesson has replaced cell {}: your text is below it.", quoted(&saved.id)));
                 ids.push(own);
             }
             _ => {}
@@ -381,7 +378,7 @@ impl Merging {
         cell.text = edit.text.as_str().into();
         if is_news {
             self.say(format!(
-                "The lesson has another text of cell {} now, and you had changed the old one: yours stays until you choose.",
+                "The lesson has a new text for cell {}, and you had changed the old one: yours stays until you choose.",
                 quoted(&cell.id)
             ));
         }
@@ -463,7 +460,7 @@ impl Merging {
                 return;
             }
             (SavedAnswer::Predict { .. }, ..) => "asks something else now: your answer is reset",
-            (SavedAnswer::Exercise { .. }, ..) => "has another check now: your attempts are counted anew",
+            (SavedAnswer::Exercise { .. }, ..) => "has another check now: your attempts are counted from 0",
             _ => return,
         };
         self.say(format!("Cell {} {reset}.", quoted(&cell.id)));
@@ -476,7 +473,7 @@ impl Merging {
         }
         match shown(run, &cell.kind) {
             Some(shown) => drop(self.runs.insert(cell.id.clone(), Arc::new(shown))),
-            None => self.say(format!("What cell {} showed does not fit it: it is left out.", quoted(&cell.id))),
+            None => self.say(format!("The outputs of cell {} do not fit it and are left out.", quoted(&cell.id))),
         }
     }
 

@@ -113,7 +113,7 @@ impl Kernel {
         let seed = awaited.as_ref().and_then(|saved| saved.seed);
         if let Some(seed) = seed.filter(|seed| *seed != lesson.seed) {
             report.push(format!(
-                "This was left with seed {seed}, and trains with seed {} now: other weights under your changes.",
+                "You left this with seed {seed}; it now trains with seed {}, so your changes apply to other weights.",
                 lesson.seed
             ));
         }
@@ -303,7 +303,7 @@ impl Kernel {
             self.resuming = None;
             let under_way = self.awaited.take().and_then(|saved| saved.under_way().cloned());
             if let Some(Err(why)) = under_way.map(|recipe| self.retrain(recipe)) {
-                report.push(format!("It was being trained again, and is not: {why}."));
+                report.push(format!("It was being trained again, which was not continued: {why}."));
             }
         }
         self.say(report);
@@ -646,7 +646,7 @@ impl Kernel {
     }
 
     fn open_without_recipe(&mut self, why: &str) {
-        self.say(vec![format!("It was trained with other settings, and is as the lesson has it now: {why}.")]);
+        self.say(vec![format!("It was trained with other settings, and now has the lesson's: {why}.")]);
         self.open_own();
     }
 

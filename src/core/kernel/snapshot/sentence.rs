@@ -363,7 +363,7 @@ pub fn cannot_generate_words(why: CannotGenerate) -> String {
         CannotGenerate::NoWords => "there are no words to go on from".to_owned(),
         CannotGenerate::NotWords => "the model names labels, not words".to_owned(),
         CannotGenerate::NotFinite => {
-            "the model's answer is no finite number: a weight is far too large; reset it".to_owned()
+            "the model's answer is not a finite number: a weight is far too large; reset it".to_owned()
         }
         CannotGenerate::Temperature => "a temperature is above 0".to_owned(),
         CannotGenerate::TopK => "a word is drawn among 1 or more".to_owned(),

@@ -188,7 +188,7 @@ impl ChosenAxis {
         let least = ROUNDING * size(&from).max(size(&to));
         if self.from.words == self.to.words || !direction.iter().any(|x| x.abs() > least) {
             let (from, to) = (&self.from.text, &self.to.text);
-            return Err(format!("from {from:?} to {to:?} there is no way: they have the same centre"));
+            return Err(format!("from {from:?} to {to:?} there is no direction: they have the same centre"));
         }
         Ok(direction)
     }
@@ -273,7 +273,7 @@ impl WordGroup {
     pub fn read(text: &str, lesson: &Lesson, vocabulary: &[String]) -> Result<Self, String> {
         let text = text.trim();
         if text.len() > TEXT_MAX {
-            return Err(format!("a group of words is written in at most {TEXT_MAX} letters"));
+            return Err(format!("a group of words has at most {TEXT_MAX} characters"));
         }
         let mut words = match text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')) {
             Some(pattern) => matches(pattern, vocabulary)?,
@@ -287,7 +287,7 @@ impl WordGroup {
 
 fn matches(pattern: &str, vocabulary: &[String]) -> Result<Vec<usize>, String> {
     let regex = pattern::read(pattern);
-    let regex = regex.map_err(|why| format!("/{}/ is no regular expression: {why}", shorten(pattern)))?;
+    let regex = regex.map_err(|why| format!("/{}/ is not a regular expression: {why}", shorten(pattern)))?;
     let words: Vec<usize> = (0..vocabulary.len()).filter(|&row| regex.is_match(&vocabulary[row])).collect();
     if pattern.is_empty() || words.is_empty() {
         return Err(format!("no word of the {} matches /{}/", vocabulary.len(), shorten(pattern)));
@@ -314,7 +314,7 @@ fn named(text: &str, lesson: &Lesson, vocabulary: &[String]) -> Result<Vec<usize
                 let names = lesson.groups.iter().map(|group| group.name.as_str());
                 let known = nearest(&word, names.chain(vocabulary.iter().map(String::as_str)));
                 let hint = known.map_or(String::new(), |known| format!("; did you mean {known:?}?"));
-                format!("{:?} is no group of the lesson and no word of its vocabulary{hint}", shorten(&word))
+                format!("{:?} is neither a group of the lesson nor a word of its vocabulary{hint}", shorten(&word))
             })?;
             words.push(row);
         }

@@ -100,9 +100,12 @@ fn forms(architecture: &Architecture, vocabulary: usize) -> Vec<(&'static str, S
 fn turns(attention: &AttentionConfig) -> String {
     match &attention.rotary {
         Some(rotary) if rotary.width < attention.key_width => {
-            format!("the first {} numbers of each query and key are turned by their place", rotary.width)
+            format!(
+                "the first {} numbers of each query and key are turned by an angle that grows with the position",
+                rotary.width
+            )
         }
-        Some(_) => "queries and keys are turned by their place".to_owned(),
+        Some(_) => "queries and keys are turned by an angle that grows with the position".to_owned(),
         None => "none are added to the vectors".to_owned(),
     }
 }

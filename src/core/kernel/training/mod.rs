@@ -238,7 +238,7 @@ impl Training {
     /// In words for the learner, if that is the latest.
     pub fn branch(&mut self) -> Result<(), String> {
         if self.model.replay().is_none() {
-            return Err("this already is the latest step".to_owned());
+            return Err("this is already the latest step".to_owned());
         }
         let branch = self.model.branch();
         self.replace(branch);

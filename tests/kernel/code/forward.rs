@@ -51,7 +51,7 @@ fn a_pass_is_read_by_the_names_of_its_tensors() {
 
 #[test]
 fn a_pass_has_faults_with_places() {
-    assert_eq!(fault(r#"let x = forward("the").X;"#), "1:24: a pass has no `X`");
+    assert_eq!(fault(r#"let x = forward("the").X;"#), "1:23: a pass has no `X`");
     assert_eq!(fault("forward(\"the\", [0.5])"), "1:1: forward: f64 is not a head; heads count from 0, as in [0, 2]");
     assert_eq!(fault("forward(\"the\", [-1])"), "1:1: forward: -1 is not a head; heads count from 0, as in [0, 2]");
     let found = run("forward(\"the\")", &Scope::default()).fault.expect("no model").to_string();

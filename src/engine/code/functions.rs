@@ -12,21 +12,21 @@ use crate::code::budget::{
 use crate::code::fault::Fault;
 use crate::code::tensor::{Tensor, cost};
 use crate::code::value::{Output, Plot, Ranking, number, type_name};
-use crate::code::{expect, index};
+use crate::code::{expect, forward, index};
 use crate::nearest::nearest;
 use crate::numerics::rng::{Stream, part};
 use crate::numerics::softmax::softmax_forward;
 use crate::numerics::vectors::{cosine, norm};
 
-type Answer<T> = Result<T, Box<EvalAltResult>>;
+pub(super) type Answer<T> = Result<T, Box<EvalAltResult>>;
 
 /// A fault of a function, at the place of its call.
-fn at_call<T>(result: Result<T, Fault>, context: &NativeCallContext) -> Answer<T> {
+pub(super) fn at_call<T>(result: Result<T, Fault>, context: &NativeCallContext) -> Answer<T> {
     result.map_err(|fault| EvalAltResult::ErrorRuntime(Dynamic::from(fault), context.call_position()).into())
 }
 
 /// Registers all functions. Each charges the budget before it makes a tensor.
-pub fn register(engine: &mut Engine, budget: &Budget, seed: u64) {
+pub fn register(engine: &mut Engine, budget: &Budget, seed: u64, model: Option<&forward::Runs>) {
     engine.register_type_with_name::<Tensor>("tensor").register_type_with_name::<index::Whole>("..");
     engine.register_type_with_name::<Ranking>("ranking");
     engine.register_fn("to_string", |ranking: &mut Ranking| ranking.to_string());
@@ -37,6 +37,7 @@ pub fn register(engine: &mut Engine, budget: &Budget, seed: u64) {
     register_outputs(engine, budget);
     register_texts(engine, budget);
     expect::register(engine, budget);
+    forward::register(engine, budget, model);
 }
 
 /// Replaces functions of Rhai's own that check the size of their result only afterwards.
@@ -608,6 +609,7 @@ pub const REFERENCE: &[Help] = help! {
     "cosine", "cosine(a, b)", r"\frac{a \cdot b}{\lVert a \rVert \lVert b \rVert}", "How much two vectors point the same way, from -1 to 1.", "cosine(vector([1, 0]), vector([1, 1]))";
     "nearest", "nearest(table, vector, count)", r"\cos(t_i, v)", "The rows of a table most like a vector, by cosine, with their words.", "nearest(eye(3), vector([1, 0.5, 0]), 2)";
     "expect", "expect(found, expected, tolerance)", r"|x - y| \le t", "Returns the value if every number is as expected, and otherwise stops with the place of the first difference.", "expect(softmax(vector([6, 4])), [0.8808, 0.1192], 0.0001)";
+    "forward", "forward(\"sentence\", [heads])", "", "Runs the model on a sentence, without the heads in the list, if one is given; its tensors are read by their names. Heads count from 0, through all layers.", "forward(\"the cat\").A[0]";
     "shape", "shape(X)", "", "The number of entries along each axis.", "shape(zeros(2, 3))";
     "show", "show(\"caption\", X)", "", "Shows a value in the middle of a cell.", "show(\"ones\", ones(1, 2));";
     "plot", "plot(x, y, names)", "", "Draws y over x; each row of a matrix y is a line. A list of names for the lines may follow.", "plot(vector([1, 2, 3]), vector([1, 4, 9]));";

@@ -28,12 +28,12 @@ impl Bf16 {
         S::from_single(f32::from_bits(u32::from(self.0) << BF16_SHIFT))
     }
 
-    /// The number in two bytes; `None` if it does not fit.
+    /// The bits of a number in two bytes, and whether they are the same number.
     #[inline(always)]
-    pub fn of<S: Scalar>(number: S) -> Option<Self> {
+    pub fn narrowed<S: Scalar>(number: S) -> (u16, bool) {
         // Cut off: where digits are lost, it is no longer the same.
         let narrowed = Self((number.to_single().to_bits() >> BF16_SHIFT) as u16);
-        narrowed.number::<S>().is_same(number).then_some(narrowed)
+        (narrowed.0, narrowed.number::<S>().is_same(number))
     }
 }
 
@@ -59,21 +59,38 @@ impl F16 {
         S::from_single(f32::from_bits(size.to_bits() | ((bits & F16_SIGN) << F16_SIGN_SHIFT)))
     }
 
-    /// The number in two bytes; `None` if it does not fit.
+    /// The bits of a number in two bytes, and whether they are the same number, which is finite.
     #[inline(always)]
-    pub fn of<S: Scalar>(number: S) -> Option<Self> {
+    pub fn narrowed<S: Scalar>(number: S) -> (u16, bool) {
         let narrowed = Self(f16::from_f32(number.to_single()).to_bits());
-        (number.is_finite() && narrowed.number::<S>().is_same(number)).then_some(narrowed)
+        (narrowed.0, number.is_finite() && narrowed.number::<S>().is_same(number))
     }
 }
 
-/// Writes numbers in their type; false if one does not fit.
-pub fn write<S, W>(to: &mut [W], from: impl Iterator<Item = S>, narrow: impl Fn(S) -> Option<W>) -> bool {
-    for (to, number) in to.iter_mut().zip(from) {
-        let Some(stored) = narrow(number) else { return false };
-        *to = stored;
-    }
-    true
+/// A number as it lies in memory in the type of the arithmetic, which every number fits.
+#[inline(always)]
+pub fn whole<S: Scalar>(number: S) -> (S, bool) {
+    (number, true)
+}
+
+/// Writes numbers as they lie in memory; false if one does not fit in its type. All are written in any case: a loop that
+/// never ends early is one of vectors.
+#[inline(always)]
+pub fn write<'a, S, W: 'a>(
+    to: impl Iterator<Item = &'a mut W>,
+    from: impl Iterator<Item = S>,
+    narrow: impl Fn(S) -> (W, bool),
+) -> bool {
+    let mut fits = true;
+    to.zip(from).for_each(
+        #[inline(always)]
+        |(to, number)| {
+            let (stored, is_same) = narrow(number);
+            *to = stored;
+            fits &= is_same;
+        },
+    );
+    fits
 }
 
 #[cfg(test)]
@@ -87,12 +104,13 @@ mod tests {
         for bits in 0..=u16::MAX {
             let (found, expected) = (Bf16(bits).number::<f32>(), bf16::from_bits(bits).to_f32());
             assert!(found.is_same(expected) || found.is_nan() && expected.is_nan());
-            assert!(expected.is_nan() || Bf16::of(expected).is_some_and(|Bf16(found)| found == bits));
+            assert!(expected.is_nan() || Bf16::narrowed(expected) == (bits, true));
             let (found, expected) = (F16(bits).number::<f32>(), f16::from_bits(bits).to_f32());
             if expected.is_finite() {
-                assert!(found.is_same(expected) && F16::of(expected).is_some_and(|F16(found)| found == bits));
+                assert!(found.is_same(expected) && F16::narrowed(expected) == (bits, true));
             }
         }
-        assert!(Bf16::of(0.1f32).is_none() && F16::of(1e9f32).is_none() && F16::of(f32::INFINITY).is_none());
+        let fit = [Bf16::narrowed(0.1f32), F16::narrowed(1e9f32), F16::narrowed(f32::INFINITY)].map(|(_, fits)| fits);
+        assert_eq!(fit, [false; 3]);
     }
 }

@@ -13,7 +13,7 @@ mod tile;
 use faer::MatRef;
 
 pub use half::NumberType;
-use half::{Bf16, F16, write};
+use half::{Bf16, F16, whole, write};
 pub use tile::{PANEL, Panels, Product, on_plain_numbers};
 
 #[cfg(target_arch = "x86_64")]
@@ -60,13 +60,26 @@ impl<S: Scalar> Numbers<S> {
     fn set(&mut self, row: usize, lane: usize, from: impl Iterator<Item = S> + Clone) {
         let entries = row * PANEL + lane..(row + 1) * PANEL;
         let fits = match self {
-            Self::Whole(rows) => write(&mut rows[row][lane..], from.clone(), Some),
-            Self::Bf16(numbers) => write(&mut numbers[entries], from.clone(), |x| Bf16::of(x).map(|Bf16(bits)| bits)),
-            Self::F16(numbers) => write(&mut numbers[entries], from.clone(), |x| F16::of(x).map(|F16(bits)| bits)),
+            Self::Whole(rows) => write(rows[row][lane..].iter_mut(), from.clone(), whole),
+            Self::Bf16(numbers) => write(numbers[entries].iter_mut(), from.clone(), Bf16::narrowed),
+            Self::F16(numbers) => write(numbers[entries].iter_mut(), from.clone(), F16::narrowed),
         };
         if !fits {
             *self = Self::Whole(self.widened());
             self.set(row, lane, from);
+        }
+    }
+
+    /// Writes columns of a panel from a row and a lane on; a number that does not fit in its type widens all.
+    fn set_columns(&mut self, row: usize, lane: usize, columns: &[&[S]]) {
+        let fits = match self {
+            Self::Whole(rows) => write_columns(&mut rows[row..], lane, columns, whole),
+            Self::Bf16(numbers) => write_columns(&mut rows_of_mut(numbers)[row..], lane, columns, Bf16::narrowed),
+            Self::F16(numbers) => write_columns(&mut rows_of_mut(numbers)[row..], lane, columns, F16::narrowed),
+        };
+        if !fits {
+            *self = Self::Whole(self.widened());
+            self.set_columns(row, lane, columns);
         }
     }
 
@@ -89,6 +102,31 @@ impl<S: Scalar> Numbers<S> {
 
 fn rows_of(numbers: &[u16]) -> &[[u16; PANEL]] {
     numbers.as_chunks().0
+}
+
+fn rows_of_mut(numbers: &mut [u16]) -> &mut [[u16; PANEL]] {
+    numbers.as_chunks_mut().0
+}
+
+/// Writes columns of the same length side by side, from a lane on; false if a number does not fit.
+fn write_columns<S: Scalar, W>(
+    to: &mut [[W; PANEL]],
+    lane: usize,
+    columns: &[&[S]],
+    narrow: impl Fn(S) -> (W, bool),
+) -> bool {
+    /// Rows that are written column by column before the next: they stay in the processor's nearest cache.
+    const ROWS: usize = 64;
+    let mut fits = true;
+    let count = columns.first().map_or(0, |column| column.len());
+    for (first, to) in (0..count).step_by(ROWS).zip(to.chunks_mut(ROWS)) {
+        let end = count.min(first + ROWS);
+        for (lane, column) in (lane..).zip(columns) {
+            let entries = to.iter_mut().map(|row| &mut row[lane]);
+            fits &= write(entries, column[first..end].iter().copied(), &narrow);
+        }
+    }
+    fits
 }
 
 impl<S: Scalar> PartialEq for Packed<S> {
@@ -167,13 +205,14 @@ impl<S: Scalar> Packed<S> {
             let (at, lane) = (begin / PANEL, begin % PANEL);
             let width = (PANEL - lane).min(end_col - begin);
             let from = from.subcols(begin - col, width);
-            let places = (at * rows + row..at * rows + end_row).enumerate();
             match from.try_as_col_major() {
                 Some(by_columns) => {
                     let columns: Vec<&[S]> = (0..width).map(|j| by_columns.col(j).as_slice()).collect();
-                    places.for_each(|(i, to)| self.numbers.set(to, lane, columns.iter().map(move |column| column[i])));
+                    self.numbers.set_columns(at * rows + row, lane, &columns);
                 }
-                None => places.for_each(|(i, to)| self.numbers.set(to, lane, (0..width).map(move |j| from[(i, j)]))),
+                None => (at * rows + row..at * rows + end_row)
+                    .enumerate()
+                    .for_each(|(i, to)| self.numbers.set(to, lane, (0..width).map(move |j| from[(i, j)]))),
             }
             begin += width;
         }
@@ -404,6 +443,31 @@ mod tests {
                 half.set(0, 0, 0.1);
                 assert_eq!((half.get(0, 0), half.bytes(), half.differences(&whole)), (0.1, whole.bytes(), 1));
             }
+        }
+    }
+
+    #[test]
+    fn a_part_that_lies_by_columns_is_that_by_rows() {
+        for kind in [NumberType::Whole, NumberType::Bf16, NumberType::F16] {
+            let fits = |x: f32| ::half::bf16::from_f32(::half::f16::from_f32(x).to_f32()).to_f32();
+            let w = random::<f32>(140, 66, 1);
+            let mut w = Matrix::from_fn(140, 66, |i, j| fits(w.get(i, j)));
+            let written = |w: &Matrix<f32>| {
+                let turned = Matrix::copied(w.view().transpose());
+                [w.view(), turned.view().transpose()].map(|part| {
+                    let mut packed = Packed::zeros_as(kind, 150, 75);
+                    packed.set_part((3, 5), part);
+                    packed
+                })
+            };
+            let [by_rows, by_columns] = written(&w);
+            assert_eq!((by_columns.get(142, 70), by_columns.get(143, 70)), (w.get(139, 65), 0.0));
+            assert_eq!((&by_columns, by_columns.bytes()), (&by_rows, by_rows.bytes()));
+            // A number with more digits widens all.
+            w.row_mut(100)[40] = 0.1;
+            let [by_rows, by_columns] = written(&w);
+            assert_eq!((by_columns.get(103, 45), &by_columns), (0.1, &by_rows));
+            assert_eq!(by_columns.bytes(), Packed::<f32>::zeros(150, 75).bytes());
         }
     }
 

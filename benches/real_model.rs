@@ -1,8 +1,9 @@
 //! A real model opened, and the time from a key to the new picture's numbers.
 //!
-//!     cargo bench --no-default-features --bench real_model -- path/to/a/model [--words 16]
+//!     cargo bench --no-default-features --bench real_model -- path/to/a/model [--words 16] [--opening] [--writing]
 //!
-//! Times are those of the thread on a processor, where the system tells them, so that other programs do not count.
+//! Times are those of the thread on a processor, where the system tells them, so that other programs do not count; but for
+//! those of the opening, which go by.
 //!
 //! Prints the time from the folder to the first snapshot, and the medians over texts of some lengths from a typed
 //! text, from a turned weight in the first and in the last layer, and from a head taken out of layers further and further
@@ -40,6 +41,9 @@ struct Args {
     /// Ends once the model is open.
     #[arg(long)]
     opening: bool,
+    /// Measures one more word alone, of a model that looks back only.
+    #[arg(long)]
+    writing: bool,
     /// As cargo gives it.
     #[arg(long)]
     bench: bool,
@@ -51,6 +55,9 @@ fn main() {
     let mut kernel = opened(&args.model);
     if args.opening {
         return;
+    }
+    if args.writing {
+        return one_more(&kernel);
     }
     let layers = kernel.snapshot().model.map_or(0, |model| model.architecture.blocks.len());
 

@@ -1,15 +1,16 @@
 //! A real model opened, and the time from a key to the new picture's numbers.
 //!
-//!     cargo bench --no-default-features --bench real_model -- path/to/a/model [--words 16]
+//!     cargo bench --no-default-features --bench real_model -- path/to/a/model [--words 16] [--opening] [--writing]
 //!
-//! Times are those of the thread on a processor, where the system tells them, so that other programs do not count.
+//! Times are those of the thread on a processor, where the system tells them, so that other programs do not count; but for
+//! those of the opening, which go by.
 //!
 //! Prints the time from the folder to the first snapshot, and the medians over texts of some lengths from a typed
 //! text, from a turned weight in the first and in the last layer, and from a head taken out of layers further and further
 //! back, to the snapshot; of the logit lens of a word; to the scores of one word in 20 sentences; and, of a model that looks
 //! back only, of one more word with keys and values kept, beside the time to read its weights once.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
@@ -17,6 +18,7 @@ use attune_core::kernel::command::{
     InterventionCommand, SenseCommand, SenseList, SenseSentence, SentenceCommand, WeightCommand,
 };
 use attune_core::kernel::sentence_pass::senses::MEASURED_MAX;
+use attune_core::kernel::snapshot::Progress;
 use attune_core::kernel::static_embedding::network;
 use attune_core::kernel::{Command, Kernel};
 use attune_engine::numerics::attention::{HeadMode, Mask, Tokens};
@@ -36,6 +38,12 @@ struct Args {
     /// Words of the texts.
     #[arg(long, default_values_t = [8, 16, 64])]
     words: Vec<usize>,
+    /// Ends once the model is open.
+    #[arg(long)]
+    opening: bool,
+    /// Measures one more word alone, of a model that looks back only.
+    #[arg(long)]
+    writing: bool,
     /// As cargo gives it.
     #[arg(long)]
     bench: bool,
@@ -44,12 +52,14 @@ struct Args {
 fn main() {
     let args = Args::parse();
     let _ = args.bench;
-    let begun = Instant::now();
-    let lesson = attune_core::lesson::read(&args.model).unwrap_or_else(|issues| panic!("{issues:?}"));
-    let layers = lesson.model.architecture.blocks.len();
-    let mut kernel = Kernel::embedded(Arc::new(lesson));
-    assert!(kernel.snapshot().model.is_some(), "{:?}", kernel.snapshot().fault);
-    println!("opened: {:.0} ms", 1e3 * begun.elapsed().as_secs_f64());
+    let mut kernel = opened(&args.model);
+    if args.opening {
+        return;
+    }
+    if args.writing {
+        return one_more(&kernel);
+    }
+    let layers = kernel.snapshot().model.map_or(0, |model| model.architecture.blocks.len());
 
     for length in args.words {
         let text = |turn: usize| (0..length).map(|i| WORDS[(i + turn) % WORDS.len()]).collect::<Vec<_>>().join(" ");
@@ -75,6 +85,30 @@ fn main() {
     }
     senses(&mut kernel);
     one_more(&kernel);
+}
+
+/// The kernel of a model, opened. Times are those that go by, as someone waits for them.
+fn opened(model: &Path) -> Kernel {
+    let begun = Instant::now();
+    let passed = || 1e3 * begun.elapsed().as_secs_f64();
+    let lesson = attune_core::lesson::read(model).unwrap_or_else(|issues| panic!("{issues:?}"));
+    let read = passed();
+    let mut kernel = Kernel::new(Arc::new(lesson));
+    let (mut first, mut loaded) = (None, None);
+    kernel.advance();
+    // At rest there is a model, or a fault: a snapshot of it would run the model's sentence.
+    while kernel.is_busy() {
+        let Progress { done, of } = kernel.snapshot().embedding_progress;
+        first = first.or_else(|| (of > 0).then(passed));
+        loaded = loaded.or_else(|| (of > 0 && done == of).then(passed));
+        kernel.advance();
+    }
+    let ready = passed();
+    assert!(kernel.snapshot().model.is_some(), "{:?}", kernel.snapshot().fault);
+    let [first, loaded] = [first, loaded].map(Option::unwrap_or_default);
+    println!("folder read {read:.0} ms, progress from {first:.0} ms, weights read {loaded:.0} ms, axes {ready:.0} ms");
+    println!("opened: {:.0} ms", passed());
+    kernel
 }
 
 /// A head of one layer after the other taken out, and a whole pass of the same sentence. The forward pass alone, and all that

@@ -1,4 +1,4 @@
-//! Decoders go on as other programs do, with and without kept keys and values.
+//! Decoders go on as two other programs do, NumPy and transformers, with and without kept keys and values.
 
 use attune_engine::numerics::model::Sequences;
 use attune_engine::numerics::model::generate::{Choice, choose};
@@ -7,9 +7,9 @@ use attune_engine::numerics::rng::{Stream, stream};
 use crate::{FIXTURES, lists, parsed, read};
 
 #[test]
-fn twenty_words_are_those_of_another_program_and_of_whole_passes() {
+fn twenty_words_are_those_of_other_programs_and_of_whole_passes() {
     const WORDS: usize = 20;
-    let greedy = parsed(include_str!("oracle/greedy.json"));
+    let others = [include_str!("oracle/greedy.json"), include_str!("oracle/greedy_transformers.json")].map(parsed);
     let mut decoders = 0;
     for name in FIXTURES {
         let model = read(name);
@@ -20,8 +20,10 @@ fn twenty_words_are_those_of_another_program_and_of_whole_passes() {
         let prompt = &lists(name)["n7"];
         let (engine, rng) = (model.model(), &mut stream(0, Stream::Generation));
         let kept = engine.generate(&model.parameters, prompt, None, WORDS, Choice::Greedy, rng).expect("words");
-        let expected: Vec<usize> = serde_json::from_value(greedy[name].clone()).expect("ids");
-        assert_eq!(kept, expected, "{name}");
+        for greedy in &others {
+            let expected: Vec<usize> = serde_json::from_value(greedy[name].clone()).expect("ids");
+            assert_eq!(kept, expected, "{name}");
+        }
         let mut words = prompt.clone();
         for word in kept {
             let mut logits = engine.logits(&model.parameters, &Sequences::one(&words), None);

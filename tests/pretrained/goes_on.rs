@@ -180,3 +180,14 @@ fn words_are_drawn_among_those_that_transformers_draws_among() {
         }
     }
 }
+
+/// A piece that hides a word can be written where the tokenizer has one: token ids name none.
+#[test]
+fn a_word_is_hidden_by_a_piece_that_can_be_written() {
+    let question = |folder: &std::path::Path| {
+        let lesson = attune_core::lesson::read(folder).unwrap_or_else(|issues| panic!("{issues:?}"));
+        AnswersModel::of(&Kernel::embedded(Arc::new(lesson)).snapshot(), None).expect("answers").question
+    };
+    let [with, without] = [question(&with_tokenizer("bert-wild").join("")), question(&fixture("bert-wild"))];
+    assert!(with.contains("write [MASK]") && !without.contains("[MASK]"), "{with} {without}");
+}

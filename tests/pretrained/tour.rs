@@ -140,6 +140,8 @@ fn check_heads(text: Option<&str>, kernel: &mut Kernel, tour: &Snapshot) {
     let Some(shown) = shown else { return };
     let rows: Vec<&str> = shown.cell.text.lines().filter(|line| line.starts_with("| [layer")).collect();
     assert_eq!(rows.len(), expected.len());
+    let has_copies = rows.iter().any(|row| KINDS[2..].iter().any(|kind| row.contains(kind)));
+    assert_eq!(shown.cell.text.contains("no head gives a large part of its weight to a copy"), !has_copies);
     for ((row, number), (begin, mean)) in rows.into_iter().zip(numbers(&shown)).zip(expected) {
         assert!(row.starts_with(&begin), "{row}, not {begin}");
         near(number, mean);

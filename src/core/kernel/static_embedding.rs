@@ -80,6 +80,8 @@ struct Diverged {
 impl SpaceTrainer {
     /// Draws the corpus of the lesson's seed.
     pub fn new(lesson: &Lesson) -> Self {
+        // The files are read while all the words are written out, which takes a moment of its own.
+        let loading = Loading::of(&lesson.static_embedding);
         let vocabulary = lesson.vocabulary();
         let index = index_of(&vocabulary);
         let sentences = corpus::sentences(&lesson.corpus, &lesson.groups, lesson.seed);
@@ -107,7 +109,7 @@ impl SpaceTrainer {
                     diverged: None,
                 }
             }
-            StaticEmbedding::Pretrained(model) => Source::Pretrained(Loading::start(model)),
+            StaticEmbedding::Pretrained(model) => Source::Pretrained(loading.unwrap_or_else(|| Loading::start(model))),
             StaticEmbedding::Given(given) => {
                 let rows =
                     rows_of(&vocabulary, &index_of(&given.words)).expect("each word has a vector: it was checked");
@@ -517,6 +519,14 @@ struct Shared {
 }
 
 impl Loading {
+    /// The loading of a pretrained model; none where the lesson makes its own vectors.
+    fn of(embedding: &StaticEmbedding) -> Option<Self> {
+        match embedding {
+            StaticEmbedding::Pretrained(model) => Some(Self::start(model)),
+            StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => None,
+        }
+    }
+
     pub fn start(model: &ModelFolder) -> Self {
         let (sender, news) = channel();
         let shared = Arc::new(Shared::default());

@@ -90,9 +90,8 @@ impl<'a> Sight<'a> {
     /// # Panics
     /// If the vectors are not `D` wide.
     pub fn points_of(&self, table: &Table<f32>) -> Matrix<f32> {
-        let mut points = Vec::with_capacity(table.rows() * AXES);
-        table.parts().for_each(|some| points.extend_from_slice(self.points(&some).flat()));
-        Matrix::from_row_major(table.rows(), AXES, points)
+        let points = table.map_parts(|some| self.points(&some));
+        Matrix::stacked(AXES, &points)
     }
 
     /// A term as an arrow, but for [`Self::shrinking`] of the whole that it is a term of.

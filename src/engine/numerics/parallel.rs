@@ -10,6 +10,16 @@ pub fn available() -> usize {
     *AVAILABLE.get_or_init(|| thread::available_parallelism().map_or(1, NonZero::get))
 }
 
+/// The outcome of work on each item, in the order of the items, on so many threads at most, this one among them.
+pub fn map<T: Sync, U: Send>(items: &[T], threads: usize, work: impl Fn(&T) -> U + Sync) -> Vec<U> {
+    let mut outcomes: Vec<Option<U>> = items.iter().map(|_| None).collect();
+    let share = items.len().div_ceil(threads.max(1)).max(1);
+    each(items.chunks(share).zip(outcomes.chunks_mut(share)), |(items, outcomes)| {
+        items.iter().zip(outcomes).for_each(|(item, outcome)| *outcome = Some(work(item)));
+    });
+    outcomes.into_iter().flatten().collect()
+}
+
 /// Work on each item, the first on this thread and each other on one of its own.
 pub fn each<T: Send>(mut items: impl Iterator<Item = T>, work: impl Fn(T) + Sync) {
     let Some(first) = items.next() else { return };
@@ -20,4 +30,20 @@ pub fn each<T: Send>(mut items: impl Iterator<Item = T>, work: impl Fn(T) + Sync
         }
         work(first);
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outcomes_are_in_the_order_of_the_items_whatever_the_number_of_threads() {
+        for count in 0..9_usize {
+            let items: Vec<usize> = (0..count).collect();
+            let expected: Vec<usize> = items.iter().map(|item| item * item).collect();
+            for threads in 0..12 {
+                assert_eq!(map(&items, threads, |item| item * item), expected, "{count} items, {threads} threads");
+            }
+        }
+    }
 }

@@ -159,7 +159,7 @@ impl ModelFolder {
     pub fn about(&self) -> String {
         let (config, vocabulary) = (&self.config, self.config.vocabulary);
         let (name, layers, heads, width) = (config.family.name(), config.layers(), config.heads(), config.width());
-        let kind = if config.is_causal() { "each word sees those before it" } else { "each word sees all" };
+        let kind = if config.is_causal() { "each word sees itself and those before it" } else { "each word sees all" };
         format!("{name}: {layers} layers of {heads} heads, vectors of {width}, {vocabulary} pieces; {kind}")
     }
 

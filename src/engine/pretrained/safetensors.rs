@@ -16,7 +16,7 @@ use std::fmt;
 use std::io::Read;
 use std::panic::resume_unwind;
 use std::str;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
 pub use ::safetensors::Dtype;
@@ -126,6 +126,8 @@ enum Hash {
     /// Worked out on a thread of its own, while the next bytes are read and put where they belong.
     Beside {
         pieces: SyncSender<Vec<u8>>,
+        /// Room of pieces that are hashed, for those that come next.
+        emptied: Receiver<Vec<u8>>,
         whole: JoinHandle<Sha256>,
     },
 }
@@ -137,25 +139,35 @@ impl Hash {
     fn beside(self) -> Self {
         let Self::Here(mut hash) = self else { return self };
         let (pieces, incoming) = sync_channel::<Vec<u8>>(Self::WAITING_MAX);
+        let (empty, emptied) = channel();
         let whole = thread::spawn(move || {
-            incoming.iter().for_each(|piece| hash.update(piece));
+            incoming.iter().for_each(|piece| {
+                hash.update(&piece);
+                // Nobody needs the room of the last ones.
+                let _ = empty.send(piece);
+            });
             hash
         });
-        Self::Beside { pieces, whole }
+        Self::Beside { pieces, emptied, whole }
     }
 
     fn update(&mut self, bytes: &[u8]) {
         match self {
             Self::Here(hash) => hash.update(bytes),
             // The thread ends only once the sender is gone; if it panicked, `finish` says so.
-            Self::Beside { pieces, .. } => drop(pieces.send(bytes.to_vec())),
+            Self::Beside { pieces, emptied, .. } => {
+                let mut piece = emptied.try_recv().unwrap_or_default();
+                piece.clear();
+                piece.extend_from_slice(bytes);
+                drop(pieces.send(piece));
+            }
         }
     }
 
     fn finish(self) -> String {
         let hash = match self {
             Self::Here(hash) => hash,
-            Self::Beside { pieces, whole } => {
+            Self::Beside { pieces, whole, .. } => {
                 drop(pieces);
                 whole.join().unwrap_or_else(|panic| resume_unwind(panic))
             }

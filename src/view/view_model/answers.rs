@@ -200,9 +200,10 @@ impl AnswersModel {
 /// The piece that hides a word of a model that was trained to find hidden ones.
 fn hiding_piece(lesson: &Lesson) -> Option<&'static str> {
     match &lesson.static_embedding {
-        StaticEmbedding::Pretrained(model) if lesson.model.objective != Objective::NextWord => Some(
-            model.tokenizer.as_ref().and_then(|tokenizer| tokenizer.hidden()).map_or(HIDDEN[0], |(piece, _)| piece),
-        ),
+        StaticEmbedding::Pretrained(model) if lesson.model.objective != Objective::NextWord => match model.absent {
+            Some(_) => Some(HIDDEN[0]),
+            None => model.tokenizer.as_ref()?.hidden().map(|(piece, _)| piece),
+        },
         _ => None,
     }
 }

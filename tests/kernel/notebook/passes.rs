@@ -31,7 +31,7 @@ fn a_pass_follows_the_weights() {
     run(&mut kernel, "double");
     let before = number(&kernel, "double");
     assert_eq!(status(&kernel, "double"), CellStatus::Fresh);
-    let tensor = TensorName::Value.into();
+    let tensor = TensorName::ValueWeights.into();
     apply(&mut kernel, Command::Weights(WeightCommand::Set { tensor, row: 0, col: 0, value: 3.0 }));
     assert_eq!(status(&kernel, "double"), CellStatus::Stale);
     run(&mut kernel, "double");

@@ -3,7 +3,6 @@
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use attune_core::store::{NotSaved, Saver, Status, Stored, open, read};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -10,6 +10,7 @@ use attune_engine::numerics::Matrix;
 use attune_engine::numerics::lens::Lens;
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::{Activations, AttentionModel, Sequences};
+use attune_engine::numerics::parallel::{available, map};
 use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::shares::Spread;
 use attune_engine::numerics::vectors::centroid;
@@ -21,6 +22,10 @@ use crate::lesson::schema::Lesson;
 
 /// The embedding among the states of a token, behind the row of the table.
 const EMBEDDING: usize = 1;
+
+/// Sentences that pass through a model at once, each on a thread of its own: for as long as it takes, all tensors of each
+/// are in memory.
+const PASSES_AT_ONCE: usize = 3;
 
 /// A model whose layers are looked at, and the norm that puts them on one scale.
 #[derive(Clone, Copy)]
@@ -39,7 +44,10 @@ impl Layers<'_> {
     /// Their spread in some sentences, of which no pass is kept; `None` where there is none to look at.
     pub fn spread(&self, sentences: impl Iterator<Item = (Sequences, Activations<f32>)>) -> Option<Spread> {
         let states = |(input, activations): (Sequences, _)| self.states(&input, &activations, first(&input)..);
-        let seen: Vec<Matrix<f32>> = sentences.flat_map(states).collect();
+        self.spread_of_states(sentences.flat_map(states).collect())
+    }
+
+    fn spread_of_states(&self, seen: Vec<Matrix<f32>>) -> Option<Spread> {
         let rows = Matrix::stacked(self.model.architecture.width, &seen);
         (rows.rows() > 0).then(|| Spread::of(&rows))
     }
@@ -47,12 +55,13 @@ impl Layers<'_> {
     /// The spread in the sentences that a lesson begins with.
     pub fn spread_of_lesson(&self, lesson: &Lesson, vocabulary: &[String]) -> Option<Spread> {
         let texts = (0..lesson.sentences.len()).filter_map(|index| Sentence::of_lesson(lesson, vocabulary, index));
-        let passed = texts.map(|sentence| {
-            let input = sentence.input();
-            let activations = Activations::of(self.model, self.parameters, &input, None, &Interventions::default());
-            (input, activations)
-        });
-        self.spread(passed)
+        let inputs: Vec<Sequences> = texts.map(|sentence| sentence.input()).collect();
+        let states = |input: &Sequences| {
+            let activations = Activations::of(self.model, self.parameters, input, None, &Interventions::default());
+            self.states(input, &activations, first(input)..)
+        };
+        let seen = map(&inputs, PASSES_AT_ONCE.min(available()), states);
+        self.spread_of_states(seen.into_iter().flatten().collect())
     }
 
     /// The spread of one word in several sentences, each with the word's pieces, as points: in the middle of its pieces.

@@ -144,7 +144,7 @@ impl StaticSpace {
 /// `‖e‖²` of each row.
 pub fn squares(vectors: &Table<f32>) -> Arc<[f32]> {
     let of_part = |part: Matrix<f32>| (0..part.rows()).map(|row| dot(part.row(row), part.row(row))).collect::<Vec<_>>();
-    vectors.parts().flat_map(of_part).collect()
+    vectors.map_parts(of_part).concat().into()
 }
 
 /// How far the farthest of the points is from the origin. Those that have no place do not count.

@@ -46,7 +46,7 @@ fn parts(architecture: &Architecture, vocabulary: usize) -> String {
     };
     let rows: Vec<String> = forms(architecture, vocabulary).into_iter().map(row).collect();
     format!(
-        "## What it is made of\n\n{whose} takes the vector $x$ of every token and makes $y$ of it:\n\n{}\n\n| part | here | \
+        "## What it is made of\n\n{whose} turns the vector $x$ of every token into $y$:\n\n{}\n\n| part | here | \
          lesson |\n|---|---|---|\n{}",
         formulas(&blocks[0]),
         rows.join("\n")
@@ -63,7 +63,7 @@ fn forms(architecture: &Architecture, vocabulary: usize) -> Vec<(&'static str, S
         Positions::Sinusoidal => "sines and cosines of the position are added".to_owned(),
         Positions::None => turns(attention),
     };
-    let mut scale = if attention.scale { "divided by $\\sqrt{d_k}$".to_owned() } else { scaled_by(attention) };
+    let mut scale = scaled_by(attention);
     if let Some(cap) = attention.score_cap {
         scale.push_str(&format!(", and held between −{cap} and {cap}"));
     }
@@ -101,19 +101,24 @@ fn turns(attention: &AttentionConfig) -> String {
     match &attention.rotary {
         Some(rotary) if rotary.width < attention.key_width => {
             format!(
-                "the first {} numbers of each query and key are turned by an angle that grows with the position",
+                "the first {} numbers of each query and key are rotated by an angle that grows with the position",
                 rotary.width
             )
         }
-        Some(_) => "queries and keys are turned by an angle that grows with the position".to_owned(),
+        Some(_) => "queries and keys are rotated by angles that grow with the position".to_owned(),
         None => "none are added to the vectors".to_owned(),
     }
 }
 
+/// All that scores are divided by: `√d_k`, a number of the model's own, or both.
 fn scaled_by(attention: &AttentionConfig) -> String {
-    match attention.score_divisor {
-        1.0 => "not scaled".to_owned(),
-        divisor => format!("divided by {divisor:.3}"),
+    match (attention.scale, attention.score_divisor) {
+        (true, 1.0) => "divided by $\\sqrt{d_k}$".to_owned(),
+        (false, 1.0) => "not scaled".to_owned(),
+        (is_by_root, divisor) => {
+            let root = if is_by_root { (attention.key_width as f64).sqrt() } else { 1.0 };
+            format!("divided by {:.3}", root * divisor)
+        }
     }
 }
 
@@ -218,9 +223,9 @@ fn words_that_turn(found: &Found<Turned>) -> String {
     let Found { text, tokens, found: Turned { farthest, least } } = found;
     let cosine = |at: &usize| format!("{{{{ cosine(X[{at}], Y[{at}]) | .2 }}}}");
     format!(
-        "## What context changes\n\n{}\n\nPlay it on the stage: every word's vector takes in something of the others. That of \
-         {} turns farthest: the cosine between its vector before the first layer and after the last is {}. That of {} turns \
-         least, with a cosine of {}. Press *L* to go from layer to layer.",
+        "## What context changes\n\n{}\n\nClick the sentence to put it on the stage, and press *L* to go from layer to \
+         layer: the vector of every word changes with the words around it. The vector of {} turns farthest: the cosine \
+         between it before the first layer and after the last is {}. The vector of {} turns least, with a cosine of {}.",
         shown(text),
         word(tokens, *farthest),
         cosine(farthest),
@@ -256,16 +261,22 @@ fn known_heads(found: &Found<Vec<FoundHead>>) -> String {
         format!("| {} | {} | {{{{ {} | .0% }}}} |", link(head), looks_at(*kind), line.mean(*block, *own))
     };
     let rows: Vec<String> = found.found.iter().map(row).collect();
-    let explained = if found.found.iter().any(|head| head.kind == HeadMeasure::Induction) {
-        "\n\nThe token after an earlier copy is what comes next if the text repeats itself. A head that looks there is an \
-         **induction head**."
-    } else {
-        ""
+    let has = |kind: HeadMeasure| found.found.iter().any(|head| head.kind == kind);
+    let explained = match (has(HeadMeasure::Induction), has(HeadMeasure::Duplicate)) {
+        (true, _) => {
+            "\n\nThe token after an earlier copy is what comes next if the text repeats itself. A head that looks there is \
+             an **induction head**."
+        }
+        (false, true) => "",
+        (false, false) => {
+            "\n\nIn this text, no head gives a large part of its weight to a copy, or to the token after one."
+        }
     };
     format!(
-        "## Where its attention goes\n\n{}\n\nA text that is said twice shows whether heads look for copies. Each of these \
-         heads gives a large part of its weight to one kind of token; the number is the mean over all tokens that have such a \
-         token to look at. Click a head to open it.\n\n| head | looks at | weight |\n|---|---|---|\n{}{explained}",
+        "## Where its attention goes\n\n{}\n\nThe sentence stands here twice, because a head that looks for copies shows itself \
+         only where something is repeated. Each head in the table gives a large part of its weight to one kind of token; the \
+         number is the mean over all tokens that have such a token to look at. Click a head to open it.\n\n| head | looks at \
+         | weight |\n|---|---|---|\n{}{explained}",
         shown(&found.text),
         rows.join("\n")
     )
@@ -293,9 +304,10 @@ fn known_sinks(found: &Found<Vec<Sink>>) -> String {
     let lines: Vec<String> = found.found.iter().map(line).collect();
     format!(
         "## Sinks\n\n{}\n\nA **sink** is a token that gets much attention whatever the query is: more than 30 % of the \
-         weight on average over all heads, and more than twice an even share. The layer in which it gets most:\n\n{}\n\nThe \
-         weights of a head sum to 1 even where it finds nothing to look for. The usual explanation is that it then spends \
-         them where they add little. [All heads](<attune:panel/All heads>) can hide sinks.",
+         weight on average over all heads, and more than twice what it would get if all tokens got the same. With the \
+         layer in which it gets most:\n\n{}\n\nThe weights of a head sum to 1 even where the head has nothing to look for. \
+         The usual explanation is that the head then spends them where they add little. \
+         [All heads](<attune:panel/All heads>) can hide sinks.",
         shown(&found.text),
         lines.join("\n")
     )
@@ -340,20 +352,21 @@ fn probability(Answered { at, class, .. }: &Answered) -> String {
 
 fn answer(found: &Found<Answered>, model: &LessonModel, layers: usize) -> String {
     let Found { text, tokens, found: answered } = found;
+    let answer = escaped(&model.classes[answered.class]);
     let asked = match answered.at + 1 == tokens.len() {
         true => "After this, the model expects".to_owned(),
         false => format!("In the place of {} the model puts", word(tokens, answered.at)),
     };
     let lens = match answered.layer {
-        0 => "Even before the first layer it is the likeliest.".to_owned(),
-        layer if layer == layers => "Only the last layer makes it the likeliest.".to_owned(),
-        layer => format!("It is the likeliest from layer {layer} on, of {layers}."),
+        0 => format!("*{answer}* is the likeliest answer even before the first layer."),
+        layer if layer == layers => format!("Only the last layer makes *{answer}* the likeliest answer."),
+        layer => format!("*{answer}* is the likeliest answer from layer {layer} on, of {layers} layers."),
     };
     format!(
-        "## What it answers\n\n{}\n\n{asked} *{}*, with a probability of {{{{ {} | .3 }}}}. What would it answer if it ended \
-         after an earlier layer? That is the **logit lens**: *Layer by layer* in [Answers](attune:panel/Answers). {lens}",
+        "## What it answers\n\n{}\n\n{asked} *{answer}*, with a probability of {{{{ {} | .3 }}}}. {lens} The **logit lens** \
+         shows what the model would answer if it ended after an earlier layer: see *Layer by layer* in \
+         [Answers](attune:panel/Answers).",
         shown(text),
-        escaped(&model.classes[answered.class]),
         probability(answered),
     )
 }
@@ -384,7 +397,7 @@ fn tasks(findings: &Findings, model: &LessonModel) -> TourCell {
 fn find_a_head(found: &Found<Answered>, model: &LessonModel) -> String {
     format!(
         "**Find a head that the answer needs.** Put the sentence on the stage: {} Open [Intervene](attune:panel/Intervene) and \
-         switch one head off, then another. Which takes most from *{}*? Its probability is {{{{ {} | .3 }}}} now.",
+         switch one head off, then another. Which of them lowers the probability of *{}* most? It is {{{{ {} | .3 }}}} now.",
         shown(&found.text),
         escaped(&model.classes[found.found.class]),
         probability(&found.found)
@@ -429,4 +442,20 @@ fn escaped(text: &str) -> String {
 
 fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_are_divided_by_the_root_and_the_number_of_the_model() {
+        let attention = AttentionConfig::multi_head(20, 2);
+        // As in Gemma, whose queries are scaled by a number of the config in place of d_k.
+        let own = AttentionConfig { score_divisor: (6.0f64 / 10.0).sqrt(), ..attention.clone() };
+        assert_eq!(scaled_by(&attention), "divided by $\\sqrt{d_k}$");
+        assert_eq!(scaled_by(&own), "divided by 2.449");
+        assert_eq!(scaled_by(&AttentionConfig { scale: false, ..own }), "divided by 0.775");
+        assert_eq!(scaled_by(&AttentionConfig { scale: false, ..attention }), "not scaled");
+    }
 }

@@ -57,13 +57,26 @@ impl<S: Scalar> Numbers<S> {
     fn set(&mut self, row: usize, lane: usize, from: impl Iterator<Item = S> + Clone) {
         let entries = row * PANEL + lane..(row + 1) * PANEL;
         let fits = match self {
-            Self::Whole(rows) => write(&mut rows[row][lane..], from.clone(), Some),
-            Self::Bf16(numbers) => write(&mut numbers[entries], from.clone(), |x| Bf16::of(x).map(|Bf16(bits)| bits)),
-            Self::F16(numbers) => write(&mut numbers[entries], from.clone(), |x| F16::of(x).map(|F16(bits)| bits)),
+            Self::Whole(rows) => write(rows[row][lane..].iter_mut(), from.clone(), whole),
+            Self::Bf16(numbers) => write(numbers[entries].iter_mut(), from.clone(), Bf16::narrowed),
+            Self::F16(numbers) => write(numbers[entries].iter_mut(), from.clone(), F16::narrowed),
         };
         if !fits {
             *self = Self::Whole(self.widened());
             self.set(row, lane, from);
+        }
+    }
+
+    /// Writes columns of a panel from a row and a lane on; a number that does not fit in its type widens all.
+    fn set_columns(&mut self, row: usize, lane: usize, columns: &[&[S]]) {
+        let fits = match self {
+            Self::Whole(rows) => write_columns(&mut rows[row..], lane, columns, whole),
+            Self::Bf16(numbers) => write_columns(&mut rows_of_mut(numbers)[row..], lane, columns, Bf16::narrowed),
+            Self::F16(numbers) => write_columns(&mut rows_of_mut(numbers)[row..], lane, columns, F16::narrowed),
+        };
+        if !fits {
+            *self = Self::Whole(self.widened());
+            self.set_columns(row, lane, columns);
         }
     }
 
@@ -86,6 +99,31 @@ impl<S: Scalar> Numbers<S> {
 
 fn rows_of(numbers: &[u16]) -> &[[u16; PANEL]] {
     numbers.as_chunks().0
+}
+
+fn rows_of_mut(numbers: &mut [u16]) -> &mut [[u16; PANEL]] {
+    numbers.as_chunks_mut().0
+}
+
+/// Writes columns of the same length side by side, from a lane on; false if a number does not fit.
+fn write_columns<S: Scalar, W>(
+    to: &mut [[W; PANEL]],
+    lane: usize,
+    columns: &[&[S]],
+    narrow: impl Fn(S) -> (W, bool),
+) -> bool {
+    /// Rows that are written column by column before the next: they stay in the processor's nearest cache.
+    const ROWS: usize = 64;
+    let mut fits = true;
+    let count = columns.first().map_or(0, |column| column.len());
+    for (first, to) in (0..count).step_by(ROWS).zip(to.chunks_mut(ROWS)) {
+        let end = count.min(first + ROWS);
+        for (lane, column) in (lane..).zip(columns) {
+            let entries = to.iter_mut().map(|row| &mut row[lane]);
+            fits &= write(entries, column[first..end].iter().copied(), &narrow);
+        }
+    }
+    fits
 }
 
 impl<S: Scalar> PartialEq for Packed<S> {
@@ -164,13 +202,14 @@ impl<S: Scalar> Packed<S> {
             let (at, lane) = (begin / PANEL, begin % PANEL);
             let width = (PANEL - lane).min(end_col - begin);
             let from = from.subcols(begin - col, width);
-            let places = (at * rows + row..at * rows + end_row).enumerate();
             match from.try_as_col_major() {
                 Some(by_columns) => {
                     let columns: Vec<&[S]> = (0..width).map(|j| by_columns.col(j).as_slice()).collect();
-                    places.for_each(|(i, to)| self.numbers.set(to, lane, columns.iter().map(move |column| column[i])));
+                    self.numbers.set_columns(at * rows + row, lane, &columns);
                 }
-                None => places.for_each(|(i, to)| self.numbers.set(to, lane, (0..width).map(move |j| from[(i, j)]))),
+                None => (at * rows + row..at * rows + end_row)
+                    .enumerate()
+                    .for_each(|(i, to)| self.numbers.set(to, lane, (0..width).map(move |j| from[(i, j)]))),
             }
             begin += width;
         }
@@ -345,12 +384,12 @@ impl Bf16 {
         S::from_single(f32::from_bits(u32::from(self.0) << BF16_SHIFT))
     }
 
-    /// The number in two bytes; `None` if it does not fit.
+    /// The bits of a number in two bytes, and whether they are the same number.
     #[inline(always)]
-    pub fn of<S: Scalar>(number: S) -> Option<Self> {
+    pub fn narrowed<S: Scalar>(number: S) -> (u16, bool) {
         // Cut off: where digits are lost, it is no longer the same.
         let narrowed = Self((number.to_single().to_bits() >> BF16_SHIFT) as u16);
-        narrowed.number::<S>().is_same(number).then_some(narrowed)
+        (narrowed.0, narrowed.number::<S>().is_same(number))
     }
 }
 
@@ -376,21 +415,38 @@ impl F16 {
         S::from_single(f32::from_bits(size.to_bits() | ((bits & F16_SIGN) << F16_SIGN_SHIFT)))
     }
 
-    /// The number in two bytes; `None` if it does not fit.
+    /// The bits of a number in two bytes, and whether they are the same number, which is finite.
     #[inline(always)]
-    pub fn of<S: Scalar>(number: S) -> Option<Self> {
+    pub fn narrowed<S: Scalar>(number: S) -> (u16, bool) {
         let narrowed = Self(f16::from_f32(number.to_single()).to_bits());
-        (number.is_finite() && narrowed.number::<S>().is_same(number)).then_some(narrowed)
+        (narrowed.0, number.is_finite() && narrowed.number::<S>().is_same(number))
     }
 }
 
-/// Writes numbers in their type; false if one does not fit.
-pub fn write<S, W>(to: &mut [W], from: impl Iterator<Item = S>, narrow: impl Fn(S) -> Option<W>) -> bool {
-    for (to, number) in to.iter_mut().zip(from) {
-        let Some(stored) = narrow(number) else { return false };
-        *to = stored;
-    }
-    true
+/// A number as it lies in memory in the type of the arithmetic, which every number fits.
+#[inline(always)]
+pub fn whole<S: Scalar>(number: S) -> (S, bool) {
+    (number, true)
+}
+
+/// Writes numbers as they lie in memory; false if one does not fit in its type. All are written in any case: a loop that
+/// never ends early is one of vectors.
+#[inline(always)]
+pub fn write<'a, S, W: 'a>(
+    to: impl Iterator<Item = &'a mut W>,
+    from: impl Iterator<Item = S>,
+    narrow: impl Fn(S) -> (W, bool),
+) -> bool {
+    let mut fits = true;
+    to.zip(from).for_each(
+        #[inline(always)]
+        |(to, number)| {
+            let (stored, is_same) = narrow(number);
+            *to = stored;
+            fits &= is_same;
+        },
+    );
+    fits
 }
 
 #[cfg(test)]
@@ -480,6 +536,31 @@ mod tests {
     }
 
     #[test]
+    fn a_part_that_lies_by_columns_is_that_by_rows() {
+        for kind in [NumberType::Whole, NumberType::Bf16, NumberType::F16] {
+            let fits = |x: f32| ::half::bf16::from_f32(::half::f16::from_f32(x).to_f32()).to_f32();
+            let w = random::<f32>(140, 66, 1);
+            let mut w = Matrix::from_fn(140, 66, |i, j| fits(w.get(i, j)));
+            let written = |w: &Matrix<f32>| {
+                let turned = Matrix::copied(w.view().transpose());
+                [w.view(), turned.view().transpose()].map(|part| {
+                    let mut packed = Packed::zeros_as(kind, 150, 75);
+                    packed.set_part((3, 5), part);
+                    packed
+                })
+            };
+            let [by_rows, by_columns] = written(&w);
+            assert_eq!((by_columns.get(142, 70), by_columns.get(143, 70)), (w.get(139, 65), 0.0));
+            assert_eq!((&by_columns, by_columns.bytes()), (&by_rows, by_rows.bytes()));
+            // A number with more digits widens all.
+            w.row_mut(100)[40] = 0.1;
+            let [by_rows, by_columns] = written(&w);
+            assert_eq!((by_columns.get(103, 45), &by_columns), (0.1, &by_rows));
+            assert_eq!(by_columns.bytes(), Packed::<f32>::zeros(150, 75).bytes());
+        }
+    }
+
+    #[test]
     fn a_row_has_the_same_bits_in_any_batch() {
         let (x, w) = (random::<f32>(29, 70, 4), random::<f32>(70, 45, 5));
         let packed = Packed::from_row_major(70, 45, w.flat());
@@ -525,12 +606,13 @@ mod tests {
         for bits in 0..=u16::MAX {
             let (found, expected) = (Bf16(bits).number::<f32>(), bf16::from_bits(bits).to_f32());
             assert!(found.is_same(expected) || found.is_nan() && expected.is_nan());
-            assert!(expected.is_nan() || Bf16::of(expected).is_some_and(|Bf16(found)| found == bits));
+            assert!(expected.is_nan() || Bf16::narrowed(expected) == (bits, true));
             let (found, expected) = (F16(bits).number::<f32>(), f16::from_bits(bits).to_f32());
             if expected.is_finite() {
-                assert!(found.is_same(expected) && F16::of(expected).is_some_and(|F16(found)| found == bits));
+                assert!(found.is_same(expected) && F16::narrowed(expected) == (bits, true));
             }
         }
-        assert!(Bf16::of(0.1f32).is_none() && F16::of(1e9f32).is_none() && F16::of(f32::INFINITY).is_none());
+        let fit = [Bf16::narrowed(0.1f32), F16::narrowed(1e9f32), F16::narrowed(f32::INFINITY)].map(|(_, fits)| fits);
+        assert_eq!(fit, [false; 3]);
     }
 }

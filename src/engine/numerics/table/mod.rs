@@ -15,6 +15,7 @@ pub use products::multiply_by_rows;
 
 use super::packed::NumberType;
 use super::packed::{Bf16, F16, write};
+use super::parallel::{available, map};
 use super::vectors::centroid;
 use super::{Matrix, Scalar};
 
@@ -91,8 +92,17 @@ impl<S: Scalar> Table<S> {
 
     /// All rows, some at a time.
     pub fn parts(&self) -> impl Iterator<Item = Matrix<S>> {
-        let part = |first: usize| self.gathered(first..self.rows.min(first + AT_A_TIME));
-        (0..self.rows).step_by(AT_A_TIME).map(part)
+        (0..self.rows).step_by(AT_A_TIME).map(|first| self.part(first))
+    }
+
+    /// The outcome of work on all rows, some at a time and on all of the machine's threads, in the order of the rows.
+    pub fn map_parts<T: Send>(&self, work: impl Fn(Matrix<S>) -> T + Sync) -> Vec<T> {
+        let parts: Vec<usize> = (0..self.rows).step_by(AT_A_TIME).collect();
+        map(&parts, available(), |&first| work(self.part(first)))
+    }
+
+    fn part(&self, first: usize) -> Matrix<S> {
+        self.gathered(first..self.rows.min(first + AT_A_TIME))
     }
 
     /// The mean of some rows.
@@ -141,10 +151,8 @@ impl<S: Scalar> Table<S> {
                 numbers.view_mut().submatrix_mut(row, col, from.nrows(), from.ncols()).copy_from(from);
                 true
             }
-            Numbers::Bf16(numbers) => {
-                write_part(numbers, cols, (row, col), from, |x| Bf16::of(x).map(|Bf16(bits)| bits))
-            }
-            Numbers::F16(numbers) => write_part(numbers, cols, (row, col), from, |x| F16::of(x).map(|F16(bits)| bits)),
+            Numbers::Bf16(numbers) => write_part(numbers, cols, (row, col), from, Bf16::narrowed),
+            Numbers::F16(numbers) => write_part(numbers, cols, (row, col), from, F16::narrowed),
         };
         if !fits {
             self.numbers = Numbers::Whole(self.widened().into_owned());
@@ -170,10 +178,17 @@ fn write_part<S: Scalar>(
     cols: usize,
     (row, col): (usize, usize),
     from: MatRef<'_, S>,
-    narrow: impl Fn(S) -> Option<u16>,
+    narrow: impl Fn(S) -> (u16, bool),
 ) -> bool {
-    let mut rows = to.chunks_exact_mut(cols.max(1)).skip(row).take(from.nrows()).enumerate();
-    rows.all(|(i, to)| write(&mut to[col..], (0..from.ncols()).map(|j| from[(i, j)]), &narrow))
+    let by_rows = from.transpose().try_as_col_major();
+    let rows = to.chunks_exact_mut(cols.max(1)).skip(row).take(from.nrows()).enumerate();
+    rows.fold(true, |fits, (i, to)| {
+        let to = to[col..].iter_mut();
+        fits & match by_rows {
+            Some(rows) => write(to, rows.col(i).as_slice().iter().copied(), &narrow),
+            None => write(to, (0..from.ncols()).map(|j| from[(i, j)]), &narrow),
+        }
+    })
 }
 
 /// Whether all numbers are the same, in whatever type they lie.

@@ -216,6 +216,10 @@ const REFUSED_FLAGS: [(&str, &str); 2] = [
 const REFUSED_COUNTS: [(&str, &str); 3] =
     [("num_experts", "experts"), ("num_local_experts", "experts"), ("n_routed_experts", "experts")];
 
+/// The map to the layers' width cannot be multiplied into the table: the norm before it divides by a deviation that depends
+/// on word, position and segment together.
+const NORM_BETWEEN: &str = "its table of words is narrower than its layers, with a norm before the map to their width";
+
 /// Types of models that people have and attune does not compute, and why.
 pub(super) const OTHERS: [(&str, &str); 14] = [
     ("mixtral", "its feed-forward layers are chosen among experts"),
@@ -226,8 +230,8 @@ pub(super) const OTHERS: [(&str, &str); 14] = [
     ("gpt_oss", "its softmax has attention sinks, and its feed-forward layers are chosen among experts"),
     ("qwen3_next", "it has layers of linear attention"),
     ("mamba", "it has no attention"),
-    ("electra", "its table of words is narrower than its layers"),
-    ("albert", "its table of words is narrower than its layers"),
+    ("electra", NORM_BETWEEN),
+    ("albert", NORM_BETWEEN),
     ("t5", "it is two models, of which the second reads the first"),
     ("bart", "it is two models, of which the second reads the first"),
     ("marian", "it is two models, of which the second reads the first"),

@@ -9,6 +9,7 @@ use rhai::{
 use super::budget::{Budget, IMAGE_PATH_BYTES_MAX, LINE_NAME_CHARS_MAX, PLOT_LINES_MAX, RANKED_MAX, STRING_BYTES_MAX};
 use super::expect;
 use super::fault::Fault;
+use super::forward;
 use super::index;
 use super::reference::help;
 use super::tensor::{Tensor, cost};
@@ -17,15 +18,15 @@ use crate::numerics::rng::{Stream, part};
 use crate::numerics::softmax::softmax_forward;
 use crate::numerics::vectors::{cosine, norm};
 
-type Answer<T> = Result<T, Box<EvalAltResult>>;
+pub(super) type Answer<T> = Result<T, Box<EvalAltResult>>;
 
 /// A fault of a function, at the place of its call.
-fn at_call<T>(result: Result<T, Fault>, context: &NativeCallContext) -> Answer<T> {
+pub(super) fn at_call<T>(result: Result<T, Fault>, context: &NativeCallContext) -> Answer<T> {
     result.map_err(|fault| EvalAltResult::ErrorRuntime(Dynamic::from(fault), context.call_position()).into())
 }
 
 /// Registers all functions. Each charges the budget before it makes a tensor.
-pub fn register(engine: &mut Engine, budget: &Budget, seed: u64) {
+pub fn register(engine: &mut Engine, budget: &Budget, seed: u64, model: Option<&forward::Runs>) {
     engine.register_type_with_name::<Tensor>("tensor").register_type_with_name::<index::Whole>("..");
     engine.register_type_with_name::<Ranking>("ranking");
     engine.register_fn("to_string", |ranking: &mut Ranking| ranking.to_string());
@@ -36,6 +37,7 @@ pub fn register(engine: &mut Engine, budget: &Budget, seed: u64) {
     register_outputs(engine, budget);
     register_texts(engine, budget);
     expect::register(engine, budget);
+    forward::register(engine, budget, model);
 }
 
 /// Replaces functions of Rhai's own that check the size of their result only afterwards.

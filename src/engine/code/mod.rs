@@ -19,6 +19,7 @@ pub mod editor;
 mod expect;
 mod explain;
 mod fault;
+mod forward;
 mod functions;
 mod index;
 mod names;
@@ -40,6 +41,7 @@ use rhai::packages::{
 use rhai::{AST, Dynamic, Engine};
 
 pub use fault::{Fault, Place};
+pub use forward::{FORWARD, Forward, Pass, Runs, Tensors};
 pub use names::{Names, names};
 pub use reference::{Help, REFERENCE, help};
 pub use tensor::{Axis, Labels, Shape, Tensor};
@@ -73,6 +75,8 @@ pub struct Scope<'a> {
     /// Names that exist but are not given, because the text does not read them.
     pub others: &'a [String],
     pub functions: Functions,
+    /// The model that `forward` runs, if there is one.
+    pub model: Option<Runs>,
     /// The seed of the cell's random numbers.
     pub seed: u64,
     /// Ends the run from another thread.
@@ -160,7 +164,7 @@ fn on_deep_stack<T: Send>(run: impl FnOnce() -> T + Send) -> Result<T, Fault> {
 fn values_here(sources: &[&str], scope: &Scope<'_>) -> Vec<Result<Value, Fault>> {
     let budget = Budget::new(scope.allowance, scope.stop.clone());
     let progress = syntax::Progress::default();
-    let engine = engine(&budget, &progress, scope.seed);
+    let engine = engine(&budget, &progress, scope);
     let fixed = |given: &Given| Given::fixed(given.variable.clone(), "a text only reads");
     let given: Vec<Given> = scope.given.iter().map(fixed).collect();
     let value = |source: &&str| {
@@ -189,7 +193,7 @@ fn measured(run: impl FnOnce() -> Run) -> Run {
 fn run_here(source: &str, scope: &Scope<'_>) -> Run {
     let budget = Budget::new(scope.allowance, scope.stop.clone());
     let progress = syntax::Progress::default();
-    let engine = engine(&budget, &progress, scope.seed);
+    let engine = engine(&budget, &progress, scope);
     let mut run = Run::default();
     let fault = |error: Box<rhai::EvalAltResult>| Some(explain::fault(*error, source, scope, budget.ended()));
     let mut variables = match variables(&scope.given, &budget) {
@@ -281,7 +285,7 @@ fn variables(given: &[Given], budget: &Budget) -> Result<rhai::Scope<'static>, F
     Ok(scope)
 }
 
-fn engine(budget: &Budget, progress: &syntax::Progress, seed: u64) -> Engine {
+fn engine(budget: &Budget, progress: &syntax::Progress, scope: &Scope<'_>) -> Engine {
     // Nothing of Rhai's that reaches outside: no modules, files, clock or sleep.
     let mut engine = Engine::new_raw();
     ArithmeticPackage::new().register_into_engine(&mut engine);
@@ -305,7 +309,7 @@ fn engine(budget: &Budget, progress: &syntax::Progress, seed: u64) -> Engine {
         .disable_symbol("eval")
         .disable_symbol("curry");
     syntax::extend(&mut engine, progress.clone());
-    functions::register(&mut engine, budget, seed);
+    functions::register(&mut engine, budget, scope.seed, scope.model.as_ref());
     let watch = budget.clone();
     engine.on_progress(move |operations| watch.is_over_after(operations).then_some(Dynamic::UNIT));
     engine

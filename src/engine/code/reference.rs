@@ -61,6 +61,7 @@ pub const REFERENCE: &[Help] = help! {
     "cosine", "cosine(a, b)", r"\frac{a \cdot b}{\lVert a \rVert \lVert b \rVert}", "How much two vectors point the same way, from -1 to 1.", "cosine(vector([1, 0]), vector([1, 1]))";
     "nearest", "nearest(table, vector, count)", r"\cos(t_i, v)", "The rows of a table most like a vector, by cosine, with their words.", "nearest(eye(3), vector([1, 0.5, 0]), 2)";
     "expect", "expect(found, expected, tolerance)", r"|x - y| \le t", "Returns the value if every number is as expected, and otherwise stops with the place of the first difference.", "expect(softmax(vector([6, 4])), [0.8808, 0.1192], 0.0001)";
+    "forward", "forward(\"sentence\", [heads])", "", "Runs the model on a sentence, without the heads in the list, if one is given; its tensors are read by their names. Heads count from 0, through all layers.", "forward(\"the cat\").A[0]";
     "shape", "shape(X)", "", "The number of entries along each axis.", "shape(zeros(2, 3))";
     "show", "show(\"caption\", X)", "", "Shows a value in the middle of a cell.", "show(\"ones\", ones(1, 2));";
     "plot", "plot(x, y, names)", "", "Draws y over x; each row of a matrix y is a line. A list of names for the lines may follow.", "plot(vector([1, 2, 3]), vector([1, 4, 9]));";

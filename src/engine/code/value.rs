@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::budget::{Budget, NESTING_MAX, OUTPUT_BYTES_MAX};
 use super::fault::Fault;
+use super::forward::Pass;
 use super::tensor::Tensor;
 use super::written::Written;
 
@@ -124,7 +125,8 @@ impl fmt::Write for ShortText {
 pub(super) fn words(value: &Dynamic, bytes_max: usize) -> (String, bool) {
     let mut short = ShortText { text: String::new(), bytes_max };
     let is_list = value.is_array() || value.is_map();
-    let written = if is_list { write_part(&mut short, value) } else { write!(short, "{value}") };
+    let is_part = is_list || value.is::<Pass>();
+    let written = if is_part { write_part(&mut short, value) } else { write!(short, "{value}") };
     (short.text, written.is_err())
 }
 
@@ -146,6 +148,9 @@ fn write_part(to: &mut ShortText, value: &Dynamic) -> fmt::Result {
         }
         return to.write_str("}");
     }
+    if let Some(pass) = value.read_lock::<Pass>() {
+        return write!(to, "{}", *pass);
+    }
     match value.read_lock::<Tensor>() {
         Some(tensor) => write!(to, "tensor {}", tensor.shape()),
         None => write!(to, "{value:?}"),
@@ -154,7 +159,11 @@ fn write_part(to: &mut ShortText, value: &Dynamic) -> fmt::Result {
 
 /// The kind of a value, as messages name it.
 pub(super) fn type_name(value: &Dynamic) -> &'static str {
-    if value.is::<Tensor>() { "tensor" } else { value.type_name() }
+    match value {
+        _ if value.is::<Tensor>() => "tensor",
+        _ if value.is::<Pass>() => "pass",
+        _ => value.type_name(),
+    }
 }
 
 /// The value as a number; whole numbers count.

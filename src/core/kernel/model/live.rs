@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use attune_engine::code::{Axis, Shape, Variable};
+use attune_engine::code::{Axis, Runs, Shape, Variable};
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::table::Table;
 use attune_engine::quantity::Quantity;
 
 use crate::kernel::model::LessonModel;
+use crate::kernel::model::forward::Runner;
 use crate::kernel::notebook::execution::{LiveModel, Versions};
 use crate::kernel::notebook::live::{Live, LiveName, live_names};
 use crate::kernel::notebook::live_text::{Spoken, SpokenModel};
@@ -200,6 +201,7 @@ fn of_frame(
         classes: classes.clone(),
         tokens: token_labels(frame.tokens()).into(),
         source: frame.source_tokens().map(|tokens| token_labels(tokens).into()),
+        model: Some(Runs(Arc::new(Runner::of(model, parameters, interventions)))),
     }
 }
 

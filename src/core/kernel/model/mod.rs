@@ -2,6 +2,7 @@
 //! use, and what undo remembers.
 
 pub mod commands;
+pub mod forward;
 pub mod live;
 pub mod retraining;
 

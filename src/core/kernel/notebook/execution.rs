@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attune_engine::code::budget::{Allowance, KEPT_BYTES_MAX, RUN_BYTES_MAX, TIME_MAX};
-use attune_engine::code::{Fault, Functions, Given, Names, Output, Place, Run, Scope, Variable, names, run};
+use attune_engine::code::{FORWARD, Fault, Functions, Given, Names, Output, Place, Run, Scope, Variable, names, run};
 
 use crate::fnv::fnv1a;
 use crate::kernel::notebook::document::{Behaviour, CellId, Document, DocumentCell, Runs};
@@ -155,8 +155,8 @@ impl Notebook {
         let others: Vec<String> = self.names_above(cell);
         let mut given = self.given(names, live, &variables);
         given.extend(variables);
-        let (seed, stop) = (self.seed_of(cell), self.stop.clone());
-        run(text, &Scope { given, others: &others, functions, seed, stop, allowance })
+        let (seed, stop, model) = (self.seed_of(cell), self.stop.clone(), live.model.clone());
+        run(text, &Scope { given, others: &others, functions, model, seed, stop, allowance })
     }
 
     /// The fault of a lesson's code that runs after a cell, over what the cell and those above it define. What it writes
@@ -363,8 +363,8 @@ impl Notebook {
         let mut given = self.given(&names, live, &[]);
         given.extend(case.chain(own.map(|variable| Given::writable(variable.clone()))));
         let others: Vec<String> = self.live.iter().map(|known| known.name.clone()).collect();
-        let functions = bench.functions.clone();
-        run(source, &Scope { given, others: &others, functions, seed, stop: self.stop.clone(), allowance })
+        let (functions, model, stop) = (bench.functions.clone(), live.model.clone(), self.stop.clone());
+        run(source, &Scope { given, others: &others, functions, model, seed, stop, allowance })
     }
 }
 
@@ -555,7 +555,10 @@ pub struct NamesInScope<'a> {
 impl<'a> NamesInScope<'a> {
     pub fn new(live: &'a [LiveName], versions: Versions) -> Self {
         let source = |follows| Source::Live { follows, version: versions.of(follows) };
-        let live = live.iter().map(|live| (live.name.as_str(), source(live.tensor.follows()))).collect();
+        let tensors = live.iter().map(|live| (live.name.as_str(), live.tensor.follows()));
+        // A pass over a sentence of a cell's own follows the weights and the heads that are off.
+        let all = tensors.chain([(FORWARD, Follows::Forward)]);
+        let live = all.map(|(name, follows)| (name, source(follows))).collect();
         Self { live, above: BTreeMap::new() }
     }
 

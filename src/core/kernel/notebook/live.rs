@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attune_engine::code::{Axis, Given, Labels, Tensor, Variable};
+use attune_engine::code::{Axis, Given, Labels, Runs, Tensor, Variable};
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::{Mask, MaskTable};
 use attune_engine::numerics::block::BlockConfig;
@@ -143,18 +143,25 @@ pub struct Live {
     pub classes: Labels,
     pub tokens: Labels,
     pub source: Option<Labels>,
+    /// The model, where it is there to run on other sentences.
+    pub model: Option<Runs>,
 }
 
 impl Live {
     pub fn given(&self, LiveName { name, tensor, .. }: &LiveName) -> Given {
         let variable = match tensor.quantity {
             Quantity::Temperature => Variable::number(name, self.temperature()),
-            _ => Variable::tensor(name, Tensor::new(self.axes(*tensor), self.entries(*tensor))),
+            _ => Variable::tensor(name, self.tensor(*tensor)),
         };
         match tensor.fixed() {
             Some(why) => Given::fixed(variable, why),
             None => Given::writable(variable),
         }
+    }
+
+    /// The entries of a tensor with its axes; a temperature has none.
+    pub fn tensor(&self, tensor: LiveTensor) -> Tensor {
+        Tensor::new(self.axes(tensor), self.entries(tensor))
     }
 
     pub fn temperature(&self) -> f64 {

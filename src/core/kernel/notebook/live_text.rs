@@ -376,8 +376,8 @@ impl Notebook {
         let others = self.names_above(cell);
         let mut given = self.given(&names, live, &variables);
         given.extend(variables);
-        let (seed, stop) = (self.seed_of(cell), self.stop.clone());
-        let scope = Scope { given, others: &others, functions, seed, stop, allowance };
+        let (seed, stop, model) = (self.seed_of(cell), self.stop.clone(), live.model.clone());
+        let scope = Scope { given, others: &others, functions, model, seed, stop, allowance };
         let sources: Vec<&str> = which.iter().map(|&i| &*texts.expressions[i].0).collect();
         values(&sources, &scope)
     }

@@ -318,6 +318,11 @@ impl Scene {
         (Arc::new(frame), interventions::for_any_sentence(&self.interventions))
     }
 
+    /// The lesson's rule, by which a sentence is the source of another.
+    pub fn rewriter(&self) -> Option<&Arc<Rewriter>> {
+        self.rewriter.as_ref()
+    }
+
     pub fn frame(&self) -> &Arc<SentenceFrame> {
         &self.frame
     }

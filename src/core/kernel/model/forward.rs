@@ -1,0 +1,116 @@
+//! The model as code runs it: a pass over any sentence, with the learner's weights and interventions.
+
+use std::sync::Arc;
+
+use attune_engine::code::{FORWARD, Fault, Forward, Labels, Pass, Tensor, Tensors};
+use attune_engine::nearest::nearest;
+use attune_engine::numerics::attention::HeadMode;
+use attune_engine::numerics::model::AttentionModel;
+use attune_engine::numerics::model::activations::Interventions;
+use attune_engine::numerics::model::cost::forward_multiplications;
+use attune_engine::numerics::params::Parameters;
+
+use crate::kernel::model::LessonModel;
+use crate::kernel::notebook::live::{Follows, Live, LiveName, live_names};
+use crate::kernel::sentence_pass::interventions::for_any_sentence;
+use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
+use crate::kernel::snapshot::sentence::{answers, token_labels};
+use crate::kernel::snapshot::space::StaticSpace;
+use crate::kernel::static_embedding::Rewriter;
+use crate::lesson::Lesson;
+
+/// All that a pass needs but its sentence.
+pub struct Runner {
+    lesson: Arc<Lesson>,
+    space: Arc<StaticSpace>,
+    words: Labels,
+    classes: Labels,
+    rewriter: Option<Arc<Rewriter>>,
+    network: AttentionModel<f32>,
+    parameters: Arc<Parameters<f32>>,
+    interventions: Arc<Interventions<f32>>,
+}
+
+impl Runner {
+    pub fn of(
+        model: &LessonModel,
+        parameters: &Arc<Parameters<f32>>,
+        interventions: &Arc<Interventions<f32>>,
+    ) -> Self {
+        Self {
+            lesson: model.origin.lesson.clone(),
+            space: model.space.clone(),
+            words: model.words.clone(),
+            classes: model.classes.clone(),
+            rewriter: model.scene.rewriter().cloned(),
+            network: model.training.trainer().model.clone(),
+            parameters: parameters.clone(),
+            interventions: interventions.clone(),
+        }
+    }
+
+    /// The learner's interventions that hold for any sentence, with some heads off.
+    fn without(&self, off: &[usize]) -> Result<Interventions<f32>, Fault> {
+        let mut interventions = for_any_sentence(&self.interventions);
+        let heads = self.network.architecture.heads();
+        interventions.heads.resize(heads, HeadMode::Live);
+        for &head in off {
+            let Some(mode) = interventions.heads.get_mut(head) else {
+                let fault = Fault::new(format!("{FORWARD}: there is no head {head}"));
+                return Err(fault.hint(format!("use numbers from 0 to {}", heads.saturating_sub(1))));
+            };
+            *mode = HeadMode::Off;
+        }
+        Ok(interventions)
+    }
+}
+
+impl Forward for Runner {
+    fn pass(&self, sentence: &str, off: &[usize], charge: &dyn Fn(u64) -> Result<(), Fault>) -> Result<Pass, Fault> {
+        let interventions = self.without(off)?;
+        let read = Sentence::read(sentence, &self.lesson, &self.words);
+        let read = read.map_err(|why| Fault::new(format!("{FORWARD}: {why}")))?;
+        let frame = SentenceFrame::without_points(read, &self.space, self.rewriter.as_deref());
+        let (network, parameters) = (&self.network, &self.parameters);
+        let tokens = frame.len();
+        charge(forward_multiplications(&network.architecture, self.classes.len(), tokens, tokens) as u64)?;
+        let activations = frame.activations(network, parameters, &interventions);
+        let live = Live {
+            space: self.space.clone(),
+            words: self.words.clone(),
+            architecture: network.architecture.clone(),
+            parameters: parameters.clone(),
+            interventions: Arc::new(interventions),
+            answers: Arc::new(answers(network, parameters, &activations.output)),
+            activations,
+            classes: self.classes.clone(),
+            tokens: token_labels(frame.tokens()).into(),
+            source: frame.source_tokens().map(|tokens| token_labels(tokens).into()),
+            model: None,
+        };
+        Ok(Pass { sentence: sentence.into(), tensors: Arc::new(ReadPass { names: live_names(&live), live }) })
+    }
+}
+
+/// A pass whose tensors are copied when they are read.
+struct ReadPass {
+    live: Live,
+    names: Vec<LiveName>,
+}
+
+impl Tensors for ReadPass {
+    fn tensor(&self, name: &str) -> Result<Tensor, Fault> {
+        let of_pass = || self.names.iter().filter(|known| known.tensor.follows() == Follows::Forward && !known.axes.is_empty());
+        if let Some(known) = of_pass().find(|known| known.name == name) {
+            return Ok(self.live.tensor(known.tensor));
+        }
+        let fault = Fault::new(format!("a pass has no `{name}`"));
+        if self.names.iter().any(|known| known.name == name) {
+            return Err(fault.hint(format!("it is the same for all sentences: write `{name}`")));
+        }
+        Err(match nearest(name, of_pass().map(|known| known.name.as_str())) {
+            Some(near) => fault.hint(format!("did you mean `{near}`?")),
+            None => fault.hint("it has the tensors of a sentence, such as A, Y and Z"),
+        })
+    }
+}

@@ -84,8 +84,18 @@ fn words_end_at_their_sense_and_others_rest() {
 /// Claims of the lessons hold whatever the seed; `attune check` knows one.
 #[test]
 fn lessons_hold_for_seeds_1_to_10() {
-    let names =
-        ["bank.ron", "it.ron", "masks.ron", "idiom.ron", "heads.ron", "cross_attention.ron", "the_transformer.ron"];
+    let names = [
+        "bank.ron",
+        "it.ron",
+        "masks.ron",
+        "idiom.ron",
+        "heads.ron",
+        "cross_attention.ron",
+        "the_transformer.ron",
+        "now.ron",
+        "block.ron",
+        "gradient.ron",
+    ];
     for name in names {
         let lesson = lesson(name);
         for seed in 1..=10 {

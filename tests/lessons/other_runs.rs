@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use attune_core::kernel::Kernel;
-use attune_core::kernel::check::claims::verify;
+use attune_core::kernel::check::claims::{verify, verify_switched};
 use attune_core::lesson::parse;
 
 use crate::common::top::text;
@@ -130,4 +130,18 @@ fn with_a_live_encoder_the_map_need_not_be_the_alignment() {
     let found = live.train();
     assert!(found.iter().all(|found| found["right"] == 1.0), "{found:?}");
     assert!(found.iter().any(|found| found["aligned"] == 0.0), "{found:?}");
+}
+
+/// Trains every combination of switches that a lesson claims something about, with each seed.
+#[test]
+fn each_part_of_today_s_block_can_be_turned_back() {
+    let mut lesson = parse("now.ron", &Variant::of("now").0).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    for seed in SEEDS {
+        lesson.seed = seed;
+        let verdicts = verify_switched(&lesson);
+        assert_eq!(verdicts.len(), lesson.claims.iter().filter(|claim| !claim.with.is_empty()).count());
+        for verdict in verdicts {
+            assert!(verdict.holds(), "seed {seed}: {verdict:?}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! The language of code cells: what it computes, what it refuses, and in which words.
 
 mod bad_input;
+mod forward;
 mod language;
 mod names;
 mod tensors;
@@ -32,7 +33,7 @@ fn given() -> Vec<Given> {
 }
 
 fn scope() -> Scope<'static> {
-    Scope { given: given(), seed: SEED, ..Scope::default() }
+    Scope { given: given(), seed: SEED, model: Some(forward::model()), ..Scope::default() }
 }
 
 fn cell(source: &str) -> Run {

@@ -2,6 +2,7 @@
 
 mod dependencies;
 mod editing;
+mod passes;
 mod tasks;
 
 use std::sync::Arc;

@@ -32,11 +32,7 @@ pub struct Runner {
 }
 
 impl Runner {
-    pub fn of(
-        model: &LessonModel,
-        parameters: &Arc<Parameters<f32>>,
-        interventions: &Arc<Interventions<f32>>,
-    ) -> Self {
+    pub fn of(model: &LessonModel, parameters: &Arc<Parameters<f32>>, interventions: &Arc<Interventions<f32>>) -> Self {
         Self {
             lesson: model.origin.lesson.clone(),
             space: model.space.clone(),
@@ -100,7 +96,8 @@ struct ReadPass {
 
 impl Tensors for ReadPass {
     fn tensor(&self, name: &str) -> Result<Tensor, Fault> {
-        let of_pass = || self.names.iter().filter(|known| known.tensor.follows() == Follows::Forward && !known.axes.is_empty());
+        let of_pass =
+            || self.names.iter().filter(|known| known.tensor.follows() == Follows::Forward && !known.axes.is_empty());
         if let Some(known) = of_pass().find(|known| known.name == name) {
             return Ok(self.live.tensor(known.tensor));
         }

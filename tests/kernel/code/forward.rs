@@ -1,0 +1,66 @@
+//! The function `forward`: what it hands to a model, what a cell reads of the pass, and its faults.
+
+use std::sync::Arc;
+
+use attune_engine::code::budget::RUN_PRODUCTS_MAX;
+use attune_engine::code::{Axis, Fault, Forward, Output, Pass, Runs, Scope, Tensor, Tensors, run};
+
+use super::{cell, fault, number, words};
+
+/// The multiplications of a pass of [`Counter`].
+const WORK: u64 = RUN_PRODUCTS_MAX / 4;
+
+/// A model whose `A` says how many bytes the sentence has, and its `Q` how many heads are off.
+struct Counter;
+
+struct Counted {
+    bytes: usize,
+    off: usize,
+}
+
+impl Forward for Counter {
+    fn pass(&self, sentence: &str, off: &[usize], charge: &dyn Fn(u64) -> Result<(), Fault>) -> Result<Pass, Fault> {
+        charge(WORK)?;
+        Ok(Pass { sentence: sentence.into(), tensors: Arc::new(Counted { bytes: sentence.len(), off: off.len() }) })
+    }
+}
+
+impl Tensors for Counted {
+    fn tensor(&self, name: &str) -> Result<Tensor, Fault> {
+        let rows = |x: usize| Tensor::new(vec![Axis::labelled(words())], vec![x as f64; 3]);
+        match name {
+            "A" => Ok(rows(self.bytes)),
+            "Q" => Ok(rows(self.off)),
+            other => Err(Fault::new(format!("a pass has no `{other}`"))),
+        }
+    }
+}
+
+pub fn model() -> Runs {
+    Runs(Arc::new(Counter))
+}
+
+#[test]
+fn a_pass_is_read_by_the_names_of_its_tensors() {
+    assert_eq!(number(r#"forward("the bank").A[0]"#), 8.0);
+    assert_eq!(number(r#"let pass = forward("the bank", [0, 2]); pass.Q["river"]"#), 2.0);
+    assert_eq!(number(r#"fn all(off) { forward("the", off).Q[1] } all([1])"#), 1.0);
+    let shown = cell(r#"forward("the bank")"#).outputs;
+    assert_eq!(shown, [Output::Text(r#"pass of "the bank""#.into())]);
+}
+
+#[test]
+fn a_pass_has_faults_with_places() {
+    assert_eq!(fault(r#"let x = forward("the").X;"#), "1:23: a pass has no `X`");
+    assert_eq!(fault("forward(\"the\", [0.5])"), "1:1: forward: f64 is not a head; heads count from 0, as in [0, 2]");
+    assert_eq!(fault("forward(\"the\", [-1])"), "1:1: forward: -1 is not a head; heads count from 0, as in [0, 2]");
+    let found = run("forward(\"the\")", &Scope::default()).fault.expect("no model").to_string();
+    assert_eq!(found, "1:1: forward: there is no model here yet");
+}
+
+#[test]
+fn passes_are_charged_as_products_are() {
+    assert_eq!(cell(r#"for i in 0..4 { forward("the"); }"#).fault, None);
+    let found = fault(r#"for i in 0..5 { forward("the"); }"#);
+    assert!(found.starts_with("1:17: the products of this cell take more than"), "{found}");
+}

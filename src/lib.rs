@@ -14,6 +14,7 @@
 //!   quantity/     the catalogue: names and meanings of all numbers     start at mod.rs
 //!   code/         the language of code cells, in a sandbox             start at mod.rs
 //!   pretrained/   model folders -> architecture and parameters         start at mod.rs
+//!   vectors/      files of word vectors -> rows, and answers about them start at mod.rs
 //! core/    attune-core
 //!   lesson/       RON text -> checked values, every issue with place   start at schema.rs
 //!   kernel/       the running lesson: commands in, snapshots out       start at command.rs

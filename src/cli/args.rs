@@ -97,7 +97,7 @@ pub enum Action {
     Check {
         /// The lessons, by their files or names, such as lessons/*.ron; a glossary among them is checked as one. Or
         /// models, by folder or name: their files with SHA-256, tensors and tokenizer, a self-test, and published
-        /// numbers of those that are known. Without any, the course. A sentence that is given is run through each of
+        /// numbers of those that are known. Or files of word vectors: their size, and what was mended. Without any, the course. A sentence that is given is run through each of
         /// them, besides all else.
         lessons: Vec<PathBuf>,
         #[command(flatten)]
@@ -130,6 +130,11 @@ pub enum Action {
     ///
     /// A submission that cannot be read is named, and the others are graded; the exit code is then 1.
     Grade(GradeArgs),
+    /// Print the words nearest to a word or an expression, among the vectors of a file.
+    ///
+    /// Reads word2vec (binary and text), fastText's .vec, GloVe, .npy, .npz, safetensors and the projector's TSV, each text
+    /// also with gzip, and the word table of a model's folder.
+    Neighbours(NeighboursArgs),
     /// Print the licences of the program, and of the fonts and libraries in it.
     Licences,
     /// Print the manual page, for `man -l -` or a folder of manual pages.
@@ -223,6 +228,27 @@ pub struct ExportArgs {
     /// How long the cells may take together; those that are left after it are exported without outputs.
     #[arg(long, value_name = "SECONDS", default_value_t = WITHIN, value_parser = clap::value_parser!(u64).range(1..))]
     pub within: u64,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct NeighboursArgs {
+    /// The file of vectors, or a model's folder.
+    pub file: PathBuf,
+    /// A word, or words with + and - between them: "king - man + woman".
+    #[arg(allow_hyphen_values = true)]
+    pub expression: String,
+    /// How many words to print.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub count: usize,
+    /// Measure by distance, not by cosine.
+    #[arg(long)]
+    pub distance: bool,
+    /// Let the words of the expression be answers too.
+    #[arg(long)]
+    pub with_words: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, clap::Args)]

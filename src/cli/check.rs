@@ -25,7 +25,7 @@ use attune_engine::nearest::nearest;
 use attune_engine::pretrained::examine::{Findings, examine};
 
 use super::args::{CheckOptions, Common, SentenceArgs};
-use super::{Fault, print, say, training};
+use super::{Fault, print, say, training, vectors};
 use crate::built_in;
 
 /// Checks the lessons once, or again and again.
@@ -83,8 +83,13 @@ fn round(lessons: &[PathBuf], how: How<'_>, common: &Common, ids: &mut Ids) -> R
             print::line(round.glossaries.check(path))?;
             continue;
         }
-        match check_one(path, how, common, &mut round) {
-            Ok(line) => print::line(line)?,
+        let is_vectors = vectors::may_be_vectors(path);
+        let checked = match is_vectors {
+            true => vectors::check(path, common).map(|()| None),
+            false => check_one(path, how, common, &mut round).map(Some),
+        };
+        match checked {
+            Ok(line) => line.into_iter().try_for_each(print::line)?,
             Err(Fault::Lesson(issues)) => {
                 print::line(format_args!("{}: has issues", name(path)))?;
                 faults.push_str(&issues);

@@ -8,6 +8,7 @@ mod lessons;
 mod print;
 mod render;
 mod training;
+mod vectors;
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -71,6 +72,7 @@ fn act(args: &Args) -> Result<(), Fault> {
         Some(Action::Render(request)) => render::render(request, &args.common),
         Some(Action::Export(request)) => export::export(request, &args.common),
         Some(Action::Grade(request)) => grade::grade(request, &args.common),
+        Some(Action::Neighbours(request)) => vectors::print_neighbours(request, &args.common),
         Some(Action::Licences) => print::licences(),
         Some(Action::Manual) => print::manual(grammar()),
         Some(Action::Completions { shell }) => print::completions(*shell, grammar()),

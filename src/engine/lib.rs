@@ -6,6 +6,7 @@
 //! | [`quantity`] | the catalogue: name, shape and meaning of every number | [`quantity`] |
 //! | [`code`] | the language of code cells, in a sandbox | [`code`] |
 //! | [`pretrained`] | model folders -> architecture, parameters and tokens | [`pretrained`] |
+//! | [`vectors`] | files of word vectors (word2vec, fastText, GloVe, NumPy, safetensors, TSV) -> words and rows, and exact answers about them | [`vectors::read`] |
 //! | [`nearest`], [`panics`] | the valid name that is most like a misspelt one; panics as values | |
 //! | [`numbers`], [`shared`] | numbers within JSON, exactly; shared values in written form | |
 //!
@@ -19,3 +20,4 @@ pub mod panics;
 pub mod pretrained;
 pub mod quantity;
 pub mod shared;
+pub mod vectors;

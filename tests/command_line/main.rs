@@ -14,5 +14,6 @@ mod glossary;
 mod grade;
 mod models;
 mod shared;
+mod vectors;
 mod watch;
 mod what_if;

@@ -19,6 +19,7 @@ impl Folder {
     }
 
     /// The path of a file in it.
+    #[allow(dead_code, reason = "not every test program that shares this names a file")]
     pub fn file(&self, name: &str) -> String {
         self.join(name).display().to_string()
     }

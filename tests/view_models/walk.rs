@@ -69,7 +69,7 @@ fn each_key_has_its_number_of_the_step_beside_it() {
     assert_eq!(beside(Step::Score), "2.00, 0.00, 2.00");
     assert_eq!(beside(Step::Scale), "1.00, 0.00, 1.00");
     assert_eq!(beside(Step::Softmax), "0.42, 0.16, 0.42");
-    assert_eq!(beside(Step::Mix), "0.42 v, 0.16 v, 0.42 v");
+    assert_eq!(beside(Step::Mix), "0.42 · v, 0.16 · v, 0.42 · v");
     assert!(beside(Step::Output).is_empty() && beside(Step::Contextual).is_empty());
 }
 

@@ -439,7 +439,12 @@ fn standing(model: &HomeModel) -> String {
         _ => {
             let lessons = if count == 1 { "1 lesson".to_owned() } else { format!("{count} lessons") };
             let minutes: usize = model.lessons.iter().filter_map(|row| row.minutes).sum();
-            let time = if minutes > 0 { format!(", about {minutes} minutes") } else { String::new() };
+            const HOUR: usize = 60;
+            let time = match minutes {
+                0 => String::new(),
+                minutes if minutes < 2 * HOUR => format!(", about {minutes} minutes"),
+                minutes => format!(", about {} hours", (minutes + HOUR / 2) / HOUR),
+            };
             let done = match model.tasks.of {
                 0 => String::new(),
                 of => format!(" · {} of {of} tasks done", model.tasks.done),

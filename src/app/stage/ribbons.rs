@@ -76,13 +76,13 @@ impl<'a> Ribbons<'a> {
             Step::Mix => {
                 let carried = walk.carried.iter().map(|carried| Line::Vector {
                     row: &carried.value,
-                    letter: format!("{} v", written(carried.weight)),
+                    letter: format!("{} · v", written(carried.weight)),
                     times: carried.weight,
                 });
                 let mix = row(Quantity::Mix).map(|row| Line::Vector { row, letter: "Σ a v".to_owned(), times: 1.0 });
                 let named = walk.carried.iter().filter_map(|carried| walk.keys.get(carried.key));
                 let names: Vec<&str> = named.map(String::as_str).collect();
-                (carried.chain(mix).collect(), format!("{} by their weights; Σ a v is of all", names.join(", ")))
+                (carried.chain(mix).collect(), format!("the largest, of {}; Σ a v adds up all", names.join(", ")))
             }
             _ => return None,
         };

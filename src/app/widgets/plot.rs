@@ -170,7 +170,8 @@ pub fn tick_text(value: f64, digit: f64) -> String {
 /// Draws crowds with their names, and the way of each lit word.
 /// `time`: how far its words are on their ways, from 0 to 1.
 pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect, time: f32) {
-    const MARGIN: (f32, f32) = (34.0, 18.0);
+    /// At the left and the right, in points; above and below, as a share of the height.
+    const MARGIN: (f32, f32) = (34.0, 0.14);
     const DOT: f32 = 2.0;
     const END: f32 = 4.0;
     const FAINT: f32 = 0.75;
@@ -178,7 +179,7 @@ pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect, time: f32) {
     const LEAST: f32 = 0.09;
     let palette = Palette::of(ui.visuals().dark_mode);
     let painter = ui.painter_at(rect);
-    let half = (rect.size() / 2.0 - vec2(MARGIN.0, MARGIN.1)).max(Vec2::ZERO);
+    let half = (rect.size() / 2.0 - vec2(MARGIN.0, MARGIN.1 * rect.height())).max(Vec2::ZERO);
     let at = |[x, y]: [f32; 2]| rect.center() + vec2(x * half.x, -y * half.y);
     let color = |group: Option<usize>| group.map_or(palette.ink_faint, |group| palette.group(group));
     for (group, glow) in glows(sketch, LEAST * rect.height(), at) {

@@ -224,7 +224,7 @@ impl<'a> Over<'a> {
 /// are read over points and lines.
 fn veil(ui: &Ui, from: Rect, is_at_top: bool) {
     /// How much of what lies under it the veil hides, and how far it runs out.
-    const HIDES: f32 = 0.86;
+    const HIDES: f32 = 0.94;
     const RUNS_OUT: f32 = 28.0;
     let ground = Palette::of(ui.visuals().dark_mode).stage;
     let [full, none] = [ground.gamma_multiply(HIDES), ground.gamma_multiply(0.0)];

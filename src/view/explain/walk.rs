@@ -312,7 +312,7 @@ impl WalkModel {
             Step::Score => number(Quantity::Product).map(written),
             Step::Scale => number(Quantity::Score).map(written),
             Step::Softmax => number(Quantity::Weight).map(written),
-            Step::Mix => number(Quantity::Weight).map(|weight| format!("{} v", written(weight))),
+            Step::Mix => number(Quantity::Weight).map(|weight| format!("{} · v", written(weight))),
             Step::Embed | Step::Output | Step::Contextual => None,
         }
     }

@@ -497,7 +497,8 @@ pub fn shown(model: &SentenceArcs, state: &StripState, view: &PanelView, is_open
             word,
             direction: same.copied().unwrap_or(state.direction),
             layer,
-            head: selection.shown_head(),
+            // While a head is walked through, the numbers beside the points are its own.
+            head: selection.shown_head().or(view.walk.is_walking().then_some(selection.head)),
             reading,
         }
     });

@@ -1,0 +1,90 @@
+//! Expressions of words, `king - man + woman`: read, and worked out as one vector.
+
+use super::{Vectors, unknown};
+use crate::pretrained::refusal::quoted;
+
+/// Words of one expression.
+const TERMS_MAX: usize = 64;
+
+/// Words that are added and subtracted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expression {
+    /// Row of each word, and whether it is subtracted.
+    pub terms: Vec<(usize, bool)>,
+}
+
+impl Expression {
+    /// Reads an expression. `+` and `-` are signs where blanks are around them, so that words may have hyphens and blanks;
+    /// a text that is a word as a whole means that word.
+    ///
+    /// # Errors
+    /// If a word is unknown, or a sign has no word.
+    pub fn parse(text: &str, vectors: &Vectors) -> Result<Self, String> {
+        let text = text.trim();
+        if let Some(row) = vectors.row_of(text) {
+            return Ok(Self { terms: vec![(row, false)] });
+        }
+        let mut terms = Vec::new();
+        let (mut word, mut is_subtracted, mut has_sign) = (String::new(), false, false);
+        for part in text.split_whitespace().map(Some).chain([None]) {
+            let sign = match part {
+                Some("+") => Some(false),
+                Some("-" | "−") => Some(true),
+                None => Some(false),
+                Some(part) => {
+                    word += if word.is_empty() { "" } else { " " };
+                    word += part;
+                    None
+                }
+            };
+            let Some(next) = sign else { continue };
+            if !word.is_empty() {
+                let row = vectors.row_of(&word).ok_or_else(|| unknown(&word, vectors))?;
+                terms.push((row, is_subtracted));
+                word.clear();
+            } else if has_sign || part.is_none() {
+                let found = quoted(text);
+                return Err(format!(
+                    "{found} has a sign without a word; write words with + and - between: king - man + woman"
+                ));
+            }
+            (is_subtracted, has_sign) = (next, true);
+        }
+        match terms.len() {
+            1..=TERMS_MAX => Ok(Self { terms }),
+            count => Err(format!("{count} words; expected 1 to {TERMS_MAX}")),
+        }
+    }
+
+    /// Rows of its words.
+    pub fn rows(&self) -> Vec<usize> {
+        self.terms.iter().map(|(row, _)| *row).collect()
+    }
+
+    /// The sum of the words' vectors.
+    pub fn sum(&self, vectors: &Vectors) -> Vec<f32> {
+        self.summed(vectors, false)
+    }
+
+    /// The sum of the words' directions, each of length 1 so that no word counts more because it is long. Analogies are
+    /// defined so (Mikolov et al. 2013).
+    pub fn direction(&self, vectors: &Vectors) -> Vec<f32> {
+        self.summed(vectors, true)
+    }
+
+    fn summed(&self, vectors: &Vectors, of_length_one: bool) -> Vec<f32> {
+        let mut sum = vec![0.0; vectors.width()];
+        for &(row, is_subtracted) in &self.terms {
+            let row = vectors.rows.row(row);
+            let length = if of_length_one { length(row) } else { 1.0 };
+            let scale = if is_subtracted { -1.0 } else { 1.0 } / if length > 0.0 { length } else { 1.0 };
+            sum.iter_mut().zip(row).for_each(|(sum, x)| *sum += scale * f64::from(*x));
+        }
+        sum.into_iter().map(|x| x as f32).collect()
+    }
+}
+
+/// `‖x‖`
+pub fn length(x: &[f32]) -> f64 {
+    x.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt()
+}

@@ -1,0 +1,434 @@
+//! Files of word vectors: words and rows, read by content and not by name, and exact answers about them.
+//!
+//! | module | job |
+//! |---|---|
+//! | [`text`], [`binary`], [`numpy`], [`tensors`] | one family of formats each: word2vec's and GloVe's text and the projector's TSV; word2vec's binary form; `.npy` and `.npz`; safetensors and model folders |
+//! | [`source`] | a window on a file's bytes, unpacked from gzip where it is packed |
+//! | [`expression`], [`answers`], [`space`] | `king - man + woman`; neighbours and axes; components, hubs, and two spaces compared |
+//!
+//! A file may be anybody's. Whatever can be mended is read and counted in the [`Report`]; the rest is a [`Refusal`]. Memory
+//! is taken for rows that came, never for rows that a header promises.
+
+pub mod answers;
+pub mod binary;
+mod decimal;
+pub mod expression;
+pub mod numpy;
+pub mod source;
+pub mod space;
+pub mod tensors;
+pub mod text;
+
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+
+use self::source::Source;
+use crate::numerics::Matrix;
+use crate::pretrained::load::Stopped;
+use crate::pretrained::refusal::{Refusal, quoted};
+
+/// The widest vector that is read; large models have some ten thousand numbers.
+pub const WIDTH_MAX: usize = 1 << 16;
+/// Rows between two calls of whoever watches.
+const ROWS_AT_A_TIME: usize = 8192;
+/// Places that a report names of each kind; the others are counted.
+const PLACES_MAX: usize = 8;
+
+/// The layout that a file turned out to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Word2VecBinary,
+    /// With a header of count and width: fastText's `.vec` too.
+    Word2VecText,
+    /// Text without a header.
+    Glove,
+    /// The Embedding Projector's table of numbers.
+    Tsv,
+    Npy,
+    Npz,
+    Safetensors,
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Word2VecBinary => "word2vec, binary",
+            Self::Word2VecText => "word2vec or fastText, text",
+            Self::Glove => "GloVe, text",
+            Self::Tsv => "projector, TSV",
+            Self::Npy => "NumPy, .npy",
+            Self::Npz => "NumPy, .npz",
+            Self::Safetensors => "safetensors",
+        })
+    }
+}
+
+/// A place in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Counted from 1.
+    Line(u64),
+    Byte(u64),
+    /// Counted from 0, as NumPy does.
+    Row(u64),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(line) => write!(f, "line {line}"),
+            Self::Byte(byte) => write!(f, "byte {byte}"),
+            Self::Row(row) => write!(f, "row {row}"),
+        }
+    }
+}
+
+/// Rows that have something in common, counted, with the places of the first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    pub count: usize,
+    pub places: Vec<Place>,
+}
+
+impl Found {
+    pub fn add(&mut self, place: Place) {
+        self.count += 1;
+        if self.places.len() < PLACES_MAX {
+            self.places.push(place);
+        }
+    }
+}
+
+/// Everything in a file that was not as its format has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Rows that are kept though an earlier one has their word: the word means the first.
+    pub duplicates: Found,
+    /// Rows of zeros, which have no direction.
+    pub zeros: Found,
+    /// Words with bytes that are not UTF-8, each put as U+FFFD.
+    pub mended_words: Found,
+    /// Words with blanks in them, which other readers cut.
+    pub words_with_spaces: Found,
+    /// Rows without a word, named by their number.
+    pub unnamed: Found,
+    /// Rows left out for a NaN or an infinity.
+    pub not_finite: Found,
+    /// Rows left out for too few numbers, or for something else in a number's place.
+    pub malformed: Found,
+    /// Sentences on the file as a whole, such as on a header that promises other rows.
+    pub notes: Vec<String>,
+}
+
+impl Report {
+    /// Rows that are not among the vectors.
+    pub fn left_out(&self) -> usize {
+        self.not_finite.count + self.malformed.count
+    }
+
+    /// A line for each kind of mending that occurred.
+    pub fn lines(&self) -> Vec<String> {
+        let kinds = [
+            (&self.malformed, "left out: not a word and its numbers"),
+            (&self.not_finite, "left out: NaN or infinite"),
+            (&self.mended_words, "words mended: bytes that are not UTF-8, shown as U+FFFD"),
+            (&self.words_with_spaces, "words with blanks in them"),
+            (&self.unnamed, "rows without a word, named by their number"),
+            (&self.duplicates, "duplicates: the word means its first row"),
+            (&self.zeros, "rows of zeros, which have no direction"),
+        ];
+        let line = |(found, words): (&Found, &str)| {
+            let places: Vec<String> = found.places.iter().map(Place::to_string).collect();
+            let more = if found.count > found.places.len() { ", …" } else { "" };
+            (found.count > 0).then(|| format!("{} {words} ({}{more})", found.count, places.join(", ")))
+        };
+        kinds.into_iter().filter_map(line).chain(self.notes.iter().cloned()).collect()
+    }
+}
+
+/// A column of a metadata table, an entry for each row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    pub name: String,
+    pub entries: Vec<String>,
+}
+
+/// Words and their vectors.
+#[derive(Clone, Debug)]
+pub struct Vectors {
+    pub words: Vec<Box<str>>,
+    /// (n, d): a row for each word.
+    pub rows: Matrix<f32>,
+    pub metadata: Vec<Column>,
+    pub format: Format,
+    /// The numbers as the file has them, such as `F16`; here they are `f32`.
+    pub kind: String,
+    pub report: Report,
+    /// Hash and row of each word, in order.
+    index: Vec<(u64, u32)>,
+}
+
+impl Vectors {
+    pub fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    pub fn width(&self) -> usize {
+        self.rows.cols()
+    }
+
+    /// The first row of a word.
+    pub fn row_of(&self, word: &str) -> Option<usize> {
+        let hash = hash(word);
+        let from = self.index.partition_point(|(other, _)| *other < hash);
+        let same = self.index[from..].iter().take_while(|(other, _)| *other == hash);
+        same.map(|(_, row)| *row as usize).find(|&row| &*self.words[row] == word)
+    }
+}
+
+fn hash(word: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    word.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The state of a reading: whoever watches may show the rows that are there.
+#[derive(Debug)]
+pub struct Progress<'a> {
+    /// Bytes that were read, unpacked.
+    pub bytes: u64,
+    /// Bytes of the file on disk.
+    pub length: u64,
+    pub words: &'a [Box<str>],
+    /// Numbers of the rows so far, one row after the other.
+    pub numbers: &'a [f32],
+    pub width: usize,
+}
+
+/// Hears of the rows that have come, and ends the reading by `false`.
+pub type Watch<'a> = &'a mut dyn FnMut(Progress<'_>) -> bool;
+
+/// Vectors in the making.
+pub struct Builder<'a> {
+    words: Vec<Box<str>>,
+    numbers: Vec<f32>,
+    /// Where each row was in the file; only rows that are kept.
+    places: Vec<Place>,
+    width: usize,
+    pub report: Report,
+    watch: Watch<'a>,
+    /// Rows that the file has, those left out too.
+    seen: u64,
+    /// Rows by their number in the file, where some were left out.
+    kept: Option<Vec<u64>>,
+}
+
+impl<'a> Builder<'a> {
+    pub fn new(width: usize, watch: Watch<'a>) -> Self {
+        let (words, numbers, places) = (Vec::new(), Vec::new(), Vec::new());
+        Self { words, numbers, places, width, report: Report::default(), watch, seen: 0, kept: None }
+    }
+
+    /// Takes memory for so many rows at once, which must be rows that are there.
+    pub fn reserve(&mut self, rows: usize) {
+        self.words.reserve_exact(rows);
+        self.places.reserve_exact(rows);
+        self.numbers.reserve_exact(rows.saturating_mul(self.width));
+    }
+
+    /// The room for the next row; [`Self::push`] takes or drops it.
+    pub fn room(&mut self) -> &mut Vec<f32> {
+        self.numbers.truncate(self.words.len() * self.width);
+        &mut self.numbers
+    }
+
+    /// Takes the row whose numbers were put into [`Self::room`].
+    pub fn push(&mut self, word: &[u8], place: Place, source: &Source) -> Result<(), Stopped> {
+        let from = self.words.len() * self.width;
+        let row = &self.numbers[from..];
+        self.seen += 1;
+        if row.len() != self.width {
+            return self.drop_row(place, |report| &mut report.malformed);
+        }
+        if !row.iter().fold(true, |all, x| all & x.is_finite()) {
+            return self.drop_row(place, |report| &mut report.not_finite);
+        }
+        if row.iter().all(|x| *x == 0.0) {
+            self.report.zeros.add(place);
+        }
+        let word = self.named(word, place);
+        self.words.push(word);
+        self.places.push(place);
+        if let Some(kept) = &mut self.kept {
+            kept.push(self.seen - 1);
+        }
+        if self.words.len().is_multiple_of(ROWS_AT_A_TIME) { self.watched(source) } else { Ok(()) }
+    }
+
+    fn named(&mut self, word: &[u8], place: Place) -> Box<str> {
+        if word.is_empty() {
+            self.report.unnamed.add(place);
+            return (self.seen - 1).to_string().into();
+        }
+        let text = String::from_utf8_lossy(word);
+        if matches!(text, std::borrow::Cow::Owned(_)) {
+            self.report.mended_words.add(place);
+        }
+        if text.contains(' ') {
+            self.report.words_with_spaces.add(place);
+        }
+        text.into()
+    }
+
+    /// Leaves a row out that is no row.
+    pub fn leave_out(&mut self, place: Place) -> Result<(), Stopped> {
+        self.seen += 1;
+        self.drop_row(place, |report| &mut report.malformed)
+    }
+
+    fn drop_row(&mut self, place: Place, kind: fn(&mut Report) -> &mut Found) -> Result<(), Stopped> {
+        kind(&mut self.report).add(place);
+        let kept = self.words.len() as u64;
+        self.kept.get_or_insert_with(|| (0..kept).collect());
+        let _ = self.room();
+        Ok(())
+    }
+
+    fn watched(&mut self, source: &Source) -> Result<(), Stopped> {
+        let numbers = &self.numbers[..self.words.len() * self.width];
+        let (bytes, length, words, width) = (source.passed(), source.length(), &*self.words, self.width);
+        if (self.watch)(Progress { bytes, length, words, numbers, width }) { Ok(()) } else { Err(Stopped::Cancelled) }
+    }
+
+    /// The vectors, once every row is pushed.
+    ///
+    /// # Errors
+    /// If there is no row, or more are left out than kept.
+    pub fn finish(mut self, format: Format, kind: &str, source: &Source) -> Result<Vectors, Stopped> {
+        if let Some(broken) = source.broken() {
+            self.report.notes.push(format!(
+                "the file is damaged or cut off at unpacked byte {}: {broken}; the rows before it are read",
+                source.passed()
+            ));
+        }
+        if self.words.is_empty() || self.report.left_out() > self.words.len() {
+            let (left, kept) = (self.report.left_out(), self.words.len());
+            let why = self.report.lines().first().cloned().unwrap_or_else(|| "nothing".to_owned());
+            let found = format!("{kept} rows, and {left} that are none: {why}");
+            return Err(Refusal::new(found, format!("rows of {} numbers ({format})", self.width), NOT_VECTORS).into());
+        }
+        self.watched(source)?;
+        let mut index: Vec<(u64, u32)> = self.words.iter().zip(0..).map(|(word, row)| (hash(word), row)).collect();
+        index.sort_unstable();
+        let mut duplicates = Vec::new();
+        for same in index.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
+            for (i, (_, row)) in same.iter().enumerate() {
+                let word = &self.words[*row as usize];
+                if same[..i].iter().any(|(_, other)| &self.words[*other as usize] == word) {
+                    duplicates.push(*row);
+                }
+            }
+        }
+        duplicates.sort_unstable();
+        duplicates.iter().for_each(|&row| self.report.duplicates.add(self.places[row as usize]));
+        let _ = self.room();
+        self.numbers.shrink_to_fit();
+        let rows = Matrix::from_row_major(self.words.len(), self.width, self.numbers);
+        let (words, report, kind) = (self.words, self.report, kind.to_owned());
+        Ok(Vectors { words, rows, metadata: Vec::new(), format, kind, report, index })
+    }
+
+    /// The words that rows without one get, by the rows' numbers in the file.
+    pub fn rename(&mut self, names: &[Box<str>]) {
+        let kept: Vec<u64> = self.kept.clone().unwrap_or_else(|| (0..self.words.len() as u64).collect());
+        let named = kept.iter().zip(&mut self.words).filter_map(|(&row, word)| {
+            *word = names.get(usize::try_from(row).ok()?)?.clone();
+            Some(())
+        });
+        let named = named.count();
+        self.report.unnamed = Found::default();
+        (named..self.words.len()).for_each(|row| self.report.unnamed.add(self.places[row]));
+    }
+
+    /// Rows of the file that are kept, by their numbers from 0.
+    pub fn kept(&self) -> Vec<u64> {
+        self.kept.clone().unwrap_or_else(|| (0..self.words.len() as u64).collect())
+    }
+
+    /// Rows that the file has.
+    pub fn seen(&self) -> u64 {
+        self.seen
+    }
+}
+
+const NOT_VECTORS: &str = "attune reads word2vec, fastText, GloVe, .npy, .npz, safetensors and the projector's TSV, each \
+                           also with gzip";
+
+/// Reads vectors from a file, or from a model's folder. `watch` hears of the rows while they come.
+///
+/// # Errors
+/// If the file has none, cannot be read, or the reading was ended.
+pub fn read(path: &Path, watch: Watch<'_>) -> Result<Vectors, Stopped> {
+    if path.is_dir() {
+        return tensors::read_folder(path, watch);
+    }
+    let in_file = |stopped| match stopped {
+        Stopped::Refused(refusal) => {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            Stopped::Refused(Box::new(refusal.in_file(&name)))
+        }
+        Stopped::Cancelled => Stopped::Cancelled,
+    };
+    read_file(path, watch).map_err(in_file)
+}
+
+fn read_file(path: &Path, watch: Watch<'_>) -> Result<Vectors, Stopped> {
+    let mut source = Source::open(path)?;
+    let head = source.peek(SNIFFED_BYTES)?;
+    if head.is_empty() {
+        return Err(Refusal::new("an empty file", "vectors", NOT_VECTORS).into());
+    }
+    if head.starts_with(numpy::MAGIC) {
+        return numpy::read_npy(source, Some(path), watch);
+    }
+    let is_zip = head.starts_with(numpy::ZIP);
+    let is_json = head.starts_with(b"{");
+    if is_zip || is_json || tensors::is_header(head) {
+        if source.is_packed() {
+            let found = "a file within gzip that is not read from its beginning to its end";
+            return Err(Refusal::new(found, "the file itself", "unpack it with gunzip").into());
+        }
+        return match (is_zip, is_json) {
+            (true, _) => numpy::read_npz(path, watch),
+            (_, true) => text::read_config(path, watch),
+            _ => tensors::read_file(path, watch),
+        };
+    }
+    if head.starts_with(PICKLE) {
+        let found = "a pickled Python object, which can run any program when it is loaded";
+        let advice = "save the vectors in gensim with save_word2vec_format(\"NAME.bin\", binary=True)";
+        return Err(Refusal::new(found, "numbers alone", advice).into());
+    }
+    match binary::header(head) {
+        Some(header) if !text::is_text(&head[header.bytes..], header.width) => binary::read(source, header, watch),
+        header => text::read(source, header, path, watch),
+    }
+}
+
+/// Pickle's first byte and its usual versions are not text: 0x80 and 2 to 5.
+const PICKLE: &[u8] = &[0x80];
+/// The beginning of a file that tells its format.
+const SNIFFED_BYTES: usize = 1 << 18;
+
+/// The words of an unknown word: where it was looked for, and the nearest that are there.
+pub fn unknown(word: &str, vectors: &Vectors) -> String {
+    let near = crate::nearest::nearest_few(word, vectors.words.iter().map(|word| &**word), 3);
+    let near: Vec<String> = near.into_iter().map(quoted).collect();
+    let hint = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
+    format!("{} is not among the {} words{hint}", quoted(word), vectors.len())
+}

@@ -1,0 +1,363 @@
+//! NumPy's arrays: `.npy`, and `.npz`, which is a zip of them. Pickled arrays are refused, because loading one runs whatever
+//! program is in it.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use flate2::read::DeflateDecoder;
+use half::f16;
+
+use super::source::{Source, split};
+use super::text::metadata_beside;
+use super::{Builder, Format, Place, Vectors, WIDTH_MAX, Watch};
+use crate::pretrained::folder::plain;
+use crate::pretrained::load::Stopped;
+use crate::pretrained::refusal::{FETCH_AGAIN, Refusal, quoted, shape};
+
+pub const MAGIC: &[u8] = b"\x93NUMPY";
+pub const ZIP: &[u8] = b"PK\x03\x04";
+
+/// Bytes of an array's header; NumPy's own limit is 10,000.
+const HEADER_BYTES_MAX: usize = 1 << 16;
+/// Bytes of an array of words that is read.
+const WORDS_BYTES_MAX: u64 = 1 << 30;
+const KINDS: &str = "f2, f4 or f8 in either byte order";
+
+/// The header of an array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Header {
+    /// As NumPy writes it: `<f4`.
+    kind: String,
+    is_fortran: bool,
+    shape: Vec<usize>,
+}
+
+impl Header {
+    /// Reads the header and passes it.
+    fn read(source: &mut Source) -> Result<Self, Refusal> {
+        let damaged = |found: &str| Refusal::new(found, "the header of a .npy file", FETCH_AGAIN);
+        let head = source.peek(MAGIC.len() + 6)?;
+        let version = head.get(MAGIC.len()).copied().filter(|_| head.starts_with(MAGIC));
+        let (fixed, length) = match (version, head) {
+            (Some(1), [.., a, b, _, _]) => (MAGIC.len() + 4, usize::from(u16::from_le_bytes([*a, *b]))),
+            (Some(2 | 3), [.., a, b, c, d]) => (MAGIC.len() + 6, u32::from_le_bytes([*a, *b, *c, *d]) as usize),
+            (Some(_), _) => return Err(damaged("a version of .npy other than 1 to 3")),
+            (None, _) => return Err(damaged("other bytes")),
+        };
+        if length > HEADER_BYTES_MAX {
+            return Err(damaged(&format!("a header of {length} bytes")));
+        }
+        let head = source.peek(fixed + length)?;
+        let text = head.get(fixed..fixed + length).and_then(|text| std::str::from_utf8(text).ok());
+        let header = text.and_then(Self::parse).ok_or_else(|| damaged("a header that cannot be read"))?;
+        source.pass(fixed + length);
+        Ok(header)
+    }
+
+    /// Reads the header's Python literal: `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }`.
+    fn parse(text: &str) -> Option<Self> {
+        let after = |key: &str| {
+            let at = text.find(&format!("'{key}'")).or_else(|| text.find(&format!("\"{key}\"")))?;
+            Some(text[at + key.len() + 2..].trim_start().strip_prefix(':')?.trim_start())
+        };
+        let descr = after("descr")?;
+        let kind = match descr.chars().next()? {
+            quote @ ('\'' | '"') => descr[1..].split(quote).next()?.to_owned(),
+            _ => "of several fields".to_owned(),
+        };
+        let is_fortran = after("fortran_order")?.starts_with("True");
+        let sizes = after("shape")?.strip_prefix('(')?.split(')').next()?;
+        let sizes = sizes.split(',').map(str::trim).filter(|size| !size.is_empty());
+        let shape = sizes.map(|size| size.trim_end_matches('L').parse().ok()).collect::<Option<_>>()?;
+        Some(Self { kind, is_fortran, shape })
+    }
+
+    fn numbers(&self) -> Option<Numbers> {
+        let (order, kind) = self.kind.split_at_checked(1)?;
+        let is_big = match order {
+            "<" | "=" | "|" => false,
+            ">" => true,
+            _ => return None,
+        };
+        let size = match kind {
+            "f2" => 2,
+            "f4" => 4,
+            "f8" => 8,
+            _ => return None,
+        };
+        Some(Numbers { size, is_big })
+    }
+
+    /// Rows, width and numbers of a table of vectors.
+    fn table(&self) -> Result<(u64, usize, Numbers), Refusal> {
+        if self.kind.contains('O') {
+            let advice = "in NumPy, save numbers alone: np.save(\"NAME.npy\", array.astype(\"float32\"))";
+            let found = "pickled Python objects, which can run any program when they are loaded";
+            return Err(Refusal::new(found, KINDS, advice));
+        }
+        let advice = "save the array in NumPy with astype(\"float32\") and a row for each word";
+        let numbers = self.numbers();
+        let numbers =
+            numbers.ok_or_else(|| Refusal::new(format!("numbers of kind {}", quoted(&self.kind)), KINDS, advice))?;
+        match *self.shape {
+            [rows, width @ 1..=WIDTH_MAX] if rows.checked_mul(width).is_some() => Ok((rows as u64, width, numbers)),
+            _ => {
+                let expected = format!("two dimensions: rows, and 1 to {WIDTH_MAX} numbers each");
+                Err(Refusal::new(format!("an array of the shape {}", shape(&self.shape)), expected, advice))
+            }
+        }
+    }
+}
+
+/// How numbers lie in the file.
+#[derive(Clone, Copy, Debug)]
+struct Numbers {
+    size: usize,
+    is_big: bool,
+}
+
+impl Numbers {
+    /// Appends the numbers, each the nearest `f32`.
+    fn widen(self, bytes: &[u8], into: &mut Vec<f32>) {
+        match (self.size, self.is_big) {
+            (2, false) => into.extend(each(bytes).map(|two| f16::from_le_bytes(two).to_f32())),
+            (2, true) => into.extend(each(bytes).map(|two| f16::from_be_bytes(two).to_f32())),
+            (4, false) => into.extend(each(bytes).map(f32::from_le_bytes)),
+            (4, true) => into.extend(each(bytes).map(f32::from_be_bytes)),
+            (_, false) => into.extend(each(bytes).map(|eight| f64::from_le_bytes(eight) as f32)),
+            (_, true) => into.extend(each(bytes).map(|eight| f64::from_be_bytes(eight) as f32)),
+        }
+    }
+}
+
+fn each<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> {
+    bytes.as_chunks::<N>().0.iter().copied()
+}
+
+/// Reads an array, and the words of its rows from a file beside it.
+///
+/// # Errors
+/// If it is no table of numbers, or the reading was ended.
+pub fn read_npy(mut source: Source, path: Option<&Path>, watch: Watch<'_>) -> Result<Vectors, Stopped> {
+    let header = Header::read(&mut source)?;
+    let mut builder = read_rows(&mut source, &header, watch)?;
+    let metadata = path.map_or(Ok(Vec::new()), |path| metadata_beside(path, &mut builder))?;
+    let vectors = builder.finish(Format::Npy, &header.kind, &source)?;
+    Ok(Vectors { metadata, ..vectors })
+}
+
+fn read_rows<'a>(source: &mut Source, header: &Header, watch: Watch<'a>) -> Result<Builder<'a>, Stopped> {
+    let (rows, width, numbers) = header.table()?;
+    let mut builder = Builder::new(width, watch);
+    let row_bytes = width * numbers.size;
+    if let Some(left) = source.left() {
+        builder.reserve(usize::try_from(rows.min(left / row_bytes as u64)).unwrap_or_default());
+    }
+    if header.is_fortran {
+        columns(source, rows, numbers, &mut builder, width)?;
+    } else {
+        while builder.seen() < rows {
+            let bytes = source.peek(row_bytes)?;
+            if bytes.len() < row_bytes {
+                break;
+            }
+            numbers.widen(bytes, builder.room());
+            source.pass(row_bytes);
+            builder.push(b"", Place::Row(builder.seen()), source)?;
+        }
+    }
+    if builder.seen() < rows {
+        let seen = builder.seen();
+        builder.report.notes.push(format!("the header says {rows} rows, and the file ends after {seen}"));
+    } else if !source.peek(1)?.is_empty() {
+        builder.report.notes.push(format!("bytes are left from byte {} on, after the {rows} rows", source.passed()));
+    }
+    Ok(builder)
+}
+
+/// Reads an array that lies column by column, as Fortran has it: all of it is in memory before the first row is whole.
+fn columns(source: &mut Source, rows: u64, kind: Numbers, to: &mut Builder<'_>, width: usize) -> Result<(), Stopped> {
+    const AT_ONCE: usize = 1 << 20;
+    let count = usize::try_from(rows).unwrap_or(usize::MAX).saturating_mul(width);
+    let mut all = Vec::new();
+    while all.len() < count {
+        let bytes = source.peek(AT_ONCE.min((count - all.len()).saturating_mul(kind.size)))?;
+        let whole = bytes.len() / kind.size * kind.size;
+        if whole == 0 {
+            break;
+        }
+        kind.widen(&bytes[..whole], &mut all);
+        source.pass(whole);
+    }
+    if all.len() < count {
+        let found = format!("the end of the file after {} of {count} numbers, which lie column by column", all.len());
+        return Err(Refusal::new(found, "all columns", FETCH_AGAIN).into());
+    }
+    let rows = count / width;
+    for row in 0..rows {
+        to.room().extend((0..width).map(|column| all[column * rows + row]));
+        to.push(b"", Place::Row(row as u64), source)?;
+    }
+    Ok(())
+}
+
+/// A file within a zip.
+#[derive(Debug)]
+struct Entry {
+    name: String,
+    is_deflated: bool,
+    packed: u64,
+    size: u64,
+    /// Where its own header is.
+    at: u64,
+}
+
+/// Reads the first array of two dimensions of an archive, with the words of an array of texts as long.
+///
+/// # Errors
+/// If there is no such array, or the reading was ended.
+pub fn read_npz(path: &Path, watch: Watch<'_>) -> Result<Vectors, Stopped> {
+    let entries = directory(path)?;
+    let (mut table, mut texts, mut others) = (None, Vec::new(), Vec::new());
+    for entry in &entries {
+        let mut source = open(path, entry)?;
+        match Header::read(&mut source) {
+            Ok(header) if table.is_none() && header.table().is_ok() => table = Some((source, header)),
+            Ok(header) if matches!(header.kind.get(1..2), Some("U" | "S")) => texts.push((source, header)),
+            Ok(header) if header.kind.contains('O') => others.push(format!("{} (pickled)", quoted(&entry.name))),
+            _ => others.push(quoted(&entry.name)),
+        }
+    }
+    let Some((mut source, header)) = table else {
+        let found = if others.is_empty() { "no array of numbers".to_owned() } else { others.join(", ") };
+        let advice = "save it in NumPy with np.savez(\"NAME.npz\", vectors=array, words=words)";
+        return Err(Refusal::new(found, format!("an array of rows of {KINDS}"), advice).into());
+    };
+    let mut builder = read_rows(&mut source, &header, watch)?;
+    let rows = builder.seen();
+    match texts.into_iter().find(|(_, texts)| texts.shape.first().is_some_and(|&count| count as u64 == rows)) {
+        Some((source, texts)) => builder.rename(&words(source, &texts)?),
+        None => drop(metadata_beside(path, &mut builder)?),
+    }
+    if !others.is_empty() {
+        builder.report.notes.push(format!("arrays that are left out: {}", others.join(", ")));
+    }
+    builder.finish(Format::Npz, &header.kind, &source)
+}
+
+/// The texts of an array, `<U12` or `|S12`: characters of four bytes or one, with zeros after the last.
+fn words(mut source: Source, header: &Header) -> Result<Vec<Box<str>>, Refusal> {
+    let count = header.shape.first().copied().unwrap_or_default();
+    let (order, kind) = header.kind.split_at_checked(1).unwrap_or_default();
+    let size = if kind.starts_with('U') { 4 } else { 1 };
+    let length: usize = kind.get(1..).and_then(|length| length.parse().ok()).unwrap_or_default();
+    let bytes = length.saturating_mul(size);
+    if (bytes as u64).saturating_mul(count as u64) > WORDS_BYTES_MAX || header.shape.len() != 1 {
+        let found = format!("words of {bytes} bytes, {count} of them");
+        return Err(Refusal::new(found, format!("at most {WORDS_BYTES_MAX} bytes in one list"), "shorten the words"));
+    }
+    let character = |four: [u8; 4]| if order == ">" { u32::from_be_bytes(four) } else { u32::from_le_bytes(four) };
+    let mut words = Vec::new();
+    while words.len() < count {
+        let word = source.peek(bytes)?;
+        if word.len() < bytes || bytes == 0 {
+            break;
+        }
+        let text: String = match size {
+            1 => String::from_utf8_lossy(word).trim_end_matches('\0').to_owned(),
+            _ => each(word).map(character).take_while(|c| *c != 0).filter_map(char::from_u32).collect(),
+        };
+        words.push(text.into());
+        source.pass(bytes);
+    }
+    Ok(words)
+}
+
+/// Entries of an archive that are looked at.
+const ENTRIES_MAX: usize = 256;
+/// The end of a zip: its fixed part, and the longest comment.
+const END_BYTES: usize = 22;
+const COMMENT_MAX: usize = 0xffff;
+const END: &[u8] = b"PK\x05\x06";
+const ENTRY: &[u8] = b"PK\x01\x02";
+const ENTRY_BYTES: usize = 46;
+const LOCAL_BYTES: usize = 30;
+/// Stands in place of what is too large for 32 bits.
+const ELSEWHERE: u32 = u32::MAX;
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<usize> {
+    Some(usize::from(u16::from_le_bytes(*bytes.get(at..)?.first_chunk()?)))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+/// The files of a zip, by the directory at its end.
+fn directory(path: &Path) -> Result<Vec<Entry>, Refusal> {
+    let (folder, name) = split(path)?;
+    let (mut file, length) = plain(folder, name)?;
+    let tail = length.min((END_BYTES + COMMENT_MAX) as u64);
+    let end = part(&mut file, length - tail, tail)?;
+    let damaged = || Refusal::new("no directory of a zip that can be read", "the .npz as NumPy wrote it", FETCH_AGAIN);
+    let at = end.windows(END.len()).rposition(|four| four == END).ok_or_else(damaged)?;
+    let (size, from) = u32_at(&end, at + 12).zip(u32_at(&end, at + 16)).ok_or_else(damaged)?;
+    let count = u16_at(&end, at + 10).ok_or_else(damaged)?;
+    if from == ELSEWHERE || size == ELSEWHERE {
+        let advice = "save its arrays as .npy";
+        return Err(Refusal::new("a zip of more than 4 GB", "a smaller one", advice));
+    }
+    if u64::from(from) + u64::from(size) > length || count > ENTRIES_MAX {
+        return Err(damaged());
+    }
+    let bytes = part(&mut file, from.into(), size.into())?;
+    let mut entries = Vec::new();
+    let mut rest = &*bytes;
+    for _ in 0..count {
+        let (entry, after) = entry(rest).ok_or_else(damaged)?;
+        entries.push(entry.ok_or_else(|| {
+            let found =
+                "an entry of the zip that is encrypted, of more than 4 GB, or packed by another method than deflate";
+            Refusal::new(found, "a zip as np.savez writes it", "save its arrays as .npy")
+        })?);
+        rest = after;
+    }
+    Ok(entries)
+}
+
+fn part(file: &mut File, from: u64, count: u64) -> Result<Vec<u8>, Refusal> {
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(from)).map_err(|error| Refusal::unreadable(&error))?;
+    Read::by_ref(file).take(count).read_to_end(&mut bytes).map_err(|error| Refusal::unreadable(&error))?;
+    Ok(bytes)
+}
+
+/// The first entry of a directory and the rest; within, none if the entry is of a kind that is not read.
+fn entry(bytes: &[u8]) -> Option<(Option<Entry>, &[u8])> {
+    let (flags, method) = (u16_at(bytes, 8)?, u16_at(bytes, 10)?);
+    let (packed, size, at) = (u32_at(bytes, 20)?, u32_at(bytes, 24)?, u32_at(bytes, 42)?);
+    let name_end = ENTRY_BYTES + u16_at(bytes, 28)?;
+    let name = String::from_utf8_lossy(bytes.get(ENTRY_BYTES..name_end)?).into_owned();
+    let rest = bytes.get(name_end + u16_at(bytes, 30)? + u16_at(bytes, 32)?..).filter(|_| bytes.starts_with(ENTRY))?;
+    let is_read = flags & 1 == 0 && [packed, size, at].iter().all(|x| *x != ELSEWHERE) && [0, 8].contains(&method);
+    let is_deflated = method == 8;
+    let (packed, size, at) = (packed.into(), size.into(), at.into());
+    Some((is_read.then_some(Entry { name, is_deflated, packed, size, at }), rest))
+}
+
+/// The bytes of an entry.
+fn open(path: &Path, entry: &Entry) -> Result<Source, Refusal> {
+    let (folder, name) = split(path)?;
+    let (mut file, _) = plain(folder, name)?;
+    let head = part(&mut file, entry.at, LOCAL_BYTES as u64)?;
+    let damaged = || Refusal::new(format!("no entry {} in the zip", quoted(&entry.name)), "its array", FETCH_AGAIN);
+    let skipped = u16_at(&head, 26).zip(u16_at(&head, 28)).filter(|_| head.starts_with(ZIP)).ok_or_else(damaged)?;
+    let from = entry.at + (LOCAL_BYTES + skipped.0 + skipped.1) as u64;
+    file.seek(SeekFrom::Start(from)).map_err(|error| Refusal::unreadable(&error))?;
+    let bytes = file.take(entry.packed);
+    Ok(match entry.is_deflated {
+        true => Source::packed(DeflateDecoder::new(bytes), entry.packed),
+        false => Source::of(bytes, entry.size.min(entry.packed)),
+    })
+}

@@ -1,0 +1,180 @@
+//! Bytes of a file, unpacked where it is packed with gzip, in a window that readers look ahead in.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use flate2::read::MultiGzDecoder;
+
+use crate::pretrained::folder::plain;
+use crate::pretrained::refusal::Refusal;
+
+/// Bytes that are asked of the file at once.
+const WINDOW: usize = 4 << 20;
+/// The longest line, and the longest stretch that a reader may look ahead.
+pub const AHEAD_MAX: usize = 16 << 20;
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// Vectors shrink to a third or a tenth. A file that grows more than this is made to fill the memory ...
+const GROWTH_MAX: u64 = 200;
+/// ... unless it is small anyway.
+const GROWN_BYTES_FREE: u64 = 64 << 20;
+
+/// A file, read from its beginning to its end.
+pub struct Source {
+    from: Box<dyn Read>,
+    /// Bytes of the file on disk.
+    length: u64,
+    is_packed: bool,
+    window: Vec<u8>,
+    /// The part of the window that is not used yet.
+    at: usize,
+    end: usize,
+    /// Bytes before `at`, unpacked.
+    passed: u64,
+    is_at_end: bool,
+    /// The error that the file ended with, for example of a packed file that is cut off.
+    broken: Option<String>,
+}
+
+impl Source {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// If it cannot be read or is no plain file.
+    pub fn open(path: &Path) -> Result<Self, Refusal> {
+        let (folder, name) = split(path)?;
+        let (file, length) = plain(folder, name).map_err(|refusal| Refusal {
+            expected: "a file that can be read".to_owned(),
+            advice: "check the path of the file".to_owned(),
+            ..refusal
+        })?;
+        let source = Self::new(Box::new(file), length, false);
+        source.unpacked(|| Ok(plain(folder, name)?.0))
+    }
+
+    fn new(from: Box<dyn Read>, length: u64, is_packed: bool) -> Self {
+        let broken = None;
+        Self { from, length, is_packed, window: Vec::new(), at: 0, end: 0, passed: 0, is_at_end: false, broken }
+    }
+
+    /// A source of bytes in memory or of a part of a file.
+    pub fn of(from: impl Read + 'static, length: u64) -> Self {
+        Self::new(Box::new(from), length, false)
+    }
+
+    /// A source of bytes that are unpacked on their way, from so many.
+    pub fn packed(from: impl Read + 'static, length: u64) -> Self {
+        Self::new(Box::new(from), length, true)
+    }
+
+    /// The source, or one that unpacks the file if it begins as gzip does.
+    fn unpacked(mut self, again: impl Fn() -> Result<File, Refusal>) -> Result<Self, Refusal> {
+        if !self.peek(GZIP.len())?.starts_with(&GZIP) {
+            return Ok(self);
+        }
+        Ok(Self::new(Box::new(MultiGzDecoder::new(again()?)), self.length, true))
+    }
+
+    pub fn is_packed(&self) -> bool {
+        self.is_packed
+    }
+
+    /// Bytes that were used, unpacked.
+    pub fn passed(&self) -> u64 {
+        self.passed
+    }
+
+    /// Bytes that are left; none for a packed file, whose length is not known before its end.
+    pub fn left(&self) -> Option<u64> {
+        (!self.is_packed).then(|| self.length.saturating_sub(self.passed))
+    }
+
+    /// Bytes of the file on disk.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// The words of the error that ended the file early.
+    pub fn broken(&self) -> Option<&str> {
+        self.broken.as_deref()
+    }
+
+    /// The next bytes: as many as are asked for, or all that are left.
+    ///
+    /// # Errors
+    /// If a packed file grows beyond all measure, or more is asked for than readers may look ahead.
+    pub fn peek(&mut self, count: usize) -> Result<&[u8], Refusal> {
+        while self.end - self.at < count && !self.is_at_end {
+            self.fill(count)?;
+        }
+        Ok(&self.window[self.at..self.end.min(self.at + count)])
+    }
+
+    /// Moves on by bytes that were seen.
+    pub fn pass(&mut self, count: usize) {
+        debug_assert!(count <= self.end - self.at, "only bytes that were seen are passed");
+        self.at += count;
+        self.passed += count as u64;
+    }
+
+    /// The next line with its end; empty at the end of the file.
+    ///
+    /// # Errors
+    /// If the line is longer than [`AHEAD_MAX`], or as for [`Self::peek`].
+    pub fn line(&mut self) -> Result<&[u8], Refusal> {
+        let mut searched = 0;
+        loop {
+            let seen = &self.window[self.at..self.end];
+            if let Some(found) = newline(&seen[searched..]) {
+                let length = searched + found + 1;
+                return Ok(&self.window[self.at..self.at + length]);
+            }
+            searched = seen.len();
+            if self.is_at_end {
+                return Ok(&self.window[self.at..self.end]);
+            }
+            self.fill(searched + 1)?;
+        }
+    }
+
+    fn fill(&mut self, count: usize) -> Result<(), Refusal> {
+        if count > AHEAD_MAX {
+            let found = format!("a line or a word of more than {AHEAD_MAX} bytes at byte {}", self.passed);
+            return Err(Refusal::new(found, "a word and its numbers", "this is no file of vectors, or it is damaged"));
+        }
+        self.window.copy_within(self.at..self.end, 0);
+        self.end -= self.at;
+        self.at = 0;
+        self.window.resize(self.window.len().max(WINDOW.max(count.next_power_of_two())), 0);
+        match self.from.read(&mut self.window[self.end..]) {
+            Ok(0) => self.is_at_end = true,
+            Ok(read) => self.end += read,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                self.broken = Some(error.to_string());
+                self.is_at_end = true;
+            }
+        }
+        let grown = self.passed + self.end as u64;
+        if self.is_packed && grown > GROWN_BYTES_FREE.max(self.length.saturating_mul(GROWTH_MAX)) {
+            let found = format!("{} bytes that unpack to more than {grown}", self.length);
+            return Err(Refusal::new(found, "vectors", "do not trust this file: it is made to fill the memory"));
+        }
+        Ok(())
+    }
+}
+
+fn newline(bytes: &[u8]) -> Option<usize> {
+    memchr::memchr(b'\n', bytes)
+}
+
+/// The folder of a file and its name.
+///
+/// # Errors
+/// If the path ends in no name.
+pub fn split(path: &Path) -> Result<(&Path, &str), Refusal> {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let name = name.ok_or_else(|| Refusal::new("a path without a name", "a file", "check the path of the file"))?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    Ok((folder.unwrap_or(Path::new(".")), name))
+}

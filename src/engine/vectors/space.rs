@@ -1,0 +1,156 @@
+//! A space as a whole: principal components of all its rows, how alike its words are, its hubs, and two spaces compared.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatRef, Par, Side};
+
+use super::Vectors;
+use super::answers::{Measure, neighbours};
+use super::expression::length;
+use crate::numerics::Matrix;
+
+/// Rows whose products are summed in `f32`, before the sum goes on in `f64`.
+const BLOCK: usize = 4096;
+
+/// Principal components of all rows.
+#[derive(Clone, Debug)]
+pub struct Components {
+    pub mean: Vec<f64>,
+    /// (count, d): an axis a row, the widest first.
+    pub axes: Matrix<f32>,
+    /// The part of the whole variance along each axis.
+    pub shares: Vec<f64>,
+}
+
+/// The `count` widest principal components, of the covariance of all rows; none where there is nothing to spread.
+pub fn components(vectors: &Vectors, count: usize) -> Option<Components> {
+    let (n, width) = (vectors.len(), vectors.width());
+    let mean = mean(vectors)?;
+    let mut covariance = Mat::<f64>::zeros(width, width);
+    let mut products = Mat::<f32>::zeros(width, width);
+    let mut centred = vec![0.0_f32; BLOCK.min(n) * width];
+    for block in vectors.rows.flat().chunks(BLOCK * width) {
+        let centred = &mut centred[..block.len()];
+        for (row, centred) in block.chunks_exact(width).zip(centred.chunks_exact_mut(width)) {
+            for ((to, x), mean) in centred.iter_mut().zip(row).zip(&mean) {
+                *to = (f64::from(*x) - mean) as f32;
+            }
+        }
+        let rows = MatRef::from_row_major_slice(&*centred, block.len() / width, width);
+        matmul(products.as_mut(), Accum::Replace, rows.transpose(), rows, 1.0, Par::Seq);
+        for (sums, products) in covariance.col_iter_mut().zip(products.col_iter()) {
+            sums.iter_mut().zip(products.iter()).for_each(|(sum, product)| *sum += f64::from(*product));
+        }
+    }
+    let eigen = covariance.self_adjoint_eigen(Side::Lower).ok()?;
+    let ascending: Vec<f64> = eigen.S().column_vector().iter().copied().collect();
+    let whole: f64 = ascending.iter().map(|x| x.max(0.0)).sum();
+    let count = count.min(width);
+    let axes = Matrix::from_fn(count, width, |axis, entry| eigen.U()[(entry, width - 1 - axis)] as f32);
+    let share = |variance: &f64| if whole > 0.0 { variance.max(0.0) / whole } else { 0.0 };
+    let shares = ascending.iter().rev().take(count).map(share).collect();
+    axes.flat().iter().all(|x| x.is_finite()).then_some(Components { mean, axes, shares })
+}
+
+fn mean(vectors: &Vectors) -> Option<Vec<f64>> {
+    let mut sums = vec![0.0_f64; vectors.width()];
+    for row in vectors.rows.flat().chunks_exact(vectors.width()) {
+        sums.iter_mut().zip(row).for_each(|(sum, x)| *sum += f64::from(*x));
+    }
+    let mean: Vec<f64> = sums.into_iter().map(|sum| sum / vectors.len() as f64).collect();
+    mean.iter().all(|x| x.is_finite()).then_some(mean)
+}
+
+/// The mean cosine of all pairs of different rows, exactly: 0 where directions are spread evenly, near 1 where all words
+/// lie in a narrow cone.
+pub fn mean_cosine(vectors: &Vectors) -> f64 {
+    let mut sum = vec![0.0_f64; vectors.width()];
+    let mut count = 0.0;
+    for row in vectors.rows.flat().chunks_exact(vectors.width()) {
+        let length = length(row);
+        if length > 0.0 {
+            count += 1.0;
+            sum.iter_mut().zip(row).for_each(|(sum, x)| *sum += f64::from(*x) / length);
+        }
+    }
+    // ‖Σ u‖² has each pair twice, and each row once with itself.
+    let squares: f64 = sum.iter().map(|x| x * x).sum();
+    if count > 1.0 { (squares - count) / (count * (count - 1.0)) } else { 0.0 }
+}
+
+/// A word that is among the neighbours of many words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hub {
+    pub row: usize,
+    /// Sampled words that have it among their neighbours.
+    pub times: usize,
+}
+
+/// The words that are most often among the `nearest` neighbours of `sample` words, which are taken evenly from all.
+pub fn hubs(vectors: &Vectors, sample: usize, nearest: usize, count: usize) -> Vec<Hub> {
+    let step = vectors.len().div_ceil(sample.max(1)).max(1);
+    let mut times = vec![0_usize; vectors.len()];
+    for row in (0..vectors.len()).step_by(step) {
+        for near in neighbours(vectors, vectors.rows.row(row), Measure::Cosine, nearest, &[row]) {
+            times[near.row] += 1;
+        }
+    }
+    let mut hubs: Vec<Hub> = times.into_iter().enumerate().map(|(row, times)| Hub { row, times }).collect();
+    hubs.sort_by_key(|hub| (std::cmp::Reverse(hub.times), hub.row));
+    hubs.truncate(count);
+    hubs
+}
+
+/// Two spaces with the first turned onto the second.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// (d, d): `R` of [orthogonal Procrustes](crate::numerics::procrustes), over the directions of the shared words.
+    pub turn: Matrix<f64>,
+    /// Shared words by their rows in both, with the cosine of the turned vector and the other; the smallest first.
+    pub moved: Vec<(usize, usize, f64)>,
+}
+
+/// Turns one space onto another by the words that both have.
+///
+/// # Errors
+/// If the widths differ, too few words are shared, or the numbers allow no turn.
+pub fn compare(from: &Vectors, to: &Vectors) -> Result<Compared, String> {
+    let width = from.width();
+    if width != to.width() {
+        return Err(format!("vectors of {width} and of {} numbers; expected two spaces of one width", to.width()));
+    }
+    let firsts = from.words.iter().enumerate().filter(|(row, word)| from.row_of(word) == Some(*row));
+    let shared = firsts.filter_map(|(row, word)| Some((row, to.row_of(word)?)));
+    let shared: Vec<(usize, usize)> =
+        shared.filter(|&(a, b)| length(from.rows.row(a)) > 0.0 && length(to.rows.row(b)) > 0.0).collect();
+    if shared.is_empty() {
+        return Err("no word is in both; expected two spaces of one language".to_owned());
+    }
+    let units = |vectors: &Vectors, row: usize| -> Vec<f64> {
+        let row = vectors.rows.row(row);
+        let length = length(row);
+        row.iter().map(|x| f64::from(*x) / length).collect()
+    };
+    let mut cross = Mat::<f64>::zeros(width, width);
+    for pairs in shared.chunks(BLOCK) {
+        let a: Vec<f64> = pairs.iter().flat_map(|pair| units(from, pair.0)).collect();
+        let b: Vec<f64> = pairs.iter().flat_map(|pair| units(to, pair.1)).collect();
+        let a = MatRef::from_row_major_slice(&a, pairs.len(), width);
+        let b = MatRef::from_row_major_slice(&b, pairs.len(), width);
+        matmul(cross.as_mut(), Accum::Add, a.transpose(), b, 1.0, Par::Seq);
+    }
+    let svd = cross.svd().map_err(|_| "the products of both spaces have no singular values".to_owned())?;
+    let turn = svd.U() * svd.V().transpose();
+    let turn = Matrix::from_fn(width, width, |i, j| turn[(i, j)]);
+    let cosine = |&(a, b): &(usize, usize)| {
+        let (p, q) = (units(from, a), units(to, b));
+        let turned = p.iter().enumerate().map(|(i, p)| p * dot(turn.row(i), &q));
+        (a, b, turned.sum::<f64>())
+    };
+    let mut moved: Vec<(usize, usize, f64)> = shared.iter().map(cosine).collect();
+    moved.sort_by(|x, y| x.2.total_cmp(&y.2));
+    Ok(Compared { turn, moved })
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}

@@ -1,0 +1,148 @@
+//! Tables of vectors in safetensors: sentence embeddings as model2vec has them, and the word table of any model's folder.
+
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use super::source::{Source, split};
+use super::{Builder, Format, Place, Vectors, WIDTH_MAX, Watch};
+use crate::pretrained::folder::{plain, text, text_if_there};
+use crate::pretrained::load::Stopped;
+use crate::pretrained::refusal::{Refusal, quoted};
+use crate::pretrained::safetensors::{Header, Index, Reader, Tensor};
+use crate::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
+
+const WEIGHTS: &str = "model.safetensors";
+const INDEX: &str = "model.safetensors.index.json";
+/// Names of word tables, by their ends; the first that is there is read.
+const TABLES: [&str; 8] = [
+    "embeddings",
+    "embedding.weight",
+    "word_embeddings.weight",
+    "embed_tokens.weight",
+    "wte.weight",
+    "tok_embeddings.weight",
+    "embed_in.weight",
+    "shared.weight",
+];
+const INDEX_BYTES_MAX: u64 = 64 << 20;
+const WORDS_BYTES_MAX: u64 = 256 << 20;
+const ADVICE: &str = "give a file with one table of vectors, or a model's folder";
+
+/// Whether a file begins as safetensors do: the length of the header, and then JSON.
+pub fn is_header(head: &[u8]) -> bool {
+    head.get(8) == Some(&b'{') && head.get(5..8) == Some(&[0, 0, 0][..])
+}
+
+/// Reads the word table of a model's folder.
+///
+/// # Errors
+/// If the folder has none, or the reading was ended.
+pub fn read_folder(folder: &Path, watch: Watch<'_>) -> Result<Vectors, Stopped> {
+    if folder.join(WEIGHTS).is_file() || !folder.join(INDEX).is_file() {
+        return read_of(folder, WEIGHTS, watch);
+    }
+    let index = Index::parse(&text(folder, INDEX, INDEX_BYTES_MAX)?).map_err(|refusal| refusal.in_file(INDEX))?;
+    let names = index.tensors.keys().map(String::as_str);
+    let name = table_name(names).ok_or_else(|| no_table(index.tensors.keys()).in_file(INDEX))?.to_owned();
+    read_of(folder, &index.tensors[&name], watch)
+}
+
+/// Reads the table of vectors of a file.
+///
+/// # Errors
+/// If the file has none, or the reading was ended.
+pub fn read_file(path: &Path, watch: Watch<'_>) -> Result<Vectors, Stopped> {
+    let (folder, name) = split(path)?;
+    read_of(folder, name, watch)
+}
+
+fn read_of(folder: &Path, name: &str, watch: Watch<'_>) -> Result<Vectors, Stopped> {
+    let mut read = || -> Result<Vectors, Stopped> {
+        let (mut file, length) = plain(folder, name)?;
+        let header = Header::read(&mut file, length)?;
+        let table = table(&header)?;
+        let width = table.shape[1];
+        file.seek(SeekFrom::Start(header.length + table.begin)).map_err(|error| Refusal::unreadable(&error))?;
+        let mut builder = Builder::new(width, watch);
+        // The header was held against the file's length: these rows are there.
+        builder.reserve(table.shape[0]);
+        let source = Source::of(std::io::empty(), length);
+        rows(&mut file, table, &mut builder, &source)?;
+        match names(folder)? {
+            Some(names) => builder.rename(&names),
+            None => {
+                builder
+                    .report
+                    .notes
+                    .push("no tokenizer.json or vocab.txt beside it: rows are named by their number".into());
+            }
+        }
+        builder.finish(Format::Safetensors, &table.dtype.to_string(), &source)
+    };
+    read().map_err(|stopped| match stopped {
+        Stopped::Refused(refusal) => Stopped::Refused(Box::new(refusal.in_file(name))),
+        Stopped::Cancelled => Stopped::Cancelled,
+    })
+}
+
+fn rows(file: &mut impl Read, table: &Tensor, builder: &mut Builder<'_>, source: &Source) -> Result<(), Stopped> {
+    let width = table.shape[1];
+    let mut stopped = Ok(());
+    Reader::default().read(file, table, width, &mut |_, numbers| {
+        for row in numbers.chunks_exact(width) {
+            builder.room().extend_from_slice(row);
+            stopped = builder.push(b"", Place::Row(builder.seen()), source);
+            if stopped.is_err() {
+                return false;
+            }
+        }
+        true
+    })?;
+    stopped
+}
+
+/// The word table among the tensors: by its name, or the only one of two dimensions.
+fn table(header: &Header) -> Result<&Tensor, Refusal> {
+    let tables: Vec<&Tensor> = header.tensors.iter().filter(|tensor| tensor.shape.len() == 2).collect();
+    let named = table_name(tables.iter().map(|tensor| &*tensor.name));
+    let table = match (named, &*tables) {
+        (Some(name), _) => tables.iter().copied().find(|tensor| tensor.name == name),
+        (None, [only]) => Some(*only),
+        _ => None,
+    };
+    let table = table.ok_or_else(|| no_table(header.tensors.iter().map(|tensor| &tensor.name)))?;
+    match table.shape[1] {
+        1..=WIDTH_MAX => Ok(table),
+        width => Err(Refusal::new(format!("rows of {width} numbers"), format!("1 to {WIDTH_MAX}"), ADVICE)
+            .of_tensor(&table.name)),
+    }
+}
+
+fn table_name<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
+    TABLES.iter().find_map(|end| {
+        let is_it = |name: &&str| *name == *end || name.strip_suffix(*end).is_some_and(|rest| rest.ends_with('.'));
+        names.clone().find(is_it)
+    })
+}
+
+fn no_table<'a>(names: impl Iterator<Item = &'a String>) -> Refusal {
+    const NAMED: usize = 4;
+    let names: Vec<String> = names.take(NAMED).map(|name| quoted(name)).collect();
+    let found =
+        if names.is_empty() { "no tensors".to_owned() } else { format!("the tensors {}, …", names.join(", ")) };
+    Refusal::new(found, format!("a table named {}", TABLES.join(", ")), ADVICE)
+}
+
+/// The words of the rows: the pieces of the tokenizer beside the file, or the lines of its list.
+fn names(folder: &Path) -> Result<Option<Vec<Box<str>>>, Refusal> {
+    if let Some(json) = text_if_there(folder, "tokenizer.json", WORDS_BYTES_MAX)? {
+        let tokenizer =
+            Tokenizer::read(TokenizerFiles::Json(&json)).map_err(|refusal| refusal.in_file("tokenizer.json"))?;
+        let ids = 0..u32::try_from(tokenizer.len()).unwrap_or(u32::MAX);
+        // Ids without a piece are named by their number.
+        let piece = |id| tokenizer.piece(id).map_or_else(|| id.to_string(), str::to_owned);
+        return Ok(Some(ids.map(|id| piece(id).into()).collect()));
+    }
+    let lines = text_if_there(folder, "vocab.txt", WORDS_BYTES_MAX)?;
+    Ok(lines.map(|lines| lines.lines().map(Into::into).collect()))
+}

@@ -1,0 +1,296 @@
+//! Text, a line a word: word2vec's and fastText's with a header of count and width, GloVe's without one, and the Embedding
+//! Projector's TSV, whose words are in a file beside it.
+//!
+//! The last `d` fields of a line are its vector and all before them is its word, so that words with blanks are read too.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::binary::Header;
+use super::decimal::parse;
+use super::source::{Source, split};
+use super::{Builder, Column, Format, NOT_VECTORS, Place, Report, SNIFFED_BYTES, Vectors, WIDTH_MAX, Watch};
+use crate::pretrained::load::Stopped;
+use crate::pretrained::refusal::Refusal;
+
+/// Lines that tell the width of a file.
+const SAMPLE: usize = 100;
+/// Bytes of a metadata table or a config that is read.
+const METADATA_BYTES_MAX: u64 = 1 << 30;
+const CONFIG_BYTES_MAX: u64 = 1 << 20;
+const COLUMNS_MAX: usize = 64;
+
+fn is_blank(byte: &u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(is_blank).filter(|field| !field.is_empty())
+}
+
+fn trimmed(line: &[u8]) -> &[u8] {
+    let end = line.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r' | b' ' | b'\t'));
+    &line[..end.map_or(0, |end| end + 1)]
+}
+
+/// Whether what follows a header is text: lines that end in numbers, or at least no bytes that no text has.
+pub fn is_text(after_header: &[u8], width: usize) -> bool {
+    let lines = after_header.split_inclusive(|byte| *byte == b'\n').take(20);
+    let is_row = |line: &[u8]| word_of(trimmed(line), width).is_some_and(|word| !word.is_empty());
+    let is_control = |byte: &u8| *byte < b' ' && !matches!(byte, b'\n' | b'\r' | b'\t');
+    lines.clone().any(is_row) || !after_header.iter().take(4096).any(is_control)
+}
+
+/// The part of a line before its last `width` fields, if these are numbers.
+fn word_of(line: &[u8], width: usize) -> Option<&[u8]> {
+    let mut rest = line;
+    for _ in 0..width {
+        let from = rest.iter().rposition(is_blank).map_or(0, |at| at + 1);
+        parse(&rest[from..])?;
+        rest = trimmed(&rest[..from]);
+    }
+    Some(rest)
+}
+
+/// The shape of a text without a header.
+struct Shape {
+    width: usize,
+    /// Every field of a line is a number: there are no words.
+    is_nameless: bool,
+    has_tabs: bool,
+}
+
+impl Shape {
+    /// # Errors
+    /// If no line of the sample is a row.
+    fn of(sample: &[u8], is_whole: bool) -> Result<Self, Refusal> {
+        let mut lines: Vec<&[u8]> = sample.split_inclusive(|byte| *byte == b'\n').take(SAMPLE).collect();
+        if lines.len() > 1 && !is_whole && lines.last().is_some_and(|last| !last.ends_with(b"\n")) {
+            lines.pop();
+        }
+        let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+        let (mut is_nameless, mut has_tabs) = (true, false);
+        for line in lines.iter().map(|line| trimmed(line)).filter(|line| !line.is_empty()) {
+            let numbers = fields(line).skip(1).filter(|field| parse(field).is_some()).count();
+            *counts.entry(fields(line).count()).or_default() += usize::from(numbers > 0);
+            let first = fields(line).next().unwrap_or_default();
+            has_tabs |= line.contains(&b'\t');
+            let is_fraction = line.contains(&b'\t') || first.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E'));
+            is_nameless &= is_fraction && parse(first).is_some();
+        }
+        // The most frequent; of several, the narrowest.
+        let most = counts.iter().rev().max_by_key(|(_, times)| **times).filter(|(_, times)| **times > 0);
+        let width = most.map_or(0, |(fields, _)| if is_nameless { *fields } else { fields - 1 });
+        if width == 0 || width > WIDTH_MAX {
+            let found =
+                if width == 0 { "no line of a word and its numbers".to_owned() } else { format!("{width} fields") };
+            return Err(Refusal::new(found, format!("a word and 1 to {WIDTH_MAX} numbers a line"), NOT_VECTORS));
+        }
+        Ok(Self { width, is_nameless, has_tabs })
+    }
+}
+
+/// Reads a text.
+///
+/// # Errors
+/// If most lines are no rows, or the reading was ended.
+pub fn read(mut source: Source, header: Option<Header>, path: &Path, watch: Watch<'_>) -> Result<Vectors, Stopped> {
+    let mut notes = Vec::new();
+    let header_bytes = header.map_or(0, |header| header.bytes);
+    let head = source.peek(SNIFFED_BYTES)?;
+    let (sample, is_whole) = (&head[header_bytes..], head.len() < SNIFFED_BYTES);
+    let shape = match header {
+        Some(Header { width, .. }) if sample.split(|byte| *byte == b'\n').take(SAMPLE).any(|line| has(line, width)) => {
+            Shape { width, is_nameless: false, has_tabs: false }
+        }
+        Some(Header { width, .. }) => {
+            let shape = Shape::of(sample, is_whole)?;
+            notes.push(format!("the header says {width} numbers a word, and the lines have {}", shape.width));
+            shape
+        }
+        None => Shape::of(sample, is_whole)?,
+    };
+    source.pass(header_bytes);
+    let mut builder = Builder::new(shape.width, watch);
+    builder.report.notes = notes;
+    let first = if header.is_some() { 2 } else { 1 };
+    rows(&mut source, &shape, first, &mut builder)?;
+    if let Some(Header { rows, .. }) = header.filter(|header| header.rows != builder.seen()) {
+        builder.report.notes.push(format!("the header says {rows} words, and the file has {} lines", builder.seen()));
+    }
+    let format = match (header, shape.is_nameless) {
+        (Some(_), _) => Format::Word2VecText,
+        (None, true) if shape.has_tabs => Format::Tsv,
+        (None, _) => Format::Glove,
+    };
+    let metadata = if shape.is_nameless { metadata_beside(path, &mut builder)? } else { Vec::new() };
+    let vectors = builder.finish(format, "text", &source)?;
+    Ok(Vectors { metadata, ..vectors })
+}
+
+fn has(line: &[u8], width: usize) -> bool {
+    word_of(trimmed(line), width).is_some()
+}
+
+fn rows(source: &mut Source, shape: &Shape, first: u64, builder: &mut Builder<'_>) -> Result<(), Stopped> {
+    let mut word = Vec::new();
+    for number in first.. {
+        let line = source.line()?;
+        let length = line.len();
+        if length == 0 {
+            break;
+        }
+        let line = trimmed(line);
+        word.clear();
+        let is_row = if line.is_empty() { None } else { Some(row(line, shape, &mut word, builder.room())) };
+        source.pass(length);
+        match is_row {
+            Some(true) => builder.push(&word, Place::Line(number), source)?,
+            Some(false) => builder.leave_out(Place::Line(number))?,
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+/// Puts the numbers of a line behind the others, and its word into `word`; `false` if the line is no row.
+fn row(line: &[u8], shape: &Shape, word: &mut Vec<u8>, numbers: &mut Vec<f32>) -> bool {
+    let before = numbers.len();
+    let from = if shape.is_nameless { 0 } else { line.iter().position(is_blank).unwrap_or(line.len()) };
+    let mut count = 0;
+    for field in fields(&line[from..]) {
+        let Some(number) = parse(field).filter(|_| count < shape.width) else {
+            count = usize::MAX;
+            break;
+        };
+        numbers.push(number);
+        count += 1;
+    }
+    if count == shape.width {
+        word.extend_from_slice(&line[..from]);
+        return true;
+    }
+    numbers.truncate(before);
+    let Some(found) = word_of(line, shape.width).filter(|found| shape.is_nameless == found.is_empty()) else {
+        return false;
+    };
+    word.extend_from_slice(found);
+    let start = found.len();
+    numbers.extend(fields(&line[start..]).filter_map(parse));
+    true
+}
+
+/// A table of words and of what else is known of them, as the Embedding Projector has it.
+pub fn read_metadata(text: &str, rows: u64, report: &mut Report) -> Vec<Column> {
+    let lines: Vec<&str> = text.lines().collect();
+    let width = lines.first().map_or(0, |line| line.split('\t').count()).min(COLUMNS_MAX);
+    // The projector's rule: names of columns only where there is more than one.
+    let has_names = width > 1;
+    let entries = &lines[usize::from(has_names)..];
+    if entries.len() as u64 != rows {
+        report.notes.push(format!("the metadata has {} rows, and the vectors have {rows}", entries.len()));
+    }
+    let name = |at: usize| lines.first().and_then(|line| line.split('\t').nth(at)).filter(|_| has_names);
+    let column = |at| Column {
+        name: name(at).unwrap_or("label").to_owned(),
+        entries: entries.iter().map(|line| line.split('\t').nth(at).unwrap_or_default().to_owned()).collect(),
+    };
+    (0..width).map(column).collect()
+}
+
+/// The column that has the words.
+fn label(columns: &[Column]) -> Option<&Column> {
+    const NAMES: [&str; 5] = ["label", "word", "token", "name", "text"];
+    let named = columns.iter().find(|column| NAMES.contains(&&*column.name.to_lowercase()));
+    named.or_else(|| columns.first())
+}
+
+/// Names the rows by a metadata table beside the file, if there is one. Returns its columns, an entry for each row kept.
+///
+/// # Errors
+/// If the table cannot be read.
+pub fn metadata_beside(path: &Path, builder: &mut Builder<'_>) -> Result<Vec<Column>, Refusal> {
+    let (folder, name) = split(path)?;
+    let stem = name.trim_end_matches(".gz");
+    let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);
+    let swapped = ["vectors", "tensors", "embeddings"].map(|word| stem.replace(word, "metadata"));
+    let own = ["_metadata.tsv", ".words.txt", "_words.txt", ".vocab", ".txt"].map(|ending| format!("{stem}{ending}"));
+    let swapped = swapped.into_iter().filter(|other| other != stem).map(|other| format!("{other}.tsv"));
+    let names = own.into_iter().chain(swapped).chain(["metadata.tsv".to_owned()]);
+    match names.filter(|other| other != name).find(|other| folder.join(other).is_file()) {
+        Some(table) => metadata(&folder.join(table), builder),
+        None => Ok(Vec::new()),
+    }
+}
+
+fn metadata(table: &Path, builder: &mut Builder<'_>) -> Result<Vec<Column>, Refusal> {
+    let unreadable = |error: &std::io::Error| Refusal::unreadable(error).in_file(&table.display().to_string());
+    let bytes = fs::metadata(table).map_err(|error| unreadable(&error))?.len();
+    if bytes > METADATA_BYTES_MAX {
+        let found = format!("metadata of {bytes} bytes");
+        return Err(Refusal::new(found, format!("at most {METADATA_BYTES_MAX}"), "take fewer columns"));
+    }
+    let bytes = fs::read(table).map_err(|error| unreadable(&error))?;
+    let text = String::from_utf8_lossy(&bytes);
+    let rows = builder.seen();
+    let mut columns = read_metadata(&text, rows, &mut builder.report);
+    if let Some(column) = label(&columns) {
+        let words: Vec<Box<str>> = column.entries.iter().map(|entry| entry.as_str().into()).collect();
+        builder.rename(&words);
+    }
+    let kept = builder.kept();
+    for column in &mut columns {
+        let entry = |row: &u64| usize::try_from(*row).ok().and_then(|row| column.entries.get(row)).cloned();
+        column.entries = kept.iter().map(|row| entry(row).unwrap_or_default()).collect();
+    }
+    Ok(columns)
+}
+
+/// The config of the Embedding Projector.
+#[derive(Deserialize)]
+struct Config {
+    embeddings: Vec<Embedding>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Embedding {
+    tensor_path: String,
+    metadata_path: Option<String>,
+}
+
+/// Reads the first table that a config of the Embedding Projector names; its files must be beside it.
+///
+/// # Errors
+/// If it is no such config, or its files are elsewhere or no vectors.
+pub fn read_config(path: &Path, watch: Watch<'_>) -> Result<Vectors, Stopped> {
+    let (folder, name) = split(path)?;
+    let text = crate::pretrained::folder::text(folder, name, CONFIG_BYTES_MAX)?;
+    let config: Config = serde_json::from_str(&text).map_err(|error| {
+        Refusal::bad_json(&error, "vectors, or a projector's config with `embeddings`", NOT_VECTORS)
+    })?;
+    let Some(Embedding { tensor_path, metadata_path }) = config.embeddings.into_iter().next() else {
+        return Err(Refusal::new("a config without embeddings", "one at least", NOT_VECTORS).into());
+    };
+    let beside = |file: &str| {
+        let is_plain = Path::new(file).file_name().is_some_and(|name| name == file);
+        let advice = "download the files and give their names in the config";
+        let refusal = || Refusal::new(format!("the path {file:?}"), "the name of a file beside the config", advice);
+        is_plain.then(|| folder.join(file)).ok_or_else(refusal)
+    };
+    let table = beside(&tensor_path)?;
+    let metadata_path = metadata_path.map(|file| beside(&file)).transpose()?;
+    let mut source = Source::open(&table)?;
+    let head = source.peek(SNIFFED_BYTES)?;
+    let shape = Shape { is_nameless: true, ..Shape::of(head, head.len() < SNIFFED_BYTES)? };
+    let width = fields(trimmed(head.split(|byte| *byte == b'\n').next().unwrap_or_default())).count().max(shape.width);
+    let shape = Shape { width: width.min(WIDTH_MAX), ..shape };
+    let mut builder = Builder::new(shape.width, watch);
+    rows(&mut source, &shape, 1, &mut builder)?;
+    let columns = metadata_path.map_or(Ok(Vec::new()), |table| metadata(&table, &mut builder))?;
+    let vectors = builder.finish(Format::Tsv, "text", &source)?;
+    Ok(Vectors { metadata: columns, ..vectors })
+}

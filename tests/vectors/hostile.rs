@@ -1,0 +1,136 @@
+//! Damaged and hostile files.
+
+use std::fs;
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use attune_engine::vectors::Place;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::folder::Folder;
+use super::{fixture, opened};
+
+/// A file of these bytes, read.
+fn of(bytes: &[u8]) -> Result<attune_engine::vectors::Vectors, String> {
+    let folder = Folder::new("vectors");
+    let path = folder.join("file");
+    fs::write(&path, bytes).expect("written");
+    opened(&path).map_err(|why| why.to_string())
+}
+
+fn binary(header: &str, rows: &[(&[u8], [f32; 3])]) -> Vec<u8> {
+    let mut bytes = header.as_bytes().to_vec();
+    for (word, numbers) in rows {
+        bytes.extend_from_slice(word);
+        bytes.push(b' ');
+        numbers.iter().for_each(|x| bytes.extend(x.to_le_bytes()));
+    }
+    bytes
+}
+
+#[test]
+fn rows_that_are_none_are_left_out_with_their_line() {
+    let text =
+        b"a 1 2 3\nb 4 5\nc 1 2 3\n. . . 7 8 9\nat name@domain.com 1 1 1\nd nan 1 2\ne 0 0 0\na 3 2 1\n\xff 1 2 3\n";
+    let vectors = of(text).expect("most lines are rows");
+    let words: Vec<&str> = vectors.words.iter().map(|word| &**word).collect();
+    assert_eq!(words, ["a", "c", ". . .", "at name@domain.com", "e", "a", "\u{fffd}"]);
+    let report = &vectors.report;
+    assert_eq!(report.malformed.places, [Place::Line(2)]);
+    assert_eq!(report.not_finite.places, [Place::Line(6)]);
+    assert_eq!(report.zeros.places, [Place::Line(7)]);
+    assert_eq!(report.duplicates.places, [Place::Line(8)]);
+    assert_eq!(report.mended_words.places, [Place::Line(9)]);
+    assert_eq!(report.words_with_spaces.count, 2);
+    assert_eq!(vectors.row_of("a"), Some(0), "a word means its first row");
+}
+
+#[test]
+fn headers_that_lie_are_told() {
+    let told = |bytes: &[u8], words: &str| {
+        let vectors = of(bytes).unwrap_or_else(|why| panic!("{why}"));
+        let lines = vectors.report.lines().join("\n");
+        assert!(lines.contains(words), "{lines}");
+    };
+    told(b"9 2\na 1 2\nb 3 4\n", "the header says 9 words, and the file has 2 lines");
+    told(b"2 3\na 1 2\nb 3 4\n", "the header says 3 numbers a word, and the lines have 2");
+    let rows: [(&[u8], [f32; 3]); 2] = [(b"a", [1.0, 2.0, 3.0]), (b"b", [4.0, 5.0, 6.0])];
+    told(&binary("18446744073709551615 3\n", &rows), "the file ends at byte");
+    told(&binary("1 3\n", &rows), "bytes are left from byte");
+    let cut = binary("2 3\n", &rows);
+    told(&cut[..cut.len() - 1], "the file ends at byte");
+}
+
+#[test]
+fn files_without_vectors_are_refused_in_words() {
+    let refused: [(&[u8], &str); 6] = [
+        (b"", "an empty file"),
+        (b"\x80\x04\x95", "pickled"),
+        (b"once upon a time\nthere was a word\n", "no line of a word and its numbers"),
+        (b"{}", "embeddings"),
+        (b"PK\x03\x04nothing", "no directory of a zip"),
+        (b"\x93NUMPY\x01\x00\xff\xff", "a header that cannot be read"),
+    ];
+    for (bytes, words) in refused {
+        let why = of(bytes).expect_err("refused");
+        assert!(why.contains(words), "{why}");
+    }
+    let why = opened(&fixture("pickled.npy")).expect_err("refused").to_string();
+    assert!(why.contains("pickled Python objects"), "{why}");
+    let why = of(&binary("1 4000000000\n", &[(b"a", [1.0; 3])])).expect_err("refused");
+    assert!(why.contains("4000000000"), "{why}");
+}
+
+/// A promise of 8 TB ends after the rows that are there.
+#[test]
+fn an_array_is_read_as_far_as_its_file_goes() {
+    let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000, 2), }\n";
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    [1.0f32, 2.0, 3.0].iter().for_each(|x| bytes.extend(x.to_le_bytes()));
+    let vectors = of(&bytes).expect("one row is there");
+    assert_eq!(vectors.rows.flat(), [1.0, 2.0]);
+    assert!(vectors.report.notes[0].contains("ends after 1"), "{:?}", vectors.report.notes);
+}
+
+#[test]
+fn a_file_that_unpacks_without_end_is_refused() {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    let zeros = vec![b' '; 1 << 20];
+    (0..100).for_each(|_| packed.write_all(&zeros).expect("packed"));
+    let why = of(&packed.finish().expect("packed")).expect_err("refused");
+    assert!(why.contains("a line or a word of more than") || why.contains("made to fill the memory"), "{why}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// `PROPTEST_CASES` says how many are tried.
+    #[test]
+    fn mutants_are_read_or_refused(
+        name in select(&["plain.bin", "spaced.bin", "plain.vec", "glove.txt", "glove.txt.gz", "plain.npy", "turned.npy", "plain.npz"][..]),
+        edits in vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
+        cut in any::<prop::sample::Index>(),
+        is_cut in any::<bool>(),
+    ) {
+        let mut bytes = fs::read(fixture(name)).expect("a fixture");
+        for (at, byte) in edits {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        if is_cut {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        let read = catch_unwind(AssertUnwindSafe(|| of(&bytes)));
+        prop_assert!(read.is_ok(), "a panic");
+        if let Ok(Ok(vectors)) = read {
+            prop_assert_eq!(vectors.rows.rows(), vectors.words.len());
+            prop_assert!(vectors.rows.flat().iter().all(|x| x.is_finite()));
+        }
+    }
+}

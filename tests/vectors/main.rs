@@ -1,0 +1,164 @@
+//! Files of vectors: those that gensim and NumPy wrote, and damaged ones. Each is read, mended with a report, or refused in
+//! words; nothing panics.
+
+#[path = "../common/folder.rs"]
+mod folder;
+
+mod hostile;
+
+use std::path::{Path, PathBuf};
+
+use attune_engine::pretrained::load::Stopped;
+use attune_engine::vectors::answers::{Measure, ends, neighbours};
+use attune_engine::vectors::expression::Expression;
+use attune_engine::vectors::space::{compare, components, hubs, mean_cosine};
+use attune_engine::vectors::{Format, Vectors, read};
+use serde_json::Value;
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/vectors").join(name)
+}
+
+fn opened(path: &Path) -> Result<Vectors, Stopped> {
+    read(path, &mut |_| true)
+}
+
+#[track_caller]
+fn good(name: &str) -> Vectors {
+    opened(&fixture(name)).unwrap_or_else(|why| panic!("{name}: {why}"))
+}
+
+fn answers() -> Value {
+    let text = std::fs::read_to_string(fixture("answers.json")).expect("gensim's answers");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+fn numbers(value: &Value) -> Vec<f32> {
+    let rows = value.as_array().expect("rows");
+    rows.iter().flat_map(|row| row.as_array().expect("a row")).map(|x| x.as_f64().expect("a number") as f32).collect()
+}
+
+/// Each format has the same words and bits.
+#[test]
+fn files_of_the_programs_that_own_the_formats_are_read_exactly() {
+    let wanted = numbers(&answers()["vectors"]);
+    let formats = [
+        ("plain.bin", Format::Word2VecBinary),
+        ("plain.vec", Format::Word2VecText),
+        ("glove.txt", Format::Glove),
+        ("glove.txt.gz", Format::Glove),
+        ("plain.npz", Format::Npz),
+    ];
+    for (name, format) in formats {
+        let vectors = good(name);
+        assert_eq!((vectors.format, vectors.width(), vectors.len()), (format, 5, 12), "{name}");
+        assert_eq!(vectors.rows.flat(), wanted, "{name}");
+        assert_eq!((&*vectors.words[0], &*vectors.words[11]), ("king", "river"), "{name}");
+        assert!(vectors.report.lines().is_empty(), "{name}: {:?}", vectors.report.lines());
+    }
+    for name in ["plain.npy", "turned.npy"] {
+        let vectors = good(name);
+        assert_eq!((vectors.rows.flat(), &*vectors.words[11]), (&*wanted, "11"), "{name}");
+    }
+}
+
+/// gensim itself reads `New`, and then words that begin with the bytes of numbers.
+#[test]
+fn words_with_blanks_in_the_binary_form_are_read_whole() {
+    let vectors = good("spaced.bin");
+    assert_eq!((&*vectors.words[3], &*vectors.words[4], &*vectors.words[14 - 1]), ("New York", "a b c", "river"));
+    assert_eq!(vectors.report.words_with_spaces.count, 2);
+    assert!(vectors.report.notes.is_empty());
+}
+
+#[test]
+fn neighbours_and_analogies_are_those_of_gensim() {
+    let (vectors, answers) = (good("plain.bin"), answers());
+    for question in ["king", "king - man + woman"] {
+        let expression = Expression::parse(question, &vectors).expect("known words");
+        let to = expression.direction(&vectors);
+        let found = neighbours(&vectors, &to, Measure::Cosine, 5, &expression.rows());
+        let wanted = answers[question].as_array().expect("neighbours");
+        for (found, wanted) in found.iter().zip(wanted) {
+            assert_eq!(&*vectors.words[found.row], wanted[0].as_str().expect("a word"), "{question}");
+            assert!((f64::from(found.value) - wanted[1].as_f64().expect("a cosine")).abs() < 1e-6, "{question}");
+        }
+        assert_eq!(found.len(), 5);
+    }
+    // With the words of the question, the first answer is one of them.
+    let king = neighbours(&vectors, vectors.rows.row(0), Measure::Distance, 2, &[]);
+    assert_eq!((king[0].row, king[0].value), (0, 0.0));
+}
+
+#[test]
+fn an_unknown_word_is_named_with_those_like_it() {
+    let vectors = good("plain.bin");
+    let why = Expression::parse("kin - man", &vectors).expect_err("unknown");
+    assert!(why.contains("`kin` is not among the 12 words") && why.contains("`king`"), "{why}");
+    for bad in ["", "king -", "king - + man", "-"] {
+        assert!(Expression::parse(bad, &vectors).is_err(), "{bad:?}");
+    }
+}
+
+#[test]
+fn an_axis_orders_the_words_between_its_ends() {
+    let vectors = good("plain.bin");
+    let axis = attune_engine::vectors::answers::axis(&vectors, &[2], &[3]);
+    let [low, high] = ends(&vectors, &axis, 12);
+    assert_eq!((&*vectors.words[low[0].row], &*vectors.words[high[0].row]), ("man", "woman"));
+    assert!(low.iter().rev().map(|end| end.row).eq(high.iter().map(|end| end.row)), "one order from both ends");
+}
+
+#[test]
+fn components_keep_the_whole_variance_and_are_orthogonal() {
+    let vectors = good("plain.bin");
+    let found = components(&vectors, 5).expect("finite");
+    assert!((found.shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+    assert!(found.shares.windows(2).all(|pair| pair[0] >= pair[1]));
+    for i in 0..5 {
+        for j in 0..5 {
+            let dot: f32 = found.axes.row(i).iter().zip(found.axes.row(j)).map(|(a, b)| a * b).sum();
+            assert!((dot - f32::from(u8::from(i == j))).abs() < 1e-5);
+        }
+    }
+}
+
+#[test]
+fn a_space_is_turned_onto_itself_without_a_word_moving() {
+    let vectors = good("plain.bin");
+    let mut other = vectors.clone();
+    // A turn that exchanges axes and mirrors one.
+    for row in 0..other.len() {
+        other.rows.row_mut(row).reverse();
+        other.rows.row_mut(row)[0] *= -1.0;
+    }
+    let compared = compare(&vectors, &other).expect("one width");
+    assert_eq!(compared.moved.len(), 12);
+    assert!(compared.moved.iter().all(|(_, _, cosine)| (cosine - 1.0).abs() < 1e-6));
+    assert!(compare(&vectors, &good("plain.npy")).is_err(), "no word is shared");
+}
+
+#[test]
+fn spread_is_that_of_all_pairs() {
+    let vectors = good("plain.bin");
+    let mut sum = 0.0;
+    for a in 0..12 {
+        let near = neighbours(&vectors, vectors.rows.row(a), Measure::Cosine, 12, &[a]);
+        sum += near.iter().map(|near| f64::from(near.value)).sum::<f64>();
+    }
+    assert!((mean_cosine(&vectors) - sum / 132.0).abs() < 1e-6);
+    let hubs = hubs(&vectors, 12, 3, 12);
+    assert_eq!(hubs.iter().map(|hub| hub.times).sum::<usize>(), 36);
+}
+
+#[test]
+fn whoever_watches_sees_the_rows_and_can_end_the_reading() {
+    let mut seen = 0;
+    read(&fixture("plain.bin"), &mut |progress| {
+        seen = progress.words.len();
+        progress.numbers.len() == seen * progress.width
+    })
+    .expect("read");
+    assert_eq!(seen, 12);
+    assert!(matches!(read(&fixture("plain.bin"), &mut |_| false), Err(Stopped::Cancelled)));
+}

@@ -105,7 +105,10 @@ fn an_axis_orders_the_words_between_its_ends() {
     let vectors = good("plain.bin");
     let axis = attune_engine::vectors::answers::axis(&vectors, &[2], &[3]);
     let [low, high] = ends(&vectors, &axis, 12);
-    assert_eq!((&*vectors.words[low[0].row], &*vectors.words[high[0].row]), ("man", "woman"));
+    let place = |row: usize| low.iter().position(|end| end.row == row).expect("all words are there");
+    assert!(place(2) < place(3), "man stands before woman on the axis between them");
+    let far = (low[0].value, high[0].value);
+    assert!(far.0 < 0.0 && far.1 > 0.0, "{far:?}");
     assert!(low.iter().rev().map(|end| end.row).eq(high.iter().map(|end| end.row)), "one order from both ends");
 }
 

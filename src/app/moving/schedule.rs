@@ -68,8 +68,10 @@ impl Play {
     }
 
     fn parts(self, end: f32) -> Vec<Part> {
-        /// Training and a turn of the camera take as long as two ways of the points.
+        /// A training takes as long as two ways of the points.
         const LONG: f32 = 2.0 * motion::PLAY;
+        /// A turn of the camera changes all of each frame, and so is kept short.
+        const TURN: f32 = 4.0;
         let (rest, seconds) = (motion::PLAY_PAUSE, motion::PLAY);
         match self {
             Play::Split => vec![
@@ -86,7 +88,7 @@ impl Play {
             ],
             Play::Orbit => vec![
                 Part::Rest { at: 0.0, seconds: f32::from(FRAME) / HUNDREDTHS },
-                Part::Way { from: 0.0, to: 1.0, seconds: LONG, eased: false },
+                Part::Way { from: 0.0, to: 1.0, seconds: TURN, eased: false },
             ],
         }
     }

@@ -107,6 +107,8 @@ impl<'a> Player<'a> {
     fn place_camera(&mut self) {
         /// Moments of a training whose points are framed.
         const MOMENTS: [f32; 4] = [1.0, 0.0, 0.5, 1.0];
+        /// From other sides a scene may be wider than from the one that it opens to.
+        const ROOM: f32 = 1.4;
         let trained = match self.play {
             Play::Training => MOMENTS.map(|share| self.hand.trained(share)).to_vec(),
             _ => Vec::new(),
@@ -118,6 +120,7 @@ impl<'a> Player<'a> {
         }
         if self.play == Play::Orbit {
             rig.open(false);
+            rig.pose.distance *= ROOM;
         }
         // A camera that somebody has moved stays where it is.
         rig.pan(Vec2::ZERO, size);

@@ -14,6 +14,7 @@
 //! | [`graphics`] | the graphics device, and what happens when it is lost |
 //! | [`systems`] | the systems that a window and a picture share |
 //! | [`picture`] | pictures without a window |
+//! | [`moving`] | the same, moving |
 //! | [`work`] | the lesson file, the learner's work on it, exports |
 //! | [`shell`] | the window: pages, dialogs and keys, and what is done when something is asked of it |
 //!
@@ -23,6 +24,7 @@
 pub mod actions;
 pub mod graphics;
 pub mod link;
+pub mod moving;
 pub mod panels;
 pub mod picture;
 pub mod shell;

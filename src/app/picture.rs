@@ -101,6 +101,8 @@ impl PictureOptions {
 
 /// Frames until fonts, layout and the stage's image have settled.
 const SETTLE_FRAMES: usize = 6;
+/// Frames until the next picture of the same app is drawn: what is shown is followed, then built, then drawn.
+const NEXT_FRAMES: usize = 3;
 /// Frames until the picture must have come back.
 const PATIENCE_FRAMES: usize = 200;
 
@@ -234,6 +236,17 @@ fn prepare(app: &mut App, options: &PictureOptions, mut view: ViewState) {
     world.insert_resource(view);
 }
 
+/// Makes another snapshot what an app without a window shows.
+pub(super) fn show(app: &mut App, snapshot: Arc<Snapshot>) {
+    let world = app.world_mut();
+    world.resource_scope(|world, mut models: Mut<LatestModels>| {
+        world.resource_scope(|world, mut stage: Mut<StageState>| {
+            let mut view = world.resource_mut::<ViewState>();
+            systems::show(snapshot, &mut models, &mut stage, &mut view);
+        });
+    });
+}
+
 #[derive(Resource)]
 struct Target(Handle<Image>);
 
@@ -246,6 +259,18 @@ pub fn capture(app: &mut App) -> Result<RgbImage, AppFault> {
         app.update();
         std::thread::sleep(std::time::Duration::from_secs_f32(theme::motion::RESIZE_SETTLES / 2.0));
     }
+    screenshot(app)
+}
+
+/// Captures the next picture of an app whose first one is captured: fonts and layout have settled.
+pub fn capture_next(app: &mut App) -> Result<RgbImage, AppFault> {
+    for _ in 0..NEXT_FRAMES {
+        app.update();
+    }
+    screenshot(app)
+}
+
+fn screenshot(app: &mut App) -> Result<RgbImage, AppFault> {
     let target = app.world().resource::<Target>().0.clone();
     app.world_mut().spawn(Screenshot::image(target)).observe(
         |picture: On<ScreenshotCaptured>, mut captured: ResMut<Captured>| {
@@ -282,7 +307,8 @@ fn fault(why: &dyn std::fmt::Display) -> AppFault {
     AppFault::Output(why.to_string())
 }
 
-fn write(bytes: &[u8], out: &Path) -> Result<(), AppFault> {
+/// Writes a picture's file, whole or not at all.
+pub(super) fn write(bytes: &[u8], out: &Path) -> Result<(), AppFault> {
     let shown = || attune_core::lesson::issue::printable(&out.display().to_string());
     whole_file::write(out, bytes).map_err(|why| AppFault::Output(format!("{}: {why}", shown())))
 }
@@ -322,7 +348,7 @@ fn figure_ui(ui: &mut Ui, models: &Models, view: &mut ViewState, stage: &mut dyn
     let palette = Palette::of(ui.visuals().dark_mode);
     let whole = ui.max_rect();
     let has_caption = !view.figure.bare && whole.height() >= CAPTION_FROM;
-    let words = has_caption.then(|| models.get::<NotebookModel>()).flatten().map(|model| words(&model, view));
+    let words = has_caption.then(|| words(models, view)).flatten();
     let height = match &words {
         // Long words of a lesson are not cut off.
         Some(words) => CAPTION.max(height(ui, words, whole.width() - 2.0 * f32::from(size::PANEL_MARGIN))),
@@ -342,13 +368,20 @@ fn figure_ui(ui: &mut Ui, models: &Models, view: &mut ViewState, stage: &mut dyn
 }
 
 /// The sentence, and what the picture shows of it.
-fn words(model: &NotebookModel, view: &ViewState) -> (String, String) {
-    let walk = &view.walk;
-    let place = match walk.is_walking() {
+fn words(models: &Models, view: &ViewState) -> Option<(String, String)> {
+    let (model, walk) = (models.get::<NotebookModel>()?, &view.walk);
+    let step_of_training = view.figure.of_training.then(|| step_of_training(models)).flatten();
+    let place = step_of_training.unwrap_or_else(|| match walk.is_walking() {
         true => format!("step {} of {STEPS}: {}", walk.step().index() + 1, walk.step().name()),
         false => format!("time {:.2}", walk.time()),
-    };
-    (model.sentence.clone(), format!("{} · {place}", caption_of(model, view).unwrap_or(&model.title)))
+    });
+    Some((model.sentence.clone(), format!("{} · {place}", caption_of(&model, view).unwrap_or(&model.title))))
+}
+
+/// The step of training that is shown.
+fn step_of_training(models: &Models) -> Option<String> {
+    let training = &models.snapshot()?.model.as_ref()?.training;
+    Some(format!("step {} of {} of training", training.step_shown(), training.progress.done))
 }
 
 /// Height of both, one below the other.

@@ -124,7 +124,7 @@ pub enum Action {
         #[arg(long, value_name = "LESSON")]
         from: Option<PathBuf>,
     },
-    /// Draw a lesson to a PNG file, without a display.
+    /// Draw a lesson to a file, without a display: a picture (PNG), or one that moves (GIF, APNG).
     Render(RenderArgs),
     /// Grade the files that learners handed in, by the lesson's own checks.
     ///
@@ -187,9 +187,15 @@ pub struct RenderArgs {
     pub lesson: PathBuf,
     #[command(flatten)]
     pub of: OfLesson,
-    /// The PNG file to write.
-    #[arg(long, short, value_name = "PNG")]
+    /// The file to write: a picture for a name that ends in .png; one that moves for .gif, .apng, and .png with --play.
+    #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
+    /// What a picture that moves plays; split without it.
+    #[arg(long, value_enum)]
+    pub play: Option<PlayArg>,
+    /// How long a picture that moves plays until it begins again, at most 60; without it, as long as what it plays needs.
+    #[arg(long, value_parser = seconds)]
+    pub seconds: Option<f32>,
     /// The stage cell to draw; without it, the lesson's first sentence.
     #[arg(long, value_name = "ID", conflicts_with_all = ["sentence", "ids"])]
     pub cell: Option<String>,
@@ -313,6 +319,27 @@ impl ThemeArg {
     pub fn is_dark(self) -> bool {
         self == Self::Dark
     }
+}
+
+/// What a picture that moves plays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PlayArg {
+    /// From static to contextual, and back.
+    Split,
+    /// The steps of attention, for the lesson's word.
+    Walk,
+    /// Training, from its first step to its last.
+    Training,
+    /// One turn of the camera around the scene.
+    Orbit,
+}
+
+/// The longest that a picture plays, in seconds.
+const PLAYS_MAX: f32 = 60.0;
+
+fn seconds(text: &str) -> Result<f32, String> {
+    let seconds = text.parse().ok().filter(|seconds| (1.0..=PLAYS_MAX).contains(seconds));
+    seconds.ok_or_else(|| format!("expected seconds from 1 to {PLAYS_MAX}"))
 }
 
 fn size(text: &str) -> Result<(u32, u32), String> {

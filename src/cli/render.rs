@@ -17,34 +17,36 @@ pub fn render(_: &RenderArgs, _: &Common) -> Result<(), Fault> {
 mod drawn {
     use std::sync::Arc;
 
-    use attune_core::kernel::Command;
-    use attune_core::kernel::command::SentenceCommand;
+    use attune_core::kernel::command::{SentenceCommand, TrainingCommand};
+    use attune_core::kernel::{Command, Kernel, Snapshot};
     use attune_core::lesson::Lesson;
     use attune_core::lesson::issue::printable;
     use attune_core::lesson::schema::CellKind;
     use attune_engine::nearest::nearest;
     use attune_view::export::file::obstacle;
     use attune_view::export::work_file::{OTHER_VERSION, Shared};
+    use indicatif::ProgressBar;
 
+    use crate::app::moving::encode::Form;
+    use crate::app::moving::schedule::Play;
+    use crate::app::moving::{MovingOptions, Stagehand};
     use crate::app::{self, AppFault, PictureOptions};
-    use crate::cli::args::{Common, RenderArgs};
+    use crate::cli::args::{Common, PlayArg, RenderArgs};
     use crate::cli::{Fault, lessons, print, training};
 
     pub fn render(request: &RenderArgs, common: &Common) -> Result<(), Fault> {
         let output = || printable(&request.output.display().to_string());
-        if !request.output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) {
-            return Err(Fault::usage(format_args!(
-                "--output: {} is not the name of a PNG file, such as apple.png",
-                output()
-            )));
-        }
+        let form = moves(request)?;
         // Before training, which may take long.
         if let Some(why) = obstacle(&request.output) {
             return Err(Fault::output(format_args!("the picture cannot be written: {}: {why}", output())));
         }
-        let options = match lessons::shared(&request.lesson, &request.of, common)? {
-            Some(shared) => of_shared(request, shared, common)?,
-            None => of_lesson(request, common)?,
+        let (kernel, options) = match lessons::shared(&request.lesson, &request.of, common)? {
+            Some(_) if form.is_some() => {
+                return Err(Fault::usage("--output: what was shared is drawn as it was on the screen, as a PNG file"));
+            }
+            Some(shared) => (None, of_shared(request, shared, common)?),
+            None => of_lesson(request, common).map(|(kernel, options)| (Some(kernel), options))?,
         };
         let options = PictureOptions {
             size: request.size.unwrap_or(options.size),
@@ -53,15 +55,82 @@ mod drawn {
             transparent: request.transparent,
             ..options
         };
-        app::render(&options, &request.output).map_err(|fault| match fault {
+        let drawn = match form.zip(kernel) {
+            Some(((form, play), kernel)) => {
+                let options = MovingOptions { picture: options, play, seconds: request.seconds, form };
+                let mut hand = Hand { kernel, bar: training::pictures(0, common) };
+                let drawn = app::moving::render(&options, &mut hand, &request.output);
+                hand.bar.finish_and_clear();
+                drawn
+            }
+            None => app::render(&options, &request.output),
+        };
+        drawn.map_err(|fault| match fault {
             fault @ AppFault::Output(_) => Fault::output(fault),
             fault => Fault::screen(fault),
         })
     }
 
+    /// Form and play of a picture that moves; `None` of one that does not.
+    fn moves(request: &RenderArgs) -> Result<Option<(Form, Play)>, Fault> {
+        let ending = request.output.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        let form = match ending.to_ascii_lowercase().as_str() {
+            "gif" => Form::Gif,
+            "apng" => Form::Apng,
+            "png" if request.play.is_some() => Form::Apng,
+            "png" if request.seconds.is_some() => {
+                return Err(Fault::usage("--seconds: a PNG file moves with --play alone"));
+            }
+            "png" => return Ok(None),
+            _ => {
+                return Err(Fault::usage(format_args!(
+                    "--output: {} is not the name of a PNG file, such as apple.png, nor of one that moves, such as apple.gif or \
+                     apple.apng",
+                    printable(&request.output.display().to_string())
+                )));
+            }
+        };
+        let play = match request.play.unwrap_or(PlayArg::Split) {
+            PlayArg::Split => Play::Split,
+            PlayArg::Walk => Play::Walk,
+            PlayArg::Training => Play::Training,
+            PlayArg::Orbit => Play::Orbit,
+        };
+        if request.transparent {
+            return Err(Fault::usage("--transparent: a picture that moves has a background"));
+        }
+        if request.time.is_some() && matches!(play, Play::Split | Play::Walk) {
+            return Err(Fault::usage("--time: the split and the walk go through all times"));
+        }
+        Ok(Some((form, play)))
+    }
+
+    /// The lesson of a picture that moves, and the bar of its frames.
+    struct Hand {
+        kernel: Kernel,
+        bar: ProgressBar,
+    }
+
+    impl Stagehand for Hand {
+        fn trained(&mut self, share: f32) -> Arc<Snapshot> {
+            let step = (share * self.kernel.steps_done() as f32).round() as usize;
+            self.kernel.apply(Command::Training(TrainingCommand::Scrub(step)));
+            self.kernel.settle();
+            Arc::new(self.kernel.snapshot())
+        }
+
+        fn drawn(&mut self, frames: usize, all: usize) {
+            self.bar.set_length(all as u64);
+            self.bar.set_position(frames as u64);
+        }
+    }
+
     /// The picture of a lesson, which is trained first: a stage cell's, or that of the first sentence behind attention.
-    fn of_lesson(request: &RenderArgs, common: &Common) -> Result<PictureOptions, Fault> {
+    fn of_lesson(request: &RenderArgs, common: &Common) -> Result<(Kernel, PictureOptions), Fault> {
         let lesson = lessons::read(&request.lesson, common.seed)?;
+        if request.play == Some(PlayArg::Training) && lesson.model.steps == 0 {
+            return Err(Fault::usage("--play: the lesson has no steps of training"));
+        }
         let shows = request.sentence.command(&lesson)?;
         let (sentence, time) = match &request.cell {
             Some(id) => stage_cell(&lesson, id)?,
@@ -72,7 +141,8 @@ mod drawn {
         training::trained(&kernel, &request.lesson)?;
         kernel.apply(shows.unwrap_or(Command::Sentence(SentenceCommand::Select(sentence))));
         let (cell, time) = (request.cell.clone(), request.time.unwrap_or(time));
-        Ok(PictureOptions { cell, time, ..PictureOptions::of(Arc::new(kernel.snapshot())) })
+        let options = PictureOptions { cell, time, ..PictureOptions::of(Arc::new(kernel.snapshot())) };
+        Ok((kernel, options))
     }
 
     /// The sentence and the time of a stage cell.

@@ -76,6 +76,13 @@ fn wrong_usage_exits_with_2() {
     check(&["render", SMALL, "-o", "x.png", "--size", "0x0"], 2, "1280x720");
     check(&["render", SMALL, "-o", "x.png", "--size", "8192x8192"], 2, "together at most 20 million");
     check(&["render", SMALL, "-o", "x.png", "--time", "1.5"], 2, "from 0, static, to 1, contextual");
+    check(&["render", SMALL, "-o", "x.bmp"], 2, "such as apple.gif");
+    check(&["render", SMALL, "-o", "x.gif", "--play", "walks"], 2, "walk");
+    check(&["render", SMALL, "-o", "x.gif", "--seconds", "61"], 2, "from 1 to 60");
+    check(&["render", SMALL, "-o", "x.gif", "--seconds", "NaN"], 2, "from 1 to 60");
+    check(&["render", SMALL, "-o", "x.gif", "--time", "0.5"], 2, "go through all times");
+    check(&["render", SMALL, "-o", "x.gif", "--transparent"], 2, "has a background");
+    check(&["render", SMALL, "-o", "x.png", "--seconds", "5"], 2, "--play");
     check(&["trace", "missing.ron"], 1, "missing.ron");
     check(&["missing.ron"], 1, "missing.ron");
     check(&["src"], 1, "src");

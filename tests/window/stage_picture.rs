@@ -3,6 +3,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use attune::app::graphics::Recovery;
+use attune::app::moving::encode::Form;
+use attune::app::moving::schedule::Play;
+use attune::app::moving::{self, MovingOptions, Stagehand};
 use attune::app::stage::camera::CameraRig;
 use attune::app::stage::geometry::{extent, scaled};
 use attune::app::stage::projection::View;
@@ -164,6 +167,45 @@ fn a_lost_device_is_replaced_and_nothing_is_missing() {
     assert!(capture(&mut app).is_err());
     let fault = app.world().resource::<Recovery>().fault().expect("the window would close");
     assert!(fault.to_string().contains("the graphics device was lost"), "{fault}");
+    std::fs::remove_dir_all(folder).expect("the temporary folder goes");
+}
+
+/// Trains nothing.
+struct Still(Arc<Snapshot>, usize);
+
+impl Stagehand for Still {
+    fn trained(&mut self, _: f32) -> Arc<Snapshot> {
+        self.0.clone()
+    }
+
+    fn drawn(&mut self, frames: usize, _: usize) {
+        self.1 = frames;
+    }
+}
+
+#[test]
+fn a_picture_that_moves_has_all_frames_of_its_play() {
+    const SMALL: (u32, u32) = (320, 240);
+    let folder = folder("moving");
+    let snapshot = snapshot(&folder);
+    let picture = PictureOptions { size: SMALL, ..PictureOptions::of(snapshot.clone()) };
+    let options = MovingOptions { picture, play: Play::Split, seconds: Some(1.0), form: Form::Gif };
+    let stills = Play::Split.schedule(options.seconds, 0.0);
+    let mut hand = Still(snapshot, 0);
+    let bytes = match moving::draw(&options, &mut hand) {
+        Ok(bytes) => bytes,
+        Err(AppFault::NoGpu(why)) => return skip(&why),
+        Err(fault) => panic!("{fault}"),
+    };
+    assert_eq!(hand.1, stills.len());
+    let mut reader = gif::Decoder::new(&*bytes).expect("a GIF");
+    assert_eq!((u32::from(reader.width()), u32::from(reader.height())), SMALL);
+    let mut moved = Vec::new();
+    while let Some(frame) = reader.read_next_frame().expect("a frame") {
+        moved.push(frame.buffer.iter().any(|index| Some(*index) != frame.transparent));
+    }
+    assert_eq!(moved.len(), stills.len());
+    assert!(moved.iter().filter(|moved| **moved).count() > moved.len() / 2, "the points move: {moved:?}");
     std::fs::remove_dir_all(folder).expect("the temporary folder goes");
 }
 

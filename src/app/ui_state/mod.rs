@@ -39,6 +39,8 @@ pub struct FigureOptions {
     pub is_on: bool,
     /// A figure without its caption.
     pub bare: bool,
+    /// The caption says the step of training, and not the time of the points.
+    pub of_training: bool,
     /// Background of a figure, instead of the stage's own colour.
     pub background: Option<egui::Color32>,
 }

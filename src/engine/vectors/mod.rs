@@ -267,7 +267,20 @@ impl<'a> Builder<'a> {
         if let Some(kept) = &mut self.kept {
             kept.push(self.seen - 1);
         }
+        if self.words.len() == ROWS_AT_A_TIME {
+            self.reserve_rest(source);
+        }
         if self.words.len().is_multiple_of(ROWS_AT_A_TIME) { self.watched(source) } else { Ok(()) }
+    }
+
+    /// Takes memory for the rest of a file whose rows are as long as those that were read: growing by halves would need more.
+    fn reserve_rest(&mut self, source: &Source) {
+        /// Rows differ in length.
+        const ALLOWANCE: f64 = 1.02;
+        if !source.is_packed() {
+            let rows = source.length() as f64 / source.passed().max(1) as f64 * self.words.len() as f64 * ALLOWANCE;
+            self.reserve((rows as usize).saturating_sub(self.words.len()));
+        }
     }
 
     fn named(&mut self, word: &[u8], place: Place) -> Box<str> {

@@ -1,0 +1,260 @@
+//! Pictures as one file that moves, GIF or APNG: one table of colours, and of each frame only what has changed.
+
+use std::borrow::Cow;
+use std::fmt::Display;
+
+use image::RgbImage;
+
+use super::colors::ColorTable;
+
+/// A kind of file that moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    Gif,
+    Apng,
+}
+
+/// Writes frames, one after another. It loops for ever.
+pub struct Encoder<'a> {
+    colors: ColorTable,
+    size: (u32, u32),
+    /// Indices of the frame before.
+    shown: Option<Vec<u8>>,
+    file: File<'a>,
+}
+
+enum File<'a> {
+    Gif(gif::Encoder<&'a mut Vec<u8>>),
+    Apng(Box<png::Writer<&'a mut Vec<u8>>>),
+}
+
+/// The part of a frame that is drawn over the one before; where that is the same, it is transparent.
+struct Patch {
+    at: (u32, u32),
+    size: (u32, u32),
+    indices: Vec<u8>,
+}
+
+fn words(why: impl Display) -> String {
+    why.to_string()
+}
+
+impl<'a> Encoder<'a> {
+    /// Begins a file of so many frames.
+    ///
+    /// # Errors
+    /// In words, if a file of the form cannot be of this size.
+    pub fn begin(
+        out: &'a mut Vec<u8>,
+        form: Form,
+        size: (u32, u32),
+        frames: usize,
+        colors: ColorTable,
+    ) -> Result<Self, String> {
+        let file = match form {
+            Form::Gif => File::Gif(begin_gif(out, size, &colors)?),
+            Form::Apng => File::Apng(Box::new(begin_apng(out, size, frames, &colors)?)),
+        };
+        Ok(Self { colors, size, shown: None, file })
+    }
+
+    /// Adds a frame that is shown for so many hundredths of a second.
+    ///
+    /// # Errors
+    /// In words, if the picture has another size than the file, or one frame more than it was begun with.
+    pub fn add(&mut self, picture: &RgbImage, hundredths: u16) -> Result<(), String> {
+        if picture.dimensions() != self.size {
+            return Err(format!("a frame is {:?} pixels and not {:?}", picture.dimensions(), self.size));
+        }
+        let now = self.colors.indices(picture);
+        let patch = Patch::between(self.shown.as_deref(), &now, self.size);
+        self.shown = Some(now);
+        match &mut self.file {
+            File::Gif(file) => add_to_gif(file, patch, hundredths),
+            File::Apng(file) => add_to_apng(file, &patch, hundredths),
+        }
+    }
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// In words, if frames are missing.
+    pub fn end(self) -> Result<(), String> {
+        match self.file {
+            File::Gif(file) => file.into_inner().map(|_| ()).map_err(words),
+            File::Apng(file) => file.finish().map_err(words),
+        }
+    }
+}
+
+impl Patch {
+    fn between(before: Option<&[u8]>, now: &[u8], (width, height): (u32, u32)) -> Self {
+        let Some(before) = before else {
+            return Self { at: (0, 0), size: (width, height), indices: now.to_vec() };
+        };
+        let wide = width as usize;
+        let has_changed = |i: usize| before[i] != now[i];
+        let (mut left, mut right, mut top, mut bottom) = (wide, 0, usize::MAX, 0);
+        for i in (0..now.len()).filter(|i| has_changed(*i)) {
+            let (x, y) = (i % wide, i / wide);
+            (left, right) = (left.min(x), right.max(x));
+            (top, bottom) = (top.min(y), bottom.max(y));
+        }
+        // A frame like the one before is a pixel of it.
+        let (left, top) = if left > right { (right, bottom) } else { (left, top) };
+        let index = |i: usize| if has_changed(i) { now[i] } else { ColorTable::CLEAR };
+        let row = |y: usize| (left..=right).map(move |x| y * wide + x);
+        let indices = (top..=bottom).flat_map(row).map(index).collect();
+        Self { at: (left as u32, top as u32), size: ((right - left + 1) as u32, (bottom - top + 1) as u32), indices }
+    }
+}
+
+/// GIF counts pixels in 16 bits.
+fn short(pixels: u32) -> Result<u16, String> {
+    u16::try_from(pixels).map_err(|_| format!("a GIF is at most {} pixels wide and high", u16::MAX))
+}
+
+fn begin_gif<'a>(
+    out: &'a mut Vec<u8>,
+    (width, height): (u32, u32),
+    colors: &ColorTable,
+) -> Result<gif::Encoder<&'a mut Vec<u8>>, String> {
+    let mut file = gif::Encoder::new(out, short(width)?, short(height)?, &colors.bytes()).map_err(words)?;
+    file.set_repeat(gif::Repeat::Infinite).map_err(words)?;
+    Ok(file)
+}
+
+fn add_to_gif(file: &mut gif::Encoder<&mut Vec<u8>>, patch: Patch, hundredths: u16) -> Result<(), String> {
+    let ((left, top), (width, height)) = (patch.at, patch.size);
+    let frame = gif::Frame {
+        delay: hundredths,
+        dispose: gif::DisposalMethod::Keep,
+        transparent: Some(ColorTable::CLEAR),
+        left: short(left)?,
+        top: short(top)?,
+        width: short(width)?,
+        height: short(height)?,
+        buffer: Cow::Owned(patch.indices),
+        ..gif::Frame::default()
+    };
+    file.write_frame(&frame).map_err(words)
+}
+
+fn begin_apng<'a>(
+    out: &'a mut Vec<u8>,
+    (width, height): (u32, u32),
+    frames: usize,
+    colors: &ColorTable,
+) -> Result<png::Writer<&'a mut Vec<u8>>, String> {
+    const FOR_EVER: u32 = 0;
+    /// The opacity of the first colours; the others are opaque.
+    const OPACITY: [u8; 1] = [0];
+    let mut file = png::Encoder::new(out, width, height);
+    file.set_color(png::ColorType::Indexed);
+    file.set_depth(png::BitDepth::Eight);
+    file.set_compression(png::Compression::High);
+    // Indices are names, and their differences say nothing.
+    file.set_filter(png::Filter::NoFilter);
+    file.set_palette(colors.bytes());
+    file.set_trns(&OPACITY[..]);
+    file.set_animated(u32::try_from(frames).map_err(words)?, FOR_EVER).map_err(words)?;
+    file.set_blend_op(png::BlendOp::Over).map_err(words)?;
+    file.write_header().map_err(words)
+}
+
+fn add_to_apng(file: &mut png::Writer<&mut Vec<u8>>, patch: &Patch, hundredths: u16) -> Result<(), String> {
+    const OF_A_SECOND: u16 = 100;
+    let ((left, top), (width, height)) = (patch.at, patch.size);
+    file.reset_frame_position().map_err(words)?;
+    file.set_frame_dimension(width, height).map_err(words)?;
+    file.set_frame_position(left, top).map_err(words)?;
+    file.set_frame_delay(hundredths, OF_A_SECOND).map_err(words)?;
+    file.write_image_data(&patch.indices).map_err(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use image::Rgb;
+
+    use super::*;
+
+    const SIZE: (u32, u32) = (40, 30);
+    const GROUND: Rgb<u8> = Rgb([250, 250, 250]);
+    const POINT: Rgb<u8> = Rgb([199, 95, 14]);
+    const DELAYS: [u16; 5] = [90, 7, 7, 7, 150];
+
+    /// A point that moves, rests, and moves on.
+    fn pictures() -> Vec<RgbImage> {
+        let at =
+            |place: u32| RgbImage::from_fn(SIZE.0, SIZE.1, |x, y| if (x, y) == (place, 9) { POINT } else { GROUND });
+        [3, 8, 8, 20, 3].map(at).to_vec()
+    }
+
+    fn encoded(form: Form) -> Vec<u8> {
+        let (pictures, mut out) = (pictures(), Vec::new());
+        let colors = ColorTable::of(&pictures);
+        let mut encoder = Encoder::begin(&mut out, form, SIZE, pictures.len(), colors).expect("a file");
+        for (picture, delay) in pictures.iter().zip(DELAYS) {
+            encoder.add(picture, delay).expect("a frame");
+        }
+        encoder.end().expect("all frames");
+        out
+    }
+
+    #[test]
+    fn a_gif_keeps_its_frames_their_size_and_their_time() {
+        let bytes = encoded(Form::Gif);
+        let mut reader = gif::Decoder::new(Cursor::new(&bytes)).expect("a GIF");
+        assert_eq!((u32::from(reader.width()), u32::from(reader.height())), SIZE);
+        let table = reader.global_palette().expect("one table").to_vec();
+        let mut screen = vec![[0; 3]; (SIZE.0 * SIZE.1) as usize];
+        let mut frames = 0;
+        while let Some(frame) = reader.read_next_frame().expect("a frame") {
+            assert!(frame.palette.is_none(), "no table of its own");
+            assert_eq!(frame.delay, DELAYS[frames]);
+            for (i, index) in frame.buffer.iter().enumerate().filter(|(_, index)| Some(**index) != frame.transparent) {
+                let (x, y) = (i % usize::from(frame.width), i / usize::from(frame.width));
+                let place = (y + usize::from(frame.top)) * SIZE.0 as usize + x + usize::from(frame.left);
+                screen[place].copy_from_slice(&table[3 * usize::from(*index)..][..3]);
+            }
+            let picture = &pictures()[frames];
+            assert!(picture.pixels().zip(&screen).all(|(pixel, shown)| pixel.0 == *shown), "frame {frames}");
+            frames += 1;
+        }
+        assert_eq!((frames, reader.repeat()), (DELAYS.len(), gif::Repeat::Infinite));
+    }
+
+    #[test]
+    fn an_apng_keeps_its_frames_and_their_size() {
+        let bytes = encoded(Form::Apng);
+        let mut reader = png::Decoder::new(Cursor::new(&bytes)).read_info().expect("a PNG");
+        assert_eq!(reader.info().size(), SIZE);
+        let all = reader.info().animation_control.expect("it moves");
+        assert_eq!((all.num_frames as usize, all.num_plays), (DELAYS.len(), 0));
+        let mut pixels = vec![0; reader.output_buffer_size().expect("it fits")];
+        for delay in DELAYS {
+            reader.next_frame(&mut pixels).expect("a frame");
+            let control = reader.info().frame_control.expect("of a frame");
+            assert_eq!((control.delay_num, control.delay_den), (delay, 100));
+        }
+        assert!(reader.next_frame(&mut pixels).is_err(), "there is no other");
+    }
+
+    #[test]
+    fn only_what_has_changed_is_written() {
+        let (before, now) = ([1, 1, 1, 1, 1, 1], [1, 2, 1, 1, 1, 3]);
+        let patch = Patch::between(Some(&before), &now, (3, 2));
+        assert_eq!((patch.at, patch.size, &*patch.indices), ((1, 0), (2, 2), &[2, 0, 0, 3][..]));
+        let same = Patch::between(Some(&before), &before, (3, 2));
+        assert_eq!((same.size, &*same.indices), ((1, 1), &[ColorTable::CLEAR][..]));
+    }
+
+    #[test]
+    fn a_frame_of_another_size_is_an_error() {
+        let mut out = Vec::new();
+        let mut encoder = Encoder::begin(&mut out, Form::Gif, SIZE, 1, ColorTable::of(&[])).expect("a file");
+        assert!(encoder.add(&RgbImage::new(1, 1), 7).is_err());
+    }
+}

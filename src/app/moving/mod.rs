@@ -114,7 +114,7 @@ impl<'a> Player<'a> {
             _ => Vec::new(),
         };
         let tab = self.app.world_mut().resource_mut::<StageTab>().into_inner();
-        let (size, rig) = (tab.points, &mut tab.controls.rig);
+        let (size, rig) = (tab.controls.free(), &mut tab.controls.rig);
         for model in trained.iter().filter_map(|snapshot| StageModel::of(snapshot)) {
             rig.fit_now(geometry::extent(&model), size);
         }

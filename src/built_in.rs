@@ -14,10 +14,10 @@ macro_rules! files {
 }
 
 const GLOSSARY: &str = "glossary";
-/// The folder of the model, within that of the course.
+/// The folder of the encoder, within that of the course.
 pub const MODEL: &str = "depth";
 
-/// Names and bytes: the lessons, their glossary, and the model that one of them is about.
+/// Names and bytes: the lessons, their glossary, and the models that some of them are about.
 const FILES: &[(&str, &[u8])] = files![
     "apple.ron",
     "bank.ron",
@@ -45,6 +45,10 @@ const FILES: &[(&str, &[u8])] = files![
     "the_transformer.ron",
     "words.ron",
     "writer.ron",
+    "writer/config.json",
+    "writer/model.safetensors",
+    "writer/tokenizer.json",
+    "writer/tokenizer_config.json",
 ];
 
 /// Ids of the course's lessons, which are the names of their files without the ending.
@@ -97,7 +101,9 @@ mod tests {
         };
         let mut there = names(&folder);
         there.retain(|name| name.ends_with(EXTENSION));
-        there.extend(names(&folder.join("depth")).into_iter().map(|name| format!("depth/{name}")));
+        for model in [MODEL, "writer"] {
+            there.extend(names(&folder.join(model)).into_iter().map(|name| format!("{model}/{name}")));
+        }
         there.sort();
         assert_eq!(FILES.iter().map(|(name, _)| *name).collect::<Vec<_>>(), there);
     }

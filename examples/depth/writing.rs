@@ -92,12 +92,15 @@ impl Asked<'_> {
         Some(last[right] > last[wrong])
     }
 
-    /// How often the model names the pieces of words that repeat.
+    /// How often the model names the pieces of words that repeat; texts that are too long for it are left out.
     pub fn repeated(&self, texts: &[Text]) -> Repeated {
         let mut repeated = Repeated::default();
         for text in texts {
             let pieces = self.tokenizer.encode(&text.text()).pieces;
             let ids: Vec<usize> = pieces.iter().map(|piece| piece.id as usize).collect();
+            if ids.len() > self.model.architecture.max_tokens {
+                continue;
+            }
             let logits = self.next(&ids);
             for at in 1..pieces.len() {
                 let Some(word) = pieces[at].word else { continue };
@@ -123,6 +126,9 @@ impl Asked<'_> {
         for text in texts {
             let ids: Vec<usize> =
                 self.tokenizer.encode(&text.text()).pieces.iter().map(|piece| piece.id as usize).collect();
+            if ids.len() > self.model.architecture.max_tokens {
+                continue;
+            }
             let pass = self.pass(&ids);
             for query in FROM..ids.len() {
                 let shares: Vec<Vec<f64>> = pass

@@ -30,6 +30,7 @@ const BY_HAND: &[(&str, &[&str], &str)] = &[
     ("scaling", &["1.2669", "0.9999"], "as published, and impossible"),
     ("scaling", &["1.5"], "an entry of a case that the check makes up"),
     ("the_transformer", &["1706.03762", "2207.09238"], "numbers of papers"),
+    ("writer", &["6.5", "0.8"], "a mean over stories, from docs/real-models.md, and a temperature that a task sets"),
     ("words", &["0.51820", "0.19545"], "a step of word2vec on paper: no tensor of the model"),
 ];
 

@@ -176,7 +176,7 @@ fn a_shake_and_a_comparison_are_asked_for_and_shown() {
     let tensor = &model.tensors[0];
     let norm = tensor.differences().expect("entries").iter().map(|x| x * x).sum::<f32>().sqrt();
     assert!(norm > 0.0 && (norm - tensor.difference_norm).abs() < 1e-5 * norm);
-    let said = panel.query_all_by_label_contains("W_Q less W_Q after step 3").count();
+    let said = panel.query_all_by_label_contains("W_Q minus W_Q after step 3").count();
     assert_eq!(said, 1);
 }
 

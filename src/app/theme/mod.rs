@@ -96,13 +96,13 @@ pub mod size {
     pub const LABEL_GAP: f32 = 4.0;
     pub const LEGEND: f32 = 9.0;
     /// Share of the width that the notebook takes, and that the right column takes of the rest; each within its bounds.
-    pub const NOTEBOOK_SHARE: f32 = 0.328;
+    pub const NOTEBOOK_SHARE: f32 = 0.32;
     /// A window that is narrower has no right column: panels share the notebook's, which takes this share.
     pub const SIDE_FROM: f32 = 1050.0;
     pub const NOTEBOOK_SHARE_NARROW: f32 = 0.38;
     pub const NOTEBOOK: (f32, f32) = (280.0, 540.0);
     pub const SIDE_SHARE: f32 = 0.335;
-    pub const SIDE: (f32, f32) = (250.0, 600.0);
+    pub const SIDE: (f32, f32) = (300.0, 600.0);
     /// A window that is lower has one row in the right column; in a higher one the upper row takes this share.
     pub const SIDE_ROWS_FROM: f32 = 880.0;
     pub const SIDE_SPLIT: f32 = 0.52;

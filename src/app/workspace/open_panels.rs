@@ -795,7 +795,7 @@ mod tests {
                 }
             };
             let stage = x - width - if x < size::SIDE_FROM { 0.0 } else { side };
-            assert!(stage >= side - 0.5 && side >= 300.0 && stage >= 380.0, "stage {stage}, side {side} of {x}");
+            assert!(stage >= side - 0.5 && side >= 299.5 && stage >= 380.0, "stage {stage}, side {side} of {x}");
         }
     }
 

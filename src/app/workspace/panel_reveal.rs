@@ -167,7 +167,7 @@ mod tests {
         workspace.reach(&lesson, &read("b"));
         assert_eq!(open(&workspace), ["Notebook", "Stage", "Attention", "Weights"]);
         let said = workspace.reveal.notice.as_ref().map(|(said, _)| said.as_str());
-        assert_eq!(said, Some("Weights opened: every weight of the model, to be changed."));
+        assert_eq!(said, Some("Weights opened: every weight of the model, with controls to change it."));
         let attention = PanelId::of(PanelName::Attention);
         assert!(workspace.open_panels.is_in_front(attention), "what appears does not hide what is looked at");
         // A panel that the learner closed does not come back by itself.

@@ -268,7 +268,7 @@ mod tests {
     fn what_leads_nowhere_names_the_nearest() {
         let all = "expected Notebook, Stage, Attention, Step, Intervene, Meaning, Weights, Train, Answers, Variables, All heads or Axes";
         check("attune:panel/Weigths", Err(&format!("there is no panel \"Weigths\"; {all}; did you mean Weights?")));
-        check("attune:word/apple", Err("\"apple\" stands in the sentence 2 times; expected apple1 or apple2"));
+        check("attune:word/apple", Err("\"apple\" occurs in the sentence 2 times; expected apple1 or apple2"));
         check(
             "attune:word/phonne",
             Err(

@@ -633,8 +633,8 @@ mod tests {
     fn what_is_wrong_is_said_with_its_place() {
         assert_eq!(read("a {{ b\n\nc }}").1, ["{{ b: an opening {{ that no }} closes in its paragraph"]);
         assert_eq!(read("{{ }} {{ b }}"), (vec!["b".to_owned()], vec!["{{ }}: nothing within {{ }}".to_owned()]));
-        assert_eq!(read("{{ b | .2f }}").1, ["{{ b | .2f }}: .2f is no format"]);
-        assert_eq!(read("{{ b | .99 }}").1, ["{{ b | .99 }}: .99 is no format"]);
+        assert_eq!(read("{{ b | .2f }}").1, ["{{ b | .2f }}: .2f is not a format"]);
+        assert_eq!(read("{{ b | .99 }}").1, ["{{ b | .99 }}: .99 is not a format"]);
         let (found, flaws) = read("[x](attune:{{a}}) ![{{b}}](c.png) {{ c }}");
         assert_eq!((found.len(), flaws.len()), (1, 2), "{found:?} {flaws:?}");
         let many = "{{ a }} ".repeat(EXPRESSIONS_MAX + 1);

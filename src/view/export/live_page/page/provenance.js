@@ -53,7 +53,7 @@ const Provenance = (() => {
       const bias = written(Math.abs(near));
       distance = ` ${near < 0 ? "−" : "+"} ${bias}`;
       const places = Math.abs(j - i);
-      const side = `a word ${places === 1 ? "1 place" : `${places} places`} to the ${j < i ? "left" : "right"}`;
+      const side = `a word ${places === 1 ? "1 position" : `${places} positions`} to the ${j < i ? "left" : "right"}`;
       const at = places === 0 ? "the word itself" : side;
       sentences.push(say(near < 0 ? "distance_takes_off" : "distance_adds", { head: title, bias, at }));
     }

@@ -7,6 +7,7 @@ use attune_engine::numerics::Matrix;
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::{Activations, Sequences};
 use attune_engine::numerics::rng::{Generator, Stream, stream};
+use attune_engine::pretrained::tokenizer::Piece;
 
 use super::evaluation::{Asked, by_cell};
 use super::grammar::{Cell, Kind, Sentence};
@@ -96,11 +97,7 @@ impl Asked<'_> {
     pub fn repeated(&self, texts: &[Text]) -> Repeated {
         let mut repeated = Repeated::default();
         for text in texts {
-            let pieces = self.tokenizer.encode(&text.text()).pieces;
-            let ids: Vec<usize> = pieces.iter().map(|piece| piece.id as usize).collect();
-            if ids.len() > self.model.architecture.max_tokens {
-                continue;
-            }
+            let Some((pieces, ids)) = self.fitting(text) else { continue };
             let logits = self.next(&ids);
             for at in 1..pieces.len() {
                 let Some(word) = pieces[at].word else { continue };
@@ -124,11 +121,7 @@ impl Asked<'_> {
         const FROM: usize = 4;
         let (mut sums, mut even, mut count) = (Vec::new(), 0.0, 0usize);
         for text in texts {
-            let ids: Vec<usize> =
-                self.tokenizer.encode(&text.text()).pieces.iter().map(|piece| piece.id as usize).collect();
-            if ids.len() > self.model.architecture.max_tokens {
-                continue;
-            }
+            let Some((_, ids)) = self.fitting(text) else { continue };
             let pass = self.pass(&ids);
             for query in FROM..ids.len() {
                 let shares: Vec<Vec<f64>> = pass
@@ -142,6 +135,13 @@ impl Asked<'_> {
         }
         let mean = |sum: Vec<f64>| sum.into_iter().map(|sum| sum / count as f64).collect();
         (sums.into_iter().map(mean).collect(), even / count as f64)
+    }
+
+    /// The pieces of a text and their ids; `None` where it is too long for the model.
+    fn fitting(&self, text: &Text) -> Option<(Vec<Piece>, Vec<usize>)> {
+        let pieces = self.tokenizer.encode(&text.text()).pieces;
+        let ids: Vec<usize> = pieces.iter().map(|piece| piece.id as usize).collect();
+        (ids.len() <= self.model.architecture.max_tokens).then_some((pieces, ids))
     }
 
     /// Logits of the piece that follows each.

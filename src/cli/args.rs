@@ -97,8 +97,8 @@ pub enum Action {
     Check {
         /// The lessons, by their files or names, such as lessons/*.ron; a glossary among them is checked as one. Or
         /// models, by folder or name: their files with SHA-256, tensors and tokenizer, a self-test, and published
-        /// numbers of those that are known. Or files of word vectors: their size, and what was mended. Without any, the course. A sentence that is given is run through each of
-        /// them, besides all else.
+        /// numbers of those that are known. Or files of word vectors: their size, and what was mended. Without any, the
+        /// course. A sentence that is given is run through each of them, besides all else.
         lessons: Vec<PathBuf>,
         #[command(flatten)]
         sentence: SentenceArgs,

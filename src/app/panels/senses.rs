@@ -3,7 +3,8 @@
 
 use attune_core::kernel::command::{AxisCommand, Command, SenseCommand};
 use attune_core::kernel::sentence_pass::senses::{CHARS_MAX, SENSES, SenseList};
-use attune_view::view_model::meaning::{SenseCurve, SensesModel, after, number};
+use attune_view::view_model::meaning::{SenseCurve, SensesModel, after};
+use attune_view::view_model::number;
 use egui::{
     Button, EventFilter, Id, Key, Label, Modifiers, Response, RichText, ScrollArea, Sense, Stroke, TextEdit, TextStyle,
     TextWrapMode, Ui, WidgetInfo, WidgetText, WidgetType, vec2,

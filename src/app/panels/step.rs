@@ -8,9 +8,9 @@ use attune_view::explain::path::{By, PathModel};
 use attune_view::explain::sentences::places_turn;
 use attune_view::explain::walk::{Bars, Clock, Columns, NumberRow, RouteModel, Step, StepModel, WalkModel};
 use attune_view::view_model::attention::AttentionModel;
-use attune_view::view_model::capitalised;
 use attune_view::view_model::fold::FoldModel;
 use attune_view::view_model::saved_view::SavedView;
+use attune_view::view_model::{capitalised, number};
 use egui::{
     Align2, Button, CornerRadius, Grid, Label, Painter, Pos2, Rect, Response, RichText, ScrollArea, Sense, Stroke,
     StrokeKind, Ui, Vec2, WidgetInfo, WidgetType,
@@ -172,7 +172,7 @@ fn clocks_ui(ui: &mut Ui, clocks: &[Clock]) {
             let tip = |[x, y]: [f32; 2]| centre + Vec2::new(x, -y) * (RADIUS / longest);
             painter.line_segment([centre, tip(clock.key)], Stroke::new(HAND, palette.ink_soft));
             painter.line_segment([centre, tip(clock.query)], Stroke::new(HAND, palette.accent));
-            let added = signed(clock.product);
+            let added = number(clock.product.into());
             let below = Pos2::new(rect.center().x, rect.bottom());
             painter.text(below, Align2::CENTER_BOTTOM, &added, theme::mono(size::SMALL), palette.ink);
             let [first, second] = clock.entries;
@@ -189,10 +189,6 @@ fn clocks_ui(ui: &mut Ui, clocks: &[Clock]) {
 
 /// Width of a clock's hands.
 const HAND: f32 = 2.0;
-
-fn signed(number: f32) -> String {
-    format!("{number:.2}").replace('-', "−")
-}
 
 /// Each key's number before the step and after it. A click works a key through.
 fn bars_ui(ui: &mut Ui, model: &WalkModel, step: &StepModel, bars: &Bars, view: &mut PanelView) {

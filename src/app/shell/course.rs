@@ -388,11 +388,12 @@ fn hero_ui(ui: &mut Ui, model: &HomeModel, state: &mut HomeUiState, is_still: bo
     let (left, right) = rect.split_left_right_at_x(rect.left() + rect.width() * WORDS);
     let now = ui.input(|input| input.time);
     let since = *state.split_since.get_or_insert(now);
-    if ui.rect_contains_pointer(right) && now - since > theme::motion::SPLIT.into() {
-        // Once more for who looks at it.
-        state.split_since = Some(now).filter(|_| !std::mem::replace(&mut state.is_pointed, true)).or(state.split_since);
-    } else if !ui.rect_contains_pointer(right) {
+    if !ui.rect_contains_pointer(right) {
         state.is_pointed = false;
+    } else if now - since > theme::motion::SPLIT.into() && !state.is_pointed {
+        // Once more for who looks at it.
+        state.is_pointed = true;
+        state.split_since = Some(now);
     }
     let share = ((now - since) as f32 / theme::motion::SPLIT).clamp(0.0, 1.0);
     let time = if is_still { 1.0 } else { ease(share) };

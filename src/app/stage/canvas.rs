@@ -112,13 +112,14 @@ pub fn picture_ui(
         time: view.walk.layer_time(),
         palette,
     };
-    projected.crowds().iter().for_each(|(group, glow)| glow.paint(&painter, palette.group(*group)));
+    let crowds = projected.crowds();
+    crowds.iter().for_each(|(group, glow)| glow.paint(&painter, palette.group(*group)));
     let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
     painter.image(texture, rect, whole, theme::UNTINTED);
     let target = Target::under(&response, &projected, view.walk);
     controls.hovered = target.and_then(Target::hit);
     act(&response, target, &projected, &mut controls.rig, view);
-    let canvas = Canvas { painter: &painter, projected };
+    let canvas = Canvas { painter: &painter, projected, crowds: &crowds };
     let caption = write(&canvas, response.hover_pos(), floating.rects, controls, view);
     focus_ring(&painter, rect, &response, palette);
     if let Some(caption) = caption {

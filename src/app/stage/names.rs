@@ -147,7 +147,7 @@ pub struct Shown {
 /// Paints the names of the points and of `others`, which are no words of the sentence or the table; `written` is on the
 /// picture already, and `writing` what was on it in the last frame.
 pub fn paint_names(canvas: &Canvas, shown: Shown, others: Vec<Named>, mut written: Vec<Rect>, writing: &mut Writing) {
-    let Canvas { painter, ref projected } = *canvas;
+    let Canvas { painter, ref projected, crowds } = *canvas;
     paint_axes(canvas, &mut written);
     let (mut points, quiet) = projected.labelled();
     // What is under the pointer has a name, whatever it is.
@@ -168,10 +168,8 @@ pub fn paint_names(canvas: &Canvas, shown: Shown, others: Vec<Named>, mut writte
         };
         named.push(of_point(projected, point, priority, shown.walked));
     }
-    let crowds = projected.crowds();
-    let (named_words, unnamed): (Vec<_>, Vec<_>) =
-        named.into_iter().partition(|name| !is_quiet(projected, &crowds, shown.pointer, name));
-    let mut named = named_words;
+    let (mut named, unnamed): (Vec<_>, Vec<_>) =
+        named.into_iter().partition(|name| !is_quiet(projected, crowds, shown.pointer, name));
     named.extend(others);
     let rings = projected.left_places();
     named.extend(arrow_names(projected, shown.walked));
@@ -188,7 +186,7 @@ pub fn paint_names(canvas: &Canvas, shown: Shown, others: Vec<Named>, mut writte
     let before = std::mem::take(writing).names;
     writing.all = written;
     paint_labels(canvas, first, &marks, &before, writing);
-    paint_crowds(canvas, &crowds, &marks, writing);
+    paint_crowds(canvas, &marks, writing);
     paint_labels(canvas, rest, &marks, &before, writing);
 }
 
@@ -200,7 +198,7 @@ fn paint_labels(
     before: &HashMap<NameOwner, DrawnName>,
     writing: &mut Writing,
 ) {
-    let Canvas { painter, ref projected } = *canvas;
+    let Canvas { painter, ref projected, .. } = *canvas;
     let requests: Vec<LabelRequest> = labels.iter().map(|label| label.request).collect();
     let slot = |label: &Label| before.get(&label.owners[0]).map(|name| name.placed.slot);
     let slots: Vec<Option<Slot>> = labels.iter().map(slot).collect();
@@ -477,6 +475,8 @@ pub(super) fn name_color(color: Color32, is_strong: bool, palette: &Palette) -> 
 pub struct Canvas<'a> {
     pub painter: &'a Painter,
     pub projected: ProjectedScene<'a>,
+    /// [`ProjectedScene::crowds`], found once a frame.
+    pub crowds: &'a [(usize, Glow)],
 }
 
 /// A word of a crowd has no name of its own, unless the pointer is in the crowd or the picture is about the word.
@@ -490,9 +490,9 @@ fn is_quiet(projected: &ProjectedScene, crowds: &[(usize, Glow)], pointer: Optio
 }
 
 /// Names the crowds in spaced capitals at the rims of their glows.
-fn paint_crowds(canvas: &Canvas, crowds: &[(usize, Glow)], marks: &[Obstacle], writing: &mut Writing) {
+fn paint_crowds(canvas: &Canvas, marks: &[Obstacle], writing: &mut Writing) {
     const TRACKING: f32 = 1.4;
-    let Canvas { painter, ref projected } = *canvas;
+    let Canvas { painter, ref projected, crowds } = *canvas;
     let ProjectedScene { free, palette, .. } = *projected;
     let model = projected.scene.model;
     for (group, glow) in crowds {
@@ -539,7 +539,7 @@ fn crowd_place(crowd: &Glow, extent: egui::Vec2, free: Rect, marks: &[Obstacle],
 
 /// Names both ends of each axis that was chosen, with the way to each.
 fn paint_axes(canvas: &Canvas, written: &mut Vec<Rect>) {
-    let Canvas { painter, ref projected } = *canvas;
+    let Canvas { painter, ref projected, .. } = *canvas;
     let ProjectedScene { rect, free, palette, .. } = *projected;
     let axes = projected.scene.model.axes.iter().enumerate();
     for (axis, (from, to)) in axes.filter_map(|(axis, label)| Some((axis, label.ends.as_ref()?))) {
@@ -607,7 +607,7 @@ const CAPTION_MIN: egui::Vec2 = egui::vec2(180.0, 120.0);
 /// Paints how far the picture can be trusted, and the groups' colours, beside what floats over it. Returns the rectangles of
 /// the text, that of the caution first.
 pub fn paint_caption(canvas: &Canvas, old_ghosts: bool, floating: &[Rect]) -> Vec<Rect> {
-    let Canvas { painter, ref projected } = *canvas;
+    let Canvas { painter, ref projected, .. } = *canvas;
     let ProjectedScene { free, palette, .. } = *projected;
     let model = projected.scene.model;
     let inner = free.shrink(size::GAP_WIDE - size::GAP_TIGHT);

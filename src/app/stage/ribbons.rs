@@ -6,6 +6,7 @@
 
 use attune_engine::quantity::Quantity;
 use attune_view::explain::walk::{NumberRow, Step, WalkModel};
+use attune_view::view_model;
 use egui::{
     Align2, Color32, CursorIcon, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, WidgetType, vec2,
 };
@@ -62,7 +63,7 @@ impl<'a> Ribbons<'a> {
             }
             Step::Score => {
                 let (query, key) = (row(Quantity::Query)?, row(Quantity::Key)?);
-                let sum = number(Quantity::Product).map(written).unwrap_or_default();
+                let sum = number(Quantity::Product).map(|sum| view_model::number(sum.into())).unwrap_or_default();
                 let count = query.values.len();
                 let products = Line::Products { query, key, sum };
                 let rows = [Quantity::Query, Quantity::Key].map(vector).into_iter().flatten().chain([products]);
@@ -76,7 +77,7 @@ impl<'a> Ribbons<'a> {
             Step::Mix => {
                 let carried = walk.carried.iter().map(|carried| Line::Vector {
                     row: &carried.value,
-                    letter: format!("{} · v", written(carried.weight)),
+                    letter: format!("{} · v", view_model::number(carried.weight.into())),
                     times: carried.weight,
                 });
                 let mix = row(Quantity::Mix).map(|row| Line::Vector { row, letter: "Σ a v".to_owned(), times: 1.0 });
@@ -228,10 +229,6 @@ fn letter(quantity: Quantity) -> &'static str {
         Quantity::Value => "v",
         _ => "",
     }
-}
-
-fn written(x: f32) -> String {
-    format!("{x:.2}").replace('-', "−")
 }
 
 fn largest(values: &[f32]) -> f32 {

@@ -131,7 +131,7 @@ pub fn choose(model: &StageModel, position: usize, view: &mut PanelView) {
 
 /// Marks the point that is looked at. Returns the points of the second sentence for their names.
 pub fn paint(canvas: &Canvas, view: &PanelView) -> Vec<Named> {
-    let Canvas { painter, ref projected } = *canvas;
+    let Canvas { painter, ref projected, .. } = *canvas;
     let ProjectedScene { rect, palette, .. } = *projected;
     let model = projected.scene.model;
     let pair = chosen(model, view.selection, view.highlight);
@@ -264,7 +264,7 @@ fn said(model: &StageModel, pair: Option<&PairedWord>) -> String {
 
 /// Paints the points of the words. Returns them for their names.
 pub fn paint_source(canvas: &Canvas, walked: f32) -> Vec<Named> {
-    let Canvas { painter, ref projected } = *canvas;
+    let Canvas { painter, ref projected, .. } = *canvas;
     let Some((walk, step)) = projected.scene.walk else { return Vec::new() };
     let see = |word: &SourceWord| {
         let place = |axis: usize| word.from[axis] + projected.time * (word.to[axis] - word.from[axis]);

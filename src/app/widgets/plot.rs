@@ -167,8 +167,7 @@ pub fn tick_text(value: f64, digit: f64) -> String {
     format!("{value:.decimals$}").replace('-', "−")
 }
 
-/// Draws crowds with their names, and the way of each lit word.
-/// `time`: how far its words are on their ways, from 0 to 1.
+/// Draws crowds with their names, and each lit word as far on its way as `time`, from 0 to 1.
 pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect, time: f32) {
     /// At the left and the right, in points; above and below, as a share of the height.
     const MARGIN: (f32, f32) = (34.0, 0.14);
@@ -185,12 +184,11 @@ pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect, time: f32) {
     for (group, glow) in glows(sketch, LEAST * rect.height(), at) {
         glow.paint(&painter, palette.group(group));
     }
-    let sketch = &sketch.at(time);
     for (place, group) in &sketch.dots {
         painter.circle_filled(at(*place), DOT, color(*group).gamma_multiply(FAINT));
     }
     // Names keep clear of each other and of the ends of the ways; one without room is left out, that of a crowd first.
-    let end = |way: &SketchMove| Rect::from_center_size(at(way.end), Vec2::splat(2.0 * END));
+    let end = |way: &SketchMove| Rect::from_center_size(at(way.at(time)), Vec2::splat(2.0 * END));
     let mut taken: Vec<Rect> = sketch.moves.iter().map(end).collect();
     let mut write = |place: Pos2, align: Align2, name: &str, font: FontId, ink| {
         let galley = painter.layout_no_wrap(name.to_owned(), font, ink);
@@ -203,13 +201,13 @@ pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect, time: f32) {
         is_free
     };
     for way in &sketch.moves {
-        let (start, end) = (at(way.start), at(way.end));
+        let (start, end) = (at(way.start), at(way.at(time)));
         painter.line_segment([start, end], Stroke::new(size::OUTLINE, palette.ink_soft));
         painter.circle_stroke(start, END, Stroke::new(size::HAIRLINE, palette.ink_soft));
         painter.circle_filled(end, END, palette.ink);
     }
     for way in &sketch.moves {
-        let (start, end) = (at(way.start), at(way.end));
+        let (start, end) = (at(way.start), at(way.at(time)));
         // Beyond the end of its arrow, where the picture has room.
         let is_right = if (end.x - start.x).abs() > END { end.x > start.x } else { end.x < rect.center().x };
         let is_down = end.y > start.y;

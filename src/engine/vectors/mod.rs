@@ -358,7 +358,7 @@ impl<'a> Builder<'a> {
 
     /// The words that rows without one get, by the rows' numbers in the file.
     pub fn rename(&mut self, names: &[Box<str>]) {
-        let kept: Vec<u64> = self.kept.clone().unwrap_or_else(|| (0..self.words.len() as u64).collect());
+        let kept = self.kept();
         let named = kept.iter().zip(&mut self.words).filter_map(|(&row, word)| {
             *word = names.get(usize::try_from(row).ok()?)?.clone();
             Some(())

@@ -125,7 +125,7 @@ impl Source {
         let mut searched = 0;
         loop {
             let seen = &self.window[self.at..self.end];
-            if let Some(found) = newline(&seen[searched..]) {
+            if let Some(found) = memchr::memchr(b'\n', &seen[searched..]) {
                 let length = searched + found + 1;
                 return Ok(&self.window[self.at..self.at + length]);
             }
@@ -162,10 +162,6 @@ impl Source {
         }
         Ok(())
     }
-}
-
-fn newline(bytes: &[u8]) -> Option<usize> {
-    memchr::memchr(b'\n', bytes)
 }
 
 /// The folder of a file and its name.

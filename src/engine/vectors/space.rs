@@ -7,6 +7,7 @@ use super::Vectors;
 use super::answers::{Measure, neighbours};
 use super::expression::length;
 use crate::numerics::Matrix;
+use crate::numerics::vectors::dot;
 
 /// Rows whose products are summed in `f32`, before the sum goes on in `f64`.
 const BLOCK: usize = 4096;
@@ -103,7 +104,7 @@ pub fn hubs(vectors: &Vectors, sample: usize, nearest: usize, count: usize) -> V
 /// Two spaces with the first turned onto the second.
 #[derive(Clone, Debug)]
 pub struct Compared {
-    /// (d, d): `R` of [orthogonal Procrustes](crate::numerics::procrustes), over the directions of the shared words.
+    /// (d, d): `R` of [orthogonal Procrustes](crate::numerics::alignment), over the directions of the shared words.
     pub turn: Matrix<f64>,
     /// Shared words by their rows in both, with the cosine of the turned vector and the other; the smallest first.
     pub moved: Vec<(usize, usize, f64)>,
@@ -149,8 +150,4 @@ pub fn compare(from: &Vectors, to: &Vectors) -> Result<Compared, String> {
     let mut moved: Vec<(usize, usize, f64)> = shared.iter().map(cosine).collect();
     moved.sort_by(|x, y| x.2.total_cmp(&y.2));
     Ok(Compared { turn, moved })
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

@@ -15,7 +15,7 @@ use attune_engine::numerics::vectors::{centroid, cosine};
 
 use super::pictures::Sketch;
 use super::stage::StageModel;
-use super::{Beside, Model, quoted};
+use super::{Beside, Model, number, quoted};
 
 /// Marks what is of the second sentence.
 pub const SECOND: char = '′';
@@ -127,13 +127,12 @@ fn said([first, second]: &[String; 2], Likeness { cosine, distance }: Likeness) 
 
 /// A pair in numbers, before attention and after it. The labels are those that its words have in their sentences.
 pub fn in_numbers([first, second]: [&str; 2], PairedWord { before, after, .. }: &PairedWord) -> String {
-    let number = |x: f32| format!("{x:.2}").replace('-', "−");
     format!(
         "{first} and {second}{SECOND}: cosine {} → {}, distance {} → {}",
-        number(before.cosine),
-        number(after.cosine),
-        number(before.distance),
-        number(after.distance),
+        number(before.cosine.into()),
+        number(after.cosine.into()),
+        number(before.distance.into()),
+        number(after.distance.into()),
     )
 }
 

@@ -17,10 +17,10 @@ use attune_core::lesson::text::tokenize;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::senses::SenseScores;
 
-use super::Model;
 use super::heads::HeadLabels;
 use super::pieces::Words;
 use super::stage::{StageModel, TokenPoint};
+use super::{Model, number};
 use crate::explain::reader::Reader;
 
 /// How nearness is measured.
@@ -479,11 +479,6 @@ fn part(layers: &[SenseScores]) -> Option<String> {
 /// `after layer 3`; `before all layers`.
 pub fn after(layer: usize) -> String {
     if layer == 0 { "before all layers".to_owned() } else { format!("after layer {layer}") }
-}
-
-/// Two decimals, with a minus that can be seen.
-pub fn number(x: f64) -> String {
-    format!("{x:.2}").replace('-', "−")
 }
 
 fn occurrences(senses: &SensesSnapshot, measured: &MeasuredSenses) -> Vec<OccurrenceModel> {

@@ -42,6 +42,11 @@ pub fn sentence(words: &str) -> String {
     capitalised(words) + if words.ends_with('?') { "" } else { "." }
 }
 
+/// Two decimals, with a minus that can be seen.
+pub fn number(x: f64) -> String {
+    format!("{x:.2}").replace('-', "−")
+}
+
 /// A word as a sentence names it.
 pub(crate) fn quoted(word: &str) -> String {
     format!("“{word}”")

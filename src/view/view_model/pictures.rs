@@ -41,6 +41,13 @@ pub struct SketchMove {
     pub end: At,
 }
 
+impl SketchMove {
+    /// Where the word is so far on its way, from 0 to 1.
+    pub fn at(&self, time: f32) -> At {
+        [0, 1].map(|axis| (1.0 - time) * self.start[axis] + time * self.end[axis])
+    }
+}
+
 impl Sketch {
     /// Trains the lesson and draws it; `None` where it cannot be trained.
     pub fn of(lesson: Lesson) -> Option<Self> {
@@ -79,18 +86,6 @@ impl Sketch {
             end: frame.at(token.end),
         });
         Self { dots, crowds: model.groups.iter().enumerate().filter_map(crowd).collect(), moves: moves.collect() }
-    }
-}
-
-impl Sketch {
-    /// Its words so far on their ways, from 0 to 1.
-    #[must_use]
-    pub fn at(&self, time: f32) -> Self {
-        let on_the_way = |way: &SketchMove| {
-            let end = [0, 1].map(|axis| (1.0 - time) * way.start[axis] + time * way.end[axis]);
-            SketchMove { end, ..way.clone() }
-        };
-        Self { moves: self.moves.iter().map(on_the_way).collect(), ..self.clone() }
     }
 
     /// Words that begin at one place end at two.

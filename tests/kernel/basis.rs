@@ -125,7 +125,7 @@ fn what_names_no_axis_is_said() {
     let cases = [
         (
             axis(Axis::X, "", "animal"),
-            "a group of words is empty: name a group of the lesson, write words, or a /pattern/",
+            "a group has no words: name a group of the lesson, write words, or a /pattern/",
         ),
         (
             axis(Axis::X, "!?", "animal"),

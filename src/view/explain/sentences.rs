@@ -53,13 +53,13 @@ sentences! {
     offers(key_width, value_width) =
         "Each word offers a key of {key_width} to be found by and a value of {value_width} to hand over.";
     heads_share(first, last) = "Heads {first} to {last} of the layer share keys and values.";
-    queries_normed() = "Queries and keys are normed, so that none is long.";
+    queries_normed() = "Queries and keys are normed, so that all have about the same length.";
     places_turn_them() = "Then each query and key is turned by its position in the sentence.";
 
     // Scores.
     places_turn() =
         "Each clock is a pair of entries, with the query's hand in colour and the key's in grey. Their positions turned both, so what a pair adds depends on how far apart the two words are.";
-    held_below(cap) = "The model holds scores between −{cap} and {cap}: {cap} · tanh(s / {cap}).";
+    held_below(cap) = "The model limits scores to between −{cap} and {cap}: {cap} · tanh(s / {cap}).";
     meets(key, product) =
         "The query meets each key: their entries are multiplied in pairs and added. With {key} that makes {product}.";
     is_largest() = "It is the largest.";

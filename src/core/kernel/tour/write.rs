@@ -65,7 +65,7 @@ fn forms(architecture: &Architecture, vocabulary: usize) -> Vec<(&'static str, S
     };
     let mut scale = scaled_by(attention);
     if let Some(cap) = attention.score_cap {
-        scale.push_str(&format!(", and held between −{cap} and {cap}"));
+        scale.push_str(&format!(", and limited to between −{cap} and {cap}"));
     }
     let (layers, heads) = (counted(blocks.len(), "layer"), counted(attention.heads, "head"));
     let mut rows = vec![
@@ -88,7 +88,7 @@ fn forms(architecture: &Architecture, vocabulary: usize) -> Vec<(&'static str, S
         NormKind::Rms => "RMSNorm",
     };
     rows.extend(norm_words(block).map(|words| (norm, words, "layers")));
-    let gated = if block.gated { ", each behind a gate" } else { "" };
+    let gated = if block.gated { ", each with a gate" } else { "" };
     let forward = |hidden| format!("{hidden} hidden units with {}{gated}", name(block.activation));
     let forward = block.feed_forward.map(forward);
     rows.extend(forward.map(|words| ("feed-forward part", words, "layers")));
@@ -273,8 +273,8 @@ fn known_heads(found: &Found<Vec<FoundHead>>) -> String {
         }
     };
     format!(
-        "## Where its attention goes\n\n{}\n\nThe sentence stands here twice, because a head that looks for copies shows itself \
-         only where something is repeated. Each head in the table gives a large part of its weight to one kind of token; the \
+        "## Where its attention goes\n\n{}\n\nThe sentence is here twice, because a head that looks for copies can be seen only \
+         where something is repeated. Each head in the table gives a large part of its weight to one kind of token; the \
          number is the mean over all tokens that have such a token to look at. Click a head to open it.\n\n| head | looks at \
          | weight |\n|---|---|---|\n{}{explained}",
         shown(&found.text),
@@ -355,7 +355,7 @@ fn answer(found: &Found<Answered>, model: &LessonModel, layers: usize) -> String
     let answer = escaped(&model.classes[answered.class]);
     let asked = match answered.at + 1 == tokens.len() {
         true => "After this, the model expects".to_owned(),
-        false => format!("In the place of {} the model puts", word(tokens, answered.at)),
+        false => format!("In place of {} the model puts", word(tokens, answered.at)),
     };
     let lens = match answered.layer {
         0 => format!("*{answer}* is the likeliest answer even before the first layer."),

@@ -466,7 +466,7 @@ impl<'de> Visitor<'de> for &mut Found {
             let info = map.next_value::<TensorInfo>()?;
             let tensor = if self.tensors.len() == TENSORS_MAX {
                 let found = format!("more than {TENSORS_MAX} tensors");
-                Err(Refusal::new(found, "a model with some thousand tensors", "this is no model that attune reads"))
+                Err(Refusal::new(found, "a model with some thousand tensors", "this is not a model that attune reads"))
             } else {
                 check(info, &name).map_err(|refusal| refusal.of_tensor(&self.name))
             };

@@ -72,7 +72,7 @@ quantities! {
         .entry("raw score: the query of {query} meets the key of {key} in {head}");
     /// Factor of all products.
     Scale = Definition::of_head("scale", &[])
-        .entry("what the raw scores of {head} are multiplied with");
+        .entry("what the raw scores of {head} are multiplied by");
     /// `B[h, j − i] / τ`, added to a score for the distance from query to key.
     DistanceBias = Definition::of_head("B{}", &[Query, Key]).short("b({key})")
         .entry("what {head} adds to the score of {key} for {query}: it is {distance}");

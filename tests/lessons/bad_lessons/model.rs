@@ -207,7 +207,7 @@ a.ron:19:102: keep: found the number -1; expected a number from 0 to 10",
     );
     check(
         "readout: Transformed, arrive: 1, keep: 1",
-        "a.ron:19:104: arrive: a Transformed readout answers by another vector than the output; expected readout: Tied",
+        "a.ron:19:104: arrive: a Transformed readout answers from another vector than the output; expected readout: Tied",
     );
     check(
         "train_embedding: true, arrive: 1, keep: 1",

@@ -109,9 +109,9 @@ sentences! {
 
     // What comes out.
     norm_is_held() =
-        "The norm's σ is that of the whole sum, and is held: so the norm is linear, and each term goes through it by itself (Kobayashi et al. 2021).";
+        "The norm's σ is that of the whole sum and is held fixed, so the norm is linear, and each term goes through it by itself (Kobayashi et al. 2021).";
     arrows_add_up() =
-        "With the σ of the whole held, every arrow goes through the norm by itself: the walk's arrows add up to this very number.";
+        "With the σ of the whole sum held fixed, every arrow goes through the norm by itself, so the walk's arrows add up to exactly this number.";
     feed_forward() = "The feed-forward layer works on each word by itself. Here h are its hidden units.";
     feed_forward_adds() = "What the feed-forward layer adds: its output minus its input.";
     feed_forward_replaces() = "Without a residual connection, the layer's output replaces its input.";

@@ -114,6 +114,10 @@ fn minutes_are_those_of_the_words_and_the_tasks() {
         }
         let measured = (words + WORDS / 2) / WORDS + TASK * tasks;
         let minutes = lesson.minutes.expect("minutes");
-        assert!(minutes.abs_diff(measured) <= 1, "{}: {minutes} minutes; {words} words, {tasks} tasks: {measured}", lesson.id);
+        assert!(
+            minutes.abs_diff(measured) <= 1,
+            "{}: {minutes} minutes; {words} words, {tasks} tasks: {measured}",
+            lesson.id
+        );
     }
 }

@@ -218,7 +218,10 @@ fn attribution_ui(
         chosen = attributed_ui(ui, model, row);
         if let Some(look) = model.looks.first() {
             ui.add(
-                Label::new(RichText::new(format!("The largest attention weight: {}.", look.said(&model.answer))).strong()).wrap(),
+                Label::new(
+                    RichText::new(format!("The largest attention weight: {}.", look.said(&model.answer))).strong(),
+                )
+                .wrap(),
             );
         }
         ui.add_space(size::GAP_TIGHT);

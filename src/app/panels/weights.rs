@@ -455,7 +455,11 @@ fn tools_ui(ui: &mut Ui, model: &WeightsModel, state: &mut ToolsUiState) -> Opti
     let mut command = None;
     ui.horizontal_wrapped(|ui| {
         let tools = [
-            (Tool::Pick, "Pick", "Click an entry, or go to it with the arrow keys, to change it with the slider or the number"),
+            (
+                Tool::Pick,
+                "Pick",
+                "Click an entry, or go to it with the arrow keys, to change it with the slider or the number",
+            ),
             (
                 Tool::Paint,
                 "Paint",

@@ -258,7 +258,9 @@ fn open(folder: &Path) -> Result<(Vec<Open>, Option<String>), Refusal> {
             None => Ok(open),
             Some(tensor) => {
                 let found = "a tensor that the index assigns to another file";
-                Err(Refusal::new(found, "only the tensors that it assigns to this file", SHARDS).of_tensor(&tensor.name).in_file(name))
+                Err(Refusal::new(found, "only the tensors that it assigns to this file", SHARDS)
+                    .of_tensor(&tensor.name)
+                    .in_file(name))
             }
         }
     };

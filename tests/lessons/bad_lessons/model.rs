@@ -330,7 +330,7 @@ a.ron:19:72: fraction: found the number 2; expected a number above 0 and at most
     ),
     (
         "positions: Rotary(fraction: 0.1)",
-        "a.ron:19:32: positions: a turn takes two columns of a head, whose keys are 8 wide; expected a larger fraction, or wider keys",
+        "a.ron:19:32: positions: rotary positions turn pairs of columns, and keys are 8 wide; expected a larger fraction, or wider keys",
     ),
     (
         "positions: Rotary(scaling: Linear(0))",

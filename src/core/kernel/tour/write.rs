@@ -215,7 +215,7 @@ fn title(lesson: &str) -> &'static str {
         "masks" => "Do not look ahead",
         "scaling" => "Why the square root of d",
         "layers" => "Layers",
-        _ => "A whole language model",
+        _ => "A whole two-word classifier",
     }
 }
 
@@ -225,7 +225,8 @@ fn words_that_turn(found: &Found<Turned>) -> String {
     format!(
         "## What context changes\n\n{}\n\nClick the sentence to put it on the stage, and press *L* to go from layer to \
          layer: the vector of every word changes with the words around it. The vector of {} turns farthest: the cosine \
-         between it before the first layer and after the last is {}. The vector of {} turns least, with a cosine of {}.",
+         between it before the first layer and after the last is {}. The vector of {} turns least, with a cosine of {}. (A \
+         cosine of 1 is no turn, and 0 a right angle.)",
         shown(text),
         word(tokens, *farthest),
         cosine(farthest),
@@ -272,12 +273,14 @@ fn known_heads(found: &Found<Vec<FoundHead>>) -> String {
             "\n\nIn this text, no head gives a large part of its weight to a copy, or to the token after one."
         }
     };
+    let tokens = found.tokens.len();
     format!(
         "## Where its attention goes\n\n{}\n\nThe sentence is here twice, because a head that looks for copies can be seen only \
          where something is repeated. Each head in the table gives a large part of its weight to one kind of token; the \
-         number is the mean over all tokens that have such a token to look at. Click a head to open it.\n\n| head | looks at \
-         | weight |\n|---|---|---|\n{}{explained}",
+         number is the mean over all tokens that have such a token to look at. (Even attention to all {tokens} tokens would \
+         give each {:.0} %.) Click a head to open it.\n\n| head | looks at | weight |\n|---|---|---|\n{}{explained}",
         shown(&found.text),
+        100.0 / tokens as f64,
         rows.join("\n")
     )
 }

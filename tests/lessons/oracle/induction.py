@@ -9,8 +9,8 @@ when no word of layer 1 looks at the word before it.
 import math
 import torch
 
-WORDS, WIDTH, LONGEST, SCALE, STEPS, BATCH = 20, 32, 10, 2.0, 800, 64
-LOSSES_AT = (100, 200, 300, 400, 500, 800)
+WORDS, WIDTH, LONGEST, SCALE, STEPS, BATCH = 20, 32, 10, 2.0, 1200, 64
+LOSSES_AT = (100, 200, 300, 400, 500, 1200)
 
 
 class Layer(torch.nn.Module):

@@ -124,10 +124,10 @@ fn tensors_that_do_not_fit_are_refused_by_their_name() {
         ("qwen3-wild", "model.layers.0.self_attn.q_norm.weight", &[48], "(48); expected (8)"),
         ("olmo2-wild", "model.layers.0.self_attn.q_norm.weight", &[6], "(6); expected (36)"),
         ("roberta-wild", "roberta.embeddings.position_embeddings.weight", &[42, 28], "expected (44, 28)"),
-        // A part that the config does not speak of would be left out of the mathematics.
-        ("llama-wild", "model.layers.1.self_attn.q_proj.bias", &[36], "does not speak of"),
-        ("llama-wild", "model.layers.1.self_attn.q_norm.weight", &[4], "does not speak of"),
-        ("modernbert-wild", "model.layers.0.attn_norm.weight", &[30], "does not speak of"),
+        // A part that the config does not mention would be left out of the mathematics.
+        ("llama-wild", "model.layers.1.self_attn.q_proj.bias", &[36], "does not mention"),
+        ("llama-wild", "model.layers.1.self_attn.q_norm.weight", &[4], "does not mention"),
+        ("modernbert-wild", "model.layers.0.attn_norm.weight", &[30], "does not mention"),
     ] {
         let said = said_of(name, tensor, shape);
         assert!(said.contains(words) && said.contains(tensor), "{name}, {tensor}: {said}\nlacks: {words}");

@@ -95,7 +95,7 @@ fn each_layer_and_each_head_say_what_they_have_to_do_with_the_answer() {
     for layer in &lens.layers {
         assert!(panel.query_by_label(&layer.said).is_some(), "{}", layer.said);
     }
-    assert!(panel.query_by_label_contains("what they seem to answer is biased").is_some());
+    assert!(panel.query_by_label_contains("treat what they seem to answer with caution").is_some());
     // A word for each layer and place, chosen by the mouse and by keys.
     let table = |panel: &PanelHarness<AnswersPanel>, words: &str| {
         panel.query_by_label_contains(&format!("Logit lens of all words: at {words}")).is_some()

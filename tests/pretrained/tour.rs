@@ -147,9 +147,9 @@ fn check_heads(text: Option<&str>, kernel: &mut Kernel, tour: &Snapshot) {
     let has_copies = rows.iter().any(|row| KINDS[2..].iter().any(|kind| row.contains(kind)));
     assert_eq!(shown.cell.text.contains("no head gives so much to a copy"), !has_copies);
     let others = match others {
-        0 => "Every head of the model is of".to_owned(),
-        1 => "One head of the model is of no".to_owned(),
-        others => format!("{others} heads of the model are of no"),
+        0 => "Every head of the model does one".to_owned(),
+        1 => "One head of the model does none".to_owned(),
+        others => format!("{others} heads of the model do none"),
     };
     assert!(shown.cell.text.contains(&others), "{others}: {}", shown.cell.text);
     for ((row, number), (begin, even, mean)) in rows.into_iter().zip(numbers(&shown)).zip(expected) {

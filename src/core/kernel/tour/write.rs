@@ -278,11 +278,11 @@ fn known_heads(Found { text, found, .. }: &Found<FoundHeads>) -> String {
     let rows: Vec<String> = found.named.iter().map(row).collect();
     format!(
         "## Where its attention goes\n\n{}\n\nIn **attention**, every token takes in a weighted sum of the vectors of the \
-         tokens that it sees, and each head has weights of its own. The sentence stands here twice, because a head that looks \
-         for copies shows itself only where something is repeated. Each head in the table gives at least {:.0} % of its \
-         weight, and {TIMES_EVEN} times what even weights would give, to one kind of token. The numbers are means over all \
-         tokens that have such a token to look at. Click a head to open it.\n\n| head | looks at | weight | if even \
-         |\n|---|---|---|---|\n{}\n\n{}",
+         tokens that it sees; each head has weights of its own. The sentence stands here twice, because a head that looks for \
+         copies shows itself only where something is repeated. Each head in the table gives one kind of token at least \
+         {:.0} % of its weight, and at least {TIMES_EVEN} times as much as if it weighed all tokens alike. The numbers are \
+         means over all tokens that have such a token to look at. Click a head to open it.\n\n| head | looks at | weight | \
+         if all were alike |\n|---|---|---|---|\n{}\n\n{}",
         shown(text),
         100.0 * LEAST_WEIGHT,
         rows.join("\n"),
@@ -302,11 +302,11 @@ fn other_heads(found: &FoundHeads) -> String {
         (false, false) => "In this text, no head gives so much to a copy, or to the token after one. ",
     };
     let others = match found.others {
-        0 => "Every head of the model is of such a kind here.".to_owned(),
-        1 => "One head of the model is of no such kind here.".to_owned(),
-        others => format!("{others} heads of the model are of no such kind here."),
+        0 => "Every head of the model does one of these here.".to_owned(),
+        1 => "One head of the model does none of these here.".to_owned(),
+        others => format!("{others} heads of the model do none of these here."),
     };
-    let all = "[All heads](<attune:panel/All heads>) shows what each of them looks at.";
+    let all = "[All heads](<attune:panel/All heads>) shows the weights of every head.";
     format!("{copies}{others} {all}")
 }
 
@@ -366,7 +366,10 @@ fn two_senses(found: &Found<Parting>, layers: usize) -> String {
     let shown_after = (0..=layers).filter(|after| after % step == 0 || *after == layers || after == layer);
     let rows: Vec<String> = shown_after.map(row).collect();
     let texts: Vec<String> = match occurrences.map(|occurrence| occurrence.text) {
-        [Some(a), Some(b), Some(c), Some(d)] => [a, c, b, d].map(|text| format!("- {}", shown(&text.into()))).into(),
+        [Some(a), Some(b), Some(c), Some(d)] => {
+            let pair = |one: &str, other: &str| format!("{} and {}", shown(&one.into()), shown(&other.into()));
+            vec![format!("- one sense: {}", pair(a, c)), format!("- the other: {}", pair(b, d))]
+        }
         _ => vec![shown(text)],
     };
     // The first of them is in the text that the cell speaks of, in either case.

@@ -395,6 +395,23 @@ fn depth() -> Arc<Lesson> {
 }
 
 #[test]
+fn lessons_are_linked_by_their_titles() {
+    let tour = toured(&depth()).snapshot();
+    let parts = section(&tour, "What it is made of").expect("parts").cell.text.clone();
+    let links: Vec<(&str, &str)> = parts
+        .split("| [")
+        .skip(1)
+        .map(|link| link.split_once("](attune:lesson/").expect("a link"))
+        .map(|(title, rest)| (title, rest.split(')').next().expect("an id")))
+        .collect();
+    assert!(links.len() > 4, "{parts}");
+    for (title, id) in links {
+        let lesson = attune_core::lesson::read(&at("lessons").join(format!("{id}.ron"))).expect("a lesson");
+        assert_eq!(lesson.title, title, "{id}");
+    }
+}
+
+#[test]
 fn the_title_is_the_model_s_name_and_the_first_cell_stays() {
     let snapshot = toured(&depth()).snapshot();
     assert_eq!(snapshot.lesson.title, "depth");

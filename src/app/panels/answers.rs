@@ -227,7 +227,10 @@ fn attribution_ui(
         chosen = attributed_ui(ui, model, row);
         if let Some(look) = model.looks.first() {
             ui.add(
-                Label::new(RichText::new(format!("The largest look: {}.", look.said(&model.answer))).strong()).wrap(),
+                Label::new(
+                    RichText::new(format!("The largest attention weight: {}.", look.said(&model.answer))).strong(),
+                )
+                .wrap(),
             );
         }
         ui.add_space(size::GAP_TIGHT);
@@ -248,7 +251,7 @@ fn shares_choice_ui(ui: &mut Ui, shares: &mut Shares) {
         (
             Shares::Layers,
             "by layer",
-            "What each layer adds directly; what later layers make of it is counted as theirs",
+            "What each layer adds directly; effects that pass through later layers are credited to those layers",
         ),
         (Shares::Heads, "by head", "What each head of each layer adds directly, the largest first"),
         (Shares::Looks, "by look", "What each head adds directly for each word that it looks at, the largest first"),

@@ -67,7 +67,7 @@ fn forms(architecture: &Architecture, vocabulary: usize) -> Vec<(&'static str, S
     };
     let mut scale = scaled_by(attention);
     if let Some(cap) = attention.score_cap {
-        scale.push_str(&format!(", and held between −{cap} and {cap}"));
+        scale.push_str(&format!(", and limited to between −{cap} and {cap}"));
     }
     let (layers, heads) = (counted(blocks.len(), "layer"), counted(attention.heads, "head"));
     let mut rows = vec![
@@ -90,7 +90,7 @@ fn forms(architecture: &Architecture, vocabulary: usize) -> Vec<(&'static str, S
         NormKind::Rms => ("RMSNorm", "now"),
     };
     rows.extend(norm_words(block).map(|words| (norm, words, taught)));
-    let gated = if block.gated { ", each behind a gate" } else { "" };
+    let gated = if block.gated { ", each with a gate" } else { "" };
     let forward = |hidden| format!("{hidden} hidden units with {}{gated}", name(block.activation));
     let forward = block.feed_forward.map(forward);
     let taught = if block.gated { "now" } else { "block" };
@@ -223,7 +223,7 @@ fn title(lesson: &str) -> &'static str {
         "scaling" => "Why the square root of d",
         "block" => "The block",
         "now" => "2017 and now",
-        _ => "A whole language model",
+        _ => "A whole two-word classifier",
     }
 }
 
@@ -233,8 +233,8 @@ fn words_that_turn(found: &Found<Turned>) -> String {
     format!(
         "## What context changes\n\n{}\n\nClick the sentence to put it on the stage, and press *L* to go from layer to \
          layer: the vector of every word changes with the words around it. The vector of {} turns farthest: the cosine \
-         between it before the first layer and after the last is {}. The vector of {} turns least, with a cosine of {}. A \
-         cosine of 1 would mean that a vector points where it pointed before, and 0 that it is at right angles to that.",
+         between it before the first layer and after the last is {}. The vector of {} turns least, with a cosine of {}. (A \
+         cosine of 1 is no turn, and 0 a right angle.)",
         shown(text),
         word(tokens, *farthest),
         cosine(farthest),
@@ -278,7 +278,7 @@ fn known_heads(Found { text, found, .. }: &Found<FoundHeads>) -> String {
     let rows: Vec<String> = found.named.iter().map(row).collect();
     format!(
         "## Where its attention goes\n\n{}\n\nIn **attention**, every token takes in a weighted sum of the vectors of the \
-         tokens that it sees; each head has weights of its own. The sentence stands here twice, because a head that looks for \
+         tokens that it sees; each head has weights of its own. The sentence is here twice, because a head that looks for \
          copies shows itself only where something is repeated. Each head in the table gives one kind of token at least \
          {:.0} % of its weight, and at least {TIMES_EVEN} times as much as if it weighed all tokens alike. The numbers are \
          means over all tokens that have such a token to look at. Click a head to open it.\n\n| head | looks at | weight | \
@@ -395,7 +395,7 @@ fn answer(found: &Found<Answered>, model: &LessonModel, layers: usize) -> String
     let answer = escaped(&model.classes[answered.class]);
     let asked = match answered.at + 1 == tokens.len() {
         true => "After this, the model expects".to_owned(),
-        false => format!("In the place of {} the model puts", word(tokens, answered.at)),
+        false => format!("In place of {} the model puts", word(tokens, answered.at)),
     };
     let lens = match answered.layer {
         0 => format!("*{answer}* is the likeliest answer even before the first layer."),

@@ -199,8 +199,9 @@ fn scale_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
     ui.horizontal(|ui| {
         title_ui(ui, "Scale");
         let mut is_on = model.scale.now;
-        let words = format!("divide by √d_k = √{}", model.key_width);
-        if checkbox_ui(ui, &mut is_on, words).on_hover_text("Without it, wide keys make sharp weights").changed() {
+        // Where the panel is narrow, its line has no room for the number too.
+        let tip = format!("d_k = {}: without it, wide keys make sharp weights", model.key_width);
+        if checkbox_ui(ui, &mut is_on, "divide by √d_k").on_hover_text(tip).changed() {
             command = Some(Command::Interventions(InterventionCommand::SetScale(
                 (is_on != model.scale.own).then_some(is_on),
             )));

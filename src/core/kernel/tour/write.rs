@@ -279,10 +279,10 @@ fn known_heads(Found { text, found, .. }: &Found<FoundHeads>) -> String {
     format!(
         "## Where its attention goes\n\n{}\n\nIn **attention**, every token takes in a weighted sum of the vectors of the \
          tokens that it sees; each head has weights of its own. The sentence is here twice, because a head that looks for \
-         copies shows itself only where something is repeated. Each head in the table gives one kind of token at least \
-         {:.0} % of its weight, and at least {TIMES_EVEN} times as much as if it weighed all tokens alike. The numbers are \
+         copies can be seen only where something is repeated. Each head in the table gives one kind of token at least \
+         {:.0} % of its weight, and at least {TIMES_EVEN} times as much as if it weighed all tokens equally. The numbers are \
          means over all tokens that have such a token to look at. Click a head to open it.\n\n| head | looks at | weight | \
-         if all were alike |\n|---|---|---|---|\n{}\n\n{}",
+         if all were equal |\n|---|---|---|---|\n{}\n\n{}",
         shown(text),
         100.0 * LEAST_WEIGHT,
         rows.join("\n"),

@@ -6,9 +6,10 @@
 //! The files are written once and kept, so that `vectors.py` beside this times gensim and NumPy on the same.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Read};
+use std::io::{self, BufWriter};
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Instant;
 
 use attune_engine::numerics::rng::{Stream, stream};
 use attune_engine::numerics::{Matrix, parallel};
@@ -17,7 +18,6 @@ use attune_engine::vectors::space::components;
 use attune_engine::vectors::{Format, Table, Vectors, read, write};
 use rand::RngExt;
 
-mod clock;
 mod jobs;
 
 const WORDS: usize = 400_000;
@@ -47,19 +47,33 @@ fn run(folder: &Path, repeat: usize) -> Result<(), String> {
     let bits: Vec<u32> = vectors.rows.flat().iter().map(|x| x.to_bits()).collect();
     let other = bits.clone();
     for _ in 0..repeat {
-        clock::timed(&mut once, || is_equal(&bits, &other));
+        timed(&mut once, || is_equal(&bits, &other));
     }
-    clock::tell("the matrix read from memory, on all threads", once.into_iter().map(|both| both / 2).collect());
+    tell("the matrix read from memory, on all threads", once.into_iter().map(|both| both / 2.0).collect());
     drop((bits, other));
     let mut asked = Vec::new();
     for row in 0..repeat {
-        clock::timed(&mut asked, || neighbours(&vectors, vectors.rows.row(row), Measure::Cosine, 10, &[row]));
+        timed(&mut asked, || neighbours(&vectors, vectors.rows.row(row), Measure::Cosine, 10, &[row]));
     }
-    clock::tell("neighbours of a word among all", asked);
+    tell("neighbours of a word among all", asked);
     let mut found = Vec::new();
-    (0..repeat.min(3)).for_each(|_| drop(clock::timed(&mut found, || components(&vectors, 3))));
-    clock::tell("principal components of all", found);
+    (0..repeat.min(3)).for_each(|_| drop(timed(&mut found, || components(&vectors, 3))));
+    tell("principal components of all", found);
     Ok(())
+}
+
+/// How long each call takes, in milliseconds.
+fn timed<T>(times: &mut Vec<f64>, call: impl FnOnce() -> T) -> T {
+    let begun = Instant::now();
+    let made = call();
+    times.push(1e3 * begun.elapsed().as_secs_f64());
+    made
+}
+
+/// The fastest is told too: another program may have had the processor meanwhile.
+fn tell(what: &str, mut times: Vec<f64>) {
+    times.sort_by(f64::total_cmp);
+    println!("{what}: fastest {:.1} ms, median {:.1} ms of {}", times[0], times[times.len() / 2], times.len());
 }
 
 /// Random words and numbers, written once.
@@ -81,20 +95,13 @@ fn time_reading(path: &Path, name: &str, repeat: usize) -> Result<Vectors, Strin
     let (mut times, mut bytes) = (Vec::new(), Vec::new());
     let mut vectors = None;
     for _ in 0..repeat {
-        clock::timed(&mut bytes, || whole(path)).map_err(|why| why.to_string())?;
+        timed(&mut bytes, || fs::read(path).map(drop)).map_err(|why| why.to_string())?;
         drop(vectors.take());
-        vectors = Some(clock::timed(&mut times, || read(path, &mut |_| true)).map_err(|why| why.to_string())?);
+        vectors = Some(timed(&mut times, || read(path, &mut |_| true)).map_err(|why| why.to_string())?);
     }
-    clock::tell(&format!("{name}: the file's bytes alone"), bytes);
-    clock::tell(&format!("{name}: read, 400,000 words"), times);
+    tell(&format!("{name}: the file's bytes, into memory"), bytes);
+    tell(&format!("{name}: read, 400,000 words"), times);
     vectors.ok_or_else(|| "nothing was read".to_owned())
-}
-
-/// Reads a file as a program without any work would.
-fn whole(path: &Path) -> io::Result<()> {
-    let (mut file, mut window) = (File::open(path)?, vec![0; 4 << 20]);
-    while file.read(&mut window)? > 0 {}
-    Ok(())
 }
 
 /// Compares two equal arrays: both are read as fast as memory gives them.

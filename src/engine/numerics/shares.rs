@@ -7,7 +7,7 @@
 
 use std::borrow::Borrow;
 
-use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, Mat, Par, Side};
 
 use crate::numerics::projection::{AXES, Projection};
@@ -173,7 +173,7 @@ impl Spread {
         let sums = parallel::map(&parts, parallel::available(), |part| products(part, &mean));
         let sum = sums.into_iter().reduce(|sum, next| sum + next).unwrap_or_else(|| Mat::zeros(width, width));
         let covariance = sum * faer::Scale(1.0 / n as f64);
-        // To the bit, which a product need not be.
+        // The other half is the same.
         let symmetric = Mat::from_fn(width, width, |i, j| covariance[(i.max(j), i.min(j))]);
         Self { mean, covariance: symmetric }
     }
@@ -254,13 +254,14 @@ impl Spread {
 /// Rows that are in double precision at once.
 const BLOCK: usize = 4096;
 
-/// `Xᵀ X` of rows less their mean.
+/// The lower half of `Xᵀ X` of rows less their mean.
 fn products(rows: &[f32], mean: &[f64]) -> Mat<f64> {
     let width = mean.len();
     let mut sum = Mat::zeros(width, width);
     for block in rows.chunks(BLOCK * width) {
         let centred = Mat::from_fn(block.len() / width, width, |i, j| f64::from(block[i * width + j]) - mean[j]);
-        matmul(sum.as_mut(), Accum::Add, centred.transpose(), &centred, 1.0, Par::Seq);
+        let (half, whole) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+        matmul(sum.as_mut(), half, Accum::Add, centred.transpose(), whole, &centred, whole, 1.0, Par::Seq);
     }
     sum
 }

@@ -14,6 +14,7 @@ use attune_core::store::Home;
 use attune_engine::numerics::attention::{Edge, HeadMode};
 use attune_engine::numerics::model::activations::Patch;
 use attune_view::export::file::Format;
+use attune_view::export::vectors::Rows;
 use attune_view::view_model::pictures::{PIXELS_MAX, SIDES, fits};
 use clap::builder::PossibleValue;
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
@@ -105,16 +106,21 @@ pub enum Action {
         #[command(flatten)]
         options: CheckOptions,
     },
-    /// Print every tensor of a sentence's forward pass as one JSON object.
+    /// Print every tensor of a sentence's forward pass, or words of a file of vectors, as one JSON object.
     ///
     /// src/view/export/trace.md describes its keys and how heads and blocks are counted.
     Trace {
-        /// The lesson, by its file or its name in the course, trained first; or a pretrained model, by its folder or name.
+        /// The lesson, by its file or its name in the course, trained first; or a pretrained model, by its folder or name;
+        /// or, with --words, a file of vectors.
         lesson: PathBuf,
         #[command(flatten)]
         sentence: SentenceArgs,
         #[command(flatten)]
         what_if: WhatIfArgs,
+        /// Words of a file of vectors, or of a model's table, such as king,queen: their vectors, lengths, cosines and
+        /// neighbours.
+        #[arg(long, value_delimiter = ',', allow_hyphen_values = true, conflicts_with_all = PASS)]
+        words: Option<Vec<String>>,
     },
     /// Write a small, working, commented lesson to start from, or a copy of another.
     New {
@@ -132,8 +138,8 @@ pub enum Action {
     Grade(GradeArgs),
     /// Print the words nearest to a word or an expression, among the vectors of a file.
     ///
-    /// Reads word2vec (binary and text), fastText's .vec, GloVe, .npy, .npz, safetensors and the projector's TSV, each text
-    /// also with gzip, and the word table of a model's folder.
+    /// Reads word2vec (binary and text), fastText's .vec, GloVe, the projector's TSV and .npy, each also with gzip; .npz and
+    /// safetensors; and the word table of a model's folder.
     Neighbours(NeighboursArgs),
     /// Print the licences of the program, and of the fonts and libraries in it.
     Licences,
@@ -148,11 +154,17 @@ pub enum Action {
     ///
     /// ipynb: a Jupyter notebook. html: one page that needs nothing else. web: the same page with the model in
     /// it, for any browser: the stage can be turned, and words, weights and heads can be changed. md: Markdown, with
-    /// its pictures in the folder NAME_files beside it. tsv: the vectors of all words and of the lesson's sentences
-    /// for projector.tensorflow.org; NAME_metadata.tsv beside it names each row. checkpoint: the model as a folder of
-    /// BERT's or GPT-2's shape, for transformers and for attune itself.
+    /// its pictures in the folder NAME_files beside it. checkpoint: the model as a folder of BERT's or GPT-2's shape, for
+    /// transformers and for attune itself.
+    ///
+    /// Vectors: word2vec (binary), word2vec-text (fastText's .vec too), glove, npy, npz, safetensors, and tsv for
+    /// projector.tensorflow.org. Beside npy, safetensors and tsv, NAME_metadata.tsv names each row. They come from a lesson
+    /// (see --vectors), from a model's table, or from a file of vectors in another format.
     Export(ExportArgs),
 }
+
+/// Options about a pass of a model.
+const PASS: [&str; 7] = ["sentence", "ids", "head", "without", "second", "patch", "temperature"];
 
 #[derive(Debug, clap::Args)]
 pub struct SentenceArgs {
@@ -221,7 +233,8 @@ pub struct RenderArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct ExportArgs {
-    /// The lesson, by its file or its name in the course, trained first; or a pretrained model, by its folder or name.
+    /// The lesson, by its file or its name in the course, trained first; or a pretrained model, by its folder or name; or
+    /// a file of vectors.
     pub lesson: PathBuf,
     /// The format to write.
     #[arg(long, value_enum, value_name = "FORMAT")]
@@ -229,6 +242,11 @@ pub struct ExportArgs {
     /// The file to write, such as apple.html; an existing file is replaced. For a checkpoint a new folder.
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
+    /// The vectors to write: static, those of all words; contextual, those of each word of each sentence after the last
+    /// layer; layers, before the first layer and after each. Without it, static in word2vec and GloVe, and in the other
+    /// formats also both vectors of each word of each sentence.
+    #[arg(long, value_enum, value_name = "VECTORS")]
+    pub vectors: Option<RowsArg>,
     #[command(flatten)]
     pub sentence: SentenceArgs,
     /// How long the cells may take together; those that are left after it are exported without outputs.
@@ -305,6 +323,23 @@ impl ValueEnum for ExportTo {
             Self::File(format) => format.key(),
             Self::Checkpoint => "checkpoint",
         }))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RowsArg {
+    Static,
+    Contextual,
+    Layers,
+}
+
+impl From<RowsArg> for Rows {
+    fn from(rows: RowsArg) -> Self {
+        match rows {
+            RowsArg::Static => Self::Static,
+            RowsArg::Contextual => Self::Contextual,
+            RowsArg::Layers => Self::Layers,
+        }
     }
 }
 

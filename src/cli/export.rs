@@ -10,15 +10,18 @@ use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_core::lesson::cells::CellKind;
 use attune_core::lesson::issue::printable;
 use attune_engine::code::budget::Allowance;
+use attune_engine::vectors::Format as VectorFormat;
 use attune_view::export::checkpoint::{Checkpoint, Unfit};
-use attune_view::export::file::{ExportFault, Target};
+use attune_view::export::file::{ExportFault, Target, Written, usual_rows};
+use attune_view::export::vectors::Rows;
 use attune_view::export::{self, Format, Pictures, live_page};
 
 use super::args::{Common, ExportArgs, ExportTo, SentenceArgs, WhatIfArgs};
-use super::{Fault, print, training};
+use super::{Fault, print, training, vectors};
 
 /// Trains the lesson, runs its cells and writes the file.
 pub fn export(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
+    let rows = rows(request)?;
     let ExportTo::File(format) = request.to else { return checkpoint(request, common) };
     // Said before training takes its time.
     if request.output.as_os_str() == "-" {
@@ -26,6 +29,14 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
         return Err(Fault::usage(format_args!("--output: an export is a file, not a stream; {like}")));
     }
     let target = Target::new(&request.lesson, format, &request.output).map_err(fault)?;
+    if let Some((format, rows)) = rows
+        && let Some(table) = vectors::table(&request.lesson, rows, common)?
+    {
+        if let Some(option) = request.sentence.option() {
+            return Err(Fault::usage(format_args!("{option}: a table of vectors has no sentences")));
+        }
+        return print::line(target.write_table(format, &table.table()).map_err(fault)?);
+    }
     let lesson = super::lessons::read(&request.lesson, common.seed)?;
     let shows = request.sentence.command(&lesson)?;
     let train = if format.is_page() { training::train_with_tour } else { training::train };
@@ -35,23 +46,45 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
         kernel.apply(shows);
         trained = kernel.snapshot();
     }
-    let written = if format.is_page() {
-        let warnings = Warnings { is_quiet: common.quiet };
-        // Answers are those of the lesson as it is trained, whatever its cells then do to the model.
-        let untouched = (format == Format::Web).then(|| kernel.copy(trained.lesson.clone()));
-        let mut snapshot = run_from_top(&mut kernel, Duration::from_secs(request.within), &warnings);
-        warnings.about_cells(&snapshot);
-        if format == Format::Web {
-            // Cells may write to the model; whoever turns the page begins where the lesson does.
-            snapshot.model = trained.model;
-        }
-        let answered = untouched.and_then(|kernel| live_page::revealed(&snapshot, || kernel));
-        target.write_answered(&snapshot, answered.as_ref(), &pictures(&snapshot, request, format, common, &warnings))
-    } else {
+    let written = match rows {
         // The vectors are those that training made, whatever the cells then do to the weights.
-        target.write(&trained, &Pictures::default())
+        Some((format, rows)) => target.write_vectors(format, &trained, rows),
+        None => write_page(&target, format, &mut kernel, trained, request, common),
     };
     print::line(written.map_err(fault)?)
+}
+
+/// Runs the cells and writes the page.
+fn write_page(
+    target: &Target,
+    format: Format,
+    kernel: &mut Kernel,
+    trained: Snapshot,
+    request: &ExportArgs,
+    common: &Common,
+) -> Result<Written, ExportFault> {
+    let warnings = Warnings { is_quiet: common.quiet };
+    // Answers are those of the lesson as it is trained, whatever its cells then do to the model.
+    let untouched = (format == Format::Web).then(|| kernel.copy(trained.lesson.clone()));
+    let mut snapshot = run_from_top(kernel, Duration::from_secs(request.within), &warnings);
+    warnings.about_cells(&snapshot);
+    if format == Format::Web {
+        // Cells may write to the model; whoever turns the page begins where the lesson does.
+        snapshot.model = trained.model;
+    }
+    let answered = untouched.and_then(|kernel| live_page::revealed(&snapshot, || kernel));
+    target.write_answered(&snapshot, answered.as_ref(), &pictures(&snapshot, request, format, common, &warnings))
+}
+
+/// The format and the rows of vectors that are asked for; none for another format.
+fn rows(request: &ExportArgs) -> Result<Option<(VectorFormat, Rows)>, Fault> {
+    match (request.to, request.vectors) {
+        (ExportTo::File(Format::Vectors(format)), given) => {
+            Ok(Some((format, given.map_or_else(|| usual_rows(format), Rows::from))))
+        }
+        (_, None) => Ok(None),
+        (_, Some(_)) => Err(Fault::usage("--vectors: this format is no table of vectors; see attune help export")),
+    }
 }
 
 /// Trains the lesson and writes its model.
@@ -164,6 +197,9 @@ fn pictures(
 
 /// Trains the lesson and prints the trace of a sentence, as it is with the changes that are asked for.
 pub fn trace(path: &Path, sentence: &SentenceArgs, what_if: &WhatIfArgs, common: &Common) -> Result<(), Fault> {
+    if vectors::may_be_vectors(path) {
+        return Err(Fault::usage("trace: name words of a file of vectors: --words king,queen"));
+    }
     let lesson = super::lessons::read(path, common.seed)?;
     let shows = sentence.command(&lesson)?;
     let mut kernel = training::train(lesson, common);

@@ -67,7 +67,10 @@ fn act(args: &Args) -> Result<(), Fault> {
         Some(Action::Check { lessons, sentence, options }) => {
             check::check(lessons, check::How { sentence, options }, &args.common)
         }
-        Some(Action::Trace { lesson, sentence, what_if }) => export::trace(lesson, sentence, what_if, &args.common),
+        Some(Action::Trace { lesson, words: Some(words), .. }) => vectors::trace(lesson, words, &args.common),
+        Some(Action::Trace { lesson, sentence, what_if, words: None }) => {
+            export::trace(lesson, sentence, what_if, &args.common)
+        }
         Some(Action::New { lesson, from }) => lessons::new(lesson, from.as_deref(), &args.common),
         Some(Action::Render(request)) => render::render(request, &args.common),
         Some(Action::Export(request)) => export::export(request, &args.common),

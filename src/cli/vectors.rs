@@ -1,17 +1,20 @@
-//! Files of word vectors: `attune neighbours`, and what `attune check` says of one.
+//! Files of word vectors: `attune neighbours` and `attune trace --words`, the table that `attune export` converts, and what
+//! `attune check` says of one.
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use attune_core::lesson::issue::printable;
-use attune_engine::pretrained::cache::is_named_as_part;
-use attune_engine::vectors::answers::{Measure, neighbours};
+use attune_engine::numerics::vectors::{cosine, norm};
+use attune_engine::pretrained::cache::{Environment, Given, find, given, has_part_of_a_model, is_named_as_part};
+use attune_engine::vectors::answers::{Measure, Neighbour, neighbours};
 use attune_engine::vectors::expression::Expression;
-use attune_engine::vectors::{Vectors, read};
+use attune_engine::vectors::{Vectors, read, unknown};
+use attune_view::export::vectors::Rows;
 use attune_view::export::work_file::is_shared;
 use indicatif::{ProgressBar, ProgressDrawTarget};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::args::{Common, NeighboursArgs};
 use super::{Fault, print};
@@ -35,11 +38,28 @@ fn begins_as_lesson(path: &Path) -> bool {
     let text = text.trim_start();
     let last = text.lines().next().and_then(|line| line.split_whitespace().last());
     let is_row = last.is_some_and(|field| field.parse::<f32>().is_ok());
-    ["(", "//", "/*", "#!"].iter().any(|begin| text.starts_with(begin)) && !is_row
+    ["(", "Lesson", "//", "/*", "#!"].iter().any(|begin| text.starts_with(begin)) && !is_row
 }
 
-/// The vectors of a file, with a progress bar on a terminal.
+/// The folder of a model that is given by its folder, one of its files, or its name.
+fn model_folder(path: &Path) -> Option<PathBuf> {
+    match given(path) {
+        Given::Folder(folder) => has_part_of_a_model(&folder).then_some(folder),
+        Given::Name(name) => find(&name, &Environment::of_process()).ok(),
+        Given::Lesson(_) => None,
+    }
+}
+
+/// The table to export: that of a file of vectors, or of a model if its static vectors are asked for; none of a lesson.
+pub fn table(path: &Path, rows: Rows, common: &Common) -> Result<Option<Vectors>, Fault> {
+    let is_table = may_be_vectors(path) || rows == Rows::Static && model_folder(path).is_some();
+    is_table.then(|| opened(path, common)).transpose()
+}
+
+/// The vectors of a file or of a model's table, with a progress bar on a terminal.
 fn opened(path: &Path, common: &Common) -> Result<Vectors, Fault> {
+    let file = if may_be_vectors(path) { None } else { model_folder(path) };
+    let path = file.as_deref().unwrap_or(path);
     let target = if common.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let bar = ProgressBar::with_draw_target(None, target);
     let vectors = read(path, &mut |progress| {
@@ -79,19 +99,53 @@ pub fn print_neighbours(request: &NeighboursArgs, common: &Common) -> Result<(),
     let except = if request.with_words { Vec::new() } else { expression.rows() };
     let found = neighbours(&vectors, &to, measure, request.count, &except);
     if request.json {
-        let each =
-            found.iter().map(|near| json!({ "word": vectors.words[near.row], "row": near.row, name: near.value }));
         let answer = json!({
             "file": path.display().to_string(),
             "expression": request.expression,
             "measure": name,
-            "neighbours": each.collect::<Vec<_>>(),
+            "neighbours": told(&found, &vectors, name),
         });
         return print::with(|out| writeln!(out, "{answer}"));
     }
     print::with(|out| {
         found.iter().try_for_each(|near| writeln!(out, "{:.6}\t{}", near.value, printable(&vectors.words[near.row])))
     })
+}
+
+/// Words and their measure as JSON.
+fn told(found: &[Neighbour], vectors: &Vectors, measure: &str) -> Vec<Value> {
+    found.iter().map(|near| json!({ "word": vectors.words[near.row], "row": near.row, measure: near.value })).collect()
+}
+
+/// Prints words with their vectors, lengths and neighbours, and their cosines with each other.
+pub fn trace(path: &Path, words: &[String], common: &Common) -> Result<(), Fault> {
+    const NEIGHBOURS: usize = 10;
+    let vectors = opened(path, common)?;
+    let row_of = |word: &String| vectors.row_of(word).ok_or_else(|| unknown(word, &vectors));
+    let rows: Result<Vec<usize>, String> = words.iter().map(row_of).collect();
+    let rows = rows.map_err(|why| Fault::usage(format_args!("--words: {}: {}", shown(path), printable(&why))))?;
+    let each = rows.iter().map(|&row| {
+        let vector = vectors.rows.row(row);
+        let found = neighbours(&vectors, vector, Measure::Cosine, NEIGHBOURS, &[row]);
+        json!({
+            "word": vectors.words[row],
+            "row": row,
+            "norm": norm(vector),
+            "vector": vector,
+            "neighbours": told(&found, &vectors, "cosine"),
+        })
+    });
+    let cosines =
+        |&a: &usize| -> Vec<f32> { rows.iter().map(|&b| cosine(vectors.rows.row(a), vectors.rows.row(b))).collect() };
+    let answer = json!({
+        "file": path.display().to_string(),
+        "format": vectors.format.to_string(),
+        "count": vectors.len(),
+        "width": vectors.width(),
+        "words": each.collect::<Vec<_>>(),
+        "cosines": rows.iter().map(cosines).collect::<Vec<_>>(),
+    });
+    print::with(|out| writeln!(out, "{answer}"))
 }
 
 fn shown(path: &Path) -> String {

@@ -1,7 +1,7 @@
 //! Files that are written as a whole or not at all: first under a name that nobody reads, then renamed.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,8 +30,16 @@ pub struct Prepared {
 
 impl Prepared {
     /// # Errors
-    /// If it cannot be written, or nothing but a device or the like would give way to it.
+    /// As [`Self::with`].
     pub fn new(file: &Path, bytes: &[u8]) -> io::Result<Self> {
+        Self::with(file, |to| to.write_all(bytes))
+    }
+
+    /// A file that is written piece by piece.
+    ///
+    /// # Errors
+    /// If it cannot be written, or nothing but a device or the like would give way to it.
+    pub fn with(file: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Self> {
         let to = end_of_links(file)?;
         let invalid = |why| io::Error::new(ErrorKind::InvalidInput, why);
         if let Some(why) = no_plain_file(&to) {
@@ -39,7 +47,7 @@ impl Prepared {
         }
         let name = to.file_name().ok_or_else(|| invalid("this is not a file's name"))?;
         let beside = to.with_file_name(format!(".{}.{}.part", name.to_string_lossy(), unique()));
-        Ok(Self { unfinished: Unfinished::write(beside, &[bytes])?, to })
+        Ok(Self { unfinished: Unfinished::with(beside, write)?, to })
     }
 
     /// # Errors
@@ -82,16 +90,22 @@ impl Unfinished {
     /// # Errors
     /// If they cannot be written; then nothing stays.
     pub fn write(path: PathBuf, parts: &[&[u8]]) -> io::Result<Self> {
+        Self::with(path, |to| parts.iter().try_for_each(|part| to.write_all(part)))
+    }
+
+    /// Writes piece by piece, and waits for the disk.
+    ///
+    /// # Errors
+    /// If it cannot be written; then nothing stays.
+    pub fn with(path: PathBuf, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Self> {
         let unfinished = Self { path };
         // A killed program of the same number may have left one; only a new file is surely a file.
         let _ = fs::remove_file(&unfinished.path);
-        let bytes = parts.iter().map(|part| part.len() as u64).sum::<u64>();
-        if largest_file().is_some_and(|most| bytes > most) {
-            return Err(io::Error::new(ErrorKind::FileTooLarge, "File too large"));
-        }
-        let mut file = OpenOptions::new().write(true).create_new(true).open(&unfinished.path)?;
-        parts.iter().try_for_each(|part| file.write_all(part))?;
-        file.sync_all()?;
+        let file = OpenOptions::new().write(true).create_new(true).open(&unfinished.path)?;
+        let mut to = BufWriter::new(Bounded { file, left: largest_file().unwrap_or(u64::MAX) });
+        write(&mut to)?;
+        to.flush()?;
+        to.get_ref().file.sync_all()?;
         Ok(unfinished)
     }
 
@@ -108,6 +122,27 @@ impl Unfinished {
     /// Not every file system can be waited for.
     fn rename_to(self, path: &Path) -> io::Result<()> {
         fs::rename(&self.path, path)
+    }
+}
+
+/// A file with a bound on its bytes.
+struct Bounded {
+    file: File,
+    left: u64,
+}
+
+impl Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.len() as u64 > self.left {
+            return Err(io::Error::new(ErrorKind::FileTooLarge, "File too large"));
+        }
+        let written = self.file.write(bytes)?;
+        self.left -= written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
     }
 }
 

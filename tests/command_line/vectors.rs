@@ -1,7 +1,14 @@
-//! `attune check` and `attune neighbours` on files of word vectors.
+//! `attune check`, `neighbours`, `trace --words` and `export` on files of word vectors, and the vectors of lessons.
 
+use std::fs;
+
+use serde_json::Value;
+
+use crate::common::folder::Folder;
 use crate::common::top::at;
 use crate::program::said;
+
+const SMALL: &str = "tests/fixtures/small.ron";
 
 fn fixture(name: &str) -> String {
     at(format!("tests/fixtures/vectors/{name}")).display().to_string()
@@ -28,4 +35,86 @@ fn neighbours_are_printed_as_text_and_as_json() {
     assert!(code == Some(0) && answer["neighbours"][0]["word"] == "king", "{text}");
     let (code, text) = said(&["neighbours", &path, "kin"]);
     assert!(code == Some(2) && text.contains("did you mean `king`"), "{text}");
+}
+
+#[test]
+fn words_are_traced_with_their_vectors_cosines_and_neighbours() {
+    let path = fixture("plain.bin");
+    let (code, text) = said(&["trace", &path, "--words", "king,queen", "--quiet"]);
+    let answer: Value = serde_json::from_str(&text).expect("JSON");
+    assert!(code == Some(0) && answer["count"] == 12 && answer["width"] == 5, "{text}");
+    let king = &answer["words"][0];
+    let numbers: Vec<f64> = king["vector"].as_array().expect("numbers").iter().filter_map(Value::as_f64).collect();
+    let norm = numbers.iter().map(|x| x * x).sum::<f64>().sqrt();
+    assert!(numbers.len() == 5 && (king["norm"].as_f64().expect("a number") - norm).abs() < 1e-6, "{text}");
+    let nearest = &king["neighbours"].as_array().expect("neighbours")[0];
+    let queen = king["neighbours"].as_array().expect("neighbours").iter().find(|near| near["word"] == "queen");
+    let [listed, told] =
+        [&queen.expect("there")["cosine"], &answer["cosines"][0][1]].map(|x| x.as_f64().expect("a number"));
+    assert!(nearest["word"] == "man" && (listed - told).abs() < 1e-6, "{text}");
+    for (args, says) in [
+        (&["--words", "kin"][..], "did you mean `king`"),
+        (&["--words", "king", "--sentence", "king"], "cannot be used with"),
+        (&[], "name words of a file of vectors: --words king,queen"),
+    ] {
+        let (code, text) = said(&[&["trace", &path], args].concat());
+        assert!(code == Some(2) && text.contains(says), "{args:?}: {text}");
+    }
+}
+
+/// From one format to the next and back to the first, whose bytes are the same.
+#[test]
+fn files_of_vectors_are_converted() {
+    let folder = Folder::new("convert");
+    let mut file = fixture("plain.bin");
+    for (format, ending) in [
+        ("word2vec-text", "vec"),
+        ("glove", "txt"),
+        ("npz", "npz"),
+        ("npy", "npy"),
+        ("safetensors", "safetensors"),
+        ("tsv", "tsv"),
+        ("word2vec", "bin"),
+    ] {
+        let to = folder.file(&format!("x.{ending}"));
+        let (code, text) = said(&["export", &file, "--to", format, "-o", &to, "--quiet"]);
+        assert!(code == Some(0) && text.contains("12 vectors of 5 numbers"), "{format}: {text}");
+        file = to;
+    }
+    assert_eq!(fs::read(&file).expect("written"), fs::read(fixture("plain.bin")).expect("a fixture"));
+    let (code, text) = said(&["check", &folder.file("x_config.json")]);
+    assert!(code == Some(0) && text.contains("ok, 12 vectors of 5 numbers (projector, TSV, text)"), "{text}");
+    let to = folder.file("y.txt");
+    let (code, text) = said(&["export", &fixture("spaced.bin"), "--to", "glove", "-o", &to]);
+    assert!(code == Some(0) && text.contains("2 words are written with _ in place of blanks"), "{text}");
+    assert!(fs::read_to_string(&to).expect("written").contains("\nNew_York "));
+    for (args, says) in [
+        (&["--to", "npz", "-o", &to, "--sentence", "king"][..], "--sentence: a table of vectors has no sentences"),
+        (&["--to", "html", "-o", &to, "--vectors", "static"], "--vectors: this format is no table of vectors"),
+    ] {
+        let (code, text) = said(&[&["export", &file], args].concat());
+        assert!(code == Some(2) && text.contains(says), "{args:?}: {text}");
+    }
+}
+
+#[test]
+fn vectors_of_lessons_and_models_are_written_by_kind() {
+    let folder = Folder::new("kinds");
+    let export = |source: &str, args: &[&str], name: &str| {
+        let to = folder.file(name);
+        let (code, text) = said(&[&["export", source, "-o", &to, "--quiet"], args].concat());
+        assert_eq!(code, Some(0), "{text}");
+        let (code, text) = said(&["check", &to]);
+        assert_eq!(code, Some(0), "{text}");
+        text
+    };
+    let all = export(SMALL, &["--to", "npz"], "all.npz");
+    let words = export(SMALL, &["--to", "word2vec"], "words.bin");
+    let layers = export(SMALL, &["--to", "safetensors", "--vectors", "layers"], "layers.safetensors");
+    assert!(all.contains("duplicates") && !words.contains("duplicates") && !layers.contains("duplicates"), "{all}");
+    let (code, text) = said(&["neighbours", &folder.file("layers.safetensors"), "seal@1.2:0", "--quiet"]);
+    assert!(code == Some(0) && text.contains('@'), "{text}");
+    let model = at("tests/fixtures/pretrained/bert-wild").display().to_string();
+    let table = export(&model, &["--to", "npy", "--vectors", "static"], "model.npy");
+    assert!(table.contains("numbers (NumPy, .npy, <f4)"), "{table}");
 }

@@ -3,6 +3,7 @@
 use std::fs;
 
 use attune_core::kernel::Snapshot;
+use attune_engine::vectors::Format as VectorFormat;
 use attune_view::export::Pictures;
 use attune_view::export::file::{ExportFault, Format, Target};
 
@@ -16,6 +17,8 @@ fn names(folder: &Folder) -> Vec<String> {
     names.sort();
     names
 }
+
+const TSV: Format = Format::Vectors(VectorFormat::Tsv);
 
 #[test]
 fn a_line_says_what_was_written() {
@@ -33,7 +36,23 @@ fn a_line_says_what_was_written() {
     }
     assert_eq!(
         names(&folder),
-        ["x.html", "x.ipynb", "x.live.html", "x.md", "x.ron", "x.tsv", "x_files", "x_metadata.tsv"]
+        [
+            "x.bin",
+            "x.html",
+            "x.ipynb",
+            "x.live.html",
+            "x.md",
+            "x.npy",
+            "x.npz",
+            "x.ron",
+            "x.safetensors",
+            "x.tsv",
+            "x.txt",
+            "x.vec",
+            "x_config.json",
+            "x_files",
+            "x_metadata.tsv"
+        ]
     );
     assert_eq!(fs::read_to_string(&lesson).unwrap(), NOTEBOOK);
 }
@@ -44,7 +63,7 @@ fn the_lesson_is_never_written() {
     let lesson = folder.0.join("x_metadata.tsv");
     fs::write(&lesson, NOTEBOOK).unwrap();
     let other = folder.0.join(".").join("x_metadata.tsv");
-    for (format, file) in [(Format::Html, &lesson), (Format::Md, &other), (Format::Tsv, &folder.0.join("x.tsv"))] {
+    for (format, file) in [(Format::Html, &lesson), (Format::Md, &other), (TSV, &folder.0.join("x.tsv"))] {
         assert!(matches!(Target::new(&lesson, format, file), Err(ExportFault::Lesson)), "{format:?}");
     }
     #[cfg(unix)]
@@ -66,7 +85,7 @@ fn what_cannot_be_written_is_said_and_leaves_what_was_there() {
     assert!(at(Format::Md, "no/x.md").is_err_and(|fault| fault.to_string().ends_with("there is no such folder")));
     let untrained = Snapshot::before(snapshot.lesson.clone());
     fs::write(folder.0.join("x.tsv"), "old").unwrap();
-    let fault = at(Format::Tsv, "x.tsv").unwrap().write(&untrained, &Pictures::default()).unwrap_err();
+    let fault = at(TSV, "x.tsv").unwrap().write(&untrained, &Pictures::default()).unwrap_err();
     assert!(fault.to_string().ends_with("the lesson has no model yet"), "{fault}");
     // A file is where the folder of pictures would be.
     fs::write(folder.0.join("x_files"), "old").unwrap();
@@ -81,7 +100,7 @@ fn nothing_is_replaced_where_something_cannot_be_written() {
     let folder = Folder::new("all");
     let lesson = folder.0.join("x.ron");
     let snapshot = run(NOTEBOOK).snapshot();
-    for (format, name) in [(Format::Tsv, "x.tsv"), (Format::Md, "x.md")] {
+    for (format, name) in [(TSV, "x.tsv"), (Format::Md, "x.md")] {
         let file = folder.0.join(name);
         let target = Target::new(&lesson, format, &file).unwrap();
         fs::write(folder.0.join("x_metadata.tsv"), "old").unwrap();

@@ -2,21 +2,27 @@
 
 use attune_core::kernel::Command;
 use attune_core::kernel::command::SentenceCommand;
-use attune_view::export::vectors;
-use attune_view::export::vectors::at_sentence;
+use attune_engine::vectors::text::write_metadata;
+use attune_engine::vectors::{Format, Table, write};
+use attune_view::export::vectors::{self, Rows, at_sentence};
 
 use crate::{NOTEBOOK, run};
 
+fn table(rows: Rows) -> Table<'static> {
+    vectors::of(&run(NOTEBOOK).snapshot(), rows).expect("a model")
+}
+
 /// As the Projector does it: vectors without a header, and what they are with one.
 fn read() -> (Vec<Vec<f32>>, Vec<Vec<String>>) {
-    let (mut vectors, mut metadata) = (Vec::new(), Vec::new());
-    let counts = vectors::write(&run(NOTEBOOK).snapshot(), &mut vectors, &mut metadata).expect("they are written");
+    let (table, mut vectors, mut metadata) = (table(Rows::Both), Vec::new(), Vec::new());
+    write(&table, Format::Tsv, &mut vectors).expect("they are written");
+    write_metadata(&table, &mut metadata).expect("they are written");
     let [vectors, metadata] = [vectors, metadata].map(|bytes| String::from_utf8(bytes).expect("UTF-8"));
     let number = |text: &str| text.parse().unwrap_or_else(|_| panic!("{text:?} is no number"));
     let vectors: Vec<Vec<f32>> = vectors.lines().map(|line| line.split('\t').map(number).collect()).collect();
     let metadata: Vec<Vec<String>> =
         metadata.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect();
-    assert_eq!((vectors.len(), vectors[0].len()), (counts.lines(), counts.width));
+    assert_eq!((vectors.len(), vectors[0].len()), (table.rows.rows(), table.rows.cols()));
     (vectors, metadata)
 }
 
@@ -44,6 +50,33 @@ fn each_token_goes_from_its_static_to_its_contextual_vector() {
         assert_eq!(next, (row[2] == "static in a sentence").then_some(i + 1));
     }
     assert_eq!(rows.iter().find(|row| row[1] == "duck").unwrap()[5], "animal");
+}
+
+#[test]
+fn every_layer_of_a_token_has_a_row_and_a_name_of_its_own() {
+    let (layers, contextual, words) = (table(Rows::Layers), table(Rows::Contextual), table(Rows::Static));
+    let model = run(NOTEBOOK).snapshot().model.expect("a model");
+    let of_token = model.architecture.blocks.len() + 1 + usize::from(model.architecture.final_norm);
+    assert_eq!(layers.words.len(), of_token * contextual.words.len());
+    for (token, word) in contextual.words.iter().enumerate() {
+        let last = (token + 1) * of_token - 1;
+        assert_eq!(*layers.words[last], format!("{word}:{}", of_token - 1));
+        assert_eq!(layers.rows.row(last), contextual.rows.row(token), "{word}");
+    }
+    let unique: std::collections::HashSet<_> = layers.words.iter().chain(contextual.words.iter()).collect();
+    assert_eq!(unique.len(), layers.words.len() + contextual.words.len());
+    assert_eq!(
+        *words.words,
+        *run(NOTEBOOK)
+            .snapshot()
+            .space
+            .expect("words")
+            .vocabulary
+            .iter()
+            .map(|w| w.as_str().into())
+            .collect::<Vec<Box<str>>>()
+    );
+    assert!(contextual.words.contains(&"seal@1.2".into()), "{:?}", contextual.words);
 }
 
 #[test]

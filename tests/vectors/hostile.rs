@@ -2,16 +2,13 @@
 
 use std::fs;
 use std::io::Write;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use attune_engine::vectors::Place;
 use flate2::Compression;
-use flate2::write::GzEncoder;
-use proptest::collection::vec;
-use proptest::prelude::*;
-use proptest::sample::select;
+use flate2::write::{DeflateEncoder, GzEncoder};
 
 use super::folder::Folder;
+use super::formats::npy;
 use super::{fixture, opened};
 
 /// A file of these bytes, read.
@@ -88,11 +85,8 @@ fn files_without_vectors_are_refused_in_words() {
 /// A promise of 8 TB ends after the rows that are there.
 #[test]
 fn an_array_is_read_as_far_as_its_file_goes() {
-    let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000, 2), }\n";
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    bytes.extend((header.len() as u16).to_le_bytes());
-    bytes.extend(header.as_bytes());
-    [1.0f32, 2.0, 3.0].iter().for_each(|x| bytes.extend(x.to_le_bytes()));
+    let numbers = [1.0f32, 2.0, 3.0].map(f32::to_le_bytes).concat();
+    let bytes = npy("<f4", false, "1000000000000, 2", &numbers);
     let vectors = of(&bytes).expect("one row is there");
     assert_eq!(vectors.rows.flat(), [1.0, 2.0]);
     assert!(vectors.report.notes[0].contains("ends after 1"), "{:?}", vectors.report.notes);
@@ -108,30 +102,53 @@ fn a_file_that_unpacks_without_end_is_refused() {
     assert!(why.contains("a line or a word of more than") || why.contains("made to fill the memory"), "{why}");
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+/// Zeros of 256 MB, packed into 300 kB.
+#[test]
+fn an_archive_that_unpacks_without_end_is_refused() {
+    let rows = 32_000_000_usize;
+    let mut packed = DeflateEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(&npy("<f4", false, &format!("{rows}, 2"), &[])).expect("packed");
+    let zeros = vec![0; 1 << 20];
+    (0..8 * rows >> 20).for_each(|_| packed.write_all(&zeros).expect("packed"));
+    let packed = packed.finish().expect("packed");
+    let sizes = [packed.len() as u32, 8 * rows as u32].map(u32::to_le_bytes).concat();
+    // An entry `a.npy` that is deflated, and the directory of it alone.
+    let about = [&[20, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0][..], &sizes, &[5, 0, 0, 0]].concat();
+    let local = [b"PK\x03\x04", &about[..], b"a.npy", &packed].concat();
+    let entry = [b"PK\x01\x02\x14\x00", &about[..], &[0; 14], b"a.npy"].concat();
+    let end = [1_u16, 1].map(u16::to_le_bytes).concat();
+    let places = [entry.len() as u32, local.len() as u32].map(u32::to_le_bytes).concat();
+    let zip = [&local[..], &entry, b"PK\x05\x06\0\0\0\0", &end, &places, &[0, 0]].concat();
+    let why = of(&zip).expect_err("refused");
+    assert!(why.contains("made to fill the memory"), "{why}");
+}
 
-    /// `PROPTEST_CASES` says how many are tried.
-    #[test]
-    fn mutants_are_read_or_refused(
-        name in select(&["plain.bin", "spaced.bin", "plain.vec", "glove.txt", "glove.txt.gz", "plain.npy", "turned.npy", "plain.npz"][..]),
-        edits in vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
-        cut in any::<prop::sample::Index>(),
-        is_cut in any::<bool>(),
-    ) {
-        let mut bytes = fs::read(fixture(name)).expect("a fixture");
-        for (at, byte) in edits {
-            let at = at.index(bytes.len());
-            bytes[at] = byte;
-        }
-        if is_cut {
-            bytes.truncate(cut.index(bytes.len()));
-        }
-        let read = catch_unwind(AssertUnwindSafe(|| of(&bytes)));
-        prop_assert!(read.is_ok(), "a panic");
-        if let Ok(Ok(vectors)) = read {
-            prop_assert_eq!(vectors.rows.rows(), vectors.words.len());
-            prop_assert!(vectors.rows.flat().iter().all(|x| x.is_finite()));
-        }
+#[test]
+fn rows_of_other_lengths_among_many_are_told_with_their_lines() {
+    let mut text = String::from("300 4\n");
+    for i in 0..300 {
+        text += match i {
+            120 => "short 1 2\n",
+            200 => "long 1 2 3 4 5 x\n",
+            201 => "5 words and then numbers 1 2 3 4\n",
+            _ => "",
+        };
+        text += &format!("word{i} 1 2 3 {i}\n");
     }
+    text += "cut 1 2";
+    let vectors = of(text.as_bytes()).expect("most are rows");
+    assert_eq!(vectors.report.malformed.places, [122, 203, 305].map(Place::Line));
+    assert_eq!((vectors.len(), vectors.row_of("5 words and then numbers")), (301, Some(201)));
+    assert!(vectors.report.notes[0].contains("the header says 300 words, and the file has 304 lines"));
+}
+
+#[test]
+fn bytes_of_the_binary_form_that_are_no_words_or_numbers_are_told() {
+    let rows: [(&[u8], [f32; 3]); 4] =
+        [(b"a", [1.0; 3]), (b"caf\xe9", [2.0; 3]), (b"b", [f32::NAN, 1.0, 2.0]), (b"c", [3.0; 3])];
+    let vectors = of(&binary("4 3\n", &rows)).expect("most are rows");
+    assert_eq!((&*vectors.words[1], vectors.len()), ("caf\u{fffd}", 3));
+    let [first, row] = [4, 14];
+    assert_eq!(vectors.report.mended_words.places, [Place::Byte(first + row)]);
+    assert_eq!(vectors.report.not_finite.places, [Place::Byte(first + 2 * row + 3)]);
 }

@@ -4,7 +4,9 @@
 #[path = "../common/folder.rs"]
 mod folder;
 
+mod formats;
 mod hostile;
+mod written;
 
 use std::path::{Path, PathBuf};
 

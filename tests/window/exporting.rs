@@ -95,7 +95,13 @@ fn an_export_ends_by_itself_and_wakes_the_window() {
     assert_eq!(refused, Err("this is the lesson itself, which is never overwritten".to_owned()));
     let (refused, _) = wait(Export::start(snapshot(), lesson.clone(), Format::Md, folder.clone(), || {}));
     assert!(refused.is_err_and(|why| why.ends_with("it is a folder")));
-    let (vectors, _) = wait(Export::start(snapshot(), lesson, Format::Tsv, folder.join("x.tsv"), || {}));
+    let (vectors, _) = wait(Export::start(
+        snapshot(),
+        lesson,
+        Format::Vectors(attune_engine::vectors::Format::Tsv),
+        folder.join("x.tsv"),
+        || {},
+    ));
     assert!(vectors.is_ok_and(|said| said.contains("x_metadata.tsv names each row")));
     std::fs::remove_dir_all(folder).expect("the temporary folder goes");
 }

@@ -9,6 +9,8 @@
 //! (Schönemann 1966). `P` and `Q` have a row for each point, about one origin. A turn keeps every length
 //! and every angle; it may mirror, for the sign of an axis means nothing.
 
+use faer::Mat;
+
 use crate::numerics::projection::AXES;
 use crate::numerics::vectors::{dot, norm};
 use crate::numerics::{Matrix, Scalar};
@@ -29,15 +31,19 @@ pub fn turn_between(from: &Matrix<f32>, to: &Matrix<f32>, free: &[usize]) -> Tur
         let rows = 0..from.rows();
         rows.map(|row| f64::from(from.get(row, free[i])) * f64::from(to.get(row, free[j]))).sum()
     };
-    let cross = faer::Mat::from_fn(free.len(), free.len(), products);
-    let is_finite = cross.col_iter().all(|column| column.iter().all(|x| x.is_finite()));
-    let Some(svd) = is_finite.then(|| cross.svd().ok()).flatten() else { return NO_TURN };
-    let found = svd.U() * svd.V().transpose();
+    let Some(found) = turn_of(&Mat::from_fn(free.len(), free.len(), products)) else { return NO_TURN };
     let mut turn = NO_TURN;
     for (i, &from) in free.iter().enumerate() {
         free.iter().enumerate().for_each(|(j, &to)| turn[from][to] = found[(i, j)]);
     }
-    if turn.iter().flatten().all(|x| x.is_finite()) { turn } else { NO_TURN }
+    turn
+}
+
+/// `R = U Vᵀ` of the products `Pᵀ Q` of two clouds of any width; none where a number is not finite.
+pub fn turn_of(products: &Mat<f64>) -> Option<Mat<f64>> {
+    let is_finite = |of: &Mat<f64>| of.col_iter().all(|column| column.iter().all(|x| x.is_finite()));
+    let svd = is_finite(products).then(|| products.svd().ok()).flatten()?;
+    Some(svd.U() * svd.V().transpose()).filter(is_finite)
 }
 
 // Linear centred kernel alignment: how alike two sets of vectors for the same things are, whatever their widths and axes

@@ -7,10 +7,11 @@
 
 use std::borrow::Borrow;
 
-use faer::{Mat, Side};
+use faer::linalg::matmul::triangular::{BlockStructure, matmul};
+use faer::{Accum, Mat, Par, Side};
 
-use crate::numerics::Matrix;
 use crate::numerics::projection::{AXES, Projection};
+use crate::numerics::{Matrix, parallel};
 
 /// Shares in [0, 1] that the axes of a picture show.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -158,13 +159,21 @@ impl Spread {
     /// # Panics
     /// If there are no rows.
     pub fn of(vectors: &Matrix<f32>) -> Self {
+        /// Sums that are added up in one order, whatever the number of threads.
+        const PARTS: usize = 8;
         let (n, width) = (vectors.rows(), vectors.cols());
         assert!(n > 0, "spread: of no vectors");
-        let mean: Vec<f64> =
-            (0..width).map(|j| (0..n).map(|i| f64::from(vectors.get(i, j))).sum::<f64>() / n as f64).collect();
-        let centred = Mat::from_fn(n, width, |i, j| f64::from(vectors.get(i, j)) - mean[j]);
-        let covariance = centred.transpose() * &centred * faer::Scale(1.0 / n as f64);
-        // To the bit, which a product need not be.
+        let mut mean = vec![0.0; width];
+        for row in 0..n {
+            mean.iter_mut().zip(vectors.row(row)).for_each(|(sum, x)| *sum += f64::from(*x));
+        }
+        mean.iter_mut().for_each(|sum| *sum /= n as f64);
+        let part = n.div_ceil(PARTS).max(BLOCK) * width.max(1);
+        let parts: Vec<&[f32]> = vectors.flat().chunks(part).collect();
+        let sums = parallel::map(&parts, parallel::available(), |part| products(part, &mean));
+        let sum = sums.into_iter().reduce(|sum, next| sum + next).unwrap_or_else(|| Mat::zeros(width, width));
+        let covariance = sum * faer::Scale(1.0 / n as f64);
+        // The other half is the same.
         let symmetric = Mat::from_fn(width, width, |i, j| covariance[(i.max(j), i.min(j))]);
         Self { mean, covariance: symmetric }
     }
@@ -231,7 +240,7 @@ impl Spread {
 
     /// Directions of most variance, the first with the most, each pointing so that its largest entry is
     /// positive; `None` where the decomposition fails.
-    pub(super) fn components(&self, count: usize) -> Option<Vec<Vec<f64>>> {
+    pub fn components(&self, count: usize) -> Option<Vec<Vec<f64>>> {
         let eigen = self.covariance.self_adjoint_eigen(Side::Lower).ok()?;
         let ascending = eigen.U().col_iter();
         let components = ascending.rev().take(count).map(|vector| {
@@ -240,6 +249,21 @@ impl Spread {
         });
         Some(components.collect())
     }
+}
+
+/// Rows that are in double precision at once.
+const BLOCK: usize = 4096;
+
+/// The lower half of `Xᵀ X` of rows less their mean.
+fn products(rows: &[f32], mean: &[f64]) -> Mat<f64> {
+    let width = mean.len();
+    let mut sum = Mat::zeros(width, width);
+    for block in rows.chunks(BLOCK * width) {
+        let centred = Mat::from_fn(block.len() / width, width, |i, j| f64::from(block[i * width + j]) - mean[j]);
+        let (half, whole) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+        matmul(sum.as_mut(), half, Accum::Add, centred.transpose(), whole, &centred, whole, 1.0, Par::Seq);
+    }
+    sum
 }
 
 /// A vector of length 1 in its direction; `None` if it is no longer than `least`, or not finite.

@@ -14,7 +14,7 @@ use crate::pretrained::cache::{Absent, CONFIG, WEIGHTS};
 use crate::pretrained::config::{CONFIG_BYTES_MAX, Config, Family};
 use crate::pretrained::load::{ModelFile, architecture, shape, wanted};
 use crate::pretrained::refusal::{Refusal, quoted};
-use crate::pretrained::safetensors::file;
+use crate::pretrained::safetensors;
 use crate::pretrained::tokenizer::write::{Cut, MASK, NewTokenizer, UNKNOWN};
 use crate::pretrained::tokenizer::{Encoding, Origin, Piece, Tokenizer, TokenizerFiles};
 
@@ -298,5 +298,8 @@ impl NewTokenizer<'_> {
 pub fn files(config: &Config, readout: Readout, entry: impl Fn(TensorId, usize, usize) -> f32) -> Vec<NewFile> {
     let tensors = config.tensors(&wanted(config, &architecture(config, readout)), entry);
     let tensors = tensors.iter().map(|(name, tensor)| (name.clone(), (&tensor.shape[..], &tensor.numbers[..])));
-    vec![(CONFIG, config.to_json().into_bytes()), (WEIGHTS, file(&tensors.collect()))]
+    let mut weights = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = safetensors::write(&tensors.collect(), &mut weights);
+    vec![(CONFIG, config.to_json().into_bytes()), (WEIGHTS, weights)]
 }

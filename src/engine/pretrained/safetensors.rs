@@ -13,7 +13,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::io::Read;
+use std::io::{self, Read, Write};
 use std::panic::resume_unwind;
 use std::str;
 use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
@@ -183,7 +183,7 @@ struct Hashed<'a, R> {
 }
 
 impl<R: Read> Read for Hashed<'_, R> {
-    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let count = self.from.read(into)?;
         self.hash.update(&into[..count]);
         Ok(count)
@@ -565,9 +565,12 @@ fn is_beside(file: &str) -> bool {
         && file.chars().all(is_plain)
 }
 
-/// The bytes of a file with these tensors in the order of their names, each a shape and its numbers. The crate writes the
-/// same tensors with another header; with this one a model that is made again has the bytes that it had.
-pub fn file<'a>(tensors: &BTreeMap<String, (&'a [usize], &'a [f32])>) -> Vec<u8> {
+/// Writes a file with these tensors in the order of their names, each a shape and its numbers. The crate writes the same
+/// tensors with another header; with this one a model that is made again has the bytes that it had.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write<'a>(tensors: &BTreeMap<String, (&'a [usize], &'a [f32])>, to: &mut dyn Write) -> io::Result<()> {
     // PyTorch is the origin that transformers looks for.
     let mut header = Map::from_iter([(METADATA.to_owned(), json!({ "format": "pt" }))]);
     let mut end = 0;
@@ -579,9 +582,23 @@ pub fn file<'a>(tensors: &BTreeMap<String, (&'a [usize], &'a [f32])>) -> Vec<u8>
     }
     let mut header = Value::Object(header).to_string().into_bytes();
     header.resize(header.len().next_multiple_of(ALIGNMENT), b' ');
-    let mut bytes = Vec::with_capacity(size_of::<u64>() + header.len() + end);
-    bytes.extend((header.len() as u64).to_le_bytes());
-    bytes.extend(header);
-    bytes.extend(tensors.values().flat_map(|(_, numbers)| numbers.iter().flat_map(|number| number.to_le_bytes())));
-    bytes
+    to.write_all(&(header.len() as u64).to_le_bytes())?;
+    to.write_all(&header)?;
+    tensors.values().try_for_each(|(_, numbers)| write_numbers(numbers, to))
+}
+
+/// Writes numbers as they are in memory, each in four bytes, the lowest first.
+///
+/// # Errors
+/// If they cannot be written.
+pub fn write_numbers(numbers: &[f32], to: &mut dyn Write) -> io::Result<()> {
+    /// Numbers that are turned into bytes at once.
+    const AT_ONCE: usize = 1 << 14;
+    let mut bytes = Vec::with_capacity(size_of::<f32>() * numbers.len().min(AT_ONCE));
+    for numbers in numbers.chunks(AT_ONCE) {
+        bytes.clear();
+        bytes.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+        to.write_all(&bytes)?;
+    }
+    Ok(())
 }

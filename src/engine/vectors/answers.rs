@@ -87,21 +87,48 @@ impl Work<f32> for Products<'_> {
 
     #[inline(always)]
     fn run<V: Simd<f32>>(self, simd: V) {
-        let (to, to_rest) = self.to.as_chunks::<LANES>();
-        let rows = self.rows.chunks_exact(self.to.len());
-        for ((row, dot), square) in rows.zip(self.dots).zip(self.squares) {
-            let (row, rest) = row.as_chunks::<LANES>();
-            let (mut dots, mut squares) = (simd.splat(0.0), simd.splat(0.0));
-            for (x, to) in row.iter().zip(to) {
-                let x = simd.load(x);
-                dots = simd.mul_add(x, simd.load(to), dots);
-                squares = simd.mul_add(x, x, squares);
-            }
-            (*dot, *square) = (simd.sum(dots), simd.sum(squares));
-            for (x, to) in rest.iter().zip(to_rest) {
-                *dot += x * to;
-                *square += x * x;
-            }
+        let width = self.to.len();
+        let (rows, rest) = self.rows.split_at(self.dots.len() / BLOCK * BLOCK * width);
+        let (dots, dots_rest) = self.dots.as_chunks_mut::<BLOCK>();
+        let (squares, squares_rest) = self.squares.as_chunks_mut::<BLOCK>();
+        for ((rows, dots), squares) in rows.chunks_exact(BLOCK * width).zip(dots).zip(squares) {
+            products(simd, rows, self.to, dots, squares);
+        }
+        for ((row, dot), square) in rest.chunks_exact(width).zip(dots_rest).zip(squares_rest) {
+            products(simd, row, self.to, std::array::from_mut(dot), std::array::from_mut(square));
+        }
+    }
+}
+
+/// Rows whose sums run side by side: the sum of one row alone waits for itself at every step.
+const BLOCK: usize = 4;
+
+#[inline(always)]
+fn products<const N: usize, V: Simd<f32>>(
+    simd: V,
+    rows: &[f32],
+    to: &[f32],
+    dots: &mut [f32; N],
+    squares: &mut [f32; N],
+) {
+    let width = to.len();
+    let whole = width / LANES * LANES;
+    let mut sums = [[simd.splat(0.0); 2]; N];
+    for (at, to) in (0..whole).step_by(LANES).zip(to.as_chunks::<LANES>().0) {
+        let to = simd.load(to);
+        for (row, [dot, square]) in sums.iter_mut().enumerate() {
+            let Some(x) = rows[row * width + at..].first_chunk() else { continue };
+            let x = simd.load(x);
+            *dot = simd.mul_add(x, to, *dot);
+            *square = simd.mul_add(x, x, *square);
+        }
+    }
+    for (row, [dot, square]) in sums.into_iter().enumerate() {
+        (dots[row], squares[row]) = (simd.sum(dot), simd.sum(square));
+        for at in whole..width {
+            let x = rows[row * width + at];
+            dots[row] += x * to[at];
+            squares[row] += x * x;
         }
     }
 }

@@ -4,10 +4,13 @@
 //! blank in it looks like a shorter word whose numbers begin too early. It is found because such numbers are absurd and no
 //! word follows them; the row is then read with the whole word.
 
+use std::io::{self, Write};
+
 use super::source::Source;
-use super::{Builder, Format, Place, Vectors, WIDTH_MAX, Watch};
+use super::{Builder, Format, Place, Table, Vectors, WIDTH_MAX, Watch};
 use crate::pretrained::load::Stopped;
 use crate::pretrained::refusal::Refusal;
+use crate::pretrained::safetensors::write_numbers;
 
 /// Bytes of a word; word2vec's own program cuts words at 50.
 const WORD_BYTES_MAX: usize = 1024;
@@ -84,6 +87,15 @@ pub fn read(mut source: Source, header: Header, watch: Watch<'_>) -> Result<Vect
         ));
     }
     builder.finish(Format::Word2VecBinary, "F32", &source)
+}
+
+/// Writes a file as gensim does: without an end of line after a row.
+pub(super) fn write(table: &Table<'_>, to: &mut dyn Write) -> io::Result<()> {
+    writeln!(to, "{} {}", table.rows.rows(), table.rows.cols())?;
+    table.joined().try_for_each(|(word, row)| {
+        write!(to, "{word} ")?;
+        write_numbers(row, to)
+    })
 }
 
 /// The byte where the rows end, with the ends of lines after the last.

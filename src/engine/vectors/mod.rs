@@ -1,8 +1,9 @@
-//! Files of word vectors: words and rows, read by content and not by name, and exact answers about them.
+//! Files of word vectors: words and rows, read by content and not by name, written in the same formats, and exact answers
+//! about them.
 //!
 //! | module | job |
 //! |---|---|
-//! | [`text`], [`binary`], [`numpy`], [`tensors`] | one family of formats each: word2vec's and GloVe's text and the projector's TSV; word2vec's binary form; `.npy` and `.npz`; safetensors and model folders |
+//! | [`text`], [`binary`], [`numpy`], [`tensors`] | one family of formats each, its reader and its writer: word2vec's and GloVe's text and the projector's TSV; word2vec's binary form; `.npy` and `.npz`; safetensors and model folders |
 //! | [`source`] | a window on a file's bytes, unpacked from gzip where it is packed |
 //! | [`expression`], [`answers`], [`space`] | `king - man + woman`; neighbours and axes; components, hubs, and two spaces compared |
 //!
@@ -19,8 +20,10 @@ pub mod space;
 pub mod tensors;
 pub mod text;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, Write};
 use std::path::Path;
 
 use self::source::Source;
@@ -48,6 +51,21 @@ pub enum Format {
     Npy,
     Npz,
     Safetensors,
+}
+
+impl Format {
+    pub const ALL: [Self; 7] =
+        [Self::Word2VecBinary, Self::Word2VecText, Self::Glove, Self::Npy, Self::Npz, Self::Safetensors, Self::Tsv];
+
+    /// Whether its words are in a table beside it: [`text::write_metadata`] writes one.
+    pub fn has_words_beside(self) -> bool {
+        matches!(self, Self::Npy | Self::Safetensors | Self::Tsv)
+    }
+
+    /// Whether it has words alone, and no columns of what else is known of a row. A blank ends a word.
+    pub fn has_words_only(self) -> bool {
+        matches!(self, Self::Word2VecBinary | Self::Word2VecText | Self::Glove)
+    }
 }
 
 impl fmt::Display for Format {
@@ -154,6 +172,67 @@ pub struct Column {
     pub entries: Vec<String>,
 }
 
+/// Words, their vectors, and what else is known of each row, as every writer takes them: those of a file, or of a lesson.
+#[derive(Clone, Debug)]
+pub struct Table<'a> {
+    pub words: Cow<'a, [Box<str>]>,
+    /// (n, d): a row for each word.
+    pub rows: Cow<'a, Matrix<f32>>,
+    pub metadata: Cow<'a, [Column]>,
+}
+
+impl Table<'_> {
+    /// The column of the words, which has a name if the metadata has it, then the other columns.
+    fn columns(&self, name: &str) -> (Column, impl Iterator<Item = &Column>) {
+        let is_word = |(entry, word): (&String, &Box<str>)| entry.is_empty() || **entry == **word;
+        let label = text::label(&self.metadata).filter(|label| label.entries.iter().zip(&*self.words).all(is_word));
+        let label = label.map(|label| &*label.name);
+        let words = self.words.iter().map(|word| word.to_string()).collect();
+        let others = self.metadata.iter().filter(move |column| Some(&*column.name) != label);
+        (Column { name: label.unwrap_or(name).to_owned(), entries: words }, others)
+    }
+
+    /// Words with their vectors, for a format in which a blank ends a word: blanks and control characters become `_`, as in
+    /// word2vec's own phrases, and a row without a word is named by its number.
+    fn joined(&self) -> impl Iterator<Item = (String, &[f32])> {
+        let joined = |word: &str, row: usize| match word {
+            "" => row.to_string(),
+            word => word.replace(ends_word, "_"),
+        };
+        self.words.iter().enumerate().map(move |(row, word)| (joined(word, row), self.rows.row(row)))
+    }
+
+    /// The number of words that [`write`] has to join for a format.
+    pub fn joined_words(&self, format: Format) -> usize {
+        self.words.iter().filter(|word| format.has_words_only() && word.contains(ends_word)).count()
+    }
+}
+
+fn ends_word(c: char) -> bool {
+    c == ' ' || c.is_control()
+}
+
+/// Writes vectors in a format, but not the table of words that some formats have beside them.
+///
+/// # Errors
+/// If they cannot be written, a number is not finite, or the format has no place for them.
+pub fn write(table: &Table<'_>, format: Format, to: &mut dyn Write) -> io::Result<()> {
+    let is_finite = |row: &usize| table.rows.row(*row).iter().all(|x| x.is_finite());
+    if let Some(row) = (0..table.rows.rows()).find(|row| !is_finite(row)) {
+        let word = quoted(&table.words[row]);
+        return Err(io::Error::other(format!("the vector of {word} has a number that is not finite")));
+    }
+    match format {
+        Format::Word2VecBinary => binary::write(table, to),
+        Format::Word2VecText => text::write(table, true, to),
+        Format::Glove => text::write(table, false, to),
+        Format::Tsv => text::write_tsv(table, to),
+        Format::Npy => numpy::write_npy(&table.rows, to),
+        Format::Npz => numpy::write_npz(table, to),
+        Format::Safetensors => tensors::write(&table.rows, to),
+    }
+}
+
 /// Words and their vectors.
 #[derive(Clone, Debug)]
 pub struct Vectors {
@@ -180,6 +259,12 @@ impl Vectors {
 
     pub fn width(&self) -> usize {
         self.rows.cols()
+    }
+
+    /// The same for writers.
+    pub fn table(&self) -> Table<'_> {
+        let (words, rows, metadata) = (Cow::from(&self.words), Cow::Borrowed(&self.rows), Cow::from(&self.metadata));
+        Table { words, rows, metadata }
     }
 
     /// The first row of a word.
@@ -356,16 +441,24 @@ impl<'a> Builder<'a> {
         Ok(Vectors { words, rows, metadata: Vec::new(), format, kind, report, index })
     }
 
-    /// The words that rows without one get, by the rows' numbers in the file.
-    pub fn rename(&mut self, names: &[Box<str>]) {
+    /// Takes columns with an entry for each row of the file: rows get their words from the one that names them, and the columns
+    /// keep the entries of rows that are kept.
+    pub fn name_by(&mut self, mut columns: Vec<Column>) -> Vec<Column> {
         let kept = self.kept();
-        let named = kept.iter().zip(&mut self.words).filter_map(|(&row, word)| {
-            *word = names.get(usize::try_from(row).ok()?)?.clone();
-            Some(())
-        });
-        let named = named.count();
-        self.report.unnamed = Found::default();
-        (named..self.words.len()).for_each(|row| self.report.unnamed.add(self.places[row]));
+        for column in &mut columns {
+            let entry = |row: &u64| usize::try_from(*row).ok().and_then(|row| column.entries.get(row)).cloned();
+            column.entries = kept.iter().map(|row| entry(row).unwrap_or_default()).collect();
+        }
+        if let Some(label) = text::label(&columns) {
+            self.report.unnamed = Found::default();
+            for ((word, place), name) in self.words.iter_mut().zip(&self.places).zip(&label.entries) {
+                match &**name {
+                    "" => self.report.unnamed.add(*place),
+                    name => *word = name.into(),
+                }
+            }
+        }
+        columns
     }
 
     /// Rows of the file that are kept, by their numbers from 0.
@@ -379,8 +472,8 @@ impl<'a> Builder<'a> {
     }
 }
 
-const NOT_VECTORS: &str = "attune reads word2vec, fastText, GloVe, .npy, .npz, safetensors and the projector's TSV, each \
-                           also with gzip";
+const NOT_VECTORS: &str = "attune reads word2vec, fastText, GloVe and the projector's TSV, and .npy, each also with gzip; and \
+                           .npz and safetensors";
 
 /// Reads vectors from a file, or from a model's folder. `watch` hears of the rows while they come.
 ///
@@ -410,7 +503,7 @@ fn read_file(path: &Path, watch: Watch<'_>) -> Result<Vectors, Stopped> {
         return numpy::read_npy(source, Some(path), watch);
     }
     let is_zip = head.starts_with(numpy::ZIP);
-    let is_json = head.starts_with(b"{");
+    let is_json = text::is_object(head);
     if is_zip || is_json || tensors::is_header(head) {
         if source.is_packed() {
             let found = "a gzip file of a format that cannot be read from beginning to end";

@@ -2,18 +2,21 @@
 //! program is in it.
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
+use flate2::Crc;
 use flate2::read::DeflateDecoder;
 use half::f16;
 
 use super::source::{Source, split};
 use super::text::metadata_beside;
-use super::{Builder, Format, Place, Vectors, WIDTH_MAX, Watch};
+use super::{Builder, Column, Format, Place, Table, Vectors, WIDTH_MAX, Watch};
+use crate::numerics::Matrix;
 use crate::pretrained::folder::plain;
 use crate::pretrained::load::Stopped;
 use crate::pretrained::refusal::{FETCH_AGAIN, Refusal, quoted, shape};
+use crate::pretrained::safetensors::write_numbers;
 
 pub const MAGIC: &[u8] = b"\x93NUMPY";
 pub const ZIP: &[u8] = b"PK\x03\x04";
@@ -202,6 +205,77 @@ fn columns(source: &mut Source, rows: u64, kind: Numbers, to: &mut Builder<'_>, 
     Ok(())
 }
 
+const NPY: &str = ".npy";
+/// The array of the words.
+const WORDS: &str = "words";
+const VERSION: [u8; 2] = [1, 0];
+
+/// A zip in the making. Its entries are stored as they are, as `np.savez` does.
+struct Zip<'a> {
+    to: &'a mut dyn Write,
+    /// Bytes that are written.
+    at: u64,
+    directory: Vec<u8>,
+    entries: u16,
+}
+
+impl Zip<'_> {
+    /// Writes an entry, whose bytes are asked for twice: they are counted and summed before they are written.
+    fn entry(&mut self, name: &str, write: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        let mut sum = Sum { crc: Crc::new(), bytes: 0 };
+        write(&mut sum)?;
+        let name = format!("{}{NPY}", name.replace(['/', '\\', '\0'], "_"));
+        let (crc, size, at) = (sum.crc.sum(), small(sum.bytes)?, small(self.at)?);
+        // Version 2.0, the name in UTF-8, stored, no time but the first of the format; twice the size; no extra field.
+        let mut about = [20_u16, 1 << 11, 0, 0, 0x21].map(u16::to_le_bytes).concat();
+        about.extend([crc, size, size].map(u32::to_le_bytes).concat());
+        about.extend([name.len() as u16, 0].map(u16::to_le_bytes).concat());
+        let head = [ZIP, &about, name.as_bytes()].concat();
+        self.to.write_all(&head)?;
+        write(self.to)?;
+        self.at += head.len() as u64 + u64::from(size);
+        // The directory's entry has the version of the writer before, and a comment, disk and attributes behind.
+        let attributes = [0; 10];
+        self.directory
+            .extend([ENTRY, &20_u16.to_le_bytes(), &about, &attributes, &at.to_le_bytes(), name.as_bytes()].concat());
+        self.entries += 1;
+        Ok(())
+    }
+
+    fn end(self) -> io::Result<()> {
+        let (size, at) = (small(self.directory.len() as u64)?, small(self.at)?);
+        self.to.write_all(&self.directory)?;
+        self.to.write_all(END)?;
+        self.to.write_all(&[0, 0, self.entries, self.entries].map(u16::to_le_bytes).concat())?;
+        self.to.write_all(&[size, at].map(u32::to_le_bytes).concat())?;
+        self.to.write_all(&0_u16.to_le_bytes())
+    }
+}
+
+/// A place in a zip, whose numbers have 32 bits.
+fn small(at: u64) -> io::Result<u32> {
+    let most = "a .npz has at most 4 GB; write .npy, safetensors or word2vec";
+    u32::try_from(at).ok().filter(|at| *at != ELSEWHERE).ok_or_else(|| io::Error::other(most))
+}
+
+/// The number of bytes that are written, and their checksum.
+struct Sum {
+    crc: Crc,
+    bytes: u64,
+}
+
+impl Write for Sum {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.crc.update(bytes);
+        self.bytes += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// A file within a zip.
 #[derive(Debug)]
 struct Entry {
@@ -224,7 +298,7 @@ pub fn read_npz(path: &Path, watch: Watch<'_>) -> Result<Vectors, Stopped> {
         let mut source = open(path, entry)?;
         match Header::read(&mut source) {
             Ok(header) if table.is_none() && header.table().is_ok() => table = Some((source, header)),
-            Ok(header) if matches!(header.kind.get(1..2), Some("U" | "S")) => texts.push((source, header)),
+            Ok(header) if matches!(header.kind.get(1..2), Some("U" | "S")) => texts.push((source, header, &entry.name)),
             Ok(header) if header.kind.contains('O') => others.push(format!("{} (pickled)", quoted(&entry.name))),
             _ => others.push(quoted(&entry.name)),
         }
@@ -236,42 +310,90 @@ pub fn read_npz(path: &Path, watch: Watch<'_>) -> Result<Vectors, Stopped> {
     };
     let mut builder = read_rows(&mut source, &header, watch)?;
     let rows = builder.seen();
-    match texts.into_iter().find(|(_, texts)| texts.shape.first().is_some_and(|&count| count as u64 == rows)) {
-        Some((source, texts)) => builder.rename(&words(source, &texts)?),
-        None => drop(metadata_beside(path, &mut builder)?),
+    let mut columns = Vec::new();
+    for (source, header, name) in texts {
+        match header.shape[..] {
+            [count] if count as u64 == rows => columns
+                .push(Column { name: name.trim_end_matches(NPY).to_owned(), entries: texts_of(source, &header)? }),
+            _ => others.push(quoted(name)),
+        }
     }
+    let metadata = match columns.is_empty() {
+        true => metadata_beside(path, &mut builder)?,
+        false => builder.name_by(columns),
+    };
     if !others.is_empty() {
         builder.report.notes.push(format!("arrays that are left out: {}", others.join(", ")));
     }
-    builder.finish(Format::Npz, &header.kind, &source)
+    let vectors = builder.finish(Format::Npz, &header.kind, &source)?;
+    Ok(Vectors { metadata, ..vectors })
 }
 
 /// The texts of an array, `<U12` or `|S12`: characters of four bytes or one, with zeros after the last.
-fn words(mut source: Source, header: &Header) -> Result<Vec<Box<str>>, Refusal> {
+fn texts_of(mut source: Source, header: &Header) -> Result<Vec<String>, Refusal> {
     let count = header.shape.first().copied().unwrap_or_default();
     let (order, kind) = header.kind.split_at_checked(1).unwrap_or_default();
     let size = if kind.starts_with('U') { 4 } else { 1 };
     let length: usize = kind.get(1..).and_then(|length| length.parse().ok()).unwrap_or_default();
     let bytes = length.saturating_mul(size);
-    if (bytes as u64).saturating_mul(count as u64) > WORDS_BYTES_MAX || header.shape.len() != 1 {
+    if (bytes as u64).saturating_mul(count as u64) > WORDS_BYTES_MAX {
         let found = format!("words of {bytes} bytes, {count} of them");
-        return Err(Refusal::new(found, format!("at most {WORDS_BYTES_MAX} bytes in one list"), "shorten the words"));
+        return Err(Refusal::new(found, format!("at most {WORDS_BYTES_MAX} bytes"), "shorten the words"));
     }
     let character = |four: [u8; 4]| if order == ">" { u32::from_be_bytes(four) } else { u32::from_le_bytes(four) };
-    let mut words = Vec::new();
-    while words.len() < count {
+    let mut texts = Vec::new();
+    while texts.len() < count {
         let word = source.peek(bytes)?;
         if word.len() < bytes || bytes == 0 {
             break;
         }
-        let text: String = match size {
+        texts.push(match size {
             1 => String::from_utf8_lossy(word).trim_end_matches('\0').to_owned(),
             _ => each(word).map(character).take_while(|c| *c != 0).filter_map(char::from_u32).collect(),
-        };
-        words.push(text.into());
+        });
         source.pass(bytes);
     }
-    Ok(words)
+    Ok(texts)
+}
+
+/// Writes the header of an array, filled up with blanks so that the numbers are aligned.
+fn write_header(kind: &str, shape: &str, to: &mut dyn Write) -> io::Result<()> {
+    const ALIGNMENT: usize = 64;
+    let mut text = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({shape}), }}");
+    let before = MAGIC.len() + VERSION.len() + size_of::<u16>();
+    let length = (before + text.len() + 1).next_multiple_of(ALIGNMENT) - before;
+    text += &" ".repeat(length - text.len() - 1);
+    to.write_all(MAGIC)?;
+    to.write_all(&VERSION)?;
+    to.write_all(&(length as u16).to_le_bytes())?;
+    writeln!(to, "{text}")
+}
+
+/// Writes the rows as `<f4`.
+pub(super) fn write_npy(rows: &Matrix<f32>, to: &mut dyn Write) -> io::Result<()> {
+    write_header("<f4", &format!("{}, {}", rows.rows(), rows.cols()), to)?;
+    write_numbers(rows.flat(), to)
+}
+
+/// Writes texts as `<U12`, as wide as the longest.
+fn write_texts(texts: &[String], to: &mut dyn Write) -> io::Result<()> {
+    let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or_default().max(1);
+    write_header(&format!("<U{width}"), &format!("{},", texts.len()), to)?;
+    texts.iter().try_for_each(|text| {
+        let characters = text.chars().map(u32::from).chain(std::iter::repeat(0)).take(width);
+        to.write_all(&characters.flat_map(u32::to_le_bytes).collect::<Vec<u8>>())
+    })
+}
+
+/// Writes an archive of the array `vectors`, the array `words`, and an array for each other column.
+pub(super) fn write_npz(table: &Table<'_>, to: &mut dyn Write) -> io::Result<()> {
+    let mut zip = Zip { to, at: 0, directory: Vec::new(), entries: 0 };
+    zip.entry("vectors", &|to| write_npy(&table.rows, to))?;
+    let (words, others) = table.columns(WORDS);
+    zip.entry(WORDS, &|to| write_texts(&words.entries, to))?;
+    let mut others = others.filter(|column| !["vectors", WORDS].contains(&&*column.name));
+    others.try_for_each(|column| zip.entry(&column.name, &|to| write_texts(&column.entries, to)))?;
+    zip.end()
 }
 
 /// Entries of an archive that are looked at.

@@ -1,15 +1,17 @@
 //! A space as a whole: principal components of all its rows, how alike its words are, its hubs, and two spaces compared.
 
 use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatRef, Par, Side};
+use faer::{Accum, Mat, Par};
 
 use super::Vectors;
 use super::answers::{Measure, neighbours};
 use super::expression::length;
 use crate::numerics::Matrix;
+use crate::numerics::alignment::turn_of;
+use crate::numerics::shares::Spread;
 use crate::numerics::vectors::dot;
 
-/// Rows whose products are summed in `f32`, before the sum goes on in `f64`.
+/// Pairs of words whose directions are in double precision at once.
 const BLOCK: usize = 4096;
 
 /// Principal components of all rows.
@@ -22,43 +24,17 @@ pub struct Components {
     pub shares: Vec<f64>,
 }
 
-/// The `count` widest principal components, of the covariance of all rows; none where there is nothing to spread.
+/// The `count` widest principal components, of the covariance of all rows; none where the decomposition fails.
+///
+/// # Panics
+/// If there are no rows.
 pub fn components(vectors: &Vectors, count: usize) -> Option<Components> {
-    let (n, width) = (vectors.len(), vectors.width());
-    let mean = mean(vectors)?;
-    let mut covariance = Mat::<f64>::zeros(width, width);
-    let mut products = Mat::<f32>::zeros(width, width);
-    let mut centred = vec![0.0_f32; BLOCK.min(n) * width];
-    for block in vectors.rows.flat().chunks(BLOCK * width) {
-        let centred = &mut centred[..block.len()];
-        for (row, centred) in block.chunks_exact(width).zip(centred.chunks_exact_mut(width)) {
-            for ((to, x), mean) in centred.iter_mut().zip(row).zip(&mean) {
-                *to = (f64::from(*x) - mean) as f32;
-            }
-        }
-        let rows = MatRef::from_row_major_slice(&*centred, block.len() / width, width);
-        matmul(products.as_mut(), Accum::Replace, rows.transpose(), rows, 1.0, Par::Seq);
-        for (sums, products) in covariance.col_iter_mut().zip(products.col_iter()) {
-            sums.iter_mut().zip(products.iter()).for_each(|(sum, product)| *sum += f64::from(*product));
-        }
-    }
-    let eigen = covariance.self_adjoint_eigen(Side::Lower).ok()?;
-    let ascending: Vec<f64> = eigen.S().column_vector().iter().copied().collect();
-    let whole: f64 = ascending.iter().map(|x| x.max(0.0)).sum();
-    let count = count.min(width);
-    let axes = Matrix::from_fn(count, width, |axis, entry| eigen.U()[(entry, width - 1 - axis)] as f32);
-    let share = |variance: &f64| if whole > 0.0 { variance.max(0.0) / whole } else { 0.0 };
-    let shares = ascending.iter().rev().take(count).map(share).collect();
-    axes.flat().iter().all(|x| x.is_finite()).then_some(Components { mean, axes, shares })
-}
-
-fn mean(vectors: &Vectors) -> Option<Vec<f64>> {
-    let mut sums = vec![0.0_f64; vectors.width()];
-    for row in vectors.rows.flat().chunks_exact(vectors.width()) {
-        sums.iter_mut().zip(row).for_each(|(sum, x)| *sum += f64::from(*x));
-    }
-    let mean: Vec<f64> = sums.into_iter().map(|sum| sum / vectors.len() as f64).collect();
-    mean.iter().all(|x| x.is_finite()).then_some(mean)
+    let spread = Spread::of(&vectors.rows);
+    let found = spread.components(count)?;
+    let total = spread.total();
+    let share = |axis: &Vec<f64>| if total > 0.0 { spread.variance_along(axis).max(0.0) / total } else { 0.0 };
+    let axes = Matrix::from_fn(found.len(), vectors.width(), |axis, entry| found[axis][entry] as f32);
+    Some(Components { shares: found.iter().map(share).collect(), axes, mean: spread.mean().to_vec() })
 }
 
 /// The mean cosine of all pairs of different rows, exactly: 0 where directions are spread evenly, near 1 where all words
@@ -126,28 +102,33 @@ pub fn compare(from: &Vectors, to: &Vectors) -> Result<Compared, String> {
     if shared.is_empty() {
         return Err("no word is in both; expected two spaces of one language".to_owned());
     }
-    let units = |vectors: &Vectors, row: usize| -> Vec<f64> {
-        let row = vectors.rows.row(row);
-        let length = length(row);
-        row.iter().map(|x| f64::from(*x) / length).collect()
+    let both = |pairs: &[(usize, usize)]| {
+        (directions(from, pairs.iter().map(|pair| pair.0)), directions(to, pairs.iter().map(|pair| pair.1)))
     };
-    let mut cross = Mat::<f64>::zeros(width, width);
+    let mut products = Mat::<f64>::zeros(width, width);
     for pairs in shared.chunks(BLOCK) {
-        let a: Vec<f64> = pairs.iter().flat_map(|pair| units(from, pair.0)).collect();
-        let b: Vec<f64> = pairs.iter().flat_map(|pair| units(to, pair.1)).collect();
-        let a = MatRef::from_row_major_slice(&a, pairs.len(), width);
-        let b = MatRef::from_row_major_slice(&b, pairs.len(), width);
-        matmul(cross.as_mut(), Accum::Add, a.transpose(), b, 1.0, Par::Seq);
+        let (a, b) = both(pairs);
+        matmul(products.as_mut(), Accum::Add, a.view().transpose(), b.view(), 1.0, Par::Seq);
     }
-    let svd = cross.svd().map_err(|_| "the products of both spaces have no singular values".to_owned())?;
-    let turn = svd.U() * svd.V().transpose();
-    let turn = Matrix::from_fn(width, width, |i, j| turn[(i, j)]);
-    let cosine = |&(a, b): &(usize, usize)| {
-        let (p, q) = (units(from, a), units(to, b));
-        let turned = p.iter().enumerate().map(|(i, p)| p * dot(turn.row(i), &q));
-        (a, b, turned.sum::<f64>())
-    };
-    let mut moved: Vec<(usize, usize, f64)> = shared.iter().map(cosine).collect();
+    let turn = turn_of(&products).ok_or("the products of both spaces have no singular values")?;
+    let mut moved = Vec::with_capacity(shared.len());
+    for pairs in shared.chunks(BLOCK) {
+        let (a, b) = both(pairs);
+        let turned = Matrix::copied((a.view() * &turn).as_ref());
+        moved.extend(pairs.iter().enumerate().map(|(i, &(p, q))| (p, q, dot(turned.row(i), b.row(i)))));
+    }
+    let turn = Matrix::copied(turn.as_ref());
     moved.sort_by(|x, y| x.2.total_cmp(&y.2));
     Ok(Compared { turn, moved })
+}
+
+/// Rows as vectors of length 1.
+fn directions(vectors: &Vectors, rows: impl ExactSizeIterator<Item = usize>) -> Matrix<f64> {
+    let count = rows.len();
+    let unit = |row: usize| {
+        let row = vectors.rows.row(row);
+        let length = length(row);
+        row.iter().map(move |x| f64::from(*x) / length)
+    };
+    Matrix::from_row_major(count, vectors.width(), rows.flat_map(unit).collect())
 }

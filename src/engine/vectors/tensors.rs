@@ -1,14 +1,17 @@
 //! Tables of vectors in safetensors: sentence embeddings as model2vec has them, and the word table of any model's folder.
 
-use std::io::{Read, Seek, SeekFrom};
+use std::collections::BTreeMap;
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use super::source::{Source, split};
-use super::{Builder, Format, Place, Vectors, WIDTH_MAX, Watch};
+use super::text::metadata_beside;
+use super::{Builder, Column, Format, Place, Vectors, WIDTH_MAX, Watch};
+use crate::numerics::Matrix;
 use crate::pretrained::folder::{plain, text, text_if_there};
 use crate::pretrained::load::Stopped;
 use crate::pretrained::refusal::{Refusal, quoted};
-use crate::pretrained::safetensors::{Header, Index, Reader, Tensor};
+use crate::pretrained::safetensors::{self, Header, Index, Reader, Tensor};
 use crate::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
 
 const WEIGHTS: &str = "model.safetensors";
@@ -68,16 +71,16 @@ fn read_of(folder: &Path, name: &str, watch: Watch<'_>) -> Result<Vectors, Stopp
         builder.reserve(table.shape[0]);
         let source = Source::of(std::io::empty(), length);
         rows(&mut file, table, &mut builder, &source)?;
-        match names(folder)? {
-            Some(names) => builder.rename(&names),
-            None => {
-                builder
-                    .report
-                    .notes
-                    .push("no tokenizer.json or vocab.txt beside it: rows are named by their number".into());
-            }
+        let mut metadata = metadata_beside(&folder.join(name), &mut builder)?;
+        if metadata.is_empty() {
+            metadata = builder.name_by(names(folder)?);
         }
-        builder.finish(Format::Safetensors, &table.dtype.to_string(), &source)
+        if metadata.is_empty() {
+            let note = "no metadata, tokenizer.json or vocab.txt beside it: rows are named by their number";
+            builder.report.notes.push(note.to_owned());
+        }
+        let vectors = builder.finish(Format::Safetensors, &table.dtype.to_string(), &source)?;
+        Ok(Vectors { metadata, ..vectors })
     };
     read().map_err(|stopped| match stopped {
         Stopped::Refused(refusal) => Stopped::Refused(Box::new(refusal.in_file(name))),
@@ -133,16 +136,22 @@ fn no_table<'a>(names: impl Iterator<Item = &'a String>) -> Refusal {
     Refusal::new(found, format!("a table named {}", TABLES.join(", ")), ADVICE)
 }
 
-/// The words of the rows: the pieces of the tokenizer beside the file, or the lines of its list.
-fn names(folder: &Path) -> Result<Option<Vec<Box<str>>>, Refusal> {
+/// The words of the rows as a column: the pieces of the tokenizer beside the file, or the lines of its list.
+fn names(folder: &Path) -> Result<Vec<Column>, Refusal> {
+    let column = |entries| vec![Column { name: "label".to_owned(), entries }];
     if let Some(json) = text_if_there(folder, "tokenizer.json", WORDS_BYTES_MAX)? {
         let tokenizer =
             Tokenizer::read(TokenizerFiles::Json(&json)).map_err(|refusal| refusal.in_file("tokenizer.json"))?;
         let ids = 0..u32::try_from(tokenizer.len()).unwrap_or(u32::MAX);
         // Ids without a piece are named by their number.
-        let piece = |id| tokenizer.piece(id).map_or_else(|| id.to_string(), str::to_owned);
-        return Ok(Some(ids.map(|id| piece(id).into()).collect()));
+        return Ok(column(ids.map(|id| tokenizer.piece(id).map_or_else(|| id.to_string(), str::to_owned)).collect()));
     }
     let lines = text_if_there(folder, "vocab.txt", WORDS_BYTES_MAX)?;
-    Ok(lines.map(|lines| lines.lines().map(Into::into).collect()))
+    Ok(lines.map_or_else(Vec::new, |lines| column(lines.lines().map(str::to_owned).collect())))
+}
+
+/// Writes a table under the name that model2vec gives its own.
+pub(super) fn write(rows: &Matrix<f32>, to: &mut dyn Write) -> io::Result<()> {
+    let shape = [rows.rows(), rows.cols()];
+    safetensors::write(&BTreeMap::from([(TABLES[0].to_owned(), (&shape[..], rows.flat()))]), to)
 }

@@ -5,14 +5,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{self, Write};
 use std::path::Path;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::binary::Header;
 use super::decimal::parse;
 use super::source::{Source, split};
-use super::{Builder, Column, Format, NOT_VECTORS, Place, Report, SNIFFED_BYTES, Vectors, WIDTH_MAX, Watch};
+use super::{Builder, Column, Format, NOT_VECTORS, Place, Report, SNIFFED_BYTES, Table, Vectors, WIDTH_MAX, Watch};
 use crate::pretrained::load::Stopped;
 use crate::pretrained::refusal::Refusal;
 
@@ -36,12 +37,20 @@ fn trimmed(line: &[u8]) -> &[u8] {
     &line[..end.map_or(0, |end| end + 1)]
 }
 
-/// Whether what follows a header is text: lines that end in numbers, or at least no bytes that no text has.
+/// Whether a file begins as an object of JSON does, and not as a row whose word is a bracket.
+pub fn is_object(head: &[u8]) -> bool {
+    let [b'{', rest @ ..] = head else { return false };
+    matches!(rest.iter().find(|byte| !byte.is_ascii_whitespace()), Some(b'"' | b'}'))
+}
+
+/// Whether what follows a header is text: lines of the header's width, or at least a line that ends in a number, and no bytes
+/// that no text has.
 pub fn is_text(after_header: &[u8], width: usize) -> bool {
     let lines = after_header.split_inclusive(|byte| *byte == b'\n').take(20);
     let is_row = |line: &[u8]| word_of(trimmed(line), width).is_some_and(|word| !word.is_empty());
+    let ends_in_number = |line: &[u8]| fields(trimmed(line)).last().is_some_and(|field| parse(field).is_some());
     let is_control = |byte: &u8| *byte < b' ' && !matches!(byte, b'\n' | b'\r' | b'\t');
-    lines.clone().any(is_row) || !after_header.iter().take(4096).any(is_control)
+    lines.clone().any(is_row) || lines.clone().any(ends_in_number) && !after_header.iter().take(4096).any(is_control)
 }
 
 /// The part of a line before its last `width` fields, if these are numbers.
@@ -131,6 +140,41 @@ pub fn read(mut source: Source, header: Option<Header>, path: &Path, watch: Watc
     Ok(Vectors { metadata, ..vectors })
 }
 
+/// Writes a line for each word, after a header of count and width where the format has one.
+pub(super) fn write(table: &Table<'_>, has_header: bool, to: &mut dyn Write) -> io::Result<()> {
+    if has_header {
+        writeln!(to, "{} {}", table.rows.rows(), table.rows.cols())?;
+    }
+    let mut line = String::new();
+    table.joined().try_for_each(|(word, row)| {
+        line.clear();
+        line += &word;
+        row.iter().for_each(|x| push_number(&mut line, ' ', *x));
+        writeln!(to, "{line}")
+    })
+}
+
+/// Appends a separator and the fewest digits that are read back as the same number.
+fn push_number(line: &mut String, separator: char, x: f32) {
+    use std::fmt::Write as _;
+
+    // Writing to a string cannot fail.
+    let _ = write!(line, "{separator}{x:?}");
+}
+
+/// Writes the numbers of the Embedding Projector, a line for each row.
+pub(super) fn write_tsv(table: &Table<'_>, to: &mut dyn Write) -> io::Result<()> {
+    if table.rows.cols() < 2 {
+        return Err(io::Error::other("the Embedding Projector reads vectors of two numbers or more"));
+    }
+    let mut line = String::new();
+    (0..table.rows.rows()).try_for_each(|row| {
+        line.clear();
+        table.rows.row(row).iter().for_each(|x| push_number(&mut line, '\t', *x));
+        writeln!(to, "{}", &line[1..])
+    })
+}
+
 fn has(line: &[u8], width: usize) -> bool {
     word_of(trimmed(line), width).is_some()
 }
@@ -201,9 +245,27 @@ pub fn read_metadata(text: &str, rows: u64, report: &mut Report) -> Vec<Column> 
     (0..width).map(column).collect()
 }
 
+/// Writes a table of the words and the other columns, as [`read_metadata`] reads it.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_metadata(table: &Table<'_>, to: &mut dyn Write) -> io::Result<()> {
+    let (words, others) = table.columns("label");
+    let columns: Vec<&Column> = std::iter::once(&words).chain(others).collect();
+    let mut line = |entries: &mut dyn Iterator<Item = &str>| {
+        // A control character would end a field or the line.
+        let entries: Vec<String> = entries.map(|entry| entry.replace(char::is_control, " ")).collect();
+        writeln!(to, "{}", entries.join("\t"))
+    };
+    if columns.len() > 1 {
+        line(&mut columns.iter().map(|column| &*column.name))?;
+    }
+    (0..table.words.len()).try_for_each(|row| line(&mut columns.iter().map(|column| &*column.entries[row])))
+}
+
 /// The column that has the words.
-fn label(columns: &[Column]) -> Option<&Column> {
-    const NAMES: [&str; 5] = ["label", "word", "token", "name", "text"];
+pub(super) fn label(columns: &[Column]) -> Option<&Column> {
+    const NAMES: [&str; 6] = ["label", "word", "words", "token", "name", "text"];
     let named = columns.iter().find(|column| NAMES.contains(&&*column.name.to_lowercase()));
     named.or_else(|| columns.first())
 }
@@ -234,32 +296,40 @@ fn metadata(table: &Path, builder: &mut Builder<'_>) -> Result<Vec<Column>, Refu
         return Err(Refusal::new(found, format!("at most {METADATA_BYTES_MAX}"), "take fewer columns"));
     }
     let bytes = fs::read(table).map_err(|error| unreadable(&error))?;
-    let text = String::from_utf8_lossy(&bytes);
     let rows = builder.seen();
-    let mut columns = read_metadata(&text, rows, &mut builder.report);
-    if let Some(column) = label(&columns) {
-        let words: Vec<Box<str>> = column.entries.iter().map(|entry| entry.as_str().into()).collect();
-        builder.rename(&words);
-    }
-    let kept = builder.kept();
-    for column in &mut columns {
-        let entry = |row: &u64| usize::try_from(*row).ok().and_then(|row| column.entries.get(row)).cloned();
-        column.entries = kept.iter().map(|row| entry(row).unwrap_or_default()).collect();
-    }
-    Ok(columns)
+    let columns = read_metadata(&String::from_utf8_lossy(&bytes), rows, &mut builder.report);
+    Ok(builder.name_by(columns))
 }
 
 /// The config of the Embedding Projector.
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct Config {
     embeddings: Vec<Embedding>,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Embedding {
+    #[serde(default)]
+    tensor_name: String,
+    #[serde(default)]
+    tensor_shape: Vec<u64>,
     tensor_path: String,
     metadata_path: Option<String>,
+}
+
+/// Writes the config that opens a table and its metadata together: their files' names, beside the config.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_config(table: &Table<'_>, tensor: &str, metadata: &str, to: &mut dyn Write) -> io::Result<()> {
+    let embedding = Embedding {
+        tensor_name: tensor.to_owned(),
+        tensor_shape: vec![table.rows.rows() as u64, table.rows.cols() as u64],
+        tensor_path: tensor.to_owned(),
+        metadata_path: Some(metadata.to_owned()),
+    };
+    Ok(serde_json::to_writer_pretty(to, &Config { embeddings: vec![embedding] })?)
 }
 
 /// Reads the first table that a config of the Embedding Projector names; its files must be beside it.
@@ -272,7 +342,7 @@ pub fn read_config(path: &Path, watch: Watch<'_>) -> Result<Vectors, Stopped> {
     let config: Config = serde_json::from_str(&text).map_err(|error| {
         Refusal::bad_json(&error, "vectors, or a projector's config with `embeddings`", NOT_VECTORS)
     })?;
-    let Some(Embedding { tensor_path, metadata_path }) = config.embeddings.into_iter().next() else {
+    let Some(Embedding { tensor_path, metadata_path, .. }) = config.embeddings.into_iter().next() else {
         return Err(Refusal::new("a config without embeddings", "one at least", NOT_VECTORS).into());
     };
     let beside = |file: &str| {

@@ -2,18 +2,20 @@
 
 use std::fmt;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::glossary::{self, Glossary};
 use attune_core::lesson::issue::printable;
 use attune_core::whole_file::{self, Prepared, no_plain_file};
+use attune_engine::vectors::{self as formats, Format as VectorFormat, Table};
 
 use super::checkpoint::Unfit;
 use super::markdown::{self, Beside};
 use super::page::Pictures;
-use super::{ipynb, live_page, vectors, web_page};
+use super::vectors::{self, Rows};
+use super::{ipynb, live_page, web_page};
 
 /// A format that a lesson can be written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,11 +24,24 @@ pub enum Format {
     Html,
     Web,
     Md,
-    Tsv,
+    /// Its vectors alone.
+    Vectors(VectorFormat),
 }
 
 impl Format {
-    pub const ALL: [Self; 5] = [Self::Ipynb, Self::Html, Self::Web, Self::Md, Self::Tsv];
+    pub const ALL: [Self; 11] = [
+        Self::Ipynb,
+        Self::Html,
+        Self::Web,
+        Self::Md,
+        Self::Vectors(VectorFormat::Tsv),
+        Self::Vectors(VectorFormat::Word2VecBinary),
+        Self::Vectors(VectorFormat::Word2VecText),
+        Self::Vectors(VectorFormat::Glove),
+        Self::Vectors(VectorFormat::Npy),
+        Self::Vectors(VectorFormat::Npz),
+        Self::Vectors(VectorFormat::Safetensors),
+    ];
 
     /// The name shown to people.
     pub fn name(self) -> &'static str {
@@ -35,7 +50,13 @@ impl Format {
             Self::Html => "Web page",
             Self::Web => "Live web page",
             Self::Md => "Markdown",
-            Self::Tsv => "Vectors for the Embedding Projector",
+            Self::Vectors(VectorFormat::Tsv) => "Vectors for the Embedding Projector",
+            Self::Vectors(VectorFormat::Word2VecBinary) => "Vectors, word2vec",
+            Self::Vectors(VectorFormat::Word2VecText) => "Vectors, word2vec and fastText as text",
+            Self::Vectors(VectorFormat::Glove) => "Vectors, GloVe",
+            Self::Vectors(VectorFormat::Npy) => "Vectors, NumPy's array",
+            Self::Vectors(VectorFormat::Npz) => "Vectors and words, NumPy's archive",
+            Self::Vectors(VectorFormat::Safetensors) => "Vectors, safetensors",
         }
     }
 
@@ -43,6 +64,9 @@ impl Format {
     pub fn key(self) -> &'static str {
         match self {
             Self::Web => "web",
+            Self::Vectors(VectorFormat::Word2VecBinary) => "word2vec",
+            Self::Vectors(VectorFormat::Word2VecText) => "word2vec-text",
+            Self::Vectors(VectorFormat::Glove) => "glove",
             other => other.extension(),
         }
     }
@@ -54,13 +78,19 @@ impl Format {
             Self::Html => "html",
             Self::Web => "live.html",
             Self::Md => "md",
-            Self::Tsv => "tsv",
+            Self::Vectors(VectorFormat::Tsv) => "tsv",
+            Self::Vectors(VectorFormat::Word2VecBinary) => "bin",
+            Self::Vectors(VectorFormat::Word2VecText) => "vec",
+            Self::Vectors(VectorFormat::Glove) => "txt",
+            Self::Vectors(VectorFormat::Npy) => "npy",
+            Self::Vectors(VectorFormat::Npz) => "npz",
+            Self::Vectors(VectorFormat::Safetensors) => "safetensors",
         }
     }
 
     /// Whether the format has the notebook's cells, with the stage's pictures among them.
     pub fn is_page(self) -> bool {
-        self != Self::Tsv
+        !matches!(self, Self::Vectors(_))
     }
 
     /// Whether its pictures are light or dark, as the reader's screen is. A live page draws its own, and has pictures for
@@ -75,9 +105,15 @@ impl Format {
     }
 }
 
+/// The vectors that a lesson gives if nothing is said: those of sentences too where the format tells the rows apart.
+pub fn usual_rows(format: VectorFormat) -> Rows {
+    if format.has_words_only() { Rows::Static } else { Rows::Both }
+}
+
 /// The file that an export is written to: never the lesson itself.
 #[derive(Clone, Debug)]
 pub struct Target {
+    /// The file that is exported.
     lesson: PathBuf,
     format: Format,
     file: PathBuf,
@@ -92,9 +128,7 @@ impl Target {
             return Err(ExportFault::Place { file: file.to_owned(), why });
         }
         spare(lesson, file)?;
-        if format == Format::Tsv {
-            spare(lesson, &target.beside(METADATA))?;
-        }
+        target.beside_vectors().try_for_each(|(file, _)| spare(lesson, &file))?;
         Ok(target)
     }
 
@@ -116,10 +150,48 @@ impl Target {
         answered: Option<&Snapshot>,
         pictures: &Pictures,
     ) -> Result<Written, ExportFault> {
-        match self.format.is_page() {
-            true => self.write_page(snapshot, answered, pictures),
-            false => self.write_vectors(snapshot),
+        match self.format {
+            Format::Vectors(format) => self.write_vectors(format, snapshot, usual_rows(format)),
+            _ => self.write_page(snapshot, answered, pictures),
         }
+    }
+
+    /// Writes vectors of a lesson.
+    ///
+    /// # Errors
+    /// As [`Self::write_table`].
+    pub fn write_vectors(&self, to: VectorFormat, snapshot: &Snapshot, rows: Rows) -> Result<Written, ExportFault> {
+        let unfit = |error| ExportFault::Vectors { lesson: self.lesson.clone(), error };
+        self.write_table(to, &vectors::of(snapshot, rows).map_err(unfit)?)
+    }
+
+    /// Writes a table of vectors, with what the format has beside it.
+    ///
+    /// # Errors
+    /// If it cannot be written, or the format has no place for it; a file that was there before is unchanged.
+    pub fn write_table(&self, to: VectorFormat, table: &Table<'_>) -> Result<Written, ExportFault> {
+        let (own, [metadata, _]) = (named(&self.file), [METADATA, CONFIG].map(|ending| self.beside_name(ending)));
+        let beside = self.beside_vectors().map(|(file, part)| {
+            let write: Writer<'_> = match part {
+                Part::Metadata => Box::new(|to| formats::text::write_metadata(table, to)),
+                Part::Config => Box::new(|to| formats::text::write_config(table, &own, &metadata, to)),
+            };
+            (file, write)
+        });
+        let beside: Vec<(PathBuf, Writer<'_>)> = beside.collect();
+        let files: Vec<PathBuf> = beside.iter().map(|(file, _)| file.clone()).collect();
+        self.put(beside, Box::new(|file| formats::write(table, to, file)))?;
+        let (count, width, joined) = (table.rows.rows(), table.rows.cols(), table.joined_words(to));
+        Ok(self.written(What::Vectors { count, width, joined, beside: files }))
+    }
+
+    /// The files beside one of vectors.
+    fn beside_vectors(&self) -> impl Iterator<Item = (PathBuf, Part)> + '_ {
+        let format = if let Format::Vectors(format) = self.format { Some(format) } else { None };
+        let metadata =
+            format.filter(|format| format.has_words_beside()).map(|_| (self.beside(METADATA), Part::Metadata));
+        let config = (format == Some(VectorFormat::Tsv)).then(|| (self.beside(CONFIG), Part::Config));
+        metadata.into_iter().chain(config)
     }
 
     fn write_page(
@@ -139,7 +211,7 @@ impl Target {
                     Vec::new()
                 })
             }
-            Format::Md | Format::Tsv => markdown::write(snapshot, pictures, &self.beside_name(FILES), &mut text),
+            Format::Md | Format::Vectors(_) => markdown::write(snapshot, pictures, &self.beside_name(FILES), &mut text),
         };
         let beside: Vec<Beside> = written.map_err(|error| fault(&self.file, error))?;
         let folder = self.beside(FILES);
@@ -147,8 +219,11 @@ impl Target {
         if !beside.is_empty() {
             fs::create_dir_all(&folder).map_err(|error| fault(&folder, error))?;
         }
-        let drawn = beside.iter().map(|picture| (folder.join(&picture.name), &picture.bytes[..]));
-        if let Err(why) = self.put(drawn, &text) {
+        let drawn = beside.iter().map(|picture| {
+            let write: Writer<'_> = Box::new(|to| to.write_all(&picture.bytes));
+            (folder.join(&picture.name), write)
+        });
+        if let Err(why) = self.put(drawn, Box::new(|to| to.write_all(&text))) {
             if is_new {
                 // It stays only where something is in it.
                 let _ = fs::remove_dir(&folder);
@@ -164,15 +239,6 @@ impl Target {
         glossary::beside(&self.lesson).and_then(|file| glossary::read(&file).ok())
     }
 
-    fn write_vectors(&self, snapshot: &Snapshot) -> Result<Written, ExportFault> {
-        let (mut vectors, mut metadata) = (Vec::new(), Vec::new());
-        let counts = vectors::write(snapshot, &mut vectors, &mut metadata)
-            .map_err(|error| ExportFault::Vectors { lesson: self.lesson.clone(), error })?;
-        let beside = self.beside(METADATA);
-        self.put([(beside.clone(), &metadata[..])], &vectors)?;
-        Ok(self.written(What::Vectors { counts, beside }))
-    }
-
     fn written(&self, what: What) -> Written {
         Written { file: self.file.clone(), what }
     }
@@ -180,13 +246,13 @@ impl Target {
     /// Puts what stands beside the file, and then the file, once all of it is on the disk.
     fn put<'a>(
         &self,
-        beside: impl IntoIterator<Item = (PathBuf, &'a [u8])>,
-        bytes: &'a [u8],
+        beside: impl IntoIterator<Item = (PathBuf, Writer<'a>)>,
+        own: Writer<'a>,
     ) -> Result<(), ExportFault> {
-        let all = beside.into_iter().chain([(self.file.clone(), bytes)]);
-        let prepare = |(file, bytes): (PathBuf, &[u8])| {
+        let all = beside.into_iter().chain([(self.file.clone(), own)]);
+        let prepare = |(file, write): (PathBuf, Writer<'a>)| {
             spare(&self.lesson, &file)?;
-            let prepared = Prepared::new(&file, bytes).map_err(|error| fault(&file, error))?;
+            let prepared = Prepared::with(&file, write).map_err(|error| fault(&file, error))?;
             Ok((file, prepared))
         };
         let prepared: Vec<(PathBuf, Prepared)> = all.map(prepare).collect::<Result<_, ExportFault>>()?;
@@ -201,6 +267,15 @@ impl Target {
     fn beside(&self, ending: &str) -> PathBuf {
         self.file.with_file_name(self.beside_name(ending))
     }
+}
+
+/// Writes the bytes of a file.
+type Writer<'a> = Box<dyn FnOnce(&mut dyn Write) -> io::Result<()> + 'a>;
+
+/// A file beside one of vectors.
+enum Part {
+    Metadata,
+    Config,
 }
 
 /// Writes a file of no format of a lesson's own, such as a work: whole or not at all, and never over the lesson.
@@ -222,8 +297,10 @@ fn spare(lesson: &Path, file: &Path) -> Result<(), ExportFault> {
 
 /// How the names of what stands beside a file end: the folder of a page's pictures ...
 const FILES: &str = "_files";
-/// ... and what each vector is.
+/// ... the table that names each vector ...
 const METADATA: &str = "_metadata.tsv";
+/// ... and the config that opens the Embedding Projector's files together.
+const CONFIG: &str = "_config.json";
 
 /// Why no file can be there, as far as that can be known without writing one.
 pub fn obstacle(file: &Path) -> Option<&'static str> {
@@ -252,8 +329,11 @@ enum What {
         is_static: bool,
     },
     Vectors {
-        counts: vectors::Counts,
-        beside: PathBuf,
+        count: usize,
+        width: usize,
+        /// Words that had blanks, which end a word in the format.
+        joined: usize,
+        beside: Vec<PathBuf>,
     },
 }
 
@@ -278,15 +358,16 @@ impl fmt::Display for Written {
                     pictures => write!(f, "; {pictures} pictures in {}", name(folder)),
                 }
             }
-            What::Vectors { counts, beside } => write!(
-                f,
-                "{file}: {} vectors of {} numbers: {} words, and {} tokens twice; {} names each row",
-                counts.lines(),
-                counts.width,
-                counts.words,
-                counts.tokens,
-                name(beside)
-            ),
+            What::Vectors { count, width, joined, beside } => {
+                write!(f, "{file}: {count} vectors of {width} numbers")?;
+                if *joined > 0 {
+                    write!(f, "; {joined} words are written with _ in place of blanks, which end a word there")?;
+                }
+                for (beside, does) in beside.iter().zip(["names each row", "opens both together"]) {
+                    write!(f, "; {} {does}", name(beside))?;
+                }
+                Ok(())
+            }
         }
     }
 }
@@ -298,7 +379,7 @@ pub enum ExportFault {
     Place { file: PathBuf, why: &'static str },
     /// The export would overwrite the lesson.
     Lesson,
-    /// The lesson has no vectors that the Embedding Projector could read.
+    /// The lesson has no vectors.
     Vectors { lesson: PathBuf, error: io::Error },
     /// The lesson's model has a form that the format does not.
     Form(Vec<Unfit>),
@@ -322,6 +403,11 @@ impl std::error::Error for ExportFault {}
 
 fn fault(file: &Path, error: io::Error) -> ExportFault {
     ExportFault::Write { file: file.to_owned(), error }
+}
+
+/// A file's name within its folder.
+fn named(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 pub(super) fn name(path: &Path) -> String {

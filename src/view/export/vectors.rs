@@ -1,104 +1,138 @@
-//! Vectors for the Embedding Projector, <https://projector.tensorflow.org>: a file of vectors, a line
-//! each, and one that says what each line is.
+//! Vectors of a lesson as a table, for every format in which programs exchange vectors: `attune_engine::vectors` writes it.
 //!
-//! First stand the static vectors of all words; then, of each token of each of the lesson's sentences, and before these of
-//! the one on the stage where it is none of them, its static vector and its contextual one. The column `__seq_next__` holds the line, from 0, that
-//! follows a line; the Projector draws the two as a path. [`at_sentence`] is the same model on another of the
-//! lesson's sentences.
+//! The static vectors of all words come first; then, of each token of each of the lesson's sentences, and before these of
+//! the one on the stage where it is none of them, its vectors in the sentence. The column `__seq_next__` has the number of the
+//! row, from 0, that follows a row; the Embedding Projector, <https://projector.tensorflow.org>, draws them as a path.
+//! [`at_sentence`] is the same model on another of the lesson's sentences.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
-use std::io::{self, Write};
+use std::io;
 use std::sync::Arc;
 
 use attune_core::kernel::sentence_pass::interventions::for_any_sentence;
 use attune_core::kernel::sentence_pass::passes::Passes;
 use attune_core::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
-use attune_core::kernel::snapshot::Snapshot;
 use attune_core::kernel::snapshot::sentence::token_labels;
+use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, StaticSpace};
 use attune_core::kernel::static_embedding::{Rewriter, network};
+use attune_engine::numerics::Matrix;
+use attune_engine::vectors::{Column, Table};
 
-/// The columns of the second file. Its header is there because there is more than one.
+/// The vectors that a table has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rows {
+    /// Those of all words.
+    Static,
+    /// Those of each token of the sentences after the last layer.
+    Contextual,
+    /// Those of each token before the first layer and after each.
+    Layers,
+    /// Those of all words, and of each token both.
+    Both,
+}
+
+/// Columns of what is known of a row.
 const COLUMNS: [&str; 7] = ["label", "word", "kind", "sentence", "position", "group", "__seq_next__"];
 
-/// Counts of what was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counts {
-    pub words: usize,
-    pub tokens: usize,
-    pub width: usize,
-}
-
-impl Counts {
-    pub fn lines(self) -> usize {
-        self.words + 2 * self.tokens
-    }
-}
-
-/// Writes both files.
+/// The table of a lesson's vectors.
 ///
 /// # Errors
-/// If a file cannot be written, there is no model yet, or the Projector could not read the vectors: a
-/// number is not finite, or a vector has only one.
-pub fn write(snapshot: &Snapshot, vectors: impl Write, metadata: impl Write) -> io::Result<Counts> {
-    let Some(space) = snapshot.space.as_deref().filter(|_| snapshot.model.is_some()) else {
+/// If there is no model yet.
+pub fn of(snapshot: &Snapshot, rows: Rows) -> io::Result<Table<'static>> {
+    let (Some(space), Some(model)) = (snapshot.space.as_deref(), snapshot.model.as_ref()) else {
         return Err(io::Error::other("the lesson has no model yet"));
     };
-    let width = space.vectors.cols();
-    if width < 2 {
-        return Err(io::Error::other("the Embedding Projector reads vectors of two numbers or more"));
-    }
+    let columns = COLUMNS.map(|name| Column { name: name.to_owned(), entries: Vec::new() });
     let group = |word: usize| space.group_of[word].map_or("", |group| snapshot.lesson.groups[group].name.as_str());
-    let mut files = Files { vectors, metadata, lines: 0 };
-    writeln!(files.metadata, "{}", COLUMNS.join("\t"))?;
-    for (word, text) in space.vocabulary.iter().enumerate() {
-        files.line(&space.vectors.row(word), [text, text, "static", "", "", group(word)], None)?;
+    let mut written = Written { space, group: &group, numbers: Vec::new(), columns };
+    if matches!(rows, Rows::Static | Rows::Both) {
+        for (word, text) in space.vocabulary.iter().enumerate() {
+            written.row(&space.vectors.row(word), [text, text, "static", "", "", group(word)], false);
+        }
     }
-    let mut tokens = 0;
+    if rows != Rows::Static {
+        let shown = sentences(snapshot, model);
+        shown.enumerate().for_each(|(at, shown)| written.sentence(at + 1, &shown, model, rows));
+    }
+    let words: Vec<Box<str>> = written.columns[0].entries.iter().map(|label| label.as_str().into()).collect();
+    let numbers = Matrix::from_row_major(words.len(), space.vectors.cols(), written.numbers);
+    // Nothing else is known of words alone but their groups.
+    let columns = written
+        .columns
+        .into_iter()
+        .filter(|column| rows != Rows::Static || ["label", "group"].contains(&&*column.name));
+    Ok(Table { words: words.into(), rows: Cow::Owned(numbers), metadata: columns.collect() })
+}
+
+/// The sentence on the stage where it is none of the lesson's, and the lesson's, each once.
+fn sentences<'a>(snapshot: &'a Snapshot, model: &'a ModelSnapshot) -> impl Iterator<Item = Arc<SentenceSnapshot>> + 'a {
     let mut seen = HashSet::new();
-    let own =
-        snapshot.model.as_ref().filter(|model| model.sentence.index.is_none()).map(|model| model.sentence.clone());
-    let of_lesson = snapshot.lesson.sentences.iter().enumerate().filter_map(|(index, sentence)| {
+    let own = model.sentence.index.is_none().then(|| model.sentence.clone());
+    let of_lesson = snapshot.lesson.sentences.iter().enumerate().filter_map(move |(index, sentence)| {
         let at = at_sentence(snapshot, index).filter(|_| seen.insert(sentence))?;
         Some(at.model?.sentence)
     });
-    for shown in own.into_iter().chain(of_lesson) {
+    own.into_iter().chain(of_lesson)
+}
+
+/// A table in the making.
+struct Written<'a> {
+    space: &'a StaticSpace,
+    group: &'a dyn Fn(usize) -> &'a str,
+    numbers: Vec<f32>,
+    columns: [Column; COLUMNS.len()],
+}
+
+impl Written<'_> {
+    /// The vectors of the words of a sentence, which is the `number`th.
+    fn sentence(&mut self, number: usize, shown: &SentenceSnapshot, model: &ModelSnapshot, rows: Rows) {
         let words: Vec<&str> = shown.tokens.iter().map(|token| token.text.as_str()).collect();
-        let labels = token_labels(&shown.tokens);
+        let (labels, sentence) = (token_labels(&shown.tokens), words.join(" "));
         for (i, token) in shown.tokens.iter().enumerate() {
             // The start of a sentence that is yet to be written is no word.
             let Some(word) = token.word else { continue };
-            let (place, sentence) = ((i + 1).to_string(), words.join(" "));
-            let about = |kind| [labels[i].as_str(), &token.text, kind, &sentence, &place, group(word)];
-            let next = files.lines + 1;
-            files.line(&space.vectors.row(word), about("static in a sentence"), Some(next))?;
-            files.line(shown.activations.output.row(i), about("contextual"), None)?;
-            tokens += 1;
+            let (place, group) = ((i + 1).to_string(), (self.group)(word));
+            let vectors = states(shown, i, self.space.vectors.row(word), model, rows);
+            for (at, (kind, vector)) in vectors.iter().enumerate() {
+                // One word in several places has several rows, which a name tells apart.
+                let label = match rows {
+                    Rows::Static | Rows::Both => labels[i].clone(),
+                    Rows::Contextual => format!("{}@{number}.{place}", token.text),
+                    Rows::Layers => format!("{}@{number}.{place}:{at}", token.text),
+                };
+                let goes_on = at + 1 < vectors.len();
+                self.row(vector, [&label, &token.text, kind, &sentence, &place, group], goes_on);
+            }
         }
     }
-    files.vectors.flush()?;
-    files.metadata.flush()?;
-    Ok(Counts { words: space.vocabulary.len(), tokens, width })
+
+    fn row(&mut self, vector: &[f32], about: [&str; COLUMNS.len() - 1], goes_on: bool) {
+        self.numbers.extend_from_slice(vector);
+        let next = if goes_on { (self.columns[0].entries.len() + 1).to_string() } else { String::new() };
+        let entries = about.into_iter().map(str::to_owned).chain([next]);
+        self.columns.iter_mut().zip(entries).for_each(|(column, entry)| column.entries.push(entry));
+    }
 }
 
-struct Files<V: Write, M: Write> {
-    vectors: V,
-    metadata: M,
-    lines: usize,
-}
-
-impl<V: Write, M: Write> Files<V, M> {
-    fn line(&mut self, vector: &[f32], about: [&str; 6], next: Option<usize>) -> io::Result<()> {
-        if vector.iter().any(|x| !x.is_finite()) {
-            return Err(io::Error::other(format!("the vector of {:?} has a number that is not finite", about[0])));
+/// The vectors of the `i`th token, each with its kind.
+fn states<'a>(
+    shown: &'a SentenceSnapshot,
+    i: usize,
+    of_word: Cow<'a, [f32]>,
+    model: &ModelSnapshot,
+    rows: Rows,
+) -> Vec<(Cow<'static, str>, Cow<'a, [f32]>)> {
+    let output = Cow::from(shown.activations.output.row(i));
+    match rows {
+        Rows::Static => Vec::new(),
+        Rows::Contextual => vec![("contextual".into(), output)],
+        Rows::Both => vec![("static in a sentence".into(), of_word), ("contextual".into(), output)],
+        Rows::Layers => {
+            let states = shown.activations.states(&model.architecture).map(|state| Cow::from(state.row(i)));
+            let states = states.enumerate().map(|(layer, state)| (format!("layer {layer}").into(), state));
+            states.chain(model.architecture.final_norm.then(|| ("final norm".into(), output))).collect()
         }
-        let numbers: Vec<String> = vector.iter().map(f32::to_string).collect();
-        writeln!(self.vectors, "{}", numbers.join("\t"))?;
-        // Words have no tabs, but what a lesson calls its groups may.
-        let about = about.map(|text| text.replace(|c: char| c.is_control(), " "));
-        let next = next.map_or(String::new(), |next| next.to_string());
-        writeln!(self.metadata, "{}\t{next}", about.join("\t"))?;
-        self.lines += 1;
-        Ok(())
     }
 }
 

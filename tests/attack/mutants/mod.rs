@@ -1,5 +1,5 @@
-//! Attacks made at random: lessons, cells, commands, command lines, models and saved states that nobody would write, and
-//! programs that are killed, each with the promises that must hold whatever they are.
+//! Attacks made at random: lessons, cells, commands, command lines, models, files of vectors and saved states that nobody
+//! would write, and programs that are killed, each with the promises that must hold whatever they are.
 //!
 //! Every run tries the same few of each. A long run tries as many as it is told, and holds what stays in memory, too:
 //!
@@ -16,6 +16,7 @@ mod kills;
 mod lessons;
 mod models;
 mod states;
+mod vectors;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -144,7 +144,7 @@ impl Debug for MutatedModel {
 }
 
 /// A refusal has words that are read.
-fn refused(said: &str, chars_max: usize) -> Outcome {
+pub(super) fn refused(said: &str, chars_max: usize) -> Outcome {
     let is_readable = (20..chars_max).contains(&said.len()) && !said.chars().any(char::is_control);
     if is_readable { Ok("refused") } else { Err(format!("it says {said:?}")) }
 }

@@ -37,7 +37,8 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
         trained = kernel.snapshot();
     }
     let written = if format.is_page() {
-        let Ready { snapshot, answered, pictures } = ready(&mut kernel, trained, path, format, request.within, common);
+        let PageContent { snapshot, answered, pictures } =
+            page_content(&mut kernel, trained, path, format, request.within, common);
         target.write_answered(&snapshot, answered.as_ref(), &pictures)
     } else {
         // The vectors are those that training made, whatever the cells then do to the weights.
@@ -46,8 +47,8 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
     print::line(written.map_err(fault)?)
 }
 
-/// What a page is made of.
-pub struct Ready {
+/// The content of a page that `attune_view` writes.
+pub struct PageContent {
     pub snapshot: Snapshot,
     /// Answers to predictions: see [`live_page::write`].
     pub answered: Option<Snapshot>,
@@ -55,14 +56,14 @@ pub struct Ready {
 }
 
 /// Runs the cells of a trained lesson, for so many seconds at most, and draws its pictures.
-pub fn ready(
+pub fn page_content(
     kernel: &mut Kernel,
     trained: Snapshot,
     path: &Path,
     format: Format,
     within: u64,
     common: &Common,
-) -> Ready {
+) -> PageContent {
     let warnings = Warnings { is_quiet: common.quiet };
     // Answers are those of the lesson as it is trained, whatever its cells then do to the model.
     let untouched = (format == Format::Web).then(|| kernel.copy(trained.lesson.clone()));
@@ -74,7 +75,7 @@ pub fn ready(
     }
     let answered = untouched.and_then(|kernel| live_page::revealed(&snapshot, || kernel));
     let pictures = pictures(&snapshot, path, format, common, &warnings);
-    Ready { snapshot, answered, pictures }
+    PageContent { snapshot, answered, pictures }
 }
 
 /// Trains the lesson and writes its model.

@@ -6,7 +6,7 @@ use attune_view::export::site::{Site, SiteFault};
 use attune_view::export::{Format, Pictures};
 
 use super::args::{Common, ExportArgs, ExportTo};
-use super::export::{Ready, ready};
+use super::export::{PageContent, page_content};
 use super::{Fault, lessons, print, training};
 
 /// Trains every lesson, runs its cells and writes the folder. A lesson whose model is not on this computer has its text alone.
@@ -34,8 +34,8 @@ pub fn write(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
         }
         let mut kernel = training::train_with_tour(lesson, common);
         let trained = training::trained(&kernel, path)?;
-        let Ready { snapshot, answered, pictures } =
-            ready(&mut kernel, trained, path, Format::Web, request.within, common);
+        let PageContent { snapshot, answered, pictures } =
+            page_content(&mut kernel, trained, path, Format::Web, request.within, common);
         site.add(&snapshot, answered.as_ref(), &pictures).map_err(fault)?;
     }
     print::line(site.write().map_err(fault)?)

@@ -24,7 +24,7 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
     // Said before training takes its time.
     if request.output.as_os_str() == "-" {
         let like = format_args!("name it like apple.{}", format.extension());
-        return Err(Fault::usage(format_args!("--output: an export is a file and not a stream; {like}")));
+        return Err(Fault::usage(format_args!("--output: an export is a file, not a stream; {like}")));
     }
     let target = Target::new(path, format, &request.output).map_err(fault)?;
     let lesson = super::lessons::read(path, common.seed)?;
@@ -81,7 +81,7 @@ pub fn page_content(
 /// Trains the lesson and writes its model.
 fn checkpoint(path: &Path, request: &ExportArgs, common: &Common) -> Result<(), Fault> {
     if let Some(option) = request.sentence.option() {
-        return Err(Fault::usage(format_args!("{option}: a checkpoint is the model alone, without any sentence")));
+        return Err(Fault::usage(format_args!("{option}: a checkpoint has only the model, and no sentence")));
     }
     let lesson = super::lessons::read(path, common.seed)?;
     let target = Checkpoint::new(&lesson, &request.output).map_err(|why| match why {

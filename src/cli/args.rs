@@ -235,11 +235,15 @@ pub struct RenderArgs {
 pub struct ExportArgs {
     /// The lesson, by its file or its name in the course, trained first; or a pretrained model, by its folder or name; or
     /// a file of vectors.
-    pub lesson: PathBuf,
+    #[arg(required_unless_present = "course")]
+    pub lesson: Option<PathBuf>,
+    /// In the place of a lesson: the whole course, as a folder of live pages with a front page; --to web alone.
+    #[arg(long, conflicts_with = "lesson")]
+    pub course: bool,
     /// The format to write.
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub to: ExportTo,
-    /// The file to write, such as apple.html; an existing file is replaced. For a checkpoint a new folder.
+    /// The file to write, such as apple.html; an existing file is replaced. For a checkpoint and a course a new folder.
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
     /// The vectors to write: static, those of all words; contextual, those of each word of each sentence after the last

@@ -21,27 +21,28 @@ use super::{Fault, print, training, vectors};
 
 /// Trains the lesson, runs its cells and writes the file.
 pub fn export(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
+    let Some(path) = &request.lesson else { return super::site::write(request, common) };
     let rows = rows(request)?;
-    let ExportTo::File(format) = request.to else { return checkpoint(request, common) };
+    let ExportTo::File(format) = request.to else { return checkpoint(path, request, common) };
     // Said before training takes its time.
     if request.output.as_os_str() == "-" {
         let like = format_args!("name it like apple.{}", format.extension());
         return Err(Fault::usage(format_args!("--output: an export is a file, not a stream; {like}")));
     }
-    let target = Target::new(&request.lesson, format, &request.output).map_err(fault)?;
+    let target = Target::new(path, format, &request.output).map_err(fault)?;
     if let Some((format, rows)) = rows
-        && let Some(table) = vectors::table(&request.lesson, rows, common)?
+        && let Some(table) = vectors::table(path, rows, common)?
     {
         if let Some(option) = request.sentence.option() {
             return Err(Fault::usage(format_args!("{option}: a table of vectors has no sentences")));
         }
         return print::line(target.write_table(format, &table.table()).map_err(fault)?);
     }
-    let lesson = super::lessons::read(&request.lesson, common.seed)?;
+    let lesson = super::lessons::read(path, common.seed)?;
     let shows = request.sentence.command(&lesson)?;
     let train = if format.is_page() { training::train_with_tour } else { training::train };
     let mut kernel = train(lesson, common);
-    let mut trained = training::trained(&kernel, &request.lesson)?;
+    let mut trained = training::trained(&kernel, path)?;
     if let Some(shows) = shows {
         kernel.apply(shows);
         trained = kernel.snapshot();
@@ -49,31 +50,44 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
     let written = match rows {
         // The vectors are those that training made, whatever the cells then do to the weights.
         Some((format, rows)) => target.write_vectors(format, &trained, rows),
-        None => write_page(&target, format, &mut kernel, trained, request, common),
+        None => {
+            let PageContent { snapshot, answered, pictures } =
+                page_content(&mut kernel, trained, path, format, request.within, common);
+            target.write_answered(&snapshot, answered.as_ref(), &pictures)
+        }
     };
     print::line(written.map_err(fault)?)
 }
 
-/// Runs the cells and writes the page.
-fn write_page(
-    target: &Target,
-    format: Format,
+/// The content of a page that `attune_view` writes.
+pub struct PageContent {
+    pub snapshot: Snapshot,
+    /// Answers to predictions: see [`live_page::write`].
+    pub answered: Option<Snapshot>,
+    pub pictures: Pictures,
+}
+
+/// Runs the cells of a trained lesson, for so many seconds at most, and draws its pictures.
+pub fn page_content(
     kernel: &mut Kernel,
     trained: Snapshot,
-    request: &ExportArgs,
+    path: &Path,
+    format: Format,
+    within: u64,
     common: &Common,
-) -> Result<Written, ExportFault> {
+) -> PageContent {
     let warnings = Warnings { is_quiet: common.quiet };
     // Answers are those of the lesson as it is trained, whatever its cells then do to the model.
     let untouched = (format == Format::Web).then(|| kernel.copy(trained.lesson.clone()));
-    let mut snapshot = run_from_top(kernel, Duration::from_secs(request.within), &warnings);
+    let mut snapshot = run_from_top(kernel, Duration::from_secs(within), &warnings);
     warnings.about_cells(&snapshot);
     if format == Format::Web {
         // Cells may write to the model; whoever turns the page begins where the lesson does.
         snapshot.model = trained.model;
     }
     let answered = untouched.and_then(|kernel| live_page::revealed(&snapshot, || kernel));
-    target.write_answered(&snapshot, answered.as_ref(), &pictures(&snapshot, request, format, common, &warnings))
+    let pictures = pictures(&snapshot, path, format, common, &warnings);
+    PageContent { snapshot, answered, pictures }
 }
 
 /// The format and the rows of vectors that are asked for; none for another format.
@@ -88,8 +102,7 @@ fn rows(request: &ExportArgs) -> Result<Option<(VectorFormat, Rows)>, Fault> {
 }
 
 /// Trains the lesson and writes its model.
-fn checkpoint(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
-    let path = &request.lesson;
+fn checkpoint(path: &Path, request: &ExportArgs, common: &Common) -> Result<(), Fault> {
     if let Some(option) = request.sentence.option() {
         return Err(Fault::usage(format_args!("{option}: a checkpoint has only the model, and no sentence")));
     }
@@ -165,29 +178,23 @@ impl Warnings {
 }
 
 #[cfg(not(feature = "app"))]
-fn pictures(snapshot: &Snapshot, request: &ExportArgs, _: Format, _: &Common, warnings: &Warnings) -> Pictures {
+fn pictures(snapshot: &Snapshot, path: &Path, _: Format, _: &Common, warnings: &Warnings) -> Pictures {
     let why = "This build of attune draws no pictures of the stage.";
     if attune_view::export::page::Page::stages(snapshot).next().is_some() {
         warnings.say(
             "this build draws no pictures, so stage cells are described in words; build with the default features",
         );
     }
-    Pictures::of_lesson(&request.lesson, why)
+    Pictures::of_lesson(path, why)
 }
 
 /// The stage cells as they look once every cell has run.
 #[cfg(feature = "app")]
-fn pictures(
-    snapshot: &Snapshot,
-    request: &ExportArgs,
-    format: Format,
-    common: &Common,
-    warnings: &Warnings,
-) -> Pictures {
+fn pictures(snapshot: &Snapshot, path: &Path, format: Format, common: &Common, warnings: &Warnings) -> Pictures {
     use crate::app::work::job::{self, Drawn};
 
     let bar = training::pictures(job::count(snapshot, format), common);
-    let Drawn { pictures, fault } = job::draw_stages(snapshot, &request.lesson, format, || bar.inc(1));
+    let Drawn { pictures, fault } = job::draw_stages(snapshot, path, format, || bar.inc(1));
     bar.finish_and_clear();
     if let Some(fault) = fault {
         warnings.say(format_args!("stage cells are described in words: {fault}"));

@@ -15,7 +15,7 @@ use super::{Fault, print};
 use crate::built_in;
 
 /// The folder of the course: `lessons`, here or above; else that of the program itself.
-fn folder(common: &Common) -> Result<PathBuf, Fault> {
+pub fn folder(common: &Common) -> Result<PathBuf, Fault> {
     course::folder().map_or_else(|| of_program(common), Ok)
 }
 
@@ -52,7 +52,7 @@ pub fn find_lessons(args: &mut Args) -> Result<(), Fault> {
         Some(Action::Trace { lesson, .. }) => given.push(lesson),
         Some(Action::New { from, .. }) => given.extend(from),
         Some(Action::Render(request)) => given.extend([&mut request.lesson].into_iter().chain(&mut request.of.path)),
-        Some(Action::Export(request)) => given.push(&mut request.lesson),
+        Some(Action::Export(request)) => given.extend(&mut request.lesson),
         Some(Action::Grade(request)) => given.push(&mut request.lesson),
         Some(Action::Neighbours(_) | Action::Licences | Action::Manual | Action::Completions { .. }) | None => {}
     }

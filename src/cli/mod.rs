@@ -7,6 +7,7 @@ mod grade;
 mod lessons;
 mod print;
 mod render;
+mod site;
 mod training;
 mod vectors;
 

@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::common::folder::Folder;
 use crate::common::lessons::{SMALL, with_cells};
-use crate::program::said;
+use crate::program::{program, said};
 
 const NOTEBOOK: &str = "tests/fixtures/notebook.ron";
 
@@ -94,4 +94,30 @@ fn a_cell_that_fails_is_a_warning() {
     let file = folder.0.join("x.html");
     let (code, said) = export(&[lesson.to_str().unwrap(), "--to", "html", "-o", file.to_str().unwrap()]);
     assert!(code == Some(0) && said.contains("warning: cell \"broken\": 1:3: cannot multiply"), "{said}");
+}
+
+#[test]
+fn a_folder_of_lessons_becomes_a_site() {
+    let folder = Folder::new("course-site");
+    fs::create_dir(folder.0.join("lessons")).unwrap();
+    fs::copy(NOTEBOOK, folder.0.join("lessons/notebook.ron")).unwrap();
+    let export = |args: &[&str]| {
+        let output = program().arg("export").args(args).args(["--quiet"]).current_dir(&folder.0).output().unwrap();
+        (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+    };
+    for (args, says) in [
+        (&["--course", "--to", "md", "-o", "site"][..], "--to web"),
+        (&["--course", "--to", "web", "-o", "site", "--sentence", "a"], "--sentence"),
+        (&["--course", "lessons/notebook.ron", "--to", "web", "-o", "site"], "cannot be used with"),
+        (&["--to", "web", "-o", "site"], "required"),
+    ] {
+        let (code, said) = export(args);
+        assert!(code == Some(2) && said.contains(says), "{args:?}: {said}");
+    }
+    let (code, said) = export(&["--course", "--to", "web", "-o", "site"]);
+    assert!(code == Some(0) && said.contains("site: a front page and 1 lesson, "), "{said}");
+    let names = fs::read_dir(folder.0.join("site")).unwrap().count();
+    assert_eq!(names, 2, "the front page and the lesson");
+    let (code, said) = export(&["--course", "--to", "web", "-o", "site"]);
+    assert!(code == Some(1) && said.contains("the folder is not empty"), "{said}");
 }

@@ -9,6 +9,8 @@ use super::folder::Folder;
 
 /// Debian's name, and those of others.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
+/// Marks of an error that a script has thrown, and of what a page's policy has stopped.
+const FAULTS: [&str; 2] = ["Uncaught", "Content Security Policy"];
 /// Milliseconds of the browser's own clock, which runs ahead while nothing is to be done.
 const BUDGET_MS: &str = "600000";
 
@@ -57,12 +59,16 @@ pub fn ask(pages: &[(&str, &str)], addresses: &[String], ask: &str, (width, heig
             "--disable-gpu",
             "--disable-web-security",
             "--allow-file-access-from-files",
+            "--enable-logging=stderr",
         ])
         .args(["--dump-dom", &format!("--virtual-time-budget={BUDGET_MS}")])
         .arg(format!("--user-data-dir={}", folder.file("profile")))
         .arg(format!("file://{}", folder.file("driver.html")))
         .output()
         .expect("the browser runs");
+    let logged = String::from_utf8_lossy(&output.stderr);
+    let is_fault = |line: &&str| line.contains(":CONSOLE") && FAULTS.iter().any(|fault| line.contains(fault));
+    assert_eq!(logged.lines().filter(is_fault).collect::<Vec<_>>(), [""; 0], "faults in the console");
     let page = String::from_utf8_lossy(&output.stdout);
     let answers = page.split("<pre>").skip(1).filter_map(|rest| rest.split_once("</pre>"));
     let unescaped = |text: &str| text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");

@@ -11,6 +11,7 @@ mod numbers;
 mod pages;
 mod pictures;
 mod senses;
+mod site;
 mod states;
 mod trace;
 mod vectors;

@@ -7,6 +7,7 @@ use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Recipe;
 use attune_core::lesson::live_text::LiveText;
 use attune_engine::numerics::attention::HeadMode;
+use attune_view::export::links::Links;
 use attune_view::export::markdown::{Piece, Prose, restated};
 use attune_view::view_model::notebook::{LiveWord, NotebookModel, Standing};
 
@@ -32,7 +33,7 @@ fn exported(text: &str, live: Option<&LiveTextSnapshot>) -> String {
         Piece::Event(event) => event,
         Piece::Picture { .. } => panic!("no text here has a picture"),
     };
-    restated(&prose.pieces().map(event).collect::<Vec<_>>()).expect("it can be spelt")
+    restated(&prose.pieces(Links::NONE).map(event).collect::<Vec<_>>()).expect("it can be spelt")
 }
 
 #[test]

@@ -446,10 +446,10 @@ mod tests {
     }
 
     #[test]
-    fn the_live_page_has_these_colours() {
-        const STYLE: &str = include_str!("../../view/export/live_page/page/style.css");
-        let (light, dark) = STYLE.split_once("[data-theme=\"dark\"]").expect("two themes");
-        for (palette, style) in [(&LIGHT, light), (&DARK, dark)] {
+    fn pages_have_these_colours() {
+        const STYLES: [&str; 2] =
+            [include_str!("../../view/export/web_page/light.css"), include_str!("../../view/export/web_page/dark.css")];
+        for (palette, style) in [&LIGHT, &DARK].into_iter().zip(STYLES) {
             let check = |name: &str, color: Color32| {
                 let [r, g, b, _] = color.to_array();
                 assert!(style.contains(&format!("--{name}: #{r:02x}{g:02x}{b:02x};")), "{name} is not {color:?}");

@@ -348,8 +348,8 @@ impl fmt::Display for Written {
                     let most = live_page::NUMBERS_MAX / 1_000_000;
                     write!(
                         f,
-                        "; a page without the model: a live page has none that was read from files, and none of more \
-                         than {most} million numbers"
+                        "; a page without the model: a live page has a model of at most {most} million numbers, and of \
+                         tokenizers BERT's without capitals"
                     )?;
                 }
                 match pictures {

@@ -9,6 +9,7 @@ use std::path::Path;
 use attune_core::kernel::check::{Graded, Mark};
 use attune_core::lesson::issue::printable;
 
+use super::links::Links;
 use super::{escaped, web_page};
 
 /// A class: the tasks of the lesson, and the works in the order in which they were given.
@@ -152,7 +153,11 @@ struct Mistake<'a> {
 impl Mistake<'_> {
     /// Feedback is the lesson's Markdown; a fault is text.
     fn html(&self) -> String {
-        if self.is_fault { format!("<p>{}</p>", escaped(self.said)) } else { web_page::plain_markdown(self.said) }
+        if self.is_fault {
+            format!("<p>{}</p>", escaped(self.said))
+        } else {
+            web_page::markdown(self.said, Links::NONE)
+        }
     }
 }
 
@@ -212,7 +217,7 @@ fn by_task(class: &Class<'_>) -> String {
             "<section id=\"task-{number}\">\n<h3>{number} · {}</h3>\n<div class=\"ask\">{}</div>\n\
              <div class=\"bar\" role=\"img\" aria-label=\"{right} of {all} right\">{}</div>\n<p class=\"line\">{}</p>\n",
             escaped(id),
-            web_page::plain_markdown(ask),
+            web_page::markdown(ask, Links::NONE),
             there()
                 .map(|(count, class, _)| format!("<i class=\"{class}\" style=\"flex:{count}\"></i>"))
                 .collect::<String>(),

@@ -26,6 +26,7 @@ use pulldown_cmark::{
 use pulldown_cmark_to_cmark::{Options as Spelling, cmark_with_options};
 
 use super::figures::{plot_svg, ranking_block, table_blocks};
+use super::links::Links;
 use super::page::{Code, Page, PageItem, PageSlider, Pictures, Stage};
 use super::plain;
 use crate::view_model::notebook::shown_words;
@@ -224,7 +225,7 @@ impl<'a> Writer<'a> {
     /// A lesson's text, with its pictures beside it.
     fn prose(&mut self, prose: &Prose) {
         let mut events = Vec::new();
-        for piece in prose.pieces() {
+        for piece in prose.pieces(Links::NONE) {
             match piece {
                 Piece::Event(event) => events.push(event),
                 Piece::Picture { url, alt } => events.extend(self.image(&url, &alt)),
@@ -345,9 +346,9 @@ impl Prose {
         self.markdown.trim_start().starts_with("# ")
     }
 
-    /// The text's pieces, without raw HTML, and with no link but those that [`is_safe_link`] allows.
-    pub fn pieces(&self) -> impl Iterator<Item = Piece<'_>> {
-        let mut safe = Safe { values: &self.values, are_links: Vec::new() };
+    /// The text's pieces, without raw HTML, and with no link but those for which `links` has an address.
+    pub fn pieces<'a>(&'a self, links: &'a Links) -> impl Iterator<Item = Piece<'a>> {
+        let mut safe = Safe { values: &self.values, links, are_links: Vec::new() };
         let events = Parser::new_ext(&self.markdown, markdown_options()).filter_map(move |event| safe.event(event));
         let mut events = TextMergeStream::new(events);
         iter::from_fn(move || {
@@ -377,15 +378,9 @@ fn alt<'a>(events: &mut impl Iterator<Item = Event<'a>>) -> String {
     alt
 }
 
-/// Whether a link leads to the web, and runs nothing.
-pub fn is_safe_link(url: &str) -> bool {
-    ["http://", "https://", "mailto:"]
-        .iter()
-        .any(|scheme| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)))
-}
-
 struct Safe<'a> {
     values: &'a [String],
+    links: &'a Links,
     /// Whether each open link is one.
     are_links: Vec<bool>,
 }
@@ -399,12 +394,11 @@ impl<'a> Safe<'a> {
             Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
             Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
             Event::Start(Tag::Link { link_type, dest_url, .. }) => {
-                let is_link = is_safe_link(&dest_url);
-                self.are_links.push(is_link);
+                let address = self.links.address(&dest_url);
+                self.are_links.push(address.is_some());
                 // A reference is written as an address of its own: its definition is no event.
                 let link_type = if link_type == LinkType::Autolink { link_type } else { LinkType::Inline };
-                let link = Tag::Link { link_type, dest_url, title: "".into(), id: "".into() };
-                is_link.then_some(Event::Start(link))?
+                Event::Start(Tag::Link { link_type, dest_url: address?.into(), title: "".into(), id: "".into() })
             }
             Event::End(TagEnd::Link) => self.are_links.pop()?.then_some(event)?,
             event => event,

@@ -3,10 +3,12 @@
 //! | module | writes or reads |
 //! |---|---|
 //! | [`page`] | a notebook as a reader sees it, without a format, with its pictures |
+//! | [`links`] | the links that a page may have, to the web and within a site |
 //! | [`markdown`] | lessons' Markdown as every export reads it, and a page as a Markdown file |
 //! | [`ipynb`] | a page as a Jupyter notebook |
 //! | [`web_page`] | a page as one HTML file that runs nothing |
 //! | [`live_page`] | the same with the model in it |
+//! | [`site`] | a whole course of live pages, with a front page |
 //! | [`figures`] | tables, rankings and plots, for all of these |
 //! | [`vectors`] | vectors for the Embedding Projector |
 //! | [`trace`] | every tensor of a forward pass as JSON |
@@ -23,10 +25,12 @@ pub mod figures;
 pub mod file;
 pub mod grades;
 pub mod ipynb;
+pub mod links;
 pub mod live_page;
 pub mod markdown;
 pub mod page;
 pub mod senses;
+pub mod site;
 pub mod trace;
 pub mod vectors;
 pub mod web_page;

@@ -127,18 +127,27 @@ pub fn told(term: &Term) -> String {
 
 /// Markdown as it is read out.
 fn plain(markdown: &str) -> String {
-    let mut plain = String::new();
-    for event in Parser::new_ext(markdown, markdown_options()) {
+    words_of(Parser::new_ext(markdown, markdown_options()))
+}
+
+/// Words of a text without markup, in one line.
+pub fn words_of<'a>(events: impl IntoIterator<Item = Event<'a>>) -> String {
+    use TagEnd::{CodeBlock, Heading, Item, Paragraph, TableCell};
+
+    let mut words = String::new();
+    for event in events {
         match event {
             Event::Text(text) | Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
-                plain.push_str(&text);
+                words.push_str(&text);
             }
-            Event::SoftBreak | Event::HardBreak | Event::End(TagEnd::Paragraph | TagEnd::Item) => plain.push(' '),
+            Event::SoftBreak | Event::HardBreak | Event::End(Paragraph | Item | Heading(_) | TableCell | CodeBlock) => {
+                words.push(' ');
+            }
             _ => {}
         }
     }
-    plain.truncate(plain.trim_end().len());
-    plain
+    words.truncate(words.trim_end().len());
+    words
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use attune_core::kernel::command::{Command, SentenceCommand};
 use attune_core::kernel::running::Kernel;
-use attune_core::kernel::snapshot::StaticSpace;
+use attune_core::kernel::snapshot::{Snapshot, StaticSpace};
 use attune_core::lesson::Lesson;
 use attune_core::lesson::cells::CellKind;
 use serde::{Deserialize, Serialize};
@@ -51,18 +51,21 @@ impl SketchMove {
 impl Sketch {
     /// Trains the lesson and draws it; `None` where it cannot be trained.
     pub fn of(lesson: Lesson) -> Option<Self> {
-        let first = lesson.cells.iter().find_map(|cell| match &cell.kind {
-            CellKind::Stage { sentence, words, .. } => Some((*sentence, words.clone())),
-            _ => None,
-        });
-        let (sentence, lit) = first.unwrap_or_default();
+        let sentence = opening(&lesson).map_or(0, |(sentence, _)| sentence);
         let mut kernel = Kernel::trained(Arc::new(lesson));
         if sentence > 0 {
             kernel.apply(Command::Sentence(SentenceCommand::Select(sentence)));
             kernel.settle();
         }
+        Self::of_snapshot(&kernel.snapshot())
+    }
+
+    /// The picture of a snapshot's sentence, with the ways of the words that the lesson's first stage cell highlights;
+    /// `None` until there is a model.
+    pub fn of_snapshot(snapshot: &Snapshot) -> Option<Self> {
+        let lit = opening(&snapshot.lesson).map_or(&[][..], |(_, words)| words);
         let is_lit = |token: &TokenPoint| lit.is_empty() || lit.contains(&token.text);
-        Some(Self::of_stage(&StageModel::by_words(&kernel.snapshot())?, is_lit))
+        Some(Self::of_stage(&StageModel::by_words(snapshot)?, is_lit))
     }
 
     /// The picture of a stage, with the ways of some of the sentence's words.
@@ -95,6 +98,14 @@ impl Sketch {
         let is_pair = |a: &SketchMove, b: &SketchMove| a.start == b.start && apart(a.end, b.end) > APART;
         self.moves.iter().any(|a| self.moves.iter().any(|b| is_pair(a, b)))
     }
+}
+
+/// Sentence and highlighted words of the lesson's first stage cell.
+fn opening(lesson: &Lesson) -> Option<(usize, &[String])> {
+    lesson.cells.iter().find_map(|cell| match &cell.kind {
+        CellKind::Stage { sentence, words, .. } => Some((*sentence, &words[..])),
+        _ => None,
+    })
 }
 
 /// The part of the first two axes that holds everything.

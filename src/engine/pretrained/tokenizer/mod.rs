@@ -12,6 +12,7 @@ mod older;
 mod read;
 mod steps;
 mod template;
+mod word_pieces;
 pub mod write;
 
 use std::collections::HashMap;
@@ -26,6 +27,7 @@ use unicode_normalization::char::is_combining_mark;
 use super::Refusal;
 use steps::Normaliser;
 use template::{Template, TemplatePart};
+pub use word_pieces::WordPieces;
 
 /// The texts of the files that make a tokenizer.
 #[derive(Clone, Copy, Debug)]

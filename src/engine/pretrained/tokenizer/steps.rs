@@ -73,6 +73,12 @@ impl Normaliser {
         text.get().to_owned()
     }
 
+    /// Says if it is BERT's without capitals, accents and control characters, in which Chinese characters are letters.
+    pub fn is_uncased_bert(&self) -> bool {
+        let [(NormalizerWrapper::BertNormalizer(step), _)] = &self.0[..] else { return false };
+        step.clean_text && !step.handle_chinese_chars && step.strip_accents.unwrap_or(step.lowercase) && step.lowercase
+    }
+
     /// Says if it makes one character of several.
     pub fn composes(&self) -> bool {
         use NormalizerWrapper as Step;

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::sync::LazyLock;
 
 use attune_core::kernel::Kernel;
 use attune_core::kernel::check::reveal;
@@ -16,20 +17,20 @@ use attune_core::kernel::static_embedding::Rewriter;
 use attune_core::lesson::cells::{Bind, Cell, CellKind, Slider};
 use attune_core::lesson::glossary::Glossary;
 use attune_core::lesson::limits::{TEMPERATURE_MAX, TEMPERATURE_MIN};
-use attune_core::lesson::schema::Order;
+use attune_core::lesson::schema::{Order, StaticEmbedding};
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::params::TensorSpec;
 use attune_engine::numerics::projection::AXES;
+use attune_engine::pretrained::tokenizer::WordPieces;
 use data_encoding::BASE64;
 use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
 use super::page::{Page, PageItem, Pictures};
-use super::plain;
 use super::trace::Config;
-use super::web_page::{self, Additions, Answer};
+use super::web_page::{self, Additions, Answer, Around, CHOSEN_THEME, section_id};
 use crate::explain::sentences::templates;
 use crate::view_model::axes::names;
 use crate::view_model::heads::HeadLabels;
@@ -38,6 +39,7 @@ use crate::view_model::stage::StageModel;
 /// Scripts in the order in which they need each other; the last one begins.
 const SCRIPTS: &[&str] = &[
     include_str!("page/engine.js"),
+    include_str!("page/pieces.js"),
     include_str!("page/data.js"),
     include_str!("page/state.js"),
     include_str!("page/camera.js"),
@@ -53,10 +55,25 @@ const SCRIPTS: &[&str] = &[
     include_str!("page/page.js"),
 ];
 const STYLE: &str = include_str!("page/style.css");
+/// The window's fonts, in the page itself.
+pub(super) static FONTS: LazyLock<String> = LazyLock::new(|| {
+    let fonts: [(u16, &[u8]); 2] = [
+        (400, include_bytes!("../../../../assets/fonts/Inter-Regular.otf")),
+        (600, include_bytes!("../../../../assets/fonts/Inter-SemiBold.otf")),
+    ];
+    let face = |(weight, font): (u16, &[u8])| {
+        let data = BASE64.encode(font);
+        format!("@font-face {{ font-family: Inter; font-weight: {weight}; src: url(data:font/otf;base64,{data}); }}\n")
+    };
+    fonts.map(face).concat()
+});
+/// What a page says that has no model in it.
+const STILL: &str = "<p class=\"way\">The model is not in this page, which has the lesson's text and the numbers that attune \
+                     computed. To run the model, open the lesson in attune.</p>\n";
 /// Elements that the scripts fill; hidden until they run.
 const LAB: &str = include_str!("page/lab.html");
 
-/// Writes the page. A lesson whose model is too large for a page has the static page alone. Predictions are answered as
+/// Writes the page. A lesson whose model or tokenizer no page has ([`data`]) gets the static page. Predictions are answered as
 /// in `answered`, which is [`revealed`]; without it the lesson is trained once more for that. Returns whether the page is
 /// live.
 ///
@@ -69,19 +86,26 @@ pub fn write(
     glossary: Option<&Glossary>,
     to: impl Write,
 ) -> io::Result<bool> {
+    write_among(snapshot, answered, pictures, Around::alone(glossary), to)
+}
+
+/// Writes the page as one of several.
+pub(super) fn write_among(
+    snapshot: &Snapshot,
+    answered: Option<&Snapshot>,
+    pictures: &Pictures,
+    around: Around<'_>,
+    to: impl Write,
+) -> io::Result<bool> {
     let Some(data) = data(snapshot) else {
-        return web_page::write(snapshot, pictures, glossary, to).map(|()| false);
+        let still = Additions { before: STILL, ..Additions::default() };
+        return web_page::write_with(snapshot, pictures, around, &still, to).map(|()| false);
     };
     let script = SCRIPTS.concat();
-    let hash = BASE64.encode(&Sha256::digest(&script));
-    let policy = format!(
-        "default-src 'none'; script-src 'sha256-{hash}'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; \
-         form-action 'none'"
-    );
     let own = answered.is_none().then(|| revealed(snapshot, || Kernel::trained(snapshot.lesson.clone()))).flatten();
     let additions = Additions {
-        policy: &policy,
-        style: STYLE,
+        policy: &policy(&script),
+        style: &format!("{}{CHOSEN_THEME}{STYLE}", *FONTS),
         before: LAB,
         after: &format!(
             "<script type=\"application/json\" id=\"attune-data\">{}</script>\n<script>{script}</script>\n",
@@ -89,11 +113,20 @@ pub fn write(
         ),
         answers: answered.or(own.as_ref()).map_or_else(Vec::new, |answered| answers(snapshot, answered)),
     };
-    web_page::write_with(snapshot, pictures, glossary, &additions, to).map(|()| true)
+    web_page::write_with(snapshot, pictures, around, &additions, to).map(|()| true)
+}
+
+/// The policy of a page that runs this script alone and connects to nothing.
+pub(super) fn policy(script: &str) -> String {
+    let hash = BASE64.encode(&Sha256::digest(script));
+    format!(
+        "default-src 'none'; script-src 'sha256-{hash}'; img-src data:; font-src data:; style-src 'unsafe-inline'; \
+         base-uri 'none'; form-action 'none'"
+    )
 }
 
 /// JSON in which nothing begins a tag or ends a script.
-fn unmarked(json: &str) -> String {
+pub(super) fn unmarked(json: &str) -> String {
     json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 
@@ -153,6 +186,8 @@ struct Data<'a> {
     temperature_range: (f64, f64),
     vocabulary: &'a [String],
     classes: &'a [String],
+    /// How a text is cut into pieces; without it, at its blanks into words.
+    pieces: Option<WordPieces>,
     statics: Tensor<'a>,
     /// Trained values, by symbol.
     parameters: Vec<Parameter<'a>>,
@@ -325,11 +360,6 @@ impl BindData {
     }
 }
 
-/// The page's id of a cell's section, as [`web_page`] writes it.
-fn section(id: &str) -> String {
-    plain(&format!("cell-{}", id.replace(char::is_whitespace, "-")))
-}
-
 impl<'a> KindData<'a> {
     /// `None` of a cell with which the scripts have nothing to do.
     fn of(kind: &'a CellKind) -> Option<Self> {
@@ -358,14 +388,19 @@ impl<'a> KindData<'a> {
 
 fn cells(snapshot: &Snapshot) -> Vec<CellData<'_>> {
     let cells = snapshot.notebook.cells.iter().map(|shown| &shown.cell);
-    cells.filter_map(|cell| Some(CellData { section: section(&cell.id), kind: KindData::of(&cell.kind)? })).collect()
+    cells.filter_map(|cell| Some(CellData { section: section_id(&cell.id), kind: KindData::of(&cell.kind)? })).collect()
 }
 
-/// The data of a page; `None` until there is a model, and of one that is too large for a page.
+/// The data of a page; `None` until there is a model, and of one that is too large for a page or has a tokenizer that the
+/// scripts lack.
 pub fn data(snapshot: &Snapshot) -> Option<String> {
     let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
     let count = space.vectors.rows() * space.vectors.cols() + model.parameters.flat().len();
-    if snapshot.lesson.static_embedding.is_pretrained() || count > NUMBERS_MAX {
+    let pieces = match &snapshot.lesson.static_embedding {
+        StaticEmbedding::Pretrained(model) => Some(model.tokenizer.as_ref()?.word_pieces()?),
+        StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => None,
+    };
+    if count > NUMBERS_MAX {
         return None;
     }
     let stage = StageModel::of(snapshot)?;
@@ -382,6 +417,7 @@ pub fn data(snapshot: &Snapshot) -> Option<String> {
         temperature_range: (TEMPERATURE_MIN, TEMPERATURE_MAX),
         vocabulary: &space.vocabulary,
         classes: &model.classes,
+        pieces,
         statics: Tensor::of(&statics),
         parameters: model.trained.tensors().map(Parameter::of).collect(),
         changed: changed(model),

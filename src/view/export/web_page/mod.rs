@@ -15,19 +15,52 @@ use attune_engine::code::editor::highlight::{Kind, highlight};
 use data_encoding::BASE64;
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Tag, TagEnd, html};
 
-use super::escaped;
 use super::figures::{plot_svg, ranking_html, table_html};
+use super::links::Links;
 use super::markdown::{Piece, Prose, shown};
 use super::page::{Code, Page, PageItem, PageSlider, Pictures, Stage, StagePicture};
+use super::{escaped, plain};
 use crate::view_model::glossary::told;
 use crate::view_model::output::{OutputModel, short};
 
-pub(super) const STYLE: &str = include_str!("style.css");
+/// The program's palettes, light or dark as the reader's system is, and the page's rules.
+const STYLE: &str = concat!(
+    ":root {\n  color-scheme: light dark;\n",
+    include_str!("light.css"),
+    "}\n@media (prefers-color-scheme: dark) {\n:root {\n",
+    include_str!("dark.css"),
+    "}\n}\n",
+    include_str!("style.css")
+);
+/// The palette that a reader has chosen, on the screen.
+pub(super) const CHOSEN_THEME: &str = concat!(
+    "@media screen {\n:root[data-theme=\"light\"] {\n  color-scheme: light;\n",
+    include_str!("light.css"),
+    "}\n:root[data-theme=\"dark\"] {\n  color-scheme: dark;\n",
+    include_str!("dark.css"),
+    "}\n}\n"
+);
 /// Nothing runs and nothing is fetched.
 pub(super) const POLICY: &str =
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 /// Headings deeper than this stand in no outline.
 const OUTLINE_LEVEL_MAX: usize = 3;
+
+/// Pages around a page, and the glossary that they share.
+#[derive(Clone, Copy)]
+pub(super) struct Around<'a> {
+    pub glossary: Option<&'a Glossary>,
+    pub links: &'a Links,
+    /// Markup above the page, with links to the pages before and after it.
+    pub way: &'a str,
+}
+
+impl<'a> Around<'a> {
+    /// A page that is one file and leads to no other.
+    pub fn alone(glossary: Option<&'a Glossary>) -> Self {
+        Self { glossary, links: Links::NONE, way: "" }
+    }
+}
 
 /// Parts of a page besides the notebook; nothing where it stands still.
 pub(super) struct Additions<'a> {
@@ -40,6 +73,12 @@ pub(super) struct Additions<'a> {
     pub answers: Vec<Answer<'a>>,
 }
 
+impl Default for Additions<'_> {
+    fn default() -> Self {
+        Self { policy: POLICY, style: "", before: "", after: "", answers: Vec::new() }
+    }
+}
+
 /// The model's answer to a prediction.
 pub(super) struct Answer<'a> {
     pub cell: &'a str,
@@ -48,9 +87,9 @@ pub(super) struct Answer<'a> {
     pub said: Vec<PageItem<'a>>,
 }
 
-/// A text of a lesson as markup, without pictures and without what live values it names.
-pub(super) fn plain_markdown(source: &str) -> String {
-    let mut terms = Terms { glossary: None, explained: HashSet::new() };
+/// A text of a lesson as markup, without its pictures and live values.
+pub(super) fn markdown(source: &str, links: &Links) -> String {
+    let mut terms = Terms { around: Around { links, ..Around::alone(None) }, explained: HashSet::new() };
     markdown_html(&Prose::of(source, None), &Pictures::default(), &mut terms, None)
 }
 
@@ -59,25 +98,24 @@ pub(super) fn plain_markdown(source: &str) -> String {
 /// # Errors
 /// If it cannot be written.
 pub fn write(snapshot: &Snapshot, pictures: &Pictures, glossary: Option<&Glossary>, to: impl Write) -> io::Result<()> {
-    let nothing = Additions { policy: POLICY, style: "", before: "", after: "", answers: Vec::new() };
-    write_with(snapshot, pictures, glossary, &nothing, to)
+    write_with(snapshot, pictures, Around::alone(glossary), &Additions::default(), to)
 }
 
 /// Writes the notebook with what a live page has besides.
 pub(super) fn write_with(
     snapshot: &Snapshot,
     pictures: &Pictures,
-    glossary: Option<&Glossary>,
+    around: Around<'_>,
     additions: &Additions<'_>,
     mut to: impl Write,
 ) -> io::Result<()> {
     let Additions { policy, style, before, after, answers } = additions;
     let page = Page::of(snapshot);
-    let terms = Terms { glossary, explained: HashSet::new() };
+    let terms = Terms { around, explained: HashSet::new() };
     let mut body = Body { text: String::new(), outline: Vec::new(), pictures, terms };
     for cell in &page.cells {
-        let id = escaped(&cell.id.replace(char::is_whitespace, "-"));
-        let _ = write!(body.text, "<section class=\"cell of-{}\" id=\"cell-{id}\">", cell.kind);
+        let id = escaped(&section_id(cell.id));
+        let _ = write!(body.text, "<section class=\"cell of-{}\" id=\"{id}\">", cell.kind);
         body.terms.explained.clear();
         body.items(cell.id, &cell.items);
         if let Some(answer) = answers.iter().find(|answer| answer.cell == cell.id) {
@@ -92,7 +130,7 @@ pub(super) fn write_with(
     }
     let title = escaped(page.title);
     let heading = if page.begins_with_title() { String::new() } else { format!("<h1>{title}</h1>") };
-    write!(to, "{}{before}", head(&title, policy, style))?;
+    write!(to, "{}{}{before}", head(&title, policy, style), around.way)?;
     to.write_all(outline(&body.outline).as_bytes())?;
     write!(to, "<main>\n{heading}{}", body.text)?;
     let about = format!(
@@ -103,6 +141,11 @@ pub(super) fn write_with(
     let model = page.model.map_or(String::new(), |model| format!(" {}", escaped(&model)));
     write!(to, "<footer>{about} {}.{model}</footer>\n</main>\n{after}</body>\n</html>\n", env!("CARGO_PKG_VERSION"))?;
     to.flush()
+}
+
+/// The id of a cell's section in the page.
+pub(super) fn section_id(cell: &str) -> String {
+    plain(&format!("cell-{}", cell.replace(char::is_whitespace, "-")))
 }
 
 /// The beginning of a page, up to its body. The title is escaped already.
@@ -292,6 +335,7 @@ fn markdown_html(
     terms: &mut Terms<'_>,
     outline: Option<&mut Vec<Heading>>,
 ) -> String {
+    let links = terms.around.links;
     let mut markup = Markup {
         pictures,
         terms,
@@ -303,7 +347,7 @@ fn markdown_html(
         is_in_link: false,
         is_emphasis: false,
     };
-    for piece in prose.pieces() {
+    for piece in prose.pieces(links) {
         match piece {
             Piece::Event(event) => markup.take(event),
             Piece::Picture { url, alt } => markup.picture(&url, &alt),
@@ -478,7 +522,7 @@ fn class(kind: Kind) -> Option<&'static str> {
 }
 
 struct Terms<'a> {
-    glossary: Option<&'a Glossary>,
+    around: Around<'a>,
     /// Terms that this cell has explained already.
     pub explained: HashSet<usize>,
 }
@@ -486,7 +530,8 @@ struct Terms<'a> {
 impl Terms<'_> {
     /// Text as markup, if it names a term that the cell has not explained yet.
     pub fn markup(&mut self, text: &str) -> Option<String> {
-        let glossary = self.glossary?;
+        let Around { glossary, links, .. } = self.around;
+        let glossary = glossary?;
         let mut markup = String::new();
         let mut end = 0;
         for found in glossary.find(text) {
@@ -494,7 +539,13 @@ impl Terms<'_> {
                 continue;
             };
             let (before, name) = (escaped(&text[end..found.at.start]), escaped(&text[found.at.clone()]));
-            let _ = write!(markup, "{before}<abbr class=\"term\" title=\"{}\">{name}</abbr>", escaped(&told(term)));
+            let told = escaped(&told(term));
+            let _ = match links.term(term) {
+                Some(address) => {
+                    write!(markup, "{before}<a class=\"term\" href=\"{address}\" title=\"{told}\">{name}</a>")
+                }
+                None => write!(markup, "{before}<abbr class=\"term\" title=\"{told}\">{name}</abbr>"),
+            };
             end = found.at.end;
         }
         (end > 0).then(|| markup + escaped(&text[end..]).as_str())

@@ -2,6 +2,9 @@
 "use strict";
 
 const Attention = (() => {
+  /** Where there are more heads than this, the maps are those of one layer. */
+  const ALL_SHOWN = 8;
+
   function create(root, state) {
     const { data, actions } = state;
     let maps = [];
@@ -77,12 +80,30 @@ const Attention = (() => {
       return { head, box, cells, rows: [...body.rows], columns: [...top.children].slice(1), queriesSide, keysSide };
     }
 
+    const blockOf = (head) => data.heads[head].block;
+    const hasAll = data.heads.length <= ALL_SHOWN;
+    const shownHeads = () => [...data.heads.keys()].filter((head) => hasAll || blockOf(head) === blockOf(state.head));
+
+    /** A choice of the layer whose maps are shown. */
+    function layerChoice() {
+      const label = element("label", "Layer ", "layer-choice");
+      const choice = document.createElement("select");
+      [...new Set(data.heads.map(({ block }) => block))].forEach((block) => choice.add(new Option(block + 1, block)));
+      choice.value = blockOf(state.head);
+      choice.addEventListener("change", () => {
+        actions.look({ head: data.heads.findIndex(({ block }) => block === Number(choice.value)), key: null });
+        root.querySelector("select").focus();
+      });
+      label.append(choice);
+      return label;
+    }
+
     function build() {
-      const now = JSON.stringify(data.heads.map((_, head) => [actions.queriesOf(head), actions.keysOf(head)]));
+      const now = JSON.stringify(shownHeads().map((head) => [head, actions.queriesOf(head), actions.keysOf(head)]));
       if (now !== shown) {
         shown = now;
-        root.replaceChildren();
-        maps = data.heads.map((_, head) => table(head));
+        root.replaceChildren(...(hasAll ? [] : [layerChoice()]));
+        maps = shownHeads().map(table);
       }
       for (const { head, box, cells } of maps) {
         const { weights, scores } = state.pass.heads[head];
@@ -132,7 +153,8 @@ const Attention = (() => {
     }
 
     actions.on("pass", build);
-    actions.on("view", look);
+    const seen = () => [state.pass, state.head, state.query, state.key, state.hovered];
+    actions.on("view", State.whenChanged(seen, () => (hasAll || maps[0].head === shownHeads()[0] ? look() : build())));
     build();
     return { build };
   }

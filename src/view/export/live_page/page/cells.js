@@ -9,7 +9,7 @@ const Cells = (() => {
     return found;
   };
 
-  const wordsOf = (cell, { data }) => data.sentences[cell.sentence].map((word) => data.rowOf.get(word));
+  const wordsOf = (cell, { data }) => data.rowsOf(data.sentences[cell.sentence].join(" "));
   const isShown = (cell, state) => wordsOf(cell, state).join() === state.words.join();
 
   /** Shows a stage cell's sentence, and plays its way once. */

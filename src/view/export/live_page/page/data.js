@@ -4,10 +4,11 @@
 const Data = (() => {
   /** Numbers of a Base64 text, in double precision. */
   function numbers(text) {
-    const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-    const view = new DataView(bytes.buffer);
-    const size = 4;
-    return Float64Array.from({ length: bytes.length / size }, (_, i) => view.getFloat32(i * size, true));
+    const letters = atob(text);
+    const bytes = new Uint8Array(letters.length);
+    for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+    // Every browser's machine is little-endian.
+    return new Float64Array(new Float32Array(bytes.buffer));
   }
 
   const matrixOf = ({ shape, numbers: text }) => ({ rows: shape[0], cols: shape[1], data: numbers(text) });
@@ -53,6 +54,11 @@ const Data = (() => {
       return all;
     };
     const rowOf = new Map(data.vocabulary.map((word, index) => [word, index]));
+    const rowOfWord = (word) => (rowOf.has(word) ? rowOf.get(word) : rowOf.get(word.toLowerCase()));
+    /** Rows of a text's words or pieces; undefined for a word that the model does not know. */
+    const rowsOf = data.pieces
+      ? Pieces.reader(data.pieces, rowOf)
+      : (text) => text.split(/\s+/).filter(Boolean).map(rowOfWord);
     const model = {
       ...config,
       norm_epsilon: config.norm_epsilon || USUAL_EPSILON,
@@ -70,7 +76,7 @@ const Data = (() => {
       mean: numbers(data.projection.mean),
       axes: matrixOf(data.projection.axes),
     };
-    return { ...data, changes: changesOf(data.changes), model, trained, projection, rowOf };
+    return { ...data, changes: changesOf(data.changes), model, trained, projection, rowOf, rowOfWord, rowsOf };
   }
 
   return { read };

@@ -448,8 +448,8 @@ const Engine = (() => {
   const rows = (a) => Array.from({ length: a.rows }, (_, i) => Array.from(row(a, i)));
   const shown = (a) => ({ shape: [a.rows, a.cols], rows: rows(a) });
 
-  /** Every tensor of a pass under the names of `attune trace`; −∞ becomes null in JSON. */
-  function tensors(model, pass) {
+  /** Every tensor of a pass under the names of `attune trace`, which has no contributions of large models; −∞ becomes null in JSON. */
+  function tensors(model, pass, hasContributions) {
     const all = {};
     const table = embedding(model);
     const statics = (words) =>
@@ -469,6 +469,7 @@ const Engine = (() => {
     pass.heads.forEach((head, h) => {
       const parts = { Q: head.query, K: head.key, V: head.value, scores: head.scores, weights: head.weights, mix: head.mix };
       for (const name of Object.keys(parts)) all[`${name}[${h}]`] = shown(parts[name]);
+      if (!hasContributions) return;
       const { rows: queries, cols: keys } = head.weights;
       all[`contributions[${h}]`] = {
         shape: [queries, keys, model.width],

@@ -78,7 +78,7 @@
       $("time-said").textContent = said;
       // The walk is through a head of the layer that it has come to.
       if (state.isWalked && state.pass.heads[state.head].step.number !== layer) {
-        state.head = state.pass.heads.findIndex((head) => head.step.number === layer);
+        actions.look({ head: state.pass.heads.findIndex((head) => head.step.number === layer) });
       }
     };
     actions.on("view", show);
@@ -123,9 +123,10 @@
   function change(state, say) {
     const { data, actions } = state;
     const [sentences, text, wrong] = [$("lab-sentences"), $("lab-text"), $("lab-wrong")];
+    const rowsOf = (words) => data.rowsOf(words.join(" "));
     data.sentences.forEach((words, index) => sentences.add(new Option(words.join(" "), index)));
     sentences.add(new Option("your own", "own"));
-    data.vocabulary.forEach((word) => {
+    (data.pieces ? [] : data.vocabulary).forEach((word) => {
       const option = document.createElement("option");
       option.value = word;
       $("lab-words").append(option);
@@ -133,7 +134,7 @@
     sentences.addEventListener("change", () => {
       if (sentences.value === "own") return;
       state.isOwn = true;
-      actions.show(data.sentences[Number(sentences.value)].map((word) => data.rowOf.get(word)));
+      actions.show(rowsOf(data.sentences[Number(sentences.value)]));
     });
     const own = (written) => {
       const read = Sentence.read(written, data);
@@ -171,7 +172,7 @@
       $("lab-mask").value = changes.mask === null ? "own" : Array.isArray(changes.mask) ? "" : changes.mask;
       $("lab-scale").checked = changes.scale === null ? first.scaled : changes.scale;
       $("lab-reset").disabled = !state.isChanged;
-      const index = data.sentences.findIndex((words) => words.map((word) => data.rowOf.get(word)).join() === state.words.join());
+      const index = data.sentences.findIndex((words) => rowsOf(words).join() === state.words.join());
       sentences.value = index < 0 ? "own" : index;
     };
     actions.on("pass", show);
@@ -184,7 +185,7 @@
     const details = $("lab-numbers");
     const fill = () => {
       const { changes, labels, sourceLabels, pass, model } = state;
-      const all = { tokens: labels, source: sourceLabels, changes, canvas: stage.measured(), tensors: Engine.tensors(model, pass) };
+      const all = { tokens: labels, source: sourceLabels, changes, canvas: stage.measured(), tensors: Engine.tensors(model, pass, !state.data.pieces) };
       details.querySelector("pre").textContent = JSON.stringify(all, (_, x) => (x === -Infinity ? null : x));
     };
     details.addEventListener("toggle", () => details.open && fill());
@@ -257,7 +258,8 @@
     Prose.create(document.querySelector("main"), state);
     const shows = { "panel-attention": attention.build, "panel-number": provenance.show, "panel-weights": weights.show, "panel-answers": showAnswers };
     const open = tabs(() => Object.keys(shows).forEach((id) => $(id).hidden || shows[id]()));
-    redraws.push(stage.request, sentence.look, attention.build, weights.show);
+    redraws.push(stage.redraw, sentence.look, attention.build, weights.show);
+    document.fonts.ready.then(() => redraws.forEach((redraw) => redraw()));
     $("stage-flat").addEventListener("click", stage.flat);
     $("stage-home").addEventListener("click", stage.home);
     $("stage-in").addEventListener("click", () => stage.zoom(90));

@@ -13,7 +13,7 @@ const Prose = (() => {
       const parts = [];
       let end = 0;
       for (const { 0: whole, 1: word, 2: number, index } of node.data.matchAll(WORD)) {
-        const row = data.rowOf.has(word) ? data.rowOf.get(word) : data.rowOf.get(word.toLowerCase());
+        const row = data.rowOfWord(word);
         if (row === undefined) continue;
         const span = document.createElement("span");
         span.className = "word";
@@ -47,12 +47,8 @@ const Prose = (() => {
     root.addEventListener("pointerover", hover);
     root.addEventListener("pointerout", hover);
 
-    let shown = null;
     const look = () => {
       const { hovered, pass } = state;
-      // A view changes with every frame of the time line, and words in the prose with the pointer alone.
-      if (hovered === shown) return;
-      shown = hovered;
       const tokens = hovered && (hovered.side === "source" ? pass.source : pass.tokens);
       const word = hovered && (hovered.word === undefined ? tokens[hovered.position] : hovered.word);
       for (const span of root.querySelectorAll(".word")) {
@@ -61,7 +57,7 @@ const Prose = (() => {
         span.classList.toggle("hovered", hovered !== null && Number(span.dataset.word) === word && !isOther);
       }
     };
-    actions.on("view", look);
+    actions.on("view", State.whenChanged(() => [state.hovered], look));
   }
 
   return { create };

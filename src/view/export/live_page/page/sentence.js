@@ -67,6 +67,13 @@ const Sentence = (() => {
       return { x: box.left + box.width / 2 - frame.left, top: box.top - frame.top, bottom: box.bottom - frame.top, width: box.width };
     };
 
+    /** Brings the chosen word into sight where the line is longer than its frame. */
+    function follow() {
+      const { list } = own;
+      const word = list.children[state.query];
+      list.scrollLeft = word.offsetLeft - (list.clientWidth - word.offsetWidth) / 2;
+    }
+
     /** The arcs of the chosen word in all heads of the chosen head's layer. */
     function look() {
       const { pass, query, hovered } = state;
@@ -118,8 +125,10 @@ const Sentence = (() => {
     }
 
     actions.on("pass", build);
-    actions.on("view", look);
+    actions.on("view", State.whenChanged(() => [state.query, state.labels], follow));
+    actions.on("view", State.whenChanged(() => [state.pass, state.query, state.key, state.head, state.hovered, state.lit], look));
     new ResizeObserver(look).observe(root);
+    [own, source].filter(Boolean).forEach(({ list }) => list.addEventListener("scroll", look));
     build();
     return { look };
   }
@@ -142,18 +151,19 @@ const Sentence = (() => {
 
   /** A sentence of the reader's own: rows of the vocabulary, or what is wrong with it, in words. */
   function read(text, data) {
-    const words = text.split(/\s+/).filter(Boolean);
-    if (words.length === 0) return { wrong: "Write at least one word." };
-    if (words.length > data.model.max_tokens) {
-      return { wrong: `This model reads ${data.model.max_tokens} words at most; these are ${words.length}.` };
+    const rows = data.rowsOf(text);
+    if (rows.length === data.rowsOf("").length) return { wrong: "Write at least one word." };
+    if (rows.length > data.model.max_tokens) {
+      const what = data.pieces ? "pieces" : "words";
+      return { wrong: `This model reads ${data.model.max_tokens} ${what} at most; these are ${rows.length}.` };
     }
-    const row = (word) => (data.rowOf.has(word) ? data.rowOf.get(word) : data.rowOf.get(word.toLowerCase()));
-    const unknown = [...new Set(words.filter((word) => row(word) === undefined))];
+    const words = data.pieces ? [] : text.split(/\s+/).filter(Boolean);
+    const unknown = [...new Set(words.filter((word) => data.rowOfWord(word) === undefined))];
     if (unknown.length > 0) {
       const told = unknown.slice(0, 4).map((word) => `“${word.slice(0, 40)}” (the nearest is “${nearest(word.slice(0, 40), data.vocabulary)}”)`);
       return { wrong: `The model does not know ${told.join(", ")}.` };
     }
-    return { words: words.map(row) };
+    return { words: rows };
   }
 
   return { create, read, nearest };

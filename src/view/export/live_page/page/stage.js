@@ -12,7 +12,7 @@ const Stage = (() => {
   const ALL_LABELLED = 60;
   const LABEL_GAP = 3;
   const LABEL_GAPS = [LABEL_GAP, 9, 18, 34];
-  const FONT = '13px system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif';
+  const FONT = '13px Inter, system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif';
   const LINE_HEIGHT = 16;
   /** From a point to the pointer that is on it. */
   const PICK = 10;
@@ -50,6 +50,8 @@ const Stage = (() => {
       group: data.group_of[index],
       at: point(Engine.row(model.statics, index)),
     }));
+    /** Words that are points: of a vocabulary of pieces, those of the sentence alone. */
+    const shownWords = () => (data.pieces ? words.filter(({ index }) => scene.inSentence.has(index)) : words);
     const zero = new Float64Array(model.width);
     const motion = window.matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -91,7 +93,9 @@ const Stage = (() => {
       const inSentence = new Set(pass.tokens);
       const sources = (pass.source || []).map((word, i) => ({ label: state.sourceLabels[i], group: data.group_of[word], at: words[word].at }));
       const named = words.filter((word) => word.group !== null || inSentence.has(word.index)).map((word) => word.at);
-      const certain = [...named, ...tokens.flatMap((token) => token.stops)];
+      // Pretrained models send their first token far away between the layers.
+      const isFar = (token, stop) => data.pieces && token.position === 0 && stop > 0 && stop < blocks;
+      const certain = [...named, ...tokens.flatMap((token) => token.stops.filter((_, stop) => !isFar(token, stop)))];
       const content = certain.length > 0 ? certain : words.map((word) => word.at);
       scene = { tokens, inSentence, sources, content };
       if (!isTouched) goHome();
@@ -208,9 +212,10 @@ const Stage = (() => {
     }
 
     function marks(project) {
-      const isSmall = words.length + scene.tokens.length <= ALL_LABELLED;
+      const shown = shownWords();
+      const isSmall = shown.length + scene.tokens.length <= ALL_LABELLED;
       const all = [];
-      for (const word of words) {
+      for (const word of shown) {
         const at = project(word.at);
         if (!at) continue;
         const isRing = scene.inSentence.has(word.index);
@@ -540,7 +545,11 @@ const Stage = (() => {
       home,
       flat,
       zoom: (scroll) => turn(Camera.zoom(pose, scroll, [0, 0], size.width / size.height)),
-      request,
+      /** Draws once more after the theme or the font has changed, and measures names again. */
+      redraw() {
+        widths.clear();
+        request();
+      },
       glideToTime,
       glideToPlace,
       /** Places on the canvas, for whoever compares them with the program's. */

@@ -8,6 +8,17 @@ const State = (() => {
   const STEPS = ["embed", "Q K V", "scores", "scale, mask", "softmax", "mix", "W_O", "contextual"];
   const LAST = STEPS.length - 1;
 
+  /** A listener that does nothing as long as these values stay: a view changes with every frame of the time line. */
+  function whenChanged(values, listener) {
+    let before = [];
+    return () => {
+      const now = values();
+      if (now.every((value, i) => value === before[i])) return;
+      before = now;
+      listener();
+    };
+  }
+
   const nothing = () => ({ temperature: null, scale: null, mask: null, heads: null, edges: null, patch: null });
 
   /** Labels of words; one that stands twice is numbered: apple₁, apple₂. */
@@ -105,9 +116,9 @@ const State = (() => {
         if (heads && isOther) state.changes.heads = heads.map((mode) => (mode.Frozen ? "Live" : mode));
         if (isOther) Object.assign(state.changes, { edges: null, patch: null });
         if (Array.isArray(mask) && isOther) state.changes.mask = null;
-        state.pass = Engine.forward(model, words, state.changes);
+        if (isOther || !state.pass) state.pass = forward();
         chooseQuery();
-        run();
+        run(state.pass);
       },
       /**
        * Changes the pass, and entries `{ symbol, row, col, value }` of the weights with it. False, and nothing changes, where
@@ -177,5 +188,5 @@ const State = (() => {
     return Object.assign(state, { actions });
   }
 
-  return { create, STEPS, LAST, labels };
+  return { create, whenChanged, STEPS, LAST, labels };
 })();

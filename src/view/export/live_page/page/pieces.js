@@ -1,0 +1,43 @@
+// Texts into the pieces of a model, as BERT cuts them without capitals: marks are words of their own, and each word is cut
+// into the longest pieces that the vocabulary has.
+"use strict";
+
+const Pieces = (() => {
+  const CONTROL = /[\p{C}\u{FFFD}]/u;
+  const WORD = /[!-/:-@[-`{-~]|\p{P}|[^\s!-/:-@[-`{-~\p{P}]+/gu;
+
+  /** A text without capitals, accents and control characters. */
+  function plain(text) {
+    const clean = [...text].filter((sign) => "\t\n\r".includes(sign) || !CONTROL.test(sign));
+    const bare = clean.join("").normalize("NFD").replace(/\p{Mn}/gu, "");
+    return [...bare].map((sign) => sign.toLowerCase()).join("");
+  }
+
+  /** The pieces of a word, the longest first from its beginning. */
+  function cut(word, { prefix, unknown, longest }, rowOf) {
+    const letters = [...word];
+    if (letters.length > longest) return [unknown];
+    const found = [];
+    for (let start = 0, end; start < letters.length; start = end) {
+      end = letters.length;
+      const row = () => rowOf.get((start > 0 ? prefix : "") + letters.slice(start, end).join(""));
+      while (end > start && row() === undefined) end--;
+      if (end === start) return [unknown];
+      found.push(row());
+    }
+    return found;
+  }
+
+  /** A function that cuts a text into rows of the vocabulary. */
+  function reader(form, rowOf) {
+    const literal = (text) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+    // Of two that begin at one place, the longer is meant.
+    const spelled = [...form.spelled].sort((a, b) => b.length - a.length).map(literal).join("|");
+    const parts = (text) => (spelled === "" ? [text] : text.split(new RegExp(`(${spelled})`)));
+    const rows = (part, i) =>
+      i % 2 === 1 ? [rowOf.get(part)] : (plain(part).match(WORD) || []).flatMap((word) => cut(word, form, rowOf));
+    return (text) => [...form.before, ...parts(text).flatMap(rows), ...form.after];
+  }
+
+  return { reader };
+})();

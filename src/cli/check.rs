@@ -13,14 +13,14 @@ use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_core::lesson::cells::Cell;
 use attune_core::lesson::course;
 use attune_core::lesson::glossary::{self, Glossary, TermIssue, check_terms, is_glossary_file};
-use attune_core::lesson::issue::{LessonIssue, Place, Places, Spot, printable, shorten, written};
+use attune_core::lesson::issue::{LessonIssue, Places, Spot, printable, shorten, written};
 use attune_core::lesson::links::{LinkContext, TextLink};
 use attune_core::lesson::live_text::{addresses, closed_panels};
 use attune_core::lesson::load::{EVERY, Watched};
 use attune_core::lesson::panels::{UnknownControl, unknown_controls};
 use attune_core::lesson::pictures::Folder;
 use attune_core::lesson::schema::{Expect, Lesson, StaticEmbedding};
-use attune_engine::code::Output;
+use attune_engine::code::{Output, Place};
 use attune_engine::nearest::nearest;
 use attune_engine::pretrained::examine::{Findings, examine};
 
@@ -241,8 +241,7 @@ impl Wrong {
         let text = written(path).unwrap_or_default();
         // Most lessons have no issue, and reading the file a second time takes as long as the first.
         let places = LazyCell::new(|| Places::of(&text));
-        let at =
-            |place: Option<Place>| place.map_or(file.clone(), |Place { line, col }| format!("{file}:{line}:{col}"));
+        let at = |place: Option<Place>| place.map_or(file.clone(), |place| format!("{file}:{place}"));
         let mut issues: String = self.unknown.iter().cloned().collect();
         for fault in &self.of_model {
             issues += &format!("{file}: {}\n", printable(fault));

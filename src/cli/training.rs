@@ -92,7 +92,7 @@ fn target(common: &Common) -> ProgressDrawTarget {
 pub fn place(file: &Path, field: FieldPath) -> String {
     let name = printable(&file.display().to_string());
     match locate(file, field) {
-        Some(place) => format!("{name}:{}:{}", place.line, place.col),
+        Some(place) => format!("{name}:{place}"),
         None => name,
     }
 }

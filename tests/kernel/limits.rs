@@ -1,6 +1,9 @@
 //! Limits of a kernel's memory and counters, whatever it is asked.
 
+use std::sync::Arc;
+
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
+use attune_core::kernel::snapshot::{Progress, RetrainingSnapshot};
 use attune_core::kernel::training::run::CHANGED_ENTRIES_MAX;
 use attune_core::kernel::training::stop::{Origin, Overflow};
 use attune_core::kernel::{Command, Kernel};
@@ -15,6 +18,18 @@ fn finish(kernel: &mut Kernel) {
     while kernel.is_busy() {
         kernel.advance();
     }
+}
+
+#[test]
+fn nothing_is_under_way_after_a_fault() {
+    let mut snapshot = Kernel::embedded(lesson(|_| ())).snapshot();
+    let progress = Progress { done: 1, of: 3 };
+    snapshot.model.as_mut().expect("a model").training.playing = true;
+    snapshot.retraining = Some(RetrainingSnapshot { recipe: Arc::default(), embedding: progress, steps: progress });
+    let last = snapshot.after_fault();
+    assert_eq!(last.retraining, None);
+    assert!(last.revision > snapshot.revision && !last.model.expect("a model").training.playing);
+    assert!(last.notice.is_some_and(|words| words.contains("fault of attune itself")));
 }
 
 #[test]
@@ -100,12 +115,16 @@ fn a_loss_that_overflows_names_its_origin() {
 fn the_last_good_step_is_recalled_while_commands_are_answered() {
     const DONE: usize = 1103;
     let decaying = lesson(|lesson| {
-        // A share of 0.1 a step; all of it and more once the rate is 1.
-        (lesson.model.steps, lesson.model.learning_rate, lesson.model.weight_decay) = (1200, 1e-46, 1e45);
+        // A thousandth a step; all of it and more once the rate is 1.
+        (lesson.model.steps, lesson.model.learning_rate, lesson.model.weight_decay) = (1200, 1e-48, 1e45);
     });
     let mut kernel = Kernel::embedded(decaying);
-    kernel.apply(Command::Training(TrainingCommand::Step(DONE)));
-    finish(&mut kernel);
+    // The last change lies between the checkpoint and the end, and is made again.
+    for (rate, steps) in [(1e-48, DONE - 2), (2e-48, 2)] {
+        kernel.apply(Command::Training(TrainingCommand::SetLearningRate(rate)));
+        kernel.apply(Command::Training(TrainingCommand::Step(steps)));
+        finish(&mut kernel);
+    }
     let model = |kernel: &Kernel| kernel.snapshot().model.expect("a model");
     let good = model(&kernel).parameters;
     kernel.apply(Command::Training(TrainingCommand::SetLearningRate(1.0)));

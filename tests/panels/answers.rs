@@ -82,8 +82,8 @@ fn rows_that_do_not_change_are_seen() {
     let Writing::Can { written: Some(written), .. } = &model.writing else { panic!("nothing is written") };
     let tokens = panel.snapshot().model.expect("a model").sentence.tokens.len();
     assert_eq!((written.rows[0].computed, written.rows[0].kept), (tokens, 0));
-    assert!(written.rows_said.starts_with(&format!("For the first new word each layer computed {tokens} rows")));
-    assert!(panel.query_all_by_label(&written.rows_said).count() > 0, "{}", written.rows_said);
+    assert!(written.rows_label.starts_with(&format!("For the first new word each layer computed {tokens} rows")));
+    assert!(panel.query_all_by_label(&written.rows_label).count() > 0, "{}", written.rows_label);
 }
 
 /// There is no room for them below the answers.

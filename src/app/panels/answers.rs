@@ -660,12 +660,12 @@ fn rows_ui(ui: &mut Ui, written: &Written) {
     /// Cells that leave no room for an outline are without one.
     const OUTLINE_FROM: f32 = 5.0;
     let palette = Palette::of(ui.visuals().dark_mode);
-    ui.add(Label::new(&written.rows_said).wrap());
+    ui.add(Label::new(&written.rows_label).wrap());
     let most = written.rows.iter().map(|rows| rows.kept + rows.computed).max().unwrap_or(1);
     let (first, cell) = columns(most, ui.available_width());
     let room = vec2(cell * (most - first) as f32, cell * written.rows.len() as f32);
     let (rect, response) = ui.allocate_exact_size(room, Sense::hover());
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, &written.rows_said));
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, &written.rows_label));
     let painter = ui.painter_at(rect);
     for (line, rows) in written.rows.iter().enumerate() {
         for at in first..rows.kept + rows.computed {

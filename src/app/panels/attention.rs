@@ -84,7 +84,7 @@ fn attention_ui(ui: &mut Ui, model: &AttentionModel, state: &mut AttentionPanel,
     if let Some(said) = view.selection.reading.said() {
         ui.add(Label::new(RichText::new(said).color(Palette::of(ui.visuals().dark_mode).warn)).wrap());
     }
-    let_go(ui, view);
+    clear_selection(ui, view);
     if let Some(note) = model.note {
         ui.add(Label::new(RichText::new(note).color(Palette::of(ui.visuals().dark_mode).ink)).wrap());
     }
@@ -137,7 +137,7 @@ fn shown_head(model: &AttentionModel, view: &PanelView) -> Option<usize> {
 }
 
 /// Esc over the panel, or a click beside everything: no word is chosen any more.
-fn let_go(ui: &Ui, view: &mut PanelView) {
+fn clear_selection(ui: &Ui, view: &mut PanelView) {
     if view.selection.query.is_none() {
         return;
     }

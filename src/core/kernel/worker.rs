@@ -15,7 +15,6 @@ use crate::kernel::notebook::NotebookCommand;
 use crate::kernel::running::Kernel;
 use crate::kernel::saved_work::Saved;
 use crate::kernel::snapshot::Snapshot;
-use crate::kernel::training::stop::Stopped;
 use crate::lesson::schema::Lesson;
 
 /// While training plays, a viewer hears of it this often: once a frame is often enough.
@@ -107,7 +106,9 @@ impl Worker {
                     Some(())
                 }));
                 if !matches!(ran, Ok(Some(()))) {
-                    say_stopped(&of_thread.latest);
+                    let mut latest = of_thread.latest.lock().unwrap_or_else(PoisonError::into_inner);
+                    *latest = Arc::new(latest.after_fault());
+                    drop(latest);
                     wake();
                 }
             })
@@ -352,23 +353,6 @@ impl<'t> KernelThread<'t> {
     }
 }
 
-/// The last good snapshot, standing still, with words on what happened.
-fn say_stopped(latest: &Mutex<Arc<Snapshot>>) {
-    let mut latest = latest.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut last = Snapshot::clone(&latest);
-    last.revision += 1;
-    last.work_revision += 1;
-    last.notice =
-        Some("training stopped by a fault of attune itself; open the lesson again, and please report it".into());
-    last.retraining = None;
-    last.touring = None;
-    if let Some(model) = &mut last.model {
-        model.training.playing = false;
-        model.training.stopped = Some(Stopped::Paused);
-    }
-    *latest = Arc::new(last);
-}
-
 /// Optimiser steps a second; `None`: as fast as it goes. What comes of the steps does not depend on it.
 pub type Pace = Option<u32>;
 
@@ -410,22 +394,6 @@ impl Metronome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::snapshot::{Progress, RetrainingSnapshot};
-
-    #[test]
-    fn nothing_is_under_way_after_a_fault() {
-        let lesson = crate::lesson::parse("small.ron", include_str!("../../../tests/fixtures/small.ron"));
-        let mut snapshot = Kernel::embedded(Arc::new(lesson.expect("no issues"))).snapshot();
-        let progress = Progress { done: 1, of: 3 };
-        snapshot.model.as_mut().expect("a model").training.playing = true;
-        snapshot.retraining = Some(RetrainingSnapshot { recipe: Arc::default(), embedding: progress, steps: progress });
-        let latest = Mutex::new(Arc::new(snapshot));
-        say_stopped(&latest);
-        let last = latest.into_inner().expect("no thread panicked with it");
-        assert_eq!(last.retraining, None);
-        assert!(!last.model.as_ref().expect("a model").training.playing);
-        assert!(last.notice.as_ref().is_some_and(|words| words.contains("fault of attune itself")));
-    }
 
     #[test]
     fn steps_come_at_their_pace_and_missed_ones_are_forgotten() {

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use attune_engine::code;
+use attune_engine::code::Place;
 use attune_engine::nearest::nearest;
 
 use super::check::inside;
@@ -33,13 +33,6 @@ pub struct LessonIssue {
     /// The valid name most like the wrong one.
     pub nearest: Option<String>,
     pub excerpt: Option<Excerpt>,
-}
-
-/// Line and column, both from 1; columns count characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    pub line: usize,
-    pub col: usize,
 }
 
 /// The part of a source line around the offending text.
@@ -69,8 +62,8 @@ impl LessonIssue {
 impl fmt::Display for LessonIssue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&printable(&self.file))?;
-        if let Some(Place { line, col }) = self.place {
-            write!(f, ":{line}:{col}")?;
+        if let Some(place) = self.place {
+            write!(f, ":{place}")?;
         }
         // Some quote what was found in the file.
         write!(f, ": {}", printable(&self.message))?;
@@ -214,7 +207,7 @@ impl<'s> Source<'s> {
 
     pub fn place(&self, offset: usize) -> Place {
         let line = self.line(offset);
-        Place { line, col: 1 + self.text[self.line_start(offset)..offset].chars().count() }
+        Place { line, column: 1 + self.text[self.line_start(offset)..offset].chars().count() }
     }
 
     /// The place of a slice of this text.
@@ -237,7 +230,7 @@ impl<'s> Source<'s> {
         let end = self.text.len();
         let start = self.lines.get(place.line.saturating_sub(1)).copied().unwrap_or(end);
         let rest = &self.text[start..];
-        let within = rest.char_indices().nth(place.col.saturating_sub(1)).map_or(rest.len(), |(at, _)| at);
+        let within = rest.char_indices().nth(place.column.saturating_sub(1)).map_or(rest.len(), |(at, _)| at);
         &rest[within..]
     }
 
@@ -345,7 +338,7 @@ pub enum Spot {
     /// A place in the code of a field, counted within that code.
     Code {
         field: &'static str,
-        at: code::Place,
+        at: Place,
     },
     /// Some words, as the file writes them.
     Words(Arc<str>),
@@ -403,7 +396,7 @@ mod tests {
     fn a_field_or_the_record_that_leaves_it_out() {
         const LESSON: &str = "// A comment\nLesson(id: \"a\",\n  static_embedding: Given({ \"a\": [1, 2] }),\n  \
                               model: Attention(heads: 2,\n    learning_rate: 0.5))";
-        let place = |path| locate_in(LESSON, path).map(|Place { line, col }| (line, col));
+        let place = |path| locate_in(LESSON, path).map(|Place { line, column }| (line, column));
         assert_eq!(place(&["model", "learning_rate"]), Some((5, 20)));
         assert_eq!(place(&["model", "weights"]), Some((4, 10)));
         assert_eq!(place(&["static_embedding", "learning_rate"]), Some((3, 21)));
@@ -418,8 +411,8 @@ mod tests {
                               Code(id: \"one line\", src: \"// \\u{e9}\\nlet a = \\\"x\\\"; c\"),\n  \
                               Text(id: \"words\", md: \"see {{ c }}\")],\n  claims: [Claim(id: \"x\")])";
         let places = Places::of(LESSON);
-        let place = |id, spot| places.cell(id, &spot).map(|Place { line, col }| (line, col));
-        let code = |line, column| Spot::Code { field: "src", at: code::Place { line, column } };
+        let place = |id, spot| places.cell(id, &spot).map(|Place { line, column }| (line, column));
+        let code = |line, column| Spot::Code { field: "src", at: Place { line, column } };
         assert_eq!(place("raw", code(2, 7)), Some((3, 7)));
         assert_eq!(place("one line", code(1, 4)), Some((4, 33)));
         assert_eq!(place("one line", code(2, 14)), Some((4, 56)));
@@ -427,7 +420,7 @@ mod tests {
         assert_eq!(place("words", Spot::Words("{{ c }}".into())), Some((5, 30)));
         assert_eq!(place("words", Spot::Words("nothing".into())), place("words", Spot::Cell));
         assert_eq!(place("no cell", Spot::Cell), None);
-        assert_eq!(places.claim("x"), Some(Place { line: 6, col: 12 }));
+        assert_eq!(places.claim("x"), Some(Place { line: 6, column: 12 }));
         assert_eq!(Places::of("Lesson(").claim("x"), None);
     }
 }

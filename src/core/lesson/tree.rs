@@ -3,10 +3,11 @@
 //! The grammar is RON's, <https://github.com/ron-rs/ron/blob/master/docs/grammar.md>, without its extensions. Only here
 //! does the first mistake end the reading: after a missing bracket nothing is certain.
 
+use attune_engine::code::Place;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use super::issue::{Issues, Place, Source, shorten};
+use super::issue::{Issues, Source, shorten};
 
 /// A value of the file.
 #[derive(Debug)]
@@ -383,7 +384,7 @@ fn prefixed(text: &str, start: usize) -> Option<(Kind, usize)> {
 fn decoded(token: &str, start: usize) -> Result<String, Flaw> {
     const AN_ESCAPE: &str = "one of the escapes \\n, \\t, \\\", \\\\ or \\u{…}; or a raw text r#\"…\"#";
     ron::from_str::<String>(token).map(|text| text.nfc().collect()).map_err(|error| {
-        let place = Place { line: error.span.end.line, col: error.span.end.col };
+        let place = Place { line: error.span.end.line, column: error.span.end.col };
         let rest = Source::new("", token).rest_from(place);
         Flaw::new(start + token.len() - rest.len(), AN_ESCAPE)
     })

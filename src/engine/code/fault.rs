@@ -16,8 +16,8 @@ pub struct Fault {
     pub place: Option<Place>,
 }
 
-/// Counted from 1, columns in characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A line and a column of a text, both counted from 1; columns count characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Place {
     pub line: usize,
     pub column: usize,
@@ -26,6 +26,12 @@ pub struct Place {
 impl Place {
     /// The first character of a cell: the place of a fault of the whole cell.
     pub const START: Self = Self { line: 1, column: 1 };
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
 }
 
 impl Fault {
@@ -52,8 +58,8 @@ fn shortened(mut words: String) -> String {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(Place { line, column }) = self.place {
-            write!(f, "{line}:{column}: ")?;
+        if let Some(place) = self.place {
+            write!(f, "{place}: ")?;
         }
         f.write_str(&self.message)?;
         self.hint.as_ref().map_or(Ok(()), |hint| write!(f, "; {hint}"))

@@ -109,11 +109,11 @@ impl Provenance {
             beside = others.map(|(axis, name)| (Quantity::Coordinate.of_point(point, axis), name)).collect();
         }
         let (name, place) = (reader.name(entry), reader.place(entry));
-        Some(Self { name, place, way: way_back(&reader, &explanation.worked), explanation, beside })
+        Some(Self { name, place, way: trace_back(&reader, &explanation.worked), explanation, beside })
     }
 }
 
-fn way_back(reader: &Reader, worked: &Worked) -> Vec<(Entry, String)> {
+fn trace_back(reader: &Reader, worked: &Worked) -> Vec<(Entry, String)> {
     const STEPS_MAX: usize = 40;
     let mut way = Vec::new();
     let mut next = worked.leads_to();

@@ -105,7 +105,7 @@ pub struct Written {
     /// Rows that each word was written from.
     pub rows: Vec<RowsRead>,
     /// The same in words: how many were computed, and how many kept.
-    pub rows_said: String,
+    pub rows_label: String,
 }
 
 /// The learner's choice of how to write on.
@@ -249,7 +249,7 @@ fn writing(model: &ModelSnapshot, objective: &Objective) -> Writing {
         text: generated.words.iter().map(in_text).collect(),
         said: how(generated),
         rows: generated.rows.clone(),
-        rows_said: rows_said(&generated.rows),
+        rows_label: rows_label(&generated.rows),
     });
     Writing::Can { most: GENERATED_MAX, written }
 }
@@ -274,7 +274,7 @@ pub fn said(model: &ModelSnapshot, token: usize) -> Option<String> {
 }
 
 /// Rows of keys and values that were computed, and those that were kept.
-fn rows_said(rows: &[RowsRead]) -> String {
+fn rows_label(rows: &[RowsRead]) -> String {
     let count = |rows: usize| if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") };
     let Some((first, others)) = rows.split_first() else { return String::new() };
     let begins = format!("For the first new word each layer computed {}", count(first.computed));

@@ -24,7 +24,7 @@ use std::fmt::{Debug, Write as _};
 use std::io::Write as _;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
-use std::{env, io, process, thread};
+use std::{env, io, panic, process, thread};
 
 use attune_engine::panics;
 use proptest::prelude::*;
@@ -41,6 +41,9 @@ const BYTES_MAX: usize = 1_500_000_000;
 const HANGS: Duration = TIME_MAX.saturating_mul(3);
 /// Milliseconds given to the search for the smallest case that breaks a promise.
 const SEARCH: u32 = 30_000;
+
+/// For the strategies: without optimisation they nest deeper than the stack of a test allows.
+const STACK: usize = 32 << 20;
 
 /// Cases between two lines of progress in a long run.
 const LINES: usize = 500;
@@ -81,9 +84,17 @@ fn is_long() -> bool {
 
 /// Runs some cases, each of which must hold, and counts what came of them; each of `expected` must. The smallest case that
 /// breaks a promise is told.
-#[track_caller]
 fn attack<A: Attack>(cases: u32, expected: &[&str]) -> BTreeMap<&'static str, usize> {
     let _alone = alone();
+    let ended = thread::scope(|threads| {
+        let attack =
+            thread::Builder::new().stack_size(STACK).spawn_scoped(threads, || attack_here::<A>(cases, expected));
+        attack.expect("a thread").join()
+    });
+    ended.unwrap_or_else(|broken| panic::resume_unwind(broken))
+}
+
+fn attack_here<A: Attack>(cases: u32, expected: &[&str]) -> BTreeMap<&'static str, usize> {
     let environment = ProptestConfig::default();
     let cases = if is_long() { environment.cases } else { cases };
     let rng_seed = match environment.rng_seed {
@@ -162,22 +173,24 @@ impl Tally {
     }
 }
 
-/// The result of some work. Where there is none after `limit`, tells the case on standard error and aborts: nothing but
-/// the process can be stopped from outside.
-fn watched<T>(limit: Duration, case: &(impl Debug + Sync + ?Sized), work: impl FnOnce() -> T) -> T {
+/// The result of some work, done on a thread with the usual stack. Where there is none after `limit`, tells the case on
+/// standard error and aborts: nothing but the process can be stopped from outside.
+fn watched<T: Send>(limit: Duration, case: &(impl Debug + ?Sized), work: impl FnOnce() -> T + Send) -> T {
     let (running, ended) = channel::<()>();
-    thread::scope(|threads| {
-        threads.spawn(move || {
-            if ended.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
-                // Past the capture of a test, which an abort would lose.
-                let _ = writeln!(io::stderr(), "{case:?}\nhas not ended after {} s: it hangs", limit.as_secs_f64());
-                process::abort();
-            }
+    let result = thread::scope(|threads| {
+        let working = threads.spawn(move || {
+            // Dropped after the work, and by a panic too.
+            let _running = running;
+            work()
         });
-        // Dropped after the work, and by a panic too.
-        let _running = running;
-        work()
-    })
+        if ended.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
+            // Past the capture of a test, which an abort would lose.
+            let _ = writeln!(io::stderr(), "{case:?}\nhas not ended after {} s: it hangs", limit.as_secs_f64());
+            process::abort();
+        }
+        working.join()
+    });
+    result.unwrap_or_else(|broken| panic::resume_unwind(broken))
 }
 
 /// The program that [`a_case_that_hangs_ends_the_run_and_is_told`] starts.

@@ -315,7 +315,7 @@ impl Frame<'_, '_> {
         }
     }
 
-    pub fn greet_awaited(&mut self) {
+    pub fn select_new_cell(&mut self) {
         let Some(awaited) = &self.state.awaited else { return };
         let Some(index) = self.model.index(&awaited.next_to) else { return };
         let place = if awaited.is_above { index.checked_sub(1) } else { Some(index + 1) };

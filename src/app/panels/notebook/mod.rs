@@ -85,7 +85,7 @@ pub fn notebook_ui(
         state.select(&cell);
     }
     let mut frame = Frame::new(model, state, view, prose);
-    frame.greet_awaited();
+    frame.select_new_cell();
     frame.keep_selected();
     frame.follow_verdict(ui);
     if ui.input(|input| input.pointer.any_pressed()) {

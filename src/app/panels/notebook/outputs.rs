@@ -89,7 +89,7 @@ pub fn fault_ui(ui: &mut Ui, fault: &Fault) -> Response {
     let palette = Palette::of(ui.visuals().dark_mode);
     let shown = ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
-        let place = fault.place.map_or_else(String::new, |place| format!("{}:{}  ", place.line, place.column));
+        let place = fault.place.map_or_else(String::new, |place| format!("{place}  "));
         let message = RichText::new(format!("{place}{}", fault.message)).monospace().color(palette.error);
         ui.add(Label::new(message).selectable(true).wrap());
         if let Some(hint) = &fault.hint {

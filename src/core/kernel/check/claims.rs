@@ -409,9 +409,9 @@ pub const ARRIVED_COSINE: f32 = 0.6;
 /// The lengths of a word that has arrived, as multiples of the mean static vector's.
 pub const ARRIVED_LENGTHS: RangeInclusive<f32> = 0.5..=2.0;
 
-/// One vector among the centroids of the groups.
+/// Where a vector is among the centroids of the groups.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Place {
+pub struct CentroidDistances {
     /// Cosine to the centroid of its own sense.
     pub own_cosine: f32,
     /// The largest cosine to that of another group.
@@ -424,7 +424,7 @@ pub struct Place {
     pub length: f32,
 }
 
-impl Place {
+impl CentroidDistances {
     /// How much nearer, by cosine, it lies to its own sense than to any other.
     pub fn margin(&self) -> f64 {
         f64::from(self.own_cosine - self.other_cosine)
@@ -434,8 +434,8 @@ impl Place {
 /// A word in a sentence that tells its sense: its place before attention, and after it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arrival {
-    pub before: Place,
-    pub after: Place,
+    pub before: CentroidDistances,
+    pub after: CentroidDistances,
     /// Another sense of the word is more frequent in the corpus, so that its static vector lies there.
     pub is_rarer_sense: bool,
     /// The mean length of the static vectors.
@@ -507,9 +507,9 @@ impl<'a> Places<'a> {
     }
 
     /// A vector among the centroids; `own` is an index into [`Lesson::groups`].
-    pub fn place(&self, vector: &[f32], own: usize) -> Place {
+    pub fn place(&self, vector: &[f32], own: usize) -> CentroidDistances {
         let others = || self.centroids.iter().enumerate().filter(|(group, _)| *group != own).map(|(_, other)| other);
-        Place {
+        CentroidDistances {
             own_cosine: cosine(vector, &self.centroids[own]),
             other_cosine: others().map(|other| cosine(vector, other)).fold(f32::NEG_INFINITY, f32::max),
             own_distance: distance(vector, &self.centroids[own]),

@@ -18,7 +18,7 @@ use crate::kernel::command::{
     AxisCommand, Brush, InterventionCommand, SenseCommand, SenseList, SenseSentence, SentenceCommand, TensorEntries,
     TrainingCommand, WeightCommand,
 };
-use crate::kernel::model::{Drag, LessonModel, ScenePart, SenseDrag, UndoPart};
+use crate::kernel::model::{Drag, LessonModel, PassPart, SenseDrag, UndoPart};
 use crate::kernel::sentence_pass::axes::Layers;
 use crate::kernel::sentence_pass::interventions::{self, check_mask, check_temperature};
 use crate::kernel::sentence_pass::senses::{check_count, check_sense, check_text, one_line};
@@ -54,11 +54,11 @@ impl LessonModel {
                 self.intervene(label, false, |changed| changed.scale = scale);
             }
             InterventionCommand::ToggleMask { query, key } => {
-                let mask = self.scene.toggled_mask(&self.training.trainer().model, query, key)?;
+                let mask = self.pass.toggled_mask(&self.training.trainer().model, query, key)?;
                 self.intervene("mask", false, |changed| changed.mask = mask);
             }
             InterventionCommand::SetMask(mask) => {
-                mask.as_ref().map_or(Ok(()), |mask| check_mask(mask, self.scene.tokens().len()))?;
+                mask.as_ref().map_or(Ok(()), |mask| check_mask(mask, self.pass.tokens().len()))?;
                 self.intervene("mask", false, |changed| changed.mask = mask);
             }
             InterventionCommand::ResetMask => {
@@ -66,14 +66,14 @@ impl LessonModel {
             }
             InterventionCommand::SetEdge { edge, is_removed } => {
                 self.check_head(edge.head)?;
-                self.scene.check_edge(&self.training.trainer().model, edge)?;
-                let edges = interventions::with_edge(&self.scene.interventions().edges, edge, is_removed)?;
+                self.pass.check_edge(&self.training.trainer().model, edge)?;
+                let edges = interventions::with_edge(&self.pass.interventions().edges, edge, is_removed)?;
                 let label = if is_removed { "removal of an edge" } else { "return of an edge" };
                 self.intervene(label, false, |changed| changed.edges = edges);
             }
             InterventionCommand::SetPatch(patch) => {
                 let (model, live) = (&self.training.trainer().model, self.training.model().live());
-                let patch = patch.map(|patch| self.scene.patch(patch, &self.cache, model, live)).transpose()?;
+                let patch = patch.map(|patch| self.pass.patch(patch, &self.cache, model, live)).transpose()?;
                 let label = if patch.is_some() { "patch" } else { "end of the patch" };
                 self.intervene(label, false, |changed| changed.patch = patch);
             }
@@ -92,11 +92,11 @@ impl LessonModel {
         goes_on: bool,
         change: impl FnOnce(&mut Interventions<f32>),
     ) {
-        let mut changed = Interventions::clone(self.scene.interventions());
+        let mut changed = Interventions::clone(self.pass.interventions());
         change(&mut changed);
-        if changed != **self.scene.interventions() {
-            let before = self.scene.set_interventions(Arc::new(changed));
-            self.remember(label, goes_on, ScenePart::Interventions(before));
+        if changed != **self.pass.interventions() {
+            let before = self.pass.set_interventions(Arc::new(changed));
+            self.remember(label, goes_on, PassPart::Interventions(before));
         }
     }
 
@@ -104,7 +104,7 @@ impl LessonModel {
         self.check_head(head)?;
         let label = format!("head {} {}", head + 1, mode.words().name);
         let (model, live) = (&self.training.trainer().model, self.training.model().live());
-        let mode = self.scene.mode(mode, head, &self.cache, model, live)?;
+        let mode = self.pass.mode(mode, head, &self.cache, model, live)?;
         self.intervene(&label, goes_on, |changed| changed.heads[head] = mode);
         Ok(())
     }
@@ -121,7 +121,7 @@ impl LessonModel {
     }
 
     fn check_head(&self, head: usize) -> Result<(), String> {
-        let heads = self.scene.interventions().heads.len();
+        let heads = self.pass.interventions().heads.len();
         if head < heads {
             Ok(())
         } else {
@@ -288,7 +288,7 @@ impl LessonModel {
             SentenceCommand::SetSecond(text) => return self.set_second(text, last == Some(Drag::Second), lesson),
             SentenceCommand::Generate { count, choice } => {
                 let (model, live) = (&self.training.trainer().model, self.training.model().live());
-                return self.scene.generate(count, choice, lesson, model, live);
+                return self.pass.generate(count, choice, lesson, model, live);
             }
         };
         self.show(sentence, false);
@@ -317,11 +317,11 @@ impl LessonModel {
 
     /// True if it is another one; `goes_on` as in [`Self::change_model`].
     fn show(&mut self, sentence: Sentence, goes_on: bool) -> bool {
-        if sentence == *self.scene.sentence() {
+        if sentence == *self.pass.sentence() {
             return false;
         }
-        let before = self.scene.show(sentence);
-        self.remember("choice of the sentence", goes_on, ScenePart::Sentence(before));
+        let before = self.pass.show(sentence);
+        self.remember("choice of the sentence", goes_on, PassPart::Sentence(before));
         true
     }
 
@@ -333,12 +333,12 @@ impl LessonModel {
     /// `goes_on`: the last command set one too.
     fn set_second(&mut self, text: Option<String>, goes_on: bool, lesson: &Lesson) -> Result<(), String> {
         let sentence = text.map(|text| self.read(&text, lesson)).transpose()?;
-        let (was, is) = (self.scene.second().is_some(), sentence.is_some());
-        let is_other = sentence.as_ref() != self.scene.second();
+        let (was, is) = (self.pass.second().is_some(), sentence.is_some());
+        let is_other = sentence.as_ref() != self.pass.second();
         if is_other {
-            let before = self.scene.set_second(sentence);
+            let before = self.pass.set_second(sentence);
             let label = if is { "second sentence" } else { "end of the comparison" };
-            self.remember(label, goes_on, ScenePart::Second(before));
+            self.remember(label, goes_on, PassPart::Second(before));
         }
         // What begins the comparison, or ends it, undoes by itself.
         self.last_drag = (was && is && (is_other || goes_on)).then_some(Drag::Second);
@@ -353,7 +353,7 @@ impl LessonModel {
         last: Option<Drag>,
         lesson: &Lesson,
     ) -> Result<(), String> {
-        let (before, was_on) = (self.scene.senses().list().clone(), self.scene.senses().is_on());
+        let (before, was_on) = (self.pass.senses().list().clone(), self.pass.senses().is_on());
         let mut list = SenseList::clone(&before);
         let count = list.sentences.len();
         let missing = |index: usize| format!("there is no sentence {}: the list has {count}", index.saturating_add(1));
@@ -407,23 +407,23 @@ impl LessonModel {
             return Ok(());
         }
         let list = if list == *before { before } else { Arc::new(list) };
-        let before = self.scene.set_senses((list, is_on));
-        self.scene.read_senses(lesson);
-        self.remember(label, goes_on, ScenePart::Senses(before));
+        let before = self.pass.set_senses((list, is_on));
+        self.pass.read_senses(lesson);
+        self.remember(label, goes_on, PassPart::Senses(before));
         self.last_drag = drag;
         Ok(())
     }
 
     /// The senses are yet to be measured, and nothing trains.
     pub fn has_senses_pending(&self) -> bool {
-        let Self { training, scene, cache, .. } = self;
-        !self.is_busy() && scene.has_senses_pending(cache, &training.trainer().model, training.model().live())
+        let Self { training, pass, cache, .. } = self;
+        !self.is_busy() && pass.has_senses_pending(cache, &training.trainer().model, training.model().live())
     }
 
     /// Does the next piece of that work.
     pub fn measure_senses(&self) {
-        let Self { training, scene, cache, .. } = self;
-        scene.measure_senses(cache, &training.trainer().model, training.model().live());
+        let Self { training, pass, cache, .. } = self;
+        pass.measure_senses(cache, &training.trainer().model, training.model().live());
     }
 }
 
@@ -469,9 +469,9 @@ impl LessonModel {
     fn spread(&self, lesson: &Lesson) -> Result<Arc<Spread>, String> {
         let width = self.space.vectors.cols();
         let (model, parameters) = (&self.training.trainer().model, self.training.model().live());
-        let passes = self.scene.passes(&self.cache, model, parameters);
+        let passes = self.pass.passes(&self.cache, model, parameters);
         let layers = Layers { model, parameters, scale: self.space.scale() };
-        let of_word = layers.spread_of_word(self.scene.passes_of_senses(model, parameters));
+        let of_word = layers.spread_of_word(self.pass.passes_of_senses(model, parameters));
         let spread = if let Some(of_word) = of_word {
             of_word
         } else if self.pretrained.is_some() {
@@ -543,8 +543,8 @@ impl LessonModel {
             return Ok(());
         }
         let projection = basis.projection(lesson, self)?;
-        let before = self.scene.rebase(&mut self.space, (basis, projection));
-        self.remember(label, false, ScenePart::Basis(Box::new(before)));
+        let before = self.pass.rebase(&mut self.space, (basis, projection));
+        self.remember(label, false, PassPart::Basis(Box::new(before)));
         Ok(())
     }
 
@@ -570,7 +570,7 @@ impl LessonModel {
         }
         match basis.projection(lesson, self) {
             Ok(projection) => {
-                self.scene.rebase(&mut self.space, (basis, projection));
+                self.pass.rebase(&mut self.space, (basis, projection));
             }
             Err(why) => left_out.push(format!("the axes are the lesson's: {why}")),
         }
@@ -644,7 +644,7 @@ impl LessonModel {
         if table != vectors.widened().flat() {
             let table = Matrix::from_row_major(vectors.rows(), vectors.cols(), table.to_vec());
             Arc::make_mut(&mut self.space).set_table(table.into());
-            self.scene.set_space(&self.space);
+            self.pass.set_space(&self.space);
         }
     }
 

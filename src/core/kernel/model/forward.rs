@@ -47,7 +47,7 @@ impl Runner {
             space: model.space.clone(),
             words: model.words.clone(),
             classes: model.classes.clone(),
-            rewriter: model.scene.rewriter().cloned(),
+            rewriter: model.pass.rewriter().cloned(),
             network: model.training.trainer().model.clone(),
             parameters: parameters.clone(),
             interventions: interventions.clone(),

@@ -12,7 +12,7 @@ use crate::kernel::model::LessonModel;
 use crate::kernel::model::forward::Runner;
 use crate::kernel::notebook::execution::{LiveModel, Versions};
 use crate::kernel::notebook::live::{Live, LiveName, live_names};
-use crate::kernel::notebook::live_text::{Spoken, SpokenModel};
+use crate::kernel::notebook::live_text::{LiveTextModel, Spoken};
 use crate::kernel::sentence_pass::interventions::{are_none, check_temperature};
 use crate::kernel::sentence_pass::passes::Passes;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
@@ -40,15 +40,15 @@ impl Watch {
     /// Another sentence is shown than at the last look, or another model: tensors have other shapes.
     pub fn is_other_sentence(&self, model: &LessonModel) -> bool {
         let is_same =
-            |seen: &Seen| seen.sentence == *model.scene.sentence() && Arc::ptr_eq(&seen.made_of, &model.origin.lesson);
+            |seen: &Seen| seen.sentence == *model.pass.sentence() && Arc::ptr_eq(&seen.made_of, &model.origin.lesson);
         !self.seen.as_ref().is_some_and(is_same)
     }
 
     /// The versions now.
     pub fn look(&mut self, model: &LessonModel) -> Versions {
         let parameters = model.training.model().live();
-        let interventions = model.scene.interventions();
-        let sentence = model.scene.sentence();
+        let interventions = model.pass.interventions();
+        let sentence = model.pass.sentence();
         let vectors = &model.space.vectors;
         let (is_same_space, is_same_model, is_same_pass) = self.seen.as_ref().map_or((false, false, false), |seen| {
             let is_same_space = Arc::ptr_eq(&seen.vectors, vectors);
@@ -82,13 +82,13 @@ pub struct Watched<'a> {
 impl LessonModel {
     /// The names of its tensors.
     pub fn live_names(&self) -> Arc<[LiveName]> {
-        live_names(&live(self, self.training.model().live(), self.scene.interventions())).into()
+        live_names(&live(self, self.training.model().live(), self.pass.interventions())).into()
     }
 }
 
 impl LiveModel for Watched<'_> {
     fn live(&self) -> Live {
-        live(self.model, self.model.training.model().live(), self.model.scene.interventions())
+        live(self.model, self.model.training.model().live(), self.model.pass.interventions())
     }
 
     fn write(&mut self, written: &[Variable], live: &Live, label: &str) -> Result<(), String> {
@@ -105,9 +105,9 @@ impl LiveModel for Watched<'_> {
     }
 }
 
-impl SpokenModel for LessonModel {
+impl LiveTextModel for LessonModel {
     fn shows(&self, spoken: &Spoken) -> bool {
-        let Sentence { index, text, .. } = self.scene.sentence();
+        let Sentence { index, text, .. } = self.pass.sentence();
         match spoken {
             Spoken::Lesson(sentence) => *index == Some(*sentence),
             Spoken::Text(spoken) => text.as_ref().is_some_and(|shown| *shown.text == **spoken),
@@ -115,11 +115,11 @@ impl SpokenModel for LessonModel {
     }
 
     fn shows_lesson(&self) -> bool {
-        self.scene.sentence().index.is_some()
+        self.pass.sentence().index.is_some()
     }
 
     fn live(&self) -> Live {
-        live(self, self.training.model().live(), self.scene.interventions())
+        live(self, self.training.model().live(), self.pass.interventions())
     }
 
     fn live_of(&self, spoken: &Spoken) -> Option<Live> {
@@ -128,7 +128,7 @@ impl SpokenModel for LessonModel {
             Spoken::Lesson(sentence) => Sentence::of_lesson(lesson, &self.words, *sentence)?,
             Spoken::Text(text) => Sentence::read(text, lesson, &self.words).ok()?,
         };
-        let (frame, interventions) = self.scene.beside(sentence);
+        let (frame, interventions) = self.pass.beside(sentence);
         Some(of_frame(self, &Passes::default(), &frame, self.training.model().live(), &Arc::new(interventions)))
     }
 
@@ -136,7 +136,7 @@ impl SpokenModel for LessonModel {
         let (training, model) = (&self.training, self.training.model());
         let is_at_its_end = matches!(training.stopped(), Some(Stopped::LastStep | Stopped::Rule(_)));
         let is_trained = is_at_its_end && model.replay().is_none() && model.run.changes().iter().next().is_none();
-        is_trained && self.origin.recipe.is_default() && !model.is_edited() && are_none(self.scene.interventions())
+        is_trained && self.origin.recipe.is_default() && !model.is_edited() && are_none(self.pass.interventions())
     }
 
     fn first_head(&self, block: usize) -> usize {
@@ -155,7 +155,7 @@ pub struct Trial<'a> {
 impl<'a> Trial<'a> {
     pub fn of(model: &'a LessonModel, names: Arc<[LiveName]>) -> Self {
         let parameters = model.training.model().live().clone();
-        Self { names, parameters, interventions: model.scene.interventions().clone(), model }
+        Self { names, parameters, interventions: model.pass.interventions().clone(), model }
     }
 }
 
@@ -177,7 +177,7 @@ impl LiveModel for Trial<'_> {
 }
 
 fn live(model: &LessonModel, parameters: &Arc<Parameters<f32>>, interventions: &Arc<Interventions<f32>>) -> Live {
-    of_frame(model, &model.cache.stage, model.scene.frame(), parameters, interventions)
+    of_frame(model, &model.cache.stage, model.pass.frame(), parameters, interventions)
 }
 
 fn of_frame(

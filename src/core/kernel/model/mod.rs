@@ -18,7 +18,7 @@ use crate::kernel::cache::{Cache, StepCache};
 use crate::kernel::command::Command;
 use crate::kernel::sentence_pass::axes::SharesOf;
 use crate::kernel::sentence_pass::sentence::Sentence;
-use crate::kernel::sentence_pass::{Scene, SecondState, SensesState, SentenceState};
+use crate::kernel::sentence_pass::{SecondState, SensesState, SentencePass, SentenceState};
 use crate::kernel::snapshot::sentence::class_names;
 use crate::kernel::snapshot::space::{Basis, StaticSpace};
 use crate::kernel::snapshot::{
@@ -54,7 +54,7 @@ pub struct LessonModel {
     pub(in crate::kernel) embedding_progress: Progress,
     pub(in crate::kernel) training: Training,
     pub(in crate::kernel) classes: Arc<[String]>,
-    pub(in crate::kernel) scene: Scene,
+    pub(in crate::kernel) pass: SentencePass,
     /// Changes of the last command, each with the state before it.
     pub(in crate::kernel) changes: Vec<(String, UndoPart)>,
     /// The last command changed something, which may undo together with the change before it.
@@ -100,12 +100,12 @@ pub struct ModelOrigin {
 pub enum UndoPart {
     Model(Box<WeightState>),
     Comparison(Option<Comparison>),
-    Scene(ScenePart),
+    Pass(PassPart),
 }
 
-/// A part of what is shown.
+/// The part of a sentence's pass that one change was about.
 #[derive(Clone)]
-pub enum ScenePart {
+pub enum PassPart {
     Interventions(Arc<Interventions<f32>>),
     Sentence(SentenceState),
     Second(SecondState),
@@ -113,21 +113,21 @@ pub enum ScenePart {
     Basis(Box<(Basis, Projection)>),
 }
 
-impl From<ScenePart> for UndoPart {
-    fn from(part: ScenePart) -> Self {
-        Self::Scene(part)
+impl From<PassPart> for UndoPart {
+    fn from(part: PassPart) -> Self {
+        Self::Pass(part)
     }
 }
 
-impl ScenePart {
+impl PassPart {
     /// Brings itself back and returns the present part.
-    fn swap(self, scene: &mut Scene, space: &mut Arc<StaticSpace>) -> Self {
+    fn swap(self, pass: &mut SentencePass, space: &mut Arc<StaticSpace>) -> Self {
         match self {
-            Self::Interventions(before) => Self::Interventions(scene.set_interventions(before)),
-            Self::Sentence(before) => Self::Sentence(scene.restore(before)),
-            Self::Second(before) => Self::Second(scene.restore_second(before)),
-            Self::Senses(before) => Self::Senses(scene.set_senses(before)),
-            Self::Basis(before) => Self::Basis(Box::new(scene.rebase(space, *before))),
+            Self::Interventions(before) => Self::Interventions(pass.set_interventions(before)),
+            Self::Sentence(before) => Self::Sentence(pass.restore(before)),
+            Self::Second(before) => Self::Second(pass.restore_second(before)),
+            Self::Senses(before) => Self::Senses(pass.set_senses(before)),
+            Self::Basis(before) => Self::Basis(Box::new(pass.rebase(space, *before))),
         }
     }
 }
@@ -151,7 +151,7 @@ impl LessonModel {
         let given = trainer.model.architecture.train_embedding.then(|| space.clone());
         let training = Training::new(trainer);
         Ok(Self {
-            scene: Scene::new(lesson, &space, sentence),
+            pass: SentencePass::new(lesson, &space, sentence),
             classes: classes.into(),
             words: space.vocabulary.as_slice().into(),
             embedding_progress: progress,
@@ -280,30 +280,30 @@ impl LessonModel {
     /// The model as the one that replaces it shows it.
     pub fn shown(&self) -> Replaced {
         let (model, network) = (self.training.model(), &self.training.trainer().model);
-        let sentence = self.scene.run(&self.cache, network, model.live(), model.trained());
+        let sentence = self.pass.run(&self.cache, network, model.live(), model.trained());
         Replaced { recipe: self.origin.recipe.clone(), space: self.space.clone(), sentence }
     }
 
     /// Brings back a part and returns the present one. Bringing back a model ends the training that is
     /// under way.
     pub fn swap(&mut self, part: UndoPart) -> UndoPart {
-        let Self { training, scene, space, origin, .. } = self;
+        let Self { training, pass, space, origin, .. } = self;
         match part {
             UndoPart::Model(before) => UndoPart::Model(Box::new(training.replace(*before))),
             UndoPart::Comparison(before) => UndoPart::Comparison(training.set_comparison(before)),
-            UndoPart::Scene(before) => {
-                let present = before.swap(scene, space);
-                scene.read_senses(&origin.lesson);
-                UndoPart::Scene(present)
+            UndoPart::Pass(before) => {
+                let present = before.swap(pass, space);
+                pass.read_senses(&origin.lesson);
+                UndoPart::Pass(present)
             }
         }
     }
 
     pub fn snapshot(&self, lesson: &Lesson) -> ModelSnapshot {
-        let Self { training, scene, cache, .. } = self;
+        let Self { training, pass, cache, .. } = self;
         let (model, network) = (training.model(), &training.trainer().model);
-        let sentence = scene.run(cache, network, model.live(), model.trained());
-        let second = scene.run_second(cache, network, model.live(), model.trained());
+        let sentence = pass.run(cache, network, model.live(), model.trained());
+        let second = pass.run_second(cache, network, model.live(), model.trained());
         let leaves_first_out = self.pretrained.is_some();
         let shares = SharesOf { space: &self.space, model: network, parameters: model.live(), leaves_first_out };
         let of_tokens = Arc::new(shares.tokens(&sentence, second.as_deref()));
@@ -319,13 +319,13 @@ impl LessonModel {
             start: training.start().clone(),
             comparison: training.comparison().map(|comparison| comparison.snapshot(model)),
             training: self.training_snapshot(lesson),
-            interventions: scene.interventions().clone(),
+            interventions: pass.interventions().clone(),
             classes: self.classes.clone(),
             fixed_positions: network.fixed_positions().cloned(),
-            generated: scene.generated(model.live()),
+            generated: pass.generated(model.live()),
             sentence,
             second,
-            senses: Arc::new(scene.senses_snapshot(cache, network, model.live())),
+            senses: Arc::new(pass.senses_snapshot(cache, network, model.live())),
             pretrained: self.pretrained.clone(),
             recipe: self.origin.recipe.clone(),
             made_of: self.origin.lesson.clone(),

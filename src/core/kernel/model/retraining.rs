@@ -174,7 +174,7 @@ impl LessonModel {
     #[must_use]
     pub fn copy(&self, lesson: &Arc<Lesson>) -> LessonModel {
         let made_of = if self.origin.recipe.is_default() { lesson } else { &self.origin.lesson };
-        let mut copy = LessonModel { scene: self.scene.without_written(made_of), ..self.clone() };
+        let mut copy = LessonModel { pass: self.pass.without_written(made_of), ..self.clone() };
         copy.origin.lesson = made_of.clone();
         copy.cache.steps = self.cache.steps.shared();
         copy
@@ -184,19 +184,19 @@ impl LessonModel {
     /// end with it. What else is lost is returned in words for the learner.
     pub fn take_over(&mut self, other: &LessonModel) -> Vec<String> {
         // The vocabulary is the same whatever the recipe.
-        self.scene.show(other.scene.sentence().clone());
-        self.scene.set_second(other.scene.second().cloned());
-        let senses = other.scene.senses();
-        self.scene.set_senses((senses.list().clone(), senses.is_on()));
-        self.scene.read_senses(&self.origin.lesson);
+        self.pass.show(other.pass.sentence().clone());
+        self.pass.set_second(other.pass.second().cloned());
+        let senses = other.pass.senses();
+        self.pass.set_senses((senses.list().clone(), senses.is_on()));
+        self.pass.read_senses(&self.origin.lesson);
         let mut lost = Vec::new();
         if self.space.basis != other.space.basis {
             let lesson = self.origin.lesson.clone();
             lost = self.keep_axes(&other.space.basis, &lesson);
         }
         let (old, new) = (&other.origin.lesson.model.architecture, &self.origin.lesson.model.architecture);
-        let kept = kept(other.scene.interventions(), old, new);
-        self.scene.set_interventions(Arc::new(kept));
+        let kept = kept(other.pass.interventions(), old, new);
+        self.pass.set_interventions(Arc::new(kept));
         let with = other.training.comparison().map(Comparison::reference);
         // A step of another training is none of this one.
         if let Some(with @ (Reference::Trained | Reference::Start)) = with {

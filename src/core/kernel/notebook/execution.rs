@@ -265,16 +265,16 @@ impl Notebook {
             if is_judged && allowance.is_late() {
                 break;
             }
-            let case = self.clean(case, &model.live(), &Bench::default(), seed, allowance);
+            let case = self.clean(case, &model.live(), &ExerciseScope::default(), seed, allowance);
             let of_case = allowance.less(case.bytes);
             if case.fault.is_some() && !is_judged {
                 return Outcome { fault: case.fault, ..outcome };
             }
             let has_expected = case.defined.iter().any(|variable| variable.name == EXPECTED);
-            let mut bench = Bench { case: case.defined, functions: case.functions, ..Bench::default() };
+            let mut scope = ExerciseScope { case: case.defined, functions: case.functions, ..ExerciseScope::default() };
             let live = model.live();
             let answer = match exercise.start {
-                Some(_) => self.clean(&cell.text, &live, &bench, seed, of_case),
+                Some(_) => self.clean(&cell.text, &live, &scope, seed, of_case),
                 None => Run::default(),
             };
             let of_case = of_case.less(answer.bytes);
@@ -293,13 +293,13 @@ impl Notebook {
             if answer.fault.is_some() {
                 return Outcome { fault: answer.fault, ..outcome };
             }
-            bench.add(answer, &lessons);
+            scope.add(answer, &lessons);
             let live = model.live();
-            let check = self.clean(&exercise.check, &live, &bench, seed, of_case);
+            let check = self.clean(&exercise.check, &live, &scope, seed, of_case);
             let is_right = check.fault.is_none() && check.is_true;
-            let mut value = self.clean(&exercise.value, &live, &bench, seed, of_case).outputs;
+            let mut value = self.clean(&exercise.value, &live, &scope, seed, of_case).outputs;
             let expected = if exercise.expected.is_empty() && has_expected { EXPECTED } else { &exercise.expected };
-            let expected = self.clean(expected, &live, &bench, seed, of_case).outputs.pop();
+            let expected = self.clean(expected, &live, &scope, seed, of_case).outputs.pop();
             if let (Some(expected), Some(yours)) = (expected, value.last().cloned()) {
                 value.pop();
                 allowance = allowance.less(yours.size() + expected.size());
@@ -308,7 +308,7 @@ impl Notebook {
             if is_judged || is_right && number + 1 < cases.len() {
                 continue;
             }
-            let holds = |when: &str| self.clean(when, &live, &bench, seed, of_case).is_true;
+            let holds = |when: &str| self.clean(when, &live, &scope, seed, of_case).is_true;
             let said = exercise.feedback.iter().filter(|_| !is_right).find(|feedback| holds(&feedback.when));
             // A check that cannot be worked out says why: the answer lacks what it asks for.
             let feedback = said.map(|feedback| feedback.say.clone()).or(check.fault.map(|fault| fault.to_string()));
@@ -327,9 +327,9 @@ impl Notebook {
     }
 
     fn answer_prediction(&self, predict: &Predict, live: &Live, allowance: Allowance) -> Outcome {
-        let bench = Bench::default();
-        let answer = self.clean(&predict.answer, live, &bench, self.seed, allowance);
-        let shows = self.clean(&predict.shows, live, &bench, self.seed, allowance);
+        let scope = ExerciseScope::default();
+        let answer = self.clean(&predict.answer, live, &scope, self.seed, allowance);
+        let shows = self.clean(&predict.shows, live, &scope, self.seed, allowance);
         let right = match answer.outputs.last() {
             Some(Output::Number(place)) => Some(*place as usize).filter(|_| place.fract() == 0.0 && *place >= 0.0),
             Some(Output::Text(text)) => predict.choices.iter().position(|choice| *choice == **text),
@@ -343,8 +343,8 @@ impl Notebook {
         Outcome { outputs: shows.outputs, fault, verdict, measured: shows.bytes, ..Outcome::default() }
     }
 
-    /// Runs a lesson's piece of code over the live tensors and what is on the bench.
-    fn clean(&self, source: &str, live: &Live, bench: &Bench, seed: u64, allowance: Allowance) -> Run {
+    /// Runs a lesson's piece of code over the live tensors and the exercise's definitions so far.
+    fn clean(&self, source: &str, live: &Live, scope: &ExerciseScope, seed: u64, allowance: Allowance) -> Run {
         if source.is_empty() {
             return Run::default();
         }
@@ -357,13 +357,13 @@ impl Notebook {
         };
         // An answer cannot put something of its own in the place of a live tensor or of the case.
         let is_live = |variable: &Variable| self.live.iter().any(|known| known.name == variable.name);
-        let is_case = |variable: &Variable| bench.case.iter().any(|given| given.name == variable.name);
-        let own = bench.own.iter().filter(|variable| !is_live(variable) && !is_case(variable));
-        let case = bench.case.iter().map(|variable| Given::fixed(variable.clone(), "the exercise gives it"));
+        let is_case = |variable: &Variable| scope.case.iter().any(|given| given.name == variable.name);
+        let own = scope.own.iter().filter(|variable| !is_live(variable) && !is_case(variable));
+        let case = scope.case.iter().map(|variable| Given::fixed(variable.clone(), "the exercise gives it"));
         let mut given = self.given(&names, live, &[]);
         given.extend(case.chain(own.map(|variable| Given::writable(variable.clone()))));
         let others: Vec<String> = self.live.iter().map(|known| known.name.clone()).collect();
-        let (functions, model, stop) = (bench.functions.clone(), live.model.clone(), self.stop.clone());
+        let (functions, model, stop) = (scope.functions.clone(), live.model.clone(), self.stop.clone());
         run(source, &Scope { given, others: &others, functions, model, seed, stop, allowance })
     }
 }
@@ -379,14 +379,14 @@ pub enum Answered<'a> {
 
 /// Definitions of an exercise so far.
 #[derive(Default)]
-struct Bench {
+struct ExerciseScope {
     case: Vec<Variable>,
     /// The answer's.
     own: Vec<Variable>,
     functions: Functions,
 }
 
-impl Bench {
+impl ExerciseScope {
     fn add(&mut self, answer: Run, lessons: &BTreeSet<String>) {
         self.functions = answer.functions.without(lessons).with(&self.functions);
         self.own = answer.defined;

@@ -178,7 +178,7 @@ impl FoundValues {
 }
 
 /// The model as texts meet it.
-pub trait SpokenModel {
+pub trait LiveTextModel {
     /// The stage shows this sentence.
     fn shows(&self, spoken: &Spoken) -> bool;
     /// The stage shows a sentence of the lesson.
@@ -260,7 +260,7 @@ impl Notebook {
     }
 
     /// Evaluates the expressions of the next cell that waits.
-    pub fn evaluate_next(&mut self, model: &dyn SpokenModel) {
+    pub fn evaluate_next(&mut self, model: &dyn LiveTextModel) {
         let Some(id) = self.texts_waiting.pop_first() else { return };
         self.view.take();
         let Some((cell, texts)) = self.document.cell(&id).cloned().zip(self.texts.get(&id).cloned()) else { return };
@@ -287,7 +287,7 @@ impl Notebook {
     }
 
     /// Computes the expressions of a cell: with the sentence on the stage, or with the one that the cell speaks of.
-    fn find_values(&self, text: &SourcedTexts, model: &dyn SpokenModel) -> FoundValues {
+    fn find_values(&self, text: &SourcedTexts, model: &dyn LiveTextModel) -> FoundValues {
         let is_elsewhere = match text.speaks_of {
             // A sentence that the learner wrote is a change which the lesson's numbers follow.
             Spoken::Lesson(_) => !text.cell.is_own && model.shows_lesson() && !text.is_shown,
@@ -327,7 +327,7 @@ impl Notebook {
     }
 
     /// The values of a cell's expressions, in their order, with what they depend on.
-    fn live_values(&self, text: &SourcedTexts, mut found: FoundValues, model: &dyn SpokenModel) -> Vec<LiveValue> {
+    fn live_values(&self, text: &SourcedTexts, mut found: FoundValues, model: &dyn LiveTextModel) -> Vec<LiveValue> {
         let standings = self.standings();
         let stale_cells = stale_cells(&self.document, &standings);
         let before = text.texts.evaluated.as_ref().map(|evaluated| &*evaluated.values);
@@ -394,7 +394,7 @@ impl Notebook {
     }
 
     /// The number that an expression is, where it is one entry of a live tensor.
-    fn entry(&self, source: &str, hidden_by: &BTreeSet<&str>, model: &dyn SpokenModel) -> Option<Entry> {
+    fn entry(&self, source: &str, hidden_by: &BTreeSet<&str>, model: &dyn LiveTextModel) -> Option<Entry> {
         let (name, rest) = source.split_at(source.find('[')?);
         let live = self.live.iter().find(|live| live.name == name.trim())?;
         if hidden_by.contains(&*live.name) {

@@ -7,7 +7,7 @@ use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::model::activations::Interventions;
 
 use crate::kernel::command::Command;
-use crate::kernel::model::{LessonModel, ScenePart, UndoPart};
+use crate::kernel::model::{LessonModel, PassPart, UndoPart};
 use crate::kernel::notebook::Document;
 use crate::kernel::running::{Kernel, Phase};
 use crate::kernel::sentence_pass::senses::SenseList;
@@ -29,7 +29,7 @@ impl Undoable {
         match self {
             Self::Model(UndoPart::Model(weights)) => weights.bytes(),
             Self::Model(UndoPart::Comparison(Some(Comparison::Step(Replay { state, .. })))) => state.bytes(),
-            Self::Model(UndoPart::Scene(part)) => part.bytes(),
+            Self::Model(UndoPart::Pass(part)) => part.bytes(),
             Self::Retrained(model) => model.bytes(),
             Self::Model(UndoPart::Comparison(_)) | Self::Notebook(_) => 0,
         }
@@ -41,11 +41,11 @@ impl LessonModel {
         let examples = self.examples.iter().map(|example| size_of_val(example.words()));
         let spaces = std::iter::once(&self.space).chain(&self.given);
         let vectors: usize = spaces.map(|space| space.vectors.bytes()).sum();
-        self.training.model().bytes() + vectors + examples.sum::<usize>() + of_interventions(self.scene.interventions())
+        self.training.model().bytes() + vectors + examples.sum::<usize>() + of_interventions(self.pass.interventions())
     }
 }
 
-impl ScenePart {
+impl PassPart {
     fn bytes(&self) -> usize {
         match self {
             Self::Interventions(interventions)

@@ -1,4 +1,4 @@
-//! The scene on the stage: a sentence, the learner's interventions on its forward pass, and the words that the
+//! The pass on the stage: a sentence, the learner's interventions on its forward pass, and the words that the
 //! model wrote after it.
 
 pub mod axes;
@@ -34,7 +34,7 @@ const WEIGHT_MAX: f32 = 1.001;
 
 /// A clone shares all that is large with it.
 #[derive(Clone)]
-pub struct Scene {
+pub struct SentencePass {
     space: Arc<StaticSpace>,
     frame: Arc<SentenceFrame>,
     /// The sentence that is compared with it.
@@ -65,7 +65,7 @@ struct Written {
     by: Arc<Parameters<f32>>,
 }
 
-impl Scene {
+impl SentencePass {
     pub fn new(lesson: &Lesson, space: &Arc<StaticSpace>, sentence: Sentence) -> Self {
         let rewriter = Rewriter::of(&lesson.model.objective, &space.vocabulary).map(Arc::new);
         Self {
@@ -142,7 +142,7 @@ impl Scene {
         self.senses.set(list, is_on)
     }
 
-    /// Reads the list with the lesson that the scene is of.
+    /// Reads the list with the lesson that the pass is of.
     pub fn read_senses(&mut self, lesson: &Lesson) {
         let frame = |sentence| SentenceFrame::without_points(sentence, &self.space, self.rewriter.as_deref());
         self.senses.read(lesson, &self.space.vocabulary, frame);

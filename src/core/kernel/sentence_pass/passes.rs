@@ -13,7 +13,7 @@ use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::attribution::{NoSum, TermOf};
 use attune_engine::numerics::model::{Activations, Architecture, AttentionModel, Pooling};
 use attune_engine::numerics::params::{Layer, Parameters};
-use attune_engine::numerics::table::multiply_by_rows;
+use attune_engine::numerics::table::{Table, multiply_by_rows};
 use attune_engine::numerics::vectors::highest;
 use attune_engine::numerics::vectors::{Similarity, dot, nearest};
 
@@ -270,16 +270,19 @@ const WHOLE: usize = 2000;
 /// # Shapes
 /// `vectors` (N, D); `except` N
 pub fn near(space: &StaticSpace, vectors: &Matrix<f32>, except: &[Option<usize>]) -> Vec<Neighbours> {
-    let words = space.vectors.rows();
-    if words <= WHOLE {
-        return (0..vectors.rows()).map(|row| among(space, vectors.row(row), None, except[row])).collect();
+    near_among(&space.vectors, &space.squares, vectors, except)
+}
+
+fn near_among(words: &Table<f32>, squares: &[f32], vectors: &Matrix<f32>, except: &[Option<usize>]) -> Vec<Neighbours> {
+    if words.rows() <= WHOLE {
+        return (0..vectors.rows()).map(|row| among(words, vectors.row(row), None, except[row])).collect();
     }
-    let products = multiply_by_rows(vectors, &*space.vectors, &[]);
+    let products = multiply_by_rows(vectors, words, &[]);
     let candidates = |row: usize| {
         let vector = vectors.row(row);
         let square = dot(vector, vector);
         let best = |score: fn(f32, f32, f32) -> f32| {
-            let pairs = products.row(row).iter().zip(&*space.squares);
+            let pairs = products.row(row).iter().zip(squares);
             highest(&pairs.map(|(product, own)| score(*product, *own, square)).collect::<Vec<_>>(), MEASURED)
         };
         [
@@ -287,22 +290,22 @@ pub fn near(space: &StaticSpace, vectors: &Matrix<f32>, except: &[Option<usize>]
             best(|product, own, square| 2.0 * product - own - square),
         ]
     };
-    (0..vectors.rows()).map(|row| among(space, vectors.row(row), Some(candidates(row)), except[row])).collect()
+    (0..vectors.rows()).map(|row| among(words, vectors.row(row), Some(candidates(row)), except[row])).collect()
 }
 
 /// The nearest of some words, or of all, as they are measured.
-fn among(space: &StaticSpace, vector: &[f32], some: Option<[Vec<usize>; 2]>, except: Option<usize>) -> Neighbours {
-    let of = |measure: Similarity, word: usize| measure.of(&space.vectors.row(word), vector);
+fn among(words: &Table<f32>, vector: &[f32], some: Option<[Vec<usize>; 2]>, except: Option<usize>) -> Neighbours {
+    let of = |measure: Similarity, word: usize| measure.of(&words.row(word), vector);
     let by = |similarity: Similarity, some: Option<&Vec<usize>>| {
         let found: Vec<usize> = match some {
             Some(rows) => {
-                let few = space.vectors.gathered(rows.iter().copied());
+                let few = words.gathered(rows.iter().copied());
                 let except = rows.iter().position(|row| Some(*row) == except);
                 let found = nearest(similarity, &few, vector, NEIGHBOURS, except.as_slice());
                 found.into_iter().map(|(place, _)| rows[place]).collect()
             }
             None => {
-                let found = nearest(similarity, &space.vectors.widened(), vector, NEIGHBOURS, except.as_slice());
+                let found = nearest(similarity, &words.widened(), vector, NEIGHBOURS, except.as_slice());
                 found.into_iter().map(|(word, _)| word).collect()
             }
         };
@@ -319,29 +322,21 @@ fn among(space: &StaticSpace, vector: &[f32], some: Option<[Vec<usize>; 2]>, exc
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use attune_engine::numerics::rng::{Stream, stream};
-    use attune_engine::numerics::table::Table;
     use rand::RngExt;
 
     use super::*;
-    use crate::kernel::Kernel;
     use crate::kernel::snapshot::space::squares;
-    use crate::lesson::parse;
 
     #[test]
     fn many_words_at_once_are_the_words_one_by_one() {
-        let lesson = parse("small.ron", include_str!("../../../../tests/fixtures/small.ron")).expect("no issues");
-        let mut space = StaticSpace::clone(&Kernel::embedded(Arc::new(lesson)).snapshot().space.expect("a space"));
         let mut rng = stream(7, Stream::ModelInit);
         let mut random = |rows| Matrix::from_fn(rows, 12, |_, _| rng.random_range(-1.0f32..1.0));
         let (words, vectors) = (Table::from(random(WHOLE + 500)), random(5));
-        (space.squares, space.vectors) = (squares(&words), Arc::new(words));
         let except = [None, Some(3), Some(WHOLE + 1), None, Some(0)];
-        let found = near(&space, &vectors, &except);
+        let found = near_among(&words, &squares(&words), &vectors, &except);
         for (row, found) in found.iter().enumerate() {
-            let one_by_one = among(&space, vectors.row(row), None, except[row]);
+            let one_by_one = among(&words, vectors.row(row), None, except[row]);
             assert_eq!(*found, one_by_one, "row {row}");
         }
     }

@@ -92,6 +92,19 @@ impl Snapshot {
             fault: None,
         }
     }
+
+    /// The last snapshot of a kernel whose thread has panicked: nothing is under way any more.
+    pub fn after_fault(&self) -> Self {
+        let words = "training stopped by a fault of attune itself; open the lesson again, and please report it";
+        let mut last = Self { notice: Some(words.into()), retraining: None, touring: None, ..self.clone() };
+        last.revision += 1;
+        last.work_revision += 1;
+        if let Some(model) = &mut last.model {
+            model.training.playing = false;
+            model.training.stopped = Some(Stopped::Paused);
+        }
+        last
+    }
 }
 
 /// The attention model: parameters, training and the current sentence; at the latest step of the

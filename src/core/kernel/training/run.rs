@@ -424,39 +424,6 @@ impl<T> Checkpoints<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::static_embedding::SpaceTrainer;
-    use crate::lesson::parse;
-
-    fn trainer() -> Trainer {
-        let lesson = parse("small.ron", include_str!("../../../../tests/fixtures/small.ron")).expect("no issues");
-        let mut space = SpaceTrainer::new(&lesson);
-        while !space.advance(&lesson) {}
-        let vectors = space.finish(&lesson).expect("finite vectors");
-        Trainer::new(&lesson, &vectors, space.examples())
-    }
-
-    #[test]
-    fn an_overwritten_state_is_recovered_a_few_steps_at_a_time() {
-        let (trainer, mut cache) = (trainer(), StepCache::default());
-        let mut run = TrainingRun::new(&Arc::new(trainer.start()));
-        for step in 0..20 {
-            if step == 7 {
-                run.set_learning_rate(0.05).expect("one change");
-            }
-            run.step(&trainer, &mut cache);
-        }
-        let good = run.latest.clone();
-        // As after a step that has overwritten the state, where only the start is at hand.
-        let mut cache = StepCache::default();
-        run.latest = run.begin_at_checkpoint(run.steps_done(), &cache).state;
-        for brought in [6, 12, 18] {
-            assert!(run.is_recovering() && run.steps_done() == 20);
-            run.recover(&trainer, &mut cache, 6);
-            assert_eq!(run.latest.steps_done(), brought);
-        }
-        run.recover(&trainer, &mut cache, 6);
-        assert!(!run.is_recovering() && run.latest == good, "bit for bit");
-    }
 
     fn changes(count: usize) -> ChangeLog {
         let mut all = ChangeLog::default();

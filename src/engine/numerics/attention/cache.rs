@@ -193,8 +193,8 @@ impl<S: Scalar> AttentionScratch<S> {
     }
 }
 
-/// The place of one head of one sentence.
-pub(super) struct Place {
+/// The rows of one head of one sentence, in matrices that have those of all.
+pub(super) struct HeadRanges {
     pub sentence: usize,
     pub head: usize,
     pub queries: Range<usize>,
@@ -203,7 +203,7 @@ pub(super) struct Place {
     pub block: Range<usize>,
 }
 
-impl Place {
+impl HeadRanges {
     /// The rows of the mixes: one for each query, or one for their mean.
     #[inline(always)]
     pub fn mixes(&self, means: bool) -> Range<usize> {
@@ -213,14 +213,14 @@ impl Place {
 
 /// Sentence by sentence, head by head.
 #[inline(always)]
-pub(super) fn for_each_head(heads: usize, queries: &Rows, keys: &Rows, mut work: impl FnMut(Place)) {
+pub(super) fn for_each_head(heads: usize, queries: &Rows, keys: &Rows, mut work: impl FnMut(HeadRanges)) {
     let mut start = 0;
     for (sentence, (queries, keys)) in queries.sentences().zip(keys.sentences()).enumerate() {
         let entries = block_entries(queries.len(), keys.len());
         for head in 0..heads {
             let block = start..start + entries;
             start = block.end;
-            work(Place { sentence, head, queries: queries.clone(), keys: keys.clone(), block });
+            work(HeadRanges { sentence, head, queries: queries.clone(), keys: keys.clone(), block });
         }
     }
 }

@@ -36,7 +36,7 @@ pub use head::{Edge, HeadChanges, HeadMode, ModeWords};
 pub use mask::{Mask, MaskTable, Window};
 pub use rows::{Rows, Tokens};
 
-use self::cache::{Place, for_each_head, part, part_mut, weights_and_means};
+use self::cache::{HeadRanges, for_each_head, part, part_mut, weights_and_means};
 use self::head::{Head, HeadGradients};
 use self::look_up::{look_up_backward, look_up_forward};
 use super::linear::{linear_backward, linear_forward};
@@ -52,18 +52,18 @@ fn head_of<'a, S: Scalar>(
     config: &'a AttentionConfig,
     scale: S,
     before: usize,
-    place: &Place,
+    ranges: &HeadRanges,
     [query, key, value]: [&'a Matrix<S>; 3],
     bias: &'a Distances<S>,
     removed: &'a [Edge],
 ) -> Head<'a, S> {
     Head {
-        query: part(query, &place.queries, &config.query_columns(place.head)),
-        key: part(key, &place.keys, &config.key_columns(place.head)),
-        value: part(value, &place.keys, &config.value_columns(place.head)),
+        query: part(query, &ranges.queries, &config.query_columns(ranges.head)),
+        key: part(key, &ranges.keys, &config.key_columns(ranges.head)),
+        value: part(value, &ranges.keys, &config.value_columns(ranges.head)),
         scale,
         cap: config.score_cap.map(|cap| S::from_f64(cap / config.temperature)),
-        bias: bias.of_head(place.head),
+        bias: bias.of_head(ranges.head),
         mask: &config.mask,
         window: config.window,
         removed,
@@ -257,16 +257,16 @@ impl<S: Scalar> Work<S> for Forward<'_, S> {
             queries,
             keys,
             #[inline(always)]
-            |place| {
-                let removed = changes.removed_of(place.head);
-                let head = head_of(config, scale, before, &place, [query, key, value], bias, removed);
-                let mut mix = part_mut(mix, &place.mixes(*mixes_means), &config.mix_columns(place.head));
-                let (weights, means) = weights_and_means(&mut weights[place.block.clone()], &head, *mixes_means);
+            |ranges| {
+                let removed = changes.removed_of(ranges.head);
+                let head = head_of(config, scale, before, &ranges, [query, key, value], bias, removed);
+                let mut mix = part_mut(mix, &ranges.mixes(*mixes_means), &config.mix_columns(ranges.head));
+                let (weights, means) = weights_and_means(&mut weights[ranges.block.clone()], &head, *mixes_means);
                 if for_training && head.is_short() {
                     head.short_forward(simd, weights, means, &mut mix, tile);
                 } else {
-                    let mode = changes.modes.get(place.head).unwrap_or(&HeadMode::Live);
-                    let scores = scores.get_mut(place.block);
+                    let mode = changes.modes.get(ranges.head).unwrap_or(&HeadMode::Live);
+                    let scores = scores.get_mut(ranges.block);
                     head.forward(simd, mode, scores, weights, means, &mut mix);
                 }
             },
@@ -366,17 +366,17 @@ impl<S: Scalar> Work<S> for Backward<'_, S> {
             queries,
             keys,
             #[inline(always)]
-            |place| {
-                let head = head_of(config, scale, 0, &place, [query, key, value], bias, &[]);
-                let (key_columns, value_columns) = (config.query_columns(place.head), config.mix_columns(place.head));
-                let d_mix = part(d_mix, &place.mixes(*mixes_means), &value_columns);
+            |ranges| {
+                let head = head_of(config, scale, 0, &ranges, [query, key, value], bias, &[]);
+                let (key_columns, value_columns) = (config.query_columns(ranges.head), config.mix_columns(ranges.head));
+                let d_mix = part(d_mix, &ranges.mixes(*mixes_means), &value_columns);
                 let mut to = HeadGradients {
-                    query: part_mut(d_query, &place.queries, &key_columns),
-                    key: part_mut(d_key, &place.keys, &key_columns),
-                    value: part_mut(d_value, &place.keys, &value_columns),
-                    bias: &mut d_bias[place.head * distances..][..distances],
+                    query: part_mut(d_query, &ranges.queries, &key_columns),
+                    key: part_mut(d_key, &ranges.keys, &key_columns),
+                    value: part_mut(d_value, &ranges.keys, &value_columns),
+                    bias: &mut d_bias[ranges.head * distances..][..distances],
                 };
-                let (weights, means) = weights_and_means(&mut weights[place.block], &head, *mixes_means);
+                let (weights, means) = weights_and_means(&mut weights[ranges.block], &head, *mixes_means);
                 if head.is_short() {
                     head.short_backward(simd, weights, means, d_mix, d_scores, tile, &mut to);
                 } else {

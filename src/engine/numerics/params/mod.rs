@@ -24,14 +24,14 @@ pub struct TensorSpec {
     pub cols: usize,
     /// The index of its first entry among those of all tensors.
     first: usize,
-    place: Place,
+    storage: Storage,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    /// In the flat vector, from there on.
+enum Storage {
+    /// The index of its first entry in the flat vector.
     Flat(usize),
-    /// Beside it.
+    /// Its index among the packed tensors.
     Packed(usize),
 }
 
@@ -47,7 +47,7 @@ impl TensorSpec {
     }
 
     pub fn is_packed(&self) -> bool {
-        matches!(self.place, Place::Packed(_))
+        matches!(self.storage, Storage::Packed(_))
     }
 
     /// Its place in the flat vector.
@@ -55,9 +55,9 @@ impl TensorSpec {
     /// # Panics
     /// If it is packed.
     fn range(&self) -> Range<usize> {
-        match self.place {
-            Place::Flat(offset) => offset..offset + self.entries(),
-            Place::Packed(_) => panic!("parameters: {} is packed, to look at and not to train", self.id),
+        match self.storage {
+            Storage::Flat(offset) => offset..offset + self.entries(),
+            Storage::Packed(_) => panic!("parameters: {} is packed, to look at and not to train", self.id),
         }
     }
 }
@@ -92,12 +92,12 @@ impl<S: Scalar> Parameters<S> {
         for &(id, rows, cols) in shapes {
             assert!(layout.iter().all(|spec| spec.id != id), "parameters: {id} stands twice");
             let kind = packed_as(id);
-            let place = if kind.is_some() { Place::Packed(packed.len()) } else { Place::Flat(offset) };
-            layout.push(TensorSpec { id, rows, cols, first, place });
+            let storage = if kind.is_some() { Storage::Packed(packed.len()) } else { Storage::Flat(offset) };
+            layout.push(TensorSpec { id, rows, cols, first, storage });
             first += rows * cols;
-            match place {
-                Place::Flat(_) => offset += rows * cols,
-                Place::Packed(_) => packed.push(Arc::new(Packed::zeros_as(kind.unwrap_or_default(), rows, cols))),
+            match storage {
+                Storage::Flat(_) => offset += rows * cols,
+                Storage::Packed(_) => packed.push(Arc::new(Packed::zeros_as(kind.unwrap_or_default(), rows, cols))),
             }
         }
         Self { layout: layout.into(), values: vec![S::zero(); offset], packed }
@@ -160,9 +160,9 @@ impl<S: Scalar> Parameters<S> {
     }
 
     fn row_major_of(&self, spec: &TensorSpec) -> Cow<'_, [S]> {
-        match spec.place {
-            Place::Flat(_) => Cow::Borrowed(&self.values[spec.range()]),
-            Place::Packed(at) => Cow::Owned(self.packed[at].to_row_major()),
+        match spec.storage {
+            Storage::Flat(_) => Cow::Borrowed(&self.values[spec.range()]),
+            Storage::Packed(at) => Cow::Owned(self.packed[at].to_row_major()),
         }
     }
 
@@ -171,9 +171,9 @@ impl<S: Scalar> Parameters<S> {
         let Some(spec) = self.spec(id).filter(|spec| rows.start <= rows.end && rows.end <= spec.rows) else {
             return Cow::Borrowed(&[]);
         };
-        match spec.place {
-            Place::Flat(_) => Cow::Borrowed(&self.values[spec.range()][rows.start * spec.cols..rows.end * spec.cols]),
-            Place::Packed(at) => {
+        match spec.storage {
+            Storage::Flat(_) => Cow::Borrowed(&self.values[spec.range()][rows.start * spec.cols..rows.end * spec.cols]),
+            Storage::Packed(at) => {
                 let entries = rows.flat_map(|row| (0..spec.cols).map(move |col| (row, col)));
                 entries.map(|(row, col)| self.packed[at].get(row, col)).collect()
             }
@@ -205,9 +205,9 @@ impl<S: Scalar> Parameters<S> {
     /// If the model does not have it, or it has another number of entries.
     pub fn set_row_major(&mut self, id: impl Into<TensorId>, values: &[S]) {
         let spec = *self.expect(id.into());
-        match spec.place {
-            Place::Flat(_) => self.values[spec.range()].copy_from_slice(values),
-            Place::Packed(at) => {
+        match spec.storage {
+            Storage::Flat(_) => self.values[spec.range()].copy_from_slice(values),
+            Storage::Packed(at) => {
                 self.packed[at] = Arc::new(Packed::from_row_major(spec.rows, spec.cols, values));
             }
         }
@@ -219,12 +219,12 @@ impl<S: Scalar> Parameters<S> {
     /// If the model does not have the tensor, or the part reaches beyond it.
     pub fn set_part(&mut self, id: impl Into<TensorId>, at: (usize, usize), from: MatRef<'_, S>) {
         let spec = *self.expect(id.into());
-        match spec.place {
-            Place::Flat(_) => {
+        match spec.storage {
+            Storage::Flat(_) => {
                 let whole = MatMut::from_row_major_slice_mut(&mut self.values[spec.range()], spec.rows, spec.cols);
                 whole.submatrix_mut(at.0, at.1, from.nrows(), from.ncols()).copy_from(from);
             }
-            Place::Packed(packed) => Arc::make_mut(&mut self.packed[packed]).set_part(at, from),
+            Storage::Packed(packed) => Arc::make_mut(&mut self.packed[packed]).set_part(at, from),
         }
     }
 
@@ -235,8 +235,8 @@ impl<S: Scalar> Parameters<S> {
     pub fn take(&mut self, id: impl Into<TensorId>, from: &Self) {
         let id = id.into();
         let (own, other) = (*self.expect(id), *from.expect(id));
-        match (own.place, other.place) {
-            (Place::Packed(at), Place::Packed(other)) => self.packed[at] = from.packed[other].clone(),
+        match (own.storage, other.storage) {
+            (Storage::Packed(at), Storage::Packed(other)) => self.packed[at] = from.packed[other].clone(),
             _ => self.set_row_major(id, &from.row_major_of(&other)),
         }
     }
@@ -247,12 +247,12 @@ impl<S: Scalar> Parameters<S> {
     /// If the model does not have it.
     pub fn fill_with(&mut self, id: impl Into<TensorId>, mut entry: impl FnMut(usize, usize) -> S) {
         let spec = *self.expect(id.into());
-        match spec.place {
-            Place::Flat(_) => {
+        match spec.storage {
+            Storage::Flat(_) => {
                 let values = self.values[spec.range()].iter_mut().enumerate();
                 values.for_each(|(i, to)| *to = entry(i / spec.cols, i % spec.cols));
             }
-            Place::Packed(at) => self.packed[at] = Arc::new(Packed::from_fn(spec.rows, spec.cols, entry)),
+            Storage::Packed(at) => self.packed[at] = Arc::new(Packed::from_fn(spec.rows, spec.cols, entry)),
         }
     }
 
@@ -297,9 +297,9 @@ impl<S: Scalar> Parameters<S> {
     /// If the model does not have it.
     pub fn weights(&self, id: impl Into<TensorId>) -> Weights<'_, S> {
         let spec = self.expect(id.into());
-        match spec.place {
-            Place::Flat(_) => Weights::Plain(self.matrix(spec.id)),
-            Place::Packed(at) => Weights::from(&*self.packed[at]),
+        match spec.storage {
+            Storage::Flat(_) => Weights::Plain(self.matrix(spec.id)),
+            Storage::Packed(at) => Weights::from(&*self.packed[at]),
         }
     }
 
@@ -374,9 +374,9 @@ impl<S: Scalar> Parameters<S> {
             return self.values[index];
         }
         let (spec, own) = self.tensor_at(index);
-        match spec.place {
-            Place::Flat(offset) => self.values[offset + own],
-            Place::Packed(at) => self.packed[at].get(own / spec.cols, own % spec.cols),
+        match spec.storage {
+            Storage::Flat(offset) => self.values[offset + own],
+            Storage::Packed(at) => self.packed[at].get(own / spec.cols, own % spec.cols),
         }
     }
 
@@ -390,9 +390,9 @@ impl<S: Scalar> Parameters<S> {
             return;
         }
         let (spec, own) = self.tensor_at(index);
-        match spec.place {
-            Place::Flat(offset) => self.values[offset + own] = value,
-            Place::Packed(at) => Arc::make_mut(&mut self.packed[at]).set(own / spec.cols, own % spec.cols, value),
+        match spec.storage {
+            Storage::Flat(offset) => self.values[offset + own] = value,
+            Storage::Packed(at) => Arc::make_mut(&mut self.packed[at]).set(own / spec.cols, own % spec.cols, value),
         }
     }
 
@@ -427,9 +427,9 @@ impl<S: Scalar> Parameters<S> {
     pub fn differing(&self, others: &Self) -> impl Iterator<Item = TensorId> {
         let is_same = std::ptr::eq(self, others);
         let pairs = self.layout.iter().zip(others.specs()).filter(move |_| !is_same);
-        let differing = pairs.filter(move |(spec, other)| match spec.place {
-            Place::Flat(_) => !are_same(&self.values[spec.range()], &others.values[other.range()]),
-            Place::Packed(_) => !self.shares(spec, others, other),
+        let differing = pairs.filter(move |(spec, other)| match spec.storage {
+            Storage::Flat(_) => !are_same(&self.values[spec.range()], &others.values[other.range()]),
+            Storage::Packed(_) => !self.shares(spec, others, other),
         });
         differing.map(|(spec, _)| spec.id)
     }
@@ -455,8 +455,8 @@ impl<S: Scalar> Parameters<S> {
         let count = |a: &[S], b: &[S]| a.iter().zip(b).filter(|(a, b)| !a.is_same(**b)).count();
         let pairs = self.layout.iter().zip(others.specs()).filter(|(spec, other)| !self.shares(spec, others, other));
         let counts = pairs.map(|(spec, other)| {
-            let entries = match (spec.place, other.place) {
-                (Place::Packed(own), Place::Packed(other)) => self.packed[own].differences(&others.packed[other]),
+            let entries = match (spec.storage, other.storage) {
+                (Storage::Packed(own), Storage::Packed(other)) => self.packed[own].differences(&others.packed[other]),
                 _ => count(&self.row_major_of(spec), &others.row_major_of(other)),
             };
             (spec.id, entries)
@@ -496,16 +496,16 @@ impl<S: Scalar> Parameters<S> {
     }
 
     fn bytes_of(&self, spec: &TensorSpec) -> usize {
-        match spec.place {
-            Place::Flat(_) => spec.entries() * size_of::<S>(),
-            Place::Packed(at) => self.packed[at].bytes(),
+        match spec.storage {
+            Storage::Flat(_) => spec.entries() * size_of::<S>(),
+            Storage::Packed(at) => self.packed[at].bytes(),
         }
     }
 
     /// Whether a tensor is packed here and there, and the same.
     fn shares(&self, spec: &TensorSpec, others: &Self, other: &TensorSpec) -> bool {
-        match (spec.place, other.place) {
-            (Place::Packed(own), Place::Packed(at)) => Arc::ptr_eq(&self.packed[own], &others.packed[at]),
+        match (spec.storage, other.storage) {
+            (Storage::Packed(own), Storage::Packed(at)) => Arc::ptr_eq(&self.packed[own], &others.packed[at]),
             _ => false,
         }
     }
@@ -515,8 +515,8 @@ impl<S: Scalar> Parameters<S> {
         let id = id.into();
         match (self.spec(id), others.spec(id)) {
             (Some(own), Some(other)) if self.shares(own, others, other) => true,
-            (Some(own), Some(other)) => match (own.place, other.place) {
-                (Place::Packed(own), Place::Packed(other)) => self.packed[own] == others.packed[other],
+            (Some(own), Some(other)) => match (own.storage, other.storage) {
+                (Storage::Packed(own), Storage::Packed(other)) => self.packed[own] == others.packed[other],
                 _ => are_same(&self.row_major_of(own), &others.row_major_of(other)),
             },
             (own, other) => own.is_none() && other.is_none(),

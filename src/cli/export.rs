@@ -12,7 +12,7 @@ use attune_core::lesson::issue::printable;
 use attune_engine::code::budget::Allowance;
 use attune_engine::vectors::Format as VectorFormat;
 use attune_view::export::checkpoint::{Checkpoint, Unfit};
-use attune_view::export::file::{ExportFault, Target, Written, usual_rows};
+use attune_view::export::file::{ExportFault, Target, usual_rows};
 use attune_view::export::vectors::Rows;
 use attune_view::export::{self, Format, Pictures, live_page};
 

@@ -299,7 +299,9 @@ fn other_heads(found: &FoundHeads) -> String {
              **induction head**. "
         }
         (false, true) => "",
-        (false, false) => "In this text, no head gives so much to a copy, or to the token after one. ",
+        (false, false) => {
+            "In this text, no head gives so much to an earlier copy of its token, or to the token after that copy. "
+        }
     };
     let others = match found.others {
         0 => "Every head of the model does one of these here.".to_owned(),
@@ -377,7 +379,8 @@ fn two_senses(found: &Found<Parting>, layers: usize) -> String {
     format!(
         "## One word, two senses\n\n{}\n\n*{name}* has one row in the table of words, and two senses here. From layer {layer} \
          on, each *{name}* is nearest to the other one of the same sense. Mean cosines after each layer (0: before the \
-         first), of both pairs with the same sense and of two with different senses:\n\n| after layer | same sense | other \
+         first, where only their positions can differ), of the two pairs with the same sense and of two of the four pairs with \
+         different senses:\n\n| after layer | same sense | other \
          sense |\n|---|---|---|\n{}\n\n*Senses* in [Meaning](attune:panel/Meaning) draws such a curve for sentences of \
          yours.",
         texts.join("\n"),
@@ -427,7 +430,7 @@ fn tasks(findings: &Findings, model: &LessonModel) -> TourCell {
         "**Follow one word.** Click a point on the stage and press *L* again and again. In which layer does it move \
          farthest?",
     ];
-    let found = [answered.map(|found| find_a_head(found, model)), strongest.map(say_twice), senses];
+    let found = [answered.map(|found| find_a_head(found, model)), strongest.map(try_another_text), senses];
     let all = found.into_iter().flatten().chain(always.map(str::to_owned));
     let tasks: Vec<String> = all.take(TASKS).enumerate().map(|(i, task)| format!("{}. {task}", i + 1)).collect();
     let speaks_of = answered.map(|found| found.text.clone());
@@ -436,18 +439,23 @@ fn tasks(findings: &Findings, model: &LessonModel) -> TourCell {
 
 fn find_a_head(found: &Found<Answered>, model: &LessonModel) -> String {
     format!(
-        "**Find a head that the answer needs.** Put the sentence on the stage: {} Open [Intervene](attune:panel/Intervene) and \
-         switch one head off, then another. Which of them lowers the probability of *{}* most? It is {{{{ {} | .3 }}}} now.",
+        "**Find a head that the answer needs.** Put the sentence on the stage: {} Open [Intervene](attune:panel/Intervene), \
+         switch a head off, read the probability of *{}* in this line, {{{{ {} | .3 }}}} now, and switch the head on again. Which \
+         head lowers it most?",
         shown(&found.text),
         escaped(&model.classes[found.found.class]),
         probability(&found.found)
     )
 }
 
-fn say_twice(head: &FoundHead) -> String {
+fn try_another_text(head: &FoundHead) -> String {
+    let (title, twice) = match head.kind {
+        HeadMeasure::Previous | HeadMeasure::First => ("Try another text", ""),
+        _ => ("Say something else twice", ", twice,"),
+    };
     format!(
-        "**Say something else twice.** Type a text of your own, twice, above the stage, and choose *{}* in [All \
-         heads](<attune:panel/All heads>). Is {} among the five that are marked?",
+        "**{title}.** Type a text of your own{twice} above the stage, and choose *{}* in [All \
+         heads](<attune:panel/All heads>), which marks the five heads with the highest values. Is {} one of them?",
         measured(head.kind),
         link(head)
     )

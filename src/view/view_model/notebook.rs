@@ -516,7 +516,7 @@ impl Differences {
             stage_text: model.sentence.written(),
             sentences: sentences.clone(),
             forward: (!are_none(&model.interventions))
-                .then(|| Difference::new("attention changed", "The attention is changed under Intervene.")),
+                .then(|| Difference::new("attention changed", "Attention is changed in Intervene.")),
             weights: [(!is_trained).then(at), is_edited.then(edited), training.changes.last().is_some().then(changed)]
                 .into_iter()
                 .flatten()

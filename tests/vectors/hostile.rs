@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write;
 
-use attune_engine::vectors::Place;
+use attune_engine::vectors::{Format, Place};
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder};
 
@@ -151,4 +151,12 @@ fn bytes_of_the_binary_form_that_are_no_words_or_numbers_are_told() {
     let [first, row] = [4, 14];
     assert_eq!(vectors.report.mended_words.places, [Place::Byte(first + row)]);
     assert_eq!(vectors.report.not_finite.places, [Place::Byte(first + 2 * row + 3)]);
+}
+
+/// Zeros are text's bytes too: they do not make a word of the header's count.
+#[test]
+fn a_binary_file_of_zeros_is_one() {
+    let rows: [(&[u8], [f32; 3]); 2] = [(b"a", [0.0; 3]), (b"b", [0.0; 3])];
+    let vectors = of(&binary("2 3\n", &rows)).expect("two rows");
+    assert_eq!((vectors.format, vectors.report.zeros.count), (Format::Word2VecBinary, 2));
 }

@@ -39,8 +39,11 @@ pub fn header(head: &[u8]) -> Option<Header> {
     let (rows, width): (u64, usize) = (numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?);
     // A word that is a whole number, with a vector of one, has the same form. A second such line tells it from a header.
     let second = head[end + 1..].split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let is_first_of_many =
-        width != 1 && std::str::from_utf8(second).is_ok_and(|line| line.split_whitespace().count() == 2);
+    let is_row = |line: &str| match line.split_whitespace().collect::<Vec<_>>()[..] {
+        [_, number] => number.parse::<f32>().is_ok(),
+        _ => false,
+    };
+    let is_first_of_many = width != 1 && std::str::from_utf8(second).is_ok_and(is_row);
     (numbers.next().is_none() && width > 0 && !is_first_of_many).then_some(Header { rows, width, bytes: end + 1 })
 }
 

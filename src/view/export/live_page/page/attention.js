@@ -106,7 +106,7 @@ const Attention = (() => {
         maps = shownHeads().map(table);
       }
       for (const { head, box, cells } of maps) {
-        const { weights, scores } = state.pass.heads[head];
+        const { weights, scores, step } = state.pass.heads[head];
         const isOn = actions.isOn(head);
         box.checked = isOn;
         box.closest("section").classList.toggle("off", !isOn);
@@ -115,7 +115,7 @@ const Attention = (() => {
           row.forEach((cell, j) => {
             const weight = Engine.get(weights, i, j);
             const isHidden = Engine.get(scores, i, j) === -Infinity;
-            const fill = Colors.weight(head, isHidden ? 0 : weight);
+            const fill = Colors.weight(head - step.firstHead, isHidden ? 0 : weight);
             cell.style.backgroundColor = fill;
             cell.style.color = Colors.inkOn(fill);
             cell.textContent = isHidden ? "·" : weight.toFixed(2).replace(/^0/, "");

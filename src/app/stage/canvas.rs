@@ -19,7 +19,7 @@ use egui::{
 };
 
 use super::camera::CameraRig;
-use super::geometry::{has_place, is_small, scaled};
+use super::geometry::{has_place, is_cloud, is_small, scaled};
 use super::names::{Canvas, Shown, Writing, caption_about, paint_caption, paint_names};
 use super::projection::{ProjectedScene, SceneRef, View};
 use super::second;
@@ -448,6 +448,8 @@ pub fn nearest<T: Copy>(pointer: Vec2, candidates: impl IntoIterator<Item = Cand
 
 /// Names of words that are written at the same time, at most: more would cover the points.
 const NAMED_MAX: usize = 160;
+/// First words of a cloud that are named.
+const NAMED_OF_CLOUD: usize = 60;
 /// Labels keep off the discs of words as long as there are no more than this.
 const APART_MAX: usize = 1500;
 /// Points that are asked together whether one of them is near.
@@ -541,6 +543,8 @@ fn has_name(model: &StageModel, emphasis: &Emphasis, index: usize) -> bool {
     match emphasis.word(index) {
         Visibility::Hidden => false,
         Visibility::Faded if is_searched => false,
+        // A file has its words in the order of their frequency.
+        _ if is_cloud(model) && index < NAMED_OF_CLOUD => true,
         _ => is_searched || emphasis.is_isolated() || is_small(model) || model.words[index].group.is_some(),
     }
 }

@@ -90,6 +90,13 @@ pub fn is_small(model: &StageModel) -> bool {
     model.words.len() + model.tokens.len() <= ALL_LABELLED
 }
 
+/// Very many words without a group, all of them drawn: the picture is about their cloud.
+pub fn is_cloud(model: &StageModel) -> bool {
+    /// A lesson's own corpus has fewer.
+    const MANY: usize = 1000;
+    !model.hides_table && model.words.len() > MANY && model.words.grouped().is_empty()
+}
+
 /// Every disc and ring of the scene; `old`: those of the picture before this one too.
 pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &Palette) -> Vec<Instance> {
     // Beside chosen words, the places that the others have left say nothing.
@@ -157,8 +164,11 @@ fn old_ghost(model: &StageModel, ghost: &GhostPoint, palette: &Palette) -> Insta
 }
 
 /// The points that the picture is about: all tokens, before attention, between its layers and after it, and the words of
-/// groups; all words, where there are none of these.
+/// groups; all words, where there are none of these, or where they are a cloud.
 pub fn extent(model: &StageModel) -> Content {
+    if is_cloud(model) {
+        return Content::ball(1.0);
+    }
     let grouped = if model.hides_table { &[] } else { model.words.grouped() };
     let named = grouped.iter().chain(&model.in_sentence).map(|&word| model.words[word].at);
     let tokens = model.tokens.iter().chain(&model.second);

@@ -47,7 +47,12 @@ impl Search {
             return Ok(Box::new(move |word| pattern.is_match(word)));
         }
         let part = text.to_lowercase();
-        Ok(Box::new(move |word| word.to_lowercase().contains(&part)))
+        // Of hundreds of thousands of words most are in small letters already.
+        let is_small = |word: &str| word.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
+        Ok(Box::new(move |word| match is_small(word) {
+            true => word.contains(&part),
+            false => word.to_lowercase().contains(&part),
+        }))
     }
 }
 
@@ -113,6 +118,11 @@ impl Emphasis {
             let is_found = hits.filter_map(|hit| if let Hit::Word(word) = hit { Some(*word) } else { None });
             let near = near.iter().flat_map(|text| stage.words.find(text)).copied();
             ShownWords::of(Visibility::Hidden, stage.in_sentence.iter().copied().chain(is_found).chain(near), show)
+        } else if let Some(Ok(hits)) = &found {
+            let most = if highlight.isolated { Visibility::Hidden } else { Visibility::Faded };
+            let of_hit = |hit: &Hit| if let Hit::Word(word) = hit { Some(*word) } else { None };
+            let in_sentence = stage.in_sentence.iter().copied().filter(|word| show(*word) == Visibility::Lit);
+            ShownWords::of(most, hits.iter().filter_map(of_hit).chain(in_sentence), |_| Visibility::Lit)
         } else if rule.is_some() {
             let most = if highlight.isolated { Visibility::Hidden } else { Visibility::Faded };
             ShownWords::of(most, 0..stage.words.len(), show)

@@ -12,6 +12,7 @@ use attune_engine::nearest::nearest;
 use attune_engine::pretrained::Refusal;
 use attune_engine::pretrained::cache::{self, Environment, Given};
 use attune_engine::pretrained::folder::ModelFolder;
+use attune_engine::pretrained::load::Stopped;
 
 use super::cells::{Cell, CellContext};
 use super::check::{Names, Vocabulary, id, line};
@@ -34,6 +35,7 @@ use super::read_vectors::{ReadEmbedding, check_given, is_pretrained, read_embedd
 use super::recipe::{Switches, read_switches};
 use super::schema::{Claim, Lesson, ModelConfig, Objective, Probe, StaticEmbedding};
 use super::tree;
+use super::vector_files::{is_file_of_vectors, lesson_of};
 
 /// The advice where a path leads to something that is not a lesson.
 const A_LESSON: &str = "a lesson file, such as lessons/apple.ron, or the folder of a model";
@@ -55,6 +57,7 @@ pub fn read_with_text(path: &Path) -> Result<(Lesson, Option<String>), Vec<Lesso
     let of_model = |folder: &Path| Ok((of_folder(folder, &file)?, None));
     match cache::given(path) {
         Given::Folder(folder) if cache::has_part_of_a_model(&folder) => return of_model(&folder),
+        Given::Lesson(_) | Given::Folder(_) if is_file_of_vectors(path) => return Ok((of_vectors(path, &file)?, None)),
         Given::Lesson(_) | Given::Folder(_) => {}
         Given::Name(name) => {
             return match cache::find(&name, &Environment::of_process()) {
@@ -69,13 +72,20 @@ pub fn read_with_text(path: &Path) -> Result<(Lesson, Option<String>), Vec<Lesso
 
 /// The lesson of a model's folder.
 fn of_folder(folder: &Path, file: &str) -> Result<Lesson, Vec<LessonIssue>> {
-    ModelFolder::open(folder).map(Lesson::of_model).map_err(
-        |Refusal { file: part, tensor, found, expected, advice }| {
-            let of: String =
-                [part].into_iter().filter(|part| !part.is_empty()).chain(tensor).map(|it| it + ": ").collect();
-            vec![LessonIssue::of_file(file, format!("{of}found {found}"), format!("{expected}; {advice}"))]
-        },
-    )
+    ModelFolder::open(folder).map(Lesson::of_model).map_err(|refusal| vec![refused(file, refusal)])
+}
+
+/// The lesson of a file of vectors.
+fn of_vectors(path: &Path, file: &str) -> Result<Lesson, Vec<LessonIssue>> {
+    lesson_of(path).map_err(|stopped| match stopped {
+        Stopped::Refused(refusal) => vec![refused(file, Refusal { file: String::new(), ..*refusal })],
+        Stopped::Cancelled => vec![LessonIssue::of_file(file, "the reading was ended", A_LESSON)],
+    })
+}
+
+fn refused(file: &str, Refusal { file: part, tensor, found, expected, advice }: Refusal) -> LessonIssue {
+    let of: String = [part].into_iter().filter(|part| !part.is_empty()).chain(tensor).map(|it| it + ": ").collect();
+    LessonIssue::of_file(file, format!("{of}found {found}"), format!("{expected}; {advice}"))
 }
 
 /// Reads the text of a lesson; `file_name` is for the issues.
@@ -155,7 +165,8 @@ fn read_parts(record: &mut Record<'_>) -> Option<Lesson> {
         if let Some(embedding) = &embedding {
             check_given(embedding, &words);
         }
-        let vocabulary = Vocabulary::new(with_given(words.words, embedding.as_ref().map(|read| &read.embedding)));
+        let vocabulary = Vocabulary::new(with_given(words.words, embedding.as_ref().map(|read| &read.embedding)))
+            .with_file(embedding.as_ref().and_then(|read| read.file().cloned()));
         check_groups_occur(groups, &vocabulary);
         check_budget(corpus, &vocabulary, &embedding, &model);
         vocabulary
@@ -167,7 +178,8 @@ fn read_parts(record: &mut Record<'_>) -> Option<Lesson> {
     let Pages { sentences, probes, panels, cells, claims } =
         read_pages(record, &names, config, switches.as_ref(), corpus.as_ref());
 
-    let (corpus, static_embedding) = (corpus.map(|read| read.corpus), embedding.map(|read| read.embedding));
+    let static_embedding = embedding.map(|read| read.of_used(names.vocabulary));
+    let corpus = corpus.map(|read| read.corpus);
     let (groups, model) = (groups.and_then(Lists::checked), model.and_then(|read| read.config));
     complete!(Lesson {
         id,

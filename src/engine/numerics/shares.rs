@@ -7,7 +7,8 @@
 
 use std::borrow::Borrow;
 
-use faer::{Mat, Side};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatRef, Par, Side};
 
 use crate::numerics::Matrix;
 use crate::numerics::projection::{AXES, Projection};
@@ -64,6 +65,18 @@ impl Shares {
         Self::about(projection, std::iter::once(arrows), &vec![0.0; arrows.cols()])
     }
 
+    /// Shares of the variance of vectors of which only the spread is known; `None` where they are one point.
+    ///
+    /// # Panics
+    /// If the spread is not as wide as the axes.
+    pub fn of_spread(projection: &Projection, spread: &Spread) -> Option<Self> {
+        let axes: [Vec<f64>; AXES] =
+            std::array::from_fn(|axis| projection.axis(axis).iter().map(|&x| f64::from(x)).collect());
+        let square = spread.mean.iter().map(|x| x * x).sum::<f64>();
+        let along = |a: usize, b: usize| spread.covariance_along(&axes[a], &axes[b]);
+        Self::of_products(projection, from_pairs(along), spread.total(), spread.total() + square)
+    }
+
     fn about<M: Borrow<Matrix<f32>>>(
         projection: &Projection,
         parts: impl Iterator<Item = M>,
@@ -85,9 +98,15 @@ impl Shares {
                 products = from_pairs(|a, b| products[a][b] + along[a] * along[b]);
             }
         }
+        Self::of_products(projection, products, total, whole)
+    }
+
+    /// `whole`: the squares that the total is a rest of.
+    fn of_products(projection: &Projection, products: Products, total: f64, whole: f64) -> Option<Self> {
         if !(total.is_finite() && total > ROUNDING * whole) {
             return None;
         }
+        let axes: [&[f32]; AXES] = std::array::from_fn(|axis| projection.axis(axis));
         let angles = from_pairs(|a, b| axes[a].iter().zip(axes[b]).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum());
         // A picture that was turned has the lengths of the one before: of few dimensions, its axes are shorter than 1.
         let seen = |chosen: &[usize]| match projection.is_turned() {
@@ -169,6 +188,42 @@ impl Spread {
         Self { mean, covariance: symmetric }
     }
 
+    /// The same of very many rows: products of some of them at a time are summed in single precision. `None` where they are
+    /// not finite.
+    ///
+    /// # Panics
+    /// If there are no rows.
+    pub fn of_many(vectors: &Matrix<f32>) -> Option<Self> {
+        /// Rows whose products are summed in `f32`, before the sum goes on in `f64`.
+        const BLOCK: usize = 4096;
+        let (n, width) = (vectors.rows(), vectors.cols());
+        assert!(n > 0, "spread: of no vectors");
+        let mut mean = vec![0.0_f64; width];
+        for row in vectors.flat().chunks_exact(width) {
+            mean.iter_mut().zip(row).for_each(|(sum, x)| *sum += f64::from(*x));
+        }
+        mean.iter_mut().for_each(|sum| *sum /= n as f64);
+        let mut covariance = Mat::<f64>::zeros(width, width);
+        let mut products = Mat::<f32>::zeros(width, width);
+        let mut centred = vec![0.0_f32; BLOCK.min(n) * width];
+        for block in vectors.flat().chunks(BLOCK * width) {
+            let centred = &mut centred[..block.len()];
+            for (row, centred) in block.chunks_exact(width).zip(centred.chunks_exact_mut(width)) {
+                for ((to, x), mean) in centred.iter_mut().zip(row).zip(&mean) {
+                    *to = (f64::from(*x) - mean) as f32;
+                }
+            }
+            let rows = MatRef::from_row_major_slice(&*centred, block.len() / width, width);
+            matmul(products.as_mut(), Accum::Replace, rows.transpose(), rows, 1.0, Par::Seq);
+            for (sums, products) in covariance.col_iter_mut().zip(products.col_iter()) {
+                sums.iter_mut().zip(products.iter()).for_each(|(sum, product)| *sum += f64::from(*product) / n as f64);
+            }
+        }
+        let symmetric = Mat::from_fn(width, width, |i, j| covariance[(i.max(j), i.min(j))]);
+        let spread = Self { mean, covariance: symmetric };
+        spread.packed().iter().chain(&spread.mean).all(|x| x.is_finite()).then_some(spread)
+    }
+
     /// From [`Self::mean`] and [`Self::packed`]; `None` if their sizes do not fit, or a number is none of vectors
     /// in single precision.
     pub fn from_packed(mean: Vec<f64>, packed: &[f64]) -> Option<Self> {
@@ -205,8 +260,13 @@ impl Spread {
 
     /// `aᵀ C a`, along a direction of length 1.
     pub fn variance_along(&self, direction: &[f64]) -> f64 {
-        let at = |i: usize| direction.iter().enumerate().map(|(j, x)| self.covariance[(i, j)] * x).sum::<f64>();
-        direction.iter().enumerate().map(|(i, x)| x * at(i)).sum()
+        self.covariance_along(direction, direction)
+    }
+
+    /// `aᵀ C b`
+    fn covariance_along(&self, a: &[f64], b: &[f64]) -> f64 {
+        let at = |i: usize| b.iter().enumerate().map(|(j, x)| self.covariance[(i, j)] * x).sum::<f64>();
+        a.iter().enumerate().map(|(i, x)| x * at(i)).sum()
     }
 
     /// The remainder of the vectors at right angles to a basis, whose directions come last in
@@ -231,7 +291,7 @@ impl Spread {
 
     /// Directions of most variance, the first with the most, each pointing so that its largest entry is
     /// positive; `None` where the decomposition fails.
-    pub(super) fn components(&self, count: usize) -> Option<Vec<Vec<f64>>> {
+    pub fn components(&self, count: usize) -> Option<Vec<Vec<f64>>> {
         let eigen = self.covariance.self_adjoint_eigen(Side::Lower).ok()?;
         let ascending = eigen.U().col_iter();
         let components = ascending.rev().take(count).map(|vector| {

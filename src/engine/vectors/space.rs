@@ -1,15 +1,16 @@
 //! A space as a whole: principal components of all its rows, how alike its words are, its hubs, and two spaces compared.
 
 use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatRef, Par, Side};
+use faer::{Accum, Mat, MatRef, Par};
 
 use super::Vectors;
 use super::answers::{Measure, neighbours};
 use super::expression::length;
 use crate::numerics::Matrix;
+use crate::numerics::shares::Spread;
 use crate::numerics::vectors::dot;
 
-/// Rows whose products are summed in `f32`, before the sum goes on in `f64`.
+/// Shared words whose products are summed at a time.
 const BLOCK: usize = 4096;
 
 /// Principal components of all rows.
@@ -24,41 +25,13 @@ pub struct Components {
 
 /// The `count` widest principal components, of the covariance of all rows; none where there is nothing to spread.
 pub fn components(vectors: &Vectors, count: usize) -> Option<Components> {
-    let (n, width) = (vectors.len(), vectors.width());
-    let mean = mean(vectors)?;
-    let mut covariance = Mat::<f64>::zeros(width, width);
-    let mut products = Mat::<f32>::zeros(width, width);
-    let mut centred = vec![0.0_f32; BLOCK.min(n) * width];
-    for block in vectors.rows.flat().chunks(BLOCK * width) {
-        let centred = &mut centred[..block.len()];
-        for (row, centred) in block.chunks_exact(width).zip(centred.chunks_exact_mut(width)) {
-            for ((to, x), mean) in centred.iter_mut().zip(row).zip(&mean) {
-                *to = (f64::from(*x) - mean) as f32;
-            }
-        }
-        let rows = MatRef::from_row_major_slice(&*centred, block.len() / width, width);
-        matmul(products.as_mut(), Accum::Replace, rows.transpose(), rows, 1.0, Par::Seq);
-        for (sums, products) in covariance.col_iter_mut().zip(products.col_iter()) {
-            sums.iter_mut().zip(products.iter()).for_each(|(sum, product)| *sum += f64::from(*product));
-        }
-    }
-    let eigen = covariance.self_adjoint_eigen(Side::Lower).ok()?;
-    let ascending: Vec<f64> = eigen.S().column_vector().iter().copied().collect();
-    let whole: f64 = ascending.iter().map(|x| x.max(0.0)).sum();
-    let count = count.min(width);
-    let axes = Matrix::from_fn(count, width, |axis, entry| eigen.U()[(entry, width - 1 - axis)] as f32);
-    let share = |variance: &f64| if whole > 0.0 { variance.max(0.0) / whole } else { 0.0 };
-    let shares = ascending.iter().rev().take(count).map(share).collect();
-    axes.flat().iter().all(|x| x.is_finite()).then_some(Components { mean, axes, shares })
-}
-
-fn mean(vectors: &Vectors) -> Option<Vec<f64>> {
-    let mut sums = vec![0.0_f64; vectors.width()];
-    for row in vectors.rows.flat().chunks_exact(vectors.width()) {
-        sums.iter_mut().zip(row).for_each(|(sum, x)| *sum += f64::from(*x));
-    }
-    let mean: Vec<f64> = sums.into_iter().map(|sum| sum / vectors.len() as f64).collect();
-    mean.iter().all(|x| x.is_finite()).then_some(mean)
+    let spread = Spread::of_many(&vectors.rows)?;
+    let axes = spread.components(count.min(vectors.width()))?;
+    let whole = spread.total();
+    let share = |axis: &Vec<f64>| if whole > 0.0 { spread.variance_along(axis).max(0.0) / whole } else { 0.0 };
+    let shares = axes.iter().map(share).collect();
+    let axes = Matrix::from_fn(axes.len(), vectors.width(), |axis, entry| axes[axis][entry] as f32);
+    axes.flat().iter().all(|x| x.is_finite()).then(|| Components { mean: spread.mean().to_vec(), axes, shares })
 }
 
 /// The mean cosine of all pairs of different rows, exactly: 0 where directions are spread evenly, near 1 where all words

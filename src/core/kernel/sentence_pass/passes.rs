@@ -270,6 +270,14 @@ const WHOLE: usize = 2000;
 /// # Shapes
 /// `vectors` (N, D); `except` N
 pub fn near(space: &StaticSpace, vectors: &Matrix<f32>, except: &[Option<usize>]) -> Vec<Neighbours> {
+    near_without(space, vectors, &except.iter().map(Option::as_slice).collect::<Vec<_>>())
+}
+
+/// The words nearest to each row, by cosine and by distance, without some words.
+///
+/// # Shapes
+/// `vectors` (N, D); `except` N
+pub fn near_without(space: &StaticSpace, vectors: &Matrix<f32>, except: &[&[usize]]) -> Vec<Neighbours> {
     let words = space.vectors.rows();
     if words <= WHOLE {
         return (0..vectors.rows()).map(|row| among(space, vectors.row(row), None, except[row])).collect();
@@ -278,9 +286,10 @@ pub fn near(space: &StaticSpace, vectors: &Matrix<f32>, except: &[Option<usize>]
     let candidates = |row: usize| {
         let vector = vectors.row(row);
         let square = dot(vector, vector);
+        let count = MEASURED + except[row].len();
         let best = |score: fn(f32, f32, f32) -> f32| {
             let pairs = products.row(row).iter().zip(&*space.squares);
-            highest(&pairs.map(|(product, own)| score(*product, *own, square)).collect::<Vec<_>>(), MEASURED)
+            highest(&pairs.map(|(product, own)| score(*product, *own, square)).collect::<Vec<_>>(), count)
         };
         [
             best(|product, own, _| if own > 0.0 { product / own.sqrt() } else { 0.0 }),
@@ -291,18 +300,18 @@ pub fn near(space: &StaticSpace, vectors: &Matrix<f32>, except: &[Option<usize>]
 }
 
 /// The nearest of some words, or of all, as they are measured.
-fn among(space: &StaticSpace, vector: &[f32], some: Option<[Vec<usize>; 2]>, except: Option<usize>) -> Neighbours {
+fn among(space: &StaticSpace, vector: &[f32], some: Option<[Vec<usize>; 2]>, except: &[usize]) -> Neighbours {
     let of = |measure: Similarity, word: usize| measure.of(&space.vectors.row(word), vector);
     let by = |similarity: Similarity, some: Option<&Vec<usize>>| {
         let found: Vec<usize> = match some {
             Some(rows) => {
                 let few = space.vectors.gathered(rows.iter().copied());
-                let except = rows.iter().position(|row| Some(*row) == except);
-                let found = nearest(similarity, &few, vector, NEIGHBOURS, except.as_slice());
+                let places: Vec<usize> = (0..rows.len()).filter(|&place| except.contains(&rows[place])).collect();
+                let found = nearest(similarity, &few, vector, NEIGHBOURS, &places);
                 found.into_iter().map(|(place, _)| rows[place]).collect()
             }
             None => {
-                let found = nearest(similarity, &space.vectors.widened(), vector, NEIGHBOURS, except.as_slice());
+                let found = nearest(similarity, &space.vectors.widened(), vector, NEIGHBOURS, except);
                 found.into_iter().map(|(word, _)| word).collect()
             }
         };
@@ -341,7 +350,7 @@ mod tests {
         let except = [None, Some(3), Some(WHOLE + 1), None, Some(0)];
         let found = near(&space, &vectors, &except);
         for (row, found) in found.iter().enumerate() {
-            let one_by_one = among(&space, vectors.row(row), None, except[row]);
+            let one_by_one = among(&space, vectors.row(row), None, except[row].as_slice());
             assert_eq!(*found, one_by_one, "row {row}");
         }
     }

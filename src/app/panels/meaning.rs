@@ -211,7 +211,9 @@ fn neighbours_ui(
     } else {
         choose_query_ui(ui, words.iter().map(|word| (word.first, &word.label)), hint, view.selection);
     }
-    let Some((query, token)) = view.selection.query.and_then(|query| Some((query, model.tokens.get(query)?))) else {
+    // A word alone need not be chosen.
+    let chosen = view.selection.query.or((model.tokens.len() == 1).then_some(0));
+    let Some((query, token)) = chosen.and_then(|query| Some((query, model.tokens.get(query)?))) else {
         ui.weak("Choose a word, to see which words are near it before attention and after.");
         return;
     };

@@ -477,12 +477,12 @@ impl PointIndex {
     pub fn of(model: &Arc<StageModel>, emphasis: &Arc<Emphasis>) -> PointIndex {
         // A word of the sentence is where its token is.
         let is_resting = |index: &usize| !model.is_in_sentence(*index);
-        let shown: Vec<usize> = emphasis.shown_words(model).filter(is_resting).collect();
-        let place = |&index: &usize| (index, scaled(model, model.words[index].at));
-        let (words, places): (Vec<usize>, Vec<[f32; 3]>) =
-            shown.iter().map(place).filter(|(_, at)| has_place(*at)).unzip();
-        let named: Vec<usize> = shown.into_iter().filter(|index| has_name(model, emphasis, *index)).collect();
-        let is_apart = |index: &usize| is_resting(index) && !has_name(model, emphasis, *index);
+        let shown = || emphasis.shown_words(model).filter(|(index, _)| is_resting(index));
+        let place = |(index, _): (usize, Visibility)| (index, scaled(model, model.words[index].at));
+        let (words, places): (Vec<usize>, Vec<[f32; 3]>) = shown().map(place).filter(|(_, at)| has_place(*at)).unzip();
+        let named = shown().filter(|(index, shown)| has_name(model, emphasis, *index, *shown));
+        let named: Vec<usize> = named.map(|(index, _)| index).collect();
+        let is_apart = |index: &usize| is_resting(index) && !has_name(model, emphasis, *index, emphasis.word(*index));
         let all = if model.words.len() > APART_MAX { 0 } else { model.words.len() };
         let apart: Vec<usize> = (0..all).filter(is_apart).collect();
         let hits = |indices: Vec<usize>, stride| indices.into_iter().step_by(stride).map(Hit::Word).collect();
@@ -538,9 +538,9 @@ impl PointIndex {
     }
 }
 
-fn has_name(model: &StageModel, emphasis: &Emphasis, index: usize) -> bool {
+fn has_name(model: &StageModel, emphasis: &Emphasis, index: usize, shown: Visibility) -> bool {
     let is_searched = emphasis.is_searched();
-    match emphasis.word(index) {
+    match shown {
         Visibility::Hidden => false,
         Visibility::Faded if is_searched => false,
         // A file has its words in the order of their frequency.

@@ -189,18 +189,22 @@ impl Emphasis {
         self.words.others.get(&index).copied().unwrap_or(self.words.most)
     }
 
-    /// The words that are not hidden, in the order of the vocabulary.
-    pub fn shown_words<'a>(&'a self, stage: &StageModel) -> Box<dyn Iterator<Item = usize> + 'a> {
-        let is_shown = |word: &usize| self.word(*word) != Visibility::Hidden;
-        match self.words.most {
-            Visibility::Hidden => Box::new(self.words.others.keys().copied()),
-            _ => Box::new((0..stage.words.len()).filter(is_shown)),
+    /// The words that are not hidden and how each is shown, in the order of the vocabulary.
+    pub fn shown_words<'a>(&'a self, stage: &StageModel) -> Box<dyn Iterator<Item = (usize, Visibility)> + 'a> {
+        let ShownWords { most, others } = &self.words;
+        let mut rest = others.iter().map(|(word, shown)| (*word, *shown)).peekable();
+        if *most == Visibility::Hidden {
+            return Box::new(rest);
         }
+        // Both are in order: no word of very many is looked up.
+        let all =
+            (0..stage.words.len()).map(move |word| rest.next_if(|other| other.0 == word).unwrap_or((word, *most)));
+        Box::new(all.filter(|(_, shown)| *shown != Visibility::Hidden))
     }
 
     /// A word that was lit or found, where others were not.
-    pub fn is_chosen(&self, word: usize) -> bool {
-        self.words.most != Visibility::Lit && self.word(word) == Visibility::Lit
+    pub fn is_chosen(&self, shown: Visibility) -> bool {
+        self.words.most != Visibility::Lit && shown == Visibility::Lit
     }
 
     /// Words of groups are lit because a walk ends among them, and not for themselves.

@@ -31,7 +31,7 @@ use super::read_corpus::{
     read_sentences,
 };
 use super::read_model::{ReadModel, check_objective, read_attention};
-use super::read_vectors::{ReadEmbedding, check_given, is_pretrained, read_embedding, read_pretrained};
+use super::read_vectors::{ReadEmbedding, check_given, is_file, is_pretrained, read_embedding, read_pretrained};
 use super::recipe::{Switches, read_switches};
 use super::schema::{Claim, Lesson, ModelConfig, Objective, Probe, StaticEmbedding};
 use super::tree;
@@ -143,7 +143,10 @@ fn read_parts(record: &mut Record<'_>) -> Option<Lesson> {
         return Some(Lesson { id, title, summary, number, minutes, builds_on, seed, ..on_model? });
     }
 
+    let is_of_file = record.given("static_embedding").is_some_and(is_file);
     let embedding = record.take("static_embedding", read_embedding);
+    // The words of a file that cannot be read are not known.
+    let has_words = embedding.is_some() || !is_of_file;
     let dim = embedding.as_ref().map(|read| read.embedding.dim());
     let model = record.take("model", |node| read_attention(node, &[], dim, groups.as_ref()));
     let switches = record
@@ -154,7 +157,7 @@ fn read_parts(record: &mut Record<'_>) -> Option<Lesson> {
     let read = |node| read_corpus(node, groups.as_ref(), max_tokens, lone_words);
     let corpus = record.take("corpus", read);
     let checked_groups = groups.as_ref().filter(|groups| groups.are_checked());
-    let vocabulary = corpus.as_ref().zip(checked_groups).map(|(corpus, groups)| {
+    let vocabulary = corpus.as_ref().zip(checked_groups).filter(|_| has_words).map(|(corpus, groups)| {
         let words = Vocabulary::new(vocabulary(&corpus.corpus, &groups.lists));
         let objective = model.as_ref().and_then(|model| model.objective.as_ref());
         let tied_labels = model.as_ref().and_then(|model| model.tied_labels);

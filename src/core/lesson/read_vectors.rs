@@ -31,9 +31,9 @@ pub(super) struct ReadEmbedding<'s> {
 }
 
 pub(super) fn read_embedding<'s>(node: Node<'s>) -> Option<ReadEmbedding<'s>> {
-    let embedding = record(node, &["SkipGram", "Cbow", "Given", "File"], |record| match record.name {
+    let embedding = record(node, &["SkipGram", "Cbow", "Given", FILE], |record| match record.name {
         "Given" => record.take_item("{ \"word\": [number, …], … }", read_given).map(StaticEmbedding::Given),
-        "File" => record.take_item("\"vectors.txt\"", read_file).map(StaticEmbedding::Given),
+        FILE => record.take_item("\"vectors.txt\"", read_file).map(StaticEmbedding::Given),
         _ => read_word2vec(record).map(StaticEmbedding::Word2Vec),
     })?;
     Some(ReadEmbedding { embedding, node })
@@ -182,7 +182,13 @@ fn no_vector<'i>(read: &ReadEmbedding<'i>, word: &str) -> Report<'i> {
     read.node.issue(format!("static_embedding: no vector for \"{}\", a word of the corpus", shorten(word)))
 }
 
+const FILE: &str = "File";
 const NAME: &str = "Pretrained";
+
+/// Whether a lesson's vectors are those of a file.
+pub(super) fn is_file(embedding: Node<'_>) -> bool {
+    embedding.text.starts_with(FILE)
+}
 
 /// Whether a lesson's model is a pretrained one.
 pub(super) fn is_pretrained(model: Node<'_>) -> bool {

@@ -1,5 +1,7 @@
 //! Files of vectors: those that lessons take words from, and the lesson that opens on a file by itself.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -14,14 +16,14 @@ use attune_engine::numerics::optimiser::Method;
 use attune_engine::numerics::positions::Positions;
 use attune_engine::pretrained::cache::is_named_as_part;
 use attune_engine::pretrained::load::Stopped;
-use attune_engine::vectors::{Vectors, read, tensors};
+use attune_engine::vectors::{Column, Vectors, read, tensors};
 
 use super::cells::{Cell, CellKind};
 use super::course::is_named_as_lesson;
-use super::limits::TOKENS_MAX;
+use super::limits::{GROUPS_MAX, TOKENS_MAX};
 use super::panels::PanelName;
 use super::recipe::Switches;
-use super::schema::{Corpus, GivenSource, GivenVectors, Lesson, ModelConfig, Objective, StaticEmbedding};
+use super::schema::{Corpus, GivenSource, GivenVectors, Group, Lesson, ModelConfig, Objective, StaticEmbedding};
 use super::starter::{ABOUT, file_id, plain};
 
 /// Bytes of a file that tell whether it has vectors.
@@ -113,6 +115,7 @@ fn of_vectors(name: &str, vectors: Vectors) -> Lesson {
         ..Architecture::of_attention(attention, Positions::None, TOKENS_MAX)
     };
     let about = about(&vectors);
+    let coloured_by = vectors.metadata.iter().find(|column| is_of_groups(column));
     Lesson {
         id: file_id("vectors", name),
         title: name.to_owned(),
@@ -120,7 +123,7 @@ fn of_vectors(name: &str, vectors: Vectors) -> Lesson {
         minutes: None,
         builds_on: Vec::new(),
         seed: 0,
-        groups: Vec::new(),
+        groups: coloured_by.map_or_else(Vec::new, |column| groups_of(&vectors, column)),
         axes: Vec::new(),
         corpus: Corpus::default(),
         switches: Switches::default(),
@@ -139,7 +142,7 @@ fn of_vectors(name: &str, vectors: Vectors) -> Lesson {
         sentences: vec![vec![first_word(&vectors).to_owned()]],
         probes: Vec::new(),
         panels: vec![PanelName::Meaning, PanelName::Axes],
-        cells: vec![notes(name, &about, &vectors)],
+        cells: vec![notes(name, &about, &vectors, coloured_by)],
         claims: Vec::new(),
         summary: Some(about),
         static_embedding: StaticEmbedding::Given(GivenVectors {
@@ -148,6 +151,28 @@ fn of_vectors(name: &str, vectors: Vectors) -> Lesson {
             source: GivenSource::WholeFile,
         }),
     }
+}
+
+/// Whether a column of metadata has few values, which can be told apart by colours.
+fn is_of_groups(column: &Column) -> bool {
+    let mut values = BTreeSet::new();
+    let are_few = column.entries.iter().all(|value| {
+        values.insert(value.as_str());
+        values.len() <= GROUPS_MAX
+    });
+    are_few && values.len() > 1
+}
+
+/// The words of each value of a column, the first with the most.
+fn groups_of(vectors: &Vectors, column: &Column) -> Vec<Group> {
+    let mut words: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (word, value) in vectors.words.iter().zip(&column.entries) {
+        words.entry(value).or_default().push(word.to_string());
+    }
+    let mut groups: Vec<Group> =
+        words.into_iter().map(|(name, words)| Group { name: name.to_owned(), words }).collect();
+    groups.sort_by_key(|group| Reverse(group.words.len()));
+    groups
 }
 
 /// The size of a space in words.
@@ -164,14 +189,15 @@ fn first_word(vectors: &Vectors) -> &str {
     vectors.words.iter().find(is_plain).or(vectors.words.first()).map_or("", |word| word)
 }
 
-fn notes(name: &str, about: &str, vectors: &Vectors) -> Cell {
+fn notes(name: &str, about: &str, vectors: &Vectors, coloured_by: Option<&Column>) -> Cell {
     let mended = vectors.report.lines();
     let mended: String = match &mended[..] {
         [] => "Every row was read as it is.".to_owned(),
         lines => lines.iter().map(|line| format!("- {}\n", plain(line))).collect(),
     };
+    let colours = coloured_by.map_or_else(String::new, |column| format!(" Colours are {}.", plain(&column.name)));
     let markdown = format!(
-        "# {}\n\n{about}.\n\n{mended}\n\nThe stage shows all of them, along the principal components of all rows. Type a \
+        "# {}\n\n{about}.\n\n{mended}\n\nThe stage shows all of them, along the principal components of all rows.{colours} Type a \
          word above the stage to go there; several words are mixed by plain attention, softmax(X Xᵀ / √d) X.\n\n\
          - [Meaning](attune:panel/Meaning) has the words near it, and answers questions such as *king - man + woman*\n\
          - *Search* finds words as you type, and regular expressions\n\

@@ -9,6 +9,7 @@ use attune_core::lesson::{Lesson, LessonIssue, parse, read};
 
 use attune_engine::code::budget::TIME_MAX;
 
+use crate::common::folder::Folder;
 use crate::common::top::at;
 
 const LESSON: &str = r#"Lesson(
@@ -107,4 +108,19 @@ fn code_asks_for_any_word_of_the_file() {
     let mut kernel = Kernel::trained(Arc::new(lesson));
     let problems = rehearse(&mut kernel, TIME_MAX);
     assert!(problems.is_empty(), "{problems:?}");
+}
+
+#[test]
+fn a_column_of_few_values_gives_the_words_their_colours() {
+    let folder = Folder::new("metadata");
+    let rows = (0..8).map(|row| format!("{}\t{}\t1\n", row % 3, row * row)).collect::<String>();
+    let names = (0..8).map(|row| format!("w{row}\t{}\n", if row < 6 { "noun" } else { "verb" })).collect::<String>();
+    std::fs::write(folder.join("vectors.tsv"), rows).expect("it is written");
+    std::fs::write(folder.join("metadata.tsv"), format!("word\tclass\n{names}")).expect("it is written");
+    let lesson = read(&folder.join("vectors.tsv")).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    let groups: Vec<(&str, usize)> =
+        lesson.groups.iter().map(|group| (group.name.as_str(), group.words.len())).collect();
+    assert_eq!(groups, [("noun", 6), ("verb", 2)]);
+    let space = Kernel::trained(Arc::new(lesson)).snapshot().space.expect("a space");
+    assert_eq!(space.group_of[space.row_of("w7").expect("a word")], Some(1));
 }

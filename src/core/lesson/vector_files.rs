@@ -153,14 +153,14 @@ fn of_vectors(name: &str, vectors: Vectors) -> Lesson {
     }
 }
 
-/// Whether a column of metadata has few values, which can be told apart by colours.
+/// Whether a column of metadata has few values, most of them of several words: they can be told apart by colours.
 fn is_of_groups(column: &Column) -> bool {
     let mut values = BTreeSet::new();
     let are_few = column.entries.iter().all(|value| {
         values.insert(value.as_str());
         values.len() <= GROUPS_MAX
     });
-    are_few && values.len() > 1
+    are_few && values.len() > 1 && 2 * values.len() <= column.entries.len()
 }
 
 /// The words of each value of a column, the first with the most.
@@ -197,8 +197,9 @@ fn notes(name: &str, about: &str, vectors: &Vectors, coloured_by: Option<&Column
     };
     let colours = coloured_by.map_or_else(String::new, |column| format!(" Colours are {}.", plain(&column.name)));
     let markdown = format!(
-        "# {}\n\n{about}.\n\n{mended}\n\nThe stage shows all of them, along the principal components of all rows.{colours} Type a \
-         word above the stage to go there; several words are mixed by plain attention, softmax(X Xᵀ / √d) X.\n\n\
+        "# {}\n\n{about}.\n\n{mended}\n\nThe stage shows all of them, along the principal components of all rows.{colours} \
+         Type a word above the stage to see where it is; several words are mixed by plain attention, \
+         softmax(X Xᵀ / √d) X.\n\n\
          - [Meaning](attune:panel/Meaning) has the words near it, and answers questions such as *king - man + woman*\n\
          - *Search* finds words as you type, and regular expressions\n\
          - [Axes](attune:panel/Axes) takes axes between words of your own",

@@ -6,7 +6,7 @@ use attune_core::kernel::command::{InterventionCommand, SentenceCommand, Trainin
 use attune_core::kernel::snapshot::SentenceSnapshot;
 use attune_core::kernel::{Command, Kernel, Snapshot, Worker};
 use attune_core::lesson::Lesson;
-use attune_core::lesson::schema::{GivenVectors, StaticEmbedding};
+use attune_core::lesson::schema::{GivenSource, GivenVectors, StaticEmbedding};
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;
@@ -248,11 +248,15 @@ fn static_vectors_that_diverge_are_said_to() {
 #[test]
 fn given_vectors_are_shown_as_they_were_written() {
     let mut lesson = Lesson::clone(&lesson());
-    let mut words = lesson.vocabulary();
+    let mut words = lesson.vocabulary().to_vec();
     words.reverse();
     words.push("unheard-of".to_owned());
     let vectors = Matrix::from_fn(words.len(), lesson.static_embedding.dim(), |i, j| (i * i + 7 * j) as f32 * 0.01);
-    lesson.static_embedding = StaticEmbedding::Given(GivenVectors { words: words.clone(), vectors: vectors.clone() });
+    lesson.static_embedding = StaticEmbedding::Given(GivenVectors {
+        words: words.clone().into(),
+        vectors: Arc::new(vectors.clone().into()),
+        source: GivenSource::Lesson,
+    });
     let snapshot = Kernel::trained(Arc::new(lesson)).snapshot();
     let space = snapshot.space.as_ref().expect("a space");
     assert_eq!(space.vocabulary.last().map(String::as_str), Some("unheard-of"));

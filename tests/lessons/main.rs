@@ -13,3 +13,4 @@ mod numbers;
 mod other_runs;
 mod reference_lesson;
 mod shares;
+mod vector_files;

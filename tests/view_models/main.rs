@@ -11,5 +11,6 @@ mod provenance;
 mod route;
 mod sentence_arcs;
 mod snapshots;
+mod vector_files;
 mod walk;
 mod what_if;

@@ -1,9 +1,9 @@
 //! The axes panel: what the picture shows of the variance, and axes of the learner's own.
 
 use attune_core::kernel::command::{Axis, AxisCommand, Command};
-use attune_view::view_model::axes::{AxesModel, AxisRow, percent};
+use attune_view::view_model::axes::{AxesModel, AxisOrders, AxisRow, percent};
 use egui::containers::menu::MenuButton;
-use egui::{Align, Button, CornerRadius, Key, Layout, Rect, RichText, ScrollArea, Sense, TextEdit, Ui, vec2};
+use egui::{Align, Button, CornerRadius, Key, Label, Layout, Rect, RichText, ScrollArea, Sense, TextEdit, Ui, vec2};
 
 use super::{Panel, PanelContext, PanelId, PanelName, Region, Requests};
 use crate::app::actions::{ActionTable, WindowAction};
@@ -32,12 +32,13 @@ impl Panel for AxesPanel {
     }
 
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
-        axes_ui(ui, &*cx.models.get::<AxesModel>()?, self, cx.requests);
+        let (model, orders) = (cx.models.get::<AxesModel>()?, cx.models.get::<AxisOrders>()?);
+        axes_ui(ui, &model, &orders, self, cx.requests);
         Some(())
     }
 }
 
-fn axes_ui(ui: &mut Ui, model: &AxesModel, state: &mut AxesPanel, requests: &mut Requests) {
+fn axes_ui(ui: &mut Ui, model: &AxesModel, orders: &AxisOrders, state: &mut AxesPanel, requests: &mut Requests) {
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.horizontal(|ui| basis_ui(ui, model, requests));
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
@@ -49,6 +50,7 @@ fn axes_ui(ui: &mut Ui, model: &AxesModel, state: &mut AxesPanel, requests: &mut
             axis_ui(ui, row, palette);
             let fields = &mut state.fields[row.axis.index()];
             requests.commands.extend(ui.push_id(row.axis.letter(), |ui| choice_ui(ui, row, model, fields)).inner);
+            order_ui(ui, row, orders.ends[row.axis.index()].as_ref());
         }
         ui.label(RichText::new(&model.about).font(theme::plain(size::SMALL)).color(palette.ink_faint));
     });
@@ -108,6 +110,17 @@ fn axis_ui(ui: &mut Ui, row: &AxisRow, palette: &Palette) {
         });
     });
     response.on_hover_text(&row.meaning);
+}
+
+/// The words at both ends of a chosen axis.
+fn order_ui(ui: &mut Ui, row: &AxisRow, ends: Option<&[Vec<String>; 2]>) -> Option<()> {
+    let ((from, to), ends) = (row.chosen.as_ref()?, ends?);
+    for (end, words) in [from, to].into_iter().zip(ends) {
+        let words = RichText::new(format!("{end}: {}", words.join(", "))).font(theme::plain(size::SMALL)).weak();
+        let hint = "The words furthest along this axis, by their cosine with it";
+        ui.add(Label::new(words).wrap()).on_hover_text(hint);
+    }
+    Some(())
 }
 
 /// The two groups of words that an axis runs between.

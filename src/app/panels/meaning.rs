@@ -8,12 +8,12 @@ use attune_core::kernel::snapshot::PairedWord;
 use attune_engine::quantity::{Quantity, StagePoint};
 use attune_view::view_model::compare::{CompareModel, NearOutput, PairModel, TwoModels, WordInModel, WordOfBoth};
 use attune_view::view_model::meaning::{
-    LayerNeighbours, Measure, NearWord, NeighboursModel, SensesModel, list_with, written_at,
+    LayerNeighbours, Measure, NearExpression, NearWord, NeighboursModel, SensesModel, list_with, written_at,
 };
 use attune_view::view_model::saved_view::{MeaningView, SavedView};
 use attune_view::view_model::sentences::SentencesModel;
 use egui::{
-    Align, Align2, Button, CornerRadius, Grid, Label, Layout, Painter, Rect, RichText, ScrollArea, Sense, Ui,
+    Align, Align2, Button, CornerRadius, Grid, Label, Layout, Painter, Rect, RichText, ScrollArea, Sense, TextEdit, Ui,
     WidgetInfo, WidgetType, vec2,
 };
 
@@ -33,6 +33,7 @@ pub struct MeaningPanel {
     pub view: MeaningView,
     /// How nearness is measured.
     measure: Measure,
+    question: Question,
     field: SentenceFieldState,
     senses: SensesUiState,
     models: TwoModelsUiState,
@@ -40,6 +41,14 @@ pub struct MeaningPanel {
     is_comparing: bool,
     has_senses: bool,
     has_models: bool,
+}
+
+/// An expression of words whose neighbours are asked for.
+#[derive(Default)]
+struct Question {
+    text: String,
+    /// Its own words count as answers.
+    with_own: bool,
 }
 
 impl MeaningPanel {
@@ -76,6 +85,11 @@ impl Panel for MeaningPanel {
         ];
         switch_ui(ui, &mut self.view, &views);
         match self.view {
+            MeaningView::Neighbours if question_ui(ui, &mut self.question) => {
+                let choice = (self.question.text.trim().to_owned(), self.question.with_own);
+                let answer = cx.models.of_choice::<NearExpression>(&choice)?;
+                answer_ui(ui, &answer, &mut self.measure, &mut cx.view);
+            }
             MeaningView::Neighbours => {
                 let near = passed_neighbours(cx);
                 let behind = near.as_ref().map(|(block, near)| (*block, &**near));
@@ -141,6 +155,45 @@ fn passed_neighbours(cx: &PanelContext) -> Option<(usize, Arc<LayerNeighbours>)>
     Some((block, cx.models.of_choice::<LayerNeighbours>(&(query, block))?))
 }
 
+/// The field of an expression; true while something is asked.
+fn question_ui(ui: &mut Ui, question: &mut Question) -> bool {
+    const NAME: &str = "Words near";
+    const OWN: f32 = 76.0;
+    /// Letters that an expression may have.
+    const LETTERS: usize = 500;
+    ui.horizontal(|ui| {
+        let width = (ui.available_width() - OWN).max(size::CHART_MIN);
+        let field = TextEdit::singleline(&mut question.text)
+            .char_limit(LETTERS)
+            .desired_width(width)
+            .margin(size::FIELD_MARGIN)
+            .hint_text("king - man + woman");
+        let field = ui.add(field);
+        ui.ctx().accesskit_node_builder(field.id, |node| node.set_label(NAME));
+        field.on_hover_text("The words near a word, or near a sum of words: with blanks around + and -");
+        let own = ui.selectable_label(question.with_own, "own words");
+        if own.on_hover_text("Whether the words of the question may be answers").clicked() {
+            question.with_own = !question.with_own;
+        }
+    });
+    !question.text.trim().is_empty()
+}
+
+/// The words near an expression, or why there are none.
+fn answer_ui(ui: &mut Ui, answer: &NearExpression, measure: &mut Measure, view: &mut PanelView) {
+    if let Some(fault) = &answer.fault {
+        ui.weak(fault);
+        return;
+    }
+    measure_ui(ui, measure);
+    ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+        let near = answer.words.by(*measure);
+        for word in near {
+            row_ui(ui, "Near", None, *measure, word, near, view);
+        }
+    });
+}
+
 /// The lists of the chosen word, by a measure of nearness.
 /// `behind` are those behind the layer that the walk has passed last, with its number.
 fn neighbours_ui(
@@ -158,7 +211,9 @@ fn neighbours_ui(
     } else {
         choose_query_ui(ui, words.iter().map(|word| (word.first, &word.label)), hint, view.selection);
     }
-    let Some((query, token)) = view.selection.query.and_then(|query| Some((query, model.tokens.get(query)?))) else {
+    // A word alone need not be chosen.
+    let chosen = view.selection.query.or((model.tokens.len() == 1).then_some(0));
+    let Some((query, token)) = chosen.and_then(|query| Some((query, model.tokens.get(query)?))) else {
         ui.weak("Choose a word, to see which words are near it before attention and after.");
         return;
     };
@@ -177,7 +232,7 @@ fn neighbours_ui(
                 ui.label(RichText::new(title).font(theme::strong(size::BODY)));
                 let near = words.by(*measure);
                 for word in near {
-                    row_ui(ui, title, of, *measure, word, near, view);
+                    row_ui(ui, title, Some(of), *measure, word, near, view);
                 }
             }
         });
@@ -201,11 +256,11 @@ fn measure_ui(ui: &mut Ui, measure: &mut Measure) {
     ui.add_space(size::GAP_TIGHT);
 }
 
-/// A word with its measure as a bar.
+/// A word with its measure as a bar. The number comes from a point of the stage, if there is one.
 fn row_ui(
     ui: &mut Ui,
     list: &str,
-    of: StagePoint,
+    of: Option<StagePoint>,
     measure: Measure,
     word: &NearWord,
     near: &[NearWord],
@@ -219,21 +274,25 @@ fn row_ui(
     if response.hovered() {
         view.hover.point_at(&word.word);
     }
-    let entry = match measure {
-        Measure::Cosine => Quantity::Cosine.of_point(of, word.row),
-        Measure::Euclidean => Quantity::Distance.of_point(of, word.row),
+    let quantity = match measure {
+        Measure::Cosine => Quantity::Cosine,
+        Measure::Euclidean => Quantity::Distance,
     };
-    if response.clicked() {
-        view.trail.open(entry);
+    let entry = of.map(|of| quantity.of_point(of, word.row));
+    if let Some(entry) = entry {
+        if response.clicked() {
+            view.trail.open(entry);
+        }
+        ask_on(&response, entry, view.trail);
     }
-    ask_on(&response, entry, view.trail);
     if view.hover.word() == Some(word.word.as_str()) {
         ui.painter().rect_filled(rect, CornerRadius::same(size::RADIUS_SMALL), palette.lifted);
     }
     near_word_ui(ui, rect, word, near, measure);
     let other = if word.is_new { "It is not in the other list. " } else { "" };
+    let click = if entry.is_some() { " Click: where the number comes from." } else { "" };
     response.on_hover_text(format!(
-        "{other}cosine {:.4}, distance {:.4}; the stage shows where it is. Click: where the number comes from.",
+        "{other}cosine {:.4}, distance {:.4}; the stage shows where it is.{click}",
         word.cosine, word.distance
     ));
 }

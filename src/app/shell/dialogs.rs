@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use attune_core::lesson::course::{self, is_named_as_lesson};
+use attune_core::lesson::vector_files::is_file_of_vectors;
 use attune_engine::pretrained::cache::is_named_as_part;
 use attune_view::export::senses;
 use attune_view::export::work_file::{self, NAME_CHARS_MAX, is_shared};
@@ -233,8 +234,9 @@ impl FilesUiState {
         let is_model = |path: &Path| is_named_as_lesson(path) || is_named_as_part(path);
         let dialog = match &purpose {
             FilePurpose::Open => {
-                let kind = "Lessons, shared files, and files of models";
-                pick(near, "Open a lesson or a model", kind, move |path| is_model(path) || is_shared(path))
+                let kind = "Lessons, shared files, and files of models and vectors";
+                let is_known = move |path: &Path| is_model(path) || is_shared(path) || is_file_of_vectors(path);
+                pick(near, "Open a lesson, a model or vectors", kind, is_known)
             }
             FilePurpose::OpenBeside => {
                 pick(near, "Compare with another model", "Lessons, and files of models", is_model)

@@ -12,6 +12,7 @@ use attune_core::lesson::course::is_lesson;
 use attune_core::lesson::issue::printable;
 use attune_core::lesson::links::{TextLink, token_named};
 use attune_core::lesson::schema::CellKind;
+use attune_core::lesson::vector_files::is_file_of_vectors;
 use attune_core::lesson::{Lesson, course as lessons};
 use attune_core::store::Home;
 use attune_view::export::work_file::{Shared, is_shared};
@@ -164,11 +165,11 @@ pub fn open(world: &mut World, path: PathBuf) {
         if !state.is_exporting() {
             state.export = ExportModel::Opening;
         }
-    } else if is_lesson(&path) {
+    } else if is_lesson(&path) || is_file_of_vectors(&path) {
         show(world, || Opening::of(&path, &setup));
     } else {
         let shown = printable(&path.display().to_string());
-        course::say(world, format!("{shown} is not a lesson: a lesson is a file whose name ends in .ron"));
+        course::say(world, format!("{shown} is neither a lesson, whose name ends in .ron, nor a file of word vectors"));
     }
 }
 

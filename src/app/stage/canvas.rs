@@ -19,7 +19,7 @@ use egui::{
 };
 
 use super::camera::CameraRig;
-use super::geometry::{has_place, is_small, scaled};
+use super::geometry::{has_place, is_cloud, is_small, scaled};
 use super::names::{Canvas, Shown, Writing, caption_about, paint_caption, paint_names};
 use super::projection::{ProjectedScene, SceneRef, View};
 use super::second;
@@ -448,6 +448,8 @@ pub fn nearest<T: Copy>(pointer: Vec2, candidates: impl IntoIterator<Item = Cand
 
 /// Names of words that are written at the same time, at most: more would cover the points.
 const NAMED_MAX: usize = 160;
+/// First words of a cloud that are named.
+const NAMED_OF_CLOUD: usize = 60;
 /// Labels keep off the discs of words as long as there are no more than this.
 const APART_MAX: usize = 1500;
 /// Points that are asked together whether one of them is near.
@@ -475,12 +477,12 @@ impl PointIndex {
     pub fn of(model: &Arc<StageModel>, emphasis: &Arc<Emphasis>) -> PointIndex {
         // A word of the sentence is where its token is.
         let is_resting = |index: &usize| !model.is_in_sentence(*index);
-        let shown: Vec<usize> = emphasis.shown_words(model).filter(is_resting).collect();
-        let place = |&index: &usize| (index, scaled(model, model.words[index].at));
-        let (words, places): (Vec<usize>, Vec<[f32; 3]>) =
-            shown.iter().map(place).filter(|(_, at)| has_place(*at)).unzip();
-        let named: Vec<usize> = shown.into_iter().filter(|index| has_name(model, emphasis, *index)).collect();
-        let is_apart = |index: &usize| is_resting(index) && !has_name(model, emphasis, *index);
+        let shown = || emphasis.shown_words(model).filter(|(index, _)| is_resting(index));
+        let place = |(index, _): (usize, Visibility)| (index, scaled(model, model.words[index].at));
+        let (words, places): (Vec<usize>, Vec<[f32; 3]>) = shown().map(place).filter(|(_, at)| has_place(*at)).unzip();
+        let named = shown().filter(|(index, shown)| has_name(model, emphasis, *index, *shown));
+        let named: Vec<usize> = named.map(|(index, _)| index).collect();
+        let is_apart = |index: &usize| is_resting(index) && !has_name(model, emphasis, *index, emphasis.word(*index));
         let all = if model.words.len() > APART_MAX { 0 } else { model.words.len() };
         let apart: Vec<usize> = (0..all).filter(is_apart).collect();
         let hits = |indices: Vec<usize>, stride| indices.into_iter().step_by(stride).map(Hit::Word).collect();
@@ -536,11 +538,13 @@ impl PointIndex {
     }
 }
 
-fn has_name(model: &StageModel, emphasis: &Emphasis, index: usize) -> bool {
+fn has_name(model: &StageModel, emphasis: &Emphasis, index: usize, shown: Visibility) -> bool {
     let is_searched = emphasis.is_searched();
-    match emphasis.word(index) {
+    match shown {
         Visibility::Hidden => false,
         Visibility::Faded if is_searched => false,
+        // A file has its words in the order of their frequency.
+        _ if is_cloud(model) && index < NAMED_OF_CLOUD => true,
         _ => is_searched || emphasis.is_isolated() || is_small(model) || model.words[index].group.is_some(),
     }
 }

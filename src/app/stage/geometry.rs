@@ -2,6 +2,8 @@
 //! the axes and, as long as the view has depth, the ground with a line from each token down to it; the lines of the stage cell
 //! between words; and those of the walk, from the query to its keys.
 
+use std::sync::LazyLock;
+
 use attune_engine::quantity::Quantity;
 use attune_view::explain::path::{PathArrow, PathModel};
 use attune_view::explain::walk::{Step, WalkModel};
@@ -59,15 +61,23 @@ impl Instance {
         let ([a, b, c], [d, e, f]) = (self.start, self.end);
         // Without its opacity first: the hue of what is faint stays.
         let [red, green, blue, alpha] = self.color.to_srgba_unmultiplied();
-        let [red, green, blue] = [red, green, blue].map(linear_f32_from_gamma_u8);
+        let [red, green, blue] = [red, green, blue].map(|channel| LINEAR[usize::from(channel)]);
         let alpha = f32::from(alpha) / f32::from(u8::MAX);
         [a, b, c, d, e, f, red, green, blue, alpha, self.size, self.kind]
     }
 }
 
+/// The light of each value of a channel: to work it out for each of very many points would take longer than a frame.
+static LINEAR: LazyLock<[f32; 256]> =
+    LazyLock::new(|| std::array::from_fn(|channel| linear_f32_from_gamma_u8(channel as u8)));
+
 /// The buffer's bytes.
 pub fn bytes(instances: impl IntoIterator<Item = Instance>) -> Vec<u8> {
-    instances.into_iter().flat_map(|instance| instance.floats()).flat_map(f32::to_ne_bytes).collect()
+    let mut bytes = Vec::new();
+    for instance in instances {
+        instance.floats().iter().for_each(|number| bytes.extend_from_slice(&number.to_ne_bytes()));
+    }
+    bytes
 }
 
 /// Model coordinates to scene coordinates: one isotropic scale, fixed for the lesson.
@@ -90,12 +100,25 @@ pub fn is_small(model: &StageModel) -> bool {
     model.words.len() + model.tokens.len() <= ALL_LABELLED
 }
 
+/// A lesson's own corpus has fewer words.
+const MANY: usize = 1000;
+
+/// Very many words, all of them drawn: the picture is about their cloud.
+pub fn is_cloud(model: &StageModel) -> bool {
+    !model.hides_table && model.words.len() > MANY
+}
+
 /// Every disc and ring of the scene; `old`: those of the picture before this one too.
 pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &Palette) -> Vec<Instance> {
     // Beside chosen words, the places that the others have left say nothing.
-    let is_left = |index: &usize| model.is_in_sentence(*index) && emphasis.word(*index) == Visibility::Faded;
-    let words = emphasis.shown_words(model).filter(|index| !is_left(index));
-    let words = words.map(|index| word_point(model, index, emphasis.word(index), palette));
+    let is_left = |(index, shown): &(usize, Visibility)| *shown == Visibility::Faded && model.is_in_sentence(*index);
+    // Chosen words come last, over the others.
+    let of = |is_chosen: bool| {
+        let words = emphasis.shown_words(model).filter(move |word| !is_left(word));
+        let words = words.filter(move |(_, shown)| emphasis.is_chosen(*shown) == is_chosen);
+        words.map(move |(index, shown)| word_point(model, index, shown, is_chosen, palette))
+    };
+    let words = of(false).chain(of(true));
     let in_sight = || model.tokens.iter().filter(|token| emphasis.token(token.position) != Visibility::Hidden);
     let ghosts =
         in_sight().filter(|token| token.end != token.trained_end).map(|token| trained_ghost(model, token, palette));
@@ -109,13 +132,27 @@ pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &P
     all.filter(Instance::has_place).collect()
 }
 
-fn word_point(model: &StageModel, index: usize, shown: Visibility, palette: &Palette) -> Instance {
+/// Whether a word is one of many that mean nothing by themselves: it has no group, or nearly all have one.
+pub fn is_quiet(model: &StageModel, index: usize) -> bool {
+    let is_grouped = model.words[index].group.is_some() && model.words.grouped().len() <= MANY;
+    !is_grouped && !is_small(model)
+}
+
+/// The opacity of a word's disc: very many are sheer, so that it shows where they crowd.
+fn opacity(model: &StageModel) -> f32 {
+    const OPAQUE: f32 = 10_000.0;
+    const LEAST: f32 = 0.2;
+    (OPAQUE / model.words.len().max(1) as f32).sqrt().clamp(LEAST, 1.0)
+}
+
+fn word_point(model: &StageModel, index: usize, shown: Visibility, is_chosen: bool, palette: &Palette) -> Instance {
     let word = &model.words[index];
     let at = scaled(model, word.at);
     let (color, size, kind) = if model.is_in_sentence(index) {
         (palette.token(word.group), TOKEN_RADIUS, RING)
-    } else if word.group.is_none() && !is_small(model) {
-        (palette.dimmed(palette.word), QUIET_RADIUS, DISC)
+    } else if is_quiet(model, index) && !is_chosen {
+        let color = word.group.map_or_else(|| palette.dimmed(palette.word), |group| palette.word_of(Some(group)));
+        (color.gamma_multiply(opacity(model)), QUIET_RADIUS, DISC)
     } else {
         (palette.word_of(word.group), WORD_RADIUS, DISC)
     };
@@ -157,8 +194,11 @@ fn old_ghost(model: &StageModel, ghost: &GhostPoint, palette: &Palette) -> Insta
 }
 
 /// The points that the picture is about: all tokens, before attention, between its layers and after it, and the words of
-/// groups; all words, where there are none of these.
+/// groups; all words, where there are none of these, or where they are a cloud.
 pub fn extent(model: &StageModel) -> Content {
+    if is_cloud(model) {
+        return Content::ball(1.0);
+    }
     let grouped = if model.hides_table { &[] } else { model.words.grouped() };
     let named = grouped.iter().chain(&model.in_sentence).map(|&word| model.words[word].at);
     let tokens = model.tokens.iter().chain(&model.second);

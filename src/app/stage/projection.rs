@@ -13,7 +13,7 @@ use egui::{Color32, Pos2, Rect};
 
 use super::camera::{Pose, half_height};
 use super::canvas::{self, Candidate, PointIndex};
-use super::geometry::{LEAST_RADIUS, QUIET_RADIUS, TOKEN_RADIUS, WORD_RADIUS, axis_end, is_small, scaled, shade};
+use super::geometry::{LEAST_RADIUS, QUIET_RADIUS, TOKEN_RADIUS, WORD_RADIUS, axis_end, is_quiet, scaled, shade};
 use super::labels::Priority;
 use crate::app::theme::Palette;
 use crate::app::ui_state::search::{Emphasis, Hit, Visibility};
@@ -237,14 +237,15 @@ impl<'a> ProjectedScene<'a> {
         let (shown, size, priority) = match hit {
             Hit::Word(index) => {
                 let is_grouped = model.words.get(index)?.group.is_some();
-                let is_quiet = !is_grouped && !is_small(model);
-                let size = if is_quiet { QUIET_RADIUS } else { WORD_RADIUS };
-                let priority = match (emphasis.is_chosen(index), is_grouped) {
+                let shown = emphasis.word(index);
+                let is_chosen = emphasis.is_chosen(shown);
+                let size = if is_quiet(model, index) && !is_chosen { QUIET_RADIUS } else { WORD_RADIUS };
+                let priority = match (is_chosen, is_grouped) {
                     (true, _) => Priority::Lit,
                     (false, true) => Priority::GroupWord,
                     (false, false) => Priority::Word,
                 };
-                (emphasis.word(index), size, priority)
+                (shown, size, priority)
             }
             Hit::Token(position) => {
                 let shown = emphasis.token(position);

@@ -47,7 +47,12 @@ impl Search {
             return Ok(Box::new(move |word| pattern.is_match(word)));
         }
         let part = text.to_lowercase();
-        Ok(Box::new(move |word| word.to_lowercase().contains(&part)))
+        // Of hundreds of thousands of words most are in small letters already.
+        let is_small = |word: &str| word.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
+        Ok(Box::new(move |word| match is_small(word) {
+            true => word.contains(&part),
+            false => word.to_lowercase().contains(&part),
+        }))
     }
 }
 
@@ -113,6 +118,11 @@ impl Emphasis {
             let is_found = hits.filter_map(|hit| if let Hit::Word(word) = hit { Some(*word) } else { None });
             let near = near.iter().flat_map(|text| stage.words.find(text)).copied();
             ShownWords::of(Visibility::Hidden, stage.in_sentence.iter().copied().chain(is_found).chain(near), show)
+        } else if let Some(Ok(hits)) = &found {
+            let most = if highlight.isolated { Visibility::Hidden } else { Visibility::Faded };
+            let of_hit = |hit: &Hit| if let Hit::Word(word) = hit { Some(*word) } else { None };
+            let in_sentence = stage.in_sentence.iter().copied().filter(|word| show(*word) == Visibility::Lit);
+            ShownWords::of(most, hits.iter().filter_map(of_hit).chain(in_sentence), |_| Visibility::Lit)
         } else if rule.is_some() {
             let most = if highlight.isolated { Visibility::Hidden } else { Visibility::Faded };
             ShownWords::of(most, 0..stage.words.len(), show)
@@ -179,18 +189,22 @@ impl Emphasis {
         self.words.others.get(&index).copied().unwrap_or(self.words.most)
     }
 
-    /// The words that are not hidden, in the order of the vocabulary.
-    pub fn shown_words<'a>(&'a self, stage: &StageModel) -> Box<dyn Iterator<Item = usize> + 'a> {
-        let is_shown = |word: &usize| self.word(*word) != Visibility::Hidden;
-        match self.words.most {
-            Visibility::Hidden => Box::new(self.words.others.keys().copied()),
-            _ => Box::new((0..stage.words.len()).filter(is_shown)),
+    /// The words that are not hidden and how each is shown, in the order of the vocabulary.
+    pub fn shown_words<'a>(&'a self, stage: &StageModel) -> Box<dyn Iterator<Item = (usize, Visibility)> + 'a> {
+        let ShownWords { most, others } = &self.words;
+        let mut rest = others.iter().map(|(word, shown)| (*word, *shown)).peekable();
+        if *most == Visibility::Hidden {
+            return Box::new(rest);
         }
+        // Both are in order: no word of very many is looked up.
+        let all =
+            (0..stage.words.len()).map(move |word| rest.next_if(|other| other.0 == word).unwrap_or((word, *most)));
+        Box::new(all.filter(|(_, shown)| *shown != Visibility::Hidden))
     }
 
     /// A word that was lit or found, where others were not.
-    pub fn is_chosen(&self, word: usize) -> bool {
-        self.words.most != Visibility::Lit && self.word(word) == Visibility::Lit
+    pub fn is_chosen(&self, shown: Visibility) -> bool {
+        self.words.most != Visibility::Lit && shown == Visibility::Lit
     }
 
     /// Words of groups are lit because a walk ends among them, and not for themselves.

@@ -4,7 +4,7 @@
 use std::io::{IsTerminal, stdin};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use attune_core::kernel::command::{Command as KernelCommand, SentenceCommand, Tr
 use attune_core::kernel::worker::Worker;
 use attune_core::lesson::issue::printable;
 use attune_core::lesson::load::{self, EVERY, Watched};
-use attune_core::lesson::{Lesson, course, glossary};
+use attune_core::lesson::{Lesson, course, glossary, vector_files};
 use attune_view::export::work_file::LessonMark;
 use attune_view::view_model::Beside;
 use attune_view::view_model::course::LessonsAround;
@@ -60,16 +60,21 @@ enum News {
 pub struct LessonIssues(pub Issues);
 
 impl Source {
-    /// Reads the lesson and starts to watch its file.
+    /// Reads the lesson and starts to watch its file. A large file of vectors is read on: see [`first`].
     pub fn open(path: PathBuf, seed: Option<u64>, waker: Waker) -> (Source, Result<ReadLesson, Issues>) {
         let file = Watched::new(path.clone());
-        let first = read(&path, seed);
         let (sender, news) = channel();
         let watched = Arc::new(());
         let is_watched = Arc::downgrade(&watched);
-        let source = Source { news: Mutex::new(news), waker: waker.clone(), _watched: watched };
-        std::thread::spawn(move || watch(file, seed, &is_watched, &sender, &waker));
-        (source, first)
+        let waits = waker.clone();
+        std::thread::spawn(move || {
+            // Nobody receives when the source is gone: then the watch ends.
+            let _ = sender.send(News::Lesson(read(&path, seed)));
+            waker.wake();
+            watch(file, seed, &is_watched, &sender, &waker);
+        });
+        let first = first(&news);
+        (Source { news: Mutex::new(news), waker: waits, _watched: watched }, first)
     }
 
     /// A kernel on its own thread: as it was left, or training by itself.
@@ -90,6 +95,17 @@ impl Source {
     /// A kernel for a talk: it goes on from where another one is, with the model of that.
     pub fn copy(&self, of: &Worker, lesson: Arc<Lesson>) -> Worker {
         of.copy(lesson, self.waker.hook())
+    }
+}
+
+/// The lesson as it is read first; no issue where it comes later, as a large file of vectors is read.
+fn first(news: &Receiver<News>) -> Result<ReadLesson, Issues> {
+    loop {
+        match news.recv_timeout(LOOK) {
+            Ok(News::Lesson(read)) => return read,
+            Err(RecvTimeoutError::Timeout) if vector_files::progress().is_none() => {}
+            Ok(News::Glossary(_) | News::Around(_)) | Err(_) => return Err(Vec::new()),
+        }
     }
 }
 

@@ -5,8 +5,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use attune_core::lesson::vector_files;
 use attune_view::view_model::sentence;
-use egui::{Align, Align2, Context, Frame, Id, Label, Layout, Margin, RichText, ScrollArea, Ui};
+use egui::{Align, Align2, Context, Frame, Id, Label, Layout, Margin, ProgressBar, RichText, ScrollArea, Ui};
 
 use crate::app::actions::{Action, ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
@@ -90,7 +91,7 @@ pub fn issues_page_ui(ui: &mut Ui, issues: &[String]) -> bool {
     Frame::new().fill(palette.surface).inner_margin(Margin::same(MARGIN)).show(ui, |ui| {
         ui.set_min_size(ui.available_size());
         if issues.is_empty() {
-            ui.weak("Opening the lesson …");
+            opening_ui(ui);
             return;
         }
         let count = if issues.len() == 1 { "an issue".to_owned() } else { format!("{} issues", issues.len()) };
@@ -103,6 +104,22 @@ pub fn issues_page_ui(ui: &mut Ui, issues: &[String]) -> bool {
         issue_list_ui(ui, issues);
     });
     wants_course
+}
+
+/// How far a large file of vectors is read.
+fn opening_ui(ui: &mut Ui) {
+    const LOOK: Duration = Duration::from_millis(100);
+    const WIDTH: f32 = 320.0;
+    ui.ctx().request_repaint_after(LOOK);
+    match vector_files::progress() {
+        Some((done, of)) => {
+            ui.weak(format!("Reading vectors: {done} of {of} MB"));
+            ui.add(ProgressBar::new(done as f32 / of.max(1) as f32).desired_width(WIDTH));
+        }
+        None => {
+            ui.weak("Opening the lesson …");
+        }
+    }
 }
 
 /// A strip above everything else, with what is to be known at once.

@@ -118,11 +118,14 @@ impl StageSide<'_> {
     fn seen(&self, area: Rect, walk: &WalkModel, view: &PanelView) -> Vec<(Pos2, usize)> {
         const ABOUT: usize = 100;
         const TOKEN: usize = 3;
+        /// More are everywhere.
+        const WORDS_MAX: usize = 1000;
         let Some(model) = self.scene.points.as_deref() else { return Vec::new() };
         let projection = self.tab.controls.view();
         let is_about = |token: usize| token == walk.focus.query || token == walk.key;
         let tokens = (0..model.tokens.len()).map(|at| (Hit::Token(at), if is_about(at) { ABOUT } else { TOKEN }));
-        let hits = tokens.chain(model.words.grouped().iter().map(|word| (Hit::Word(*word), 1)));
+        let grouped = model.words.grouped().iter().take(WORDS_MAX);
+        let hits = tokens.chain(grouped.map(|word| (Hit::Word(*word), 1)));
         let see = |(hit, counts)| {
             let seen = projection.project(projection::place(model, hit, view.walk.layer_time())?)?;
             Some((area.min + egui::vec2(seen.at.x, seen.at.y), counts))

@@ -25,7 +25,9 @@ use crate::kernel::cache::StepCache;
 use crate::kernel::sentence_pass::axes::Layers;
 use crate::kernel::sentence_pass::sentence::Sentence;
 use crate::kernel::snapshot::Progress;
-use crate::kernel::snapshot::space::{Basis, ScaleNorm, SharedScale, StaticSpace, index_of, rows_of, squares};
+use crate::kernel::snapshot::space::{
+    Basis, ScaleNorm, SharedScale, StaticSpace, alphabetic, index_of, rows_of, squares,
+};
 use crate::kernel::training::Training;
 use crate::kernel::training::trainer::Trainer;
 use crate::lesson::corpus::{self, vocabulary as corpus_vocabulary};
@@ -46,7 +48,7 @@ pub struct LessonFault {
 
 /// Static vectors in the making.
 pub struct SpaceTrainer {
-    vocabulary: Vec<String>,
+    vocabulary: Arc<[String]>,
     /// Word indices of every sentence: those that training sees, then those that they become where
     /// the model writes other words.
     corpus: Vec<Vec<usize>>,
@@ -65,7 +67,7 @@ enum Source {
         diverged: Option<Diverged>,
     },
     /// A row for each word of the vocabulary.
-    Given(Matrix<f32>),
+    Given(Arc<Table<f32>>),
     /// With all of its model.
     Pretrained(Loading),
 }
@@ -110,10 +112,13 @@ impl SpaceTrainer {
                 }
             }
             StaticEmbedding::Pretrained(model) => Source::Pretrained(loading.unwrap_or_else(|| Loading::start(model))),
+            StaticEmbedding::Given(given) if Arc::ptr_eq(&given.words, &vocabulary) => {
+                Source::Given(given.vectors.clone())
+            }
             StaticEmbedding::Given(given) => {
                 let rows =
                     rows_of(&vocabulary, &index_of(&given.words)).expect("each word has a vector: it was checked");
-                Source::Given(Matrix::from_fn(rows.len(), given.vectors.cols(), |i, j| given.vectors.get(rows[i], j)))
+                Source::Given(Arc::new(given.vectors.gathered(rows.into_iter()).into()))
             }
         };
         Self { vocabulary, corpus, examples, source, table: None }
@@ -188,7 +193,7 @@ impl SpaceTrainer {
                 self.check_trained(lesson, &vectors)?;
                 Arc::new(centred(vectors).into())
             }
-            Source::Given(vectors) => Arc::new(vectors.clone().into()),
+            Source::Given(vectors) => vectors.clone(),
             Source::Pretrained(_) => match self.pretrained()? {
                 Some(model) if lesson.model.steps == 0 => model.embedding.clone(),
                 Some(model) => model.embedding.to_whole(),
@@ -203,10 +208,13 @@ impl SpaceTrainer {
         let basis = Basis::of_lesson(lesson, &self.vocabulary).map_err(fault)?;
         let pretrained = self.pretrained()?.map(|model| (model.model(), model.parameters.clone()));
         let scale = pretrained.as_ref().and_then(|(model, parameters)| shared_scale(&model.architecture, parameters));
+        let is_whole = lesson.static_embedding.is_whole_file();
         let undecided = Projection::coordinates(vectors.cols());
         let mut space = StaticSpace {
             vocabulary: self.vocabulary.clone(),
             squares: squares(&vectors),
+            alphabetic: alphabetic(&self.vocabulary),
+            spread: is_whole.then(|| Arc::new(Spread::of(&vectors.widened()))),
             vectors,
             scale,
             own_projection: undecided.clone(),
@@ -279,7 +287,8 @@ pub fn own_spread(
         let scale = space.scale.as_ref().filter(|_| !raw);
         Layers { model, parameters, scale }.spread_of_lesson(lesson, &space.vocabulary)
     });
-    of_layers.unwrap_or_else(|| Spread::of(&basis_vectors(lesson, &space.vocabulary, space.choosing())))
+    let of_all = || space.spread.as_deref().cloned();
+    of_layers.or_else(of_all).unwrap_or_else(|| Spread::of(&basis_vectors(lesson, &space.vocabulary, space.choosing())))
 }
 
 /// The model's own table of words, as training has left it.

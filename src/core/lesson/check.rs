@@ -1,10 +1,12 @@
 //! Checks that several parts of a lesson share: ids, words, and names that other parts define.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::pretrained::tokenizer::{Origin, Piece};
+use attune_engine::vectors::Vectors;
 
 use super::decode::{At, Node, Record, list, text};
 use super::issue::{is_unprintable, one_of, shorten};
@@ -28,15 +30,52 @@ pub(super) struct Names {
 pub(super) struct Vocabulary {
     pub words: Vec<String>,
     set: HashSet<String>,
+    /// The file that has vectors of other words too.
+    file: Option<Arc<Vectors>>,
+    /// Words of the file that were asked for, and are not among the others.
+    asked: RefCell<Vec<String>>,
 }
 
 impl Vocabulary {
     pub fn new(words: Vec<String>) -> Self {
-        Self { set: words.iter().cloned().collect(), words }
+        Self { set: words.iter().cloned().collect(), words, file: None, asked: RefCell::default() }
     }
 
+    /// The same words and those of a file.
+    pub fn with_file(self, file: Option<Arc<Vectors>>) -> Self {
+        Self { file, ..self }
+    }
+
+    /// Whether the lesson can use a word; one of the file is one of the lesson's from then on.
     pub fn has(&self, word: &str) -> bool {
-        self.set.contains(word)
+        if self.set.contains(word) {
+            return true;
+        }
+        let is_in_file = self.file.as_ref().is_some_and(|file| file.row_of(word).is_some());
+        let mut asked = self.asked.borrow_mut();
+        if is_in_file && !asked.iter().any(|known| known == word) {
+            asked.push(word.to_owned());
+        }
+        is_in_file
+    }
+
+    /// All words that the lesson could use.
+    pub fn all(&self) -> impl Iterator<Item = &str> {
+        let in_file = self.file.iter().flat_map(|file| file.words.iter().map(|word| &**word));
+        self.words.iter().map(String::as_str).chain(in_file)
+    }
+
+    /// The words that the lesson uses.
+    pub fn used(self) -> Vec<String> {
+        self.words.into_iter().chain(self.asked.into_inner()).collect()
+    }
+
+    /// Where a word is not.
+    pub fn place(&self) -> &'static str {
+        match self.file {
+            Some(_) => "is neither in the corpus nor in the file of vectors",
+            None => "never occurs in the corpus",
+        }
     }
 }
 
@@ -51,13 +90,8 @@ impl Names {
         let Some(vocabulary) = self.vocabulary.as_ref().filter(|vocabulary| !vocabulary.has(word)) else {
             return true;
         };
-        let place = if self.model.is_some() {
-            "is not a piece of the model's vocabulary"
-        } else {
-            "never occurs in the corpus"
-        };
-        node.field_issue(format!("word \"{}\" {place}", shorten(word)))
-            .nearest(word, vocabulary.words.iter().map(String::as_str));
+        let place = if self.model.is_some() { "is not a piece of the model's vocabulary" } else { vocabulary.place() };
+        node.field_issue(format!("word \"{}\" {place}", shorten(word))).nearest(word, vocabulary.all());
         false
     }
 

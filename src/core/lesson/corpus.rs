@@ -2,12 +2,13 @@
 //! can contain, known before any is drawn.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use attune_engine::numerics::rng::{Generator, Stream, stream};
 use rand::RngExt;
 use rand::seq::{IndexedRandom, IteratorRandom, SliceRandom};
 
-use super::schema::{Ambiguous, Corpus, Group, Lesson, Objective, StaticEmbedding, Topic};
+use super::schema::{Ambiguous, Corpus, GivenSource, Group, Lesson, Objective, StaticEmbedding, Topic};
 use super::text::{is_word_char, tokenize};
 
 /// One word of a template.
@@ -247,12 +248,16 @@ fn agree_articles(words: &mut [String]) {
 impl Lesson {
     /// The pieces of a pretrained model; else the words of the corpus, then those that the model writes in their places,
     /// then others that the lesson gives vectors of.
-    pub fn vocabulary(&self) -> Vec<String> {
-        if let StaticEmbedding::Pretrained(model) = &self.static_embedding {
-            return model.vocabulary();
+    pub fn vocabulary(&self) -> Arc<[String]> {
+        match &self.static_embedding {
+            StaticEmbedding::Pretrained(model) => return model.vocabulary().into(),
+            StaticEmbedding::Given(given) if matches!(given.source, GivenSource::WholeFile) => {
+                return given.words.clone();
+            }
+            StaticEmbedding::Given(_) | StaticEmbedding::Word2Vec(_) => {}
         }
         let words = with_rewritten(vocabulary(&self.corpus, &self.groups), Some(&self.model.objective));
-        with_given(words, Some(&self.static_embedding))
+        with_given(words, Some(&self.static_embedding)).into()
     }
 }
 

@@ -12,6 +12,7 @@ use attune_engine::nearest::nearest;
 use attune_engine::pretrained::Refusal;
 use attune_engine::pretrained::cache::{self, Environment, Given};
 use attune_engine::pretrained::folder::ModelFolder;
+use attune_engine::pretrained::load::Stopped;
 
 use super::cells::{Cell, CellContext};
 use super::check::{Names, Vocabulary, id, line};
@@ -30,10 +31,11 @@ use super::read_corpus::{
     read_sentences,
 };
 use super::read_model::{ReadModel, check_objective, read_attention};
-use super::read_vectors::{ReadEmbedding, check_given, is_pretrained, read_embedding, read_pretrained};
+use super::read_vectors::{ReadEmbedding, check_given, is_file, is_pretrained, read_embedding, read_pretrained};
 use super::recipe::{Switches, read_switches};
 use super::schema::{Claim, Lesson, ModelConfig, Objective, Probe, StaticEmbedding};
 use super::tree;
+use super::vector_files::{is_file_of_vectors, lesson_of};
 
 /// The advice where a path leads to something that is not a lesson.
 const A_LESSON: &str = "a lesson file, such as lessons/apple.ron, or the folder of a model";
@@ -55,6 +57,7 @@ pub fn read_with_text(path: &Path) -> Result<(Lesson, Option<String>), Vec<Lesso
     let of_model = |folder: &Path| Ok((of_folder(folder, &file)?, None));
     match cache::given(path) {
         Given::Folder(folder) if cache::has_part_of_a_model(&folder) => return of_model(&folder),
+        Given::Lesson(_) | Given::Folder(_) if is_file_of_vectors(path) => return Ok((of_vectors(path, &file)?, None)),
         Given::Lesson(_) | Given::Folder(_) => {}
         Given::Name(name) => {
             return match cache::find(&name, &Environment::of_process()) {
@@ -69,13 +72,20 @@ pub fn read_with_text(path: &Path) -> Result<(Lesson, Option<String>), Vec<Lesso
 
 /// The lesson of a model's folder.
 fn of_folder(folder: &Path, file: &str) -> Result<Lesson, Vec<LessonIssue>> {
-    ModelFolder::open(folder).map(Lesson::of_model).map_err(
-        |Refusal { file: part, tensor, found, expected, advice }| {
-            let of: String =
-                [part].into_iter().filter(|part| !part.is_empty()).chain(tensor).map(|it| it + ": ").collect();
-            vec![LessonIssue::of_file(file, format!("{of}found {found}"), format!("{expected}; {advice}"))]
-        },
-    )
+    ModelFolder::open(folder).map(Lesson::of_model).map_err(|refusal| vec![refused(file, refusal)])
+}
+
+/// The lesson of a file of vectors.
+fn of_vectors(path: &Path, file: &str) -> Result<Lesson, Vec<LessonIssue>> {
+    lesson_of(path).map_err(|stopped| match stopped {
+        Stopped::Refused(refusal) => vec![refused(file, Refusal { file: String::new(), ..*refusal })],
+        Stopped::Cancelled => vec![LessonIssue::of_file(file, "the reading was ended", A_LESSON)],
+    })
+}
+
+fn refused(file: &str, Refusal { file: part, tensor, found, expected, advice }: Refusal) -> LessonIssue {
+    let of: String = [part].into_iter().filter(|part| !part.is_empty()).chain(tensor).map(|it| it + ": ").collect();
+    LessonIssue::of_file(file, format!("{of}found {found}"), format!("{expected}; {advice}"))
 }
 
 /// Reads the text of a lesson; `file_name` is for the issues.
@@ -133,7 +143,10 @@ fn read_parts(record: &mut Record<'_>) -> Option<Lesson> {
         return Some(Lesson { id, title, summary, number, minutes, builds_on, seed, ..on_model? });
     }
 
+    let is_of_file = record.given("static_embedding").is_some_and(is_file);
     let embedding = record.take("static_embedding", read_embedding);
+    // The words of a file that cannot be read are not known.
+    let has_words = embedding.is_some() || !is_of_file;
     let dim = embedding.as_ref().map(|read| read.embedding.dim());
     let model = record.take("model", |node| read_attention(node, &[], dim, groups.as_ref()));
     let switches = record
@@ -144,7 +157,7 @@ fn read_parts(record: &mut Record<'_>) -> Option<Lesson> {
     let read = |node| read_corpus(node, groups.as_ref(), max_tokens, lone_words);
     let corpus = record.take("corpus", read);
     let checked_groups = groups.as_ref().filter(|groups| groups.are_checked());
-    let vocabulary = corpus.as_ref().zip(checked_groups).map(|(corpus, groups)| {
+    let vocabulary = corpus.as_ref().zip(checked_groups).filter(|_| has_words).map(|(corpus, groups)| {
         let words = Vocabulary::new(vocabulary(&corpus.corpus, &groups.lists));
         let objective = model.as_ref().and_then(|model| model.objective.as_ref());
         let tied_labels = model.as_ref().and_then(|model| model.tied_labels);
@@ -155,7 +168,8 @@ fn read_parts(record: &mut Record<'_>) -> Option<Lesson> {
         if let Some(embedding) = &embedding {
             check_given(embedding, &words);
         }
-        let vocabulary = Vocabulary::new(with_given(words.words, embedding.as_ref().map(|read| &read.embedding)));
+        let vocabulary = Vocabulary::new(with_given(words.words, embedding.as_ref().map(|read| &read.embedding)))
+            .with_file(embedding.as_ref().and_then(|read| read.file().cloned()));
         check_groups_occur(groups, &vocabulary);
         check_budget(corpus, &vocabulary, &embedding, &model);
         vocabulary
@@ -167,7 +181,8 @@ fn read_parts(record: &mut Record<'_>) -> Option<Lesson> {
     let Pages { sentences, probes, panels, cells, claims } =
         read_pages(record, &names, config, switches.as_ref(), corpus.as_ref());
 
-    let (corpus, static_embedding) = (corpus.map(|read| read.corpus), embedding.map(|read| read.embedding));
+    let static_embedding = embedding.map(|read| read.of_used(names.vocabulary));
+    let corpus = corpus.map(|read| read.corpus);
     let (groups, model) = (groups.and_then(Lists::checked), model.and_then(|read| read.config));
     complete!(Lesson {
         id,

@@ -33,6 +33,7 @@ pub mod schema;
 pub mod starter;
 pub mod text;
 mod tree;
+pub mod vector_files;
 
 pub use issue::{LessonIssue, locate};
 pub use load::{parse, read};

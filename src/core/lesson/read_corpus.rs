@@ -89,7 +89,7 @@ pub(super) fn check_groups_occur(groups: &Lists<'_>, vocabulary: &Vocabulary) {
     for (group, words) in groups.lists.iter().zip(&groups.words) {
         for word in words.iter().filter(|word| !vocabulary.has(&word.value)) {
             word.node
-                .issue(format!("groups: word \"{}\" never occurs in the corpus", word.value))
+                .issue(format!("groups: word \"{}\" {}", word.value, vocabulary.place()))
                 .expected(format!("a template with {{{}}} or with the word", group.name));
         }
     }
@@ -550,7 +550,7 @@ fn read_end(node: Node<'_>, names: &Names) -> Option<String> {
                 .word(&word)
                 .field_issue(format!("\"{}\" is neither a group nor a word of the corpus", shorten(&word)))
                 .expected("a group, or words with commas between")
-                .nearest(&word, groups.chain(vocabulary.words.iter().map(String::as_str)))
+                .nearest(&word, groups.chain(vocabulary.all()))
                 .none();
         }
     }

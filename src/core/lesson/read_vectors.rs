@@ -2,22 +2,25 @@
 //! `model: Pretrained("org/name")`, or with texts that it is trained on further.
 
 use std::collections::HashSet;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::word2vec::{Architecture, Word2VecConfig};
 use attune_engine::pretrained::cache::{Environment, ModelName, find};
 use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::pretrained::tokenizer::write::MASK;
+use attune_engine::vectors::Vectors;
 
 use super::check::{Vocabulary, word};
 use super::decode::{Node, Record, complete, fields, flag, list, map, number, record, text, whole};
-use super::issue::shorten;
+use super::issue::{Report, shorten};
 use super::limits::{
     DIM_MAX, EPOCHS_MAX, NEGATIVES_MAX, PIECES_MAX, STEPS_MAX, TEXTS_MAX, VOCABULARY_MAX, WINDOW_MAX, check_training,
 };
 use super::read_model::{Schedule, Usual, learning_rate, read_schedule};
-use super::schema::{Corpus, GivenVectors, Lesson, ModelConfig, Objective, StaticEmbedding, Topic};
+use super::schema::{Corpus, GivenSource, GivenVectors, Lesson, ModelConfig, Objective, StaticEmbedding, Topic};
+use super::vector_files;
 
 /// Fewer numbers make no space to look at.
 pub(super) const DIM_MIN: usize = 2;
@@ -28,8 +31,9 @@ pub(super) struct ReadEmbedding<'s> {
 }
 
 pub(super) fn read_embedding<'s>(node: Node<'s>) -> Option<ReadEmbedding<'s>> {
-    let embedding = record(node, &["SkipGram", "Cbow", "Given"], |record| match record.name {
+    let embedding = record(node, &["SkipGram", "Cbow", "Given", FILE], |record| match record.name {
         "Given" => record.take_item("{ \"word\": [number, …], … }", read_given).map(StaticEmbedding::Given),
+        FILE => record.take_item("\"vectors.txt\"", read_file).map(StaticEmbedding::Given),
         _ => read_word2vec(record).map(StaticEmbedding::Word2Vec),
     })?;
     Some(ReadEmbedding { embedding, node })
@@ -99,23 +103,92 @@ fn read_given(node: Node<'_>) -> Option<GivenVectors> {
     }
     let (words, entries) = given;
     good.then(|| GivenVectors {
-        vectors: Matrix::from_row_major(words.len(), width.unwrap_or(DIM_MIN), entries),
-        words,
+        vectors: Arc::new(Matrix::from_row_major(words.len(), width.unwrap_or(DIM_MIN), entries).into()),
+        words: words.into(),
+        source: GivenSource::Lesson,
     })
+}
+
+/// A file of vectors beside the lesson, of which no words are picked yet.
+fn read_file(node: Node<'_>) -> Option<GivenVectors> {
+    let written = text(node)?;
+    let Some(path) = beside(node, &written) else {
+        return node
+            .issue(format!("static_embedding: \"{}\" is not beside the lesson", shorten(&written)))
+            .expected("the name of a file in the lesson's folder, such as \"glove.txt\"")
+            .none();
+    };
+    let file = match vector_files::open(&path) {
+        Ok(file) => file,
+        Err(refusal) => return node.issue(format!("static_embedding: {refusal}")).none(),
+    };
+    if file.width() < DIM_MIN {
+        let found = format!("static_embedding: vectors of {} numbers", file.width());
+        return node.issue(found).expected(format!("at least {DIM_MIN}")).none();
+    }
+    Some(picked(&file, Vec::new()))
+}
+
+/// The path of a file or folder beside the lesson; none outside of it, as a lesson looks at nothing there.
+fn beside(node: Node<'_>, written: &str) -> Option<PathBuf> {
+    let path = Path::new(written.strip_prefix("./").unwrap_or(written));
+    let is_within = path.components().all(|part| matches!(part, Component::Normal(_)));
+    let folder = Path::new(node.issues.source.file).parent().unwrap_or(Path::new(""));
+    (is_within && !written.is_empty()).then(|| folder.join(path))
+}
+
+/// Words of a file with their rows.
+fn picked(file: &Arc<Vectors>, words: Vec<String>) -> GivenVectors {
+    let rows: Vec<usize> = words.iter().filter_map(|word| file.row_of(word)).collect();
+    let vectors = Matrix::from_fn(rows.len(), file.width(), |i, j| file.rows.get(rows[i], j));
+    GivenVectors { words: words.into(), vectors: Arc::new(vectors.into()), source: GivenSource::File(file.clone()) }
+}
+
+impl ReadEmbedding<'_> {
+    /// The file that it is read from.
+    pub fn file(&self) -> Option<&Arc<Vectors>> {
+        let StaticEmbedding::Given(GivenVectors { source: GivenSource::File(file), .. }) = &self.embedding else {
+            return None;
+        };
+        Some(file)
+    }
+
+    /// The embedding with the words that the lesson uses, where it is a part of a file.
+    pub fn of_used(self, vocabulary: Option<Vocabulary>) -> StaticEmbedding {
+        match self.file().zip(vocabulary) {
+            Some((file, vocabulary)) => StaticEmbedding::Given(picked(file, vocabulary.used())),
+            None => self.embedding,
+        }
+    }
 }
 
 /// Every word that a sentence can contain needs a vector.
 pub(super) fn check_given(read: &ReadEmbedding<'_>, corpus: &Vocabulary) {
     let StaticEmbedding::Given(given) = &read.embedding else { return };
+    if let Some(file) = read.file() {
+        for word in corpus.words.iter().filter(|word| file.row_of(word).is_none()) {
+            no_vector(read, word).nearest(word, file.words.iter().map(|word| &**word));
+        }
+        return;
+    }
     let words: HashSet<&String> = given.words.iter().collect();
     for word in corpus.words.iter().filter(|word| !words.contains(word)) {
-        read.node
-            .issue(format!("static_embedding: no vector for \"{}\", a word of the corpus", shorten(word)))
-            .nearest(word, given.words.iter().filter(|word| !corpus.has(word)).map(String::as_str));
+        let others = given.words.iter().filter(|word| !corpus.has(word));
+        no_vector(read, word).nearest(word, others.map(String::as_str));
     }
 }
 
+fn no_vector<'i>(read: &ReadEmbedding<'i>, word: &str) -> Report<'i> {
+    read.node.issue(format!("static_embedding: no vector for \"{}\", a word of the corpus", shorten(word)))
+}
+
+const FILE: &str = "File";
 const NAME: &str = "Pretrained";
+
+/// Whether a lesson's vectors are those of a file.
+pub(super) fn is_file(embedding: Node<'_>) -> bool {
+    embedding.text.starts_with(FILE)
+}
 
 /// Whether a lesson's model is a pretrained one.
 pub(super) fn is_pretrained(model: Node<'_>) -> bool {
@@ -216,13 +289,10 @@ fn read_text(node: Node<'_>, model: Option<&ModelFolder>) -> Option<String> {
 /// lesson can be read without it.
 fn read_model(node: Node<'_>) -> Option<ModelFolder> {
     let written = text(node)?;
-    if let Some(beside) = written.strip_prefix("./") {
-        let beside = Path::new(beside);
-        // A lesson looks at nothing outside of its own folder.
-        let is_within = beside.components().all(|part| matches!(part, Component::Normal(_)));
-        return match is_within {
-            true => open(node, &Path::new(node.issues.source.file).parent().unwrap_or(Path::new("")).join(beside)),
-            false => wrong_name(node, &written),
+    if written.starts_with("./") {
+        return match beside(node, &written) {
+            Some(folder) => open(node, &folder),
+            None => wrong_name(node, &written),
         };
     }
     let Some(name) = ModelName::new(&written) else { return wrong_name(node, &written) };

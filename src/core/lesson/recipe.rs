@@ -295,7 +295,7 @@ const SAME: f64 = 1e-9;
 
 /// All switches and sliders of a lesson at a recipe's values; those with a single position are left out.
 pub fn offers(lesson: &Lesson, recipe: &Recipe) -> Vec<Offer> {
-    if lesson.static_embedding.is_pretrained() {
+    if lesson.static_embedding.is_pretrained() || lesson.static_embedding.is_whole_file() {
         return Vec::new();
     }
     let measured = Measured::of(lesson);

@@ -9,8 +9,10 @@ use attune_engine::numerics::Matrix;
 use attune_engine::numerics::model::{Architecture, DistanceCosts, Pooling};
 use attune_engine::numerics::optimiser::Method;
 use attune_engine::numerics::params::TensorId;
+use attune_engine::numerics::table::Table;
 use attune_engine::numerics::word2vec::Word2VecConfig;
 use attune_engine::pretrained::folder::ModelFolder;
+use attune_engine::vectors::Vectors;
 
 use super::panels::PanelName;
 use super::recipe::Switches;
@@ -111,18 +113,36 @@ pub struct Join {
 pub enum StaticEmbedding {
     /// Trained on the corpus.
     Word2Vec(Word2VecConfig),
-    /// Written in the lesson.
+    /// Written in the lesson, or read from a file of vectors.
     Given(GivenVectors),
     /// The table of a pretrained model, which is all of the lesson's model too.
     Pretrained(Arc<ModelFolder>),
 }
 
 /// A vector for each word that the corpus can contain, and for others that the lesson shows.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct GivenVectors {
-    pub words: Vec<String>,
+    pub words: Arc<[String]>,
     /// A row for each word.
-    pub vectors: Matrix<f32>,
+    pub vectors: Arc<Table<f32>>,
+    pub source: GivenSource,
+}
+
+/// The place where given vectors are written.
+#[derive(Clone, Debug)]
+pub enum GivenSource {
+    Lesson,
+    /// A file, of which these are the words that the lesson uses.
+    File(Arc<Vectors>),
+    /// A file that is opened by itself: all of its words.
+    WholeFile,
+}
+
+impl PartialEq for GivenVectors {
+    fn eq(&self, other: &Self) -> bool {
+        let is_shared = Arc::ptr_eq(&self.words, &other.words) && Arc::ptr_eq(&self.vectors, &other.vectors);
+        is_shared || (self.words == other.words && self.vectors == other.vectors)
+    }
 }
 
 impl StaticEmbedding {
@@ -133,6 +153,11 @@ impl StaticEmbedding {
             Self::Given(given) => given.vectors.cols(),
             Self::Pretrained(model) => model.config.width(),
         }
+    }
+
+    /// All words of a file of vectors, opened by itself.
+    pub fn is_whole_file(&self) -> bool {
+        matches!(self, Self::Given(GivenVectors { source: GivenSource::WholeFile, .. }))
     }
 
     /// Read with a model from its folder.

@@ -107,7 +107,7 @@ impl Lesson {
         let (config, sentences) = (&model.config, sentences(&model));
         let notes = notes(&model, !sentences.is_empty());
         Self {
-            id: folder_id(&model.name),
+            id: file_id("model", &model.name),
             title: model.name.clone(),
             summary: Some(model.about()),
             number: None,
@@ -141,7 +141,7 @@ impl Lesson {
 
     /// Whether a model's folder is all of it: there is no file with texts of its own.
     pub fn is_of_folder(&self) -> bool {
-        let is_about = |model: &ModelFolder| self.id == folder_id(&model.name) && model.absent.is_none();
+        let is_about = |model: &ModelFolder| self.id == file_id("model", &model.name) && model.absent.is_none();
         let is_alone = matches!(&self.cells[..], [cell] if cell.id == ABOUT);
         is_alone && matches!(&self.static_embedding, StaticEmbedding::Pretrained(model) if is_about(model))
     }
@@ -176,9 +176,9 @@ impl Lesson {
 pub const ABOUT: &str = "about";
 
 /// Letters, digits, `-` and `_`, as the ids of lessons have them.
-fn folder_id(name: &str) -> String {
+pub(super) fn file_id(kind: &str, name: &str) -> String {
     let of_id = |sign: char| if sign.is_ascii_alphanumeric() { sign.to_ascii_lowercase() } else { '-' };
-    format!("model-{}", name.chars().map(of_id).collect::<String>())
+    format!("{kind}-{}", name.chars().map(of_id).collect::<String>())
 }
 
 /// Words of a text that is made of the vocabulary's own.
@@ -239,9 +239,13 @@ fn why_no_sentence(model: &ModelFolder) -> String {
     )
 }
 
+/// A text from a file, without signs that mean something in Markdown.
+pub(super) fn plain(text: &str) -> String {
+    text.replace(['\\', '`', '*', '_', '[', ']', '<', '>', '#', '$', '{', '}', '&'], " ")
+}
+
 /// `has_sentence`: the tokenizer reads one.
 fn notes(model: &ModelFolder, has_sentence: bool) -> Cell {
-    let plain = |text: &str| text.replace(['\\', '`', '*', '_', '[', ']', '<', '>', '#', '$', '{', '}', '&'], " ");
     let first = if has_sentence {
         "Type a sentence above the stage, and every word moves".to_owned()
     } else {

@@ -1,16 +1,17 @@
-//! The function `forward`: a pass of the model over a sentence that a cell gives, as a value that cells read.
+//! The functions that ask the model: `forward` runs it on a sentence that a cell gives, as a value that cells read;
+//! `vectors` and `neighbours` read the static vectors of any words.
 
 use std::fmt;
 use std::sync::Arc;
 
 use rhai::{Array, Dynamic, Engine, INT, ImmutableString, NativeCallContext};
 
-use super::budget::Budget;
+use super::budget::{Budget, RANKED_MAX};
 use super::fault::Fault;
-use super::functions::{Answer, at_call};
+use super::functions::{Answer, at_call, count};
 use super::index;
 use super::tensor::Tensor;
-use super::value::type_name;
+use super::value::{Ranking, type_name};
 
 /// A model that code runs. What it does is a function of its arguments.
 pub trait Forward: Send + Sync {
@@ -19,8 +20,24 @@ pub trait Forward: Send + Sync {
     ///
     /// # Errors
     /// In words for the learner, if the model cannot read the sentence or has no such head, or by `charge`.
-    fn pass(&self, sentence: &str, off: &[usize], charge: &dyn Fn(u64) -> Result<(), Fault>) -> Result<Pass, Fault>;
+    fn pass(&self, sentence: &str, off: &[usize], charge: Charge<'_>) -> Result<Pass, Fault>;
+
+    /// The static vectors of some words, a row for each, named by it.
+    ///
+    /// # Errors
+    /// In words for the learner, if a word has none.
+    fn vectors(&self, words: &[String]) -> Result<Tensor, Fault>;
+
+    /// The words nearest to an expression such as `king - man + woman`, by cosine and without its own words. `charge` is
+    /// told the multiplications before they are done.
+    ///
+    /// # Errors
+    /// In words for the learner, if a word has no vector, or by `charge`.
+    fn neighbours(&self, expression: &str, count: usize, charge: Charge<'_>) -> Result<Vec<(String, f64)>, Fault>;
 }
+
+/// Takes multiplications from what a run may do, or ends it.
+pub type Charge<'a> = &'a dyn Fn(u64) -> Result<(), Fault>;
 
 /// Tensors of one pass.
 pub trait Tensors: Send + Sync {
@@ -54,18 +71,54 @@ impl fmt::Debug for Runs {
     }
 }
 
-/// The name of the function.
+/// The names of the functions.
 pub const FORWARD: &str = "forward";
+pub const VECTORS: &str = "vectors";
+pub const NEIGHBOURS: &str = "neighbours";
 
-/// Registers `forward` and the reading of what it returns.
+/// Registers the functions, and the reading of what `forward` returns.
 pub(super) fn register(engine: &mut Engine, budget: &Budget, model: Option<&Runs>) {
+    register_forward(engine, budget, model);
+    let (paid, of) = (budget.clone(), model.cloned());
+    engine.register_fn(VECTORS, move |context: NativeCallContext, list: Array| -> Answer<Dynamic> {
+        let read = || {
+            let tensor = asked(VECTORS, of.as_ref())?.vectors(&words(&list)?)?;
+            paid.pay(tensor.cost())?;
+            Ok(index::value(tensor.axes().to_vec(), tensor.entries().to_vec()))
+        };
+        at_call(read(), &context)
+    });
+    let (budget, of) = (budget.clone(), model.cloned());
+    engine.register_fn(NEIGHBOURS, move |context: NativeCallContext, expression: ImmutableString, n: INT| {
+        let found = count(NEIGHBOURS, n).and_then(|n| {
+            let charge = |multiplications| budget.work(multiplications);
+            asked(NEIGHBOURS, of.as_ref())?.neighbours(&expression, n.min(RANKED_MAX), &charge)
+        });
+        at_call(found.map(|found| Ranking(found.into())), &context)
+    });
+}
+
+fn asked<'m>(function: &str, model: Option<&'m Runs>) -> Result<&'m dyn Forward, Fault> {
+    model.map(|model| &*model.0).ok_or_else(|| Fault::new(format!("{function}: there is no model here yet")))
+}
+
+/// Words from a list of texts.
+fn words(list: &Array) -> Result<Vec<String>, Fault> {
+    let word = |word: &Dynamic| {
+        let found = || Fault::new(format!("{VECTORS}: {} is not a word", type_name(word)));
+        word.clone().into_string().map_err(|_| found().hint("give a list of words, as in [\"king\", \"queen\"]"))
+    };
+    list.iter().map(word).collect()
+}
+
+fn register_forward(engine: &mut Engine, budget: &Budget, model: Option<&Runs>) {
     engine.register_type_with_name::<Pass>("pass");
     engine.register_fn("to_string", |pass: &mut Pass| pass.to_string());
     let run = {
         let (model, budget) = (model.cloned(), budget.clone());
         move |sentence: &str, off: &[usize]| {
-            let model = model.as_ref().ok_or_else(|| Fault::new(format!("{FORWARD}: there is no model here yet")))?;
-            let pass = model.0.pass(sentence, off, &|multiplications| budget.work(multiplications))?;
+            let pass =
+                asked(FORWARD, model.as_ref())?.pass(sentence, off, &|multiplications| budget.work(multiplications))?;
             // A large one takes seconds.
             budget.check().map(|()| pass)
         }

@@ -41,7 +41,7 @@ use rhai::{AST, Dynamic, Engine};
 
 pub use crate::code::functions::{Help, REFERENCE, help};
 pub use fault::{Fault, Place};
-pub use forward::{FORWARD, Forward, Pass, Runs, Tensors};
+pub use forward::{Charge, FORWARD, Forward, NEIGHBOURS, Pass, Runs, Tensors, VECTORS};
 pub use names::{Names, names};
 pub use tensor::{Axis, Labels, Shape, Tensor};
 pub use value::{Output, Plot, Value, Variable};

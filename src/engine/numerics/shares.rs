@@ -65,6 +65,18 @@ impl Shares {
         Self::about(projection, std::iter::once(arrows), &vec![0.0; arrows.cols()])
     }
 
+    /// Shares of the variance of vectors of which only the spread is known; `None` where they are one point.
+    ///
+    /// # Panics
+    /// If the spread is not as wide as the axes.
+    pub fn of_spread(projection: &Projection, spread: &Spread) -> Option<Self> {
+        let axes: [Vec<f64>; AXES] =
+            std::array::from_fn(|axis| projection.axis(axis).iter().map(|&x| f64::from(x)).collect());
+        let square = spread.mean.iter().map(|x| x * x).sum::<f64>();
+        let along = |a: usize, b: usize| spread.covariance_along(&axes[a], &axes[b]);
+        Self::of_products(projection, from_pairs(along), spread.total(), spread.total() + square)
+    }
+
     fn about<M: Borrow<Matrix<f32>>>(
         projection: &Projection,
         parts: impl Iterator<Item = M>,
@@ -86,9 +98,15 @@ impl Shares {
                 products = from_pairs(|a, b| products[a][b] + along[a] * along[b]);
             }
         }
+        Self::of_products(projection, products, total, whole)
+    }
+
+    /// `whole`: the squares that the total is a rest of.
+    fn of_products(projection: &Projection, products: Products, total: f64, whole: f64) -> Option<Self> {
         if !(total.is_finite() && total > ROUNDING * whole) {
             return None;
         }
+        let axes: [&[f32]; AXES] = std::array::from_fn(|axis| projection.axis(axis));
         let angles = from_pairs(|a, b| axes[a].iter().zip(axes[b]).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum());
         // A picture that was turned has the lengths of the one before: of few dimensions, its axes are shorter than 1.
         let seen = |chosen: &[usize]| match projection.is_turned() {
@@ -214,8 +232,13 @@ impl Spread {
 
     /// `aᵀ C a`, along a direction of length 1.
     pub fn variance_along(&self, direction: &[f64]) -> f64 {
-        let at = |i: usize| direction.iter().enumerate().map(|(j, x)| self.covariance[(i, j)] * x).sum::<f64>();
-        direction.iter().enumerate().map(|(i, x)| x * at(i)).sum()
+        self.covariance_along(direction, direction)
+    }
+
+    /// `aᵀ C b`
+    fn covariance_along(&self, a: &[f64], b: &[f64]) -> f64 {
+        let at = |i: usize| b.iter().enumerate().map(|(j, x)| self.covariance[(i, j)] * x).sum::<f64>();
+        a.iter().enumerate().map(|(i, x)| x * at(i)).sum()
     }
 
     /// The remainder of the vectors at right angles to a basis, whose directions come last in

@@ -1,6 +1,7 @@
 //! Expressions of words, `king - man + woman`: read, and worked out as one vector.
 
 use super::{Vectors, unknown};
+use crate::numerics::table::TableRef;
 use crate::pretrained::refusal::quoted;
 
 /// Words of one expression.
@@ -20,8 +21,20 @@ impl Expression {
     /// # Errors
     /// If a word is unknown, or a sign has no word.
     pub fn parse(text: &str, vectors: &Vectors) -> Result<Self, String> {
+        Self::read(text, |word| vectors.row_of(word), |word| unknown(word, vectors))
+    }
+
+    /// Reads an expression over any words, by the row of a known word and what is said of an unknown one.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn read(
+        text: &str,
+        row_of: impl Fn(&str) -> Option<usize>,
+        unknown: impl Fn(&str) -> String,
+    ) -> Result<Self, String> {
         let text = text.trim();
-        if let Some(row) = vectors.row_of(text) {
+        if let Some(row) = row_of(text) {
             return Ok(Self { terms: vec![(row, false)] });
         }
         let mut terms = Vec::new();
@@ -39,8 +52,7 @@ impl Expression {
             };
             let Some(next) = sign else { continue };
             if !word.is_empty() {
-                let row = vectors.row_of(&word).ok_or_else(|| unknown(&word, vectors))?;
-                terms.push((row, is_subtracted));
+                terms.push((row_of(&word).ok_or_else(|| unknown(&word))?, is_subtracted));
                 word.clear();
             } else if has_sign || part.is_none() {
                 let found = quoted(text);
@@ -63,22 +75,23 @@ impl Expression {
 
     /// The sum of the words' vectors.
     pub fn sum(&self, vectors: &Vectors) -> Vec<f32> {
-        self.summed(vectors, false)
+        self.summed(TableRef::from(&vectors.rows), false)
     }
 
     /// The sum of the words' directions, each of length 1 so that no word counts more because it is long. Analogies are
     /// defined so (Mikolov et al. 2013).
     pub fn direction(&self, vectors: &Vectors) -> Vec<f32> {
-        self.summed(vectors, true)
+        self.summed(TableRef::from(&vectors.rows), true)
     }
 
-    fn summed(&self, vectors: &Vectors, of_length_one: bool) -> Vec<f32> {
-        let mut sum = vec![0.0; vectors.width()];
+    /// The sum of the words' rows of a table, or of their directions: see [`Self::direction`].
+    pub fn summed(&self, table: TableRef<'_, f32>, of_length_one: bool) -> Vec<f32> {
+        let mut sum = vec![0.0; table.cols()];
         for &(row, is_subtracted) in &self.terms {
-            let row = vectors.rows.row(row);
-            let length = if of_length_one { length(row) } else { 1.0 };
+            let row = table.row(row);
+            let length = if of_length_one { length(&row) } else { 1.0 };
             let scale = if is_subtracted { -1.0 } else { 1.0 } / if length > 0.0 { length } else { 1.0 };
-            sum.iter_mut().zip(row).for_each(|(sum, x)| *sum += scale * f64::from(*x));
+            sum.iter_mut().zip(&*row).for_each(|(sum, x)| *sum += scale * f64::from(*x));
         }
         sum.into_iter().map(|x| x as f32).collect()
     }

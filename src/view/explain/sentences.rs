@@ -7,7 +7,7 @@ use std::fmt::Display;
 use std::ops::Range;
 
 use attune_core::kernel::snapshot::{Neighbour, Neighbours};
-use attune_core::lesson::schema::StaticEmbedding;
+use attune_core::lesson::schema::{GivenSource, StaticEmbedding};
 use attune_engine::numerics::attention::{Edge, HeadMode};
 use attune_engine::numerics::block::Norm;
 use attune_engine::numerics::contributions::Part;
@@ -218,8 +218,11 @@ impl Reader<'_> {
     }
 
     fn on_static(&self, word: usize, dim: usize) -> Vec<String> {
-        let from = match self.snapshot.lesson.static_embedding {
-            StaticEmbedding::Given(_) => "The lesson gives it",
+        let from = match &self.snapshot.lesson.static_embedding {
+            StaticEmbedding::Given(given) => match given.source {
+                GivenSource::Lesson => "The lesson gives it",
+                GivenSource::File(_) | GivenSource::WholeFile => "The file of vectors has it",
+            },
             StaticEmbedding::Pretrained(_) => "The model's file has it",
             _ => "word2vec trained it on the lesson's corpus",
         };

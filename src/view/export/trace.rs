@@ -50,7 +50,7 @@ pub fn write(snapshot: &Snapshot, to: impl Write) -> io::Result<()> {
         source: model.sentence.source.as_deref().map(texts),
         ids: is_read.then(|| model.sentence.tokens.iter().filter_map(|token| token.word).collect()),
         classes: (!is_read).then_some(&model.classes[..]),
-        vocabulary: (!is_read).then_some(&space.vocabulary),
+        vocabulary: (!is_read).then(|| &*space.vocabulary),
         r#static: statics.as_deref().map(rows),
         parameters: (!is_read).then_some(Parameters(model)),
         interventions: (!are_none(&model.interventions)).then(|| Changes::of(&model.interventions)),
@@ -80,7 +80,7 @@ struct Trace<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     classes: Option<&'a [String]>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    vocabulary: Option<&'a Vec<String>>,
+    vocabulary: Option<&'a [String]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     r#static: Option<Vec<&'a [f32]>>,
     #[serde(skip_serializing_if = "Option::is_none")]

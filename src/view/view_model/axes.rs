@@ -4,8 +4,10 @@
 use std::sync::Arc;
 
 use attune_core::kernel::command::Axis;
+use attune_core::kernel::sentence_pass::passes::near;
 use attune_core::kernel::snapshot::space::{ChosenAxis, ScaleNorm, TokenShares};
-use attune_core::kernel::snapshot::{Snapshot, StaticSpace};
+use attune_core::kernel::snapshot::{Neighbours, Snapshot, StaticSpace};
+use attune_engine::numerics::Matrix;
 use attune_engine::numerics::projection::AXES;
 use attune_engine::numerics::shares::Shares;
 
@@ -95,6 +97,44 @@ impl AxesModel {
     }
 }
 
+/// How the chosen axes order the vocabulary: the words at both ends of each, by their cosine with it.
+#[derive(Clone, Debug)]
+pub struct AxisOrders {
+    space: Arc<StaticSpace>,
+    /// The words least and most along each axis that was chosen, the furthest first.
+    pub ends: [Option<[Vec<String>; 2]>; AXES],
+}
+
+impl Model for AxisOrders {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), before: Option<&Self>) -> Option<Self> {
+        let space = snapshot.space.as_ref()?;
+        let known = before.filter(|before| Arc::ptr_eq(&before.space, space));
+        Some(known.cloned().unwrap_or_else(|| Self::of(space)))
+    }
+}
+
+impl AxisOrders {
+    fn of(space: &Arc<StaticSpace>) -> Self {
+        // Seen through a norm, words lie along an axis otherwise than their vectors do.
+        let is_plain = space.scale().is_none();
+        let is_chosen = |axis: &usize| is_plain && space.basis.chosen[*axis].is_some();
+        let chosen: Vec<usize> = (0..AXES).filter(is_chosen).collect();
+        let both = chosen.iter().flat_map(|&axis| [-1.0, 1.0].map(|sign| (axis, sign)));
+        let directions: Vec<f32> =
+            both.flat_map(|(axis, sign)| space.projection.axis(axis).iter().map(move |x| sign * x)).collect();
+        let directions = Matrix::from_row_major(2 * chosen.len(), space.vectors.cols(), directions);
+        let words = |near: Neighbours| near.by_cosine.iter().map(|near| space.vocabulary[near.word].clone()).collect();
+        let mut found = near(space, &directions, &vec![None; directions.rows()]).into_iter().map(words);
+        let mut ends: [Option<[Vec<String>; 2]>; AXES] = Default::default();
+        for axis in chosen {
+            ends[axis] = found.next().zip(found.next()).map(<[_; 2]>::from);
+        }
+        Self { space: space.clone(), ends }
+    }
+}
+
 fn warnings(space: &StaticSpace, together: Option<f32>) -> Vec<String> {
     let little = together.filter(|together| *together < LITTLE).map(|together| {
         let percent = percent(together);
@@ -115,6 +155,7 @@ pub fn about(snapshot: &Snapshot) -> String {
         (Some(_), true) => "the points that were on the stage at the refit, in all layers and without first tokens",
         (Some(_), false) => "the points that were on the stage at the refit",
         (None, true) => "the states of the model's first sentences in all layers, without their first tokens",
+        (None, false) if space.spread.is_some() => "all words of the file",
         (None, false) if space.at_end.is_some() => "the words that the lesson names, where its training leaves them",
         (None, false) => "the words that the lesson names",
     };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use attune_core::kernel::sentence_pass::passes::near;
+use attune_core::kernel::sentence_pass::passes::{near, near_without};
 use attune_core::kernel::sentence_pass::senses::{
     MEASURED_MAX, MeasuredSenses, Note, SENSES, SenseList, SenseRow, SenseSentence, SensesSnapshot,
 };
@@ -16,6 +16,8 @@ use attune_core::lesson::schema::Probe;
 use attune_core::lesson::text::tokenize;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::senses::SenseScores;
+use attune_engine::numerics::table::TableRef;
+use attune_engine::vectors::expression::Expression;
 
 use super::heads::HeadLabels;
 use super::pieces::Words;
@@ -76,7 +78,7 @@ impl TokenNeighbours {
     }
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct NearWords {
     by_cosine: Vec<NearWord>,
     by_distance: Vec<NearWord>,
@@ -145,6 +147,41 @@ impl Model for LayerNeighbours {
             format!("After {}", HeadLabels::of(model).block(model.architecture.heads_of(*block).start).to_lowercase());
         Some(Self { title, words })
     }
+}
+
+/// Words near an expression of words such as `king - man + woman`, among the whole vocabulary.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NearExpression {
+    pub words: NearWords,
+    /// Why there are none.
+    pub fault: Option<String>,
+}
+
+impl Model for NearExpression {
+    /// The expression, and whether its own words count as answers.
+    type Choice = (String, bool);
+
+    fn make(snapshot: &Arc<Snapshot>, (text, with_own): &Self::Choice, _: Option<&Self>) -> Option<Self> {
+        let space = snapshot.space.as_ref()?;
+        let read = Expression::read(text, |word| space.row_of(word), |word| space.unknown(word));
+        Some(match read {
+            Ok(expression) => Self { words: near_expression(space, &expression, *with_own), fault: None },
+            Err(why) => Self { fault: Some(super::sentence(&why)), ..Self::default() },
+        })
+    }
+}
+
+/// By cosine the words near the sum of the directions, by distance those near the sum of the vectors.
+fn near_expression(space: &StaticSpace, expression: &Expression, with_own: bool) -> NearWords {
+    let rows = expression.rows();
+    let except = if with_own { &[][..] } else { &rows[..] };
+    let sums = [true, false].map(|of_length_one| expression.summed(TableRef::from(&*space.vectors), of_length_one));
+    let sums = Matrix::from_row_major(sums.len(), space.vectors.cols(), sums.concat());
+    let mut found = near_without(space, &sums, &[except, except]).into_iter();
+    let by_cosine = found.next().unwrap_or_default().by_cosine;
+    let by_distance = found.next().unwrap_or_default().by_distance;
+    let both = Neighbours { by_cosine, by_distance };
+    near_words(space, &both, &both)
 }
 
 impl NeighboursModel {

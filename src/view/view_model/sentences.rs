@@ -38,8 +38,6 @@ pub struct SentencesModel {
 #[derive(Debug)]
 pub struct Lexicon {
     space: Arc<StaticSpace>,
-    /// Rows of the vocabulary by the alphabet.
-    sorted: Vec<usize>,
     most_words: usize,
     /// The lesson of a pretrained model, which reads any text.
     pretrained: Option<Arc<Lesson>>,
@@ -134,29 +132,31 @@ impl SentencesModel {
 impl Lexicon {
     fn new(space: Arc<StaticSpace>, lesson: &Arc<Lesson>, most_words: usize) -> Self {
         let is_pretrained = lesson.static_embedding.is_pretrained();
-        let mut sorted: Vec<usize> = (0..space.vocabulary.len()).collect();
-        sorted.sort_by(|&a, &b| space.vocabulary[a].cmp(&space.vocabulary[b]));
-        Self { sorted, most_words, space, pretrained: is_pretrained.then(|| lesson.clone()) }
-    }
-
-    /// Words that begin so, by the alphabet.
-    fn beginning(&self, begin: &str) -> impl Iterator<Item = usize> {
-        let word = |row: usize| self.space.vocabulary[row].as_str();
-        let first = self.sorted.partition_point(|&row| word(row) < begin);
-        self.sorted[first..].iter().copied().take_while(move |&row| word(row).starts_with(begin))
+        Self { most_words, space, pretrained: is_pretrained.then(|| lesson.clone()) }
     }
 
     fn kind(&self, word: &str, is_last: bool) -> WordKind {
         let words = &self.space.vocabulary;
-        let mut longer = self.beginning(word).peekable();
-        match longer.peek() {
+        let longer = self.space.beginning(word);
+        match longer.first() {
             Some(&row) if words[row] == word => WordKind::Known(self.space.group_of[row]),
-            Some(_) if is_last => WordKind::Unfinished(longer.take(SPELLINGS).map(|row| words[row].clone()).collect()),
+            Some(_) if is_last => {
+                WordKind::Unfinished(longer.iter().take(SPELLINGS).map(|&row| words[row].clone()).collect())
+            }
             _ => {
-                let near = nearest_few(word, words.iter().map(String::as_str), SPELLINGS);
+                let near = nearest_few(word, self.looked_through(word).map(|row| words[row].as_str()), SPELLINGS);
                 WordKind::Unknown(near.into_iter().map(str::to_owned).collect())
             }
         }
+    }
+
+    /// Rows in which words like an unknown one are looked for while it is typed: of very many those with its first letter.
+    fn looked_through(&self, word: &str) -> impl Iterator<Item = usize> {
+        /// More take longer than a frame.
+        const MANY: usize = 60_000;
+        let is_many = self.space.vocabulary.len() > MANY;
+        let first = word.chars().next().filter(|_| is_many).map_or_else(String::new, String::from);
+        self.space.beginning(&first).iter().copied()
     }
 
     /// The words that share the most letters with one, by pairs of letters that follow each other.
@@ -175,7 +175,7 @@ impl Lexicon {
             // Twice the pairs of both, in thousandths of all.
             (2000 * count / (own.len() + wanted.len()).max(1), begins_alike)
         };
-        let mut rows: Vec<(_, usize)> = self.sorted.iter().map(|row| (shared(row), *row)).collect();
+        let mut rows: Vec<(_, usize)> = self.looked_through(word).map(|row| (shared(&row), row)).collect();
         rows.sort_by_key(|(shared, _)| std::cmp::Reverse(*shared));
         rows.into_iter().take(SPELLINGS).map(|(_, row)| self.space.vocabulary[row].clone()).collect()
     }

@@ -1,6 +1,6 @@
 //! The points of the stage, in the one basis of the moment: the words of the vocabulary at rest, and the tokens on their way.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
@@ -158,7 +158,7 @@ impl AxisLabel {
     }
 }
 
-/// Standard deviations in the radius of a pretrained model's picture.
+/// Standard deviations in the radius of the picture of a pretrained model, or of a file of vectors.
 const DEVIATIONS: f32 = 2.5;
 
 impl Model for StageModel {
@@ -237,7 +237,8 @@ impl StageModel {
         let words = known.cloned().unwrap_or_else(|| WordTable::of(space));
         let is_read = snapshot.lesson.static_embedding.is_pretrained();
         // Layers may lead far from the words: then the scale is that of what chose the axes.
-        let radius = match is_read {
+        let is_table = is_read || snapshot.lesson.static_embedding.is_whole_file();
+        let radius = match is_table {
             true => DEVIATIONS * space.projection.deviation(),
             false => space.at_end.as_ref().map_or(words.reach(), |_| space.reach()),
         };
@@ -364,8 +365,8 @@ struct Table {
     lost: Vec<usize>,
     /// How far the farthest word is from the origin.
     reach: f32,
-    /// The places of each text.
-    index: OnceLock<HashMap<String, Vec<usize>>>,
+    /// The words by the alphabet.
+    alphabetic: OnceLock<Arc<[usize]>>,
     /// The space that they are of.
     space: Option<Arc<StaticSpace>>,
 }
@@ -384,7 +385,8 @@ impl WordTable {
         let is_lost = |word: &usize| !words[*word].at.iter().all(|x| x.is_finite());
         let lost = (0..words.len()).filter(is_lost).collect();
         let reach = reach(words.iter().map(|word| word.at));
-        Self(Arc::new(Table { words, grouped, lost, reach, index: OnceLock::new(), space }))
+        let alphabetic = space.as_ref().map_or_else(OnceLock::new, |space| space.alphabetic.clone().into());
+        Self(Arc::new(Table { words, grouped, lost, reach, alphabetic, space }))
     }
 
     pub fn is_of(&self, space: &Arc<StaticSpace>) -> bool {
@@ -413,12 +415,13 @@ impl WordTable {
 
     /// The words of a text.
     pub fn find(&self, text: &str) -> &[usize] {
-        let index = self.0.index.get_or_init(|| {
-            let mut index: HashMap<String, Vec<usize>> = HashMap::new();
-            self.iter().enumerate().for_each(|(at, word)| index.entry(word.text.clone()).or_default().push(at));
-            index
+        let alphabetic = self.0.alphabetic.get_or_init(|| {
+            let mut words: Vec<usize> = (0..self.len()).collect();
+            words.sort_by(|&a, &b| self[a].text.cmp(&self[b].text));
+            words.into()
         });
-        index.get(text).map_or(&[], Vec::as_slice)
+        let rest = &alphabetic[alphabetic.partition_point(|&word| *self[word].text < *text)..];
+        &rest[..rest.partition_point(|&word| self[word].text == text)]
     }
 }
 

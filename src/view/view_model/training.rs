@@ -147,6 +147,7 @@ pub fn waiting_words(snapshot: &Snapshot) -> String {
     match TrainingStage::of(snapshot) {
         TrainingStage::Loading { of: 0, .. } => "The model's files are being read …".to_owned(),
         TrainingStage::Loading { done, of } => format!("The model's files are being read: {done} of {of} MB …"),
+        TrainingStage::Embedding { of: 0, .. } => "The vectors are being prepared …".to_owned(),
         _ => "The static vectors are being trained …".to_owned(),
     }
 }

@@ -276,7 +276,7 @@ fn interventions() -> impl Strategy<Value = InterventionCommand> {
 
 fn words(lesson: &Lesson) -> impl Strategy<Value = String> + Clone + use<> {
     prop_oneof![
-        6 => vec(select(lesson.vocabulary()), 1..8).prop_map(|words| words.join(" ")),
+        6 => vec(select(lesson.vocabulary().to_vec()), 1..8).prop_map(|words| words.join(" ")),
         1 => select(HOSTILE).prop_map(String::from),
         1 => select(SENTENCES).prop_map(String::from),
     ]
@@ -295,7 +295,7 @@ fn sentences(lesson: &Lesson) -> impl Strategy<Value = SentenceCommand> + use<> 
 }
 
 fn senses(lesson: &Lesson) -> impl Strategy<Value = SenseCommand> + use<> {
-    let vocabulary = select(lesson.vocabulary());
+    let vocabulary = select(lesson.vocabulary().to_vec());
     let sense = option::weighted(0.7, select(&['A', 'B', 'H', 'z', '\0'][..]));
     let word = prop_oneof![3 => vocabulary.clone(), 1 => words(lesson)];
     let sentence = (words(lesson), sense.clone()).prop_map(|(text, sense)| SenseSentence { text, sense });

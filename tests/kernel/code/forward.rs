@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use attune_engine::code::budget::RUN_PRODUCTS_MAX;
-use attune_engine::code::{Axis, Fault, Forward, Output, Pass, Runs, Scope, Tensor, Tensors, run};
+use attune_engine::code::{Axis, Charge, Fault, Forward, Output, Pass, Runs, Scope, Tensor, Tensors, run};
 
 use super::{cell, fault, number, words};
 
@@ -19,9 +19,19 @@ struct Counted {
 }
 
 impl Forward for Counter {
-    fn pass(&self, sentence: &str, off: &[usize], charge: &dyn Fn(u64) -> Result<(), Fault>) -> Result<Pass, Fault> {
+    fn pass(&self, sentence: &str, off: &[usize], charge: Charge<'_>) -> Result<Pass, Fault> {
         charge(WORK)?;
         Ok(Pass { sentence: sentence.into(), tensors: Arc::new(Counted { bytes: sentence.len(), off: off.len() }) })
+    }
+
+    fn vectors(&self, words: &[String]) -> Result<Tensor, Fault> {
+        let axes = vec![Axis::labelled(words.into()), Axis::plain(2)];
+        Ok(Tensor::new(axes, vec![words.len() as f64; 2 * words.len()]))
+    }
+
+    fn neighbours(&self, expression: &str, count: usize, charge: Charge<'_>) -> Result<Vec<(String, f64)>, Fault> {
+        charge(WORK)?;
+        Ok(vec![(expression.to_owned(), 0.5); count])
     }
 }
 
@@ -56,6 +66,16 @@ fn a_pass_has_faults_with_places() {
     assert_eq!(fault("forward(\"the\", [-1])"), "1:1: forward: -1 is not a head; heads count from 0, as in [0, 2]");
     let found = run("forward(\"the\")", &Scope::default()).fault.expect("no model").to_string();
     assert_eq!(found, "1:1: forward: there is no model here yet");
+}
+
+#[test]
+fn static_vectors_are_asked_for_by_their_words() {
+    assert_eq!(number(r#"vectors(["the", "bank"])["bank"][1]"#), 2.0);
+    let near = cell(r#"neighbours("the + bank", 2)"#).outputs;
+    assert_eq!(near, [Output::Ranking(vec![("the + bank".to_owned(), 0.5); 2].into())]);
+    assert!(fault("vectors([1])").starts_with("1:1: vectors: i64 is not a word; give a list of words"));
+    let found = run("neighbours(\"the\", 2)", &Scope::default()).fault.expect("no model").to_string();
+    assert_eq!(found, "1:1: neighbours: there is no model here yet");
 }
 
 #[test]

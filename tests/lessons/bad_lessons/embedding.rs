@@ -32,7 +32,7 @@ fn static_embedding() {
     check(
         embedding,
         "SkipGramm(dim: 16)",
-        r#"a.ron:18:23: static_embedding: unknown name SkipGramm; expected SkipGram, Cbow or Given; did you mean "SkipGram"?"#,
+        r#"a.ron:18:23: static_embedding: unknown name SkipGramm; expected SkipGram, Cbow, Given or File; did you mean "SkipGram"?"#,
     );
     check(
         embedding,

@@ -476,6 +476,8 @@ impl LessonModel {
             of_word
         } else if self.pretrained.is_some() {
             layers.spread(passes.into_iter()).ok_or_else(|| "there is nothing to fit axes to".to_owned())?
+        } else if let Some(of_all) = &self.space.spread {
+            Spread::clone(of_all)
         } else {
             let words = basis_vectors(lesson, &self.space.vocabulary, &self.space.vectors);
             let outputs = passes.iter().map(|(_, activations)| &*activations.output);

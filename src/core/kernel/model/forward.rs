@@ -4,13 +4,17 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use attune_engine::code::budget::RUN_PRODUCTS_MAX;
-use attune_engine::code::{FORWARD, Fault, Forward, Labels, Pass, Tensor, Tensors};
+use attune_engine::code::{Axis, Charge, FORWARD, Fault, Forward, Labels, NEIGHBOURS, Pass, Tensor, Tensors, VECTORS};
 use attune_engine::nearest::nearest;
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::model::AttentionModel;
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::cost::forward_multiplications;
 use attune_engine::numerics::params::Parameters;
+use attune_engine::numerics::table::TableRef;
+use attune_engine::numerics::vectors::{cosine, highest};
+use attune_engine::vectors::expression::Expression;
+use attune_engine::vectors::{Vectors, unknown};
 
 use crate::kernel::model::LessonModel;
 use crate::kernel::notebook::live::{Follows, Live, LiveName, live_names};
@@ -20,6 +24,7 @@ use crate::kernel::snapshot::sentence::{answers, token_labels};
 use crate::kernel::snapshot::space::StaticSpace;
 use crate::kernel::static_embedding::Rewriter;
 use crate::lesson::Lesson;
+use crate::lesson::schema::{GivenSource, GivenVectors, StaticEmbedding};
 
 /// All that a pass needs but its sentence.
 pub struct Runner {
@@ -76,7 +81,7 @@ impl Runner {
 }
 
 impl Forward for Runner {
-    fn pass(&self, sentence: &str, off: &[usize], charge: &dyn Fn(u64) -> Result<(), Fault>) -> Result<Pass, Fault> {
+    fn pass(&self, sentence: &str, off: &[usize], charge: Charge<'_>) -> Result<Pass, Fault> {
         let is_it = |(without, pass): &&(Vec<usize>, Pass)| without == off && *pass.sentence == *sentence;
         if let Some((_, pass)) = self.passes().iter().find(is_it) {
             return Ok(pass.clone());
@@ -110,6 +115,57 @@ impl Forward for Runner {
             passes.push_front((off.to_vec(), pass.clone()));
         }
         Ok(pass)
+    }
+
+    fn vectors(&self, words: &[String]) -> Result<Tensor, Fault> {
+        let row = |word: &String| {
+            let row = self.row_of(word);
+            row.ok_or_else(|| Fault::new(format!("{VECTORS}: {}", self.unknown(word))))
+        };
+        let rows: Vec<usize> = words.iter().map(row).collect::<Result<_, _>>()?;
+        let found = self.table().gathered(rows.into_iter());
+        let axes = vec![Axis::labelled(words.into()), Axis::plain(found.cols())];
+        Ok(Tensor::new(axes, found.flat().iter().map(|&x| f64::from(x)).collect()))
+    }
+
+    fn neighbours(&self, expression: &str, count: usize, charge: Charge<'_>) -> Result<Vec<(String, f64)>, Fault> {
+        let (table, fault) = (self.table(), |why| Fault::new(format!("{NEIGHBOURS}: {why}")));
+        let expression = Expression::read(expression, |word| self.row_of(word), |word| self.unknown(word));
+        let expression = expression.map_err(fault)?;
+        charge((table.rows() * table.cols()) as u64)?;
+        let (to, own) = (expression.summed(table, true), expression.rows());
+        let mut cosines: Vec<f32> = (0..table.rows()).map(|row| cosine(&table.row(row), &to)).collect();
+        own.iter().for_each(|&row| cosines[row] = f32::NEG_INFINITY);
+        let found = highest(&cosines, count.min(table.rows() - own.len().min(table.rows())));
+        let word = |row: usize| self.file().map_or_else(|| self.words[row].clone(), |file| file.words[row].to_string());
+        Ok(found.into_iter().map(|row| (word(row), f64::from(cosines[row]))).collect())
+    }
+}
+
+impl Runner {
+    /// The file that the lesson takes words from.
+    fn file(&self) -> Option<&Vectors> {
+        match &self.lesson.static_embedding {
+            StaticEmbedding::Given(GivenVectors { source: GivenSource::File(file), .. }) => Some(file),
+            _ => None,
+        }
+    }
+
+    /// The row of a word, of the file where there is one.
+    fn row_of(&self, word: &str) -> Option<usize> {
+        self.file().map_or_else(|| self.space.row_of(word), |file| file.row_of(word))
+    }
+
+    /// The vectors that words are looked up in.
+    fn table(&self) -> TableRef<'_, f32> {
+        self.file().map_or_else(|| self.space.vectors.view(), |file| TableRef::from(&file.rows))
+    }
+
+    fn unknown(&self, word: &str) -> String {
+        match self.file() {
+            Some(file) => unknown(word, file),
+            None => self.space.unknown(word),
+        }
     }
 }
 

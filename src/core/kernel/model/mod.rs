@@ -143,7 +143,8 @@ impl LessonModel {
             None => Trainer::new(lesson, &space, &examples),
         };
         let classes = class_names(lesson, &trainer.model.classes, &space.vocabulary);
-        if trainer.sentences() == 0 && (pretrained.is_none() || lesson.model.steps > 0) {
+        let has_corpus = pretrained.is_none() && !lesson.static_embedding.is_whole_file();
+        if trainer.sentences() == 0 && (has_corpus || lesson.model.steps > 0) {
             let words = "no sentence of the corpus has a word that the model could be asked for".to_owned();
             return Err(LessonFault { words, field: &["model", "objective"] });
         }
@@ -153,7 +154,7 @@ impl LessonModel {
         Ok(Self {
             pass: SentencePass::new(lesson, &space, sentence),
             classes: classes.into(),
-            words: space.vocabulary.as_slice().into(),
+            words: space.vocabulary.clone(),
             embedding_progress: progress,
             examples,
             pretrained,

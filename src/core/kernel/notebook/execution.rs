@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attune_engine::code::budget::{Allowance, KEPT_BYTES_MAX, RUN_BYTES_MAX, TIME_MAX};
-use attune_engine::code::{FORWARD, Fault, Functions, Given, Names, Output, Place, Run, Scope, Variable, names, run};
+use attune_engine::code::{
+    FORWARD, Fault, Functions, Given, NEIGHBOURS, Names, Output, Place, Run, Scope, VECTORS, Variable, names, run,
+};
 
 use crate::fnv::fnv1a;
 use crate::kernel::notebook::document::{Behaviour, CellId, Document, DocumentCell, Runs};
@@ -557,7 +559,8 @@ impl<'a> NamesInScope<'a> {
         let source = |follows| Source::Live { follows, version: versions.of(follows) };
         let tensors = live.iter().map(|live| (live.name.as_str(), live.tensor.follows()));
         // A pass over a sentence of a cell's own follows the weights and the heads that are off.
-        let all = tensors.chain([(FORWARD, Follows::Forward)]);
+        let asked = [(FORWARD, Follows::Forward), (VECTORS, Follows::Space), (NEIGHBOURS, Follows::Space)];
+        let all = tensors.chain(asked);
         let live = all.map(|(name, follows)| (name, source(follows))).collect();
         Self { live, above: BTreeMap::new() }
     }

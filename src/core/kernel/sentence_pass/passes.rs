@@ -270,10 +270,18 @@ const WHOLE: usize = 2000;
 /// # Shapes
 /// `vectors` (N, D); `except` N
 pub fn near(space: &StaticSpace, vectors: &Matrix<f32>, except: &[Option<usize>]) -> Vec<Neighbours> {
+    near_without(space, vectors, &except.iter().map(Option::as_slice).collect::<Vec<_>>())
+}
+
+/// The words nearest to each row, by cosine and by distance, without some words.
+///
+/// # Shapes
+/// `vectors` (N, D); `except` N
+pub fn near_without(space: &StaticSpace, vectors: &Matrix<f32>, except: &[&[usize]]) -> Vec<Neighbours> {
     near_among(&space.vectors, &space.squares, vectors, except)
 }
 
-fn near_among(words: &Table<f32>, squares: &[f32], vectors: &Matrix<f32>, except: &[Option<usize>]) -> Vec<Neighbours> {
+fn near_among(words: &Table<f32>, squares: &[f32], vectors: &Matrix<f32>, except: &[&[usize]]) -> Vec<Neighbours> {
     if words.rows() <= WHOLE {
         return (0..vectors.rows()).map(|row| among(words, vectors.row(row), None, except[row])).collect();
     }
@@ -281,9 +289,10 @@ fn near_among(words: &Table<f32>, squares: &[f32], vectors: &Matrix<f32>, except
     let candidates = |row: usize| {
         let vector = vectors.row(row);
         let square = dot(vector, vector);
+        let count = MEASURED + except[row].len();
         let best = |score: fn(f32, f32, f32) -> f32| {
             let pairs = products.row(row).iter().zip(squares);
-            highest(&pairs.map(|(product, own)| score(*product, *own, square)).collect::<Vec<_>>(), MEASURED)
+            highest(&pairs.map(|(product, own)| score(*product, *own, square)).collect::<Vec<_>>(), count)
         };
         [
             best(|product, own, _| if own > 0.0 { product / own.sqrt() } else { 0.0 }),
@@ -294,18 +303,18 @@ fn near_among(words: &Table<f32>, squares: &[f32], vectors: &Matrix<f32>, except
 }
 
 /// The nearest of some words, or of all, as they are measured.
-fn among(words: &Table<f32>, vector: &[f32], some: Option<[Vec<usize>; 2]>, except: Option<usize>) -> Neighbours {
+fn among(words: &Table<f32>, vector: &[f32], some: Option<[Vec<usize>; 2]>, except: &[usize]) -> Neighbours {
     let of = |measure: Similarity, word: usize| measure.of(&words.row(word), vector);
     let by = |similarity: Similarity, some: Option<&Vec<usize>>| {
         let found: Vec<usize> = match some {
             Some(rows) => {
                 let few = words.gathered(rows.iter().copied());
-                let except = rows.iter().position(|row| Some(*row) == except);
-                let found = nearest(similarity, &few, vector, NEIGHBOURS, except.as_slice());
+                let places: Vec<usize> = (0..rows.len()).filter(|&place| except.contains(&rows[place])).collect();
+                let found = nearest(similarity, &few, vector, NEIGHBOURS, &places);
                 found.into_iter().map(|(place, _)| rows[place]).collect()
             }
             None => {
-                let found = nearest(similarity, &words.widened(), vector, NEIGHBOURS, except.as_slice());
+                let found = nearest(similarity, &words.widened(), vector, NEIGHBOURS, except);
                 found.into_iter().map(|(word, _)| word).collect()
             }
         };
@@ -333,7 +342,7 @@ mod tests {
         let mut rng = stream(7, Stream::ModelInit);
         let mut random = |rows| Matrix::from_fn(rows, 12, |_, _| rng.random_range(-1.0f32..1.0));
         let (words, vectors) = (Table::from(random(WHOLE + 500)), random(5));
-        let except = [None, Some(3), Some(WHOLE + 1), None, Some(0)];
+        let except: [&[usize]; 5] = [&[], &[3], &[WHOLE + 1], &[], &[0]];
         let found = near_among(&words, &squares(&words), &vectors, &except);
         for (row, found) in found.iter().enumerate() {
             let one_by_one = among(&words, vectors.row(row), None, except[row]);

@@ -455,14 +455,17 @@ fn read_pieces(text: &str, model: &ModelFolder) -> Result<Sentence, String> {
 /// In words for the learner: nothing to read, too many words, or the first unknown one with the
 /// nearest known.
 fn read_words(text: &str, vocabulary: &[String], max_tokens: usize) -> Result<Vec<usize>, String> {
-    let words = tokenize(text);
+    let rows = index_of(vocabulary);
+    // A file of vectors may have words as no sentence has them.
+    let items = text.split_whitespace();
+    let words: Vec<String> =
+        items.flat_map(|item| if rows.contains_key(item) { vec![item.to_owned()] } else { tokenize(item) }).collect();
     if words.is_empty() {
         return Err("the sentence has no words".to_owned());
     }
     if words.len() > max_tokens {
         return Err(format!("the sentence has {} words: the model reads at most {max_tokens}", words.len()));
     }
-    let rows = index_of(vocabulary);
     let row = |word: &String| {
         rows.get(word.as_str()).copied().ok_or_else(|| {
             let known = nearest(word, vocabulary.iter().map(String::as_str));

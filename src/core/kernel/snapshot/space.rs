@@ -12,7 +12,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use attune_engine::nearest::nearest;
+use attune_engine::nearest::{nearest, nearest_few};
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::lens::{Lens, Sight};
 use attune_engine::numerics::model::Architecture;
@@ -33,7 +33,9 @@ use crate::pattern;
 #[derive(Clone, Debug)]
 pub struct StaticSpace {
     /// Row order of `vectors`.
-    pub vocabulary: Vec<String>,
+    pub vocabulary: Arc<[String]>,
+    /// Rows of the vocabulary by the alphabet; of equal words the first row first.
+    pub alphabetic: Arc<[usize]>,
     /// `E` (V, D), the table that the model reads: where it trains the table, the rows with the weights in use.
     pub vectors: Arc<Table<f32>>,
     /// `‖e‖²` of each row.
@@ -54,6 +56,8 @@ pub struct StaticSpace {
     pub at_end: Option<Arc<Table<f32>>>,
     /// `E` in the basis, (V, 3)
     pub points: Matrix<f32>,
+    /// The spread of all rows, where these choose the axes.
+    pub spread: Option<Arc<Spread>>,
     /// Shares of the variance of the whole vocabulary that the axes show, once they were asked for.
     pub shares: OnceLock<Option<Shares>>,
     /// Index into [`Lesson::groups`] of each word that belongs to one.
@@ -99,7 +103,37 @@ impl StaticSpace {
     /// Shares of the variance of the whole vocabulary that the axes show; worked out when they are first asked for.
     pub fn shares(&self) -> Option<Shares> {
         let seen = || self.vectors.parts().map(|part| self.seen(&part));
-        *self.shares.get_or_init(|| Shares::of_variance_in(&self.projection, self.vectors.rows(), seen))
+        *self.shares.get_or_init(|| match &self.spread {
+            Some(spread) => Shares::of_spread(&self.projection, spread),
+            None => Shares::of_variance_in(&self.projection, self.vectors.rows(), seen),
+        })
+    }
+
+    /// Rows of the words that begin so, by the alphabet.
+    pub fn beginning(&self, begin: &str) -> &[usize] {
+        let from = self.alphabetic.partition_point(|&row| *self.vocabulary[row] < *begin);
+        let rest = &self.alphabetic[from..];
+        &rest[..rest.partition_point(|&row| self.vocabulary[row].starts_with(begin))]
+    }
+
+    /// The first row of a word.
+    pub fn row_of(&self, word: &str) -> Option<usize> {
+        self.beginning(word).first().copied().filter(|&row| self.vocabulary[row] == word)
+    }
+
+    /// Says that a word is unknown, with those that begin so or else are spelt like it.
+    pub fn unknown(&self, word: &str) -> String {
+        const OFFERED: usize = 3;
+        /// To compare more spellings takes longer than a frame.
+        const COMPARED: usize = 60_000;
+        let longer = self.beginning(word).iter().take(OFFERED).map(|&row| self.vocabulary[row].as_str());
+        let mut near: Vec<&str> = longer.collect();
+        if near.is_empty() && self.vocabulary.len() <= COMPARED {
+            near = nearest_few(word, self.vocabulary.iter().map(String::as_str), OFFERED);
+        }
+        let near: Vec<String> = near.into_iter().map(|near| format!("{near:?}")).collect();
+        let hint = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
+        format!("{:?} is not among the {} words{hint}", shorten(word), self.vocabulary.len())
     }
 
     /// Puts another table in the place of the words' vectors, in the basis that there is.
@@ -245,9 +279,16 @@ impl Axis {
     }
 }
 
-/// Row of each word.
+/// The first row of each word.
 pub fn index_of(vocabulary: &[String]) -> HashMap<&str, usize> {
-    vocabulary.iter().enumerate().map(|(row, word)| (word.as_str(), row)).collect()
+    vocabulary.iter().enumerate().rev().map(|(row, word)| (word.as_str(), row)).collect()
+}
+
+/// Rows of a vocabulary by the alphabet.
+pub fn alphabetic(vocabulary: &[String]) -> Arc<[usize]> {
+    let mut rows: Vec<usize> = (0..vocabulary.len()).collect();
+    rows.sort_by(|&a, &b| vocabulary[a].cmp(&vocabulary[b]));
+    rows.into()
 }
 
 /// The rows of a sentence's words; `None` if one is unknown.
@@ -307,6 +348,11 @@ fn named(text: &str, lesson: &Lesson, vocabulary: &[String]) -> Result<Vec<usize
     for item in text.split([',', ';']).flat_map(str::split_whitespace) {
         if let Some(group) = group(item) {
             words.extend(rows_of_group(&group.words));
+            continue;
+        }
+        // A file of vectors may have words as no sentence has them.
+        if let Some(&row) = rows.get(item) {
+            words.push(row);
             continue;
         }
         for word in tokenize(item) {

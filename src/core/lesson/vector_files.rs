@@ -1,0 +1,209 @@
+//! Files of vectors: those that lessons take words from, and the lesson that opens on a file by itself.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::SystemTime;
+
+use attune_engine::numerics::attention::AttentionConfig;
+use attune_engine::numerics::block::BlockConfig;
+use attune_engine::numerics::model::{Architecture, DistanceCosts};
+use attune_engine::numerics::optimiser::Method;
+use attune_engine::numerics::positions::Positions;
+use attune_engine::pretrained::cache::is_named_as_part;
+use attune_engine::pretrained::load::Stopped;
+use attune_engine::vectors::{Column, Vectors, read, tensors};
+
+use super::cells::{Cell, CellKind};
+use super::course::is_named_as_lesson;
+use super::limits::{GROUPS_MAX, TOKENS_MAX};
+use super::panels::PanelName;
+use super::recipe::Switches;
+use super::schema::{Corpus, GivenSource, GivenVectors, Group, Lesson, ModelConfig, Objective, StaticEmbedding};
+use super::starter::{ABOUT, file_id, plain};
+
+/// Bytes of a file that tell whether it has vectors.
+const HEAD_BYTES: u64 = 1 << 12;
+/// First bytes of files that are not text: NumPy's two formats and gzip.
+const MAGIC: [&[u8]; 3] = [b"\x93NUMPY", b"PK\x03\x04", b"\x1f\x8b"];
+
+/// Whether a file has vectors and is no lesson, by its first bytes: a line of text is a word and numbers.
+pub fn is_file_of_vectors(path: &Path) -> bool {
+    let is_of_model = is_named_as_part(path) && path.with_file_name("config.json").is_file();
+    if is_named_as_lesson(path) || is_of_model || !path.is_file() {
+        return false;
+    }
+    let mut head = Vec::new();
+    if File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head)).is_err() {
+        return false;
+    }
+    let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let second = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).nth(1);
+    let is_number =
+        second.and_then(|field| str::from_utf8(field).ok()).is_some_and(|field| field.parse::<f32>().is_ok());
+    is_number || tensors::is_header(&head) || MAGIC.iter().any(|magic| head.starts_with(magic))
+}
+
+/// Bytes of the file that is being read, and of all of it; 0 while none is.
+static READ: AtomicU64 = AtomicU64::new(0);
+static LENGTH: AtomicU64 = AtomicU64::new(0);
+
+/// How much of a large file has been read, in megabytes, while one is being read.
+pub fn progress() -> Option<(u64, u64)> {
+    let length = LENGTH.load(Ordering::Relaxed);
+    (length > 0).then(|| (READ.load(Ordering::Relaxed) >> 20, length >> 20))
+}
+
+fn read_with_progress(path: &Path) -> Result<Vectors, Stopped> {
+    let vectors = read(path, &mut |progress| {
+        READ.store(progress.bytes, Ordering::Relaxed);
+        LENGTH.store(progress.length.max(progress.bytes), Ordering::Relaxed);
+        true
+    });
+    LENGTH.store(0, Ordering::Relaxed);
+    vectors
+}
+
+/// A file as it was when it was read.
+#[derive(PartialEq)]
+struct Stamp(PathBuf, u64, Option<SystemTime>);
+
+/// Files that lessons still use.
+static KNOWN: Mutex<Vec<(Stamp, Weak<Vectors>)>> = Mutex::new(Vec::new());
+
+/// Reads a file of vectors; one that a lesson uses and that has not changed is not read again.
+///
+/// # Errors
+/// If it has no vectors or cannot be read.
+pub fn open(path: &Path) -> Result<Arc<Vectors>, Stopped> {
+    let stamp = || {
+        let data = fs::metadata(path).ok()?;
+        Some(Stamp(path.to_owned(), data.len(), data.modified().ok()))
+    };
+    let before = stamp();
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.retain(|(_, vectors)| vectors.strong_count() > 0);
+    let is_known = |(of, _): &&(Stamp, Weak<Vectors>)| Some(of) == before.as_ref();
+    if let Some(vectors) = known.iter().find(is_known).and_then(|(_, vectors)| vectors.upgrade()) {
+        return Ok(vectors);
+    }
+    let vectors = Arc::new(read_with_progress(path)?);
+    known.extend(before.map(|stamp| (stamp, Arc::downgrade(&vectors))));
+    Ok(vectors)
+}
+
+/// Reads the lesson that opens on a file of vectors: all of its words, and attention with nothing to learn.
+///
+/// # Errors
+/// If it has no vectors or cannot be read.
+pub fn lesson_of(path: &Path) -> Result<Lesson, Stopped> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(of_vectors(&name, read_with_progress(path)?))
+}
+
+fn of_vectors(name: &str, vectors: Vectors) -> Lesson {
+    let width = vectors.width();
+    // A word alone stays where it is; several are mixed by how alike they are.
+    let attention = AttentionConfig { scale: true, ..AttentionConfig::parameter_free(width) };
+    let architecture = Architecture {
+        blocks: vec![BlockConfig { residual: false, ..BlockConfig::plain(attention.clone()) }],
+        readout_bias: false,
+        ..Architecture::of_attention(attention, Positions::None, TOKENS_MAX)
+    };
+    let about = about(&vectors);
+    let coloured_by = vectors.metadata.iter().find(|column| is_of_groups(column));
+    Lesson {
+        id: file_id("vectors", name),
+        title: name.to_owned(),
+        number: None,
+        minutes: None,
+        builds_on: Vec::new(),
+        seed: 0,
+        groups: coloured_by.map_or_else(Vec::new, |column| groups_of(&vectors, column)),
+        axes: Vec::new(),
+        corpus: Corpus::default(),
+        switches: Switches::default(),
+        model: ModelConfig {
+            architecture,
+            objective: Objective::MaskedWord { rate: 0.15, among: Vec::new(), stand_ins: Vec::new() },
+            costs: DistanceCosts::default(),
+            weights: Vec::new(),
+            steps: 0,
+            batch: 1,
+            learning_rate: 1e-3,
+            weight_decay: 0.0,
+            optimiser: Method::ADAM,
+            stop: Vec::new(),
+        },
+        sentences: vec![vec![first_word(&vectors).to_owned()]],
+        probes: Vec::new(),
+        panels: vec![PanelName::Meaning, PanelName::Axes],
+        cells: vec![notes(name, &about, &vectors, coloured_by)],
+        claims: Vec::new(),
+        summary: Some(about),
+        static_embedding: StaticEmbedding::Given(GivenVectors {
+            words: vectors.words.into_iter().map(String::from).collect(),
+            vectors: Arc::new(vectors.rows.into()),
+            source: GivenSource::WholeFile,
+        }),
+    }
+}
+
+/// Whether a column of metadata has few values, most of them of several words: they can be told apart by colours.
+fn is_of_groups(column: &Column) -> bool {
+    let mut values = BTreeSet::new();
+    let are_few = column.entries.iter().all(|value| {
+        values.insert(value.as_str());
+        values.len() <= GROUPS_MAX
+    });
+    are_few && values.len() > 1 && 2 * values.len() <= column.entries.len()
+}
+
+/// The words of each value of a column, the first with the most.
+fn groups_of(vectors: &Vectors, column: &Column) -> Vec<Group> {
+    let mut words: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (word, value) in vectors.words.iter().zip(&column.entries) {
+        words.entry(value).or_default().push(word.to_string());
+    }
+    let mut groups: Vec<Group> =
+        words.into_iter().map(|(name, words)| Group { name: name.to_owned(), words }).collect();
+    groups.sort_by_key(|group| Reverse(group.words.len()));
+    groups
+}
+
+/// The size of a space in words.
+fn about(vectors: &Vectors) -> String {
+    let (count, width, format) = (vectors.len(), vectors.width(), vectors.format);
+    format!("{count} vectors of {width} numbers ({format}, {})", plain(&vectors.kind))
+}
+
+/// The word on the stage at the start: in most files words are in the order of their frequency, after signs.
+fn first_word(vectors: &Vectors) -> &str {
+    /// Letters of a word that means something.
+    const LETTERS: usize = 4;
+    let is_plain = |word: &&Box<str>| word.chars().all(char::is_alphabetic) && word.chars().count() >= LETTERS;
+    vectors.words.iter().find(is_plain).or(vectors.words.first()).map_or("", |word| word)
+}
+
+fn notes(name: &str, about: &str, vectors: &Vectors, coloured_by: Option<&Column>) -> Cell {
+    let mended = vectors.report.lines();
+    let mended: String = match &mended[..] {
+        [] => "Every row was read as it is.".to_owned(),
+        lines => lines.iter().map(|line| format!("- {}\n", plain(line))).collect(),
+    };
+    let colours = coloured_by.map_or_else(String::new, |column| format!(" Colours are {}.", plain(&column.name)));
+    let markdown = format!(
+        "# {}\n\n{about}.\n\n{mended}\n\nThe stage shows all of them, along the principal components of all rows.{colours} \
+         Type a word above the stage to see where it is; several words are mixed by plain attention, \
+         softmax(X Xᵀ / √d) X.\n\n\
+         - [Meaning](attune:panel/Meaning) has the words near it, and answers questions such as *king - man + woman*\n\
+         - *Search* finds words as you type, and regular expressions\n\
+         - [Axes](attune:panel/Axes) takes axes between words of your own",
+        plain(name),
+    );
+    Cell { id: ABOUT.to_owned(), kind: CellKind::Text { markdown }, opens: Vec::new() }
+}

@@ -1,0 +1,126 @@
+//! Lessons that take their static vectors from a file, and the lesson that opens on a file.
+
+use std::sync::Arc;
+
+use attune_core::kernel::Kernel;
+use attune_core::kernel::check::rehearse;
+use attune_core::lesson::vector_files::is_file_of_vectors;
+use attune_core::lesson::{Lesson, LessonIssue, parse, read};
+
+use attune_engine::code::budget::TIME_MAX;
+
+use crate::common::folder::Folder;
+use crate::common::top::at;
+
+const LESSON: &str = r#"Lesson(
+    id: "from-a-file", title: "From a file", seed: 1,
+    groups: {"fruit": ["apple", "pear"]},
+    corpus: Sentences(["king woman", "queen man"]),
+    static_embedding: File("glove.txt"),
+    model: Attention(heads: 1, objective: MaskedWord, steps: 2),
+    sentences: ["king queen river"],
+)"#;
+
+/// A lesson beside the files of vectors.
+fn beside(text: &str) -> Result<Lesson, Vec<LessonIssue>> {
+    parse(&at("tests/fixtures/vectors/lesson.ron").display().to_string(), text)
+}
+
+/// The one issue of the lesson with a change, from its place on.
+#[track_caller]
+fn issue(from: &str, to: &str) -> String {
+    assert!(LESSON.contains(from), "{from}");
+    let issues = beside(&LESSON.replace(from, to)).expect_err("an issue");
+    assert_eq!(issues.len(), 1, "{issues:#?}");
+    issues[0].to_string().rsplit_once("lesson.ron:").expect("its file").1.to_owned()
+}
+
+#[test]
+fn a_lesson_has_the_rows_of_the_words_that_it_names() {
+    let lesson = beside(LESSON).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    assert_eq!(*lesson.vocabulary(), ["king", "woman", "queen", "man", "apple", "pear", "river"]);
+    assert_eq!(lesson.static_embedding.dim(), 5);
+    let snapshot = Kernel::trained(Arc::new(lesson)).snapshot();
+    let space = snapshot.space.expect("a space");
+    let file = attune_engine::vectors::read(&at("tests/fixtures/vectors/glove.txt"), &mut |_| true).expect("vectors");
+    for (row, word) in space.vocabulary.iter().enumerate() {
+        let own = file.row_of(word).expect("a word of the file");
+        assert_eq!(*space.vectors.row(row), *file.rows.row(own), "{word}");
+    }
+    assert_eq!(snapshot.model.expect("a model").training.progress.done, 2, "attention is trained on top");
+}
+
+#[test]
+fn a_word_that_is_not_in_the_file_is_named_with_the_nearest() {
+    assert_eq!(
+        issue("queen man", "queeen man"),
+        "5:23: static_embedding: no vector for \"queeen\", a word of the corpus; did you mean \"queen\"?"
+    );
+    assert_eq!(
+        issue("king queen river", "king queen rivers"),
+        "7:29: sentences: word \"rivers\" is neither in the corpus nor in the file of vectors; did you mean \"river\"?"
+    );
+}
+
+#[test]
+fn a_file_is_beside_the_lesson_and_has_vectors() {
+    assert!(issue("glove.txt", "no.txt").starts_with("5:28: static_embedding: no.txt: found "));
+    assert!(issue("glove.txt", "pickled.npy").contains("static_embedding: pickled.npy: "));
+    for outside in ["../saved/README.md", "/etc/hostname", ""] {
+        let found = issue("glove.txt", outside);
+        assert!(
+            found.ends_with("expected the name of a file in the lesson's folder, such as \"glove.txt\""),
+            "{found}"
+        );
+    }
+}
+
+#[test]
+fn a_file_opens_as_a_lesson_with_all_of_its_words() {
+    for name in ["glove.txt", "plain.bin", "plain.vec", "plain.npy", "plain.npz", "glove.txt.gz", "spaced.bin"] {
+        assert!(is_file_of_vectors(&at("tests/fixtures/vectors").join(name)), "{name}");
+    }
+    for other in ["README.md", "lessons/words.ron", "tests/fixtures/vectors/answers.json", "Cargo.toml", "lessons"] {
+        assert!(!is_file_of_vectors(&at(other)), "{other}");
+    }
+    let lesson = read(&at("tests/fixtures/vectors/plain.bin")).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    assert_eq!(lesson.title, "plain.bin");
+    assert_eq!(lesson.summary.as_deref(), Some("12 vectors of 5 numbers (word2vec, binary, F32)"));
+    let snapshot = Kernel::trained(Arc::new(lesson)).snapshot();
+    let (space, model) = (snapshot.space.expect("a space"), snapshot.model.expect("a model"));
+    assert_eq!((space.vocabulary.len(), space.points.rows()), (12, 12));
+    assert_eq!(model.sentence.tokens.len(), 1);
+    assert_eq!(model.sentence.end, model.sentence.start, "a word alone stays where it is");
+    let shown = space.shares().expect("they differ").seen(None);
+    let file = attune_engine::vectors::read(&at("tests/fixtures/vectors/plain.bin"), &mut |_| true).expect("vectors");
+    let exact: f64 = attune_engine::vectors::space::components(&file, 3).expect("finite").shares.iter().sum();
+    assert!((f64::from(shown) - exact).abs() < 1e-6, "the components of all rows: {shown}, {exact}");
+}
+
+#[test]
+fn code_asks_for_any_word_of_the_file() {
+    let code = r#"sentences: ["king queen river"], cells: [
+        Code(id: "rows", src: "expect(shape(vectors([\"paris\", \"france\"])), [2, 5], 0)"),
+        Code(id: "near", src: "neighbours(\"king - man + woman\", 3)"),
+        Code(id: "none", src: "vectors([\"london\"])", fails: true),
+    ],"#;
+    let lesson = beside(&LESSON.replace(r#"sentences: ["king queen river"],"#, code)).expect("no issues");
+    let mut kernel = Kernel::trained(Arc::new(lesson));
+    let problems = rehearse(&mut kernel, TIME_MAX);
+    assert!(problems.is_empty(), "{problems:?}");
+}
+
+#[test]
+fn a_column_of_few_values_gives_the_words_their_colours() {
+    let folder = Folder::new("metadata");
+    let rows = (0..8).map(|row| format!("{}\t{}\t1\n", row % 3, row * row)).collect::<String>();
+    let names = (0..8).map(|row| format!("w{row}\t{}\n", if row < 6 { "noun" } else { "verb" })).collect::<String>();
+    std::fs::write(folder.join("vectors.tsv"), rows).expect("it is written");
+    std::fs::write(folder.join("metadata.tsv"), format!("word\tclass\n{names}")).expect("it is written");
+    let lesson = read(&folder.join("vectors.tsv")).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    let groups: Vec<(&str, usize)> =
+        lesson.groups.iter().map(|group| (group.name.as_str(), group.words.len())).collect();
+    assert_eq!(groups, [("noun", 6), ("verb", 2)]);
+    let space = Kernel::trained(Arc::new(lesson)).snapshot().space.expect("a space");
+    assert_eq!(space.group_of[space.row_of("w7").expect("a word")], Some(1));
+}

@@ -58,6 +58,14 @@ pub struct StageModel {
     pub radius: f32,
 }
 
+/// The place where a token should end. Minus the gradient of the loss, half the squared distance, is the way there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Goal {
+    pub token: usize,
+    pub to: [f32; 3],
+    pub loss: f32,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct TokenPoint {
     pub text: String,
@@ -181,6 +189,19 @@ impl StageModel {
         let CellKind::Stage { lines, .. } = cell else { return Vec::new() };
         let word = |text: &String| self.words.find(text).first().copied();
         lines.iter().filter_map(|(from, to)| Some([word(from)?, word(to)?])).collect()
+    }
+
+    /// The goals that a stage cell sets, where the axes are the vectors' own dimensions, so that the distance on the stage is
+    /// the true one.
+    pub fn goals_of(&self, cell: &CellKind) -> Vec<Goal> {
+        let CellKind::Stage { goals, .. } = cell else { return Vec::new() };
+        let goal = |(from, to): &(String, String)| {
+            let token = self.tokens.iter().find(|token| token.text == *from)?;
+            let to = self.words[*self.words.find(to).first()?].at;
+            let loss = token.end.iter().zip(to).map(|(end, goal)| (end - goal) * (end - goal)).sum::<f32>() / 2.0;
+            Some(Goal { token: token.position, to, loss })
+        };
+        goals.iter().filter(|_| self.is_whole).filter_map(goal).collect()
     }
 
     /// The point of a token: where words are points, that of its first piece.

@@ -23,7 +23,7 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
     // Said before training takes its time.
     if request.output.as_os_str() == "-" {
         let like = format_args!("name it like apple.{}", format.extension());
-        return Err(Fault::usage(format_args!("--output: an export is a file and not a stream; {like}")));
+        return Err(Fault::usage(format_args!("--output: an export is a file, not a stream; {like}")));
     }
     let target = Target::new(&request.lesson, format, &request.output).map_err(fault)?;
     let lesson = super::lessons::read(&request.lesson, common.seed)?;
@@ -58,7 +58,7 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
 fn checkpoint(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
     let path = &request.lesson;
     if let Some(option) = request.sentence.option() {
-        return Err(Fault::usage(format_args!("{option}: a checkpoint is the model alone, without any sentence")));
+        return Err(Fault::usage(format_args!("{option}: a checkpoint has only the model, and no sentence")));
     }
     let lesson = super::lessons::read(path, common.seed)?;
     let target = Checkpoint::new(&lesson, &request.output).map_err(|why| match why {

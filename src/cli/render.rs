@@ -79,7 +79,7 @@ mod drawn {
             "apng" => Form::Apng,
             "png" if request.play.is_some() => Form::Apng,
             "png" if request.seconds.is_some() => {
-                return Err(Fault::usage("--seconds: a PNG file moves with --play alone"));
+                return Err(Fault::usage("--seconds: a PNG file is a moving picture only with --play"));
             }
             "png" => return Ok(None),
             _ => {
@@ -97,7 +97,7 @@ mod drawn {
             PlayArg::Orbit => Play::Orbit,
         };
         if request.transparent {
-            return Err(Fault::usage("--transparent: a picture that moves has a background"));
+            return Err(Fault::usage("--transparent: a moving picture always has a background"));
         }
         if request.time.is_some() && matches!(play, Play::Split | Play::Walk) {
             return Err(Fault::usage("--time: the split and the walk go through all times"));

@@ -154,7 +154,7 @@ pub fn no_new_folder(folder: &Path) -> Option<&'static str> {
             Ok(false) => Some("the folder is not empty"),
             Err(_) => Some("the folder cannot be read"),
         },
-        Ok(_) => Some("it is no folder"),
+        Ok(_) => Some("it is not a folder"),
         Err(_) if parent.is_some_and(|parent| !parent.is_dir()) => Some("there is no such folder"),
         Err(_) => None,
     }

@@ -64,12 +64,12 @@ fn told(info: &PanicHookInfo<'_>, work: Option<&str>) -> String {
     let thread = thread::current();
     let part = match thread.name() {
         Some("main") => "attune has crashed".to_owned(),
-        name => format!("a part of attune, {}, has a fault and must end", name.unwrap_or("without a name")),
+        name => format!("a part of attune, {}, has failed and must stop", name.unwrap_or("without a name")),
     };
     let at = info.location().map_or(String::new(), |at| format!(", at {}:{}:{}", at.file(), at.line(), at.column()));
     let mut told = format!("{part}: {}{at}\n", message(info.payload()));
     if let Some(work) = work {
-        let _ = writeln!(told, "Your work is kept in {work}, as it was two seconds ago at the latest.");
+        let _ = writeln!(told, "Your work is saved in {work}; at most the last two seconds are lost.");
     }
     told + "Please report these lines to those who gave you attune, with the lesson and what you did last.\n"
 }

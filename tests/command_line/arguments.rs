@@ -133,7 +133,7 @@ fn a_panic_is_told_in_words() {
     let said = String::from_utf8(output.stderr).expect("UTF-8");
     assert_eq!(output.status.code(), Some(70), "{said}");
     assert!(said.contains("the cause, at tests/command_line/arguments.rs:"), "{said}");
-    assert!(said.contains("Your work is kept in /somewhere/work") && said.contains("Please report"), "{said}");
+    assert!(said.contains("Your work is saved in /somewhere/work") && said.contains("Please report"), "{said}");
 }
 
 #[test]

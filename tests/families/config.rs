@@ -138,7 +138,7 @@ fn families_that_are_not_known_are_refused_by_name() {
     refused(r#"{"model_type":"rwkv"}"#, &["the model_type `rwkv`", "bert, gpt2, distilbert", "families only"]);
     refused(r#"{"model_type":"gpt_oss"}"#, &["the model_type `gpt_oss`", "attention sinks", "experts"]);
     refused(r#"{"model_type":"qwen3_next"}"#, &["linear attention"]);
-    refused(r#"{"model_type":7}"#, &["a model_type that is no text"]);
+    refused(r#"{"model_type":7}"#, &["a model_type that is not text"]);
     refused("{}", &["no model_type"]);
     refused("[]", &["invalid type: sequence, expected a map at line 1 column 2"]);
     refused("{", &["EOF", "a config in JSON"]);

@@ -123,10 +123,7 @@ fn what_names_no_axis_is_said() {
     let mut kernel = with(&[]);
     let before = stage(&kernel);
     let cases = [
-        (
-            axis(Axis::X, "", "animal"),
-            "a group of words is empty: name a group of the lesson, write words, or a /pattern/",
-        ),
+        (axis(Axis::X, "", "animal"), "a group has no words: name a group of the lesson, write words, or a /pattern/"),
         (
             axis(Axis::X, "!?", "animal"),
             "\"!?\" names no word: name a group of the lesson, write words, or a /pattern/",

@@ -119,7 +119,7 @@ fn the_last_good_step_is_recalled_while_commands_are_answered() {
     {
         kernel.apply(command);
         let notice = kernel.snapshot().notice.expect("not yet");
-        assert_eq!(&*notice, "wait until the last good step is recalled");
+        assert_eq!(&*notice, "wait until the last good step is restored");
     }
     finish(&mut kernel);
     assert_eq!(model(&kernel).training.progress.done, DONE);

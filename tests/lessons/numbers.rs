@@ -1,7 +1,8 @@
-//! Numbers in the course's texts are the model's own: they stand in `{{ }}` and follow every change.
+//! Numbers in the course's texts are the model's own, in `{{ }}`, and follow every change; `minutes` follow the texts.
 
 use std::collections::BTreeSet;
 
+use attune_core::lesson::cells::CellKind;
 use attune_core::lesson::live_text::LiveText;
 use attune_core::lesson::text::markdown_options;
 use attune_core::lesson::{Lesson, read};
@@ -44,8 +45,8 @@ fn course() -> Vec<Lesson> {
     lessons
 }
 
-/// Decimal numbers of a text that stand neither in an expression nor in code, a formula or an address.
-fn decimals(markdown: &str) -> Vec<String> {
+/// What a text says outside of expressions, code, formulas and addresses.
+fn prose(markdown: &str) -> Vec<String> {
     let text = LiveText::read(markdown);
     let mut found = Vec::new();
     let mut is_code = false;
@@ -53,15 +54,18 @@ fn decimals(markdown: &str) -> Vec<String> {
         match event {
             Event::Start(Tag::CodeBlock(_)) => is_code = true,
             Event::End(TagEnd::CodeBlock) => is_code = false,
-            Event::Text(words) if !is_code => {
-                let numbers = words.split(|c: char| !c.is_ascii_digit() && c != '.');
-                let numbers = numbers.map(|number| number.trim_matches('.')).filter(|number| number.contains('.'));
-                found.extend(numbers.map(str::to_owned));
-            }
+            Event::Text(words) if !is_code => found.push(words.into_string()),
             _ => {}
         }
     }
     found
+}
+
+/// Decimal numbers in the prose of a text.
+fn decimals(markdown: &str) -> Vec<String> {
+    let words = prose(markdown).join("\n");
+    let numbers = words.split(|c: char| !c.is_ascii_digit() && c != '.').map(|number| number.trim_matches('.'));
+    numbers.filter(|number| number.contains('.')).map(str::to_owned).collect()
 }
 
 #[test]
@@ -90,4 +94,30 @@ fn numbers_of_the_model_are_live() {
 fn decimals_are_found_in_sentences_alone() {
     let markdown = "It is 0.25, or {{ A[0] | .2 }}, `0.1`, $0.2$, [0.3](attune:time/0.5), *0.4*.\n\n    0.6\n";
     assert_eq!(decimals(markdown), ["0.25", "0.3", "0.4"]);
+}
+
+/// Words that a learner reads in a minute, and minutes for a prediction or an exercise, as in TEACHING.md.
+const WORDS: usize = 150;
+const TASK: usize = 3;
+
+#[test]
+fn minutes_are_those_of_the_words_and_the_tasks() {
+    for lesson in course() {
+        let (mut words, mut tasks) = (0, 0);
+        for cell in &lesson.cells {
+            let read: Vec<&str> = match &cell.kind {
+                CellKind::Exercise(exercise) => vec![&exercise.ask],
+                kind => kind.markdown().collect(),
+            };
+            words += read.into_iter().flat_map(prose).map(|text| text.split_whitespace().count()).sum::<usize>();
+            tasks += usize::from(cell.kind.is_task());
+        }
+        let measured = (words + WORDS / 2) / WORDS + TASK * tasks;
+        let minutes = lesson.minutes.expect("minutes");
+        assert!(
+            minutes.abs_diff(measured) <= 1,
+            "{}: {minutes} minutes; {words} words, {tasks} tasks: {measured}",
+            lesson.id
+        );
+    }
 }

@@ -86,6 +86,18 @@ fn rows_that_do_not_change_are_seen() {
     assert!(panel.query_all_by_label(&written.rows_said).count() > 0, "{}", written.rows_said);
 }
 
+/// There is no room for them below the answers.
+#[test]
+fn words_that_were_asked_for_come_into_sight() {
+    let mut panel = PanelHarness::new(form("next_word"), Vec2::new(420.0, 240.0), AnswersPanel::default());
+    panel.get_by_label("Write on").scroll_to_me();
+    panel.run_steps(3);
+    click(&mut panel, "Write on");
+    panel.run_steps(3);
+    let said = panel.get_by_label("Always the likeliest word.").rect();
+    assert!(said.top() > 0.0 && said.bottom() < 240.0, "{said}");
+}
+
 #[test]
 fn each_layer_and_each_head_say_what_they_have_to_do_with_the_answer() {
     let mut panel = PanelHarness::new(form("decoder"), SIZE, AnswersPanel::default());

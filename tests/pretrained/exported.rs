@@ -219,7 +219,7 @@ fn a_folder_with_something_in_it_and_what_is_no_folder_stay_as_they_are() {
     fs::write(folder.join("file"), "mine").expect("a file");
     let said = |path: &Path| Checkpoint::new(&lesson, path).expect_err("no place").to_string();
     assert!(said(&folder.join("full")).ends_with("the folder is not empty"));
-    assert!(said(&folder.join("file")).ends_with("it is no folder"));
+    assert!(said(&folder.join("file")).ends_with("it is not a folder"));
     assert!(said(&folder.join("no/such")).ends_with("there is no such folder"));
     // Something comes into it while the lesson trains.
     let target = Checkpoint::new(&lesson, &folder.join("new")).expect("a place");

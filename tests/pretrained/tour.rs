@@ -1,6 +1,7 @@
 //! The tour of a model: every section says what a plain sum over the model's tensors says too, and a section whose claim does
 //! not hold is left out.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use attune_core::kernel::notebook::snapshot::CellSnapshot;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::sentence_pass::passes::layer_answers;
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot, Token};
-use attune_core::kernel::tour::{Shows, texts_of};
+use attune_core::kernel::tour::{PARTED_MIN, Shows, Told, texts_of};
 use attune_core::kernel::{Command, Kernel, Saved};
 use attune_core::lesson::Lesson;
 use attune_engine::code::Value;
@@ -106,10 +107,11 @@ fn pairs(kind: &str, tokens: &[Token]) -> Vec<(usize, usize)> {
 const KINDS: [&str; 4] =
     ["the token before", "the first token", "the same token, said before", "the token after an earlier copy"];
 
-/// The rows that the table of heads should have: layer, head and kind, with the mean weight.
-fn known_heads(snapshot: &Snapshot) -> Vec<(String, f64)> {
+/// The rows that the table of heads should have, with the even and the mean weight; and how many heads are of no kind.
+fn known_heads(snapshot: &Snapshot) -> (Vec<(String, f64, f64)>, usize) {
     let tokens = &model(snapshot).sentence.tokens;
     let mut all = Vec::new();
+    let mut known = BTreeSet::new();
     for kind in KINDS {
         let pairs = pairs(kind, tokens);
         let count = pairs.len() as f64;
@@ -122,28 +124,36 @@ fn known_heads(snapshot: &Snapshot) -> Vec<(String, f64)> {
                 let mean = pairs.iter().map(|(i, j)| f64::from(map.get(*i, *j))).sum::<f64>() / count;
                 if mean >= 0.3 && mean >= 2.0 * even {
                     let link = format!("[layer {}, head {}](attune:attention/{number})", layer + 1, head + 1);
-                    found.push((format!("| {link} | {kind} |"), mean));
+                    found.push((format!("| {link} | {kind} |"), even, mean));
+                    known.insert(number);
                 }
             }
         }
-        found.sort_by(|a, b| b.1.total_cmp(&a.1));
+        found.sort_by(|a, b| b.2.total_cmp(&a.2));
         all.extend(found.into_iter().take(3));
     }
-    all
+    let heads = maps(snapshot).iter().map(Vec::len).sum::<usize>();
+    (all, heads - known.len())
 }
 
 #[track_caller]
 fn check_heads(text: Option<&str>, kernel: &mut Kernel, tour: &Snapshot) {
     let shown = section(tour, "Where its attention goes");
-    let expected = text.map_or_else(Vec::new, |text| known_heads(&on_stage(kernel, text)));
+    let (expected, others) = text.map_or_else(Default::default, |text| known_heads(&on_stage(kernel, text)));
     assert_eq!(shown.is_some(), !expected.is_empty());
     let Some(shown) = shown else { return };
     let rows: Vec<&str> = shown.cell.text.lines().filter(|line| line.starts_with("| [layer")).collect();
     assert_eq!(rows.len(), expected.len());
     let has_copies = rows.iter().any(|row| KINDS[2..].iter().any(|kind| row.contains(kind)));
-    assert_eq!(shown.cell.text.contains("no head gives a large part of its weight to a copy"), !has_copies);
-    for ((row, number), (begin, mean)) in rows.into_iter().zip(numbers(&shown)).zip(expected) {
-        assert!(row.starts_with(&begin), "{row}, not {begin}");
+    assert_eq!(shown.cell.text.contains("no head gives so much to a copy"), !has_copies);
+    let others = match others {
+        0 => "Every head of the model does one".to_owned(),
+        1 => "One head of the model does none".to_owned(),
+        others => format!("{others} heads of the model do none"),
+    };
+    assert!(shown.cell.text.contains(&others), "{others}: {}", shown.cell.text);
+    for ((row, number), (begin, even, mean)) in rows.into_iter().zip(numbers(&shown)).zip(expected) {
+        assert!(row.starts_with(&begin) && row.ends_with(&format!("| {:.0} % |", 100.0 * even)), "{row}, not {begin}");
         near(number, mean);
     }
 }
@@ -216,40 +226,52 @@ fn check_words(text: &str, kernel: &mut Kernel, tour: &Snapshot) {
     near(numbers[1], least);
 }
 
-/// The layer from which on a word's senses stay apart; `None` where they do not part.
-fn parts(snapshot: &Snapshot, word: &str) -> Option<(usize, Vec<[f64; 2]>)> {
+/// The vectors of a word before the layers and after each, for each of its places in a text.
+fn occurrences(snapshot: &Snapshot, word: &str) -> Vec<Vec<Vec<f32>>> {
     let tokens = &model(snapshot).sentence.tokens;
-    let places: Vec<usize> = (0..tokens.len()).filter(|at| tokens[*at].text.eq_ignore_ascii_case(word)).collect();
-    let [a, b, c, d] = places[..] else { return None };
+    let places = (0..tokens.len()).filter(|at| tokens[*at].text.eq_ignore_ascii_case(word));
+    places.map(|at| states(snapshot).iter().map(|state| state.row(at).to_vec()).collect()).collect()
+}
+
+/// The layer from which on a word's senses stay apart; `None` where they do not part.
+fn parts(occurrences: &[Vec<Vec<f32>>]) -> Option<(usize, Vec<[f64; 2]>)> {
+    let [a, b, c, d] = occurrences else { return None };
     let mut means = Vec::new();
     let mut layer = 0;
-    for (after, state) in states(snapshot).into_iter().enumerate() {
-        let cosine = |i: usize, j: usize| cosine(state.row(i), state.row(j));
+    for after in 0..a.len() {
+        let cosine = |i: &[Vec<f32>], j: &[Vec<f32>]| cosine(&i[after], &j[after]);
         let (same, other) = ([cosine(a, c), cosine(b, d)], [cosine(a, b), cosine(a, d), cosine(b, c), cosine(c, d)]);
         // The nearest of each is the other one of its sense.
         let is_each = [(a, c, [b, d]), (c, a, [b, d]), (b, d, [a, c]), (d, b, [a, c])]
             .into_iter()
             .all(|(one, twin, others)| others.into_iter().all(|other| cosine(one, twin) > cosine(one, other)));
         let mean = [same.iter().sum::<f64>() / 2.0, other.iter().sum::<f64>() / 4.0];
-        if !(is_each && mean[0] - mean[1] >= 0.05) {
+        if !(is_each && mean[0] - mean[1] >= PARTED_MIN) {
             layer = after + 1;
         }
-        means.push(mean);
+        means.push([mean[0], (other[0] + other[3]) / 2.0]);
     }
     (1..means.len()).contains(&layer).then_some((layer, means))
 }
 
 #[track_caller]
 fn check_senses(kernel: &mut Kernel, tour: &Snapshot) {
-    let all = texts_of(&tour.lesson).into_iter().filter_map(|text| match text.shows {
-        Shows::Senses(word) => Some((text.text, word)),
-        _ => None,
-    });
-    let first = all.collect::<Vec<_>>().into_iter().find_map(|(text, word)| parts(&on_stage(kernel, &text), word));
+    let mut found = None;
+    for text in texts_of(&tour.lesson) {
+        let Shows::Senses(senses, told) = text.shows else { continue };
+        let texts = match told {
+            Told::Together => vec![&*text.text],
+            Told::Apart => senses.sentences.to_vec(),
+        };
+        let all: Vec<_> = texts.iter().flat_map(|text| occurrences(&on_stage(kernel, text), senses.word)).collect();
+        found = found.or_else(|| parts(&all).map(|parts| (texts.len(), parts)));
+    }
     let shown = section(tour, "One word, two senses");
-    assert_eq!(shown.is_some(), first.is_some());
-    let (Some(shown), Some((layer, means))) = (shown, first) else { return };
-    assert!(shown.cell.text.contains(&format!("From layer {layer} on")), "{}", shown.cell.text);
+    assert_eq!(shown.is_some(), found.is_some());
+    let (Some(shown), Some((texts, (layer, means)))) = (shown, found) else { return };
+    let text = &shown.cell.text;
+    assert!(text.contains(&format!("From layer {layer} on")), "{text}");
+    assert_eq!(text.matches("(<attune:sentence/").count(), texts, "{text}");
     assert_eq!(numbers(&shown).len(), 2 * means.len());
     for (pair, mean) in numbers(&shown).chunks(2).zip(means) {
         near(pair[0], mean[0]);
@@ -315,11 +337,12 @@ fn check(folder: &Path) -> Vec<String> {
 
 #[test]
 fn every_section_on_the_shipped_model_is_recomputed_by_plain_sums() {
-    // It has no sink, and it read one sentence at a time: of four in a row it does not tell the senses of a word.
+    // It has no sink. It read one sentence at a time, so that its senses are those of four texts.
     let expected = [
         "## What it is made of",
         "## What context changes",
         "## Where its attention goes",
+        "## One word, two senses",
         "## What it answers",
         "## Try it",
     ];
@@ -369,6 +392,23 @@ fn a_section_whose_claim_fails_is_left_out() {
 
 fn depth() -> Arc<Lesson> {
     opened(&at("lessons/depth"))
+}
+
+#[test]
+fn lessons_are_linked_by_their_titles() {
+    let tour = toured(&depth()).snapshot();
+    let parts = section(&tour, "What it is made of").expect("parts").cell.text.clone();
+    let links: Vec<(&str, &str)> = parts
+        .split("| [")
+        .skip(1)
+        .map(|link| link.split_once("](attune:lesson/").expect("a link"))
+        .map(|(title, rest)| (title, rest.split(')').next().expect("an id")))
+        .collect();
+    assert!(links.len() > 4, "{parts}");
+    for (title, id) in links {
+        let lesson = attune_core::lesson::read(&at("lessons").join(format!("{id}.ron"))).expect("a lesson");
+        assert_eq!(lesson.title, title, "{id}");
+    }
 }
 
 #[test]

@@ -224,7 +224,7 @@ action_table! {
         }
         Map {
             text: "Map …",
-            tooltip: "A still map of all words by t-SNE, in a window of its own; nothing moves in it",
+            tooltip: "A map of all words by t-SNE, in a window of its own",
         }
     }
 }
@@ -327,7 +327,7 @@ pub struct PictureChoice {
 
 /// Mouse gestures on the stage.
 pub const STAGE_MOUSE: [(&str, &str); 5] = [
-    ("Left-drag", "turn; a flat picture tilts into space"),
+    ("Left-drag", "turn; from 2D, into 3D"),
     ("Right- or middle-drag", "pan"),
     ("Wheel", "zoom towards the pointer"),
     ("Click", "choose a token: its row of attention"),
@@ -354,7 +354,7 @@ action_table! {
         }
         Flat {
             text: "2D",
-            tooltip: "The plane of two axes, without perspective; a drag tilts it back into space",
+            tooltip: "The plane of two axes, without perspective; a drag goes back to 3D",
             keys: &[key(Key::Num2)],
             line: New("2D and back"),
         }

@@ -28,11 +28,18 @@ use crate::app::widgets::traced::{ASK_HINT, ask_on, number_ui};
 #[derive(Default)]
 pub struct AnswersPanel {
     view: AnswersView,
-    plan: WritingPlan,
+    writing: WritingUi,
     lens: LensUiState,
     /// The terms that are listed, and the class whose terms they are, where the learner chose one.
     shares: Shares,
     class: Option<usize>,
+}
+
+#[derive(Default)]
+struct WritingUi {
+    plan: WritingPlan,
+    /// The words that were there when more were asked for, until those come and are brought into sight.
+    before: Option<Option<Written>>,
 }
 
 impl Panel for AnswersPanel {
@@ -57,7 +64,9 @@ impl Panel for AnswersPanel {
         );
         let query = cx.view.selection.query;
         match self.view {
-            AnswersView::Answers => cx.requests.commands.extend(answers_ui(ui, &model, &mut self.plan, &mut cx.view)),
+            AnswersView::Answers => {
+                cx.requests.commands.extend(answers_ui(ui, &model, &mut self.writing, &mut cx.view))
+            }
             AnswersView::Layers => lens_ui(ui, cx.models.snapshot()?, &mut self.lens, cx.view.selection),
             AnswersView::Terms => {
                 let row = model.row_of(query)?;
@@ -81,7 +90,7 @@ impl Panel for AnswersPanel {
     }
 }
 
-fn answers_ui(ui: &mut Ui, model: &AnswersModel, plan: &mut WritingPlan, view: &mut PanelView) -> Option<Command> {
+fn answers_ui(ui: &mut Ui, model: &AnswersModel, writing: &mut WritingUi, view: &mut PanelView) -> Option<Command> {
     let mut command = None;
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         ui.add(Label::new(RichText::new(&model.question).weak()).wrap());
@@ -98,7 +107,7 @@ fn answers_ui(ui: &mut Ui, model: &AnswersModel, plan: &mut WritingPlan, view: &
             list_ui(ui, model, row, view.trail);
         }
         ui.add_space(size::GAP_WIDE);
-        command = writing_ui(ui, &model.writing, plan);
+        command = writing_ui(ui, &model.writing, writing);
     });
     command
 }
@@ -218,7 +227,10 @@ fn attribution_ui(
         chosen = attributed_ui(ui, model, row);
         if let Some(look) = model.looks.first() {
             ui.add(
-                Label::new(RichText::new(format!("The largest look: {}.", look.said(&model.answer))).strong()).wrap(),
+                Label::new(
+                    RichText::new(format!("The largest attention weight: {}.", look.said(&model.answer))).strong(),
+                )
+                .wrap(),
             );
         }
         ui.add_space(size::GAP_TIGHT);
@@ -239,7 +251,7 @@ fn shares_choice_ui(ui: &mut Ui, shares: &mut Shares) {
         (
             Shares::Layers,
             "by layer",
-            "What each layer adds directly; what later layers make of it is counted as theirs",
+            "What each layer adds directly; effects that pass through later layers are credited to those layers",
         ),
         (Shares::Heads, "by head", "What each head of each layer adds directly, the largest first"),
         (Shares::Looks, "by look", "What each head adds directly for each word that it looks at, the largest first"),
@@ -559,7 +571,7 @@ const TEMPERATURE: (f64, f64) = (0.1, 5.0);
 /// Beyond this many words drawing among them is drawing among all.
 const TOP_K_MAX: usize = 1000;
 
-fn writing_ui(ui: &mut Ui, writing: &Writing, plan: &mut WritingPlan) -> Option<Command> {
+fn writing_ui(ui: &mut Ui, writing: &Writing, WritingUi { plan, before }: &mut WritingUi) -> Option<Command> {
     ui.label(RichText::new("Writing on").font(theme::strong(size::BODY)));
     let (most, written) = match writing {
         Writing::Cannot(why) => {
@@ -593,10 +605,14 @@ fn writing_ui(ui: &mut Ui, writing: &Writing, plan: &mut WritingPlan) -> Option<
         let tip = "With the weights in use, but without the changes to temperature, mask and heads";
         if ui.add(Button::new("Write on")).on_hover_text(tip).clicked() {
             command = Some(plan.command());
+            *before = Some(written.clone());
         }
     });
     if let Some(written) = written {
-        written_ui(ui, written);
+        let shown = ui.scope(|ui| written_ui(ui, written)).response.rect;
+        if before.take_if(|before| before.as_ref() != Some(written)).is_some() {
+            ui.scroll_to_rect(shown, None);
+        }
     }
     command
 }

@@ -140,7 +140,7 @@ fn choice_ui(ui: &mut Ui, row: &AxisRow, model: &AxesModel, fields: &mut Fields)
             let reset = ui.button("✕");
             let name = format!("Reset axis {letter}");
             reset.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &name));
-            if reset.on_hover_text("The lesson's axis again").clicked() {
+            if reset.on_hover_text("Restore the lesson's axis").clicked() {
                 command = Some(Command::Axes(AxisCommand::Reset(row.axis)));
             }
         }

@@ -199,8 +199,9 @@ fn scale_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
     ui.horizontal(|ui| {
         title_ui(ui, "Scale");
         let mut is_on = model.scale.now;
-        let words = format!("divide by √d_k = √{}", model.key_width);
-        if checkbox_ui(ui, &mut is_on, words).on_hover_text("Without it, wide keys make sharp weights").changed() {
+        // Where the panel is narrow, its line has no room for the number too.
+        let tip = format!("d_k = {}: without it, wide keys make sharp weights", model.key_width);
+        if checkbox_ui(ui, &mut is_on, "divide by √d_k").on_hover_text(tip).changed() {
             command = Some(Command::Interventions(InterventionCommand::SetScale(
                 (is_on != model.scale.own).then_some(is_on),
             )));
@@ -473,7 +474,7 @@ fn layer_ui(ui: &mut Ui, patch: &PatchState, state: &mut PatchUiState) -> Option
 /// The weights of the chosen word in the head that the walk is through; `names_heads`: with a row of heads to choose from.
 fn effect_ui(ui: &mut Ui, model: &WhatIfModel, names_heads: bool, view: &mut PanelView) -> Option<Command> {
     let Some(query) = view.selection.query.filter(|query| *query < model.tokens.len()) else {
-        ui.weak("Choose a word above, to see its weights beside the unchanged ones, and to remove single looks.");
+        ui.weak("Choose a word above, to see its weights beside the unchanged ones, and to hide single words from it.");
         return None;
     };
     let row = model.row(query, view.selection.head).or_else(|| model.row(query, model.own_heads().start))?;
@@ -563,14 +564,14 @@ fn bars_ui(ui: &mut Ui, row: &EffectRow, model: &WhatIfModel, query: usize, view
                 let name = format!("{title} looks from {} at {word}", model.tokens[query]);
                 if !edge.is_there {
                     ui.add_space(ui.spacing().icon_width + ui.spacing().icon_spacing);
-                    let tip = "This weight is 0 already: the mask hides the word";
+                    let tip = "The mask already hides this word: its weight is 0";
                     ui.label(text.color(palette.ink_soft)).on_hover_text(tip);
                     return;
                 }
                 let mut looks = !edge.is_removed;
                 let response = checkbox_ui(ui, &mut looks, text);
                 response.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, true, looks, &name));
-                let tip = "Unchecked, this look is removed, and the rest of the row is rescaled to sum to 1";
+                let tip = "Uncheck it to hide this word; the rest of the row is rescaled to sum to 1";
                 if response.on_hover_text(format!("{name}. {tip}")).changed() {
                     command = Some(edge.toggled());
                 }

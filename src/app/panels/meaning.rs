@@ -479,7 +479,7 @@ fn pictures_ui(ui: &mut Ui, model: &TwoModels) {
             ui.painter().rect_filled(rect, size::RADIUS, palette.ground);
             sketch_ui(ui, picture, rect, 1.0);
             let ways: Vec<&str> = picture.moves.iter().map(|way| way.label.as_str()).collect();
-            let said = format!("The ways of {} in {name}", ways.join(", "));
+            let said = format!("The paths of {} in {name}", ways.join(", "));
             response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, &said));
             response.on_hover_text(TwoModels::WAYS);
         }

@@ -19,7 +19,7 @@ use crate::app::widgets::controls::switch_ui;
 use crate::app::widgets::plot::{cursor, curve_plot, tick_text};
 
 /// The name of the word's field.
-pub const SENSE_WORD: &str = "Word whose senses are looked at";
+pub const SENSE_WORD: &str = "The word whose senses are shown";
 
 /// The field that is being written: its text is ahead of the list's.
 #[derive(Default)]

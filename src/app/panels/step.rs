@@ -276,8 +276,8 @@ fn why_ui(ui: &mut Ui, path: &PathModel, view: &mut PanelView) {
     }
 }
 
-const OF_THE_PICTURE: &str = "The picture is drawn through the final norm. As the vector grows, that norm shrinks its \
-                              earlier part: that is this arrow. Raw vectors (N) have no such arrow.";
+const OF_THE_PICTURE: &str = "The picture shows vectors after the final norm. As a vector grows, the norm shrinks its \
+                              earlier part by this arrow. Raw vectors (N) have no such arrow.";
 
 /// They can share their columns.
 fn is_like(a: &NumberRow, b: &NumberRow) -> bool {

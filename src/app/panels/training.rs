@@ -103,7 +103,7 @@ fn training_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainPanel) -> Ve
         commands.extend(curve_ui(ui, model, &mut state.curve, left));
         commands.extend(rate_ui(ui, model));
         ui.add(egui::Label::new(RichText::new(&model.checkpoints).small().color(palette.ink_soft)).truncate())
-            .on_hover_text("Looking back at any step shows exactly what training had then");
+            .on_hover_text("Looking back at a step shows the model exactly as it was then");
         ui.add(egui::Label::new(RichText::new(&model.honest_label).small().color(palette.ink_soft)).truncate());
     });
     commands

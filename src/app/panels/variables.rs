@@ -125,7 +125,7 @@ fn row_ui(ui: &mut Ui, variable: &VariableModel, is_open: bool) -> bool {
             }
         }
     }
-    response.on_hover_text(format!("{} Click: all of it as a table.", said(variable))).clicked()
+    response.on_hover_text(format!("{} Click to see all of it as a table.", said(variable))).clicked()
 }
 
 fn short(number: f64) -> String {

@@ -455,7 +455,11 @@ fn tools_ui(ui: &mut Ui, model: &WeightsModel, state: &mut ToolsUiState) -> Opti
     let mut command = None;
     ui.horizontal_wrapped(|ui| {
         let tools = [
-            (Tool::Pick, "Pick", "Click an entry, or go to it with the arrow keys, to turn it with slider or number"),
+            (
+                Tool::Pick,
+                "Pick",
+                "Click an entry, or go to it with the arrow keys, to change it with the slider or the number",
+            ),
             (
                 Tool::Paint,
                 "Paint",
@@ -539,7 +543,7 @@ fn shake_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut ToolsUiState) -> Opti
         let scale = DragValue::new(&mut state.scale).speed(DRAG_SPEED / 4.0).range(0.001..=PERTURBATION_MAX);
         hint(ui.add(scale).labelled_by(label.id), "Largest change of an entry, either way");
         let label = ui.label("draw");
-        let tip = "The same draw always shakes in the same way";
+        let tip = "The same draw always gives the same noise";
         hint(ui.add(DragValue::new(&mut state.draw)).labelled_by(label.id), tip);
         let name = format!("Shake {}", tensor.id);
         if ui.add(Button::new(name)).on_hover_text("One undo takes it back").clicked() {

@@ -162,8 +162,8 @@ const AROUND: egui::Vec2 = egui::Vec2::new(64.0, 96.0);
 /// Each part of the sheet with its heading.
 pub fn parts() -> [(&'static str, Vec<KeyLine>); 4] {
     [
-        ("Stage, once it was clicked", lines::<StageAction>(&STAGE_MOUSE)),
-        ("Sentence, once it was clicked", lines::<SentenceAction>(&SENTENCE_MOUSE)),
+        ("Stage, after a click on it", lines::<StageAction>(&STAGE_MOUSE)),
+        ("Sentence, after a click on it", lines::<SentenceAction>(&SENTENCE_MOUSE)),
         ("Notebook", lines::<NotebookAction>(&[])),
         ("Window", lines::<WindowAction>(&table::MOUSE)),
     ]

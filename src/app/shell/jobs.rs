@@ -331,7 +331,7 @@ pub fn still_ui(ctx: &Context, state: &StillState) -> Option<Action> {
     }
     let mut is_open = true;
     let mut is_closed = false;
-    let window = tool_window("A still map of the words").open(&mut is_open);
+    let window = tool_window("A map of the words").open(&mut is_open);
     let middle = ctx.content_rect().center();
     let window = window.pivot(Align2::CENTER_CENTER).default_pos(middle).default_size(SIZE);
     window.show(ctx, |ui| match state {

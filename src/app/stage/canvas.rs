@@ -256,7 +256,7 @@ fn arrow_ui(ui: &mut Ui, arrow: &PathArrow) {
     ui.monospace(format!("length    {:.4}", arrow.length));
     match arrow.entry {
         Some(_) => ui.weak("Its contribution to the word, in the true space. Click: where it comes from."),
-        None => ui.weak("How much the norm that the picture is drawn through shrinks the word's earlier vector."),
+        None => ui.weak("How much the norm before the picture shrinks the word's earlier vector."),
     };
 }
 

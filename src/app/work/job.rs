@@ -80,7 +80,7 @@ impl<T: Send + 'static> Job<T> {
         let result = match self.news.as_mut()?.get().try_recv() {
             Ok(result) => result,
             Err(TryRecvError::Empty) => return None,
-            Err(TryRecvError::Disconnected) => Err("it broke off because of a fault in attune itself".to_owned()),
+            Err(TryRecvError::Disconnected) => Err("it stopped because of a fault in attune itself".to_owned()),
         };
         self.news = None;
         Some(result)

@@ -45,12 +45,12 @@ impl Stored for State {
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Labels of checkpoints.
-const BEFORE_MERGE: &str = "before what did not fit was left out";
+const BEFORE_MERGE: &str = "before the parts that did not fit were left out";
 const BEFORE_RESET: &str = "before the lesson was reset";
 const BEFORE_GOING_BACK: &str = "before you went back to a checkpoint";
 const BEFORE_OPENING: &str = "your changes, before the file was opened again";
-const THEIRS: &str = "the other window's, when this one took over again";
-const MINE: &str = "this window's, while another one saved";
+const THEIRS: &str = "the other window's changes, before this window took over again";
+const MINE: &str = "this window's changes, while another window was saving";
 
 /// Absent in a picture, and where no lesson is open.
 #[derive(Resource)]

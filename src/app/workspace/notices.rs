@@ -287,7 +287,7 @@ fn closing_ui(ui: &mut Ui, why: &str) -> Option<SavingChoice> {
     strip_ui(ui, "closing", |ui| {
         ui.horizontal_wrapped(|ui| {
             ui.label(RichText::new(why).color(ink));
-            if ui.button("Close anyway").on_hover_text("Loses the work that is named here").clicked() {
+            if ui.button("Close anyway").on_hover_text("Discards the work that is named here").clicked() {
                 choice = Some(SavingChoice::Close);
             }
             if ui.button("Stay").on_hover_text("Go on; saving is tried again").clicked() {
@@ -308,7 +308,7 @@ fn lock_ui(ui: &mut Ui, LockModel { words, is_held, can_take_over }: &LockModel)
             if ui.button(read_only).on_hover_text("Look and try things; nothing is saved").clicked() {
                 choice = Some(SavingChoice::ReadOnly);
             }
-            let take_over = "Go on here with what is saved; another window then saves no more";
+            let take_over = "Go on here from what is saved; the other window then stops saving";
             if *can_take_over && ui.button("Take over").on_hover_text(take_over).clicked() {
                 choice = Some(SavingChoice::TakeOver);
             }
@@ -381,7 +381,7 @@ pub fn checkpoints_ui(ctx: &Context, rows: &mut Option<Vec<CheckpointRow>>) -> O
             ScrollArea::vertical().max_height(HIGHEST).show(ui, |ui| {
                 for (index, row) in shown.iter().enumerate() {
                     ui.horizontal(|ui| {
-                        if ui.button("Go back").on_hover_text(format!("To your work of {}", row.when)).clicked() {
+                        if ui.button("Go back").on_hover_text(format!("Back to your work of {}", row.when)).clicked() {
                             action = Some(Action::GoBack(index));
                         }
                         ui.label(&row.when);

@@ -552,7 +552,7 @@ impl Loading {
             self.outcome = match self.news.recv_timeout(LOOK) {
                 Ok(loaded) => Some(loaded.map(Arc::new).map_err(|stopped| stopped.to_string())),
                 Err(RecvTimeoutError::Timeout) => None,
-                Err(RecvTimeoutError::Disconnected) => Some(Err("the loading broke off".to_owned())),
+                Err(RecvTimeoutError::Disconnected) => Some(Err("loading was interrupted".to_owned())),
             };
         }
         self.outcome.is_some()

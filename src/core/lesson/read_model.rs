@@ -128,7 +128,7 @@ fn check_turn(record: &Record<'_>, positions: Option<Places>, layers: Option<&La
     if positions.rotary(key_width).is_some_and(|rotary| rotary.width == 0) {
         record
             .place_of("positions")
-            .issue(format!("positions: a turn takes two columns of a head, whose keys are {key_width} wide"))
+            .issue(format!("positions: rotary positions turn pairs of columns, and keys are {key_width} wide"))
             .expected("a larger fraction, or wider keys");
     }
 }
@@ -186,7 +186,7 @@ fn read_costs(
             wrong("arrive", "with a Linear readout an answer has no place to arrive at", "readout: Tied");
         }
         Readout::Transformed(_) if costs.arrive > 0.0 => {
-            wrong("arrive", "a Transformed readout answers by another vector than the output", "readout: Tied");
+            wrong("arrive", "a Transformed readout answers from another vector than the output", "readout: Tied");
         }
         _ => {}
     }

@@ -137,7 +137,7 @@ impl<'l> Measured<'l> {
                 *filled += rate;
                 // The lesson's own may be 1 but for rounding.
                 if *filled > 1.0 + SHARES_TOLERANCE {
-                    return Err(format!("{{{group}}} cannot be “{}” more often than always", word.word));
+                    return Err(format!("the probability that {{{group}}} is “{}” would be above 1", word.word));
                 }
             }
         }

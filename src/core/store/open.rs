@@ -11,9 +11,9 @@ use super::lock::{self, Gate, Owner, Ownership, Standing};
 use super::{Home, Key, disk};
 
 /// The label of work that a window had not saved when another one took over.
-const UNSAVED: &str = "not yet saved when another window took over";
+const UNSAVED: &str = "changes that were not saved when another window took over";
 /// The label of work that a window finds when it can save at last.
-const FOUND: &str = "saved before this window could save";
+const FOUND: &str = "changes from before this window could save";
 
 /// Work that was opened.
 pub struct Opened<T> {

@@ -137,7 +137,7 @@ fn takes(value: &Dynamic, left: &mut usize) -> bool {
 }
 
 /// Hint beside a number that is NaN.
-const NO_NUMBER: &str = "NaN comes of calculations without an answer, such as 0.0 / 0.0 or sqrt(-1.0)";
+const NO_NUMBER: &str = "NaN comes from calculations without a result, such as 0.0 / 0.0 or sqrt(-1.0)";
 
 /// A number without its fraction.
 fn whole(x: f64) -> Result<INT, Fault> {
@@ -150,7 +150,7 @@ fn whole(x: f64) -> Result<INT, Fault> {
         return Err(Fault::new("to_int: NaN cannot become a whole number").hint(NO_NUMBER));
     }
     let fault = Fault::new(format!("to_int: {x:e} is too large for a whole number"));
-    Err(fault.hint(format!("whole numbers reach from {:.1e} to {:.1e}", limits.start, limits.end)))
+    Err(fault.hint(format!("whole numbers go from {:.1e} to {:.1e}", limits.start, limits.end)))
 }
 
 fn register_operators(engine: &mut Engine, budget: &Budget) {

@@ -229,7 +229,7 @@ impl Family {
                     (format!("the model_type {}", quoted(&name)), why)
                 }
             },
-            Some(_) => ("a model_type that is no text".to_owned(), None),
+            Some(_) => ("a model_type that is not text".to_owned(), None),
             None => ("no model_type".to_owned(), None),
         };
         let known: Vec<&str> = Self::ALL.iter().map(|family| family.model_type()).collect();

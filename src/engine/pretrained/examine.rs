@@ -60,7 +60,7 @@ fn tensors(read: &Pretrained) -> String {
 /// The tokenizer's pieces against the rows of the table.
 fn tokenizer(folder: &ModelFolder) -> String {
     let rows = folder.config.vocabulary;
-    let Some(tokenizer) = &folder.tokenizer else { return "no tokenizer: token ids stand for words".to_owned() };
+    let Some(tokenizer) = &folder.tokenizer else { return "no tokenizer: sentences are token ids".to_owned() };
     let nameless = (0..rows as u32).filter(|id| tokenizer.piece(*id).is_none()).count();
     let without = if nameless == 0 { String::new() } else { format!("; {nameless} rows have no piece") };
     format!("{} pieces of the tokenizer for {rows} rows of the table{without}", tokenizer.len())

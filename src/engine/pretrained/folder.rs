@@ -78,7 +78,7 @@ impl ModelFolder {
         if config.types() > 0 && segments > config.types() {
             let found = format!("a tokenizer with {segments} token types");
             let expected = format!("at most {}, as the model has", config.types());
-            return Err(Refusal::new(found, expected, "download the tokenizer of this very model"));
+            return Err(Refusal::new(found, expected, "download the tokenizer that belongs to this model"));
         }
         let (architecture, has_head) = shape(path, &config)?;
         let (name, path, absent) = (name(path), path.to_owned(), None);

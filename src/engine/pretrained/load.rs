@@ -121,7 +121,7 @@ impl std::fmt::Display for Stopped {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Refused(refusal) => refusal.fmt(f),
-            Self::Cancelled => f.write_str("the loading was ended"),
+            Self::Cancelled => f.write_str("loading was stopped"),
         }
     }
 }
@@ -130,7 +130,7 @@ impl std::fmt::Display for Stopped {
 /// `false`.
 ///
 /// # Errors
-/// If something in the folder is not as it must be, or the loading was ended.
+/// If something in the folder is not as it must be, or loading was stopped.
 pub fn load(folder: &Path, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Pretrained, Stopped> {
     let config_text = text(folder, CONFIG, CONFIG_BYTES_MAX)?;
     let config = Config::parse(&config_text).map_err(|refusal| refusal.in_file(CONFIG))?;
@@ -257,8 +257,10 @@ fn open(folder: &Path) -> Result<(Vec<Open>, Option<String>), Refusal> {
         match tensors.iter().find(|tensor| index.tensors.get(&tensor.name) != Some(name)) {
             None => Ok(open),
             Some(tensor) => {
-                let found = "a tensor that the index does not give to this file";
-                Err(Refusal::new(found, "those that it does", SHARDS).of_tensor(&tensor.name).in_file(name))
+                let found = "a tensor that the index assigns to another file";
+                Err(Refusal::new(found, "only the tensors that it assigns to this file", SHARDS)
+                    .of_tensor(&tensor.name)
+                    .in_file(name))
             }
         }
     };
@@ -274,7 +276,7 @@ fn no_weights(folder: &Path) -> Refusal {
     let expected = format!("{WEIGHTS} or {INDEX}");
     if folder.join(PICKLED).exists() {
         let advice = "files of PyTorch can run programs when they are read, and attune reads none: \
-                      open the model in transformers and save it anew with save_pretrained";
+                      open the model in transformers and save it again with save_pretrained";
         return Refusal::new(format!("{PICKLED} only"), expected, advice);
     }
     Refusal::new("no weights in the folder", expected, "download the whole folder")
@@ -350,7 +352,7 @@ fn check_unused(sources: &[Open], is_used: impl Fn(usize, &str) -> bool) -> Resu
             unused += tensor.bytes();
             if unused > UNUSED_BYTES_MAX {
                 let found = format!("{} MB that no part of the model uses, with those before it", unused >> 20);
-                let advice = "open the model in transformers and save it anew with save_pretrained";
+                let advice = "open the model in transformers and save it again with save_pretrained";
                 let refusal = Refusal::new(found, format!("at most {} MB", UNUSED_BYTES_MAX >> 20), advice);
                 return Err(refusal.of_tensor(&tensor.name).in_file(&open.name));
             }

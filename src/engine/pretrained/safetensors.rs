@@ -117,7 +117,7 @@ fn each<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> {
 /// Numbers of a kind that cannot be weights here.
 pub fn not_read(dtype: Dtype) -> Refusal {
     let found = format!("numbers of the kind {dtype}");
-    Refusal::new(found, READ.map(|dtype| dtype.to_string()).join(", "), "save the model anew in one of these")
+    Refusal::new(found, READ.map(|dtype| dtype.to_string()).join(", "), "save the model again in one of these")
 }
 
 /// The SHA-256 of bytes that come piece by piece.
@@ -369,7 +369,7 @@ fn tile(tensors: &[Tensor], bytes: u64) -> Result<(), Refusal> {
     if next == bytes {
         return Ok(());
     }
-    let found = format!("{bytes} bytes behind the header");
+    let found = format!("{bytes} bytes after the header");
     Err(Refusal::new(found, format!("the {next} of its tensors"), FETCH_AGAIN))
 }
 
@@ -466,7 +466,7 @@ impl<'de> Visitor<'de> for &mut Found {
             let info = map.next_value::<TensorInfo>()?;
             let tensor = if self.tensors.len() == TENSORS_MAX {
                 let found = format!("more than {TENSORS_MAX} tensors");
-                Err(Refusal::new(found, "a model of some thousand", "this is no model that attune reads"))
+                Err(Refusal::new(found, "a model with some thousand tensors", "this is not a model that attune reads"))
             } else {
                 check(info, &name).map_err(|refusal| refusal.of_tensor(&self.name))
             };

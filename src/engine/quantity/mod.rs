@@ -47,7 +47,7 @@ quantities! {
         .entry("entry {dim} of the static vector of {word}");
     /// `P`, where it is not learned.
     Position = Definition::of_model("P", &[Place, Dim])
-        .entry("entry {dim} of what the place {place} adds");
+        .entry("entry {dim} of what the position {place} adds");
     /// `E + P + E_S`, where a norm follows it.
     Embedded = Definition::of_model("E + P", &[Query, Dim]).short("e[{dim}]")
         .entry("entry {dim} of the sum of what {query} begins with, before its norm");
@@ -57,7 +57,7 @@ quantities! {
         .entry("entry {dim} of what goes in as {query}");
     /// Input of a block behind its norm, where the block norms first.
     Normed = Definition::of_block("Norm X{}", &[Query, Dim]).short("n[{dim}]")
-        .entry("entry {dim} of {query} behind the norm");
+        .entry("entry {dim} of {query} after the norm");
     Query = Definition::of_head("Q{}", &[Query, Dim]).code("Q").trace("Q").short("q[{dim}]")
         .means("the queries of all heads (H, T, d_k)")
         .entry("entry {dim} of the query of {query} in {head}");
@@ -72,7 +72,7 @@ quantities! {
         .entry("raw score: the query of {query} meets the key of {key} in {head}");
     /// Factor of all products.
     Scale = Definition::of_head("scale", &[])
-        .entry("what the raw scores of {head} are multiplied with");
+        .entry("what the raw scores of {head} are multiplied by");
     /// `B[h, j − i] / τ`, added to a score for the distance from query to key.
     DistanceBias = Definition::of_head("B{}", &[Query, Key]).short("b({key})")
         .entry("what {head} adds to the score of {key} for {query}: it is {distance}");
@@ -94,13 +94,13 @@ quantities! {
         .entry("entry {dim} of the mix of values for {query} in {head}");
     /// Factor that the learner gave to a head's mix.
     Gain = Definition::of_head("gain{}", &[])
-        .entry("how often the mix of {head} counts");
+        .entry("the gain of {head}: its mix is multiplied by it");
     /// `α v W_O`: what a key adds to a query through a head.
     Term = Definition::of_head("α V{} W_O", &[Query, Key, Dim]).short("{key} in {head}")
         .entry("entry {dim} of what {key} adds to {query} through {head}");
     /// `L(α v W_O)`: the same at the block's output, behind its norms.
     Arrow = Definition::of_head("Norm(α V{} W_O)", &[Query, Key, Dim]).short("{key} in {head}, normed")
-        .entry("entry {dim} of what {key} adds to {query} through {head}, behind the norm");
+        .entry("entry {dim} of what {key} adds to {query} through {head}, after the norm");
     /// Length of what a key adds to a query through a head, at the block's output.
     TermLength = Definition::of_head("‖α V{} W_O‖", &[Query, Key])
         .entry("length of what {key} adds to {query} through {head}");
@@ -112,7 +112,7 @@ quantities! {
         .entry("length of what {head} adds to {query}");
     /// Length of what a head adds to a query, at the block's output, behind its norms.
     HeadArrowLength = Definition::of_head("‖Norm(M{} W_O)‖", &[Query])
-        .entry("length of what {head} adds to {query}, behind the norm");
+        .entry("length of what {head} adds to {query}, after the norm");
     /// A term of a block's output that no head adds.
     Part = Definition::of_block("part{}", &[Part, Query, Dim]).short("{part}[{dim}]")
         .entry("entry {dim} of the arrow of {query}: {part}");
@@ -127,23 +127,23 @@ quantities! {
         .entry("entry {dim} of {query} with what the heads add");
     /// `A`, of a block that norms the sum.
     Attended = Definition::of_block("Norm(X{} + Δ)", &[Query, Dim]).short("b[{dim}]")
-        .entry("entry {dim} of {query} behind the norm of the sum");
+        .entry("entry {dim} of {query} after the norm of the sum");
     /// `A + F(A)`, of a block that norms behind its feed-forward layer.
     Joined = Definition::of_block("B{} + F", &[Query, Dim]).short("c[{dim}]")
-        .entry("entry {dim} of {query} behind the feed-forward layer, and before its norm");
+        .entry("entry {dim} of {query} after the feed-forward layer, and before its norm");
     /// Output of a block.
     Output = Definition::of_block("Y{}", &[Query, Dim]).code("Y").trace("output").short("y[{dim}]")
         .means("the contextual vectors (T, D)")
         .entry("entry {dim} of what {query} hands to the next layer");
     /// Output of the last block behind the norm of a model that ends with one.
     Final = Definition::of_model("Norm Y", &[Query, Dim]).short("y[{dim}]")
-        .entry("entry {dim} of {query} behind the last norm");
+        .entry("entry {dim} of {query} after the last norm");
     Logit = Definition::of_model("Z", &[Row, Class]).code("Z").short("z({class})")
         .means("the scores of the model's answers")
-        .entry("how strongly the model answers {class}, before softmax");
+        .entry("the logit of {class}: the model's answer before softmax");
     /// Probability of one of the likeliest answers.
     Probability = Definition::of_model("softmax Z", &[Row, Class])
-        .entry("how likely the model holds {class}");
+        .entry("the probability that the model gives {class}");
     /// 1 where a query, the row, sees a key, the column.
     Visible = Definition::of_model("visible", &[Query, Key]).code("visible")
         .means("1 where a query, the row, sees a key, the column (T, T)");

@@ -413,7 +413,7 @@ fn read_file(path: &Path, watch: Watch<'_>) -> Result<Vectors, Stopped> {
     let is_json = head.starts_with(b"{");
     if is_zip || is_json || tensors::is_header(head) {
         if source.is_packed() {
-            let found = "a file within gzip that is not read from its beginning to its end";
+            let found = "a gzip file of a format that cannot be read from beginning to end";
             return Err(Refusal::new(found, "the file itself", "unpack it with gunzip").into());
         }
         return match (is_zip, is_json) {

@@ -140,7 +140,11 @@ impl Source {
     fn fill(&mut self, count: usize) -> Result<(), Refusal> {
         if count > AHEAD_MAX {
             let found = format!("a line or a word of more than {AHEAD_MAX} bytes at byte {}", self.passed);
-            return Err(Refusal::new(found, "a word and its numbers", "this is no file of vectors, or it is damaged"));
+            return Err(Refusal::new(
+                found,
+                "a word and its numbers",
+                "this is not a file of vectors, or it is damaged",
+            ));
         }
         self.window.copy_within(self.at..self.end, 0);
         self.end -= self.at;

@@ -53,13 +53,13 @@ sentences! {
     offers(key_width, value_width) =
         "Each word offers a key of {key_width} to be found by and a value of {value_width} to hand over.";
     heads_share(first, last) = "Heads {first} to {last} of the layer share keys and values.";
-    queries_normed() = "Queries and keys are normed, so that none is long.";
+    queries_normed() = "Queries and keys are normed, so that all have about the same length.";
     places_turn_them() = "Then each query and key is turned by its position in the sentence.";
 
     // Scores.
     places_turn() =
         "Each clock is a pair of entries, with the query's hand in colour and the key's in grey. Their positions turned both, so what a pair adds depends on how far apart the two words are.";
-    held_below(cap) = "The model holds scores between −{cap} and {cap}: {cap} · tanh(s / {cap}).";
+    held_below(cap) = "The model limits scores to between −{cap} and {cap}: {cap} · tanh(s / {cap}).";
     meets(key, product) =
         "The query meets each key: their entries are multiplied in pairs and added. With {key} that makes {product}.";
     is_largest() = "It is the largest.";
@@ -109,9 +109,9 @@ sentences! {
 
     // What comes out.
     norm_is_held() =
-        "The norm's σ is that of the whole sum, and is held: so the norm is linear, and each term goes through it by itself (Kobayashi et al. 2021).";
+        "The norm's σ is that of the whole sum and is held fixed, so the norm is linear, and each term goes through it by itself (Kobayashi et al. 2021).";
     arrows_add_up() =
-        "With the σ of the whole held, every arrow goes through the norm by itself: the walk's arrows add up to this very number.";
+        "With the σ of the whole sum held fixed, every arrow goes through the norm by itself, so the walk's arrows add up to exactly this number.";
     feed_forward() = "The feed-forward layer works on each word by itself. Here h are its hidden units.";
     feed_forward_adds() = "What the feed-forward layer adds: its output minus its input.";
     feed_forward_replaces() = "Without a residual connection, the layer's output replaces its input.";

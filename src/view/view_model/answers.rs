@@ -579,7 +579,7 @@ impl<'a> PartNames<'a> {
         let bound = architecture.logit_cap.map_or_else(String::new, |cap| {
             let sum: f32 = terms.iter().map(|(_, value)| value).sum();
             format!(
-                " Their sum is {sum:.2}; the model holds it below {cap}: {cap} · tanh({sum:.2} / {cap}) = {logit:.2}."
+                " Their sum is {sum:.2}; the model keeps it below {cap}: {cap} · tanh({sum:.2} / {cap}) = {logit:.2}."
             )
         });
         let answer = quoted(&self.model.classes[class]);
@@ -647,8 +647,8 @@ pub struct LensLayer {
 }
 
 const NOTE: &str = "Each layer's vector goes through the model's final norm, if it has one, and through the \
-    readout. Early layers are not made for that, so what they seem to answer is biased; the last layer is \
-                    the answer itself.";
+    readout. Early layers were not trained for that, so treat what they seem to answer with caution; the \
+                    last layer gives the answer itself.";
 
 /// The words that layers can be asked about.
 #[derive(Clone, Debug, PartialEq)]

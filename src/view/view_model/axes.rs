@@ -134,8 +134,8 @@ const BEFORE_NORM: &str = "Outputs are shown before the final norm; neighbours a
 /// A sentence on the norm in front of the picture.
 pub(crate) fn seen_through(norm: ScaleNorm) -> &'static str {
     match norm {
-        ScaleNorm::Last => "Seen through the final norm, so that all layers have one scale.",
-        ScaleNorm::Embedding => "Words are seen through the embedding norm, so that they have the scale of the layers.",
+        ScaleNorm::Last => "Shown after the final norm, so that all layers have one scale.",
+        ScaleNorm::Embedding => "Words are shown after the embedding norm, so that they have the scale of the layers.",
     }
 }
 

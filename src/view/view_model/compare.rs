@@ -235,8 +235,8 @@ impl TwoModels {
     /// The similarity in words.
     pub const SIMILARITY: &str = "Linear CKA (Kornblith et al. 2019): 1 if the words are arranged as in the other \
         layer, whatever its width and axes. \
-         With few words, and vectors much wider than that, it is high even by chance: compare the cells of this map, not the \
-         numbers of two sentences.";
+         If the vectors have many more entries than there are words, it is high even by chance: compare the cells of this \
+         map, not the numbers of two sentences.";
 }
 
 /// The second model, if it can be compared with the first.

@@ -279,9 +279,9 @@ impl SenseCurve {
             Self::Between => "Mean cosine of the word's vectors over the pairs of sentences with different senses",
             Self::All => "Mean cosine of the word's vectors over all pairs of sentences",
             Self::Nearest => {
-                "Leave-one-out 1-nearest-neighbour score: the share of the sentences with a sense whose nearest other one, by \
-                 cosine, has the same sense (after Coenen et al. 2019, who compare with the mean of each sense). Of \
-                     several that are equally near, the share that does"
+                "The share of the sentences with a sense whose nearest other sentence, by cosine, has the same sense \
+                 (leave-one-out 1-nearest-neighbour score; Coenen et al. 2019 compare with the mean of each sense \
+                 instead). If several are equally near, the share of these"
             }
             Self::Baseline => {
                 "The layer's anisotropy (after Ethayarajh 2019): mean cosine over all pairs of different tokens in \

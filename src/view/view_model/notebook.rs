@@ -504,7 +504,7 @@ impl Differences {
         let is_trained = step == progress.done && (is_ended || progress.done == progress.of) && !training.playing;
         let at = || Difference::new("other step", format!("Training is at step {step} of {}.", progress.of));
         let edited = || Difference::new("weights edited", "Weights are edited.");
-        let changed = || Difference::new("training changed", "Training was changed on its way.");
+        let changed = || Difference::new("training changed", "Training was changed while it ran.");
         let retrained = || {
             let words = model.recipe.words(&snapshot.lesson);
             Difference::new("retrained", format!("The lesson was trained again with {words}."))

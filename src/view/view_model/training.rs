@@ -76,7 +76,7 @@ impl TrainingModel {
                 stage: TrainingStage::of(snapshot),
                 status: match lesson.static_embedding.is_pretrained() {
                     true => "reading the model's files".to_owned(),
-                    false => "learning where words live".to_owned(),
+                    false => "training the static vectors".to_owned(),
                 },
                 step: 0,
                 steps: lesson.model.steps,

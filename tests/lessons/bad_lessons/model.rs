@@ -207,7 +207,7 @@ a.ron:19:102: keep: found the number -1; expected a number from 0 to 10",
     );
     check(
         "readout: Transformed, arrive: 1, keep: 1",
-        "a.ron:19:104: arrive: a Transformed readout answers by another vector than the output; expected readout: Tied",
+        "a.ron:19:104: arrive: a Transformed readout answers from another vector than the output; expected readout: Tied",
     );
     check(
         "train_embedding: true, arrive: 1, keep: 1",
@@ -330,7 +330,7 @@ a.ron:19:72: fraction: found the number 2; expected a number above 0 and at most
     ),
     (
         "positions: Rotary(fraction: 0.1)",
-        "a.ron:19:32: positions: a turn takes two columns of a head, whose keys are 8 wide; expected a larger fraction, or wider keys",
+        "a.ron:19:32: positions: rotary positions turn pairs of columns, and keys are 8 wide; expected a larger fraction, or wider keys",
     ),
     (
         "positions: Rotary(scaling: Linear(0))",

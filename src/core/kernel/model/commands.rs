@@ -455,7 +455,7 @@ impl LessonModel {
         match command {
             AxisCommand::Refit => self.fit(self.spread(lesson)?, lesson),
             AxisCommand::Fit { mean, covariance } => {
-                let spread = Spread::from_packed(mean, &covariance).ok_or("their numbers are no spread of vectors")?;
+                let spread = Spread::from_packed(mean, &covariance).ok_or("their numbers do not describe axes")?;
                 self.fit(Arc::new(spread), lesson)
             }
             AxisCommand::Set { axis, from, to } => self.set_axis(axis, Some((&from, &to)), lesson),
@@ -530,9 +530,7 @@ impl LessonModel {
     /// Vectors as they are, or seen through the norm that puts all layers on one scale.
     fn set_raw(&mut self, raw: bool, lesson: &Lesson) -> Result<(), String> {
         if self.space.scale.is_none() {
-            return Err(
-                "the picture is drawn through no norm of this model: it shows the vectors as they are".to_owned()
-            );
+            return Err("the picture uses no norm of this model: it shows the vectors as they are".to_owned());
         }
         let label = if raw { "raw vectors on the stage" } else { "vectors after the norm on the stage" };
         // What was fitted was fitted to the others.

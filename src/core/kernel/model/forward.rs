@@ -1,7 +1,9 @@
 //! The model as code runs it: a pass over any sentence, with the learner's weights and interventions.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use attune_engine::code::budget::RUN_PRODUCTS_MAX;
 use attune_engine::code::{FORWARD, Fault, Forward, Labels, Pass, Tensor, Tensors};
 use attune_engine::nearest::nearest;
 use attune_engine::numerics::attention::HeadMode;
@@ -29,7 +31,14 @@ pub struct Runner {
     network: AttentionModel<f32>,
     parameters: Arc<Parameters<f32>>,
     interventions: Arc<Interventions<f32>>,
+    /// The last passes, the newest first: a text with many numbers reads the same few again and again.
+    passes: Mutex<VecDeque<(Vec<usize>, Pass)>>,
 }
+
+/// Passes that a runner keeps.
+const PASSES_KEPT: usize = 4;
+/// The multiplications of a pass that is kept, at most: all of them fit into one run. The tensors of a longer one are large.
+pub const KEPT_PRODUCTS_MAX: u64 = RUN_PRODUCTS_MAX / PASSES_KEPT as u64;
 
 impl Runner {
     pub fn of(model: &LessonModel, parameters: &Arc<Parameters<f32>>, interventions: &Arc<Interventions<f32>>) -> Self {
@@ -42,7 +51,12 @@ impl Runner {
             network: model.training.trainer().model.clone(),
             parameters: parameters.clone(),
             interventions: interventions.clone(),
+            passes: Mutex::default(),
         }
+    }
+
+    fn passes(&self) -> MutexGuard<'_, VecDeque<(Vec<usize>, Pass)>> {
+        self.passes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The learner's interventions that hold for any sentence, with some heads off.
@@ -63,13 +77,18 @@ impl Runner {
 
 impl Forward for Runner {
     fn pass(&self, sentence: &str, off: &[usize], charge: &dyn Fn(u64) -> Result<(), Fault>) -> Result<Pass, Fault> {
+        let is_it = |(without, pass): &&(Vec<usize>, Pass)| without == off && *pass.sentence == *sentence;
+        if let Some((_, pass)) = self.passes().iter().find(is_it) {
+            return Ok(pass.clone());
+        }
         let interventions = self.without(off)?;
         let read = Sentence::read(sentence, &self.lesson, &self.words);
         let read = read.map_err(|why| Fault::new(format!("{FORWARD}: {why}")))?;
         let frame = SentenceFrame::without_points(read, &self.space, self.rewriter.as_deref());
         let (network, parameters) = (&self.network, &self.parameters);
         let tokens = frame.len();
-        charge(forward_multiplications(&network.architecture, self.classes.len(), tokens, tokens) as u64)?;
+        let cost = forward_multiplications(&network.architecture, self.classes.len(), tokens, tokens) as u64;
+        charge(cost)?;
         let activations = frame.activations(network, parameters, &interventions);
         let live = Live {
             space: self.space.clone(),
@@ -84,7 +103,13 @@ impl Forward for Runner {
             source: frame.source_tokens().map(|tokens| token_labels(tokens).into()),
             model: None,
         };
-        Ok(Pass { sentence: sentence.into(), tensors: Arc::new(ReadPass { names: live_names(&live), live }) })
+        let pass = Pass { sentence: sentence.into(), tensors: Arc::new(ReadPass { names: live_names(&live), live }) };
+        if cost <= KEPT_PRODUCTS_MAX {
+            let mut passes = self.passes();
+            passes.truncate(PASSES_KEPT - 1);
+            passes.push_front((off.to_vec(), pass.clone()));
+        }
+        Ok(pass)
     }
 }
 

@@ -269,7 +269,7 @@ impl Scene {
             ));
         }
         if !self.interventions.mask_of(config, is_of_source).sees(query, key) {
-            return Err("the mask hides this look already".to_owned());
+            return Err("the mask already hides this word".to_owned());
         }
         Ok(())
     }

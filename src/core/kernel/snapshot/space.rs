@@ -325,7 +325,7 @@ fn named(text: &str, lesson: &Lesson, vocabulary: &[String]) -> Result<Vec<usize
 fn some(words: Vec<usize>, text: &str) -> Result<Vec<usize>, String> {
     if words.is_empty() {
         let said = if text.is_empty() {
-            "a group of words is empty".to_owned()
+            "a group has no words".to_owned()
         } else {
             format!("{:?} names no word", shorten(text))
         };

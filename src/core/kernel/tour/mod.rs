@@ -6,7 +6,7 @@
 //! | words that turn | the cosines between what goes into the first layer and what leaves the last differ by [`TURN_MIN`] between two words |
 //! | a head of a kind | its mean weight on the pairs of its kind is at least [`LEAST_WEIGHT`], and [`TIMES_EVEN`] times that of even rows |
 //! | a sink | the mean over all heads is, as in [`attune_engine::numerics::sinks`] |
-//! | senses that part | from some layer on, not the first vectors, each of four occurrences is nearest to the other one of its sense, and the mean cosine within senses is [`PARTED_MIN`] above that between them |
+//! | senses that part | from some layer on, not the first vectors, each of four occurrences is nearest to the other one of its sense, and the mean cosine within senses is [`PARTED_MIN`] above that between them: in one text, or else in four |
 //! | an answer | its probability is at least [`ANSWER_MIN`], and it is a word |
 //!
 //! Each text is one piece of work of the kernel, and its pass is gone when it is measured. A text with a piece that
@@ -15,13 +15,14 @@
 
 pub mod write;
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
 use attune_engine::numerics::Matrix;
-use attune_engine::numerics::head_measures::HeadMeasure;
-use attune_engine::numerics::head_measures::{LEAST_WEIGHT, TIMES_EVEN, key_weights};
+use attune_engine::numerics::head_measures::{HeadMeasure, LEAST_WEIGHT, TIMES_EVEN, key_weights};
 use attune_engine::numerics::model::activations::{HeadActivations, Interventions};
+use attune_engine::numerics::model::cost::forward_multiplications;
 use attune_engine::numerics::model::{Activations, Architecture};
 use attune_engine::numerics::senses::{SenseScores, cosines};
 use attune_engine::numerics::vectors::cosine;
@@ -30,6 +31,7 @@ use attune_engine::pretrained::tokenizer::write::{MASK, UNKNOWN};
 use attune_engine::pretrained::tokenizer::{Origin, Piece};
 
 use crate::kernel::model::LessonModel;
+use crate::kernel::model::forward::KEPT_PRODUCTS_MAX;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
 use crate::kernel::snapshot::Progress;
 use crate::kernel::snapshot::sentence::{Answer, Token, likeliest, word_pieces};
@@ -57,7 +59,7 @@ pub struct Found<T> {
 pub struct Findings {
     pub turned: Option<Found<Turned>>,
     pub sinks: Option<Found<Vec<Sink>>>,
-    pub heads: Option<Found<Vec<FoundHead>>>,
+    pub heads: Option<Found<FoundHeads>>,
     pub parting: Option<Found<Parting>>,
     pub answered: Option<Found<Answered>>,
 }
@@ -93,7 +95,7 @@ impl Touring {
 impl Findings {
     /// Another text cannot add anything: the first word with senses that part is enough.
     fn has(&self, shows: &Shows) -> bool {
-        matches!(shows, Shows::Senses(_)) && self.parting.is_some()
+        matches!(shows, Shows::Senses(..)) && self.parting.is_some()
     }
 
     fn take(&mut self, of: &TourText, model: &LessonModel) {
@@ -107,10 +109,14 @@ impl Findings {
             }
             Shows::Heads => {
                 let heads = heads(&tokens, &activations, architecture);
-                self.heads = found(of, &tokens, Some(heads).filter(|heads| !heads.is_empty()));
+                self.heads = found(of, &tokens, Some(heads).filter(|heads| !heads.named.is_empty()));
             }
-            Shows::Senses(word) => {
-                self.parting = found(of, &tokens, parting(word, &tokens, &activations, architecture));
+            Shows::Senses(senses, told) => {
+                let parting = match told {
+                    Told::Together => together(senses, &tokens, &activations, architecture),
+                    Told::Apart => apart(senses, model),
+                };
+                self.parting = found(of, &tokens, parting);
             }
             Shows::Answer(at) => {
                 let answered = at.place(&tokens).and_then(|at| answered(at, &activations, model));
@@ -148,8 +154,8 @@ pub enum Shows {
     Words,
     /// Heads of known kinds: the text says something twice.
     Heads,
-    /// The word stands in it four times, in two senses by turns.
-    Senses(&'static str),
+    /// A word stands in it four times, in two senses by turns; or once, and in three more texts.
+    Senses(&'static Senses, Told),
     Answer(AnswerAt),
 }
 
@@ -174,26 +180,59 @@ impl AnswerAt {
 /// No word in it is repeated, so that saying it twice makes one copy of each.
 const SAID_TWICE: [&str; 2] = ["the dog saw a black bird in that garden.", "she ate one red apple."];
 
-/// Senses take turns, so that neither distance nor order tells them apart.
-const SENSES: [(&str, &str); 4] = [
-    (
-        "bank",
-        "We sat on the bank of the river. The bank lent us the money. We walked to the other bank of the lake. We put \
-         the gold in the bank.",
-    ),
-    (
-        "seal",
-        "the hunter followed the seal. the king broke the seal. the seal swam in the sea. the seal lay on the letter.",
-    ),
-    (
-        "bat",
-        "At night the bat flew out of the cave. He hit the ball with the bat. The bat has wings and fur. The player held \
-         the bat.",
-    ),
-    (
-        "spring",
-        "The flowers open in spring. In the clock a spring broke. The birds sing in spring. Under the seat was a spring.",
-    ),
+/// A word in four sentences, of which the first and the third have one sense: neither distance nor order tells them
+/// apart. Something comes before the word, for models that see nothing of what comes after it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Senses {
+    pub word: &'static str,
+    pub sentences: [&'static str; 4],
+}
+
+/// How a model reads the sentences of [`Senses`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    Together,
+    /// Each by itself, as models read that were trained on single sentences.
+    Apart,
+}
+
+const SENSES: [Senses; 4] = [
+    Senses {
+        word: "bank",
+        sentences: [
+            "We sat on the bank of the river.",
+            "She put the gold in the bank.",
+            "There was a boat near the bank.",
+            "He took the gold from the bank.",
+        ],
+    },
+    Senses {
+        word: "seal",
+        sentences: [
+            "the hunter followed the seal.",
+            "the king broke the seal.",
+            "in the sea swam a seal.",
+            "on the letter lay the seal.",
+        ],
+    },
+    Senses {
+        word: "bat",
+        sentences: [
+            "At night the bat flew out of the cave.",
+            "He hit the ball with the bat.",
+            "In the dark cave slept a bat.",
+            "The player held the bat.",
+        ],
+    },
+    Senses {
+        word: "spring",
+        sentences: [
+            "The flowers open in spring.",
+            "In the clock a spring broke.",
+            "The birds sing in spring.",
+            "Under the seat was a spring.",
+        ],
+    },
 ];
 
 const HIDDEN: [&str; 4] = [
@@ -229,8 +268,11 @@ pub fn texts_of(lesson: &Lesson) -> Vec<TourText> {
     if let Some(twice) = SAID_TWICE.map(twice).into_iter().find(|text| reads(model, text)) {
         add(twice, Shows::Heads);
     }
-    for (word, text) in SENSES.into_iter().filter(|(_, text)| reads(model, text)) {
-        add(text.to_owned(), Shows::Senses(word));
+    for senses in SENSES.iter().filter(|senses| reads(model, &senses.sentences.join(" "))) {
+        add(senses.sentences.join(" "), Shows::Senses(senses, Told::Together));
+    }
+    for senses in SENSES.iter().filter(|senses| senses.sentences.iter().all(|text| reads(model, text))) {
+        add(senses.sentences[0].to_owned(), Shows::Senses(senses, Told::Apart));
     }
     // Without a head of its own, what a model seems to answer is no answer.
     if model.has_head {
@@ -264,7 +306,7 @@ fn reads(model: &ModelFolder, text: &str) -> bool {
 }
 
 pub const TURN_MIN: f64 = 0.1;
-pub const PARTED_MIN: f64 = 0.05;
+pub const PARTED_MIN: f64 = 0.1;
 pub const ANSWER_MIN: f32 = 0.3;
 /// Heads of one kind that are named, the strongest first.
 const NAMED_MAX: usize = 3;
@@ -326,6 +368,16 @@ pub struct FoundHead {
     pub line: Line,
     /// Mean weight on the line.
     pub mean: f64,
+    /// What the mean would be if every query weighed all that it sees alike.
+    pub even: f64,
+}
+
+/// The strongest heads of each kind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoundHeads {
+    pub named: Vec<FoundHead>,
+    /// Heads of no kind, in all layers.
+    pub others: usize,
 }
 
 /// The kinds that are looked for, in the order of the tour.
@@ -333,26 +385,26 @@ const KINDS: [HeadMeasure; 4] =
     [HeadMeasure::Previous, HeadMeasure::First, HeadMeasure::Duplicate, HeadMeasure::Induction];
 
 /// The strongest heads of each kind, in a text that says something twice.
-fn heads(tokens: &[Token], activations: &Activations<f32>, architecture: &Architecture) -> Vec<FoundHead> {
+fn heads(tokens: &[Token], activations: &Activations<f32>, architecture: &Architecture) -> FoundHeads {
     let of_kind = |kind: HeadMeasure| {
         let line = line(kind, tokens)?;
         let measured = architecture.numbered_blocks().flat_map(|(block, _)| {
-            let all = architecture.heads_of(block);
-            let heads = activations.blocks[block].heads.iter().enumerate();
-            heads
-                .filter_map(|(own, found)| {
-                    let (mean, even) = mean_on(&line, found);
-                    let is_one = mean >= LEAST_WEIGHT && mean >= TIMES_EVEN * even;
-                    is_one.then(|| FoundHead { head: all.start + own, block, own, kind, line: line.clone(), mean })
-                })
-                .collect::<Vec<_>>()
+            let first = architecture.heads_of(block).start;
+            let measure = |(own, found)| {
+                let (mean, even) = mean_on(&line, found);
+                FoundHead { head: first + own, block, own, kind, line: line.clone(), mean, even }
+            };
+            activations.blocks[block].heads.iter().enumerate().map(measure).collect::<Vec<_>>()
         });
-        let mut measured: Vec<FoundHead> = measured.collect();
+        let mut measured: Vec<FoundHead> =
+            measured.filter(|head| head.mean >= LEAST_WEIGHT && head.mean >= TIMES_EVEN * head.even).collect();
         measured.sort_by(|a, b| b.mean.total_cmp(&a.mean));
-        measured.truncate(NAMED_MAX);
         Some(measured)
     };
-    KINDS.into_iter().filter_map(of_kind).flatten().collect()
+    let kinds: Vec<Vec<FoundHead>> = KINDS.into_iter().filter_map(of_kind).collect();
+    let known: HashSet<usize> = kinds.iter().flatten().map(|head| head.head).collect();
+    let named = kinds.into_iter().flat_map(|kind| kind.into_iter().take(NAMED_MAX)).collect();
+    FoundHeads { named, others: architecture.heads() - known.len() }
 }
 
 /// The mean weight on a line, and what it would be if every query weighed all that it sees alike.
@@ -431,38 +483,83 @@ fn sinks(activations: &Activations<f32>) -> Vec<Sink> {
     (0..keys).filter(|key| all[*key].is_sink()).filter_map(sink).collect()
 }
 
-/// One word whose senses part, at four places of which the first and the third have one sense.
+/// An occurrence of a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Occurrence {
+    /// Its text, where that is not the one that the cell speaks of.
+    pub text: Option<&'static str>,
+    pub at: usize,
+}
+
+/// One word whose senses part, at four occurrences of which the first and the third have one sense.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parting {
-    pub places: [usize; 4],
+    pub occurrences: [Occurrence; 4],
     /// Layers after which they have parted, and stay so; 1 or more.
     pub layer: usize,
 }
 
-/// The senses of the places of a word.
-const LETTERS: [Option<char>; 4] = [Some('A'), Some('B'), Some('A'), Some('B')];
+/// Places of a word that the tokenizer does not cut.
+fn places(word: &str, tokens: &[Token]) -> Vec<usize> {
+    let words = word_pieces(tokens).into_iter().filter(|pieces| pieces.len() == 1).map(|pieces| pieces.start);
+    words.filter(|at| tokens[*at].text.to_lowercase() == word).collect()
+}
 
-fn parting(
-    word: &str,
+/// A word whose senses part within one text.
+fn together(
+    senses: &Senses,
     tokens: &[Token],
     activations: &Activations<f32>,
     architecture: &Architecture,
 ) -> Option<Parting> {
-    let words = word_pieces(tokens).into_iter().filter(|pieces| pieces.len() == 1).map(|pieces| pieces.start);
-    let places: Vec<usize> = words.filter(|at| tokens[*at].text.to_lowercase() == word).collect();
-    let places: [usize; 4] = places.try_into().ok()?;
+    let places: [usize; 4] = places(senses.word, tokens).try_into().ok()?;
+    let states: Vec<_> = activations.states(architecture).collect();
+    let layer = parts_after(&places.map(|at| Occurring { word: tokens[at].word, at, states: states.clone() }))?;
+    Some(Parting { occurrences: places.map(|at| Occurrence { text: None, at }), layer })
+}
+
+/// A word whose senses part in texts of one sentence each, where code keeps the passes over all four.
+fn apart(senses: &Senses, model: &LessonModel) -> Option<Parting> {
+    let architecture = &model.training.trainer().model.architecture;
+    let passes: Vec<_> = senses.sentences.iter().map_while(|text| pass(text, model)).collect();
+    let is_kept = |(tokens, _): &&(Vec<Token>, _)| {
+        forward_multiplications(architecture, model.classes.len(), tokens.len(), tokens.len())
+            <= KEPT_PRODUCTS_MAX as f64
+    };
+    let occurring = passes.iter().filter(is_kept).filter_map(|(tokens, activations)| {
+        let [at] = places(senses.word, tokens)[..] else { return None };
+        Some(Occurring { word: tokens[at].word, at, states: activations.states(architecture).collect() })
+    });
+    let occurring: [Occurring<'_>; 4] = occurring.collect::<Vec<_>>().try_into().ok()?;
+    let layer = parts_after(&occurring)?;
+    let occurrence = |i: usize| Occurrence { text: Some(senses.sentences[i]), at: occurring[i].at };
+    Some(Parting { occurrences: std::array::from_fn(occurrence), layer })
+}
+
+/// An occurrence with the vectors of its text before the layers, and after each.
+struct Occurring<'a> {
+    /// The row of its token.
+    word: Option<usize>,
+    at: usize,
+    states: Vec<&'a Matrix<f32>>,
+}
+
+/// The layer from which on the senses of four occurrences stay apart.
+fn parts_after(occurring: &[Occurring<'_>; 4]) -> Option<usize> {
+    /// The senses of the occurrences.
+    const LETTERS: [Option<char>; 4] = [Some('A'), Some('B'), Some('A'), Some('B')];
     // One row of the table: a tokenizer may write a word at the start of a text in another way.
-    let is_one = places.iter().all(|place| tokens[*place].word == tokens[places[0]].word);
-    let have_parted = |state: &Matrix<f32>| {
-        let rows = places.iter().flat_map(|place| state.row(*place)).copied().collect();
-        let scores =
-            SenseScores::of(&cosines(&Matrix::from_row_major(places.len(), state.cols(), rows)), &LETTERS, None);
+    let is_one = occurring.iter().all(|other| other.word == occurring[0].word);
+    let have_parted = |layer: usize| {
+        let rows: Vec<&[f32]> = occurring.iter().map(|one| one.states[layer].row(one.at)).collect();
+        let rows = Matrix::from_row_major(rows.len(), rows[0].len(), rows.concat());
+        let scores = SenseScores::of(&cosines(&rows), &LETTERS, None);
         let apart = scores.within.zip(scores.between).map(|(within, between)| within - between);
         scores.nearest == Some(1.0) && apart.is_some_and(|apart| apart >= PARTED_MIN)
     };
-    let parted: Vec<bool> = activations.states(architecture).map(have_parted).collect();
+    let parted: Vec<bool> = (0..occurring[0].states.len()).map(have_parted).collect();
     let layer = parted.iter().rposition(|has| !has).map_or(0, |last| last + 1);
-    (is_one && (1..parted.len()).contains(&layer)).then_some(Parting { places, layer })
+    (is_one && (1..parted.len()).contains(&layer)).then_some(layer)
 }
 
 /// The likeliest answer at a place.

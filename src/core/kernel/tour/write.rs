@@ -6,7 +6,7 @@ use std::sync::Arc;
 use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::attention::{AttentionConfig, Mask, Window};
 use attune_engine::numerics::block::{BlockConfig, Branches, Norm};
-use attune_engine::numerics::head_measures::HeadMeasure;
+use attune_engine::numerics::head_measures::{HeadMeasure, LEAST_WEIGHT, TIMES_EVEN};
 use attune_engine::numerics::model::{Architecture, Readout};
 use attune_engine::numerics::norm::NormKind;
 use attune_engine::numerics::params::code_suffix;
@@ -14,7 +14,9 @@ use attune_engine::numerics::positions::Positions;
 
 use crate::kernel::model::LessonModel;
 use crate::kernel::snapshot::sentence::{Token, token_labels};
-use crate::kernel::tour::{Answered, Findings, Found, FoundHead, Line, Parting, Sink, TourCell, Turned};
+use crate::kernel::tour::{
+    Answered, Findings, Found, FoundHead, FoundHeads, Line, Occurrence, Parting, Sink, TourCell, Turned,
+};
 
 /// All cells, in order. A section whose finding is missing is left out.
 pub fn cells(model: &LessonModel, findings: &Findings) -> Vec<TourCell> {
@@ -65,12 +67,12 @@ fn forms(architecture: &Architecture, vocabulary: usize) -> Vec<(&'static str, S
     };
     let mut scale = scaled_by(attention);
     if let Some(cap) = attention.score_cap {
-        scale.push_str(&format!(", and held between −{cap} and {cap}"));
+        scale.push_str(&format!(", and limited to between −{cap} and {cap}"));
     }
     let (layers, heads) = (counted(blocks.len(), "layer"), counted(attention.heads, "head"));
     let mut rows = vec![
         ("word vectors", format!("{vocabulary} tokens, each a row of {width} numbers"), "words"),
-        ("positions", positions, "idiom"),
+        ("positions", positions, "order"),
         (
             "attention",
             format!(
@@ -78,20 +80,21 @@ fn forms(architecture: &Architecture, vocabulary: usize) -> Vec<(&'static str, S
                 attention.key_width,
                 shared(attention)
             ),
-            "heads",
+            if attention.group_size > 1 { "now" } else { "heads" },
         ),
-        ("a token sees", sees(blocks), "masks"),
+        ("a token sees", sees(blocks), if blocks.iter().all(has_window_of_all) { "masks" } else { "now" }),
         ("scores", scale, "scaling"),
     ];
-    let norm = match block.norm_form.kind {
-        NormKind::Layer => "layer norm",
-        NormKind::Rms => "RMSNorm",
+    let (norm, taught) = match block.norm_form.kind {
+        NormKind::Layer => ("layer norm", "block"),
+        NormKind::Rms => ("RMSNorm", "now"),
     };
-    rows.extend(norm_words(block).map(|words| (norm, words, "layers")));
-    let gated = if block.gated { ", each behind a gate" } else { "" };
+    rows.extend(norm_words(block).map(|words| (norm, words, taught)));
+    let gated = if block.gated { ", each with a gate" } else { "" };
     let forward = |hidden| format!("{hidden} hidden units with {}{gated}", name(block.activation));
     let forward = block.feed_forward.map(forward);
-    rows.extend(forward.map(|words| ("feed-forward part", words, "layers")));
+    let taught = if block.gated { "now" } else { "block" };
+    rows.extend(forward.map(|words| ("feed-forward part", words, taught)));
     rows.push(("answers", readout(architecture.readout).to_owned(), "next_word"));
     rows
 }
@@ -153,6 +156,10 @@ fn sees(blocks: &[BlockConfig]) -> String {
     format!("{sees}, no further away than {reach}{layers}")
 }
 
+fn has_window_of_all(block: &BlockConfig) -> bool {
+    block.attention.window == Window::ALL
+}
+
 /// The layer as it adds and norms.
 fn formulas(block: &BlockConfig) -> String {
     let normed = |applies: bool, of: String| if applies { format!("\\text{{norm}}({of})") } else { of };
@@ -210,12 +217,13 @@ fn readout(readout: Readout) -> &'static str {
 fn title(lesson: &str) -> &'static str {
     match lesson {
         "words" => "Words as vectors",
-        "idiom" => "A piece of cake",
+        "order" => "Order of words",
         "heads" => "Many heads, folded",
         "masks" => "Do not look ahead",
         "scaling" => "Why the square root of d",
-        "layers" => "Layers",
-        _ => "A whole language model",
+        "block" => "The block",
+        "now" => "2017 and now",
+        _ => "A whole two-word classifier",
     }
 }
 
@@ -225,7 +233,8 @@ fn words_that_turn(found: &Found<Turned>) -> String {
     format!(
         "## What context changes\n\n{}\n\nClick the sentence to put it on the stage, and press *L* to go from layer to \
          layer: the vector of every word changes with the words around it. The vector of {} turns farthest: the cosine \
-         between it before the first layer and after the last is {}. The vector of {} turns least, with a cosine of {}.",
+         between it before the first layer and after the last is {}. The vector of {} turns least, with a cosine of {}. (A \
+         cosine of 1 is no turn, and 0 a right angle.)",
         shown(text),
         word(tokens, *farthest),
         cosine(farthest),
@@ -255,31 +264,50 @@ impl Line {
     }
 }
 
-fn known_heads(found: &Found<Vec<FoundHead>>) -> String {
+fn known_heads(Found { text, found, .. }: &Found<FoundHeads>) -> String {
     let row = |head: &FoundHead| {
-        let FoundHead { block, own, kind, line, .. } = head;
-        format!("| {} | {} | {{{{ {} | .0% }}}} |", link(head), looks_at(*kind), line.mean(*block, *own))
+        let FoundHead { block, own, kind, line, even, .. } = head;
+        format!(
+            "| {} | {} | {{{{ {} | .0% }}}} | {:.0} % |",
+            link(head),
+            looks_at(*kind),
+            line.mean(*block, *own),
+            100.0 * even
+        )
     };
-    let rows: Vec<String> = found.found.iter().map(row).collect();
-    let has = |kind: HeadMeasure| found.found.iter().any(|head| head.kind == kind);
-    let explained = match (has(HeadMeasure::Induction), has(HeadMeasure::Duplicate)) {
+    let rows: Vec<String> = found.named.iter().map(row).collect();
+    format!(
+        "## Where its attention goes\n\n{}\n\nIn **attention**, every token takes in a weighted sum of the vectors of the \
+         tokens that it sees; each head has weights of its own. The sentence is here twice, because a head that looks for \
+         copies shows itself only where something is repeated. Each head in the table gives one kind of token at least \
+         {:.0} % of its weight, and at least {TIMES_EVEN} times as much as if it weighed all tokens alike. The numbers are \
+         means over all tokens that have such a token to look at. Click a head to open it.\n\n| head | looks at | weight | \
+         if all were alike |\n|---|---|---|---|\n{}\n\n{}",
+        shown(text),
+        100.0 * LEAST_WEIGHT,
+        rows.join("\n"),
+        other_heads(found),
+    )
+}
+
+/// What the table does not have: copies where there are none, and the heads of no kind.
+fn other_heads(found: &FoundHeads) -> String {
+    let has = |kind: HeadMeasure| found.named.iter().any(|head| head.kind == kind);
+    let copies = match (has(HeadMeasure::Induction), has(HeadMeasure::Duplicate)) {
         (true, _) => {
-            "\n\nThe token after an earlier copy is what comes next if the text repeats itself. A head that looks there is \
-             an **induction head**."
+            "The token after an earlier copy is what comes next if the text repeats itself. A head that looks there is an \
+             **induction head**. "
         }
         (false, true) => "",
-        (false, false) => {
-            "\n\nIn this text, no head gives a large part of its weight to a copy, or to the token after one."
-        }
+        (false, false) => "In this text, no head gives so much to a copy, or to the token after one. ",
     };
-    format!(
-        "## Where its attention goes\n\n{}\n\nThe sentence stands here twice, because a head that looks for copies shows itself \
-         only where something is repeated. Each head in the table gives a large part of its weight to one kind of token; the \
-         number is the mean over all tokens that have such a token to look at. Click a head to open it.\n\n| head | looks at \
-         | weight |\n|---|---|---|\n{}{explained}",
-        shown(&found.text),
-        rows.join("\n")
-    )
+    let others = match found.others {
+        0 => "Every head of the model does one of these here.".to_owned(),
+        1 => "One head of the model does none of these here.".to_owned(),
+        others => format!("{others} heads of the model do none of these here."),
+    };
+    let all = "[All heads](<attune:panel/All heads>) shows the weights of every head.";
+    format!("{copies}{others} {all}")
 }
 
 fn link(head: &FoundHead) -> String {
@@ -317,30 +345,42 @@ fn known_sinks(found: &Found<Vec<Sink>>) -> String {
 const ROWS_MAX: usize = 14;
 
 fn two_senses(found: &Found<Parting>, layers: usize) -> String {
-    let Found { text, tokens, found: Parting { places, layer } } = found;
+    let Found { text, tokens, found: Parting { occurrences, layer } } = found;
     let state = |after: usize| if after == layers { "Y".to_owned() } else { format!("X{}", code_suffix(after)) };
-    let cosine = |after: usize, [a, b]: [usize; 2]| {
-        let state = state(after);
-        format!("cosine({state}[{}], {state}[{}])", places[a], places[b])
+    let vector = |after: usize, Occurrence { text, at }: Occurrence| match text {
+        Some(text) => format!("forward({text:?}).{}[{at}]", state(after)),
+        None => format!("{}[{at}]", state(after)),
     };
-    let mean = |after: usize, pairs: &[[usize; 2]]| {
-        let sum: Vec<String> = pairs.iter().map(|pair| cosine(after, *pair)).collect();
-        format!("{{{{ ({}) / {} | .2 }}}}", sum.join(" + "), pairs.len())
+    let cosine = |after: usize, [a, b]: [usize; 2]| {
+        format!("cosine({}, {})", vector(after, occurrences[a]), vector(after, occurrences[b]))
+    };
+    // All four pairs of other senses would be longer than an expression may be.
+    let mean = |after: usize, [one, other]: [[usize; 2]; 2]| {
+        format!("{{{{ ({} + {}) / 2 | .2 }}}}", cosine(after, one), cosine(after, other))
     };
     let step = layers.div_ceil(ROWS_MAX - 1).max(1);
     let row = |after: usize| {
-        let [same, other] = [mean(after, &[[0, 2], [1, 3]]), mean(after, &[[0, 1], [0, 3], [1, 2], [2, 3]])];
+        let [same, other] = [mean(after, [[0, 2], [1, 3]]), mean(after, [[0, 1], [2, 3]])];
         format!("| {after} | {same} | {other} |")
     };
     let shown_after = (0..=layers).filter(|after| after % step == 0 || *after == layers || after == layer);
     let rows: Vec<String> = shown_after.map(row).collect();
-    let name = tokens[places[0]].text.to_lowercase();
+    let texts: Vec<String> = match occurrences.map(|occurrence| occurrence.text) {
+        [Some(a), Some(b), Some(c), Some(d)] => {
+            let pair = |one: &str, other: &str| format!("{} and {}", shown(&one.into()), shown(&other.into()));
+            vec![format!("- one sense: {}", pair(a, c)), format!("- the other: {}", pair(b, d))]
+        }
+        _ => vec![shown(text)],
+    };
+    // The first of them is in the text that the cell speaks of, in either case.
+    let name = tokens[occurrences[0].at].text.to_lowercase();
     format!(
         "## One word, two senses\n\n{}\n\n*{name}* has one row in the table of words, and two senses here. From layer {layer} \
          on, each *{name}* is nearest to the other one of the same sense. Mean cosines after each layer (0: before the \
-         first):\n\n| after layer | same sense | other sense |\n|---|---|---|\n{}\n\n*Senses* in \
-         [Meaning](attune:panel/Meaning) draws such a curve for sentences of yours.",
-        shown(text),
+         first), of both pairs with the same sense and of two with different senses:\n\n| after layer | same sense | other \
+         sense |\n|---|---|---|\n{}\n\n*Senses* in [Meaning](attune:panel/Meaning) draws such a curve for sentences of \
+         yours.",
+        texts.join("\n"),
         rows.join("\n")
     )
 }
@@ -355,7 +395,7 @@ fn answer(found: &Found<Answered>, model: &LessonModel, layers: usize) -> String
     let answer = escaped(&model.classes[answered.class]);
     let asked = match answered.at + 1 == tokens.len() {
         true => "After this, the model expects".to_owned(),
-        false => format!("In the place of {} the model puts", word(tokens, answered.at)),
+        false => format!("In place of {} the model puts", word(tokens, answered.at)),
     };
     let lens = match answered.layer {
         0 => format!("*{answer}* is the likeliest answer even before the first layer."),
@@ -375,7 +415,7 @@ fn answer(found: &Found<Answered>, model: &LessonModel, layers: usize) -> String
 fn tasks(findings: &Findings, model: &LessonModel) -> TourCell {
     const TASKS: usize = 2;
     let answered = findings.answered.as_ref();
-    let strongest = findings.heads.as_ref().and_then(|found| found.found.first());
+    let strongest = findings.heads.as_ref().and_then(|found| found.found.named.first());
     let senses = findings.parting.as_ref().map(|_| {
         "**Try another word.** In *Senses* in [Meaning](attune:panel/Meaning), write a word with two senses and four \
          sentences with it. After which layer is the nearest one of the same sense?"

@@ -263,7 +263,7 @@ impl Training {
     /// Changes apply at the latest step, which a recovering state has to reach first.
     fn check_recovered(&self) -> Result<(), String> {
         let is_recovering = self.model.run.is_recovering();
-        if is_recovering { Err("wait until the last good step is recalled".to_owned()) } else { Ok(()) }
+        if is_recovering { Err("wait until the last good step is restored".to_owned()) } else { Ok(()) }
     }
 
     pub fn learning_rate(&self) -> f64 {

@@ -52,16 +52,16 @@ tensors! {
         "the static vectors, trained with the model";
     /// `P` (T_max, D), added to the embeddings.
     Positions = "P", Input, Positions,
-        "what a word's place adds to its static vector";
+        "what a word's position adds to its static vector";
     /// `E_S` (segments, D), added to the embeddings: a row for each sentence of a pair.
     Segments = "E_S", Input, Positions,
-        "what the sentence of a pair that a word stands in adds to its static vector";
+        "what a word's sentence, the first or the second of a pair, adds to its static vector";
     /// `γ_E` (1, D), of the norm behind the sum of the embeddings.
     EmbeddingNormGain = "γ_E", Input, One,
-        "stretches and shifts the norm behind the embeddings";
+        "stretches and shifts the norm after the embeddings";
     /// `β_E` (1, D)
     EmbeddingNormBias = "β_E", Input, Zero,
-        "stretches and shifts the norm behind the embeddings";
+        "stretches and shifts the norm after the embeddings";
     /// `W_Q` (D, H·d_k)
     QueryWeights = "W_Q", Attention, Glorot,
         "from a word to its query, what it looks for";
@@ -140,10 +140,10 @@ tensors! {
         "stretches and shifts the norm of what the feed-forward layer adds";
     /// `γ_Y` (1, D), of the norm behind all blocks.
     FinalNormGain = "γ_Y", Readout, One,
-        "stretches and shifts the norm behind all blocks";
+        "stretches and shifts the norm after all blocks";
     /// `β_Y` (1, D)
     FinalNormBias = "β_Y", Readout, Zero,
-        "stretches and shifts the norm behind all blocks";
+        "stretches and shifts the norm after all blocks";
     /// `W_T` (D, D), of the readout's own layer.
     TransformWeights = "W_T", Readout, Glorot,
         "from an output to the vector that the guesses are read from";

@@ -209,7 +209,7 @@ const FORM: &str = "attune does not compute this form";
 /// Flags of configs that change the mathematics.
 const REFUSED_FLAGS: [(&str, &str); 2] = [
     ("add_cross_attention", "attention to a second model"),
-    ("use_bidirectional_attention", "words that see those after them, which this family's do not"),
+    ("use_bidirectional_attention", "words that see later words, which those of this family do not"),
 ];
 
 /// Counts that change it where they are not 0.

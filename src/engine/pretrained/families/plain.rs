@@ -95,11 +95,11 @@ pub(super) fn bert(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Re
 pub(super) fn roberta(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     /// The filler where the config names none.
     const PAD: usize = 1;
-    fields.must_be("is_decoder", false, "words that see those before them only, which this family's do not")?;
+    fields.must_be("is_decoder", false, "words that see only earlier words, which those of this family do not")?;
     let pad = fields.or("pad_token_id", PAD)?;
     if pad >= sizes.vocabulary || pad + 1 >= sizes.positions {
         let found = format!("{pad} as pad_token_id, with {} positions", sizes.positions);
-        return Err(Refusal::new(found, "a word of the vocabulary, and positions behind it", CHECK));
+        return Err(Refusal::new(found, "a word of the vocabulary, and positions after it", CHECK));
     }
     let position_rows = PositionRows { first: pad + 1, filler: Some(pad) };
     let readout = transformed(fields, Activation::Gelu)?;

@@ -359,7 +359,7 @@ impl Origins {
             return Err(not_there(&missing, config));
         }
         if let Some(name) = found.beyond(wanted, config) {
-            let found = "a part of a layer that config.json does not speak of";
+            let found = "a part of a layer that config.json does not mention";
             return Err(Refusal::new(found, format!("the tensors of {config}"), MISMATCH).of_tensor(name));
         }
         let used: BTreeSet<&str> = origins.of.values().map(|origin| &*origin.tensor).collect();

@@ -98,8 +98,8 @@ fn a_goal_of_a_stage_cell_is_where_the_loss_falls_fastest() {
     let snapshot = kernel_of(include_str!("../../lessons/gradient.ron")).snapshot();
     let stage = StageModel::of(&snapshot).expect("a space");
     let cell = snapshot.notebook.cells.iter().find(|shown| *shown.cell.id == *"opening").expect("a stage cell");
-    let [goal] = stage.goals_of(&cell.cell.kind)[..] else { panic!("one goal") };
-    assert_eq!((goal.token, goal.to), (2, [2.0, 1.0, 0.0]));
+    let [goal] = stage.goals_of(&cell.cell.kind, &snapshot)[..] else { panic!("one goal") };
+    assert_eq!((goal.token, goal.to), (2, stage.words[stage.words.find("red")[0]].at));
     let end = stage.tokens[goal.token].end;
     let way: [f32; 3] = std::array::from_fn(|axis| goal.to[axis] - end[axis]);
     let loss = |at: [f32; 3]| (0..3).map(|axis| (at[axis] - goal.to[axis]).powi(2)).sum::<f32>() / 2.0;

@@ -302,9 +302,9 @@ impl StageState {
             let shown = lesson.zip(highlight.shown_cell.as_ref());
             let cell = shown.and_then(|(lesson, id)| lesson.cells.iter().find(|cell| cell.id == *id));
             let lines = cell.map_or_else(Vec::new, |cell| points.lines_of(&cell.kind));
-            let goals = cell.map_or_else(Vec::new, |cell| points.goals_of(&cell.kind));
+            let goals = cell.zip(models.snapshot()).map(|(cell, snapshot)| points.goals_of(&cell.kind, snapshot));
             let mut emphasis = emphasis.without_parts(points).with_lines(lines);
-            emphasis.goals = goals;
+            emphasis.goals = goals.unwrap_or_default();
             emphasis
         };
         let emphasis = self.points.as_ref().map(of_points).unwrap_or_default();

@@ -191,17 +191,19 @@ impl StageModel {
         lines.iter().filter_map(|(from, to)| Some([word(from)?, word(to)?])).collect()
     }
 
-    /// The goals that a stage cell sets, where the axes are the vectors' own dimensions, so that the distance on the stage is
-    /// the true one.
-    pub fn goals_of(&self, cell: &CellKind) -> Vec<Goal> {
-        let CellKind::Stage { goals, .. } = cell else { return Vec::new() };
-        let goal = |(from, to): &(String, String)| {
-            let token = self.tokens.iter().find(|token| token.text == *from)?;
-            let to = self.words[*self.words.find(to).first()?].at;
-            let loss = token.end.iter().zip(to).map(|(end, goal)| (end - goal) * (end - goal)).sum::<f32>() / 2.0;
-            Some(Goal { token: token.position, to, loss })
+    /// The goals that a stage cell sets; the loss is of the true vectors.
+    pub fn goals_of(&self, cell: &CellKind, snapshot: &Snapshot) -> Vec<Goal> {
+        let (CellKind::Stage { goals, .. }, Some(space), Some(model)) = (cell, &snapshot.space, &snapshot.model) else {
+            return Vec::new();
         };
-        goals.iter().filter(|_| self.is_whole).filter_map(goal).collect()
+        let goal = |(from, to): &(String, String)| {
+            let token = self.tokens.iter().find(|token| token.text == *from)?.position;
+            let word = *self.words.find(to).first()?;
+            let output = model.sentence.activations.output.row(token).iter().enumerate();
+            let squares = output.map(|(entry, y)| (y - space.vectors.get(word, entry)).powi(2));
+            Some(Goal { token, to: self.words[word].at, loss: squares.sum::<f32>() / 2.0 })
+        };
+        goals.iter().filter_map(goal).collect()
     }
 
     /// The point of a token: where words are points, that of its first piece.

@@ -4,15 +4,15 @@
 //!
 //! A JSON object a line. `orbit` is a whole frame, from the input until the graphics card is done. `load` is what the
 //! stage asks of the processor once for a scene, `still` what it asks in each frame where nothing moves, labels and
-//! picking, and `pass of an orbit` the same where the camera turns. The last line is `orbit` again, while apple is
-//! trained from scratch over and over on the kernel's thread.
+//! picking, and `pass of an orbit` the same where the camera turns. The last lines are `orbit` again, while apple is
+//! trained from scratch over and over on the kernel's thread, and whole windows of apple: its orbit, and a step of its
+//! walk while its ribbons grow.
 
 use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use attune::app::figure_app;
 use attune::app::stage::canvas::{Floating, PointIndex, StageControls, picture_ui};
 use attune::app::stage::frame::StageTab;
 use attune::app::stage::geometry;
@@ -21,8 +21,10 @@ use attune::app::stage::state::StageState;
 use attune::app::theme::{self, Palette, fonts};
 use attune::app::ui_state::ViewState;
 use attune::app::ui_state::search::Emphasis;
-use attune_core::kernel::{Command, Worker};
+use attune::app::{PictureOptions, figure_app, picture_app};
+use attune_core::kernel::{Command, Kernel, Worker};
 use attune_core::lesson::Recipe;
+use attune_view::explain::walk::Step;
 use attune_view::view_model::axes::StageShares;
 use attune_view::view_model::stage::{AxisLabel, StageModel, WordPoint};
 use bevy::app::App;
@@ -182,6 +184,26 @@ fn orbit_while_training() -> Vec<f64> {
     })
 }
 
+/// Whole windows of apple: while the camera orbits, and while the step of the scores plays.
+fn windows_of_apple() -> [Vec<f64>; 2] {
+    let lesson = attune_core::lesson::parse("apple.ron", include_str!("../lessons/apple.ron")).expect("no issues");
+    let snapshot = Arc::new(Kernel::trained(Arc::new(lesson)).snapshot());
+    let options = PictureOptions { workspace: true, size: SIZE, ..PictureOptions::of(snapshot) };
+    let mut app = picture_app(&options).unwrap_or_else(|fault| panic!("{fault}"));
+    let orbit = timed(|| {
+        app.world_mut().resource_mut::<StageTab>().controls.rig.orbit(DRAG);
+        frame(&mut app);
+    });
+    let mut frames = 0;
+    let ribbons = timed(|| {
+        frames = (frames + 1) % FRAMES;
+        let at = Step::Project.index() as f32 + frames as f32 / FRAMES as f32;
+        app.world_mut().resource_mut::<ViewState>().walk.set(at);
+        frame(&mut app);
+    });
+    [orbit, ribbons]
+}
+
 fn main() {
     // Cargo adds a flag of its own.
     let asked: Vec<usize> = std::env::args().skip(1).filter_map(|count| count.parse().ok()).collect();
@@ -205,4 +227,7 @@ fn main() {
         println!(r#"{{"points":{count},"what":"orbit beside an empty stage","times":{:.2}}}"#, median / empty);
     }
     tell(OF_A_LESSON, "orbit while apple is trained", orbit_while_training());
+    let [orbit, ribbons] = windows_of_apple();
+    tell(OF_A_LESSON, "window of apple, orbit", orbit);
+    tell(OF_A_LESSON, "window of apple, ribbons", ribbons);
 }

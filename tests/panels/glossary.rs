@@ -34,6 +34,7 @@ fn model(more: &str) -> Arc<GlossaryModel> {
             number: Some(number),
             minutes: None,
             builds_on: Vec::new(),
+            chapter: None,
             tasks: 0,
         }),
     };

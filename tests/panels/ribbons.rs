@@ -32,16 +32,20 @@ fn the_card_covers_neither_of_the_two_words_that_it_is_about() {
     assert_eq!(ribbons.place(narrow, &[]), None);
 }
 
-/// Each step whose result is made of vectors or of weights has a card, and a cell asks where its number comes from.
+/// Each step but the first has a card, and a cell asks where its number comes from.
 #[test]
 fn a_cell_asks_where_its_number_comes_from() {
     let walk = walk();
     let has_card = |step: &Step| Ribbons::of(&walk, *step).is_some();
     let with_cards: Vec<Step> = Step::ALL.into_iter().filter(has_card).collect();
-    assert_eq!(with_cards, [Step::Project, Step::Score, Step::Softmax, Step::Mix]);
-    for (step, asked) in
-        [(Step::Project, Quantity::Query), (Step::Softmax, Quantity::Weight), (Step::Mix, Quantity::Value)]
-    {
+    assert_eq!(with_cards, &Step::ALL[1..]);
+    for (step, asked) in [
+        (Step::Project, Quantity::Query),
+        (Step::Softmax, Quantity::Weight),
+        (Step::Mix, Quantity::Value),
+        (Step::Output, Quantity::Mix),
+        (Step::Contextual, Quantity::Input),
+    ] {
         let mut view = ViewState::default();
         let place = Ribbons::of(&walk, step).and_then(|card| card.place(ROOM, &[])).expect("room");
         let mut at = None;
@@ -55,7 +59,8 @@ fn a_cell_asks_where_its_number_comes_from() {
         let card = harness.get_by_label_contains(step.name()).rect();
         assert!(place.contains_rect(card));
         // The first cell of the first row.
-        let cell = pos2(if step == Step::Softmax { card.left() + 20.0 } else { card.left() + 72.0 }, card.top() + 20.0);
+        let cell =
+            pos2(if step == Step::Softmax { card.left() + 20.0 } else { card.left() + 124.0 }, card.top() + 20.0);
         press(&mut harness, cell, PointerButton::Primary);
         drop(harness);
         assert_eq!(at.map(|entry| entry.quantity), Some(asked), "{step:?}");

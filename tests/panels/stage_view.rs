@@ -501,7 +501,15 @@ fn lines_of_a_stage_cell_join_its_words_where_both_are_seen() {
     let model = bank();
     let lines = [("river", "money"), ("money", "riverside"), ("money", "bog")];
     let lines = lines.map(|(from, to)| (from.to_owned(), to.to_owned())).to_vec();
-    let cell = CellKind::Stage { caption: String::new(), sentence: 0, words: vec![], time: 0.0, plays: 0, lines };
+    let cell = CellKind::Stage {
+        caption: String::new(),
+        sentence: 0,
+        words: vec![],
+        time: 0.0,
+        plays: 0,
+        lines,
+        goals: vec![],
+    };
     let lines = model.lines_of(&cell);
     assert_eq!(lines, [[0, 1], [1, 2]], "a word that is not there has no place");
     let ends = |emphasis: &Emphasis| -> Vec<_> {

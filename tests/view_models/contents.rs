@@ -92,6 +92,22 @@ fn the_lines_of_a_stage_cell_lead_from_word_to_word() {
     assert!(stage.lines_of(&text.cell.kind).is_empty());
 }
 
+/// `ask` ends elsewhere than at `red`: the way there is minus the gradient, and what a small step along it saves is its length.
+#[test]
+fn a_goal_of_a_stage_cell_is_where_the_loss_falls_fastest() {
+    let snapshot = kernel_of(include_str!("../../lessons/gradient.ron")).snapshot();
+    let stage = StageModel::of(&snapshot).expect("a space");
+    let cell = snapshot.notebook.cells.iter().find(|shown| *shown.cell.id == *"opening").expect("a stage cell");
+    let [goal] = stage.goals_of(&cell.cell.kind, &snapshot)[..] else { panic!("one goal") };
+    assert_eq!((goal.token, goal.to), (2, stage.words[stage.words.find("red")[0]].at));
+    let end = stage.tokens[goal.token].end;
+    let way: [f32; 3] = std::array::from_fn(|axis| goal.to[axis] - end[axis]);
+    let loss = |at: [f32; 3]| (0..3).map(|axis| (at[axis] - goal.to[axis]).powi(2)).sum::<f32>() / 2.0;
+    const STEP: f32 = 1e-3;
+    let saved = loss(end) - loss(std::array::from_fn(|axis| end[axis] + STEP * way[axis]));
+    assert!((goal.loss - loss(end)).abs() < 1e-6 && (saved / STEP - norm(&way).powi(2)).abs() < 1e-2, "{goal:?}");
+}
+
 #[test]
 fn points_start_static_and_end_contextual() {
     let snapshot = with(&[]);

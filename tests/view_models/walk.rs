@@ -305,22 +305,41 @@ fn a_model_without_positions_speaks_of_none() {
 }
 
 #[test]
-fn bars_of_negative_scores_grow_to_the_left_of_zero_and_those_of_weights_to_the_right() {
+fn a_key_pulls_by_its_score_and_then_by_its_weight() {
     let walk = WalkModel::of(&kernel(APPLE).snapshot(), Focus { query: 10, ..FIRST }).expect("a walk");
     let at = |step: Step| step.index() as f32;
     let (mut negative, mut positive) = (0, 0);
     for key in 0..walk.keys.len() {
         for (step, quantity) in [(Step::Score, Quantity::Product), (Step::Scale, Quantity::Score)] {
-            let (score, bar) = (walk.by_key(step, quantity)[key], walk.bar(at(step), key).expect("a bar"));
-            assert_eq!(bar.zero, 0.5);
-            assert!((0.0..=1.0).contains(&bar.end) && (score < 0.0) == (bar.end < bar.zero), "{score} is {bar:?}");
+            let (score, pull) = (walk.by_key(step, quantity)[key], walk.pull(at(step), key));
+            assert!(pull.abs() <= 1.0 && (score < 0.0) == (pull < 0.0), "{score} is {pull}");
             *if score < 0.0 { &mut negative } else { &mut positive } += 1;
         }
-        let bar = walk.bar(at(Step::Softmax), key).expect("a bar");
-        assert_eq!((bar.zero, bar.end), (0.0, walk.by_key(Step::Softmax, Quantity::Weight)[key]));
+        assert_eq!(walk.pull(at(Step::Softmax), key), walk.by_key(Step::Softmax, Quantity::Weight)[key]);
+        assert_eq!(walk.pull(at(Step::Project), key), 0.0);
     }
     assert!(negative > 0 && positive > 0, "{negative} negative scores and {positive} others");
-    assert_eq!(walk.bar(at(Step::Project), 0), None);
+    let large = |step| (0..walk.keys.len()).filter(|key| walk.is_large(step, *key)).count();
+    assert_eq!([Step::Project, Step::Score, Step::Softmax, Step::Output].map(large), [0, 3, 3, 0]);
+}
+
+/// Through all heads, and with `b_O`, they are the whole move of a layer without norms.
+#[test]
+fn what_the_heads_add_makes_of_the_input_the_output() {
+    let walk = WalkModel::of(&kernel(APPLE).snapshot(), Focus { head: 1, ..FIRST }).expect("a walk");
+    assert_eq!(walk.added.iter().map(|added| added.own).collect::<Vec<_>>(), [1, 0], "the walk's own head first");
+    let row = |quantity| {
+        let rows = walk.step(Step::Contextual).rows.iter();
+        &rows.clone().find(|row| row.first.quantity == quantity).expect("a row").values
+    };
+    let bias = walk.step(Step::Output).rows.iter().find(|row| row.label == "b_O").map(|row| row.values.clone());
+    let sum: Vec<f32> = (0..row(Quantity::Input).len())
+        .map(|entry| {
+            let added = walk.added.iter().map(|added| added.row.values[entry]).sum::<f32>();
+            row(Quantity::Input)[entry] + added + bias.as_ref().map_or(0.0, |bias| bias[entry])
+        })
+        .collect();
+    assert_near(&sum, row(Quantity::Output), 1e-5);
 }
 
 #[test]

@@ -27,6 +27,7 @@ fn heading(title: &str, number: usize, tasks: usize) -> Heading {
         number: Some(number),
         minutes: Some(10),
         builds_on: Vec::new(),
+        chapter: None,
         tasks,
     }
 }
@@ -95,6 +96,22 @@ fn after_a_lesson_that_is_done_comes_the_first_that_is_not() {
     found.files.clear();
     found.course = Course::default();
     assert_eq!(HomeModel::of(&found).next, None);
+}
+
+#[test]
+fn a_chapter_begins_with_the_lesson_that_names_it_and_counts_what_is_done() {
+    let mut found = found();
+    for (at, name) in [(0, "Words alone"), (2, "Many heads")] {
+        found.files[at].heading.as_mut().expect("a heading").chapter = Some(name.to_owned());
+    }
+    let model = HomeModel::of(&found);
+    let chapters: Vec<Vec<&str>> =
+        model.chapters().map(|rows| rows.iter().map(|row| row.title.as_str()).collect()).collect();
+    assert_eq!(chapters, [["Words", "Bank"], ["Heads", "broken.ron"]]);
+    let (harness, _) = show(model, HomeFrame::default());
+    for said in ["Words alone", "1 of 2 done", "Many heads", "0 of 2 done"] {
+        assert!(harness.query_by_label(said).is_some(), "{said}");
+    }
 }
 
 fn show(model: HomeModel, frame: HomeFrame) -> (Harness<'static>, Rc<RefCell<Vec<Action>>>) {

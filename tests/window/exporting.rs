@@ -4,6 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use attune::app::moving::MovingOptions;
+use attune::app::moving::encode::Form;
+use attune::app::moving::schedule::Play;
 use attune::app::work::job::Export;
 use attune::app::{AppFault, PictureOptions, draw};
 use attune_core::kernel::{Saved, Snapshot};
@@ -103,6 +106,28 @@ fn an_export_ends_by_itself_and_wakes_the_window() {
         || {},
     ));
     assert!(vectors.is_ok_and(|said| said.contains("x_metadata.tsv names each row")));
+    std::fs::remove_dir_all(folder).expect("the temporary folder goes");
+}
+
+#[test]
+fn a_recording_counts_its_frames_and_is_a_gif() {
+    let folder = folder("recording");
+    let (file, play) = (folder.join("x.gif"), Play::Split);
+    let picture = PictureOptions { size: SIZE, ..PictureOptions::of(snapshot()) };
+    let frames = play.schedule(Some(1.0), 1.0).len();
+    let options = MovingOptions { picture, play, seconds: Some(1.0), form: Form::Gif };
+    let (result, export) = wait(Export::recording(options, frames, file.clone(), || {}));
+    match result {
+        Ok(said) => {
+            assert_eq!(said, format!("{}: {frames} frames of 320×180 pixels", file.display()));
+            assert!(std::fs::read(&file).expect("a file").starts_with(b"GIF89a"));
+            assert_eq!((export.progress().done, export.progress().of), (frames, frames));
+        }
+        Err(why) => {
+            assert!(std::env::var_os("ATTUNE_REQUIRE_GPU").is_none(), "{why}");
+            eprintln!("SKIPPED: {why}");
+        }
+    }
     std::fs::remove_dir_all(folder).expect("the temporary folder goes");
 }
 

@@ -628,6 +628,11 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
             assert!(bench.state().picture.is_some(), "{said}");
             bench.state().picture = None;
         }
+        WindowAction::Record => {
+            act(bench);
+            assert!(bench.state().files.is_open(), "{said}");
+            bench.state().files = Default::default();
+        }
         WindowAction::Checkpoints => {
             act(bench);
             assert!(bench.world.resource::<WorkspaceState>().0.checkpoints.is_some(), "{said}");

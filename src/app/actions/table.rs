@@ -211,6 +211,12 @@ action_table! {
         }
         CloseKeySheet { keys: &[key(Key::Escape)], line: Mentioned }
         Picture { text: "Picture of the stage …", tooltip: "The stage as you see it now, as PNG" }
+        Record {
+            text: "Record the stage …",
+            tooltip: "A GIF from where you look: the steps of the walk while you walk, or else the words' way; where none moves, one turn",
+            keys: &[ctrl_shift(Key::G)],
+            line: New("record the stage as a GIF"),
+        }
         Checkpoints { text: "Checkpoints …", tooltip: "Go back to an earlier state of your work on this lesson" }
         ResetLesson {
             text: "Reset the lesson",
@@ -271,6 +277,8 @@ pub enum FilePurpose {
     Export(Format),
     /// The stage as PNG.
     Picture(PictureChoice),
+    /// The stage as a GIF.
+    Recording,
     /// A new lesson, a small one or a copy of this one, which is opened then.
     NewLesson {
         is_copy: bool,
@@ -284,7 +292,7 @@ pub enum FilePurpose {
 impl FilePurpose {
     /// An export is written beside the window, one at a time.
     pub fn is_export(&self) -> bool {
-        matches!(self, FilePurpose::Export(_) | FilePurpose::Picture(_) | FilePurpose::Work(_))
+        matches!(self, Self::Export(_) | Self::Picture(_) | Self::Recording | Self::Work(_))
     }
 }
 

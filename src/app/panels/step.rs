@@ -383,7 +383,7 @@ impl Line<'_> {
             let name = match rows[0].columns {
                 Columns::Keys => model.keys[column].clone(),
                 Columns::Heads => format!("head {}", column + 1),
-                Columns::Entries => column.to_string(),
+                Columns::Entries | Columns::Whole => column.to_string(),
             };
             let ink = if is_chosen { palette.accent } else { palette.ink_faint };
             painter.text(head.center(), Align2::CENTER_CENTER, name, theme::plain(size::SMALL), ink);
@@ -451,7 +451,7 @@ fn told(model: &WalkModel, row: &NumberRow, column: usize) -> String {
     let of = match row.columns {
         Columns::Keys => format!(", key {}", model.keys[column]),
         Columns::Heads => format!(", head {}", column + 1),
-        Columns::Entries => format!(", entry {column}"),
+        Columns::Entries | Columns::Whole => format!(", entry {column}"),
     };
     format!("{} · {}{of}: {value}", row.tensor, row.label)
 }

@@ -14,8 +14,8 @@ use attune_view::view_model::course::{Course, Found, HomeModel, HomeNext, HomeRo
 use attune_view::view_model::pictures::Sketch;
 use bevy::prelude::*;
 use egui::{
-    Align, Align2, Button, Context, CornerRadius, Frame, Label, Layout, Margin, Rect, RichText, ScrollArea, Sense,
-    Stroke, StrokeKind, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType, pos2, vec2,
+    Align, Align2, Button, Color32, Context, CornerRadius, Frame, Label, Layout, Margin, Rect, RichText, ScrollArea,
+    Sense, Stroke, StrokeKind, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType, pos2, vec2,
 };
 use serde::{Deserialize, Serialize};
 
@@ -347,7 +347,11 @@ fn page_ui(
         ui.add_space(size::GAP);
     }
     action = action.or(hero_ui(ui, model, state, is_still));
-    action = action.or(cards_ui(ui, &model.lessons));
+    for (place, rows) in model.chapters().enumerate() {
+        let hue = palette.group(place);
+        chapter_ui(ui, rows, hue);
+        action = action.or(cards_ui(ui, rows, hue));
+    }
     if !model.others.is_empty() {
         ui.add_space(size::GAP_WIDE);
         ui.label(RichText::new("Other files").font(theme::strong(size::READING)));
@@ -481,8 +485,23 @@ fn reset_ui(ui: &mut Ui, frame: &HomeFrame, state: &mut HomeUiState) -> Option<A
     action
 }
 
-/// The lessons as cards with their pictures, as many beside each other as fit.
-fn cards_ui(ui: &mut Ui, rows: &[HomeRow]) -> Option<Action> {
+/// The name of a chapter, and how many of its lessons are done.
+fn chapter_ui(ui: &mut Ui, rows: &[HomeRow], hue: Color32) {
+    const MARK: Vec2 = Vec2::new(4.0, 20.0);
+    let Some(chapter) = rows.first().and_then(|row| row.chapter.as_ref()) else { return };
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let done = rows.iter().filter(|row| row.state == RowState::Done).count();
+    ui.horizontal(|ui| {
+        let (mark, _) = ui.allocate_exact_size(MARK, Sense::hover());
+        ui.painter().rect_filled(mark, f32::from(size::RADIUS_SMALL), hue);
+        ui.label(RichText::new(chapter).font(theme::strong(size::HEADING)));
+        ui.label(RichText::new(format!("{done} of {} done", rows.len())).color(palette.ink_soft));
+    });
+    ui.add_space(size::GAP);
+}
+
+/// The lessons of a chapter as cards with their pictures, as many beside each other as fit.
+fn cards_ui(ui: &mut Ui, rows: &[HomeRow], hue: Color32) -> Option<Action> {
     const LEAST: f32 = 236.0;
     const MOST: usize = 5;
     let gap = size::GAP_WIDE;
@@ -494,7 +513,7 @@ fn cards_ui(ui: &mut Ui, rows: &[HomeRow]) -> Option<Action> {
         ui.horizontal_top(|ui| {
             ui.spacing_mut().item_spacing.x = gap;
             for row in line {
-                action = action.take().or(card_ui(ui, row, card));
+                action = action.take().or(card_ui(ui, row, card, hue));
             }
         });
         ui.add_space(gap);
@@ -502,7 +521,7 @@ fn cards_ui(ui: &mut Ui, rows: &[HomeRow]) -> Option<Action> {
     action
 }
 
-fn card_ui(ui: &mut Ui, row: &HomeRow, width: f32) -> Option<Action> {
+fn card_ui(ui: &mut Ui, row: &HomeRow, width: f32, hue: Color32) -> Option<Action> {
     /// Height of the picture, as a share of its width.
     const PICTURE: f32 = 0.56;
     const WORDS: f32 = 112.0;
@@ -518,10 +537,12 @@ fn card_ui(ui: &mut Ui, row: &HomeRow, width: f32) -> Option<Action> {
     let edge = if response.has_focus() || response.hovered() {
         Stroke::new(size::OUTLINE, palette.accent)
     } else {
-        Stroke::new(size::HAIRLINE, palette.line)
+        Stroke::new(size::HAIRLINE, if row.state == RowState::Done { hue } else { palette.line })
     };
     let (picture, words) = rect.split_top_bottom_at_y(rect.top() + width * PICTURE);
-    ui.painter().rect_filled(picture.shrink(size::HAIRLINE), round, palette.ground);
+    let is_done = row.state == RowState::Done;
+    let ground = if is_done { palette.tinted(hue) } else { palette.stage };
+    ui.painter().rect_filled(picture.shrink(size::HAIRLINE), round, ground);
     match &row.picture {
         Some(Picture::Sketch(sketch)) => sketch_ui(ui, sketch, picture, 1.0),
         Some(Picture::Absent { needs, layers, heads }) => absent_ui(ui, needs, (*layers, *heads), picture),
@@ -586,7 +607,7 @@ fn foot_ui(ui: &Ui, row: &HomeRow, inner: Rect, palette: &Palette) {
 }
 
 /// How far the learner is in a lesson that was begun, in words with their colour.
-fn progress(row: &HomeRow, palette: &Palette) -> Option<(String, egui::Color32)> {
+fn progress(row: &HomeRow, palette: &Palette) -> Option<(String, Color32)> {
     match row.state {
         _ if row.tasks.of == 0 => None,
         RowState::New | RowState::Broken(_) => None,
@@ -605,7 +626,7 @@ fn track_ui(ui: &Ui, row: &HomeRow, track: Rect, palette: &Palette) {
 }
 
 /// Words under the title of a lesson.
-fn summary(row: &HomeRow, palette: &Palette) -> (String, egui::Color32) {
+fn summary(row: &HomeRow, palette: &Palette) -> (String, Color32) {
     match row.state {
         RowState::Broken(1) => ("The file has an issue; open it to see where.".to_owned(), palette.error),
         RowState::Broken(count) => (format!("The file has {count} issues; open it to see where."), palette.error),

@@ -258,6 +258,7 @@ impl FilesUiState {
                 save(title, near, "Lesson", course::EXTENSION)
             }
             FilePurpose::Picture(_) => save("Picture of the stage", &near.with_extension("png"), "Picture", "png"),
+            FilePurpose::Recording => save("Record the stage", &near.with_extension("gif"), "Moving picture", "gif"),
             FilePurpose::Work(choice) => {
                 let (title, of) = match choice {
                     WorkChoice::HandIn { name, .. } => ("Hand in", name.as_deref().unwrap_or("work")),

@@ -28,8 +28,12 @@ use super::ui::WindowState;
 use crate::app::actions::table::{PictureChoice, WorkChoice};
 use crate::app::actions::{Action, FilePurpose};
 use crate::app::link::{LatestModels, Outbox};
+use crate::app::moving::MovingOptions;
+use crate::app::moving::encode::Form;
+use crate::app::moving::schedule::Play;
 use crate::app::picture::{PictureOptions, StageView};
 use crate::app::stage::frame::StageTab;
+use crate::app::stage::state::StageState;
 use crate::app::theme::{self, Palette, TEXT_CONTRAST, size};
 use crate::app::ui_state::ViewState;
 use crate::app::widgets::popup::tool_window;
@@ -106,6 +110,7 @@ pub fn use_file(world: &mut World, purpose: FilePurpose, file: PathBuf) {
         FilePurpose::OpenBeside => opening::open_beside(world, &file),
         FilePurpose::Export(format) => export(world, format, file),
         FilePurpose::Picture(choice) => save_picture(world, choice, file),
+        FilePurpose::Recording => record(world, file),
         FilePurpose::Work(choice) => save_work(world, choice, file),
         FilePurpose::NewLesson { is_copy } => write_lesson(world, &file, is_copy),
         FilePurpose::ImportSenses => import_senses(world, &file),
@@ -220,22 +225,48 @@ pub fn choose_picture(world: &mut World) {
 /// Draws the stage as the window shows it, beside the window.
 fn save_picture(world: &mut World, choice: PictureChoice, file: PathBuf) {
     let Some(snapshot) = world.resource::<LatestModels>().snapshot().cloned() else { return };
+    let mut options = on_screen(world, snapshot, choice.size, !choice.has_caption);
+    options.transparent = choice.is_transparent;
+    let job = Export::picture(options, file, world.resource::<Setup>().waker.hook());
+    begin(world, job);
+}
+
+/// The stage as the window shows it, in another size; what is written is as large, beside the points, as on the screen.
+fn on_screen(world: &World, snapshot: Arc<Snapshot>, size: (u32, u32), bare: bool) -> PictureOptions {
     let tab = world.resource::<StageTab>();
     let mut view = world.resource::<ViewState>().clone();
-    view.figure.bare = !choice.has_caption;
+    view.figure.bare = bare;
     let seen = StageView { view, rig: tab.controls.rig.clone() };
-    // What is written is as large, beside the points, as it is on the screen.
     let scale = |pixels: u32, points: f32| pixels as f32 / points.max(1.0);
-    let zoom = scale(choice.size.0, tab.controls.size.x).min(scale(choice.size.1, tab.controls.size.y));
-    let options = PictureOptions {
-        size: choice.size,
+    let zoom = scale(size.0, tab.controls.size.x).min(scale(size.1, tab.controls.size.y));
+    PictureOptions {
+        size,
         zoom: zoom.clamp(ZOOM.0, ZOOM.1),
         dark: tab.dark,
-        transparent: choice.is_transparent,
         seen: Some(Arc::new(seen)),
         ..PictureOptions::of(snapshot)
+    }
+}
+
+/// Records the stage beside the window: the steps of the walk while it is walked, or else the words' way; where no word
+/// moves, a turn of the camera.
+fn record(world: &mut World, file: PathBuf) {
+    /// Width in pixels: a wider picture is larger than a message may be.
+    const WIDTH: f32 = 800.0;
+    let Some(snapshot) = world.resource::<LatestModels>().snapshot().cloned() else { return };
+    let stage = world.resource::<StageTab>().controls.size;
+    let scale = (WIDTH / stage.x.max(1.0)).min(1.0);
+    let size = nearest(((stage.x * scale).round() as u32, (stage.y * scale).round() as u32));
+    let walk = &world.resource::<ViewState>().walk;
+    let play = match world.resource::<StageState>().has_walk(walk) {
+        true if walk.is_walking() => Play::Walk,
+        true => Play::Split,
+        false => Play::Orbit,
     };
-    let job = Export::picture(options, file, world.resource::<Setup>().waker.hook());
+    let frames = play.schedule(None, walk.end()).len();
+    let picture = on_screen(world, snapshot, size, false);
+    let options = MovingOptions { picture, play, seconds: None, form: Form::Gif };
+    let job = Export::recording(options, frames, file, world.resource::<Setup>().waker.hook());
     begin(world, job);
 }
 

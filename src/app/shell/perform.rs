@@ -135,6 +135,7 @@ fn effect(action: WindowAction) -> Effect {
         Do::NewLesson => World(|world| jobs::choose_file(world, FilePurpose::NewLesson { is_copy: false })),
         Do::CopyLesson => World(|world| jobs::choose_file(world, FilePurpose::NewLesson { is_copy: true })),
         Do::Picture => World(jobs::choose_picture),
+        Do::Record => World(|world| jobs::choose_file(world, FilePurpose::Recording)),
         Do::HandIn => Window(|window| window.hand_in = (!window.is_exporting()).then(HandInUiState::default)),
         Do::Share => Window(|window| window.is_sharing = !window.is_exporting()),
         Do::Map => World(jobs::draw_map),

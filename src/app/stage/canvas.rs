@@ -183,7 +183,7 @@ fn write(
     let caption = written.first().copied();
     written.extend(floating);
     let mut others = second::paint(canvas, view);
-    others.extend(second::paint_source(canvas, view.walk.at()));
+    others.extend(second::paint_source(canvas));
     let shown = Shown { hovered: lit, query: view.selection.query, walked: view.walk.at(), pointer };
     paint_names(canvas, shown, others, written, &mut controls.writing);
     caption

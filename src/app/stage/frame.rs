@@ -227,6 +227,7 @@ pub fn build(stage: Res<StageState>, view: Res<ViewState>, mut tab: ResMut<Stage
         if !is_walked {
             lines.extend(geometry::of_moves(model, emphasis, palette));
         }
+        lines.extend(geometry::of_goals(model, emphasis, view.walk.layer_time(), palette));
         lines.extend(geometry::of_walk(model, walked, emphasis, view.walk.at(), palette));
         lines.extend(second::lines(model, pair, view.walk.layer_time(), palette));
         frame.lines = Arc::new(geometry::bytes(lines));

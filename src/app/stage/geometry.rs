@@ -4,17 +4,18 @@
 
 use std::sync::LazyLock;
 
+use attune_engine::numerics::vectors::norm;
 use attune_engine::quantity::Quantity;
 use attune_view::explain::path::{PathArrow, PathModel};
-use attune_view::explain::walk::{Step, WalkModel};
+use attune_view::explain::walk::{NumberRow, Step, WalkModel};
 use attune_view::view_model::heads::Side;
-use attune_view::view_model::stage::{GhostPoint, StageModel, TokenPoint};
+use attune_view::view_model::stage::{GhostPoint, Goal, StageModel, TokenPoint};
 use bevy::math::Vec3;
 use egui::Color32;
 use egui::ecolor::linear_f32_from_gamma_u8;
 
 use super::camera::Content;
-use crate::app::theme::{Palette, weight_line};
+use crate::app::theme::{Palette, Role, weight_line};
 use crate::app::ui_state::search::{Emphasis, Visibility};
 use crate::app::ui_state::walk::ease;
 
@@ -245,9 +246,10 @@ pub fn of_moves(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> V
         size,
         kind,
     };
-    // In a step of a walk most words are lit, and none of them for itself.
-    let has_drops = !emphasis.is_of_step();
-    let lit = || model.tokens.iter().filter(|token| emphasis.token(token.position) == Visibility::Lit);
+    // In a step of a walk, or where nobody chose a word, most words are lit, and none of them for itself.
+    let is_lit = |token: &TokenPoint| emphasis.token(token.position) == Visibility::Lit;
+    let has_drops = !emphasis.is_of_step() && !model.tokens.iter().all(is_lit);
+    let lit = || model.tokens.iter().filter(|token| is_lit(token));
     let drops = lit().filter(|_| has_drops).map(|token| from_to(token, DROP_FAINTNESS, DROP_WIDTH, DROP));
     let arrows = lit().map(|token| from_to(token, 0.0, ARROW_WIDTH, ARROW));
     drops.chain(arrows).filter(Instance::has_place).collect()
@@ -260,6 +262,18 @@ pub fn of_words(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> V
         Instance { start, end, color: palette.ink_faint, size: WORD_LINE_WIDTH, kind: LINE }
     };
     emphasis.lines().map(line).filter(Instance::has_place).collect()
+}
+
+/// Minus the gradient of each goal's loss at the word's contextual point; it comes as the word arrives there.
+pub fn of_goals(model: &StageModel, emphasis: &Emphasis, time: f32, palette: &Palette) -> Vec<Instance> {
+    let arrow = |goal: &Goal| Instance {
+        start: scaled(model, model.tokens[goal.token].end),
+        end: scaled(model, goal.to),
+        color: palette.error.gamma_multiply(time),
+        size: PATH_WIDTH,
+        kind: STILL_ARROW,
+    };
+    emphasis.goals.iter().filter(|_| time > 0.0).map(arrow).filter(Instance::has_place).collect()
 }
 
 /// The height of the ground.
@@ -292,13 +306,11 @@ pub fn axis_end(axis: usize) -> [f32; 3] {
 
 /// An arrow of its full length, whatever the time.
 const STILL_ARROW: f32 = 2.0;
-/// Width in points of a line before there are weights.
+/// Width in points of a line that stands for no number.
 const THIN: f32 = 1.2;
 const PATH_WIDTH: f32 = 2.2;
 /// Lines to keys, once the move is shown.
 const FAINT: f32 = 0.25;
-/// Opacity of lines before there are weights.
-const PLAIN: f32 = 0.5;
 
 /// The walk and the arrows that it shows.
 #[derive(Clone, Copy)]
@@ -340,7 +352,9 @@ pub fn of_walk(
     // Steps are of pieces: between words there is nothing but the move.
     if !model.is_of_words {
         let of_keys = key_lines(model, &walked, emphasis, at, palette).into_iter();
-        lines = of_keys.chain(sliding(model, &walked, at, palette)).chain(lines).collect();
+        let of_roles = roles(model, walked.walk, at).into_iter();
+        let of_roles = of_roles.map(|RoleArrow { role, end, .. }| of_role(model, role, end, palette));
+        lines = of_keys.chain(of_roles).chain(sliding(model, &walked, at, palette)).chain(lines).collect();
     }
     lines.retain(Instance::has_place);
     lines
@@ -351,24 +365,52 @@ fn key_lines(model: &StageModel, walked: &Walked, emphasis: &Emphasis, at: f32, 
     let (shown, query) = (Step::Score.share(at), walked.place(model, walk.query_side, walk.focus.query));
     let Some(query) = query.filter(|_| shown > 0.0) else { return Vec::new() };
     let scores = walk.by_key(Step::Scale, Quantity::Score);
-    let weights = walk.by_key(Step::Softmax, Quantity::Weight);
-    let (masked, weighed) = (Step::Scale.share(at), Step::Softmax.share(at));
+    let masked = Step::Scale.share(at);
     let gone = Step::Output.share(at);
     let hue = palette.query;
     let line = |key: usize| {
-        let weight = weights.get(key).copied().unwrap_or(0.0);
+        let pull = walk.pull(at, key);
         let is_hidden = scores.get(key) == Some(&f32::NEG_INFINITY);
         let seen = if is_hidden { 1.0 - masked } else { 1.0 };
-        let weigh = |plain: f32, weight: f32| plain + (weight - plain) * weighed;
-        let alpha = shown * seen * weigh(PLAIN, weight_line::opacity(weight)) * (1.0 - (1.0 - FAINT) * gone);
+        let alpha = shown * seen * weight_line::opacity(pull) * (1.0 - (1.0 - FAINT) * gone);
         let is_itself = walk.query_side == walk.key_side && key == walk.focus.query;
         let is_out = walk.key_side == Side::Sentence && emphasis.token(key) == Visibility::Hidden;
         let start = walked.place(model, walk.key_side, key).filter(|_| !is_itself && !is_out && alpha > 0.0)?;
-        let size = weigh(THIN, weight_line::width(weight));
+        let size = weight_line::width(pull);
         let (start, end) = (scaled(model, start), scaled(model, query));
         Some(Instance { start, end, color: hue.gamma_multiply(alpha), size, kind: LINE })
     };
     (0..walk.keys.len()).filter_map(line).collect()
+}
+
+/// The worked query, key and value as arrows from the origin, where they have no more numbers than the space has axes.
+pub struct RoleArrow<'a> {
+    pub row: &'a NumberRow,
+    pub role: Role,
+    pub end: [f32; 3],
+    /// Of all three, where the longest would not be in the picture.
+    pub scale: f32,
+}
+
+/// As far as they have grown: query and key until there are weights, the value until the query meets the key.
+pub fn roles<'a>(model: &StageModel, walk: &'a WalkModel, at: f32) -> Vec<RoleArrow<'a>> {
+    let rows = walk.step(Step::Project).rows.iter().filter(|row| row.values.len() <= model.axes.len());
+    let longest = rows.clone().map(|row| norm(&row.values)).fold(f32::MIN_POSITIVE, f32::max);
+    let scale = (model.radius / longest).min(1.0);
+    let arrow = |row: &'a NumberRow| {
+        let role = Role::of(row.first.quantity)?;
+        let gone = if role == Role::Value { Step::Score } else { Step::Softmax };
+        let seen = Step::Project.share(at) * (1.0 - gone.share(at));
+        let end = std::array::from_fn(|axis| seen * scale * row.values.get(axis).copied().unwrap_or(0.0));
+        (seen > 0.0).then_some(RoleArrow { row, role, end, scale })
+    };
+    rows.filter(|_| model.is_whole).filter_map(arrow).collect()
+}
+
+/// From the origin, as any vector.
+fn of_role(model: &StageModel, role: Role, end: [f32; 3], palette: &Palette) -> Instance {
+    let (start, end) = ([0.0; 3], scaled(model, end));
+    Instance { start, end, color: role.hue(palette), size: PATH_WIDTH, kind: STILL_ARROW }
 }
 
 /// Weighted values of the head as arrows: each slides from its word to the query, until they lie tip to tail. What they

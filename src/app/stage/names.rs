@@ -6,14 +6,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use attune_view::explain::path::PathArrow;
-use attune_view::explain::walk::{Bar, Step};
+use attune_view::explain::walk::Step;
 use attune_view::view_model::axes::{captions, lines};
-use attune_view::view_model::stage::{AxisLabel, StageModel};
+use attune_view::view_model::stage::{AxisLabel, Goal, StageModel};
 use bevy::math::Vec3;
 use egui::text::{LayoutJob, TextFormat};
-use egui::{Color32, Galley, Painter, Pos2, Rect, Shape, Stroke, StrokeKind};
+use egui::{Color32, Galley, Painter, Pos2, Rect, Shape, Stroke};
 
-use super::geometry::{DASHES, DOTS, axis_end, is_small};
+use super::geometry::{DASHES, DOTS, RoleArrow, axis_end, is_small, roles};
 use super::labels::{self, LabelRequest, Obstacle, ObstacleKind, Placed, Priority, SAME_PLACE, Slot};
 use super::projection::{ProjectedScene, SceneRef, SeenPoint};
 use crate::app::theme::{self, Palette, TEXT_CONTRAST, size};
@@ -58,9 +58,8 @@ pub struct Named {
     /// The word without its number.
     pub word: String,
     pub label: String,
-    /// The number that the step of the walk gives it, and its bar.
+    /// The number that the step of the walk gives it.
     pub note: Option<String>,
-    pub bar: Option<Bar>,
     pub color: Color32,
     /// The picture is about its word; whether the pointer is on it makes no difference.
     pub is_first: bool,
@@ -78,7 +77,7 @@ impl Named {
 struct Label {
     owners: Vec<NameOwner>,
     request: LabelRequest,
-    rows: Vec<(Arc<Galley>, Option<Bar>)>,
+    rows: Vec<Arc<Galley>>,
     /// Several rows as one, without their numbers, for where they have no room.
     line: Option<Arc<Galley>>,
     color: Color32,
@@ -166,7 +165,7 @@ pub fn paint_names(canvas: &Canvas, shown: Shown, others: Vec<Named>, mut writte
             (_, true) => Priority::Selected,
             _ => point.priority,
         };
-        named.push(of_point(projected, point, priority, shown.walked));
+        named.push(of_point(projected, point, priority));
     }
     let (mut named, unnamed): (Vec<_>, Vec<_>) =
         named.into_iter().partition(|name| !is_quiet(projected, crowds, shown.pointer, name));
@@ -251,23 +250,19 @@ impl Label {
         let projected = &canvas.projected;
         let first = names.iter().min_by_key(|name| name.priority).unwrap_or(&names[0]);
         let priority = first.priority;
-        let rows: Vec<(Arc<Galley>, Option<Bar>)> = rows(names, priority)
+        let rows: Vec<Arc<Galley>> = rows(names, priority)
             .into_iter()
-            .map(|Row { text, note, bar, font, color }| {
+            .map(|Row { text, note, font, color }| {
                 let mut job = LayoutJob::simple_singleline(text, font, color);
                 if let Some(note) = note {
                     let ink = projected.palette.query.lerp_to_gamma(projected.palette.ink, TOWARDS_INK);
                     job.append(&note, size::GAP, TextFormat::simple(theme::mono(size::LABEL), ink));
                 }
-                (canvas.painter.layout_job(job), bar)
+                canvas.painter.layout_job(job)
             })
             .collect();
-        let room = |(galley, bar): &(Arc<Galley>, Option<Bar>)| match bar {
-            Some(_) => egui::vec2(galley.size().x.max(size::BAR_LENGTH), galley.size().y + size::BAR_BESIDE),
-            None => galley.size(),
-        };
-        let size =
-            rows.iter().map(room).fold(egui::Vec2::ZERO, |whole, row| egui::vec2(whole.x.max(row.x), whole.y + row.y));
+        let sizes = rows.iter().map(|row| row.size());
+        let size = sizes.fold(egui::Vec2::ZERO, |whole, row| egui::vec2(whole.x.max(row.x), whole.y + row.y));
         let line = (rows.len() > 1)
             .then(|| canvas.painter.layout_no_wrap(in_one_line(names), theme::plain(size::LABEL), first.color));
         Self {
@@ -284,7 +279,7 @@ impl Label {
     fn in_one_line(mut self) -> Option<Self> {
         let line = self.line.take()?;
         let request = LabelRequest { size: line.size(), ..self.request };
-        Some(Self { request, rows: vec![(line, None)], ..self })
+        Some(Self { request, rows: vec![line], ..self })
     }
 
     fn paint(self, painter: &Painter, projected: &ProjectedScene, Placed { rect, leader, .. }: Placed) {
@@ -294,14 +289,10 @@ impl Label {
             painter.line_segment(leader, Stroke::new(size::HAIRLINE, self.color.gamma_multiply(LEADER)));
         }
         let mut at = rect.min;
-        for (galley, bar) in self.rows {
+        for galley in self.rows {
             let below = galley.size().y;
             paint_haloed(painter, at, galley, self.color, palette.stage);
             at.y += below;
-            if let Some(bar) = bar {
-                paint_bar(painter, at, bar, palette);
-                at.y += size::BAR_BESIDE;
-            }
         }
     }
 }
@@ -319,7 +310,6 @@ fn in_one_line(names: &[Named]) -> String {
 struct Row {
     text: String,
     note: Option<String>,
-    bar: Option<Bar>,
     font: egui::FontId,
     color: Color32,
 }
@@ -331,14 +321,8 @@ fn rows(names: &[Named], priority: Priority) -> Vec<Row> {
     const OCCURRENCES: usize = 3;
     let font = if priority <= Priority::Token { theme::strong(size::LABEL_STRONG) } else { theme::plain(size::LABEL) };
     let first = &names[0];
-    let row = |text: String, note: Option<String>, bar: Option<Bar>, color: Color32| Row {
-        text,
-        note,
-        bar,
-        font: font.clone(),
-        color,
-    };
-    let is_plain = |name: &Named| name.word == first.word && name.note.is_none() && name.bar.is_none();
+    let row = |text: String, note: Option<String>, color: Color32| Row { text, note, font: font.clone(), color };
+    let is_plain = |name: &Named| name.word == first.word && name.note.is_none();
     if names.iter().all(is_plain) {
         let mut labels: Vec<&str> = names.iter().map(|name| name.label.as_str()).collect();
         labels.dedup();
@@ -346,21 +330,19 @@ fn rows(names: &[Named], priority: Priority) -> Vec<Row> {
             [one, .., other] if labels.len() > OCCURRENCES => format!("{one} … {other}"),
             labels => labels.join(" · "),
         };
-        return vec![row(text, None, None, first.color)];
+        return vec![row(text, None, first.color)];
     }
     let shown = if names.len() > LINES { LINES - 1 } else { names.len() };
     let lines = names[..shown].iter();
-    let mut rows: Vec<Row> =
-        lines.map(|name| row(name.label.clone(), name.note.clone(), name.bar, name.color)).collect();
+    let mut rows: Vec<Row> = lines.map(|name| row(name.label.clone(), name.note.clone(), name.color)).collect();
     if shown < names.len() {
-        rows.push(row(format!("and {} more", names.len() - shown), None, None, first.color));
+        rows.push(row(format!("and {} more", names.len() - shown), None, first.color));
     }
     rows
 }
 
-fn of_point(projected: &ProjectedScene, point: &SeenPoint, priority: Priority, walked: f32) -> Named {
+fn of_point(projected: &ProjectedScene, point: &SeenPoint, priority: Priority) -> Named {
     let SeenPoint { hit, at, radius, depth, .. } = *point;
-    let (note, bar) = projected.step_note(hit, walked);
     Named {
         owner: NameOwner::Point(hit),
         at,
@@ -369,15 +351,19 @@ fn of_point(projected: &ProjectedScene, point: &SeenPoint, priority: Priority, w
         priority,
         word: projected.word(hit).to_owned(),
         label: projected.label(hit),
-        note,
-        bar,
+        note: projected.step_note(hit),
         color: name_color(projected.color(hit), priority <= Priority::Token, projected.palette),
         is_first: point.priority <= Priority::Lit,
     }
 }
 
-/// Names of the arrows of the way, each with its length, once the way is walked.
+/// Names of all arrows that have some.
 fn arrow_names(projected: &ProjectedScene, walked: f32) -> Vec<Named> {
+    [path_names(projected, walked), role_names(projected, walked), goal_names(projected)].concat()
+}
+
+/// Names of the arrows of the way, each with its length, once the way is walked.
+fn path_names(projected: &ProjectedScene, walked: f32) -> Vec<Named> {
     /// Shorter arrows are not named, and no more than so many.
     const LEAST: f32 = 22.0;
     const MOST: usize = 5;
@@ -388,21 +374,50 @@ fn arrow_names(projected: &ProjectedScene, walked: f32) -> Vec<Named> {
         let (from, at) = (projected.at(arrow.from)?, projected.at(arrow.to)?);
         let seen = projected.free.contains(at) && from.distance(at) >= LEAST;
         let color = arrow.own.map_or(projected.palette.ink_soft, |own| projected.palette.head(own));
-        seen.then(|| Named {
-            owner: NameOwner::Arrow(index),
-            at: from.lerp(at, 0.5),
-            radius: size::OUTLINE,
-            depth: 0.0,
-            priority: Priority::GroupWord,
-            word: arrow.label.clone(),
-            label: format!("{}: {:.2}", arrow.label, arrow.length),
-            note: None,
-            bar: None,
-            color: name_color(color, false, projected.palette),
-            is_first: false,
-        })
+        let label = format!("{}: {:.2}", arrow.label, arrow.length);
+        seen.then(|| of_arrow(projected, index, from.lerp(at, 0.5), label, color))
     };
     arrows.filter_map(named).take(MOST).collect()
+}
+
+/// Names of the arrows of query, key and value, at their tips.
+fn role_names(projected: &ProjectedScene, walked: f32) -> Vec<Named> {
+    let SceneRef { model, walk, .. } = projected.scene;
+    let all = walk.map_or_else(Vec::new, |(walk, _)| roles(model, walk, walked)).into_iter().enumerate();
+    let named = |(index, RoleArrow { row, role, end, scale }): (usize, RoleArrow)| {
+        let at = projected.at(end).filter(|at| projected.free.contains(*at))?;
+        let scale = if scale < 1.0 { format!(" × {scale:.2}") } else { String::new() };
+        Some(of_arrow(projected, index, at, format!("{}{scale}", row.label), role.hue(projected.palette)))
+    };
+    all.filter_map(named).collect()
+}
+
+/// Names of the arrows of the goals, with the loss.
+fn goal_names(projected: &ProjectedScene) -> Vec<Named> {
+    let SceneRef { model, emphasis, .. } = projected.scene;
+    let named = |(index, goal): (usize, &Goal)| {
+        let end = model.tokens.get(goal.token)?.end;
+        let at = projected.at(std::array::from_fn(|axis| (end[axis] + goal.to[axis]) / 2.0))?;
+        let label = format!("−∂L/∂y, L = {:.2}", goal.loss);
+        let seen = projected.time >= 1.0 && projected.free.contains(at);
+        seen.then(|| Named { is_first: true, ..of_arrow(projected, index, at, label, projected.palette.error) })
+    };
+    emphasis.goals.iter().enumerate().filter_map(named).collect()
+}
+
+fn of_arrow(projected: &ProjectedScene, index: usize, at: Pos2, label: String, color: Color32) -> Named {
+    Named {
+        owner: NameOwner::Arrow(index),
+        at,
+        radius: size::OUTLINE,
+        depth: 0.0,
+        priority: Priority::GroupWord,
+        word: label.clone(),
+        label,
+        note: None,
+        color: name_color(color, false, projected.palette),
+        is_first: false,
+    }
 }
 
 /// The name of a ring, where the word itself has gone elsewhere.
@@ -418,7 +433,6 @@ fn of_ring(projected: &ProjectedScene, ring: &SeenPoint, word: &str) -> Option<N
         word: word.to_owned(),
         label: word.to_owned(),
         note: None,
-        bar: None,
         color: name_color(projected.color(hit), false, projected.palette),
         is_first: false,
     })
@@ -438,28 +452,13 @@ fn axis_labels(canvas: &Canvas) -> Vec<Label> {
         (length > SHORT && projected.rect.contains(point)).then(|| Label {
             owners: vec![NameOwner::Axis(axis)],
             request: LabelRequest { priority: Priority::Axis, point, radius: 0.0, size, depth: seen.depth },
-            rows: vec![(galley, None)],
+            rows: vec![galley],
             line: None,
             color,
             is_first: false,
         })
     };
     projected.scene.model.axes.iter().enumerate().filter_map(label).collect()
-}
-
-/// A bar of the walk's step under a word; `at` is the upper left corner of its track.
-fn paint_bar(painter: &Painter, at: Pos2, bar: Bar, palette: &Palette) {
-    const HEIGHT: f32 = size::BAR_BESIDE - size::HAIRLINE;
-    let track = Rect::from_min_size(at, egui::vec2(size::BAR_LENGTH, HEIGHT));
-    painter.rect_filled(track.expand(size::HAIRLINE), 0.0, palette.stage);
-    painter.rect_stroke(track, 0.0, Stroke::new(size::HAIRLINE, palette.axis), StrokeKind::Inside);
-    let along = |share: f32| track.left() + track.width() * share.clamp(0.0, 1.0);
-    let (zero, end) = (along(bar.zero), along(bar.end));
-    let fill = if end < zero { palette.negative } else { palette.query };
-    painter.rect_filled(track.with_min_x(zero.min(end)).with_max_x(zero.max(end)), 0.0, fill);
-    if bar.zero > 0.0 {
-        painter.vline(zero, track.y_range(), Stroke::new(size::HAIRLINE, palette.ink_soft));
-    }
 }
 
 /// How much of the ink a colour gets that is to be read.

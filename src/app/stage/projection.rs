@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use attune_core::kernel::snapshot::sentence::START;
 use attune_view::explain::path::PathModel;
-use attune_view::explain::walk::{Bar, Step, WalkModel};
+use attune_view::explain::walk::{Step, WalkModel};
 use attune_view::view_model::heads::Side;
 use attune_view::view_model::stage::{StageModel, TokenPoint};
 use bevy::math::{Mat4, Vec2, Vec3, Vec4};
@@ -206,14 +206,10 @@ impl<'a> ProjectedScene<'a> {
         }
     }
 
-    /// Number that the step of the walk gives a token, and its bar where the walk is now.
-    pub fn step_note(&self, hit: Hit, walked: f32) -> (Option<String>, Option<Bar>) {
-        match (hit, self.scene.walk) {
-            (Hit::Token(key), Some((walk, step))) if walk.key_side == Side::Sentence => {
-                (walk.beside(step, key), walk.bar(walked, key))
-            }
-            _ => (None, None),
-        }
+    /// Number that the step of the walk gives a token, if it is one of the largest: the sentence has them all.
+    pub fn step_note(&self, hit: Hit) -> Option<String> {
+        let (Hit::Token(key), (walk, step)) = (hit, self.scene.walk?) else { return None };
+        walk.beside(step, key).filter(|_| walk.key_side == Side::Sentence && walk.is_large(step, key))
     }
 
     pub fn color(&self, hit: Hit) -> Color32 {

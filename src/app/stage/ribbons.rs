@@ -1,12 +1,14 @@
 //! The numbers of a step as ribbons of cells, one cell for each number: query, key and value; their products and the sum; the
-//! weights; the weighted values and what they come to.
+//! scores of all words before and after they are scaled; the weights; the weighted values and what they come to; what each
+//! head makes of its mix; and the sum that goes on.
 //!
 //! A cell is filled where its number is positive and hollow where it is negative, the fuller the larger. What a step makes
 //! grows while the walk is on its way to it, so that the time line can be dragged both ways, and each step stands still.
 
 use attune_engine::quantity::Quantity;
-use attune_view::explain::walk::{NumberRow, Step, WalkModel};
+use attune_view::explain::walk::{Added, NumberRow, Step, WalkModel};
 use attune_view::view_model;
+use egui::text::{LayoutJob, TextWrapping};
 use egui::{
     Align2, Color32, CursorIcon, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, WidgetType, vec2,
 };
@@ -17,17 +19,19 @@ use crate::app::widgets::heat::width_of;
 use crate::app::widgets::traced::ASK_HINT;
 
 /// Largest and least width of a cell; of more numbers than fit, the first are shown.
-const CELL: (f32, f32) = (15.0, 3.0);
+const CELL: (f32, f32) = (42.0, 2.0);
+/// A cell of this width has its number in it.
+const NUMBERED: f32 = 36.0;
 const RIBBON: f32 = 18.0;
 const ROW: f32 = 25.0;
 /// Between the cells.
 const APART: f32 = 1.0;
 /// A stage that is smaller has no room for the card.
 const FROM: Vec2 = vec2(420.0, 250.0);
-const WIDTH: f32 = 344.0;
+const WIDTH: f32 = 388.0;
 const MARGIN: f32 = 12.0;
-/// Beside the ribbons: the letter of each, and the sum of the products.
-const LETTER: f32 = 56.0;
+/// Beside the ribbons: the letter of each with its word, and the sum of the products.
+const LETTER: f32 = 108.0;
 const SUM: f32 = 58.0;
 
 /// The card of a step, laid out; none of a step that has nothing to show.
@@ -41,53 +45,129 @@ pub struct Ribbons<'a> {
 /// A line of the card.
 enum Line<'a> {
     /// A vector; with the share that its cells are multiplied by.
-    Vector { row: &'a NumberRow, letter: String, times: f32 },
-    /// The products of two vectors and their sum.
-    Products { query: &'a NumberRow, key: &'a NumberRow, sum: String },
+    Vector { row: &'a NumberRow, letter: String, times: f32, hue: Hue },
+    /// Numbers as bars about a line, as high as their share of the largest; beside them one number that they come to.
+    Bars { values: Vec<f32>, letter: String, most: f32, sum: Option<f32> },
     /// The weights of all keys, side by side.
     Weights { weights: &'a NumberRow, words: &'a [String] },
 }
 
+/// What a vector has its colour from.
+#[derive(Clone, Copy)]
+enum Hue {
+    Role,
+    /// The place of a head in its layer.
+    Head(usize),
+    Plain,
+}
+
 impl<'a> Ribbons<'a> {
+    /// `None` of a step that has nothing to show.
     pub fn of(walk: &'a WalkModel, step: Step) -> Option<Self> {
-        let row = |quantity| walk.step(step).rows.iter().find(|row| row.first.quantity == quantity);
-        let vector =
-            |quantity| Some(Line::Vector { row: row(quantity)?, letter: letter(quantity).to_owned(), times: 1.0 });
-        let words = || Some((walk.queries.get(walk.focus.query)?, walk.keys.get(walk.key)?));
-        let pair = words().map(|(query, key)| format!("{query} · {key}")).unwrap_or_default();
-        let number = |quantity| walk.by_key(step, quantity).get(walk.key).copied();
+        let of = Self { walk, step, rows: Vec::new(), said: String::new() };
         let (rows, said) = match step {
+            Step::Embed => return None,
             Step::Project => {
-                let rows = [Quantity::Query, Quantity::Key, Quantity::Value].map(vector);
-                (rows.into_iter().flatten().collect(), format!("{pair}: one number a cell; hollow: negative"))
+                let rows = [Quantity::Query, Quantity::Key, Quantity::Value].map(|quantity| of.role(quantity));
+                (rows.into_iter().flatten().collect(), "A cell is a number; hollow: negative".to_owned())
             }
-            Step::Score => {
-                let (query, key) = (row(Quantity::Query)?, row(Quantity::Key)?);
-                let sum = number(Quantity::Product).map(|sum| view_model::number(sum.into())).unwrap_or_default();
-                let count = query.values.len();
-                let products = Line::Products { query, key, sum };
-                let rows = [Quantity::Query, Quantity::Key].map(vector).into_iter().flatten().chain([products]);
-                (rows.collect(), format!("{pair}: {count} products, and their sum"))
-            }
+            Step::Score => of.products()?,
+            Step::Scale => of.scaled()?,
             Step::Softmax => {
-                let weights = row(Quantity::Weight)?;
-                let words = walk.keys.as_slice();
+                let (weights, words) = (of.row(Quantity::Weight)?, walk.keys.as_slice());
                 (vec![Line::Weights { weights, words }], "The weights of all words: together 1".to_owned())
             }
-            Step::Mix => {
-                let carried = walk.carried.iter().map(|carried| Line::Vector {
-                    row: &carried.value,
-                    letter: format!("{} · v", view_model::number(carried.weight.into())),
-                    times: carried.weight,
-                });
-                let mix = row(Quantity::Mix).map(|row| Line::Vector { row, letter: "Σ a v".to_owned(), times: 1.0 });
-                let named = walk.carried.iter().filter_map(|carried| walk.keys.get(carried.key));
-                let names: Vec<&str> = named.map(String::as_str).collect();
-                (carried.chain(mix).collect(), format!("the largest, of {}; Σ a v adds up all", names.join(", ")))
-            }
-            _ => return None,
+            Step::Mix => of.mixed(),
+            Step::Output => of.through_output()?,
+            Step::Contextual => of.folded()?,
         };
-        Some(Self { walk, step, rows, said })
+        Some(Self { rows, said, ..of })
+    }
+
+    fn row(&self, quantity: Quantity) -> Option<&'a NumberRow> {
+        self.walk.step(self.step).rows.iter().find(|row| row.first.quantity == quantity)
+    }
+
+    /// A query, key or value, with its word.
+    fn role(&self, quantity: Quantity) -> Option<Line<'a>> {
+        let walk = self.walk;
+        let (letter, word) = match quantity {
+            Quantity::Query => ("q", walk.queries.get(walk.focus.query)?),
+            Quantity::Key => ("k", walk.keys.get(walk.key)?),
+            _ => ("v", walk.keys.get(walk.key)?),
+        };
+        Some(Line::vector(self.row(quantity)?, format!("{letter} {word}"), Hue::Role))
+    }
+
+    fn products(&self) -> Option<(Vec<Line<'a>>, String)> {
+        let (query, key) = (self.row(Quantity::Query)?, self.row(Quantity::Key)?);
+        let values: Vec<f32> = query.values.iter().zip(&key.values).map(|(q, k)| q * k).collect();
+        let said = format!("{} products, and their sum", values.len());
+        let sum = self.row(Quantity::Product)?.values.get(self.walk.key).copied();
+        let products = Line::Bars { most: largest(&values), values, letter: "q · k".to_owned(), sum };
+        let rows = [Quantity::Query, Quantity::Key].map(|quantity| self.role(quantity));
+        Some((rows.into_iter().flatten().chain([products]).collect(), said))
+    }
+
+    /// The scores of all words, one bar each, before and after.
+    fn scaled(&self) -> Option<(Vec<Line<'a>>, String)> {
+        let most = largest(&self.row(Quantity::Product)?.values);
+        let bars = |quantity, letter: &str| {
+            let values = &self.row(quantity)?.values;
+            let sum = values.get(self.walk.key).copied();
+            Some(Line::Bars { values: values.clone(), letter: letter.to_owned(), most, sum })
+        };
+        let rows = [
+            bars(Quantity::Product, "q · k"),
+            bars(Quantity::DistanceBias, "distance"),
+            bars(Quantity::Score, "score"),
+        ];
+        let word = self.walk.keys.get(self.walk.key)?;
+        Some((rows.into_iter().flatten().collect(), format!("A bar is a word; at the right “{word}”")))
+    }
+
+    fn mixed(&self) -> (Vec<Line<'a>>, String) {
+        let walk = self.walk;
+        let carried = walk.carried.iter().map(|carried| {
+            let word = walk.keys.get(carried.key).map_or("", String::as_str);
+            let letter = format!("{:.2} v {word}", carried.weight);
+            Line::Vector { row: &carried.value, letter, times: carried.weight, hue: Hue::Role }
+        });
+        let mix = self.row(Quantity::Mix).map(|row| Line::vector(row, "mix".to_owned(), Hue::Role));
+        let said = if walk.carried.len() < walk.keys.len() {
+            "The largest; the mix adds up all"
+        } else {
+            "Their sum is the mix"
+        };
+        (carried.chain(mix).collect(), said.to_owned())
+    }
+
+    /// The head's mix, and what the heads make of theirs.
+    fn through_output(&self) -> Option<(Vec<Line<'a>>, String)> {
+        let mix = self.walk.step(Step::Mix).rows.iter().find(|row| row.first.quantity == Quantity::Mix)?;
+        let said = format!(
+            "{} mixed numbers become {} that are added",
+            mix.values.len(),
+            self.walk.added.first()?.row.values.len()
+        );
+        Some(([Line::vector(mix, "mix".to_owned(), Hue::Role)].into_iter().chain(self.added()).collect(), said))
+    }
+
+    /// What the heads add.
+    fn added(&self) -> impl Iterator<Item = Line<'a>> + use<'a> {
+        self.walk
+            .added
+            .iter()
+            .map(|Added { own, row }| Line::vector(row, format!("+ head {}", own + 1), Hue::Head(*own)))
+    }
+
+    /// The query's vector before, what the heads add to it, and what goes on.
+    fn folded(&self) -> Option<(Vec<Line<'a>>, String)> {
+        let word = self.walk.queries.get(self.walk.focus.query)?;
+        let row =
+            |quantity, letter: &str| Some(Line::vector(self.row(quantity)?, format!("{letter} {word}"), Hue::Plain));
+        let rows = [row(Quantity::Input, "x")].into_iter().flatten().chain(self.added());
+        Some((rows.chain(row(Quantity::Output, "y")).collect(), "What goes in, what is added, what goes on".to_owned()))
     }
 
     /// The place at an edge of the room over the picture that covers the least of the points, each of which counts so much;
@@ -141,44 +221,67 @@ impl<'a> Ribbons<'a> {
         let palette = Palette::of(ui.visuals().dark_mode);
         let (beside, cells) = row.split_left_right_at_x(row.left() + LETTER);
         match line {
-            Line::Vector { row, letter, times } => {
-                let hue = Role::of(row.first.quantity).map_or(palette.ink_soft, |role| role.hue(palette));
-                let at = beside.right_center() - vec2(size::GAP, 0.0);
-                ui.painter().text(at, Align2::RIGHT_CENTER, letter, theme::strong(size::LABEL), hue);
-                // A value is multiplied by its weight while the step goes on; a vector of a projection comes cell by cell.
-                let is_made = matches!(self.step, Step::Project) || row.first.quantity == Quantity::Mix;
-                let seen = if is_made { grown } else { 1.0 };
-                let times = 1.0 + (times - 1.0) * grown;
-                let most = largest(&row.values);
-                let drawn = self.cells(cells, row.values.len()).enumerate();
-                for (at, cell) in drawn.take((row.values.len() as f32 * seen).ceil() as usize) {
-                    paint_cell(ui, cell, row.values[at] / most * times, hue, palette);
-                    self.ask_ui(ui, (index, at), cell, row, at, view);
-                }
+            Line::Vector { row, letter, times, hue } => {
+                let hue = hue.of(row.first.quantity, palette);
+                letter_ui(ui, beside, letter, hue);
+                self.vector_ui(ui, index, cells, row, (1.0 + (times - 1.0) * grown, hue), grown, view);
             }
-            Line::Products { query, key, sum } => {
-                let products: Vec<f32> = query.values.iter().zip(&key.values).map(|(q, k)| q * k).collect();
-                let (most, middle) = (largest(&products), cells.center().y);
-                for (cell, product) in self.cells(cells, products.len()).zip(&products) {
-                    let height = cells.height() / 2.0 * product / most * grown;
-                    let bar = Rect::from_x_y_ranges(
-                        cell.x_range(),
-                        middle.min(middle - height)..=middle.max(middle - height),
-                    );
-                    let ink = if *product < 0.0 { palette.negative } else { palette.positive };
-                    ui.painter().rect_filled(bar, 0.0, ink);
+            Line::Bars { values, letter, most, sum } => {
+                letter_ui(ui, beside, letter, palette.ink_soft);
+                self.bars_ui(ui, cells, values, *most, grown);
+                if let Some(sum) = sum {
+                    let ink = palette.ink.gamma_multiply(grown);
+                    let sum = view_model::number((*sum).into());
+                    ui.painter().text(row.right_center(), Align2::RIGHT_CENTER, sum, theme::strong(size::READING), ink);
                 }
-                ui.painter().hline(
-                    cells.with_max_x(cells.right() - SUM).x_range(),
-                    middle,
-                    Stroke::new(size::HAIRLINE, palette.axis),
-                );
-                let at = row.right_center();
-                let ink = palette.ink.gamma_multiply(grown);
-                ui.painter().text(at, Align2::RIGHT_CENTER, sum, theme::strong(size::READING), ink);
             }
             Line::Weights { weights, words } => self.weights_ui(ui, row, weights, words, grown, view),
         }
+    }
+
+    /// The cells of a vector, each multiplied by a share of it that a value has; what the step makes comes cell by cell.
+    #[expect(clippy::too_many_arguments, reason = "a vector, its place and its looks")]
+    fn vector_ui(
+        &self,
+        ui: &Ui,
+        index: usize,
+        area: Rect,
+        row: &NumberRow,
+        (times, hue): (f32, Color32),
+        grown: f32,
+        view: &mut PanelView,
+    ) {
+        let palette = Palette::of(ui.visuals().dark_mode);
+        let is_made = match row.first.quantity {
+            Quantity::Value => self.step == Step::Project,
+            Quantity::Mix => self.step == Step::Mix,
+            Quantity::Input => false,
+            _ => self.step != Step::Score,
+        };
+        let seen = if is_made { grown } else { 1.0 };
+        let most = largest(&row.values);
+        let drawn = self.cells(area, row.values.len()).enumerate();
+        for (at, cell) in drawn.take((row.values.len() as f32 * seen).ceil() as usize) {
+            let x = row.values[at] * times;
+            let ink = paint_cell(ui, cell, x / most, hue, palette);
+            if cell.width() + APART >= NUMBERED {
+                let (number, font) = (view_model::number(x.into()), theme::mono(size::LABEL_AXIS));
+                ui.painter().text(cell.center(), Align2::CENTER_CENTER, number, font, ink);
+            }
+            self.ask_ui(ui, (index, at), cell, row, at, view);
+        }
+    }
+
+    /// Bars up and down from a line in the middle; a word that is hidden has none.
+    fn bars_ui(&self, ui: &Ui, area: Rect, values: &[f32], most: f32, grown: f32) {
+        let (palette, middle) = (Palette::of(ui.visuals().dark_mode), area.center().y);
+        for (cell, value) in self.cells(area, values.len()).zip(values).filter(|(_, value)| value.is_finite()) {
+            let end = middle - area.height() / 2.0 * (value / most).clamp(-1.0, 1.0) * grown;
+            let bar = Rect::from_x_y_ranges(cell.x_range(), middle.min(end)..=middle.max(end));
+            ui.painter().rect_filled(bar, 0.0, if *value < 0.0 { palette.negative } else { palette.positive });
+        }
+        let line = area.with_max_x(area.right() - SUM).x_range();
+        ui.painter().hline(line, middle, Stroke::new(size::HAIRLINE, palette.axis));
     }
 
     /// One bar of all weights, side by side; names where there is room.
@@ -214,7 +317,8 @@ impl<'a> Ribbons<'a> {
 
     /// The places of a ribbon's cells, from the left.
     fn cells(&self, area: Rect, count: usize) -> impl Iterator<Item = Rect> + use<> {
-        let room = area.width() - if self.step == Step::Score { SUM } else { 0.0 };
+        let has_sums = matches!(self.step, Step::Score | Step::Scale);
+        let room = area.width() - if has_sums { SUM } else { 0.0 };
         let width = (room / count.max(1) as f32).clamp(CELL.1, CELL.0);
         let fitting = ((room / width) as usize).min(count);
         let cell = move |at: usize| Pos2::new(area.left() + at as f32 * width, area.top());
@@ -222,28 +326,46 @@ impl<'a> Ribbons<'a> {
     }
 }
 
-fn letter(quantity: Quantity) -> &'static str {
-    match quantity {
-        Quantity::Query => "q",
-        Quantity::Key => "k",
-        Quantity::Value => "v",
-        _ => "",
+impl<'a> Line<'a> {
+    fn vector(row: &'a NumberRow, letter: String, hue: Hue) -> Self {
+        Self::Vector { row, letter, times: 1.0, hue }
     }
+}
+
+impl Hue {
+    fn of(self, quantity: Quantity, palette: &Palette) -> Color32 {
+        match self {
+            Self::Role => Role::of(quantity).map_or(palette.ink_soft, |role| role.hue(palette)),
+            Self::Head(own) => palette.head(own),
+            Self::Plain => palette.ink_soft,
+        }
+    }
+}
+
+/// The letter of a line and its word, at the right edge of their room.
+fn letter_ui(ui: &Ui, area: Rect, text: &str, ink: Color32) {
+    let mut job = LayoutJob::simple_singleline(text.to_owned(), theme::strong(size::LABEL), ink);
+    job.wrap = TextWrapping::truncate_at_width(area.width() - size::GAP);
+    let galley = ui.painter().layout_job(job);
+    let at = area.right_center() - vec2(size::GAP + galley.size().x, galley.size().y / 2.0);
+    ui.painter().galley(at, galley, ink);
 }
 
 fn largest(values: &[f32]) -> f32 {
     values.iter().fold(f32::MIN_POSITIVE, |most, x| if x.is_finite() { most.max(x.abs()) } else { most })
 }
 
-/// Filled where positive, hollow where negative; the fuller the larger `x`, in [−1, 1].
-fn paint_cell(ui: &Ui, cell: Rect, x: f32, hue: Color32, palette: &Palette) {
+/// Filled where positive, hollow where negative; the fuller the larger `x`, in [−1, 1]. Returns the ink of words in it.
+fn paint_cell(ui: &Ui, cell: Rect, x: f32, hue: Color32, palette: &Palette) -> Color32 {
     /// The least that a cell is seen with.
     const FAINT: f32 = 0.12;
     let strength = FAINT + (1.0 - FAINT) * x.abs().min(1.0);
     let ink = palette.surface.lerp_to_gamma(hue, strength);
     if x < 0.0 {
         ui.painter().rect_stroke(cell, 1.0, Stroke::new(size::HAIRLINE, ink), StrokeKind::Inside);
+        palette.ink
     } else {
         ui.painter().rect_filled(cell, 1.0, ink);
+        palette.ink_on(ink)
     }
 }

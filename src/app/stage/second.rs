@@ -164,7 +164,6 @@ pub fn paint(canvas: &Canvas, view: &PanelView) -> Vec<Named> {
             word,
             label,
             note: None,
-            bar: None,
             color: name_color(palette.token(group), true, palette),
             is_first: true,
         }
@@ -263,7 +262,7 @@ fn said(model: &StageModel, pair: Option<&PairedWord>) -> String {
 }
 
 /// Paints the points of the words. Returns them for their names.
-pub fn paint_source(canvas: &Canvas, walked: f32) -> Vec<Named> {
+pub fn paint_source(canvas: &Canvas) -> Vec<Named> {
     let Canvas { painter, ref projected, .. } = *canvas;
     let Some((walk, step)) = projected.scene.walk else { return Vec::new() };
     let see = |word: &SourceWord| {
@@ -292,8 +291,7 @@ pub fn paint_source(canvas: &Canvas, walked: f32) -> Vec<Named> {
             priority: if is_query { Priority::Selected } else { Priority::Token },
             word: word.label.clone(),
             label: word.label.clone(),
-            note: walk.beside(step, index),
-            bar: walk.bar(walked, index),
+            note: walk.beside(step, index).filter(|_| walk.is_large(step, index)),
             color: name_color(color, true, projected.palette),
             is_first: true,
         })

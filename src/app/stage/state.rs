@@ -231,7 +231,9 @@ impl StageState {
             self.glide = None;
             self.points = self.points_of_layer();
         }
-        let words = if view.highlight.pieces { None } else { models.get::<WordArcs>() };
+        // Steps are of pieces: the sentence says of them what the picture does.
+        let is_of_pieces = view.highlight.pieces || view.walk.is_walking();
+        let words = if is_of_pieces { None } else { models.get::<WordArcs>() };
         self.sentence = words.map(|words| words.0.clone()).or_else(|| models.get::<SentenceArcs>());
         self.follow_walk(models, view);
         self.follow_emphasis(models, view);
@@ -300,7 +302,10 @@ impl StageState {
             let shown = lesson.zip(highlight.shown_cell.as_ref());
             let cell = shown.and_then(|(lesson, id)| lesson.cells.iter().find(|cell| cell.id == *id));
             let lines = cell.map_or_else(Vec::new, |cell| points.lines_of(&cell.kind));
-            emphasis.without_parts(points).with_lines(lines)
+            let goals = cell.zip(models.snapshot()).map(|(cell, snapshot)| points.goals_of(&cell.kind, snapshot));
+            let mut emphasis = emphasis.without_parts(points).with_lines(lines);
+            emphasis.goals = goals.unwrap_or_default();
+            emphasis
         };
         let emphasis = self.points.as_ref().map(of_points).unwrap_or_default();
         if *self.emphasis != emphasis {

@@ -3,8 +3,8 @@
 use attune_view::explain::walk::{RouteModel, Step, WalkModel};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
-    Align2, Button, EventFilter, Key, Label, Pos2, Rect, Response, ScrollArea, Sense, Stroke, Ui, UiBuilder, Widget,
-    WidgetInfo, WidgetType, pos2, vec2,
+    Align2, Button, Color32, EventFilter, Key, Label, Pos2, Rect, Response, ScrollArea, Sense, Stroke, StrokeKind, Ui,
+    UiBuilder, Widget, WidgetInfo, WidgetType, pos2, vec2,
 };
 
 use crate::app::actions::{ActionTable, WindowAction};
@@ -160,9 +160,19 @@ impl Track {
         self.apart() >= LEAST
     }
 
+    /// Half of the way from layer to layer.
+    fn room(&self) -> f32 {
+        self.apart() * STEPS as f32 / 2.0
+    }
+
+    /// Each layer has its picture, and beside it there is room for the handle.
+    fn has_pictures(&self) -> bool {
+        self.room() >= THUMBNAIL.x / 2.0 + HANDLE + size::GAP_TIGHT
+    }
+
     /// The layer whose end is under the pointer.
     fn layer_under(&self, x: f32) -> Option<usize> {
-        let reach = NUMBERED.min(self.apart() * STEPS as f32 / 2.0);
+        let reach = if self.has_pictures() { THUMBNAIL.x / 2.0 } else { NUMBERED.min(self.room()) };
         (0..self.layers).filter(|_| self.layers > 1).find(|layer| (self.at(Self::behind(*layer)).x - x).abs() <= reach)
     }
 }
@@ -171,6 +181,8 @@ impl Track {
 const SIGN: egui::Vec2 = vec2(52.0, 24.0);
 /// The disc with a layer's number.
 const NUMBERED: f32 = 8.0;
+/// Radius of a stop.
+const STOP: f32 = 4.0;
 /// Radius of the handle.
 const HANDLE: f32 = 7.0;
 
@@ -186,7 +198,7 @@ fn track_ui(ui: &mut Ui, rect: Rect, route: Option<&RouteModel>, walk: &mut Walk
     response.widget_info(|| WidgetInfo::slider(true, f64::from(walk.place()), &name));
     let track = Track { rect, end: walk.end(), layers: walk.layers() };
     lead(ui, &response, &track, walk);
-    paint_track(ui, &response, &track, walk);
+    paint_track(ui, &response, &track, route, walk);
     if let Some(pointer) = response.hover_pos() {
         let stop = track.under(pointer.x).round() as usize;
         let text = match track.layer_under(pointer.x) {
@@ -198,8 +210,7 @@ fn track_ui(ui: &mut Ui, rect: Rect, route: Option<&RouteModel>, walk: &mut Walk
 }
 
 /// Paints the stops, the numbered layers and the place of the walk.
-fn paint_track(ui: &Ui, response: &Response, track: &Track, walk: &Walk) {
-    const STOP: f32 = 4.0;
+fn paint_track(ui: &Ui, response: &Response, track: &Track, route: Option<&RouteModel>, walk: &Walk) {
     if track.has_signs() {
         return paint_signs(ui, response, track, walk);
     }
@@ -217,24 +228,85 @@ fn paint_track(ui: &Ui, response: &Response, track: &Track, walk: &Walk) {
     }
     let ring = if response.has_focus() || response.hovered() { palette.accent } else { palette.ink_soft };
     let is_behind = has_layers && is_end(place as usize) && place.fract() == 0.0;
+    if has_layers {
+        paint_layers(ui, track, route, is_behind.then_some(place), place, ring);
+    }
     if !is_behind {
         painter.circle(track.at(place), HANDLE, palette.surface, Stroke::new(size::OUTLINE, ring));
     }
-    for layer in (0..track.layers).filter(|_| has_layers) {
+}
+
+/// Paints the layers, as pictures where there is room, or else with their numbers; `here` is the place of the walk where it
+/// is at the end of a layer.
+fn paint_layers(ui: &Ui, track: &Track, route: Option<&RouteModel>, here: Option<f32>, place: f32, ring: Color32) {
+    let (palette, painter) = (Palette::of(ui.visuals().dark_mode), ui.painter());
+    let thumbnails = route.filter(|_| track.has_pictures()).map(Thumbnails::of);
+    for layer in 0..track.layers {
         let (at, is_passed) = (Track::behind(layer), place >= Track::behind(layer));
-        let (center, ink) = (track.at(at), if is_passed { palette.on_accent } else { palette.ink_soft });
-        let fill = if is_passed { palette.accent } else { palette.surface };
+        let (center, is_here) = (track.at(at), here == Some(at));
+        if let Some(thumbnails) = &thumbnails {
+            thumbnails.paint(ui, center, layer, is_passed, is_here.then_some(ring));
+            continue;
+        }
+        let (fill, ink) =
+            if is_passed { (palette.accent, palette.on_accent) } else { (palette.surface, palette.ink_soft) };
         // Where there is no room for its number, a layer is a dot.
-        let room = track.apart() * STEPS as f32 / 2.0;
-        let radius = NUMBERED.min(room - 1.0).max(STOP);
+        let radius = NUMBERED.min(track.room() - 1.0).max(STOP);
         painter.circle(center, radius, fill, Stroke::new(size::HAIRLINE, palette.stop(is_passed)));
         if radius >= NUMBERED {
             let number = (layer + 1).to_string();
             painter.text(center, Align2::CENTER_CENTER, number, theme::plain(size::LABEL_AXIS), ink);
         }
-        if is_behind && at == place {
+        if is_here {
             painter.circle_stroke(center, radius + size::RING_GAP, Stroke::new(size::OUTLINE, ring));
         }
+    }
+}
+
+/// The picture of a layer on the line.
+const THUMBNAIL: egui::Vec2 = vec2(30.0, 23.0);
+
+/// Small multiples: the words after each layer along the first two axes, all at one scale.
+struct Thumbnails<'a> {
+    route: &'a RouteModel,
+    middle: [f32; 2],
+    reach: f32,
+}
+
+impl<'a> Thumbnails<'a> {
+    fn of(route: &'a RouteModel) -> Self {
+        let layers = 0..route.layers.len();
+        let all: Vec<_> = layers.flat_map(|layer| route.after(layer)).filter(|at| at[0].is_finite()).collect();
+        let ends = [0, 1].map(|axis| {
+            let along = all.iter().map(|at| at[axis]);
+            (along.clone().fold(f32::INFINITY, f32::min), along.fold(f32::NEG_INFINITY, f32::max))
+        });
+        let reach = ends.iter().map(|(least, most)| (most - least) / 2.0).fold(f32::MIN_POSITIVE, f32::max);
+        Self { route, middle: ends.map(|(least, most)| (least + most) / 2.0), reach }
+    }
+
+    /// `here` is the colour of the frame of the layer that the walk is at.
+    fn paint(&self, ui: &Ui, center: Pos2, layer: usize, is_passed: bool, here: Option<Color32>) {
+        const DOT: f32 = 1.3;
+        const MARGIN: f32 = 3.0;
+        let palette = Palette::of(ui.visuals().dark_mode);
+        let rect = Rect::from_center_size(center, THUMBNAIL);
+        let (fill, ink) =
+            if is_passed { (palette.accent_soft, palette.ink) } else { (palette.raised, palette.ink_soft) };
+        let edge = here.unwrap_or_else(|| palette.stop(is_passed));
+        let width = if here.is_some() { size::OUTLINE } else { size::HAIRLINE };
+        ui.painter().rect_filled(rect, f32::from(size::RADIUS_SMALL), fill);
+        ui.painter().rect_stroke(rect, f32::from(size::RADIUS_SMALL), Stroke::new(width, edge), StrokeKind::Inside);
+        let half = rect.size() / 2.0 - vec2(MARGIN, MARGIN);
+        for at in self.route.after(layer) {
+            let [x, y] = [0, 1].map(|axis| (at[axis] - self.middle[axis]) / self.reach);
+            let place = center + vec2(x * half.x, -y * half.y);
+            if rect.contains(place) {
+                ui.painter().circle_filled(place, DOT, ink);
+            }
+        }
+        let (corner, font) = (rect.left_top() + vec2(MARGIN, 0.0), theme::plain(size::CELL_NUMBER));
+        ui.painter().text(corner, Align2::LEFT_TOP, layer + 1, font, ink);
     }
 }
 

@@ -43,9 +43,6 @@ pub mod size {
     pub const OUTLINE: f32 = 2.0;
     pub const CHIP: f32 = 11.0;
     pub const BAR: f32 = 8.0;
-    /// Height of a bar beside a word on the stage, with its gap, and the length of a full one.
-    pub const BAR_BESIDE: f32 = 5.0;
-    pub const BAR_LENGTH: f32 = 44.0;
     /// Opacity of a bar under words.
     pub const BAR_FAINT: f32 = 0.55;
     pub const CELL_MIN: f32 = 12.0;

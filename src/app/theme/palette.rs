@@ -225,6 +225,13 @@ impl Palette {
         if self.dark { 0.6 } else { 0.88 }
     }
 
+    /// The ground of the picture of a lesson that is done, in the hue of its chapter.
+    pub fn tinted(&self, hue: Color32) -> Color32 {
+        /// As much as names of groups bear.
+        const TINT: f32 = 0.09;
+        self.stage.lerp_to_gamma(hue, TINT)
+    }
+
     /// Name of a tab: of the panel in front, or of one behind it.
     pub fn tab(&self, is_front: bool) -> Color32 {
         if is_front { self.ink } else { self.ink_soft }
@@ -375,6 +382,8 @@ mod tests {
             check(palette, "part", &parts, &grounds, TEXT_CONTRAST);
             let is_another = |at: usize| parts[..at].iter().all(|other| *other != parts[at]);
             assert!((0..parts.len()).all(is_another), "each part has its colour");
+            let tinted = palette.groups.map(|hue| palette.tinted(hue));
+            check(palette, "group on a lesson that is done", &palette.groups, &tinted, TEXT_CONTRAST);
             // The time line and the tabs lie on the surface.
             let stops = [palette.stop(false), palette.stop(true)];
             check(palette, "stop of the time line", &stops, &[surface], MARK_CONTRAST);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use attune_core::pattern;
-use attune_view::view_model::stage::{StageModel, TokenPoint};
+use attune_view::view_model::stage::{Goal, StageModel, TokenPoint};
 
 use super::Highlight;
 
@@ -84,6 +84,8 @@ pub struct Emphasis {
     words: ShownWords,
     /// Lines of the stage cell between words, as indices into the model's.
     lines: Vec<[usize; 2]>,
+    /// Goals that the stage cell sets.
+    pub goals: Vec<Goal>,
 }
 
 /// How the words of the vocabulary are shown: most of them alike, which need not be looked at one by one.

@@ -23,6 +23,7 @@ use bevy::winit::{EventLoopProxy, WinitUserEvent};
 
 use super::source;
 use crate::app::AppFault;
+use crate::app::moving::{self, MovingOptions, Stagehand};
 use crate::app::picture::{PictureOptions, draw, render};
 
 /// Work that is being done. Its thread ends by itself, even when nobody waits any more.
@@ -216,6 +217,25 @@ impl Export {
         })
     }
 
+    /// Draws a picture that moves, of so many frames, and writes it. `waker` as in [`Job::run`].
+    pub fn recording(
+        options: MovingOptions,
+        frames: usize,
+        target: PathBuf,
+        waker: impl Fn() + Send + 'static,
+    ) -> Self {
+        Self::run(frames, waker, move |count| {
+            let name = printable(&target.display().to_string());
+            if let Some(why) = obstacle(&target) {
+                return Err(format!("{name}: {why}"));
+            }
+            let mut hand = Recorded { snapshot: options.picture.snapshot.clone(), count };
+            moving::render(&options, &mut hand, &target).map_err(|fault| fault.to_string())?;
+            let (width, height) = options.picture.size;
+            Ok(format!("{name}: {frames} frames of {width}×{height} pixels"))
+        })
+    }
+
     /// Opens the learner's editor on a file, which is no export but takes as long. `waker` as in [`Job::run`].
     pub fn editor(file: PathBuf, waker: impl Fn() + Send + 'static) -> Self {
         Self::run(0, waker, move |_| source::open(&file))
@@ -224,6 +244,22 @@ impl Export {
     /// Writes a work. `waker` as in [`Job::run`].
     pub fn work(work: WorkFile, lesson: PathBuf, target: PathBuf, waker: impl Fn() + Send + 'static) -> Self {
         Self::run(0, waker, move |_| work.write(&lesson, &target))
+    }
+}
+
+/// What a window records: the lesson as it is.
+struct Recorded<'a> {
+    snapshot: Arc<Snapshot>,
+    count: &'a Count<'a>,
+}
+
+impl Stagehand for Recorded<'_> {
+    fn trained(&mut self, _: f32) -> Arc<Snapshot> {
+        self.snapshot.clone()
+    }
+
+    fn drawn(&mut self, _: usize, _: usize) {
+        self.count.one();
     }
 }
 

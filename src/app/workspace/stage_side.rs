@@ -163,9 +163,11 @@ impl<'a> Over<'a> {
         };
         let sentence = scene.sentence.as_deref().filter(|_| is_whole);
         let strip = sentence.and_then(|sentence| Strip::of(ui, sentence, area.size(), side.strip));
+        let walked = scene.walked(view.walk).filter(|_| view.walk.is_walking());
+        let step = walked.map(|Walked { walk, .. }| (walk, view.walk.step()));
         over.sentence = strip.map(|strip| {
             let rect = take(strip.height());
-            (strip, rect)
+            (strip.at_step(step), rect)
         });
         let has_gauge = !is_whole || over.sentence.is_some() && area.height() >= gauge::FROM;
         let gauge = scene.gauge.as_deref().filter(|gauge| has_gauge && gauge.has_moves());
@@ -189,9 +191,8 @@ impl<'a> Over<'a> {
         if is_whole && bottom - top >= size::VIEW_BAR_FROM && model.is_some() {
             let room = Rect::from_x_y_ranges(area.x_range(), top..=bottom);
             over.bar = Some(bar::corner(ui, room, &scene.emphasis, &side.tab.controls.rig, view));
-            let walked = scene.walked(view.walk).filter(|_| view.walk.is_walking());
-            over.ribbons = walked.and_then(|Walked { walk, .. }| {
-                let ribbons = Ribbons::of(walk, view.walk.step())?;
+            over.ribbons = step.and_then(|(walk, step)| {
+                let ribbons = Ribbons::of(walk, step)?;
                 let rect = ribbons.place(room, &side.seen(area, walk, view))?;
                 Some((ribbons, rect))
             });

@@ -174,6 +174,7 @@ pub fn menu_ui(ui: &mut Ui) -> Option<Action> {
             entry(ui, row.text, row.keys_text(), row.tooltip, action.into());
         };
         row(ui, WindowAction::Picture);
+        row(ui, WindowAction::Record);
         row(ui, WindowAction::Present);
         row(ui, WindowAction::HandIn);
         row(ui, WindowAction::Share);

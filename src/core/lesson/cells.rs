@@ -56,6 +56,9 @@ pub enum CellKind {
         plays: usize,
         /// Pairs of words of the vocabulary; a line joins their static points.
         lines: Vec<(String, String)>,
+        /// Words of the sentence, each with the word at whose vector it should end: half the squared distance is the loss,
+        /// and an arrow is minus its gradient.
+        goals: Vec<(String, String)>,
     },
     Slider(Slider),
     /// Code that runs by itself and shows its outputs, not its text.
@@ -293,6 +296,7 @@ impl<'c> CellContext<'c> {
             time: |node| share(node).map(|time| time as f32), or 0.0;
             plays: whole(0..=PLAYS_MAX), or 0;
             lines: list_of(LINES_MAX, |node| self.read_line(node)), or Vec::new();
+            goals: list_of(LINES_MAX, |node| self.read_line(node)), or Vec::new();
         } }
     }
 

@@ -33,6 +33,8 @@ pub struct Heading {
     pub minutes: Option<usize>,
     /// Ids of the lessons that it builds on.
     pub builds_on: Vec<String>,
+    /// The chapter that begins with it.
+    pub chapter: Option<String>,
     /// Predictions and exercises.
     pub tasks: usize,
 }
@@ -46,6 +48,7 @@ impl Heading {
             number: lesson.number,
             minutes: lesson.minutes,
             builds_on: lesson.builds_on.clone(),
+            chapter: lesson.chapter.clone(),
             tasks: lesson.cells.iter().filter(|cell| cell.kind.is_task()).count(),
         }
     }

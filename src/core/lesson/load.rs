@@ -130,6 +130,7 @@ fn read_parts(record: &mut Record<'_>) -> Option<Lesson> {
         number: whole(NUMBERS), optional;
         minutes: whole(MINUTES), optional;
         builds_on: |node| read_builds_on(node, id.as_deref()), or Vec::new();
+        chapter: line, optional;
         seed: seed;
         groups: read_lists, or Lists::default();
     }
@@ -139,8 +140,8 @@ fn read_parts(record: &mut Record<'_>) -> Option<Lesson> {
     if record.given("model").is_some_and(is_pretrained) {
         let on_model = read_on_a_model(record);
         let (id, title, summary) = (id?, title?, summary?);
-        let (number, minutes, builds_on, seed) = (number?, minutes?, builds_on?, seed?);
-        return Some(Lesson { id, title, summary, number, minutes, builds_on, seed, ..on_model? });
+        let (number, minutes, builds_on, chapter, seed) = (number?, minutes?, builds_on?, chapter?, seed?);
+        return Some(Lesson { id, title, summary, number, minutes, builds_on, chapter, seed, ..on_model? });
     }
 
     let is_of_file = record.given("static_embedding").is_some_and(is_file);
@@ -191,6 +192,7 @@ fn read_parts(record: &mut Record<'_>) -> Option<Lesson> {
         number,
         minutes,
         builds_on,
+        chapter,
         seed,
         groups,
         axes,

@@ -30,6 +30,8 @@ pub struct Lesson {
     pub minutes: Option<usize>,
     /// Ids of the lessons that it builds on.
     pub builds_on: Vec<String>,
+    /// The chapter of the course that begins with it.
+    pub chapter: Option<String>,
     /// The seed of every random stream of the lesson.
     pub seed: u64,
     /// Named sets of words: colours on the stage, centroids for senses, slots in templates.

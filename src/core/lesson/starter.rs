@@ -113,6 +113,7 @@ impl Lesson {
             number: None,
             minutes: None,
             builds_on: Vec::new(),
+            chapter: None,
             seed: 0,
             groups: Vec::new(),
             axes: Vec::new(),

@@ -9,7 +9,7 @@ use attune_core::lesson::cells::CellKind;
 use attune_engine::numerics::contributions::Contributions;
 use attune_engine::numerics::moves::Point;
 use attune_engine::numerics::params::TensorName;
-use attune_engine::numerics::vectors::Similarity;
+use attune_engine::numerics::vectors::{Similarity, add_scaled};
 use attune_engine::quantity::{Entry, Index, Owner, OwnerKind, Quantity};
 
 use super::formulas::{AND, after_heads};
@@ -97,6 +97,8 @@ pub enum Columns {
     Keys,
     /// Heads of one block.
     Heads,
+    /// Numbers that are explained together, by the length of their vector.
+    Whole,
 }
 
 /// The numbers of a row of a tensor, or of one column of it.
@@ -116,6 +118,7 @@ impl NumberRow {
     pub fn entry(&self, column: usize) -> Entry {
         match self.columns {
             Columns::Heads => self.first.of_later_head(column),
+            Columns::Whole => self.first,
             Columns::Entries | Columns::Keys => self.first.along(column),
         }
     }
@@ -128,20 +131,21 @@ pub struct Bars {
     pub after: Quantity,
 }
 
-/// The bar beside a key's word, along a track from 0 to 1.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bar {
-    /// Where the bar begins: in the middle for scores, which may be negative, at the left for weights.
-    pub zero: f32,
-    pub end: f32,
-}
-
 /// A value that the query takes much of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Carried {
     pub key: usize,
     pub weight: f32,
     pub value: NumberRow,
+}
+
+/// What a head adds to the query, its mix through `W_O`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Added {
+    /// The head's place in its layer: its hue.
+    pub own: usize,
+    /// Each cell asks for the length of the whole.
+    pub row: NumberRow,
 }
 
 /// A word of the source: where the walked layer finds it, and where it leaves it.
@@ -201,6 +205,8 @@ pub struct WalkModel {
     pub key: usize,
     /// The values with the largest weights, the largest first.
     pub carried: Vec<Carried>,
+    /// What the heads of the layer add to the query: the walk's head first, then the longest.
+    pub added: Vec<Added>,
     pub steps: Vec<StepModel>,
 }
 
@@ -244,6 +250,7 @@ impl WalkModel {
             own: parts.own,
             steps: Step::ALL.iter().map(|step| walked.step(*step)).collect(),
             carried: walked.carried(),
+            added: walked.added(),
             source: if key_side == Side::Source { walked.source() } else { Vec::new() },
             query_side: Side::of_source(is_of_source),
             key_side,
@@ -279,22 +286,27 @@ impl WalkModel {
         }
     }
 
-    /// A key's bar beside its word at a place of the walk through the layer: its score, scaled, then its weight; what is
-    /// between two steps is on its way.
-    pub fn bar(&self, at: f32, key: usize) -> Option<Bar> {
-        const MIDDLE: f32 = 0.5;
+    /// How much a key counts at a place of the walk through the layer, from −1 to 1: its score as a share of the largest,
+    /// scaled, then its weight; what is between two steps is on its way.
+    pub fn pull(&self, at: f32, key: usize) -> f32 {
         let number = |step: Step, quantity| self.by_key(step, quantity).get(key).copied().filter(|x| x.is_finite());
         let products = self.by_key(Step::Score, Quantity::Product);
         let largest = products.iter().fold(f32::MIN_POSITIVE, |most, x| most.max(x.abs()));
         let score = |step, quantity| (number(step, quantity).unwrap_or(0.0) / largest).clamp(-1.0, 1.0);
-        let (begun, ended) = (Step::Score.share(at), Step::Output.share(at));
-        let product = score(Step::Score, Quantity::Product) * begun;
+        let product = score(Step::Score, Quantity::Product) * Step::Score.share(at);
         let scaled = lerp(product, score(Step::Scale, Quantity::Score), Step::Scale.share(at));
-        let weight = number(Step::Softmax, Quantity::Weight).unwrap_or(0.0);
-        let weighed = Step::Softmax.share(at);
-        let length = lerp(scaled, weight, weighed) * (1.0 - ended);
-        let zero = MIDDLE * (1.0 - weighed);
-        (begun > 0.0 && ended < 1.0).then_some(Bar { zero, end: zero + length * (1.0 - zero) })
+        lerp(scaled, number(Step::Softmax, Quantity::Weight).unwrap_or(0.0), Step::Softmax.share(at))
+    }
+
+    /// Whether a key's number of a step is among the largest, which are written beside the points.
+    pub fn is_large(&self, step: Step, key: usize) -> bool {
+        let row = match step {
+            Step::Score => self.by_key(step, Quantity::Product),
+            Step::Scale => self.by_key(step, Quantity::Score),
+            Step::Softmax | Step::Mix => self.by_key(step, Quantity::Weight),
+            _ => return false,
+        };
+        row.get(key).is_some_and(|own| row.iter().filter(|other| *other > own).count() < LARGEST)
     }
 
     /// A number for each key: a step's row of a quantity.
@@ -317,6 +329,9 @@ impl WalkModel {
         }
     }
 }
+
+/// Of the numbers of a step, so many are shown one by one.
+const LARGEST: usize = 3;
 
 /// A query, a key and a head, from whose numbers the steps are made.
 #[derive(Clone, Copy)]
@@ -348,7 +363,6 @@ impl Walked<'_> {
     }
 
     fn carried(&self) -> Vec<Carried> {
-        const MOST: usize = 3;
         let weights = self.parts.activations.weights.row(self.query);
         let mut keys: Vec<usize> = (0..weights.len()).filter(|key| weights[*key] > 0.0).collect();
         keys.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
@@ -356,7 +370,28 @@ impl Walked<'_> {
             let value = Walked { key, ..*self }.row(Quantity::Value);
             Carried { key, weight: weights[key], value }
         };
-        keys.into_iter().take(MOST).map(of).collect()
+        keys.into_iter().take(LARGEST).map(of).collect()
+    }
+
+    fn added(&self) -> Vec<Added> {
+        let contributions = &self.reader.sentence.contributions[self.parts.block];
+        let Some(block) = self.reader.block(self.parts.block) else { return Vec::new() };
+        let first = self.head - self.parts.own;
+        let length = |own: usize| contributions.head_lengths[own][self.query];
+        let mut heads: Vec<usize> = (0..contributions.head_lengths.len()).filter(|own| length(*own) > 0.0).collect();
+        heads.sort_by(|a, b| {
+            (*b == self.parts.own).cmp(&(*a == self.parts.own)).then(length(*b).total_cmp(&length(*a)))
+        });
+        let of = |own: usize| {
+            let mut values = vec![0.0; self.reader.width()];
+            for key in 0..contributions.keys() {
+                add_scaled(&mut values, 1.0, &contributions.term(block, own, self.query, key));
+            }
+            let label = self.reader.labels.title(first + own).to_lowercase();
+            let first = Quantity::HeadLength.of_head(first + own, [self.query]);
+            Added { own, row: NumberRow { tensor: label.clone(), label, values, columns: Columns::Whole, first } }
+        };
+        heads.into_iter().take(LARGEST).map(of).collect()
     }
 
     fn clocks(&self) -> Vec<Clock> {
@@ -601,6 +636,11 @@ impl RouteModel {
     pub fn second_way(&self, token: usize, layer: usize) -> Option<(Point, Point)> {
         let stops = self.second_stops.get(token)?;
         Some((*stops.get(layer)?, *stops.get(layer + 1)?))
+    }
+
+    /// The places of the stage's tokens after a layer.
+    pub fn after(&self, layer: usize) -> impl Iterator<Item = Point> {
+        self.stops.iter().filter_map(move |stops| stops.get(layer + 1).copied())
     }
 
     /// The layer of a head.

@@ -168,7 +168,7 @@ impl<'a> PageCell<'a> {
                 let plot = PageItem::Code(Code { is_hidden: true, ..code(shown) });
                 ("plot", caption_of(caption).into_iter().chain([plot]).collect())
             }
-            CellKind::Stage { caption, sentence, words, time, plays: _, lines: _ } => {
+            CellKind::Stage { caption, sentence, words, time, plays: _, lines: _, goals: _ } => {
                 let sentence =
                     snapshot.lesson.sentences.get(*sentence).map_or_else(String::new, |words| words.join(" "));
                 ("stage", vec![PageItem::Stage(Stage { caption, sentence, words, time: *time })])

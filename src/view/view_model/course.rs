@@ -165,6 +165,8 @@ pub struct HomeRow {
     pub minutes: Option<usize>,
     /// The lessons that it builds on, by number where they have one.
     pub builds_on: Vec<String>,
+    /// The chapter that begins with it.
+    pub chapter: Option<String>,
     /// None until it is drawn.
     pub picture: Option<Picture>,
     pub tasks: Tasks,
@@ -249,6 +251,11 @@ impl HomeModel {
         self.lessons.iter().any(|row| matches!(row.state, RowState::Begun | RowState::Done))
     }
 
+    /// The lessons in chapters; those before the first chapter have none.
+    pub fn chapters(&self) -> impl Iterator<Item = &[HomeRow]> {
+        self.lessons.chunk_by(|_, next| next.chapter.is_none())
+    }
+
     /// All rows, in the order in which they stand.
     pub fn rows(&self) -> impl Iterator<Item = &HomeRow> {
         self.lessons.iter().chain(&self.others)
@@ -274,6 +281,7 @@ fn row_of_course(file: &CourseFile, found: &Found, course: &Course) -> HomeRow {
         summary: heading.ok().and_then(|heading| heading.summary.clone()).unwrap_or_default(),
         minutes: heading.ok().and_then(|heading| heading.minutes),
         builds_on: heading.ok().map_or_else(Vec::new, |heading| named(&heading.builds_on, &found.files)),
+        chapter: heading.ok().and_then(|heading| heading.chapter.clone()),
         picture: found.pictures.get(&file.path).cloned(),
         tasks,
         state,
@@ -301,6 +309,7 @@ fn row_of_recent(path: &str, course: &Course, missing: &BTreeSet<String>) -> Hom
         summary: path.to_owned(),
         minutes: None,
         builds_on: Vec::new(),
+        chapter: None,
         picture: None,
         tasks,
         state: if missing.contains(path) { RowState::Missing } else { state(kept, tasks) },

@@ -164,6 +164,7 @@ mod tests {
             number,
             minutes: None,
             builds_on: Vec::new(),
+            chapter: None,
             tasks: 0,
         };
         CourseFile { path: PathBuf::from(format!("course/{id}.ron")), heading: Ok(heading) }

@@ -339,6 +339,7 @@ mod tests {
             time: 1.0,
             plays,
             lines: vec![],
+            goals: vec![],
         };
         let predict = Predict {
             ask: String::new(),

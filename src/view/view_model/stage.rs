@@ -58,6 +58,14 @@ pub struct StageModel {
     pub radius: f32,
 }
 
+/// The place where a token should end. Minus the gradient of the loss, half the squared distance, is the way there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Goal {
+    pub token: usize,
+    pub to: [f32; 3],
+    pub loss: f32,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct TokenPoint {
     pub text: String,
@@ -181,6 +189,21 @@ impl StageModel {
         let CellKind::Stage { lines, .. } = cell else { return Vec::new() };
         let word = |text: &String| self.words.find(text).first().copied();
         lines.iter().filter_map(|(from, to)| Some([word(from)?, word(to)?])).collect()
+    }
+
+    /// The goals that a stage cell sets; the loss is of the true vectors.
+    pub fn goals_of(&self, cell: &CellKind, snapshot: &Snapshot) -> Vec<Goal> {
+        let (CellKind::Stage { goals, .. }, Some(space), Some(model)) = (cell, &snapshot.space, &snapshot.model) else {
+            return Vec::new();
+        };
+        let goal = |(from, to): &(String, String)| {
+            let token = self.tokens.iter().find(|token| token.text == *from)?.position;
+            let word = *self.words.find(to).first()?;
+            let output = model.sentence.activations.output.row(token).iter().enumerate();
+            let squares = output.map(|(entry, y)| (y - space.vectors.get(word, entry)).powi(2));
+            Some(Goal { token, to: self.words[word].at, loss: squares.sum::<f32>() / 2.0 })
+        };
+        goals.iter().filter_map(goal).collect()
     }
 
     /// The point of a token: where words are points, that of its first piece.

@@ -116,7 +116,7 @@ fn an_issue_shows_its_line() {
     check(
         &GOOD.replace("\"One word, two meanings\", seed", &format!("\"{}\", sed", "word ".repeat(50))),
         &format!(
-            "a.ron:3:279: unknown field \"sed\" in Lesson; expected id, title, summary, number, minutes, builds_on, seed, groups, \
+            "a.ron:3:279: unknown field \"sed\" in Lesson; expected id, title, summary, number, minutes, builds_on, chapter, seed, groups, \
              static_embedding, model, switches, corpus, axes, sentences, probes, panels, cells or claims; did you mean \"seed\"?\n  \
              3 | {}\", sed: 7,\n    | {}^^^",
             &"word ".repeat(50)[250 - 47..],

@@ -58,12 +58,12 @@ fn fields() {
     check(
         "sentences: [",
         "sentenses: [",
-        r#"a.ron:20:5: unknown field "sentenses" in Lesson; expected id, title, summary, number, minutes, builds_on, seed, groups, static_embedding, model, switches, corpus, axes, sentences, probes, panels, cells or claims; did you mean "sentences"?"#,
+        r#"a.ron:20:5: unknown field "sentenses" in Lesson; expected id, title, summary, number, minutes, builds_on, chapter, seed, groups, static_embedding, model, switches, corpus, axes, sentences, probes, panels, cells or claims; did you mean "sentences"?"#,
     );
     check(
         "seed: 7",
         "seed: 7, colour: true",
-        r#"a.ron:3:60: unknown field "colour" in Lesson; expected id, title, summary, number, minutes, builds_on, seed, groups, static_embedding, model, switches, corpus, axes, sentences, probes, panels, cells or claims"#,
+        r#"a.ron:3:60: unknown field "colour" in Lesson; expected id, title, summary, number, minutes, builds_on, chapter, seed, groups, static_embedding, model, switches, corpus, axes, sentences, probes, panels, cells or claims"#,
     );
     check(
         "seed: 7",

@@ -124,7 +124,7 @@ pub fn nearest(arcs: &[PlacedArc], pointer: Pos2) -> Option<Pair> {
 }
 
 /// Sizes of the type, the largest that fits; a sentence that none fits has two rows.
-const ONE_ROW: [f32; 7] = [24.0, 22.0, 20.0, 18.0, 16.5, 15.0, 14.0];
+const ONE_ROW: [f32; 10] = [34.0, 30.0, 27.0, 24.0, 22.0, 20.0, 18.0, 16.5, 15.0, 14.0];
 const TWO_ROWS: [f32; 4] = [17.0, 16.0, 15.0, 14.0];
 const LEAST: f32 = 14.0;
 /// Shares of the type's size: a row's height, the room in a word's rectangle beside its letters, and between two of
@@ -140,6 +140,8 @@ pub struct Room {
     pub above: f32,
     pub between: f32,
     pub below: f32,
+    /// Largest size of the type.
+    pub font: f32,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -178,7 +180,7 @@ impl Plan {
             |words: &[(usize, &ArcWord)]| -> Vec<usize> { words.iter().map(|(position, _)| *position).collect() };
         let whole = |words: &[(usize, &ArcWord)], font: f32| row_width(&widths(words, font), font);
         let fits = |font: f32| lines.iter().all(|(_, words)| whole(words, font) <= room.width);
-        if let Some(font) = ONE_ROW.into_iter().find(|font| fits(*font)) {
+        if let Some(font) = ONE_ROW.into_iter().find(|font| *font <= room.font && fits(*font)) {
             let rows = lines.iter();
             let rows =
                 rows.map(|(side, words)| Row { side: *side, positions: positions(words), widths: widths(words, font) });
@@ -269,7 +271,7 @@ mod tests {
     fn no_arc_turns_more_sharply_than_its_widest_line_can() {
         let [source, words] = ["nine two three four five", "[start] cinq i deux"].map(words);
         for (above, between) in [(46.0, 36.0), (32.0, 28.0)] {
-            let room = Room { width: 460.0, above, between, below: 15.0 };
+            let room = Room { width: 460.0, above, between, below: 15.0, font: 24.0 };
             let plan = Plan::of(&source, &words, room, |text, font| text.chars().count() as f32 * font * 0.5);
             let from_row_to_row =
                 (0..4).flat_map(|query| (0..5).map(move |key| (WordAt::in_sentence(query), WordAt::in_source(key))));
@@ -288,7 +290,7 @@ mod tests {
     }
 
     fn plan(width: f32, source: &str, sentence: &str) -> Plan {
-        let room = Room { width, above: 40.0, between: 30.0, below: 12.0 };
+        let room = Room { width, above: 40.0, between: 30.0, below: 12.0, font: 24.0 };
         Plan::of(&words(source), &words(sentence), room, |text, font| text.chars().count() as f32 * font * 0.5)
     }
 

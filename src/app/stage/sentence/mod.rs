@@ -3,18 +3,20 @@
 
 mod arcs;
 
+use attune_view::explain::walk::{Step, WalkModel};
 use attune_view::view_model::attention::{Reading, Sink};
 use attune_view::view_model::heads::Side;
 use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WeightArc, WordAt};
+use egui::text::{LayoutJob, TextFormat};
 use egui::{
-    Align, Align2, Context, Id, Label, Layout, Pos2, Rect, Response, RichText, ScrollArea, Sense, Stroke, Ui,
+    Align, Align2, Color32, Context, Id, Label, Layout, Pos2, Rect, Response, RichText, ScrollArea, Sense, Stroke, Ui,
     UiBuilder, Vec2, WidgetInfo, WidgetType,
 };
 
 use self::arcs::{PlacedArc, PlacedWord, Plan, Room, nearest, placed};
 use super::names::TOWARDS_INK;
 use crate::app::actions::{ActionTable, Pressed, SentenceAction, WindowAction, drop_text, keys, pressed};
-use crate::app::theme::{self, Palette, motion, size};
+use crate::app::theme::{self, Palette, Role, motion, size};
 use crate::app::ui_state::PanelView;
 use crate::app::widgets::controls::{paint_sink, reading_ui};
 use crate::app::widgets::heat::width_of;
@@ -24,6 +26,9 @@ use crate::app::widgets::traced::{ASK_HINT, OF_PIECES, ask_on};
 /// A stage that is lower has no room for the sentence; one below the second has low arcs.
 const FROM: f32 = 230.0;
 const ROOMY_FROM: f32 = 560.0;
+/// On a stage that is higher the sentence is larger: of sizes up to the second, else up to the first.
+const TALL_FROM: f32 = 800.0;
+const FONTS: (f32, f32) = (24.0, 34.0);
 /// Weights below this have no number under their word.
 const NUMBERED: f32 = 0.095;
 /// Maximum number of heads that have numbers at once.
@@ -70,6 +75,8 @@ pub struct Strip<'a> {
     plan: Plan,
     options: StripOptions,
     controls: f32,
+    /// The step that is walked through: its numbers are under the words.
+    walk: Option<(&'a WalkModel, Step)>,
 }
 
 impl<'a> Strip<'a> {
@@ -95,10 +102,21 @@ impl<'a> Strip<'a> {
         };
         // From a source, which is a row of its own, arcs run from row to row.
         let between = if model.source.is_empty() { between.min(NEAR) } else { between };
-        let room = Room { width: (area.x - 2.0 * size::GAP).max(0.0), above, between, below };
+        let font = if area.y < TALL_FROM { FONTS.0 } else { FONTS.1 };
+        let room = Room { width: (area.x - 2.0 * size::GAP).max(0.0), above, between, below, font };
         let plan = Plan::of(&model.source, &model.words, room, |text, font| width_of(ui, text, theme::strong(font)));
         let controls = if has_arcs && options.is_open { size::VIEW_BAR - size::GAP_TIGHT } else { 0.0 };
-        Some(Self { model, plan, options, controls })
+        Some(Self { model, plan, options, controls, walk: None })
+    }
+
+    /// The same with the numbers of a step: each key's own until softmax has made weights, whose arcs come then.
+    #[must_use]
+    pub fn at_step(self, walk: Option<(&'a WalkModel, Step)>) -> Self {
+        Self { walk, ..self }
+    }
+
+    fn has_weights(&self) -> bool {
+        self.walk.is_none_or(|(_, step)| step >= Step::Softmax)
     }
 
     pub fn height(&self) -> f32 {
@@ -273,14 +291,15 @@ impl<'a> Strip<'a> {
         let origin = ui.allocate_space(self.plan.size).1.min;
         let painter = ui.painter().clone();
         // The arcs lie under the words.
-        let (share, before) = state.fade.at(ui, shown, self.options.reduced_motion);
+        let is_pointed_at = view.hover.at().is_some() || view.hover.pair().is_some();
+        let drawn = shown.filter(|_| is_pointed_at || self.has_weights());
+        let (share, before) = state.fade.at(ui, drawn, self.options.reduced_motion);
         let arcs_of = |shown: Option<Shown>| shown.map(|shown| self.model.drawn(&shown)).unwrap_or_default();
-        let arcs = arcs_of(shown);
+        let arcs = arcs_of(drawn);
         let placed_arcs = placed(&self.plan, origin, &arcs);
         let pointed = view.hover.pair().and_then(|pair| self.model.placed_pair(pair));
-        for arc in placed(&self.plan, origin, &arcs_of(before)) {
-            arc.paint(&painter, palette, 1.0 - share, false);
-        }
+        let leaving = placed(&self.plan, origin, &arcs_of(before));
+        leaving.iter().for_each(|arc| arc.paint(&painter, palette, 1.0 - share, false));
         let is_pointed = |arc: &&PlacedArc| pointed == Some(arc.arc.pair);
         placed_arcs.iter().filter(|arc| !is_pointed(arc)).for_each(|arc| arc.paint(&painter, palette, share, false));
         placed_arcs.iter().filter(is_pointed).for_each(|arc| arc.paint(&painter, palette, share, true));
@@ -290,13 +309,14 @@ impl<'a> Strip<'a> {
                 hovered = Some(word.at);
             }
         }
-        if let Some(shown) = shown {
-            self.numbers(&painter, origin, &shown, &arcs, palette);
+        match (self.walk, drawn) {
+            (Some((walk, step)), None) => self.step_numbers(&painter, origin, walk, step, palette),
+            (_, Some(shown)) => self.numbers(&painter, origin, &shown, &arcs, palette),
+            (None, None) => {}
         }
         let pointer = ground.hover_pos().filter(|_| hovered.is_none());
         let pair = pointer.and_then(|pointer| nearest(&placed_arcs, pointer));
-        let arc = pair.and_then(|pair| arcs.iter().find(|arc| arc.pair == pair));
-        if let Some(arc) = arc {
+        if let Some(arc) = pair.and_then(|pair| arcs.iter().find(|arc| arc.pair == pair)) {
             self.arc_ui(ground, arc, view);
         }
     }
@@ -421,25 +441,58 @@ impl<'a> Strip<'a> {
         let Some(from) = self.plan.place(shown.word) else { return };
         let mut largest: Vec<&WeightArc> = arcs.iter().filter(|arc| arc.weight >= NUMBERED).collect();
         largest.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-        let (mut numbered, mut taken): (Vec<WordAt>, Vec<Rect>) = Default::default();
+        let mut numbered: Vec<WordAt> = Vec::new();
+        let mut notes = Notes { painter, palette, taken: Vec::new() };
         for arc in largest {
             let Some(word) = self.plan.place(other(arc)).filter(|word| !numbered.contains(&word.at)) else { continue };
             numbered.push(word.at);
             let ink = palette.head(arc.own).lerp_to_gamma(palette.ink, TOWARDS_INK);
-            let galley = painter.layout_no_wrap(arc.number(), theme::mono(size::LABEL_AXIS), ink);
-            let rect = word.rect.translate(origin.to_vec2());
-            let at = if word.row < from.row {
-                Align2::CENTER_BOTTOM.anchor_size(rect.center_top(), galley.size())
-            } else {
-                Align2::CENTER_TOP.anchor_size(rect.center_bottom(), galley.size())
-            };
-            // Of two that would touch, the larger one stays.
-            let room = at.expand2(Vec2::new(size::GAP_TIGHT / 2.0, 0.0));
-            if !taken.iter().any(|other| other.intersects(room)) {
-                taken.push(room);
-                painter.rect_filled(room, f32::from(size::RADIUS_SMALL), palette.stage.gamma_multiply(HALO));
-                painter.galley(at.min, galley, ink);
-            }
+            notes.write(word.rect.translate(origin.to_vec2()), word.row < from.row, arc.number(), ink);
+        }
+    }
+
+    /// The number that a step gives each key, or the letters of its vectors, beside its word; the largest first.
+    fn step_numbers(&self, painter: &egui::Painter, origin: Pos2, walk: &WalkModel, step: Step, palette: &Palette) {
+        let mut notes = Notes { painter, palette, taken: Vec::new() };
+        let mut keys: Vec<usize> = (0..walk.keys.len()).collect();
+        let place = step.index() as f32;
+        keys.sort_by(|a, b| walk.pull(place, *b).total_cmp(&walk.pull(place, *a)));
+        for key in keys {
+            let word = self.plan.place(WordAt { side: walk.key_side, position: key });
+            let (Some(word), Some(note)) = (word, walk.beside(step, key)) else { continue };
+            let ink = if walk.is_large(step, key) { palette.ink } else { palette.ink_soft };
+            let is_above = walk.key_side == Side::Source && walk.query_side == Side::Sentence;
+            notes.write(word.rect.translate(origin.to_vec2()), is_above, note, ink);
+        }
+    }
+}
+
+/// Numbers beside words, each on a ground of its own; of two that would touch, the first one stays.
+struct Notes<'a> {
+    painter: &'a egui::Painter,
+    palette: &'a Palette,
+    taken: Vec<Rect>,
+}
+
+impl Notes<'_> {
+    fn write(&mut self, word: Rect, is_above: bool, note: String, ink: Color32) {
+        let Self { painter, palette, taken } = self;
+        let mut job = LayoutJob::default();
+        for letter in note.chars() {
+            let ink = Role::of_letter(letter).map_or(ink, |role| role.hue(palette));
+            job.append(letter.encode_utf8(&mut [0; 4]), 0.0, TextFormat::simple(theme::mono(size::LABEL_AXIS), ink));
+        }
+        let galley = painter.layout_job(job);
+        let (side, at) = match is_above {
+            true => (Align2::CENTER_BOTTOM, word.center_top()),
+            false => (Align2::CENTER_TOP, word.center_bottom()),
+        };
+        let at = side.anchor_size(at, galley.size());
+        let room = at.expand2(Vec2::new(size::GAP_TIGHT / 2.0, 0.0));
+        if !taken.iter().any(|other| other.intersects(room)) {
+            taken.push(room);
+            painter.rect_filled(room, f32::from(size::RADIUS_SMALL), palette.stage.gamma_multiply(HALO));
+            painter.galley(at.min, galley, ink);
         }
     }
 }

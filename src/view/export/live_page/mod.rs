@@ -364,7 +364,7 @@ impl<'a> KindData<'a> {
     /// `None` of a cell with which the scripts have nothing to do.
     fn of(kind: &'a CellKind) -> Option<Self> {
         match kind {
-            CellKind::Stage { caption, sentence, words, time, plays, lines } => {
+            CellKind::Stage { caption, sentence, words, time, plays, lines, goals: _ } => {
                 Some(Self::Stage { caption, sentence: *sentence, words, time: *time, plays: *plays, lines })
             }
             CellKind::Slider(Slider { caption, bind, range, step, start: _ }) => {

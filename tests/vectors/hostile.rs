@@ -109,7 +109,7 @@ fn an_archive_that_unpacks_without_end_is_refused() {
     let mut packed = DeflateEncoder::new(Vec::new(), Compression::fast());
     packed.write_all(&npy("<f4", false, &format!("{rows}, 2"), &[])).expect("packed");
     let zeros = vec![0; 1 << 20];
-    (0..8 * rows >> 20).for_each(|_| packed.write_all(&zeros).expect("packed"));
+    (0..(8 * rows) >> 20).for_each(|_| packed.write_all(&zeros).expect("packed"));
     let packed = packed.finish().expect("packed");
     let sizes = [packed.len() as u32, 8 * rows as u32].map(u32::to_le_bytes).concat();
     // An entry `a.npy` that is deflated, and the directory of it alone.

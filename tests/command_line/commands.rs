@@ -113,7 +113,7 @@ fn a_sentence_of_the_user_s_takes_the_place_of_the_lesson_s() {
     check(
         &[&["export", SMALL, "--to", "checkpoint", "-o", &out][..], &own].concat(),
         2,
-        "a checkpoint is the model alone",
+        "a checkpoint has only the model, and no sentence",
     );
 }
 

@@ -56,7 +56,7 @@ fn wrong_usage_is_said_before_training() {
     for (args, says) in [
         (&[NOTEBOOK, "--to", "html"][..], "--output <FILE>"),
         (&[NOTEBOOK, "--to", "pdf", "-o", "x.pdf"], "possible values: ipynb, html, web, md, tsv"),
-        (&[NOTEBOOK, "--to", "html", "-o", "-"], "an export is a file and not a stream; name it like apple.html"),
+        (&[NOTEBOOK, "--to", "html", "-o", "-"], "an export is a file, not a stream; name it like apple.html"),
         (&[lesson.to_str().unwrap(), "--to", "md", "-o", lesson.to_str().unwrap()], "this is the lesson itself"),
     ] {
         let (code, said) = export(args);

@@ -184,11 +184,12 @@ pub struct Table<'a> {
 impl Table<'_> {
     /// The column of the words, which has a name if the metadata has it, then the other columns.
     fn columns(&self, name: &str) -> (Column, impl Iterator<Item = &Column>) {
-        let is_word = |(entry, word): (&String, &str)| entry.is_empty() || *entry == *word;
-        let words = || self.words.iter().map(|word| &**word);
-        let label = text::label(&self.metadata).filter(|label| label.entries.iter().zip(words()).all(is_word));
+        let label = text::label(&self.metadata).filter(|label| {
+            let mut rows = label.entries.iter().zip(&*self.words);
+            rows.all(|(entry, word)| entry.is_empty() || **entry == **word)
+        });
         let label = label.map(|label| &*label.name);
-        let words = words().map(str::to_owned).collect();
+        let words = self.words.iter().map(|word| word.to_string()).collect();
         let others = self.metadata.iter().filter(move |column| Some(&*column.name) != label);
         (Column { name: label.unwrap_or(name).to_owned(), entries: words }, others)
     }

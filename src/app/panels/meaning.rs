@@ -158,7 +158,7 @@ fn passed_neighbours(cx: &PanelContext) -> Option<(usize, Arc<LayerNeighbours>)>
 /// The field of an expression; true while something is asked.
 fn question_ui(ui: &mut Ui, question: &mut Question) -> bool {
     const NAME: &str = "Words near";
-    const OWN: f32 = 76.0;
+    const OWN: f32 = 100.0;
     /// Letters that an expression may have.
     const LETTERS: usize = 500;
     ui.horizontal(|ui| {

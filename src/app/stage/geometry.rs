@@ -113,11 +113,12 @@ pub fn is_cloud(model: &StageModel) -> bool {
 pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &Palette) -> Vec<Instance> {
     // Beside chosen words, the places that the others have left say nothing.
     let is_left = |(index, shown): &(usize, Visibility)| *shown == Visibility::Faded && model.is_in_sentence(*index);
+    let colors = &word_colors(model, palette);
     // Chosen words come last, over the others.
     let of = |is_chosen: bool| {
         let words = emphasis.shown_words(model).filter(move |word| !is_left(word));
         let words = words.filter(move |(_, shown)| emphasis.is_chosen(*shown) == is_chosen);
-        words.map(move |(index, shown)| word_point(model, index, shown, is_chosen, palette))
+        words.map(move |(index, shown)| word_point(model, (index, shown), is_chosen, colors, palette))
     };
     let words = of(false).chain(of(true));
     let in_sight = || model.tokens.iter().filter(|token| emphasis.token(token.position) != Visibility::Hidden);
@@ -142,22 +143,45 @@ pub fn is_quiet(model: &StageModel, index: usize) -> bool {
 /// The opacity of a word's disc: very many are sheer, so that it shows where they crowd.
 fn opacity(model: &StageModel) -> f32 {
     const OPAQUE: f32 = 10_000.0;
-    const LEAST: f32 = 0.2;
-    (OPAQUE / model.words.len().max(1) as f32).sqrt().clamp(LEAST, 1.0)
+    const LEAST: f32 = 0.05;
+    (OPAQUE / model.words.len().max(1) as f32).clamp(LEAST, 1.0)
 }
 
-fn word_point(model: &StageModel, index: usize, shown: Visibility, is_chosen: bool, palette: &Palette) -> Instance {
+/// The colours of a word: plain and stepped back, each where it stands out and where it is quiet.
+type WordColors = [[Color32; 2]; 2];
+
+/// The colours of words without a group, and then of those of each group: for each of very many words they would be worked
+/// out for longer than a frame.
+fn word_colors(model: &StageModel, palette: &Palette) -> Vec<WordColors> {
+    let opacity = opacity(model);
+    let of_group = |group: Option<usize>| {
+        let own = palette.word_of(group);
+        let quiet = if group.is_some() { own } else { palette.dimmed(palette.word) };
+        [Visibility::Lit, Visibility::Faded]
+            .map(|shown| [shade(palette, own, shown), shade(palette, quiet, shown).gamma_multiply(opacity)])
+    };
+    let groups = model.words.grouped().iter().filter_map(|word| model.words[*word].group).max();
+    std::iter::once(None).chain((0..groups.map_or(0, |last| last + 1)).map(Some)).map(of_group).collect()
+}
+
+fn word_point(
+    model: &StageModel,
+    (index, shown): (usize, Visibility),
+    is_chosen: bool,
+    colors: &[WordColors],
+    palette: &Palette,
+) -> Instance {
     let word = &model.words[index];
     let at = scaled(model, word.at);
     let (color, size, kind) = if model.is_in_sentence(index) {
-        (palette.token(word.group), TOKEN_RADIUS, RING)
-    } else if is_quiet(model, index) && !is_chosen {
-        let color = word.group.map_or_else(|| palette.dimmed(palette.word), |group| palette.word_of(Some(group)));
-        (color.gamma_multiply(opacity(model)), QUIET_RADIUS, DISC)
+        (shade(palette, palette.token(word.group), shown), TOKEN_RADIUS, RING)
     } else {
-        (palette.word_of(word.group), WORD_RADIUS, DISC)
+        let is_quiet = is_quiet(model, index) && !is_chosen;
+        let of_group = &colors[word.group.map_or(0, |group| group + 1)];
+        let color = of_group[usize::from(shown == Visibility::Faded)][usize::from(is_quiet)];
+        (color, if is_quiet { QUIET_RADIUS } else { WORD_RADIUS }, DISC)
     };
-    Instance { start: at, end: at, color: shade(palette, color, shown), size, kind }
+    Instance { start: at, end: at, color, size, kind }
 }
 
 fn token_point(model: &StageModel, token: &TokenPoint, shown: Visibility, palette: &Palette) -> Instance {

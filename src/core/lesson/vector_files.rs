@@ -187,8 +187,8 @@ fn first_word(vectors: &Vectors) -> &str {
     /// Letters of a word that means something.
     const LETTERS: usize = 4;
     let is_plain = |word: &&str| word.chars().all(char::is_alphabetic) && word.chars().count() >= LETTERS;
-    let mut words = vectors.words.iter().map(|word| &**word);
-    words.clone().find(is_plain).or_else(|| words.next()).unwrap_or_default()
+    let words = || vectors.words.iter().map(|word| &**word);
+    words().find(is_plain).or_else(|| words().next()).unwrap_or_default()
 }
 
 fn notes(name: &str, about: &str, vectors: &Vectors, coloured_by: Option<&Column>) -> Cell {

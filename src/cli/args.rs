@@ -202,7 +202,7 @@ pub struct RenderArgs {
     /// The file to write: a picture for a name that ends in .png; one that moves for .gif, .apng, and .png with --play.
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
-    /// What a picture that moves plays; split without it.
+    /// The course of a picture that moves; split without it.
     #[arg(long, value_enum)]
     pub play: Option<PlayArg>,
     /// How long a picture that moves plays until it begins again, at most 60; without it, as long as what it plays needs.
@@ -360,7 +360,7 @@ impl ThemeArg {
     }
 }
 
-/// What a picture that moves plays.
+/// The course of a picture that moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PlayArg {
     /// From static to contextual, and back.

@@ -27,6 +27,8 @@ use crate::{APPLE_RUN, run, text, with_cells};
 const TOLERANCE: f64 = 1e-5;
 /// The same of the forms, where a low temperature makes more of what single precision rounds away.
 const WIDE_TOLERANCE: f64 = 1e-4;
+/// The same where six layers follow each other and scores are not scaled.
+const DEEP_TOLERANCE: f64 = 5e-4;
 const SIZE: (u32, u32) = (1280, 800);
 const TELEPHONE: (u32, u32) = (360, 740);
 /// The numbers of a page, which its address asks for.
@@ -182,7 +184,7 @@ fn the_site_of_the_course_is_the_program_and_fits_a_telephone() {
     let (pretrained, trained): (Vec<_>, Vec<_>) = named.partition(is_pretrained);
     assert_eq!(pretrained.iter().map(|(id, _)| &**id).collect::<Vec<_>>(), ["layers", "encoder", "writer"]);
     check_all(trained, TOLERANCE);
-    check_all(pretrained, WIDE_TOLERANCE);
+    check_all(pretrained, DEEP_TOLERANCE);
 
     let addresses: Vec<String> = pages.iter().map(|(name, _)| name.clone()).collect();
     let pages: Vec<(&str, &str)> = pages.iter().map(|(name, page)| (&**name, &**page)).collect();

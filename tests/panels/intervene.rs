@@ -26,7 +26,7 @@ fn every_intervention_is_a_control() {
     for label in ["Head 1 uniform", "Head 2 off", "Head 1 alone", "Mask: causal", "Mask: only itself"] {
         click(&mut panel, label);
     }
-    click(&mut panel, "divide by √d_k = √3");
+    click(&mut panel, "divide by √d_k");
     click(&mut panel, "Reset scale");
     click(&mut panel, "Mask: lesson's");
     click(&mut panel, "Head 2 frozen");

@@ -58,9 +58,8 @@ fn a_cell_asks_where_its_number_comes_from() {
         });
         let card = harness.get_by_label_contains(step.name()).rect();
         assert!(place.contains_rect(card));
-        // The first cell of the first row.
-        let cell =
-            pos2(if step == Step::Softmax { card.left() + 20.0 } else { card.left() + 124.0 }, card.top() + 20.0);
+        // The first cell of the first row; weights have the whole of it.
+        let cell = pos2(if step == Step::Softmax { card.center().x } else { card.left() + 124.0 }, card.top() + 20.0);
         press(&mut harness, cell, PointerButton::Primary);
         drop(harness);
         assert_eq!(at.map(|entry| entry.quantity), Some(asked), "{step:?}");

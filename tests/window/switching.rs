@@ -30,7 +30,9 @@ fn lessons_open_one_after_another_each_as_it_was_left() {
 
     // What is no lesson opens nothing, and is said on the page of the course.
     ask(&mut world, Action::open(&folder));
-    assert!(world.resource::<CoursePage>().frame.fault.as_ref().is_some_and(|fault| fault.contains("is not a lesson")));
+    assert!(
+        world.resource::<CoursePage>().frame.fault.as_ref().is_some_and(|fault| fault.contains("is neither a lesson"))
+    );
     assert_eq!(sentence(&world).as_deref(), Some("the seal sank"));
 
     ask(&mut world, Action::open(&own));

@@ -45,7 +45,7 @@ pub struct MovingOptions {
     pub form: Form,
 }
 
-/// What a play asks for while it is drawn.
+/// Requests of a play while it is drawn.
 pub trait Stagehand {
     /// The lesson at a share of its training, from 0 to 1.
     fn trained(&mut self, share: f32) -> Arc<Snapshot>;

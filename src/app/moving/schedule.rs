@@ -3,7 +3,7 @@
 use crate::app::theme::motion;
 use crate::app::ui_state::walk::{STEPS, ease};
 
-/// What a moving picture plays.
+/// The course of a moving picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Play {
     /// From static to contextual, and back.

@@ -412,7 +412,7 @@ pub struct RoleArrow<'a> {
     pub row: &'a NumberRow,
     pub role: Role,
     pub end: [f32; 3],
-    /// Of all three, where the longest would not be in the picture.
+    /// The scale of all three, below 1 where the longest would leave the picture.
     pub scale: f32,
 }
 

@@ -52,7 +52,7 @@ enum Line<'a> {
     Weights { weights: &'a NumberRow, words: &'a [String] },
 }
 
-/// What a vector has its colour from.
+/// The source of a vector's colour.
 #[derive(Clone, Copy)]
 enum Hue {
     Role,
@@ -153,7 +153,7 @@ impl<'a> Ribbons<'a> {
         Some(([Line::vector(mix, "mix".to_owned(), Hue::Role)].into_iter().chain(self.added()).collect(), said))
     }
 
-    /// What the heads add.
+    /// The vectors that the heads add.
     fn added(&self) -> impl Iterator<Item = Line<'a>> + use<'a> {
         self.walk
             .added

@@ -247,7 +247,7 @@ impl Export {
     }
 }
 
-/// What a window records: the lesson as it is.
+/// The recorded lesson, as it is in the window.
 struct Recorded<'a> {
     snapshot: Arc<Snapshot>,
     count: &'a Count<'a>,

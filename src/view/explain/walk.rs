@@ -139,7 +139,7 @@ pub struct Carried {
     pub value: NumberRow,
 }
 
-/// What a head adds to the query, its mix through `W_O`.
+/// A head's addition to the query: its mix through `W_O`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Added {
     /// The head's place in its layer: its hue.
@@ -205,7 +205,7 @@ pub struct WalkModel {
     pub key: usize,
     /// The values with the largest weights, the largest first.
     pub carried: Vec<Carried>,
-    /// What the heads of the layer add to the query: the walk's head first, then the longest.
+    /// The additions of the layer's heads to the query: the walk's head first, then the longest.
     pub added: Vec<Added>,
     pub steps: Vec<StepModel>,
 }
@@ -330,7 +330,7 @@ impl WalkModel {
     }
 }
 
-/// Of the numbers of a step, so many are shown one by one.
+/// Numbers of a step that are shown one by one.
 const LARGEST: usize = 3;
 
 /// A query, a key and a head, from whose numbers the steps are made.

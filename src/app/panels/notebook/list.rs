@@ -1,7 +1,7 @@
 //! The cells that are in sight. Only these are laid out; of the others the height is remembered, or estimated until they were
 //! seen, so that a thousand cells scroll as ten do.
 //!
-//! What was clicked keeps its place while the notebook grows around it. Over the lower edge stand a way to what a click has
+//! A clicked cell keeps its place while the notebook grows around it. Over the lower edge stand a way to what a click has
 //! added below it, and notes: a deletion, or letters that do nothing. Below the last cell the next lesson can be opened.
 
 use std::time::{Duration, Instant};

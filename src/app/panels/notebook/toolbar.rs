@@ -228,7 +228,7 @@ mod tests {
     fn a_search_finds_names_before_meanings() {
         let names = |search| found(search).iter().map(|help| help.name).collect::<Vec<_>>();
         assert_eq!(names("").len(), REFERENCE.len());
-        assert_eq!(names("cos"), ["cosine", "nearest"]);
+        assert_eq!(names("cos"), ["cosine", "nearest", "neighbours"]);
         assert_eq!(names("Into weights"), ["softmax"]);
         assert_eq!(names("no such thing"), Vec::<&str>::new());
     }

@@ -368,7 +368,7 @@ pub struct FoundHead {
     pub line: Line,
     /// Mean weight on the line.
     pub mean: f64,
-    /// What the mean would be if every query weighed all that it sees alike.
+    /// The mean that it would be if every query weighed all that it sees alike.
     pub even: f64,
 }
 

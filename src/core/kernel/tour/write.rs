@@ -290,7 +290,7 @@ fn known_heads(Found { text, found, .. }: &Found<FoundHeads>) -> String {
     )
 }
 
-/// What the table does not have: copies where there are none, and the heads of no kind.
+/// Sentences on what the table lacks: copies where there are none, and the heads of no kind.
 fn other_heads(found: &FoundHeads) -> String {
     let has = |kind: HeadMeasure| found.named.iter().any(|head| head.kind == kind);
     let copies = match (has(HeadMeasure::Induction), has(HeadMeasure::Duplicate)) {

@@ -418,7 +418,7 @@ impl<S: Scalar> PartialEq for Parameters<S> {
     }
 }
 
-/// Of parameters within one `Arc`, none is compared: those equal themselves.
+/// Parameters within one `Arc` are not compared: they equal themselves.
 impl<S: Scalar> Eq for Parameters<S> {}
 
 impl<S: Scalar> Parameters<S> {

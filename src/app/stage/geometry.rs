@@ -143,7 +143,7 @@ pub fn is_quiet(model: &StageModel, index: usize) -> bool {
 /// The opacity of a word's disc: very many are sheer, so that it shows where they crowd.
 fn opacity(model: &StageModel) -> f32 {
     const OPAQUE: f32 = 10_000.0;
-    const LEAST: f32 = 0.05;
+    const LEAST: f32 = 0.2;
     (OPAQUE / model.words.len().max(1) as f32).clamp(LEAST, 1.0)
 }
 
@@ -153,12 +153,15 @@ type WordColors = [[Color32; 2]; 2];
 /// The colours of words without a group, and then of those of each group: for each of very many words they would be worked
 /// out for longer than a frame.
 fn word_colors(model: &StageModel, palette: &Palette) -> Vec<WordColors> {
-    let opacity = opacity(model);
+    /// Through a sheer cloud that steps back so far, the chosen words are seen.
+    const STEP_BACK: f32 = 4.0;
+    let lit = opacity(model);
+    let faded = if lit < 1.0 { lit / STEP_BACK } else { lit };
     let of_group = |group: Option<usize>| {
         let own = palette.word_of(group);
         let quiet = if group.is_some() { own } else { palette.dimmed(palette.word) };
-        [Visibility::Lit, Visibility::Faded]
-            .map(|shown| [shade(palette, own, shown), shade(palette, quiet, shown).gamma_multiply(opacity)])
+        [(Visibility::Lit, lit), (Visibility::Faded, faded)]
+            .map(|(shown, opacity)| [shade(palette, own, shown), shade(palette, quiet, shown).gamma_multiply(opacity)])
     };
     let groups = model.words.grouped().iter().filter_map(|word| model.words[*word].group).max();
     std::iter::once(None).chain((0..groups.map_or(0, |last| last + 1)).map(Some)).map(of_group).collect()

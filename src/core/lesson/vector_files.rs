@@ -179,7 +179,9 @@ fn groups_of(vectors: &Vectors, column: &Column) -> Vec<Group> {
 /// The size of a space in words.
 fn about(vectors: &Vectors) -> String {
     let (count, width, format) = (vectors.len(), vectors.width(), vectors.format);
-    format!("{count} vectors of {width} numbers ({format}, {})", plain(&vectors.kind))
+    // A format of text says so itself.
+    let kind = if vectors.kind == "text" { String::new() } else { format!(", {}", plain(&vectors.kind)) };
+    format!("{count} vectors of {width} numbers ({format}{kind})")
 }
 
 /// The word on the stage at the start: in most files words are in the order of their frequency, after signs.

@@ -275,7 +275,7 @@ pub fn of_moves(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> V
     };
     // In a step of a walk, or where nobody chose a word, most words are lit, and none of them for itself.
     let is_lit = |token: &TokenPoint| emphasis.token(token.position) == Visibility::Lit;
-    let has_drops = !emphasis.is_of_step() && !model.tokens.iter().all(is_lit);
+    let has_drops = !emphasis.is_of_step() && !model.tokens.iter().all(|token| token.is_part || is_lit(token));
     let lit = || model.tokens.iter().filter(|token| is_lit(token));
     let drops = lit().filter(|_| has_drops).map(|token| from_to(token, DROP_FAINTNESS, DROP_WIDTH, DROP));
     let arrows = lit().map(|token| from_to(token, 0.0, ARROW_WIDTH, ARROW));

@@ -75,7 +75,7 @@ impl<'a> Ribbons<'a> {
             Step::Scale => of.scaled()?,
             Step::Softmax => {
                 let (weights, words) = (of.row(Quantity::Weight)?, walk.keys.as_slice());
-                (vec![Line::Weights { weights, words }], "The weights of all words: together 1".to_owned())
+                (vec![Line::Weights { weights, words }], "All weights: together 1".to_owned())
             }
             Step::Mix => of.mixed(),
             Step::Output => of.through_output()?,
@@ -117,13 +117,22 @@ impl<'a> Ribbons<'a> {
             let sum = values.get(self.walk.key).copied();
             Some(Line::Bars { values: values.clone(), letter: letter.to_owned(), most, sum })
         };
+        // Without a bias, the score is the scaled product itself.
+        let scaled = self.row(Quantity::DistanceBias).zip(self.row(Quantity::Score)).map(|(bias, score)| {
+            let values: Vec<f32> = score.values.iter().zip(&bias.values).map(|(score, bias)| score - bias).collect();
+            Line::Bars { sum: values.get(self.walk.key).copied(), values, letter: "scaled".to_owned(), most }
+        });
         let rows = [
             bars(Quantity::Product, "q · k"),
-            bars(Quantity::DistanceBias, "distance"),
+            scaled,
+            bars(Quantity::DistanceBias, "+ distance"),
             bars(Quantity::Score, "score"),
         ];
         let word = self.walk.keys.get(self.walk.key)?;
-        Some((rows.into_iter().flatten().collect(), format!("A bar is a word; at the right “{word}”")))
+        Some((
+            rows.into_iter().flatten().collect(),
+            format!("A bar for each word; at the right, the number of “{word}”"),
+        ))
     }
 
     fn mixed(&self) -> (Vec<Line<'a>>, String) {

@@ -1,7 +1,7 @@
 """gensim and NumPy on the files of benches/vectors.rs, for its table in docs/measurements.md.
 
     python3 -m venv venv && venv/bin/pip install gensim numpy
-    venv/bin/python benches/vectors.py /tmp/vectors
+    venv/bin/python benches/vectors.py vectors
 """
 
 import sys

@@ -203,6 +203,22 @@ pub struct ModelConfig {
 }
 
 impl ModelConfig {
+    /// A model that is not trained unless the learner asks for it: that of an opened file or folder.
+    pub fn untrained(architecture: Architecture, objective: Objective) -> Self {
+        Self {
+            architecture,
+            objective,
+            costs: DistanceCosts::default(),
+            weights: Vec::new(),
+            steps: 0,
+            batch: 1,
+            learning_rate: 1e-3,
+            weight_decay: 0.0,
+            optimiser: Method::ADAM,
+            stop: Vec::new(),
+        }
+    }
+
     /// Answers are read off every output, so that no word is left to stay at its place.
     pub fn reads_every_output(&self) -> bool {
         self.objective.reads_every_output(self.architecture.pooling)

@@ -6,8 +6,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use attune_engine::numerics::model::DistanceCosts;
-use attune_engine::numerics::optimiser::Method;
 use attune_engine::pretrained::Config;
 use attune_engine::pretrained::cache::Absent;
 use attune_engine::pretrained::folder::ModelFolder;
@@ -119,18 +117,7 @@ impl Lesson {
             axes: Vec::new(),
             corpus: Corpus::default(),
             switches: Switches::default(),
-            model: ModelConfig {
-                architecture: model.architecture.clone(),
-                objective: Self::objective_of(config),
-                costs: DistanceCosts::default(),
-                weights: Vec::new(),
-                steps: 0,
-                batch: 1,
-                learning_rate: 1e-3,
-                weight_decay: 0.0,
-                optimiser: Method::ADAM,
-                stop: Vec::new(),
-            },
+            model: ModelConfig::untrained(model.architecture.clone(), Self::objective_of(config)),
             sentences: sentences.into_iter().map(|text| vec![text]).collect(),
             probes: Vec::new(),
             panels: vec![PanelName::Attention, PanelName::AllHeads],

@@ -11,8 +11,7 @@ use std::time::SystemTime;
 
 use attune_engine::numerics::attention::AttentionConfig;
 use attune_engine::numerics::block::BlockConfig;
-use attune_engine::numerics::model::{Architecture, DistanceCosts};
-use attune_engine::numerics::optimiser::Method;
+use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::positions::Positions;
 use attune_engine::pretrained::cache::is_named_as_part;
 use attune_engine::pretrained::load::Stopped;
@@ -128,18 +127,10 @@ fn of_vectors(name: &str, vectors: Vectors) -> Lesson {
         axes: Vec::new(),
         corpus: Corpus::default(),
         switches: Switches::default(),
-        model: ModelConfig {
+        model: ModelConfig::untrained(
             architecture,
-            objective: Objective::MaskedWord { rate: 0.15, among: Vec::new(), stand_ins: Vec::new() },
-            costs: DistanceCosts::default(),
-            weights: Vec::new(),
-            steps: 0,
-            batch: 1,
-            learning_rate: 1e-3,
-            weight_decay: 0.0,
-            optimiser: Method::ADAM,
-            stop: Vec::new(),
-        },
+            Objective::MaskedWord { rate: 0.15, among: Vec::new(), stand_ins: Vec::new() },
+        ),
         sentences: vec![vec![first_word(&vectors).to_owned()]],
         probes: Vec::new(),
         panels: vec![PanelName::Meaning, PanelName::Axes],

@@ -99,6 +99,10 @@ impl Findings {
     }
 
     fn take(&mut self, of: &TourText, model: &LessonModel) {
+        if let Shows::Senses(senses, Told::Apart) = &of.shows {
+            self.parting = apart(of, senses, model);
+            return;
+        }
         let Some((tokens, activations)) = pass(&of.text, model) else { return };
         let architecture = &model.training.trainer().model.architecture;
         match &of.shows {
@@ -111,12 +115,8 @@ impl Findings {
                 let heads = heads(&tokens, &activations, architecture);
                 self.heads = found(of, &tokens, Some(heads).filter(|heads| !heads.named.is_empty()));
             }
-            Shows::Senses(senses, told) => {
-                let parting = match told {
-                    Told::Together => together(senses, &tokens, &activations, architecture),
-                    Told::Apart => apart(senses, model),
-                };
-                self.parting = found(of, &tokens, parting);
+            Shows::Senses(senses, _) => {
+                self.parting = found(of, &tokens, together(senses, &tokens, &activations, architecture));
             }
             Shows::Answer(at) => {
                 let answered = at.place(&tokens).and_then(|at| answered(at, &activations, model));
@@ -132,13 +132,22 @@ fn found<T>(of: &TourText, tokens: &[Token], found: Option<T>) -> Option<Found<T
     Some(Found { text: of.text.clone(), tokens: tokens.to_vec(), found: found? })
 }
 
+/// A text as the model reads it.
+fn frame(text: &str, model: &LessonModel) -> Option<SentenceFrame> {
+    let sentence = Sentence::read(text, &model.origin.lesson, &model.words).ok()?;
+    Some(SentenceFrame::without_points(sentence, &model.space, None))
+}
+
 /// The pass of a text through the model as its files have it.
 fn pass(text: &str, model: &LessonModel) -> Option<(Vec<Token>, Activations<f32>)> {
-    let sentence = Sentence::read(text, &model.origin.lesson, &model.words).ok()?;
-    let frame = SentenceFrame::without_points(sentence, &model.space, None);
-    let (network, parameters) = (&model.training.trainer().model, model.training.model().trained());
-    let activations = Activations::of(network, parameters, frame.input(), None, &Interventions::default());
+    let frame = frame(text, model)?;
+    let activations = forward(&frame, model);
     Some((frame.tokens().to_vec(), activations))
+}
+
+fn forward(frame: &SentenceFrame, model: &LessonModel) -> Activations<f32> {
+    let (network, parameters) = (&model.training.trainer().model, model.training.model().trained());
+    Activations::of(network, parameters, frame.input(), None, &Interventions::default())
 }
 
 /// A text, and what is looked for in its pass.
@@ -519,21 +528,24 @@ fn together(
 }
 
 /// A word whose senses part in texts of one sentence each, where code keeps the passes over all four.
-fn apart(senses: &Senses, model: &LessonModel) -> Option<Parting> {
+fn apart(of: &TourText, senses: &Senses, model: &LessonModel) -> Option<Found<Parting>> {
     let architecture = &model.training.trainer().model.architecture;
-    let passes: Vec<_> = senses.sentences.iter().map_while(|text| pass(text, model)).collect();
-    let is_kept = |(tokens, _): &&(Vec<Token>, _)| {
-        forward_multiplications(architecture, model.classes.len(), tokens.len(), tokens.len())
-            <= KEPT_PRODUCTS_MAX as f64
-    };
-    let occurring = passes.iter().filter(is_kept).filter_map(|(tokens, activations)| {
+    let frames: Vec<SentenceFrame> = senses.sentences.iter().map(|text| frame(text, model)).collect::<Option<_>>()?;
+    let cost =
+        |frame: &SentenceFrame| forward_multiplications(architecture, model.classes.len(), frame.len(), frame.len());
+    if frames.iter().any(|frame| cost(frame) > KEPT_PRODUCTS_MAX as f64) {
+        return None;
+    }
+    let passes: Vec<Activations<f32>> = frames.iter().map(|frame| forward(frame, model)).collect();
+    let occurring = frames.iter().zip(&passes).filter_map(|(frame, activations)| {
+        let tokens = frame.tokens();
         let [at] = places(senses.word, tokens)[..] else { return None };
         Some(Occurring { word: tokens[at].word, at, states: activations.states(architecture).collect() })
     });
     let occurring: [Occurring<'_>; 4] = occurring.collect::<Vec<_>>().try_into().ok()?;
     let layer = parts_after(&occurring)?;
     let occurrence = |i: usize| Occurrence { text: Some(senses.sentences[i]), at: occurring[i].at };
-    Some(Parting { occurrences: std::array::from_fn(occurrence), layer })
+    found(of, frames[0].tokens(), Some(Parting { occurrences: std::array::from_fn(occurrence), layer }))
 }
 
 /// An occurrence with the vectors of its text before the layers, and after each.

@@ -9,19 +9,21 @@ use attune_core::kernel::notebook::snapshot::{CellSnapshot, CellStatus};
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_core::lesson::cells::CellKind;
 use attune_core::lesson::issue::printable;
+use attune_core::lesson::{course, glossary};
 use attune_engine::code::budget::Allowance;
 use attune_engine::vectors::Format as VectorFormat;
 use attune_view::export::checkpoint::{Checkpoint, Unfit};
 use attune_view::export::file::{ExportFault, Target, usual_rows};
+use attune_view::export::site::{Site, SiteFault};
 use attune_view::export::vectors::Rows;
 use attune_view::export::{self, Format, Pictures, live_page};
 
 use super::args::{Common, ExportArgs, ExportTo, SentenceArgs, WhatIfArgs};
-use super::{Fault, print, training, vectors};
+use super::{Fault, lessons, print, training, vectors};
 
 /// Trains the lesson, runs its cells and writes the file.
 pub fn export(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
-    let Some(path) = &request.lesson else { return super::site::write(request, common) };
+    let Some(path) = &request.lesson else { return write_course(request, common) };
     let rows = rows(request)?;
     let ExportTo::File(format) = request.to else { return checkpoint(path, request, common) };
     // Said before training takes its time.
@@ -223,4 +225,45 @@ pub fn trace(path: &Path, sentence: &SentenceArgs, what_if: &WhatIfArgs, common:
         export::trace::write(&snapshot, &mut *out)?;
         writeln!(out)
     })
+}
+
+/// Trains every lesson, runs its cells and writes the folder. A lesson whose model is not on this computer has its text alone.
+fn write_course(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
+    if request.to != ExportTo::File(Format::Web) {
+        return Err(Fault::usage("--course: a course is a site of live pages, so --to web"));
+    }
+    if let Some(option) = request.sentence.option() {
+        return Err(Fault::usage(format_args!("{option}: each lesson of a course has sentences of its own")));
+    }
+    let folder = lessons::folder(common)?;
+    let files = course::list(&folder);
+    let Some(first) = files.first() else {
+        return Err(Fault::usage(format_args!("no lessons in {}", folder.display())));
+    };
+    let glossary = glossary::beside(&first.path).and_then(|file| glossary::read(&file).ok());
+    let mut site = Site::new(&request.output, &files, glossary).map_err(site_fault)?;
+    for file in &files {
+        let path = &file.path;
+        let lesson = lessons::read(path, common.seed)?;
+        if let Some(absent) = lesson.absent_model() {
+            let pictures = Pictures::of_lesson(path, absent.needs());
+            site.add(&Kernel::new(lesson.into()).snapshot(), None, &pictures).map_err(site_fault)?;
+            continue;
+        }
+        let mut kernel = training::train_with_tour(lesson, common);
+        let trained = training::trained(&kernel, path)?;
+        let PageContent { snapshot, answered, pictures } =
+            page_content(&mut kernel, trained, path, Format::Web, request.within, common);
+        site.add(&snapshot, answered.as_ref(), &pictures).map_err(site_fault)?;
+    }
+    print::line(site.write().map_err(site_fault)?)
+}
+
+fn site_fault(fault: SiteFault) -> Fault {
+    match fault {
+        SiteFault::Lesson(..) => Fault::Lesson(format!("{fault}\n")),
+        SiteFault::Place(_) | SiteFault::Large | SiteFault::Write(_) => {
+            Fault::output(format_args!("the site cannot be written: {fault}"))
+        }
+    }
 }

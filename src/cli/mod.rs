@@ -7,7 +7,6 @@ mod grade;
 mod lessons;
 mod print;
 mod render;
-mod site;
 mod training;
 mod vectors;
 

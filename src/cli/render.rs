@@ -27,8 +27,8 @@ mod drawn {
     use attune_view::export::work_file::{OTHER_VERSION, Shared};
     use indicatif::ProgressBar;
 
+    use crate::app::moving::Play;
     use crate::app::moving::encode::Form;
-    use crate::app::moving::schedule::Play;
     use crate::app::moving::{MovingOptions, Stagehand};
     use crate::app::{self, AppFault, PictureOptions};
     use crate::cli::args::{Common, PlayArg, RenderArgs};

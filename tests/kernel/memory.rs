@@ -15,7 +15,6 @@ use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::{AttentionConfig, HeadMode, Mask, Room};
 use attune_engine::numerics::block::Norm;
 use attune_engine::numerics::contributions::Contributions;
-use attune_engine::numerics::lens::Sight;
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::cost::{parameters, workspace_entries};
 use attune_engine::numerics::model::{
@@ -25,6 +24,7 @@ use attune_engine::numerics::moves::Moves;
 use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::positions::Positions;
 use attune_engine::numerics::projection::Projection;
+use attune_engine::numerics::projection::Sight;
 
 use crate::common::lessons::{SMALL, apply, kernel, lesson, small};
 use crate::common::numerics::{VOCABULARY, architecture, block_forms, layer};

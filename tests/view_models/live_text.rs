@@ -7,8 +7,8 @@ use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Recipe;
 use attune_core::lesson::live_text::LiveText;
 use attune_engine::numerics::attention::HeadMode;
-use attune_view::export::links::Links;
 use attune_view::export::markdown::{Piece, Prose, restated};
+use attune_view::export::page::Links;
 use attune_view::view_model::notebook::{LiveWord, NotebookModel, Standing};
 
 use crate::common::lessons::{SMALL, kernel};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use attune_core::fnv::fnv1a;
+use attune_core::fnv1a;
 use attune_core::lesson::course::{self, CourseFile};
 use attune_core::lesson::issue::written;
 use attune_core::lesson::load;

@@ -4,10 +4,10 @@
 use std::collections::VecDeque;
 
 use attune_engine::code::Fault;
-use attune_engine::code::editor::completion::{Completion, completions};
 use attune_engine::code::editor::editing::{self, Selection};
 use attune_engine::code::editor::highlight::{Kind, pair_at, token_at};
 use attune_engine::code::editor::scope::Scope;
+use attune_engine::code::editor::scope::{Completion, completions};
 use egui::text::{CCursor, CCursorRange};
 use egui::text_edit::{TextEditOutput, TextEditState};
 use egui::{

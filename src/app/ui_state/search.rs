@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use attune_core::pattern;
+use attune_core::kernel::snapshot::space::read_pattern;
 use attune_view::view_model::stage::{Goal, StageModel, TokenPoint};
 
 use super::Highlight;
@@ -43,7 +43,7 @@ impl Search {
     fn matcher(&self) -> Result<Matcher, String> {
         let text = self.text.trim();
         if self.is_pattern {
-            let pattern = pattern::read(text)?;
+            let pattern = read_pattern(text)?;
             return Ok(Box::new(move |word| pattern.is_match(word)));
         }
         let part = text.to_lowercase();

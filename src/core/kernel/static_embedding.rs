@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::alignment::turn_between;
-use attune_engine::numerics::lens::Sight;
 use attune_engine::numerics::model::{Architecture, AttentionModel, Candidates, Classes};
 use attune_engine::numerics::params::{Parameters, TensorName};
+use attune_engine::numerics::projection::Sight;
 use attune_engine::numerics::projection::{AXES, Projection};
 use attune_engine::numerics::shares::Spread;
 use attune_engine::numerics::table::Table;

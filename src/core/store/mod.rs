@@ -62,7 +62,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf, absolute};
 
-use crate::fnv::fnv1a;
+use crate::fnv1a;
 pub use folder::{Checkpoint, Folder, Loaded, LoadedFrom, UnusableFile, read};
 pub use format::{ReadError, Stored};
 pub use lock::Owner;

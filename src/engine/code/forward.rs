@@ -9,7 +9,6 @@ use rhai::{Array, Dynamic, Engine, INT, ImmutableString, NativeCallContext};
 use super::budget::{Budget, RANKED_MAX};
 use super::fault::Fault;
 use super::functions::{Answer, at_call, count};
-use super::index;
 use super::tensor::Tensor;
 use super::value::{Ranking, type_name};
 
@@ -84,7 +83,7 @@ pub(super) fn register(engine: &mut Engine, budget: &Budget, model: Option<&Runs
         let read = || {
             let tensor = asked(VECTORS, of.as_ref())?.vectors(&words(&list)?)?;
             paid.pay(tensor.cost())?;
-            Ok(index::value(tensor.axes().to_vec(), tensor.entries().to_vec()))
+            Ok(Tensor::dynamic(tensor.axes().to_vec(), tensor.entries().to_vec()))
         };
         at_call(read(), &context)
     });
@@ -137,7 +136,7 @@ fn register_forward(engine: &mut Engine, budget: &Budget, model: Option<&Runs>) 
     engine.register_indexer_get(
         move |context: NativeCallContext, pass: &mut Pass, name: ImmutableString| -> Answer<Dynamic> {
             let read = pass.tensors.tensor(&name).and_then(|tensor| paid.pay(tensor.cost()).map(|()| tensor));
-            at_call(read.map(|tensor| index::value(tensor.axes().to_vec(), tensor.entries().to_vec())), &context)
+            at_call(read.map(|tensor| Tensor::dynamic(tensor.axes().to_vec(), tensor.entries().to_vec())), &context)
         },
     );
 }

@@ -6,9 +6,9 @@ use faer::{Accum, Par};
 
 use crate::numerics::Matrix;
 use crate::numerics::contributions::{Contributions, Part};
-use crate::numerics::lens::Sight;
 use crate::numerics::model::activations::BlockActivations;
 use crate::numerics::projection::AXES;
+use crate::numerics::projection::Sight;
 use crate::numerics::vectors::{add_scaled, dot, norm};
 
 /// A point or an arrow in the basis.

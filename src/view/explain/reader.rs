@@ -5,14 +5,14 @@ use attune_core::kernel::notebook::live::{distance_label, head_label, scored};
 use attune_core::kernel::snapshot::sentence::subscript;
 use attune_core::kernel::snapshot::{ModelSnapshot, Neighbours, SentenceSnapshot, Snapshot, StaticSpace};
 use attune_engine::numerics::Matrix;
-use attune_engine::numerics::arithmetic::Arithmetic;
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::block::{BlockConfig, Norm};
 use attune_engine::numerics::contributions::{self, Part};
-use attune_engine::numerics::lens::Lens;
+use attune_engine::numerics::model::activations::Arithmetic;
 use attune_engine::numerics::model::activations::{BlockActivations, HeadActivations};
 use attune_engine::numerics::params::{TensorId, TensorName, code_suffix, superscript};
 use attune_engine::numerics::projection::AXES;
+use attune_engine::numerics::projection::Lens;
 use attune_engine::numerics::vectors::Similarity;
 use attune_engine::quantity::{Entry, Index, Owner, Quantity, StagePoint};
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use attune_core::kernel::check::{Graded, Mark};
 use attune_core::lesson::issue::printable;
 
-use super::links::Links;
+use super::page::Links;
 use super::{escaped, web_page};
 
 /// A class: the tasks of the lesson, and the works in the order in which they were given.

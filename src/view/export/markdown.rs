@@ -26,7 +26,7 @@ use pulldown_cmark::{
 use pulldown_cmark_to_cmark::{Options as Spelling, cmark_with_options};
 
 use super::figures::{plot_svg, ranking_block, table_blocks};
-use super::links::Links;
+use super::page::Links;
 use super::page::{Code, Page, PageItem, PageSlider, Pictures, Stage};
 use super::plain;
 use crate::view_model::notebook::shown_words;

@@ -4,7 +4,7 @@ use std::fmt::{self, Debug, Formatter};
 use std::iter::repeat_n;
 use std::sync::Arc;
 
-use attune_core::fnv::fnv1a;
+use attune_core::fnv1a;
 use attune_core::kernel::command::{
     Axis, AxisCommand, Brush, InterventionCommand, Reference, SenseCommand, SenseList, SenseSentence, SentenceCommand,
     TensorEntries, TrainingCommand, WeightCommand,

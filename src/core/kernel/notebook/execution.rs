@@ -13,7 +13,7 @@ use attune_engine::code::{
     FORWARD, Fault, Functions, Given, NEIGHBOURS, Names, Output, Place, Run, Scope, VECTORS, Variable, names, run,
 };
 
-use crate::fnv::fnv1a;
+use crate::fnv1a;
 use crate::kernel::notebook::document::{Behaviour, CellId, Document, DocumentCell, Runs};
 use crate::kernel::notebook::live::{Follows, Live, LiveName};
 use crate::kernel::notebook::snapshot::{CellStatus, Compared, RunSnapshot, Verdict};

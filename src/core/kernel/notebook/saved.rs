@@ -8,10 +8,9 @@ use std::sync::Arc;
 
 use attune_engine::code::Output;
 use attune_engine::code::budget::{OUTPUTS_MAX, SOURCE_BYTES_MAX};
-use attune_engine::numbers;
+use attune_engine::json::{self, beginning};
 use serde::{Deserialize, Serialize};
 
-use crate::beginning::beginning;
 use crate::kernel::notebook::document::{
     Answer, Attempts, CellId, DOCUMENT_CELLS_MAX, Document, DocumentCell, OwnKind, first_answer, original, own_kind,
 };
@@ -86,7 +85,7 @@ pub enum SavedAnswer {
     None,
     Slider {
         variable: String,
-        #[serde(with = "numbers::one")]
+        #[serde(with = "json::number")]
         value: f64,
     },
     Predict {

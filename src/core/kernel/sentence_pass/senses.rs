@@ -13,15 +13,14 @@ use std::sync::Arc;
 use attune_engine::nearest::nearest;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::Mask;
-use attune_engine::numerics::lens::{Lens, Sight};
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::{Activations, AttentionModel, Sequences};
 use attune_engine::numerics::params::Parameters;
+use attune_engine::numerics::projection::{Lens, Sight};
 use attune_engine::numerics::senses::{SenseScores, baseline, cosines};
 use attune_engine::numerics::vectors::centroid;
 use serde::{Deserialize, Serialize};
 
-use crate::beginning::beginning;
 use crate::kernel::sentence_pass::axes::middles;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame, lens, sight};
 use crate::kernel::snapshot::Progress;
@@ -30,6 +29,7 @@ use crate::kernel::snapshot::space::{StaticSpace, TokenShares};
 use crate::lesson::issue::shorten;
 use crate::lesson::schema::Lesson;
 use crate::lesson::text::tokenize;
+use attune_engine::json::beginning;
 
 /// The list with what is known of it.
 #[derive(Clone, Debug)]

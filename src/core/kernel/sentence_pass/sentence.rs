@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use attune_engine::nearest::nearest;
 use attune_engine::numerics::Matrix;
-use attune_engine::numerics::arithmetic::{Arithmetic, distance_scores};
 use attune_engine::numerics::block::BlockConfig;
 use attune_engine::numerics::contributions::Contributions;
-use attune_engine::numerics::lens::{Lens, Sight};
+use attune_engine::numerics::model::activations::{Arithmetic, distance_scores};
 use attune_engine::numerics::model::activations::{BlockActivations, HeadActivations, Interventions};
 use attune_engine::numerics::model::{Activations, Architecture, AttentionModel, Sequences};
 use attune_engine::numerics::moves::Moves;
 use attune_engine::numerics::params::{Parameters, TensorName};
+use attune_engine::numerics::projection::{Lens, Sight};
 use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::pretrained::tokenizer as pretrained;
 use attune_engine::pretrained::tokenizer::Origin;

@@ -5,9 +5,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use attune_engine::numerics::Matrix;
-use attune_engine::numerics::arithmetic::Arithmetic;
 use attune_engine::numerics::contributions::Contributions;
 use attune_engine::numerics::head_measures::key_weights;
+use attune_engine::numerics::model::activations::Arithmetic;
 use attune_engine::numerics::model::activations::{BlockActivations, HeadActivations};
 use attune_engine::numerics::model::generate::{CannotGenerate, Choice, RowsRead};
 use attune_engine::numerics::model::{Activations, AttentionModel, Classes, Pooling};

@@ -31,7 +31,7 @@ use attune_engine::pretrained::tokenizer::write::{MASK, UNKNOWN};
 use attune_engine::pretrained::tokenizer::{Origin, Piece};
 
 use crate::kernel::model::LessonModel;
-use crate::kernel::model::forward::KEPT_PRODUCTS_MAX;
+use crate::kernel::model::live::KEPT_PRODUCTS_MAX;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
 use crate::kernel::snapshot::Progress;
 use crate::kernel::snapshot::sentence::{Answer, Token, likeliest, word_pieces};

@@ -25,7 +25,6 @@ pub mod head;
 pub mod look_up;
 pub mod mask;
 pub mod rows;
-mod short;
 mod tile;
 
 pub use crate::numerics::positions::{Rotary, RotaryScaling};

@@ -5,13 +5,11 @@
 //! which the hub's files have. Both are read.
 
 mod decoders;
-mod layer_norms;
 mod plain;
-mod turn;
 mod values;
 
-pub use plain::Plain;
-pub(super) use values::ACTIVATIONS;
+use decoders::{gemma, gemma2, gemma3, llama, mistral, olmo2, phi3, qwen2, qwen3};
+use plain::{bert, distilbert, gpt_neo, gpt_neox, gpt2, modernbert, opt, phi, roberta};
 
 use super::config::{HEADS_MAX, HIDDEN_MAX, LAYERS_MAX, POSITIONS_MAX, VOCABULARY_MAX, WIDTH_MAX};
 use super::fields::{CHECK, Fields};
@@ -21,9 +19,9 @@ use crate::numerics::attention::AttentionConfig;
 use crate::numerics::block::BlockConfig;
 use crate::numerics::model::Architecture;
 use crate::numerics::positions::Positions;
-use decoders::{gemma, gemma2, gemma3, llama, mistral, olmo2, phi3, qwen2, qwen3};
-use layer_norms::{gpt_neox, modernbert, phi};
-use plain::{bert, distilbert, gpt_neo, gpt2, opt, roberta};
+
+pub use plain::Plain;
+pub(super) use values::ACTIVATIONS;
 
 /// The families, in the order of [`FAMILIES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

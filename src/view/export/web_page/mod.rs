@@ -16,8 +16,8 @@ use data_encoding::BASE64;
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Tag, TagEnd, html};
 
 use super::figures::{plot_svg, ranking_html, table_html};
-use super::links::Links;
 use super::markdown::{Piece, Prose, shown};
+use super::page::Links;
 use super::page::{Code, Page, PageItem, PageSlider, Pictures, Stage, StagePicture};
 use super::{escaped, plain};
 use crate::view_model::glossary::told;

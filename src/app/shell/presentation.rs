@@ -30,7 +30,7 @@ use crate::app::stage::sentence::StripState;
 use crate::app::text::prose::{Prose, equation_ui};
 use crate::app::theme::{self, Palette, size};
 use crate::app::ui_state::walk::STEPS;
-use crate::app::ui_state::{PanelView, ViewState};
+use crate::app::ui_state::{Highlight, PanelView, Selection, ViewState};
 use crate::app::work::source::Source;
 use crate::app::workspace::WorkspaceState;
 
@@ -188,7 +188,7 @@ pub fn presentation_ui(
             // Lists of outputs are as long as they are: the slide scrolls, and not a part of it.
             ui.set_max_height(LONG);
             match &slide.shows {
-                Shows::Walk(stop) => walk_ui(ui, *stop, models, view),
+                Shows::Walk(stop) => walk_ui(ui, *stop, models, view.selection, view.highlight),
                 _ => requests.commands = slide_ui(ui, slide, &notebook, &mut talk.notebook, view, prose),
             }
         });
@@ -205,7 +205,7 @@ pub fn presentation_ui(
 }
 
 /// The equation of a step, and what it or a whole layer does to the word that is followed, with its numbers.
-fn walk_ui(ui: &mut Ui, stop: Stop, models: &Models, view: &PanelView) {
+fn walk_ui(ui: &mut Ui, stop: Stop, models: &Models, selection: &Selection, highlight: &Highlight) {
     let Some(route) = models.get::<RouteModel>() else { return };
     let (layer, step, after) = match stop {
         Stop::Step { layer, step } => (layer, step, ""),
@@ -215,8 +215,7 @@ fn walk_ui(ui: &mut Ui, stop: Stop, models: &Models, view: &PanelView) {
         let place = sentence_case(&format!("{after}{}", layer.title));
         ui.label(RichText::new(place).size(size::READING));
     }
-    let selection = &view.selection;
-    let word = selection.query.or_else(|| route.word(&view.highlight.lit));
+    let word = selection.query.or_else(|| route.word(&highlight.lit));
     let focus = word.and_then(|word| match stop {
         Stop::Step { .. } => Some(route.focus(word, selection.head, selection.key)),
         // The stage shows all heads of the layer: none of another one is told of.

@@ -17,7 +17,7 @@ use egui::{
 use self::scene::{FoldScene, Placed, RoleStage};
 use super::SceneCamera;
 use crate::app::theme::{self, MARK_CONTRAST, Palette, TEXT_CONTRAST, size};
-use crate::app::ui_state::PanelView;
+use crate::app::ui_state::{PanelView, Selection, Trail, Walk};
 use crate::app::widgets::heat::{Heat, width_of};
 use crate::app::widgets::traced::{ASK_HINT, ask_on};
 
@@ -25,7 +25,7 @@ use crate::app::widgets::traced::{ASK_HINT, ask_on};
 pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut PanelView, camera: &mut dyn SceneCamera) {
     let area = ui.available_rect_before_wrap();
     let (words, area) = area.split_top_bottom_at_y((area.top() + words_height(ui, model)).min(area.bottom()));
-    ui.scope_builder(UiBuilder::new().max_rect(words), |ui| words_ui(ui, model, view));
+    ui.scope_builder(UiBuilder::new().max_rect(words), |ui| words_ui(ui, model, view.selection, view.walk));
     let walk = view.walk.at();
     let scene = FoldScene {
         area,
@@ -43,8 +43,8 @@ pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut PanelView, camera: &mu
         SheetUi { model, placed: one, scale: scales.of_sheet(one.sheet), query, words_room: scene.words }.paint(ui);
     }
     signs_ui(ui, &scene, walk);
-    hover(ui, model, &placed, view);
-    pictures_ui(ui, model, &scene, view, camera);
+    hover(ui, model, &placed, view.selection, view.trail);
+    pictures_ui(ui, model, &scene, view.selection, view.walk, camera);
 }
 
 /// Room for what is said of any step, so that nothing moves from one to the next; above it, where there are several
@@ -76,18 +76,18 @@ fn signs_ui(ui: &Ui, scene: &FoldScene, walk: f32) {
     }
 }
 
-fn words_ui(ui: &mut Ui, model: &FoldModel, view: &mut PanelView) {
+fn words_ui(ui: &mut Ui, model: &FoldModel, selection: &mut Selection, walk: &Walk) {
     if model.blocks.len() > 1 {
         ui.horizontal(|ui| {
             for (name, head) in &model.blocks {
                 let is_shown = model.heads.iter().any(|shown| shown.head == *head);
                 if ui.selectable_label(is_shown, name).on_hover_text("Fold this block").clicked() {
-                    view.selection.choose_head(*head);
+                    selection.choose_head(*head);
                 }
             }
         });
     }
-    ui.add(Label::new(model.said(view.walk.step())).wrap());
+    ui.add(Label::new(model.said(walk.step())).wrap());
 }
 
 /// The largest entries of each kind, over all heads: a slice keeps its colours when it parts from the others.
@@ -127,7 +127,7 @@ impl Scales {
 }
 
 /// The entry under the pointer is said; a click chooses its word.
-fn hover(ui: &Ui, model: &FoldModel, placed: &[Placed], view: &mut PanelView) {
+fn hover(ui: &Ui, model: &FoldModel, placed: &[Placed], selection: &mut Selection, trail: &mut Trail) {
     const SOLID: f32 = 0.5;
     for one in placed.iter().filter(|one| one.alpha > SOLID) {
         let id = Id::new("sheet").with(one.sheet);
@@ -139,17 +139,24 @@ fn hover(ui: &Ui, model: &FoldModel, placed: &[Placed], view: &mut PanelView) {
             continue;
         };
         if response.clicked() && model.is_by_query(one.sheet) && !model.is_of_source {
-            view.selection.choose_query(Some(row));
+            selection.choose_query(Some(row));
         }
-        ask_on(&response, model.entry(one.sheet, row, col), view.trail);
+        ask_on(&response, model.entry(one.sheet, row, col), trail);
         response.on_hover_text_at_pointer(format!("{}\n{ASK_HINT}", model.say(one.sheet, row, col)));
     }
 }
 
-fn pictures_ui(ui: &mut Ui, model: &FoldModel, scene: &FoldScene, view: &mut PanelView, camera: &mut dyn SceneCamera) {
-    let walk = view.walk.at();
+fn pictures_ui(
+    ui: &mut Ui,
+    model: &FoldModel,
+    scene: &FoldScene,
+    selection: &Selection,
+    walk: &Walk,
+    camera: &mut dyn SceneCamera,
+) {
+    let walk = walk.at();
     let joined = scene.joined(walk);
-    let query = view.selection.query.filter(|_| !model.is_of_source);
+    let query = selection.query.filter(|_| !model.is_of_source);
     for stage in scene.role_stages(walk) {
         let name = model.symbol(if stage.is_result { stage.role.of_head(0) } else { Sheet::Input });
         let response = ui.interact(stage.rect, ui.id().with((stage.role, stage.is_result)), Sense::click_and_drag());

@@ -205,7 +205,7 @@ fn pictures(snapshot: &Snapshot, path: &Path, format: Format, common: &Common, w
 /// Trains the lesson and prints the trace of a sentence, as it is with the changes that are asked for.
 pub fn trace(path: &Path, sentence: &SentenceArgs, what_if: &WhatIfArgs, common: &Common) -> Result<(), Fault> {
     if vectors::may_be_vectors(path) {
-        return Err(Fault::usage("trace: name words of a file of vectors: --words king,queen"));
+        return Err(Fault::usage("trace: a file of vectors needs names of words: --words king,queen"));
     }
     let lesson = super::lessons::read(path, common.seed)?;
     let shows = sentence.command(&lesson)?;

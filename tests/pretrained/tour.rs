@@ -145,7 +145,7 @@ fn check_heads(text: Option<&str>, kernel: &mut Kernel, tour: &Snapshot) {
     let rows: Vec<&str> = shown.cell.text.lines().filter(|line| line.starts_with("| [layer")).collect();
     assert_eq!(rows.len(), expected.len());
     let has_copies = rows.iter().any(|row| KINDS[2..].iter().any(|kind| row.contains(kind)));
-    assert_eq!(shown.cell.text.contains("no head gives so much to an earlier copy"), !has_copies);
+    assert_eq!(shown.cell.text.contains("no head gives that much to an earlier copy"), !has_copies);
     let others = match others {
         0 => "Every head of the model does one".to_owned(),
         1 => "One head of the model does none".to_owned(),

@@ -601,8 +601,8 @@ fn writing_ui(ui: &mut Ui, writing: &Writing, WritingUi { plan, before }: &mut W
     ui.horizontal(|ui| {
         let label = ui.label("words");
         let count = ui.add(DragValue::new(&mut plan.count).range(1..=most)).labelled_by(label.id);
-        hint(count, format!("How many at once, from 1 to {most}: drag, or click and type"));
-        let tip = "With the weights in use, but without the changes to temperature, mask and heads";
+        hint(count, format!("How many words at once, from 1 to {most}: drag, or click and type"));
+        let tip = "Uses the current weights, but no changes of temperature, mask and heads";
         if ui.add(Button::new("Write on")).on_hover_text(tip).clicked() {
             command = Some(plan.command());
             *before = Some(written.clone());

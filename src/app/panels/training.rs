@@ -606,11 +606,12 @@ fn slider(lesson: &Lesson, offer: Offer) -> SliderModel {
             let ambiguous = lesson.corpus.ambiguous.iter().find(|ambiguous| ambiguous.word == *word);
             let others = ambiguous.into_iter().flat_map(|ambiguous| &ambiguous.shares);
             let others: Vec<&str> = others.map(|(other, _)| other.as_str()).filter(|other| other != group).collect();
-            let tip = format!("How often “{word}” is {group} in the corpus; else it is {}", others.join(" or "));
+            let others = others.join(" or ");
+            let tip = format!("How often “{word}” belongs to {group} in the corpus; otherwise it belongs to {others}");
             (format!("{word}: {group}"), tip)
         }
-        Knob::Heads => ("Heads".to_owned(), "H: heads of every block".to_owned()),
-        Knob::Width => ("Width".to_owned(), "D: numbers of every vector".to_owned()),
+        Knob::Heads => ("Heads".to_owned(), "H: the number of heads in every block".to_owned()),
+        Knob::Width => ("Width".to_owned(), "D: how many numbers every vector has".to_owned()),
         Knob::StaticRate => ("Static rate".to_owned(), "Learning rate of the static vectors (word2vec)".to_owned()),
         Knob::ModelRate => ("Model rate".to_owned(), "Learning rate of the attention model".to_owned()),
         Knob::Switch(name) => {

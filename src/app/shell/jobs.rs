@@ -423,7 +423,7 @@ fn draw(space: &StaticSpace, done: &AtomicUsize) -> Result<StillModel, String> {
     let words = space.vocabulary.len();
     let (least, most) = WORDS;
     if words < least || words > most {
-        return Err(format!("a map is drawn of {least} to {most} words, not of {words}"));
+        return Err(format!("a map can show {least} to {most} words, not {words}"));
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     let pool = pool.map_err(|why| format!("the operating system gives no thread to draw on: {why}"))?;

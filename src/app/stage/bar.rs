@@ -150,7 +150,7 @@ fn search_ui(ui: &mut Ui, model: &StageModel, emphasis: &Emphasis, rig: &mut Cam
 /// The switch between words and a regular expression.
 fn pattern_ui(ui: &mut Ui, view: &mut PanelView) {
     let pattern = toggle(ui, view.highlight.search.is_pattern, ".*", "Regular expression");
-    if pattern.on_hover_text("What is written is a regular expression: ^b, ing$, cat|dog").clicked() {
+    if pattern.on_hover_text("The search text is a regular expression: ^b, ing$, cat|dog").clicked() {
         view.highlight.search.is_pattern = !view.highlight.search.is_pattern;
         view.highlight.looked_at = None;
     }

@@ -662,7 +662,7 @@ pub fn caption_about(model: &StageModel) -> String {
     let names: Vec<&str> = model.axes.iter().map(|axis| axis.name.as_str()).collect();
     let mut all = lines(&model.shares, &names);
     all.push("Shares of the variance; of moves, shares of their squared lengths.".to_owned());
-    all.push("Distances here may mislead; every number is of the whole vectors.".to_owned());
+    all.push("Distances here may mislead; every number is computed from the whole vectors.".to_owned());
     all.push(model.about.clone());
     all.join("\n")
 }

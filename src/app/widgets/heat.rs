@@ -160,7 +160,7 @@ struct Painted {
 
 pub fn mask_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut MaskUiState) -> Option<Command> {
     let mut command = presets_ui(ui, model);
-    let words = "Drag over the grid: rows are queries, columns the keys that they see. A dot: not as in the lesson.";
+    let words = "Drag over the grid: rows are queries, columns are keys. A dot marks a change from the lesson.";
     ui.add(Label::new(RichText::new(words).weak().size(size::SMALL)).wrap());
     command = command.or(grid_ui(ui, model, state));
     command

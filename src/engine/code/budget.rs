@@ -121,7 +121,7 @@ impl Allowance {
             return Self::kept_too_much();
         }
         let message = format!("this cell takes more than {} MB of memory", RUN_BYTES_MAX >> 20);
-        Fault::new(message).hint("does something grow in a loop? Make fewer or smaller things")
+        Fault::new(message).hint("does something grow in a loop? Make fewer or smaller values")
     }
 
     pub fn kept_too_much() -> Fault {
@@ -272,7 +272,7 @@ impl Budget {
     }
 
     pub fn shown_too_much() -> Fault {
-        let message = format!("this cell shows more than {OUTPUTS_MAX} things, or {OUTPUT_BYTES_MAX} bytes");
+        let message = format!("this cell shows more than {OUTPUTS_MAX} outputs, or {OUTPUT_BYTES_MAX} bytes");
         Fault::new(message).hint("show less")
     }
 

@@ -50,11 +50,11 @@ quantities! {
         .entry("entry {dim} of what the position {place} adds");
     /// `E + P + E_S`, where a norm follows it.
     Embedded = Definition::of_model("E + P", &[Query, Dim]).short("e[{dim}]")
-        .entry("entry {dim} of the sum of what {query} begins with, before its norm");
+        .entry("entry {dim} of the sum that {query} begins with, before its norm");
     /// Input of a block.
     Input = Definition::of_block("X{}", &[Query, Dim]).code("X").trace("input").short("x[{dim}]")
         .means("the sentence's vectors as attention gets them (T, D)")
-        .entry("entry {dim} of what goes in as {query}");
+        .entry("entry {dim} of the input for {query}");
     /// Input of a block behind its norm, where the block norms first.
     Normed = Definition::of_block("Norm X{}", &[Query, Dim]).short("n[{dim}]")
         .entry("entry {dim} of {query} after the norm");
@@ -82,7 +82,7 @@ quantities! {
         .entry("score of {key} for {query}, {scored}, in {head}");
     /// `exp(s − max s)`
     Exponential = Definition::of_head("exp", &[Query, Key]).short("exp({key})")
-        .entry("the score of {key} through exp, less the row's largest");
+        .entry("exp of the score of {key} minus the row's largest score");
     /// `Σ exp(s − max s)`
     RowSum = Definition::of_head("Σ exp", &[Query]).short("Σ")
         .entry("the sum that divides the row of {query}");
@@ -124,7 +124,7 @@ quantities! {
         .entry("how far the layer moves {query}");
     /// `x + Σ α v W_O + b_O`
     Summed = Definition::of_block("X{} + Δ", &[Query, Dim]).trace("summed").short("a[{dim}]")
-        .entry("entry {dim} of {query} with what the heads add");
+        .entry("entry {dim} of {query} plus what the heads add");
     /// `A`, of a block that norms the sum.
     Attended = Definition::of_block("Norm(X{} + Δ)", &[Query, Dim]).short("b[{dim}]")
         .entry("entry {dim} of {query} after the norm of the sum");
@@ -134,7 +134,7 @@ quantities! {
     /// Output of a block.
     Output = Definition::of_block("Y{}", &[Query, Dim]).code("Y").trace("output").short("y[{dim}]")
         .means("the contextual vectors (T, D)")
-        .entry("entry {dim} of what {query} hands to the next layer");
+        .entry("entry {dim} of what {query} passes to the next layer");
     /// Output of the last block behind the norm of a model that ends with one.
     Final = Definition::of_model("Norm Y", &[Query, Dim]).short("y[{dim}]")
         .entry("entry {dim} of {query} after the last norm");

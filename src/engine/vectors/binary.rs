@@ -50,7 +50,7 @@ pub fn header(head: &[u8]) -> Option<Header> {
 /// Reads a file in the binary form.
 ///
 /// # Errors
-/// If its rows are not rows, or the reading was ended.
+/// If its rows are not rows, or reading was stopped.
 pub fn read(mut source: Source, header: Header, watch: Watch<'_>) -> Result<Vectors, Stopped> {
     let Header { rows, width, bytes } = header;
     if width > WIDTH_MAX {

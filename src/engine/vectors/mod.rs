@@ -480,7 +480,7 @@ const NOT_VECTORS: &str = "attune reads word2vec, fastText, GloVe and the projec
 /// Reads vectors from a file, or from a model's folder. `watch` hears of the rows while they come.
 ///
 /// # Errors
-/// If the file has none, cannot be read, or the reading was ended.
+/// If the file has none, cannot be read, or reading was stopped.
 pub fn read(path: &Path, watch: Watch<'_>) -> Result<Vectors, Stopped> {
     if path.is_dir() {
         return tensors::read_folder(path, watch);

@@ -105,7 +105,7 @@ impl Shape {
 /// Reads a text.
 ///
 /// # Errors
-/// If most lines are no rows, or the reading was ended.
+/// If most lines are no rows, or reading was stopped.
 pub fn read(mut source: Source, header: Option<Header>, path: &Path, watch: Watch<'_>) -> Result<Vectors, Stopped> {
     let mut notes = Vec::new();
     let header_bytes = header.map_or(0, |header| header.bytes);

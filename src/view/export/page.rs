@@ -91,7 +91,8 @@ impl Stage<'_> {
 
     /// The content of the stage, in words.
     pub fn tell(&self) -> String {
-        let lit = if self.words.is_empty() { String::new() } else { format!(", with {} lit", self.words.join(", ")) };
+        let lit =
+            if self.words.is_empty() { String::new() } else { format!(", with {} highlighted", self.words.join(", ")) };
         let time = match self.time {
             0.0 => "at the static vectors".to_owned(),
             1.0 => "at the contextual vectors".to_owned(),

@@ -401,7 +401,7 @@ impl Reading {
         match (self.is_added, self.hides_sinks) {
             (false, false) => None,
             (true, false) => Some("Shown: the length of what is added, ‖α V W_O‖"),
-            (false, true) => Some("Shown: weights without the sinks, rows made to sum to 1 again"),
+            (false, true) => Some("Shown: weights without the sinks, each row rescaled to sum to 1"),
             (true, true) => Some("Shown: the length of what is added, ‖α V W_O‖, without the sinks"),
         }
     }

@@ -120,9 +120,9 @@ fn said([first, second]: &[String; 2], Likeness { cosine, distance }: Likeness) 
         return format!("{first} and {second} are not finite, so they cannot be compared.");
     }
     if distance == 0.0 {
-        return format!("{first} and {second} start as one vector, and stay one.");
+        return format!("{first} and {second} start as one vector and stay one vector.");
     }
-    format!("{first} and {second} start as one vector; attention takes them apart.")
+    format!("{first} and {second} start as one vector; attention moves them apart.")
 }
 
 /// A pair in numbers, before attention and after it. The labels are those that its words have in their sentences.

@@ -467,7 +467,7 @@ impl FoldModel {
         let columns = if heads == 1 {
             format!("One head keeps all {key_width} columns.")
         } else {
-            format!("Fold: the {} columns of Q and K part into {heads} slices of {key_width}.", heads * key_width)
+            format!("Fold: the {} columns of Q and K are split into {heads} slices of {key_width}.", heads * key_width)
         };
         match step {
             Step::Embed => format!("X: {tokens} words, a row of {width} numbers for each."),

@@ -530,7 +530,7 @@ impl Differences {
         let mut all = Vec::new();
         if self.is_of_another_sentence(value, speaks_of) && !value.is_elsewhere {
             let (shown, spoken) = (&self.stage_words, self.spoken(speaks_of));
-            let said = format!("This number is of “{shown}”, on the stage; the text is about “{spoken}”.");
+            let said = format!("This number is about “{shown}”, on the stage; the text is about “{spoken}”.");
             all.push(Difference::new("other sentence", said));
         }
         if value.follows >= Follows::Forward {
@@ -631,7 +631,7 @@ impl LiveTextModel {
                 let elsewhere = value.is_elsewhere && self.differences.is_of_another_sentence(value, speaks_of);
                 let elsewhere = elsewhere.then(|| {
                     let spoken = self.differences.spoken(speaks_of);
-                    format!("The stage shows another sentence; this number is of “{spoken}”.")
+                    format!("The stage shows another sentence; this number is about “{spoken}”.")
                 });
                 LiveWord {
                     words: format!("{}{mark}", plain.words),

@@ -134,8 +134,11 @@ fn what_a_cell_may_not_write_is_said() {
     let mut kernel = kernel();
     run(&mut kernel, "double");
     let cases = [
-        ("A[0, 0, 0] = 1.0;", "`A` cannot be changed: it follows from the sentence and the weights; write to those"),
-        ("E[0, 0] = 1.0;", "`E` cannot be changed: the static vectors are trained once and for all"),
+        (
+            "A[0, 0, 0] = 1.0;",
+            "`A` cannot be changed: it is computed from the sentence and the weights; change those instead",
+        ),
+        ("E[0, 0] = 1.0;", "`E` cannot be changed: the static vectors are trained once and then stay fixed"),
         ("a = 3;", "`a` cannot be changed: it is made above, in [1]; make one of your own with `let a = a`"),
         ("W_Q = 3;", "`W_Q` must stay a tensor"),
         ("W_Q = W_Q[0..2];", "`W_Q` must keep its shape (6, 6); it would have (2, 6)"),

@@ -259,8 +259,8 @@ impl<'a> Strip<'a> {
         for direction in Direction::ALL {
             let is_shown = state.direction == direction;
             let hint = match direction {
-                Direction::LooksAt => "Arcs to the words that the chosen one looks at",
-                Direction::SeenBy => "Arcs from the words that look at the chosen one",
+                Direction::LooksAt => "Arcs to the words that the chosen word looks at",
+                Direction::SeenBy => "Arcs from the words that look at the chosen word",
             };
             let response = ui.selectable_label(is_shown, direction.name());
             response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_shown, hint));

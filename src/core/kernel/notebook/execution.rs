@@ -339,7 +339,7 @@ impl Notebook {
         };
         let right = right.filter(|right| *right < predict.choices.len());
         let none =
-            || Fault::new("the lesson's answer is not among its choices").hint(format!("it says: {}", predict.answer));
+            || Fault::new("the lesson's answer is not one of its choices").hint(format!("it says: {}", predict.answer));
         let fault = answer.fault.or(shows.fault).or_else(|| right.is_none().then(none));
         let verdict = right.map(|right| Verdict::Prediction { right });
         Outcome { outputs: shows.outputs, fault, verdict, measured: shows.bytes, ..Outcome::default() }

@@ -158,10 +158,10 @@ tensors! {
         "stretches and shifts the norm in the readout";
     /// `W_logits` (D, C), where the readout is not tied to the embeddings; C classes
     LogitWeights = "W_logits", Readout, Glorot,
-        "for the guesses in training only: it moves no point";
+        "only for the guesses in training: it moves no point";
     /// `b_logits` (1, C)
     LogitBias = "b_logits", Readout, Zero,
-        "for the guesses in training only: it moves no point";
+        "only for the guesses in training: it moves no point";
 }
 
 /// Layers, in the order in which their tensors lie in a model or a block.

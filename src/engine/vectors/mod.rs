@@ -150,7 +150,7 @@ impl Report {
         let kinds = [
             (&self.malformed, "left out: not a word and its numbers"),
             (&self.not_finite, "left out: NaN or infinite"),
-            (&self.mended_words, "words mended: bytes that are not UTF-8, shown as U+FFFD"),
+            (&self.mended_words, "words repaired: bytes that are not UTF-8, shown as U+FFFD"),
             (&self.words_with_spaces, "words with blanks in them"),
             (&self.unnamed, "rows without a word, named by their number"),
             (&self.duplicates, "duplicates: the word means its first row"),

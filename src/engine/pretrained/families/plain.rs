@@ -95,7 +95,7 @@ pub(super) fn bert(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Re
 pub(super) fn roberta(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     /// The filler where the config names none.
     const PAD: usize = 1;
-    fields.must_be("is_decoder", false, "words that see only earlier words, which those of this family do not")?;
+    fields.must_be("is_decoder", false, "words that see only earlier words, unlike the words in this family")?;
     let pad = fields.or("pad_token_id", PAD)?;
     if pad >= sizes.vocabulary || pad + 1 >= sizes.positions {
         let found = format!("{pad} as pad_token_id, with {} positions", sizes.positions);

@@ -44,7 +44,7 @@ action_table! {
             text: "Next layer",
             tooltip: "Moves the words to where they are after the next layer",
             keys: &[key(Key::L)],
-            line: New("the words after the next layer; with Shift, after the one before"),
+            line: New("the words after the next layer; with Shift, the previous layer"),
         }
         LayerBefore { keys: &[shift(Key::L)], line: Mentioned }
         Pieces {
@@ -378,7 +378,7 @@ action_table! {
         Clear {
             tooltip: "All points again",
             keys: &[key(Key::Escape)],
-            line: New("all points again; no word chosen; leave the stage"),
+            line: New("all points again; clear the choice; leave the stage"),
         }
         Home { text: "Home", tooltip: "Camera home", keys: &[key(Key::Home)], line: New("camera home") }
     }
@@ -395,11 +395,11 @@ action_table! {
         HeadBefore { keys: &[key(Key::ArrowUp)], line: New("the head or layer before, after") }
         HeadAfter { keys: &[key(Key::ArrowDown)], line: Joined }
         Turn {
-            tooltip: "Words that it looks at, or words that look at it",
+            tooltip: "Words that the word looks at, or that look at it",
             keys: &[key(Key::R)],
-            line: New("words that it looks at, or words that look at it"),
+            line: New("words that the word looks at, or that look at it"),
         }
-        LetGo { keys: &[key(Key::Escape)], line: New("no word chosen; leave the sentence") }
+        LetGo { keys: &[key(Key::Escape)], line: New("clear the choice; leave the sentence") }
     }
 }
 

@@ -254,7 +254,11 @@ fn shares_choice_ui(ui: &mut Ui, shares: &mut Shares) {
             "What each layer adds directly; effects that pass through later layers are credited to those layers",
         ),
         (Shares::Heads, "by head", "What each head of each layer adds directly, the largest first"),
-        (Shares::Looks, "by look", "What each head adds directly for each word that it looks at, the largest first"),
+        (
+            Shares::Looks,
+            "by head and word",
+            "What each head adds directly for each word that it looks at, the largest first",
+        ),
     ];
     switch_ui(ui, shares, &ways);
 }

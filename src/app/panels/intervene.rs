@@ -206,7 +206,7 @@ fn scale_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
                 (is_on != model.scale.own).then_some(is_on),
             )));
         }
-        let hint = if model.scale.own { "On again" } else { "Off again" };
+        let hint = if model.scale.own { "Turn it on again" } else { "Turn it off again" };
         if reset_ui(ui, model.scale.is_set, "Reset scale", hint) {
             command = Some(Command::Interventions(InterventionCommand::SetScale(None)));
         }

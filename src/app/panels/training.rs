@@ -71,7 +71,11 @@ impl Panel for TrainPanel {
             ui,
             &mut self.view,
             &[
-                (TrainView::Steps, "Step by step", "Play, pause and step training, and look back along its curve"),
+                (
+                    TrainView::Steps,
+                    "Step by step",
+                    "Play, pause and step through training, and look back along its curve",
+                ),
                 (TrainView::Again, "Retrain", "Sliders that train the whole lesson again while you drag"),
             ],
         );
@@ -208,7 +212,7 @@ fn look_ui(ui: &mut Ui, model: &TrainingModel) -> Vec<Command> {
             commands.push(Command::Training(TrainingCommand::ShowLatest));
         }
         let branch = ui.add_enabled(is_look, Button::new("Branch here"));
-        let tip = "Continue from this step on a branch of its own; undo brings the other branch back";
+        let tip = "Continue from this step on a new branch; undo brings the old branch back";
         if branch.on_hover_text(tip).clicked() {
             commands.push(Command::Training(TrainingCommand::Branch));
         }
@@ -573,9 +577,11 @@ impl RetrainModel {
             "Shown: the lesson as it is.".to_owned()
         } else {
             let picture = snapshot.space.as_deref().filter(|_| is_new_space).map(picture_of_retrained);
-            let space =
-                picture.map_or_else(|| "the lesson's own space".to_owned(), |at| format!("a retrained space, {at}"));
-            format!("Shown: {}. It is {space}.", model.recipe.words(&snapshot.lesson))
+            let space = picture.map_or_else(
+                || "It is in the lesson's own space".to_owned(),
+                |at| format!("It is in a retrained space, {at}"),
+            );
+            format!("Shown: {}. {space}.", model.recipe.words(&snapshot.lesson))
         };
         Some(Self {
             sliders,

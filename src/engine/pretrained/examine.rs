@@ -54,7 +54,7 @@ fn tensors(read: &Pretrained) -> String {
     let names: Vec<String> = skipped.iter().map(|name| quoted(name)).collect();
     let left = if names.is_empty() { String::new() } else { format!("; not used: {}", names.join(", ")) };
     let head = if read.has_head { "" } else { "; no readout: it cannot name words" };
-    format!("{used} tensors, all of the shapes of the config{left}{head}")
+    format!("{used} tensors, all with the shapes of the config{left}{head}")
 }
 
 /// The tokenizer's pieces against the rows of the table.

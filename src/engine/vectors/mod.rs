@@ -151,7 +151,7 @@ impl Report {
             (&self.malformed, "left out: not a word and its numbers"),
             (&self.not_finite, "left out: NaN or infinite"),
             (&self.mended_words, "words repaired: bytes that are not UTF-8, shown as U+FFFD"),
-            (&self.words_with_spaces, "words with blanks in them"),
+            (&self.words_with_spaces, "words with spaces in them"),
             (&self.unnamed, "rows without a word, named by their number"),
             (&self.duplicates, "duplicates: the word means its first row"),
             (&self.zeros, "rows of zeros, which have no direction"),
@@ -419,7 +419,7 @@ impl<'a> Builder<'a> {
         if self.words.is_empty() || self.report.left_out() > self.words.len() {
             let (left, kept) = (self.report.left_out(), self.words.len());
             let why = self.report.lines().first().cloned().unwrap_or_else(|| "nothing".to_owned());
-            let found = format!("{kept} rows, and {left} that are none: {why}");
+            let found = format!("{kept} rows, and {left} that cannot be used: {why}");
             return Err(Refusal::new(found, format!("rows of {} numbers ({format})", self.width), NOT_VECTORS).into());
         }
         self.watched(source)?;

@@ -397,7 +397,7 @@ fn of_code(snapshot: &Snapshot) -> Vec<VariableModel> {
     };
     for shown in &snapshot.notebook.cells {
         if let Some((name, value)) = shown.cell.turned_variable() {
-            add(code(name, "its slider turns it".to_owned(), VariableValue::Number(value)));
+            add(code(name, "its slider sets it".to_owned(), VariableValue::Number(value)));
         }
         let Some(run) = shown.run.as_deref().filter(|_| shown.cell.is_code()) else { continue };
         let place = run.number.map_or_else(|| shown.cell.id.to_string(), |number| format!("In[{number}]"));

@@ -335,7 +335,7 @@ fn a_lesson_is_rehearsed() {
             "broken: it runs without a fault, but says fails: true",
             "guess: answer: its answer: the lesson's answer is not one of its choices; it says: shape(A)[0]",
             "middle: solution: its solution does not pass case 1",
-            "sharpen: start: its start passes already",
+            "sharpen: start: its start already passes",
         ]
     );
 }

@@ -178,7 +178,7 @@ fn pictures_ui(ui: &mut Ui, model: &FoldModel, scene: &FoldScene, view: &mut Pan
         response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &name));
         turn(&response, camera);
         PictureUi { model, own, rect, shown, walk, joined, query }.paint(ui, &*camera);
-        response.on_hover_text("Seen as on the stage: drag to turn, double-click for home");
+        response.on_hover_text("The view of the stage: drag to turn it, double-click to reset it");
     }
 }
 

@@ -251,7 +251,7 @@ impl<'de> Visitor<'de> for Reads<Pair> {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Pair, E> {
-        Pair::read(text).ok_or_else(|| E::custom("a merge is two pieces with a blank between them"))
+        Pair::read(text).ok_or_else(|| E::custom("a merge is two pieces with a space between them"))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Pair, A::Error> {
@@ -262,7 +262,7 @@ impl<'de> Visitor<'de> for Reads<Pair> {
 }
 
 impl Pair {
-    /// Reads two pieces with a blank between them.
+    /// Reads two pieces with a space between them.
     pub fn read(text: &str) -> Option<Self> {
         let (left, right) = text.split_once(' ')?;
         (!right.contains(' ')).then(|| Self(left.to_owned(), right.to_owned()))

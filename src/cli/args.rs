@@ -202,7 +202,7 @@ pub struct RenderArgs {
     /// The file to write: a picture if the name ends in .png; an animation for .gif, .apng, and .png with --play.
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
-    /// What an animation plays; without this option, split.
+    /// The sequence that an animation plays; without this option, split.
     #[arg(long, value_enum)]
     pub play: Option<PlayArg>,
     /// How many seconds an animation plays until it begins again, at most 60; without it, as long as it needs.

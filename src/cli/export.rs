@@ -67,7 +67,7 @@ pub struct PageContent {
     pub pictures: Pictures,
 }
 
-/// Runs the cells of a trained lesson, for so many seconds at most, and draws its pictures.
+/// Runs the cells of a trained lesson, for at most the given number of seconds, and draws its pictures.
 pub fn page_content(
     kernel: &mut Kernel,
     trained: Snapshot,

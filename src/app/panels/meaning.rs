@@ -545,7 +545,7 @@ fn pictures_ui(ui: &mut Ui, model: &TwoModels) {
     });
 }
 
-/// A map of layers by layers, the more alike the darker.
+/// A map of layers by layers, the more similar, the darker.
 fn similarity_ui(ui: &mut Ui, model: &TwoModels, state: &mut TwoModelsUiState) {
     const SIDE: (f32, f32) = (12.0, 26.0);
     const GUTTER: f32 = 22.0;

@@ -267,7 +267,7 @@ fn rate_text(rate: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// With Shift an arrow key looks so many steps further.
+/// With Shift an arrow key looks the given number of steps further.
 pub const FAR_STEPS: usize = 10;
 
 /// Name of the line at the loss of a model that guesses.

@@ -408,7 +408,7 @@ const PERPLEXITY: f32 = 15.0;
 /// How far the words are apart at the beginning, which is the first two axes of the stage: as in the authors' code.
 const START: f32 = 1e-4;
 
-/// A map that is being drawn. Its thread ends within seconds, even when nobody waits any more.
+/// A map that is being drawn. Its thread ends within seconds, even if its result is no longer wanted.
 pub type Drawing = Job<StillModel>;
 
 impl Drawing {

@@ -247,7 +247,7 @@ pub enum SentenceCommand {
     /// Sets a second sentence beside the one on the stage, with the same weights; `None`: no more. Successive
     /// sentences undo as one.
     SetSecond(Option<String>),
-    /// Writes so many words after the sentence, or, where it is a source, from it; with the weights in
+    /// Writes the given number of words after the sentence, or, where it is a source, from it; with the weights in
     /// use and no other intervention. They stay in the snapshot until the sentence changes.
     #[serde(skip)]
     Generate { count: usize, choice: Choice },

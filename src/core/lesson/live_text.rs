@@ -438,7 +438,7 @@ fn raised(digit: char) -> char {
 pub(super) struct TextAt<'s> {
     pub markdown: String,
     pub node: Node<'s>,
-    /// The sentence that it speaks of: that of the last Stage cell above, or the first one.
+    /// The sentence that it is about: that of the last Stage cell above, or the first one.
     pub sentence: usize,
 }
 

@@ -49,7 +49,7 @@ impl Places {
         }
     }
 
-    /// The turn of heads so many columns wide: those that are turned are an even number.
+    /// The turn of heads the given number of columns wide: those that are turned are an even number.
     pub fn rotary(self, key_width: usize) -> Option<Rotary> {
         let Self::Rotary(Turn { theta, fraction, scaling }) = self else { return None };
         let turned = (key_width as f64 * fraction).floor() as usize;

@@ -208,8 +208,8 @@ impl Budget {
         self.ended().map_or(Ok(()), |why| Err(why.clone()))
     }
 
-    /// Whether the run ends after so many operations of the language. Looks at the limits seldom while none of them can
-    /// take long.
+    /// Whether the run ends after the given number of operations of the language. Looks at the limits seldom while none
+    /// of them can take long.
     pub fn is_over_after(&self, operations: u64) -> bool {
         /// Operations between two looks: one of them may go through a whole tensor ...
         const LOOK: u64 = 16;
@@ -223,7 +223,7 @@ impl Budget {
         ends
     }
 
-    /// Charges for a tensor of so many entries, before it is made.
+    /// Charges for a tensor of the given number of entries, before it is made.
     pub fn pay(&self, entries: usize) -> Result<(), Fault> {
         if entries > TENSOR_ENTRIES_MAX {
             let message = format!("a tensor of {entries} entries is too large");
@@ -240,7 +240,7 @@ impl Budget {
         Ok(())
     }
 
-    /// Charges for a product of so many multiplications, before it is computed.
+    /// Charges for a product of the given number of multiplications, before it is computed.
     pub fn work(&self, multiplications: u64) -> Result<(), Fault> {
         if self.0.products.fetch_add(multiplications, Relaxed).saturating_add(multiplications) > RUN_PRODUCTS_MAX {
             let message = format!("the products of this cell take more than {RUN_PRODUCTS_MAX} multiplications");

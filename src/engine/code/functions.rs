@@ -331,7 +331,7 @@ fn register_entrywise(engine: &mut Engine, budget: &Budget) {
     engine.register_fn("round", rounded);
 }
 
-/// A number to so many digits behind the point, or before it where they are negative.
+/// A number to the given number of digits after the decimal point, or before it where they are negative.
 fn rounded(x: f64, digits: INT) -> f64 {
     /// The largest power of ten that is a double.
     const DIGITS_MAX: INT = 308;

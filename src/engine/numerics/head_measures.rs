@@ -89,7 +89,7 @@ impl HeadPatterns {
         Self::of(tokens.len(), tokens, true)
     }
 
-    /// Those of so many queries that look at another sentence.
+    /// Those of the given number of queries that look at another sentence.
     pub fn between(queries: usize, keys: &[MeasuredToken]) -> Self {
         Self::of(queries, keys, false)
     }
@@ -170,7 +170,7 @@ pub const TIMES_EVEN: f64 = 2.0;
 pub struct KeyWeight {
     /// Mean over heads and the queries that see it.
     pub mean: f64,
-    /// The same if every query weighed all keys that it sees alike.
+    /// The same if every query weighed all keys that it sees equally.
     pub even: f64,
     /// Heads in which its mean is above [`LEAST_WEIGHT`].
     pub heads: usize,

@@ -142,7 +142,7 @@ enum Published {
     Cosines { sentences: &'static [&'static [usize]], cosines: &'static [f32] },
 }
 
-/// How far logits may be from published ones, whose last digit is the fourth behind the point.
+/// How far logits may be from published ones, whose last digit is the fourth after the decimal point.
 const TOLERANCE: f32 = 1e-3;
 /// The same of cosines, which are at most 1: half of that digit, and the roundings of a pass.
 const COSINE_TOLERANCE: f32 = 6e-5;

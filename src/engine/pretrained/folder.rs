@@ -232,7 +232,7 @@ pub fn plain(folder: &Path, name: &str) -> Result<(File, u64), Refusal> {
     Ok((file, bytes))
 }
 
-/// The text of a file of at most so many bytes.
+/// The text of a file of at most the given number of bytes.
 ///
 /// # Errors
 /// If it is missing, no plain file, larger, or no UTF-8.
@@ -287,7 +287,7 @@ pub fn of_words(words: &[String], family: Family) -> NewTokenizer<'_> {
 }
 
 impl NewTokenizer<'_> {
-    /// Its files, beside a model that reads so many tokens.
+    /// Its files, beside a model that reads the given number of tokens.
     pub fn files(&self, tokens_max: usize) -> Vec<NewFile> {
         vec![(TOKENIZER, self.to_json().into_bytes()), (TOKENIZER_CONFIG, self.config(tokens_max).into_bytes())]
     }

@@ -98,7 +98,7 @@ pub fn bytes_read(dtype: Dtype) -> Option<usize> {
     READ.contains(&dtype).then_some(dtype.bitsize() / 8)
 }
 
-/// The numbers of so many bytes as `f32`, each the nearest; none of a kind that is not read.
+/// The numbers of the given number of bytes as `f32`, each the nearest; none of a kind that is not read.
 pub fn widen(dtype: Dtype, bytes: &[u8], into: &mut Vec<f32>) {
     into.clear();
     match dtype {
@@ -191,7 +191,7 @@ impl<R: Read> Read for Hashed<'_, R> {
 }
 
 impl<R: Read> Source<R> {
-    /// Reads the header of a file of so many bytes.
+    /// Reads the header of a file of the given number of bytes.
     ///
     /// # Errors
     /// If it is not one, or does not fit the file.
@@ -326,7 +326,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Reads it from the beginning of a file of so many bytes.
+    /// Reads it from the beginning of a file of the given number of bytes.
     ///
     /// # Errors
     /// If it is not one, or does not fit the file.

@@ -321,7 +321,7 @@ impl<'a> Builder<'a> {
         Self { words, numbers, places, width, report: Report::default(), watch, seen: 0, kept: None }
     }
 
-    /// Takes memory for so many rows at once, which must be rows that are there.
+    /// Takes memory for the given number of rows at once, which must be rows that are there.
     pub fn reserve(&mut self, rows: usize) {
         self.words.reserve_exact(rows);
         self.places.reserve_exact(rows);

@@ -23,7 +23,7 @@ pub const SECOND: char = '′';
 /// The two sentences side by side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompareModel {
-    /// Each shared word with each pair of its occurrences, the least alike after attention first.
+    /// Each shared word with each pair of its occurrences, the least similar after attention first.
     pub pairs: Vec<PairModel>,
     /// Said where they share no word.
     pub none: Option<String>,
@@ -136,8 +136,8 @@ pub fn in_numbers([first, second]: [&str; 2], PairedWord { before, after, .. }: 
     )
 }
 
-/// Two models on one sentence, compared by the words that both read: what each answers, where each looks, and how alike their
-/// layers are.
+/// Two models on one sentence, compared by the words that both read: what each answers, where each looks, and how
+/// similar their layers are.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TwoModels {
     /// The one that the window shows, and the one beside it.
@@ -151,7 +151,7 @@ pub struct TwoModels {
     pub pictures: [Sketch; 2],
     /// Linear CKA of each layer of the first with each of the second, from the embeddings on; empty of too few words.
     pub similarity: Vec<Vec<Option<f64>>>,
-    /// The layers that are most alike, in a sentence.
+    /// The layers that are most similar, in a sentence.
     pub said: Option<String>,
 }
 
@@ -174,7 +174,7 @@ pub struct WordInModel {
     pub looks_at: Option<(String, f64)>,
 }
 
-/// Layers of fewer words in a wide space are alike by chance.
+/// Layers of fewer words in a wide space are similar by chance.
 const WORDS_MIN: usize = 4;
 
 impl Model for TwoModels {

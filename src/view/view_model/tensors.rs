@@ -23,7 +23,7 @@ pub struct WeightsModel {
     /// Names of the blocks: `Layer 2`, `Cross-attention`; of a single one, nothing.
     pub blocks: Vec<String>,
     pub comparison: Option<ComparisonModel>,
-    /// Where weights that nobody edited come from: *trained*, *given* or *drawn*.
+    /// Where weights that have not been edited come from: *trained*, *given* or *drawn*.
     pub origin: &'static str,
     /// The latest step of the training.
     pub step: usize,

@@ -194,7 +194,7 @@ impl Kernel {
         }
     }
 
-    /// There is work that nobody has to ask for.
+    /// There is work that starts without a request.
     pub fn is_busy(&self) -> bool {
         match &self.phase {
             Phase::Embedding(_) => true,

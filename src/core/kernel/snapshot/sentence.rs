@@ -165,7 +165,7 @@ impl Pair<SentenceSnapshot> {
         Self { other, words }
     }
 
-    /// The words, the least alike after attention first.
+    /// The words, the least similar after attention first.
     pub fn least_alike_first(&self) -> Vec<PairedWord> {
         let mut words = self.words.clone();
         words.sort_by(|a, b| a.after.cosine.total_cmp(&b.after.cosine));

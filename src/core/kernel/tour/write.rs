@@ -1,4 +1,4 @@
-//! The cells of a tour. Numbers are live expressions over the model's tensors, of the sentence that the cell speaks of;
+//! The cells of a tour. Numbers are live expressions over the model's tensors, of the sentence that the cell is about;
 //! layers are counted from 1, as the window counts them.
 
 use std::sync::Arc;

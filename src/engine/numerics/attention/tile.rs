@@ -70,7 +70,7 @@ fn load<S: Scalar, V: Simd<S>>(simd: V, entries: &[S], at: usize, room: usize) -
     simd.load(&lane)
 }
 
-/// Stores so many entries of a lane.
+/// Stores the given number of entries of a lane.
 #[inline(always)]
 fn store<S: Scalar, V: Simd<S>>(simd: V, sums: V::Vector, entries: &mut [S], at: usize, room: usize) {
     if room == LANES {

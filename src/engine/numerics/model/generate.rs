@@ -169,7 +169,7 @@ impl<S: Scalar> AttentionModel<S> {
         self.begin_of(parameters, words, source, self.architecture.max_tokens)
     }
 
-    /// The same of a sentence that will have at most so many words: the room for them is all taken at once.
+    /// The same of a sentence that will have at most the given number of words: the room for them is all taken at once.
     fn begin_of(
         &self,
         parameters: &Parameters<S>,

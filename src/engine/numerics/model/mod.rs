@@ -202,7 +202,7 @@ impl Architecture {
         self.pooling == Pooling::Mean && self.pools_before_tail()
     }
 
-    /// Shapes of all tensors of a model with so many words and classes, in the order in which they lie.
+    /// Shapes of all tensors of a model with the given number of words and classes, in the order in which they lie.
     pub fn shapes(&self, words: usize, classes: usize) -> Vec<(TensorId, usize, usize)> {
         let one = |name: TensorName| self.shape(name, words, classes).map(|(rows, cols)| (name.into(), rows, cols));
         let of = |layer| TensorName::ALL.iter().copied().filter(move |name| name.layer() == layer).filter_map(one);

@@ -70,7 +70,7 @@ impl<S: Scalar> Stack<S> {
 }
 
 impl<S: Scalar> Workspace<S> {
-    /// Room for batches of so many tokens.
+    /// Room for batches of the given number of tokens.
     pub fn new(model: &AttentionModel<S>, input: Room, source: Room) -> Self {
         let architecture = &model.architecture;
         let (width, rows) = (architecture.width, input.rows);

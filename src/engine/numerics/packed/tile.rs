@@ -63,7 +63,7 @@ trait Registers<S>: Copy {
     fn load_f16(self, row: &[u16; PANEL], column: usize) -> Self::Register;
     fn store(self, x: Self::Register, row: &mut [S; PANEL], column: usize);
     fn mul_add(self, a: Self::Register, b: Self::Register, c: Self::Register) -> Self::Register;
-    /// [`sums`] of so many rows.
+    /// [`sums`] of the given number of rows.
     fn tile<K: Kind<S>>(
         self,
         rows: usize,

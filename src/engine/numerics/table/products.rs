@@ -143,7 +143,7 @@ fn put<S: Scalar>(products: &[S], to: &mut [S], b: &[S], begin: usize) {
 }
 
 impl<'t, S: Scalar> TableRef<'t, S> {
-    /// Room to widen so many rows in; none where they need not be.
+    /// Room to widen the given number of rows in; none where they need not be.
     #[inline(always)]
     fn room_for(self, rows: usize) -> Vec<S> {
         vec![S::zero(); if self.is_narrow() { rows * self.cols() } else { 0 }]

@@ -91,7 +91,7 @@ pub(super) fn kinds_of(list: &[String], key: &str, names: [&str; 2], sizes: &Siz
     list.iter().map(kind).collect()
 }
 
-/// A window of so many words, with the word itself.
+/// A window of the given number of words, with the word itself.
 pub(super) fn window_of(words: usize, key: &str) -> Result<usize, Refusal> {
     if words > 0 { Ok(words) } else { Err(Refusal::new(format!("0 as {key}"), "1 or more", CHECK)) }
 }

@@ -184,7 +184,7 @@ pub enum InterventionCommand {
     /// Puts a vector of the second sentence into a place of the first, without one the vector that is there now;
     /// `None`: the first's own again. The patch ends when one of the sentences changes.
     SetPatch(Option<Patch<f32>>),
-    /// Nothing of the above is changed.
+    /// Takes back all of the changes above.
     Reset,
 }
 

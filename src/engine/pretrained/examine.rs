@@ -144,7 +144,7 @@ enum Published {
 
 /// How far logits may be from published ones, whose last digit is the fourth after the decimal point.
 const TOLERANCE: f32 = 1e-3;
-/// The same of cosines, which are at most 1: half of that digit, and the roundings of a pass.
+/// How far cosines may be from published ones; they are at most 1: half of that digit, and the roundings of a pass.
 const COSINE_TOLERANCE: f32 = 6e-5;
 
 const KNOWN: &[Known] = &[

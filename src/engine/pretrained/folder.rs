@@ -24,7 +24,7 @@ const TOKENIZER_BYTES_MAX: u64 = 64 << 20;
 /// Files of a tokenizer: all of it, and what is beside an older one.
 pub const TOKENIZER: &str = "tokenizer.json";
 pub const TOKENIZER_CONFIG: &str = "tokenizer_config.json";
-/// Those of older ones: of BERT's family, and of GPT-2's.
+/// Files of older tokenizers: of BERT's family, and of GPT-2's.
 const PIECES: &str = "vocab.txt";
 const IDS: &str = "vocab.json";
 const MERGES: &str = "merges.txt";
@@ -271,7 +271,7 @@ pub fn text_if_there(folder: &Path, name: &str, most: u64) -> Result<Option<Stri
 pub type NewFile = (&'static str, Vec<u8>);
 
 impl Family {
-    /// The pieces behind the words of a vocabulary: one for a word that is none of it, and one that hides a word, where
+    /// The pieces after the words of a vocabulary: one for a word that is none of it, and one that hides a word, where
     /// the family guesses hidden words.
     pub fn special_pieces(self) -> &'static [&'static str] {
         match self {

@@ -566,7 +566,7 @@ pub struct RouteModel {
     words: Vec<String>,
     /// The places of each token: static, after each layer, contextual.
     stops: Vec<Vec<Point>>,
-    /// The same of the sentence beside it.
+    /// The places of each token of the sentence beside it.
     second_stops: Vec<Vec<Point>>,
     /// How far each token moves through all layers, in the true space.
     lengths: Vec<f32>,
@@ -632,7 +632,7 @@ impl RouteModel {
         Some((*stops.get(layer)?, *stops.get(layer + 1)?))
     }
 
-    /// The same of a token of the sentence beside it.
+    /// The places of a token of the sentence beside it, before a layer and after it.
     pub fn second_way(&self, token: usize, layer: usize) -> Option<(Point, Point)> {
         let stops = self.second_stops.get(token)?;
         Some((*stops.get(layer)?, *stops.get(layer + 1)?))

@@ -238,7 +238,7 @@ pub struct HeadCells {
 }
 
 impl HeadCells {
-    /// Those of all heads, counted over all blocks.
+    /// The cells of all heads, counted over all blocks.
     pub fn all(model: &ModelSnapshot, labels: &HeadLabels, sinks: &Sinks, words: Option<&Arc<Words>>) -> Vec<Self> {
         let none: Arc<[usize]> = Arc::from([]);
         let mut positions: Vec<usize> = sinks.sinks.iter().map(|sink| sink.position).collect();

@@ -165,7 +165,7 @@ pub struct Crowd {
 }
 
 impl Crowd {
-    /// Those of the groups that have words enough.
+    /// The crowds of the groups that have enough words.
     fn all(space: &StaticSpace, groups: &[Group]) -> Vec<Self> {
         let crowd = |(group, named): (usize, &Group)| {
             let members = (0..space.group_of.len()).filter(|word| space.group_of[*word] == Some(group));

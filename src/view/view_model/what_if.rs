@@ -34,7 +34,7 @@ pub struct WhatIfModel {
     first_head: usize,
 }
 
-/// As it is, and as the lesson has it.
+/// A setting as it is now, and as the lesson has it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setting<T> {
     pub now: T,

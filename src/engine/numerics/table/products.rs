@@ -213,7 +213,7 @@ fn joined<S: Scalar, V: Simd<S>>(simd: V, sum: V::Vector) -> S {
     ((a + b) + (c + d)) + ((e + f) + (g + h))
 }
 
-/// The product of what is left behind the whole lanes.
+/// The product of what is left after the whole lanes.
 #[inline(always)]
 fn ends<S: Scalar>(x: &[S], row: &[S]) -> S {
     x.iter().zip(row).fold(

@@ -267,7 +267,7 @@ impl Sizes {
         Err(Refusal::new(found, "a width that the heads divide evenly", CHECK))
     }
 
-    /// A model of such blocks, with nothing before or behind them, and read by the table of words.
+    /// A model of such blocks, with nothing before or after them, and read by the table of words.
     fn model(&self, block: BlockConfig) -> Architecture {
         Architecture {
             max_tokens: self.positions,

@@ -60,7 +60,7 @@ pub(super) fn linear(fields: Fields<'_>, is_tied_else: bool) -> Result<Readout, 
     Ok(if is_tied(fields, is_tied_else)? { Readout::Tied } else { Readout::Linear })
 }
 
-/// The same behind a layer of its own.
+/// The same after a layer of its own.
 pub(super) fn transformed(fields: Fields<'_>, activation: Activation) -> Result<Readout, Refusal> {
     let of = if is_tied(fields, true)? { Readout::Transformed } else { Readout::TransformedLinear };
     Ok(of(activation))

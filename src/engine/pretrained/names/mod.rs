@@ -118,7 +118,7 @@ enum Lies {
     Transposed,
     /// One of three side by side.
     Third(usize),
-    /// Rows of a stack, behind those of the rows of the same name that come before.
+    /// Rows of a stack, after those of the rows of the same name that come before.
     Stacked,
     /// One of three, head by head.
     OfHeads(usize),

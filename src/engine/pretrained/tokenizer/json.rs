@@ -191,7 +191,7 @@ fn too_many<E: Error>(most: usize) -> E {
     E::custom(format_args!("more than {most} entries"))
 }
 
-/// All that comes; no more than the given number.
+/// Collects all items, at most the given number.
 fn at_most<T, E: Error>(most: usize, mut next: impl FnMut() -> Result<Option<T>, E>) -> Result<Vec<T>, E> {
     let mut all = Vec::new();
     while let Some(item) = next()? {

@@ -97,7 +97,7 @@ fn rows(request: &ExportArgs) -> Result<Option<(VectorFormat, Rows)>, Fault> {
             Ok(Some((format, given.map_or_else(|| usual_rows(format), Rows::from))))
         }
         (_, None) => Ok(None),
-        (_, Some(_)) => Err(Fault::usage("--vectors: this format is no table of vectors; see attune help export")),
+        (_, Some(_)) => Err(Fault::usage("--vectors: this format has no table of vectors; see attune help export")),
     }
 }
 

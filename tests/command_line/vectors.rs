@@ -90,7 +90,7 @@ fn files_of_vectors_are_converted() {
     assert!(fs::read_to_string(&to).expect("written").contains("\nNew_York "));
     for (args, says) in [
         (&["--to", "npz", "-o", &to, "--sentence", "king"][..], "--sentence: a table of vectors has no sentences"),
-        (&["--to", "html", "-o", &to, "--vectors", "static"], "--vectors: this format is no table of vectors"),
+        (&["--to", "html", "-o", &to, "--vectors", "static"], "--vectors: this format has no table of vectors"),
     ] {
         let (code, text) = said(&[&["export", &file], args].concat());
         assert!(code == Some(2) && text.contains(says), "{args:?}: {text}");

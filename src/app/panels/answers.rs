@@ -594,8 +594,8 @@ fn writing_ui(ui: &mut Ui, writing: &Writing, WritingUi { plan, before }: &mut W
             let slider = ui.add(slider.max_decimals(2)).labelled_by(label.id);
             hint(
                 slider,
-                "Sampling temperature: logits are divided by it. A low one nearly always draws the likeliest word, a \
-                 high one nearly any word",
+                "Sampling temperature: logits are divided by it. A low temperature nearly always draws the likeliest \
+                 word, a high one nearly any word",
             );
         }
     });

@@ -245,10 +245,11 @@ fn rate_ui(ui: &mut Ui, model: &TrainingModel) -> Option<Command> {
             let slider = ui.add_enabled(can_set, slider);
             slider.widget_info(|| WidgetInfo::slider(can_set, rate, "Learning rate"));
             let tip =
-                "Learning rate of the steps to come; training and optimiser go on. Drag, type, or use the arrow keys.";
+                "Learning rate of the steps to come; training and optimiser are not reset. Drag, type, or use the \
+                       arrow keys.";
             let slider = hint(slider, tip);
             slider
-                .on_disabled_hover_text("The learning rate of a past step is fixed: branch from it, or show the latest")
+                .on_disabled_hover_text("The learning rate of a past step is fixed: branch there, or show the latest")
                 .changed()
         })
         .inner;
@@ -376,7 +377,8 @@ fn chooser_ui(ui: &mut Ui, model: &TrainingModel, state: &mut CurveUiState) {
                 }
             });
         chooser.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, "Curve"));
-        let tip = "Loss in nats, with a line at that of a random guess; or the L2 norm of the gradient, of all tensors or of one";
+        let tip = "Loss in nats, with a line at the loss of a random guess; or the L2 norm of the gradient, of all \
+                   tensors or of one";
         chooser.response.on_hover_text(tip);
         checkbox_ui(ui, &mut state.log, "log").on_hover_text("Logarithmic scale");
         ui.weak("drag to look back")

@@ -201,8 +201,8 @@ impl AttentionModel {
 
 /// Says that the mask, the lesson's or the learner's, lets each word see itself alone.
 fn note(model: &ModelSnapshot, tokens: usize) -> Option<&'static str> {
-    const OF_LESSON: &str = "This model has no attention yet. Its mask hides every other word, so each word looks at \
-        itself alone, with weight 1, and none moves.";
+    const OF_LESSON: &str = "This model has no attention yet. Its mask hides every other word, so each word \
+                             looks at itself alone, with weight 1, and no word moves.";
     const OF_LEARNER: &str = "Your mask hides every other word, so each word looks at itself alone, with weight 1. \
         Intervene has the other masks.";
     let sees_itself_alone = |sees: &dyn Fn(usize, usize) -> bool| {

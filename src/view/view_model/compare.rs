@@ -81,8 +81,8 @@ impl CompareModel {
             })
         };
         let pairs: Vec<PairModel> = second.least_alike_first().into_iter().filter_map(pair).collect();
-        const NONE: &str = "The two sentences share no word. Write a second one with a word of the first, to see that \
-            word move two ways.";
+        const NONE: &str = "The two sentences share no word. Write a second sentence with a word of the first, to \
+                            see that word move in two ways.";
         Some(Self { none: pairs.is_empty().then(|| NONE.to_owned()), pairs })
     }
 
@@ -253,7 +253,7 @@ fn comparable<'a>(first: &ModelSnapshot, beside: &'a Snapshot) -> Result<&'a Mod
     };
     let models = [first, second];
     if models.iter().any(|model| model.architecture.has_source()) {
-        return Err("a model that reads one sentence and writes another has no place in this comparison".to_owned());
+        return Err("a model that reads one sentence and writes another cannot be compared here".to_owned());
     }
     let texts = models.map(|model| tokenize(&model.sentence.written()));
     if texts[0] != texts[1] {
@@ -402,7 +402,7 @@ fn notes(names: &[String; 2], models: [&ModelSnapshot; 2], read: &[Read; 2], pai
         }
     }
     if pairs.len() < WORDS_MIN {
-        notes.push(format!("Comparing layers needs at least {WORDS_MIN} words that both read."));
+        notes.push(format!("Comparing layers needs at least {WORDS_MIN} words that both models read."));
     }
     notes
 }

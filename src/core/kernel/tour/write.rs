@@ -320,7 +320,7 @@ fn looks_at(kind: HeadMeasure) -> &'static str {
     match kind {
         HeadMeasure::Previous => "the token before",
         HeadMeasure::First => "the first token",
-        HeadMeasure::Duplicate => "the same token, said before",
+        HeadMeasure::Duplicate => "an earlier copy of the same token",
         _ => "the token after an earlier copy",
     }
 }
@@ -334,9 +334,9 @@ fn known_sinks(found: &Found<Vec<Sink>>) -> String {
     let lines: Vec<String> = found.found.iter().map(line).collect();
     format!(
         "## Sinks\n\n{}\n\nA **sink** is a token that gets much attention whatever the query is: more than 30 % of the \
-         weight on average over all heads, and more than twice what it would get if all tokens got the same. With the \
-         layer in which it gets most:\n\n{}\n\nThe weights of a head sum to 1 even where the head has nothing to look for. \
-         The usual explanation is that the head then spends them where they add little. \
+         weight on average over all heads, and more than twice what it would get if all tokens got the same. Each \
+         sink, with the layer in which it gets most:\n\n{}\n\nThe weights of a head sum to 1 even where the head has \
+         nothing to look for. The usual explanation is that the head then spends them where they add little. \
          [All heads](<attune:panel/All heads>) can hide sinks.",
         shown(&found.text),
         lines.join("\n")

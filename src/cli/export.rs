@@ -67,7 +67,7 @@ pub struct PageContent {
     pub pictures: Pictures,
 }
 
-/// Runs the cells of a trained lesson, for so many seconds at most, and draws its pictures.
+/// Runs the cells of a trained lesson, for at most the given number of seconds, and draws its pictures.
 pub fn page_content(
     kernel: &mut Kernel,
     trained: Snapshot,
@@ -97,7 +97,7 @@ fn rows(request: &ExportArgs) -> Result<Option<(VectorFormat, Rows)>, Fault> {
             Ok(Some((format, given.map_or_else(|| usual_rows(format), Rows::from))))
         }
         (_, None) => Ok(None),
-        (_, Some(_)) => Err(Fault::usage("--vectors: this format is no table of vectors; see attune help export")),
+        (_, Some(_)) => Err(Fault::usage("--vectors: this format has no table of vectors; see attune help export")),
     }
 }
 
@@ -205,7 +205,7 @@ fn pictures(snapshot: &Snapshot, path: &Path, format: Format, common: &Common, w
 /// Trains the lesson and prints the trace of a sentence, as it is with the changes that are asked for.
 pub fn trace(path: &Path, sentence: &SentenceArgs, what_if: &WhatIfArgs, common: &Common) -> Result<(), Fault> {
     if vectors::may_be_vectors(path) {
-        return Err(Fault::usage("trace: name words of a file of vectors: --words king,queen"));
+        return Err(Fault::usage("trace: a file of vectors needs names of words: --words king,queen"));
     }
     let lesson = super::lessons::read(path, common.seed)?;
     let shows = sentence.command(&lesson)?;

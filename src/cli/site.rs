@@ -12,7 +12,7 @@ use super::{Fault, lessons, print, training};
 /// Trains every lesson, runs its cells and writes the folder. A lesson whose model is not on this computer has its text alone.
 pub fn write(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
     if request.to != ExportTo::File(Format::Web) {
-        return Err(Fault::usage("--course: a course is a site of live pages, so --to web"));
+        return Err(Fault::usage("--course: a course is exported as a site of live pages: use --to web"));
     }
     if let Some(option) = request.sentence.option() {
         return Err(Fault::usage(format_args!("{option}: each lesson of a course has sentences of its own")));

@@ -7,7 +7,8 @@ use std::marker::PhantomData;
 use serde::de::{IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// Reads at most so many items, for `#[serde(deserialize_with = "…")]`; those that are left may be anything.
+/// Reads at most the given number of items, for `#[serde(deserialize_with = "…")]`; those that are left may be
+/// anything.
 ///
 /// # Errors
 /// If it is no list, or one of its first items is none of the kind.

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// # Errors
-/// Those of the serializer.
+/// If the serializer fails.
 pub fn serialize<T: ?Sized + Serialize, S: Serializer>(shared: &Arc<T>, serializer: S) -> Result<S::Ok, S::Error> {
     (**shared).serialize(serializer)
 }
 
 /// # Errors
-/// If it is none of its kind.
+/// If the data is not of this type.
 pub fn deserialize<'de, T: ?Sized, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<T>, D::Error>
 where
     Box<T>: Deserialize<'de>,
@@ -21,12 +21,12 @@ where
     Box::deserialize(deserializer).map(Arc::from)
 }
 
-/// The same of what may be absent.
+/// The same for an optional value.
 pub mod maybe {
     use super::{Arc, Deserialize, Deserializer, Serialize, Serializer};
 
     /// # Errors
-    /// Those of the serializer.
+    /// If the serializer fails.
     pub fn serialize<T, S>(shared: &Option<Arc<T>>, serializer: S) -> Result<S::Ok, S::Error>
     where
         T: ?Sized + Serialize,
@@ -36,7 +36,7 @@ pub mod maybe {
     }
 
     /// # Errors
-    /// If it is none of its kind.
+    /// If the data is not of this type.
     pub fn deserialize<'de, T: ?Sized, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Arc<T>>, D::Error>
     where
         Box<T>: Deserialize<'de>,

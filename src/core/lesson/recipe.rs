@@ -227,7 +227,7 @@ fn resize(recipe: &Recipe, changed: &mut Changed) -> Result<(), String> {
     if changed.model.weights.iter().all(fits) {
         Ok(())
     } else {
-        Err("the lesson gives weights of its own, which fit its heads and width alone".to_owned())
+        Err("the lesson gives weights of its own, which fit only its own heads and width".to_owned())
     }
 }
 

@@ -48,7 +48,7 @@ impl Projection {
         Self::of_spread(&Spread::of(vectors))
     }
 
-    /// The same of vectors of which only this is known.
+    /// [`Self::principal_components`] of vectors of which only the spread is known.
     pub fn of_spread(spread: &Spread) -> Self {
         let width = spread.width();
         let found = if width > AXES { spread.components(AXES) } else { None };

@@ -33,7 +33,7 @@ pub enum StagePoint {
     Word(usize),
     /// A token of the sentence, before attention.
     Static(usize),
-    /// A token of the sentence behind a block that is not the last one, by their numbers.
+    /// A token of the sentence after a block that is not the last one, by their numbers.
     After(usize, usize),
     /// A token of the sentence, after attention.
     Contextual(usize),

@@ -54,7 +54,7 @@ fn follows_dot(source: &str, spans: &[Span], i: usize) -> bool {
     matches!(before, Some("." | "?."))
 }
 
-/// Names that may stand behind a dot.
+/// Names that may stand after a dot.
 fn members() -> Vec<Name> {
     let turned = "Rows become columns.".to_owned();
     let equation = r"(A^\top)_{ij} = A_{ji}".to_owned();

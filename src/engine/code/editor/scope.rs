@@ -104,7 +104,7 @@ impl PartialEq for Names {
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
     names: Arc<Names>,
-    /// The first so many of them.
+    /// The first of them, up to the given number.
     seen: usize,
 }
 
@@ -115,7 +115,7 @@ impl Scope {
         Self { seen: names.all.len(), names }
     }
 
-    /// The first so many of `names`.
+    /// The first of `names`, up to the given number.
     pub fn of(names: Arc<Names>, seen: usize) -> Self {
         Self { names, seen }
     }

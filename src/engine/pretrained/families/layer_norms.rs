@@ -12,7 +12,7 @@ use crate::numerics::block::{BlockConfig, Branches, Norm};
 use crate::numerics::model::Architecture;
 use crate::numerics::norm::NormForm;
 
-/// Both branches read the block's input, each behind a norm of its own; a part of each head is turned.
+/// Both branches read the block's input, each after a norm of its own; a part of each head is turned.
 pub(super) fn gpt_neox(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     let turn = Turn { theta_key: "rotary_emb_base", fraction_key: "rotary_pct", fraction: 0.25, ..TURN };
     let mut attention = AttentionConfig { mask: Mask::Causal, ..sizes.attention()? };

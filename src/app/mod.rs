@@ -74,9 +74,9 @@ impl fmt::Display for AppFault {
             AppFault::NoGpu(why) => write!(
                 f,
                 "no graphics adapter: {why}\n\
-                 help: install a Vulkan driver; without a graphics card the software one does\n\
+                 help: install a Vulkan driver; without a graphics card, a software driver is enough\n\
                  \x20     (Debian: apt-get install mesa-vulkan-drivers)\n\
-                 help: `vulkaninfo --summary` lists what is there; VK_DRIVER_FILES and VK_ICD_FILENAMES must not hide it\n\
+                 help: `vulkaninfo --summary` lists drivers; VK_DRIVER_FILES and VK_ICD_FILENAMES must not hide them\n\
                  help: `attune check LESSON` needs no graphics"
             ),
             AppFault::NoPicture { why, work } => {

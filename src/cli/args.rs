@@ -25,7 +25,7 @@ use super::Fault;
 /// A workspace for learning self-attention: train tiny models or open BERT and GPT-2, watch words move, and change every
 /// weight.
 ///
-/// To begin: `attune` opens the course, and `attune new my_lesson.ron` writes a lesson with comments to start from. Exit
+/// To begin: `attune` opens the course, and `attune new my_lesson.ron` writes a commented lesson to start from. Exit
 /// codes: 0 done, 1 the lesson has issues or the output cannot be written, 2 wrong usage, 3 no display or GPU, 70 attune
 /// has crashed, 130 Ctrl-C ended `check --watch`.
 #[derive(Debug, Parser)]
@@ -35,8 +35,8 @@ pub struct Args {
     pub action: Option<Action>,
 
     /// The lesson to open, by its file or its name in the course; or the folder or name of a pretrained model. A file that
-    /// was shared or handed in, such as apple-shared.attune, opens as a copy. Without any, the course: every lesson of
-    /// the folder `lessons`, here or above, or else those of the program.
+    /// was shared or handed in, such as apple-shared.attune, opens as a copy. If none is given, the course opens: the
+    /// lessons of the folder `lessons`, here or above, or else the built-in lessons.
     pub lesson: Option<PathBuf>,
 
     #[command(flatten)]
@@ -68,7 +68,7 @@ pub struct OfLesson {
 
 #[derive(Debug, clap::Args)]
 pub struct Common {
-    /// The seed of every random stream, instead of the lesson's own.
+    /// The seed of every random draw, instead of the lesson's own.
     #[arg(long, global = true, value_parser = seed, allow_hyphen_values = true)]
     pub seed: Option<u64>,
 
@@ -76,7 +76,7 @@ pub struct Common {
     #[arg(long, global = true, value_name = "DIR")]
     pub state: Option<PathBuf>,
 
-    /// Print results and faults only.
+    /// Print only results and errors.
     #[arg(long, short, global = true)]
     pub quiet: bool,
 
@@ -86,7 +86,7 @@ pub struct Common {
 }
 
 impl Common {
-    /// The folder for the learner's work; none where the environment names no home.
+    /// The folder for the learner's work; `None` where the environment names no home.
     pub fn home(&self) -> Option<Home> {
         self.state.clone().map(Home::at).or_else(Home::of_platform)
     }
@@ -94,12 +94,12 @@ impl Common {
 
 #[derive(Debug, Subcommand)]
 pub enum Action {
-    /// Train lessons and verify every claim of them, without a window.
+    /// Train lessons and verify their claims, without a window.
     Check {
-        /// The lessons, by their files or names, such as lessons/*.ron; a glossary among them is checked as one. Or
-        /// models, by folder or name: their files with SHA-256, tensors and tokenizer, a self-test, and published
-        /// numbers of those that are known. Or files of word vectors: their size, and what was mended. Without any, the
-        /// course. A sentence that is given is run through each of them, besides all else.
+        /// The lessons, by their files or names, such as lessons/*.ron; a glossary among them is checked as a
+        /// glossary. Or models, by folder or name: their files with SHA-256, tensors and tokenizer, a self-test, and,
+        /// for known models, the published numbers. Or files of word vectors: their size, and what was repaired. If
+        /// none is given, the course. A given sentence is also run through each lesson or model.
         lessons: Vec<PathBuf>,
         #[command(flatten)]
         sentence: SentenceArgs,
@@ -122,7 +122,7 @@ pub enum Action {
         #[arg(long, value_delimiter = ',', allow_hyphen_values = true, conflicts_with_all = PASS)]
         words: Option<Vec<String>>,
     },
-    /// Write a small, working, commented lesson to start from, or a copy of another.
+    /// Write a small, working, commented lesson to start from, or a copy of another lesson.
     New {
         /// The file to write, such as my_lesson.ron; an existing file is left alone.
         lesson: PathBuf,
@@ -130,22 +130,22 @@ pub enum Action {
         #[arg(long, value_name = "LESSON")]
         from: Option<PathBuf>,
     },
-    /// Draw a lesson to a file, without a display: a picture (PNG), or one that moves (GIF, APNG).
+    /// Draw a lesson to a file, without a display: a picture (PNG) or an animation (GIF, APNG).
     Render(RenderArgs),
     /// Grade the files that learners handed in, by the lesson's own checks.
     ///
-    /// A submission that cannot be read is named, and the others are graded; the exit code is then 1.
+    /// If a submission cannot be read, it is named, the others are graded, and the exit code is 1.
     Grade(GradeArgs),
     /// Print the words nearest to a word or an expression, among the vectors of a file.
     ///
     /// Reads word2vec (binary and text), fastText's .vec, GloVe, the projector's TSV and .npy, each also with gzip; .npz and
     /// safetensors; and the word table of a model's folder.
     Neighbours(NeighboursArgs),
-    /// Print the licences of the program, and of the fonts and libraries in it.
+    /// Print the licences of the program, its fonts and its libraries.
     Licences,
-    /// Print the manual page, for `man -l -` or a folder of manual pages.
+    /// Print the manual page, for `man -l -` or for a folder of manual pages.
     Manual,
-    /// Print the completions of a shell, for its folder of completions.
+    /// Print the command completions for a shell.
     Completions {
         /// The shell to complete for.
         shell: Shell,
@@ -155,7 +155,7 @@ pub enum Action {
     /// ipynb: a Jupyter notebook. html: one page that needs nothing else. web: the same page with the model in
     /// it, for any browser: the stage can be turned, and words, weights and heads can be changed. md: Markdown, with
     /// its pictures in the folder NAME_files beside it. checkpoint: the model as a folder of BERT's or GPT-2's shape, for
-    /// transformers and for attune itself.
+    /// the transformers library and for attune itself.
     ///
     /// Vectors: word2vec (binary), word2vec-text (fastText's .vec too), glove, npy, npz, safetensors, and tsv for
     /// projector.tensorflow.org. Beside npy, safetensors and tsv, NAME_metadata.tsv names each row. They come from a lesson
@@ -168,23 +168,23 @@ const PASS: [&str; 7] = ["sentence", "ids", "head", "without", "second", "patch"
 
 #[derive(Debug, clap::Args)]
 pub struct SentenceArgs {
-    /// Words of the lesson's vocabulary, or any text for a model, in place of the first sentence.
+    /// A sentence in place of the first one: words of the lesson's vocabulary, or any text for a model.
     #[arg(long, allow_hyphen_values = true)]
     pub sentence: Option<String>,
-    /// The same as rows of the vocabulary, such as 2,45,311: the token ids of a model.
+    /// The same, as rows of the vocabulary (the token ids of a model), such as 2,45,311.
     #[arg(long, value_delimiter = ',', conflicts_with = "sentence")]
     pub ids: Option<Vec<usize>>,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct CheckOptions {
-    /// Print the measured value of every claim; for claims that fail it is always printed.
+    /// Print the measured value of every claim, not only of those that fail.
     #[arg(long, short)]
     pub verbose: bool,
-    /// How long the cells, texts and exercises of one lesson may take together, its training aside.
+    /// How long the cells, texts and exercises of one lesson may take together, without its training.
     #[arg(long, value_name = "SECONDS", default_value_t = WITHIN, value_parser = clap::value_parser!(u64).range(1..))]
     pub within: u64,
-    /// Check a lesson again whenever it is saved, and all of them when their glossary is, until Ctrl-C (exit code 130).
+    /// Check a lesson again whenever it is saved, and all lessons when their glossary is, until Ctrl-C (exit code 130).
     #[arg(long, short)]
     pub watch: bool,
 }
@@ -199,13 +199,13 @@ pub struct RenderArgs {
     pub lesson: PathBuf,
     #[command(flatten)]
     pub of: OfLesson,
-    /// The file to write: a picture for a name that ends in .png; one that moves for .gif, .apng, and .png with --play.
+    /// The file to write: a picture if the name ends in .png; an animation for .gif, .apng, and .png with --play.
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
-    /// The course of a picture that moves; split without it.
+    /// The sequence that an animation plays; without this option, split.
     #[arg(long, value_enum)]
     pub play: Option<PlayArg>,
-    /// How long a picture that moves plays until it begins again, at most 60; without it, as long as what it plays needs.
+    /// How many seconds an animation plays until it begins again, at most 60; without it, as long as it needs.
     #[arg(long, value_parser = seconds)]
     pub seconds: Option<f32>,
     /// The stage cell to draw; without it, the lesson's first sentence.
@@ -216,7 +216,7 @@ pub struct RenderArgs {
     /// From 0, static, to 1, contextual; without it, the cell's own, or 1.
     #[arg(long, value_parser = time, allow_hyphen_values = true)]
     pub time: Option<f32>,
-    /// The size of the picture, in pixels; 1280x720 without it, or that of the stage which was shared.
+    /// The size of the picture, in pixels; without it, 1280x720, or the size of the stage that was shared.
     #[arg(long, value_name = "WxH", value_parser = size)]
     pub size: Option<(u32, u32)>,
     /// Draw the whole window, not the stage alone: with the panels that the lesson begins with, or those that are open
@@ -237,23 +237,23 @@ pub struct ExportArgs {
     /// a file of vectors.
     #[arg(required_unless_present = "course")]
     pub lesson: Option<PathBuf>,
-    /// In the place of a lesson: the whole course, as a folder of live pages with a front page; --to web alone.
+    /// Instead of a lesson: the whole course, as a folder of live pages with a front page; only with --to web.
     #[arg(long, conflicts_with = "lesson")]
     pub course: bool,
     /// The format to write.
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub to: ExportTo,
-    /// The file to write, such as apple.html; an existing file is replaced. For a checkpoint and a course a new folder.
+    /// The file to write, such as apple.html; an existing file is replaced. For a checkpoint or a course, a new folder.
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
     /// The vectors to write: static, those of all words; contextual, those of each word of each sentence after the last
-    /// layer; layers, before the first layer and after each. Without it, static in word2vec and GloVe, and in the other
-    /// formats also both vectors of each word of each sentence.
+    /// layer; layers, those before the first layer and after each layer. Without it, word2vec and GloVe get the static
+    /// vectors, and the other formats also get both vectors of each word of each sentence.
     #[arg(long, value_enum, value_name = "VECTORS")]
     pub vectors: Option<RowsArg>,
     #[command(flatten)]
     pub sentence: SentenceArgs,
-    /// How long the cells may take together; those that are left after it are exported without outputs.
+    /// How long the cells may take together; cells that have not run by then are exported without outputs.
     #[arg(long, value_name = "SECONDS", default_value_t = WITHIN, value_parser = clap::value_parser!(u64).range(1..))]
     pub within: u64,
 }
@@ -268,7 +268,7 @@ pub struct NeighboursArgs {
     /// How many words to print.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub count: usize,
-    /// Measure by distance, not by cosine.
+    /// Measure by distance instead of cosine.
     #[arg(long)]
     pub distance: bool,
     /// Let the words of the expression be answers too.
@@ -360,7 +360,7 @@ impl ThemeArg {
     }
 }
 
-/// The course of a picture that moves.
+/// The sequence that an animation plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PlayArg {
     /// From static to contextual, and back.
@@ -373,7 +373,7 @@ pub enum PlayArg {
     Orbit,
 }
 
-/// The longest that a picture plays, in seconds.
+/// The longest that an animation plays, in seconds.
 const PLAYS_MAX: f32 = 60.0;
 
 fn seconds(text: &str) -> Result<f32, String> {
@@ -433,12 +433,12 @@ impl SentenceArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct WhatIfArgs {
-    /// Set a head, such as 2.3=off for head 3 of layer 2, or several with commas: off, mean, uniform, or a number that its
-    /// output is multiplied by. The layers of a source come first.
+    /// Change a head, such as 2.3=off for head 3 of layer 2, or several with commas: off, mean, uniform, or a number by
+    /// which its output is multiplied. The layers of a source come first.
     #[arg(long, value_name = "LAYER.HEAD=SETTING", value_delimiter = ',', allow_hyphen_values = true, value_parser = head_change)]
     pub head: Vec<(HeadAt, HeadMode<f32>)>,
-    /// Remove a head's look from one token to another, such as 2.3:5-1 for the fifth token's look at the first, or several
-    /// with commas. The rest of the row is made to sum to 1; a row with nothing left is 0.
+    /// Remove a head's attention from one token to another, such as 2.3:5-1 from the fifth token to the first, or
+    /// several with commas. The rest of the row is rescaled to sum to 1; a row with nothing left is 0.
     #[arg(long, value_name = "LAYER.HEAD:QUERY-KEY", value_delimiter = ',', allow_hyphen_values = true, value_parser = removed_edge)]
     pub without: Vec<(HeadAt, (usize, usize))>,
     /// Patch in a vector of the second sentence, such as 2:5=4: before layer 2, the fifth token gets the vector of the second
@@ -448,7 +448,7 @@ pub struct WhatIfArgs {
     /// The sentence that a patch is taken from.
     #[arg(long, value_name = "SENTENCE", requires = "patch", allow_hyphen_values = true)]
     pub second: Option<String>,
-    /// Divide attention scores by this, in place of the temperature of the lesson or model.
+    /// Divide attention scores by this number, instead of the temperature of the lesson or model.
     #[arg(long, allow_hyphen_values = true)]
     pub temperature: Option<f64>,
 }

@@ -46,7 +46,7 @@ fn watch(lessons: &[PathBuf], how: How<'_>, common: &Common) -> Result<(), Fault
     let files = glossaries.into_iter().filter(|file| !lessons.contains(file)).chain(lessons.iter().cloned());
     let mut files: Vec<Watched> = files.map(Watched::new).collect();
     let (mut due, mut ids) = (lessons.to_vec(), Ids::default());
-    let mut why = "every file; a saved one is checked again, Ctrl-C ends".to_owned();
+    let mut why = "every file; a file is checked again when it is saved, Ctrl-C ends".to_owned();
     for number in 1_u64.. {
         print::line(format_args!("round {number}: {why}"))?;
         match round(&due, how, common, &mut ids) {

@@ -69,7 +69,7 @@ pub struct PageContent {
     pub pictures: Pictures,
 }
 
-/// Runs the cells of a trained lesson, for so many seconds at most, and draws its pictures.
+/// Runs the cells of a trained lesson, for at most the given number of seconds, and draws its pictures.
 pub fn page_content(
     kernel: &mut Kernel,
     trained: Snapshot,
@@ -99,7 +99,7 @@ fn rows(request: &ExportArgs) -> Result<Option<(VectorFormat, Rows)>, Fault> {
             Ok(Some((format, given.map_or_else(|| usual_rows(format), Rows::from))))
         }
         (_, None) => Ok(None),
-        (_, Some(_)) => Err(Fault::usage("--vectors: this format is no table of vectors; see attune help export")),
+        (_, Some(_)) => Err(Fault::usage("--vectors: this format has no table of vectors; see attune help export")),
     }
 }
 
@@ -207,7 +207,7 @@ fn pictures(snapshot: &Snapshot, path: &Path, format: Format, common: &Common, w
 /// Trains the lesson and prints the trace of a sentence, as it is with the changes that are asked for.
 pub fn trace(path: &Path, sentence: &SentenceArgs, what_if: &WhatIfArgs, common: &Common) -> Result<(), Fault> {
     if vectors::may_be_vectors(path) {
-        return Err(Fault::usage("trace: name words of a file of vectors: --words king,queen"));
+        return Err(Fault::usage("trace: a file of vectors needs names of words: --words king,queen"));
     }
     let lesson = super::lessons::read(path, common.seed)?;
     let shows = sentence.command(&lesson)?;
@@ -230,7 +230,7 @@ pub fn trace(path: &Path, sentence: &SentenceArgs, what_if: &WhatIfArgs, common:
 /// Trains every lesson, runs its cells and writes the folder. A lesson whose model is not on this computer has its text alone.
 fn write_course(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
     if request.to != ExportTo::File(Format::Web) {
-        return Err(Fault::usage("--course: a course is a site of live pages, so --to web"));
+        return Err(Fault::usage("--course: a course is exported as a site of live pages: use --to web"));
     }
     if let Some(option) = request.sentence.option() {
         return Err(Fault::usage(format_args!("{option}: each lesson of a course has sentences of its own")));

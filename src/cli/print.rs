@@ -30,7 +30,7 @@ pub fn warning(text: impl Display) {
 
 /// Characters of a line of a message: more is an argument that nobody wrote by hand ...
 const LINE_CHARS_MAX: usize = 5000;
-/// ... and so many of them are the end of the line, where it says what is wrong.
+/// ... and this many of them are the end of the line, where it says what is wrong.
 const END_CHARS: usize = 1000;
 
 /// Prints help, the version or an error of the arguments. With control characters or very long words among the

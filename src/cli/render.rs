@@ -79,13 +79,13 @@ mod drawn {
             "apng" => Form::Apng,
             "png" if request.play.is_some() => Form::Apng,
             "png" if request.seconds.is_some() => {
-                return Err(Fault::usage("--seconds: a PNG file is a moving picture only with --play"));
+                return Err(Fault::usage("--seconds: a PNG file is an animation only with --play"));
             }
             "png" => return Ok(None),
             _ => {
                 return Err(Fault::usage(format_args!(
-                    "--output: {} is not the name of a PNG file, such as apple.png, nor of one that moves, such as apple.gif or \
-                     apple.apng",
+                    "--output: {} is not the name of a PNG file, such as apple.png, nor of an animation, such as \
+                     apple.gif or apple.apng",
                     printable(&request.output.display().to_string())
                 )));
             }
@@ -97,7 +97,7 @@ mod drawn {
             PlayArg::Orbit => Play::Orbit,
         };
         if request.transparent {
-            return Err(Fault::usage("--transparent: a moving picture always has a background"));
+            return Err(Fault::usage("--transparent: an animation always has a background"));
         }
         if request.time.is_some() && matches!(play, Play::Split | Play::Walk) {
             return Err(Fault::usage("--time: the split and the walk go through all times"));

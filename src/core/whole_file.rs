@@ -1,4 +1,4 @@
-//! Files that are written as a whole or not at all: first under a name that nobody reads, then renamed.
+//! Files that are written as a whole or not at all: first under a temporary name, then renamed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -79,7 +79,7 @@ fn end_of_links(file: &Path) -> io::Result<PathBuf> {
     Err(io::Error::new(ErrorKind::InvalidInput, "its links lead nowhere"))
 }
 
-/// A file that is on the disk, under a name that nobody reads. It is removed unless it is kept.
+/// A file that is on the disk, under a temporary name. It is removed unless it is kept.
 pub struct Unfinished {
     path: PathBuf,
 }
@@ -221,7 +221,7 @@ pub fn write_folder(folder: &Path, files: &[(&str, Vec<u8>)]) -> io::Result<()> 
     folder.parent().filter(|parent| !parent.as_os_str().is_empty()).map_or(Ok(()), sync_folder)
 }
 
-/// A folder under a name that nobody reads. What is in it is removed unless it was renamed.
+/// A folder under a temporary name. What is in it is removed unless it was renamed.
 struct UnfinishedFolder(PathBuf);
 
 impl Drop for UnfinishedFolder {

@@ -225,13 +225,13 @@ pub mod shared {
     use super::{Arc, Deserialize, Deserializer, Serialize, Serializer};
 
     /// # Errors
-    /// Those of the serializer.
+    /// If the serializer fails.
     pub fn serialize<T: ?Sized + Serialize, S: Serializer>(shared: &Arc<T>, serializer: S) -> Result<S::Ok, S::Error> {
         (**shared).serialize(serializer)
     }
 
     /// # Errors
-    /// If it is none of its kind.
+    /// If the data is not of this type.
     pub fn deserialize<'de, T: ?Sized, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<T>, D::Error>
     where
         Box<T>: Deserialize<'de>,
@@ -245,7 +245,7 @@ pub mod maybe_shared {
     use super::{Arc, Deserialize, Deserializer, Serialize, Serializer};
 
     /// # Errors
-    /// Those of the serializer.
+    /// If the serializer fails.
     pub fn serialize<T, S>(shared: &Option<Arc<T>>, serializer: S) -> Result<S::Ok, S::Error>
     where
         T: ?Sized + Serialize,
@@ -255,7 +255,7 @@ pub mod maybe_shared {
     }
 
     /// # Errors
-    /// If it is none of its kind.
+    /// If the data is not of this type.
     pub fn deserialize<'de, T: ?Sized, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Arc<T>>, D::Error>
     where
         Box<T>: Deserialize<'de>,

@@ -20,7 +20,7 @@ fn a_file_of_vectors_is_checked() {
     let (code, text) = said(&["check", &path]);
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("ok, 14 vectors of 5 numbers (word2vec, binary, F32); 0 rows left out"), "{text}");
-    assert!(text.contains("2 words with blanks in them (byte "), "{text}");
+    assert!(text.contains("2 words with spaces in them (byte "), "{text}");
     let (code, text) = said(&["check", &fixture("pickled.npy")]);
     assert!(code == Some(1) && text.contains("pickled Python objects") && text.contains("np.save"), "{text}");
 }
@@ -55,7 +55,7 @@ fn words_are_traced_with_their_vectors_cosines_and_neighbours() {
     for (args, says) in [
         (&["--words", "kin"][..], "did you mean `king`"),
         (&["--words", "king", "--sentence", "king"], "cannot be used with"),
-        (&[], "name words of a file of vectors: --words king,queen"),
+        (&[], "a file of vectors needs names of words: --words king,queen"),
     ] {
         let (code, text) = said(&[&["trace", &path], args].concat());
         assert!(code == Some(2) && text.contains(says), "{args:?}: {text}");
@@ -86,11 +86,11 @@ fn files_of_vectors_are_converted() {
     assert!(code == Some(0) && text.contains("ok, 12 vectors of 5 numbers (projector, TSV, text)"), "{text}");
     let to = folder.file("y.txt");
     let (code, text) = said(&["export", &fixture("spaced.bin"), "--to", "glove", "-o", &to]);
-    assert!(code == Some(0) && text.contains("2 words are written with _ in place of blanks"), "{text}");
+    assert!(code == Some(0) && text.contains("2 words are written with _ in place of spaces"), "{text}");
     assert!(fs::read_to_string(&to).expect("written").contains("\nNew_York "));
     for (args, says) in [
         (&["--to", "npz", "-o", &to, "--sentence", "king"][..], "--sentence: a table of vectors has no sentences"),
-        (&["--to", "html", "-o", &to, "--vectors", "static"], "--vectors: this format is no table of vectors"),
+        (&["--to", "html", "-o", &to, "--vectors", "static"], "--vectors: this format has no table of vectors"),
     ] {
         let (code, text) = said(&[&["export", &file], args].concat());
         assert!(code == Some(2) && text.contains(says), "{args:?}: {text}");

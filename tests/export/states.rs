@@ -14,7 +14,7 @@ use attune_view::view_model::notebook::NotebookModel;
 use crate::common::lessons;
 use crate::{NOTEBOOK, apply, as_html, as_ipynb, as_md, cell, run};
 
-const STALE: &str = "This, or what it follows from, has changed since it ran.";
+const STALE: &str = "This code, or what it depends on, has changed since it ran.";
 
 fn lesson() -> Arc<Lesson> {
     lessons::lesson(NOTEBOOK)
@@ -69,7 +69,7 @@ fn a_finished_training_is_told_only_when_the_model_was_changed() {
     let mut kernel = Kernel::trained(lesson());
     check(&kernel.snapshot(), &[], &["The model is"]);
     cell(&mut kernel, "sharp", CellCommand::Slide(0.5));
-    check(&kernel.snapshot(), &["The model is changed since its training."], &[]);
+    check(&kernel.snapshot(), &["The model has been changed since its training."], &[]);
 }
 
 #[test]

@@ -103,7 +103,7 @@ fn every_pair_of_occurrences_is_told_and_the_furthest_apart_first() {
     let pair = &model.pairs[0];
     assert_eq!(
         pair.said,
-        format!("{} and {} start as one vector; attention takes them apart.", pair.labels[0], pair.labels[1])
+        format!("{} and {} start as one vector; attention moves them apart.", pair.labels[0], pair.labels[1])
     );
     assert!(pair.near.iter().all(|near| near.len() == 5 && near.iter().all(|near| near.word != pair.word)));
 

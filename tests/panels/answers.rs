@@ -127,7 +127,7 @@ fn each_layer_and_each_head_say_what_they_have_to_do_with_the_answer() {
     panel.run_steps(2);
     click(&mut panel, "Why");
     let terms = AttributionModel::of(&snapshot, (None, None)).expect("a model").expect("a sum");
-    for (way, shares) in [("by layer", &terms.layers), ("by head", &terms.heads), ("by look", &terms.looks)] {
+    for (way, shares) in [("by layer", &terms.layers), ("by head", &terms.heads), ("by head and word", &terms.looks)] {
         click(&mut panel, way);
         assert!(panel.query_by_label(&shares[0].said(&terms.answer)).is_some(), "{way}");
     }

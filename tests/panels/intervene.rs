@@ -165,7 +165,7 @@ fn an_edge_is_taken_out_and_put_back_by_its_box() {
 fn a_vector_of_the_second_sentence_is_put_in_and_taken_out() {
     let mut kernel = small();
     let mut panel = PanelHarness::new(small(), SIZE, IntervenePanel::default());
-    assert!(panel.query_by_label_contains("The vectors come from a second sentence").is_some());
+    assert!(panel.query_by_label_contains("Patching needs a second sentence").is_some());
     let first = kernel.snapshot().model.expect("a model").sentence;
     let words: Vec<String> = first.tokens.iter().rev().map(|token| token.text.clone()).collect();
     kernel.apply(Command::Sentence(SentenceCommand::SetSecond(Some(words.join(" ")))));
@@ -178,7 +178,7 @@ fn a_vector_of_the_second_sentence_is_put_in_and_taken_out() {
     assert_ne!(from, 0);
     let place = Patch { block: 0, position: 1, from, vector: None };
     assert_eq!(panel.take_commands(), [Command::Interventions(InterventionCommand::SetPatch(Some(place)))]);
-    assert!(panel.query_by_label_contains("in the second sentence, as it was when taken").is_some());
+    assert!(panel.query_by_label_contains("in the second sentence, as it was when copied").is_some());
     click(&mut panel, "Remove patch");
     assert!(panel.snapshot().model.expect("a model").interventions.patch.is_none());
 }

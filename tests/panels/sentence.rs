@@ -180,7 +180,7 @@ fn more_words_than_the_model_reads_are_said_and_cut_by_choice() {
     bench.event(Event::Paste("Seal, the\nduck! ".repeat(5000)));
     bench.run_steps(3);
     assert_eq!(shown(&bench), BEGIN);
-    assert!(says(&bench, "The field takes 2000 letters: the rest is cut off."));
+    assert!(says(&bench, "The field takes 2000 characters: the rest is cut off."));
     click(&mut bench, "Keep the first 12");
     assert_eq!(shown(&bench), "seal the duck ".repeat(4).trim());
 }

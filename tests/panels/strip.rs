@@ -95,7 +95,7 @@ fn a_word_under_the_pointer_says_whom_it_looks_at_and_a_click_keeps_it() {
         assert!(bench.query_by_label(heading).is_some(), "the card has no list under “{heading}”");
     }
     assert_eq!((bench.view().hover.at(), bench.view().hover.word()), (Some(WordAt::in_sentence(1)), Some("seal")));
-    click(&mut bench, "Arcs from the words that look at the chosen one");
+    click(&mut bench, "Arcs from the words that look at the chosen word");
     assert_eq!(bench.panel().state.direction, Direction::SeenBy);
     press(&mut bench, seal, egui::PointerButton::Primary);
     point_at(&mut bench, ELSEWHERE);

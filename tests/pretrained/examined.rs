@@ -34,7 +34,7 @@ fn files_tensors_tokenizer_and_a_pass_are_told() {
         has("tokenizer.json: ");
         has("3 layers of 3 heads, 24 wide, a vocabulary of 600");
         has("600 pieces of the tokenizer for 600 rows of the table");
-        has("tensors, all of the shapes of the config");
+        has("tensors, all with the shapes of the config");
         has("self-test: 16 tokens through 9 heads: weights sum to 1 within ");
         assert!(!good.iter().any(|line| line.contains("this is ")), "{name} is no model that others have: {good:#?}");
     }

@@ -253,7 +253,7 @@ fn saved_ones_that_no_longer_fit_are_left_out_with_words() {
     let report = again.snapshot().report.join("\n");
     let lines: Vec<&str> = report.lines().collect();
     assert_eq!(lines.len(), 3, "{report}");
-    assert!(lines[..2].iter().all(|line| line.starts_with("A removed edge is put back: ")), "{report}");
+    assert!(lines[..2].iter().all(|line| line.starts_with("The removal of an edge is left out: ")), "{report}");
     let why = format!("its vector of {} numbers is not one of {width} finite numbers", width - 1);
     assert_eq!(lines[2], format!("The patch is left out: {why}."));
     assert_eq!((model(&again).interventions.edges.len(), &model(&again).interventions.patch), (2, &None));
@@ -317,7 +317,7 @@ fn changes_and_what_they_do_to_the_answers_are_said() {
     change_all(&mut kernel);
     let said = WhatIfModel::of(&kernel.snapshot()).expect("a model").said.join(" ");
     assert!(said.contains("Layer 1, head 2 adds its mean over the sentence."), "{said}");
-    assert!(said.contains("2 looks are removed."), "{said}");
+    assert!(said.contains("2 attention weights are removed."), "{said}");
     let first = &model(&kernel).sentence.tokens[1].text.clone();
     assert!(said.contains(&format!("Before layer 3, “{first}” has the vector of “")), "{said}");
 }

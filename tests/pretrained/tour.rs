@@ -97,7 +97,7 @@ fn pairs(kind: &str, tokens: &[Token]) -> Vec<(usize, usize)> {
     let is_one = |(i, j): &(usize, usize)| match kind {
         "the token before" => *i == j + 1,
         "the first token" => *j == 0 && *i > 0,
-        "the same token, said before" => is_copy(*i) && *j == i - half,
+        "an earlier copy of the same token" => is_copy(*i) && *j == i - half,
         "the token after an earlier copy" => is_copy(*i) && *j == i - half + 1,
         other => panic!("{other}"),
     };
@@ -105,7 +105,7 @@ fn pairs(kind: &str, tokens: &[Token]) -> Vec<(usize, usize)> {
 }
 
 const KINDS: [&str; 4] =
-    ["the token before", "the first token", "the same token, said before", "the token after an earlier copy"];
+    ["the token before", "the first token", "an earlier copy of the same token", "the token after an earlier copy"];
 
 /// The rows that the table of heads should have, with the even and the mean weight; and how many heads are of no kind.
 fn known_heads(snapshot: &Snapshot) -> (Vec<(String, f64, f64)>, usize) {
@@ -145,7 +145,7 @@ fn check_heads(text: Option<&str>, kernel: &mut Kernel, tour: &Snapshot) {
     let rows: Vec<&str> = shown.cell.text.lines().filter(|line| line.starts_with("| [layer")).collect();
     assert_eq!(rows.len(), expected.len());
     let has_copies = rows.iter().any(|row| KINDS[2..].iter().any(|kind| row.contains(kind)));
-    assert_eq!(shown.cell.text.contains("no head gives so much to an earlier copy"), !has_copies);
+    assert_eq!(shown.cell.text.contains("no head gives that much to an earlier copy"), !has_copies);
     let others = match others {
         0 => "Every head of the model does one".to_owned(),
         1 => "One head of the model does none".to_owned(),

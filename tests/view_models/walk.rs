@@ -206,10 +206,10 @@ fn the_steps_are_said_with_their_numbers() {
         [
             "“the” begins as its static vector of 4 numbers, the same in every sentence.",
             "Nothing is learned here: each word is its own query, key and value of 4 numbers.",
-            "The query meets each key: their entries are multiplied in pairs and added. With “the” that makes 2.000. It is the largest.",
-            "Wide vectors give large scores, so divide by √4. “the” comes to 1.000. No word is hidden.",
-            "Subtract the largest score, 1.000, exponentiate, divide by the total, 2.368: the weights sum to 1, “the” 0.422, “sat” 0.422, “cat” 0.155.",
-            "Weight each value and add: “the” 0.422, “sat” 0.422, “cat” 0.155. The sum is the mix, 4 numbers.",
+            "The query meets each key: their entries are multiplied in pairs, and the products are added. With “the” the sum is 2.000. It is the largest.",
+            "Wide vectors give large scores, so divide by √4. The score of “the” is now 1.000. No word is hidden.",
+            "Subtract the largest score, 1.000, exponentiate, and divide by the total, 2.368. The weights sum to 1; largest first: “the” 0.422, “sat” 0.422, “cat” 0.155.",
+            "Multiply each value by its weight, and add: “the” 0.422, “sat” 0.422, “cat” 0.155. The sum is the mix, 4 numbers.",
             "The outputs of the heads are concatenated: head 1 brings “the” a vector of length 1.447.",
             "“the” moves by 0.846. It is nearest to “sat”, before (cosine 0.707) and after (cosine 0.983). At this position the model answers “sat” (probability 0.67).",
         ]

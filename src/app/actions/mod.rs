@@ -41,12 +41,12 @@ impl Row {
         self.keys.first().map(Shortcut::text).unwrap_or_default()
     }
 
-    /// The tooltip with the keys behind it.
+    /// The tooltip with the keys after it.
     pub fn hint(&self) -> String {
         self.hint_with(self.tooltip)
     }
 
-    /// Other words with the keys behind them, where they change with what is shown.
+    /// Other words with the keys after them, where they change with what is shown.
     pub fn hint_with(&self, words: &str) -> String {
         match self.keys_text() {
             keys if keys.is_empty() => words.to_owned(),
@@ -118,7 +118,7 @@ pub fn lines<A: ActionTable>(mouse: &[(&str, &'static str)]) -> Vec<KeyLine> {
     mouse.chain(lines.into_iter().map(|(rows, meaning)| KeyLine { keys: written(&rows), meaning })).collect()
 }
 
-/// The keys of all rows, and behind an "or" the other keys for the same.
+/// The keys of all rows, and after an "or" the other keys for the same.
 fn written(rows: &[&Row]) -> String {
     let all =
         |keys: fn(&Row) -> &'static [Shortcut]| rows.iter().flat_map(|row| keys(row)).copied().collect::<Vec<_>>();

@@ -19,8 +19,8 @@ pub const MOUSE: [(&str, &str); 1] = [("Right-click", "where a number, a cell, a
 action_table! {
     /// An action of the window or of the lesson in it.
     WindowAction {
-        StepOn { tooltip: "Step forward", keys: &[key(Key::Space)], line: New("a step on the walk through attention") }
-        StepBack { tooltip: "Step back", keys: &[shift(Key::Space)], line: New("and a step back") }
+        StepOn { tooltip: "Step forward", keys: &[key(Key::Space)], line: New("next step of the walk in attention") }
+        StepBack { tooltip: "Step back", keys: &[shift(Key::Space)], line: New("previous step of the walk") }
         Origin { keys: &[key(Key::W)], line: New("where the weight of the chosen words comes from; Esc closes") }
         ReadAdded {
             text: "lengths",
@@ -32,7 +32,7 @@ action_table! {
             text: "hide sinks",
             tooltip: "Leaves out the sinks and rescales the other weights to sum to 1",
             keys: &[key(Key::S)],
-            line: New("attention without its sinks, and with them"),
+            line: New("hide or show attention sinks"),
         }
         CloseOrigin { tooltip: "Close", keys: &[key(Key::Escape)], line: Mentioned }
         OriginBefore {
@@ -44,14 +44,14 @@ action_table! {
             text: "Next layer",
             tooltip: "Moves the words to where they are after the next layer",
             keys: &[key(Key::L)],
-            line: New("the words after the next layer; with Shift, after the one before"),
+            line: New("the words after the next layer; with Shift, the previous layer"),
         }
         LayerBefore { keys: &[shift(Key::L)], line: Mentioned }
         Pieces {
             text: "Pieces",
             tooltip: "Shows each piece of a word separately instead of one point, one row and one column per word",
             keys: &[key(Key::E)],
-            line: New("a word's pieces by themselves, or as one word"),
+            line: New("a word's pieces separately, or as one word"),
         }
         RawStates {
             text: "Raw",
@@ -97,7 +97,7 @@ action_table! {
         }
         CloseGlossary { keys: &[key(Key::Escape)], line: Mentioned }
         Panel {
-            tooltip: "Brings it to the front; opens it if it is closed",
+            tooltip: "Brings the panel to the front, or opens it",
             keys: &[
                 alt(Key::Num1),
                 alt(Key::Num2),
@@ -111,7 +111,7 @@ action_table! {
                 alt(Key::Num0),
                 alt(Key::H),
             ],
-            line: New("a panel to the front, as Lab numbers them; opens it"),
+            line: New("open a panel or bring it to the front; numbered as in Lab"),
         }
         Lab {
             text: "Lab",
@@ -123,7 +123,7 @@ action_table! {
         ClosePanel { tooltip: "Closes the panel", keys: &[alt(Key::W)], line: New("close the panel that was used last") }
         Present {
             text: "Present",
-            tooltip: "Large type, and one thing at a time beside the stage; your work stays as it is",
+            tooltip: "Large type, one item at a time beside the stage; your work stays as it is",
             keys: &[key(Key::F5)],
             line: New("present the lesson, slide by slide; Esc ends"),
         }
@@ -173,11 +173,11 @@ action_table! {
         }
         NewLesson {
             text: "New lesson …",
-            tooltip: "A small lesson with comments, in a file of your own, open here and in your editor",
+            tooltip: "Writes a small lesson with comments to a file, which opens here and in your editor",
         }
         CopyLesson {
             text: "Edit this lesson as a copy …",
-            tooltip: "A file of your own, open here and in your editor; this lesson stays as it is",
+            tooltip: "Writes a copy to a file, which opens here and in your editor; this lesson stays as it is",
         }
         HandIn {
             text: "Hand in …",
@@ -187,7 +187,7 @@ action_table! {
         }
         Share {
             text: "Share …",
-            tooltip: "What you see and have done as one file, which others open as a copy",
+            tooltip: "Saves what you see and have done to one file, which others open as a copy",
             keys: &[ctrl_shift(Key::S)],
             line: New("share what you see as a file"),
         }
@@ -213,7 +213,7 @@ action_table! {
         Picture { text: "Picture of the stage …", tooltip: "The stage as you see it now, as PNG" }
         Record {
             text: "Record the stage …",
-            tooltip: "A GIF from where you look: the steps of the walk while you walk, or else the words' way; where none moves, one turn",
+            tooltip: "A GIF from here: the steps during a walk, or else the moving words; if none moves, one turn",
             keys: &[ctrl_shift(Key::G)],
             line: New("record the stage as a GIF"),
         }
@@ -327,10 +327,10 @@ pub struct PictureChoice {
 
 /// Mouse gestures on the stage.
 pub const STAGE_MOUSE: [(&str, &str); 5] = [
-    ("Left-drag", "turn; from 2D, into 3D"),
+    ("Left-drag", "turn; turns 2D into 3D"),
     ("Right- or middle-drag", "pan"),
     ("Wheel", "zoom towards the pointer"),
-    ("Click", "choose a token: its row of attention"),
+    ("Click", "choose a token and its row of attention"),
     ("Double-click", "centre on a point; on empty space, reset the view"),
 ];
 
@@ -368,17 +368,17 @@ action_table! {
             text: "Isolate",
             tooltip: "Show only what is found",
             keys: &[key(Key::I)],
-            line: New("show only what is found, or is near"),
+            line: New("show only what is found or near it"),
         }
         NextQuery {
             keys: &[key(Key::Q)],
-            line: New("the next word as the query; with Shift the one before"),
+            line: New("the next word as the query; with Shift, the previous one"),
         }
         QueryBefore { keys: &[shift(Key::Q)], line: Mentioned }
         Clear {
             tooltip: "All points again",
             keys: &[key(Key::Escape)],
-            line: New("all points again; no word chosen; leave the stage"),
+            line: New("all points again; clear the choice; leave the stage"),
         }
         Home { text: "Home", tooltip: "Camera home", keys: &[key(Key::Home)], line: New("camera home") }
     }
@@ -395,11 +395,11 @@ action_table! {
         HeadBefore { keys: &[key(Key::ArrowUp)], line: New("the head or layer before, after") }
         HeadAfter { keys: &[key(Key::ArrowDown)], line: Joined }
         Turn {
-            tooltip: "Words that it looks at, or words that look at it",
+            tooltip: "Words that the word looks at, or that look at it",
             keys: &[key(Key::R)],
-            line: New("words that it looks at, or words that look at it"),
+            line: New("words that the word looks at, or that look at it"),
         }
-        LetGo { keys: &[key(Key::Escape)], line: New("no word chosen; leave the sentence") }
+        LetGo { keys: &[key(Key::Escape)], line: New("clear the choice; leave the sentence") }
     }
 }
 
@@ -440,7 +440,7 @@ action_table! {
         Fold { text: "Fold", keys: &[key(Key::O)], line: New("fold, stop what runs, restart") }
         Interrupt {
             text: "■ Stop",
-            tooltip: "Stop the running cell, and those that wait",
+            tooltip: "Stop the running cell and those that are waiting",
             keys: &[twice(Key::I)],
             line: Joined,
         }

@@ -40,7 +40,7 @@ fn words(why: impl Display) -> String {
 }
 
 impl<'a> Encoder<'a> {
-    /// Begins a file of so many frames.
+    /// Begins a file of the given number of frames.
     ///
     /// # Errors
     /// In words, if a file of the form cannot be of this size.
@@ -58,7 +58,7 @@ impl<'a> Encoder<'a> {
         Ok(Self { colors, size, shown: None, file })
     }
 
-    /// Adds a frame that is shown for so many hundredths of a second.
+    /// Adds a frame that is shown for the given number of hundredths of a second.
     ///
     /// # Errors
     /// In words, if the picture has another size than the file, or one frame more than it was begun with.

@@ -185,7 +185,8 @@ impl Part {
         }
     }
 
-    /// The frames of the part, if it lasts so many seconds. Those at the ends of a way belong to the rests beside it.
+    /// The frames of the part, if it lasts the given number of seconds. Those at the ends of a way belong to the rests
+    /// beside it.
     fn stills(self, seconds: f32) -> Vec<Still> {
         let hundredths = seconds * HUNDREDTHS;
         match self {

@@ -93,7 +93,7 @@ fn all_heads_ui(
         ui.set_max_width(width_in_sight(ui));
         ui.add(Label::new(RichText::new(said).weak()).wrap());
         if let Some(said) = selection.reading.said() {
-            let note = format!("{said}. The measures are of the weights as they are.");
+            let note = format!("{said}. The measures use the weights themselves, with all sinks.");
             ui.add(Label::new(RichText::new(note).color(Palette::of(ui.visuals().dark_mode).warn)).wrap());
         }
         sinks_ui(ui, &heads.sinks);

@@ -268,7 +268,11 @@ fn shares_choice_ui(ui: &mut Ui, shares: &mut Shares) {
             "What each layer adds directly; effects that pass through later layers are credited to those layers",
         ),
         (Shares::Heads, "by head", "What each head of each layer adds directly, the largest first"),
-        (Shares::Looks, "by look", "What each head adds directly for each word that it looks at, the largest first"),
+        (
+            Shares::Looks,
+            "by head and word",
+            "What each head adds directly for each word that it looks at, the largest first",
+        ),
     ];
     switch_ui(ui, shares, &ways);
 }
@@ -289,7 +293,7 @@ fn attributed_ui(ui: &mut Ui, model: &AttributionModel, row: &AnswerRow) -> Opti
     chosen
 }
 
-/// The terms, each with a bar to the right where it speaks for the answer and to the left where it speaks against it.
+/// The terms, each with a bar to the right where it raises the logit of the answer and to the left where it lowers it.
 fn shares_ui(ui: &mut Ui, model: &AttributionModel, listed: &[Share]) {
     /// Heads and looks beyond these are added up in one line.
     const LISTED_MAX: usize = 24;
@@ -345,7 +349,7 @@ pub struct LensUiState {
 /// The lens at each word, as far as it is known.
 type Columns = Vec<Option<Arc<LensModel>>>;
 
-/// Work on a sentence, word by word: at once, or on a thread that ends when nobody waits for it.
+/// Work on a sentence, word by word: at once, or on a thread that ends when its result is no longer wanted.
 struct LensWork {
     of: Arc<Snapshot>,
     columns: Arc<Mutex<Columns>>,
@@ -604,8 +608,8 @@ fn writing_ui(ui: &mut Ui, writing: &Writing, WritingUi { plan, before }: &mut W
             let slider = ui.add(slider.max_decimals(2)).labelled_by(label.id);
             hint(
                 slider,
-                "Sampling temperature: logits are divided by it. A low one nearly always draws the likeliest word, a \
-                 high one nearly any word",
+                "Sampling temperature: logits are divided by it. A low temperature nearly always draws the likeliest \
+                 word, a high one nearly any word",
             );
         }
     });
@@ -615,8 +619,8 @@ fn writing_ui(ui: &mut Ui, writing: &Writing, WritingUi { plan, before }: &mut W
     ui.horizontal(|ui| {
         let label = ui.label("words");
         let count = ui.add(DragValue::new(&mut plan.count).range(1..=most)).labelled_by(label.id);
-        hint(count, format!("How many at once, from 1 to {most}: drag, or click and type"));
-        let tip = "With the weights in use, but without the changes to temperature, mask and heads";
+        hint(count, format!("How many words at once, from 1 to {most}: drag, or click and type"));
+        let tip = "Uses the current weights, but no changes of temperature, mask and heads";
         if ui.add(Button::new("Write on")).on_hover_text(tip).clicked() {
             command = Some(plan.command());
             *before = Some(written.clone());
@@ -631,7 +635,7 @@ fn writing_ui(ui: &mut Ui, writing: &Writing, WritingUi { plan, before }: &mut W
     command
 }
 
-/// The words that are drawn among: so many of the likeliest, or a share of the probability.
+/// The words that are drawn among: a number of the likeliest, or a share of the probability.
 fn limits_ui(ui: &mut Ui, plan: &mut WritingPlan) {
     ui.horizontal_wrapped(|ui| {
         let tip = "Draws only among this many of the likeliest words";
@@ -710,7 +714,8 @@ fn rows_ui(ui: &mut Ui, written: &Written) {
     ui.add(Label::new(RichText::new(words).size(size::SMALL).weak()).wrap());
 }
 
-/// The first of so many cells that a width has room for, the last of them being the newest, and the side of a cell.
+/// The first of the given number of cells that a width has room for, the last of them being the newest, and the side of
+/// a cell.
 fn columns(most: usize, width: f32) -> (usize, f32) {
     /// A cell, at least and at most.
     const CELL: (f32, f32) = (3.0, 9.0);

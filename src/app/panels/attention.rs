@@ -189,7 +189,7 @@ fn controls_ui(
                 reading_ui(ui, &model.sinks, reading);
                 copy_ui(ui, model, shown, *reading);
             });
-            menu.response.on_hover_text("Weights, or what they add; with sinks or without; all of it to copy");
+            menu.response.on_hover_text("Weights, or what they add; with or without sinks; copy everything");
         } else {
             reading_ui(ui, &model.sinks, reading);
             ui.separator();
@@ -302,7 +302,7 @@ fn maps_beside(ui: &Ui, maps: &[&HeadMap]) -> usize {
 /// One head's map. Returns where its lit row lies.
 fn head_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, room: MapRoom, view: &mut PanelView) -> Option<Rect> {
     let palette = Palette::of(ui.visuals().dark_mode);
-    let off = if map.enabled { "" } else { "  · out of the sum" };
+    let off = if map.enabled { "" } else { "  · switched off" };
     ui.label(RichText::new(format!("{}{off}", map.title)).font(theme::strong(size::BODY)).color(palette.head(map.own)));
     let layout = Layout::of(ui, map, room);
     let (rect, _) = ui.allocate_exact_size(layout.size, Sense::hover());
@@ -670,7 +670,7 @@ fn titles_ui(ui: &mut Ui, maps: &[&HeadMap], palette: &Palette) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP;
         for map in maps {
-            let off = if map.enabled { "" } else { " · out of the sum" };
+            let off = if map.enabled { "" } else { " · switched off" };
             let title = egui::RichText::new(format!("{}{off}", map.title)).font(theme::strong(size::BODY));
             ui.label(title.color(palette.head(map.own)));
         }

@@ -143,7 +143,7 @@ fn choice_ui(ui: &mut Ui, row: &AxisRow, model: &AxesModel, fields: &mut Fields)
         let set = ui.add_enabled(is_whole && is_new, Button::new("Set"));
         let name = format!("Set axis {letter}");
         set.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, is_whole && is_new, &name));
-        let hint = "From the centre of the first words to that of the second (Enter)";
+        let hint = "From the centre of the first words to the centre of the second (Enter)";
         sets |= set.on_hover_text(hint).clicked();
         if sets && is_whole && is_new {
             let (from, to) = (fields.from.trim().to_owned(), fields.to.trim().to_owned());
@@ -167,7 +167,7 @@ fn group_ui(ui: &mut Ui, name: &str, hint: &str, text: &mut String, width: f32, 
     let field = ui.add(field);
     ui.ctx().accesskit_node_builder(field.id, |node| node.set_label(name));
     let is_entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
-    field.on_hover_text("A group of the lesson, words of it, or a /pattern/ that words match");
+    field.on_hover_text("A group of the lesson, some of its words, or a /pattern/ that words match");
     if model.groups.is_empty() {
         return is_entered;
     }

@@ -188,7 +188,7 @@ fn temperature_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
         slider.widget_info(|| egui::WidgetInfo::slider(true, value, "Temperature"));
         hint(
             slider,
-            "Attention scores are divided by it: below 1 the weights gather on few words, above 1 they even out",
+            "Attention scores are divided by it: below 1, the weights gather on few words; above 1, they even out",
         );
         let number = DragValue::new(&mut value).range(TEMPERATURE_MIN..=TEMPERATURE_MAX).speed(0.01).max_decimals(3);
         hint(ui.add(number), "Drag, or click and type");
@@ -209,13 +209,13 @@ fn scale_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
         title_ui(ui, "Scale");
         let mut is_on = model.scale.now;
         // Where the panel is narrow, its line has no room for the number too.
-        let tip = format!("d_k = {}: without it, wide keys make sharp weights", model.key_width);
+        let tip = format!("d_k = {}: without this division, wide keys make sharp weights", model.key_width);
         if checkbox_ui(ui, &mut is_on, "divide by √d_k").on_hover_text(tip).changed() {
             command = Some(Command::Interventions(InterventionCommand::SetScale(
                 (is_on != model.scale.own).then_some(is_on),
             )));
         }
-        let hint = if model.scale.own { "On again" } else { "Off again" };
+        let hint = if model.scale.own { "Turn it on again" } else { "Turn it off again" };
         if reset_ui(ui, model.scale.is_set, "Reset scale", hint) {
             command = Some(Command::Interventions(InterventionCommand::SetScale(None)));
         }
@@ -427,8 +427,7 @@ fn patch_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut PatchUiState, selectio
     ui.label(RichText::new("Patch from the second sentence").font(theme::strong(size::BODY)));
     let patch = &model.patch;
     if patch.second.is_empty() {
-        let words =
-            WindowAction::Compare.row().hint_with("The vectors come from a second sentence: put one beside the first");
+        let words = WindowAction::Compare.row().hint_with("Patching needs a second sentence: put one beside the first");
         ui.add(Label::new(RichText::new(words).weak().size(size::SMALL)).wrap());
         return None;
     }
@@ -555,10 +554,10 @@ pub fn said(model: &WhatIfModel, query: Option<usize>) -> Vec<String> {
     let moved = format!("{} moved by {:.3}.", model.tokens[token], effect.moved);
     let near = match &effect.nearest {
         [Some(before), Some(now)] if before.0 == now.0 => {
-            Some(format!("Nearest stays {}: cosine {:.3}, was {:.3}.", now.0, now.1, before.1))
+            Some(format!("The nearest word is still {}: cosine {:.3}, was {:.3}.", now.0, now.1, before.1))
         }
         [Some(before), Some(now)] => {
-            Some(format!("Nearest is {} ({:.3}); was {} ({:.3}).", now.0, now.1, before.0, before.1))
+            Some(format!("The nearest word is {} ({:.3}); it was {} ({:.3}).", now.0, now.1, before.0, before.1))
         }
         _ => None,
     };

@@ -78,7 +78,7 @@ impl Panel for MeaningPanel {
             (
                 MeaningView::Sentences,
                 "Two sentences",
-                "One word in two sentences: how far attention moves the two apart",
+                "One word in two sentences: how far apart attention moves its vectors",
             ),
             (MeaningView::Senses, "Senses", "One word in up to 20 sentences: after which layer its senses part"),
             (MeaningView::Models, "Two models", "This model and another one on the same sentence"),
@@ -170,7 +170,7 @@ fn question_ui(ui: &mut Ui, question: &mut Question) -> bool {
             .hint_text("king - man + woman");
         let field = ui.add(field);
         ui.ctx().accesskit_node_builder(field.id, |node| node.set_label(NAME));
-        field.on_hover_text("The words near a word, or near a sum of words: with blanks around + and -");
+        field.on_hover_text("The words near a word, or near a sum of words: with spaces around + and -");
         let own = ui.selectable_label(question.with_own, "own words");
         if own.on_hover_text("Whether the words of the question may be answers").clicked() {
             question.with_own = !question.with_own;
@@ -337,7 +337,7 @@ pub fn compare_ui(
     let mut commands = Vec::new();
     let (Some(model), Some(second)) = (model, &sentences.second) else {
         ui.label(
-            "Two sentences on one stage, along the same axes: a word of both starts at one point and moves two ways.",
+            "Two sentences on one stage, on the same axes: a word in both starts at one point and moves in two ways.",
         );
         let hint = WindowAction::Compare.row().hint_with("Put a second sentence beside the one on the stage");
         if ui.button("Compare with a second sentence").on_hover_text(hint).clicked() {
@@ -545,7 +545,7 @@ fn pictures_ui(ui: &mut Ui, model: &TwoModels) {
     });
 }
 
-/// A map of layers by layers, the more alike the darker.
+/// A map of layers by layers, the more similar, the darker.
 fn similarity_ui(ui: &mut Ui, model: &TwoModels, state: &mut TwoModelsUiState) {
     const SIDE: (f32, f32) = (12.0, 26.0);
     const GUTTER: f32 = 22.0;

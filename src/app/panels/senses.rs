@@ -142,7 +142,7 @@ fn foot_ui(ui: &mut Ui, model: &SensesModel, asked: &mut Vec<SenseCommand>, acti
 
 /// The purpose of the panel, the sentences with the chosen word, and the lesson's own.
 fn empty_ui(ui: &mut Ui, model: &SensesModel, chosen: Option<&SenseList>, asked: &mut Vec<SenseCommand>) {
-    let words = "One word in 2 to 20 sentences on one stage. Say with a letter which sentences use it in the same \
+    let words = "One word in 2 to 20 sentences on one stage. Give one letter to the sentences that use it in the same \
                  sense, and see after which layer the senses part.";
     ui.add(Label::new(words).wrap());
     let is_same = |list: &&SenseList| chosen.is_some_and(|chosen| chosen.word == list.word);
@@ -152,7 +152,7 @@ fn empty_ui(ui: &mut Ui, model: &SensesModel, chosen: Option<&SenseList>, asked:
             1 => format!("1 sentence with “{}”", list.word),
             count => format!("{count} sentences with “{}”", list.word),
         };
-        let hint = "Takes the sentences with this word, and shows it in them";
+        let hint = "Lists the sentences with this word, and shows the word in them";
         if ui.button(&words).on_hover_text(hint).clicked() {
             asked.extend([SenseCommand::Replace(list.clone()), SenseCommand::Show(true)]);
         }

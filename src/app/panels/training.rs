@@ -71,7 +71,11 @@ impl Panel for TrainPanel {
             ui,
             &mut self.view,
             &[
-                (TrainView::Steps, "Step by step", "Play, pause and step training, and look back along its curve"),
+                (
+                    TrainView::Steps,
+                    "Step by step",
+                    "Play, pause and step through training, and look back along its curve",
+                ),
                 (TrainView::Again, "Retrain", "Sliders that train the whole lesson again while you drag"),
             ],
         );
@@ -208,7 +212,7 @@ fn look_ui(ui: &mut Ui, model: &TrainingModel) -> Vec<Command> {
             commands.push(Command::Training(TrainingCommand::ShowLatest));
         }
         let branch = ui.add_enabled(is_look, Button::new("Branch here"));
-        let tip = "Continue from this step on a branch of its own; undo brings the other branch back";
+        let tip = "Continue from this step on a new branch; undo brings the old branch back";
         if branch.on_hover_text(tip).clicked() {
             commands.push(Command::Training(TrainingCommand::Branch));
         }
@@ -241,10 +245,11 @@ fn rate_ui(ui: &mut Ui, model: &TrainingModel) -> Option<Command> {
             let slider = ui.add_enabled(can_set, slider);
             slider.widget_info(|| WidgetInfo::slider(can_set, rate, "Learning rate"));
             let tip =
-                "Learning rate of the steps to come; training and optimiser go on. Drag, type, or use the arrow keys.";
+                "Learning rate of the steps to come; training and optimiser are not reset. Drag, type, or use the \
+                       arrow keys.";
             let slider = hint(slider, tip);
             slider
-                .on_disabled_hover_text("The learning rate of a past step is fixed: branch from it, or show the latest")
+                .on_disabled_hover_text("The learning rate of a past step is fixed: branch there, or show the latest")
                 .changed()
         })
         .inner;
@@ -263,7 +268,7 @@ fn rate_text(rate: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// With Shift an arrow key looks so many steps further.
+/// With Shift an arrow key looks the given number of steps further.
 pub const FAR_STEPS: usize = 10;
 
 /// Name of the line at the loss of a model that guesses.
@@ -372,7 +377,8 @@ fn chooser_ui(ui: &mut Ui, model: &TrainingModel, state: &mut CurveUiState) {
                 }
             });
         chooser.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, "Curve"));
-        let tip = "Loss in nats, with a line at that of a random guess; or the L2 norm of the gradient, of all tensors or of one";
+        let tip = "Loss in nats, with a line at the loss of a random guess; or the L2 norm of the gradient, of all \
+                   tensors or of one";
         chooser.response.on_hover_text(tip);
         checkbox_ui(ui, &mut state.log, "log").on_hover_text("Logarithmic scale");
         ui.weak("drag to look back")
@@ -573,9 +579,11 @@ impl RetrainModel {
             "Shown: the lesson as it is.".to_owned()
         } else {
             let picture = snapshot.space.as_deref().filter(|_| is_new_space).map(picture_of_retrained);
-            let space =
-                picture.map_or_else(|| "the lesson's own space".to_owned(), |at| format!("a retrained space, {at}"));
-            format!("Shown: {}. It is {space}.", model.recipe.words(&snapshot.lesson))
+            let space = picture.map_or_else(
+                || "It is in the lesson's own space".to_owned(),
+                |at| format!("It is in a retrained space, {at}"),
+            );
+            format!("Shown: {}. {space}.", model.recipe.words(&snapshot.lesson))
         };
         Some(Self {
             sliders,
@@ -606,11 +614,12 @@ fn slider(lesson: &Lesson, offer: Offer) -> SliderModel {
             let ambiguous = lesson.corpus.ambiguous.iter().find(|ambiguous| ambiguous.word == *word);
             let others = ambiguous.into_iter().flat_map(|ambiguous| &ambiguous.shares);
             let others: Vec<&str> = others.map(|(other, _)| other.as_str()).filter(|other| other != group).collect();
-            let tip = format!("How often “{word}” is {group} in the corpus; else it is {}", others.join(" or "));
+            let others = others.join(" or ");
+            let tip = format!("How often “{word}” belongs to {group} in the corpus; otherwise it belongs to {others}");
             (format!("{word}: {group}"), tip)
         }
-        Knob::Heads => ("Heads".to_owned(), "H: heads of every block".to_owned()),
-        Knob::Width => ("Width".to_owned(), "D: numbers of every vector".to_owned()),
+        Knob::Heads => ("Heads".to_owned(), "H: the number of heads in every block".to_owned()),
+        Knob::Width => ("Width".to_owned(), "D: how many numbers every vector has".to_owned()),
         Knob::StaticRate => ("Static rate".to_owned(), "Learning rate of the static vectors (word2vec)".to_owned()),
         Knob::ModelRate => ("Model rate".to_owned(), "Learning rate of the attention model".to_owned()),
         Knob::Switch(name) => {

@@ -134,7 +134,7 @@ fn tensors_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsPanel) {
 fn tensor_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsPanel) {
     let text = RichText::new(tensor.id.to_string()).monospace();
     let meaning = tensor.meaning();
-    let tip = format!("{meaning}\n{} × {}; {} turned", tensor.rows, tensor.cols, tensor.changed);
+    let tip = format!("{meaning}\n{} × {}; {} changed", tensor.rows, tensor.cols, tensor.changed);
     if ui.selectable_label(state.tensor == tensor.id, text).on_hover_text(tip).clicked() {
         state.tensor = tensor.id;
     }
@@ -509,7 +509,7 @@ fn compare_ui(ui: &mut Ui, model: &WeightsModel, state: &mut ToolsUiState) -> Op
     chooser.response.on_hover_text("The map shows how the weights in use differ from others");
     if let Some(Reference::Step(step)) = &mut wanted {
         let number = ui.add(DragValue::new(step).range(0..=model.step));
-        number.on_hover_text("The step of training that is compared with");
+        number.on_hover_text("The training step to compare with");
     }
     (wanted != with).then_some(Command::Training(TrainingCommand::Compare(wanted)))
 }

@@ -469,7 +469,7 @@ fn reset_ui(ui: &mut Ui, frame: &HomeFrame, state: &mut HomeUiState) -> Option<A
                 action = Some(Action::UndoResetCourse);
             }
         } else if state.asks_reset {
-            ui.label("Every lesson goes back to its start. Your work stays as a checkpoint of each.");
+            ui.label("Every lesson goes back to its start. Your work on each is kept as a checkpoint.");
             if ui.button("Reset the course").clicked() {
                 state.asks_reset = false;
                 action = Some(Action::ResetCourse);

@@ -408,7 +408,7 @@ const PERPLEXITY: f32 = 15.0;
 /// How far the words are apart at the beginning, which is the first two axes of the stage: as in the authors' code.
 const START: f32 = 1e-4;
 
-/// A map that is being drawn. Its thread ends within seconds, even when nobody waits any more.
+/// A map that is being drawn. Its thread ends within seconds, even if its result is no longer wanted.
 pub type Drawing = Job<StillModel>;
 
 impl Drawing {
@@ -423,7 +423,7 @@ fn draw(space: &StaticSpace, done: &AtomicUsize) -> Result<StillModel, String> {
     let words = space.vocabulary.len();
     let (least, most) = WORDS;
     if words < least || words > most {
-        return Err(format!("a map is drawn of {least} to {most} words, not of {words}"));
+        return Err(format!("a map can show {least} to {most} words, not {words}"));
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     let pool = pool.map_err(|why| format!("the operating system gives no thread to draw on: {why}"))?;

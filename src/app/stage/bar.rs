@@ -150,7 +150,7 @@ fn search_ui(ui: &mut Ui, model: &StageModel, emphasis: &Emphasis, rig: &mut Cam
 /// The switch between words and a regular expression.
 fn pattern_ui(ui: &mut Ui, view: &mut PanelView) {
     let pattern = toggle(ui, view.highlight.search.is_pattern, ".*", "Regular expression");
-    if pattern.on_hover_text("What is written is a regular expression: ^b, ing$, cat|dog").clicked() {
+    if pattern.on_hover_text("The search text is a regular expression: ^b, ing$, cat|dog").clicked() {
         view.highlight.search.is_pattern = !view.highlight.search.is_pattern;
         view.highlight.looked_at = None;
     }
@@ -218,7 +218,7 @@ fn named(response: Response, name: &str) -> Response {
     response
 }
 
-/// A press of a key moves as a drag of so many points does, or a scroll.
+/// A press of a key moves as a drag of the given number of points does, or a scroll.
 const ORBIT: f32 = 22.0;
 const PAN: f32 = 36.0;
 const ZOOM: f32 = 50.0;
@@ -305,7 +305,7 @@ pub fn leave(ctx: &Context, area: Rect) {
     }
 }
 
-/// The word so many places on, round and round.
+/// The word the given number of places on, round and round.
 fn choose(view: &mut PanelView, places: &[usize], steps: isize) {
     if places.is_empty() {
         return;

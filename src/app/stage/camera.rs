@@ -207,7 +207,7 @@ pub struct CameraRig {
     swaying: Option<f32>,
     /// The bounds that home shows.
     content: Content,
-    /// Shown by a camera that nobody has moved: it steps back when the scene outgrows it, and never comes
+    /// Shown by a camera that has not been moved: it steps back when the scene outgrows it, and never comes
     /// nearer by itself while points move, for then their motion would mix with a zoom.
     shown: Content,
     /// A scene is known. The first one is framed, however small it is.
@@ -402,7 +402,7 @@ impl CameraRig {
         self.advance(f32::INFINITY);
     }
 
-    /// The scene's points lie in this box. Home shows it all, and so does a camera that nobody has moved.
+    /// The scene's points lie in this box. Home shows it all, and so does a camera that has not been moved.
     pub fn fit(&mut self, content: Content) {
         self.content = content;
         let is_first = !std::mem::replace(&mut self.has_scene, true);
@@ -411,7 +411,7 @@ impl CameraRig {
         }
     }
 
-    /// The scene is at rest: a camera that nobody has moved shows it, and not how far it reached on its way.
+    /// The scene is at rest: a camera that has not been moved shows it, and not how far it reached on its way.
     pub fn settle(&mut self) {
         if !self.touched && self.shown != self.content {
             self.home();
@@ -443,7 +443,7 @@ impl CameraRig {
         self.swaying = (!self.is_flat() && self.ease.is_none()).then_some(0.0);
     }
 
-    /// Where swaying has led in so many seconds; none at its end.
+    /// Where swaying has led in the given number of seconds; none at its end.
     fn swayed(elapsed: f32) -> Option<f32> {
         let share = elapsed / motion::SWAY;
         (share < 1.0).then(|| HOME_YAW + SWAY_REACH * (share * TAU).sin())

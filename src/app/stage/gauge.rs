@@ -1,5 +1,5 @@
-//! The gauge under the sentence: for each word that the lesson speaks of, its place between the two ends of the picture's
-//! first chosen axis, in the true space; a ring where it was, a mark where it is.
+//! The gauge under the sentence: for each word that the lesson is about, its place between the two ends of the
+//! picture's first chosen axis, in the true space; a ring where it was, a mark where it is.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -364,7 +364,7 @@ fn arrow_names(projected: &ProjectedScene, walked: f32) -> Vec<Named> {
 
 /// Names of the arrows of the way, each with its length, once the way is walked.
 fn path_names(projected: &ProjectedScene, walked: f32) -> Vec<Named> {
-    /// Shorter arrows are not named, and no more than so many.
+    /// Shorter arrows are not named, and no more than the given number.
     const LEAST: f32 = 22.0;
     const MOST: usize = 5;
     let SceneRef { path, walk, .. } = projected.scene;
@@ -438,7 +438,7 @@ fn of_ring(projected: &ProjectedScene, ring: &SeenPoint, word: &str) -> Option<N
     })
 }
 
-/// The names of the axes that nobody chose, at their positive ends; they give way to every word.
+/// The names of the axes that the learner did not choose, at their positive ends; they give way to every word.
 fn axis_labels(canvas: &Canvas) -> Vec<Label> {
     let projected = &canvas.projected;
     let label = |(axis, label): (usize, &AxisLabel)| {
@@ -662,7 +662,7 @@ pub fn caption_about(model: &StageModel) -> String {
     let names: Vec<&str> = model.axes.iter().map(|axis| axis.name.as_str()).collect();
     let mut all = lines(&model.shares, &names);
     all.push("Shares of the variance; of moves, shares of their squared lengths.".to_owned());
-    all.push("Distances here may mislead; every number is of the whole vectors.".to_owned());
+    all.push("Distances here may mislead; every number is computed from the whole vectors.".to_owned());
     all.push(model.about.clone());
     all.join("\n")
 }

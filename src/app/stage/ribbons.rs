@@ -131,7 +131,7 @@ impl<'a> Ribbons<'a> {
         let word = self.walk.keys.get(self.walk.key)?;
         Some((
             rows.into_iter().flatten().collect(),
-            format!("A bar for each word; at the right, the number of “{word}”"),
+            format!("A bar for each word; on the right, the number for “{word}”"),
         ))
     }
 
@@ -144,7 +144,7 @@ impl<'a> Ribbons<'a> {
         });
         let mix = self.row(Quantity::Mix).map(|row| Line::vector(row, "mix".to_owned(), Hue::Role));
         let said = if walk.carried.len() < walk.keys.len() {
-            "The largest; the mix adds up all"
+            "The largest terms; the mix is the sum of all terms"
         } else {
             "Their sum is the mix"
         };
@@ -155,7 +155,7 @@ impl<'a> Ribbons<'a> {
     fn through_output(&self) -> Option<(Vec<Line<'a>>, String)> {
         let mix = self.walk.step(Step::Mix).rows.iter().find(|row| row.first.quantity == Quantity::Mix)?;
         let said = format!(
-            "{} mixed numbers become {} that are added",
+            "{} numbers of the mix become {} that are added",
             mix.values.len(),
             self.walk.added.first()?.row.values.len()
         );

@@ -180,7 +180,7 @@ impl StageState {
         }
     }
 
-    /// The walk's word and head where nobody chose one, and the layer that they are in.
+    /// The walk's word and head where the learner chose none, and the layer that they are in.
     fn follow_route(&mut self, view: &mut ViewState) {
         let Some(route) = self.route.clone() else { return };
         let ViewState { walk, selection, highlight, .. } = view;
@@ -343,7 +343,7 @@ impl StageState {
     }
 }
 
-/// The walk follows the chosen query, or else the word that the lesson speaks of.
+/// The walk follows the chosen query, or else the word that the lesson is about.
 pub fn follow(models: Res<LatestModels>, mut view: ResMut<ViewState>, mut stage: ResMut<StageState>) {
     stage.follow_route(&mut view);
     stage.follow(&models, &view);

@@ -149,7 +149,7 @@ impl Track {
         self.layers == 1 && self.rect.height() >= SIGNS_HEIGHT
     }
 
-    /// The place behind a layer.
+    /// The place after a layer.
     fn behind(layer: usize) -> f32 {
         (layer * STEPS) as f32 + LAST
     }

@@ -414,7 +414,7 @@ impl Keys<'_, '_> {
         leaves
     }
 
-    /// Tab behind a word completes it: at once if there is but one name.
+    /// Tab after a word completes it: at once if there is but one name.
     fn complete(&mut self, ui: &Ui, text: &mut String, state: &mut EditorState, at: Selection) -> bool {
         let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
         if !at.is_empty() || !text[..at.caret].ends_with(is_word) {

@@ -315,7 +315,7 @@ impl Role {
         }
     }
 
-    /// The role that a letter stands for, in a formula that speaks of attention.
+    /// The role that a letter stands for, in a formula that is about attention.
     pub fn of_letter(letter: char) -> Option<Self> {
         match letter {
             'q' | 'Q' => Some(Self::Query),

@@ -294,7 +294,7 @@ impl ThemeChoice {
 pub struct Selection {
     /// The selected token, a position in the sentence: the query whose row is lit.
     pub query: Option<usize>,
-    /// The query is the walk's own choice: the word that the lesson speaks of, or that moves most.
+    /// The query is the walk's own choice: the word that the lesson is about, or that moves most.
     pub by_default: Option<usize>,
     /// The head of the walk, counted over all blocks.
     pub head: usize,
@@ -325,7 +325,7 @@ impl Selection {
         (self.by_default, self.missed) = (None, None);
     }
 
-    /// Follows a word that nobody chose.
+    /// Follows a word that the learner did not choose.
     pub fn follow_by_default(&mut self, query: Option<usize>) {
         (self.query, self.key, self.by_default) = (query, None, query);
     }
@@ -340,7 +340,7 @@ impl Selection {
         (self.head, self.key, self.is_head_chosen) = (head, None, true);
     }
 
-    /// Follows a head that nobody chose.
+    /// Follows a head that the learner did not choose.
     pub fn follow_head(&mut self, head: usize) {
         (self.head, self.key, self.is_head_chosen) = (head, None, false);
     }

@@ -179,7 +179,7 @@ impl Walk {
         self.begin(to, motion::GLIDE);
     }
 
-    /// Moves the points slowly from static to contextual, so many times, and then to `rest`.
+    /// Moves the points slowly from static to contextual, the given number of times, and then to `rest`.
     pub fn play(&mut self, times: usize, rest: f32) {
         if times == 0 {
             self.glide_to(rest);
@@ -238,7 +238,8 @@ impl Walk {
         }
     }
 
-    /// Moves the points to where they are behind so many layers, through those between; the steps are left out.
+    /// Moves the points to where they are after the given number of layers, through those between; the steps are left
+    /// out.
     pub fn pass_to(&mut self, layers: usize) {
         /// A longer way takes the time of this many layers.
         const LONGEST: f32 = 4.0;

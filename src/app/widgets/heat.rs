@@ -96,7 +96,7 @@ impl Heat {
     }
 }
 
-/// The size of numbers of so many characters in a cell, in points; `None` if they have no room.
+/// The size of numbers of the given number of characters in a cell, in points; `None` if they have no room.
 fn number_size(cell: f32, characters: usize, zoom: f32) -> Option<f32> {
     let room = cell / characters.max(1) as f32 / size::CELL_DIGIT * size::CELL_NUMBER;
     (room >= size::CELL_NUMBER / zoom.max(1.0)).then_some(room.min(size::CELL_NUMBER_MAX))
@@ -160,7 +160,7 @@ struct Painted {
 
 pub fn mask_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut MaskUiState) -> Option<Command> {
     let mut command = presets_ui(ui, model);
-    let words = "Drag over the grid: rows are queries, columns the keys that they see. A dot: not as in the lesson.";
+    let words = "Drag over the grid: rows are queries, columns are keys. A dot marks a change from the lesson.";
     ui.add(Label::new(RichText::new(words).weak().size(size::SMALL)).wrap());
     command = command.or(grid_ui(ui, model, state));
     command

@@ -284,7 +284,7 @@ fn reading_ui(ui: &mut Ui, text: &str, reading: &Reading, is_refused: bool) -> P
     ui.label(RichText::new(said).color(ink));
     if text.chars().count() >= CHARS_MAX {
         ui.label(
-            RichText::new(format!("The field takes {CHARS_MAX} letters: the rest is cut off.")).color(palette.warn),
+            RichText::new(format!("The field takes {CHARS_MAX} characters: the rest is cut off.")).color(palette.warn),
         );
     }
     let first = reading.first_fault();
@@ -318,7 +318,7 @@ fn help(reading: &Reading) -> String {
         None => "Esc: back to the sentence on the stage; what you typed is kept.".to_owned(),
     };
     let how =
-        if reading.in_pieces { "Read as the model's tokenizer cuts it." } else { "Case and punctuation are ignored." };
+        if reading.in_pieces { "The model's tokenizer splits the text." } else { "Case and punctuation are ignored." };
     format!("{how} {keys}")
 }
 

@@ -18,7 +18,7 @@ pub const HINT: &str = "Click: where it comes from";
 pub const ASK_HINT: &str = "Right-click: where it comes from.";
 
 /// Said where one number stands for several, which have no one place that they come from.
-pub const OF_PIECES: &str = "To a word of several pieces: their sum; from one: their mean.";
+pub const OF_PIECES: &str = "Attention to a word of several pieces is their sum; attention from it, their mean.";
 
 /// A number that is clicked to ask where it comes from.
 pub fn number_ui(ui: &mut Ui, text: impl Into<RichText>, entry: Entry, trail: &mut Trail) -> Response {

@@ -26,7 +26,7 @@ use crate::app::AppFault;
 use crate::app::moving::{self, MovingOptions, Stagehand};
 use crate::app::picture::{PictureOptions, draw, render};
 
-/// Work that is being done. Its thread ends by itself, even when nobody waits any more.
+/// Work that is being done. Its thread ends by itself, even if its result is no longer wanted.
 pub struct Job<T> {
     /// `None` once the end has been told.
     news: Option<SyncCell<Receiver<Result<T, String>>>>,
@@ -50,7 +50,7 @@ impl Count<'_> {
 }
 
 impl<T: Send + 'static> Job<T> {
-    /// Begins work of so many parts. `waker` is called, from another thread, whenever [`Self::poll`] or
+    /// Begins work of the given number of parts. `waker` is called, from another thread, whenever [`Self::poll`] or
     /// [`Self::progress`] has news.
     pub fn run(
         of: usize,
@@ -217,7 +217,7 @@ impl Export {
         })
     }
 
-    /// Draws a picture that moves, of so many frames, and writes it. `waker` as in [`Job::run`].
+    /// Draws a picture that moves, of the given number of frames, and writes it. `waker` as in [`Job::run`].
     pub fn recording(
         options: MovingOptions,
         frames: usize,

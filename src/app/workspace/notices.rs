@@ -139,7 +139,7 @@ pub fn issue_strip_ui(ui: &mut Ui, issues: &mut Vec<String>) {
     strip_ui(ui, "issues", |ui| {
         ui.horizontal(|ui| {
             ui.label(
-                RichText::new("Your last save has errors; showing the last working version.").color(palette.error),
+                RichText::new("Your last save has errors; this is the last working version.").color(palette.error),
             );
             if ui.button("Dismiss").on_hover_text("Hide this until the file is saved again").clicked() {
                 issues.clear();

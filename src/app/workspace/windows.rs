@@ -30,7 +30,7 @@ pub struct GlossaryUiState {
     search: String,
     /// The search field has the keyboard.
     is_searching: bool,
-    /// The entry that was asked for; it is brought into sight for so many frames.
+    /// The entry that was asked for; it is brought into sight for the given number of frames.
     asked: Option<usize>,
     follow: usize,
     /// Heights that were seen, for what is out of sight.

@@ -71,7 +71,7 @@ impl Command {
     pub(super) fn left_out(&self, why: &str) -> String {
         match self {
             Self::Sentence(SentenceCommand::SetSecond(_)) => format!("The sentence beside it is left out: {why}."),
-            Self::Sentence(_) => format!("The sentence on the stage was another: {why}."),
+            Self::Sentence(_) => format!("The sentence on the stage is not the one that you left: {why}."),
             Self::Senses(_) => format!("The list of senses is left out: {why}."),
             Self::Axes(AxisCommand::Set { axis, .. }) => format!("Axis {} is left out: {why}.", axis.letter()),
             Self::Axes(_) => format!("The axes are not as you left them: {why}."),
@@ -80,7 +80,7 @@ impl Command {
             Self::Training(TrainingCommand::SetLearningRate(rate)) => {
                 format!("The learning rate {rate} is left out: {why}.")
             }
-            Self::Training(TrainingCommand::Scrub(step)) => format!("The look at step {step} is left out: {why}."),
+            Self::Training(TrainingCommand::Scrub(step)) => format!("The view of step {step} is left out: {why}."),
             _ => format!("A change is left out: {why}."),
         }
     }
@@ -184,7 +184,7 @@ pub enum InterventionCommand {
     /// Puts a vector of the second sentence into a place of the first, without one the vector that is there now;
     /// `None`: the first's own again. The patch ends when one of the sentences changes.
     SetPatch(Option<Patch<f32>>),
-    /// Nothing of the above is changed.
+    /// Takes back all of the changes above.
     Reset,
 }
 
@@ -221,10 +221,10 @@ impl InterventionCommand {
     /// Says that the change was not made.
     pub fn left_out(&self, why: &str) -> String {
         match self {
-            Self::SetHead { head, .. } => format!("Head {} is live: {why}.", head.saturating_add(1)),
+            Self::SetHead { head, .. } => format!("The change of head {} is left out: {why}.", head.saturating_add(1)),
             Self::SetTemperature(_) => format!("The temperature is left out: {why}."),
-            Self::SetMask(_) => format!("The mask is the lesson's: {why}."),
-            Self::SetEdge { .. } => format!("A removed edge is put back: {why}."),
+            Self::SetMask(_) => format!("The change of the mask is left out: {why}."),
+            Self::SetEdge { .. } => format!("The removal of an edge is left out: {why}."),
             Self::SetPatch(_) => format!("The patch is left out: {why}."),
             _ => format!("A change of the pass is left out: {why}."),
         }
@@ -247,7 +247,7 @@ pub enum SentenceCommand {
     /// Sets a second sentence beside the one on the stage, with the same weights; `None`: no more. Successive
     /// sentences undo as one.
     SetSecond(Option<String>),
-    /// Writes so many words after the sentence, or, where it is a source, from it; with the weights in
+    /// Writes the given number of words after the sentence, or, where it is a source, from it; with the weights in
     /// use and no other intervention. They stay in the snapshot until the sentence changes.
     #[serde(skip)]
     Generate { count: usize, choice: Choice },

@@ -456,7 +456,7 @@ impl<'s> Record<'s> {
         }
     }
 
-    /// Reports the fields that are missing, and those that nobody asked for.
+    /// Reports the fields that are missing, and unexpected ones.
     pub fn finish(mut self) {
         let name = self.name;
         if !self.items.is_empty() {

@@ -288,7 +288,7 @@ pub(super) fn check_claims_work<'s>(
     check_work(node, "measuring them takes as long as", work, remedy);
 }
 
-/// Whether one measurement serves both facts.
+/// Whether one measurement is enough for both facts.
 fn is_one_measurement(a: &Fact, b: &Fact) -> bool {
     use Fact::{Alignment, Arrived, SenseAccuracy, SenseMargin};
     let of_senses = |fact: &Fact| matches!(fact, SenseAccuracy(_) | SenseMargin(_) | Arrived);
@@ -340,7 +340,7 @@ pub fn pieces_max(architecture: &Architecture, vocabulary: usize) -> usize {
     (2..=PIECES_MAX.min(architecture.max_tokens)).rev().find(|&tokens| fits(tokens)).unwrap_or(1)
 }
 
-/// Why a sentence of so many pieces is not read; `None` where it is.
+/// Why a sentence of the given number of pieces is not read; `None` where it is.
 pub fn too_many_pieces(architecture: &Architecture, vocabulary: usize, count: usize) -> Option<String> {
     let most = pieces_max(architecture, vocabulary);
     let (positions, heads) = (architecture.max_tokens, architecture.heads());

@@ -299,7 +299,7 @@ impl<'a> Reader<'a> {
             return Err(flaw(end, &words, "at most 400 bytes; compute it in a cell above and name the variable"));
         }
         if self.expressions.len() == EXPRESSIONS_MAX {
-            return Err(flaw(end, "one expression more than a text may have", "at most 100; split the text"));
+            return Err(flaw(end, "more expressions than a text may have", "at most 100; split the text"));
         }
         Ok(Expression { source: source.into(), format, at: open..end })
     }
@@ -438,7 +438,7 @@ fn raised(digit: char) -> char {
 pub(super) struct TextAt<'s> {
     pub markdown: String,
     pub node: Node<'s>,
-    /// The sentence that it speaks of: that of the last Stage cell above, or the first one.
+    /// The sentence that it is about: that of the last Stage cell above, or the first one.
     pub sentence: usize,
 }
 

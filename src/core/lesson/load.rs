@@ -79,7 +79,7 @@ fn of_folder(folder: &Path, file: &str) -> Result<Lesson, Vec<LessonIssue>> {
 fn of_vectors(path: &Path, file: &str) -> Result<Lesson, Vec<LessonIssue>> {
     lesson_of(path).map_err(|stopped| match stopped {
         Stopped::Refused(refusal) => vec![refused(file, Refusal { file: String::new(), ..*refusal })],
-        Stopped::Cancelled => vec![LessonIssue::of_file(file, "the reading was ended", A_LESSON)],
+        Stopped::Cancelled => vec![LessonIssue::of_file(file, "reading was stopped", A_LESSON)],
     })
 }
 

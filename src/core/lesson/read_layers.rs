@@ -49,7 +49,7 @@ impl Places {
         }
     }
 
-    /// The turn of heads so many columns wide: those that are turned are an even number.
+    /// The turn of heads the given number of columns wide: those that are turned are an even number.
     pub fn rotary(self, key_width: usize) -> Option<Rotary> {
         let Self::Rotary(Turn { theta, fraction, scaling }) = self else { return None };
         let turned = (key_width as f64 * fraction).floor() as usize;
@@ -213,7 +213,9 @@ fn group_size(record: &Record<'_>, heads: usize, shared: Option<usize>, projecte
     let Some(shared) = shared else { return Some(1) };
     let problem = match (projected, heads.is_multiple_of(shared)) {
         (true, true) => return Some(heads / shared),
-        (false, _) => ("without projections a head has its slice of the word".to_owned(), "projections: true"),
+        (false, _) => {
+            ("without projections, a head has its slice of the word's vector".to_owned(), "projections: true")
+        }
         (true, false) => (format!("{shared} does not divide heads: {heads}"), "a divisor of heads"),
     };
     record.value_of("key_value_heads").issue(format!("key_value_heads: {}", problem.0)).expected(problem.1);
@@ -235,13 +237,17 @@ fn check_block(record: &Record<'_>, block: &BlockConfig) -> bool {
         return issue("branches", "parallel branches need a norm before each and a residual", "norm: Pre");
     }
     if is_parallel && block.feed_forward.is_none() {
-        return issue("branches", "parallel branches need a second one", "feed_forward: 64, or another number");
+        return issue("branches", "parallel branches need a feed-forward part", "feed_forward: 64, or another number");
     }
     if block.gated && block.feed_forward.is_none() {
         return issue("gated", "there is no feed-forward layer to gate", "feed_forward: 64, or another number");
     }
     if layer.query_key_norm.is_some() && !layer.projected {
-        return issue("query_key_norm", "without projections queries and keys are the words", "projections: true");
+        return issue(
+            "query_key_norm",
+            "without projections, queries and keys are the words themselves",
+            "projections: true",
+        );
     }
     true
 }
@@ -285,7 +291,7 @@ impl Widths {
             for (name, _) in [("key_width", key), ("value_width", value)].iter().filter(|(_, width)| width.is_some()) {
                 record
                     .place_of(name)
-                    .issue(format!("{name}: without projections a head has its slice of the word"))
+                    .issue(format!("{name}: without projections, a head has its slice of the word's vector"))
                     .expected("no width, or projections: true");
                 good = false;
             }

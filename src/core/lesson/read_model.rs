@@ -177,16 +177,20 @@ fn read_costs(
     if costs.arrive > 0.0 && train_embedding == Some(true) {
         wrong(
             "arrive",
-            "static vectors move when they are trained, so that nothing can arrive at them",
+            "static vectors move when they are trained, so nothing can arrive at them",
             "train_embedding: false",
         );
     }
     match readout {
         Readout::Linear if costs.arrive > 0.0 => {
-            wrong("arrive", "with a Linear readout an answer has no place to arrive at", "readout: Tied");
+            wrong("arrive", "with a Linear readout, an answer has no static vector to arrive at", "readout: Tied");
         }
         Readout::Transformed(_) if costs.arrive > 0.0 => {
-            wrong("arrive", "a Transformed readout answers from another vector than the output", "readout: Tied");
+            wrong(
+                "arrive",
+                "a Transformed readout reads the answer from a vector other than the output",
+                "readout: Tied",
+            );
         }
         _ => {}
     }
@@ -194,7 +198,7 @@ fn read_costs(
     let leaves_none =
         objective?.reads_every_output(pooling) && (readout.is_by_static_vectors() || pooling == Pooling::Mean);
     if costs.keep > 0.0 && leaves_none {
-        let message = "every output gives an answer, so that none is left to stay at its word";
+        let message = "every output gives an answer, so none is left to keep at its word";
         wrong("keep", message, "MaskedWord, Label with pool: Last, or readout: Linear");
     }
     good.then_some(costs)

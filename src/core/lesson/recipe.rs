@@ -227,7 +227,7 @@ fn resize(recipe: &Recipe, changed: &mut Changed) -> Result<(), String> {
     if changed.model.weights.iter().all(fits) {
         Ok(())
     } else {
-        Err("the lesson gives weights of its own, which fit its heads and width alone".to_owned())
+        Err("the lesson gives weights of its own, which fit only its own heads and width".to_owned())
     }
 }
 
@@ -247,6 +247,13 @@ fn resize_attention(layer: &mut AttentionConfig, width: usize, heads: Option<usi
     }
     if !heads.is_multiple_of(layer.group_size) {
         return Err(format!("{heads} heads do not make groups of {}", layer.group_size));
+    }
+    if let Some(rotary) = &mut layer.rotary {
+        // The same share of a head is turned: an even number of its columns.
+        rotary.width = rotary.width * key / layer.key_width / 2 * 2;
+        if rotary.width == 0 {
+            return Err(format!("rotary positions turn pairs of columns, and keys would be {key} wide"));
+        }
     }
     (layer.width, layer.heads, layer.key_width, layer.value_width) = (width, heads, key, value);
     Ok(())

@@ -397,7 +397,7 @@ pub enum Fact {
         /// Layers after which the model is read as if it ended there; `None`: all of them.
         layer: Option<usize>,
     },
-    /// Cosine of two tokens' vectors behind so many layers.
+    /// Cosine of two tokens' vectors after the given number of layers.
     LayerCosine { at: TokenPlace, other: TokenPlace, layer: usize },
     /// How much a query attends to a key.
     Weight {

@@ -197,7 +197,7 @@ fn notes(name: &str, about: &str, vectors: &Vectors, coloured_by: Option<&Column
          softmax(X Xᵀ / √d) X.\n\n\
          - [Meaning](attune:panel/Meaning) has the words near it, and answers questions such as *king - man + woman*\n\
          - *Search* finds words as you type, and regular expressions\n\
-         - [Axes](attune:panel/Axes) takes axes between words of your own",
+         - [Axes](attune:panel/Axes) lets you lay axes between words that you choose",
         plain(name),
     );
     Cell { id: ABOUT.to_owned(), kind: CellKind::Text { markdown }, opens: Vec::new() }

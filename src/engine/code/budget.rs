@@ -121,7 +121,7 @@ impl Allowance {
             return Self::kept_too_much();
         }
         let message = format!("this cell takes more than {} MB of memory", RUN_BYTES_MAX >> 20);
-        Fault::new(message).hint("does something grow in a loop? Make fewer or smaller things")
+        Fault::new(message).hint("does something grow in a loop? Make fewer or smaller values")
     }
 
     pub fn kept_too_much() -> Fault {
@@ -208,8 +208,8 @@ impl Budget {
         self.ended().map_or(Ok(()), |why| Err(why.clone()))
     }
 
-    /// Whether the run ends after so many operations of the language. Looks at the limits seldom while none of them can
-    /// take long.
+    /// Whether the run ends after the given number of operations of the language. Looks at the limits seldom while none
+    /// of them can take long.
     pub fn is_over_after(&self, operations: u64) -> bool {
         /// Operations between two looks: one of them may go through a whole tensor ...
         const LOOK: u64 = 16;
@@ -223,7 +223,7 @@ impl Budget {
         ends
     }
 
-    /// Charges for a tensor of so many entries, before it is made.
+    /// Charges for a tensor of the given number of entries, before it is made.
     pub fn pay(&self, entries: usize) -> Result<(), Fault> {
         if entries > TENSOR_ENTRIES_MAX {
             let message = format!("a tensor of {entries} entries is too large");
@@ -240,7 +240,7 @@ impl Budget {
         Ok(())
     }
 
-    /// Charges for a product of so many multiplications, before it is computed.
+    /// Charges for a product of the given number of multiplications, before it is computed.
     pub fn work(&self, multiplications: u64) -> Result<(), Fault> {
         if self.0.products.fetch_add(multiplications, Relaxed).saturating_add(multiplications) > RUN_PRODUCTS_MAX {
             let message = format!("the products of this cell take more than {RUN_PRODUCTS_MAX} multiplications");
@@ -272,7 +272,7 @@ impl Budget {
     }
 
     pub fn shown_too_much() -> Fault {
-        let message = format!("this cell shows more than {OUTPUTS_MAX} things, or {OUTPUT_BYTES_MAX} bytes");
+        let message = format!("this cell shows more than {OUTPUTS_MAX} outputs, or {OUTPUT_BYTES_MAX} bytes");
         Fault::new(message).hint("show less")
     }
 

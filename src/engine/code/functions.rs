@@ -331,7 +331,7 @@ fn register_entrywise(engine: &mut Engine, budget: &Budget) {
     engine.register_fn("round", rounded);
 }
 
-/// A number to so many digits behind the point, or before it where they are negative.
+/// A number to the given number of digits after the decimal point, or before it where they are negative.
 fn rounded(x: f64, digits: INT) -> f64 {
     /// The largest power of ten that is a double.
     const DIGITS_MAX: INT = 308;
@@ -591,7 +591,7 @@ pub const REFERENCE: &[Help] = help! {
     "eye", "eye(n)", r"I_{ij} = [i = j]", "The identity matrix.", "eye(3)";
     "random", "random(rows, cols)", r"x \sim U(-1, 1)", "A matrix of random numbers, the same in every run of the cell.", "random(2, 3)";
     "softmax", "softmax(S)", r"p_j = \frac{e^{s_j}}{\sum_k e^{s_k}}", "Turns each row into weights that sum to 1.", "softmax(vector([6, 4]))";
-    "mask", "mask(S)", r"s_{ij} = -\infty \text{ for } j > i", "Hides the columns after each row's own position, as a causal mask does.", "softmax(mask(zeros(3, 3)))";
+    "mask", "mask(S)", r"s_{ij} = -\infty \text{ for } j > i", "Hides the columns after each row's own position, like a causal mask.", "softmax(mask(zeros(3, 3)))";
     "exp", "exp(X)", r"e^x", "The exponential of each entry.", "exp(vector([0, 1]))";
     "log", "log(X)", r"\ln x", "The natural logarithm of each entry.", "log(vector([1, 2]))";
     "sqrt", "sqrt(X)", r"\sqrt{x}", "The square root of each entry.", "sqrt(vector([4, 9]))";
@@ -607,8 +607,8 @@ pub const REFERENCE: &[Help] = help! {
     "norm", "norm(X)", r"\lVert x \rVert = \sqrt{\sum_j x_j^2}", "The length of each row; for a vector, a number.", "norm(vector([3, 4]))";
     "dot", "dot(a, b)", r"a \cdot b = \sum_j a_j b_j", "The dot product of two vectors, the same as a @ b.", "dot(vector([1, 2]), vector([3, 4]))";
     "cosine", "cosine(a, b)", r"\frac{a \cdot b}{\lVert a \rVert \lVert b \rVert}", "How much two vectors point the same way, from -1 to 1.", "cosine(vector([1, 0]), vector([1, 1]))";
-    "nearest", "nearest(table, vector, count)", r"\cos(t_i, v)", "The rows of a table most like a vector, by cosine, with their words.", "nearest(eye(3), vector([1, 0.5, 0]), 2)";
-    "expect", "expect(found, expected, tolerance)", r"|x - y| \le t", "Returns the value if every number is as expected, and otherwise stops with the place of the first difference.", "expect(softmax(vector([6, 4])), [0.8808, 0.1192], 0.0001)";
+    "nearest", "nearest(table, vector, count)", r"\cos(t_i, v)", "The rows of a table most similar to a vector, by cosine, with their words.", "nearest(eye(3), vector([1, 0.5, 0]), 2)";
+    "expect", "expect(found, expected, tolerance)", r"|x - y| \le t", "Returns the value if every number is as expected, and otherwise stops and reports the first difference.", "expect(softmax(vector([6, 4])), [0.8808, 0.1192], 0.0001)";
     "forward", "forward(\"sentence\", [heads])", "", "Runs the model on a sentence, without the heads in the list, if one is given; its tensors are read by their names. Heads count from 0, through all layers.", "forward(\"the cat\").A[0]";
     "vectors", "vectors([\"word\", …])", "", "The static vectors of words, a row for each: any words of the lesson, or of the file of vectors that it reads.", "vectors([\"the\"])";
     "neighbours", "neighbours(\"expression\", count)", "", "The words nearest to a word or to a sum of words, by cosine and without the words themselves.", "neighbours(\"the\", 2)";

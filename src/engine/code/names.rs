@@ -76,7 +76,7 @@ struct Found {
     defines: BTreeSet<String>,
     /// Variables of blocks within.
     inner: BTreeSet<String>,
-    /// Those of its variables that begin as ones from elsewhere: `let x = x;`.
+    /// Its variables that begin as copies of variables from elsewhere: `let x = x;`.
     copied: BTreeSet<String>,
     reads: BTreeSet<String>,
     writes: BTreeSet<String>,

@@ -9,7 +9,7 @@ use super::tensor::LARGEST_END;
 
 /// The operator that a comma within an index becomes.
 pub const PAIR: &str = "⸴";
-/// The constant that stands for `..` alone within an index, under a name that nobody can write.
+/// The constant that stands for `..` alone within an index, under a name that code cannot use.
 pub const WHOLE: &str = "..";
 /// Looser than every other operator.
 const PAIR_PRECEDENCE: u8 = 2;

@@ -106,7 +106,7 @@ pub(super) fn is_same(a: &Dynamic, b: &Dynamic) -> bool {
     a.type_id() == b.type_id() && (a.is::<Tensor>() || a.to_string() == b.to_string())
 }
 
-/// Text that ends after so many bytes. Lists that name one text many times can say far more than they hold.
+/// Text that ends after the given number of bytes. Lists that name one text many times can say far more than they hold.
 struct ShortText {
     text: String,
     bytes_max: usize,

@@ -1,5 +1,5 @@
-//! Two clouds of points for the same things: one turned to lie on the other, by orthogonal Procrustes, and how alike they are
-//! whatever their widths and axes.
+//! Two clouds of points for the same things: one turned to lie on the other, by orthogonal Procrustes, and how similar
+//! they are whatever their widths and axes.
 //!
 //! ```text
 //! R = argmin ‖P R − Q‖_F   over R with R Rᵀ = I

@@ -55,7 +55,7 @@ pub struct BlockConfig {
 pub enum Branches {
     /// The vectors that the attention left.
     Sequential,
-    /// The block's input, as the attention's, each behind a norm of its own (Black et al. 2022, arXiv 2204.06745).
+    /// The block's input, as the attention's, each after a norm of its own (Black et al. 2022, arXiv 2204.06745).
     Parallel,
     /// The same with one norm for both.
     ParallelOneNorm,
@@ -160,7 +160,7 @@ impl BlockConfig {
         self.norm != Norm::None && self.attention_norm
     }
 
-    /// Whether the attention reads its input behind a norm.
+    /// Whether the attention reads its input after a norm.
     pub fn norms_first(&self) -> bool {
         self.norm == Norm::Pre && self.attention_norm
     }
@@ -208,7 +208,7 @@ pub struct TailCache<S> {
     pub summed: Matrix<S>,
     /// That norm, and `M W_O + b_O` before it (R, D).
     output_norm: Option<(NormCache<S>, Matrix<S>)>,
-    /// A norm, and `A` behind it (R, D).
+    /// A norm, and `A` after it (R, D).
     norm: Option<(NormCache<S>, Matrix<S>)>,
     forward: Option<ForwardCache<S>>,
     d_attended: Matrix<S>,
@@ -242,7 +242,7 @@ impl<S: Scalar> TailCache<S> {
         self.forward.as_ref().map(|forward| &forward.layer.hidden)
     }
 
-    /// The input of the norm behind a feed-forward layer, or the output of the norm before it (R, D).
+    /// The input of the norm after a feed-forward layer, or the output of the norm before it (R, D).
     pub fn joined(&self) -> Option<&Matrix<S>> {
         Some(&self.forward.as_ref()?.norm.as_ref()?.1)
     }
@@ -369,7 +369,7 @@ pub fn attend_forward<S: Scalar>(
 /// `x` (1, D)
 ///
 /// # Panics
-/// As there.
+/// As [`attend_forward`].
 pub fn attend_onward<S: Scalar>(
     config: &BlockConfig,
     parameters: &Parameters<S>,

@@ -57,9 +57,9 @@ pub enum Part {
     Rescaled,
     /// `L b_O`, and `β` of a norm of what the attention adds.
     Bias,
-    /// `β` of the norm that follows the attention, behind the norm that follows the feed-forward layer.
+    /// `β` of the norm that follows the attention, after the norm that follows the feed-forward layer.
     Shift,
-    /// `F(A_i)`, behind the norm that follows it; without a residual, `F(A_i) − A_i`: it takes the place of `A_i`.
+    /// `F(A_i)`, after the norm that follows it; without a residual, `F(A_i) − A_i`: it takes the place of `A_i`.
     FeedForward,
     /// `β` of the norm that follows the feed-forward layer.
     LastShift,
@@ -201,7 +201,7 @@ impl<S: Scalar> Contributions<S> {
         !self.norms.is_empty()
     }
 
-    /// How many of [`Self::norms`] a part does not go through, as it comes in behind them.
+    /// How many of [`Self::norms`] a part does not go through, as it comes in after them.
     pub fn norms_before(&self, part: Part) -> usize {
         match part {
             Part::Bias => 0,

@@ -15,7 +15,7 @@
 //! | first token | `j = 0` |
 //! | added tokens | `j` is one that the tokenizer added, `[CLS]` or `[SEP]` (Clark et al. 2019, section 3.2) |
 //! | duplicate token | `j < i`, `t_j = t_i` (TransformerLens, `duplicate_token_head`) |
-//! | induction | `0 < j ≤ i`, `t_(j−1) = t_i`, `j − 1 ≠ i` (TransformerLens, `induction_head`): the one behind an earlier copy |
+//! | induction | `0 < j ≤ i`, `t_(j−1) = t_i`, `j − 1 ≠ i` (TransformerLens, `induction_head`): the one after an earlier copy |
 
 use std::ops::Range;
 
@@ -84,12 +84,12 @@ pub struct HeadPatterns {
 }
 
 impl HeadPatterns {
-    /// Those of a sentence that looks at itself.
+    /// The patterns of a sentence that attends to itself.
     pub fn within(tokens: &[MeasuredToken]) -> Self {
         Self::of(tokens.len(), tokens, true)
     }
 
-    /// Those of so many queries that look at another sentence.
+    /// The patterns of the given number of queries that attend to another sentence.
     pub fn between(queries: usize, keys: &[MeasuredToken]) -> Self {
         Self::of(queries, keys, false)
     }
@@ -170,7 +170,7 @@ pub const TIMES_EVEN: f64 = 2.0;
 pub struct KeyWeight {
     /// Mean over heads and the queries that see it.
     pub mean: f64,
-    /// The same if every query weighed all keys that it sees alike.
+    /// The same if every query weighed all keys that it sees equally.
     pub even: f64,
     /// Heads in which its mean is above [`LEAST_WEIGHT`].
     pub heads: usize,

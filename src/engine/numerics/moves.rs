@@ -14,7 +14,7 @@ use crate::numerics::vectors::{add_scaled, dot, norm};
 /// A point or an arrow in the basis.
 pub type Point = [f32; AXES];
 
-/// The moves of one block. `L` is what its norms make of a term; without a norm behind the heads, the term itself.
+/// The moves of one block. `L` is what its norms make of a term; without a norm after the heads, the term itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moves {
     queries: usize,

@@ -10,7 +10,8 @@ pub fn available() -> usize {
     *AVAILABLE.get_or_init(|| thread::available_parallelism().map_or(1, NonZero::get))
 }
 
-/// The outcome of work on each item, in the order of the items, on so many threads at most, this one among them.
+/// The outcome of work on each item, in the order of the items, on the given number of threads at most, this one among
+/// them.
 pub fn map<T: Sync, U: Send>(items: &[T], threads: usize, work: impl Fn(&T) -> U + Sync) -> Vec<U> {
     let mut outcomes: Vec<Option<U>> = items.iter().map(|_| None).collect();
     let share = items.len().div_ceil(threads.max(1)).max(1);

@@ -61,7 +61,7 @@ pub fn sinusoidal<S: Scalar>(max_tokens: usize, width: usize) -> Matrix<S> {
 pub struct Distances<S> {
     /// Longest sentence; 0 where distances do not count.
     tokens: usize,
-    /// A row for each head, from the furthest key before the query to the furthest behind it.
+    /// A row for each head, from the furthest key before the query to the furthest after it.
     rows: Vec<S>,
     /// The same from back to front.
     columns: Vec<S>,

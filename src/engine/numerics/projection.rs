@@ -10,7 +10,7 @@
 //!
 //! With the `σ` of the whole held, a term of a sum is an arrow `t · U' / σ`, and the arrows of all terms add up to the way
 //! between the points (Kobayashi et al. 2021, arXiv 2109.07152). Layers that grow from one to the next, as GPT-2's do, have
-//! one scale behind their last norm.
+//! one scale after their last norm.
 
 use super::Matrix;
 use super::alignment::Turn;
@@ -63,7 +63,7 @@ impl Projection {
         Self::of_spread(&Spread::of(vectors))
     }
 
-    /// The same of vectors of which only this is known.
+    /// [`Self::principal_components`] of vectors of which only the spread is known.
     pub fn of_spread(spread: &Spread) -> Self {
         let width = spread.width();
         let found = if width > AXES { spread.components(AXES) } else { None };
@@ -243,7 +243,7 @@ impl Lens {
         Self { gain: gain.to_vec(), shift: shift.to_vec(), form }
     }
 
-    /// Each row behind the norm.
+    /// Each row after the norm.
     ///
     /// # Panics
     /// If the vectors are not as wide as the norm.
@@ -253,7 +253,7 @@ impl Lens {
         seen
     }
 
-    /// The rows behind a norm, if there is one.
+    /// The rows after a norm, if there is one.
     pub fn see_through(lens: Option<&Self>, vectors: Matrix<f32>) -> Matrix<f32> {
         match lens {
             Some(lens) => lens.see(&vectors),
@@ -298,7 +298,7 @@ impl<'a> Sight<'a> {
         }
     }
 
-    /// The same of a vocabulary, some rows at a time: it has as many as fit in memory once.
+    /// [`Self::points`] of a vocabulary, some rows at a time: a second copy of its rows might not fit in memory.
     ///
     /// # Panics
     /// If the vectors are not `D` wide.

@@ -37,7 +37,7 @@ impl Shares {
         Self::of_variance_in(projection, rows.rows(), || std::iter::once(rows))
     }
 
-    /// The same of so many rows that come in parts, from the first one each time.
+    /// [`Self::of_variance`] of the given number of rows, which come in parts, from the first one each time.
     ///
     /// # Panics
     /// If the rows are not as wide as the axes.

@@ -17,7 +17,7 @@ impl TensorNorms {
         Self { overall: 0.0, by_tensor: vec![0.0; parameters.specs().len()] }
     }
 
-    /// Those of the difference between two sets of parameters, for example.
+    /// The norms of these tensors, for example of the difference between two sets of parameters.
     pub fn of<S: Scalar>(tensors: &Parameters<S>) -> Self {
         let mut norms = Self::new(tensors);
         // An overflow stands in the norm itself.

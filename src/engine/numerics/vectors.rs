@@ -57,7 +57,7 @@ pub fn centroid<S: Scalar>(vectors: &Matrix<S>, rows: &[usize]) -> Vec<S> {
     mean
 }
 
-/// How alike two vectors are; the more, the larger.
+/// How similar two vectors are; the more, the larger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Similarity {
     /// `a · b`

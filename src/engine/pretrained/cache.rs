@@ -28,7 +28,7 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Those of this process.
+    /// The environment of this process.
     pub fn of_process() -> Self {
         let named = |variable| env::var_os(variable).map(PathBuf::from);
         let [hub_cache, hugging_face, caches] = ["HF_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME"].map(named);

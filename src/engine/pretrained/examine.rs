@@ -54,7 +54,7 @@ fn tensors(read: &Pretrained) -> String {
     let names: Vec<String> = skipped.iter().map(|name| quoted(name)).collect();
     let left = if names.is_empty() { String::new() } else { format!("; not used: {}", names.join(", ")) };
     let head = if read.has_head { "" } else { "; no readout: it cannot name words" };
-    format!("{used} tensors, all of the shapes of the config{left}{head}")
+    format!("{used} tensors, all with the shapes of the config{left}{head}")
 }
 
 /// The tokenizer's pieces against the rows of the table.
@@ -142,9 +142,9 @@ enum Published {
     Cosines { sentences: &'static [&'static [usize]], cosines: &'static [f32] },
 }
 
-/// How far logits may be from published ones, whose last digit is the fourth behind the point.
+/// How far logits may be from published ones, whose last digit is the fourth after the decimal point.
 const TOLERANCE: f32 = 1e-3;
-/// The same of cosines, which are at most 1: half of that digit, and the roundings of a pass.
+/// How far cosines may be from published ones; they are at most 1: half of that digit, and the roundings of a pass.
 const COSINE_TOLERANCE: f32 = 6e-5;
 
 const KNOWN: &[Known] = &[

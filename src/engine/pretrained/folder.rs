@@ -24,7 +24,7 @@ const TOKENIZER_BYTES_MAX: u64 = 64 << 20;
 /// Files of a tokenizer: all of it, and what is beside an older one.
 pub const TOKENIZER: &str = "tokenizer.json";
 pub const TOKENIZER_CONFIG: &str = "tokenizer_config.json";
-/// Those of older ones: of BERT's family, and of GPT-2's.
+/// Files of older tokenizers: of BERT's family, and of GPT-2's.
 const PIECES: &str = "vocab.txt";
 const IDS: &str = "vocab.json";
 const MERGES: &str = "merges.txt";
@@ -232,7 +232,7 @@ pub fn plain(folder: &Path, name: &str) -> Result<(File, u64), Refusal> {
     Ok((file, bytes))
 }
 
-/// The text of a file of at most so many bytes.
+/// The text of a file of at most the given number of bytes.
 ///
 /// # Errors
 /// If it is missing, no plain file, larger, or no UTF-8.
@@ -271,7 +271,7 @@ pub fn text_if_there(folder: &Path, name: &str, most: u64) -> Result<Option<Stri
 pub type NewFile = (&'static str, Vec<u8>);
 
 impl Family {
-    /// The pieces behind the words of a vocabulary: one for a word that is none of it, and one that hides a word, where
+    /// The pieces after the words of a vocabulary: one for a word that is none of it, and one that hides a word, where
     /// the family guesses hidden words.
     pub fn special_pieces(self) -> &'static [&'static str] {
         match self {
@@ -287,7 +287,7 @@ pub fn of_words(words: &[String], family: Family) -> NewTokenizer<'_> {
 }
 
 impl NewTokenizer<'_> {
-    /// Its files, beside a model that reads so many tokens.
+    /// Its files, beside a model that reads the given number of tokens.
     pub fn files(&self, tokens_max: usize) -> Vec<NewFile> {
         vec![(TOKENIZER, self.to_json().into_bytes()), (TOKENIZER_CONFIG, self.config(tokens_max).into_bytes())]
     }

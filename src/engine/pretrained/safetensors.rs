@@ -1,5 +1,5 @@
 //! Files of tensors in the format safetensors: 8 bytes that say how long the header is, the header in JSON
-//! ([`Header`]), and the tensors' bytes, row-major and one behind the other.
+//! ([`Header`]), and the tensors' bytes, row-major and one after the other.
 //!
 //! A file is read once, from its beginning to its end ([`Source`]): tensor by tensor into the place that each will
 //! have, so that nothing larger than a small buffer stands beside the model, and its SHA-256 is of the very bytes that
@@ -98,7 +98,7 @@ pub fn bytes_read(dtype: Dtype) -> Option<usize> {
     READ.contains(&dtype).then_some(dtype.bitsize() / 8)
 }
 
-/// The numbers of so many bytes as `f32`, each the nearest; none of a kind that is not read.
+/// The numbers of the given number of bytes as `f32`, each the nearest; none of a kind that is not read.
 pub fn widen(dtype: Dtype, bytes: &[u8], into: &mut Vec<f32>) {
     into.clear();
     match dtype {
@@ -191,7 +191,7 @@ impl<R: Read> Read for Hashed<'_, R> {
 }
 
 impl<R: Read> Source<R> {
-    /// Reads the header of a file of so many bytes.
+    /// Reads the header of a file of the given number of bytes.
     ///
     /// # Errors
     /// If it is not one, or does not fit the file.
@@ -219,7 +219,7 @@ impl<R: Read> Source<R> {
     /// Reads the next tensor, as [`Reader::read`] does.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Reader::read`].
     pub fn read_next(&mut self, cols: usize, each: &mut dyn FnMut(usize, &[f32]) -> bool) -> Result<bool, Refusal> {
         let Some(tensor) = self.header.tensors.get(self.done) else { return Ok(true) };
         self.done += 1;
@@ -250,7 +250,7 @@ impl<R: Read> Source<R> {
         Ok(true)
     }
 
-    /// The SHA-256 of what was read, in hexadecimal digits: of the whole file behind its last tensor.
+    /// The SHA-256 of what was read, in hexadecimal digits: of the whole file after its last tensor.
     pub fn sha256(self) -> String {
         self.hash.finish()
     }
@@ -305,7 +305,7 @@ pub struct Tensor {
     pub name: String,
     pub dtype: Dtype,
     pub shape: Vec<usize>,
-    /// Bytes behind the header's end.
+    /// Bytes after the header's end.
     pub begin: u64,
     pub end: u64,
 }
@@ -326,7 +326,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Reads it from the beginning of a file of so many bytes.
+    /// Reads it from the beginning of a file of the given number of bytes.
     ///
     /// # Errors
     /// If it is not one, or does not fit the file.

@@ -44,12 +44,12 @@ quantities! {
         .entry("entry {dim} of what the position {place} adds");
     /// `E + P + E_S`, where a norm follows it.
     Embedded = Definition::of_model("E + P", &[Query, Dim]).short("e[{dim}]")
-        .entry("entry {dim} of the sum of what {query} begins with, before its norm");
+        .entry("entry {dim} of the sum that {query} begins with, before its norm");
     /// Input of a block.
     Input = Definition::of_block("X{}", &[Query, Dim]).code("X").trace("input").short("x[{dim}]")
         .means("the sentence's vectors as attention gets them (T, D)")
-        .entry("entry {dim} of what goes in as {query}");
-    /// Input of a block behind its norm, where the block norms first.
+        .entry("entry {dim} of the input for {query}");
+    /// Input of a block after its norm, where the block norms first.
     Normed = Definition::of_block("Norm X{}", &[Query, Dim]).short("n[{dim}]")
         .entry("entry {dim} of {query} after the norm");
     Query = Definition::of_head("Q{}", &[Query, Dim]).code("Q").trace("Q").short("q[{dim}]")
@@ -76,7 +76,7 @@ quantities! {
         .entry("score of {key} for {query}, {scored}, in {head}");
     /// `exp(s − max s)`
     Exponential = Definition::of_head("exp", &[Query, Key]).short("exp({key})")
-        .entry("the score of {key} through exp, less the row's largest");
+        .entry("exp of the score of {key} minus the row's largest score");
     /// `Σ exp(s − max s)`
     RowSum = Definition::of_head("Σ exp", &[Query]).short("Σ")
         .entry("the sum that divides the row of {query}");
@@ -92,7 +92,7 @@ quantities! {
     /// `α v W_O`: what a key adds to a query through a head.
     Term = Definition::of_head("α V{} W_O", &[Query, Key, Dim]).short("{key} in {head}")
         .entry("entry {dim} of what {key} adds to {query} through {head}");
-    /// `L(α v W_O)`: the same at the block's output, behind its norms.
+    /// `L(α v W_O)`: the same at the block's output, after its norms.
     Arrow = Definition::of_head("Norm(α V{} W_O)", &[Query, Key, Dim]).short("{key} in {head}, normed")
         .entry("entry {dim} of what {key} adds to {query} through {head}, after the norm");
     /// Length of what a key adds to a query through a head, at the block's output.
@@ -104,7 +104,7 @@ quantities! {
     /// Length of what a head adds to a query.
     HeadLength = Definition::of_head("‖M{} W_O‖", &[Query])
         .entry("length of what {head} adds to {query}");
-    /// Length of what a head adds to a query, at the block's output, behind its norms.
+    /// Length of what a head adds to a query, at the block's output, after its norms.
     HeadArrowLength = Definition::of_head("‖Norm(M{} W_O)‖", &[Query])
         .entry("length of what {head} adds to {query}, after the norm");
     /// A term of a block's output that no head adds.
@@ -118,18 +118,18 @@ quantities! {
         .entry("how far the layer moves {query}");
     /// `x + Σ α v W_O + b_O`
     Summed = Definition::of_block("X{} + Δ", &[Query, Dim]).trace("summed").short("a[{dim}]")
-        .entry("entry {dim} of {query} with what the heads add");
+        .entry("entry {dim} of {query} plus what the heads add");
     /// `A`, of a block that norms the sum.
     Attended = Definition::of_block("Norm(X{} + Δ)", &[Query, Dim]).short("b[{dim}]")
         .entry("entry {dim} of {query} after the norm of the sum");
-    /// `A + F(A)`, of a block that norms behind its feed-forward layer.
+    /// `A + F(A)`, of a block that norms after its feed-forward layer.
     Joined = Definition::of_block("B{} + F", &[Query, Dim]).short("c[{dim}]")
         .entry("entry {dim} of {query} after the feed-forward layer, and before its norm");
     /// Output of a block.
     Output = Definition::of_block("Y{}", &[Query, Dim]).code("Y").trace("output").short("y[{dim}]")
         .means("the contextual vectors (T, D)")
-        .entry("entry {dim} of what {query} hands to the next layer");
-    /// Output of the last block behind the norm of a model that ends with one.
+        .entry("entry {dim} of what {query} passes to the next layer");
+    /// Output of the last block after the norm of a model that ends with one.
     Final = Definition::of_model("Norm Y", &[Query, Dim]).short("y[{dim}]")
         .entry("entry {dim} of {query} after the last norm");
     Logit = Definition::of_model("Z", &[Row, Class]).code("Z").short("z({class})")
@@ -351,7 +351,7 @@ pub enum StagePoint {
     Word(usize),
     /// A token of the sentence, before attention.
     Static(usize),
-    /// A token of the sentence behind a block that is not the last one, by their numbers.
+    /// A token of the sentence after a block that is not the last one, by their numbers.
     After(usize, usize),
     /// A token of the sentence, after attention.
     Contextual(usize),

@@ -50,7 +50,7 @@ pub fn header(head: &[u8]) -> Option<Header> {
 /// Reads a file in the binary form.
 ///
 /// # Errors
-/// If its rows are not rows, or the reading was ended.
+/// If its rows are not rows, or reading was stopped.
 pub fn read(mut source: Source, header: Header, watch: Watch<'_>) -> Result<Vectors, Stopped> {
     let Header { rows, width, bytes } = header;
     if width > WIDTH_MAX {
@@ -85,8 +85,8 @@ pub fn read(mut source: Source, header: Header, watch: Watch<'_>) -> Result<Vect
             .push(format!("the header says {rows} words, and the file ends at byte {rest} after {seen}"));
     } else if !source.peek(1)?.is_empty() {
         builder.report.notes.push(format!(
-            "bytes are left from byte {rest} on, after the {rows} words of the header: the header is wrong, or a word has a \
-             blank in it and the words after it are wrong"
+            "bytes are left from byte {rest} on, after the {rows} words of the header: the header is wrong, or \
+             a word has a space in it and the words after it are wrong"
         ));
     }
     builder.finish(Format::Word2VecBinary, "F32", &source)

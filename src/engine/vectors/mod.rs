@@ -150,8 +150,8 @@ impl Report {
         let kinds = [
             (&self.malformed, "left out: not a word and its numbers"),
             (&self.not_finite, "left out: NaN or infinite"),
-            (&self.mended_words, "words mended: bytes that are not UTF-8, shown as U+FFFD"),
-            (&self.words_with_spaces, "words with blanks in them"),
+            (&self.mended_words, "words repaired: bytes that are not UTF-8, shown as U+FFFD"),
+            (&self.words_with_spaces, "words with spaces in them"),
             (&self.unnamed, "rows without a word, named by their number"),
             (&self.duplicates, "duplicates: the word means its first row"),
             (&self.zeros, "rows of zeros, which have no direction"),
@@ -321,7 +321,7 @@ impl<'a> Builder<'a> {
         Self { words, numbers, places, width, report: Report::default(), watch, seen: 0, kept: None }
     }
 
-    /// Takes memory for so many rows at once, which must be rows that are there.
+    /// Takes memory for the given number of rows at once, which must be rows that are there.
     pub fn reserve(&mut self, rows: usize) {
         self.words.reserve_exact(rows);
         self.places.reserve_exact(rows);
@@ -419,7 +419,7 @@ impl<'a> Builder<'a> {
         if self.words.is_empty() || self.report.left_out() > self.words.len() {
             let (left, kept) = (self.report.left_out(), self.words.len());
             let why = self.report.lines().first().cloned().unwrap_or_else(|| "nothing".to_owned());
-            let found = format!("{kept} rows, and {left} that are none: {why}");
+            let found = format!("{kept} rows, and {left} that cannot be used: {why}");
             return Err(Refusal::new(found, format!("rows of {} numbers ({format})", self.width), NOT_VECTORS).into());
         }
         self.watched(source)?;
@@ -480,7 +480,7 @@ const NOT_VECTORS: &str = "attune reads word2vec, fastText, GloVe and the projec
 /// Reads vectors from a file, or from a model's folder. `watch` hears of the rows while they come.
 ///
 /// # Errors
-/// If the file has none, cannot be read, or the reading was ended.
+/// If the file has none, cannot be read, or reading was stopped.
 pub fn read(path: &Path, watch: Watch<'_>) -> Result<Vectors, Stopped> {
     if path.is_dir() {
         return tensors::read_folder(path, watch);

@@ -141,7 +141,7 @@ fn each<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> {
 /// Reads an array, and the words of its rows from a file beside it.
 ///
 /// # Errors
-/// If it is no table of numbers, or the reading was ended.
+/// If it is no table of numbers, or reading was stopped.
 pub fn read_npy(mut source: Source, path: Option<&Path>, watch: Watch<'_>) -> Result<Vectors, Stopped> {
     let header = Header::read(&mut source)?;
     let mut builder = read_rows(&mut source, &header, watch)?;
@@ -290,7 +290,7 @@ struct Entry {
 /// Reads the first array of two dimensions of an archive, with the words of an array of texts as long.
 ///
 /// # Errors
-/// If there is no such array, or the reading was ended.
+/// If there is no such array, or reading was stopped.
 pub fn read_npz(path: &Path, watch: Watch<'_>) -> Result<Vectors, Stopped> {
     let entries = directory(path)?;
     let (mut table, mut texts, mut others) = (None, Vec::new(), Vec::new());

@@ -1,4 +1,5 @@
-//! A space as a whole: principal components of all its rows, how alike its words are, its hubs, and two spaces compared.
+//! A space as a whole: principal components of all its rows, how similar its words are, its hubs, and two spaces
+//! compared.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};

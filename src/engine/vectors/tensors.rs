@@ -39,7 +39,7 @@ pub fn is_header(head: &[u8]) -> bool {
 /// Reads the word table of a model's folder.
 ///
 /// # Errors
-/// If the folder has none, or the reading was ended.
+/// If the folder has none, or reading was stopped.
 pub fn read_folder(folder: &Path, watch: Watch<'_>) -> Result<Vectors, Stopped> {
     if folder.join(WEIGHTS).is_file() || !folder.join(INDEX).is_file() {
         return read_of(folder, WEIGHTS, watch);
@@ -53,7 +53,7 @@ pub fn read_folder(folder: &Path, watch: Watch<'_>) -> Result<Vectors, Stopped> 
 /// Reads the table of vectors of a file.
 ///
 /// # Errors
-/// If the file has none, or the reading was ended.
+/// If the file has none, or reading was stopped.
 pub fn read_file(path: &Path, watch: Watch<'_>) -> Result<Vectors, Stopped> {
     let (folder, name) = split(path)?;
     read_of(folder, name, watch)

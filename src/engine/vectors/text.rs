@@ -105,7 +105,7 @@ impl Shape {
 /// Reads a text.
 ///
 /// # Errors
-/// If most lines are no rows, or the reading was ended.
+/// If most lines are no rows, or reading was stopped.
 pub fn read(mut source: Source, header: Option<Header>, path: &Path, watch: Watch<'_>) -> Result<Vectors, Stopped> {
     let mut notes = Vec::new();
     let header_bytes = header.map_or(0, |header| header.bytes);
@@ -200,7 +200,7 @@ fn rows(source: &mut Source, shape: &Shape, first: u64, builder: &mut Builder<'_
     Ok(())
 }
 
-/// Puts the numbers of a line behind the others, and its word into `word`; `false` if the line is no row.
+/// Puts the numbers of a line after the others, and its word into `word`; `false` if the line is no row.
 fn row(line: &[u8], shape: &Shape, word: &mut Vec<u8>, numbers: &mut Vec<f32>) -> bool {
     let before = numbers.len();
     let from = if shape.is_nameless { 0 } else { line.iter().position(is_blank).unwrap_or(line.len()) };

@@ -178,7 +178,7 @@ impl Reader<'_> {
         let before = [(first, x * cosine + y * sine), (second, y * cosine - x * sine)];
         let factors = if dim < half { [("cos", cosine), ("−sin", -sine)] } else { [("sin", sine), ("cos", cosine)] };
         let term = |((col, value), (name, factor)): ((usize, f64), (&str, f64))| {
-            let before = constant(&format!("[{col}] before its turn"), value as f32);
+            let before = constant(&format!("[{col}] before its rotation"), value as f32);
             Term::of([before, constant(name, factor as f32)])
         };
         Some(Worked::Sum(before.into_iter().zip(factors).map(term).collect()))

@@ -255,11 +255,11 @@ impl Writer<'_> {
         let parts: String = self.moves.parts.iter().filter_map(part).collect();
         let of_that = format!("{}{others}{parts}.", named.join(", "));
         if self.model.architecture.head(self.head).1.residual {
-            format!("{name} moved by {length:.3}. Of that move: {of_that}")
+            format!("{name} moved by {length:.3}. Shares of that move: {of_that}")
         } else {
             format!(
-                "Its own vector is not kept: {name} is now the sum of these arrows, {length:.3} long. Of that: \
-                 {of_that}"
+                "Its own vector is not kept: {name} is now the sum of these arrows, {length:.3} long. Shares of that \
+                 sum: {of_that}"
             )
         }
     }

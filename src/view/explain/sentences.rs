@@ -43,7 +43,7 @@ sentences! {
         "{query} begins as its static vector of {width} numbers, the same in every sentence; its position, the {place}, adds numbers of its own.";
     no_word() = "There is no word here yet: the static vector is zero.";
     comes_from_below(query, width) =
-        "{query} comes out of the layer below with {width} numbers; they go in here.";
+        "{query} comes out of the layer below with {width} numbers, which are the input here.";
     position() = "A fixed wave: sine and cosine of the position, slower from entry to entry.";
 
     // Queries, keys and values.
@@ -51,17 +51,17 @@ sentences! {
         "Nothing is learned here: each word is its own query, key and value of {width} numbers.";
     asks(query, width) = "{query} asks with a query of {width} numbers.";
     offers(key_width, value_width) =
-        "Each word offers a key of {key_width} to be found by and a value of {value_width} to hand over.";
+        "Each word offers a key of {key_width} numbers, by which it is found, and a value of {value_width} numbers to hand over.";
     heads_share(first, last) = "Heads {first} to {last} of the layer share keys and values.";
     queries_normed() = "Queries and keys are normed, so that all have about the same length.";
-    places_turn_them() = "Then each query and key is turned by its position in the sentence.";
+    places_turn_them() = "Then each query and key is rotated by an angle that grows with its position in the sentence.";
 
     // Scores.
     places_turn() =
-        "Each clock is a pair of entries, with the query's hand in colour and the key's in grey. Their positions turned both, so what a pair adds depends on how far apart the two words are.";
+        "Each clock is a pair of entries, with the query's hand in colour and the key's in grey. The positions of the two words have turned the hands, so what a pair adds depends on how far apart the words are.";
     held_below(cap) = "The model limits scores to between −{cap} and {cap}: {cap} · tanh(s / {cap}).";
     meets(key, product) =
-        "The query meets each key: their entries are multiplied in pairs and added. With {key} that makes {product}.";
+        "The query meets each key: their entries are multiplied in pairs, and the products are added. With {key} the sum is {product}.";
     is_largest() = "It is the largest.";
     largest_is(largest, other) = "The largest is {largest}, with {other}.";
     divided_as_wide(divisors) = "Wide vectors give large scores, so divide by {divisors}.";
@@ -69,10 +69,10 @@ sentences! {
     by_root(width) = "√{width}";
     by_own(divisor) = "{divisor}, the divisor of this layer";
     by_temperature(temperature) = "the temperature, {temperature}";
-    not_scaled() = "Nothing is scaled here.";
+    not_scaled() = "These scores are not scaled.";
     distance_adds(head, bias, at) = "{head} adds {bias} for {at}.";
-    distance_takes_off(head, bias, at) = "{head} takes off {bias} for {at}.";
-    comes_to(key, score) = "{key} comes to {score}.";
+    distance_takes_off(head, bias, at) = "{head} subtracts {bias} for {at}.";
+    comes_to(key, score) = "The score of {key} is now {score}.";
     temperature_set(set, own) = "The temperature was set to {set}; the lesson has {own}.";
     scaling_turned(to) = "Scaling was turned {to}.";
 
@@ -87,32 +87,32 @@ sentences! {
 
     // Weights.
     softmax(largest, total, strongest) =
-        "Subtract the largest score, {largest}, exponentiate, divide by the total, {total}: the weights sum to 1, {strongest}.";
+        "Subtract the largest score, {largest}, exponentiate, and divide by the total, {total}. The weights sum to 1; largest first: {strongest}.";
     uniform(head) = "{head} is set to look at all words equally: its scores do not count.";
     frozen(head) = "{head} is frozen: its weights stay as they were, whatever the scores say.";
     mean(head) =
-        "{head} adds the same everywhere, the mean of its outputs over the sentence: each row is the mean of all rows.";
+        "{head} adds the same vector everywhere, the mean of its outputs over the sentence: each row is the mean of all rows.";
     unused(head) = "{head} is off: its weights are not used.";
 
     // What a head adds.
-    mixes(strongest, width) = "Weight each value and add: {strongest}. The sum is the mix, {width} numbers.";
+    mixes(strongest, width) = "Multiply each value by its weight, and add: {strongest}. The sum is the mix, {width} numbers.";
     off(head) = "{head} is off: it mixes nothing, and adds nothing.";
     gained(head, gain) = "The output of {head} is multiplied by {gain}.";
-    adds(key) = "The value of {key}, through this head's rows of W_O, times the weight.";
+    adds(key) = "The value of {key}, times its weight, times this head's rows of W_O.";
     of_another_head(head) = "This entry belongs to another head: {head} adds nothing here.";
     projects(width, does) = "W_O projects the mix back to {width} numbers: {does}.";
     concatenates(does) = "The outputs of the heads are concatenated: {does}.";
     adds_arrow(head, query, length) = "head {head} adds an arrow of length {length} to {query}";
     brings_vector(head, query, length) = "head {head} brings {query} a vector of length {length}";
-    heads_add_up(heads) = "The {heads} heads add up, each with its own rows of W_O.";
-    no_residual() = "This layer has no residual: what went in is not added.";
+    heads_add_up(heads) = "The outputs of the {heads} heads are added, each through its own rows of W_O.";
+    no_residual() = "This layer has no residual connection: its input is not added.";
 
     // What comes out.
     norm_is_held() =
         "The norm's σ is that of the whole sum and is held fixed, so the norm is linear, and each term goes through it by itself (Kobayashi et al. 2021).";
     arrows_add_up() =
         "With the σ of the whole sum held fixed, every arrow goes through the norm by itself, so the walk's arrows add up to exactly this number.";
-    feed_forward() = "The feed-forward layer works on each word by itself. Here h are its hidden units.";
+    feed_forward() = "The feed-forward layer works on each word by itself. Here h is the vector of its hidden units.";
     feed_forward_adds() = "What the feed-forward layer adds: its output minus its input.";
     feed_forward_replaces() = "Without a residual connection, the layer's output replaces its input.";
     norm_rescales() =
@@ -203,10 +203,10 @@ impl Reader<'_> {
             (false, _) if in_file.is_some() => "You changed this weight. The model's file has another value.",
             (true, _) if in_file.is_some() => "It was read from the model's file.",
             (false, _) if !is_trained => "You changed this weight.",
-            (false, _) => "You changed this weight. Training left another value.",
+            (false, _) => "You changed this weight. Training had given it another value.",
             (true, 0) if is_given && is_trained => "Training has not begun: the lesson gives it this value.",
             (true, 0) if is_given => "The lesson gives it.",
-            (true, 0) if !is_trained => "Nothing trains it: it is as the seed drew it.",
+            (true, 0) if !is_trained => "It is not trained: it is as the seed drew it.",
             (true, 0) => "Training has not begun: it is as the seed drew it.",
             (true, steps) => &format!("Training brought it to this value in {steps} steps."),
         };
@@ -418,9 +418,9 @@ impl Reader<'_> {
     fn on_axis(&self, axis: usize) -> Option<Vec<String>> {
         let name = axes::names(self.space).into_iter().nth(axis)?;
         let share = StageShares::of(self.snapshot).by_axis().map_or_else(String::new, |(of, shares)| {
-            format!(", and holds {} of the {of}' variance", percent(shares.along(axis)))
+            format!(", and shows {} of the {of}' variance", percent(shares.along(axis)))
         });
-        let same = format!("The axis {name} is the same for static and contextual places{share}.");
+        let same = format!("The axis {name} is the same for static and contextual vectors{share}.");
         let seen = self.space.scale().map(|scale| seen_through(scale.norm).to_owned());
         Some([Some(same), seen].into_iter().flatten().collect())
     }
@@ -450,7 +450,7 @@ impl Reader<'_> {
             _ => Some(norms_rescale()),
         };
         let mut parts = self.sentence.moves[block].parts.iter();
-        let verb = if self.config(block)?.residual { "adds an arrow" } else { "takes its place, by an arrow" };
+        let verb = if self.config(block)?.residual { "adds an arrow" } else { "replaces its vector, by an arrow" };
         let feeds = parts
             .find(|moves| moves.part == Part::FeedForward)
             .map(|moves| format!("The feed-forward layer {verb} of length {}.", written(moves.lengths[query])));

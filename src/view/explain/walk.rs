@@ -566,13 +566,13 @@ pub struct RouteModel {
     words: Vec<String>,
     /// The places of each token: static, after each layer, contextual.
     stops: Vec<Vec<Point>>,
-    /// The same of the sentence beside it.
+    /// The places of each token of the sentence beside it.
     second_stops: Vec<Vec<Point>>,
     /// How far each token moves through all layers, in the true space.
     lengths: Vec<f32>,
     /// The source's word that counts most for each token.
     counted_most: Vec<usize>,
-    /// Words that the lesson speaks of where it first shows this sentence.
+    /// Words that the lesson is about where it first shows this sentence.
     spoken_of: Vec<String>,
 }
 
@@ -632,7 +632,7 @@ impl RouteModel {
         Some((*stops.get(layer)?, *stops.get(layer + 1)?))
     }
 
-    /// The same of a token of the sentence beside it.
+    /// The places of a token of the sentence beside it, before a layer and after it.
     pub fn second_way(&self, token: usize, layer: usize) -> Option<(Point, Point)> {
         let stops = self.second_stops.get(token)?;
         Some((*stops.get(layer)?, *stops.get(layer + 1)?))
@@ -648,8 +648,8 @@ impl RouteModel {
         self.layers.iter().position(|layer| layer.heads.contains(&head))
     }
 
-    /// The word that is followed where nobody chose one: the first of the lit words, or of those that the lesson speaks
-    /// of; of several occurrences, or where none is in the sentence, the one that moves most.
+    /// The word that is followed where the learner chose none: the first of the lit words, or of those that the lesson
+    /// is about; of several occurrences, or where none is in the sentence, the one that moves most.
     pub fn word(&self, lit: &[String]) -> Option<usize> {
         let words = || self.words.iter().map(String::as_str);
         let spoken_of = || first_of(lit, words(), &self.lengths).or(first_of(&self.spoken_of, words(), &self.lengths));

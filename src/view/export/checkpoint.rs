@@ -162,7 +162,7 @@ fn unfit(lesson: &Lesson, family: Family) -> Vec<Unfit> {
     let objective = (is_among && family == Family::Gpt2)
         .then(|| Unfit::new(&["model", "objective"], "MaskedWord among some words", "all words"));
     let forms = forms_of_today(architecture).into_iter();
-    let forms = forms.map(|(field, found)| Unfit { field, found, expected: "the form of a model of 2019".to_owned() });
+    let forms = forms.map(|(field, found)| Unfit { field, found, expected: "the usual form".to_owned() });
     let fields = objective.into_iter().chain(of_attention(architecture, family)).chain(forms);
     let as_in =
         |unfit: Unfit| Unfit { expected: format!("{}, as in {}'s shape", unfit.expected, family.name()), ..unfit };
@@ -269,7 +269,7 @@ fn forms_of_today(architecture: &Architecture) -> Vec<(FieldPath, String)> {
     let said = |is_said: bool, found: &str| is_said.then(|| found.to_owned());
     let forms: [(FieldPath, Option<String>); 16] = [
         (&["model", "key_value_heads"], (layer.group_size > 1).then(|| layer.key_value_heads().to_string())),
-        (&["model", "output_bias"], said(layer.output_bias != layer.bias, "another than bias")),
+        (&["model", "output_bias"], said(layer.output_bias != layer.bias, "a value other than bias")),
         (&["model", "query_key_norm"], said(layer.query_key_norm.is_some(), "a norm of queries and keys")),
         (&["model", "positions"], said(layer.rotary.is_some(), "Rotary")),
         (&["model", "score_divisor"], number(Some(layer.score_divisor).filter(|divisor| *divisor != 1.0))),
@@ -280,7 +280,7 @@ fn forms_of_today(architecture: &Architecture) -> Vec<(FieldPath, String)> {
         (&["model", "branches"], said(block.branches != Branches::Sequential, "parallel branches")),
         (&["model", "gated"], said(block.gated, "true")),
         (&["model", "feed_forward_bias"], said(!block.forward_bias, "false")),
-        (&["model", "norm_kind"], said(block.norm_form != usual, "another norm than a layer norm")),
+        (&["model", "norm_kind"], said(block.norm_form != usual, "a norm other than a layer norm")),
         (&["model", "activation"], said(block.activation == Activation::Silu, "Silu")),
         (&["model", "embedding_scale"], number(architecture.embedding_scale)),
         (&["model", "logit_cap"], number(architecture.logit_cap)),

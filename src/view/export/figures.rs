@@ -218,7 +218,7 @@ const SWATCH: f64 = 22.0;
 const INK: &str = "#7b756c";
 /// Colours of lines, distinct without red and green, and on both backgrounds.
 const LINES: [&str; 6] = ["#d0691b", "#3a80d2", "#1f9a70", "#b5529a", "#97801c", "#7d66d0"];
-/// About so many marks on an axis.
+/// Roughly the given number of marks on an axis.
 const MARKS: f64 = 5.0;
 
 /// An axis from numbers to places.

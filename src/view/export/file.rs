@@ -348,8 +348,8 @@ impl fmt::Display for Written {
                     let most = live_page::NUMBERS_MAX / 1_000_000;
                     write!(
                         f,
-                        "; a page without the model: a live page has a model of at most {most} million numbers, and of \
-                         tokenizers BERT's without capitals"
+                        "; a page without the model: a live page can have a model of at most {most} million numbers, \
+                         and only BERT's lower-case tokenizer"
                     )?;
                 }
                 match pictures {
@@ -361,7 +361,10 @@ impl fmt::Display for Written {
             What::Vectors { count, width, joined, beside } => {
                 write!(f, "{file}: {count} vectors of {width} numbers")?;
                 if *joined > 0 {
-                    write!(f, "; {joined} words are written with _ in place of blanks, which end a word there")?;
+                    write!(
+                        f,
+                        "; {joined} words are written with _ in place of spaces, because a space ends a word there"
+                    )?;
                 }
                 for (beside, does) in beside.iter().zip(["names each row", "opens both together"]) {
                     write!(f, "; {} {does}", name(beside))?;

@@ -93,7 +93,8 @@ impl Stage<'_> {
 
     /// The content of the stage, in words.
     pub fn tell(&self) -> String {
-        let lit = if self.words.is_empty() { String::new() } else { format!(", with {} lit", self.words.join(", ")) };
+        let lit =
+            if self.words.is_empty() { String::new() } else { format!(", with {} highlighted", self.words.join(", ")) };
         let time = match self.time {
             0.0 => "at the static vectors".to_owned(),
             1.0 => "at the contextual vectors".to_owned(),
@@ -203,9 +204,9 @@ fn model(snapshot: &Snapshot) -> Option<String> {
     let at = format!("The model is the one at step {step} of {of} of its training");
     let state = match (step == of, is_changed) {
         (true, false) => None,
-        (true, true) => Some("The model is changed since its training.".to_owned()),
+        (true, true) => Some("The model has been changed since its training.".to_owned()),
         (false, false) => Some(format!("{at}.")),
-        (false, true) => Some(format!("{at}, and changed since.")),
+        (false, true) => Some(format!("{at}, and has been changed since.")),
     };
     let recipe = (!model.recipe.is_default())
         .then(|| format!("The lesson was trained again with {}.", model.recipe.words(&snapshot.lesson)));
@@ -217,7 +218,7 @@ fn model(snapshot: &Snapshot) -> Option<String> {
 fn note(shown: &CellSnapshot) -> Option<&'static str> {
     match (shown.status, &shown.run) {
         (CellStatus::Stale, Some(run)) if run.is_from_before => Some("It has not run in this session yet."),
-        (CellStatus::Stale, Some(_)) => Some("This, or what it follows from, has changed since it ran."),
+        (CellStatus::Stale, Some(_)) => Some("This code, or what it depends on, has changed since it ran."),
         (CellStatus::Waiting, Some(_)) => Some("It was running again; these outputs are from before."),
         (CellStatus::Waiting, None) => Some("It was still running."),
         (CellStatus::Stale, None) | (CellStatus::New | CellStatus::Fresh, _) => None,

@@ -22,13 +22,13 @@ use attune_engine::vectors::{Column, Table};
 /// The vectors that a table has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rows {
-    /// Those of all words.
+    /// The static vectors of all words.
     Static,
-    /// Those of each token of the sentences after the last layer.
+    /// The vectors of each token of the sentences after the last layer.
     Contextual,
-    /// Those of each token before the first layer and after each.
+    /// The vectors of each token before the first layer and after each layer.
     Layers,
-    /// Those of all words, and of each token both.
+    /// The static vectors of all words, and both vectors of each token.
     Both,
 }
 

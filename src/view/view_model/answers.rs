@@ -283,19 +283,20 @@ fn rows_label(rows: &[RowsRead]) -> String {
         0 => format!("{begins}."),
         all if kept == all => {
             format!(
-                "{begins}, for each later one only 1: keys and values of earlier words do not change, so they are kept."
+                "{begins}, for each later word only 1: the keys and values of earlier words do not change, so they are \
+                 kept."
             )
         }
         _ if kept == 0 => {
             format!(
-                "{begins}; for every later one all rows are computed again, because none of the earlier ones would \
-                 still be right."
+                "{begins}; for every later word all rows are computed again, because the earlier rows would no longer be \
+                 right."
             )
         }
         _ => format!(
-            "{begins}, for the next {kept} only 1 each, as keys and values of earlier words are kept. Then the \
-             sentence was longer than the model reads, so every word has another position and all rows are computed \
-             again."
+            "{begins}, for the next {kept} only 1 each, because the keys and values of earlier words are kept. After \
+             that the sentence was longer than the model reads, so every word has another position and all rows are \
+             computed again."
         ),
     }
 }

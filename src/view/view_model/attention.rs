@@ -201,8 +201,8 @@ impl AttentionModel {
 
 /// Says that the mask, the lesson's or the learner's, lets each word see itself alone.
 fn note(model: &ModelSnapshot, tokens: usize) -> Option<&'static str> {
-    const OF_LESSON: &str = "This model has no attention yet. Its mask hides every other word, so each word looks at \
-        itself alone, with weight 1, and none moves.";
+    const OF_LESSON: &str = "This model has no attention yet. Its mask hides every other word, so each word \
+                             looks at itself alone, with weight 1, and no word moves.";
     const OF_LEARNER: &str = "Your mask hides every other word, so each word looks at itself alone, with weight 1. \
         Intervene has the other masks.";
     let sees_itself_alone = |sees: &dyn Fn(usize, usize) -> bool| {
@@ -238,7 +238,7 @@ pub struct HeadCells {
 }
 
 impl HeadCells {
-    /// Those of all heads, counted over all blocks.
+    /// The cells of all heads, counted over all blocks.
     pub fn all(model: &ModelSnapshot, labels: &HeadLabels, sinks: &Sinks, words: Option<&Arc<Words>>) -> Vec<Self> {
         let none: Arc<[usize]> = Arc::from([]);
         let mut positions: Vec<usize> = sinks.sinks.iter().map(|sink| sink.position).collect();
@@ -401,7 +401,7 @@ impl Reading {
         match (self.is_added, self.hides_sinks) {
             (false, false) => None,
             (true, false) => Some("Shown: the length of what is added, ‖α V W_O‖"),
-            (false, true) => Some("Shown: weights without the sinks, rows made to sum to 1 again"),
+            (false, true) => Some("Shown: weights without the sinks, each row rescaled to sum to 1"),
             (true, true) => Some("Shown: the length of what is added, ‖α V W_O‖, without the sinks"),
         }
     }

@@ -160,7 +160,7 @@ pub fn about(snapshot: &Snapshot) -> String {
         (None, false) => "the words that the lesson names",
     };
     let is_fitted = space.basis.chosen.iter().any(Option::is_none) && !space.projection.is_identity();
-    let fitted = if is_fitted { format!(" Axes that nobody chose fit {fitted_to}.") } else { String::new() };
+    let fitted = if is_fitted { format!(" The axes that were not chosen fit {fitted_to}.") } else { String::new() };
     let is_before_norm = || snapshot.model.as_ref().is_some_and(|model| model.architecture.final_norm);
     let seen = match space.scale() {
         Some(scale) => format!(" {}", seen_through(scale.norm)),

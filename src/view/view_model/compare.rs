@@ -23,7 +23,7 @@ pub const SECOND: char = '′';
 /// The two sentences side by side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompareModel {
-    /// Each shared word with each pair of its occurrences, the least alike after attention first.
+    /// Each shared word with each pair of its occurrences, the least similar after attention first.
     pub pairs: Vec<PairModel>,
     /// Said where they share no word.
     pub none: Option<String>,
@@ -81,8 +81,8 @@ impl CompareModel {
             })
         };
         let pairs: Vec<PairModel> = second.least_alike_first().into_iter().filter_map(pair).collect();
-        const NONE: &str = "The two sentences share no word. Write a second one with a word of the first, to see that \
-            word move two ways.";
+        const NONE: &str = "The two sentences share no word. Write a second sentence with a word of the first, to \
+                            see that word move in two ways.";
         Some(Self { none: pairs.is_empty().then(|| NONE.to_owned()), pairs })
     }
 
@@ -120,9 +120,9 @@ fn said([first, second]: &[String; 2], Likeness { cosine, distance }: Likeness) 
         return format!("{first} and {second} are not finite, so they cannot be compared.");
     }
     if distance == 0.0 {
-        return format!("{first} and {second} start as one vector, and stay one.");
+        return format!("{first} and {second} start as one vector and stay one vector.");
     }
-    format!("{first} and {second} start as one vector; attention takes them apart.")
+    format!("{first} and {second} start as one vector; attention moves them apart.")
 }
 
 /// A pair in numbers, before attention and after it. The labels are those that its words have in their sentences.
@@ -136,8 +136,8 @@ pub fn in_numbers([first, second]: [&str; 2], PairedWord { before, after, .. }: 
     )
 }
 
-/// Two models on one sentence, compared by the words that both read: what each answers, where each looks, and how alike their
-/// layers are.
+/// Two models on one sentence, compared by the words that both read: what each answers, where each looks, and how
+/// similar their layers are.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TwoModels {
     /// The one that the window shows, and the one beside it.
@@ -151,7 +151,7 @@ pub struct TwoModels {
     pub pictures: [Sketch; 2],
     /// Linear CKA of each layer of the first with each of the second, from the embeddings on; empty of too few words.
     pub similarity: Vec<Vec<Option<f64>>>,
-    /// The layers that are most alike, in a sentence.
+    /// The layers that are most similar, in a sentence.
     pub said: Option<String>,
 }
 
@@ -174,7 +174,7 @@ pub struct WordInModel {
     pub looks_at: Option<(String, f64)>,
 }
 
-/// Layers of fewer words in a wide space are alike by chance.
+/// Layers of fewer words in a wide space are similar by chance.
 const WORDS_MIN: usize = 4;
 
 impl Model for TwoModels {
@@ -253,7 +253,7 @@ fn comparable<'a>(first: &ModelSnapshot, beside: &'a Snapshot) -> Result<&'a Mod
     };
     let models = [first, second];
     if models.iter().any(|model| model.architecture.has_source()) {
-        return Err("a model that reads one sentence and writes another has no place in this comparison".to_owned());
+        return Err("a model that reads one sentence and writes another cannot be compared here".to_owned());
     }
     let texts = models.map(|model| tokenize(&model.sentence.written()));
     if texts[0] != texts[1] {
@@ -402,7 +402,7 @@ fn notes(names: &[String; 2], models: [&ModelSnapshot; 2], read: &[Read; 2], pai
         }
     }
     if pairs.len() < WORDS_MIN {
-        notes.push(format!("Comparing layers needs at least {WORDS_MIN} words that both read."));
+        notes.push(format!("Comparing layers needs at least {WORDS_MIN} words that both models read."));
     }
     notes
 }

@@ -204,7 +204,7 @@ pub enum RowState {
     Begun,
     /// Every task of it is done.
     Done,
-    /// Its file has so many issues; it opens on them.
+    /// Its file has the given number of issues; it opens on them.
     Broken(usize),
     /// Its file is gone.
     Missing,

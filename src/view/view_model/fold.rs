@@ -165,7 +165,7 @@ pub struct Crowd {
 }
 
 impl Crowd {
-    /// Those of the groups that have words enough.
+    /// The crowds of the groups that have enough words.
     fn all(space: &StaticSpace, groups: &[Group]) -> Vec<Self> {
         let crowd = |(group, named): (usize, &Group)| {
             let members = (0..space.group_of.len()).filter(|word| space.group_of[*word] == Some(group));
@@ -467,7 +467,7 @@ impl FoldModel {
         let columns = if heads == 1 {
             format!("One head keeps all {key_width} columns.")
         } else {
-            format!("Fold: the {} columns of Q and K part into {heads} slices of {key_width}.", heads * key_width)
+            format!("Fold: the {} columns of Q and K are split into {heads} slices of {key_width}.", heads * key_width)
         };
         match step {
             Step::Embed => format!("X: {tokens} words, a row of {width} numbers for each."),

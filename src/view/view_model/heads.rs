@@ -303,7 +303,7 @@ pub struct HeadSummary {
     measures: Vec<Option<f32>>,
 }
 
-/// A head's map in at most so many rows and columns.
+/// A head's map in at most the given number of rows and columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Thumbnail {
     pub rows: usize,

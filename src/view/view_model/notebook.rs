@@ -1,5 +1,5 @@
 //! The notebook: the learner's cells as they stand, with the words and numbers beside them; and the expressions within their
-//! texts as a reader sees them: a number or a word, and whether it is still the one that the text speaks of.
+//! texts as a reader sees them: a number or a word, and whether it is still the one that the text is about.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -480,7 +480,7 @@ pub struct Differences {
     recipe: Option<Difference>,
 }
 
-/// Why a number may not be the one that the text speaks of.
+/// Why a number may not be the one that the text is about.
 #[derive(Clone, Debug, PartialEq)]
 struct Difference {
     /// In two or three words, beside the number.
@@ -525,12 +525,12 @@ impl Differences {
         }
     }
 
-    /// Differences in all that a value was computed from; empty where the value is the one that the text speaks of.
+    /// Differences in all that a value was computed from; empty where the value is the one that the text is about.
     fn of_value(&self, value: &LiveValue, speaks_of: &Spoken) -> Vec<Difference> {
         let mut all = Vec::new();
         if self.is_of_another_sentence(value, speaks_of) && !value.is_elsewhere {
             let (shown, spoken) = (&self.stage_words, self.spoken(speaks_of));
-            let said = format!("This number is of “{shown}”, on the stage; the text is about “{spoken}”.");
+            let said = format!("This number is about “{shown}”, on the stage; the text is about “{spoken}”.");
             all.push(Difference::new("other sentence", said));
         }
         if value.follows >= Follows::Forward {
@@ -545,7 +545,7 @@ impl Differences {
         all
     }
 
-    /// The stage does not show the sentence that a text speaks of, and the value depends on the sentence.
+    /// The stage does not show the sentence that a text is about, and the value depends on the sentence.
     fn is_of_another_sentence(&self, value: &LiveValue, speaks_of: &Spoken) -> bool {
         let is_shown = match speaks_of {
             Spoken::Lesson(sentence) => self.stage == Some(*sentence),
@@ -572,9 +572,9 @@ pub struct LiveTextModel {
 /// How a live word stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Standing {
-    /// The value is what the text speaks of.
+    /// The value is what the text is about.
     Current,
-    /// The value is another one than the text speaks of, or may be.
+    /// The value is another one than the text is about, or may be.
     Differs,
     /// Not evaluated yet, or about to be.
     Waiting,
@@ -631,7 +631,7 @@ impl LiveTextModel {
                 let elsewhere = value.is_elsewhere && self.differences.is_of_another_sentence(value, speaks_of);
                 let elsewhere = elsewhere.then(|| {
                     let spoken = self.differences.spoken(speaks_of);
-                    format!("The stage shows another sentence; this number is of “{spoken}”.")
+                    format!("The stage shows another sentence; this number is about “{spoken}”.")
                 });
                 LiveWord {
                     words: format!("{}{mark}", plain.words),
@@ -645,8 +645,8 @@ impl LiveTextModel {
         }
     }
 
-    /// Why a value is not the one that the text speaks of. One that reads as it does in the model as the lesson has it is
-    /// that one, whatever else differs.
+    /// Why a value is not the one that the text is about. One that reads as it does in the model as the lesson has it
+    /// is that one, whatever else differs.
     fn differing(&self, expression: &Expression, value: &LiveValue, speaks_of: &Spoken) -> Vec<Difference> {
         let is_stale = |cell: &&CellId| self.shown.stale_cells.contains(*cell);
         if let Some(cell) = value.cells.iter().find(is_stale) {

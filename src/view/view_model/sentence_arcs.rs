@@ -265,7 +265,7 @@ impl SentenceArcs {
         self.layers.iter().position(|layer| layer.heads.iter().any(|one| one.head == head))
     }
 
-    /// The word that the walk follows by default where a lesson speaks of these; none where it has none of them.
+    /// The word that the walk follows by default where a lesson is about these; none where it has none of them.
     pub fn first_lit(&self, lit: &[String]) -> Option<usize> {
         first_of(lit, self.words.iter().map(|word| word.text.as_str()), &self.lengths)
     }

@@ -17,7 +17,8 @@ use crate::explain::walk::Step;
 
 /// Characters of a text that large type has room for at once.
 const ROOM: usize = 300;
-/// A formula or a picture takes the room of so many characters, and so does a line of code or a row of a table.
+/// A formula or a picture takes the room of the given number of characters, and so does a line of code or a row of a
+/// table.
 const FIGURE: usize = 70;
 const LINE: usize = 30;
 /// The steps of more layers than this would be most of a talk: there each layer is one slide.
@@ -49,7 +50,7 @@ pub enum Shows {
     Ran,
     /// A prediction with the model's answer.
     Answered,
-    /// An exercise with so many hints open.
+    /// An exercise with the given number of hints open.
     Hints(usize),
     /// An exercise with its solution.
     Solution,
@@ -101,8 +102,8 @@ impl SlidesModel {
     }
 }
 
-/// The slides of cells with their texts. The walk is walked once, through so many layers: at the first stage cell that
-/// rests where attention puts the words, rather than at one that plays.
+/// The slides of cells with their texts. The walk is taken once, through the given number of layers: at the first
+/// stage cell that rests where attention puts the words, rather than at one that plays.
 pub fn slides<'a>(
     cells: impl Iterator<Item = (&'a CellId, &'a CellKind, &'a str)> + Clone,
     layers: usize,

@@ -32,7 +32,7 @@ pub struct StageModel {
     pub second: Vec<TokenPoint>,
     /// That word.
     pub sense_word: Option<String>,
-    /// Words of both, the least alike after attention first.
+    /// Words of both, the least similar after attention first.
     pub shared: Vec<PairedWord>,
     /// Names of the lesson's groups, in the order of their colours.
     pub groups: Vec<String>,
@@ -50,7 +50,7 @@ pub struct StageModel {
     pub is_of_words: bool,
     /// Words that are not in the sentence are shown as far as they are asked for: they are the table of a pretrained model.
     pub hides_table: bool,
-    /// Where weights that nobody edited come from: *trained*, *given* or *drawn*.
+    /// Where weights that have not been edited come from: *trained*, *given* or *drawn*.
     pub origin: &'static str,
     /// A caution about reading the picture.
     pub note: Option<String>,

@@ -23,7 +23,7 @@ pub struct WeightsModel {
     /// Names of the blocks: `Layer 2`, `Cross-attention`; of a single one, nothing.
     pub blocks: Vec<String>,
     pub comparison: Option<ComparisonModel>,
-    /// Where weights that nobody edited come from: *trained*, *given* or *drawn*.
+    /// Where weights that have not been edited come from: *trained*, *given* or *drawn*.
     pub origin: &'static str,
     /// The latest step of the training.
     pub step: usize,
@@ -397,7 +397,7 @@ fn of_code(snapshot: &Snapshot) -> Vec<VariableModel> {
     };
     for shown in &snapshot.notebook.cells {
         if let Some((name, value)) = shown.cell.turned_variable() {
-            add(code(name, "its slider turns it".to_owned(), VariableValue::Number(value)));
+            add(code(name, "its slider sets it".to_owned(), VariableValue::Number(value)));
         }
         let Some(run) = shown.run.as_deref().filter(|_| shown.cell.is_code()) else { continue };
         let place = run.number.map_or_else(|| shown.cell.id.to_string(), |number| format!("In[{number}]"));

@@ -108,7 +108,7 @@ impl TrainingModel {
     }
 }
 
-/// Such as `76 steps kept in 1.2 MB, every 8; those between are trained again, bit for bit`.
+/// Such as `76 steps kept in 1.2 MB, one in every 8; the steps between are trained again, bit for bit`.
 fn checkpoints_words(checkpoints: &CheckpointsSnapshot) -> String {
     const MEGABYTE: f64 = 1e6;
     let CheckpointsSnapshot { steps, bytes } = checkpoints;
@@ -117,7 +117,7 @@ fn checkpoints_words(checkpoints: &CheckpointsSnapshot) -> String {
     let kept = format!("{count} kept in {megabytes:.1} MB");
     match steps[..] {
         [first, second, ..] if second - first > 1 => {
-            format!("{kept}, every {}; those between are trained again, bit for bit", second - first)
+            format!("{kept}, one in every {}; the steps between are trained again, bit for bit", second - first)
         }
         _ => kept,
     }

@@ -34,7 +34,7 @@ pub struct WhatIfModel {
     first_head: usize,
 }
 
-/// As it is, and as the lesson has it.
+/// A setting as it is now, and as the lesson has it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setting<T> {
     pub now: T,
@@ -264,7 +264,7 @@ impl WhatIfModel {
         }
         match &model.interventions.edges[..] {
             [edge] => said.push(said_edge(model, edge)),
-            edges if !edges.is_empty() => said.push(format!("{} looks are removed.", edges.len())),
+            edges if !edges.is_empty() => said.push(format!("{} attention weights are removed.", edges.len())),
             _ => {}
         }
         said.extend(model.interventions.patch.as_ref().map(|patch| said_patch(model, patch)));
@@ -293,5 +293,5 @@ pub(crate) fn said_patch(model: &ModelSnapshot, patch: &Patch<f32>) -> String {
     let taken = model.second.as_ref().map_or_else(String::new, |second| word(&second.other.tokens, patch.from));
     let layer = patch.block - model.architecture.source_blocks.len() + 1;
     let at = word(&model.sentence.tokens, patch.position);
-    format!("Before layer {layer}, {at} has the vector of {taken} in the second sentence, as it was when taken.")
+    format!("Before layer {layer}, {at} has the vector of {taken} in the second sentence, as it was when copied.")
 }

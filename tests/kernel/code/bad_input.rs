@@ -239,7 +239,7 @@ fn numbers_at_their_ends_are_refused_or_right() {
 fn what_is_made_above_is_not_changed_in_part_either() {
     let above =
         run("let m = #{a: 1, l: [1, 2]}; let l = [1, #{x: 2}]; let s = \"ab\"; let t = vector([1, 2]);", &scope());
-    let why = "it is made above";
+    let why = "it is defined above";
     let scope = || {
         let given = above.defined.iter().cloned().map(|variable| Given::fixed(variable, why)).collect();
         Scope { given, ..Scope::default() }

@@ -134,9 +134,12 @@ fn what_a_cell_may_not_write_is_said() {
     let mut kernel = kernel();
     run(&mut kernel, "double");
     let cases = [
-        ("A[0, 0, 0] = 1.0;", "`A` cannot be changed: it follows from the sentence and the weights; write to those"),
-        ("E[0, 0] = 1.0;", "`E` cannot be changed: the static vectors are trained once and for all"),
-        ("a = 3;", "`a` cannot be changed: it is made above, in [1]; make one of your own with `let a = a`"),
+        (
+            "A[0, 0, 0] = 1.0;",
+            "`A` cannot be changed: it is computed from the sentence and the weights; change those instead",
+        ),
+        ("E[0, 0] = 1.0;", "`E` cannot be changed: the static vectors are trained once and then stay fixed"),
+        ("a = 3;", "`a` cannot be changed: it is defined above, in [1]; define your own with `let a = a`"),
         ("W_Q = 3;", "`W_Q` must stay a tensor"),
         ("W_Q = W_Q[0..2];", "`W_Q` must keep its shape (6, 6); it would have (2, 6)"),
         ("W_Q[0, 0] = 1.0 / 0.0;", "`W_Q` would have an entry that is not a finite number"),
@@ -242,7 +245,7 @@ fn what_a_cell_above_made_is_changed_in_no_part_of_it() {
     write(&mut kernel, "uses", "a.y = 2;");
     run(&mut kernel, "uses");
     let said = fault(&kernel, "uses");
-    assert!(said.starts_with("`a` cannot be changed: it is made above, in [1]; make one of your own"), "{said}");
+    assert!(said.starts_with("`a` cannot be changed: it is defined above, in [1]; define your own"), "{said}");
     write(&mut kernel, "uses", "let b = a; b.y = 2; b.x + b.y");
     run(&mut kernel, "uses");
     assert_eq!(number(&kernel, "uses"), 3.0);

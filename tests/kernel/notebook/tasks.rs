@@ -333,9 +333,9 @@ fn a_lesson_is_rehearsed() {
             "uses: src 1:13: there is no variable `such` here; did you mean `much`? Make a new variable with `let such = …`",
             "writes: asserts 2:24: twice",
             "broken: it runs without a fault, but says fails: true",
-            "guess: answer: its answer: the lesson's answer is not among its choices; it says: shape(A)[0]",
+            "guess: answer: its answer: the lesson's answer is not one of its choices; it says: shape(A)[0]",
             "middle: solution: its solution does not pass case 1",
-            "sharpen: start: its start passes already",
+            "sharpen: start: its start already passes",
         ]
     );
 }

@@ -13,6 +13,7 @@ use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;
 
 use crate::common::lessons::{self, SMALL, edited, lesson, with_switches};
+use crate::common::top::at;
 
 use super::{
     apply, heads, lesson as small_lesson, model, notice, retrain, seed, shares, shown, trained, undo_label, width,
@@ -211,6 +212,41 @@ fn every_offered_recipe_trains() {
             let _ = shown(&kernel);
         }
     }
+}
+
+/// Of every lesson, as it is and with each of its switches on.
+#[test]
+fn every_place_of_every_slider_of_the_course_makes_a_model() {
+    let folder = std::fs::read_dir(at("lessons")).expect("the lessons").flatten().map(|entry| entry.path());
+    for path in
+        folder.filter(|path| path.extension().is_some_and(|end| end == "ron") && !path.ends_with("glossary.ron"))
+    {
+        let lesson = attune_core::lesson::read(&path).unwrap_or_else(|issues| panic!("{issues:?}"));
+        let measured = Measured::of(&lesson);
+        let switched = lesson
+            .switches
+            .list
+            .iter()
+            .map(|switch| Recipe { switches: [switch.name.clone()].into(), ..Recipe::default() });
+        for recipe in switched.chain([Recipe::default()]) {
+            for choice in offers(&lesson, &recipe).into_iter().flat_map(|offer| offer.choices) {
+                let changed = measured.apply(&choice.recipe).expect("an offer is valid");
+                let shapes = changed.model.architecture.shapes(1, 1);
+                assert!(!shapes.is_empty(), "{}: {:?}", path.display(), choice.recipe);
+            }
+        }
+    }
+}
+
+#[test]
+fn rotary_positions_turn_the_same_share_of_narrower_heads() {
+    let lesson = attune_core::lesson::read(&at("lessons/order.ron")).expect("no issues");
+    let turned = |count| {
+        let changed = Measured::of(&lesson).apply(&heads(count)).expect("a valid recipe");
+        let attention = &changed.model.architecture.blocks[0].attention;
+        (attention.key_width, attention.rotary.expect("rotary positions").width)
+    };
+    assert_eq!([1, 2, 4].map(turned), [(32, 32), (16, 16), (8, 8)]);
 }
 
 #[test]

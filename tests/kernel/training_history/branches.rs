@@ -136,7 +136,7 @@ fn looks_along_a_slider_undo_as_one() {
     }
     for rate in [0.02, 0.03, 0.04] {
         apply(&mut kernel, Command::Training(TrainingCommand::SetLearningRate(rate)));
-        assert!(notice(&kernel).expect("a notice").contains("branch from it"), "a past step has had its rate");
+        assert!(notice(&kernel).expect("a notice").contains("branch from that step"), "a past step has had its rate");
     }
     apply(&mut kernel, Command::Undo);
     assert_eq!(model(&kernel).training.look, None);

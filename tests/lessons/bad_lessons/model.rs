@@ -96,7 +96,7 @@ fn layers() {
     check(
         "heads: 2",
         "heads: 2, projections: false, key_width: 8",
-        "a.ron:19:52: key_width: without projections a head has its slice of the word; expected no width, or projections: true",
+        "a.ron:19:52: key_width: without projections, a head has its slice of the word's vector; expected no width, or projections: true",
     );
     check(
         "heads: 2",
@@ -203,15 +203,15 @@ a.ron:19:102: keep: found the number -1; expected a number from 0 to 10",
     );
     check(
         "readout: Linear, arrive: 1, keep: 1",
-        "a.ron:19:99: arrive: with a Linear readout an answer has no place to arrive at; expected readout: Tied",
+        "a.ron:19:99: arrive: with a Linear readout, an answer has no static vector to arrive at; expected readout: Tied",
     );
     check(
         "readout: Transformed, arrive: 1, keep: 1",
-        "a.ron:19:104: arrive: a Transformed readout answers from another vector than the output; expected readout: Tied",
+        "a.ron:19:104: arrive: a Transformed readout reads the answer from a vector other than the output; expected readout: Tied",
     );
     check(
         "train_embedding: true, arrive: 1, keep: 1",
-        "a.ron:19:105: arrive: static vectors move when they are trained, so that nothing can arrive at them; expected train_embedding: false",
+        "a.ron:19:105: arrive: static vectors move when they are trained, so nothing can arrive at them; expected train_embedding: false",
     );
     check("positions: Distances", "no issues");
     check(r#"positions: Distances, weights: { "B": [[0]] }"#, "a.ron:19:120: weights: B as 1 × 1; expected 2 × 47");
@@ -250,7 +250,7 @@ fn objectives() {
     check(
         "MaskedWord(rate: 0.3)",
         "NextWord, keep: 1",
-        "a.ron:19:53: keep: every output gives an answer, so that none is left to stay at its word; expected MaskedWord, Label with pool: Last, or readout: Linear",
+        "a.ron:19:53: keep: every output gives an answer, so none is left to keep at its word; expected MaskedWord, Label with pool: Last, or readout: Linear",
     );
     check("MaskedWord(rate: 0.3)", "NextWord, keep: 1, readout: Linear", "no issues");
     check("MaskedWord(rate: 0.3)", r#"MaskedWord(rate: 0.3, stand_ins: ["apple"])"#, "no issues");
@@ -321,7 +321,7 @@ const TODAYS_FORMS: [(&str, &str); 14] = [
     ("key_value_heads: 3", "a.ron:19:49: key_value_heads: 3 does not divide heads: 2; expected a divisor of heads"),
     (
         "key_value_heads: 1, projections: false",
-        "a.ron:19:49: key_value_heads: without projections a head has its slice of the word; expected projections: true",
+        "a.ron:19:49: key_value_heads: without projections, a head has its slice of the word's vector; expected projections: true",
     ),
     (
         "positions: Rotary(theta: 0.5, fraction: 2)",
@@ -346,7 +346,7 @@ a.ron:19:72: fraction: found the number 2; expected a number above 0 and at most
     ),
     (
         "norm: Pre, branches: Parallel",
-        "a.ron:19:43: branches: parallel branches need a second one; expected feed_forward: 64, or another number",
+        "a.ron:19:43: branches: parallel branches need a feed-forward part; expected feed_forward: 64, or another number",
     ),
     (
         "gated: true",

@@ -117,7 +117,7 @@ fn more_heads_than_the_model_has() {
     for (heads, reports) in [(3, 1), (1_000_000, 41)] {
         let kernel = older(heads);
         assert_eq!(kernel.snapshot().model.expect("a model").interventions.heads, [HeadMode::Off, HeadMode::Off]);
-        assert_eq!(report(&kernel)[0], "Head 3 is live: there is no head 3: the model has 2.");
+        assert_eq!(report(&kernel)[0], "The change of head 3 is left out: there is no head 3: the model has 2.");
         assert_eq!(report(&kernel).len(), reports);
     }
 }
@@ -384,7 +384,10 @@ fn a_gain_that_is_none_is_said_to_be_one() {
         let heads = [HeadMode::Gain(gain), HeadMode::Off].into_iter().enumerate();
         let set = |(head, mode)| Command::Interventions(InterventionCommand::SetHead { head, mode });
         let kernel = trained_with(heads.map(set));
-        assert_eq!(report(&kernel), [format!("Head 1 is live: a head's gain is from 0 to 4, not {gain}.")]);
+        assert_eq!(
+            report(&kernel),
+            [format!("The change of head 1 is left out: a head's gain is from 0 to 4, not {gain}.")]
+        );
         let modes = &kernel.snapshot().model.expect("a model").interventions.heads;
         assert_eq!(modes[..], [HeadMode::Live, HeadMode::Off], "the other one is as it was");
     }

@@ -178,7 +178,7 @@ fn weights_stay_where_the_model_has_the_same_shape() {
     );
     let one_head = reopened(&before, changed(&[("heads: 2", "heads: 1")]));
     assert_eq!(heads(&one_head), [HeadMode::Live]);
-    assert_eq!(report(&one_head)[0], "Head 2 is live: there is no head 2: the model has 1.");
+    assert_eq!(report(&one_head)[0], "The change of head 2 is left out: there is no head 2: the model has 1.");
     let other_words = reopened(&before, changed(&[("[\"the seal sank while a duck swam\", ", "[")]));
     assert_eq!(weight(&other_words).0, 0.75);
 }

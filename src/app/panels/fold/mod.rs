@@ -165,7 +165,7 @@ fn pictures_ui(
         turn(&response, camera);
         role_ui(ui, model, &stage, query, &*camera);
         let hint = if stage.is_result {
-            format!("Each word's row of {name} as a point, along their own main axes")
+            format!("Each word's row of {name} as a point, along the main axes of these points")
         } else {
             "The words where they are on the stage".to_owned()
         };
@@ -185,7 +185,7 @@ fn pictures_ui(
         response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &name));
         turn(&response, camera);
         PictureUi { model, own, rect, shown, walk, joined, query }.paint(ui, &*camera);
-        response.on_hover_text("Seen as on the stage: drag to turn, double-click for home");
+        response.on_hover_text("The view of the stage: drag to turn it, double-click to reset it");
     }
 }
 
@@ -195,7 +195,7 @@ fn paint_title(ui: &Ui, model: &FoldModel, own: usize, at: Pos2, shown: f32) {
     let head = &model.heads[own];
     if shown > 0.0 {
         let ink = palette.head(own).gamma_multiply(shown);
-        let off = if head.is_on { "" } else { "  · out of the sum" };
+        let off = if head.is_on { "" } else { "  · switched off" };
         let font = theme::strong(size::BODY);
         ui.painter().text(at, egui::Align2::LEFT_TOP, format!("{}{off}", head.title), font, ink);
     }

@@ -134,7 +134,7 @@ fn note_ui(ui: &mut Ui, cell: &CellModel) {
             CellStatus::Stale if cell.shown.is_stale() => {
                 "What it read, or its text, has changed since it ran: run it again"
             }
-            CellStatus::Stale => "It has not run in this session: cells below see its variables when it has",
+            CellStatus::Stale => "It has not run in this session: cells below see its variables only after it runs",
             _ => "How long its last run took",
         };
         ui.label(RichText::new(&cell.note).size(size::SMALL).color(color)).on_hover_text(why);
@@ -142,7 +142,7 @@ fn note_ui(ui: &mut Ui, cell: &CellModel) {
     if let Some(name) = &cell.shown.shadows {
         let words = format!("hides {name} above");
         ui.label(RichText::new(words).size(size::SMALL).color(palette.ink_faint))
-            .on_hover_text("A cell above defines this name too; the cells below see this one's");
+            .on_hover_text("A cell above also defines this name; the cells below see this cell's value");
     }
 }
 
@@ -449,7 +449,7 @@ pub fn slider_ui(ui: &mut Ui, cell: &CellModel, slider: &Slider, frame: &mut Fra
 /// Returns the new value if the checkbox was changed. A mask of the learner's own is neither on nor off.
 fn mask_ui(ui: &mut Ui, turned: Option<f64>) -> Option<f64> {
     let mut on = turned.is_some_and(|turned| turned > 0.0);
-    let words = "No word sees those after it";
+    let words = "No word sees the words after it";
     let response = match turned {
         Some(_) => checkbox_ui(ui, &mut on, words),
         None => undecided_ui(ui, &mut on, words),

@@ -275,7 +275,7 @@ impl Frame<'_, '_> {
         }
     }
 
-    /// Selects the cell so many places further down.
+    /// Selects the cell the given number of places further down.
     pub fn step(&mut self, by: isize) {
         let model = self.model;
         let cells = model.open_cells();

@@ -129,7 +129,7 @@ fn exercise_buttons_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame
     let left = exercise.hints.len() - attempts.hints.min(exercise.hints.len());
     if !exercise.hints.is_empty() {
         let words = if left > 0 {
-            NotebookAction::Hint.row().hint_with(&format!("{left} left; each says more"))
+            NotebookAction::Hint.row().hint_with(&format!("{left} left; each hint says more"))
         } else {
             "No more hints".to_owned()
         };

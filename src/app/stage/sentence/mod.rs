@@ -259,8 +259,8 @@ impl<'a> Strip<'a> {
         for direction in Direction::ALL {
             let is_shown = state.direction == direction;
             let hint = match direction {
-                Direction::LooksAt => "Arcs to the words that the chosen one looks at",
-                Direction::SeenBy => "Arcs from the words that look at the chosen one",
+                Direction::LooksAt => "Arcs to the words that the chosen word looks at",
+                Direction::SeenBy => "Arcs from the words that look at the chosen word",
             };
             let response = ui.selectable_label(is_shown, direction.name());
             response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_shown, hint));
@@ -529,7 +529,7 @@ pub fn layer(model: &SentenceArcs, view: &PanelView) -> Option<usize> {
 }
 
 /// The weights that are shown: of the pair or word that is pointed at anywhere, else of the chosen word, else of the
-/// first word that the lesson speaks of.
+/// first word that the lesson is about.
 pub fn shown(model: &SentenceArcs, state: &StripState, view: &PanelView, is_open: bool) -> Option<Shown> {
     let selection = &view.selection;
     let reading = selection.reading;
@@ -640,7 +640,7 @@ pub fn keys(ctx: &Context, model: Option<&SentenceArcs>, state: &mut StripState,
     }
 }
 
-/// The word so many places on, in the line whose weights are shown; it stops at the ends.
+/// The word the given number of places on, in the line whose weights are shown; it stops at the ends.
 fn step(model: &SentenceArcs, state: &mut StripState, view: &mut PanelView, steps: isize) {
     let layer = layer(model, view).map(|layer| &model.layers[layer]);
     let line = layer.map_or(Side::Sentence, |layer| layer.line_of(state.direction));

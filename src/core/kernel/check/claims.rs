@@ -196,7 +196,7 @@ impl<'a> Measure<'a> {
         Some(self.network.logits_at_end(&self.model.parameters, &self.run(sentence)?.output))
     }
 
-    /// A token's vector behind so many layers.
+    /// A token's vector after the given number of layers.
     fn state(&self, TokenPlace { sentence, token }: TokenPlace, layer: usize) -> Option<Vec<f32>> {
         let run = self.run(self.lesson.sentences.get(sentence)?)?;
         run.states(&self.network.architecture)

@@ -137,7 +137,7 @@ fn exercise(kernel: &Kernel, cell: &Cell) -> Option<Problem> {
         return Some(Problem::of(cell, NOT_RUN, Spot::Cell));
     };
     if is_right(&start) == Some(true) {
-        return Some(Problem::of(cell, "its start passes already", Spot::Field("start")));
+        return Some(Problem::of(cell, "its start already passes", Spot::Field("start")));
     }
     if is_right(&solved) != Some(true) {
         return Some(Problem::of(cell, why_not(&solved), Spot::Field("solution")));

@@ -592,7 +592,7 @@ impl LessonModel {
                 let goal = self.training.trainer().steps();
                 self.change_model("training", false, |training, _| training.play_to(goal))
             }
-            TrainingCommand::Step(0) => Err("a step back or in place is no training step".to_owned()),
+            TrainingCommand::Step(0) => Err("training goes forward by at least one step".to_owned()),
             TrainingCommand::Step(steps) => {
                 let goal = self.steps_done().saturating_add(steps).min(self.training.trainer().steps());
                 self.change_model(&format!("training by {steps}"), false, |training, _| training.play_to(goal))

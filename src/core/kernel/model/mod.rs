@@ -168,7 +168,7 @@ impl LessonModel {
         })
     }
 
-    /// Training that nobody has to ask for: the learner finds a trained model, and undo does not take it away.
+    /// Training that starts without a request: the learner finds a trained model, and undo does not take it away.
     pub fn play_at_opening(&mut self) {
         // At the initialisation there is nothing that could be in the way.
         let _ = self.training.play_to(self.training.trainer().steps());

@@ -49,7 +49,7 @@ pub struct DocumentCell {
     pub answer: Answer,
     /// The lesson's newer text, where the learner had changed the older one.
     pub conflict: Option<Arc<str>>,
-    /// The text that its live numbers are of, of a cell with a text of its own to speak of.
+    /// The text that its live numbers are of, of a cell with a text of its own.
     pub speaks_of: Option<Arc<str>>,
     /// How often it was reset: attempts from before a reset are not those after it.
     pub resets: usize,
@@ -218,7 +218,7 @@ impl Document {
         Ok(())
     }
 
-    /// Moves a cell by so many places, as far as there are any.
+    /// Moves a cell by the given number of places, as far as there are any.
     pub fn shift(&mut self, id: &str, by: isize) -> Change {
         let from = self.index(id)?;
         let to = from.saturating_add_signed(by).min(self.cells.len() - 1);

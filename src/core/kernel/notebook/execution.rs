@@ -196,13 +196,13 @@ impl Notebook {
         };
         for above in self.document.cells.iter().take_while(|above| above.id != cell.id) {
             if let Some((name, value)) = above.turned_variable().filter(|(name, _)| is_named(name)) {
-                add(Variable::number(name, value), "its slider turns it".to_owned());
+                add(Variable::number(name, value), "its slider sets it".to_owned());
             }
             let Some(run) = self.runs.get(&above.id).filter(|_| above.is_code()) else { continue };
             for variable in run.defined.iter().filter(|variable| is_named(&variable.name)) {
                 let name = &variable.name;
                 let place = run.shown.number.map_or_else(|| above.id.to_string(), |number| format!("[{number}]"));
-                let why = format!("it is made above, in {place}; make one of your own with `let {name} = {name}`");
+                let why = format!("it is defined above, in {place}; define your own with `let {name} = {name}`");
                 add(variable.clone(), why);
             }
             if !run.functions.is_empty() {
@@ -339,7 +339,7 @@ impl Notebook {
         };
         let right = right.filter(|right| *right < predict.choices.len());
         let none =
-            || Fault::new("the lesson's answer is not among its choices").hint(format!("it says: {}", predict.answer));
+            || Fault::new("the lesson's answer is not one of its choices").hint(format!("it says: {}", predict.answer));
         let fault = answer.fault.or(shows.fault).or_else(|| right.is_none().then(none));
         let verdict = right.map(|right| Verdict::Prediction { right });
         Outcome { outputs: shows.outputs, fault, verdict, measured: shows.bytes, ..Outcome::default() }
@@ -361,7 +361,7 @@ impl Notebook {
         let is_live = |variable: &Variable| self.live.iter().any(|known| known.name == variable.name);
         let is_case = |variable: &Variable| scope.case.iter().any(|given| given.name == variable.name);
         let own = scope.own.iter().filter(|variable| !is_live(variable) && !is_case(variable));
-        let case = scope.case.iter().map(|variable| Given::fixed(variable.clone(), "the exercise gives it"));
+        let case = scope.case.iter().map(|variable| Given::fixed(variable.clone(), "the exercise defines it"));
         let mut given = self.given(&names, live, &[]);
         given.extend(case.chain(own.map(|variable| Given::writable(variable.clone()))));
         let others: Vec<String> = self.live.iter().map(|known| known.name.clone()).collect();

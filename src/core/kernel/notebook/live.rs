@@ -80,8 +80,8 @@ impl LiveTensor {
     fn fixed(self) -> Option<&'static str> {
         match self.quantity {
             Quantity::Parameter(_) | Quantity::Visible | Quantity::Temperature => None,
-            Quantity::Static => Some("the static vectors are trained once and for all"),
-            _ => Some("it follows from the sentence and the weights; write to those"),
+            Quantity::Static => Some("the static vectors are trained once and then stay fixed"),
+            _ => Some("it is computed from the sentence and the weights; change those instead"),
         }
     }
 
@@ -259,7 +259,7 @@ impl Live {
 
 /// Steps from products to scores, in words.
 pub fn scored(has_distances: bool) -> &'static str {
-    if has_distances { "scaled, with what distance adds, and masked" } else { "scaled and masked" }
+    if has_distances { "scaled, with distances added, and masked" } else { "scaled and masked" }
 }
 
 /// Axes of `B`: heads, unless there is but one, and distances.

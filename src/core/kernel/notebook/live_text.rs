@@ -1,7 +1,7 @@
 //! The values of the expressions in the texts of cells: which texts have some, when they are evaluated, and on which
 //! sentence.
 //!
-//! A text speaks of a sentence of its own, or of that of the last Stage cell above it, or of the first one. Where the
+//! A text is about a sentence of its own, or of that of the last Stage cell above it, or of the first one. Where the
 //! stage shows another sentence of the lesson, the text's own is evaluated; a sentence that the learner wrote is a
 //! change which numbers follow as far as they can.
 
@@ -30,7 +30,7 @@ pub struct LiveValues {
     pub speaks_of: Spoken,
 }
 
-/// The sentence that a cell speaks of.
+/// The sentence that a cell is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Spoken {
     /// An index into the lesson's.
@@ -59,7 +59,7 @@ pub struct LiveValue {
     pub follows: Follows,
     /// The number, where the expression is one entry of a live tensor.
     pub entry: Option<Entry>,
-    /// The text speaks of another sentence than that on the stage, and this is the value there.
+    /// The text is about another sentence than that on the stage, and this is the value there.
     pub is_elsewhere: bool,
 }
 
@@ -158,7 +158,7 @@ struct SourcedTexts<'t> {
     /// Names that cells above define.
     from_cells: BTreeSet<&'t str>,
     speaks_of: &'t Spoken,
-    /// The stage shows the sentence that the cell speaks of.
+    /// The stage shows the sentence that the cell is about.
     is_shown: bool,
 }
 
@@ -185,7 +185,7 @@ pub trait LiveTextModel {
     fn shows_lesson(&self) -> bool;
     /// The tensors of the sentence on the stage.
     fn live(&self) -> Live;
-    /// The tensors of a sentence that a text speaks of; `None` where the model does not read it.
+    /// The tensors of a sentence that a text is about; `None` where the model does not read it.
     fn live_of(&self, spoken: &Spoken) -> Option<Live>;
     /// The model is the lesson's: trained to its end, by the lesson's own numbers.
     fn is_as_given(&self) -> bool;
@@ -193,7 +193,7 @@ pub trait LiveTextModel {
     fn first_head(&self, block: usize) -> usize;
 }
 
-/// The sentence that a cell speaks of: its own, or that of the last Stage cell above it, or the first one.
+/// The sentence that a cell is about: its own, or that of the last Stage cell above it, or the first one.
 fn spoken_sentence(document: &Document, cell: &DocumentCell) -> Spoken {
     let of_stages = || Spoken::Lesson(sentence_above(document, &cell.id));
     cell.speaks_of.clone().map_or_else(of_stages, Spoken::Text)
@@ -208,7 +208,7 @@ fn sentence_above(document: &Document, id: &str) -> usize {
     stages.last().unwrap_or(0)
 }
 
-/// Whether a cell that stands below a stage with this sentence speaks of what it was evaluated on.
+/// Whether a cell that stands below a stage with this sentence is about what it was evaluated on.
 fn is_of(spoken: &Spoken, cell: &DocumentCell, above: usize) -> bool {
     match spoken {
         Spoken::Lesson(sentence) => cell.speaks_of.is_none() && *sentence == above,
@@ -286,7 +286,7 @@ impl Notebook {
         }
     }
 
-    /// Computes the expressions of a cell: with the sentence on the stage, or with the one that the cell speaks of.
+    /// Computes the expressions of a cell: with the sentence on the stage, or with the one that the cell is about.
     fn find_values(&self, text: &SourcedTexts, model: &dyn LiveTextModel) -> FoundValues {
         let is_elsewhere = match text.speaks_of {
             // A sentence that the learner wrote is a change which the lesson's numbers follow.

@@ -443,7 +443,7 @@ pub enum CellCommand {
         is_above: bool,
     },
     Delete,
-    /// By so many places down, or up where negative.
+    /// By the given number of places down, or up where negative.
     Shift(isize),
     /// At a byte of its text.
     Split(usize),

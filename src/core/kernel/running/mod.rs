@@ -194,7 +194,7 @@ impl Kernel {
         }
     }
 
-    /// There is work that nobody has to ask for.
+    /// There is work that starts without a request.
     pub fn is_busy(&self) -> bool {
         match &self.phase {
             Phase::Embedding(_) => true,
@@ -303,7 +303,7 @@ impl Kernel {
             self.resuming = None;
             let under_way = self.awaited.take().and_then(|saved| saved.under_way().cloned());
             if let Some(Err(why)) = under_way.map(|recipe| self.retrain(recipe)) {
-                report.push(format!("It was being trained again, which was not continued: {why}."));
+                report.push(format!("The lesson was being trained again; that was not continued: {why}."));
             }
         }
         self.say(report);
@@ -422,7 +422,7 @@ impl Kernel {
             } else {
                 Mask::Causal
             }))),
-            Bind::Time => return Err("the time is the viewer's: no model follows it".to_owned()),
+            Bind::Time => return Err("the time only changes the view: no model depends on it".to_owned()),
             Bind::Variable(_) => command,
         })
     }
@@ -554,7 +554,7 @@ impl Kernel {
             return Err("wait until the static vectors are trained".to_owned());
         };
         if model.pretrained.is_some() {
-            return Err("a model that was read from files is not trained here".to_owned());
+            return Err("a model that was read from files cannot be trained here".to_owned());
         }
         let changes = recipe.changes_from(&model.origin.recipe);
         if changes.is_empty() {
@@ -646,7 +646,7 @@ impl Kernel {
     }
 
     fn open_without_recipe(&mut self, why: &str) {
-        self.say(vec![format!("It was trained with other settings, and now has the lesson's: {why}.")]);
+        self.say(vec![format!("The model was trained with other settings, and now has the lesson's: {why}.")]);
         self.open_own();
     }
 

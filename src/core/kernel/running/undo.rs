@@ -151,12 +151,13 @@ struct Entry<T> {
 pub type Swap<'s, T> = &'s mut dyn FnMut(T) -> (T, usize);
 
 impl<T> History<T> {
-    /// Keeps at most so many states, of so many bytes together; but always the last one.
+    /// Keeps at most the given number of states, of the given number of bytes together; but always the last one.
     pub fn new(states_max: usize, bytes_max: usize) -> Self {
         Self { past: VecDeque::new(), future: VecDeque::new(), bytes: 0, states_max, bytes_max }
     }
 
-    /// Remembers the state before a change, of so many bytes. What was undone before can no longer be redone.
+    /// Remembers the state before a change, of the given number of bytes. What was undone before can no longer be
+    /// redone.
     pub fn push(&mut self, label: impl Into<String>, before: T, bytes: usize) {
         self.bytes -= self.future.drain(..).map(|entry| entry.bytes).sum::<usize>();
         self.past.push_back(Entry { label: label.into(), state: before, bytes });

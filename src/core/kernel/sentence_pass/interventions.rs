@@ -40,7 +40,7 @@ pub fn check_temperature(temperature: f64) -> Result<(), String> {
 }
 
 /// # Errors
-/// In words for the learner, if it is no mask of a sentence of so many tokens.
+/// In words for the learner, if it is no mask of a sentence of the given number of tokens.
 pub fn check_mask(mask: &Mask, tokens: usize) -> Result<(), String> {
     match mask {
         Mask::Custom(table) if table.size() != (tokens, tokens) => {
@@ -77,7 +77,7 @@ pub fn with_edge(edges: &[Edge], edge: Edge, is_removed: bool) -> Result<Vec<Edg
 pub const GAIN_MAX: f32 = 4.0;
 
 /// # Errors
-/// In words for the learner, if a head cannot count so many times.
+/// In words for the learner, if a head cannot count the given number of times.
 pub fn check_gain(gain: f32) -> Result<(), String> {
     if (0.0..=GAIN_MAX).contains(&gain) {
         return Ok(());

@@ -318,7 +318,7 @@ impl ReadText {
         };
         if sentence.is_source {
             return SenseRow::LeftOut(
-                "this model reads one sentence and writes another: it has no place for senses".to_owned(),
+                "this model reads one sentence and writes another: it cannot compare senses".to_owned(),
             );
         }
         if !is_sought {

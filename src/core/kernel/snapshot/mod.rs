@@ -170,7 +170,7 @@ pub struct RetrainingSnapshot {
 }
 
 impl ModelSnapshot {
-    /// Where weights that nobody edited come from, in a word: as *trained*, *given* or *drawn*.
+    /// Where weights that have not been edited come from, in a word: as *trained*, *given* or *drawn*.
     pub fn weights_origin(&self) -> &'static str {
         let model = &self.made_of.model;
         match model.steps == 0 && self.pretrained.is_none() {

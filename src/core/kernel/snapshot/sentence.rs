@@ -165,7 +165,7 @@ impl Pair<SentenceSnapshot> {
         Self { other, words }
     }
 
-    /// The words, the least alike after attention first.
+    /// The words, the least similar after attention first.
     pub fn least_alike_first(&self) -> Vec<PairedWord> {
         let mut words = self.words.clone();
         words.sort_by(|a, b| a.after.cosine.total_cmp(&b.after.cosine));
@@ -366,7 +366,7 @@ pub fn cannot_generate_words(why: CannotGenerate) -> String {
             "the model's answer is not a finite number: a weight is far too large; reset it".to_owned()
         }
         CannotGenerate::Temperature => "a temperature is above 0".to_owned(),
-        CannotGenerate::TopK => "a word is drawn among 1 or more".to_owned(),
+        CannotGenerate::TopK => "a word is drawn among 1 or more words".to_owned(),
         CannotGenerate::TopP => "a word is drawn among a share above 0, and at most 1".to_owned(),
     }
 }

@@ -303,7 +303,7 @@ pub struct WordGroup {
     pub words: Vec<usize>,
 }
 
-/// A pattern of so many bytes is the learner's own; a longer one is no pattern.
+/// A pattern of the given number of bytes is the learner's own; a longer one is no pattern.
 const TEXT_MAX: usize = 500;
 
 impl WordGroup {

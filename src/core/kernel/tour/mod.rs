@@ -377,7 +377,7 @@ pub struct FoundHead {
     pub line: Line,
     /// Mean weight on the line.
     pub mean: f64,
-    /// The mean that it would be if every query weighed all that it sees alike.
+    /// The mean that it would be if every query weighed all that it sees equally.
     pub even: f64,
 }
 
@@ -416,7 +416,7 @@ fn heads(tokens: &[Token], activations: &Activations<f32>, architecture: &Archit
     FoundHeads { named, others: architecture.heads() - known.len() }
 }
 
-/// The mean weight on a line, and what it would be if every query weighed all that it sees alike.
+/// The mean weight on a line, and what it would be if every query weighed all that it sees equally.
 fn mean_on(line: &Line, head: &HeadActivations<f32>) -> (f64, f64) {
     let pairs = line.pairs();
     let even =
@@ -495,7 +495,7 @@ fn sinks(activations: &Activations<f32>) -> Vec<Sink> {
 /// An occurrence of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Occurrence {
-    /// Its text, where that is not the one that the cell speaks of.
+    /// Its text, where that is not the one that the cell is about.
     pub text: Option<&'static str>,
     pub at: usize,
 }

@@ -1,4 +1,4 @@
-//! The cells of a tour. Numbers are live expressions over the model's tensors, of the sentence that the cell speaks of;
+//! The cells of a tour. Numbers are live expressions over the model's tensors, of the sentence that the cell is about;
 //! layers are counted from 1, as the window counts them.
 
 use std::sync::Arc;
@@ -300,13 +300,13 @@ fn other_heads(found: &FoundHeads) -> String {
         }
         (false, true) => "",
         (false, false) => {
-            "In this text, no head gives so much to an earlier copy of its token, or to the token after that copy. "
+            "In this text, no head gives that much to an earlier copy of its token, or to the token after that copy. "
         }
     };
     let others = match found.others {
-        0 => "Every head of the model does one of these here.".to_owned(),
-        1 => "One head of the model does none of these here.".to_owned(),
-        others => format!("{others} heads of the model do none of these here."),
+        0 => "Every head of the model does one of these things here.".to_owned(),
+        1 => "One head of the model does none of these things here.".to_owned(),
+        others => format!("{others} heads of the model do none of these things here."),
     };
     let all = "[All heads](<attune:panel/All heads>) shows the weights of every head.";
     format!("{copies}{others} {all}")
@@ -320,7 +320,7 @@ fn looks_at(kind: HeadMeasure) -> &'static str {
     match kind {
         HeadMeasure::Previous => "the token before",
         HeadMeasure::First => "the first token",
-        HeadMeasure::Duplicate => "the same token, said before",
+        HeadMeasure::Duplicate => "an earlier copy of the same token",
         _ => "the token after an earlier copy",
     }
 }
@@ -334,9 +334,9 @@ fn known_sinks(found: &Found<Vec<Sink>>) -> String {
     let lines: Vec<String> = found.found.iter().map(line).collect();
     format!(
         "## Sinks\n\n{}\n\nA **sink** is a token that gets much attention whatever the query is: more than 30 % of the \
-         weight on average over all heads, and more than twice what it would get if all tokens got the same. With the \
-         layer in which it gets most:\n\n{}\n\nThe weights of a head sum to 1 even where the head has nothing to look for. \
-         The usual explanation is that the head then spends them where they add little. \
+         weight on average over all heads, and more than twice what it would get if all tokens got the same. Each \
+         sink, with the layer in which it gets most:\n\n{}\n\nThe weights of a head sum to 1 even where the head has \
+         nothing to look for. The usual explanation is that the head then spends them where they add little. \
          [All heads](<attune:panel/All heads>) can hide sinks.",
         shown(&found.text),
         lines.join("\n")
@@ -378,11 +378,11 @@ fn two_senses(found: &Found<Parting>, layers: usize) -> String {
     let name = tokens[occurrences[0].at].text.to_lowercase();
     format!(
         "## One word, two senses\n\n{}\n\n*{name}* has one row in the table of words, and two senses here. From layer {layer} \
-         on, each *{name}* is nearest to the other one of the same sense. Mean cosines after each layer (0: before the \
-         first, where only their positions can differ), of the two pairs with the same sense and of two of the four pairs with \
-         different senses:\n\n| after layer | same sense | other \
-         sense |\n|---|---|---|\n{}\n\n*Senses* in [Meaning](attune:panel/Meaning) draws such a curve for sentences of \
-         yours.",
+         on, each *{name}* is nearest to the other *{name}* in the same sense. The table has the mean cosines after each \
+         layer, for the two pairs with the same sense and for two of the four pairs with different senses. (0 is before the \
+         first layer, where only their positions can differ.)\n\n| after layer | same sense | other \
+         sense |\n|---|---|---|\n{}\n\n*Senses* in [Meaning](attune:panel/Meaning) draws such a curve for sentences that \
+         you choose.",
         texts.join("\n"),
         rows.join("\n")
     )
@@ -421,7 +421,7 @@ fn tasks(findings: &Findings, model: &LessonModel) -> TourCell {
     let strongest = findings.heads.as_ref().and_then(|found| found.found.named.first());
     let senses = findings.parting.as_ref().map(|_| {
         "**Try another word.** In *Senses* in [Meaning](attune:panel/Meaning), write a word with two senses and four \
-         sentences with it. After which layer is the nearest one of the same sense?"
+         sentences with it. After which layer does the nearest one have the same sense?"
             .to_owned()
     });
     let always = [

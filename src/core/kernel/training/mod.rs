@@ -254,7 +254,9 @@ impl Training {
             return Err(format!("a learning rate is above 0 and at most {LEARNING_RATE_MAX}, not {rate}"));
         }
         if self.model.replay().is_some() {
-            return Err("a past step has had its learning rate: branch from it, or go to the latest".to_owned());
+            return Err(
+                "the learning rate of a past step is fixed: branch from that step, or go to the latest".to_owned()
+            );
         }
         self.check_recovered()?;
         self.model.run.set_learning_rate(rate)

@@ -199,7 +199,7 @@ impl TrainingRun {
         Replay { state, target }
     }
 
-    /// Advances a replay by at most so many steps. States on the way fill gaps between the checkpoints.
+    /// Advances a replay by at most the given number of steps. States on the way fill gaps between the checkpoints.
     pub fn advance(&self, replay: &mut Replay, trainer: &Trainer, cache: &mut StepCache, steps: usize) {
         let steps = steps.min(replay.target - replay.state.steps_done());
         for _ in 0..steps {

@@ -30,7 +30,7 @@ impl Selection {
     }
 }
 
-/// A new line, as far in as this one, and further behind an opening bracket.
+/// A new line, as far in as this one, and further after an opening bracket.
 pub fn enter(text: &mut String, selection: Selection) -> Selection {
     let range = selection.range();
     text.replace_range(range.clone(), "");

@@ -98,7 +98,7 @@ struct Open {
     span: usize,
     /// The bracket that closes it.
     partner: char,
-    /// Whether it is `${` within a string, which goes on behind it.
+    /// Whether it is `${` within a string, which goes on after it.
     in_string: bool,
 }
 
@@ -266,7 +266,7 @@ pub(super) fn character(rest: &str) -> Option<usize> {
     None
 }
 
-/// `#"…"#`, with as many `#` behind as before.
+/// `#"…"#`, with as many `#` after as before.
 pub(super) fn raw_string(rest: &str) -> Option<usize> {
     let hashes = rest.len() - rest.trim_start_matches('#').len();
     let (marks, inner) = rest.split_at(hashes);

@@ -105,7 +105,7 @@ impl PartialEq for Names {
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
     names: Arc<Names>,
-    /// The first so many of them.
+    /// The first of them, up to the given number.
     seen: usize,
 }
 
@@ -116,7 +116,7 @@ impl Scope {
         Self { seen: names.all.len(), names }
     }
 
-    /// The first so many of `names`.
+    /// The first of `names`, up to the given number.
     pub fn of(names: Arc<Names>, seen: usize) -> Self {
         Self { names, seen }
     }
@@ -270,7 +270,7 @@ fn follows_dot(source: &str, spans: &[Span], i: usize) -> bool {
     matches!(before, Some("." | "?."))
 }
 
-/// Names that may stand behind a dot.
+/// Names that may stand after a dot.
 fn members() -> Vec<Name> {
     let turned = "Rows become columns.".to_owned();
     let equation = r"(A^\top)_{ij} = A_{ji}".to_owned();

@@ -109,7 +109,7 @@ impl<S: Scalar> AttentionCache<S> {
         !self.scores.is_empty()
     }
 
-    /// Adds room for projecting tables of so many words and positions: see [`look_up`].
+    /// Adds room for projecting tables of the given number of words and positions: see [`look_up`].
     pub fn look_up_in(&mut self, words: usize, places: usize) {
         let width = self.query.cols().max(self.value.cols());
         self.look_up = Some(LookUpCache::new(words, places, width));
@@ -138,7 +138,7 @@ impl<S: Scalar> AttentionCache<S> {
     }
 }
 
-/// Room for so many rows; products may read a lane beyond the last.
+/// Room for the given number of rows; products may read a lane beyond the last.
 pub(in crate::numerics) fn with_lane_beyond<S: Scalar>(rows: usize, cols: usize) -> Matrix<S> {
     Matrix::zeros(rows + LANES.div_ceil(cols), cols)
 }

@@ -43,7 +43,7 @@ pub struct AttentionConfig {
     pub mask: Mask,
     /// Keys further away are not seen.
     pub window: Window,
-    /// `B` exists, for sentences of at most so many tokens: a learned number for each distance between
+    /// `B` exists, for sentences of at most the given number of tokens: a learned number for each distance between
     /// query and key is added to their score (Raffel et al. 2020, arXiv 1910.10683, section 2.1).
     pub distances: Option<usize>,
 }

@@ -366,7 +366,7 @@ impl<S: Scalar> Head<'_, S> {
         matmul(to, Accum::Replace, query, key.transpose(), self.scale, Par::Seq);
     }
 
-    /// `S`: the products below their bound, and what distance adds; −∞ where masked and behind the keys that are seen.
+    /// `S`: the products below their bound, and what distance adds; −∞ where masked and after the keys that are seen.
     fn scores(&self, first: usize, seen: usize, scores: &mut [S]) {
         let stride = weights_stride(self.key.rows);
         self.products(first, seen, scores);

@@ -19,7 +19,7 @@ pub enum Mask {
     Custom(#[serde(with = "table")] Arc<MaskTable>),
 }
 
-/// The distance within which keys are seen, in places before and behind the query; `None` as far as the sentence goes
+/// The distance within which keys are seen, in places before and after the query; `None` as far as the sentence goes
 /// (Beltagy et al. 2020, arXiv 2004.05150, section 3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {

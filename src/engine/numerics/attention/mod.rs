@@ -118,7 +118,7 @@ pub fn attention_forward<S: Scalar>(
     dispatch(Forward { config, before: 0, queries: queries.rows, keys: keys.rows, changes, cache });
 }
 
-/// The mixes of one more token of a sentence, left in the cache. Its key and value go behind those of the `before` tokens
+/// The mixes of one more token of a sentence, left in the cache. Its key and value go after those of the `before` tokens
 /// that the cache has; of another sentence, which has all of its keys and values there, `keys` is how many.
 ///
 /// # Shapes
@@ -166,7 +166,7 @@ impl QueryOrKey {
         }
     }
 
-    /// The first of the rows that are new: queries are those that are asked now, keys lie behind those of earlier tokens.
+    /// The first of the rows that are new: queries are those that are asked now, keys lie after those of earlier tokens.
     fn first(self, before: usize) -> usize {
         if self == Self::Query { 0 } else { before }
     }

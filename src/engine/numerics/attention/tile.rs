@@ -62,7 +62,7 @@ impl<S: Scalar> PartMut<'_, S> {
     }
 }
 
-/// So many entries from there on, and zeros behind them.
+/// So many entries from there on, and zeros after them.
 #[inline(always)]
 fn load<S: Scalar, V: Simd<S>>(simd: V, entries: &[S], at: usize, room: usize) -> V::Vector {
     if room == LANES {
@@ -75,7 +75,7 @@ fn load<S: Scalar, V: Simd<S>>(simd: V, entries: &[S], at: usize, room: usize) -
     simd.load(&lane)
 }
 
-/// Stores so many entries of a lane.
+/// Stores the given number of entries of a lane.
 #[inline(always)]
 fn store<S: Scalar, V: Simd<S>>(simd: V, sums: V::Vector, entries: &mut [S], at: usize, room: usize) {
     if room == LANES {
@@ -105,7 +105,7 @@ impl<'a, S: Scalar> Part<'a, S> {
         MatRef::from_row_major_slice_with_stride(entries, count, cols, stride)
     }
 
-    /// A lane of a row. What lies behind the part's last column is somebody else's, and of no matter:
+    /// A lane of a row. What lies after the part's last column is somebody else's, and of no matter:
     /// matrices reach a lane beyond their last row.
     #[inline(always)]
     fn lane(&self, row: usize, lane: usize) -> &'a Lane<S> {

@@ -1,5 +1,5 @@
 //! One sentence through the model, every tensor kept: what a viewer may see. A change in a block computes that block
-//! and those behind it again ([`Activations::again`]); what lies before it is shared.
+//! and those after it again ([`Activations::again`]); what lies before it is shared.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,15 +19,15 @@ use crate::numerics::{Matrix, Scalar};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Activations<S> {
-    /// `E[words] + P + E_S` of a model with a norm behind it, (T, D).
+    /// `E[words] + P + E_S` of a model with a norm after it, (T, D).
     pub embedded: Option<Arc<Matrix<S>>>,
     /// `X` (T, D)
     pub input: Arc<Matrix<S>>,
     /// `X` of the source sentence (T_s, D).
     pub source: Option<Arc<Matrix<S>>>,
-    /// Those of the source sentence first.
+    /// Activations of the blocks, first those of the source sentence's.
     pub blocks: Vec<Arc<BlockActivations<S>>>,
-    /// `Y` (T, D), of the last block, behind the last norm where there is one.
+    /// `Y` (T, D), of the last block, after the last norm where there is one.
     pub output: Arc<Matrix<S>>,
 }
 
@@ -35,7 +35,7 @@ pub struct Activations<S> {
 pub struct BlockActivations<S> {
     /// The block's input, (T, D).
     pub input: Arc<Matrix<S>>,
-    /// The same behind its norm, of a block that norms first; (T, D).
+    /// The same after its norm, of a block that norms first; (T, D).
     pub normed: Option<Matrix<S>>,
     pub heads: Vec<HeadActivations<S>>,
     /// `M W_O + b_O` (T, D), of a block that norms what it adds.
@@ -53,7 +53,7 @@ pub struct BlockActivations<S> {
 }
 
 impl<S> Activations<S> {
-    /// The sentence's vectors (T, D) before all layers, and behind each.
+    /// The sentence's vectors (T, D) before all layers, and after each.
     pub fn states(&self, architecture: &Architecture) -> impl Iterator<Item = &Matrix<S>> {
         let blocks = &self.blocks[architecture.source_blocks.len()..];
         std::iter::once(&*self.input).chain(blocks.iter().map(|block| &*block.output))
@@ -89,7 +89,7 @@ pub struct HeadActivations<S> {
 }
 
 impl<S: Scalar> AttentionModel<S> {
-    /// `X` of a sentence (T, D), behind the sum that its norm is of, where it has one.
+    /// `X` of a sentence (T, D), after the sum that its norm is of, where it has one.
     pub(super) fn embedded(&self, parameters: &Parameters<S>, sentence: &Sequences) -> (Option<Matrix<S>>, Matrix<S>) {
         let mut x = Matrix::zeros(sentence.rows.total(), self.architecture.width);
         vectorized!(self.embed(parameters, sentence, x.flat_mut()),);
@@ -102,7 +102,7 @@ impl<S: Scalar> AttentionModel<S> {
         }
     }
 
-    /// Outputs of all blocks (T, D) behind the last norm, if there is one.
+    /// Outputs of all blocks (T, D) after the last norm, if there is one.
     pub(super) fn behind_blocks(&self, parameters: &Parameters<S>, outputs: Matrix<S>) -> Matrix<S> {
         match self.final_norm(parameters) {
             Some(affine) => self.normed(affine, &outputs),
@@ -261,7 +261,7 @@ impl<S: Scalar> Activations<S> {
         Self { embedded: None, source: None, blocks: Vec::new(), output: input.clone(), input }
     }
 
-    /// The pass after a change of what one block or those behind it work with, of their parameters or interventions:
+    /// The pass after a change of what one block or those after it work with, of their parameters or interventions:
     /// the blocks before it are shared, and all numbers have the bits of a whole pass.
     ///
     /// # Panics
@@ -298,7 +298,7 @@ struct Pass<'a, S> {
 }
 
 impl<S: Scalar> Pass<'_, S> {
-    /// Goes on behind the blocks that there are.
+    /// Goes on after the blocks that there are.
     fn from(&self, mut done: Activations<S>) -> Activations<S> {
         let Self { model, parameters, sentence, source, interventions } = *self;
         let architecture = &model.architecture;

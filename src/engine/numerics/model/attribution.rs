@@ -60,7 +60,7 @@ pub enum NoSum {
 }
 
 impl<S: Scalar> AttentionModel<S> {
-    /// `Z` of vectors between the blocks, (R, C) for (R, D): what the readout makes of them behind the last norm, whose
+    /// `Z` of vectors between the blocks, (R, C) for (R, D): what the readout makes of them after the last norm, whose
     /// `μ` and `σ` are each vector's own.
     pub fn lens(&self, parameters: &Parameters<S>, states: Matrix<S>) -> Matrix<S> {
         self.logits_of(parameters, &self.behind_blocks(parameters, states))

@@ -71,7 +71,7 @@ impl<S: Scalar> AttentionModel<S> {
         self.logits_at_end(parameters, &output)
     }
 
-    /// The same of a sentence's outputs, (T, D).
+    /// [`Self::logits`] from a sentence's outputs, (T, D).
     pub fn logits_at_end(&self, parameters: &Parameters<S>, output: &Matrix<S>) -> Vec<S> {
         let read = match self.architecture.pooling {
             Pooling::Every | Pooling::Last => output.row(output.rows() - 1).to_vec(),
@@ -169,7 +169,7 @@ impl<S: Scalar> AttentionModel<S> {
         self.begin_of(parameters, words, source, self.architecture.max_tokens)
     }
 
-    /// The same of a sentence that will have at most so many words: the room for them is all taken at once.
+    /// [`Self::begin`] for a sentence of at most the given number of words: the room for them is all taken at once.
     fn begin_of(
         &self,
         parameters: &Parameters<S>,
@@ -313,7 +313,7 @@ pub struct RowsRead {
 /// 2017, section 3.1: a word attends to those before it only).
 #[derive(Clone, Debug)]
 pub struct Kept<S> {
-    /// Room for one more word each, behind the keys and values of all that the model reads.
+    /// Room for one more word each, after the keys and values of all that the model reads.
     blocks: Vec<BlockCache<S>>,
     words: usize,
     /// Words of the source.

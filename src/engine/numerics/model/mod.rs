@@ -9,7 +9,7 @@
 //! R = Y[rows]               of some positions, of the last one, or their mean
 //! Z = R E_Cᵀ + b_logits     tied: a word is likely where the output is like its static vector
 //!     R W_logits + b_logits     or with weights of its own
-//!     norm(φ(R W_T + b_T)) E_Cᵀ + b_logits      or tied behind a layer of its own ([`transform`])
+//!     norm(φ(R W_T + b_T)) E_Cᵀ + b_logits      or tied after a layer of its own ([`transform`])
 //!     c tanh(Z / c)                 held below a bound, as Gemma 2 has it
 //! L = mean over the targets of cross_entropy(Z_row, class)
 //! ```
@@ -68,9 +68,9 @@ pub struct Architecture {
     pub position_rows: PositionRows,
     /// Sentences of a pair that the model tells apart: rows of `E_S`.
     pub segments: Option<usize>,
-    /// A norm behind the sum of the embeddings.
+    /// A norm after the sum of the embeddings.
     pub embedding_norm: bool,
-    /// A norm behind all blocks.
+    /// A norm after all blocks.
     pub final_norm: bool,
     /// The form of these two and of the readout's.
     pub norm_form: NormForm,
@@ -95,9 +95,9 @@ pub struct Architecture {
 /// Which outputs are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pooling {
-    /// Those of the targets, each for itself.
+    /// The outputs of the targets, each read by itself.
     Every,
-    /// A sentence's last one.
+    /// A sentence's last output.
     Last,
     /// The mean of a sentence's outputs.
     Mean,
@@ -107,11 +107,11 @@ pub enum Pooling {
 pub enum Readout {
     /// By the static vectors of the candidates.
     Tied,
-    /// The same behind a layer of its own: see [`transform`].
+    /// The same after a layer of its own: see [`transform`].
     Transformed(Activation),
     /// By weights of its own.
     Linear,
-    /// The same behind a layer of its own.
+    /// The same after a layer of its own.
     TransformedLinear(Activation),
 }
 
@@ -202,7 +202,7 @@ impl Architecture {
         self.pooling == Pooling::Mean && self.pools_before_tail()
     }
 
-    /// Shapes of all tensors of a model with so many words and classes, in the order in which they lie.
+    /// Shapes of all tensors of a model with the given number of words and classes, in the order in which they lie.
     pub fn shapes(&self, words: usize, classes: usize) -> Vec<(TensorId, usize, usize)> {
         let one = |name: TensorName| self.shape(name, words, classes).map(|(rows, cols)| (name.into(), rows, cols));
         let of = |layer| TensorName::ALL.iter().copied().filter(move |name| name.layer() == layer).filter_map(one);
@@ -480,24 +480,24 @@ impl<S: Scalar> AttentionModel<S> {
         }
     }
 
-    /// `γ` and `β` of the norm behind the embeddings, if there is one.
+    /// `γ` and `β` of the norm after the embeddings, if there is one.
     fn embedding_norm<'a>(&self, parameters: &'a Parameters<S>) -> Option<[&'a [S]; 2]> {
         self.architecture.embedding_norm.then(|| gain_and_shift(parameters, EMBEDDING_NORM))
     }
 
-    /// The same of the norm behind all blocks.
+    /// `γ` and `β` of the norm after all blocks, if there is one.
     fn final_norm<'a>(&self, parameters: &'a Parameters<S>) -> Option<[&'a [S]; 2]> {
         self.architecture.final_norm.then(|| gain_and_shift(parameters, FINAL_NORM))
     }
 }
 
 impl Architecture {
-    /// The norm behind all blocks, to see other vectors through; none where the model has none.
+    /// The norm after all blocks, to see other vectors through; none where the model has none.
     pub fn last_lens(&self, parameters: &Parameters<f32>) -> Option<Lens> {
         self.final_norm.then(|| Lens::new(gain_and_shift(parameters, FINAL_NORM), self.norm_form))
     }
 
-    /// The same of the norm behind the embeddings.
+    /// The norm after the embeddings, to see other vectors through; none where the model has none.
     pub fn embedding_lens(&self, parameters: &Parameters<f32>) -> Option<Lens> {
         self.embedding_norm.then(|| Lens::new(gain_and_shift(parameters, EMBEDDING_NORM), self.norm_form))
     }

@@ -22,7 +22,7 @@ pub struct Workspace<S> {
     d_pooled_mix: Matrix<S>,
     /// (R, D)
     d_pooled: Matrix<S>,
-    /// The cache of the norm behind all blocks, and its output (N, D) or (R, D).
+    /// The cache of the norm after all blocks, and its output (N, D) or (R, D).
     final_norm: Option<(NormCache<S>, Matrix<S>)>,
     loss: LossCache<S>,
     pub gradient: Parameters<S>,
@@ -32,7 +32,7 @@ pub struct Workspace<S> {
 struct Stack<S> {
     /// `X` (N, D)
     embedded: Matrix<S>,
-    /// The cache of the norm behind the embeddings, and its input (N, D).
+    /// The cache of the norm after the embeddings, and its input (N, D).
     embedding_norm: Option<(NormCache<S>, Matrix<S>)>,
     blocks: Vec<BlockCache<S>>,
     /// Gradient of what has been come back to.
@@ -70,7 +70,7 @@ impl<S: Scalar> Stack<S> {
 }
 
 impl<S: Scalar> Workspace<S> {
-    /// Room for batches of so many tokens.
+    /// Room for batches of the given number of tokens.
     pub fn new(model: &AttentionModel<S>, input: Room, source: Room) -> Self {
         let architecture = &model.architecture;
         let (width, rows) = (architecture.width, input.rows);
@@ -167,7 +167,7 @@ fn embed<S: Scalar>(
     }
 }
 
-/// Outputs of all blocks behind the last norm, if there is one.
+/// Outputs of all blocks after the last norm, if there is one.
 fn normed<'a, S: Scalar>(
     model: &AttentionModel<S>,
     parameters: &Parameters<S>,

@@ -363,7 +363,7 @@ impl<'a, S: Scalar> From<&'a Packed<S>> for Weights<'a, S> {
 /// The type of packed numbers in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NumberType {
-    /// That of the arithmetic.
+    /// The type of the arithmetic.
     #[default]
     Whole,
     /// The upper half of an `f32`.

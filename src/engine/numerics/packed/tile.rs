@@ -58,12 +58,12 @@ trait Registers<S>: Copy {
     fn splat(self, x: S) -> Self::Register;
     /// The register of a panel's row that begins at this column.
     fn load(self, row: &[S; PANEL], column: usize) -> Self::Register;
-    /// The same of numbers of two bytes.
+    /// [`Self::load`] of numbers of two bytes.
     fn load_bf16(self, row: &[u16; PANEL], column: usize) -> Self::Register;
     fn load_f16(self, row: &[u16; PANEL], column: usize) -> Self::Register;
     fn store(self, x: Self::Register, row: &mut [S; PANEL], column: usize);
     fn mul_add(self, a: Self::Register, b: Self::Register, c: Self::Register) -> Self::Register;
-    /// [`sums`] of so many rows.
+    /// [`sums`] of the given number of rows.
     fn tile<K: Kind<S>>(
         self,
         rows: usize,

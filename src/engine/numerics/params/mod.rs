@@ -312,11 +312,11 @@ impl<S: Scalar> Parameters<S> {
         Matrix::from_row_major(spec.rows, spec.cols, self.row_major_of(spec).into_owned())
     }
 
-    /// Two tensors at once, of which the second lies behind the first; one that the model does not
+    /// Two tensors at once, of which the second lies after the first; one that the model does not
     /// have is empty.
     ///
     /// # Panics
-    /// If the second does not lie behind the first.
+    /// If the second does not lie after the first.
     pub fn pair_mut(&mut self, first: impl Into<TensorId>, second: impl Into<TensorId>) -> (&mut [S], &mut [S]) {
         let first = self.spec(first).map_or(0..0, TensorSpec::range);
         let second = self.spec(second).map_or(first.end..first.end, TensorSpec::range);
@@ -328,7 +328,7 @@ impl<S: Scalar> Parameters<S> {
     /// A weight tensor as a matrix, and its bias, which is empty if the model does not have it.
     ///
     /// # Panics
-    /// If the model does not have the weights, or the bias does not lie behind them.
+    /// If the model does not have the weights, or the bias does not lie after them.
     pub fn matrix_and_row_mut(
         &mut self,
         weights: impl Into<TensorId>,

@@ -56,7 +56,7 @@ tensors! {
     /// `E_S` (segments, D), added to the embeddings: a row for each sentence of a pair.
     Segments = "E_S", Input, Positions,
         "what a word's sentence, the first or the second of a pair, adds to its static vector";
-    /// `γ_E` (1, D), of the norm behind the sum of the embeddings.
+    /// `γ_E` (1, D), of the norm after the sum of the embeddings.
     EmbeddingNormGain = "γ_E", Input, One,
         "stretches and shifts the norm after the embeddings";
     /// `β_E` (1, D)
@@ -81,7 +81,7 @@ tensors! {
     KeyNormGain = "γ_k", Attention, One,
         "stretches the normed keys";
     /// `B` (H, 2 T_max − 1), added to the scores: a number for each head and distance, from the key that
-    /// stands furthest before its query to the one furthest behind it.
+    /// stands furthest before its query to the one furthest after it.
     DistanceBias = "B", Distances, Zero,
         "how much a head favours words at each distance, a row for each head";
     /// `W_V` (D, K·d_v)
@@ -138,7 +138,7 @@ tensors! {
     /// `β_FO` (1, D)
     ForwardOutputNormBias = "β_FO", ForwardNorm, Zero,
         "stretches and shifts the norm of what the feed-forward layer adds";
-    /// `γ_Y` (1, D), of the norm behind all blocks.
+    /// `γ_Y` (1, D), of the norm after all blocks.
     FinalNormGain = "γ_Y", Readout, One,
         "stretches and shifts the norm after all blocks";
     /// `β_Y` (1, D)
@@ -158,10 +158,10 @@ tensors! {
         "stretches and shifts the norm in the readout";
     /// `W_logits` (D, C), where the readout is not tied to the embeddings; C classes
     LogitWeights = "W_logits", Readout, Glorot,
-        "for the guesses in training only: it moves no point";
+        "only for the guesses in training: it moves no point";
     /// `b_logits` (1, C)
     LogitBias = "b_logits", Readout, Zero,
-        "for the guesses in training only: it moves no point";
+        "only for the guesses in training: it moves no point";
 }
 
 /// Layers, in the order in which their tensors lie in a model or a block.

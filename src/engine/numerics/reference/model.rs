@@ -137,7 +137,7 @@ fn embedded_backward<S: Scalar>(
     }
 }
 
-/// A sentence before each block of a stack and behind the last; `first` is the number of the first block.
+/// A sentence before each block of a stack and after the last; `first` is the number of the first block.
 fn through<S: Scalar>(
     (blocks, first): (&[BlockConfig], usize),
     parameters: &Parameters<S>,
@@ -172,7 +172,7 @@ fn through_backward<S: Scalar>(
     d
 }
 
-/// A sentence's vectors before and behind each block, and its source's; each with the sum of its embeddings.
+/// A sentence's vectors before and after each block, and its source's; each with the sum of its embeddings.
 struct Way<S> {
     source: Vec<Matrix<S>>,
     source_sum: Matrix<S>,

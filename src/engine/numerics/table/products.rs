@@ -143,7 +143,7 @@ fn put<S: Scalar>(products: &[S], to: &mut [S], b: &[S], begin: usize) {
 }
 
 impl<'t, S: Scalar> TableRef<'t, S> {
-    /// Room to widen so many rows in; none where they need not be.
+    /// Room to widen the given number of rows in; none where they need not be.
     #[inline(always)]
     fn room_for(self, rows: usize) -> Vec<S> {
         vec![S::zero(); if self.is_narrow() { rows * self.cols() } else { 0 }]
@@ -213,7 +213,7 @@ fn joined<S: Scalar, V: Simd<S>>(simd: V, sum: V::Vector) -> S {
     ((a + b) + (c + d)) + ((e + f) + (g + h))
 }
 
-/// The product of what is left behind the whole lanes.
+/// The product of what is left after the whole lanes.
 #[inline(always)]
 fn ends<S: Scalar>(x: &[S], row: &[S]) -> S {
     x.iter().zip(row).fold(

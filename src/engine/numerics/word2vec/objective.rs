@@ -34,7 +34,7 @@ pub struct Buffers<S> {
 }
 
 impl<S: Lanes> Buffers<S> {
-    /// For examples of at most so many inputs.
+    /// For examples of at most the given number of inputs.
     pub fn new(inputs: usize, width: usize) -> Self {
         Self { h: Rows::zeros(inputs, width), scores: Vec::new(), step_h: Rows::zeros(inputs, width) }
     }

@@ -16,9 +16,9 @@ use crate::numerics::norm::NormForm;
 struct Decoder {
     /// `ε` where it is missing.
     epsilon: f64,
-    /// The same of a head's width; `D / H` where there is none.
+    /// The width of a head where it is missing; `D / H` without one.
     head_width: Option<usize>,
-    /// The same of the heads of keys and values; `H` where there is none.
+    /// The heads of keys and values where they are missing; `H` without them.
     key_value_heads: Option<usize>,
     biases: Biases,
     norm: Norm,

@@ -207,7 +207,7 @@ const FORM: &str = "attune does not compute this form";
 /// Flags of configs that change the mathematics.
 const REFUSED_FLAGS: [(&str, &str); 2] = [
     ("add_cross_attention", "attention to a second model"),
-    ("use_bidirectional_attention", "words that see later words, which those of this family do not"),
+    ("use_bidirectional_attention", "words that see later words, which words in this family do not"),
 ];
 
 /// Counts that change it where they are not 0.
@@ -216,7 +216,8 @@ const REFUSED_COUNTS: [(&str, &str); 3] =
 
 /// The map to the layers' width cannot be multiplied into the table: the norm before it divides by a deviation that depends
 /// on word, position and segment together.
-const NORM_BETWEEN: &str = "its table of words is narrower than its layers, with a norm before the map to their width";
+const NORM_BETWEEN: &str =
+    "its table of words is narrower than its layers, and a norm comes before the map to their width";
 
 /// Types of models that people have and attune does not compute, and why.
 pub(super) const OTHERS: [(&str, &str); 14] = [
@@ -233,7 +234,7 @@ pub(super) const OTHERS: [(&str, &str); 14] = [
     ("t5", "it is two models, of which the second reads the first"),
     ("bart", "it is two models, of which the second reads the first"),
     ("marian", "it is two models, of which the second reads the first"),
-    ("deberta-v2", "its scores have terms of places that attune does not compute"),
+    ("deberta-v2", "its scores have position terms that attune does not compute"),
 ];
 
 impl Keys {
@@ -264,7 +265,7 @@ impl Sizes {
         Err(Refusal::new(found, "a width that the heads divide evenly", CHECK))
     }
 
-    /// A model of such blocks, with nothing before or behind them, and read by the table of words.
+    /// A model of such blocks, with nothing before or after them, and read by the table of words.
     fn model(&self, block: BlockConfig) -> Architecture {
         Architecture {
             max_tokens: self.positions,

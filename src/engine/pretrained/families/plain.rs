@@ -28,7 +28,7 @@ pub struct Plain {
     /// Units of a feed-forward layer.
     pub hidden: usize,
     pub positions: usize,
-    /// Behind each sum and behind the embeddings, or before each branch and behind all layers.
+    /// Behind each sum and after the embeddings, or before each branch and after all layers.
     pub norm: Norm,
     pub norm_epsilon: f64,
     pub activation: Activation,
@@ -96,11 +96,11 @@ pub(super) fn bert(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Re
     Ok(Plain { mask, types, ..plain }.architecture())
 }
 
-/// BERT with positions that count from behind a filler's, and a head that has its own activation.
+/// BERT with positions that count from after a filler's, and a head that has its own activation.
 pub(super) fn roberta(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     /// The filler where the config names none.
     const PAD: usize = 1;
-    fields.must_be("is_decoder", false, "words that see only earlier words, which those of this family do not")?;
+    fields.must_be("is_decoder", false, "words that see only earlier words, unlike the words in this family")?;
     let pad = fields.or("pad_token_id", PAD)?;
     if pad >= sizes.vocabulary || pad + 1 >= sizes.positions {
         let found = format!("{pad} as pad_token_id, with {} positions", sizes.positions);
@@ -166,7 +166,7 @@ fn neo_layers(fields: Fields<'_>, sizes: &Sizes) -> Result<Vec<bool>, Refusal> {
     kinds_of(&kinds, "attention_layers", ["global", "local"], sizes)
 }
 
-/// Pre-norm blocks behind positions of which the first two rows are not used.
+/// Pre-norm blocks after positions of which the first two rows are not used.
 pub(super) fn opt(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     /// The epsilon of every norm; OPT has no field for it.
     const EPSILON: f64 = 1e-5;
@@ -189,7 +189,7 @@ pub(super) fn opt(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Ref
     Ok(Architecture { embedding_norm: false, final_norm, position_rows, readout_bias: false, ..model })
 }
 
-/// Both branches read the block's input, each behind a norm of its own; a part of each head is turned.
+/// Both branches read the block's input, each after a norm of its own; a part of each head is turned.
 pub(super) fn gpt_neox(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     let turn = Turn { theta_key: "rotary_emb_base", fraction_key: "rotary_pct", fraction: 0.25, ..TURN };
     let mut attention = AttentionConfig { mask: Mask::Causal, ..sizes.attention()? };

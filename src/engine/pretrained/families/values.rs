@@ -61,7 +61,7 @@ pub(super) fn linear(fields: Fields<'_>, is_tied_else: bool) -> Result<Readout, 
     Ok(if is_tied(fields, is_tied_else)? { Readout::Tied } else { Readout::Linear })
 }
 
-/// The same behind a layer of its own.
+/// The same after a layer of its own.
 pub(super) fn transformed(fields: Fields<'_>, activation: Activation) -> Result<Readout, Refusal> {
     let of = if is_tied(fields, true)? { Readout::Transformed } else { Readout::TransformedLinear };
     Ok(of(activation))
@@ -92,7 +92,7 @@ pub(super) fn kinds_of(list: &[String], key: &str, names: [&str; 2], sizes: &Siz
     list.iter().map(kind).collect()
 }
 
-/// A window of so many words, with the word itself.
+/// A window of the given number of words, with the word itself.
 pub(super) fn window_of(words: usize, key: &str) -> Result<usize, Refusal> {
     if words > 0 { Ok(words) } else { Err(Refusal::new(format!("0 as {key}"), "1 or more", CHECK)) }
 }

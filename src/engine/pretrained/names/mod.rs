@@ -118,7 +118,7 @@ enum Lies {
     Transposed,
     /// One of three side by side.
     Third(usize),
-    /// Rows of a stack, behind those of the rows of the same name that come before.
+    /// Rows of a stack, after those of the rows of the same name that come before.
     Stacked,
     /// One of three, head by head.
     OfHeads(usize),
@@ -221,7 +221,7 @@ impl<'a> Found<'a> {
         self.tensors.get(&self.family.written(id)?).copied()
     }
 
-    /// A tensor of a layer that the config does not speak of: to leave it out would be another model.
+    /// A tensor of a layer that the config does not mention: to leave it out would be another model.
     fn beyond(&self, wanted: &[(TensorId, usize, usize)], config: &Config) -> Option<&'a str> {
         let wanted: BTreeSet<TensorId> = wanted.iter().map(|(id, ..)| *id).collect();
         let names = TensorName::ALL.iter().filter(|name| name.is_of_a_block());

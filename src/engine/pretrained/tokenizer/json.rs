@@ -191,7 +191,7 @@ fn too_many<E: Error>(most: usize) -> E {
     E::custom(format_args!("more than {most} entries"))
 }
 
-/// All that comes; no more than so many.
+/// Collects all items, at most the given number.
 fn at_most<T, E: Error>(most: usize, mut next: impl FnMut() -> Result<Option<T>, E>) -> Result<Vec<T>, E> {
     let mut all = Vec::new();
     while let Some(item) = next()? {
@@ -251,7 +251,7 @@ impl<'de> Visitor<'de> for Reads<Pair> {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Pair, E> {
-        Pair::read(text).ok_or_else(|| E::custom("a merge is two pieces with a blank between them"))
+        Pair::read(text).ok_or_else(|| E::custom("a merge is two pieces with a space between them"))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Pair, A::Error> {
@@ -262,7 +262,7 @@ impl<'de> Visitor<'de> for Reads<Pair> {
 }
 
 impl Pair {
-    /// Reads two pieces with a blank between them.
+    /// Reads two pieces with a space between them.
     pub fn read(text: &str) -> Option<Self> {
         let (left, right) = text.split_once(' ')?;
         (!right.contains(' ')).then(|| Self(left.to_owned(), right.to_owned()))

@@ -66,7 +66,7 @@ enum Spelling {
 }
 
 /// The byte that a character of GPT-2's pieces stands for: `bytes_to_unicode` of its `encoder.py`. Most bytes have their
-/// own character, those that cannot be seen one behind all of them; a blank is `Ġ`.
+/// own character, those that cannot be seen one after all of them; a blank is `Ġ`.
 static BYTES: LazyLock<HashMap<char, u8>> = LazyLock::new(|| {
     let (own, others): (Vec<u8>, Vec<u8>) =
         (0..=u8::MAX).partition(|byte| matches!(byte, b'!'..=b'~' | 0xA1..=0xAC | 0xAE..=0xFF));
@@ -94,7 +94,7 @@ impl Tokenizer {
         self.assembled(&self.template.single, [text, ""])
     }
 
-    /// The pieces of two texts, one behind the other; none where the model has no pairs ([`Self::has_pairs`]).
+    /// The pieces of two texts, one after the other; none where the model has no pairs ([`Self::has_pairs`]).
     pub fn encode_pair(&self, first: &str, second: &str) -> Option<Encoding> {
         self.template.pair.as_deref().map(|parts| self.assembled(parts, [first, second]))
     }
@@ -151,7 +151,7 @@ impl Tokenizer {
         shown
     }
 
-    /// The same behind other pieces: a word of BERT's has a blank before it.
+    /// The same after other pieces: a word of BERT's has a blank before it.
     pub fn shown_behind_others(&self, id: u32) -> String {
         let begins = matches!(&self.spelling, Spelling::Prefixed(prefix) if !self.continues(id, prefix));
         format!("{}{}", if begins { " " } else { "" }, self.shown(id))
@@ -259,7 +259,7 @@ impl Tokenizer {
         Ok((words.into_encoding(None, 0, OffsetType::Byte)?, spelled))
     }
 
-    /// Gives a piece the characters behind it that went into it, for the crate gives it the first only of those that became
+    /// Gives a piece the characters after it that went into it, for the crate gives it the first only of those that became
     /// one: all up to a blank that no piece has.
     fn widen(&self, text: &str, pieces: &mut [(usize, u32, Range<usize>)]) {
         let is_blank =

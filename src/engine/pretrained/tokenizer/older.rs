@@ -126,7 +126,7 @@ fn read_merge_lines(merges: &str, ids: &[Entry]) -> Read<Vec<Pair>> {
         }
         let Some(pair) = Pair::read(line) else {
             let found = format!("{} in {}", quoted(line), line_of(number));
-            return Err(Refusal::new(found, "two pieces with a blank between them", FETCH_AGAIN));
+            return Err(Refusal::new(found, "two pieces with a space between them", FETCH_AGAIN));
         };
         pairs.push(pair);
         numbers.push(number);

@@ -23,7 +23,7 @@ const FILE_BYTES_MAX: usize = 64 << 20;
 /// Pieces are no longer than this, in bytes; those of known models have up to 256. It bounds the time that a text
 /// takes.
 const PIECE_BYTES_MAX: usize = 1 << 10;
-/// The same of SentencePiece's: at each character the crate copies all pieces that begin there.
+/// The longest piece of SentencePiece's, in bytes: at each character the crate copies all pieces that begin there.
 const UNIGRAM_PIECE_BYTES_MAX: usize = 1 << 8;
 /// Bytes of all of those: the crate keeps a table for each.
 const UNIGRAM_BYTES_MAX: usize = 4 << 20;

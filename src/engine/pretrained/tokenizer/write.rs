@@ -8,7 +8,7 @@ use super::steps::WORDS;
 pub const UNKNOWN: &str = "[UNK]";
 /// The name of the piece that hides a word.
 pub const MASK: &str = "[MASK]";
-/// The names of the pieces before and behind a text.
+/// The names of the pieces before and after a text.
 const START: &str = "[CLS]";
 const END: &str = "[SEP]";
 /// The name of the piece before a text that a model writes on.
@@ -31,7 +31,7 @@ pub enum Cut {
 pub struct NewTokenizer<'a> {
     /// The vocabulary, with the ids from 0 on.
     pub own: &'a [String],
-    /// The special pieces, with the ids behind those; [`UNKNOWN`] is one of them.
+    /// The special pieces, with the ids after those; [`UNKNOWN`] is one of them.
     pub special: &'a [&'a str],
     pub cut: Cut,
 }

@@ -10,7 +10,7 @@ use crate::export::escaped;
 
 /// Longer formulas are shown as source.
 const FORMULA_BYTES_MAX: usize = 2048;
-/// Enough for the deepest nesting that fits in so many bytes; only what is used is taken.
+/// Enough for the deepest nesting that fits in the given number of bytes; only what is used is taken.
 const STACK_BYTES: usize = 128 << 20;
 
 /// The formula as markup, or its source where it cannot be set: where the converter lets a text of it become more than

@@ -170,7 +170,7 @@ const Cells = (() => {
       const isRight = cases.every((found) => found.isRight);
       const lines = cases.map(({ isRight: fits, value, expected }, at) => {
         const name = cases.length > 1 ? `Case ${at + 1}: ` : "";
-        const wanted = told(expected) ? `, to be ${told(expected)}` : "";
+        const wanted = told(expected) ? `, expected ${told(expected)}` : "";
         return element("p", `${fits ? "✓" : "○"} ${name}${told(value)}${wanted}`, "line");
       });
       box.replaceChildren(element("p", isRight ? "Right." : "Not yet right.", "verdict"), ...lines);

@@ -112,7 +112,7 @@
       }
       const about = document.createElement("p");
       about.className = "said";
-      about.textContent = "What the model would answer at each place, the likeliest first: softmax of the logits.";
+      about.textContent = "What the model would answer at each position, the likeliest first: softmax of the logits.";
       panel.replaceChildren(about, body);
     };
     state.actions.on("pass", show);

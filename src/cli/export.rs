@@ -13,30 +13,30 @@ use attune_core::lesson::{course, glossary};
 use attune_engine::code::budget::Allowance;
 use attune_engine::vectors::Format as VectorFormat;
 use attune_view::export::checkpoint::{Checkpoint, Unfit};
-use attune_view::export::file::{ExportFault, Target, usual_rows};
+use attune_view::export::file::{ExportFault, ExportTarget, usual_rows};
 use attune_view::export::site::{Site, SiteFault};
 use attune_view::export::vectors::Rows;
 use attune_view::export::{self, Format, Pictures, live_page};
 
 use super::args::{Common, ExportArgs, ExportTo, SentenceArgs, WhatIfArgs};
-use super::{Fault, lessons, print, training, vectors};
+use super::{CommandFault, lessons, print, training, vectors};
 
 /// Trains the lesson, runs its cells and writes the file.
-pub fn export(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
+pub fn export(request: &ExportArgs, common: &Common) -> Result<(), CommandFault> {
     let Some(path) = &request.lesson else { return write_course(request, common) };
     let rows = rows(request)?;
     let ExportTo::File(format) = request.to else { return checkpoint(path, request, common) };
     // Said before training takes its time.
     if request.output.as_os_str() == "-" {
         let like = format_args!("name it like apple.{}", format.extension());
-        return Err(Fault::usage(format_args!("--output: an export is a file, not a stream; {like}")));
+        return Err(CommandFault::usage(format_args!("--output: an export is a file, not a stream; {like}")));
     }
-    let target = Target::new(path, format, &request.output).map_err(fault)?;
+    let target = ExportTarget::new(path, format, &request.output).map_err(fault)?;
     if let Some((format, rows)) = rows
         && let Some(table) = vectors::table(path, rows, common)?
     {
         if let Some(option) = request.sentence.option() {
-            return Err(Fault::usage(format_args!("{option}: a table of vectors has no sentences")));
+            return Err(CommandFault::usage(format_args!("{option}: a table of vectors has no sentences")));
         }
         return print::line(target.write_table(format, &table.table()).map_err(fault)?);
     }
@@ -93,27 +93,29 @@ pub fn page_content(
 }
 
 /// The format and the rows of vectors that are asked for; none for another format.
-fn rows(request: &ExportArgs) -> Result<Option<(VectorFormat, Rows)>, Fault> {
+fn rows(request: &ExportArgs) -> Result<Option<(VectorFormat, Rows)>, CommandFault> {
     match (request.to, request.vectors) {
         (ExportTo::File(Format::Vectors(format)), given) => {
             Ok(Some((format, given.map_or_else(|| usual_rows(format), Rows::from))))
         }
         (_, None) => Ok(None),
-        (_, Some(_)) => Err(Fault::usage("--vectors: this format has no table of vectors; see attune help export")),
+        (_, Some(_)) => {
+            Err(CommandFault::usage("--vectors: this format has no table of vectors; see attune help export"))
+        }
     }
 }
 
 /// Trains the lesson and writes its model.
-fn checkpoint(path: &Path, request: &ExportArgs, common: &Common) -> Result<(), Fault> {
+fn checkpoint(path: &Path, request: &ExportArgs, common: &Common) -> Result<(), CommandFault> {
     if let Some(option) = request.sentence.option() {
-        return Err(Fault::usage(format_args!("{option}: a checkpoint has only the model, and no sentence")));
+        return Err(CommandFault::usage(format_args!("{option}: a checkpoint has only the model, and no sentence")));
     }
     let lesson = super::lessons::read(path, common.seed)?;
     let target = Checkpoint::new(&lesson, &request.output).map_err(|why| match why {
         ExportFault::Form(unfit) => {
             let issue =
                 |unfit: &Unfit| format!("{}: {}\n", training::place(path, unfit.field), printable(&unfit.to_string()));
-            Fault::Lesson(unfit.iter().map(issue).collect())
+            CommandFault::Lesson(unfit.iter().map(issue).collect())
         }
         other => fault(other),
     })?;
@@ -121,11 +123,11 @@ fn checkpoint(path: &Path, request: &ExportArgs, common: &Common) -> Result<(), 
     print::line(target.write(&training::trained(&kernel, path)?).map_err(fault)?)
 }
 
-fn fault(fault: ExportFault) -> Fault {
+fn fault(fault: ExportFault) -> CommandFault {
     match fault {
-        ExportFault::Lesson => Fault::usage(format_args!("--output: {fault}")),
-        ExportFault::Vectors { .. } | ExportFault::Form(_) => Fault::Lesson(format!("{fault}\n")),
-        ExportFault::Place { .. } | ExportFault::Write { .. } => Fault::output(fault),
+        ExportFault::Lesson => CommandFault::usage(format_args!("--output: {fault}")),
+        ExportFault::Vectors { .. } | ExportFault::Form(_) => CommandFault::Lesson(format!("{fault}\n")),
+        ExportFault::Place { .. } | ExportFault::Write { .. } => CommandFault::output(fault),
     }
 }
 
@@ -205,9 +207,9 @@ fn pictures(snapshot: &Snapshot, path: &Path, format: Format, common: &Common, w
 }
 
 /// Trains the lesson and prints the trace of a sentence, as it is with the changes that are asked for.
-pub fn trace(path: &Path, sentence: &SentenceArgs, what_if: &WhatIfArgs, common: &Common) -> Result<(), Fault> {
+pub fn trace(path: &Path, sentence: &SentenceArgs, what_if: &WhatIfArgs, common: &Common) -> Result<(), CommandFault> {
     if vectors::may_be_vectors(path) {
-        return Err(Fault::usage("trace: a file of vectors needs names of words: --words king,queen"));
+        return Err(CommandFault::usage("trace: a file of vectors needs names of words: --words king,queen"));
     }
     let lesson = super::lessons::read(path, common.seed)?;
     let shows = sentence.command(&lesson)?;
@@ -219,7 +221,7 @@ pub fn trace(path: &Path, sentence: &SentenceArgs, what_if: &WhatIfArgs, common:
     what_if.apply(&mut kernel)?;
     let snapshot = kernel.snapshot();
     if let Some(words) = training::overflow_of(&snapshot, path) {
-        return Err(Fault::Lesson(words));
+        return Err(CommandFault::Lesson(words));
     }
     print::with(|out| {
         export::trace::write(&snapshot, &mut *out)?;
@@ -228,17 +230,17 @@ pub fn trace(path: &Path, sentence: &SentenceArgs, what_if: &WhatIfArgs, common:
 }
 
 /// Trains every lesson, runs its cells and writes the folder. A lesson whose model is not on this computer has its text alone.
-fn write_course(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
+fn write_course(request: &ExportArgs, common: &Common) -> Result<(), CommandFault> {
     if request.to != ExportTo::File(Format::Web) {
-        return Err(Fault::usage("--course: a course is exported as a site of live pages: use --to web"));
+        return Err(CommandFault::usage("--course: a course is exported as a site of live pages: use --to web"));
     }
     if let Some(option) = request.sentence.option() {
-        return Err(Fault::usage(format_args!("{option}: each lesson of a course has sentences of its own")));
+        return Err(CommandFault::usage(format_args!("{option}: each lesson of a course has sentences of its own")));
     }
     let folder = lessons::folder(common)?;
     let files = course::list(&folder);
     let Some(first) = files.first() else {
-        return Err(Fault::usage(format_args!("no lessons in {}", folder.display())));
+        return Err(CommandFault::usage(format_args!("no lessons in {}", folder.display())));
     };
     let glossary = glossary::beside(&first.path).and_then(|file| glossary::read(&file).ok());
     let mut site = Site::new(&request.output, &files, glossary).map_err(site_fault)?;
@@ -259,11 +261,11 @@ fn write_course(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
     print::line(site.write().map_err(site_fault)?)
 }
 
-fn site_fault(fault: SiteFault) -> Fault {
+fn site_fault(fault: SiteFault) -> CommandFault {
     match fault {
-        SiteFault::Lesson(..) => Fault::Lesson(format!("{fault}\n")),
+        SiteFault::Lesson(..) => CommandFault::Lesson(format!("{fault}\n")),
         SiteFault::Place(_) | SiteFault::Large | SiteFault::Write(_) => {
-            Fault::output(format_args!("the site cannot be written: {fault}"))
+            CommandFault::output(format_args!("the site cannot be written: {fault}"))
         }
     }
 }

@@ -23,8 +23,8 @@ use attune_engine::numerics::model::{
 use attune_engine::numerics::moves::Moves;
 use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::positions::Positions;
+use attune_engine::numerics::projection::LensProjection;
 use attune_engine::numerics::projection::Projection;
-use attune_engine::numerics::projection::Sight;
 
 use crate::common::lessons::{SMALL, apply, kernel, lesson, small};
 use crate::common::numerics::{VOCABULARY, architecture, block_forms, layer};
@@ -105,7 +105,7 @@ fn contributions_take_no_more_than_twice_the_activations() {
         let block = &shown.blocks[0];
         let (found, factored) = bytes_of(|| Contributions::of(&config, 0, &parameters, block, &[]));
         let projection = Projection::principal_components(&block.input);
-        let (_moves, drawn) = bytes_of(|| Moves::of(&Sight::new(&projection, None), block, &found, true));
+        let (_moves, drawn) = bytes_of(|| Moves::of(&LensProjection::new(&projection, None), block, &found, true));
         let all_pairs = 12 * tokens * tokens * 384 * ENTRY;
         assert!(factored < 2 * activations, "{tokens} tokens: {factored} bytes beside {activations}");
         assert!(factored + drawn < 2 * activations, "{tokens} tokens: {factored} and {drawn} beside {activations}");

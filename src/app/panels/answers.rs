@@ -8,7 +8,7 @@ use attune_core::kernel::command::Command;
 use attune_core::kernel::snapshot::Snapshot;
 use attune_view::view_model::answers::{
     AnswerRow, AnswersModel, AttributionModel, LensLayer, LensModel, LensWords, NamedAnswer, Share, Writing,
-    WritingPlan, Written,
+    WritingPlan, WrittenText,
 };
 use attune_view::view_model::saved_view::{AnswersView, SavedView};
 use attune_view::view_model::sentence;
@@ -39,7 +39,7 @@ pub struct AnswersPanel {
 struct WritingUi {
     plan: WritingPlan,
     /// The words that were there when more were asked for, until those come and are brought into sight.
-    before: Option<Option<Written>>,
+    before: Option<Option<WrittenText>>,
 }
 
 impl Panel for AnswersPanel {
@@ -655,7 +655,7 @@ fn limits_ui(ui: &mut Ui, plan: &mut WritingPlan) {
     });
 }
 
-fn written_ui(ui: &mut Ui, written: &Written) {
+fn written_ui(ui: &mut Ui, written: &WrittenText) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let mut text = LayoutJob::default();
     text.append(&written.before, 0.0, TextFormat::simple(theme::plain(size::BODY), palette.ink_soft));
@@ -674,7 +674,7 @@ fn written_ui(ui: &mut Ui, written: &Written) {
 
 /// A line for each word that was written, a cell for each row before it: filled where the row was computed for this word, an
 /// outline where its key and value were kept.
-fn rows_ui(ui: &mut Ui, written: &Written) {
+fn rows_ui(ui: &mut Ui, written: &WrittenText) {
     /// Cells that leave no room for an outline are without one.
     const OUTLINE_FROM: f32 = 5.0;
     let palette = Palette::of(ui.visuals().dark_mode);

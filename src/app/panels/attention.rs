@@ -1,7 +1,7 @@
 //! The attention panel: one heat map a head, rows are queries and columns are keys; or lines from the queries on the left to
 //! the keys on the right, as thick as the weights between them.
 
-use attune_view::view_model::attention::{AttentionModel, HeadMap, Reading};
+use attune_view::view_model::attention::{AttentionMaps, HeadMap, Reading};
 use attune_view::view_model::heads::Side;
 use attune_view::view_model::pieces::WordAttention;
 use attune_view::view_model::saved_view::SavedView;
@@ -61,7 +61,7 @@ impl Panel for AttentionPanel {
         let words = cx.models.get::<WordAttention>().filter(|_| !cx.view.highlight.pieces);
         match words {
             Some(words) => attention_ui(ui, &words.0, self, &mut cx.view),
-            None => attention_ui(ui, &*cx.models.get::<AttentionModel>()?, self, &mut cx.view),
+            None => attention_ui(ui, &*cx.models.get::<AttentionMaps>()?, self, &mut cx.view),
         }
         Some(())
     }
@@ -77,7 +77,7 @@ impl Panel for AttentionPanel {
     }
 }
 
-fn attention_ui(ui: &mut Ui, model: &AttentionModel, state: &mut AttentionPanel, view: &mut PanelView) {
+fn attention_ui(ui: &mut Ui, model: &AttentionMaps, state: &mut AttentionPanel, view: &mut PanelView) {
     let shown = shown_heads(model, view.selection, view.walk);
     controls_ui(ui, model, &shown, state, view.selection);
     copy_by_key(ui, model, &shown, view.selection.reading);
@@ -103,7 +103,7 @@ fn attention_ui(ui: &mut Ui, model: &AttentionModel, state: &mut AttentionPanel,
 }
 
 /// The maps, side by side as far as they fit.
-fn maps_ui(ui: &mut Ui, model: &AttentionModel, maps: &[&HeadMap], zoom: f32, view: &mut PanelView) {
+fn maps_ui(ui: &mut Ui, model: &AttentionMaps, maps: &[&HeadMap], zoom: f32, view: &mut PanelView) {
     let selected = view.selection.query;
     let beside = if zoom > 1.0 { 1 } else { maps_beside(ui, maps) };
     let rows = maps.len().div_ceil(beside);
@@ -132,7 +132,7 @@ fn maps_ui(ui: &mut Ui, model: &AttentionModel, maps: &[&HeadMap], zoom: f32, vi
 }
 
 /// The one head that is shown here and in the sentence; none: all.
-fn shown_head(model: &AttentionModel, selection: &Selection) -> Option<usize> {
+fn shown_head(model: &AttentionMaps, selection: &Selection) -> Option<usize> {
     selection.shown_head().filter(|head| *head < model.heads.len())
 }
 
@@ -150,7 +150,7 @@ fn clear_selection(ui: &Ui, selection: &mut Selection, trail: &Trail) {
 }
 
 /// The heads that are shown: the one, or all; of the layer that is walked through, where the walk goes through layers.
-fn shown_heads(model: &AttentionModel, selection: &Selection, walk: &Walk) -> Vec<usize> {
+fn shown_heads(model: &AttentionMaps, selection: &Selection, walk: &Walk) -> Vec<usize> {
     if let Some(head) = shown_head(model, selection) {
         return vec![head];
     }
@@ -162,7 +162,7 @@ fn shown_heads(model: &AttentionModel, selection: &Selection, walk: &Walk) -> Ve
 /// Map or lines, which heads, how large, and all of it for a spreadsheet.
 fn controls_ui(
     ui: &mut Ui,
-    model: &AttentionModel,
+    model: &AttentionMaps,
     shown: &[usize],
     state: &mut AttentionPanel,
     selection: &mut Selection,
@@ -218,12 +218,12 @@ fn zoom_ui(ui: &mut Ui, state: &mut AttentionPanel) {
     }
 }
 
-fn copy_ui(ui: &mut Ui, model: &AttentionModel, shown: &[usize], reading: Reading) {
+fn copy_ui(ui: &mut Ui, model: &AttentionMaps, shown: &[usize], reading: Reading) {
     let hint = format!("{}, for a spreadsheet (Ctrl+C over the panel)", shown_words(model, shown));
     copy_button(ui, &hint, || model.tsv(shown, reading));
 }
 
-fn heads_choice_ui(ui: &mut Ui, model: &AttentionModel, selection: &mut Selection) {
+fn heads_choice_ui(ui: &mut Ui, model: &AttentionMaps, selection: &mut Selection) {
     /// Maximum number of heads that have a button each; more have a list.
     const BUTTONS: usize = 4;
     if model.heads.len() < 2 {
@@ -260,7 +260,7 @@ fn heads_choice_ui(ui: &mut Ui, model: &AttentionModel, selection: &mut Selectio
     }
 }
 
-fn shown_words(model: &AttentionModel, shown: &[usize]) -> String {
+fn shown_words(model: &AttentionMaps, shown: &[usize]) -> String {
     match shown {
         [head] if model.heads.len() > 1 => format!("the weights of {}", model.heads[*head].title.to_lowercase()),
         _ if shown.len() < model.heads.len() => "the weights of the layer's heads".to_owned(),
@@ -269,7 +269,7 @@ fn shown_words(model: &AttentionModel, shown: &[usize]) -> String {
 }
 
 /// Ctrl or Cmd and C over the panel copies what is shown, unless text is selected or written.
-fn copy_by_key(ui: &Ui, model: &AttentionModel, shown: &[usize], reading: Reading) {
+fn copy_by_key(ui: &Ui, model: &AttentionMaps, shown: &[usize], reading: Reading) {
     let is_asked = ui.input(|input| input.events.iter().any(|event| matches!(event, egui::Event::Copy)));
     if is_asked && !ui.ctx().text_edit_focused() && ui.rect_contains_pointer(ui.max_rect()) {
         ui.copy_text(model.tsv(shown, reading));
@@ -300,7 +300,7 @@ fn maps_beside(ui: &Ui, maps: &[&HeadMap]) -> usize {
 }
 
 /// One head's map. Returns where its lit row lies.
-fn head_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, room: MapRoom, view: &mut PanelView) -> Option<Rect> {
+fn head_ui(ui: &mut Ui, model: &AttentionMaps, map: &HeadMap, room: MapRoom, view: &mut PanelView) -> Option<Rect> {
     let palette = Palette::of(ui.visuals().dark_mode);
     let off = if map.enabled { "" } else { "  · switched off" };
     ui.label(RichText::new(format!("{}{off}", map.title)).font(theme::strong(size::BODY)).color(palette.head(map.own)));
@@ -396,7 +396,7 @@ impl Layout {
     }
 }
 
-fn paint(ui: &Ui, model: &AttentionModel, map: &HeadMap, heat: &Heat, selection: &Selection, palette: &Palette) {
+fn paint(ui: &Ui, model: &AttentionMaps, map: &HeadMap, heat: &Heat, selection: &Selection, palette: &Palette) {
     const OFF: f32 = 0.35;
     let painter = ui.painter();
     let reading = selection.reading;
@@ -425,7 +425,7 @@ fn query_row(map: &HeadMap, selection: &Selection) -> Option<usize> {
 
 /// The names of the columns, at the upper edge of what is in sight while their map scrolls under it. Returns their
 /// rectangle.
-fn keys_ui(ui: &Ui, model: &AttentionModel, map: &HeadMap, heat: &Heat, layout: &Layout, palette: &Palette) -> Rect {
+fn keys_ui(ui: &Ui, model: &AttentionMaps, map: &HeadMap, heat: &Heat, layout: &Layout, palette: &Palette) -> Rect {
     let height = layout.offset.y;
     let own = heat.origin.y - height;
     let last = heat.rect().bottom() - heat.cell.y - height;
@@ -507,7 +507,7 @@ fn queries_ui(ui: &mut Ui, map: &HeadMap, heat: &Heat, left: f32, selection: &mu
 /// `below` is where the names of the columns end: a cell behind them is no cell under the pointer.
 fn hover_and_click(
     response: &Response,
-    model: &AttentionModel,
+    model: &AttentionMaps,
     map: &HeadMap,
     heat: &Heat,
     below: f32,
@@ -569,12 +569,7 @@ const REACH: f32 = 5.0;
 const SAMPLES: usize = 24;
 
 /// One picture for all heads that look from the same words at the same words.
-pub fn lines_ui<'a>(
-    ui: &mut Ui,
-    model: &AttentionModel,
-    maps: impl Iterator<Item = &'a HeadMap>,
-    view: &mut PanelView,
-) {
+pub fn lines_ui<'a>(ui: &mut Ui, model: &AttentionMaps, maps: impl Iterator<Item = &'a HeadMap>, view: &mut PanelView) {
     let mut pictures: Vec<Vec<&HeadMap>> = Vec::new();
     for map in maps {
         let is_like = |one: &&mut Vec<&HeadMap>| {
@@ -611,7 +606,7 @@ impl Picture {
     }
 }
 
-fn picture_ui(ui: &mut Ui, model: &AttentionModel, maps: &[&HeadMap], view: &mut PanelView) {
+fn picture_ui(ui: &mut Ui, model: &AttentionMaps, maps: &[&HeadMap], view: &mut PanelView) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let Some(first) = maps.first() else { return };
     titles_ui(ui, maps, palette);
@@ -647,7 +642,7 @@ fn picture_ui(ui: &mut Ui, model: &AttentionModel, maps: &[&HeadMap], view: &mut
 }
 
 /// The line under the pointer: a click follows its pair, and a card says its weight.
-fn pair_ui(response: Response, model: &AttentionModel, line: &WeightLine, view: &mut PanelView) {
+fn pair_ui(response: Response, model: &AttentionMaps, line: &WeightLine, view: &mut PanelView) {
     let reading = view.selection.reading;
     view.hover.point_at_pair(line.map.pair(line.query, line.key));
     if response.clicked() {
@@ -687,7 +682,7 @@ struct WeightLine<'a> {
     curve: [Pos2; 4],
 }
 
-fn lines<'a>(model: &AttentionModel, maps: &[&'a HeadMap], reading: Reading, picture: &Picture) -> Vec<WeightLine<'a>> {
+fn lines<'a>(model: &AttentionMaps, maps: &[&'a HeadMap], reading: Reading, picture: &Picture) -> Vec<WeightLine<'a>> {
     const APART: f32 = 2.5;
     let mut lines = Vec::new();
     // Nothing flows through a head that is switched off.

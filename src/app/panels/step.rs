@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use attune_engine::quantity::Quantity;
 use attune_view::explain::Explanation;
-use attune_view::explain::path::{By, PathModel};
+use attune_view::explain::path::{ArrowParts, PathModel};
 use attune_view::explain::sentences::places_turn;
 use attune_view::explain::walk::{Bars, Clock, Columns, NumberRow, RouteModel, Step, StepModel, WalkModel};
-use attune_view::view_model::attention::AttentionModel;
+use attune_view::view_model::attention::AttentionMaps;
 use attune_view::view_model::fold::FoldModel;
 use attune_view::view_model::saved_view::SavedView;
 use attune_view::view_model::{capitalised, number};
@@ -18,7 +18,7 @@ use egui::{
 
 use super::fold::fold_ui;
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
-use crate::app::actions::{ActionTable, Row, WindowAction};
+use crate::app::actions::{ActionRow, ActionTable, WindowAction};
 use crate::app::text::prose::equation_ui;
 use crate::app::theme::{self, Palette, Role, size};
 use crate::app::ui_state::{Selection, Trail, Walk};
@@ -49,7 +49,7 @@ impl Panel for StepPanel {
     }
 
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
-        let attention = cx.models.get::<AttentionModel>()?;
+        let attention = cx.models.get::<AttentionMaps>()?;
         switch_ui(
             ui,
             &mut self.view,
@@ -85,7 +85,7 @@ impl Panel for StepPanel {
 }
 
 /// The numbers of the step, worked through for the word that is followed.
-fn numbers_ui(ui: &mut Ui, attention: &AttentionModel, cx: &mut PanelContext) {
+fn numbers_ui(ui: &mut Ui, attention: &AttentionMaps, cx: &mut PanelContext) {
     const FOLLOW: &str = "Follow this word as the query";
     let selection = &cx.view.selection;
     let focus = cx.models.get::<RouteModel>().and_then(|route| {
@@ -262,9 +262,9 @@ fn why_ui(ui: &mut Ui, path: &PathModel, selection: &mut Selection, trail: &mut 
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         ui.label(RichText::new("Arrows by").color(palette.ink_soft));
         for (by, words, hint) in [
-            (By::Word, "word", "What each word adds, through all heads"),
-            (By::Head, "head", "What each head adds, from all words"),
-            (By::Both, "both", "What each word adds in each head"),
+            (ArrowParts::Word, "word", "What each word adds, through all heads"),
+            (ArrowParts::Head, "head", "What each head adds, from all words"),
+            (ArrowParts::Both, "both", "What each word adds in each head"),
         ] {
             if ui.selectable_label(path.by == by, words).on_hover_text(hint).clicked() {
                 selection.by = Some(by);
@@ -298,7 +298,7 @@ fn is_like(a: &NumberRow, b: &NumberRow) -> bool {
     a.columns == b.columns && a.values.len() == b.values.len()
 }
 
-fn heads_ui(ui: &mut Ui, attention: &AttentionModel, selection: &mut Selection) {
+fn heads_ui(ui: &mut Ui, attention: &AttentionMaps, selection: &mut Selection) {
     if attention.heads.len() < 2 {
         return;
     }
@@ -318,7 +318,7 @@ fn steps_ui(ui: &mut Ui, walk: &mut Walk) {
     const NAME: f32 = 92.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     let (now, is_begun) = (walk.step(), !walk.is_at_start());
-    let mut turn = |ui: &mut Ui, sign: &str, row: &Row, is_enabled: bool, step: fn(&mut Walk)| {
+    let mut turn = |ui: &mut Ui, sign: &str, row: &ActionRow, is_enabled: bool, step: fn(&mut Walk)| {
         let button = ui.add_enabled(is_enabled, Button::new(sign));
         button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, is_enabled, row.tooltip));
         if button.on_hover_text(row.hint()).clicked() {

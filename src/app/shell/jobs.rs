@@ -14,7 +14,7 @@ use attune_core::kernel::snapshot::{Progress, Snapshot, StaticSpace};
 use attune_core::lesson::starter;
 use attune_core::store::Home;
 use attune_engine::numerics::vectors::distance;
-use attune_view::export::work_file::{LessonMark, Shared, WorkFile};
+use attune_view::export::work_file::{LessonMark, SharedWork, WorkFile};
 use attune_view::export::{self, Format};
 use attune_view::view_model::pictures::{StillModel, StillPoint, nearest};
 use attune_view::view_model::saved_view::SavedView;
@@ -51,7 +51,7 @@ pub struct Jobs {
     export: Option<Export>,
     editor: Option<Export>,
     map: Option<Drawing>,
-    pub(super) opening: Option<Job<Shared>>,
+    pub(super) opening: Option<Job<SharedWork>>,
 }
 
 /// Shows how the export goes, and whether the editor has opened.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::Lesson;
-use attune_view::explain::path::{By, PathArrow, PathModel};
+use attune_view::explain::path::{ArrowParts, PathArrow, PathModel};
 use attune_view::explain::walk::{Focus, RouteModel, Step, WalkModel, is_silent};
 use attune_view::view_model::heads::Side;
 use attune_view::view_model::meaning::{NeighboursModel, SensesModel};
@@ -53,7 +53,7 @@ pub struct StageState {
     pub emphasis: Arc<Emphasis>,
     /// Another basis is on its way to the stage.
     pub glide: Option<BasisGlide>,
-    walked: Option<(u64, Focus, Option<By>, bool)>,
+    walked: Option<(u64, Focus, Option<ArrowParts>, bool)>,
     followed: Option<Followed>,
     /// How often a stage cell had been shown when the query was last chosen for one.
     shows: usize,

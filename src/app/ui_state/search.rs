@@ -25,7 +25,7 @@ pub enum Hit {
 }
 
 /// Results of a search, those in the sentence first; or the fault in its pattern.
-pub type Found = Result<Vec<Hit>, String>;
+pub type SearchResult = Result<Vec<Hit>, String>;
 
 /// Whether a word matches.
 type Matcher = Box<dyn Fn(&str) -> bool>;
@@ -36,7 +36,7 @@ impl Search {
     }
 
     /// `None` where nothing is looked for. Upper and lower case are the same.
-    pub fn find(&self, stage: &StageModel) -> Option<Found> {
+    pub fn find(&self, stage: &StageModel) -> Option<SearchResult> {
         (!self.is_blank()).then(|| self.matcher().map(|matches| points(stage, matches)))
     }
 
@@ -77,7 +77,7 @@ pub enum Visibility {
 /// How each point of the stage is shown. By default all are lit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Emphasis {
-    pub found: Option<Found>,
+    pub found: Option<SearchResult>,
     is_isolated: bool,
     is_of_step: bool,
     tokens: Vec<Visibility>,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use attune_engine::json;
 use attune_engine::numerics::attention::{Edge, HeadMode, Mask};
 use attune_engine::numerics::model::activations::{Interventions, Patch};
-use attune_engine::numerics::model::generate::Choice;
+use attune_engine::numerics::model::generate::NextWordChoice;
 use attune_engine::numerics::params::{Parameters, TensorId};
 use serde::{Deserialize, Serialize};
 
@@ -250,7 +250,7 @@ pub enum SentenceCommand {
     /// Writes the given number of words after the sentence, or, where it is a source, from it; with the weights in
     /// use and no other intervention. They stay in the snapshot until the sentence changes.
     #[serde(skip)]
-    Generate { count: usize, choice: Choice },
+    Generate { count: usize, choice: NextWordChoice },
 }
 
 /// Changes of the list of sentences in which one word is looked at, and whether it is.

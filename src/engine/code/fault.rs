@@ -21,22 +21,22 @@ const WORDS_CHARS_MAX: usize = 400;
 pub struct Fault {
     pub message: String,
     pub hint: Option<String>,
-    pub place: Option<Place>,
+    pub place: Option<LineColumn>,
 }
 
 /// A line and a column of a text, both counted from 1; columns count characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Place {
+pub struct LineColumn {
     pub line: usize,
     pub column: usize,
 }
 
-impl Place {
+impl LineColumn {
     /// The first character of a cell: the place of a fault of the whole cell.
     pub const START: Self = Self { line: 1, column: 1 };
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for LineColumn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.line, self.column)
     }
@@ -51,7 +51,7 @@ impl Fault {
         Self { hint: Some(shortened(hint.into())), ..self }
     }
 
-    pub fn at(self, place: Option<Place>) -> Self {
+    pub fn at(self, place: Option<LineColumn>) -> Self {
         Self { place: self.place.or(place), ..self }
     }
 }
@@ -103,7 +103,7 @@ pub fn explain(error: EvalAltResult, source: &str, scope: &Scope<'_>, ended: Opt
         EvalAltResult::ErrorTerminated(..) => {
             let why = ended.cloned().unwrap_or_else(|| Fault::new("interrupted"));
             // Rhai does not know the place of some operations.
-            return why.at(place).at(Some(Place::START));
+            return why.at(place).at(Some(LineColumn::START));
         }
         EvalAltResult::ErrorStackOverflow(_) => {
             Fault::new("functions call each other too deeply").hint("does one call itself forever?")
@@ -122,9 +122,9 @@ fn thrown_words(thrown: &Dynamic) -> String {
     }
 }
 
-pub fn place_of(position: Position) -> Option<Place> {
+pub fn place_of(position: Position) -> Option<LineColumn> {
     // A place at the start of a line is that of its first character.
-    Some(Place { line: position.line()?, column: position.position().unwrap_or(1) })
+    Some(LineColumn { line: position.line()?, column: position.position().unwrap_or(1) })
 }
 
 /// Rhai ends its messages with the place, which we say first.

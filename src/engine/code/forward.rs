@@ -62,11 +62,11 @@ impl fmt::Display for Pass {
 
 /// The model that a scope gives to its code.
 #[derive(Clone)]
-pub struct Runs(pub Arc<dyn Forward>);
+pub struct RunnableModel(pub Arc<dyn Forward>);
 
-impl fmt::Debug for Runs {
+impl fmt::Debug for RunnableModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Runs")
+        f.write_str("RunnableModel")
     }
 }
 
@@ -76,7 +76,7 @@ pub const VECTORS: &str = "vectors";
 pub const NEIGHBOURS: &str = "neighbours";
 
 /// Registers the functions, and the reading of what `forward` returns.
-pub(super) fn register(engine: &mut Engine, budget: &Budget, model: Option<&Runs>) {
+pub(super) fn register(engine: &mut Engine, budget: &Budget, model: Option<&RunnableModel>) {
     register_forward(engine, budget, model);
     let (paid, of) = (budget.clone(), model.cloned());
     engine.register_fn(VECTORS, move |context: NativeCallContext, list: Array| -> Answer<Dynamic> {
@@ -97,7 +97,7 @@ pub(super) fn register(engine: &mut Engine, budget: &Budget, model: Option<&Runs
     });
 }
 
-fn asked<'m>(function: &str, model: Option<&'m Runs>) -> Result<&'m dyn Forward, Fault> {
+fn asked<'m>(function: &str, model: Option<&'m RunnableModel>) -> Result<&'m dyn Forward, Fault> {
     model.map(|model| &*model.0).ok_or_else(|| Fault::new(format!("{function}: there is no model here yet")))
 }
 
@@ -110,7 +110,7 @@ fn words(list: &Array) -> Result<Vec<String>, Fault> {
     list.iter().map(word).collect()
 }
 
-fn register_forward(engine: &mut Engine, budget: &Budget, model: Option<&Runs>) {
+fn register_forward(engine: &mut Engine, budget: &Budget, model: Option<&RunnableModel>) {
     engine.register_type_with_name::<Pass>("pass");
     engine.register_fn("to_string", |pass: &mut Pass| pass.to_string());
     let run = {

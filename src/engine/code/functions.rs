@@ -26,7 +26,7 @@ pub(super) fn at_call<T>(result: Result<T, Fault>, context: &NativeCallContext) 
 }
 
 /// Registers all functions. Each charges the budget before it makes a tensor.
-pub fn register(engine: &mut Engine, budget: &Budget, seed: u64, model: Option<&forward::Runs>) {
+pub fn register(engine: &mut Engine, budget: &Budget, seed: u64, model: Option<&forward::RunnableModel>) {
     engine.register_type_with_name::<Tensor>("tensor").register_type_with_name::<tensor::Whole>("..");
     engine.register_type_with_name::<Ranking>("ranking");
     engine.register_fn("to_string", |ranking: &mut Ranking| ranking.to_string());

@@ -36,8 +36,8 @@ use rhai::packages::{
 use rhai::{AST, Dynamic, Engine};
 
 pub use crate::code::functions::{Help, REFERENCE, help};
-pub use fault::{Fault, Place};
-pub use forward::{Charge, FORWARD, Forward, NEIGHBOURS, Pass, Runs, Tensors, VECTORS};
+pub use fault::{Fault, LineColumn};
+pub use forward::{Charge, FORWARD, Forward, NEIGHBOURS, Pass, RunnableModel, Tensors, VECTORS};
 pub use names::{Names, names};
 pub use tensor::{Axis, Labels, Shape, Tensor};
 pub use value::{Output, Plot, Value, Variable};
@@ -71,7 +71,7 @@ pub struct Scope<'a> {
     pub others: &'a [String],
     pub functions: Functions,
     /// The model that `forward` runs, if there is one.
-    pub model: Option<Runs>,
+    pub model: Option<RunnableModel>,
     /// The seed of the cell's random numbers.
     pub seed: u64,
     /// Ends the run from another thread.
@@ -194,7 +194,7 @@ fn run_here(source: &str, scope: &Scope<'_>) -> Run {
     let mut variables = match variables(&scope.given, &budget) {
         Ok(variables) => variables,
         // The given variables are too much before the cell's first word runs.
-        Err(fault) => return Run { fault: Some(fault.at(Some(Place::START))), ..run },
+        Err(fault) => return Run { fault: Some(fault.at(Some(LineColumn::START))), ..run },
     };
     let given = variables.len();
     let ast = match compile(&engine, &progress, source) {

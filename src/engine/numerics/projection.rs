@@ -13,7 +13,7 @@
 //! one scale after their last norm.
 
 use super::Matrix;
-use super::alignment::Turn;
+use super::alignment::Rotation;
 use super::norm::{NormCache, NormForm, inverse_deviations, norm_forward};
 use super::table::Table;
 use super::vectors::dot;
@@ -116,7 +116,7 @@ impl Projection {
     /// # Panics
     /// If the spread is not `D` wide.
     #[must_use]
-    pub fn turned(&self, spread: &Spread, turn: &Turn) -> Self {
+    pub fn turned(&self, spread: &Spread, turn: &Rotation) -> Self {
         let mixed = |to: usize| {
             let entry = |j: usize| (0..AXES).map(|from| turn[from][to] * f64::from(self.axes.get(from, j))).sum();
             (0..self.mean.len()).map(entry).collect()
@@ -270,14 +270,14 @@ impl Lens {
 
 /// A projection with the lens in front of it.
 #[derive(Clone, Debug)]
-pub struct Sight<'a> {
+pub struct LensProjection<'a> {
     projection: &'a Projection,
     lens: Option<Lens>,
     /// `U'` (3, D) of a lens.
     through: Option<Matrix<f32>>,
 }
 
-impl<'a> Sight<'a> {
+impl<'a> LensProjection<'a> {
     pub fn new(projection: &'a Projection, lens: Option<Lens>) -> Self {
         let through = lens.as_ref().map(|lens| {
             let mut axes = Matrix::from_fn(AXES, lens.gain.len(), |axis, d| projection.axis(axis)[d]);
@@ -449,7 +449,7 @@ mod lens_tests {
         let lens = Lens::new([&[1.0, 0.5, 2.0, 1.5], &[0.25; 4]], NormForm::LAYER);
         let projection = Projection::principal_components(&lens.see(&vectors));
         let seen = projection.points(&lens.see(&vectors));
-        assert_eq!(Sight::new(&projection, Some(lens)).points_of(&vectors.into()), seen);
+        assert_eq!(LensProjection::new(&projection, Some(lens)).points_of(&vectors.into()), seen);
     }
 
     #[test]
@@ -461,7 +461,7 @@ mod lens_tests {
         let lens = Lens::new([&gain, &[0.25; 8]], NormForm::LAYER);
         let projection = Projection::principal_components(&lens.see(&before));
         for lens in [None, Some(lens)] {
-            let sight = Sight::new(&projection, lens);
+            let sight = LensProjection::new(&projection, lens);
             let (from, to) = (sight.points(&before), sight.points(&after));
             let factors = |of: &Matrix<f32>| sight.shrinking(of).unwrap_or_else(|| vec![1.0; 6]);
             let (own, held) = (factors(&before), factors(&after));

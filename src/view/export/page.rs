@@ -12,7 +12,7 @@ use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot};
 use attune_core::lesson::cells::{Bind, CellKind, Exercise, Predict, Slider};
 use attune_core::lesson::glossary::Term;
 use attune_core::lesson::links::TextLink;
-use attune_core::lesson::pictures::{Folder, Format};
+use attune_core::lesson::pictures::{PictureFolder, PictureFormat};
 use attune_engine::code::Fault;
 
 use super::markdown::Prose;
@@ -44,7 +44,7 @@ pub enum PageItem<'a> {
     /// A line of words.
     Line(String),
     Code(Code<'a>),
-    Stage(Stage<'a>),
+    Stage(StageCell<'a>),
     Slider(PageSlider<'a>),
     Choices {
         choices: &'a [String],
@@ -76,7 +76,7 @@ pub struct Code<'a> {
 }
 
 /// The content of a stage cell.
-pub struct Stage<'a> {
+pub struct StageCell<'a> {
     pub caption: &'a str,
     pub sentence: String,
     /// Words that are lit; none: all.
@@ -85,7 +85,7 @@ pub struct Stage<'a> {
     pub time: f32,
 }
 
-impl Stage<'_> {
+impl StageCell<'_> {
     /// Alternative text of the picture, for screen readers. The picture has its caption in it.
     pub fn tell_picture(&self) -> String {
         if self.caption.is_empty() { self.tell() } else { format!("{}. {}", self.tell(), self.caption) }
@@ -174,7 +174,7 @@ impl<'a> PageCell<'a> {
             CellKind::Stage { caption, sentence, words, time, plays: _, lines: _, goals: _ } => {
                 let sentence =
                     snapshot.lesson.sentences.get(*sentence).map_or_else(String::new, |words| words.join(" "));
-                ("stage", vec![PageItem::Stage(Stage { caption, sentence, words, time: *time })])
+                ("stage", vec![PageItem::Stage(StageCell { caption, sentence, words, time: *time })])
             }
             CellKind::Slider(slider) => {
                 ("slider", vec![PageItem::Slider(slider_of(slider, cell, snapshot.model.as_ref()))])
@@ -328,7 +328,7 @@ pub struct Pictures {
     stages: BTreeMap<String, StagePicture>,
     /// Why a stage cell has no picture, if it has none.
     pub why_no_stage: String,
-    folder: RefCell<Folder>,
+    folder: RefCell<PictureFolder>,
     /// Bytes of the folder's pictures so far.
     read: Cell<u64>,
 }
@@ -343,7 +343,7 @@ pub struct StagePicture {
 /// A picture of the lesson's folder.
 pub struct Image {
     pub bytes: Vec<u8>,
-    pub format: Format,
+    pub format: PictureFormat,
 }
 
 /// Bytes of all the folder's pictures that a page shows; one that it shows twice, it holds twice.
@@ -352,7 +352,7 @@ const PAGE_BYTES_MAX: u64 = 64 << 20;
 impl Pictures {
     /// Those in the folder of a lesson, and none of the stage for this reason.
     pub fn of_lesson(file: &Path, why_no_stage: impl Into<String>) -> Self {
-        Self { folder: Folder::of(file).into(), why_no_stage: why_no_stage.into(), ..Self::default() }
+        Self { folder: PictureFolder::of(file).into(), why_no_stage: why_no_stage.into(), ..Self::default() }
     }
 
     pub fn add_stage(&mut self, cell: impl Into<String>, picture: StagePicture) {

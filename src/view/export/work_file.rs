@@ -1,6 +1,6 @@
 //! A learner's work as one file: answers, outputs and the state of the model, with the lesson that they are of. It is
 //! handed in, or shared with what is on the screen. A name and the time spent stand in it only where the learner gives
-//! them. A [`Shared`] is one that is opened as a copy: its file, and the lesson that it is of.
+//! them. A [`SharedWork`] is one that is opened as a copy: its file, and the lesson that it is of.
 //!
 //! The file names its lesson by an id and a hash, never by a path: whoever wrote it cannot have a file opened.
 
@@ -196,7 +196,7 @@ pub const OTHER_VERSION: &str =
 
 /// A file that was read, and the file of its lesson.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shared {
+pub struct SharedWork {
     pub file: PathBuf,
     pub lesson: PathBuf,
     pub content: WorkFile,
@@ -204,7 +204,7 @@ pub struct Shared {
     pub is_of_another_version: bool,
 }
 
-impl Shared {
+impl SharedWork {
     /// Reads a file and finds its lesson: at the path that is given, else beside the file, else in the course. Of several,
     /// the one whose text is the very same. `of_program` gives the folder of the program's own course.
     ///

@@ -6,7 +6,7 @@ mod arcs;
 use attune_view::explain::walk::{Step, WalkModel};
 use attune_view::view_model::attention::{Reading, Sink};
 use attune_view::view_model::heads::Side;
-use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WeightArc, WordAt};
+use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, ShownArcs, WeightArc, WordAt};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
     Align, Align2, Color32, Context, Id, Label, Layout, Pos2, Rect, Response, RichText, ScrollArea, Sense, Stroke, Ui,
@@ -51,8 +51,8 @@ pub struct StripState {
 /// Arcs on their way out of sight while others come.
 #[derive(Clone, Debug, Default)]
 struct Fade {
-    shown: Option<Shown>,
-    before: Option<Shown>,
+    shown: Option<ShownArcs>,
+    before: Option<ShownArcs>,
     since: f64,
 }
 
@@ -165,7 +165,7 @@ impl<'a> Strip<'a> {
     }
 
     /// Heads, layers, the direction, and the largest weights in words.
-    fn controls_ui(&self, ui: &mut Ui, shown: Option<Shown>, state: &mut StripState, view: &mut PanelView) {
+    fn controls_ui(&self, ui: &mut Ui, shown: Option<ShownArcs>, state: &mut StripState, view: &mut PanelView) {
         /// On less room the words would be cut off before the one that is looked at.
         const SAID_MIN: f32 = 180.0;
         /// Room for the switches of the reading, and some words beside them.
@@ -283,7 +283,7 @@ impl<'a> Strip<'a> {
         &self,
         ui: &mut Ui,
         ground: &Response,
-        shown: Option<Shown>,
+        shown: Option<ShownArcs>,
         state: &mut StripState,
         view: &mut PanelView,
     ) {
@@ -294,7 +294,7 @@ impl<'a> Strip<'a> {
         let is_pointed_at = view.hover.at().is_some() || view.hover.pair().is_some();
         let drawn = shown.filter(|_| is_pointed_at || self.has_weights());
         let (share, before) = state.fade.at(ui, drawn, self.options.reduced_motion);
-        let arcs_of = |shown: Option<Shown>| shown.map(|shown| self.model.drawn(&shown)).unwrap_or_default();
+        let arcs_of = |shown: Option<ShownArcs>| shown.map(|shown| self.model.drawn(&shown)).unwrap_or_default();
         let arcs = arcs_of(drawn);
         let placed_arcs = placed(&self.plan, origin, &arcs);
         let pointed = view.hover.pair().and_then(|pair| self.model.placed_pair(pair));
@@ -345,7 +345,7 @@ impl<'a> Strip<'a> {
         ui: &Ui,
         word: &PlacedWord,
         origin: Pos2,
-        shown: Option<Shown>,
+        shown: Option<ShownArcs>,
         state: &mut StripState,
         view: &mut PanelView,
     ) -> bool {
@@ -412,27 +412,27 @@ impl<'a> Strip<'a> {
             .map(|direction| {
                 (
                     direction,
-                    self.model.card(&Shown { word: at, direction, layer, head, reading: view.selection.reading }),
+                    self.model.card(&ShownArcs { word: at, direction, layer, head, reading: view.selection.reading }),
                 )
             })
             .collect()
     }
 
-    fn spoken(&self, at: WordAt, shown: Option<Shown>, state: &StripState, view: &PanelView) -> String {
+    fn spoken(&self, at: WordAt, shown: Option<ShownArcs>, state: &StripState, view: &PanelView) -> String {
         let Some(layer) = layer(self.model, view) else { return self.model.label(at).to_owned() };
         let directions = self.model.directions(layer, at);
         let head = shown.map_or(view.selection.shown_head(), |shown| shown.head);
         match directions.iter().find(|one| **one == state.direction).or(directions.first()) {
             Some(&direction) => {
                 let reading = view.selection.reading;
-                self.model.spoken(&Shown { word: at, direction, layer, head, reading })
+                self.model.spoken(&ShownArcs { word: at, direction, layer, head, reading })
             }
             None => self.model.label(at).to_owned(),
         }
     }
 
     /// The largest weights as numbers beside their words, each at the side from which no arc comes.
-    fn numbers(&self, painter: &egui::Painter, origin: Pos2, shown: &Shown, arcs: &[WeightArc], palette: &Palette) {
+    fn numbers(&self, painter: &egui::Painter, origin: Pos2, shown: &ShownArcs, arcs: &[WeightArc], palette: &Palette) {
         // Each is of the head with its colour: of many, they would be read as the shares of one.
         if shown.head.is_none() && self.model.layers[shown.layer].heads.len() > NUMBERED_HEADS {
             return;
@@ -530,7 +530,7 @@ pub fn layer(model: &SentenceArcs, view: &PanelView) -> Option<usize> {
 
 /// The weights that are shown: of the pair or word that is pointed at anywhere, else of the chosen word, else of the
 /// first word that the lesson is about.
-pub fn shown(model: &SentenceArcs, state: &StripState, view: &PanelView, is_open: bool) -> Option<Shown> {
+pub fn shown(model: &SentenceArcs, state: &StripState, view: &PanelView, is_open: bool) -> Option<ShownArcs> {
     let selection = &view.selection;
     let reading = selection.reading;
     let layer = layer(model, view)?;
@@ -546,7 +546,7 @@ pub fn shown(model: &SentenceArcs, state: &StripState, view: &PanelView, is_open
     let of_word = word.map(|word| {
         let directions = model.directions(layer, word);
         let same = directions.iter().find(|one| **one == state.direction).or(directions.first());
-        Shown {
+        ShownArcs {
             word,
             direction: same.copied().unwrap_or(state.direction),
             layer,
@@ -561,7 +561,7 @@ pub fn shown(model: &SentenceArcs, state: &StripState, view: &PanelView, is_open
     }
     let layer = model.layer_of(pair.head)?;
     let word = WordAt { side: model.layers[layer].queries, position: pair.query };
-    Some(Shown { word, direction: Direction::LooksAt, layer, head: Some(pair.head), reading })
+    Some(ShownArcs { word, direction: Direction::LooksAt, layer, head: Some(pair.head), reading })
 }
 
 /// Chooses a word, here and everywhere.
@@ -594,7 +594,7 @@ fn keep_keys(response: &Response) {
 
 impl Fade {
     /// How far what is shown has come, from 0 to 1, and what goes meanwhile.
-    fn at(&mut self, ui: &Ui, shown: Option<Shown>, reduced_motion: bool) -> (f32, Option<Shown>) {
+    fn at(&mut self, ui: &Ui, shown: Option<ShownArcs>, reduced_motion: bool) -> (f32, Option<ShownArcs>) {
         let now = ui.input(|input| input.time);
         if self.shown != shown {
             (self.before, self.shown, self.since) = (self.shown, shown, now);

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use attune_engine::code::budget::RUN_PRODUCTS_MAX;
 use attune_engine::code::{
-    Axis, Charge, FORWARD, Fault, Forward, Labels, NEIGHBOURS, Pass, Runs, Shape, Tensor, Tensors, VECTORS, Variable,
+    Axis, Charge, FORWARD, Fault, Forward, Labels, NEIGHBOURS, Pass, RunnableModel, Shape, Tensor, Tensors, VECTORS,
+    Variable,
 };
 use attune_engine::nearest::nearest;
 use attune_engine::numerics::attention::HeadMode;
@@ -22,7 +23,7 @@ use attune_engine::vectors::{Vectors, unknown};
 use crate::kernel::model::LessonModel;
 use crate::kernel::notebook::execution::{LiveModel, Versions};
 use crate::kernel::notebook::live::{Follows, Live, LiveName, live_names};
-use crate::kernel::notebook::live_text::{LiveTextModel, Spoken};
+use crate::kernel::notebook::live_text::{Spoken, TextReader};
 use crate::kernel::sentence_pass::interventions::{are_none, check_temperature, for_any_sentence};
 use crate::kernel::sentence_pass::passes::Passes;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
@@ -118,7 +119,7 @@ impl LiveModel for Watched<'_> {
     }
 }
 
-impl LiveTextModel for LessonModel {
+impl TextReader for LessonModel {
     fn shows(&self, spoken: &Spoken) -> bool {
         let Sentence { index, text, .. } = self.pass.sentence();
         match spoken {
@@ -214,7 +215,7 @@ fn of_frame(
         classes: classes.clone(),
         tokens: token_labels(frame.tokens()).into(),
         source: frame.source_tokens().map(|tokens| token_labels(tokens).into()),
-        model: Some(Runs(Arc::new(Runner::of(model, parameters, interventions)))),
+        model: Some(RunnableModel(Arc::new(Runner::of(model, parameters, interventions)))),
     }
 }
 

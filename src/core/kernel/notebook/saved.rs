@@ -14,7 +14,9 @@ use serde::{Deserialize, Serialize};
 use crate::kernel::notebook::document::{
     Answer, Attempts, CellId, DOCUMENT_CELLS_MAX, Document, DocumentCell, OwnKind, first_answer, original, own_kind,
 };
-use crate::kernel::notebook::snapshot::{CellSnapshot, Compared, NotebookSnapshot, RunSnapshot, Verdict, is_default};
+use crate::kernel::notebook::snapshot::{
+    CellSnapshot, ComparedCase, NotebookSnapshot, RunSnapshot, Verdict, is_default,
+};
 use crate::lesson::Lesson;
 use crate::lesson::cells::{Bind, Cell, CellKind};
 use crate::lesson::issue::shorten;
@@ -192,7 +194,7 @@ impl Allowance<'_> {
         let verdict = run.verdict.clone().map(|verdict| match verdict {
             Verdict::Exercise { is_right, value, mut compared, feedback, failed_case } => {
                 let value = self.keep(&value);
-                let mut fits = |case: &Compared| self.keep(&[case.yours.clone(), case.expected.clone()]).len() == 2;
+                let mut fits = |case: &ComparedCase| self.keep(&[case.yours.clone(), case.expected.clone()]).len() == 2;
                 let kept = compared.iter().take_while(|case| fits(case)).count();
                 compared.truncate(kept);
                 Verdict::Exercise { is_right, value, compared, feedback, failed_case }
@@ -503,7 +505,7 @@ fn shown(run: &RunSnapshot, kind: &CellKind) -> Option<RunSnapshot> {
         (Some(Verdict::Exercise { value, compared, failed_case, .. }), CellKind::Exercise(exercise)) => {
             compared.truncate(CASES_MAX);
             *failed_case = failed_case.filter(|case| *case < exercise.cases.len());
-            let are_sound = |case: &Compared| case.yours.is_sound() && case.expected.is_sound();
+            let are_sound = |case: &ComparedCase| case.yours.is_sound() && case.expected.is_sound();
             fits &= is_sound(value) && compared.iter().all(are_sound);
         }
         _ => return None,

@@ -141,7 +141,7 @@ pub enum Verdict {
         value: Vec<Output>,
         /// The answer beside what is expected, case by case.
         #[serde(default, skip_serializing_if = "is_default")]
-        compared: Vec<Compared>,
+        compared: Vec<ComparedCase>,
         /// Feedback on this wrong answer.
         #[serde(default, with = "json::maybe_shared")]
         feedback: Option<Arc<str>>,
@@ -156,7 +156,7 @@ pub enum Verdict {
 
 /// An answer beside what is expected, in one case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Compared {
+pub struct ComparedCase {
     pub yours: Output,
     pub expected: Output,
     pub is_right: bool,

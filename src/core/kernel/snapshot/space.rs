@@ -16,7 +16,7 @@ use attune_engine::nearest::{nearest, nearest_few};
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::params::Parameters;
-use attune_engine::numerics::projection::{AXES, Lens, Projection, Sight};
+use attune_engine::numerics::projection::{AXES, Lens, LensProjection, Projection};
 use attune_engine::numerics::shares::{Shares, Spread};
 use attune_engine::numerics::table::Table;
 use attune_engine::numerics::vectors::{add_scaled, centroid, dot};
@@ -150,7 +150,7 @@ impl StaticSpace {
     /// How far the farthest word is from the origin of the picture; of a table that the model trains, at the end of
     /// that.
     pub fn reach(&self) -> f32 {
-        let at_end = self.at_end.as_ref().map(|table| Sight::new(&self.projection, None).points_of(table));
+        let at_end = self.at_end.as_ref().map(|table| LensProjection::new(&self.projection, None).points_of(table));
         let points = at_end.as_ref().unwrap_or(&self.points);
         reach((0..points.rows()).map(|row| std::array::from_fn(|axis| points.get(row, axis))))
     }
@@ -169,7 +169,7 @@ impl StaticSpace {
     /// All words as points, in a basis of their own choice.
     pub fn points_in(&self, basis: &Basis, projection: &Projection) -> Matrix<f32> {
         let lens = self.scale.as_ref().filter(|_| !basis.raw).map(|scale| scale.lens.clone());
-        Sight::new(projection, lens).points_of(&self.vectors)
+        LensProjection::new(projection, lens).points_of(&self.vectors)
     }
 }
 

@@ -5,7 +5,7 @@ use std::iter::Peekable;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
-use super::highlight::{KEYWORDS, Kind, Span, highlight, is_name, is_open};
+use super::highlight::{KEYWORDS, Span, SpanKind, highlight, is_name, is_open};
 use crate::code::{Axis, Help, REFERENCE, Tensor};
 
 /// Kinds of names, in the order in which they are offered.
@@ -73,13 +73,13 @@ impl Name {
 /// Names in the order in which they are defined. All cells of a notebook share them, and each sees those
 /// above it, so that a thousand cells cost one list.
 #[derive(Debug, Default)]
-pub struct Names {
+pub struct NotebookNames {
     all: Vec<Name>,
     /// Places in `all`, by name; of one name in order.
     by_name: Vec<usize>,
 }
 
-impl Names {
+impl NotebookNames {
     pub fn new(names: impl IntoIterator<Item = Name>) -> Self {
         let all: Vec<Name> = names.into_iter().collect();
         let mut by_name: Vec<usize> = (0..all.len()).collect();
@@ -95,7 +95,7 @@ impl Names {
     }
 }
 
-impl PartialEq for Names {
+impl PartialEq for NotebookNames {
     fn eq(&self, other: &Self) -> bool {
         self.all == other.all
     }
@@ -103,26 +103,26 @@ impl PartialEq for Names {
 
 /// Names that one cell sees; cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub struct Scope {
-    names: Arc<Names>,
+pub struct NamesInScope {
+    names: Arc<NotebookNames>,
     /// The first of them, up to the given number.
     seen: usize,
 }
 
-impl Scope {
+impl NamesInScope {
     /// Names in order; where one stands twice, the later is seen.
     pub fn new(names: impl IntoIterator<Item = Name>) -> Self {
-        let names = Arc::new(Names::new(names));
+        let names = Arc::new(NotebookNames::new(names));
         Self { seen: names.all.len(), names }
     }
 
     /// The first of `names`, up to the given number.
-    pub fn of(names: Arc<Names>, seen: usize) -> Self {
+    pub fn of(names: Arc<NotebookNames>, seen: usize) -> Self {
         Self { names, seen }
     }
 
     /// Found without looking at the names: what follows from the one follows from the other.
-    pub fn is(&self, other: &Scope) -> bool {
+    pub fn is(&self, other: &NamesInScope) -> bool {
         Arc::ptr_eq(&self.names, &other.names) && self.seen == other.seen
     }
 
@@ -193,11 +193,11 @@ pub fn definitions(source: &str, spans: &[Span]) -> Vec<Definition> {
     for (i, pair) in spans.windows(2).enumerate() {
         let word = text(&pair[0]);
         match (pair[0].kind, word) {
-            (Kind::Bracket, ")" | "]" | "}") => depth = depth.saturating_sub(1),
-            (Kind::Bracket, _) => depth += 1,
+            (SpanKind::Bracket, ")" | "]" | "}") => depth = depth.saturating_sub(1),
+            (SpanKind::Bracket, _) => depth += 1,
             _ => {}
         }
-        if pair[1].kind != Kind::Name {
+        if pair[1].kind != SpanKind::Name {
             continue;
         }
         let name = text(&pair[1]);
@@ -235,7 +235,7 @@ pub struct Completion {
 }
 
 /// The names that the text before the caret may mean, the likeliest first.
-pub fn completions(source: &str, caret: usize, scope: &Scope) -> Vec<Completion> {
+pub fn completions(source: &str, caret: usize, scope: &NamesInScope) -> Vec<Completion> {
     if !source.is_char_boundary(caret) {
         return Vec::new();
     }
@@ -244,8 +244,8 @@ pub fn completions(source: &str, caret: usize, scope: &Scope) -> Vec<Completion>
     let goes_on = |span: &Span| span.range.end > caret || is_word(span) || is_open(source, span);
     let within = touched.map(|i| (i, &spans[i])).filter(|(_, span)| goes_on(span));
     match within {
-        Some((i, span)) if span.kind == Kind::Text => words(source, caret, &spans, i, scope),
-        Some((_, span)) if matches!(span.kind, Kind::Comment | Kind::Number) => Vec::new(),
+        Some((i, span)) if span.kind == SpanKind::Text => words(source, caret, &spans, i, scope),
+        Some((_, span)) if matches!(span.kind, SpanKind::Comment | SpanKind::Number) => Vec::new(),
         Some((i, span)) if is_word(span) => {
             let candidates =
                 if follows_dot(source, &spans, i) { members() } else { in_scope(source, &spans, i, scope) };
@@ -262,7 +262,7 @@ pub fn completions(source: &str, caret: usize, scope: &Scope) -> Vec<Completion>
 }
 
 fn is_word(span: &Span) -> bool {
-    matches!(span.kind, Kind::Name | Kind::Keyword | Kind::Number | Kind::Comment)
+    matches!(span.kind, SpanKind::Name | SpanKind::Keyword | SpanKind::Number | SpanKind::Comment)
 }
 
 fn follows_dot(source: &str, spans: &[Span], i: usize) -> bool {
@@ -278,7 +278,7 @@ fn members() -> Vec<Name> {
 }
 
 /// The scope, and what the cell itself defines before span `i`.
-fn in_scope(source: &str, spans: &[Span], i: usize, scope: &Scope) -> Vec<Name> {
+fn in_scope(source: &str, spans: &[Span], i: usize, scope: &NamesInScope) -> Vec<Name> {
     let mut own: Vec<Name> = Vec::new();
     for definition in definitions(source, &spans[..i.min(spans.len())]).into_iter().filter(|found| found.is_whole) {
         own.retain(|known| known.name != definition.name.name);
@@ -323,7 +323,7 @@ fn call(name: Name, replaces: Range<usize>, source: &str) -> Completion {
 }
 
 /// `A["ba`: the words of the axis.
-fn words(source: &str, caret: usize, spans: &[Span], i: usize, scope: &Scope) -> Vec<Completion> {
+fn words(source: &str, caret: usize, spans: &[Span], i: usize, scope: &NamesInScope) -> Vec<Completion> {
     let Some(labels) = axis_of(source, spans, i, scope).and_then(|axis| axis.labels.as_ref()) else {
         return Vec::new();
     };
@@ -346,7 +346,7 @@ fn words(source: &str, caret: usize, spans: &[Span], i: usize, scope: &Scope) ->
 }
 
 /// Which axis span `i` indexes, if it does.
-fn axis_of<'a>(source: &str, spans: &[Span], i: usize, scope: &'a Scope) -> Option<&'a Axis> {
+fn axis_of<'a>(source: &str, spans: &[Span], i: usize, scope: &'a NamesInScope) -> Option<&'a Axis> {
     let text = |span: &Span| &source[span.range.clone()];
     if !text(&spans[i]).starts_with('"') {
         return None;
@@ -379,7 +379,7 @@ mod tests {
 
     #[test]
     fn a_name_hides_what_it_shadows() {
-        let scope = Scope::new([number("sum", 1.0)]);
+        let scope = NamesInScope::new([number("sum", 1.0)]);
         assert_eq!(scope.find("sum").map(|name| name.kind), Some(NameKind::Variable));
         assert_eq!(scope.names().filter(|name| name.name == "sum").count(), 1);
         assert_eq!(scope.find("nothing"), None);
@@ -387,9 +387,9 @@ mod tests {
 
     #[test]
     fn a_cell_sees_what_stands_above_it() {
-        let names = Arc::new(Names::new([number("b", 1.0), number("a", 2.0), number("b", 3.0)]));
+        let names = Arc::new(NotebookNames::new([number("b", 1.0), number("a", 2.0), number("b", 3.0)]));
         let seen = |count: usize| {
-            let scope = Scope::of(names.clone(), count);
+            let scope = NamesInScope::of(names.clone(), count);
             let detail = |name| scope.find(name).map_or("none".to_owned(), |name| name.detail.clone());
             (detail("a"), detail("b"), scope.names().filter(|name| name.name.len() == 1).count())
         };
@@ -402,7 +402,7 @@ mod tests {
 
     #[test]
     fn names_come_by_name() {
-        let scope = Scope::new([number("zz", 1.0), number("aa", 1.0), number("softmax", 1.0)]);
+        let scope = NamesInScope::new([number("zz", 1.0), number("aa", 1.0), number("softmax", 1.0)]);
         let names: Vec<&str> = scope.names().map(|name| name.name.as_str()).collect();
         assert!(names.is_sorted() && names.len() == LANGUAGE.len() + 2, "{names:?}");
     }
@@ -422,11 +422,11 @@ mod completion_tests {
     use super::*;
     use crate::code::Tensor;
 
-    fn scope() -> Scope {
+    fn scope() -> NamesInScope {
         let words: crate::code::Labels = ["bank", "of", "river"].map(str::to_owned).into();
         let axis = Axis::labelled(words);
         let weights = Tensor::new(vec![axis.clone(), axis], vec![0.0; 9]);
-        Scope::new([
+        NamesInScope::new([
             Name::tensor("A", &weights, "Attention weights."),
             Name::tensor("W_Q", &Tensor::matrix(2, 3, vec![0.0; 6]), ""),
             Name::plain("sharp", NameKind::Variable, "= 2.5"),

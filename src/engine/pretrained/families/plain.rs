@@ -6,7 +6,7 @@ use super::super::fields::{CHECK, Fields};
 use super::super::refusal::Refusal;
 use super::decoders::key_value_heads;
 use super::values::{
-    FULL, SLIDING, TURN, Turn, absolute_positions, activation, epsilon, kinds, kinds_of, linear, set_biases,
+    FULL, RotaryKeys, SLIDING, TURN, absolute_positions, activation, epsilon, kinds, kinds_of, linear, set_biases,
     transformed, window_of,
 };
 use super::{FORM, Sizes};
@@ -191,7 +191,7 @@ pub(super) fn opt(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Ref
 
 /// Both branches read the block's input, each after a norm of its own; a part of each head is turned.
 pub(super) fn gpt_neox(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
-    let turn = Turn { theta_key: "rotary_emb_base", fraction_key: "rotary_pct", fraction: 0.25, ..TURN };
+    let turn = RotaryKeys { theta_key: "rotary_emb_base", fraction_key: "rotary_pct", fraction: 0.25, ..TURN };
     let mut attention = AttentionConfig { mask: Mask::Causal, ..sizes.attention()? };
     attention.rotary = Some(turn.read(fields, attention.key_width)?);
     let is_parallel = fields.or("use_parallel_residual", true)?;
@@ -211,7 +211,7 @@ pub(super) fn gpt_neox(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture
 /// The same with one norm for both branches, and a readout with a bias.
 pub(super) fn phi(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     fields.must_be("qk_layernorm", false, "layer norms of queries and keys")?;
-    let turn = Turn { fraction: 0.5, ..TURN };
+    let turn = RotaryKeys { fraction: 0.5, ..TURN };
     let mut attention = AttentionConfig { mask: Mask::Causal, ..sizes.attention()? };
     attention.group_size = sizes.heads / key_value_heads(fields, sizes.heads, sizes.heads)?;
     attention.rotary = Some(turn.read(fields, attention.key_width)?);
@@ -232,8 +232,8 @@ pub(super) fn modernbert(fields: Fields<'_>, sizes: &Sizes) -> Result<Architectu
     const EVERY: usize = 3;
     const REACH: usize = 128;
     let turns = [
-        Turn { kind: FULL, theta_key: "global_rope_theta", theta: 1.6e5, ..TURN },
-        Turn { kind: SLIDING, theta_key: "local_rope_theta", ..TURN },
+        RotaryKeys { kind: FULL, theta_key: "global_rope_theta", theta: 1.6e5, ..TURN },
+        RotaryKeys { kind: SLIDING, theta_key: "local_rope_theta", ..TURN },
     ];
     let attention = sizes.attention()?;
     let norm_form =

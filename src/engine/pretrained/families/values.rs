@@ -131,7 +131,7 @@ pub(super) fn set_biases(block: &mut BlockConfig, [of_inputs, of_output, of_forw
 
 /// The keys of a turn, and the values of those that are missing.
 #[derive(Clone, Copy)]
-pub(super) struct Turn {
+pub(super) struct RotaryKeys {
     /// The name in `rope_parameters` of the layers that have it.
     pub kind: &'static str,
     pub theta_key: &'static str,
@@ -142,7 +142,7 @@ pub(super) struct Turn {
     pub is_scaled: bool,
 }
 
-pub(super) const TURN: Turn = Turn {
+pub(super) const TURN: RotaryKeys = RotaryKeys {
     kind: FULL,
     theta_key: "rope_theta",
     theta: 1e4,
@@ -156,7 +156,7 @@ const PARAMETERS: &str = "rope_parameters";
 const THETA: &str = "rope_theta";
 const TYPE: &str = "rope_type";
 
-impl Turn {
+impl RotaryKeys {
     pub fn read(&self, fields: Fields<'_>, head_width: usize) -> Result<Rotary, Refusal> {
         const THETA_BOUNDS: [f64; 2] = [1.0, 1e12];
         let new = self.parameters(fields)?;

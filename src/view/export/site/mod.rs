@@ -13,9 +13,9 @@ use attune_core::whole_file::{no_new_folder, write_folder};
 use serde::Serialize;
 
 use super::live_page::{self, unmarked};
-use super::markdown::{Piece, Prose};
+use super::markdown::{MarkdownPiece, Prose};
 use super::page::{Links, Pictures};
-use super::web_page::{Around, head, markdown, section_id};
+use super::web_page::{PagesAround, head, markdown, section_id};
 use super::{escaped, plain};
 use crate::view_model::glossary::{told, words_of};
 use crate::view_model::pictures::Sketch;
@@ -108,7 +108,7 @@ impl Site {
         pictures: &Pictures,
     ) -> Result<(), SiteFault> {
         let way = self.way(self.pages.len());
-        let around = Around { glossary: self.glossary.as_ref(), links: &self.links, way: &way };
+        let around = PagesAround { glossary: self.glossary.as_ref(), links: &self.links, way: &way };
         let mut html = Vec::new();
         let is_live =
             live_page::write_among(snapshot, answered, pictures, around, &mut html).map_err(SiteFault::Write)?;
@@ -225,19 +225,19 @@ fn entry(site: &Site, term: &Term, text: &mut String) {
 
 /// An entry of the search.
 #[derive(Serialize)]
-struct Found {
+struct SearchEntry {
     title: String,
     href: String,
     text: String,
 }
 
-fn index(site: &Site) -> Vec<Found> {
+fn index(site: &Site) -> Vec<SearchEntry> {
     let mut all = Vec::new();
     for (heading, page) in site.headings.iter().zip(&site.pages) {
         let (title, file) = (plain(&heading.title), Links::file(&heading.id));
         let summary = plain(heading.summary.as_deref().unwrap_or_default());
-        all.push(Found { title: title.clone(), href: file.clone(), text: summary });
-        let text = |(id, text): &(String, String)| Found {
+        all.push(SearchEntry { title: title.clone(), href: file.clone(), text: summary });
+        let text = |(id, text): &(String, String)| SearchEntry {
             title: title.clone(),
             href: format!("{file}#{id}"),
             text: text.clone(),
@@ -245,7 +245,7 @@ fn index(site: &Site) -> Vec<Found> {
         all.extend(page.texts.iter().map(text));
     }
     let terms = site.glossary.iter().flat_map(in_order);
-    all.extend(terms.map(|term| Found {
+    all.extend(terms.map(|term| SearchEntry {
         title: plain(&term.spellings().collect::<Vec<_>>().join(", ")),
         href: format!("#{}", Links::anchor(term)),
         text: plain(&told(term)),
@@ -259,8 +259,8 @@ fn texts(snapshot: &Snapshot) -> Vec<(String, String)> {
     let words = |shown: &CellSnapshot| {
         let prose = Prose::of(&shown.cell.text, shown.live.as_ref());
         words_of(prose.pieces(Links::NONE).filter_map(|piece| match piece {
-            Piece::Event(event) => Some(event),
-            Piece::Picture { .. } => None,
+            MarkdownPiece::Event(event) => Some(event),
+            MarkdownPiece::Picture { .. } => None,
         }))
     };
     texts.map(|shown| (section_id(&shown.cell.id), words(shown))).collect()

@@ -19,24 +19,24 @@ use attune_view::export::vectors::Rows;
 use attune_view::export::{self, Format, Pictures, live_page};
 
 use super::args::{Common, ExportArgs, ExportTo, SentenceArgs, WhatIfArgs};
-use super::{CommandFault, lessons, print, training, vectors};
+use super::{CliFault, lessons, print, training, vectors};
 
 /// Trains the lesson, runs its cells and writes the file.
-pub fn export(request: &ExportArgs, common: &Common) -> Result<(), CommandFault> {
+pub fn export(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
     let Some(path) = &request.lesson else { return write_course(request, common) };
     let rows = rows(request)?;
     let ExportTo::File(format) = request.to else { return checkpoint(path, request, common) };
     // Said before training takes its time.
     if request.output.as_os_str() == "-" {
         let like = format_args!("name it like apple.{}", format.extension());
-        return Err(CommandFault::usage(format_args!("--output: an export is a file, not a stream; {like}")));
+        return Err(CliFault::usage(format_args!("--output: an export is a file, not a stream; {like}")));
     }
     let target = ExportTarget::new(path, format, &request.output).map_err(fault)?;
     if let Some((format, rows)) = rows
         && let Some(table) = vectors::table(path, rows, common)?
     {
         if let Some(option) = request.sentence.option() {
-            return Err(CommandFault::usage(format_args!("{option}: a table of vectors has no sentences")));
+            return Err(CliFault::usage(format_args!("{option}: a table of vectors has no sentences")));
         }
         return print::line(target.write_table(format, &table.table()).map_err(fault)?);
     }
@@ -93,29 +93,27 @@ pub fn page_content(
 }
 
 /// The format and the rows of vectors that are asked for; none for another format.
-fn rows(request: &ExportArgs) -> Result<Option<(VectorFormat, Rows)>, CommandFault> {
+fn rows(request: &ExportArgs) -> Result<Option<(VectorFormat, Rows)>, CliFault> {
     match (request.to, request.vectors) {
         (ExportTo::File(Format::Vectors(format)), given) => {
             Ok(Some((format, given.map_or_else(|| usual_rows(format), Rows::from))))
         }
         (_, None) => Ok(None),
-        (_, Some(_)) => {
-            Err(CommandFault::usage("--vectors: this format has no table of vectors; see attune help export"))
-        }
+        (_, Some(_)) => Err(CliFault::usage("--vectors: this format has no table of vectors; see attune help export")),
     }
 }
 
 /// Trains the lesson and writes its model.
-fn checkpoint(path: &Path, request: &ExportArgs, common: &Common) -> Result<(), CommandFault> {
+fn checkpoint(path: &Path, request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
     if let Some(option) = request.sentence.option() {
-        return Err(CommandFault::usage(format_args!("{option}: a checkpoint has only the model, and no sentence")));
+        return Err(CliFault::usage(format_args!("{option}: a checkpoint has only the model, and no sentence")));
     }
     let lesson = super::lessons::read(path, common.seed)?;
     let target = Checkpoint::new(&lesson, &request.output).map_err(|why| match why {
         ExportFault::Form(unfit) => {
             let issue =
                 |unfit: &Unfit| format!("{}: {}\n", training::place(path, unfit.field), printable(&unfit.to_string()));
-            CommandFault::Lesson(unfit.iter().map(issue).collect())
+            CliFault::Lesson(unfit.iter().map(issue).collect())
         }
         other => fault(other),
     })?;
@@ -123,11 +121,11 @@ fn checkpoint(path: &Path, request: &ExportArgs, common: &Common) -> Result<(), 
     print::line(target.write(&training::trained(&kernel, path)?).map_err(fault)?)
 }
 
-fn fault(fault: ExportFault) -> CommandFault {
+fn fault(fault: ExportFault) -> CliFault {
     match fault {
-        ExportFault::Lesson => CommandFault::usage(format_args!("--output: {fault}")),
-        ExportFault::Vectors { .. } | ExportFault::Form(_) => CommandFault::Lesson(format!("{fault}\n")),
-        ExportFault::Place { .. } | ExportFault::Write { .. } => CommandFault::output(fault),
+        ExportFault::Lesson => CliFault::usage(format_args!("--output: {fault}")),
+        ExportFault::Vectors { .. } | ExportFault::Form(_) => CliFault::Lesson(format!("{fault}\n")),
+        ExportFault::Place { .. } | ExportFault::Write { .. } => CliFault::output(fault),
     }
 }
 
@@ -207,9 +205,9 @@ fn pictures(snapshot: &Snapshot, path: &Path, format: Format, common: &Common, w
 }
 
 /// Trains the lesson and prints the trace of a sentence, as it is with the changes that are asked for.
-pub fn trace(path: &Path, sentence: &SentenceArgs, what_if: &WhatIfArgs, common: &Common) -> Result<(), CommandFault> {
+pub fn trace(path: &Path, sentence: &SentenceArgs, what_if: &WhatIfArgs, common: &Common) -> Result<(), CliFault> {
     if vectors::may_be_vectors(path) {
-        return Err(CommandFault::usage("trace: a file of vectors needs names of words: --words king,queen"));
+        return Err(CliFault::usage("trace: a file of vectors needs names of words: --words king,queen"));
     }
     let lesson = super::lessons::read(path, common.seed)?;
     let shows = sentence.command(&lesson)?;
@@ -221,7 +219,7 @@ pub fn trace(path: &Path, sentence: &SentenceArgs, what_if: &WhatIfArgs, common:
     what_if.apply(&mut kernel)?;
     let snapshot = kernel.snapshot();
     if let Some(words) = training::overflow_of(&snapshot, path) {
-        return Err(CommandFault::Lesson(words));
+        return Err(CliFault::Lesson(words));
     }
     print::with(|out| {
         export::trace::write(&snapshot, &mut *out)?;
@@ -230,17 +228,17 @@ pub fn trace(path: &Path, sentence: &SentenceArgs, what_if: &WhatIfArgs, common:
 }
 
 /// Trains every lesson, runs its cells and writes the folder. A lesson whose model is not on this computer has its text alone.
-fn write_course(request: &ExportArgs, common: &Common) -> Result<(), CommandFault> {
+fn write_course(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
     if request.to != ExportTo::File(Format::Web) {
-        return Err(CommandFault::usage("--course: a course is exported as a site of live pages: use --to web"));
+        return Err(CliFault::usage("--course: a course is exported as a site of live pages: use --to web"));
     }
     if let Some(option) = request.sentence.option() {
-        return Err(CommandFault::usage(format_args!("{option}: each lesson of a course has sentences of its own")));
+        return Err(CliFault::usage(format_args!("{option}: each lesson of a course has sentences of its own")));
     }
     let folder = lessons::folder(common)?;
     let files = course::list(&folder);
     let Some(first) = files.first() else {
-        return Err(CommandFault::usage(format_args!("no lessons in {}", folder.display())));
+        return Err(CliFault::usage(format_args!("no lessons in {}", folder.display())));
     };
     let glossary = glossary::beside(&first.path).and_then(|file| glossary::read(&file).ok());
     let mut site = Site::new(&request.output, &files, glossary).map_err(site_fault)?;
@@ -261,11 +259,11 @@ fn write_course(request: &ExportArgs, common: &Common) -> Result<(), CommandFaul
     print::line(site.write().map_err(site_fault)?)
 }
 
-fn site_fault(fault: SiteFault) -> CommandFault {
+fn site_fault(fault: SiteFault) -> CliFault {
     match fault {
-        SiteFault::Lesson(..) => CommandFault::Lesson(format!("{fault}\n")),
+        SiteFault::Lesson(..) => CliFault::Lesson(format!("{fault}\n")),
         SiteFault::Place(_) | SiteFault::Large | SiteFault::Write(_) => {
-            CommandFault::output(format_args!("the site cannot be written: {fault}"))
+            CliFault::output(format_args!("the site cannot be written: {fault}"))
         }
     }
 }

@@ -61,7 +61,7 @@ fn run() -> ExitCode {
 }
 
 /// Does what the arguments ask for.
-fn act(args: &Args) -> Result<(), CommandFault> {
+fn act(args: &Args) -> Result<(), CliFault> {
     match &args.action {
         None => lessons::open(args),
         Some(CliCommand::Check { lessons, sentence, options }) => {
@@ -87,7 +87,7 @@ pub fn grammar() -> clap::Command {
     Args::command()
 }
 
-fn ended(fault: &CommandFault) -> ExitCode {
+fn ended(fault: &CliFault) -> ExitCode {
     say(fault.text().trim_end_matches('\n'));
     fault.exit_code()
 }
@@ -134,9 +134,9 @@ fn mistyped_command() -> Option<String> {
 }
 
 /// A word before a command can only be a lesson to open, or a command mistyped.
-fn lesson_and_command(args: &Args) -> CommandFault {
+fn lesson_and_command(args: &Args) -> CliFault {
     let lesson = args.lesson.as_deref().unwrap_or(Path::new("")).display();
-    CommandFault::usage(format_args!(
+    CliFault::usage(format_args!(
         "{lesson:?} comes before a command: give a lesson to open or a command, not both; see --help"
     ))
 }
@@ -148,7 +148,7 @@ const SCREEN: u8 = 3;
 
 /// Why the program ends without having done what was asked.
 #[derive(Debug)]
-pub enum CommandFault {
+pub enum CliFault {
     /// A lesson has issues, or its claims do not hold.
     Lesson(String),
     /// Standard output or a file cannot be written to.
@@ -159,7 +159,7 @@ pub enum CommandFault {
     Screen(String),
 }
 
-impl CommandFault {
+impl CliFault {
     /// One issue a paragraph.
     pub fn lesson(issues: &[impl Display]) -> Self {
         Self::Lesson(issues.iter().map(|issue| format!("{issue}\n")).collect())

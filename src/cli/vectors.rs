@@ -17,7 +17,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde_json::{Value, json};
 
 use super::args::{Common, NeighboursArgs};
-use super::{CommandFault, print};
+use super::{CliFault, print};
 
 /// Whether a path given to `attune check` is a file of vectors: no lesson, no learner's work, no part of a model's folder.
 pub fn may_be_vectors(path: &Path) -> bool {
@@ -51,13 +51,13 @@ fn model_folder(path: &Path) -> Option<PathBuf> {
 }
 
 /// The table to export: that of a file of vectors, or of a model if its static vectors are asked for; none of a lesson.
-pub fn table(path: &Path, rows: Rows, common: &Common) -> Result<Option<Vectors>, CommandFault> {
+pub fn table(path: &Path, rows: Rows, common: &Common) -> Result<Option<Vectors>, CliFault> {
     let is_table = may_be_vectors(path) || rows == Rows::Static && model_folder(path).is_some();
     is_table.then(|| opened(path, common)).transpose()
 }
 
 /// The vectors of a file or of a model's table, with a progress bar on a terminal.
-fn opened(path: &Path, common: &Common) -> Result<Vectors, CommandFault> {
+fn opened(path: &Path, common: &Common) -> Result<Vectors, CliFault> {
     let file = if may_be_vectors(path) { None } else { model_folder(path) };
     let path = file.as_deref().unwrap_or(path);
     let target = if common.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
@@ -68,11 +68,11 @@ fn opened(path: &Path, common: &Common) -> Result<Vectors, CommandFault> {
         true
     });
     bar.finish_and_clear();
-    vectors.map_err(|why| CommandFault::Lesson(format!("{}: {}\n", shown(path), printable(&why.to_string()))))
+    vectors.map_err(|why| CliFault::Lesson(format!("{}: {}\n", shown(path), printable(&why.to_string()))))
 }
 
 /// Prints the size of a file of vectors, and a line for each kind of mending.
-pub fn check(path: &Path, common: &Common) -> Result<(), CommandFault> {
+pub fn check(path: &Path, common: &Common) -> Result<(), CliFault> {
     let vectors = opened(path, common)?;
     let (file, report) = (shown(path), &vectors.report);
     for line in report.lines() {
@@ -87,11 +87,11 @@ pub fn check(path: &Path, common: &Common) -> Result<(), CommandFault> {
 }
 
 /// Prints the words nearest to an expression.
-pub fn print_neighbours(request: &NeighboursArgs, common: &Common) -> Result<(), CommandFault> {
+pub fn print_neighbours(request: &NeighboursArgs, common: &Common) -> Result<(), CliFault> {
     let path = &request.file;
     let vectors = opened(path, common)?;
     let expression = Expression::parse(&request.expression, &vectors)
-        .map_err(|why| CommandFault::usage(format_args!("{}: {}", shown(path), printable(&why))))?;
+        .map_err(|why| CliFault::usage(format_args!("{}: {}", shown(path), printable(&why))))?;
     let (measure, name, to) = match request.distance {
         true => (Measure::Distance, "distance", expression.sum(&vectors)),
         false => (Measure::Cosine, "cosine", expression.direction(&vectors)),
@@ -118,13 +118,12 @@ fn told(found: &[Neighbour], vectors: &Vectors, measure: &str) -> Vec<Value> {
 }
 
 /// Prints words with their vectors, lengths and neighbours, and their cosines with each other.
-pub fn trace(path: &Path, words: &[String], common: &Common) -> Result<(), CommandFault> {
+pub fn trace(path: &Path, words: &[String], common: &Common) -> Result<(), CliFault> {
     const NEIGHBOURS: usize = 10;
     let vectors = opened(path, common)?;
     let row_of = |word: &String| vectors.row_of(word).ok_or_else(|| unknown(word, &vectors));
     let rows: Result<Vec<usize>, String> = words.iter().map(row_of).collect();
-    let rows =
-        rows.map_err(|why| CommandFault::usage(format_args!("--words: {}: {}", shown(path), printable(&why))))?;
+    let rows = rows.map_err(|why| CliFault::usage(format_args!("--words: {}: {}", shown(path), printable(&why))))?;
     let each = rows.iter().map(|&row| {
         let vector = vectors.rows.row(row);
         let found = neighbours(&vectors, vector, Measure::Cosine, NEIGHBOURS, &[row]);

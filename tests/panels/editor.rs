@@ -6,7 +6,7 @@ use attune::app::actions::NotebookAction;
 use attune::app::text::code_text::Language;
 use attune::app::text::editor::{Asked, EditorModel, EditorState, editor_id, editor_ui};
 use attune::app::theme::{self, fonts};
-use attune_engine::code::editor::scope::{Name, NamesInScope};
+use attune_engine::code::editor::scope::{CompletionScope, Name};
 use attune_engine::code::{Axis, Fault, Labels, LineColumn, Tensor};
 use egui::{Key, Modifiers, Vec2};
 use egui_kittest::Harness;
@@ -43,7 +43,7 @@ impl Bench {
         let (inner, ran) = (seen.clone(), text.to_owned());
         let words: Labels = ["bank", "river"].map(str::to_owned).into();
         let weights = Tensor::new(vec![Axis::labelled(words.clone()), Axis::labelled(words)], vec![0.0; 4]);
-        let scope = NamesInScope::new([Name::tensor("A", &weights, "Attention weights.")]);
+        let scope = CompletionScope::new([Name::tensor("A", &weights, "Attention weights.")]);
         let (mut state, mut frame) = (EditorState::default(), 0);
         let mut harness = Harness::builder().with_size(SIZE).build_ui(move |ui| {
             frame += 1;

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use attune::app::text::images::Images;
 use attune::app::text::prose::document::Document;
-use attune::app::text::prose::flow::{Ink, PlacedContent, PlacedOnText, TextNote};
+use attune::app::text::prose::flow::{Ink, ItemKind, TextItem, TextNote};
 use attune::app::text::prose::layout::TextLayout;
 use attune::app::text::prose::{Prose, prose_height, prose_ui};
 use attune::app::theme::{self, fonts};
@@ -35,12 +35,12 @@ fn set(markdown: &str) -> TextLayout {
     set_in(markdown, WIDTH, &mut Images::default())
 }
 
-fn texts(placed: &[PlacedOnText]) -> Vec<(&str, f32, Ink)> {
-    let of = |placed: &PlacedOnText| placed.at.y;
+fn texts(placed: &[TextItem]) -> Vec<(&str, f32, Ink)> {
+    let of = |placed: &TextItem| placed.at.y;
     placed
         .iter()
         .filter_map(|placed| match &placed.what {
-            PlacedContent::Text { text, format, .. } => Some((text.as_str(), of(placed), format.ink)),
+            ItemKind::Text { text, format, .. } => Some((text.as_str(), of(placed), format.ink)),
             _ => None,
         })
         .collect()
@@ -71,7 +71,7 @@ fn words_code_and_formulas_share_a_baseline() {
     let baselines: Vec<f32> = layout
         .placed
         .iter()
-        .filter(|placed| matches!(placed.what, PlacedContent::Text { .. } | PlacedContent::Formula { .. }))
+        .filter(|placed| matches!(placed.what, ItemKind::Text { .. } | ItemKind::Formula { .. }))
         .map(|placed| placed.at.y)
         .collect();
     assert_eq!(baselines.len(), 6, "{layout:?}");
@@ -83,7 +83,7 @@ fn a_comma_never_parts_from_its_formula() {
     for width in 60..300 {
         let layout = set_in("one two $x_i$, three $y_j$. four", width as f32, &mut Images::default());
         for (i, placed) in layout.placed.iter().enumerate() {
-            if let PlacedContent::Formula { .. } = placed.what {
+            if let ItemKind::Formula { .. } = placed.what {
                 assert_eq!(placed.at.y, layout.placed[i + 1].at.y, "at width {width}");
             }
         }
@@ -96,7 +96,7 @@ fn lines_end_within_the_column_and_words_stay_whole() {
     for width in [60.0, 140.0, 340.0] {
         let layout = set_in(&markdown, width, &mut Images::default());
         for placed in &layout.placed {
-            if let PlacedContent::Text { text, width: run, .. } = &placed.what {
+            if let ItemKind::Text { text, width: run, .. } = &placed.what {
                 assert!(placed.at.x + run <= width + 0.5, "{text:?} ends at {} of {width}", placed.at.x + run);
             }
         }
@@ -114,7 +114,7 @@ fn a_bad_formula_shows_its_source_and_says_why() {
         .placed
         .iter()
         .filter_map(|placed| match &placed.what {
-            PlacedContent::Text { text, format, .. } if format.ink == Ink::Error => {
+            ItemKind::Text { text, format, .. } if format.ink == Ink::Error => {
                 Some((text.as_str(), format.note.clone()))
             }
             _ => None,
@@ -132,7 +132,7 @@ fn what_is_wider_than_the_column_scrolls_by_itself() {
     for markdown in wide {
         let layout = set(&markdown);
         let scrolls = layout.placed.iter().any(|placed| match &placed.what {
-            PlacedContent::Scroll { size, content, .. } => size.x == WIDTH && content.x > WIDTH,
+            ItemKind::Scroll { size, content, .. } => size.x == WIDTH && content.x > WIDTH,
             _ => false,
         });
         assert!(scrolls, "{}", &markdown[..20]);
@@ -144,9 +144,10 @@ fn a_long_line_of_code_goes_on_in_the_next() {
     let line = "let sum = a + b; ".repeat(20);
     let short = set("```\nlet sum = a;\n```");
     let long = set(&format!("```\n{line}\n```"));
-    let is_within = |placed: &PlacedOnText| !matches!(&placed.what, PlacedContent::Text { width, .. } if placed.at.x + width > WIDTH);
+    let is_within =
+        |placed: &TextItem| !matches!(&placed.what, ItemKind::Text { width, .. } if placed.at.x + width > WIDTH);
     assert!(long.placed.iter().all(is_within), "{:?}", long.placed);
-    assert!(!long.placed.iter().any(|placed| matches!(placed.what, PlacedContent::Scroll { .. })));
+    assert!(!long.placed.iter().any(|placed| matches!(placed.what, ItemKind::Scroll { .. })));
     assert!(long.height > 3.0 * short.height, "{} of {}", long.height, short.height);
 }
 
@@ -156,11 +157,11 @@ fn a_table_is_set_in_smaller_letters_before_it_scrolls() {
     let table = |columns: usize| format!("{}|\n{}|\n{}|", row(columns), "|-".repeat(columns), row(columns));
     let letters = |markdown: &str| {
         let layout = set(markdown);
-        let size = |placed: &PlacedOnText| match &placed.what {
-            PlacedContent::Text { format, .. } => Some(format.size),
+        let size = |placed: &TextItem| match &placed.what {
+            ItemKind::Text { format, .. } => Some(format.size),
             _ => None,
         };
-        let scrolls = layout.placed.iter().any(|placed| matches!(placed.what, PlacedContent::Scroll { .. }));
+        let scrolls = layout.placed.iter().any(|placed| matches!(placed.what, ItemKind::Scroll { .. }));
         (layout.placed.iter().find_map(size), scrolls)
     };
     let fits = (1..).take_while(|columns| letters(&table(*columns)) == letters(&table(1))).count();
@@ -177,7 +178,7 @@ fn a_wide_formula_among_words_is_shrunk_and_then_scrolls() {
         .placed
         .iter()
         .filter_map(|placed| match &placed.what {
-            PlacedContent::Scroll { size, content, .. } => Some((placed.at, *size, *content)),
+            ItemKind::Scroll { size, content, .. } => Some((placed.at, *size, *content)),
             _ => None,
         })
         .collect();
@@ -187,10 +188,10 @@ fn a_wide_formula_among_words_is_shrunk_and_then_scrolls() {
     assert!(comma.is_some() && layout.height > size.y);
     for terms in 3..40 {
         let layout = set(&format!("${}$", sum(terms)));
-        let Some(PlacedOnText { at, what }) = layout.placed.first() else { panic!() };
+        let Some(TextItem { at, what }) = layout.placed.first() else { panic!() };
         let width = match what {
-            PlacedContent::Formula { maths, size, .. } => maths.formula.as_ref().unwrap().width * size,
-            PlacedContent::Scroll { size, .. } => size.x,
+            ItemKind::Formula { maths, size, .. } => maths.formula.as_ref().unwrap().width * size,
+            ItemKind::Scroll { size, .. } => size.x,
             _ => panic!("{what:?}"),
         };
         assert!(at.x + width <= WIDTH + 1.0, "{terms} terms take {width}");
@@ -204,9 +205,7 @@ fn a_formula_without_a_brace_is_words_with_a_mark() {
         .placed
         .iter()
         .filter_map(|placed| match &placed.what {
-            PlacedContent::Text { text, format, .. } => {
-                format.note.clone().map(|note| (text.as_str(), format.ink, note))
-            }
+            ItemKind::Text { text, format, .. } => format.note.clone().map(|note| (text.as_str(), format.ink, note)),
             _ => None,
         })
         .collect();
@@ -249,7 +248,7 @@ fn a_picture_comes_from_the_lessons_folder() {
         .placed
         .iter()
         .filter_map(|placed| match &placed.what {
-            PlacedContent::Image { size, .. } => Some(*size),
+            ItemKind::Image { size, .. } => Some(*size),
             _ => None,
         })
         .collect();
@@ -367,7 +366,7 @@ fn links_open_the_web_only() {
         .placed
         .iter()
         .filter_map(|placed| match &placed.what {
-            PlacedContent::Text { format, .. } => Some(matches!(format.note, Some(TextNote::Link(_)))),
+            ItemKind::Text { format, .. } => Some(matches!(format.note, Some(TextNote::Link(_)))),
             _ => None,
         })
         .collect();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use attune_core::lesson::text::markdown_options;
 use attune_engine::code::editor::highlight::{Span, SpanKind, highlight};
-use attune_engine::code::editor::scope::{NameKind, NamesInScope, definitions};
+use attune_engine::code::editor::scope::{CompletionScope, NameKind, definitions};
 use egui::text::{CCursor, LayoutJob, TextFormat};
 use egui::{Align2, Color32, Galley, Pos2, Rect, Shape, Stroke, StrokeKind, Ui, Vec2};
 use pulldown_cmark::{Event, Parser, Tag};
@@ -17,7 +17,7 @@ use crate::app::theme::{self, Palette, size};
 #[derive(Clone, Copy)]
 pub enum Language<'a> {
     /// Code, with the names that it sees.
-    Code(&'a NamesInScope),
+    Code(&'a CompletionScope),
     Markdown,
 }
 
@@ -25,7 +25,7 @@ pub enum Language<'a> {
 pub struct Inked {
     of: (u64, bool),
     /// Names that code sees; `None` for Markdown.
-    scope: Option<NamesInScope>,
+    scope: Option<CompletionScope>,
     pub spans: Vec<Span>,
     job: LayoutJob,
 }
@@ -65,7 +65,13 @@ impl Inked {
 }
 
 /// Code in its colours: sections of one each; white space joins the one before it.
-pub fn code(source: &str, spans: &[Span], scope: &NamesInScope, format: &TextFormat, palette: &Palette) -> LayoutJob {
+pub fn code(
+    source: &str,
+    spans: &[Span],
+    scope: &CompletionScope,
+    format: &TextFormat,
+    palette: &Palette,
+) -> LayoutJob {
     let definitions = definitions(source, spans);
     let own: HashMap<&str, NameKind> =
         definitions.iter().map(|found| (found.name.name.as_str(), found.name.kind)).collect();

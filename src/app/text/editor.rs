@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use attune_engine::code::Fault;
 use attune_engine::code::editor::editing::{self, Selection};
 use attune_engine::code::editor::highlight::{SpanKind, pair_at, token_at};
-use attune_engine::code::editor::scope::NamesInScope;
+use attune_engine::code::editor::scope::CompletionScope;
 use attune_engine::code::editor::scope::{Completion, completions};
 use egui::text::{CCursor, CCursorRange};
 use egui::text_edit::{TextEditOutput, TextEditState};
@@ -150,7 +150,7 @@ fn marks_ui(
     ui: &mut Ui,
     laid: &Laid,
     model: &EditorModel,
-    scope: &NamesInScope,
+    scope: &CompletionScope,
     state: &mut EditorState,
     caret: Option<usize>,
 ) {
@@ -339,7 +339,7 @@ impl Keys<'_, '_> {
         ui.input_mut(|input| input.events.extend(through));
     }
 
-    fn scope(&self) -> Option<&NamesInScope> {
+    fn scope(&self) -> Option<&CompletionScope> {
         match self.model.language {
             Language::Code(scope) => Some(scope),
             Language::Markdown => None,
@@ -452,7 +452,7 @@ pub struct CompletionOffer {
 }
 
 impl CompletionOffer {
-    pub fn open(source: &str, caret: usize, scope: &NamesInScope) -> Option<CompletionOffer> {
+    pub fn open(source: &str, caret: usize, scope: &CompletionScope) -> Option<CompletionOffer> {
         let items = completions(source, caret, scope);
         let start = items.first()?.replaces.start;
         let of = (egui::util::hash(source), caret);
@@ -460,7 +460,7 @@ impl CompletionOffer {
     }
 
     /// Filters the offer by the word as typed so far. `None` once another word is typed.
-    pub fn follow(self, source: &str, caret: usize, scope: &NamesInScope) -> Option<CompletionOffer> {
+    pub fn follow(self, source: &str, caret: usize, scope: &CompletionScope) -> Option<CompletionOffer> {
         let is_same = self.of == (egui::util::hash(source), caret);
         if is_same {
             return Some(self);

@@ -17,7 +17,7 @@ use attune_core::lesson::cells::{Bind, CellKind};
 use attune_core::lesson::issue::shorten;
 use attune_core::lesson::live_text::LiveExpression;
 use attune_engine::code::editor::highlight::highlight;
-use attune_engine::code::editor::scope::{Name, NameKind, NamesInScope, NotebookNames, definitions};
+use attune_engine::code::editor::scope::{CompletionScope, Name, NameKind, NotebookNames, definitions};
 use attune_engine::code::{Axis, Fault, Value};
 use attune_engine::numerics::attention::Mask;
 use attune_engine::quantity::Entry;
@@ -203,9 +203,9 @@ impl NotebookModel {
     }
 
     /// Names in scope of a cell: the tensors and, unless it starts `clean`, the names that the cells above define.
-    pub fn scope(&self, index: usize, is_clean: bool) -> NamesInScope {
+    pub fn scope(&self, index: usize, is_clean: bool) -> CompletionScope {
         let seen = self.seen.get(index).copied().filter(|_| !is_clean);
-        NamesInScope::of(self.names.clone(), seen.unwrap_or(self.live.len()))
+        CompletionScope::of(self.names.clone(), seen.unwrap_or(self.live.len()))
     }
 
     pub fn index(&self, id: &str) -> Option<usize> {

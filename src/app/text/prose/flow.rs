@@ -19,14 +19,14 @@ use crate::app::theme::{self, prose, size};
 
 /// Something at its place, relative to the text cell's corner.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PlacedOnText {
+pub struct TextItem {
     /// The left end of the baseline for text and formulas, the upper left corner for the rest.
     pub at: Pos2,
-    pub what: PlacedContent,
+    pub what: ItemKind,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum PlacedContent {
+pub enum ItemKind {
     Text {
         text: String,
         format: RunFormat,
@@ -51,7 +51,7 @@ pub enum PlacedContent {
     Scroll {
         size: Vec2,
         content: Vec2,
-        inner: Vec<PlacedOnText>,
+        inner: Vec<TextItem>,
     },
 }
 
@@ -150,7 +150,7 @@ pub enum Inline {
     Text(String, RunFormat),
     /// Anything else, with its width, its height above the baseline and its depth below.
     Solid {
-        what: PlacedContent,
+        what: ItemKind,
         width: f32,
         ascent: f32,
         descent: f32,
@@ -160,7 +160,7 @@ pub enum Inline {
 
 /// The space that a paragraph fills.
 #[derive(Clone, Copy, Debug)]
-pub struct ParagraphSpace {
+pub struct LineFit {
     pub width: f32,
     /// The least height of a line above and below its baseline, in points.
     pub strut: (f32, f32),
@@ -182,13 +182,7 @@ struct WordPart {
 }
 
 /// Sets `inlines` below `top`; the size that they take.
-pub fn flow(
-    inlines: &[Inline],
-    measure: ParagraphSpace,
-    top: Pos2,
-    fonts: &mut FontsView,
-    out: &mut Vec<PlacedOnText>,
-) -> Vec2 {
+pub fn flow(inlines: &[Inline], measure: LineFit, top: Pos2, fonts: &mut FontsView, out: &mut Vec<TextItem>) -> Vec2 {
     let pieces = pieces(inlines, measure.width, fonts);
     let mut size = Vec2::ZERO;
     for line in lines(&pieces, measure.width) {
@@ -348,13 +342,7 @@ fn lines(pieces: &[WordPart], width: f32) -> Vec<Range<usize>> {
 }
 
 /// One line: neighbours of one run become one text.
-fn set_line(
-    inlines: &[Inline],
-    line: &[WordPart],
-    measure: ParagraphSpace,
-    top: Pos2,
-    out: &mut Vec<PlacedOnText>,
-) -> Vec2 {
+fn set_line(inlines: &[Inline], line: &[WordPart], measure: LineFit, top: Pos2, out: &mut Vec<TextItem>) -> Vec2 {
     let (above, below) = reach(inlines, line, measure);
     let mut x = indent(line, measure);
     let baseline = top.y + above;
@@ -376,17 +364,14 @@ fn set_line(
                     out.push(behind_code(left, run, format.size));
                 }
                 let text = text[bytes].to_owned();
-                out.push(PlacedOnText {
-                    at: left,
-                    what: PlacedContent::Text { text, format: format.clone(), width: run },
-                });
+                out.push(TextItem { at: left, what: ItemKind::Text { text, format: format.clone(), width: run } });
             }
             Inline::Solid { what, width, ascent, .. } => {
                 let at = match what {
-                    PlacedContent::Formula { .. } => left,
+                    ItemKind::Formula { .. } => left,
                     _ => left - vec2(0.0, *ascent),
                 };
-                out.push(PlacedOnText { at, what: what.clone() });
+                out.push(TextItem { at, what: what.clone() });
                 x += width;
             }
             Inline::Break => {}
@@ -397,7 +382,7 @@ fn set_line(
 }
 
 /// The reach of a line above its baseline and below it.
-fn reach(inlines: &[Inline], line: &[WordPart], measure: ParagraphSpace) -> (f32, f32) {
+fn reach(inlines: &[Inline], line: &[WordPart], measure: LineFit) -> (f32, f32) {
     let (mut above, mut below) = measure.strut;
     for piece in line {
         if let Inline::Solid { ascent, descent, .. } = &inlines[piece.inline] {
@@ -409,7 +394,7 @@ fn reach(inlines: &[Inline], line: &[WordPart], measure: ParagraphSpace) -> (f32
 }
 
 /// The space before a line, by its alignment.
-fn indent(line: &[WordPart], measure: ParagraphSpace) -> f32 {
+fn indent(line: &[WordPart], measure: LineFit) -> f32 {
     let space = line.first().map_or(0.0, |piece| piece.space);
     let width = line.iter().map(|piece| piece.width + piece.space).sum::<f32>() - space;
     let indent = ((measure.width - width) * measure.align).max(0.0);
@@ -428,14 +413,14 @@ fn joined(line: &[WordPart], first: usize) -> (Range<usize>, f32, usize) {
     (bytes, width, last)
 }
 
-fn behind_code(left: Pos2, width: f32, size: f32) -> PlacedOnText {
+fn behind_code(left: Pos2, width: f32, size: f32) -> TextItem {
     /// Extents of a monospaced face above and below its baseline, in em.
     const ASCENT: f32 = 0.95;
     const DESCENT: f32 = 0.25;
     let (padding_x, padding_y) = prose::CODE_INLINE_PADDING;
     let at = left - vec2(padding_x, size * ASCENT + padding_y);
     let size = vec2(width + 2.0 * padding_x, size * (ASCENT + DESCENT) + 2.0 * padding_y);
-    PlacedOnText { at, what: PlacedContent::Fill { size, role: FillRole::CodeInline } }
+    TextItem { at, what: ItemKind::Fill { size, role: FillRole::CodeInline } }
 }
 
 /// Properties that the runs of a block share.
@@ -531,14 +516,14 @@ fn formula(maths: &Arc<Maths>, tone: Tone, width: f32) -> Inline {
             let room = (width - tone.size).max(tone.size);
             let em = fitting(tone.size * prose::MATHS, formula.width, room);
             let (ascent, descent) = (formula.ascent * em, formula.descent * em);
-            let what = PlacedContent::Formula { maths: maths.clone(), size: em, ink: tone.ink };
+            let what = ItemKind::Formula { maths: maths.clone(), size: em, ink: tone.ink };
             let content = vec2(formula.width * em, ascent + descent);
             if content.x <= room + size::HAIRLINE {
                 return Inline::Solid { what, width: content.x, ascent, descent };
             }
-            let inner = vec![PlacedOnText { at: pos2(0.0, ascent), what }];
+            let inner = vec![TextItem { at: pos2(0.0, ascent), what }];
             let descent = descent + prose::SCROLL_BAR;
-            let what = PlacedContent::Scroll { size: vec2(room, ascent + descent), content, inner };
+            let what = ItemKind::Scroll { size: vec2(room, ascent + descent), content, inner };
             Inline::Solid { what, width: room, ascent, descent }
         }
         Err(why) => wrong(&maths.source, why, tone),
@@ -573,7 +558,7 @@ fn image(path: &Arc<str>, alt: &str, tone: Tone, width: f32, images: &mut Images
         Ok(pixels) => {
             let size = if pixels.x > width { pixels * (width / pixels.x) } else { pixels };
             vec![Inline::Solid {
-                what: PlacedContent::Image { path: path.clone(), alt: alt.into(), size },
+                what: ItemKind::Image { path: path.clone(), alt: alt.into(), size },
                 width: size.x,
                 ascent: size.y,
                 descent: 0.0,
@@ -590,7 +575,7 @@ fn image(path: &Arc<str>, alt: &str, tone: Tone, width: f32, images: &mut Images
 
 fn task(done: bool) -> Inline {
     Inline::Solid {
-        what: PlacedContent::Task(done),
+        what: ItemKind::Task(done),
         width: prose::TASK + prose::MARKER_GAP,
         ascent: prose::TASK,
         descent: 0.0,

@@ -11,8 +11,8 @@ use pulldown_cmark::Alignment;
 
 use super::document::{Document, TextBlock, TextRun, TextTable};
 use super::flow::{
-    Face, FillRole, Ink, Inline, ParagraphSpace, PlacedContent, PlacedOnText, RunFormat, TASK, Tone, fitting, flow,
-    inlines, spoken, widths, wrong,
+    Face, FillRole, Ink, Inline, ItemKind, LineFit, RunFormat, TASK, TextItem, Tone, fitting, flow, inlines, spoken,
+    widths, wrong,
 };
 use super::formula::Maths;
 use crate::app::text::images::Images;
@@ -22,7 +22,7 @@ use crate::app::theme::{prose, size};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TextLayout {
     pub height: f32,
-    pub placed: Vec<PlacedOnText>,
+    pub placed: Vec<TextItem>,
     /// Texts for screen readers, each with its rectangle.
     pub spoken: Vec<(Rect, String)>,
 }
@@ -46,7 +46,7 @@ pub(super) struct TextColumn<'a, 'f> {
     pub images: &'a mut Images,
     /// Values of the expressions in the text.
     pub live: Option<&'a LiveCellModel>,
-    pub placed: Vec<PlacedOnText>,
+    pub placed: Vec<TextItem>,
     pub spoken: Vec<(Rect, String)>,
     /// Lists in lists stand closer.
     pub in_list: bool,
@@ -93,7 +93,7 @@ impl TextColumn<'_, '_> {
         let inlines = inlines(runs, tone, width, self.images, self.live);
         let strut = (strut.0 * tone.size, strut.1 * tone.size);
         let set = self.placed.len();
-        let size = self.lines(&inlines, ParagraphSpace { width, strut, align: 0.0 }, top);
+        let size = self.lines(&inlines, LineFit { width, strut, align: 0.0 }, top);
         self.speak(Rect::from_min_size(top, vec2(width, size.y)), spoken(runs, self.live), set);
         size.y
     }
@@ -101,7 +101,7 @@ impl TextColumn<'_, '_> {
     /// Says `text` for what was placed since `set`, unless that is this very text, which speaks for itself.
     pub(super) fn speak(&mut self, place: Rect, text: String, set: usize) {
         let itself = match &self.placed[set..] {
-            [PlacedOnText { what: PlacedContent::Text { text: shown, .. }, .. }] => *shown == text,
+            [TextItem { what: ItemKind::Text { text: shown, .. }, .. }] => *shown == text,
             _ => text.trim().is_empty(),
         };
         if !itself {
@@ -109,12 +109,12 @@ impl TextColumn<'_, '_> {
         }
     }
 
-    pub(super) fn lines(&mut self, inlines: &[Inline], measure: ParagraphSpace, top: Pos2) -> Vec2 {
+    pub(super) fn lines(&mut self, inlines: &[Inline], measure: LineFit, top: Pos2) -> Vec2 {
         flow(inlines, measure, top, self.fonts, &mut self.placed)
     }
 
     pub(super) fn fill(&mut self, at: Pos2, size: Vec2, role: FillRole) {
-        self.placed.push(PlacedOnText { at, what: PlacedContent::Fill { size, role } });
+        self.placed.push(TextItem { at, what: ItemKind::Fill { size, role } });
     }
 
     fn code(&mut self, code: &str, spans: &Arc<[Span]>, top: Pos2, width: f32) -> f32 {
@@ -128,18 +128,18 @@ impl TextColumn<'_, '_> {
         let leading =
             galley.rows.last().map_or(0.0, |row| row.size.y - row.glyphs.first().map_or(0.0, |g| g.font_height));
         let content = galley.size() + vec2(2.0 * padding_x, 2.0 * padding_y - leading.max(0.0));
-        let what = PlacedContent::Text { text: code.to_owned(), format, width: galley.size().x };
+        let what = ItemKind::Text { text: code.to_owned(), format, width: galley.size().x };
         let at = pos2(padding_x, padding_y + ascent);
-        let fill = PlacedContent::Fill { size: vec2(width, content.y), role: FillRole::CodeBlock };
-        self.placed.push(PlacedOnText { at: top, what: fill });
-        self.placed.push(PlacedOnText { at: top + at.to_vec2(), what });
+        let fill = ItemKind::Fill { size: vec2(width, content.y), role: FillRole::CodeBlock };
+        self.placed.push(TextItem { at: top, what: fill });
+        self.placed.push(TextItem { at: top + at.to_vec2(), what });
         content.y
     }
 
     /// A place for what is wider than the column; its height.
-    pub(super) fn scroll(&mut self, at: Pos2, width: f32, content: Vec2, inner: Vec<PlacedOnText>) -> f32 {
+    pub(super) fn scroll(&mut self, at: Pos2, width: f32, content: Vec2, inner: Vec<TextItem>) -> f32 {
         let size = vec2(width, content.y + prose::SCROLL_BAR);
-        self.placed.push(PlacedOnText { at, what: PlacedContent::Scroll { size, content, inner } });
+        self.placed.push(TextItem { at, what: ItemKind::Scroll { size, content, inner } });
         size.y
     }
 
@@ -149,20 +149,20 @@ impl TextColumn<'_, '_> {
             Err(why) => {
                 let tone = Tone::BODY;
                 let strut = (prose::STRUT.0 * tone.size, prose::STRUT.1 * tone.size);
-                let measure = ParagraphSpace { width, strut, align: 0.0 };
+                let measure = LineFit { width, strut, align: 0.0 };
                 return self.lines(&[wrong(&maths.source, why, tone)], measure, top).y;
             }
         };
         let scale = fitting(Tone::BODY.size * prose::MATHS, formula.width, width);
         let content = vec2(formula.width, formula.ascent + formula.descent) * scale;
-        let what = PlacedContent::Formula { maths: maths.clone(), size: scale, ink };
+        let what = ItemKind::Formula { maths: maths.clone(), size: scale, ink };
         let baseline = formula.ascent * scale;
         let height = if content.x <= width {
             let left = (width - content.x) / 2.0;
-            self.placed.push(PlacedOnText { at: top + vec2(left, baseline), what });
+            self.placed.push(TextItem { at: top + vec2(left, baseline), what });
             content.y
         } else {
-            self.scroll(top, width, content, vec![PlacedOnText { at: pos2(0.0, baseline), what }])
+            self.scroll(top, width, content, vec![TextItem { at: pos2(0.0, baseline), what }])
         };
         self.spoken.push((Rect::from_min_size(top, vec2(width, height)), maths.source.clone()));
         height
@@ -189,11 +189,11 @@ impl TextColumn<'_, '_> {
             match (task, numbers.get(i)) {
                 (Some(done), _) => {
                     let at = pos2(end.x - TASK.x, end.y - TASK.y);
-                    self.placed.push(PlacedOnText { at, what: PlacedContent::Task(done) });
+                    self.placed.push(TextItem { at, what: ItemKind::Task(done) });
                 }
                 (None, Some((text, width))) => {
-                    let what = PlacedContent::Text { text: text.clone(), format: format.clone(), width: *width };
-                    self.placed.push(PlacedOnText { at: end - vec2(*width, 0.0), what });
+                    let what = ItemKind::Text { text: text.clone(), format: format.clone(), width: *width };
+                    self.placed.push(TextItem { at: end - vec2(*width, 0.0), what });
                 }
                 (None, None) => {
                     /// Half the height of small letters, in em.
@@ -336,7 +336,7 @@ fn set_rows(
                 Alignment::Right => 1.0,
                 Alignment::None | Alignment::Left => 0.0,
             };
-            let measure = ParagraphSpace { width: columns[j], strut, align };
+            let measure = LineFit { width: columns[j], strut, align };
             let set = column.placed.len();
             let size = column.lines(cell, measure, corner + vec2(x, y));
             let place = Rect::from_min_size(shown_at + vec2(x, y), vec2(columns[j], size.y));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use attune_core::lesson::links::{TextLink, tokens_named};
-use attune_engine::code::editor::scope::NamesInScope;
+use attune_engine::code::editor::scope::CompletionScope;
 use attune_view::view_model::glossary::GlossaryModel;
 use attune_view::view_model::notebook::{LiveStanding, LiveWord};
 use attune_view::view_model::sentence_arcs::WordAt;
@@ -15,7 +15,7 @@ use egui::{
 };
 
 use super::LessonAround;
-use super::flow::{FillRole, Ink, PlacedContent, PlacedOnText, RunFormat, TextNote};
+use super::flow::{FillRole, Ink, ItemKind, RunFormat, TextItem, TextNote};
 use super::formula::{formula_ui, snapped};
 use super::terms::TermInText;
 use crate::app::text::cards::{LiveCard, live_lines_ui, term_card_ui};
@@ -36,13 +36,13 @@ pub struct PaintContext<'a> {
 }
 
 /// Draws what can be seen of `placed`, whose corner is `origin`.
-pub fn paint(ui: &mut Ui, placed: &[PlacedOnText], origin: Pos2, context: &mut PaintContext) {
+pub fn paint(ui: &mut Ui, placed: &[TextItem], origin: Pos2, context: &mut PaintContext) {
     let palette = Palette::of(ui.visuals().dark_mode);
-    for (i, PlacedOnText { at, what }) in placed.iter().enumerate() {
+    for (i, TextItem { at, what }) in placed.iter().enumerate() {
         let at = origin + at.to_vec2();
         match what {
-            PlacedContent::Text { text, format, width } => text_ui(ui, i, text, format, *width, at, context),
-            PlacedContent::Formula { maths, size, ink: wanted } => {
+            ItemKind::Text { text, format, width } => text_ui(ui, i, text, format, *width, at, context),
+            ItemKind::Formula { maths, size, ink: wanted } => {
                 if let Ok(formula) = &maths.formula {
                     formula_ui(ui, formula, at, *size, ink(*wanted, palette));
                     if let Some(term) = maths.term {
@@ -50,12 +50,12 @@ pub fn paint(ui: &mut Ui, placed: &[PlacedOnText], origin: Pos2, context: &mut P
                     }
                 }
             }
-            PlacedContent::Image { path, alt, size } => {
+            ItemKind::Image { path, alt, size } => {
                 image_ui(ui, i, path, alt, Rect::from_min_size(at, *size), context.images);
             }
-            PlacedContent::Fill { size, role } => fill_ui(ui, Rect::from_min_size(at, *size), *role, palette),
-            PlacedContent::Task(done) => task_ui(ui, *done, at, palette),
-            PlacedContent::Scroll { size, content, inner } => {
+            ItemKind::Fill { size, role } => fill_ui(ui, Rect::from_min_size(at, *size), *role, palette),
+            ItemKind::Task(done) => task_ui(ui, *done, at, palette),
+            ItemKind::Scroll { size, content, inner } => {
                 let place = Rect::from_min_size(at, *size);
                 if ui.is_rect_visible(place) {
                     scroll_ui(ui, i, place, *content, inner, context);
@@ -65,7 +65,7 @@ pub fn paint(ui: &mut Ui, placed: &[PlacedOnText], origin: Pos2, context: &mut P
     }
 }
 
-fn scroll_ui(ui: &mut Ui, i: usize, place: Rect, content: Vec2, inner: &[PlacedOnText], context: &mut PaintContext) {
+fn scroll_ui(ui: &mut Ui, i: usize, place: Rect, content: Vec2, inner: &[TextItem], context: &mut PaintContext) {
     let mut child = ui.new_child(UiBuilder::new().max_rect(place).id_salt(("scroll", i)));
     ScrollArea::horizontal().auto_shrink(false).show(&mut child, |ui| {
         let (whole, _) = ui.allocate_exact_size(content, Sense::hover());
@@ -167,8 +167,10 @@ fn laid_out(ui: &Ui, text: &str, format: &RunFormat, color: Color32, palette: &P
         if !format.spans.is_empty() {
             let plain = job.sections[0].format.clone();
             let wrap = job.wrap;
-            job =
-                egui::text::LayoutJob { wrap, ..code(text, &format.spans, &NamesInScope::default(), &plain, palette) };
+            job = egui::text::LayoutJob {
+                wrap,
+                ..code(text, &format.spans, &CompletionScope::default(), &plain, palette)
+            };
         }
         for section in &mut job.sections {
             section.format.strikethrough = format.strikethrough(color);

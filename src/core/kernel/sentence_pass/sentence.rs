@@ -20,7 +20,7 @@ use attune_engine::pretrained::tokenizer::Origin;
 
 use crate::kernel::sentence_pass::axes::Layers;
 use crate::kernel::sentence_pass::interventions::{self, are_none};
-use crate::kernel::sentence_pass::passes::{Passes, SentencePass, ShownSentence, near};
+use crate::kernel::sentence_pass::passes::{KeptPass, Passes, ShownSentence, near};
 use crate::kernel::snapshot::sentence::{
     Pair, PieceText, START, SentenceSnapshot, TextPiece, Token, UnchangedResult, sinks,
 };
@@ -199,11 +199,11 @@ impl SentenceFrame {
         &self,
         space: &StaticSpace,
         model: &AttentionModel<f32>,
-        pass: &SentencePass,
+        pass: &KeptPass,
         unchanged: Option<(Arc<UnchangedResult>, &Parameters<f32>)>,
         before: Option<&SentenceSnapshot>,
     ) -> SentenceSnapshot {
-        let SentencePass { parameters, interventions, activations, .. } = pass;
+        let KeptPass { parameters, interventions, activations, .. } = pass;
         let sight = sight(space, model, parameters);
         let end = sight.points(last_state(activations));
         let trained_end = match &unchanged {

@@ -103,13 +103,13 @@ impl PartialEq for NotebookNames {
 
 /// Names that one cell sees; cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub struct NamesInScope {
+pub struct CompletionScope {
     names: Arc<NotebookNames>,
     /// The first of them, up to the given number.
     seen: usize,
 }
 
-impl NamesInScope {
+impl CompletionScope {
     /// Names in order; where one stands twice, the later is seen.
     pub fn new(names: impl IntoIterator<Item = Name>) -> Self {
         let names = Arc::new(NotebookNames::new(names));
@@ -122,7 +122,7 @@ impl NamesInScope {
     }
 
     /// Found without looking at the names: what follows from the one follows from the other.
-    pub fn is(&self, other: &NamesInScope) -> bool {
+    pub fn is(&self, other: &CompletionScope) -> bool {
         Arc::ptr_eq(&self.names, &other.names) && self.seen == other.seen
     }
 
@@ -235,7 +235,7 @@ pub struct Completion {
 }
 
 /// The names that the text before the caret may mean, the likeliest first.
-pub fn completions(source: &str, caret: usize, scope: &NamesInScope) -> Vec<Completion> {
+pub fn completions(source: &str, caret: usize, scope: &CompletionScope) -> Vec<Completion> {
     if !source.is_char_boundary(caret) {
         return Vec::new();
     }
@@ -278,7 +278,7 @@ fn members() -> Vec<Name> {
 }
 
 /// The scope, and what the cell itself defines before span `i`.
-fn in_scope(source: &str, spans: &[Span], i: usize, scope: &NamesInScope) -> Vec<Name> {
+fn in_scope(source: &str, spans: &[Span], i: usize, scope: &CompletionScope) -> Vec<Name> {
     let mut own: Vec<Name> = Vec::new();
     for definition in definitions(source, &spans[..i.min(spans.len())]).into_iter().filter(|found| found.is_whole) {
         own.retain(|known| known.name != definition.name.name);
@@ -323,7 +323,7 @@ fn call(name: Name, replaces: Range<usize>, source: &str) -> Completion {
 }
 
 /// `A["ba`: the words of the axis.
-fn words(source: &str, caret: usize, spans: &[Span], i: usize, scope: &NamesInScope) -> Vec<Completion> {
+fn words(source: &str, caret: usize, spans: &[Span], i: usize, scope: &CompletionScope) -> Vec<Completion> {
     let Some(labels) = axis_of(source, spans, i, scope).and_then(|axis| axis.labels.as_ref()) else {
         return Vec::new();
     };
@@ -346,7 +346,7 @@ fn words(source: &str, caret: usize, spans: &[Span], i: usize, scope: &NamesInSc
 }
 
 /// Which axis span `i` indexes, if it does.
-fn axis_of<'a>(source: &str, spans: &[Span], i: usize, scope: &'a NamesInScope) -> Option<&'a Axis> {
+fn axis_of<'a>(source: &str, spans: &[Span], i: usize, scope: &'a CompletionScope) -> Option<&'a Axis> {
     let text = |span: &Span| &source[span.range.clone()];
     if !text(&spans[i]).starts_with('"') {
         return None;
@@ -379,7 +379,7 @@ mod tests {
 
     #[test]
     fn a_name_hides_what_it_shadows() {
-        let scope = NamesInScope::new([number("sum", 1.0)]);
+        let scope = CompletionScope::new([number("sum", 1.0)]);
         assert_eq!(scope.find("sum").map(|name| name.kind), Some(NameKind::Variable));
         assert_eq!(scope.names().filter(|name| name.name == "sum").count(), 1);
         assert_eq!(scope.find("nothing"), None);
@@ -389,7 +389,7 @@ mod tests {
     fn a_cell_sees_what_stands_above_it() {
         let names = Arc::new(NotebookNames::new([number("b", 1.0), number("a", 2.0), number("b", 3.0)]));
         let seen = |count: usize| {
-            let scope = NamesInScope::of(names.clone(), count);
+            let scope = CompletionScope::of(names.clone(), count);
             let detail = |name| scope.find(name).map_or("none".to_owned(), |name| name.detail.clone());
             (detail("a"), detail("b"), scope.names().filter(|name| name.name.len() == 1).count())
         };
@@ -402,7 +402,7 @@ mod tests {
 
     #[test]
     fn names_come_by_name() {
-        let scope = NamesInScope::new([number("zz", 1.0), number("aa", 1.0), number("softmax", 1.0)]);
+        let scope = CompletionScope::new([number("zz", 1.0), number("aa", 1.0), number("softmax", 1.0)]);
         let names: Vec<&str> = scope.names().map(|name| name.name.as_str()).collect();
         assert!(names.is_sorted() && names.len() == LANGUAGE.len() + 2, "{names:?}");
     }
@@ -422,11 +422,11 @@ mod completion_tests {
     use super::*;
     use crate::code::Tensor;
 
-    fn scope() -> NamesInScope {
+    fn scope() -> CompletionScope {
         let words: crate::code::Labels = ["bank", "of", "river"].map(str::to_owned).into();
         let axis = Axis::labelled(words);
         let weights = Tensor::new(vec![axis.clone(), axis], vec![0.0; 9]);
-        NamesInScope::new([
+        CompletionScope::new([
             Name::tensor("A", &weights, "Attention weights."),
             Name::tensor("W_Q", &Tensor::matrix(2, 3, vec![0.0; 6]), ""),
             Name::plain("sharp", NameKind::Variable, "= 2.5"),

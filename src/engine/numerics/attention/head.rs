@@ -10,7 +10,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::mask::{Mask, Window};
-use super::tile::{PartMut, SubMatrix, mix_mean, outer};
+use super::tile::{PartMut, Strided, mix_mean, outer};
 use crate::json::{self, Real};
 use crate::numerics::positions::{HeadDistances, distance_gradient};
 use crate::numerics::simd::{Simd, add, dot, padded};
@@ -24,11 +24,11 @@ const PANEL: usize = 64;
 #[derive(Clone, Copy)]
 pub struct Head<'a, S> {
     /// `Q` (T_q, d_k)
-    pub query: SubMatrix<'a, S>,
+    pub query: Strided<'a, S>,
     /// `K` (T_k, d_k)
-    pub key: SubMatrix<'a, S>,
+    pub key: Strided<'a, S>,
     /// `V` (T_k, d_v)
-    pub value: SubMatrix<'a, S>,
+    pub value: Strided<'a, S>,
     /// `s`
     pub scale: S,
     /// `c / τ`: the bound of the scores, where there is one.
@@ -422,7 +422,7 @@ impl<S: Scalar> Head<'_, S> {
         simd: V,
         weights: &[S],
         means: Option<&mut [S]>,
-        d_mix: SubMatrix<'_, S>,
+        d_mix: Strided<'_, S>,
         d_scores: &mut [S],
         to: &mut HeadGradients<'_, S>,
     ) {

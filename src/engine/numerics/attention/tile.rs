@@ -18,7 +18,7 @@ pub fn lanes(cols: usize) -> usize {
 
 /// A part of a larger row-major matrix: its first entry stands first.
 #[derive(Clone, Copy)]
-pub struct SubMatrix<'a, S> {
+pub struct Strided<'a, S> {
     pub entries: &'a [S],
     /// From a row to the next.
     pub stride: usize,
@@ -26,7 +26,7 @@ pub struct SubMatrix<'a, S> {
     pub cols: usize,
 }
 
-impl<'a, S> SubMatrix<'a, S> {
+impl<'a, S> Strided<'a, S> {
     #[inline(always)]
     pub fn row(&self, i: usize) -> &'a [S] {
         &self.entries[i * self.stride..][..self.cols]
@@ -97,7 +97,7 @@ fn lane_at<S>(entries: &[S], at: usize) -> &Lane<S> {
     entries[at..at + LANES].first_chunk().expect("a whole lane")
 }
 
-impl<'a, S: Scalar> SubMatrix<'a, S> {
+impl<'a, S: Scalar> Strided<'a, S> {
     /// Some rows, for a general product.
     pub fn rows_from(&self, from: usize, count: usize) -> MatRef<'a, S> {
         let Self { stride, cols, .. } = *self;
@@ -117,9 +117,9 @@ impl<'a, S: Scalar> SubMatrix<'a, S> {
 #[inline(always)]
 pub fn pack_transposed<'t, S: Scalar, V: Simd<S>>(
     simd: V,
-    part: SubMatrix<'_, S>,
+    part: Strided<'_, S>,
     tile: &'t mut [Lane<S>],
-) -> SubMatrix<'t, S> {
+) -> Strided<'t, S> {
     let (width, cols) = (lanes(part.rows), part.cols);
     let tile = &mut tile[..padded(cols) * width];
     for lane in 0..width {
@@ -135,15 +135,15 @@ pub fn pack_transposed<'t, S: Scalar, V: Simd<S>>(
             }
         }
     }
-    SubMatrix { entries: tile.as_flattened(), stride: width * LANES, rows: cols, cols: part.rows }
+    Strided { entries: tile.as_flattened(), stride: width * LANES, rows: cols, cols: part.rows }
 }
 
 /// `C = s A B`
 #[inline(always)]
 pub fn product<S: Scalar, V: Simd<S>>(
     simd: V,
-    a: SubMatrix<'_, S>,
-    b: SubMatrix<'_, S>,
+    a: Strided<'_, S>,
+    b: Strided<'_, S>,
     scale: S,
     to: &mut PartMut<'_, S>,
 ) {
@@ -194,8 +194,8 @@ pub fn product<S: Scalar, V: Simd<S>>(
 #[inline(always)]
 pub fn product_transposed<S: Scalar, V: Simd<S>>(
     simd: V,
-    a: SubMatrix<'_, S>,
-    b: SubMatrix<'_, S>,
+    a: Strided<'_, S>,
+    b: Strided<'_, S>,
     scale: S,
     to: &mut PartMut<'_, S>,
 ) {
@@ -234,7 +234,7 @@ pub fn product_transposed<S: Scalar, V: Simd<S>>(
 
 /// `y = A x`, in whole lanes; `x` is padded with zeros, and what they meet must be finite.
 #[inline(always)]
-pub fn product_vector<S: Scalar, V: Simd<S>>(simd: V, a: SubMatrix<'_, S>, x: &[Lane<S>], y: &mut [S]) {
+pub fn product_vector<S: Scalar, V: Simd<S>>(simd: V, a: Strided<'_, S>, x: &[Lane<S>], y: &mut [S]) {
     debug_assert_eq!(lanes(a.cols), x.len(), "product: ({}, {}) by {} lanes", a.rows, a.cols, x.len());
     for (block, y) in y.as_chunks_mut().0.iter_mut().enumerate().take(lanes(a.rows)) {
         let mut rows = [simd.splat(S::zero()); LANES];
@@ -251,13 +251,13 @@ pub fn product_vector<S: Scalar, V: Simd<S>>(simd: V, a: SubMatrix<'_, S>, x: &[
 
 /// `m = Σ_k a_k B_k`: one mix, of mean weights.
 #[inline(always)]
-pub fn mix_mean<S: Scalar, V: Simd<S>>(simd: V, a: &[S], b: SubMatrix<'_, S>, to: &mut PartMut<'_, S>) {
-    product(simd, SubMatrix { entries: a, stride: a.len(), rows: 1, cols: a.len() }, b, S::one(), to);
+pub fn mix_mean<S: Scalar, V: Simd<S>>(simd: V, a: &[S], b: Strided<'_, S>, to: &mut PartMut<'_, S>) {
+    product(simd, Strided { entries: a, stride: a.len(), rows: 1, cols: a.len() }, b, S::one(), to);
 }
 
 /// `C_ij = a_i b_j`
 #[inline(always)]
-pub fn outer<S: Scalar, V: Simd<S>>(simd: V, a: &[S], b: SubMatrix<'_, S>, to: &mut PartMut<'_, S>) {
+pub fn outer<S: Scalar, V: Simd<S>>(simd: V, a: &[S], b: Strided<'_, S>, to: &mut PartMut<'_, S>) {
     for lane in 0..lanes(b.cols) {
         let (b, room) = (simd.load(b.lane(0, lane)), to.room(lane));
         let mut into = lane * LANES;
@@ -337,7 +337,7 @@ impl<S: Scalar> Head<'_, S> {
             }
         }
         softmax_columns(simd, weights, stride);
-        let weights = SubMatrix { entries: &*weights, stride, rows: keys, cols: queries };
+        let weights = Strided { entries: &*weights, stride, rows: keys, cols: queries };
         match means {
             None => product_transposed(simd, weights, self.value, S::one(), mix),
             Some(means) => {
@@ -359,7 +359,7 @@ impl<S: Scalar> Head<'_, S> {
         simd: V,
         weights: &[S],
         means: Option<&mut [S]>,
-        d_mix: SubMatrix<'_, S>,
+        d_mix: Strided<'_, S>,
         d_scores: &mut [S],
         tile: &mut Tile<S>,
         to: &mut HeadGradients<'_, S>,
@@ -367,7 +367,7 @@ impl<S: Scalar> Head<'_, S> {
         let (queries, keys, stride) = (self.query.rows, self.key.rows, padded(self.query.rows));
         let weights = &weights[..transposed_entries(queries, keys)];
         let d_scores = &mut d_scores[..transposed_entries(queries, keys)];
-        let a = SubMatrix { entries: weights, stride, rows: keys, cols: queries };
+        let a = Strided { entries: weights, stride, rows: keys, cols: queries };
         match means {
             None => {
                 let mut d_weights = PartMut { entries: &mut *d_scores, stride, rows: keys, cols: stride };
@@ -387,7 +387,7 @@ impl<S: Scalar> Head<'_, S> {
         for (key, d) in d_scores.chunks_exact(stride).enumerate() {
             distance_column_gradient(key, &d[..queries], to.bias);
         }
-        let d_scores = SubMatrix { entries: &*d_scores, stride, rows: keys, cols: queries };
+        let d_scores = Strided { entries: &*d_scores, stride, rows: keys, cols: queries };
         product_transposed(simd, d_scores, self.key, self.scale, &mut to.query);
         product(simd, d_scores, self.query, self.scale, &mut to.key);
     }

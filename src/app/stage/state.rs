@@ -22,7 +22,7 @@ use crate::app::link::LatestModels;
 use crate::app::theme::motion;
 use crate::app::ui_state::search::Emphasis;
 use crate::app::ui_state::walk::ease;
-use crate::app::ui_state::{Highlight, PanelView, ViewState, Walk};
+use crate::app::ui_state::{Highlight, Selection, ViewState, Walk};
 
 #[derive(Resource, Default)]
 pub struct StageState {
@@ -119,12 +119,12 @@ impl StageState {
 
     /// Says what the points are, where they are not the words of a sentence; or what the chosen word is made of, where it is one
     /// point for several pieces.
-    pub fn about_points(&self, view: &PanelView) -> Option<String> {
+    pub fn about_points(&self, selection: &Selection) -> Option<String> {
         if let Some(senses) = &self.senses {
             return Some(senses.about());
         }
         let points = self.points.as_ref()?;
-        let token = points.tokens.get(view.selection.query?).filter(|token| token.pieces > 1)?;
+        let token = points.tokens.get(selection.query?).filter(|token| token.pieces > 1)?;
         let pieces = token.pieces;
         Some(format!(
             "“{}” is one point in the middle of its {pieces} pieces, and its arrows are the mean of theirs.",

@@ -16,7 +16,7 @@ use egui::{
     Slider, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, WidgetType, vec2,
 };
 
-use super::{Panel, PanelContext, PanelId, PanelName, Region};
+use super::{Panel, PanelContext};
 use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
 use crate::app::ui_state::{Selection, Trail};
@@ -35,14 +35,6 @@ pub struct IntervenePanel {
 }
 
 impl Panel for IntervenePanel {
-    fn id(&self) -> PanelId {
-        PanelId::of(PanelName::Intervene)
-    }
-
-    fn region(&self) -> Region {
-        Region::UpperRight
-    }
-
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
         let (what_if, heads) = (cx.models.get::<WhatIfModel>()?, cx.models.get::<HeadsModel>()?);
         let shifts = cx.models.of_choice::<AnswerShifts>(&cx.view.selection.query);

@@ -15,7 +15,7 @@ use egui_dock::{TabIndex, TabPath, TabViewer};
 use super::open_panels::{OpenPanels, can_close};
 use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::panels::stage::StagePanel;
-use crate::app::panels::{Panel, PanelContext, PanelId, PanelName, ids};
+use crate::app::panels::{PanelContext, PanelId, PanelName, Registered, ids};
 use crate::app::theme::{Palette, size};
 use crate::app::widgets::controls::waiting_ui;
 
@@ -27,7 +27,7 @@ const MORE: f32 = 30.0;
 
 /// The panels as the dock draws them.
 pub struct Tabs<'a> {
-    pub panels: &'a mut [Box<dyn Panel>],
+    pub panels: &'a mut [Registered],
     pub context: PanelContext<'a>,
     /// The panels in front.
     pub fronts: Vec<PanelId>,
@@ -109,7 +109,7 @@ impl TabViewer for Tabs<'_> {
     }
 
     fn ui(&mut self, ui: &mut Ui, tab: &mut PanelId) {
-        let Some(panel) = self.panels.iter_mut().find(|panel| panel.id() == *tab) else { return };
+        let Some(Registered { panel, .. }) = self.panels.iter_mut().find(|row| row.id == *tab) else { return };
         let margin = if panel.has_margin() { size::PANEL_MARGIN } else { 0 };
         Frame::new().inner_margin(Margin::same(margin)).show(ui, |ui| {
             if panel.ui(ui, &mut self.context).is_none() {

@@ -73,7 +73,7 @@ fn intervene_ui(
     let has_all = state.has_all || needs_all(&model.heads);
     let shown = HeadsUi { model: heads, query: selection.query, longest: state.longest, has_all };
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
-        let many = are_many(heads);
+        let many = heads.heads.len() > TOGETHER_MAX;
         if many {
             choose_head_ui(ui, heads, &model.heads, selection);
         }
@@ -300,11 +300,6 @@ impl HeadsUi<'_> {
 
 /// Heads that are listed together; of more, one is shown.
 const TOGETHER_MAX: usize = 8;
-
-/// Whether the heads are too many to be listed together.
-fn are_many(model: &HeadsModel) -> bool {
-    model.heads.len() > TOGETHER_MAX
-}
 
 /// A row of layers and a row of the heads of the one that is followed. A changed head has a dot.
 fn choose_head_ui(ui: &mut Ui, model: &HeadsModel, states: &[HeadState], selection: &mut Selection) {

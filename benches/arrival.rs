@@ -10,7 +10,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use attune_core::kernel::check::claims::{ARRIVED_COSINE, ARRIVED_LENGTHS, Places};
+use attune_core::kernel::check::claims::{ARRIVED_COSINE, ARRIVED_LENGTHS, WordPlaces};
 use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::schema::{Lesson, Probe};
@@ -103,7 +103,7 @@ struct Row {
 fn measure(kernel: &mut Kernel, asked: &[Asked]) -> Option<Row> {
     let snapshot = kernel.snapshot();
     let (lesson, space) = (snapshot.lesson.clone(), snapshot.space.clone().expect("it is trained"));
-    let places = Places::of(&lesson, &space);
+    let places = WordPlaces::of(&lesson, &space);
     let mut row = Row::default();
     for Asked { goal: name, at, sentence } in asked {
         let (Some(goal), true) = (places.goal(name), sentence.iter().all(|word| places.word(word).is_some())) else {

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::rng::{Generator, Stream, stream};
-use attune_engine::numerics::word2vec::{Architecture, Word2Vec, Word2VecConfig};
+use attune_engine::numerics::word2vec::{Word2Vec, Word2VecConfig, WordPrediction};
 use rand::RngExt;
 
 mod jobs;
@@ -42,7 +42,7 @@ fn run(arguments: &jobs::Arguments) -> Result<(), String> {
     }
     let share_negatives = arguments.has("--share-negatives");
     let config = Word2VecConfig {
-        architecture: Architecture::SkipGram { share_negatives },
+        architecture: WordPrediction::SkipGram { share_negatives },
         dim: 100,
         window: 5,
         negatives: 5,

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::{env, fs, process};
 
 use attune_core::store::{Home, Key, Stored, open};
-use attune_engine::numbers;
+use attune_engine::json;
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ const BYTES: usize = 10_000_000;
 #[derive(Serialize, Deserialize)]
 struct Work {
     cells: Vec<Cell>,
-    #[serde(with = "numbers::many")]
+    #[serde(with = "json::numbers")]
     weights: Vec<f32>,
 }
 
@@ -26,7 +26,7 @@ struct Cell {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Row(#[serde(with = "numbers::many")] Vec<f64>);
+struct Row(#[serde(with = "json::numbers")] Vec<f64>);
 
 impl Stored for Work {
     const VERSION: u32 = 1;

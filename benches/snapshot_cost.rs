@@ -23,7 +23,7 @@ use attune_core::kernel::command::{SentenceCommand, WeightCommand};
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::params::TensorName;
 use attune_view::view_model::answers::AnswerShifts;
-use attune_view::view_model::attention::AttentionModel;
+use attune_view::view_model::attention::AttentionMaps;
 use attune_view::view_model::heads::HeadsModel;
 use attune_view::view_model::notebook::NotebookModel;
 use attune_view::view_model::pieces::WordAttention;
@@ -73,7 +73,7 @@ impl Window {
     fn panels(&self) {
         let models = self.0.resource::<LatestModels>();
         assert!(models.get::<NotebookModel>().is_some() && models.get::<SentencesModel>().is_some());
-        assert!(models.get::<WordAttention>().is_some() || models.get::<AttentionModel>().is_some());
+        assert!(models.get::<WordAttention>().is_some() || models.get::<AttentionMaps>().is_some());
     }
 
     fn intervene(&self) {

@@ -96,7 +96,7 @@ const SECOND: usize = 3;
 
 /// Two words in this order are kept from training.
 fn is_kept_pair(first: &str, second: &str) -> bool {
-    attune_core::fnv::fnv1a(format!("{first} {second}").as_bytes()).is_multiple_of(KEPT_ONE_IN as u64)
+    attune_core::fnv1a(format!("{first} {second}").as_bytes()).is_multiple_of(KEPT_ONE_IN as u64)
 }
 
 /// A word of a list is kept from the sentences with this number: of each list one in seven, another one each time.

@@ -1,7 +1,7 @@
 //! Texts for a model that writes: sentences of the [`grammar`], lists of words that repeat, and stories of two people
 //! with made-up names. A name is drawn anew for each story, so only the story itself says how it is spelled.
 
-use attune_core::fnv::fnv1a;
+use attune_core::fnv1a;
 use attune_engine::numerics::rng::Generator;
 use rand::RngExt;
 

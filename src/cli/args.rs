@@ -20,7 +20,7 @@ use clap::builder::PossibleValue;
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use super::Fault;
+use super::CliFault;
 
 /// A workspace for learning self-attention: train tiny models or open BERT and GPT-2, watch words move, and change every
 /// weight.
@@ -32,7 +32,7 @@ use super::Fault;
 #[command(version)]
 pub struct Args {
     #[command(subcommand)]
-    pub action: Option<Action>,
+    pub action: Option<CliCommand>,
 
     /// The lesson to open, by its file or its name in the course; or the folder or name of a pretrained model. A file that
     /// was shared or handed in, such as apple-shared.attune, opens as a copy. If none is given, the course opens: the
@@ -93,7 +93,7 @@ impl Common {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Action {
+pub enum CliCommand {
     /// Train lessons and verify their claims, without a window.
     Check {
         /// The lessons, by their files or names, such as lessons/*.ron; a glossary among them is checked as a
@@ -418,7 +418,7 @@ impl SentenceArgs {
     ///
     /// # Errors
     /// If the lesson or the model cannot read it.
-    pub fn command(&self, lesson: &Lesson) -> Result<Option<Command>, Fault> {
+    pub fn command(&self, lesson: &Lesson) -> Result<Option<Command>, CliFault> {
         let words = || lesson.vocabulary();
         let (read, command) = match (&self.sentence, &self.ids) {
             (Some(text), _) => (Sentence::read(text, lesson, &words()), SentenceCommand::Set(text.clone())),
@@ -426,7 +426,7 @@ impl SentenceArgs {
             (None, None) => return Ok(None),
         };
         let option = self.option().unwrap_or_default();
-        read.map_err(|issue| Fault::usage(format_args!("{option}: {issue}")))?;
+        read.map_err(|issue| CliFault::usage(format_args!("{option}: {issue}")))?;
         Ok(Some(Command::Sentence(command)))
     }
 }
@@ -522,10 +522,10 @@ impl WhatIfArgs {
     ///
     /// # Errors
     /// If one of them cannot be made; the option is named.
-    pub fn apply(&self, kernel: &mut Kernel) -> Result<(), Fault> {
+    pub fn apply(&self, kernel: &mut Kernel) -> Result<(), CliFault> {
         let Some(model) = kernel.snapshot().model else { return Ok(()) };
         for (option, command) in self.commands(&model) {
-            let refused = |why: &str| Fault::usage(format_args!("{option}: {}", printable(why)));
+            let refused = |why: &str| CliFault::usage(format_args!("{option}: {}", printable(why)));
             kernel.apply(command.map_err(|why| refused(&why))?);
             if let Some(why) = kernel.notice() {
                 return Err(refused(why));

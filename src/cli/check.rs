@@ -6,30 +6,30 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, thread};
 
-use attune_core::kernel::check::claims::{Verdict, first_overflow, verify, verify_switched};
+use attune_core::kernel::check::claims::{ClaimVerdict, first_overflow, verify, verify_switched};
 use attune_core::kernel::check::{Problem, rehearse};
 use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_core::lesson::cells::Cell;
 use attune_core::lesson::course;
 use attune_core::lesson::glossary::{self, Glossary, TermIssue, check_terms, is_glossary_file};
-use attune_core::lesson::issue::{LessonIssue, Places, Spot, printable, shorten, written};
+use attune_core::lesson::issue::{CellPlaces, LessonIssue, Spot, printable, shorten, written};
 use attune_core::lesson::links::{LinkContext, TextLink};
 use attune_core::lesson::live_text::{addresses, closed_panels};
 use attune_core::lesson::load::{EVERY, Watched};
 use attune_core::lesson::panels::{UnknownControl, unknown_controls};
-use attune_core::lesson::pictures::Folder;
+use attune_core::lesson::pictures::PictureFolder;
 use attune_core::lesson::schema::{Expect, Lesson, StaticEmbedding};
-use attune_engine::code::{Output, Place};
+use attune_engine::code::{LineColumn, Output};
 use attune_engine::nearest::nearest;
 use attune_engine::pretrained::examine::{Findings, examine};
 
 use super::args::{CheckOptions, Common, SentenceArgs};
-use super::{Fault, print, say, training, vectors};
+use super::{CliFault, print, say, training, vectors};
 use crate::built_in;
 
 /// Checks the lessons once, or again and again.
-pub fn check(lessons: &[PathBuf], how: How<'_>, common: &Common) -> Result<(), Fault> {
+pub fn check(lessons: &[PathBuf], how: How<'_>, common: &Common) -> Result<(), CliFault> {
     if how.options.watch { watch(lessons, how, common) } else { round(lessons, how, common, &mut Ids::default()) }
 }
 
@@ -41,7 +41,7 @@ pub struct How<'a> {
 }
 
 /// Checks the lessons, and then those that are saved, round by round, until the process is ended.
-fn watch(lessons: &[PathBuf], how: How<'_>, common: &Common) -> Result<(), Fault> {
+fn watch(lessons: &[PathBuf], how: How<'_>, common: &Common) -> Result<(), CliFault> {
     let glossaries: BTreeSet<PathBuf> = lessons.iter().filter_map(|path| glossary::beside(path)).collect();
     let files = glossaries.into_iter().filter(|file| !lessons.contains(file)).chain(lessons.iter().cloned());
     let mut files: Vec<Watched> = files.map(Watched::new).collect();
@@ -50,7 +50,7 @@ fn watch(lessons: &[PathBuf], how: How<'_>, common: &Common) -> Result<(), Fault
     for number in 1_u64.. {
         print::line(format_args!("round {number}: {why}"))?;
         match round(&due, how, common, &mut ids) {
-            Err(Fault::Lesson(issues)) => say(issues.trim_end_matches('\n')),
+            Err(CliFault::Lesson(issues)) => say(issues.trim_end_matches('\n')),
             result => result?,
         }
         let saved = next_saved(&mut files);
@@ -75,7 +75,7 @@ fn next_saved(files: &mut [Watched]) -> Vec<PathBuf> {
 
 /// Trains each lesson, verifies its claims and runs its cells and solutions. The ids are those of the lessons checked so
 /// far, in earlier rounds too.
-fn round(lessons: &[PathBuf], how: How<'_>, common: &Common, ids: &mut Ids) -> Result<(), Fault> {
+fn round(lessons: &[PathBuf], how: How<'_>, common: &Common, ids: &mut Ids) -> Result<(), CliFault> {
     let mut faults = String::new();
     let mut round = Round { ids, courses: Courses::default(), glossaries: Glossaries::default() };
     for path in lessons {
@@ -90,7 +90,7 @@ fn round(lessons: &[PathBuf], how: How<'_>, common: &Common, ids: &mut Ids) -> R
         };
         match checked {
             Ok(line) => line.into_iter().try_for_each(print::line)?,
-            Err(Fault::Lesson(issues)) => {
+            Err(CliFault::Lesson(issues)) => {
                 print::line(format_args!("{}: has issues", name(path)))?;
                 faults.push_str(&issues);
             }
@@ -98,7 +98,7 @@ fn round(lessons: &[PathBuf], how: How<'_>, common: &Common, ids: &mut Ids) -> R
         }
     }
     faults.push_str(&round.glossaries.faults);
-    if faults.is_empty() { Ok(()) } else { Err(Fault::Lesson(faults)) }
+    if faults.is_empty() { Ok(()) } else { Err(CliFault::Lesson(faults)) }
 }
 
 /// Knowledge of a round about the lessons so far, and about their folders.
@@ -146,12 +146,12 @@ struct Ids(HashMap<String, PathBuf>);
 impl Ids {
     /// # Errors
     /// If another file has the id: a file may be named twice.
-    fn add(&mut self, id: &str, path: &Path) -> Result<(), Fault> {
+    fn add(&mut self, id: &str, path: &Path) -> Result<(), CliFault> {
         let file = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         // Of a lesson that was checked before, the id may have been another.
         self.0.retain(|_, other| *other != file);
         match self.0.get(id).filter(|other| **other != file) {
-            Some(other) => Err(Fault::Lesson(format!(
+            Some(other) => Err(CliFault::Lesson(format!(
                 "{}: id {id:?} is also the id of {}; expected a unique id\n",
                 training::place(path, &["id"]),
                 name(other)
@@ -177,7 +177,7 @@ impl Courses {
 }
 
 /// Checks one lesson. Returns its line where it has no issues.
-fn check_one(path: &Path, how: How<'_>, common: &Common, round: &mut Round<'_>) -> Result<String, Fault> {
+fn check_one(path: &Path, how: How<'_>, common: &Common, round: &mut Round<'_>) -> Result<String, CliFault> {
     let lesson = super::lessons::read(path, common.seed)?;
     round.ids.add(&lesson.id, path)?;
     let terms = round.glossaries.disagreements(path, &lesson);
@@ -217,7 +217,7 @@ fn check_one(path: &Path, how: How<'_>, common: &Common, round: &mut Round<'_>) 
     if issues.is_empty() {
         Ok(passed(&file, lesson, absent.as_deref(), wrong.verdicts.len()))
     } else {
-        Err(Fault::Lesson(issues))
+        Err(CliFault::Lesson(issues))
     }
 }
 
@@ -229,7 +229,7 @@ struct Wrong {
     /// A sentence of the lesson whose forward pass leaves the numbers.
     overflow: Option<String>,
     of_sentence: Option<String>,
-    verdicts: Vec<Verdict>,
+    verdicts: Vec<ClaimVerdict>,
     problems: Vec<Problem>,
     terms: Vec<TermIssue>,
 }
@@ -240,8 +240,8 @@ impl Wrong {
         let file = name(path);
         let text = written(path).unwrap_or_default();
         // Most lessons have no issue, and reading the file a second time takes as long as the first.
-        let places = LazyCell::new(|| Places::of(&text));
-        let at = |place: Option<Place>| place.map_or(file.clone(), |place| format!("{file}:{place}"));
+        let places = LazyCell::new(|| CellPlaces::of(&text));
+        let at = |place: Option<LineColumn>| place.map_or(file.clone(), |place| format!("{file}:{place}"));
         let mut issues: String = self.unknown.iter().cloned().collect();
         for fault in &self.of_model {
             issues += &format!("{file}: {}\n", printable(fault));
@@ -283,7 +283,7 @@ fn passed(file: &str, lesson: &Lesson, absent: Option<&str>, claims: usize) -> S
 }
 
 /// Runs a sentence and prints what the model read. Returns the issue where its numbers are not finite.
-fn run_sentence(kernel: &mut Kernel, shows: Command, path: &Path) -> Result<Option<String>, Fault> {
+fn run_sentence(kernel: &mut Kernel, shows: Command, path: &Path) -> Result<Option<String>, CliFault> {
     kernel.apply(shows);
     let on_stage = kernel.snapshot();
     let overflow = training::overflow_of(&on_stage, path);
@@ -347,7 +347,7 @@ fn examined(snapshot: &Snapshot) -> Findings {
 
 /// The pictures that cells show and the lesson's folder does not have.
 fn missing_pictures(lesson: &Path, snapshot: &Snapshot) -> Vec<Problem> {
-    let mut folder = Folder::of(lesson);
+    let mut folder = PictureFolder::of(lesson);
     let mut missing = Vec::new();
     for shown in &snapshot.notebook.cells {
         for output in shown.run.iter().flat_map(|run| run.outputs.iter()) {
@@ -409,8 +409,8 @@ fn name(path: &Path) -> String {
     printable(&path.display().to_string())
 }
 
-fn line(verdict: &Verdict) -> String {
-    let Verdict { id, says, value, expect } = verdict;
+fn line(verdict: &ClaimVerdict) -> String {
+    let ClaimVerdict { id, says, value, expect } = verdict;
     let verb = if verdict.holds() { "holds" } else { "does not hold" };
     let measured = if value.is_nan() { "no finite number".to_owned() } else { measured(*value) };
     let expected = match expect {

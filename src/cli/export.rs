@@ -9,32 +9,34 @@ use attune_core::kernel::notebook::snapshot::{CellSnapshot, CellStatus};
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_core::lesson::cells::CellKind;
 use attune_core::lesson::issue::printable;
+use attune_core::lesson::{course, glossary};
 use attune_engine::code::budget::Allowance;
 use attune_engine::vectors::Format as VectorFormat;
 use attune_view::export::checkpoint::{Checkpoint, Unfit};
-use attune_view::export::file::{ExportFault, Target, usual_rows};
+use attune_view::export::file::{ExportFault, ExportTarget, usual_rows};
+use attune_view::export::site::{Site, SiteFault};
 use attune_view::export::vectors::Rows;
 use attune_view::export::{self, Format, Pictures, live_page};
 
 use super::args::{Common, ExportArgs, ExportTo, SentenceArgs, WhatIfArgs};
-use super::{Fault, print, training, vectors};
+use super::{CliFault, lessons, print, training, vectors};
 
 /// Trains the lesson, runs its cells and writes the file.
-pub fn export(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
-    let Some(path) = &request.lesson else { return super::site::write(request, common) };
+pub fn export(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
+    let Some(path) = &request.lesson else { return write_course(request, common) };
     let rows = rows(request)?;
     let ExportTo::File(format) = request.to else { return checkpoint(path, request, common) };
     // Said before training takes its time.
     if request.output.as_os_str() == "-" {
         let like = format_args!("name it like apple.{}", format.extension());
-        return Err(Fault::usage(format_args!("--output: an export is a file, not a stream; {like}")));
+        return Err(CliFault::usage(format_args!("--output: an export is a file, not a stream; {like}")));
     }
-    let target = Target::new(path, format, &request.output).map_err(fault)?;
+    let target = ExportTarget::new(path, format, &request.output).map_err(fault)?;
     if let Some((format, rows)) = rows
         && let Some(table) = vectors::table(path, rows, common)?
     {
         if let Some(option) = request.sentence.option() {
-            return Err(Fault::usage(format_args!("{option}: a table of vectors has no sentences")));
+            return Err(CliFault::usage(format_args!("{option}: a table of vectors has no sentences")));
         }
         return print::line(target.write_table(format, &table.table()).map_err(fault)?);
     }
@@ -91,27 +93,27 @@ pub fn page_content(
 }
 
 /// The format and the rows of vectors that are asked for; none for another format.
-fn rows(request: &ExportArgs) -> Result<Option<(VectorFormat, Rows)>, Fault> {
+fn rows(request: &ExportArgs) -> Result<Option<(VectorFormat, Rows)>, CliFault> {
     match (request.to, request.vectors) {
         (ExportTo::File(Format::Vectors(format)), given) => {
             Ok(Some((format, given.map_or_else(|| usual_rows(format), Rows::from))))
         }
         (_, None) => Ok(None),
-        (_, Some(_)) => Err(Fault::usage("--vectors: this format has no table of vectors; see attune help export")),
+        (_, Some(_)) => Err(CliFault::usage("--vectors: this format has no table of vectors; see attune help export")),
     }
 }
 
 /// Trains the lesson and writes its model.
-fn checkpoint(path: &Path, request: &ExportArgs, common: &Common) -> Result<(), Fault> {
+fn checkpoint(path: &Path, request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
     if let Some(option) = request.sentence.option() {
-        return Err(Fault::usage(format_args!("{option}: a checkpoint has only the model, and no sentence")));
+        return Err(CliFault::usage(format_args!("{option}: a checkpoint has only the model, and no sentence")));
     }
     let lesson = super::lessons::read(path, common.seed)?;
     let target = Checkpoint::new(&lesson, &request.output).map_err(|why| match why {
         ExportFault::Form(unfit) => {
             let issue =
                 |unfit: &Unfit| format!("{}: {}\n", training::place(path, unfit.field), printable(&unfit.to_string()));
-            Fault::Lesson(unfit.iter().map(issue).collect())
+            CliFault::Lesson(unfit.iter().map(issue).collect())
         }
         other => fault(other),
     })?;
@@ -119,11 +121,11 @@ fn checkpoint(path: &Path, request: &ExportArgs, common: &Common) -> Result<(), 
     print::line(target.write(&training::trained(&kernel, path)?).map_err(fault)?)
 }
 
-fn fault(fault: ExportFault) -> Fault {
+fn fault(fault: ExportFault) -> CliFault {
     match fault {
-        ExportFault::Lesson => Fault::usage(format_args!("--output: {fault}")),
-        ExportFault::Vectors { .. } | ExportFault::Form(_) => Fault::Lesson(format!("{fault}\n")),
-        ExportFault::Place { .. } | ExportFault::Write { .. } => Fault::output(fault),
+        ExportFault::Lesson => CliFault::usage(format_args!("--output: {fault}")),
+        ExportFault::Vectors { .. } | ExportFault::Form(_) => CliFault::Lesson(format!("{fault}\n")),
+        ExportFault::Place { .. } | ExportFault::Write { .. } => CliFault::output(fault),
     }
 }
 
@@ -203,9 +205,9 @@ fn pictures(snapshot: &Snapshot, path: &Path, format: Format, common: &Common, w
 }
 
 /// Trains the lesson and prints the trace of a sentence, as it is with the changes that are asked for.
-pub fn trace(path: &Path, sentence: &SentenceArgs, what_if: &WhatIfArgs, common: &Common) -> Result<(), Fault> {
+pub fn trace(path: &Path, sentence: &SentenceArgs, what_if: &WhatIfArgs, common: &Common) -> Result<(), CliFault> {
     if vectors::may_be_vectors(path) {
-        return Err(Fault::usage("trace: a file of vectors needs names of words: --words king,queen"));
+        return Err(CliFault::usage("trace: a file of vectors needs names of words: --words king,queen"));
     }
     let lesson = super::lessons::read(path, common.seed)?;
     let shows = sentence.command(&lesson)?;
@@ -217,10 +219,51 @@ pub fn trace(path: &Path, sentence: &SentenceArgs, what_if: &WhatIfArgs, common:
     what_if.apply(&mut kernel)?;
     let snapshot = kernel.snapshot();
     if let Some(words) = training::overflow_of(&snapshot, path) {
-        return Err(Fault::Lesson(words));
+        return Err(CliFault::Lesson(words));
     }
     print::with(|out| {
         export::trace::write(&snapshot, &mut *out)?;
         writeln!(out)
     })
+}
+
+/// Trains every lesson, runs its cells and writes the folder. A lesson whose model is not on this computer has its text alone.
+fn write_course(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
+    if request.to != ExportTo::File(Format::Web) {
+        return Err(CliFault::usage("--course: a course is exported as a site of live pages: use --to web"));
+    }
+    if let Some(option) = request.sentence.option() {
+        return Err(CliFault::usage(format_args!("{option}: each lesson of a course has sentences of its own")));
+    }
+    let folder = lessons::folder(common)?;
+    let files = course::list(&folder);
+    let Some(first) = files.first() else {
+        return Err(CliFault::usage(format_args!("no lessons in {}", folder.display())));
+    };
+    let glossary = glossary::beside(&first.path).and_then(|file| glossary::read(&file).ok());
+    let mut site = Site::new(&request.output, &files, glossary).map_err(site_fault)?;
+    for file in &files {
+        let path = &file.path;
+        let lesson = lessons::read(path, common.seed)?;
+        if let Some(absent) = lesson.absent_model() {
+            let pictures = Pictures::of_lesson(path, absent.needs());
+            site.add(&Kernel::new(lesson.into()).snapshot(), None, &pictures).map_err(site_fault)?;
+            continue;
+        }
+        let mut kernel = training::train_with_tour(lesson, common);
+        let trained = training::trained(&kernel, path)?;
+        let PageContent { snapshot, answered, pictures } =
+            page_content(&mut kernel, trained, path, Format::Web, request.within, common);
+        site.add(&snapshot, answered.as_ref(), &pictures).map_err(site_fault)?;
+    }
+    print::line(site.write().map_err(site_fault)?)
+}
+
+fn site_fault(fault: SiteFault) -> CliFault {
+    match fault {
+        SiteFault::Lesson(..) => CliFault::Lesson(format!("{fault}\n")),
+        SiteFault::Place(_) | SiteFault::Large | SiteFault::Write(_) => {
+            CliFault::output(format_args!("the site cannot be written: {fault}"))
+        }
+    }
 }

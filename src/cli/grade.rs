@@ -12,14 +12,14 @@ use attune_view::export::grades::{Class, GradedWork, counted, write_html, write_
 use attune_view::export::work_file::{LessonMark, WorkFile};
 
 use super::args::{Common, GradeArgs, GradeFormat};
-use super::{Fault, print};
+use super::{CliFault, print};
 
 /// Grades every work that can be read, and then says which could not.
-pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), Fault> {
+pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), CliFault> {
     let (lesson, text) = super::lessons::read_with_text(&request.lesson, common.seed)?;
     if !lesson.cells.iter().any(|cell| cell.kind.is_task()) {
         let shown = printable(&request.lesson.display().to_string());
-        return Err(Fault::Lesson(format!("{shown}: it has no tasks, so there is nothing to grade\n")));
+        return Err(CliFault::Lesson(format!("{shown}: it has no tasks, so there is nothing to grade\n")));
     }
     // A model's folder has no tasks.
     let mark = LessonMark::of(&lesson.id, &lesson.title, &text.unwrap_or_default());
@@ -42,18 +42,18 @@ pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), Fault> {
     }
     match class.unread.is_empty() {
         true => Ok(()),
-        false => Err(Fault::Lesson(
+        false => Err(CliFault::Lesson(
             class.unread.iter().map(|(file, why)| format!("{file}: not graded: {}\n", printable(why))).collect(),
         )),
     }
 }
 
 /// Writes the table of a class to a file, and says so.
-fn write_file(request: &GradeArgs, file: &Path, class: &Class<'_>, common: &Common) -> Result<(), Fault> {
+fn write_file(request: &GradeArgs, file: &Path, class: &Class<'_>, common: &Common) -> Result<(), CliFault> {
     let mut bytes = Vec::new();
-    write(request.to, class, &mut bytes).map_err(Fault::output)?;
+    write(request.to, class, &mut bytes).map_err(CliFault::output)?;
     let shown = printable(&file.display().to_string());
-    file::write(&request.lesson, file, &bytes).map_err(|why| Fault::output(format_args!("{why}")))?;
+    file::write(&request.lesson, file, &bytes).map_err(|why| CliFault::output(format_args!("{why}")))?;
     if common.quiet {
         return Ok(());
     }
@@ -63,9 +63,9 @@ fn write_file(request: &GradeArgs, file: &Path, class: &Class<'_>, common: &Comm
 }
 
 /// Refuses to write the table over a work.
-fn spare(file: &Path, works: &[PathBuf]) -> Result<(), Fault> {
+fn spare(file: &Path, works: &[PathBuf]) -> Result<(), CliFault> {
     match works.iter().any(|work| is_same(file, work)) {
-        true => Err(Fault::output(format_args!(
+        true => Err(CliFault::output(format_args!(
             "{} is one of the submissions: choose another name",
             printable(&file.display().to_string())
         ))),

@@ -8,53 +8,58 @@ use attune_core::lesson::glossary::is_glossary_file;
 use attune_core::lesson::issue::printable;
 use attune_core::lesson::starter::{NotNew, write_new};
 use attune_core::lesson::{self, Lesson, course, load};
-use attune_view::export::work_file::{Shared, is_shared};
+use attune_view::export::work_file::{SharedWork, is_shared};
 
-use super::args::{Action, Args, Common, OfLesson};
-use super::{Fault, print};
+use super::args::{Args, CliCommand, Common, OfLesson};
+use super::{CliFault, print};
 use crate::built_in;
 
 /// The folder of the course: `lessons`, here or above; else that of the program itself.
-pub fn folder(common: &Common) -> Result<PathBuf, Fault> {
+pub fn folder(common: &Common) -> Result<PathBuf, CliFault> {
     course::folder().map_or_else(|| of_program(common), Ok)
 }
 
 /// The course of the program, in a folder of the learner's data.
-fn of_program(common: &Common) -> Result<PathBuf, Fault> {
+fn of_program(common: &Common) -> Result<PathBuf, CliFault> {
     let home = common.home().ok_or_else(|| {
-        Fault::usage("attune does not know where to put the course: HOME is not set; name a folder with --state DIR")
+        CliFault::usage("attune does not know where to put the course: HOME is not set; name a folder with --state DIR")
     })?;
     built_in::put_into(&home.built_in()).map_err(|why| {
         let folder = home.root().display();
-        Fault::output(format_args!(
+        CliFault::output(format_args!(
             "the course cannot be put into {folder}: {why}; give another folder with --state DIR"
         ))
     })
 }
 
 /// The files of the course, its glossary among them, in the order of their names.
-fn files(common: &Common) -> Result<Vec<PathBuf>, Fault> {
+fn files(common: &Common) -> Result<Vec<PathBuf>, CliFault> {
     let folder = folder(common)?;
     let files = course::files(&folder);
     match files.is_empty() {
-        true => Err(Fault::usage(format_args!("no lessons in {}", folder.display()))),
+        true => Err(CliFault::usage(format_args!("no lessons in {}", folder.display()))),
         false => Ok(files),
     }
 }
 
 /// Puts the files that are meant in the places of the lessons' names among the arguments.
-pub fn find_lessons(args: &mut Args) -> Result<(), Fault> {
+pub fn find_lessons(args: &mut Args) -> Result<(), CliFault> {
     let common = &args.common;
     let mut given: Vec<&mut PathBuf> = args.lesson.iter_mut().chain(&mut args.of.path).collect();
     match &mut args.action {
-        Some(Action::Check { lessons, .. }) if lessons.is_empty() => *lessons = files(common)?,
-        Some(Action::Check { lessons, .. }) => given.extend(lessons),
-        Some(Action::Trace { lesson, .. }) => given.push(lesson),
-        Some(Action::New { from, .. }) => given.extend(from),
-        Some(Action::Render(request)) => given.extend([&mut request.lesson].into_iter().chain(&mut request.of.path)),
-        Some(Action::Export(request)) => given.extend(&mut request.lesson),
-        Some(Action::Grade(request)) => given.push(&mut request.lesson),
-        Some(Action::Neighbours(_) | Action::Licences | Action::Manual | Action::Completions { .. }) | None => {}
+        Some(CliCommand::Check { lessons, .. }) if lessons.is_empty() => *lessons = files(common)?,
+        Some(CliCommand::Check { lessons, .. }) => given.extend(lessons),
+        Some(CliCommand::Trace { lesson, .. }) => given.push(lesson),
+        Some(CliCommand::New { from, .. }) => given.extend(from),
+        Some(CliCommand::Render(request)) => {
+            given.extend([&mut request.lesson].into_iter().chain(&mut request.of.path))
+        }
+        Some(CliCommand::Export(request)) => given.extend(&mut request.lesson),
+        Some(CliCommand::Grade(request)) => given.push(&mut request.lesson),
+        Some(
+            CliCommand::Neighbours(_) | CliCommand::Licences | CliCommand::Manual | CliCommand::Completions { .. },
+        )
+        | None => {}
     }
     given.into_iter().try_for_each(|path| {
         *path = lesson(path, common)?;
@@ -63,7 +68,7 @@ pub fn find_lessons(args: &mut Args) -> Result<(), Fault> {
 }
 
 /// The file that is meant: one that is there, or a lesson of the course by its name alone, as `apple`.
-fn lesson(given: &Path, common: &Common) -> Result<PathBuf, Fault> {
+fn lesson(given: &Path, common: &Common) -> Result<PathBuf, CliFault> {
     let Some(name) = name(given).filter(|_| !given.exists()) else { return Ok(given.to_owned()) };
     let file = |folder: PathBuf| course::file(&folder, name);
     match course::folder().map(file).filter(|file| file.is_file()) {
@@ -81,20 +86,20 @@ fn name(given: &Path) -> Option<&str> {
 }
 
 /// Reads a lesson, with the seed of the command line if there is one.
-pub fn read(path: &Path, seed: Option<u64>) -> Result<Lesson, Fault> {
+pub fn read(path: &Path, seed: Option<u64>) -> Result<Lesson, CliFault> {
     read_with_text(path, seed).map(|(lesson, _)| lesson)
 }
 
 /// Reads the same with its text; a pretrained model has none.
-pub fn read_with_text(path: &Path, seed: Option<u64>) -> Result<(Lesson, Option<String>), Fault> {
+pub fn read_with_text(path: &Path, seed: Option<u64>) -> Result<(Lesson, Option<String>), CliFault> {
     if is_shared(path) {
         let file = printable(&path.display().to_string());
-        return Err(Fault::Lesson(format!(
+        return Err(CliFault::Lesson(format!(
             "{file}: this file was shared or handed in and is not a lesson; attune, attune render and attune grade \
              read it\n"
         )));
     }
-    let (lesson, text) = load::read_with_text(path).map_err(|issues| Fault::lesson(&issues))?;
+    let (lesson, text) = load::read_with_text(path).map_err(|issues| CliFault::lesson(&issues))?;
     if let Some(why) = lesson.why_no_sentence() {
         let file = printable(&path.display().to_string());
         print::warning(format_args!("{file}: {}; give others with --ids", printable(&why)));
@@ -104,56 +109,56 @@ pub fn read_with_text(path: &Path, seed: Option<u64>) -> Result<(Lesson, Option<
 
 /// Opens the window on a lesson, on a copy of what somebody shared, or on the course. A lesson with issues opens too, and
 /// shows them until the file is fixed.
-pub fn open(args: &Args) -> Result<(), Fault> {
+pub fn open(args: &Args) -> Result<(), CliFault> {
     let Some(path) = &args.lesson else { return show(None, None, args) };
     if let Some(shared) = shared(path, &args.of, &args.common)? {
         return show(None, Some(shared), args);
     }
     // Saving a missing file or a glossary would not bring up a lesson: report the issues instead of waiting.
     if !path.is_file() || is_glossary_file(path) {
-        lesson::read(path).map_err(|issues| Fault::lesson(&issues))?;
+        lesson::read(path).map_err(|issues| CliFault::lesson(&issues))?;
     }
     show(Some(path.clone()), None, args)
 }
 
 /// A file that was shared or handed in, with its lesson; none where the path is no such file.
-pub fn shared(path: &Path, of: &OfLesson, common: &Common) -> Result<Option<Shared>, Fault> {
+pub fn shared(path: &Path, of: &OfLesson, common: &Common) -> Result<Option<SharedWork>, CliFault> {
     if is_shared(path) {
         let of_program = || built_in::put_into(&common.home()?.built_in()).ok();
-        let shared = Shared::open(path, of.path.as_deref(), of_program);
-        return shared.map(Some).map_err(|why| Fault::Lesson(format!("{why}\n")));
+        let shared = SharedWork::open(path, of.path.as_deref(), of_program);
+        return shared.map(Some).map_err(|why| CliFault::Lesson(format!("{why}\n")));
     }
     match of.path {
         None => Ok(None),
         Some(_) => {
-            Err(Fault::usage("--lesson is for a file that was shared or handed in, such as apple-shared.attune"))
+            Err(CliFault::usage("--lesson is for a file that was shared or handed in, such as apple-shared.attune"))
         }
     }
 }
 
 #[cfg(not(feature = "app"))]
-fn show(_: Option<PathBuf>, _: Option<Shared>, _: &Args) -> Result<(), Fault> {
-    Err(Fault::screen("this build has no window; build with the default features, or use check, trace or --help"))
+fn show(_: Option<PathBuf>, _: Option<SharedWork>, _: &Args) -> Result<(), CliFault> {
+    Err(CliFault::screen("this build has no window; build with the default features, or use check, trace or --help"))
 }
 
 #[cfg(feature = "app")]
-fn show(path: Option<PathBuf>, shared: Option<Shared>, args: &Args) -> Result<(), Fault> {
+fn show(path: Option<PathBuf>, shared: Option<SharedWork>, args: &Args) -> Result<(), CliFault> {
     let dark = args.theme.map(super::args::ThemeArg::is_dark);
     let home = args.common.home();
     home.iter().for_each(|home| attune_engine::panics::work_is_kept_in(home.root().to_owned()));
-    let beside = args.beside.as_deref().map(lesson::read).transpose().map_err(|issues| Fault::lesson(&issues))?;
+    let beside = args.beside.as_deref().map(lesson::read).transpose().map_err(|issues| CliFault::lesson(&issues))?;
     let beside = beside.map(std::sync::Arc::new);
     let seed = args.common.seed;
     let options = crate::app::WindowOptions { path, shared, beside, seed, size: args.size, dark, home };
-    crate::app::run(options).map_err(Fault::screen)
+    crate::app::run(options).map_err(CliFault::screen)
 }
 
 /// Writes the starter lesson, or a copy of the lesson `from`, and says how to go on.
-pub fn new(path: &Path, from: Option<&Path>, common: &Common) -> Result<(), Fault> {
+pub fn new(path: &Path, from: Option<&Path>, common: &Common) -> Result<(), CliFault> {
     write_new(path, from).map_err(|why| match why {
-        NotNew::Name(_) | NotNew::Taken(_) => Fault::usage(why),
-        NotNew::From(issue) => Fault::lesson(&[*issue]),
-        NotNew::Unwritten(..) => Fault::output(why),
+        NotNew::Name(_) | NotNew::Taken(_) => CliFault::usage(why),
+        NotNew::From(issue) => CliFault::lesson(&[*issue]),
+        NotNew::Unwritten(..) => CliFault::output(why),
     })?;
     if common.quiet {
         return Ok(());

@@ -7,7 +7,6 @@ mod grade;
 mod lessons;
 mod print;
 mod render;
-mod site;
 mod training;
 mod vectors;
 
@@ -21,7 +20,7 @@ use attune_engine::panics;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches};
 
-use self::args::{Action, Args};
+use self::args::{Args, CliCommand};
 
 /// Runs the program on the process's arguments.
 pub fn main() -> ExitCode {
@@ -62,24 +61,24 @@ fn run() -> ExitCode {
 }
 
 /// Does what the arguments ask for.
-fn act(args: &Args) -> Result<(), Fault> {
+fn act(args: &Args) -> Result<(), CliFault> {
     match &args.action {
         None => lessons::open(args),
-        Some(Action::Check { lessons, sentence, options }) => {
+        Some(CliCommand::Check { lessons, sentence, options }) => {
             check::check(lessons, check::How { sentence, options }, &args.common)
         }
-        Some(Action::Trace { lesson, words: Some(words), .. }) => vectors::trace(lesson, words, &args.common),
-        Some(Action::Trace { lesson, sentence, what_if, words: None }) => {
+        Some(CliCommand::Trace { lesson, words: Some(words), .. }) => vectors::trace(lesson, words, &args.common),
+        Some(CliCommand::Trace { lesson, sentence, what_if, words: None }) => {
             export::trace(lesson, sentence, what_if, &args.common)
         }
-        Some(Action::New { lesson, from }) => lessons::new(lesson, from.as_deref(), &args.common),
-        Some(Action::Render(request)) => render::render(request, &args.common),
-        Some(Action::Export(request)) => export::export(request, &args.common),
-        Some(Action::Grade(request)) => grade::grade(request, &args.common),
-        Some(Action::Neighbours(request)) => vectors::print_neighbours(request, &args.common),
-        Some(Action::Licences) => print::licences(),
-        Some(Action::Manual) => print::manual(grammar()),
-        Some(Action::Completions { shell }) => print::completions(*shell, grammar()),
+        Some(CliCommand::New { lesson, from }) => lessons::new(lesson, from.as_deref(), &args.common),
+        Some(CliCommand::Render(request)) => render::render(request, &args.common),
+        Some(CliCommand::Export(request)) => export::export(request, &args.common),
+        Some(CliCommand::Grade(request)) => grade::grade(request, &args.common),
+        Some(CliCommand::Neighbours(request)) => vectors::print_neighbours(request, &args.common),
+        Some(CliCommand::Licences) => print::licences(),
+        Some(CliCommand::Manual) => print::manual(grammar()),
+        Some(CliCommand::Completions { shell }) => print::completions(*shell, grammar()),
     }
 }
 
@@ -88,7 +87,7 @@ pub fn grammar() -> clap::Command {
     Args::command()
 }
 
-fn ended(fault: &Fault) -> ExitCode {
+fn ended(fault: &CliFault) -> ExitCode {
     say(fault.text().trim_end_matches('\n'));
     fault.exit_code()
 }
@@ -135,9 +134,9 @@ fn mistyped_command() -> Option<String> {
 }
 
 /// A word before a command can only be a lesson to open, or a command mistyped.
-fn lesson_and_command(args: &Args) -> Fault {
+fn lesson_and_command(args: &Args) -> CliFault {
     let lesson = args.lesson.as_deref().unwrap_or(Path::new("")).display();
-    Fault::usage(format_args!(
+    CliFault::usage(format_args!(
         "{lesson:?} comes before a command: give a lesson to open or a command, not both; see --help"
     ))
 }
@@ -149,7 +148,7 @@ const SCREEN: u8 = 3;
 
 /// Why the program ends without having done what was asked.
 #[derive(Debug)]
-pub enum Fault {
+pub enum CliFault {
     /// A lesson has issues, or its claims do not hold.
     Lesson(String),
     /// Standard output or a file cannot be written to.
@@ -160,7 +159,7 @@ pub enum Fault {
     Screen(String),
 }
 
-impl Fault {
+impl CliFault {
     /// One issue a paragraph.
     pub fn lesson(issues: &[impl Display]) -> Self {
         Self::Lesson(issues.iter().map(|issue| format!("{issue}\n")).collect())

@@ -7,15 +7,15 @@ use attune_core::lesson::issue::printable;
 use clap::Command;
 use clap_complete::Shell;
 
-use super::Fault;
+use super::CliFault;
 
 /// Prints a line.
-pub fn line(text: impl Display) -> Result<(), Fault> {
+pub fn line(text: impl Display) -> Result<(), CliFault> {
     with(|out| writeln!(out, "{}", of_bounded_lines(&text.to_string())))
 }
 
 /// Prints long output piece by piece. A closed pipe is no fault: the reader has seen enough.
-pub fn with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Fault> {
+pub fn with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliFault> {
     let mut out = BufWriter::new(io::stdout().lock());
     match write(&mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(unwritten(&error)),
@@ -35,7 +35,7 @@ const END_CHARS: usize = 1000;
 
 /// Prints help, the version or an error of the arguments. With control characters or very long words among the
 /// arguments it is plain, and shows neither as they are.
-pub fn answer(error: &clap::Error) -> Result<(), Fault> {
+pub fn answer(error: &clap::Error) -> Result<(), CliFault> {
     let plain = error.render().to_string();
     let shown = of_bounded_lines(&plain.lines().map(printable).collect::<Vec<_>>().join("\n"));
     let printed = if shown == plain.trim_end_matches('\n') {
@@ -64,8 +64,8 @@ pub fn of_bounded_lines(text: &str) -> String {
     text.lines().map(cut).collect::<Vec<_>>().join("\n")
 }
 
-fn unwritten(error: &io::Error) -> Fault {
-    Fault::output(format_args!("the results cannot be written to standard output: {error}"))
+fn unwritten(error: &io::Error) -> CliFault {
+    CliFault::output(format_args!("the results cannot be written to standard output: {error}"))
 }
 
 /// The program's own licences, of which it is yours to choose.
@@ -79,7 +79,7 @@ const FONTS: [(&str, &str); 4] = [
 ];
 
 /// Prints the licences of the program, its fonts and its libraries.
-pub fn licences() -> Result<(), Fault> {
+pub fn licences() -> Result<(), CliFault> {
     with(|out| {
         writeln!(out, "attune may be used under either of two licences.\n")?;
         OWN.iter().try_for_each(|text| writeln!(out, "{}\n", text.trim_end()))?;
@@ -89,7 +89,7 @@ pub fn licences() -> Result<(), Fault> {
 }
 
 /// Prints the manual page: the program's, then those of its commands.
-pub fn manual(grammar: Command) -> Result<(), Fault> {
+pub fn manual(grammar: Command) -> Result<(), CliFault> {
     let mut page = Vec::new();
     let commands: Vec<Command> = grammar.get_subcommands().cloned().collect();
     // Writing to memory cannot fail.
@@ -106,7 +106,7 @@ pub fn manual(grammar: Command) -> Result<(), Fault> {
 }
 
 /// Prints what a shell needs to complete the arguments.
-pub fn completions(shell: Shell, mut grammar: Command) -> Result<(), Fault> {
+pub fn completions(shell: Shell, mut grammar: Command) -> Result<(), CliFault> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut grammar, "attune", &mut script);
     with(|out| out.write_all(&script))

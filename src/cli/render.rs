@@ -1,7 +1,7 @@
 //! `attune render`: a picture without a display.
 
 #[cfg(not(feature = "app"))]
-use super::Fault;
+use super::CliFault;
 #[cfg(not(feature = "app"))]
 use super::args::{Common, RenderArgs};
 
@@ -9,8 +9,8 @@ use super::args::{Common, RenderArgs};
 pub use drawn::render;
 
 #[cfg(not(feature = "app"))]
-pub fn render(_: &RenderArgs, _: &Common) -> Result<(), Fault> {
-    Err(Fault::screen("this build draws no pictures; build with the default features"))
+pub fn render(_: &RenderArgs, _: &Common) -> Result<(), CliFault> {
+    Err(CliFault::screen("this build draws no pictures; build with the default features"))
 }
 
 #[cfg(feature = "app")]
@@ -24,26 +24,28 @@ mod drawn {
     use attune_core::lesson::schema::CellKind;
     use attune_engine::nearest::nearest;
     use attune_view::export::file::obstacle;
-    use attune_view::export::work_file::{OTHER_VERSION, Shared};
+    use attune_view::export::work_file::{OTHER_VERSION, SharedWork};
     use indicatif::ProgressBar;
 
+    use crate::app::moving::Play;
     use crate::app::moving::encode::Form;
-    use crate::app::moving::schedule::Play;
     use crate::app::moving::{MovingOptions, Stagehand};
     use crate::app::{self, AppFault, PictureOptions};
     use crate::cli::args::{Common, PlayArg, RenderArgs};
-    use crate::cli::{Fault, lessons, print, training};
+    use crate::cli::{CliFault, lessons, print, training};
 
-    pub fn render(request: &RenderArgs, common: &Common) -> Result<(), Fault> {
+    pub fn render(request: &RenderArgs, common: &Common) -> Result<(), CliFault> {
         let output = || printable(&request.output.display().to_string());
         let form = moves(request)?;
         // Before training, which may take long.
         if let Some(why) = obstacle(&request.output) {
-            return Err(Fault::output(format_args!("the picture cannot be written: {}: {why}", output())));
+            return Err(CliFault::output(format_args!("the picture cannot be written: {}: {why}", output())));
         }
         let (kernel, options) = match lessons::shared(&request.lesson, &request.of, common)? {
             Some(_) if form.is_some() => {
-                return Err(Fault::usage("--output: what was shared is drawn as it was on the screen, as a PNG file"));
+                return Err(CliFault::usage(
+                    "--output: what was shared is drawn as it was on the screen, as a PNG file",
+                ));
             }
             Some(shared) => (None, of_shared(request, shared, common)?),
             None => of_lesson(request, common).map(|(kernel, options)| (Some(kernel), options))?,
@@ -66,24 +68,24 @@ mod drawn {
             None => app::render(&options, &request.output),
         };
         drawn.map_err(|fault| match fault {
-            fault @ AppFault::Output(_) => Fault::output(fault),
-            fault => Fault::screen(fault),
+            fault @ AppFault::Output(_) => CliFault::output(fault),
+            fault => CliFault::screen(fault),
         })
     }
 
     /// Form and play of a picture that moves; `None` of one that does not.
-    fn moves(request: &RenderArgs) -> Result<Option<(Form, Play)>, Fault> {
+    fn moves(request: &RenderArgs) -> Result<Option<(Form, Play)>, CliFault> {
         let ending = request.output.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         let form = match ending.to_ascii_lowercase().as_str() {
             "gif" => Form::Gif,
             "apng" => Form::Apng,
             "png" if request.play.is_some() => Form::Apng,
             "png" if request.seconds.is_some() => {
-                return Err(Fault::usage("--seconds: a PNG file is an animation only with --play"));
+                return Err(CliFault::usage("--seconds: a PNG file is an animation only with --play"));
             }
             "png" => return Ok(None),
             _ => {
-                return Err(Fault::usage(format_args!(
+                return Err(CliFault::usage(format_args!(
                     "--output: {} is not the name of a PNG file, such as apple.png, nor of an animation, such as \
                      apple.gif or apple.apng",
                     printable(&request.output.display().to_string())
@@ -97,10 +99,10 @@ mod drawn {
             PlayArg::Orbit => Play::Orbit,
         };
         if request.transparent {
-            return Err(Fault::usage("--transparent: an animation always has a background"));
+            return Err(CliFault::usage("--transparent: an animation always has a background"));
         }
         if request.time.is_some() && matches!(play, Play::Split | Play::Walk) {
-            return Err(Fault::usage("--time: the split and the walk go through all times"));
+            return Err(CliFault::usage("--time: the split and the walk go through all times"));
         }
         Ok(Some((form, play)))
     }
@@ -126,10 +128,10 @@ mod drawn {
     }
 
     /// The picture of a lesson, which is trained first: a stage cell's, or that of the first sentence behind attention.
-    fn of_lesson(request: &RenderArgs, common: &Common) -> Result<(Kernel, PictureOptions), Fault> {
+    fn of_lesson(request: &RenderArgs, common: &Common) -> Result<(Kernel, PictureOptions), CliFault> {
         let lesson = lessons::read(&request.lesson, common.seed)?;
         if request.play == Some(PlayArg::Training) && lesson.model.steps == 0 {
-            return Err(Fault::usage("--play: the lesson has no steps of training"));
+            return Err(CliFault::usage("--play: the lesson has no steps of training"));
         }
         let shows = request.sentence.command(&lesson)?;
         let (sentence, time) = match &request.cell {
@@ -146,7 +148,7 @@ mod drawn {
     }
 
     /// The sentence and the time of a stage cell.
-    fn stage_cell(lesson: &Lesson, id: &str) -> Result<(usize, f32), Fault> {
+    fn stage_cell(lesson: &Lesson, id: &str) -> Result<(usize, f32), CliFault> {
         let stages = || {
             lesson.cells.iter().filter_map(|cell| match &cell.kind {
                 CellKind::Stage { sentence, time, .. } => Some((&*cell.id, (*sentence, *time))),
@@ -158,16 +160,16 @@ mod drawn {
             let hint =
                 nearest(id, known.iter().copied()).map_or(String::new(), |near| format!("; did you mean {near:?}?"));
             let known = known.join(", ");
-            Fault::usage(format_args!("--cell: the lesson has no stage cell {id:?}; it has {known}{hint}"))
+            CliFault::usage(format_args!("--cell: the lesson has no stage cell {id:?}; it has {known}{hint}"))
         })
     }
 
     /// The picture of what somebody shared: the lesson as they had it, seen as they saw it.
-    fn of_shared(request: &RenderArgs, shared: Shared, common: &Common) -> Result<PictureOptions, Fault> {
+    fn of_shared(request: &RenderArgs, shared: SharedWork, common: &Common) -> Result<PictureOptions, CliFault> {
         let given =
             [request.cell.as_ref().map(|_| "--cell"), request.time.map(|_| "--time"), request.sentence.option()];
         if let Some(option) = given.into_iter().flatten().next() {
-            return Err(Fault::usage(format_args!("{option}: what was shared is drawn as it was on the screen")));
+            return Err(CliFault::usage(format_args!("{option}: what was shared is drawn as it was on the screen")));
         }
         let lesson = lessons::read(&shared.lesson, common.seed.or(shared.content.work.seed))?;
         let version = shared.is_of_another_version.then_some(OTHER_VERSION.to_owned());
@@ -177,7 +179,11 @@ mod drawn {
             version.iter().chain(&*snapshot.report).for_each(print::warning);
         }
         if let Some(fault) = &snapshot.fault {
-            return Err(Fault::Lesson(format!("{}: {}\n", training::place(&shared.lesson, fault.field), fault.words)));
+            return Err(CliFault::Lesson(format!(
+                "{}: {}\n",
+                training::place(&shared.lesson, fault.field),
+                fault.words
+            )));
         }
         let (snapshot, view) = (Arc::new(snapshot), shared.content.view.unwrap_or_default());
         // The whole window has the usual size.

@@ -12,7 +12,7 @@ use attune_core::lesson::schema::{Lesson, StaticEmbedding};
 use attune_view::view_model::training::diverged_words;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::Fault;
+use super::CliFault;
 use super::args::Common;
 
 /// A kernel trained to its last step.
@@ -62,13 +62,13 @@ fn finished(mut kernel: Kernel, common: &Common) -> Kernel {
 ///
 /// # Errors
 /// If there is no model, or training diverged.
-pub fn trained(kernel: &Kernel, path: &Path) -> Result<Snapshot, Fault> {
+pub fn trained(kernel: &Kernel, path: &Path) -> Result<Snapshot, CliFault> {
     let snapshot = kernel.snapshot();
     if let Some(fault) = &snapshot.fault {
-        return Err(Fault::Lesson(format!("{}: {}\n", place(path, fault.field), fault.words)));
+        return Err(CliFault::Lesson(format!("{}: {}\n", place(path, fault.field), fault.words)));
     }
     match snapshot.model.as_ref().and_then(|model| model.training.diverged()) {
-        Some(diverged) => Err(Fault::Lesson(divergence(path, &snapshot.lesson, &diverged))),
+        Some(diverged) => Err(CliFault::Lesson(divergence(path, &snapshot.lesson, &diverged))),
         None => Ok(snapshot),
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use attune_core::lesson::issue::printable;
 use attune_engine::numerics::vectors::{cosine, norm};
-use attune_engine::pretrained::cache::{Environment, Given, find, given, has_part_of_a_model, is_named_as_part};
+use attune_engine::pretrained::cache::{Environment, ModelPath, find, given, has_part_of_a_model, is_named_as_part};
 use attune_engine::vectors::answers::{Measure, Neighbour, neighbours};
 use attune_engine::vectors::expression::Expression;
 use attune_engine::vectors::{Vectors, read, unknown};
@@ -17,7 +17,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde_json::{Value, json};
 
 use super::args::{Common, NeighboursArgs};
-use super::{Fault, print};
+use super::{CliFault, print};
 
 /// Whether a path given to `attune check` is a file of vectors: no lesson, no learner's work, no part of a model's folder.
 pub fn may_be_vectors(path: &Path) -> bool {
@@ -44,20 +44,20 @@ fn begins_as_lesson(path: &Path) -> bool {
 /// The folder of a model that is given by its folder, one of its files, or its name.
 fn model_folder(path: &Path) -> Option<PathBuf> {
     match given(path) {
-        Given::Folder(folder) => has_part_of_a_model(&folder).then_some(folder),
-        Given::Name(name) => find(&name, &Environment::of_process()).ok(),
-        Given::Lesson(_) => None,
+        ModelPath::Folder(folder) => has_part_of_a_model(&folder).then_some(folder),
+        ModelPath::Name(name) => find(&name, &Environment::of_process()).ok(),
+        ModelPath::Lesson(_) => None,
     }
 }
 
 /// The table to export: that of a file of vectors, or of a model if its static vectors are asked for; none of a lesson.
-pub fn table(path: &Path, rows: Rows, common: &Common) -> Result<Option<Vectors>, Fault> {
+pub fn table(path: &Path, rows: Rows, common: &Common) -> Result<Option<Vectors>, CliFault> {
     let is_table = may_be_vectors(path) || rows == Rows::Static && model_folder(path).is_some();
     is_table.then(|| opened(path, common)).transpose()
 }
 
 /// The vectors of a file or of a model's table, with a progress bar on a terminal.
-fn opened(path: &Path, common: &Common) -> Result<Vectors, Fault> {
+fn opened(path: &Path, common: &Common) -> Result<Vectors, CliFault> {
     let file = if may_be_vectors(path) { None } else { model_folder(path) };
     let path = file.as_deref().unwrap_or(path);
     let target = if common.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
@@ -68,11 +68,11 @@ fn opened(path: &Path, common: &Common) -> Result<Vectors, Fault> {
         true
     });
     bar.finish_and_clear();
-    vectors.map_err(|why| Fault::Lesson(format!("{}: {}\n", shown(path), printable(&why.to_string()))))
+    vectors.map_err(|why| CliFault::Lesson(format!("{}: {}\n", shown(path), printable(&why.to_string()))))
 }
 
 /// Prints the size of a file of vectors, and a line for each kind of mending.
-pub fn check(path: &Path, common: &Common) -> Result<(), Fault> {
+pub fn check(path: &Path, common: &Common) -> Result<(), CliFault> {
     let vectors = opened(path, common)?;
     let (file, report) = (shown(path), &vectors.report);
     for line in report.lines() {
@@ -87,11 +87,11 @@ pub fn check(path: &Path, common: &Common) -> Result<(), Fault> {
 }
 
 /// Prints the words nearest to an expression.
-pub fn print_neighbours(request: &NeighboursArgs, common: &Common) -> Result<(), Fault> {
+pub fn print_neighbours(request: &NeighboursArgs, common: &Common) -> Result<(), CliFault> {
     let path = &request.file;
     let vectors = opened(path, common)?;
     let expression = Expression::parse(&request.expression, &vectors)
-        .map_err(|why| Fault::usage(format_args!("{}: {}", shown(path), printable(&why))))?;
+        .map_err(|why| CliFault::usage(format_args!("{}: {}", shown(path), printable(&why))))?;
     let (measure, name, to) = match request.distance {
         true => (Measure::Distance, "distance", expression.sum(&vectors)),
         false => (Measure::Cosine, "cosine", expression.direction(&vectors)),
@@ -118,12 +118,12 @@ fn told(found: &[Neighbour], vectors: &Vectors, measure: &str) -> Vec<Value> {
 }
 
 /// Prints words with their vectors, lengths and neighbours, and their cosines with each other.
-pub fn trace(path: &Path, words: &[String], common: &Common) -> Result<(), Fault> {
+pub fn trace(path: &Path, words: &[String], common: &Common) -> Result<(), CliFault> {
     const NEIGHBOURS: usize = 10;
     let vectors = opened(path, common)?;
     let row_of = |word: &String| vectors.row_of(word).ok_or_else(|| unknown(word, &vectors));
     let rows: Result<Vec<usize>, String> = words.iter().map(row_of).collect();
-    let rows = rows.map_err(|why| Fault::usage(format_args!("--words: {}: {}", shown(path), printable(&why))))?;
+    let rows = rows.map_err(|why| CliFault::usage(format_args!("--words: {}: {}", shown(path), printable(&why))))?;
     let each = rows.iter().map(|&row| {
         let vector = vectors.rows.row(row);
         let found = neighbours(&vectors, vector, Measure::Cosine, NEIGHBOURS, &[row]);

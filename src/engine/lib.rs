@@ -8,16 +8,15 @@
 //! | [`pretrained`] | model folders -> architecture, parameters and tokens | [`pretrained`] |
 //! | [`vectors`] | files of word vectors (word2vec, fastText, GloVe, NumPy, safetensors, TSV) -> words and rows, and exact answers about them | [`vectors::read`] |
 //! | [`nearest`], [`panics`] | the valid name that is most like a misspelt one; panics as values | |
-//! | [`numbers`], [`shared`] | numbers within JSON, exactly; shared values in written form | |
+//! | [`json`] | forms of values in JSON: numbers exactly, shared values, lists up to a bound | |
 //!
-//! `numerics` uses none of the others but the form of [`numbers`], and none of them knows what a lesson is.
+//! `numerics` uses none of the others but the forms of [`json`], and none of them knows what a lesson is.
 
 pub mod code;
+pub mod json;
 pub mod nearest;
-pub mod numbers;
 pub mod numerics;
 pub mod panics;
 pub mod pretrained;
 pub mod quantity;
-pub mod shared;
 pub mod vectors;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Output;
 
 use attune_core::kernel::Saved;
-use attune_view::export::work_file::{LessonMark, OTHER_VERSION, Shared, WorkFile};
+use attune_view::export::work_file::{LessonMark, OTHER_VERSION, SharedWork, WorkFile};
 use attune_view::view_model::saved_view::{SavedCamera, SavedView, SavedWalk};
 
 use crate::common::folder::Folder;
@@ -57,31 +57,31 @@ fn the_lesson_of_a_state_is_found_by_its_id_and_its_text() {
     let (folder, state) = (folder(), state());
     let file = folder.join("a.attune");
     fs::write(&file, state.text()).expect("a state");
-    let found = Shared::open(&file, None, || None).expect("it is beside the file");
+    let found = SharedWork::open(&file, None, || None).expect("it is beside the file");
     assert_eq!((found.lesson, found.is_of_another_version), (folder.join("lesson.ron"), false));
 
     // Of two with its id, the one with its text; else one of them, which is said.
     fs::write(folder.join("an_earlier.ron"), NOTEBOOK.replacen("seed: ", "seed: 1", 1)).expect("a lesson");
-    assert_eq!(Shared::open(&file, None, || None).expect("it").lesson, folder.join("lesson.ron"));
+    assert_eq!(SharedWork::open(&file, None, || None).expect("it").lesson, folder.join("lesson.ron"));
     fs::remove_file(folder.join("lesson.ron")).expect("it goes");
-    let found = Shared::open(&file, None, || None).expect("the other");
+    let found = SharedWork::open(&file, None, || None).expect("the other");
     assert_eq!((found.lesson.clone(), found.is_of_another_version), (folder.join("an_earlier.ron"), true));
     assert!(found.report().contains(&OTHER_VERSION.to_owned()), "{:?}", found.report());
 
     // By a path; another lesson is refused.
     fs::remove_file(folder.join("an_earlier.ron")).expect("it goes");
     let there = Path::new("tests/fixtures/notebook.ron");
-    assert_eq!(Shared::open(&file, Some(there), || None).expect("it").lesson, there);
-    let why = Shared::open(&file, Some(Path::new("lessons/apple.ron")), || None).expect_err("another lesson");
+    assert_eq!(SharedWork::open(&file, Some(there), || None).expect("it").lesson, there);
+    let why = SharedWork::open(&file, Some(Path::new("lessons/apple.ron")), || None).expect_err("another lesson");
     assert!(why.contains("it belongs to the lesson \"notebook\", but lessons/apple.ron is \"apple\""), "{why}");
-    let why = Shared::open(&file, None, || None).expect_err("no lesson");
+    let why = SharedWork::open(&file, None, || None).expect_err("no lesson");
     assert!(why.contains("neither in the same folder nor in the course"), "{why}");
 
     // In the course, here or in the program.
     let apple = fs::read_to_string("lessons/apple.ron").expect("a lesson");
     let of_apple = WorkFile { lesson: LessonMark::of("apple", "Apple", &apple), ..state };
     fs::write(&file, of_apple.text()).expect("a state");
-    let found = Shared::open(&file, None, || None).expect("it is in the course");
+    let found = SharedWork::open(&file, None, || None).expect("it is in the course");
     assert!(found.lesson.ends_with("lessons/apple.ron") && !found.is_of_another_version, "{found:?}");
 }
 

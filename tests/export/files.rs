@@ -5,7 +5,7 @@ use std::fs;
 use attune_core::kernel::Snapshot;
 use attune_engine::vectors::Format as VectorFormat;
 use attune_view::export::Pictures;
-use attune_view::export::file::{ExportFault, Format, Target};
+use attune_view::export::file::{ExportFault, ExportTarget, Format};
 
 use crate::common::folder::Folder;
 use crate::common::lessons::NOTEBOOK;
@@ -29,7 +29,7 @@ fn a_line_says_what_was_written() {
     for format in Format::ALL {
         let file = format.beside(&lesson);
         fs::write(&file, "old").unwrap();
-        let target = Target::new(&lesson, format, &file).unwrap();
+        let target = ExportTarget::new(&lesson, format, &file).unwrap();
         let said = target.write(&snapshot, &Pictures::of_lesson(&lesson, "")).unwrap().to_string();
         assert!(said.starts_with(&file.display().to_string()) && said.lines().count() == 1, "{said}");
         assert!(fs::metadata(&file).is_ok_and(|file| file.len() > 100));
@@ -64,13 +64,13 @@ fn the_lesson_is_never_written() {
     fs::write(&lesson, NOTEBOOK).unwrap();
     let other = folder.0.join(".").join("x_metadata.tsv");
     for (format, file) in [(Format::Html, &lesson), (Format::Md, &other), (TSV, &folder.0.join("x.tsv"))] {
-        assert!(matches!(Target::new(&lesson, format, file), Err(ExportFault::Lesson)), "{format:?}");
+        assert!(matches!(ExportTarget::new(&lesson, format, file), Err(ExportFault::Lesson)), "{format:?}");
     }
     #[cfg(unix)]
     {
         let link = folder.0.join("link.md");
         std::os::unix::fs::symlink(&lesson, &link).unwrap();
-        assert!(matches!(Target::new(&lesson, Format::Md, &link), Err(ExportFault::Lesson)));
+        assert!(matches!(ExportTarget::new(&lesson, Format::Md, &link), Err(ExportFault::Lesson)));
     }
     assert_eq!(fs::read_to_string(&lesson).unwrap(), NOTEBOOK);
 }
@@ -80,7 +80,7 @@ fn what_cannot_be_written_is_said_and_leaves_what_was_there() {
     let folder = Folder::new("faults");
     let lesson = folder.0.join("x.ron");
     let snapshot = run(NOTEBOOK).snapshot();
-    let at = |format, name: &str| Target::new(&lesson, format, &folder.0.join(name));
+    let at = |format, name: &str| ExportTarget::new(&lesson, format, &folder.0.join(name));
     assert!(at(Format::Md, "").is_err_and(|fault| fault.to_string().ends_with("it is a folder")));
     assert!(at(Format::Md, "no/x.md").is_err_and(|fault| fault.to_string().ends_with("there is no such folder")));
     let untrained = Snapshot::before(snapshot.lesson.clone());
@@ -102,7 +102,7 @@ fn nothing_is_replaced_where_something_cannot_be_written() {
     let snapshot = run(NOTEBOOK).snapshot();
     for (format, name) in [(TSV, "x.tsv"), (Format::Md, "x.md")] {
         let file = folder.0.join(name);
-        let target = Target::new(&lesson, format, &file).unwrap();
+        let target = ExportTarget::new(&lesson, format, &file).unwrap();
         fs::write(folder.0.join("x_metadata.tsv"), "old").unwrap();
         // It came there while the lesson trained.
         fs::create_dir(&file).unwrap();
@@ -124,7 +124,7 @@ fn a_link_is_followed_and_what_is_no_file_stays() {
     let folder = Folder::new("links");
     let lesson = folder.0.join("x.ron");
     let snapshot = run(NOTEBOOK).snapshot();
-    let at = |name: &str| Target::new(&lesson, Format::Md, &folder.0.join(name));
+    let at = |name: &str| ExportTarget::new(&lesson, Format::Md, &folder.0.join(name));
     fs::create_dir(folder.0.join("elsewhere")).unwrap();
     symlink("second.md", folder.0.join("first.md")).unwrap();
     symlink("elsewhere/real.md", folder.0.join("second.md")).unwrap();

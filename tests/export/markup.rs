@@ -10,7 +10,7 @@ use attune_core::lesson::cells::CellKind;
 use attune_core::lesson::text::markdown_options;
 use attune_engine::code::Output;
 use attune_view::export::Pictures;
-use attune_view::export::links::is_safe_link;
+use attune_view::export::page::is_safe_link;
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser, Tag};
 

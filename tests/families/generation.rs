@@ -1,7 +1,7 @@
 //! Decoders go on as two other programs do, NumPy and transformers, with and without kept keys and values.
 
 use attune_engine::numerics::model::Sequences;
-use attune_engine::numerics::model::generate::{Choice, choose};
+use attune_engine::numerics::model::generate::{NextWordChoice, choose};
 use attune_engine::numerics::rng::{Stream, stream};
 
 use crate::{FIXTURES, lists, parsed, read};
@@ -19,7 +19,7 @@ fn twenty_words_are_those_of_other_programs_and_of_whole_passes() {
         decoders += 1;
         let prompt = &lists(name)["n7"];
         let (engine, rng) = (model.model(), &mut stream(0, Stream::Generation));
-        let kept = engine.generate(&model.parameters, prompt, None, WORDS, Choice::Greedy, rng).expect("words");
+        let kept = engine.generate(&model.parameters, prompt, None, WORDS, NextWordChoice::Greedy, rng).expect("words");
         for greedy in &others {
             let expected: Vec<usize> = serde_json::from_value(greedy[name].clone()).expect("ids");
             assert_eq!(kept, expected, "{name}");
@@ -27,7 +27,7 @@ fn twenty_words_are_those_of_other_programs_and_of_whole_passes() {
         let mut words = prompt.clone();
         for word in kept {
             let mut logits = engine.logits(&model.parameters, &Sequences::one(&words), None);
-            assert_eq!(choose(&mut logits, Choice::Greedy, rng), Ok(word), "{name}");
+            assert_eq!(choose(&mut logits, NextWordChoice::Greedy, rng), Ok(word), "{name}");
             words.push(word);
         }
     }

@@ -10,7 +10,7 @@ use attune_engine::numerics::projection::Projection;
 use attune_engine::numerics::shares::Shares;
 use attune_engine::numerics::shares::Spread;
 use attune_engine::numerics::vectors::dot;
-use attune_view::explain::path::{By, PathModel};
+use attune_view::explain::path::{ArrowParts, PathModel};
 use attune_view::view_model::axes::AxesModel;
 use attune_view::view_model::stage::StageModel;
 
@@ -64,7 +64,7 @@ fn arrows_add_up_whatever_the_axes_are() {
     let kernel = with(&[&skewed()[..], &[Command::Axes(AxisCommand::Refit)]].concat());
     let snapshot = kernel.snapshot();
     assert!(!space(&snapshot).projection.is_orthogonal());
-    for by in [By::Word, By::Head, By::Both] {
+    for by in [ArrowParts::Word, ArrowParts::Head, ArrowParts::Both] {
         for query in 0..7 {
             let path = PathModel::of(&snapshot, query, 0, by).expect("a path");
             let tip = path.arrows.last().expect("an arrow").to;

@@ -15,7 +15,6 @@ use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::{AttentionConfig, HeadMode, Mask, Room};
 use attune_engine::numerics::block::Norm;
 use attune_engine::numerics::contributions::Contributions;
-use attune_engine::numerics::lens::Sight;
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::cost::{parameters, workspace_entries};
 use attune_engine::numerics::model::{
@@ -24,6 +23,7 @@ use attune_engine::numerics::model::{
 use attune_engine::numerics::moves::Moves;
 use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::positions::Positions;
+use attune_engine::numerics::projection::LensProjection;
 use attune_engine::numerics::projection::Projection;
 
 use crate::common::lessons::{SMALL, apply, kernel, lesson, small};
@@ -105,7 +105,7 @@ fn contributions_take_no_more_than_twice_the_activations() {
         let block = &shown.blocks[0];
         let (found, factored) = bytes_of(|| Contributions::of(&config, 0, &parameters, block, &[]));
         let projection = Projection::principal_components(&block.input);
-        let (_moves, drawn) = bytes_of(|| Moves::of(&Sight::new(&projection, None), block, &found, true));
+        let (_moves, drawn) = bytes_of(|| Moves::of(&LensProjection::new(&projection, None), block, &found, true));
         let all_pairs = 12 * tokens * tokens * 384 * ENTRY;
         assert!(factored < 2 * activations, "{tokens} tokens: {factored} bytes beside {activations}");
         assert!(factored + drawn < 2 * activations, "{tokens} tokens: {factored} and {drawn} beside {activations}");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use attune_core::kernel::command::{AxisCommand, SenseCommand, SenseList, SenseSentence, SentenceCommand};
-use attune_core::kernel::sentence_pass::senses::{LISTED_MAX, MEASURED_MAX, Note, SenseRow, SensesSnapshot};
+use attune_core::kernel::sentence_pass::senses::{LISTED_MAX, MEASURED_MAX, SenseNote, SenseRow, SensesSnapshot};
 use attune_core::kernel::{Command, Kernel, Saved};
 use attune_core::lesson::Lesson;
 use attune_view::view_model::meaning::{SenseCurve, SensesModel};
@@ -138,8 +138,8 @@ fn what_cannot_be_measured_is_said_beside_its_sentence() {
     assert_eq!(of.rows[1], SenseRow::Waiting);
     left_out(2, "“Bank” is not in this sentence");
     left_out(3, "zzyzx");
-    assert_eq!(of.rows[4], SenseRow::Found { pieces: 0..1, note: Some(Note::Alone) });
-    assert!(matches!(of.rows[5], SenseRow::Found { note: Some(Note::Repeated(2)), .. }), "{:?}", of.rows[5]);
+    assert_eq!(of.rows[4], SenseRow::Found { pieces: 0..1, note: Some(SenseNote::Alone) });
+    assert!(matches!(of.rows[5], SenseRow::Found { note: Some(SenseNote::Repeated(2)), .. }), "{:?}", of.rows[5]);
     left_out(6, "words");
     left_out(MEASURED_MAX, "first 20");
     assert_eq!(of.list.sentences.len(), MEASURED_MAX + 1, "nothing is lost");

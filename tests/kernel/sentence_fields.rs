@@ -2,7 +2,7 @@
 
 use attune_core::kernel::Command;
 use attune_core::kernel::command::SentenceCommand;
-use attune_view::view_model::sentences::{CHARS_MAX, Reading, SentencesModel, WORDS_TOLD, WordKind};
+use attune_view::view_model::sentences::{CHARS_MAX, SentenceReading, SentencesModel, WORDS_TOLD, WordKind};
 
 use crate::common::lessons::small;
 
@@ -10,12 +10,12 @@ fn model() -> SentencesModel {
     SentencesModel::of(&small().snapshot(), None).expect("a model")
 }
 
-fn read(text: &str) -> Reading {
+fn read(text: &str) -> SentenceReading {
     model().lexicon.read(text)
 }
 
 /// `seal` known, `(se…: seal)` unfinished, `[stne: stone]` unknown, `{duck}` too many.
-fn said(reading: &Reading) -> String {
+fn said(reading: &SentenceReading) -> String {
     let words = reading.words.iter().map(|word| match &word.kind {
         WordKind::Known(_) => word.text.clone(),
         WordKind::Unfinished(longer) => format!("({}…: {})", word.text, longer.join(" ")),

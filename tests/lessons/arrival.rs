@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use attune_core::kernel::check::claims::{Places, verify};
+use attune_core::kernel::check::claims::{WordPlaces, verify};
 use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Lesson;
@@ -50,7 +50,7 @@ fn ends(kernel: &mut Kernel, (sentence, at, sense): (&str, usize, &str)) -> (boo
     let snapshot = kernel.snapshot();
     assert_eq!(snapshot.notice, None, "{sentence}");
     let (model, space) = (snapshot.model.expect("a model"), snapshot.space.expect("a space"));
-    let places = Places::of(&snapshot.lesson, &space);
+    let places = WordPlaces::of(&snapshot.lesson, &space);
     let words: Vec<String> = sentence.split(' ').map(str::to_owned).collect();
     let probe = Probe { sentence: words.clone(), word: words[at].clone(), sense: sense.to_owned() };
     let output = &model.sentence.activations.output;

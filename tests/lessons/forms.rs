@@ -6,8 +6,8 @@ use std::sync::Arc;
 use attune_core::kernel::check::claims::verify;
 use attune_core::kernel::command::{SentenceCommand, TrainingCommand, WeightCommand};
 use attune_core::kernel::{Command, Kernel, Snapshot};
-use attune_engine::numerics::model::generate::Choice;
-use attune_view::view_model::attention::AttentionModel;
+use attune_engine::numerics::model::generate::NextWordChoice;
+use attune_view::view_model::attention::AttentionMaps;
 use attune_view::view_model::heads::HeadsModel;
 use attune_view::view_model::notebook::NotebookModel;
 use attune_view::view_model::stage::StageModel;
@@ -88,7 +88,7 @@ fn contributions_add_up_in_every_block_of_every_form() {
 fn every_view_shows_every_form() {
     for form in FORMS {
         let snapshot = with(form, &[]);
-        let attention = AttentionModel::of(&snapshot).expect("a model");
+        let attention = AttentionMaps::of(&snapshot).expect("a model");
         for (head, map) in attention.heads.iter().enumerate() {
             let shape = (map.cells.rows(), map.cells.cols());
             assert_eq!(shape, (map.queries.len(), map.keys.len()), "{form}: {}", map.title);
@@ -109,7 +109,7 @@ fn every_view_shows_every_form() {
 }
 
 fn titles(form: &str) -> Vec<String> {
-    AttentionModel::of(&with(form, &[])).expect("a model").heads.into_iter().map(|map| map.title).collect()
+    AttentionMaps::of(&with(form, &[])).expect("a model").heads.into_iter().map(|map| map.title).collect()
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn heads_say_where_they_are() {
 #[test]
 fn a_source_is_what_cross_attention_looks_at() {
     let snapshot = with("translation", &[Command::Sentence(SentenceCommand::Set("the black cat eats".to_owned()))]);
-    let attention = AttentionModel::of(&snapshot).expect("a model");
+    let attention = AttentionMaps::of(&snapshot).expect("a model");
     let target = ["[start]", "le", "noir", "chat"];
     let source = ["the", "black", "cat", "eats"];
     assert_eq!(*attention.tokens, target);
@@ -163,7 +163,7 @@ fn the_model_answers_what_its_lesson_asks() {
     assert!(answers.len() == 2 && answers[0].probability > answers[1].probability && (sum - 1.0).abs() < 1e-6);
 }
 
-fn generate(count: usize, choice: Choice) -> Command {
+fn generate(count: usize, choice: NextWordChoice) -> Command {
     Command::Sentence(SentenceCommand::Generate { count, choice })
 }
 
@@ -174,19 +174,19 @@ fn written(snapshot: &Snapshot) -> Option<Vec<String>> {
 
 #[test]
 fn the_model_goes_on_with_a_sentence() {
-    let snapshot = with("next_word", &[generate(3, Choice::Greedy)]);
+    let snapshot = with("next_word", &[generate(3, NextWordChoice::Greedy)]);
     assert_eq!(written(&snapshot).expect("words"), ["four", "five", "six"]);
     let sentence = Command::Sentence(SentenceCommand::Set("the black dog eats".to_owned()));
-    let translated = with("translation", &[sentence, generate(4, Choice::Greedy)]);
+    let translated = with("translation", &[sentence, generate(4, NextWordChoice::Greedy)]);
     assert_eq!(written(&translated).expect("words"), ["le", "noir", "chien", "mange"]);
 
-    let sampled = |temperature| written(&with("next_word", &[generate(20, Choice::sampled(temperature))]));
+    let sampled = |temperature| written(&with("next_word", &[generate(20, NextWordChoice::sampled(temperature))]));
     assert_eq!(sampled(5.0), sampled(5.0), "from the lesson's seed");
     assert_ne!(sampled(5.0), sampled(0.01));
 
     // It stays until the sentence changes, and says when the weights are others.
     let mut kernel = trained("next_word");
-    kernel.apply(generate(2, Choice::Greedy));
+    kernel.apply(generate(2, NextWordChoice::Greedy));
     let is_current = |kernel: &Kernel| kernel.snapshot().model.expect("a model").generated.map(|g| g.is_current);
     assert_eq!(is_current(&kernel), Some(true));
     let tensor = attune_engine::numerics::params::TensorName::LogitBias.into();
@@ -199,14 +199,14 @@ fn the_model_goes_on_with_a_sentence() {
 #[test]
 fn what_cannot_be_written_is_said() {
     let notice = |form, command| with(form, &[command]).notice.as_deref().map(str::to_owned);
-    let sampled = |temperature| generate(1, Choice::sampled(temperature));
+    let sampled = |temperature| generate(1, NextWordChoice::sampled(temperature));
     let trained = |to| format!("the model writes nothing after a sentence: it was trained to {to}");
     let whole = trained("give one answer to the whole of it");
-    assert_eq!(notice("label", generate(1, Choice::Greedy)), Some(whole));
-    assert_eq!(notice("custom_mask", generate(1, Choice::Greedy)), Some(trained("fill in hidden words")));
+    assert_eq!(notice("label", generate(1, NextWordChoice::Greedy)), Some(whole));
+    assert_eq!(notice("custom_mask", generate(1, NextWordChoice::Greedy)), Some(trained("fill in hidden words")));
     for count in [0, 65, usize::MAX] {
         let words = format!("from 1 to 64 words are written at once, not {count}");
-        assert_eq!(notice("next_word", generate(count, Choice::Greedy)), Some(words));
+        assert_eq!(notice("next_word", generate(count, NextWordChoice::Greedy)), Some(words));
     }
     for temperature in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let words = format!("a temperature is from 0.01 to 100, not {temperature}");

@@ -3,7 +3,7 @@
 use attune_engine::numerics::attention::Mask;
 use attune_engine::numerics::block::Attends;
 use attune_engine::numerics::model::activations::Interventions;
-use attune_engine::numerics::model::generate::{CannotGenerate, Choice, Sampling, choose};
+use attune_engine::numerics::model::generate::{CannotGenerate, NextWordChoice, Sampling, choose};
 use attune_engine::numerics::model::{Activations, Architecture, Batch, Classes, Pooling, Readout, Sequences};
 use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::reference;
@@ -35,7 +35,7 @@ fn generate(
     prompt: &[usize],
     source: Option<&[usize]>,
     count: usize,
-    choice: Choice,
+    choice: NextWordChoice,
 ) -> Result<Vec<usize>, CannotGenerate> {
     net.model.generate(&net.parameters, prompt, source, count, choice, &mut rng(1))
 }
@@ -63,9 +63,9 @@ fn greedy_says_the_likeliest_word_each_time() {
     // Longer than the model reads: then its end is read.
     let net = causal(|_| ());
     for prompt in [&[0][..], &[2, 7, 7], &[0, 1, 2, 3, 4, 5, 6, 7, 8]] {
-        let found = generate(&net, prompt, None, 9, Choice::Greedy);
+        let found = generate(&net, prompt, None, 9, NextWordChoice::Greedy);
         assert_eq!(found, Ok(by_hand(&net, prompt, 9)));
-        assert_eq!(generate(&net, prompt, None, 9, Choice::Greedy), found, "again the same");
+        assert_eq!(generate(&net, prompt, None, 9, NextWordChoice::Greedy), found, "again the same");
     }
 }
 
@@ -100,7 +100,7 @@ fn kept_keys_and_values_are_those_of_a_whole_pass_in_every_form() {
 fn words_are_drawn_among_the_likeliest_alone() {
     let logits = [2.0f64, 0.0, 1.0, 1.0, -3.0];
     let drawn = |top_k, top_p| {
-        let choice = Choice::Sampled(Sampling { temperature: 1.0, top_k, top_p });
+        let choice = NextWordChoice::Sampled(Sampling { temperature: 1.0, top_k, top_p });
         let mut rng = rng(5);
         let mut seen: Vec<usize> =
             (0..5000).map(|_| choose(&mut logits.clone(), choice, &mut rng).expect("a class")).collect();
@@ -119,7 +119,7 @@ fn words_are_drawn_among_the_likeliest_alone() {
     assert_eq!(drawn(None, Some(1.0)), [0, 1, 2, 3, 4]);
     assert_eq!(drawn(Some(2), Some(0.7)), [0]);
     let refused = |top_k, top_p| {
-        let choice = Choice::Sampled(Sampling { temperature: 1.0, top_k, top_p });
+        let choice = NextWordChoice::Sampled(Sampling { temperature: 1.0, top_k, top_p });
         choose(&mut logits.clone(), choice, &mut rng(5)).expect_err("no choice")
     };
     assert_eq!(refused(Some(0), None), CannotGenerate::TopK);
@@ -132,7 +132,7 @@ fn words_are_drawn_among_the_likeliest_alone() {
 fn it_says_candidates_and_as_many_as_asked() {
     for net in [causal(|_| ()), causal(|a| a.pooling = Pooling::Mean), causal(|a| a.readout = Readout::Linear)] {
         for count in [0, 1, 20] {
-            let said = generate(&net, &[3], None, count, Choice::sampled(2.0)).expect("it goes on");
+            let said = generate(&net, &[3], None, count, NextWordChoice::sampled(2.0)).expect("it goes on");
             assert_eq!(said.len(), count);
             assert!(said.iter().all(|word| candidates().words().contains(word)), "{said:?}");
         }
@@ -142,7 +142,7 @@ fn it_says_candidates_and_as_many_as_asked() {
 #[test]
 fn a_translation_begins_from_nothing_and_hangs_on_its_source() {
     let net = translator();
-    let from = |source: &[usize]| generate(&net, &[], Some(source), 4, Choice::Greedy).expect("it goes on");
+    let from = |source: &[usize]| generate(&net, &[], Some(source), 4, NextWordChoice::Greedy).expect("it goes on");
     assert_eq!(from(&[0, 1, 2]).len(), 4);
     // The source is read once and not for each word: the words are those of whole passes all the same.
     let mut by_hand: Vec<usize> = Vec::new();
@@ -150,7 +150,7 @@ fn a_translation_begins_from_nothing_and_hangs_on_its_source() {
         let mut written = Sequences::default();
         written.push([None].into_iter().chain(by_hand.iter().copied().map(Some)), 0);
         let mut logits = net.model.logits(&net.parameters, &written, Some(&sentence(&[0, 1, 2])));
-        let class = choose(&mut logits, Choice::Greedy, &mut rng(1)).expect("finite logits");
+        let class = choose(&mut logits, NextWordChoice::Greedy, &mut rng(1)).expect("finite logits");
         by_hand.push(candidates().words()[class]);
     }
     assert_eq!(from(&[0, 1, 2]), by_hand);
@@ -168,7 +168,7 @@ fn a_first_sampled_word_is_drawn_by_its_probability() {
     let mut counts = vec![0f64; expected.len()];
     let mut rng = rng(1);
     for _ in 0..draws {
-        let choice = Choice::sampled(temperature);
+        let choice = NextWordChoice::sampled(temperature);
         let said = net.model.generate(&net.parameters, &[2, 7], None, 1, choice, &mut rng).expect("it goes on");
         counts[candidates().class(said[0]).expect("a candidate")] += 1.0;
     }
@@ -184,27 +184,27 @@ fn a_first_sampled_word_is_drawn_by_its_probability() {
 fn a_temperature_near_zero_is_greedy() {
     let net = causal(|_| ());
     for temperature in [1e-3, 1e-30, f64::MIN_POSITIVE] {
-        let cold = generate(&net, &[2, 7], None, 9, Choice::sampled(temperature));
-        assert_eq!(cold, generate(&net, &[2, 7], None, 9, Choice::Greedy));
+        let cold = generate(&net, &[2, 7], None, 9, NextWordChoice::sampled(temperature));
+        assert_eq!(cold, generate(&net, &[2, 7], None, 9, NextWordChoice::Greedy));
     }
 }
 
 #[test]
 fn what_cannot_go_on_says_why() {
     let net = causal(|_| ());
-    assert_eq!(generate(&net, &[], None, 3, Choice::Greedy), Err(CannotGenerate::NoWords));
+    assert_eq!(generate(&net, &[], None, 3, NextWordChoice::Greedy), Err(CannotGenerate::NoWords));
     for temperature in [0.0, -1.0, f64::NAN, f64::NEG_INFINITY] {
-        let found = generate(&net, &[1], None, 1, Choice::sampled(temperature));
+        let found = generate(&net, &[1], None, 1, NextWordChoice::sampled(temperature));
         assert_eq!(found, Err(CannotGenerate::Temperature), "{temperature}");
     }
     let labels =
         Net::new(architecture(|a| (a.pooling, a.readout) = (Pooling::Mean, Readout::Linear)), Classes::Labels(3), 1);
-    assert_eq!(generate(&labels, &[1], None, 1, Choice::Greedy), Err(CannotGenerate::NotWords));
+    assert_eq!(generate(&labels, &[1], None, 1, NextWordChoice::Greedy), Err(CannotGenerate::NotWords));
     for poison in [f64::NAN, f64::INFINITY] {
         for tensor in [TensorName::LogitBias, TensorName::ValueWeights] {
             let mut diverged = net.clone();
             diverged.parameters.values_of_mut(tensor)[0] = poison;
-            for choice in [Choice::Greedy, Choice::sampled(1.0)] {
+            for choice in [NextWordChoice::Greedy, NextWordChoice::sampled(1.0)] {
                 let found = generate(&diverged, &[1], None, 1, choice);
                 assert_eq!(found, Err(CannotGenerate::NotFinite), "{tensor:?} = {poison}");
             }
@@ -214,12 +214,12 @@ fn what_cannot_go_on_says_why() {
 
 #[test]
 fn extreme_logits_are_chosen_from_without_overflow() {
-    let hottest = Choice::sampled(f64::INFINITY);
-    for choice in [Choice::Greedy, Choice::sampled(1e-300)] {
+    let hottest = NextWordChoice::sampled(f64::INFINITY);
+    for choice in [NextWordChoice::Greedy, NextWordChoice::sampled(1e-300)] {
         assert_eq!(choose(&mut [f32::MIN, f32::MAX, 0.0], choice, &mut rng(1)), Ok(1));
     }
     let mut rng = rng(1);
     let drawn: Vec<_> = (0..50).map(|_| choose(&mut [-5.0, 5.0], hottest, &mut rng)).collect();
     assert!(drawn.contains(&Ok(0)) && drawn.contains(&Ok(1)), "all are as likely");
-    assert_eq!(choose(&mut [1.5], Choice::sampled(1.0), &mut rng), Ok(0), "one word is all it can say");
+    assert_eq!(choose(&mut [1.5], NextWordChoice::sampled(1.0), &mut rng), Ok(0), "one word is all it can say");
 }

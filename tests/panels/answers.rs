@@ -4,7 +4,7 @@ use attune::app::panels::Panel;
 use attune::app::panels::answers::AnswersPanel;
 use attune_core::kernel::Command;
 use attune_core::kernel::command::SentenceCommand;
-use attune_engine::numerics::model::generate::{Choice, Sampling};
+use attune_engine::numerics::model::generate::{NextWordChoice, Sampling};
 use attune_view::view_model::answers::{AnswersModel, AttributionModel, LensModel, LensWords, Writing};
 use attune_view::view_model::saved_view::{AnswersView, SavedView};
 use egui::{Key, Vec2};
@@ -50,7 +50,7 @@ fn words_are_drawn_among_the_likeliest_by_a_control_with_a_name() {
     for label in ["drawn", "top-k", "top-p", "Write on"] {
         click(&mut panel, label);
     }
-    let Some(Command::Sentence(SentenceCommand::Generate { choice: Choice::Sampled(sampling), .. })) =
+    let Some(Command::Sentence(SentenceCommand::Generate { choice: NextWordChoice::Sampled(sampling), .. })) =
         panel.take_commands().pop()
     else {
         panic!("nothing is written")
@@ -66,7 +66,7 @@ fn words_are_drawn_among_the_likeliest_by_a_control_with_a_name() {
         matches!(
             commands.last(),
             Some(Command::Sentence(SentenceCommand::Generate {
-                choice: Choice::Sampled(Sampling { top_k: None, top_p: Some(_), .. }),
+                choice: NextWordChoice::Sampled(Sampling { top_k: None, top_p: Some(_), .. }),
                 ..
             }))
         ),

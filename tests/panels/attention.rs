@@ -12,7 +12,7 @@ use attune_core::kernel::command::{InterventionCommand, SentenceCommand};
 use attune_core::kernel::{Command, Kernel};
 use attune_engine::numerics::attention::{Mask, MaskTable};
 use attune_engine::quantity::Quantity;
-use attune_view::view_model::attention::{AttentionModel, HeadMap, Reading};
+use attune_view::view_model::attention::{AttentionMaps, HeadMap, Reading};
 use attune_view::view_model::pieces::WordAttention;
 use attune_view::view_model::sentence_arcs::{Pair, WordAt};
 use egui::{Event, Key, PointerButton, Pos2, Shape, Ui, Vec2};
@@ -60,7 +60,7 @@ fn both_maps_of_apple_are_whole_in_a_small_window() {
 #[test]
 fn on_the_walk_through_a_layer_the_maps_are_its_own() {
     let mut panel = PanelHarness::new(form("next_word"), Vec2::new(420.0, 640.0), AttentionPanel::default());
-    let heads = panel.model::<AttentionModel>().heads.clone();
+    let heads = panel.model::<AttentionMaps>().heads.clone();
     let shown = |panel: &PanelHarness<AttentionPanel>| -> Vec<usize> {
         let is_shown =
             |map: &&HeadMap| panel.query_by_label(&format!("Weights of {}", map.title.to_lowercase())).is_some();
@@ -83,7 +83,7 @@ fn on_the_walk_through_a_layer_the_maps_are_its_own() {
 fn where_the_mask_hides_every_other_word_the_panel_says_so() {
     let said = |kernel: Kernel| {
         let panel = PanelHarness::new(kernel, Vec2::new(420.0, 640.0), AttentionPanel::default());
-        panel.model::<AttentionModel>().note.inspect(|note| _ = panel.get_by_label(note))
+        panel.model::<AttentionMaps>().note.inspect(|note| _ = panel.get_by_label(note))
     };
     assert!(said(kernel(WORDS)).is_some_and(|note| note.starts_with("This model has no attention yet.")));
     let masked = |sees: fn(usize, usize) -> bool| {
@@ -210,7 +210,7 @@ fn a_cell_is_followed_by_a_click_and_asked_by_a_right_click() {
 #[test]
 fn attention_is_seen_as_lines_by_head_and_copied() {
     let mut panel = PanelHarness::new(small(), Vec2::new(420.0, 900.0), AttentionPanel::default());
-    let text = panel.model::<AttentionModel>().tsv(&[1], Reading::default());
+    let text = panel.model::<AttentionMaps>().tsv(&[1], Reading::default());
     click(&mut panel, "Show head 2 alone");
     assert!(panel.query_by_label("Weights of head 1").is_none());
     let before = panel.get_by_label("Weights of head 2").rect().width();

@@ -6,8 +6,8 @@ use attune::app::actions::NotebookAction;
 use attune::app::text::code_text::Language;
 use attune::app::text::editor::{Asked, EditorModel, EditorState, editor_id, editor_ui};
 use attune::app::theme::{self, fonts};
-use attune_engine::code::editor::scope::{Name, Scope};
-use attune_engine::code::{Axis, Fault, Labels, Place, Tensor};
+use attune_engine::code::editor::scope::{CompletionScope, Name};
+use attune_engine::code::{Axis, Fault, Labels, LineColumn, Tensor};
 use egui::{Key, Modifiers, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
@@ -43,7 +43,7 @@ impl Bench {
         let (inner, ran) = (seen.clone(), text.to_owned());
         let words: Labels = ["bank", "river"].map(str::to_owned).into();
         let weights = Tensor::new(vec![Axis::labelled(words.clone()), Axis::labelled(words)], vec![0.0; 4]);
-        let scope = Scope::new([Name::tensor("A", &weights, "Attention weights.")]);
+        let scope = CompletionScope::new([Name::tensor("A", &weights, "Attention weights.")]);
         let (mut state, mut frame) = (EditorState::default(), 0);
         let mut harness = Harness::builder().with_size(SIZE).build_ui(move |ui| {
             frame += 1;
@@ -206,7 +206,7 @@ fn undo_takes_back_what_a_key_did() {
 #[test]
 fn a_fault_is_marked_until_the_text_is_another() {
     let fault = Fault::new("there is no variable `b` here").hint("is it `a`?");
-    let fault = fault.at(Some(Place { line: 2, column: 5 }));
+    let fault = fault.at(Some(LineColumn { line: 2, column: 5 }));
     let mut bench = Bench::with("let a = 1;\na + b", Some(fault));
     let label = "Error at 2:5: there is no variable `b` here; is it `a`?";
     let mark = bench.harness.get_by_label(label).rect();

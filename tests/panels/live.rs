@@ -13,7 +13,7 @@ use attune::app::widgets::controls::waiting_ui;
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_core::lesson::links::TextLink;
 use attune_view::view_model::course::LessonsAround;
-use attune_view::view_model::{Beside, Model, Models};
+use attune_view::view_model::{Model, ModelBeside, Models};
 use egui::{Pos2, Rect, Ui, Vec2};
 use egui_kittest::Harness;
 
@@ -73,7 +73,7 @@ impl<P: Panel + 'static> PanelHarness<P> {
 
     /// Puts another model beside the one that is shown.
     pub fn put_beside(&mut self, other: Arc<Snapshot>) {
-        self.bench.borrow_mut().models.beside = Some(Beside(other));
+        self.bench.borrow_mut().models.beside = Some(ModelBeside(other));
         self.harness.run_steps(2);
     }
 

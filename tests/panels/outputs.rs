@@ -163,7 +163,7 @@ fn the_other_kinds_have_names() {
 
 #[test]
 fn a_fault_says_where_and_what_may_help() {
-    let fault = Fault::new("no").hint("perhaps").at(Some(attune_engine::code::Place { line: 2, column: 5 }));
+    let fault = Fault::new("no").hint("perhaps").at(Some(attune_engine::code::LineColumn { line: 2, column: 5 }));
     let harness = show(move |ui| _ = fault_ui(ui, &fault));
     assert!(harness.query_by_label("2:5  no").is_some() && harness.query_by_label("perhaps").is_some());
 }

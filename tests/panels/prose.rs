@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use attune::app::text::images::Images;
 use attune::app::text::prose::document::Document;
-use attune::app::text::prose::flow::{Ink, Note, Placed, What};
-use attune::app::text::prose::layout::Layout;
+use attune::app::text::prose::flow::{Ink, ItemKind, TextItem, TextNote};
+use attune::app::text::prose::layout::TextLayout;
 use attune::app::text::prose::{Prose, prose_height, prose_ui};
 use attune::app::theme::{self, fonts};
 use attune_core::lesson::pictures::SIDE_MAX;
@@ -26,21 +26,21 @@ fn context() -> Context {
     ctx
 }
 
-fn set_in(markdown: &str, width: f32, images: &mut Images) -> Layout {
+fn set_in(markdown: &str, width: f32, images: &mut Images) -> TextLayout {
     let document = Document::read(markdown);
-    context().fonts_mut(|fonts| Layout::of(&document, width, fonts, images, None))
+    context().fonts_mut(|fonts| TextLayout::of(&document, width, fonts, images, None))
 }
 
-fn set(markdown: &str) -> Layout {
+fn set(markdown: &str) -> TextLayout {
     set_in(markdown, WIDTH, &mut Images::default())
 }
 
-fn texts(placed: &[Placed]) -> Vec<(&str, f32, Ink)> {
-    let of = |placed: &Placed| placed.at.y;
+fn texts(placed: &[TextItem]) -> Vec<(&str, f32, Ink)> {
+    let of = |placed: &TextItem| placed.at.y;
     placed
         .iter()
         .filter_map(|placed| match &placed.what {
-            What::Text { text, format, .. } => Some((text.as_str(), of(placed), format.ink)),
+            ItemKind::Text { text, format, .. } => Some((text.as_str(), of(placed), format.ink)),
             _ => None,
         })
         .collect()
@@ -71,7 +71,7 @@ fn words_code_and_formulas_share_a_baseline() {
     let baselines: Vec<f32> = layout
         .placed
         .iter()
-        .filter(|placed| matches!(placed.what, What::Text { .. } | What::Formula { .. }))
+        .filter(|placed| matches!(placed.what, ItemKind::Text { .. } | ItemKind::Formula { .. }))
         .map(|placed| placed.at.y)
         .collect();
     assert_eq!(baselines.len(), 6, "{layout:?}");
@@ -83,7 +83,7 @@ fn a_comma_never_parts_from_its_formula() {
     for width in 60..300 {
         let layout = set_in("one two $x_i$, three $y_j$. four", width as f32, &mut Images::default());
         for (i, placed) in layout.placed.iter().enumerate() {
-            if let What::Formula { .. } = placed.what {
+            if let ItemKind::Formula { .. } = placed.what {
                 assert_eq!(placed.at.y, layout.placed[i + 1].at.y, "at width {width}");
             }
         }
@@ -96,7 +96,7 @@ fn lines_end_within_the_column_and_words_stay_whole() {
     for width in [60.0, 140.0, 340.0] {
         let layout = set_in(&markdown, width, &mut Images::default());
         for placed in &layout.placed {
-            if let What::Text { text, width: run, .. } = &placed.what {
+            if let ItemKind::Text { text, width: run, .. } = &placed.what {
                 assert!(placed.at.x + run <= width + 0.5, "{text:?} ends at {} of {width}", placed.at.x + run);
             }
         }
@@ -114,12 +114,14 @@ fn a_bad_formula_shows_its_source_and_says_why() {
         .placed
         .iter()
         .filter_map(|placed| match &placed.what {
-            What::Text { text, format, .. } if format.ink == Ink::Error => Some((text.as_str(), format.note.clone())),
+            ItemKind::Text { text, format, .. } if format.ink == Ink::Error => {
+                Some((text.as_str(), format.note.clone()))
+            }
             _ => None,
         })
         .collect();
     let tip = "Undefined control sequence: \\foo (at character 1)";
-    assert_eq!(wrong[0], ("\\foo + 1", Some(Note::Tip(tip.into()))));
+    assert_eq!(wrong[0], ("\\foo + 1", Some(TextNote::Tip(tip.into()))));
 }
 
 #[test]
@@ -130,7 +132,7 @@ fn what_is_wider_than_the_column_scrolls_by_itself() {
     for markdown in wide {
         let layout = set(&markdown);
         let scrolls = layout.placed.iter().any(|placed| match &placed.what {
-            What::Scroll { size, content, .. } => size.x == WIDTH && content.x > WIDTH,
+            ItemKind::Scroll { size, content, .. } => size.x == WIDTH && content.x > WIDTH,
             _ => false,
         });
         assert!(scrolls, "{}", &markdown[..20]);
@@ -142,9 +144,10 @@ fn a_long_line_of_code_goes_on_in_the_next() {
     let line = "let sum = a + b; ".repeat(20);
     let short = set("```\nlet sum = a;\n```");
     let long = set(&format!("```\n{line}\n```"));
-    let is_within = |placed: &Placed| !matches!(&placed.what, What::Text { width, .. } if placed.at.x + width > WIDTH);
+    let is_within =
+        |placed: &TextItem| !matches!(&placed.what, ItemKind::Text { width, .. } if placed.at.x + width > WIDTH);
     assert!(long.placed.iter().all(is_within), "{:?}", long.placed);
-    assert!(!long.placed.iter().any(|placed| matches!(placed.what, What::Scroll { .. })));
+    assert!(!long.placed.iter().any(|placed| matches!(placed.what, ItemKind::Scroll { .. })));
     assert!(long.height > 3.0 * short.height, "{} of {}", long.height, short.height);
 }
 
@@ -154,11 +157,11 @@ fn a_table_is_set_in_smaller_letters_before_it_scrolls() {
     let table = |columns: usize| format!("{}|\n{}|\n{}|", row(columns), "|-".repeat(columns), row(columns));
     let letters = |markdown: &str| {
         let layout = set(markdown);
-        let size = |placed: &Placed| match &placed.what {
-            What::Text { format, .. } => Some(format.size),
+        let size = |placed: &TextItem| match &placed.what {
+            ItemKind::Text { format, .. } => Some(format.size),
             _ => None,
         };
-        let scrolls = layout.placed.iter().any(|placed| matches!(placed.what, What::Scroll { .. }));
+        let scrolls = layout.placed.iter().any(|placed| matches!(placed.what, ItemKind::Scroll { .. }));
         (layout.placed.iter().find_map(size), scrolls)
     };
     let fits = (1..).take_while(|columns| letters(&table(*columns)) == letters(&table(1))).count();
@@ -175,7 +178,7 @@ fn a_wide_formula_among_words_is_shrunk_and_then_scrolls() {
         .placed
         .iter()
         .filter_map(|placed| match &placed.what {
-            What::Scroll { size, content, .. } => Some((placed.at, *size, *content)),
+            ItemKind::Scroll { size, content, .. } => Some((placed.at, *size, *content)),
             _ => None,
         })
         .collect();
@@ -185,10 +188,10 @@ fn a_wide_formula_among_words_is_shrunk_and_then_scrolls() {
     assert!(comma.is_some() && layout.height > size.y);
     for terms in 3..40 {
         let layout = set(&format!("${}$", sum(terms)));
-        let Some(Placed { at, what }) = layout.placed.first() else { panic!() };
+        let Some(TextItem { at, what }) = layout.placed.first() else { panic!() };
         let width = match what {
-            What::Formula { maths, size, .. } => maths.formula.as_ref().unwrap().width * size,
-            What::Scroll { size, .. } => size.x,
+            ItemKind::Formula { maths, size, .. } => maths.formula.as_ref().unwrap().width * size,
+            ItemKind::Scroll { size, .. } => size.x,
             _ => panic!("{what:?}"),
         };
         assert!(at.x + width <= WIDTH + 1.0, "{terms} terms take {width}");
@@ -202,11 +205,11 @@ fn a_formula_without_a_brace_is_words_with_a_mark() {
         .placed
         .iter()
         .filter_map(|placed| match &placed.what {
-            What::Text { text, format, .. } => format.note.clone().map(|note| (text.as_str(), format.ink, note)),
+            ItemKind::Text { text, format, .. } => format.note.clone().map(|note| (text.as_str(), format.ink, note)),
             _ => None,
         })
         .collect();
-    let tip = |why: &str| Note::Tip(why.into());
+    let tip = |why: &str| TextNote::Tip(why.into());
     assert_eq!(
         marked,
         [
@@ -245,7 +248,7 @@ fn a_picture_comes_from_the_lessons_folder() {
         .placed
         .iter()
         .filter_map(|placed| match &placed.what {
-            What::Image { size, .. } => Some(*size),
+            ItemKind::Image { size, .. } => Some(*size),
             _ => None,
         })
         .collect();
@@ -363,7 +366,7 @@ fn links_open_the_web_only() {
         .placed
         .iter()
         .filter_map(|placed| match &placed.what {
-            What::Text { format, .. } => Some(matches!(format.note, Some(Note::Link(_)))),
+            ItemKind::Text { format, .. } => Some(matches!(format.note, Some(TextNote::Link(_)))),
             _ => None,
         })
         .collect();

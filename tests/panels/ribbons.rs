@@ -52,7 +52,7 @@ fn a_cell_asks_where_its_number_comes_from() {
         let mut harness: Harness = dressed(ROOM.size(), |ui| {
             let ribbons = Ribbons::of(&walk, step).expect("a card");
             ui.scope_builder(UiBuilder::new().max_rect(place), |ui| {
-                ribbons.ui(ui, step.index() as f32, None, &mut view.for_panels());
+                ribbons.ui(ui, step.index() as f32, None, &mut view.trail);
             });
             at = view.trail.entry();
         });

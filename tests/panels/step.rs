@@ -1,7 +1,7 @@
 //! The Step panel by its labels.
 
 use attune::app::panels::step::{StepPanel, StepView};
-use attune_view::explain::path::{By, PathModel};
+use attune_view::explain::path::{ArrowParts, PathModel};
 use attune_view::explain::walk::{Focus, RouteModel, Step, WalkModel};
 use attune_view::view_model::fold::FoldModel;
 use egui::Vec2;
@@ -31,10 +31,10 @@ fn the_walk_is_followed_word_by_word_head_by_head_and_step_by_step() {
     for _ in 0..2 {
         click(&mut panel, "Step forward");
     }
-    let path = PathModel::of(&snapshot, 1, 1, By::Word).expect("a path");
+    let path = PathModel::of(&snapshot, 1, 1, ArrowParts::Word).expect("a path");
     assert!(panel.query_by_label(&path.why).is_some());
     click(&mut panel, "head");
-    assert_eq!(panel.view().selection.by, Some(By::Head));
+    assert_eq!(panel.view().selection.by, Some(ArrowParts::Head));
     click(&mut panel, "Step back");
     assert_eq!(panel.view().walk.step(), Step::Mix);
 }

@@ -52,9 +52,9 @@ impl Panel for Line {
         ui.scope_builder(UiBuilder::new().max_rect(rect), |ui| strip.ui(ui, &mut self.state, &mut cx.view));
         let under = area.with_min_y(rect.bottom());
         if let Some(model) = cx.models.get::<GaugeModel>() {
-            let gauge = Gauge::of(&model, &cx.view);
+            let gauge = Gauge::of(&model, cx.view.selection, cx.view.highlight);
             let rect = under.with_max_y(under.top() + gauge.height());
-            ui.scope_builder(UiBuilder::new().max_rect(rect), |ui| gauge.ui(ui, 1.0, &mut cx.view));
+            ui.scope_builder(UiBuilder::new().max_rect(rect), |ui| gauge.ui(ui, 1.0, cx.view.hover));
         }
         let below = area.with_min_y(rect.bottom() + 120.0);
         ui.scope_builder(UiBuilder::new().max_rect(below), |ui| ui.text_edit_singleline(&mut self.written));

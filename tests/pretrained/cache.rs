@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use attune_engine::pretrained::cache::{Environment, Given, ModelName, find, given};
+use attune_engine::pretrained::cache::{Environment, ModelName, ModelPath, find, given};
 
 use crate::common::folder::Folder;
 
@@ -73,7 +73,9 @@ fn a_name_is_the_revision_of_main() {
     fs::write(repository.join("refs/main"), "../../../..").expect("a file");
     assert_eq!(find(&wanted, &in_cache(&cache)), Ok(repository.join("snapshots/0000")));
     // The repository's folder is as good as its name.
-    assert!(matches!(given(&repository), Given::Folder(folder) if folder.starts_with(repository.join("snapshots"))));
+    assert!(
+        matches!(given(&repository), ModelPath::Folder(folder) if folder.starts_with(repository.join("snapshots")))
+    );
 }
 
 #[test]
@@ -108,18 +110,18 @@ fn a_path_is_a_lesson_a_folder_or_a_name() {
     let folder = Folder::new("given");
     put(&folder.join("model"), &WHOLE);
     put(&folder.0, &["apple.ron", "a.txt"]);
-    let model = Given::Folder(folder.join("model"));
+    let model = ModelPath::Folder(folder.join("model"));
     assert_eq!(given(&folder.join("model")), model);
     assert_eq!(given(&folder.join("model/model.safetensors")), model);
     assert_eq!(given(&folder.join("model/config.json")), model);
     for lesson in ["apple.ron", "a.txt", "missing.ron", "missing"] {
-        assert_eq!(given(&folder.join(lesson)), Given::Lesson(folder.join(lesson)), "{lesson}");
+        assert_eq!(given(&folder.join(lesson)), ModelPath::Lesson(folder.join(lesson)), "{lesson}");
     }
     // `export` is a folder of the crate whose tests these are.
     for lesson in ["export/aple.ron", "export/aple", "aple.ron", "../gpt2", "a b", "./gpt2"] {
-        assert_eq!(given(Path::new(lesson)), Given::Lesson(lesson.into()), "{lesson}");
+        assert_eq!(given(Path::new(lesson)), ModelPath::Lesson(lesson.into()), "{lesson}");
     }
     for wanted in ["gpt2", "google-bert/bert-base-uncased"] {
-        assert_eq!(given(Path::new(wanted)), Given::Name(name(wanted)));
+        assert_eq!(given(Path::new(wanted)), ModelPath::Name(name(wanted)));
     }
 }

@@ -7,7 +7,7 @@ use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::schema::StaticEmbedding;
 use attune_engine::numerics::attention::{Mask, Tokens};
 use attune_engine::numerics::model::activations::Interventions;
-use attune_engine::numerics::model::generate::{Choice, Sampling, choose};
+use attune_engine::numerics::model::generate::{NextWordChoice, Sampling, choose};
 use attune_engine::numerics::model::{Activations, Sequences};
 use attune_engine::numerics::rng::{Stream, stream};
 use attune_engine::pretrained::folder::ModelFolder;
@@ -45,12 +45,12 @@ fn twenty_words_are_those_of_transformers_and_of_whole_passes() {
         let (read, oracle) = (read(name), oracle(name));
         let (model, prompt, expected) = (read.model(), ids(&oracle["prompt"]), ids(&oracle["goes_on"]));
         let mut rng = stream(1, Stream::Generation);
-        let found = model.generate(&read.parameters, &prompt, None, expected.len(), Choice::Greedy, &mut rng);
+        let found = model.generate(&read.parameters, &prompt, None, expected.len(), NextWordChoice::Greedy, &mut rng);
         assert_eq!(found.as_deref(), Ok(&expected[..]), "{name}: keys and values kept");
         let mut words = prompt.clone();
         for _ in 0..expected.len() {
             let mut logits = model.logits(&read.parameters, &Sequences::one(&words), None);
-            words.push(choose(&mut logits, Choice::Greedy, &mut rng).expect("a word"));
+            words.push(choose(&mut logits, NextWordChoice::Greedy, &mut rng).expect("a word"));
         }
         assert_eq!(words[prompt.len()..], expected, "{name}: a whole pass for each word");
     }
@@ -64,7 +64,7 @@ fn what_is_written_stands_behind_the_text_as_the_tokenizer_has_it() {
     let tokenizer = model.tokenizer.as_ref().expect("it was put there");
     let mut kernel = Kernel::embedded(Arc::new(lesson));
     kernel.apply(Command::Sentence(SentenceCommand::Set("the bank of".to_owned())));
-    kernel.apply(Command::Sentence(SentenceCommand::Generate { count: 6, choice: Choice::Greedy }));
+    kernel.apply(Command::Sentence(SentenceCommand::Generate { count: 6, choice: NextWordChoice::Greedy }));
     let snapshot = kernel.snapshot();
     let generated = snapshot.model.as_ref().and_then(|model| model.generated.clone()).expect("words");
     let Writing::Can { written: Some(written), .. } = AnswersModel::of(&snapshot, None).expect("answers").writing
@@ -128,12 +128,12 @@ fn a_sentence_longer_than_the_model_reads_goes_on_from_its_end() {
     let (model, longest) = (read.model(), read.config.positions());
     let prompt: Vec<usize> = (0..longest - 3).map(|i| i * 13 % 600).collect();
     let mut rng = stream(1, Stream::Generation);
-    let found = model.generate(&read.parameters, &prompt, None, 8, Choice::Greedy, &mut rng).expect("words");
+    let found = model.generate(&read.parameters, &prompt, None, 8, NextWordChoice::Greedy, &mut rng).expect("words");
     let mut words = prompt;
     for word in found {
         let end = &words[words.len().saturating_sub(longest)..];
         let mut logits = model.logits(&read.parameters, &Sequences::one(end), None);
-        assert_eq!(choose(&mut logits, Choice::Greedy, &mut rng), Ok(word));
+        assert_eq!(choose(&mut logits, NextWordChoice::Greedy, &mut rng), Ok(word));
         words.push(word);
     }
 }
@@ -154,7 +154,7 @@ fn words_are_drawn_among_those_that_transformers_draws_among() {
         for kept in oracle["kept"].as_array().expect("a list") {
             let top_k = kept["top_k"].as_u64().map(|k| k as usize);
             let (temperature, top_p) = (kept["temperature"].as_f64().expect("a number"), kept["top_p"].as_f64());
-            let choice = Choice::Sampled(Sampling { temperature, top_k, top_p });
+            let choice = NextWordChoice::Sampled(Sampling { temperature, top_k, top_p });
             let among = ids(&kept["ids"]);
             let (mut seen, mut rng) = (vec![0; logits.len()], stream(3, Stream::Generation));
             let draws = 4000;

@@ -17,9 +17,9 @@ use attune_engine::numerics::vectors::norm;
 use attune_engine::pretrained::load;
 use attune_engine::quantity::{Entry, Quantity};
 use attune_view::explain::Explanation;
-use attune_view::explain::formulas::Piece;
-use attune_view::view_model::attention::{AttentionModel, Reading};
-use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WordAt};
+use attune_view::explain::formulas::LinePiece;
+use attune_view::view_model::attention::{AttentionMaps, Reading};
+use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, ShownArcs, WordAt};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::Value;
@@ -142,8 +142,8 @@ fn a_cell_leads_to_the_tensor_s_own_name_and_index_in_the_file() {
                 notes.extend(explained.sentences.clone());
                 let pieces = explained.worked.lines(usize::MAX).lines.into_iter().flatten();
                 found.extend(pieces.filter_map(|piece| match piece {
-                    Piece::Number(operand) => operand.entry,
-                    Piece::Text(_) | Piece::Product { .. } => None,
+                    LinePiece::Number(operand) => operand.entry,
+                    LinePiece::Text(_) | LinePiece::Product { .. } => None,
                 }));
             }
             next = found.into_iter().filter(|entry| known.insert(format!("{entry:?}"))).collect();
@@ -174,14 +174,14 @@ fn with_a_sink() -> Arc<Snapshot> {
         kernel.settle();
         Arc::new(kernel.snapshot())
     };
-    let has_sinks = |snapshot: &Arc<Snapshot>| !AttentionModel::of(snapshot).expect("a model").sinks.is_empty();
+    let has_sinks = |snapshot: &Arc<Snapshot>| !AttentionMaps::of(snapshot).expect("a model").sinks.is_empty();
     (0..40).map(with_biases).find(has_sinks).expect("a direction in which most heads find one word")
 }
 
 #[test]
 fn without_the_sinks_every_row_sums_to_one_and_that_is_said() {
     let snapshot = with_a_sink();
-    let model = AttentionModel::of(&snapshot).expect("a model");
+    let model = AttentionMaps::of(&snapshot).expect("a model");
     let sinks = &model.sinks.sinks;
     assert!(!sinks.is_empty(), "each head finds most in one word");
     for sink in sinks {
@@ -217,7 +217,7 @@ fn without_the_sinks_every_row_sums_to_one_and_that_is_said() {
     assert_eq!(arcs.sinks, model.sinks);
     // The last word sees all others.
     let last = model.tokens.len() - 1;
-    let shown = |head| Shown {
+    let shown = |head| ShownArcs {
         word: WordAt::in_sentence(last),
         direction: Direction::LooksAt,
         layer: arcs.layer_of(head).expect("its layer"),

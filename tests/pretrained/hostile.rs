@@ -1,13 +1,13 @@
 //! Files that are wrong, each refused in words that say where and what.
 
 use attune_engine::pretrained::Refusal;
-use attune_engine::pretrained::safetensors::{Dtype, Index, READ, Source, bytes_read};
+use attune_engine::pretrained::safetensors::{Dtype, READ, ShardIndex, TensorSource, bytes_read};
 
 use crate::written::{Written, WrittenTensor, file};
 
 /// Reads all of a file: the numbers of each tensor, by name.
 fn read(bytes: &[u8]) -> Result<Vec<(String, Vec<f32>)>, Refusal> {
-    let mut source = Source::open(bytes, bytes.len() as u64)?;
+    let mut source = TensorSource::open(bytes, bytes.len() as u64)?;
     let mut all = Vec::new();
     while let Some(tensor) = source.next().cloned() {
         let mut numbers = Vec::new();
@@ -64,7 +64,7 @@ fn numbers_of_every_kind_are_read() {
 fn large_tensors_come_in_whole_rows() {
     let numbers: Vec<f32> = (0..300_000).map(|i| i as f32).collect();
     let bytes = Written { tensors: vec![WrittenTensor::f32("x", &[100, 3000], &numbers)] }.bytes();
-    let mut source = Source::open(&*bytes, bytes.len() as u64).expect("a file");
+    let mut source = TensorSource::open(&*bytes, bytes.len() as u64).expect("a file");
     let (mut found, mut pieces) = (Vec::new(), 0);
     let read = source.read_next(3000, &mut |row, some| {
         assert_eq!((row * 3000, some.len() % 3000), (found.len(), 0));
@@ -75,7 +75,7 @@ fn large_tensors_come_in_whole_rows() {
     assert_eq!(read, Ok(true));
     assert!(found == numbers && pieces > 1);
     assert_eq!(source.sha256().len(), 64);
-    let mut source = Source::open(&*bytes, bytes.len() as u64).expect("a file");
+    let mut source = TensorSource::open(&*bytes, bytes.len() as u64).expect("a file");
     assert_eq!(source.read_next(3000, &mut |_, _| false), Ok(false), "it can be ended");
 }
 
@@ -83,7 +83,7 @@ fn large_tensors_come_in_whole_rows() {
 fn the_hash_is_of_the_whole_file() {
     let skipped = WrittenTensor { name: "mask".to_owned(), dtype: "U8", shape: vec![3], bytes: b"abc".to_vec() };
     let bytes = Written { tensors: vec![skipped, WrittenTensor::f32("x", &[1], &[1.0])] }.bytes();
-    let mut source = Source::open(&*bytes, bytes.len() as u64).expect("a file");
+    let mut source = TensorSource::open(&*bytes, bytes.len() as u64).expect("a file");
     assert_eq!(source.skip_next(&mut |_| true), Ok(true));
     assert_eq!(source.read_next(1, &mut |_, _| true), Ok(true));
     let whole = <sha2::Sha256 as sha2::Digest>::digest(&bytes);
@@ -101,7 +101,7 @@ fn lengths_are_held_against_the_file() {
     refused(&short, &["7 bytes after the header", "the 8"]);
     // A file that shrank since it was measured.
     let bytes = Written { tensors: vec![WrittenTensor::f32("x", &[2], &[1.0, 2.0])] }.bytes();
-    let mut source = Source::open(&bytes[..bytes.len() - 1], bytes.len() as u64).expect("the header is whole");
+    let mut source = TensorSource::open(&bytes[..bytes.len() - 1], bytes.len() as u64).expect("the header is whole");
     let said = source.read_next(1, &mut |_, _| true).expect_err("it ends").to_string();
     assert!(said.contains("`x`: found the end"), "{said}");
 }
@@ -130,7 +130,7 @@ fn shapes_have_sizes_that_can_be_counted() {
     refused(&one("F32", "[3]", 8), &["the 12 bytes of the shape [3] in F32"]);
     refused(&one("F4", "[3]", 2), &["the 2 bytes of the shape [3] in F4"]);
     let fours = one("F4", "[4]", 2);
-    assert!(Source::open(&*fours, fours.len() as u64).is_ok());
+    assert!(TensorSource::open(&*fours, fours.len() as u64).is_ok());
     refused(&one("F32", "[-1]", 4), &["`a`", "-1"]);
     refused(&one("F32", "[1.5]", 4), &["`a`", "1.5"]);
     refused(&one("F32", "[1,1,1,1,1,1,1,1,1]", 4), &["`a`", "at most 8 sizes"]);
@@ -182,7 +182,7 @@ fn a_million_tensors_are_refused() {
 
 #[test]
 fn an_index_names_files_beside_it_only() {
-    let index = |file: &str| Index::parse(&format!(r#"{{"metadata":{{}},"weight_map":{{"a.weight":"{file}"}}}}"#));
+    let index = |file: &str| ShardIndex::parse(&format!(r#"{{"metadata":{{}},"weight_map":{{"a.weight":"{file}"}}}}"#));
     assert_eq!(index("model-00001-of-00001.safetensors").expect("an index").files.len(), 1);
     let places = ["../x.safetensors", "/x.safetensors", "a/x.safetensors", "C:x.safetensors", "a\\\\x.safetensors"];
     for place in places.into_iter().chain(["x.bin", ".safetensors", "", "x\\u0000.safetensors", "..safetensors"]) {
@@ -190,7 +190,7 @@ fn an_index_names_files_beside_it_only() {
         assert!(said.starts_with("`a.weight`: found the file `") && said.contains("do not trust"), "{said}");
     }
     for (text, words) in [("{}", "weight_map"), ("[", "EOF"), (r#"{"weight_map":{}}"#, "0 tensors in 0 files")] {
-        let said = Index::parse(text).expect_err(text).to_string();
+        let said = ShardIndex::parse(text).expect_err(text).to_string();
         assert!(said.contains(words), "{said}");
     }
 }

@@ -10,7 +10,7 @@ use attune_engine::numerics::shares::Shares;
 use attune_engine::quantity::{Quantity, StagePoint};
 use attune_view::explain::Explanation;
 use attune_view::explain::formulas::Worked;
-use attune_view::explain::path::{By, PathModel};
+use attune_view::explain::path::{ArrowParts, PathModel};
 use attune_view::explain::walk::RouteModel;
 use attune_view::view_model::axes::AxesModel;
 
@@ -50,7 +50,7 @@ fn the_arrows_of_every_layer_lead_from_its_points_to_those_of_the_next() {
         for query in 0..model.sentence.tokens.len() {
             for block in 0..blocks {
                 let (before, after) = route.way(query, block).expect("a way");
-                for by in [By::Word, By::Head, By::Both] {
+                for by in [ArrowParts::Word, ArrowParts::Head, ArrowParts::Both] {
                     let path = PathModel::of(&snapshot, query, model.architecture.heads_of(block).start, by);
                     let path = path.expect("a path");
                     let size = size(&[path.from, path.to, before, after]);

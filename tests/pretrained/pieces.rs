@@ -7,11 +7,11 @@ use std::sync::Arc;
 use attune_core::kernel::Command;
 use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::snapshot::Snapshot;
-use attune_view::explain::path::{By, PathModel};
+use attune_view::explain::path::{ArrowParts, PathModel};
 use attune_view::view_model::Model;
-use attune_view::view_model::attention::{AttentionModel, Reading};
+use attune_view::view_model::attention::{AttentionMaps, Reading};
 use attune_view::view_model::pieces::{WordArcs, WordAttention, Words};
-use attune_view::view_model::sentence_arcs::{Direction, Pair, Shown, WordAt};
+use attune_view::view_model::sentence_arcs::{Direction, Pair, ShownArcs, WordAt};
 use attune_view::view_model::stage::StageModel;
 
 use crate::opened::{opened, running, with_tokenizer};
@@ -30,14 +30,14 @@ fn snapshots() -> [(&'static str, Arc<Snapshot>); 2] {
     })
 }
 
-fn of_words(snapshot: &Arc<Snapshot>) -> AttentionModel {
+fn of_words(snapshot: &Arc<Snapshot>) -> AttentionMaps {
     WordAttention::make(snapshot, &(), None).expect("words of several pieces").0
 }
 
 #[test]
 fn attention_to_a_split_word_is_summed_and_from_it_is_the_mean() {
     for (name, snapshot) in snapshots() {
-        let (plain, folded) = (AttentionModel::of(&snapshot).expect("a model"), of_words(&snapshot));
+        let (plain, folded) = (AttentionMaps::of(&snapshot).expect("a model"), of_words(&snapshot));
         assert_eq!(folded.heads.len(), plain.heads.len());
         let mut split = 0;
         for (map, of) in folded.heads.iter().zip(&plain.heads) {
@@ -125,7 +125,7 @@ fn arcs_between_words_sum_to_one_and_pieces_have_no_place() {
                 let word = WordAt::in_sentence(*query);
                 let layer = arcs.layer_of(head.head).expect("its layer");
                 let (direction, reading) = (Direction::LooksAt, Reading::default());
-                let found = arcs.arcs(&Shown { word, direction, layer, head: Some(head.head), reading });
+                let found = arcs.arcs(&ShownArcs { word, direction, layer, head: Some(head.head), reading });
                 let sum: f32 = found.iter().map(|arc| arc.weight).sum();
                 assert!((sum - 1.0).abs() < 1e-5, "{name}: {sum}");
                 assert!(found.iter().all(|arc| placed.contains(&arc.pair.key)), "{name}: nothing goes to a piece");
@@ -186,7 +186,7 @@ fn the_arrows_of_a_word_lead_to_where_it_is() {
             for query in (0..model.sentence.tokens.len()).filter(|query| words.first(*query) == *query) {
                 let own: Vec<usize> =
                     (query..model.sentence.tokens.len()).filter(|at| words.first(*at) == query).collect();
-                for by in [By::Word, By::Head, By::Both] {
+                for by in [ArrowParts::Word, ArrowParts::Head, ArrowParts::Both] {
                     let path = PathModel::of_word(&snapshot, &words, query, head, Some(by)).expect("a path");
                     let tip = path.arrows.last().expect("arrows").to;
                     for (axis, (tip, to)) in tip.iter().zip(path.to).enumerate() {
@@ -197,7 +197,7 @@ fn the_arrows_of_a_word_lead_to_where_it_is() {
                         assert!((tip - to).abs() < 1e-4 * size, "{name}, {by:?}: the tip");
                     }
                     let plain = PathModel::of(&snapshot, query, head, by).expect("a path");
-                    if own.len() == 1 && by == By::Head {
+                    if own.len() == 1 && by == ArrowParts::Head {
                         for (arrow, of) in path.arrows.iter().zip(&plain.arrows) {
                             assert_eq!((&arrow.label, arrow.entry), (&of.label, of.entry), "{name}");
                             assert!(
@@ -232,7 +232,7 @@ fn an_arc_is_asked_where_it_comes_from_only_where_it_is_one_number_and_a_piece_i
                 assert_eq!(arcs.placed_pair(pair), Some(Pair { head: 1, query: query.start, key: last.start }));
             }
             let shown =
-                Shown { word, direction: Direction::LooksAt, layer: 0, head: Some(0), reading: Reading::default() };
+                ShownArcs { word, direction: Direction::LooksAt, layer: 0, head: Some(0), reading: Reading::default() };
             for arc in arcs.arcs(&shown).iter().filter(|arc| !arcs.words[arc.pair.key].is_part) {
                 let key = pieces.iter().find(|range| range.start == arc.pair.key).expect("a word");
                 let is_one = query.len() == 1 && key.len() == 1;

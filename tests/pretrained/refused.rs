@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Instant;
 
 use attune_engine::pretrained::load;
-use attune_engine::pretrained::load::Stopped;
+use attune_engine::pretrained::load::LoadStopped;
 
 use crate::common::folder::Folder;
 use crate::written::{Model, Written, WrittenTensor, file, fixture};
@@ -170,5 +170,5 @@ fn loading_tells_how_far_it_is_and_can_be_ended() {
         left -= 1;
         left > 0
     });
-    assert_eq!((ended.map(|_| ()), left), (Err(Stopped::Cancelled), 0));
+    assert_eq!((ended.map(|_| ()), left), (Err(LoadStopped::Cancelled), 0));
 }

@@ -12,7 +12,7 @@ use attune_core::kernel::notebook::snapshot::CellSnapshot;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::sentence_pass::passes::layer_answers;
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot, Token};
-use attune_core::kernel::tour::{PARTED_MIN, Shows, Told, texts_of};
+use attune_core::kernel::tour::{PARTED_MIN, TextPurpose, Told, texts_of};
 use attune_core::kernel::{Command, Kernel, Saved};
 use attune_core::lesson::Lesson;
 use attune_engine::code::Value;
@@ -258,7 +258,7 @@ fn parts(occurrences: &[Vec<Vec<f32>>]) -> Option<(usize, Vec<[f64; 2]>)> {
 fn check_senses(kernel: &mut Kernel, tour: &Snapshot) {
     let mut found = None;
     for text in texts_of(&tour.lesson) {
-        let Shows::Senses(senses, told) = text.shows else { continue };
+        let TextPurpose::Senses(senses, told) = text.shows else { continue };
         let texts = match told {
             Told::Together => vec![&*text.text],
             Told::Apart => senses.sentences.to_vec(),
@@ -283,7 +283,7 @@ fn check_senses(kernel: &mut Kernel, tour: &Snapshot) {
 fn check_answer(kernel: &mut Kernel, tour: &Snapshot) {
     let mut best: Option<(f64, String, usize)> = None;
     for text in texts_of(&tour.lesson) {
-        let Shows::Answer(at) = text.shows else { continue };
+        let TextPurpose::Answer(at) = text.shows else { continue };
         let snapshot = on_stage(kernel, &text.text);
         let model = model(&snapshot);
         let at = at.place(&model.sentence.tokens).expect("a place");
@@ -319,11 +319,11 @@ fn check(folder: &Path) -> Vec<String> {
     let tour = toured(&lesson).snapshot();
     let mut kernel = Kernel::embedded(lesson.clone());
     let texts = texts_of(&lesson);
-    let of = |shows: Shows| texts.iter().find(|text| text.shows == shows).map(|text| text.text.clone());
-    let words = of(Shows::Words).expect("a text");
+    let of = |shows: TextPurpose| texts.iter().find(|text| text.shows == shows).map(|text| text.text.clone());
+    let words = of(TextPurpose::Words).expect("a text");
     check_words(&words, &mut kernel, &tour);
     check_sinks(&words, &mut kernel, &tour);
-    check_heads(of(Shows::Heads).as_deref(), &mut kernel, &tour);
+    check_heads(of(TextPurpose::Heads).as_deref(), &mut kernel, &tour);
     check_senses(&mut kernel, &tour);
     check_answer(&mut kernel, &tour);
     let cells = cells(&tour);

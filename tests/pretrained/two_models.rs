@@ -7,7 +7,7 @@ use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_core::lesson;
 use attune_view::explain::walk::RouteModel;
 use attune_view::view_model::compare::TwoModels;
-use attune_view::view_model::{Beside, Models};
+use attune_view::view_model::{ModelBeside, Models};
 
 use crate::common::folder::Folder;
 use crate::common::models::with_tokenizer;
@@ -27,7 +27,7 @@ fn snapshot_of(folder: &Folder, text: &str) -> Arc<Snapshot> {
 }
 
 fn compared(first: &Arc<Snapshot>, second: Arc<Snapshot>) -> Arc<TwoModels> {
-    let beside = Beside(second);
+    let beside = ModelBeside(second);
     Models::of(first.clone()).of_choice::<TwoModels>(&beside).expect("a model")
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use attune_core::fnv::fnv1a;
+use attune_core::fnv1a;
 use attune_core::kernel::{Command, Kernel, Saved};
 use attune_core::lesson::Lesson;
 use attune_core::lesson::cells::CellKind;

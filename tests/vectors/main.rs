@@ -10,7 +10,7 @@ mod written;
 
 use std::path::{Path, PathBuf};
 
-use attune_engine::pretrained::load::Stopped;
+use attune_engine::pretrained::load::LoadStopped;
 use attune_engine::vectors::answers::{Measure, ends, neighbours};
 use attune_engine::vectors::expression::Expression;
 use attune_engine::vectors::space::{compare, components, hubs, mean_cosine};
@@ -21,7 +21,7 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/vectors").join(name)
 }
 
-fn opened(path: &Path) -> Result<Vectors, Stopped> {
+fn opened(path: &Path) -> Result<Vectors, LoadStopped> {
     read(path, &mut |_| true)
 }
 
@@ -165,5 +165,5 @@ fn whoever_watches_sees_the_rows_and_can_end_the_reading() {
     })
     .expect("read");
     assert_eq!(seen, 12);
-    assert!(matches!(read(&fixture("plain.bin"), &mut |_| false), Err(Stopped::Cancelled)));
+    assert!(matches!(read(&fixture("plain.bin"), &mut |_| false), Err(LoadStopped::Cancelled)));
 }

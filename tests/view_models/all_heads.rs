@@ -7,9 +7,9 @@ use attune_core::kernel::notebook::NotebookCommand;
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::params::TensorName;
 use attune_view::view_model::Model;
-use attune_view::view_model::attention::{AttentionModel, Reading};
+use attune_view::view_model::attention::{AttentionMaps, Reading};
 use attune_view::view_model::heads::{AllHeads, AllHeadsModel, HeadMeasure};
-use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WordAt};
+use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, ShownArcs, WordAt};
 
 use crate::common::lessons::small;
 
@@ -94,7 +94,7 @@ fn a_small_map_keeps_the_largest_of_what_falls_on_a_cell() {
 #[test]
 fn a_lesson_s_own_model_has_no_sinks_wherever_its_heads_look() {
     let snapshot = with_a_sink().snapshot();
-    let model = AttentionModel::of(&snapshot).expect("a model");
+    let model = AttentionMaps::of(&snapshot).expect("a model");
     let most = |key: usize| (0..7).map(|query| model.heads[0].cells.weight(query, key)).sum::<f32>() / 7.0;
     assert!((0..7).any(|key| most(key) > 0.6), "each query finds most in one word");
     assert!(model.sinks.is_empty() && all_heads(&snapshot).sinks.is_empty());
@@ -104,9 +104,9 @@ fn a_lesson_s_own_model_has_no_sinks_wherever_its_heads_look() {
 #[test]
 fn arcs_of_what_is_added_are_as_thick_as_they_are_long() {
     let snapshot = small().snapshot();
-    let (arcs, model) = (SentenceArcs::of(&snapshot).unwrap(), AttentionModel::of(&snapshot).unwrap());
+    let (arcs, model) = (SentenceArcs::of(&snapshot).unwrap(), AttentionMaps::of(&snapshot).unwrap());
     let word = WordAt::in_sentence(1);
-    let shown = Shown { word, direction: Direction::LooksAt, layer: 0, head: None, reading: ADDED };
+    let shown = ShownArcs { word, direction: Direction::LooksAt, layer: 0, head: None, reading: ADDED };
     let found = arcs.arcs(&shown);
     let longest = found.iter().filter_map(|arc| arc.added).fold(0.0, f32::max);
     for arc in &found {

@@ -3,7 +3,7 @@
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand, WeightCommand};
 use attune_core::kernel::snapshot::sentence::probabilities;
 use attune_core::kernel::{Command, Kernel, Snapshot};
-use attune_engine::numerics::model::generate::Choice;
+use attune_engine::numerics::model::generate::NextWordChoice;
 use attune_engine::numerics::params::TensorName;
 use attune_view::explain::Provenance;
 use attune_view::view_model::answers::{AnswersModel, Writing};
@@ -65,7 +65,7 @@ fn a_model_of_hidden_words_says_why_it_does_not_write() {
 #[test]
 fn words_are_written_behind_the_sentence_and_age_with_the_weights() {
     let mut kernel = next_word();
-    kernel.apply(Command::Sentence(SentenceCommand::Generate { count: 3, choice: Choice::Greedy }));
+    kernel.apply(Command::Sentence(SentenceCommand::Generate { count: 3, choice: NextWordChoice::Greedy }));
     let written = |kernel: &Kernel| match answers(&kernel.snapshot()).writing {
         Writing::Can { written: Some(written), .. } => written,
         other => panic!("{other:?}"),

@@ -5,7 +5,7 @@ use attune_core::kernel::{Command, Snapshot};
 use attune_engine::numerics::attention::{Mask, MaskTable};
 use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::vectors::{Similarity, norm};
-use attune_view::view_model::attention::AttentionModel;
+use attune_view::view_model::attention::AttentionMaps;
 use attune_view::view_model::heads::HeadsModel;
 use attune_view::view_model::meaning::{Measure, NeighboursModel};
 use attune_view::view_model::notebook::NotebookModel;
@@ -26,7 +26,7 @@ fn with(commands: &[Command]) -> Snapshot {
 fn before_training_there_is_a_notebook_and_nothing_false() {
     let snapshot = Snapshot::before(lesson(SMALL));
     assert_eq!(StageModel::of(&snapshot), None);
-    assert!(AttentionModel::of(&snapshot).is_none());
+    assert!(AttentionMaps::of(&snapshot).is_none());
     let training = TrainingModel::of(&snapshot);
     assert_eq!((training.stage, training.chance), (TrainingStage::Embedding { done: 0, of: 3 }, None));
     let notebook = NotebookModel::of(&snapshot, None);
@@ -36,7 +36,7 @@ fn before_training_there_is_a_notebook_and_nothing_false() {
 #[test]
 fn words_that_stand_twice_are_told_apart() {
     let snapshot = with(&[Command::Sentence(SentenceCommand::Set("the seal swam while the stone sank".to_owned()))]);
-    let attention = AttentionModel::of(&snapshot).expect("a model");
+    let attention = AttentionMaps::of(&snapshot).expect("a model");
     assert_eq!(*attention.tokens, ["the₁", "seal", "swam", "while", "the₂", "stone", "sank"]);
     let stage = StageModel::of(&snapshot).expect("a space");
     let labels: Vec<String> = stage.tokens.iter().map(|token| token.label()).collect();
@@ -52,7 +52,7 @@ fn words_are_alone_until_one_looks_at_another() {
         let mask = Mask::custom(MaskTable::from_fn(tokens, tokens, sees));
         let snapshot = with(&[Command::Interventions(InterventionCommand::SetMask(Some(mask)))]);
         let arcs = SentenceArcs::of(&snapshot).expect("a model");
-        let is_alone = AttentionModel::of(&snapshot).expect("a model").is_each_word_alone();
+        let is_alone = AttentionMaps::of(&snapshot).expect("a model").is_each_word_alone();
         assert_eq!(arcs.layers.is_empty(), is_alone);
         is_alone
     };
@@ -63,7 +63,7 @@ fn words_are_alone_until_one_looks_at_another() {
 #[test]
 fn rows_of_attention_sum_to_one_and_are_said_in_words() {
     let snapshot = with(&[]);
-    let attention = AttentionModel::of(&snapshot).expect("a model");
+    let attention = AttentionMaps::of(&snapshot).expect("a model");
     for head in &attention.heads {
         for query in 0..head.cells.rows() {
             assert!((head.cells.weights(query).sum::<f32>() - 1.0).abs() < 1e-6);

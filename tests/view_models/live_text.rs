@@ -7,9 +7,9 @@ use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Recipe;
 use attune_core::lesson::live_text::LiveText;
 use attune_engine::numerics::attention::HeadMode;
-use attune_view::export::links::Links;
-use attune_view::export::markdown::{Piece, Prose, restated};
-use attune_view::view_model::notebook::{LiveWord, NotebookModel, Standing};
+use attune_view::export::markdown::{MarkdownPiece, Prose, restated};
+use attune_view::export::page::Links;
+use attune_view::view_model::notebook::{LiveStanding, LiveWord, NotebookModel};
 
 use crate::common::lessons::{SMALL, kernel};
 
@@ -30,8 +30,8 @@ fn words_of(kernel: &Kernel, text: &str) -> Vec<LiveWord> {
 fn exported(text: &str, live: Option<&LiveTextSnapshot>) -> String {
     let prose = Prose::of(text, live);
     let event = |piece| match piece {
-        Piece::Event(event) => event,
-        Piece::Picture { .. } => panic!("no text here has a picture"),
+        MarkdownPiece::Event(event) => event,
+        MarkdownPiece::Picture { .. } => panic!("no text here has a picture"),
     };
     restated(&prose.pieces(Links::NONE).map(event).collect::<Vec<_>>()).expect("it can be spelt")
 }
@@ -43,9 +43,9 @@ fn numbers_and_words_are_those_of_the_model() {
     let model = kernel.snapshot().model.expect("it is trained");
     let weight = model.sentence.activations.blocks[0].heads[0].weights.get(1, 5);
     assert_eq!(words[0].words, format!("{weight:.3}"));
-    assert_eq!((words[0].standing, words[0].entry.is_some()), (Standing::Current, true));
+    assert_eq!((words[0].standing, words[0].entry.is_some()), (LiveStanding::Current, true));
     assert_eq!((&*words[1].words, &*words[2].words), ("3", "duck"));
-    assert_eq!(words[3].standing, Standing::Failed);
+    assert_eq!(words[3].standing, LiveStanding::Failed);
     assert!(words[3].notes[0].contains("did you mean \"seal\"?"), "{:?}", words[3]);
     assert!(words[3].words.starts_with("⚠ A[0]"), "what failed stands in its place");
 }
@@ -57,23 +57,23 @@ fn a_number_says_when_it_is_not_the_one_of_the_text() {
     kernel.apply(Command::Interventions(InterventionCommand::SetTemperature(Some(0.2))));
     kernel.settle();
     let words = words_of(&kernel, TEXT);
-    assert_eq!(words[0].standing, Standing::Differs);
+    assert_eq!(words[0].standing, LiveStanding::Differs);
     assert!(words[0].words.ends_with(" (attention changed)") && !words[0].words.starts_with(&before), "{:?}", words[0]);
-    assert_eq!(words[1].standing, Standing::Current, "it reads nothing of the model");
+    assert_eq!(words[1].standing, LiveStanding::Current, "it reads nothing of the model");
     kernel.apply(Command::Undo);
     kernel.settle();
     assert_eq!(words_of(&kernel, TEXT)[0].words, before);
     // Changed, but not in this number.
     kernel.apply(Command::Interventions(InterventionCommand::SetTemperature(Some(1.0))));
     kernel.settle();
-    assert_eq!(words_of(&kernel, TEXT)[0].standing, Standing::Current);
+    assert_eq!(words_of(&kernel, TEXT)[0].standing, LiveStanding::Current);
     kernel.apply(Command::Undo);
 
     // Another sentence of the lesson has no duck: the number stays that of the text's own sentence.
     kernel.apply(Command::Sentence(SentenceCommand::Select(1)));
     kernel.settle();
     let word = &words_of(&kernel, TEXT)[0];
-    assert_eq!((&word.words, word.standing, word.entry), (&before, Standing::Current, None));
+    assert_eq!((&word.words, word.standing, word.entry), (&before, LiveStanding::Current, None));
     assert!(word.notes[0].contains("the seal sank while a duck swam"), "{word:?}");
     // A sentence of the learner's is followed.
     kernel.apply(Command::Sentence(SentenceCommand::Set("a duck and the seal".replace(" and", ""))));
@@ -108,14 +108,14 @@ fn numbers_of_the_vectors_follow_a_retraining_and_nothing_else() {
     };
     let own = written(&kernel);
     assert_eq!(own[1], format!("{:.3}", length(&kernel)));
-    assert_eq!(standings(&kernel), [Standing::Current; 4]);
+    assert_eq!(standings(&kernel), [LiveStanding::Current; 4]);
 
     for change in
         [InterventionCommand::SetHead { head: 0, mode: HeadMode::Off }, InterventionCommand::SetTemperature(Some(0.3))]
     {
         kernel.apply(Command::Interventions(change));
         kernel.settle();
-        assert_eq!((written(&kernel), standings(&kernel)), (own.clone(), vec![Standing::Current; 4]));
+        assert_eq!((written(&kernel), standings(&kernel)), (own.clone(), vec![LiveStanding::Current; 4]));
         kernel.apply(Command::Undo);
         kernel.settle();
     }
@@ -141,7 +141,7 @@ fn numbers_of_the_vectors_follow_a_retraining_and_nothing_else() {
     assert!(back[2].ends_with(" (older result)"), "{back:?}");
     kernel.apply(Command::Notebook(NotebookCommand::RunAll));
     kernel.settle();
-    assert_eq!((written(&kernel), standings(&kernel)), (own, vec![Standing::Current; 4]));
+    assert_eq!((written(&kernel), standings(&kernel)), (own, vec![LiveStanding::Current; 4]));
 }
 
 #[test]

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand, WeightCommand};
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::attention::{HeadMode, Mask, MaskTable};
-use attune_engine::numerics::contributions::Part;
+use attune_engine::numerics::contributions::BlockPart;
 use attune_engine::numerics::norm::NormKind;
 use attune_engine::numerics::params::TensorName;
 use attune_engine::quantity::{Entry, Quantity, StagePoint};
-use attune_view::explain::formulas::{Operand, Piece, Term, Worked};
+use attune_view::explain::formulas::{LinePiece, Operand, ProductTerm, Worked};
 use attune_view::explain::numbers::Divisors;
-use attune_view::explain::path::{By, PathModel};
+use attune_view::explain::path::{ArrowParts, PathModel};
 use attune_view::explain::reader::part_index;
 use attune_view::explain::walk::{Focus, WalkModel};
 use attune_view::explain::{Explanation, Provenance};
@@ -70,7 +70,7 @@ fn worked_out(worked: &Worked) -> Option<f64> {
         }
         Worked::Bounded { sum, cap, added } => {
             let cap = f64::from(*cap);
-            cap * (sum.iter().map(Term::value).sum::<f64>() / cap).tanh()
+            cap * (sum.iter().map(ProductTerm::value).sum::<f64>() / cap).tanh()
                 + added.as_ref().map_or(0.0, |added| added.value())
         }
         Worked::Softmax { all, at } => {
@@ -100,10 +100,10 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
                     Quantity::Joined.of_block(block, [token, dim]),
                     Quantity::Output.of_block(block, [token, dim]),
                 ]);
-                all.extend(Part::ALL.map(|part| Quantity::Part.of_block(block, [part_index(part), token, dim])));
+                all.extend(BlockPart::ALL.map(|part| Quantity::Part.of_block(block, [part_index(part), token, dim])));
             }
             all.push(Quantity::MoveLength.of_block(block, [token]));
-            all.extend(Part::ALL.map(|part| Quantity::PartLength.of_block(block, [part_index(part), token])));
+            all.extend(BlockPart::ALL.map(|part| Quantity::PartLength.of_block(block, [part_index(part), token])));
             all.push(Quantity::WordLength.of_block(block, [token, 0]));
         }
         all.push(Entry::parameter(TensorName::ValueWeights.of_block(block), 1, 1));
@@ -169,7 +169,7 @@ fn check(name: &str, snapshot: &Snapshot) -> usize {
         }
         // Every number in it can be asked for in its turn.
         for piece in told.worked.lines(usize::MAX).lines.iter().flatten() {
-            if let Piece::Number(operand) = piece
+            if let LinePiece::Number(operand) = piece
                 && let Some(entry) = operand.entry
             {
                 let value = Explanation::of(snapshot, entry).unwrap_or_else(|| panic!("{name}: no {entry:?}")).value;
@@ -349,7 +349,7 @@ fn every_number_of_the_walk_and_every_arrow_says_where_it_comes_from() {
                     }
                 }
             }
-            for by in [By::Word, By::Head, By::Both] {
+            for by in [ArrowParts::Word, ArrowParts::Head, ArrowParts::Both] {
                 for arrow in PathModel::of(&snapshot, 1, head, by).expect("a path").arrows {
                     let told = Explanation::of(&snapshot, arrow.entry.expect("an entry")).expect("an entry");
                     assert_eq!(told.value, arrow.length, "{}", arrow.label);

@@ -6,7 +6,7 @@ use attune_engine::numerics::attention::HeadMode;
 use attune_view::explain::walk::RouteModel;
 use attune_view::view_model::attention::Reading;
 use attune_view::view_model::heads::Side;
-use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WordAt};
+use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, ShownArcs, WordAt};
 
 use crate::common::lessons::{form, small};
 
@@ -17,8 +17,8 @@ fn after(mut kernel: Kernel, commands: &[Command]) -> SentenceArcs {
     SentenceArcs::of(&kernel.snapshot()).expect("a model")
 }
 
-fn shown(word: usize) -> Shown {
-    Shown {
+fn shown(word: usize) -> ShownArcs {
+    ShownArcs {
         word: WordAt::in_sentence(word),
         direction: Direction::LooksAt,
         layer: 0,
@@ -36,10 +36,10 @@ fn a_word_has_the_weights_of_its_row_and_of_its_column() {
         |head: usize| &snapshot.model.as_ref().expect("a model").sentence.activations.blocks[0].heads[head].weights;
     let labels: Vec<&str> = arcs.words.iter().map(|word| word.label.as_str()).collect();
     assert_eq!(labels, ["the", "seal", "sank", "while", "a", "duck", "swam"]);
-    let looks = Shown { head: Some(1), ..shown(1) };
+    let looks = ShownArcs { head: Some(1), ..shown(1) };
     let row: Vec<f32> = arcs.arcs(&looks).iter().map(|arc| arc.weight).collect();
     assert_eq!(row, weights(1).row(1));
-    let seen = Shown { direction: Direction::SeenBy, ..looks };
+    let seen = ShownArcs { direction: Direction::SeenBy, ..looks };
     let column: Vec<f32> = arcs.arcs(&seen).iter().map(|arc| arc.weight).collect();
     assert_eq!(column, (0..7).map(|query| weights(1).get(query, 1)).collect::<Vec<_>>());
     assert!(arcs.arcs(&seen).iter().all(|arc| arc.to == WordAt::in_sentence(1)));
@@ -53,7 +53,7 @@ fn a_word_has_the_weights_of_its_row_and_of_its_column() {
 #[test]
 fn weights_are_said_in_words_for_eyes_and_ears() {
     let arcs = after(small(), &[]);
-    let one = Shown { head: Some(0), ..shown(1) };
+    let one = ShownArcs { head: Some(0), ..shown(1) };
     let mut row = arcs.arcs(&one);
     row.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     let first = row[0];
@@ -69,7 +69,7 @@ fn weights_are_said_in_words_for_eyes_and_ears() {
     let silenced = after(small(), &[Command::Interventions(off)]);
     assert!(silenced.arcs(&one).iter().all(|arc| !arc.is_enabled && arc.weight >= 0.0));
     assert!(silenced.drawn(&one).is_empty() && arcs.drawn(&one) == arcs.arcs(&one));
-    let both = Shown { head: None, ..one };
+    let both = ShownArcs { head: None, ..one };
     assert!(silenced.drawn(&both).iter().all(|arc| arc.pair.head == 1) && !silenced.drawn(&both).is_empty());
     assert!(silenced.card(&one)[0].ends_with("(head 1, switched off)"), "{:?}", silenced.card(&one));
     assert!(silenced.summary(&shown(1)).ends_with("(head 1, switched off)"), "the heads that count come first");
@@ -79,10 +79,10 @@ fn weights_are_said_in_words_for_eyes_and_ears() {
 fn a_pair_that_a_mask_hides_has_no_arc() {
     let hide = Command::Interventions(InterventionCommand::ToggleMask { query: 1, key: 0 });
     let arcs = after(small(), &[hide]);
-    let one = Shown { head: Some(0), ..shown(1) };
+    let one = ShownArcs { head: Some(0), ..shown(1) };
     assert!(arcs.arcs(&one).iter().all(|arc| arc.pair.key != 0));
     assert_eq!(arcs.card(&one).last().map(String::as_str), Some("The mask hides 1 word from seal."));
-    let seen = Shown { word: WordAt::in_sentence(0), direction: Direction::SeenBy, ..one };
+    let seen = ShownArcs { word: WordAt::in_sentence(0), direction: Direction::SeenBy, ..one };
     assert_eq!(arcs.card(&seen).last().map(String::as_str), Some("The mask hides the from 1 word."));
 }
 
@@ -96,11 +96,11 @@ fn every_layer_has_its_heads_and_a_source_its_line() {
     assert!(!arcs.source.is_empty());
     assert_eq!(arcs.directions(cross, WordAt::in_source(0)), [Direction::SeenBy]);
     assert_eq!(arcs.directions(cross, WordAt::in_sentence(0)), [Direction::LooksAt]);
-    let one = Shown { layer: cross, ..shown(0) };
+    let one = ShownArcs { layer: cross, ..shown(0) };
     assert!(arcs.arcs(&one).iter().all(|arc| arc.to.side == Side::Source));
-    let none = Shown { direction: Direction::SeenBy, ..one };
+    let none = ShownArcs { direction: Direction::SeenBy, ..one };
     assert_eq!(arcs.arcs(&none), []);
-    let wrong = Shown { word: WordAt::in_sentence(99), layer: 9, ..one };
+    let wrong = ShownArcs { word: WordAt::in_sentence(99), layer: 9, ..one };
     assert_eq!((arcs.arcs(&wrong), arcs.card(&wrong)), (Vec::new(), Vec::new()));
 }
 

@@ -8,10 +8,10 @@ use attune_engine::numerics::attention::{HeadMode, Mask, MaskTable};
 use attune_engine::numerics::moves::Point;
 use attune_engine::numerics::softmax::softmax_forward;
 use attune_engine::quantity::Quantity;
-use attune_view::explain::path::{By, PathModel};
+use attune_view::explain::path::{ArrowParts, PathModel};
 use attune_view::explain::walk::{Columns, Focus, NumberRow, Step, WalkModel};
 use attune_view::view_model::Model;
-use attune_view::view_model::attention::AttentionModel;
+use attune_view::view_model::attention::AttentionMaps;
 use attune_view::view_model::what_if::WhatIfModel;
 
 use crate::common::lessons::{APPLE, SMALL, formed, kernel};
@@ -151,7 +151,7 @@ const REPLACED: &str = "norm: Pre, feed_forward: 5, residual: false, bias: false
 
 /// Labels of a path without those of the words.
 fn parts_of(form: &str) -> Vec<String> {
-    let path = PathModel::of(&kernel(&formed(form)).snapshot(), 1, 0, By::Word).expect("a path");
+    let path = PathModel::of(&kernel(&formed(form)).snapshot(), 1, 0, ArrowParts::Word).expect("a path");
     let labels = path.arrows.iter().filter(|arrow| arrow.part.is_some()).map(|arrow| arrow.label.clone());
     let mut tip = path.from;
     for arrow in &path.arrows {
@@ -261,7 +261,7 @@ fn every_form_of_a_model_can_be_walked_through() {
 #[test]
 fn a_path_leads_from_where_a_token_was_to_where_it_came_and_says_why() {
     let snapshot = kernel(APPLE).snapshot();
-    for by in [By::Word, By::Head, By::Both] {
+    for by in [ArrowParts::Word, ArrowParts::Head, ArrowParts::Both] {
         let path = PathModel::of(&snapshot, 0, 0, by).expect("a path");
         let mut tip = path.from;
         for arrow in &path.arrows {
@@ -275,9 +275,9 @@ fn a_path_leads_from_where_a_token_was_to_where_it_came_and_says_why() {
     let moves = &snapshot.model.as_ref().expect("a model").sentence.moves[0];
     let shares = moves.word_shares.row(0).iter().sum::<f32>() + moves.parts[0].shares[0];
     assert!((shares - 1.0).abs() < 1e-5, "{shares}");
-    let why = PathModel::of(&snapshot, 0, 0, By::Word).expect("a path").why;
+    let why = PathModel::of(&snapshot, 0, 0, ArrowParts::Word).expect("a path").why;
     assert!(why.starts_with("“apple₁” moved by ") && why.contains(" %") && why.contains("the other words"), "{why}");
-    assert_eq!(PathModel::of(&snapshot, 99, 0, By::Word), None);
+    assert_eq!(PathModel::of(&snapshot, 99, 0, ArrowParts::Word), None);
 }
 
 /// A trained `E` moves away from the static vectors; that is no place's doing.
@@ -371,14 +371,14 @@ fn arrows_are_of_heads_where_there_are_several_and_have_the_hues_of_their_places
     for head in 0..4 {
         let owns: Vec<usize> = path(head, None).arrows.iter().filter_map(|arrow| arrow.own).collect();
         assert!(owns.len() == 2 && owns.contains(&0) && owns.contains(&1), "{owns:?} in the layer of head {head}");
-        assert_eq!((path(head, None).by, path(head, Some(By::Word)).by), (By::Head, By::Word));
+        assert_eq!((path(head, None).by, path(head, Some(ArrowParts::Word)).by), (ArrowParts::Head, ArrowParts::Word));
         let walk = WalkModel::of(&snapshot, Focus { query: 1, head, key: None }).expect("a walk");
         assert_eq!(walk.own, head % 2);
     }
     let one = Arc::new(scaling());
-    assert_eq!(PathModel::make(&one, &(0, 0, None), None).expect("a path").by, By::Word);
+    assert_eq!(PathModel::make(&one, &(0, 0, None), None).expect("a path").by, ArrowParts::Word);
     assert_eq!(PathModel::make(&one, &(0, 9, None), None), None);
-    let attention = AttentionModel::of(&snapshot).expect("a model");
+    let attention = AttentionMaps::of(&snapshot).expect("a model");
     assert_eq!(attention.heads.iter().map(|map| map.own).collect::<Vec<_>>(), [0, 1, 0, 1]);
     let what_if = WhatIfModel::of(&snapshot).expect("a model");
     assert_eq!(what_if.heads.iter().map(|head| head.own).collect::<Vec<_>>(), [0, 1, 0, 1]);

@@ -9,7 +9,7 @@ use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;
 use attune_view::view_model::answers::AnswerShifts;
-use attune_view::view_model::attention::{AttentionModel, Reading};
+use attune_view::view_model::attention::{AttentionMaps, Reading};
 use attune_view::view_model::tensors::{VariableKind, VariableValue, VariablesModel};
 use attune_view::view_model::what_if::{Effect, EffectRow, WhatIfModel};
 
@@ -132,7 +132,7 @@ fn the_unchanged_result_is_not_run_again_while_a_slider_is_dragged() {
 #[test]
 fn weights_are_copied_with_the_words_of_their_rows_and_columns() {
     let snapshot = small().snapshot();
-    let model = AttentionModel::of(&snapshot).expect("a model");
+    let model = AttentionMaps::of(&snapshot).expect("a model");
     let one = model.tsv(&[1], Reading::default());
     let lines: Vec<&str> = one.lines().collect();
     assert_eq!(lines[0], "\tthe\tseal\tsank\twhile\ta\tduck\tswam");

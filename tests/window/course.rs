@@ -10,10 +10,10 @@ use attune::app::shell::course::{CoursePage, HomeFrame, HomeUiState, home_ui};
 use attune::app::theme::{self, fonts};
 use attune::app::ui_state::ThemeChoice;
 use attune::app::work::job::Waker;
-use attune::app::work::session::State;
+use attune::app::work::session::SessionState;
 use attune_core::lesson::course::{CourseFile, Heading};
 use attune_core::store::{Key, open, update};
-use attune_view::view_model::course::{Course, Found, HomeModel, LessonProgress, RowState, Tasks, name};
+use attune_view::view_model::course::{Course, CourseFiles, HomeModel, LessonProgress, RowState, Tasks, name};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
@@ -37,7 +37,7 @@ fn progress(title: &str, done: usize, of: usize, opened: u64) -> LessonProgress 
 }
 
 /// Words is done, Bank begun, Heads new, one file broken; two files from elsewhere, one of them gone.
-fn found() -> Found {
+fn found() -> CourseFiles {
     let file = |path: &str, heading| CourseFile { path: PathBuf::from(path), heading };
     let files = vec![
         file("/course/words.ron", Ok(heading("Words", 1, 2))),
@@ -52,7 +52,7 @@ fn found() -> Found {
         ("/mine/gone.ron", progress("Gone", 0, 0, 5)),
     ];
     let recent = ["/course/bank.ron", "/mine/own.ron", "/course/words.ron", "/mine/gone.ron"];
-    Found {
+    CourseFiles {
         folder: Some(PathBuf::from("/course")),
         files,
         course: Course {
@@ -168,9 +168,9 @@ fn a_reset_of_the_course_takes_every_lesson_back_and_its_undo_brings_all_again()
     let (folder, home) = home("reset");
     let lesson = Path::new("lessons/apple.ron");
     let key = Key::of_file("apple", lesson);
-    let mut worked = State::default();
+    let mut worked = SessionState::default();
     worked.view.time = 0.5;
-    open::<State>(&home, &key).store.save(&worked).expect("it is saved");
+    open::<SessionState>(&home, &key).store.save(&worked).expect("it is saved");
     let done =
         Course { lessons: BTreeMap::from([(name(lesson).expect("text"), progress("Apple", 1, 2, 7))]), recent: vec![] };
     update(&home, &Key::named("course"), |kept: &mut Course| kept.merge(&done)).expect("it is kept");
@@ -189,18 +189,18 @@ fn a_reset_of_the_course_takes_every_lesson_back_and_its_undo_brings_all_again()
 
     let left = page.reset(&home);
     assert_eq!(left.lessons.values().map(|lesson| lesson.tasks).collect::<Vec<_>>(), [Tasks { done: 0, of: 2 }]);
-    assert_eq!(open::<State>(&home, &key).loaded.value, Some(State::default()));
+    assert_eq!(open::<SessionState>(&home, &key).loaded.value, Some(SessionState::default()));
     assert_eq!((page.frame.reset, &page.frame.fault), (Some(1), &None));
 
     let again = page.undo_reset(&home);
     assert_eq!(again.lessons.values().map(|lesson| lesson.tasks.done).collect::<Vec<_>>(), [1]);
-    assert_eq!(open::<State>(&home, &key).loaded.value, Some(worked.clone()));
+    assert_eq!(open::<SessionState>(&home, &key).loaded.value, Some(worked.clone()));
 
-    let other = open::<State>(&home, &key);
+    let other = open::<SessionState>(&home, &key);
     page.reset(&home);
     assert!(page.frame.fault.as_ref().is_some_and(|fault| fault.contains("another window")), "{:?}", page.frame.fault);
     drop(other);
-    assert_eq!(open::<State>(&home, &key).loaded.value, Some(worked));
+    assert_eq!(open::<SessionState>(&home, &key).loaded.value, Some(worked));
     // What the page writes of itself may come a moment later.
     drop(std::fs::remove_dir_all(folder));
 }

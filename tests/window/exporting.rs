@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use attune::app::moving::MovingOptions;
+use attune::app::moving::Play;
 use attune::app::moving::encode::Form;
-use attune::app::moving::schedule::Play;
 use attune::app::work::job::Export;
 use attune::app::{AppFault, PictureOptions, draw};
 use attune_core::kernel::{Saved, Snapshot};

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use attune::app::actions::{
-    Action, ActionTable, KeyLine, NotebookAction, Pressed, Row, SentenceAction, SheetLine, Shortcut, StageAction,
+    Action, ActionRow, ActionTable, KeyLine, NotebookAction, Pressed, SentenceAction, SheetLine, Shortcut, StageAction,
     WindowAction, keys,
 };
 use attune::app::link::{LatestModels, Outbox};
@@ -31,7 +31,7 @@ use attune_core::kernel::notebook::document::{Answer, DocumentCell};
 use attune_core::kernel::{Command, Snapshot};
 use attune_core::store::Home;
 use attune_engine::quantity::Quantity;
-use attune_view::view_model::saved_view::{Layout, SavedView};
+use attune_view::view_model::saved_view::{PanelLayout, SavedView};
 use attune_view::view_model::training::{TrainingModel, TrainingStage};
 use bevy::ecs::system::RunSystemOnce;
 use bevy::prelude::*;
@@ -252,10 +252,10 @@ impl Bench {
     }
 
     fn fronts(&self) -> Vec<String> {
-        fn fronts(layout: &Layout) -> Vec<String> {
+        fn fronts(layout: &PanelLayout) -> Vec<String> {
             match layout {
-                Layout::Tabs { panels, front } => vec![panels[*front].clone()],
-                Layout::Split { parts, .. } => [fronts(&parts.0), fronts(&parts.1)].concat(),
+                PanelLayout::Tabs { panels, front } => vec![panels[*front].clone()],
+                PanelLayout::Split { parts, .. } => [fronts(&parts.0), fronts(&parts.1)].concat(),
             }
         }
         fronts(&self.world.resource::<WorkspaceState>().0.layout().expect("a layout"))
@@ -311,7 +311,7 @@ impl Bench {
 }
 
 /// All keys of a row, each with its place.
-fn keys(row: &Row) -> Vec<(usize, Shortcut)> {
+fn keys(row: &ActionRow) -> Vec<(usize, Shortcut)> {
     [row.keys, row.or, row.aliases].into_iter().flat_map(|keys| keys.iter().copied().enumerate()).collect()
 }
 

@@ -8,7 +8,7 @@ use attune::app::ui_state::ViewState;
 use attune::app::workspace::WorkspaceState;
 use attune_core::kernel::Command;
 use attune_core::kernel::command::SentenceCommand;
-use attune_view::view_model::saved_view::{Layout, MeaningView, SavedView};
+use attune_view::view_model::saved_view::{MeaningView, PanelLayout, SavedView};
 use egui::{Event, Pos2, Vec2, vec2};
 
 use crate::home;
@@ -67,10 +67,10 @@ impl Bench {
 }
 
 /// A panel in each region of the dock: beside, above and below all others.
-fn regions(panel: PanelId) -> impl Iterator<Item = Layout> {
+fn regions(panel: PanelId) -> impl Iterator<Item = PanelLayout> {
     let tabs = |panels: Vec<PanelId>| {
         let panels = panels.into_iter().map(|panel| panel.title().to_owned()).collect();
-        Layout::Tabs { panels, front: 0 }
+        PanelLayout::Tabs { panels, front: 0 }
     };
     let places = [(true, true), (true, false), (false, true), (false, false)];
     SHARES.into_iter().flat_map(move |share| {
@@ -78,7 +78,7 @@ fn regions(panel: PanelId) -> impl Iterator<Item = Layout> {
             let others = ids().iter().copied().filter(|other| *other != panel).collect();
             let (own, others) = (tabs(vec![panel]), tabs(others));
             let (share, parts) = if is_first { (share, (own, others)) } else { (1.0 - share, (others, own)) };
-            Layout::Split { is_beside, share, parts: Box::new(parts) }
+            PanelLayout::Split { is_beside, share, parts: Box::new(parts) }
         })
     })
 }

@@ -19,7 +19,7 @@ pub use self::table::{Action, FilePurpose, NotebookAction, ReachedCell, Sentence
 
 /// Texts of an action, and its keys.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub struct ActionRow {
     /// The words of its menu entry or button; empty where it has none.
     pub text: &'static str,
     /// The tooltip, without the keys.
@@ -33,8 +33,9 @@ pub struct Row {
     pub line: SheetLine,
 }
 
-impl Row {
-    const EMPTY: Row = Row { text: "", tooltip: "", keys: &[], or: &[], aliases: &[], line: SheetLine::Unlisted };
+impl ActionRow {
+    const EMPTY: ActionRow =
+        ActionRow { text: "", tooltip: "", keys: &[], or: &[], aliases: &[], line: SheetLine::Unlisted };
 
     /// The keys as menus and tooltips write them: `Ctrl+Shift+↑`, `D D`.
     pub fn keys_text(&self) -> String {
@@ -58,12 +59,12 @@ impl Row {
 /// A set of actions with its table, made by `action_table`.
 pub trait ActionTable: Copy + Eq + std::fmt::Debug + 'static {
     /// Every action with its row, in the order of the key sheet.
-    const ROWS: &'static [(Self, Row)];
+    const ROWS: &'static [(Self, ActionRow)];
 
-    fn row(self) -> &'static Row;
+    fn row(self) -> &'static ActionRow;
 }
 
-/// Declares the actions and their table in one: each variant with the fields of its [`Row`] that are not empty.
+/// Declares the actions and their table in one: each variant with the fields of its [`ActionRow`] that are not empty.
 macro_rules! action_table {
     ($(#[$doc:meta])* $name:ident { $($variant:ident { $($field:ident: $value:expr),* $(,)? })* }) => {
         $(#[$doc])*
@@ -72,11 +73,11 @@ macro_rules! action_table {
 
         impl $crate::app::actions::ActionTable for $name {
             #[allow(clippy::needless_update, reason = "a row may have every field")]
-            const ROWS: &'static [($name, $crate::app::actions::Row)] = &[$(
-                ($name::$variant, $crate::app::actions::Row { $($field: $value,)* ..$crate::app::actions::Row::EMPTY })
+            const ROWS: &'static [($name, $crate::app::actions::ActionRow)] = &[$(
+                ($name::$variant, $crate::app::actions::ActionRow { $($field: $value,)* ..$crate::app::actions::ActionRow::EMPTY })
             ),*];
 
-            fn row(self) -> &'static $crate::app::actions::Row {
+            fn row(self) -> &'static $crate::app::actions::ActionRow {
                 &Self::ROWS[self as usize].1
             }
         }
@@ -107,7 +108,7 @@ pub struct KeyLine {
 /// The lines of a table, below those of the mouse.
 pub fn lines<A: ActionTable>(mouse: &[(&str, &'static str)]) -> Vec<KeyLine> {
     let mouse = mouse.iter().map(|(keys, meaning)| KeyLine { keys: (*keys).to_owned(), meaning });
-    let mut lines: Vec<(Vec<&Row>, &'static str)> = Vec::new();
+    let mut lines: Vec<(Vec<&ActionRow>, &'static str)> = Vec::new();
     for (_, row) in A::ROWS {
         match (row.line, lines.last_mut()) {
             (SheetLine::New(meaning), _) => lines.push((vec![row], meaning)),
@@ -119,9 +120,10 @@ pub fn lines<A: ActionTable>(mouse: &[(&str, &'static str)]) -> Vec<KeyLine> {
 }
 
 /// The keys of all rows, and after an "or" the other keys for the same.
-fn written(rows: &[&Row]) -> String {
-    let all =
-        |keys: fn(&Row) -> &'static [Shortcut]| rows.iter().flat_map(|row| keys(row)).copied().collect::<Vec<_>>();
+fn written(rows: &[&ActionRow]) -> String {
+    let all = |keys: fn(&ActionRow) -> &'static [Shortcut]| {
+        rows.iter().flat_map(|row| keys(row)).copied().collect::<Vec<_>>()
+    };
     let [keys, or] = [all(|row| row.keys), all(|row| row.or)].map(|keys| joined(&keys));
     if or.is_empty() { keys } else { format!("{keys} or {or}") }
 }

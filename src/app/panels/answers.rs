@@ -8,7 +8,7 @@ use attune_core::kernel::command::Command;
 use attune_core::kernel::snapshot::Snapshot;
 use attune_view::view_model::answers::{
     AnswerRow, AnswersModel, AttributionModel, LensLayer, LensModel, LensWords, NamedAnswer, Share, Writing,
-    WritingPlan, Written,
+    WritingPlan, WrittenText,
 };
 use attune_view::view_model::saved_view::{AnswersView, SavedView};
 use attune_view::view_model::sentence;
@@ -20,7 +20,7 @@ use egui::{
 
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::theme::{self, Palette, size};
-use crate::app::ui_state::{PanelView, Selection, Trail};
+use crate::app::ui_state::{Selection, Trail};
 use crate::app::widgets::controls::{checkbox_ui, hint, led_by_arrows, switch_ui};
 use crate::app::widgets::heat::Heat;
 use crate::app::widgets::traced::{ASK_HINT, ask_on, number_ui};
@@ -39,7 +39,7 @@ pub struct AnswersPanel {
 struct WritingUi {
     plan: WritingPlan,
     /// The words that were there when more were asked for, until those come and are brought into sight.
-    before: Option<Option<Written>>,
+    before: Option<Option<WrittenText>>,
 }
 
 impl Panel for AnswersPanel {
@@ -65,7 +65,7 @@ impl Panel for AnswersPanel {
         let query = cx.view.selection.query;
         match self.view {
             AnswersView::Answers => {
-                cx.requests.commands.extend(answers_ui(ui, &model, &mut self.writing, &mut cx.view))
+                cx.requests.commands.extend(answers_ui(ui, &model, &mut self.writing, cx.view.selection, cx.view.trail))
             }
             AnswersView::Layers => lens_ui(ui, cx.models.snapshot()?, &mut self.lens, cx.view.selection),
             AnswersView::Terms => {
@@ -90,21 +90,27 @@ impl Panel for AnswersPanel {
     }
 }
 
-fn answers_ui(ui: &mut Ui, model: &AnswersModel, writing: &mut WritingUi, view: &mut PanelView) -> Option<Command> {
+fn answers_ui(
+    ui: &mut Ui,
+    model: &AnswersModel,
+    writing: &mut WritingUi,
+    selection: &mut Selection,
+    trail: &mut Trail,
+) -> Option<Command> {
     let mut command = None;
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         ui.add(Label::new(RichText::new(&model.question).weak()).wrap());
-        let chosen = model.row_number(view.selection.query);
+        let chosen = model.row_number(selection.query);
         if let Some(said) = model.said.get(chosen) {
             ui.add(Label::new(said).wrap());
         }
         ui.add_space(size::GAP_TIGHT);
         for (index, row) in model.rows.iter().enumerate() {
-            row_ui(ui, model, row, index, index == chosen, view);
+            row_ui(ui, model, row, index, index == chosen, selection, trail);
         }
         if let Some(row) = model.rows.get(chosen) {
             ui.add_space(size::GAP);
-            list_ui(ui, model, row, view.trail);
+            list_ui(ui, model, row, trail);
         }
         ui.add_space(size::GAP_WIDE);
         command = writing_ui(ui, &model.writing, writing);
@@ -113,7 +119,15 @@ fn answers_ui(ui: &mut Ui, model: &AnswersModel, writing: &mut WritingUi, view: 
 }
 
 /// The answers of one row side by side, each as wide as it is likely.
-fn row_ui(ui: &mut Ui, model: &AnswersModel, row: &AnswerRow, index: usize, is_chosen: bool, view: &mut PanelView) {
+fn row_ui(
+    ui: &mut Ui,
+    model: &AnswersModel,
+    row: &AnswerRow,
+    index: usize,
+    is_chosen: bool,
+    selection: &mut Selection,
+    trail: &mut Trail,
+) {
     const NAME: f32 = 86.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), size::TABLE_ROW), Sense::click());
@@ -122,7 +136,7 @@ fn row_ui(ui: &mut Ui, model: &AnswersModel, row: &AnswerRow, index: usize, is_c
     let name = format!("Answers for {}{said}", row.label);
     response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
     if response.clicked() && model.is_by_token {
-        view.selection.choose_query(Some(index));
+        selection.choose_query(Some(index));
     }
     let lit = is_chosen && model.is_by_token;
     if lit || response.hovered() {
@@ -137,7 +151,7 @@ fn row_ui(ui: &mut Ui, model: &AnswersModel, row: &AnswerRow, index: usize, is_c
     ui.painter().rect_filled(bars, CornerRadius::ZERO, palette.raised);
     let under = parts_ui(ui, row, bars, response.hover_pos());
     if let Some(answer) = under {
-        ask_on(&response, answer.entry, view.trail);
+        ask_on(&response, answer.entry, trail);
     }
     let more = if model.is_by_token { " Click: choose the word." } else { "" };
     response.on_hover_ui_at_pointer(|ui| {
@@ -641,7 +655,7 @@ fn limits_ui(ui: &mut Ui, plan: &mut WritingPlan) {
     });
 }
 
-fn written_ui(ui: &mut Ui, written: &Written) {
+fn written_ui(ui: &mut Ui, written: &WrittenText) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let mut text = LayoutJob::default();
     text.append(&written.before, 0.0, TextFormat::simple(theme::plain(size::BODY), palette.ink_soft));
@@ -660,7 +674,7 @@ fn written_ui(ui: &mut Ui, written: &Written) {
 
 /// A line for each word that was written, a cell for each row before it: filled where the row was computed for this word, an
 /// outline where its key and value were kept.
-fn rows_ui(ui: &mut Ui, written: &Written) {
+fn rows_ui(ui: &mut Ui, written: &WrittenText) {
     /// Cells that leave no room for an outline are without one.
     const OUTLINE_FROM: f32 = 5.0;
     let palette = Palette::of(ui.visuals().dark_mode);

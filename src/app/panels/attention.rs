@@ -1,7 +1,7 @@
 //! The attention panel: one heat map a head, rows are queries and columns are keys; or lines from the queries on the left to
 //! the keys on the right, as thick as the weights between them.
 
-use attune_view::view_model::attention::{AttentionModel, HeadMap, Reading};
+use attune_view::view_model::attention::{AttentionMaps, HeadMap, Reading};
 use attune_view::view_model::heads::Side;
 use attune_view::view_model::pieces::WordAttention;
 use attune_view::view_model::saved_view::SavedView;
@@ -14,7 +14,7 @@ use egui::{
 
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::theme::{self, Palette, size, weight_line};
-use crate::app::ui_state::PanelView;
+use crate::app::ui_state::{Hover, PanelView, Selection, Trail, Walk};
 use crate::app::widgets::controls::{copy_button, paint_sink, reading_ui};
 use crate::app::widgets::heat::{Heat, paint_slanted, paint_upright, reach, text_width};
 use crate::app::widgets::traced::{ASK_HINT, OF_PIECES, ask_on};
@@ -61,7 +61,7 @@ impl Panel for AttentionPanel {
         let words = cx.models.get::<WordAttention>().filter(|_| !cx.view.highlight.pieces);
         match words {
             Some(words) => attention_ui(ui, &words.0, self, &mut cx.view),
-            None => attention_ui(ui, &*cx.models.get::<AttentionModel>()?, self, &mut cx.view),
+            None => attention_ui(ui, &*cx.models.get::<AttentionMaps>()?, self, &mut cx.view),
         }
         Some(())
     }
@@ -77,14 +77,14 @@ impl Panel for AttentionPanel {
     }
 }
 
-fn attention_ui(ui: &mut Ui, model: &AttentionModel, state: &mut AttentionPanel, view: &mut PanelView) {
-    let shown = shown_heads(model, view);
-    controls_ui(ui, model, &shown, state, view);
+fn attention_ui(ui: &mut Ui, model: &AttentionMaps, state: &mut AttentionPanel, view: &mut PanelView) {
+    let shown = shown_heads(model, view.selection, view.walk);
+    controls_ui(ui, model, &shown, state, view.selection);
     copy_by_key(ui, model, &shown, view.selection.reading);
     if let Some(said) = view.selection.reading.said() {
         ui.add(Label::new(RichText::new(said).color(Palette::of(ui.visuals().dark_mode).warn)).wrap());
     }
-    clear_selection(ui, view);
+    clear_selection(ui, view.selection, view.trail);
     if let Some(note) = model.note {
         ui.add(Label::new(RichText::new(note).color(Palette::of(ui.visuals().dark_mode).ink)).wrap());
     }
@@ -103,7 +103,7 @@ fn attention_ui(ui: &mut Ui, model: &AttentionModel, state: &mut AttentionPanel,
 }
 
 /// The maps, side by side as far as they fit.
-fn maps_ui(ui: &mut Ui, model: &AttentionModel, maps: &[&HeadMap], zoom: f32, view: &mut PanelView) {
+fn maps_ui(ui: &mut Ui, model: &AttentionMaps, maps: &[&HeadMap], zoom: f32, view: &mut PanelView) {
     let selected = view.selection.query;
     let beside = if zoom > 1.0 { 1 } else { maps_beside(ui, maps) };
     let rows = maps.len().div_ceil(beside);
@@ -132,35 +132,41 @@ fn maps_ui(ui: &mut Ui, model: &AttentionModel, maps: &[&HeadMap], zoom: f32, vi
 }
 
 /// The one head that is shown here and in the sentence; none: all.
-fn shown_head(model: &AttentionModel, view: &PanelView) -> Option<usize> {
-    view.selection.shown_head().filter(|head| *head < model.heads.len())
+fn shown_head(model: &AttentionMaps, selection: &Selection) -> Option<usize> {
+    selection.shown_head().filter(|head| *head < model.heads.len())
 }
 
 /// Esc over the panel, or a click beside everything: no word is chosen any more.
-fn clear_selection(ui: &Ui, view: &mut PanelView) {
-    if view.selection.query.is_none() {
+fn clear_selection(ui: &Ui, selection: &mut Selection, trail: &Trail) {
+    if selection.query.is_none() {
         return;
     }
     let ground = ui.interact(ui.available_rect_before_wrap(), ui.id().with("ground"), Sense::CLICK);
-    let is_free = !ui.ctx().text_edit_focused() && view.trail.entry().is_none();
+    let is_free = !ui.ctx().text_edit_focused() && trail.entry().is_none();
     let is_escaped = || ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));
     if ground.clicked() || is_free && ui.rect_contains_pointer(ui.max_rect()) && is_escaped() {
-        view.selection.choose_query(None);
+        selection.choose_query(None);
     }
 }
 
 /// The heads that are shown: the one, or all; of the layer that is walked through, where the walk goes through layers.
-fn shown_heads(model: &AttentionModel, view: &PanelView) -> Vec<usize> {
-    if let Some(head) = shown_head(model, view) {
+fn shown_heads(model: &AttentionMaps, selection: &Selection, walk: &Walk) -> Vec<usize> {
+    if let Some(head) = shown_head(model, selection) {
         return vec![head];
     }
-    let walked = view.walk.shown_layer().and_then(|_| model.heads.get(view.selection.head));
+    let walked = walk.shown_layer().and_then(|_| model.heads.get(selection.head));
     let is_shown = |map: &&HeadMap| walked.is_none_or(|walked| walked.block == map.block);
     model.heads.iter().filter(is_shown).map(|map| map.head).collect()
 }
 
 /// Map or lines, which heads, how large, and all of it for a spreadsheet.
-fn controls_ui(ui: &mut Ui, model: &AttentionModel, shown: &[usize], state: &mut AttentionPanel, view: &mut PanelView) {
+fn controls_ui(
+    ui: &mut Ui,
+    model: &AttentionMaps,
+    shown: &[usize],
+    state: &mut AttentionPanel,
+    selection: &mut Selection,
+) {
     /// Below this width the readings are in a menu, with the way to copy, so that the controls stay in one row.
     const NARROW: f32 = 360.0;
     let is_narrow = ui.available_width() < NARROW;
@@ -177,7 +183,7 @@ fn controls_ui(ui: &mut Ui, model: &AttentionModel, shown: &[usize], state: &mut
         if !is_narrow {
             ui.separator();
         }
-        let reading = &mut view.selection.reading;
+        let reading = &mut selection.reading;
         if is_narrow {
             let menu = ui.menu_button("As", |ui| {
                 reading_ui(ui, &model.sinks, reading);
@@ -188,12 +194,12 @@ fn controls_ui(ui: &mut Ui, model: &AttentionModel, shown: &[usize], state: &mut
             reading_ui(ui, &model.sinks, reading);
             ui.separator();
         }
-        heads_choice_ui(ui, model, view);
+        heads_choice_ui(ui, model, selection);
         if state.view == AttentionView::Map {
             zoom_ui(ui, state);
         }
         if !is_narrow {
-            copy_ui(ui, model, shown, view.selection.reading);
+            copy_ui(ui, model, shown, selection.reading);
         }
     });
 }
@@ -212,19 +218,19 @@ fn zoom_ui(ui: &mut Ui, state: &mut AttentionPanel) {
     }
 }
 
-fn copy_ui(ui: &mut Ui, model: &AttentionModel, shown: &[usize], reading: Reading) {
+fn copy_ui(ui: &mut Ui, model: &AttentionMaps, shown: &[usize], reading: Reading) {
     let hint = format!("{}, for a spreadsheet (Ctrl+C over the panel)", shown_words(model, shown));
     copy_button(ui, &hint, || model.tsv(shown, reading));
 }
 
-fn heads_choice_ui(ui: &mut Ui, model: &AttentionModel, view: &mut PanelView) {
+fn heads_choice_ui(ui: &mut Ui, model: &AttentionMaps, selection: &mut Selection) {
     /// Maximum number of heads that have a button each; more have a list.
     const BUTTONS: usize = 4;
     if model.heads.len() < 2 {
         return;
     }
     let palette = Palette::of(ui.visuals().dark_mode);
-    let only = shown_head(model, view);
+    let only = shown_head(model, selection);
     let short = |map: &HeadMap| match model.heads.len() {
         count if count > BUTTONS => map.title.clone(),
         // As All heads numbers them: the layer and the head.
@@ -236,7 +242,7 @@ fn heads_choice_ui(ui: &mut Ui, model: &AttentionModel, view: &mut PanelView) {
         let response = ui.selectable_label(is_chosen, words);
         response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, name));
         if response.on_hover_text(name).clicked() {
-            view.selection.show_head(head);
+            selection.show_head(head);
         }
     };
     let mut choices = |ui: &mut Ui| {
@@ -254,7 +260,7 @@ fn heads_choice_ui(ui: &mut Ui, model: &AttentionModel, view: &mut PanelView) {
     }
 }
 
-fn shown_words(model: &AttentionModel, shown: &[usize]) -> String {
+fn shown_words(model: &AttentionMaps, shown: &[usize]) -> String {
     match shown {
         [head] if model.heads.len() > 1 => format!("the weights of {}", model.heads[*head].title.to_lowercase()),
         _ if shown.len() < model.heads.len() => "the weights of the layer's heads".to_owned(),
@@ -263,7 +269,7 @@ fn shown_words(model: &AttentionModel, shown: &[usize]) -> String {
 }
 
 /// Ctrl or Cmd and C over the panel copies what is shown, unless text is selected or written.
-fn copy_by_key(ui: &Ui, model: &AttentionModel, shown: &[usize], reading: Reading) {
+fn copy_by_key(ui: &Ui, model: &AttentionMaps, shown: &[usize], reading: Reading) {
     let is_asked = ui.input(|input| input.events.iter().any(|event| matches!(event, egui::Event::Copy)));
     if is_asked && !ui.ctx().text_edit_focused() && ui.rect_contains_pointer(ui.max_rect()) {
         ui.copy_text(model.tsv(shown, reading));
@@ -294,7 +300,7 @@ fn maps_beside(ui: &Ui, maps: &[&HeadMap]) -> usize {
 }
 
 /// One head's map. Returns where its lit row lies.
-fn head_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, room: MapRoom, view: &mut PanelView) -> Option<Rect> {
+fn head_ui(ui: &mut Ui, model: &AttentionMaps, map: &HeadMap, room: MapRoom, view: &mut PanelView) -> Option<Rect> {
     let palette = Palette::of(ui.visuals().dark_mode);
     let off = if map.enabled { "" } else { "  · switched off" };
     ui.label(RichText::new(format!("{}{off}", map.title)).font(theme::strong(size::BODY)).color(palette.head(map.own)));
@@ -302,15 +308,15 @@ fn head_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, room: MapRoom, vi
     let (rect, _) = ui.allocate_exact_size(layout.size, Sense::hover());
     let heat =
         Heat { origin: rect.min + layout.offset, cell: layout.cell, rows: map.queries.len(), cols: map.keys.len() };
-    let lit = query_row(map, view).map(|row| heat.row_rect(row));
+    let lit = query_row(map, view.selection).map(|row| heat.row_rect(row));
     // Many heads are a long way to scroll.
     if model.heads.len() > ALL_DRAWN && !ui.is_rect_visible(rect) {
         return lit;
     }
     let response = ui.interact(heat.rect(), ui.id().with("map"), Sense::click());
-    paint(ui, model, map, &heat, view, palette);
-    paint_pointed(ui, map, &heat, view, palette);
-    queries_ui(ui, map, &heat, rect.left(), view);
+    paint(ui, model, map, &heat, view.selection, palette);
+    paint_pointed(ui, map, &heat, view.hover, palette);
+    queries_ui(ui, map, &heat, rect.left(), view.selection, view.hover);
     let names = keys_ui(ui, model, map, &heat, &layout, palette);
     hover_and_click(&response, model, map, &heat, names.bottom(), view);
     lit
@@ -390,10 +396,10 @@ impl Layout {
     }
 }
 
-fn paint(ui: &Ui, model: &AttentionModel, map: &HeadMap, heat: &Heat, view: &PanelView, palette: &Palette) {
+fn paint(ui: &Ui, model: &AttentionMaps, map: &HeadMap, heat: &Heat, selection: &Selection, palette: &Palette) {
     const OFF: f32 = 0.35;
     let painter = ui.painter();
-    let reading = view.selection.reading;
+    let reading = selection.reading;
     let full = model.full(map, reading);
     let pairs = || (0..heat.rows).flat_map(|row| (0..heat.cols).map(move |col| (row, col)));
     let whole = Reading { hides_sinks: false, ..reading };
@@ -407,19 +413,19 @@ fn paint(ui: &Ui, model: &AttentionModel, map: &HeadMap, heat: &Heat, view: &Pan
             heat.paint_number(painter, row, col, shown, font, palette.ink_on(fill));
         }
     }
-    if let Some(row) = query_row(map, view) {
+    if let Some(row) = query_row(map, selection) {
         heat.outline(painter, heat.row_rect(row), palette.accent);
     }
 }
 
 /// The row of the chosen query. The rows of the source's own heads are no tokens of the stage.
-fn query_row(map: &HeadMap, view: &PanelView) -> Option<usize> {
-    view.selection.query.filter(|_| !map.is_of_source).and_then(|query| map.row_of(query))
+fn query_row(map: &HeadMap, selection: &Selection) -> Option<usize> {
+    selection.query.filter(|_| !map.is_of_source).and_then(|query| map.row_of(query))
 }
 
 /// The names of the columns, at the upper edge of what is in sight while their map scrolls under it. Returns their
 /// rectangle.
-fn keys_ui(ui: &Ui, model: &AttentionModel, map: &HeadMap, heat: &Heat, layout: &Layout, palette: &Palette) -> Rect {
+fn keys_ui(ui: &Ui, model: &AttentionMaps, map: &HeadMap, heat: &Heat, layout: &Layout, palette: &Palette) -> Rect {
     let height = layout.offset.y;
     let own = heat.origin.y - height;
     let last = heat.rect().bottom() - heat.cell.y - height;
@@ -449,15 +455,15 @@ fn keys_ui(ui: &Ui, model: &AttentionModel, map: &HeadMap, heat: &Heat, layout: 
 }
 
 /// Target of the pointer, here or elsewhere: a word's row and column, or a pair's cell.
-fn paint_pointed(ui: &Ui, map: &HeadMap, heat: &Heat, view: &PanelView, palette: &Palette) {
+fn paint_pointed(ui: &Ui, map: &HeadMap, heat: &Heat, hover: &Hover, palette: &Palette) {
     let (queries, keys) = sides_of(map);
-    let rects = view.hover.at().into_iter().flat_map(|at| {
+    let rects = hover.at().into_iter().flat_map(|at| {
         let row = map.row_of(at.position).filter(|_| at.side == queries).map(|row| heat.row_rect(row));
         let col = map.column_of(at.position).filter(|_| at.side == keys).map(|column| heat.col_rect(column));
         row.into_iter().chain(col)
     });
     rects.for_each(|rect| heat.outline(ui.painter(), rect, palette.ink_faint));
-    let pair = view.hover.pair().filter(|pair| pair.head == map.head);
+    let pair = hover.pair().filter(|pair| pair.head == map.head);
     let cell = pair.and_then(|pair| map.row_of(pair.query).zip(map.column_of(pair.key)));
     if let Some((row, column)) = cell {
         heat.outline(ui.painter(), heat.cell_rect(row, column), palette.ink);
@@ -470,7 +476,7 @@ fn sides_of(map: &HeadMap) -> (Side, Side) {
 }
 
 /// The row labels are buttons: each selects its query.
-fn queries_ui(ui: &mut Ui, map: &HeadMap, heat: &Heat, left: f32, view: &mut PanelView) {
+fn queries_ui(ui: &mut Ui, map: &HeadMap, heat: &Heat, left: f32, selection: &mut Selection, hover: &mut Hover) {
     let palette = Palette::of(ui.visuals().dark_mode);
     for (row, token) in map.queries.iter().enumerate() {
         let cell = heat.cell_rect(row, 0);
@@ -478,7 +484,7 @@ fn queries_ui(ui: &mut Ui, map: &HeadMap, heat: &Heat, left: f32, view: &mut Pan
         let response = ui.interact(rect, ui.id().with(("query", row)), Sense::click());
         let name = format!("Query {token} in {}", map.title.to_lowercase());
         let tokens = &map.query_tokens[row];
-        let selected = query_row(map, view) == Some(row);
+        let selected = query_row(map, selection) == Some(row);
         response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::SelectableLabel, true, selected, &name));
         let ink = match (selected, response.hovered()) {
             (true, _) => palette.accent,
@@ -490,10 +496,10 @@ fn queries_ui(ui: &mut Ui, map: &HeadMap, heat: &Heat, left: f32, view: &mut Pan
         let at = Pos2::new(cell.left() - size::GAP, cell.center().y);
         ui.painter().text(at, egui::Align2::RIGHT_CENTER, token, font, ink);
         if response.hovered() {
-            view.hover.point_at_token(WordAt { side: sides_of(map).0, position: tokens.start });
+            hover.point_at_token(WordAt { side: sides_of(map).0, position: tokens.start });
         }
         if response.on_hover_text(format!("Highlight the row of {token}")).clicked() && !map.is_of_source {
-            choose_row(view, tokens.start);
+            choose_row(selection, tokens.start);
         }
     }
 }
@@ -501,7 +507,7 @@ fn queries_ui(ui: &mut Ui, map: &HeadMap, heat: &Heat, left: f32, view: &mut Pan
 /// `below` is where the names of the columns end: a cell behind them is no cell under the pointer.
 fn hover_and_click(
     response: &Response,
-    model: &AttentionModel,
+    model: &AttentionMaps,
     map: &HeadMap,
     heat: &Heat,
     below: f32,
@@ -514,7 +520,7 @@ fn hover_and_click(
     let Some((query, key)) = cell else { return };
     view.hover.point_at_pair(map.pair(query, key));
     if response.clicked() {
-        choose(view, map, query, key);
+        choose(view.selection, map, query, key);
     }
     let entry = map.entry(query, key);
     if let Some(entry) = entry {
@@ -537,19 +543,19 @@ fn hover_and_click(
 }
 
 /// The walk follows this pair through this head. The rows of the source are no tokens of the stage.
-pub(super) fn choose(view: &mut PanelView, map: &HeadMap, query: usize, key: usize) {
+pub(super) fn choose(selection: &mut Selection, map: &HeadMap, query: usize, key: usize) {
     if !map.is_of_source {
         let pair = map.pair(query, key);
-        view.selection.choose_query(Some(pair.query));
-        view.selection.choose_head(map.head);
-        view.selection.key = Some(pair.key);
+        selection.choose_query(Some(pair.query));
+        selection.choose_head(map.head);
+        selection.key = Some(pair.key);
     }
 }
 
 /// A row that is clicked again stays chosen.
-fn choose_row(view: &mut PanelView, row: usize) {
-    if view.selection.chosen_query() != Some(row) {
-        view.selection.choose_query(Some(row));
+fn choose_row(selection: &mut Selection, row: usize) {
+    if selection.chosen_query() != Some(row) {
+        selection.choose_query(Some(row));
     }
 }
 
@@ -563,12 +569,7 @@ const REACH: f32 = 5.0;
 const SAMPLES: usize = 24;
 
 /// One picture for all heads that look from the same words at the same words.
-pub fn lines_ui<'a>(
-    ui: &mut Ui,
-    model: &AttentionModel,
-    maps: impl Iterator<Item = &'a HeadMap>,
-    view: &mut PanelView,
-) {
+pub fn lines_ui<'a>(ui: &mut Ui, model: &AttentionMaps, maps: impl Iterator<Item = &'a HeadMap>, view: &mut PanelView) {
     let mut pictures: Vec<Vec<&HeadMap>> = Vec::new();
     for map in maps {
         let is_like = |one: &&mut Vec<&HeadMap>| {
@@ -605,7 +606,7 @@ impl Picture {
     }
 }
 
-fn picture_ui(ui: &mut Ui, model: &AttentionModel, maps: &[&HeadMap], view: &mut PanelView) {
+fn picture_ui(ui: &mut Ui, model: &AttentionMaps, maps: &[&HeadMap], view: &mut PanelView) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let Some(first) = maps.first() else { return };
     titles_ui(ui, maps, palette);
@@ -617,7 +618,7 @@ fn picture_ui(ui: &mut Ui, model: &AttentionModel, maps: &[&HeadMap], view: &mut
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, "Lines from queries to keys"));
     let picture =
         Picture { left: rect.left() + left, right: rect.right() - right, top: rect.top(), step: size::SLIDER_ROW };
-    let chosen = query_row(first, view);
+    let chosen = query_row(first, view.selection);
     let reading = view.selection.reading;
     let mut lines = lines(model, maps, reading, &picture);
     // The heaviest last, over the others; those of the chosen query over all.
@@ -634,18 +635,18 @@ fn picture_ui(ui: &mut Ui, model: &AttentionModel, maps: &[&HeadMap], view: &mut
         let stroke = Stroke::new(weight_line::width(line.weight), ink);
         painter.add(Shape::CubicBezier(CubicBezierShape::from_points_stroke(line.curve, false, theme::CLEAR, stroke)));
     }
-    words_ui(ui, first, &picture, rect, chosen, view);
+    words_ui(ui, first, &picture, rect, chosen, view.selection, view.hover);
     if let Some(index) = hovered {
         pair_ui(response, model, &lines[index], view);
     }
 }
 
 /// The line under the pointer: a click follows its pair, and a card says its weight.
-fn pair_ui(response: Response, model: &AttentionModel, line: &WeightLine, view: &mut PanelView) {
+fn pair_ui(response: Response, model: &AttentionMaps, line: &WeightLine, view: &mut PanelView) {
     let reading = view.selection.reading;
     view.hover.point_at_pair(line.map.pair(line.query, line.key));
     if response.clicked() {
-        choose(view, line.map, line.query, line.key);
+        choose(view.selection, line.map, line.query, line.key);
     }
     let entry = line.map.entry(line.query, line.key);
     if let Some(entry) = entry {
@@ -681,7 +682,7 @@ struct WeightLine<'a> {
     curve: [Pos2; 4],
 }
 
-fn lines<'a>(model: &AttentionModel, maps: &[&'a HeadMap], reading: Reading, picture: &Picture) -> Vec<WeightLine<'a>> {
+fn lines<'a>(model: &AttentionMaps, maps: &[&'a HeadMap], reading: Reading, picture: &Picture) -> Vec<WeightLine<'a>> {
     const APART: f32 = 2.5;
     let mut lines = Vec::new();
     // Nothing flows through a head that is switched off.
@@ -712,7 +713,15 @@ fn nearest(lines: &[WeightLine], pointer: Pos2, chosen: Option<usize>) -> Option
 }
 
 /// The words are buttons: a query's selects it.
-fn words_ui(ui: &mut Ui, map: &HeadMap, picture: &Picture, rect: Rect, chosen: Option<usize>, view: &mut PanelView) {
+fn words_ui(
+    ui: &mut Ui,
+    map: &HeadMap,
+    picture: &Picture,
+    rect: Rect,
+    chosen: Option<usize>,
+    selection: &mut Selection,
+    hover: &mut Hover,
+) {
     let palette = Palette::of(ui.visuals().dark_mode);
     for (row, token) in map.queries.iter().enumerate() {
         let at = Rect::from_min_size(
@@ -732,10 +741,10 @@ fn words_ui(ui: &mut Ui, map: &HeadMap, picture: &Picture, rect: Rect, chosen: O
         let end = Pos2::new(picture.left - size::GAP_TIGHT, at.center().y);
         ui.painter().text(end, Align2::RIGHT_CENTER, token, font, ink);
         if response.hovered() {
-            view.hover.point_at_token(WordAt { side: sides_of(map).0, position: map.query_tokens[row].start });
+            hover.point_at_token(WordAt { side: sides_of(map).0, position: map.query_tokens[row].start });
         }
         if response.on_hover_text(format!("Highlight the lines of {token}")).clicked() && !map.is_of_source {
-            choose_row(view, map.query_tokens[row].start);
+            choose_row(selection, map.query_tokens[row].start);
         }
     }
     for (row, key) in map.keys.iter().enumerate() {

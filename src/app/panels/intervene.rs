@@ -19,7 +19,7 @@ use egui::{
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
-use crate::app::ui_state::PanelView;
+use crate::app::ui_state::{Selection, Trail};
 use crate::app::widgets::controls::{checkbox_ui, choose_query_ui, hint};
 use crate::app::widgets::heat::{MaskUiState, mask_ui};
 use crate::app::widgets::traced::number_ui;
@@ -46,7 +46,15 @@ impl Panel for IntervenePanel {
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
         let (what_if, heads) = (cx.models.get::<WhatIfModel>()?, cx.models.get::<HeadsModel>()?);
         let shifts = cx.models.of_choice::<AnswerShifts>(&cx.view.selection.query);
-        cx.requests.commands.extend(intervene_ui(ui, &what_if, &heads, shifts.as_deref(), self, &mut cx.view));
+        cx.requests.commands.extend(intervene_ui(
+            ui,
+            &what_if,
+            &heads,
+            shifts.as_deref(),
+            self,
+            cx.view.selection,
+            cx.view.trail,
+        ));
         Some(())
     }
 }
@@ -57,29 +65,30 @@ fn intervene_ui(
     heads: &HeadsModel,
     shifts: Option<&AnswerShifts>,
     state: &mut IntervenePanel,
-    view: &mut PanelView,
+    selection: &mut Selection,
+    trail: &mut Trail,
 ) -> Vec<Command> {
     let mut commands = Vec::new();
     choose_query_ui(
         ui,
         model.tokens.iter().enumerate(),
         "See what each head adds to this word, and what the changes do to it",
-        view.selection,
+        selection,
     );
-    commands.extend(summary_ui(ui, model, view));
+    commands.extend(summary_ui(ui, model, selection));
     let lengths = heads.heads.iter().flat_map(HeadRow::move_lengths);
     state.longest = lengths.filter(|length| length.is_finite()).fold(state.longest, f32::max);
     let has_all = state.has_all || needs_all(&model.heads);
-    let shown = HeadsUi { model: heads, query: view.selection.query, longest: state.longest, has_all };
+    let shown = HeadsUi { model: heads, query: selection.query, longest: state.longest, has_all };
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         let many = are_many(heads);
         if many {
-            choose_head_ui(ui, heads, &model.heads, view);
+            choose_head_ui(ui, heads, &model.heads, selection);
         }
-        let followed = view.selection.head;
+        let followed = selection.head;
         let listed = heads.heads.iter().zip(&model.heads).filter(|(row, _)| !many || row.head == followed);
         for (row, head) in listed {
-            commands.extend(ui.push_id(row.head, |ui| shown.head_ui(ui, row, head, view)).inner);
+            commands.extend(ui.push_id(row.head, |ui| shown.head_ui(ui, row, head, selection, trail)).inner);
             ui.add_space(size::GAP);
         }
         all_settings_ui(ui, has_all, &mut state.has_all);
@@ -90,9 +99,9 @@ fn intervene_ui(
             shifts_ui(ui, shifts);
             ui.add_space(size::GAP_TIGHT);
         }
-        commands.extend(ui.scope(|ui| effect_ui(ui, model, !many, view)).inner);
+        commands.extend(ui.scope(|ui| effect_ui(ui, model, !many, selection, trail)).inner);
         ui.add_space(size::GAP);
-        commands.extend(patch_ui(ui, model, &mut state.patch, view));
+        commands.extend(patch_ui(ui, model, &mut state.patch, selection));
         ui.add_space(size::GAP);
         commands.extend(mask_ui(ui, model, &mut state.mask));
     });
@@ -114,7 +123,7 @@ fn all_settings_ui(ui: &mut Ui, has_all: bool, chosen: &mut bool) {
 
 /// Summary of the changes and their effects, with a button that resets them. Always takes its room, so that nothing
 /// moves under the pointer while something is changed.
-fn summary_ui(ui: &mut Ui, model: &WhatIfModel, view: &PanelView) -> Option<Command> {
+fn summary_ui(ui: &mut Ui, model: &WhatIfModel, selection: &Selection) -> Option<Command> {
     const LINES: f32 = 3.0;
     const LINE: f32 = 17.0;
     const BUTTON: f32 = 68.0;
@@ -133,7 +142,7 @@ fn summary_ui(ui: &mut Ui, model: &WhatIfModel, view: &PanelView) -> Option<Comm
                 };
                 if is_changed {
                     line(model.said.join(" "), palette.ink);
-                    for text in said(model, view.selection.query) {
+                    for text in said(model, selection.query) {
                         line(text, palette.ink_soft);
                     }
                 } else {
@@ -228,28 +237,35 @@ pub struct HeadsUi<'a> {
 }
 
 impl HeadsUi<'_> {
-    pub fn head_ui(&self, ui: &mut Ui, row: &HeadRow, state: &HeadState, view: &mut PanelView) -> Option<Command> {
+    pub fn head_ui(
+        &self,
+        ui: &mut Ui,
+        row: &HeadRow,
+        state: &HeadState,
+        selection: &mut Selection,
+        trail: &mut Trail,
+    ) -> Option<Command> {
         let palette = Palette::of(ui.visuals().dark_mode);
-        let command = self.setting_ui(ui, state, view);
+        let command = self.setting_ui(ui, state, selection);
         if let Some(query) = self.query.filter(|query| *query < row.tokens) {
-            length_ui(ui, row, query, self.longest, palette, view);
+            length_ui(ui, row, query, self.longest, palette, trail);
             let (key, weight) = row.strongest(query);
             ui.horizontal_wrapped(|ui| {
                 ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
                 ui.label(format!("“{}” looks most at “{}”", self.model.tokens[query], row.keys[key]));
-                number_ui(ui, format!("{weight:.3}"), Quantity::Weight.of_head(row.head, [query, key]), view.trail);
+                number_ui(ui, format!("{weight:.3}"), Quantity::Weight.of_head(row.head, [query, key]), trail);
             });
         }
         command.or_else(|| self.has_all.then(|| gain_ui(ui, row)).flatten())
     }
 
     /// The name of the head, which the walk follows at a click, and how the head takes part.
-    fn setting_ui(&self, ui: &mut Ui, head: &HeadState, view: &mut PanelView) -> Option<Command> {
+    fn setting_ui(&self, ui: &mut Ui, head: &HeadState, selection: &mut Selection) -> Option<Command> {
         const CHIP_GAP: f32 = 4.0;
         let mut command = None;
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing.x = CHIP_GAP;
-            self.title_ui(ui, head, view);
+            self.title_ui(ui, head, selection);
             let modes = HeadMode::NAMED;
             let shown = if self.has_all { modes.len() } else { HeadMode::<f32>::BASIC };
             for mode in modes.into_iter().take(shown) {
@@ -276,16 +292,16 @@ impl HeadsUi<'_> {
     }
 
     /// The name of a head. A click follows the walk through it.
-    fn title_ui(&self, ui: &mut Ui, head: &HeadState, view: &mut PanelView) {
+    fn title_ui(&self, ui: &mut Ui, head: &HeadState, selection: &mut Selection) {
         let palette = Palette::of(ui.visuals().dark_mode);
-        let is_followed = view.selection.head == head.head;
+        let is_followed = selection.head == head.head;
         let title = RichText::new(&head.title).font(theme::strong(size::BODY)).color(palette.head(head.own));
         let title = ui.selectable_label(is_followed, title);
         let name = format!("Follow {}", head.title.to_lowercase());
         title.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_followed, &name));
         if title.on_hover_text(format!("Follow the walk through this head. {}", self.model.place(head.head))).clicked()
         {
-            view.selection.choose_head(head.head);
+            selection.choose_head(head.head);
         }
     }
 }
@@ -299,9 +315,9 @@ fn are_many(model: &HeadsModel) -> bool {
 }
 
 /// A row of layers and a row of the heads of the one that is followed. A changed head has a dot.
-fn choose_head_ui(ui: &mut Ui, model: &HeadsModel, states: &[HeadState], view: &mut PanelView) {
+fn choose_head_ui(ui: &mut Ui, model: &HeadsModel, states: &[HeadState], selection: &mut Selection) {
     let palette = Palette::of(ui.visuals().dark_mode);
-    let followed = view.selection.head.min(model.heads.len().saturating_sub(1));
+    let followed = selection.head.min(model.heads.len().saturating_sub(1));
     let Some(block) = model.heads.get(followed).map(|head| head.block) else { return };
     let of_block = |block: usize| model.heads.iter().filter(move |head| head.block == block);
     let is_changed = |head: &HeadRow| states.get(head.head).is_some_and(|state| state.mode != HeadMode::Live);
@@ -322,7 +338,7 @@ fn choose_head_ui(ui: &mut Ui, model: &HeadsModel, states: &[HeadState], view: &
         Chip { text, name, is_chosen: head.head == followed, head: head.head }
     });
     if let Some(head) = chips_ui(ui, "head", heads.collect()).or(by_layer) {
-        view.selection.choose_head(head);
+        selection.choose_head(head);
     }
 }
 
@@ -382,7 +398,7 @@ fn gain_ui(ui: &mut Ui, head: &HeadRow) -> Option<Command> {
 }
 
 /// The length of what the head adds, as a bar and as a number.
-fn length_ui(ui: &mut Ui, head: &HeadRow, query: usize, longest: f32, palette: &Palette, view: &mut PanelView) {
+fn length_ui(ui: &mut Ui, head: &HeadRow, query: usize, longest: f32, palette: &Palette, trail: &mut Trail) {
     const NUMBER: f32 = 64.0;
     let length = head.move_length(query);
     ui.horizontal(|ui| {
@@ -394,7 +410,7 @@ fn length_ui(ui: &mut Ui, head: &HeadRow, query: usize, longest: f32, palette: &
             ui.painter().rect_filled(filled, size::BAR / 2.0, palette.head(head.own));
         }
         response.on_hover_text("Length of the head's contribution to this token in the true space");
-        number_ui(ui, format!("{length:.3}"), Quantity::HeadLength.of_head(head.head, [query]), view.trail);
+        number_ui(ui, format!("{length:.3}"), Quantity::HeadLength.of_head(head.head, [query]), trail);
     });
 }
 
@@ -407,7 +423,7 @@ pub struct PatchUiState {
     from: Option<usize>,
 }
 
-fn patch_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut PatchUiState, view: &PanelView) -> Option<Command> {
+fn patch_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut PatchUiState, selection: &Selection) -> Option<Command> {
     ui.label(RichText::new("Patch from the second sentence").font(theme::strong(size::BODY)));
     let patch = &model.patch;
     if patch.second.is_empty() {
@@ -416,7 +432,7 @@ fn patch_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut PatchUiState, view: &P
         return None;
     }
     state.layer = state.layer.min(patch.layers - 1);
-    let query = view.selection.query.filter(|query| *query < model.tokens.len());
+    let query = selection.query.filter(|query| *query < model.tokens.len());
     let chosen = state.from.filter(|from| *from < patch.second.len());
     let mut from = chosen.or_else(|| *patch.same.get(query?)?).unwrap_or(0);
     let mut command = ui.horizontal(|ui| layer_ui(ui, patch, state)).inner;
@@ -471,12 +487,18 @@ fn layer_ui(ui: &mut Ui, patch: &PatchState, state: &mut PatchUiState) -> Option
 }
 
 /// The weights of the chosen word in the head that the walk is through; `names_heads`: with a row of heads to choose from.
-fn effect_ui(ui: &mut Ui, model: &WhatIfModel, names_heads: bool, view: &mut PanelView) -> Option<Command> {
-    let Some(query) = view.selection.query.filter(|query| *query < model.tokens.len()) else {
+fn effect_ui(
+    ui: &mut Ui,
+    model: &WhatIfModel,
+    names_heads: bool,
+    selection: &mut Selection,
+    trail: &mut Trail,
+) -> Option<Command> {
+    let Some(query) = selection.query.filter(|query| *query < model.tokens.len()) else {
         ui.weak("Choose a word above, to see its weights beside the unchanged ones, and to hide single words from it.");
         return None;
     };
-    let row = model.row(query, view.selection.head).or_else(|| model.row(query, model.own_heads().start))?;
+    let row = model.row(query, selection.head).or_else(|| model.row(query, model.own_heads().start))?;
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
@@ -487,12 +509,12 @@ fn effect_ui(ui: &mut Ui, model: &WhatIfModel, names_heads: bool, view: &mut Pan
             let name = format!("Weights of {}", head.title.to_lowercase());
             response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
             if response.on_hover_text("The weights in this head").clicked() {
-                view.selection.choose_head(head.head);
+                selection.choose_head(head.head);
             }
         }
         ui.weak(RichText::new("filled: now; outlined: unchanged; unchecked: removed").size(size::SMALL));
     });
-    bars_ui(ui, &row, model, query, view)
+    bars_ui(ui, &row, model, query, trail)
 }
 
 /// Which answers gained, and which lost. Always takes the room of all its lines, so that nothing moves under the pointer.
@@ -543,7 +565,7 @@ pub fn said(model: &WhatIfModel, query: Option<usize>) -> Vec<String> {
 }
 
 /// A bar for each key: filled now, and an outline where it was; with a box that removes the look at it.
-fn bars_ui(ui: &mut Ui, row: &EffectRow, model: &WhatIfModel, query: usize, view: &mut PanelView) -> Option<Command> {
+fn bars_ui(ui: &mut Ui, row: &EffectRow, model: &WhatIfModel, query: usize, trail: &mut Trail) -> Option<Command> {
     const WORD: f32 = 98.0;
     const NUMBERS: f32 = 112.0;
     let HeadState { keys, title, own, .. } = &model.heads[row.head];
@@ -579,7 +601,7 @@ fn bars_ui(ui: &mut Ui, row: &EffectRow, model: &WhatIfModel, query: usize, view
             change_bar_ui(ui, width, before, now, hue);
             ui.label(RichText::new(format!("{before:.3} →")).font(theme::mono(size::SMALL)).color(palette.ink_soft));
             let text = RichText::new(format!("{now:.3}")).size(size::SMALL);
-            number_ui(ui, text, Quantity::Weight.of_head(row.head, [query, key]), view.trail);
+            number_ui(ui, text, Quantity::Weight.of_head(row.head, [query, key]), trail);
         });
     }
     command

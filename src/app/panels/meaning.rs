@@ -21,7 +21,7 @@ use super::senses::{SensesUiState, senses_ui};
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::actions::{Action, ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
-use crate::app::ui_state::PanelView;
+use crate::app::ui_state::{Hover, PanelView, Selection};
 use crate::app::widgets::controls::{choose_query_ui, led_by_arrows, switch_ui};
 use crate::app::widgets::heat::Heat;
 use crate::app::widgets::plot::sketch_ui;
@@ -103,7 +103,7 @@ impl Panel for MeaningPanel {
             MeaningView::Models => match beside {
                 Some(beside) => {
                     let models = cx.models.of_choice::<TwoModels>(&beside)?;
-                    two_models_ui(ui, &models, &mut self.models, &mut cx.view);
+                    two_models_ui(ui, &models, &mut self.models, cx.view.selection);
                 }
                 None => cx.requests.actions.extend(one_model_ui(ui).map(Action::from)),
             },
@@ -351,12 +351,12 @@ pub fn compare_ui(
             ui.label(none);
         }
         let Some(pair) = model.chosen(view.selection.query, view.selection.second, &view.highlight.lit) else { return };
-        pairs_ui(ui, model, pair, view);
+        pairs_ui(ui, model, pair, view.selection);
         ui.add_space(size::GAP_TIGHT);
         ui.label(&pair.said);
         numbers_ui(ui, pair);
         ui.add_space(size::GAP_TIGHT);
-        near_ui(ui, pair, view);
+        near_ui(ui, pair, view.hover);
     });
     commands
 }
@@ -390,7 +390,7 @@ fn second_ui(ui: &mut Ui, second: &str, sentences: &SentencesModel, state: &mut 
 }
 
 /// The shared words, one of which is looked at.
-fn pairs_ui(ui: &mut Ui, model: &CompareModel, chosen: &PairModel, view: &mut PanelView) {
+fn pairs_ui(ui: &mut Ui, model: &CompareModel, chosen: &PairModel, selection: &mut Selection) {
     ScrollArea::horizontal().id_salt("pairs").show(ui, |ui| {
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
@@ -398,7 +398,7 @@ fn pairs_ui(ui: &mut Ui, model: &CompareModel, chosen: &PairModel, view: &mut Pa
                 let words = pair.labels.join(" · ");
                 let hint = "Look at the two moves of this word";
                 if ui.selectable_label(pair == chosen, words).on_hover_text(hint).clicked() {
-                    (view.selection.query, view.selection.second, view.selection.key) =
+                    (selection.query, selection.second, selection.key) =
                         (Some(pair.paired.first), Some(pair.paired.second), None);
                 }
             }
@@ -430,17 +430,17 @@ fn numbers_ui(ui: &mut Ui, pair: &PairModel) {
 }
 
 /// The words near the one, beside those near the other.
-fn near_ui(ui: &mut Ui, pair: &PairModel, view: &mut PanelView) {
+fn near_ui(ui: &mut Ui, pair: &PairModel, hover: &mut Hover) {
     ui.spacing_mut().item_spacing.y = 0.0;
     ui.columns(2, |columns| {
         for ((ui, label), near) in columns.iter_mut().zip(&pair.labels).zip(&pair.near) {
             ui.label(RichText::new(format!("Near {label}")).font(theme::strong(size::BODY)));
-            near.iter().for_each(|near| near_row_ui(ui, label, near, view));
+            near.iter().for_each(|near| near_row_ui(ui, label, near, hover));
         }
     });
 }
 
-fn near_row_ui(ui: &mut Ui, label: &str, near: &NearOutput, view: &mut PanelView) {
+fn near_row_ui(ui: &mut Ui, label: &str, near: &NearOutput, hover: &mut Hover) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let word = RichText::new(&near.word).color(near.group.map_or(palette.ink, |group| palette.group(group)));
     let row = ui.horizontal(|ui| {
@@ -449,7 +449,7 @@ fn near_row_ui(ui: &mut Ui, label: &str, near: &NearOutput, view: &mut PanelView
     });
     let hint = format!("cosine {:.4} to the output of {label}; the stage shows where it is", near.cosine);
     if row.response.on_hover_text(hint).hovered() {
-        view.hover.point_at(&near.word);
+        hover.point_at(&near.word);
     }
 }
 
@@ -472,7 +472,7 @@ fn one_model_ui(ui: &mut Ui) -> Option<WindowAction> {
     offer(ui, WindowAction::Beside).or(own)
 }
 
-fn two_models_ui(ui: &mut Ui, model: &TwoModels, state: &mut TwoModelsUiState, view: &mut PanelView) {
+fn two_models_ui(ui: &mut Ui, model: &TwoModels, state: &mut TwoModelsUiState, selection: &Selection) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let [here, beside] = &model.names;
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
@@ -484,7 +484,7 @@ fn two_models_ui(ui: &mut Ui, model: &TwoModels, state: &mut TwoModelsUiState, v
         for note in &model.notes {
             ui.add(Label::new(RichText::new(note).weak()).wrap());
         }
-        if let Some(word) = model.chosen(view.selection.query) {
+        if let Some(word) = model.chosen(selection.query) {
             ui.add_space(size::GAP_TIGHT);
             word_ui(ui, word, &model.names);
         }

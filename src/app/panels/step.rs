@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use attune_engine::quantity::Quantity;
 use attune_view::explain::Explanation;
-use attune_view::explain::path::{By, PathModel};
+use attune_view::explain::path::{ArrowParts, PathModel};
 use attune_view::explain::sentences::places_turn;
 use attune_view::explain::walk::{Bars, Clock, Columns, NumberRow, RouteModel, Step, StepModel, WalkModel};
-use attune_view::view_model::attention::AttentionModel;
+use attune_view::view_model::attention::AttentionMaps;
 use attune_view::view_model::fold::FoldModel;
 use attune_view::view_model::saved_view::SavedView;
 use attune_view::view_model::{capitalised, number};
@@ -18,10 +18,10 @@ use egui::{
 
 use super::fold::fold_ui;
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
-use crate::app::actions::{ActionTable, Row, WindowAction};
+use crate::app::actions::{ActionRow, ActionTable, WindowAction};
 use crate::app::text::prose::equation_ui;
 use crate::app::theme::{self, Palette, Role, size};
-use crate::app::ui_state::{PanelView, Walk};
+use crate::app::ui_state::{Selection, Trail, Walk};
 use crate::app::widgets::controls::{choose_query_ui, switch_ui, waiting_ui};
 use crate::app::widgets::heat::Heat;
 use crate::app::widgets::traced::{ASK_HINT, HINT, SIGNED, UNSIGNED, ask_on, bar, number_ui, worked_ui};
@@ -49,7 +49,7 @@ impl Panel for StepPanel {
     }
 
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
-        let attention = cx.models.get::<AttentionModel>()?;
+        let attention = cx.models.get::<AttentionMaps>()?;
         switch_ui(
             ui,
             &mut self.view,
@@ -85,7 +85,7 @@ impl Panel for StepPanel {
 }
 
 /// The numbers of the step, worked through for the word that is followed.
-fn numbers_ui(ui: &mut Ui, attention: &AttentionModel, cx: &mut PanelContext) {
+fn numbers_ui(ui: &mut Ui, attention: &AttentionMaps, cx: &mut PanelContext) {
     const FOLLOW: &str = "Follow this word as the query";
     let selection = &cx.view.selection;
     let focus = cx.models.get::<RouteModel>().and_then(|route| {
@@ -99,8 +99,8 @@ fn numbers_ui(ui: &mut Ui, attention: &AttentionModel, cx: &mut PanelContext) {
     choose_query_ui(ui, attention.tokens.iter().enumerate(), FOLLOW, cx.view.selection);
     let (Some(walk), Some(focus)) = (walk, focus) else { return };
     ui.horizontal_wrapped(|ui| {
-        steps_ui(ui, &mut cx.view);
-        heads_ui(ui, attention, &mut cx.view);
+        steps_ui(ui, cx.view.walk);
+        heads_ui(ui, attention, cx.view.selection);
     });
     ui.add_space(size::GAP_TIGHT);
     let step = walk.step(cx.view.walk.step());
@@ -109,19 +109,26 @@ fn numbers_ui(ui: &mut Ui, attention: &AttentionModel, cx: &mut PanelContext) {
     let path = cx.models.of_choice::<PathModel>(&(focus.query, focus.head, cx.view.selection.by));
     let path = path.filter(|_| step.step >= Step::Output);
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
-        step_ui(ui, &walk, step, explained.as_deref(), &mut cx.view);
-        path.into_iter().for_each(|path| why_ui(ui, &path, &mut cx.view));
+        step_ui(ui, &walk, step, explained.as_deref(), cx.view.selection, cx.view.trail);
+        path.into_iter().for_each(|path| why_ui(ui, &path, cx.view.selection, cx.view.trail));
     });
 }
 
 /// The formula of a step, its sentence, and its numbers.
-fn step_ui(ui: &mut Ui, walk: &WalkModel, step: &StepModel, explained: Option<&Explanation>, view: &mut PanelView) {
+fn step_ui(
+    ui: &mut Ui,
+    walk: &WalkModel,
+    step: &StepModel,
+    explained: Option<&Explanation>,
+    selection: &mut Selection,
+    trail: &mut Trail,
+) {
     equation_ui(ui, &step.equation);
     ui.add_space(size::GAP_TIGHT);
     ui.add(Label::new(RichText::new(&step.said).size(size::BODY)).wrap().selectable(true));
     ui.add_space(size::GAP);
     if let Some(bars) = &step.bars {
-        bars_ui(ui, walk, step, bars, view);
+        bars_ui(ui, walk, step, bars, selection, trail);
         ui.add_space(size::GAP);
     }
     if !step.clocks.is_empty() {
@@ -129,25 +136,25 @@ fn step_ui(ui: &mut Ui, walk: &WalkModel, step: &StepModel, explained: Option<&E
         ui.add_space(size::GAP);
     }
     if let Some(explanation) = explained {
-        entry_ui(ui, explanation, view);
+        entry_ui(ui, explanation, trail);
         ui.add_space(size::GAP);
     }
     for rows in step.rows.chunk_by(is_like) {
-        strip_ui(ui, walk, step, rows, view);
+        strip_ui(ui, walk, step, rows, selection, trail);
         ui.add_space(size::GAP);
     }
 }
 
 /// One number of the step's result, worked out.
-fn entry_ui(ui: &mut Ui, explanation: &Explanation, view: &mut PanelView) {
+fn entry_ui(ui: &mut Ui, explanation: &Explanation, trail: &mut Trail) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         ui.add(Label::new(RichText::new(capitalised(&explanation.meaning)).font(theme::strong(size::BODY))).wrap());
         let value = format!("{:.3}", explanation.value).replace("inf", "∞").replace('-', "−");
-        number_ui(ui, RichText::new(value).font(theme::mono(size::SMALL)), explanation.entry, view.trail);
+        number_ui(ui, RichText::new(value).font(theme::mono(size::SMALL)), explanation.entry, trail);
     });
     if let Some(entry) = worked_ui(ui, explanation) {
-        view.trail.open(entry);
+        trail.open(entry);
     }
 }
 
@@ -191,7 +198,14 @@ fn clocks_ui(ui: &mut Ui, clocks: &[Clock]) {
 const HAND: f32 = 2.0;
 
 /// Each key's number before the step and after it. A click works a key through.
-fn bars_ui(ui: &mut Ui, model: &WalkModel, step: &StepModel, bars: &Bars, view: &mut PanelView) {
+fn bars_ui(
+    ui: &mut Ui,
+    model: &WalkModel,
+    step: &StepModel,
+    bars: &Bars,
+    selection: &mut Selection,
+    trail: &mut Trail,
+) {
     const BAR: f32 = 52.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     let row = |quantity: Quantity| step.rows.iter().find(|row| row.first.quantity == quantity);
@@ -211,7 +225,7 @@ fn bars_ui(ui: &mut Ui, model: &WalkModel, step: &StepModel, bars: &Bars, view: 
             let hint = "Work this key through";
             let words = RichText::new(word).size(size::SMALL);
             if ui.selectable_label(is_chosen, words).on_hover_text(hint).clicked() {
-                view.selection.key = Some(key);
+                selection.key = Some(key);
             }
             let takes_part = model.takes_part(step.step, key);
             for row in &columns {
@@ -231,7 +245,7 @@ fn bars_ui(ui: &mut Ui, model: &WalkModel, step: &StepModel, bars: &Bars, view: 
                 let text = if value == f32::NEG_INFINITY { "−∞".to_owned() } else { format!("{value:.3}") };
                 let ink = if takes_part { palette.ink } else { palette.ink_soft };
                 let text = RichText::new(text.replace('-', "−")).font(theme::mono(size::SMALL)).color(ink);
-                ui.push_id((key, &row.label), |ui| number_ui(ui, text, row.entry(key), view.trail));
+                ui.push_id((key, &row.label), |ui| number_ui(ui, text, row.entry(key), trail));
             }
             ui.end_row();
         }
@@ -239,7 +253,7 @@ fn bars_ui(ui: &mut Ui, model: &WalkModel, step: &StepModel, bars: &Bars, view: 
 }
 
 /// Explains the move: in a sentence, and arrow by arrow, the longest first.
-fn why_ui(ui: &mut Ui, path: &PathModel, view: &mut PanelView) {
+fn why_ui(ui: &mut Ui, path: &PathModel, selection: &mut Selection, trail: &mut Trail) {
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.label(RichText::new("Why did it move?").font(theme::strong(size::BODY)));
     ui.add(Label::new(RichText::new(&path.why).color(palette.ink)).wrap().selectable(true));
@@ -248,12 +262,12 @@ fn why_ui(ui: &mut Ui, path: &PathModel, view: &mut PanelView) {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         ui.label(RichText::new("Arrows by").color(palette.ink_soft));
         for (by, words, hint) in [
-            (By::Word, "word", "What each word adds, through all heads"),
-            (By::Head, "head", "What each head adds, from all words"),
-            (By::Both, "both", "What each word adds in each head"),
+            (ArrowParts::Word, "word", "What each word adds, through all heads"),
+            (ArrowParts::Head, "head", "What each head adds, from all words"),
+            (ArrowParts::Both, "both", "What each word adds in each head"),
         ] {
             if ui.selectable_label(path.by == by, words).on_hover_text(hint).clicked() {
-                view.selection.by = Some(by);
+                selection.by = Some(by);
             }
         }
     });
@@ -265,11 +279,11 @@ fn why_ui(ui: &mut Ui, path: &PathModel, view: &mut PanelView) {
             let small = |text: String| RichText::new(text).font(theme::mono(size::SMALL)).color(palette.ink_soft);
             if let (Some(weight), Some(head), Some(key)) = (arrow.weight, arrow.head, arrow.key) {
                 let entry = Quantity::Weight.of_head(head, [path.query, key]);
-                number_ui(ui, small(format!("α {weight:.3}")), entry, view.trail);
+                number_ui(ui, small(format!("α {weight:.3}")), entry, trail);
             }
             let length = small(format!("length {:.3}", arrow.length));
             match arrow.entry {
-                Some(entry) => number_ui(ui, length, entry, view.trail),
+                Some(entry) => number_ui(ui, length, entry, trail),
                 None => ui.label(length).on_hover_text(OF_THE_PICTURE),
             };
         });
@@ -284,7 +298,7 @@ fn is_like(a: &NumberRow, b: &NumberRow) -> bool {
     a.columns == b.columns && a.values.len() == b.values.len()
 }
 
-fn heads_ui(ui: &mut Ui, attention: &AttentionModel, view: &mut PanelView) {
+fn heads_ui(ui: &mut Ui, attention: &AttentionMaps, selection: &mut Selection) {
     if attention.heads.len() < 2 {
         return;
     }
@@ -292,26 +306,23 @@ fn heads_ui(ui: &mut Ui, attention: &AttentionModel, view: &mut PanelView) {
     ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
     for map in &attention.heads {
         let words = RichText::new(&map.title).color(palette.head(map.own));
-        if ui
-            .selectable_label(view.selection.head == map.head, words)
-            .on_hover_text("Follow it through this head")
-            .clicked()
+        if ui.selectable_label(selection.head == map.head, words).on_hover_text("Follow it through this head").clicked()
         {
-            view.selection.choose_head(map.head);
+            selection.choose_head(map.head);
         }
     }
 }
 
 /// The step, and one on or back; the time line under the stage has them all.
-fn steps_ui(ui: &mut Ui, view: &mut PanelView) {
+fn steps_ui(ui: &mut Ui, walk: &mut Walk) {
     const NAME: f32 = 92.0;
     let palette = Palette::of(ui.visuals().dark_mode);
-    let (now, is_begun) = (view.walk.step(), !view.walk.is_at_start());
-    let mut turn = |ui: &mut Ui, sign: &str, row: &Row, is_enabled: bool, step: fn(&mut Walk)| {
+    let (now, is_begun) = (walk.step(), !walk.is_at_start());
+    let mut turn = |ui: &mut Ui, sign: &str, row: &ActionRow, is_enabled: bool, step: fn(&mut Walk)| {
         let button = ui.add_enabled(is_enabled, Button::new(sign));
         button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, is_enabled, row.tooltip));
         if button.on_hover_text(row.hint()).clicked() {
-            step(view.walk);
+            step(walk);
         }
     };
     turn(ui, "←", WindowAction::StepBack.row(), is_begun, Walk::step_back);
@@ -323,7 +334,14 @@ fn steps_ui(ui: &mut Ui, view: &mut PanelView) {
 
 /// Rows that share their columns: keys, or entries by their numbers, in as many lines as they need. Each row is shaded
 /// for itself.
-fn strip_ui(ui: &mut Ui, model: &WalkModel, step: &StepModel, rows: &[NumberRow], view: &mut PanelView) {
+fn strip_ui(
+    ui: &mut Ui,
+    model: &WalkModel,
+    step: &StepModel,
+    rows: &[NumberRow],
+    selection: &mut Selection,
+    trail: &mut Trail,
+) {
     const CELL: Vec2 = Vec2::new(46.0, 19.0);
     let width = |text: &str| {
         let ink = Palette::of(ui.visuals().dark_mode).ink;
@@ -340,7 +358,7 @@ fn strip_ui(ui: &mut Ui, model: &WalkModel, step: &StepModel, rows: &[NumberRow]
     ui.push_id((step.step.index(), &rows[0].label), |ui| {
         for first in (0..count).step_by(each) {
             let line = Line { model, rows, columns: first..(first + each).min(count), names, cell };
-            ui.push_id(first, |ui| line.ui(ui, view));
+            ui.push_id(first, |ui| line.ui(ui, selection, trail));
         }
     });
 }
@@ -365,7 +383,7 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    fn ui(&self, ui: &mut Ui, view: &mut PanelView) {
+    fn ui(&self, ui: &mut Ui, selection: &mut Selection, trail: &mut Trail) {
         let Self { model, rows, names, cell, .. } = *self;
         let palette = Palette::of(ui.visuals().dark_mode);
         let is_by_key = rows[0].columns == Columns::Keys;
@@ -399,11 +417,11 @@ impl Line<'_> {
             let outline = Stroke::new(size::HAIRLINE, palette.accent);
             painter.rect_stroke(column, CornerRadius::ZERO, outline, StrokeKind::Inside);
         }
-        self.point_ui(response, &heat, view);
+        self.point_ui(response, &heat, selection, trail);
     }
 
     /// Follows the pointer: a click works a key through, or opens the provenance of the number.
-    fn point_ui(&self, response: Response, heat: &Heat, view: &mut PanelView) {
+    fn point_ui(&self, response: Response, heat: &Heat, selection: &mut Selection, trail: &mut Trail) {
         let Self { model, rows, .. } = *self;
         let is_by_key = rows[0].columns == Columns::Keys;
         // The name of a column is of its first row.
@@ -412,14 +430,14 @@ impl Line<'_> {
         if let Some((row, column)) = hovered {
             let column = self.columns.start + column;
             if is_by_key && response.clicked() {
-                view.selection.key = Some(column);
+                selection.key = Some(column);
             }
             let entry = rows[row].entry(column);
             // A click on a key works it through; where a click means nothing else, it asks too.
             if !is_by_key && response.clicked() {
-                view.trail.open(entry);
+                trail.open(entry);
             }
-            ask_on(&response, entry, view.trail);
+            ask_on(&response, entry, trail);
             let said = told(model, &rows[row], column);
             response.on_hover_ui_at_pointer(|ui| {
                 ui.monospace(said);

@@ -8,7 +8,7 @@ use attune_core::kernel::snapshot::{RetrainingSnapshot, Snapshot};
 use attune_core::kernel::training::log::{StepRecord, TrainingLog};
 use attune_core::kernel::worker::Pace;
 use attune_core::lesson::limits::LEARNING_RATE_MAX;
-use attune_core::lesson::recipe::{Knob, Offer, offers};
+use attune_core::lesson::recipe::{Knob, KnobOffer, offers};
 use attune_core::lesson::{Lesson, Recipe};
 use attune_view::view_model::Model;
 use attune_view::view_model::stage::picture_of_retrained;
@@ -540,7 +540,7 @@ pub struct RetrainModel {
 pub struct SliderModel {
     pub name: String,
     pub tip: String,
-    pub offer: Offer,
+    pub offer: KnobOffer,
 }
 
 impl SliderModel {
@@ -608,7 +608,7 @@ fn progress(under_way: &RetrainingSnapshot) -> (f32, String) {
     ((share(embedding.done, embedding.of) + share(steps.done, steps.of)) / 2.0, words)
 }
 
-fn slider(lesson: &Lesson, offer: Offer) -> SliderModel {
+fn slider(lesson: &Lesson, offer: KnobOffer) -> SliderModel {
     let (name, tip) = match &offer.knob {
         Knob::Share { word, group } => {
             let ambiguous = lesson.corpus.ambiguous.iter().find(|ambiguous| ambiguous.word == *word);

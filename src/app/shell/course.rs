@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use attune_core::fnv::fnv1a;
+use attune_core::fnv1a;
 use attune_core::lesson::course::{self, CourseFile};
 use attune_core::lesson::issue::written;
 use attune_core::lesson::load;
 use attune_core::store::{Checkpoint, Home, Key, Lock, NotSaved, Stored, open, read, update};
-use attune_view::view_model::course::{Course, Found, HomeModel, HomeNext, HomeRow, Picture, RowState, Tasks, name};
+use attune_view::view_model::course::{
+    CardPicture, Course, CourseFiles, HomeModel, HomeNext, HomeRow, RowState, Tasks, name,
+};
 use attune_view::view_model::pictures::Sketch;
 use bevy::prelude::*;
 use egui::{
@@ -28,7 +30,7 @@ use crate::app::ui_state::walk::ease;
 use crate::app::widgets::plot::sketch_ui;
 use crate::app::work::job::Waker;
 use crate::app::work::profile::{Profile, kept_course};
-use crate::app::work::session::State;
+use crate::app::work::session::SessionState;
 use crate::app::workspace::top_bar::view_ui;
 use crate::built_in;
 
@@ -45,16 +47,16 @@ pub struct CoursePage {
     pub frame: HomeFrame,
     pub ui: HomeUiState,
     pub model: Option<HomeModel>,
-    found: Found,
+    found: CourseFiles,
     search: Option<Mutex<Receiver<News>>>,
     undo: Option<Undo>,
 }
 
 /// A result of the search for lessons.
 enum News {
-    Found(Found),
+    Found(CourseFiles),
     /// A picture that was not kept, or was of another version of its lesson.
-    Picture(PathBuf, Picture),
+    Picture(PathBuf, CardPicture),
 }
 
 /// Pictures of lessons, kept beside the progress.
@@ -140,7 +142,7 @@ impl CoursePage {
         for (file, name) in self.found.files.iter().filter_map(|file| Some((file, name(&file.path)?))) {
             let (Ok(heading), Some(progress)) = (&file.heading, self.found.course.lessons.get(&name)) else { continue };
             let key = Key::of_file(&heading.id, &file.path);
-            match exchange(home, &key, BEFORE_RESET, State::default()) {
+            match exchange(home, &key, BEFORE_RESET, SessionState::default()) {
                 Ok(None) => {}
                 Ok(Some(checkpoint)) => undo.lessons.push((key, checkpoint)),
                 Err(why) => {
@@ -165,7 +167,7 @@ impl CoursePage {
         let Some(undo) = self.undo.take() else { return Course::default() };
         let (mut faults, mut left) = (Vec::new(), Vec::new());
         for (key, checkpoint) in &undo.lessons {
-            let brought = open::<State>(home, key)
+            let brought = open::<SessionState>(home, key)
                 .store
                 .folder()
                 .load(checkpoint)
@@ -188,8 +190,8 @@ impl CoursePage {
 }
 
 /// Saves another state, once the one that was there is a checkpoint; none if there was none.
-fn exchange(home: &Home, key: &Key, label: &str, state: State) -> Result<Option<Checkpoint>, NotSaved> {
-    let opened = open::<State>(home, key);
+fn exchange(home: &Home, key: &Key, label: &str, state: SessionState) -> Result<Option<Checkpoint>, NotSaved> {
+    let opened = open::<SessionState>(home, key);
     let mut store = opened.store;
     if *store.lock() != Lock::Mine {
         return Err(NotSaved::Locked(store.lock().clone()));
@@ -212,16 +214,16 @@ fn kept_pictures(home: Option<&Home>) -> Pictures {
 }
 
 /// The picture that is kept of a lesson, if the file is the one that it was drawn of.
-fn present(file: &Path, kept: &Pictures) -> Option<Picture> {
+fn present(file: &Path, kept: &Pictures) -> Option<CardPicture> {
     let kept = kept.0.get(&name(file)?)?;
-    (version(file)? == kept.version).then(|| Picture::Sketch(Arc::new(kept.sketch.clone())))
+    (version(file)? == kept.version).then(|| CardPicture::Sketch(Arc::new(kept.sketch.clone())))
 }
 
 /// Draws a lesson's picture and keeps it.
-fn draw(file: &Path, home: Option<&Home>) -> Picture {
-    let (Some(version), Ok(lesson)) = (version(file), load::read(file)) else { return Picture::None };
-    let picture = Picture::of(lesson);
-    if let (Picture::Sketch(sketch), Some(home), Some(name)) = (&picture, home, name(file)) {
+fn draw(file: &Path, home: Option<&Home>) -> CardPicture {
+    let (Some(version), Ok(lesson)) = (version(file), load::read(file)) else { return CardPicture::None };
+    let picture = CardPicture::of(lesson);
+    if let (CardPicture::Sketch(sketch), Some(home), Some(name)) = (&picture, home, name(file)) {
         let kept = KeptPicture { version, sketch: Sketch::clone(sketch) };
         // Where it cannot be kept, it is drawn again the next time.
         let _ = update(home, &Key::named(PICTURES), |pictures: &mut Pictures| _ = pictures.0.insert(name, kept));
@@ -229,14 +231,14 @@ fn draw(file: &Path, home: Option<&Home>) -> Picture {
     picture
 }
 
-fn find(home: Option<&Home>, kept: &Pictures) -> Found {
+fn find(home: Option<&Home>, kept: &Pictures) -> CourseFiles {
     let of_program = || home.and_then(|home| built_in::put_into(&home.built_in()).ok());
     let folder = course::folder().or_else(of_program);
     let files: Vec<CourseFile> = folder.as_deref().map(course::list).unwrap_or_default();
     let course = kept_course(home);
     let missing: BTreeSet<String> = course.recent.iter().filter(|path| !Path::new(path).exists()).cloned().collect();
     let pictures = files.iter().filter_map(|file| Some((file.path.clone(), present(&file.path, kept)?))).collect();
-    Found { folder, files, course, missing, pictures }
+    CourseFiles { folder, files, course, missing, pictures }
 }
 
 /// Shows the lessons that were found, as soon as the search has ended.
@@ -377,7 +379,7 @@ fn hero_ui(ui: &mut Ui, model: &HomeModel, state: &mut HomeUiState, is_still: bo
     const WORDS: f32 = 0.42;
     let palette = Palette::of(ui.visuals().dark_mode);
     let split = model.lessons.iter().find_map(|row| match &row.picture {
-        Some(Picture::Sketch(sketch)) if sketch.splits() => Some(sketch),
+        Some(CardPicture::Sketch(sketch)) if sketch.splits() => Some(sketch),
         _ => None,
     });
     let words = |ui: &mut Ui, state: &mut HomeUiState| {
@@ -544,9 +546,9 @@ fn card_ui(ui: &mut Ui, row: &HomeRow, width: f32, hue: Color32) -> Option<Actio
     let ground = if is_done { palette.tinted(hue) } else { palette.stage };
     ui.painter().rect_filled(picture.shrink(size::HAIRLINE), round, ground);
     match &row.picture {
-        Some(Picture::Sketch(sketch)) => sketch_ui(ui, sketch, picture, 1.0),
-        Some(Picture::Absent { needs, layers, heads }) => absent_ui(ui, needs, (*layers, *heads), picture),
-        Some(Picture::None) => {}
+        Some(CardPicture::Sketch(sketch)) => sketch_ui(ui, sketch, picture, 1.0),
+        Some(CardPicture::Absent { needs, layers, heads }) => absent_ui(ui, needs, (*layers, *heads), picture),
+        Some(CardPicture::None) => {}
         None if matches!(row.state, RowState::Broken(_)) => {}
         None => {
             let font = theme::plain(size::SMALL);
@@ -788,7 +790,7 @@ mod tests {
         std::fs::write(&file, text).expect("it is written");
         assert!(present(&file, &kept_pictures(Some(&home))).is_none(), "nothing is drawn yet");
         let drawn = draw(&file, Some(&home));
-        assert!(matches!(drawn, Picture::Sketch(_)), "{drawn:?}");
+        assert!(matches!(drawn, CardPicture::Sketch(_)), "{drawn:?}");
         assert_eq!(present(&file, &kept_pictures(Some(&home))), Some(drawn.clone()));
 
         std::fs::write(&file, text.replacen("seed: 5", "seed: 6", 1)).expect("it is written");
@@ -798,7 +800,7 @@ mod tests {
         assert_eq!(present(&file, &kept_pictures(Some(&home))), Some(other));
 
         std::fs::write(&file, "Lesson(").expect("it is written");
-        assert_eq!(draw(&file, Some(&home)), Picture::None, "it does not wait for ever");
+        assert_eq!(draw(&file, Some(&home)), CardPicture::None, "it does not wait for ever");
         std::fs::remove_dir_all(folder).expect("the temporary folder goes");
     }
 }

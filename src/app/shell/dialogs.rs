@@ -6,7 +6,7 @@ use std::path::Path;
 use attune_core::lesson::course::{self, is_named_as_lesson};
 use attune_core::lesson::vector_files::is_file_of_vectors;
 use attune_engine::pretrained::cache::is_named_as_part;
-use attune_view::export::senses;
+use attune_view::export::work_file::SENSES_EXTENSION;
 use attune_view::export::work_file::{self, NAME_CHARS_MAX, is_shared};
 use attune_view::view_model::pictures::{PIXELS_MAX, SIDES, highest};
 use egui::{Align2, Context, DragValue, Grid, Key, RichText, ScrollArea, TextEdit, Ui, Vec2};
@@ -242,12 +242,12 @@ impl FilesUiState {
                 pick(near, "Compare with another model", "Lessons, and files of models", is_model)
             }
             FilePurpose::ImportSenses => {
-                let is_text = |path: &Path| path.extension().is_some_and(|end| end == senses::EXTENSION);
+                let is_text = |path: &Path| path.extension().is_some_and(|end| end == SENSES_EXTENSION);
                 pick(folder_of(near), "Import sentences", SENTENCES, is_text)
             }
             FilePurpose::ExportSenses => {
-                let file = near.with_extension(senses::EXTENSION);
-                save("Export sentences", &file, SENTENCES, senses::EXTENSION)
+                let file = near.with_extension(SENSES_EXTENSION);
+                save("Export sentences", &file, SENTENCES, SENSES_EXTENSION)
             }
             FilePurpose::Export(format) => {
                 let title = format!("Export as {}", format.name());

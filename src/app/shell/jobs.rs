@@ -14,7 +14,7 @@ use attune_core::kernel::snapshot::{Progress, Snapshot, StaticSpace};
 use attune_core::lesson::starter;
 use attune_core::store::Home;
 use attune_engine::numerics::vectors::distance;
-use attune_view::export::work_file::{LessonMark, Shared, WorkFile};
+use attune_view::export::work_file::{LessonMark, SharedWork, WorkFile};
 use attune_view::export::{self, Format};
 use attune_view::view_model::pictures::{StillModel, StillPoint, nearest};
 use attune_view::view_model::saved_view::SavedView;
@@ -29,8 +29,8 @@ use crate::app::actions::table::{PictureChoice, WorkChoice};
 use crate::app::actions::{Action, FilePurpose};
 use crate::app::link::{LatestModels, Outbox};
 use crate::app::moving::MovingOptions;
+use crate::app::moving::Play;
 use crate::app::moving::encode::Form;
-use crate::app::moving::schedule::Play;
 use crate::app::picture::{PictureOptions, StageView};
 use crate::app::stage::frame::StageTab;
 use crate::app::stage::state::StageState;
@@ -51,7 +51,7 @@ pub struct Jobs {
     export: Option<Export>,
     editor: Option<Export>,
     map: Option<Drawing>,
-    pub(super) opening: Option<Job<Shared>>,
+    pub(super) opening: Option<Job<SharedWork>>,
 }
 
 /// Shows how the export goes, and whether the editor has opened.
@@ -278,7 +278,7 @@ fn senses(world: &World) -> Option<Arc<SenseList>> {
 /// Reads the sentences of a list from a file.
 fn import_senses(world: &mut World, file: &Path) {
     let Some(list) = senses(world) else { return };
-    let read = export::senses::read(file).map(|sentences| {
+    let read = export::work_file::read_senses(file).map(|sentences| {
         let told = format!("{} sentences were read from {}", sentences.len(), file.display());
         let list = SenseList { word: list.word.clone(), sentences };
         world.resource_mut::<Outbox>().commands.push(Command::Senses(SenseCommand::Replace(list)));
@@ -290,7 +290,7 @@ fn import_senses(world: &mut World, file: &Path) {
 /// Writes the sentences of a list to a file.
 fn export_senses(world: &mut World, file: &Path) {
     let Some(list) = senses(world) else { return };
-    say(world, export::senses::write(&list, file).map(|()| format!("Written: {}", file.display())));
+    say(world, export::work_file::write_senses(&list, file).map(|()| format!("Written: {}", file.display())));
 }
 
 /// Begins to draw the still map.

@@ -15,7 +15,7 @@ use attune_core::lesson::schema::CellKind;
 use attune_core::lesson::vector_files::is_file_of_vectors;
 use attune_core::lesson::{Lesson, course as lessons};
 use attune_core::store::Home;
-use attune_view::export::work_file::{Shared, is_shared};
+use attune_view::export::work_file::{SharedWork, is_shared};
 use attune_view::view_model::saved_view::SavedView;
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
@@ -32,8 +32,8 @@ use crate::app::stage::state::StageState;
 use crate::app::ui_state::ViewState;
 use crate::app::work::job::{Job, Waker};
 use crate::app::work::profile::Profile;
-use crate::app::work::session::{Session, State};
-use crate::app::work::source::{LessonIssues, OtherModel, ReadLesson, Source};
+use crate::app::work::session::{Session, SessionState};
+use crate::app::work::source::{LessonIssues, LessonSource, OtherModel, ReadLesson};
 use crate::app::workspace::WorkspaceState;
 use crate::app::workspace::notices::ExportModel;
 use crate::built_in;
@@ -52,7 +52,7 @@ pub struct Setup {
 
 /// A lesson that has been opened, and is not yet shown.
 pub struct Opening {
-    source: Source,
+    source: LessonSource,
     session: Session,
     link: Link,
     issues: LessonIssues,
@@ -66,17 +66,17 @@ impl Opening {
     }
 
     /// Opens a copy of what somebody shared or handed in, with the seed that it has.
-    pub fn of_copy(shared: Shared, setup: &Setup) -> Self {
+    pub fn of_copy(shared: SharedWork, setup: &Setup) -> Self {
         let seed = setup.seed.or(shared.content.work.seed);
         Self::on(Session::on_copy(setup.home.clone(), shared, setup.waker.clone()), seed, setup)
     }
 
     fn on(mut session: Session, seed: Option<u64>, setup: &Setup) -> Self {
-        let (source, lesson) = Source::open(session.path().to_owned(), seed, setup.waker.clone());
+        let (source, lesson) = LessonSource::open(session.path().to_owned(), seed, setup.waker.clone());
         match lesson {
             Ok(ReadLesson { lesson, mark }) => {
                 session.mark = mark;
-                let State { kernel, view } = session.open(&lesson).unwrap_or_default();
+                let SessionState { kernel, view } = session.open(&lesson).unwrap_or_default();
                 let worker = source.start(lesson, Some(kernel));
                 Self { source, session, link: Link(Some(worker)), issues: LessonIssues::default(), view }
             }
@@ -144,7 +144,7 @@ pub fn unsaved(world: &mut World) -> Option<String> {
 /// No lesson is open any more.
 pub fn close(world: &mut World) {
     world.remove_resource::<Session>();
-    world.remove_resource::<Source>();
+    world.remove_resource::<LessonSource>();
     world.insert_resource(Link::default());
     world.insert_resource(LatestModels::default());
     world.insert_resource(StageState::default());
@@ -158,7 +158,7 @@ pub fn open(world: &mut World, path: PathBuf) {
     let setup = world.resource::<Setup>().clone();
     if is_shared(&path) {
         let of_program = move || built_in::put_into(&setup.home?.built_in()).ok();
-        let job = Job::run(0, setup.waker.hook(), move |_| Shared::open(&path, None, of_program));
+        let job = Job::run(0, setup.waker.hook(), move |_| SharedWork::open(&path, None, of_program));
         world.resource_mut::<Jobs>().opening = Some(job);
         let mut state = world.resource_mut::<WindowState>();
         // What is being written is shown on.

@@ -5,7 +5,7 @@
 
 use attune_core::kernel::command::{AxisCommand, Command, TrainingCommand};
 use attune_engine::quantity::Quantity;
-use attune_view::view_model::attention::AttentionModel;
+use attune_view::view_model::attention::AttentionMaps;
 use attune_view::view_model::meaning::{SensesModel, written_at};
 use attune_view::view_model::sentences::SentencesModel;
 use attune_view::view_model::training::{TrainingModel, TrainingStage};
@@ -167,7 +167,7 @@ fn perform_row(world: &mut World, pressed: Pressed<WindowAction>) {
 /// A step on the walk. Where no word looks at another, there is nothing to walk through but the way from static to
 /// contextual.
 fn step_on(world: &mut World) {
-    let attention = world.resource::<LatestModels>().get::<AttentionModel>();
+    let attention = world.resource::<LatestModels>().get::<AttentionMaps>();
     let walk = &mut world.resource_mut::<ViewState>().walk;
     match attention {
         Some(attention) if attention.is_each_word_alone() => walk.glide_to(if walk.time() < 1.0 { 1.0 } else { 0.0 }),
@@ -184,7 +184,7 @@ fn open_origin(world: &mut World) {
 }
 
 fn hide_sinks(world: &mut World) {
-    let has_sinks = world.resource::<LatestModels>().get::<AttentionModel>().is_some_and(|it| !it.sinks.is_empty());
+    let has_sinks = world.resource::<LatestModels>().get::<AttentionMaps>().is_some_and(|it| !it.sinks.is_empty());
     world.resource_mut::<ViewState>().selection.reading.turn_sinks(has_sinks);
 }
 

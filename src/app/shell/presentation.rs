@@ -14,7 +14,7 @@ use attune_core::lesson::cells::CellKind;
 use attune_view::explain::walk::{RouteModel, Step, WalkModel};
 use attune_view::view_model::Models;
 use attune_view::view_model::notebook::NotebookModel;
-use attune_view::view_model::slides::{Shows, Slide, SlidesModel, Stop};
+use attune_view::view_model::slides::{Slide, SlideContent, SlidesModel, Stop};
 use attune_view::view_model::stage::StageModel;
 use bevy::prelude::*;
 use egui::{Align, Button, Label, Layout, Rect, RichText, ScrollArea, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType};
@@ -30,8 +30,8 @@ use crate::app::stage::sentence::StripState;
 use crate::app::text::prose::{Prose, equation_ui};
 use crate::app::theme::{self, Palette, size};
 use crate::app::ui_state::walk::STEPS;
-use crate::app::ui_state::{PanelView, ViewState};
-use crate::app::work::source::Source;
+use crate::app::ui_state::{Highlight, PanelView, Selection, ViewState};
+use crate::app::work::source::LessonSource;
 use crate::app::workspace::WorkspaceState;
 
 /// The slide's share of the width.
@@ -135,10 +135,10 @@ impl Presentation {
         let index = self.index(slides);
         let to = if is_on { index + 1 } else { index.saturating_sub(1) };
         let (Some(from), Some(slide)) = (slides.0.get(index), slides.0.get(to)) else { return };
-        let is_of_cell = |slide: &Slide| !matches!(slide.shows, Shows::Text(_) | Shows::Walk(_));
+        let is_of_cell = |slide: &Slide| !matches!(slide.shows, SlideContent::Text(_) | SlideContent::Walk(_));
         if slide.cell == from.cell && is_of_cell(slide) && is_of_cell(from) {
             // The answer stands beside the choices, which are in sight.
-            self.scroll.awaits = is_on && slide.shows != Shows::Answered;
+            self.scroll.awaits = is_on && slide.shows != SlideContent::Answered;
         } else {
             self.scroll = Scroll { to: Some(0.0), ..Scroll::default() };
         }
@@ -188,7 +188,7 @@ pub fn presentation_ui(
             // Lists of outputs are as long as they are: the slide scrolls, and not a part of it.
             ui.set_max_height(LONG);
             match &slide.shows {
-                Shows::Walk(stop) => walk_ui(ui, *stop, models, view),
+                SlideContent::Walk(stop) => walk_ui(ui, *stop, models, view.selection, view.highlight),
                 _ => requests.commands = slide_ui(ui, slide, &notebook, &mut talk.notebook, view, prose),
             }
         });
@@ -205,7 +205,7 @@ pub fn presentation_ui(
 }
 
 /// The equation of a step, and what it or a whole layer does to the word that is followed, with its numbers.
-fn walk_ui(ui: &mut Ui, stop: Stop, models: &Models, view: &PanelView) {
+fn walk_ui(ui: &mut Ui, stop: Stop, models: &Models, selection: &Selection, highlight: &Highlight) {
     let Some(route) = models.get::<RouteModel>() else { return };
     let (layer, step, after) = match stop {
         Stop::Step { layer, step } => (layer, step, ""),
@@ -215,8 +215,7 @@ fn walk_ui(ui: &mut Ui, stop: Stop, models: &Models, view: &PanelView) {
         let place = sentence_case(&format!("{after}{}", layer.title));
         ui.label(RichText::new(place).size(size::READING));
     }
-    let selection = &view.selection;
-    let word = selection.query.or_else(|| route.word(&view.highlight.lit));
+    let word = selection.query.or_else(|| route.word(&highlight.lit));
     let focus = word.and_then(|word| match stop {
         Stop::Step { .. } => Some(route.focus(word, selection.head, selection.key)),
         // The stage shows all heads of the layer: none of another one is told of.
@@ -270,7 +269,7 @@ pub fn toggle(world: &mut World) {
 
 fn begin(world: &mut World) {
     let Some(snapshot) = world.resource::<LatestModels>().snapshot().cloned() else { return };
-    let Some(source) = world.get_resource::<Source>() else { return };
+    let Some(source) = world.get_resource::<LessonSource>() else { return };
     let Some(slides) = world.resource::<LatestModels>().get::<SlidesModel>() else { return };
     let selected = world.resource::<WorkspaceState>().0.saved(world.resource::<ViewState>()).selected;
     let Some(at) = slides.first_from(&snapshot, selected.as_deref()) else {
@@ -359,9 +358,9 @@ fn revealed(slide: &Slide, snapshot: &Snapshot) -> Option<Command> {
     let shown = snapshot.notebook.cells.iter().find(|shown| shown.cell.id == slide.cell)?;
     let attempts = shown.cell.attempts();
     let command = match slide.shows {
-        Shows::Ran | Shows::Answered if shown.run.is_none() => CellCommand::Run,
-        Shows::Hints(hints) if attempts.hints < hints => CellCommand::Hint,
-        Shows::Solution if !attempts.is_revealed => CellCommand::Reveal,
+        SlideContent::Ran | SlideContent::Answered if shown.run.is_none() => CellCommand::Run,
+        SlideContent::Hints(hints) if attempts.hints < hints => CellCommand::Hint,
+        SlideContent::Solution if !attempts.is_revealed => CellCommand::Reveal,
         _ => return None,
     };
     Some(Command::Notebook(NotebookCommand::Cell(slide.cell.clone(), command)))
@@ -370,7 +369,7 @@ fn revealed(slide: &Slide, snapshot: &Snapshot) -> Option<Command> {
 /// Shows what the slide's stage cell says, or a stop of its walk.
 fn set_stage(talk: &mut Presentation, slide: &Slide, snapshot: &Snapshot, view: &mut ViewState) -> Option<Command> {
     let stop = match &slide.shows {
-        Shows::Walk(stop) => Some(*stop),
+        SlideContent::Walk(stop) => Some(*stop),
         _ => None,
     };
     match stop {

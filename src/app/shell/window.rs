@@ -7,7 +7,7 @@ use std::time::Duration;
 use attune_core::lesson::Lesson;
 use attune_core::store::Home;
 use attune_engine::panics::quietly;
-use attune_view::export::work_file::Shared;
+use attune_view::export::work_file::SharedWork;
 use bevy::log::LogPlugin;
 use bevy::prelude::*;
 use bevy::render::RenderPlugin;
@@ -42,7 +42,7 @@ pub struct WindowOptions {
     /// The lesson file; none: the course.
     pub path: Option<PathBuf>,
     /// A file that was shared, in the place of a lesson.
-    pub shared: Option<Shared>,
+    pub shared: Option<SharedWork>,
     /// Another model beside it.
     pub beside: Option<Arc<Lesson>>,
     /// Replaces a lesson's seed.

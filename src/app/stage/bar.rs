@@ -14,7 +14,7 @@ use super::sentence::strip_id;
 use crate::app::actions::{ActionTable, Pressed, Shortcut, StageAction, drop_text, keys, pressed};
 use crate::app::theme::{self, Palette, size};
 use crate::app::ui_state::PanelView;
-use crate::app::ui_state::search::{Emphasis, Found, Hit};
+use crate::app::ui_state::search::{Emphasis, Hit, SearchResult};
 use crate::app::widgets::heat::width_of;
 
 /// Longest search, in letters.
@@ -188,7 +188,7 @@ fn field_ui(ui: &mut Ui, width: f32, view: &mut PanelView) -> Response {
 }
 
 /// How many were found, or which of them is looked at.
-pub fn count(found: &Found, looked_at: Option<usize>) -> String {
+pub fn count(found: &SearchResult, looked_at: Option<usize>) -> String {
     match (found, looked_at) {
         (Err(_), _) => String::new(),
         (Ok(found), _) if found.is_empty() => "none".to_owned(),

@@ -14,7 +14,7 @@ use attune_view::view_model::sentence_arcs::WordAt;
 use egui::{Align2, Color32, Id, Pos2, Rangef, Rect, Sense, Shape, Stroke, Ui, Vec2, WidgetInfo, WidgetType};
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::ui_state::PanelView;
+use crate::app::ui_state::{Highlight, Hover, Selection};
 use crate::app::widgets::heat::width_of;
 
 /// A stage that is lower has no room for it.
@@ -33,8 +33,8 @@ pub struct Gauge<'a> {
 }
 
 impl<'a> Gauge<'a> {
-    pub fn of(model: &'a GaugeModel, view: &PanelView) -> Self {
-        let mut marks = model.chosen(&view.highlight.lit, view.selection.query);
+    pub fn of(model: &'a GaugeModel, selection: &Selection, highlight: &Highlight) -> Self {
+        let mut marks = model.chosen(&highlight.lit, selection.query);
         if marks.is_empty() && model.marks.len() <= TRACKS {
             // A short sentence is spoken of as a whole.
             marks = model.marks.iter().collect();
@@ -48,7 +48,7 @@ impl<'a> Gauge<'a> {
         TRACK * self.marks.len().max(1) as f32 + size::GAP_TIGHT
     }
 
-    pub fn ui(&self, ui: &mut Ui, time: f32, view: &mut PanelView) {
+    pub fn ui(&self, ui: &mut Ui, time: f32, hover: &mut Hover) {
         let palette = Palette::of(ui.visuals().dark_mode);
         let area = ui.available_rect_before_wrap();
         let inner = area.shrink2(Vec2::new(size::GAP_WIDE, 0.0)).with_max_y(area.bottom() - size::GAP_TIGHT);
@@ -72,11 +72,11 @@ impl<'a> Gauge<'a> {
         }
         for (row, mark) in self.marks.iter().enumerate() {
             let y = inner.top() + TRACK * (row as f32 + 0.5);
-            self.mark_ui(ui, mark, run, y, time, view);
+            self.mark_ui(ui, mark, run, y, time, hover);
         }
     }
 
-    fn mark_ui(&self, ui: &Ui, mark: &GaugeMark, run: Rangef, y: f32, time: f32, view: &mut PanelView) {
+    fn mark_ui(&self, ui: &Ui, mark: &GaugeMark, run: Rangef, y: f32, time: f32, hover: &mut Hover) {
         let palette = Palette::of(ui.visuals().dark_mode);
         let rect = Rect::from_x_y_ranges(run.expand(HEAD), y - TRACK / 2.0..=y + TRACK / 2.0);
         let response = ui.interact(rect, Id::new(("gauge", mark.position)), Sense::hover());
@@ -90,7 +90,7 @@ impl<'a> Gauge<'a> {
         was.paint(painter, RING, None, palette.ink_soft);
         painter.hline(Rangef::new(was.at.x.min(at.at.x), was.at.x.max(at.at.x)), y, Stroke::new(size::OUTLINE, ink));
         was.paint(painter, RING, Some(palette.stage), palette.ink_soft);
-        let is_pointed = response.hovered() || view.hover.token() == Some(mark.position);
+        let is_pointed = response.hovered() || hover.token() == Some(mark.position);
         let font = if is_pointed { theme::strong(size::LABEL) } else { theme::plain(size::LABEL) };
         let text = if at.beyond == 0.0 { mark.label.clone() } else { format!("{} {now:.2}", mark.label) };
         let galley = painter.layout_no_wrap(text, font, ink);
@@ -101,7 +101,7 @@ impl<'a> Gauge<'a> {
         at.paint(painter, MARK, Some(ink), ink);
         painter.galley(place.min, galley, ink);
         if response.hovered() {
-            view.hover.point_at_token(WordAt::in_sentence(mark.position));
+            hover.point_at_token(WordAt::in_sentence(mark.position));
             response.on_hover_ui(|ui| {
                 let GaugeModel { from, to, .. } = self.model;
                 ui.strong(&mark.label);

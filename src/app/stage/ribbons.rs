@@ -14,7 +14,7 @@ use egui::{
 };
 
 use crate::app::theme::{self, Palette, Role, size};
-use crate::app::ui_state::PanelView;
+use crate::app::ui_state::Trail;
 use crate::app::widgets::heat::width_of;
 use crate::app::widgets::traced::ASK_HINT;
 
@@ -201,7 +201,7 @@ impl<'a> Ribbons<'a> {
     }
 
     /// `at`: how far the walk is; `about`: the place on the screen of the key that the card is about.
-    pub fn ui(&self, ui: &mut Ui, at: f32, about: Option<Pos2>, view: &mut PanelView) {
+    pub fn ui(&self, ui: &mut Ui, at: f32, about: Option<Pos2>, trail: &mut Trail) {
         let palette = Palette::of(ui.visuals().dark_mode);
         let area = ui.available_rect_before_wrap();
         if let Some(about) = about.filter(|about| !area.contains(*about)) {
@@ -214,7 +214,7 @@ impl<'a> Ribbons<'a> {
         for (index, line) in self.rows.iter().enumerate() {
             let top = inner.top() + index as f32 * ROW;
             let row = Rect::from_min_size(Pos2::new(inner.left(), top), vec2(inner.width(), RIBBON));
-            self.line_ui(ui, index, line, row, grown, view);
+            self.line_ui(ui, index, line, row, grown, trail);
         }
         let foot = inner.left_bottom() + vec2(0.0, 1.0);
         let said = ui.painter().layout_no_wrap(self.said.clone(), theme::plain(size::SMALL), palette.ink_soft);
@@ -226,14 +226,14 @@ impl<'a> Ribbons<'a> {
         });
     }
 
-    fn line_ui(&self, ui: &Ui, index: usize, line: &Line, row: Rect, grown: f32, view: &mut PanelView) {
+    fn line_ui(&self, ui: &Ui, index: usize, line: &Line, row: Rect, grown: f32, trail: &mut Trail) {
         let palette = Palette::of(ui.visuals().dark_mode);
         let (beside, cells) = row.split_left_right_at_x(row.left() + LETTER);
         match line {
             Line::Vector { row, letter, times, hue } => {
                 let hue = hue.of(row.first.quantity, palette);
                 letter_ui(ui, beside, letter, hue);
-                self.vector_ui(ui, index, cells, row, (1.0 + (times - 1.0) * grown, hue), grown, view);
+                self.vector_ui(ui, index, cells, row, (1.0 + (times - 1.0) * grown, hue), grown, trail);
             }
             Line::Bars { values, letter, most, sum } => {
                 letter_ui(ui, beside, letter, palette.ink_soft);
@@ -244,7 +244,7 @@ impl<'a> Ribbons<'a> {
                     ui.painter().text(row.right_center(), Align2::RIGHT_CENTER, sum, theme::strong(size::READING), ink);
                 }
             }
-            Line::Weights { weights, words } => self.weights_ui(ui, row, weights, words, grown, view),
+            Line::Weights { weights, words } => self.weights_ui(ui, row, weights, words, grown, trail),
         }
     }
 
@@ -258,7 +258,7 @@ impl<'a> Ribbons<'a> {
         row: &NumberRow,
         (times, hue): (f32, Color32),
         grown: f32,
-        view: &mut PanelView,
+        trail: &mut Trail,
     ) {
         let palette = Palette::of(ui.visuals().dark_mode);
         let is_made = match row.first.quantity {
@@ -277,7 +277,7 @@ impl<'a> Ribbons<'a> {
                 let (number, font) = (view_model::number(x.into()), theme::mono(size::LABEL_AXIS));
                 ui.painter().text(cell.center(), Align2::CENTER_CENTER, number, font, ink);
             }
-            self.ask_ui(ui, (index, at), cell, row, at, view);
+            self.ask_ui(ui, (index, at), cell, row, at, trail);
         }
     }
 
@@ -294,7 +294,7 @@ impl<'a> Ribbons<'a> {
     }
 
     /// One bar of all weights, side by side; names where there is room.
-    fn weights_ui(&self, ui: &Ui, row: Rect, weights: &NumberRow, words: &[String], grown: f32, view: &mut PanelView) {
+    fn weights_ui(&self, ui: &Ui, row: Rect, weights: &NumberRow, words: &[String], grown: f32, trail: &mut Trail) {
         let palette = Palette::of(ui.visuals().dark_mode);
         let mut left = row.left();
         for (key, (weight, word)) in weights.values.iter().zip(words).enumerate() {
@@ -307,19 +307,19 @@ impl<'a> Ribbons<'a> {
                 let ink = palette.ink_on(fill);
                 ui.painter().text(part.center(), Align2::CENTER_CENTER, word, theme::plain(size::SMALL), ink);
             }
-            self.ask_ui(ui, (0, key), part, weights, key, view);
+            self.ask_ui(ui, (0, key), part, weights, key, trail);
         }
     }
 
     /// The number of a cell under the pointer; a click asks where it comes from.
-    fn ask_ui(&self, ui: &Ui, id: (usize, usize), cell: Rect, row: &NumberRow, at: usize, view: &mut PanelView) {
+    fn ask_ui(&self, ui: &Ui, id: (usize, usize), cell: Rect, row: &NumberRow, at: usize, trail: &mut Trail) {
         if !cell.is_positive() || !ui.rect_contains_pointer(cell) {
             return;
         }
         let response = ui.interact(cell, ui.id().with((self.walk.focus.head, id)), Sense::click());
         let said = format!("{}[{at}] = {:.4}", row.label, row.values[at]);
         if response.clicked() || response.secondary_clicked() {
-            view.trail.open(row.entry(at));
+            trail.open(row.entry(at));
         }
         response.on_hover_cursor(CursorIcon::PointingHand).on_hover_text(format!("{said}\n{ASK_HINT}"));
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::Lesson;
-use attune_view::explain::path::{By, PathArrow, PathModel};
+use attune_view::explain::path::{ArrowParts, PathArrow, PathModel};
 use attune_view::explain::walk::{Focus, RouteModel, Step, WalkModel, is_silent};
 use attune_view::view_model::heads::Side;
 use attune_view::view_model::meaning::{NeighboursModel, SensesModel};
@@ -22,7 +22,7 @@ use crate::app::link::LatestModels;
 use crate::app::theme::motion;
 use crate::app::ui_state::search::Emphasis;
 use crate::app::ui_state::walk::ease;
-use crate::app::ui_state::{Highlight, PanelView, ViewState, Walk};
+use crate::app::ui_state::{Highlight, Selection, ViewState, Walk};
 
 #[derive(Resource, Default)]
 pub struct StageState {
@@ -53,7 +53,7 @@ pub struct StageState {
     pub emphasis: Arc<Emphasis>,
     /// Another basis is on its way to the stage.
     pub glide: Option<BasisGlide>,
-    walked: Option<(u64, Focus, Option<By>, bool)>,
+    walked: Option<(u64, Focus, Option<ArrowParts>, bool)>,
     followed: Option<Followed>,
     /// How often a stage cell had been shown when the query was last chosen for one.
     shows: usize,
@@ -119,12 +119,12 @@ impl StageState {
 
     /// Says what the points are, where they are not the words of a sentence; or what the chosen word is made of, where it is one
     /// point for several pieces.
-    pub fn about_points(&self, view: &PanelView) -> Option<String> {
+    pub fn about_points(&self, selection: &Selection) -> Option<String> {
         if let Some(senses) = &self.senses {
             return Some(senses.about());
         }
         let points = self.points.as_ref()?;
-        let token = points.tokens.get(view.selection.query?).filter(|token| token.pieces > 1)?;
+        let token = points.tokens.get(selection.query?).filter(|token| token.pieces > 1)?;
         let pieces = token.pieces;
         Some(format!(
             "“{}” is one point in the middle of its {pieces} pieces, and its arrows are the mean of theirs.",

@@ -3,7 +3,7 @@
 
 use attune_core::lesson::glossary::Term;
 use attune_view::view_model::glossary::{First, GlossaryModel};
-use attune_view::view_model::notebook::{LiveWord, Standing};
+use attune_view::view_model::notebook::{LiveStanding, LiveWord};
 use egui::{Button, Context, Id, Key, Label, Modifiers, Pos2, RichText, Ui, Vec2, WidgetInfo, WidgetType, Window};
 
 use super::prose::words_ui;
@@ -116,11 +116,11 @@ pub fn live_lines_ui(ui: &mut Ui, word: &LiveWord) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let line = |ui: &mut Ui, text: RichText| ui.add(Label::new(text).wrap());
     line(ui, RichText::new(&*word.source).font(theme::mono(size::MONO)).color(palette.ink_soft));
-    let ink = if word.standing == Standing::Failed { palette.error } else { palette.ink };
+    let ink = if word.standing == LiveStanding::Failed { palette.error } else { palette.ink };
     for note in &word.notes {
         line(ui, RichText::new(note).color(ink));
     }
-    if word.standing == Standing::Waiting && word.full.is_empty() {
+    if word.standing == LiveStanding::Waiting && word.full.is_empty() {
         line(ui, RichText::new("It is shown when the model is trained.").color(palette.ink_soft));
     }
     if !word.tensors.is_empty() {

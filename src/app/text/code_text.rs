@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::markdown_marks::{Mark, marks};
-use attune_engine::code::editor::highlight::{Kind, Span, highlight};
-use attune_engine::code::editor::scope::{NameKind, Scope, definitions};
+use attune_core::lesson::text::markdown_options;
+use attune_engine::code::editor::highlight::{Span, SpanKind, highlight};
+use attune_engine::code::editor::scope::{CompletionScope, NameKind, definitions};
 use egui::text::{CCursor, LayoutJob, TextFormat};
 use egui::{Align2, Color32, Galley, Pos2, Rect, Shape, Stroke, StrokeKind, Ui, Vec2};
+use pulldown_cmark::{Event, Parser, Tag};
 
 use crate::app::theme::{self, Palette, size};
 
@@ -16,7 +17,7 @@ use crate::app::theme::{self, Palette, size};
 #[derive(Clone, Copy)]
 pub enum Language<'a> {
     /// Code, with the names that it sees.
-    Code(&'a Scope),
+    Code(&'a CompletionScope),
     Markdown,
 }
 
@@ -24,7 +25,7 @@ pub enum Language<'a> {
 pub struct Inked {
     of: (u64, bool),
     /// Names that code sees; `None` for Markdown.
-    scope: Option<Scope>,
+    scope: Option<CompletionScope>,
     pub spans: Vec<Span>,
     job: LayoutJob,
 }
@@ -64,7 +65,13 @@ impl Inked {
 }
 
 /// Code in its colours: sections of one each; white space joins the one before it.
-pub fn code(source: &str, spans: &[Span], scope: &Scope, format: &TextFormat, palette: &Palette) -> LayoutJob {
+pub fn code(
+    source: &str,
+    spans: &[Span],
+    scope: &CompletionScope,
+    format: &TextFormat,
+    palette: &Palette,
+) -> LayoutJob {
     let definitions = definitions(source, spans);
     let own: HashMap<&str, NameKind> =
         definitions.iter().map(|found| (found.name.name.as_str(), found.name.kind)).collect();
@@ -74,7 +81,7 @@ pub fn code(source: &str, spans: &[Span], scope: &Scope, format: &TextFormat, pa
     let mut section = (0, palette.ink);
     for span in spans {
         let color = match span.kind {
-            Kind::Name => of_name(&source[span.range.clone()]).map_or(palette.ink, |kind| name_ink(kind, palette)),
+            SpanKind::Name => of_name(&source[span.range.clone()]).map_or(palette.ink, |kind| name_ink(kind, palette)),
             kind => ink(kind, palette),
         };
         if color != section.1 {
@@ -91,15 +98,15 @@ fn markdown(source: &str, palette: &Palette) -> LayoutJob {
     let mut job = LayoutJob { keep_trailing_whitespace: true, ..LayoutJob::default() };
     for (range, mark) in marks(source) {
         let color = match mark {
-            Mark::Plain => palette.ink,
-            Mark::Heading => code.keyword,
-            Mark::Emphasis | Mark::Strong => code.variable,
-            Mark::Code => code.text,
-            Mark::Maths => code.number,
-            Mark::Link => code.function,
-            Mark::Sign => code.comment,
+            MarkdownMark::Plain => palette.ink,
+            MarkdownMark::Heading => code.keyword,
+            MarkdownMark::Emphasis | MarkdownMark::Strong => code.variable,
+            MarkdownMark::Code => code.text,
+            MarkdownMark::Maths => code.number,
+            MarkdownMark::Link => code.function,
+            MarkdownMark::Sign => code.comment,
         };
-        append(&mut job, &source[range], TextFormat { italics: mark == Mark::Emphasis, ..mono(color) });
+        append(&mut job, &source[range], TextFormat { italics: mark == MarkdownMark::Emphasis, ..mono(color) });
     }
     end(&mut job, "", mono(palette.ink));
     job
@@ -124,16 +131,16 @@ fn mono(color: Color32) -> TextFormat {
     TextFormat { line_height, ..TextFormat::simple(theme::mono(size::MONO), color) }
 }
 
-fn ink(kind: Kind, palette: &Palette) -> Color32 {
+fn ink(kind: SpanKind, palette: &Palette) -> Color32 {
     let code = &palette.code;
     match kind {
-        Kind::Keyword => code.keyword,
-        Kind::Number => code.number,
-        Kind::Text => code.text,
-        Kind::Comment => code.comment,
-        Kind::Operator | Kind::Bracket => palette.ink_soft,
-        Kind::Unmatched => palette.error,
-        Kind::Name => palette.ink,
+        SpanKind::Keyword => code.keyword,
+        SpanKind::Number => code.number,
+        SpanKind::Text => code.text,
+        SpanKind::Comment => code.comment,
+        SpanKind::Operator | SpanKind::Bracket => palette.ink_soft,
+        SpanKind::Unmatched => palette.error,
+        SpanKind::Name => palette.ink,
     }
 }
 
@@ -207,4 +214,147 @@ pub fn squiggle(ui: &Ui, rect: Rect, color: Color32) {
         Pos2::new(rect.left(), foot) + Vec2::new(i as f32 * WAVE, up)
     });
     ui.painter().add(Shape::line(points.collect(), Stroke::new(size::CURVE, color)));
+}
+
+/// Kinds of pieces of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkdownMark {
+    Plain,
+    Heading,
+    Emphasis,
+    Strong,
+    Code,
+    Maths,
+    Link,
+    /// `#`, `*`, `-`, addresses: what is not read out.
+    Sign,
+}
+
+/// The pieces of any text, in order and without gaps.
+pub fn marks(source: &str) -> Vec<(Range<usize>, MarkdownMark)> {
+    let mut pieces = Pieces { found: Vec::new(), end: 0 };
+    let mut around = vec![MarkdownMark::Plain];
+    for (event, range) in Parser::new_ext(source, markdown_options()).into_offset_iter() {
+        let here = around.last().copied().unwrap_or(MarkdownMark::Plain);
+        match event {
+            Event::Start(tag) => around.push(of_tag(&tag, here)),
+            Event::End(_) => _ = around.pop(),
+            Event::Text(_) => pieces.push(range, here),
+            Event::Code(_) => pieces.push(range, MarkdownMark::Code),
+            Event::InlineMath(_) | Event::DisplayMath(_) => pieces.push(range, MarkdownMark::Maths),
+            _ => {}
+        }
+    }
+    pieces.push(source.len()..source.len(), MarkdownMark::Plain);
+    pieces.found
+}
+
+fn of_tag(tag: &Tag, around: MarkdownMark) -> MarkdownMark {
+    match tag {
+        Tag::Heading { .. } => MarkdownMark::Heading,
+        Tag::CodeBlock(_) => MarkdownMark::Code,
+        Tag::Link { .. } | Tag::Image { .. } => MarkdownMark::Link,
+        Tag::Strong if around == MarkdownMark::Plain => MarkdownMark::Strong,
+        Tag::Emphasis if around == MarkdownMark::Plain => MarkdownMark::Emphasis,
+        _ => around,
+    }
+}
+
+struct Pieces {
+    found: Vec<(Range<usize>, MarkdownMark)>,
+    /// End of the last piece.
+    end: usize,
+}
+
+impl Pieces {
+    /// Adds a piece, and marks the characters before it as signs.
+    fn push(&mut self, range: Range<usize>, mark: MarkdownMark) {
+        let start = range.start.max(self.end);
+        self.join(self.end..start, MarkdownMark::Sign);
+        self.join(start..range.end.max(start), mark);
+    }
+
+    fn join(&mut self, range: Range<usize>, mark: MarkdownMark) {
+        self.end = range.end;
+        match self.found.last_mut() {
+            _ if range.is_empty() => {}
+            Some((last, same)) if *same == mark => last.end = range.end,
+            _ => self.found.push((range, mark)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn told(source: &str) -> Vec<(&str, MarkdownMark)> {
+        marks(source).into_iter().map(|(range, mark)| (&source[range], mark)).collect()
+    }
+
+    #[test]
+    fn what_is_said_and_the_signs_around_it() {
+        assert_eq!(
+            told("# Two *words*\n"),
+            [
+                ("# ", MarkdownMark::Sign),
+                ("Two ", MarkdownMark::Heading),
+                ("*", MarkdownMark::Sign),
+                ("words", MarkdownMark::Heading),
+                ("*\n", MarkdownMark::Sign)
+            ]
+        );
+        assert_eq!(
+            told("a **b** `c` $x_i$"),
+            [
+                ("a ", MarkdownMark::Plain),
+                ("**", MarkdownMark::Sign),
+                ("b", MarkdownMark::Strong),
+                ("**", MarkdownMark::Sign),
+                (" ", MarkdownMark::Plain),
+                ("`c`", MarkdownMark::Code),
+                (" ", MarkdownMark::Plain),
+                ("$x_i$", MarkdownMark::Maths)
+            ]
+        );
+        assert_eq!(
+            told("[a](b)"),
+            [("[", MarkdownMark::Sign), ("a", MarkdownMark::Link), ("](b)", MarkdownMark::Sign)]
+        );
+        assert_eq!(
+            told("- *a*\n- b"),
+            [
+                ("- *", MarkdownMark::Sign),
+                ("a", MarkdownMark::Emphasis),
+                ("*\n- ", MarkdownMark::Sign),
+                ("b", MarkdownMark::Plain)
+            ]
+        );
+        assert_eq!(
+            told("```rhai\nlet a;\n```"),
+            [("```rhai\n", MarkdownMark::Sign), ("let a;\n", MarkdownMark::Code), ("```", MarkdownMark::Sign)]
+        );
+    }
+
+    #[test]
+    fn a_deep_text_is_marked_at_once() {
+        for deep in ["**", "> ", "- ", "[", "$"] {
+            marks(&deep.repeat(20_000));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_covered(source in "[ a#*_`$>é\\\\\\[\\]()|\n-]{0,60}") {
+            let mut end = 0;
+            for (range, _) in marks(&source) {
+                prop_assert_eq!(range.start, end);
+                prop_assert!(source.get(range.clone()).is_some() && !range.is_empty());
+                end = range.end;
+            }
+            prop_assert_eq!(end, source.len());
+        }
+    }
 }

@@ -4,10 +4,10 @@
 use std::collections::VecDeque;
 
 use attune_engine::code::Fault;
-use attune_engine::code::editor::completion::{Completion, completions};
 use attune_engine::code::editor::editing::{self, Selection};
-use attune_engine::code::editor::highlight::{Kind, pair_at, token_at};
-use attune_engine::code::editor::scope::Scope;
+use attune_engine::code::editor::highlight::{SpanKind, pair_at, token_at};
+use attune_engine::code::editor::scope::CompletionScope;
+use attune_engine::code::editor::scope::{Completion, completions};
 use egui::text::{CCursor, CCursorRange};
 use egui::text_edit::{TextEditOutput, TextEditState};
 use egui::{
@@ -37,7 +37,7 @@ pub struct EditorModel<'a> {
 #[derive(Default)]
 pub struct EditorState {
     inked: Option<Inked>,
-    offer: Option<Offer>,
+    offer: Option<CompletionOffer>,
     /// Typed in a frame behind a key that is ours, whose turn is the next one.
     later: VecDeque<Event>,
 }
@@ -150,7 +150,7 @@ fn marks_ui(
     ui: &mut Ui,
     laid: &Laid,
     model: &EditorModel,
-    scope: &Scope,
+    scope: &CompletionScope,
     state: &mut EditorState,
     caret: Option<usize>,
 ) {
@@ -160,7 +160,9 @@ fn marks_ui(
         pair.into_iter().for_each(|bracket| laid.mark(ui, bracket, palette.accent));
     }
     let unmatched = |caret: &usize| {
-        spans.iter().find(|span| span.kind == Kind::Unmatched && (span.range.start..=span.range.end).contains(caret))
+        spans
+            .iter()
+            .find(|span| span.kind == SpanKind::Unmatched && (span.range.start..=span.range.end).contains(caret))
     };
     if let Some(bracket) = caret.as_ref().and_then(unmatched) {
         laid.mark(ui, bracket.range.clone(), palette.error);
@@ -190,7 +192,7 @@ fn offer(
     state: &mut EditorState,
 ) -> bool {
     let Language::Code(scope) = model.language else { return false };
-    let stays = |offer: &Offer| offer.hovered || ui.memory(|memory| memory.has_focus(id));
+    let stays = |offer: &CompletionOffer| offer.hovered || ui.memory(|memory| memory.has_focus(id));
     let offered = state.offer.take().filter(stays);
     state.offer = offered.and_then(|offer| offer.follow(text, caret, scope));
     let Some(offer) = &mut state.offer else { return false };
@@ -226,7 +228,7 @@ fn select(ui: &Ui, id: Id, text: &str, selection: Selection) {
 }
 
 /// A key that is not egui's editor's.
-enum Action {
+enum EditorKey {
     Notebook(NotebookAction),
     Enter,
     Tab,
@@ -244,41 +246,41 @@ enum Action {
     Down,
 }
 
-fn action(event: &Event, offering: bool, model: &EditorModel) -> Option<Action> {
+fn action(event: &Event, offering: bool, model: &EditorModel) -> Option<EditorKey> {
     const PAGE: isize = 6;
     let (editable, is_code) = (model.editable, matches!(model.language, Language::Code(_)));
     let (key, modifiers) = match event {
         Event::Text(text) if editable && is_code => {
             let mut chars = text.chars();
             let c = chars.next().filter(|c| chars.next().is_none() && "()[]{}\"`".contains(*c));
-            return c.map(Action::Typed);
+            return c.map(EditorKey::Typed);
         }
         Event::Key { key, pressed: true, modifiers, .. } => (*key, *modifiers),
         _ => return None,
     };
     if let Some(action) = action_of(key, modifiers, NotebookAction::is_of_editor) {
-        return Some(Action::Notebook(action));
+        return Some(EditorKey::Notebook(action));
     }
     let Modifiers { alt, shift, command, .. } = modifiers;
     Some(match (key, command, shift, alt) {
-        (Key::ArrowUp, false, false, false) if !offering => Action::Up,
-        (Key::ArrowDown, false, false, false) if !offering => Action::Down,
+        (Key::ArrowUp, false, false, false) if !offering => EditorKey::Up,
+        (Key::ArrowDown, false, false, false) if !offering => EditorKey::Down,
         _ if !editable => return None,
-        (Key::Enter | Key::Tab, false, false, false) if offering => Action::Take,
-        (Key::ArrowDown, false, false, false) if offering => Action::Go(1),
-        (Key::ArrowUp, false, false, false) if offering => Action::Go(-1),
-        (Key::PageDown, false, false, false) if offering => Action::Go(PAGE),
-        (Key::PageUp, false, false, false) if offering => Action::Go(-PAGE),
-        (Key::Tab, false, true, _) => Action::Outdent,
-        (Key::Tab, false, ..) => Action::Tab,
-        (Key::CloseBracket, true, ..) => Action::Indent,
-        (Key::OpenBracket, true, ..) => Action::Outdent,
+        (Key::Enter | Key::Tab, false, false, false) if offering => EditorKey::Take,
+        (Key::ArrowDown, false, false, false) if offering => EditorKey::Go(1),
+        (Key::ArrowUp, false, false, false) if offering => EditorKey::Go(-1),
+        (Key::PageDown, false, false, false) if offering => EditorKey::Go(PAGE),
+        (Key::PageUp, false, false, false) if offering => EditorKey::Go(-PAGE),
+        (Key::Tab, false, true, _) => EditorKey::Outdent,
+        (Key::Tab, false, ..) => EditorKey::Tab,
+        (Key::CloseBracket, true, ..) => EditorKey::Indent,
+        (Key::OpenBracket, true, ..) => EditorKey::Outdent,
         // The rest is of code.
         _ if !is_code => return None,
-        (Key::Enter, ..) => Action::Enter,
-        (Key::Slash, true, ..) => Action::Comment,
-        (Key::Backspace, false, false, false) => Action::Backspace,
-        (Key::Space, ..) if modifiers.ctrl => Action::Offer,
+        (Key::Enter, ..) => EditorKey::Enter,
+        (Key::Slash, true, ..) => EditorKey::Comment,
+        (Key::Backspace, false, false, false) => EditorKey::Backspace,
+        (Key::Space, ..) if modifiers.ctrl => EditorKey::Offer,
         _ => return None,
     })
 }
@@ -337,7 +339,7 @@ impl Keys<'_, '_> {
         ui.input_mut(|input| input.events.extend(through));
     }
 
-    fn scope(&self) -> Option<&Scope> {
+    fn scope(&self) -> Option<&CompletionScope> {
         match self.model.language {
             Language::Code(scope) => Some(scope),
             Language::Markdown => None,
@@ -345,36 +347,36 @@ impl Keys<'_, '_> {
     }
 
     /// False where the key is egui's after all.
-    fn act(&mut self, ui: &Ui, text: &mut String, state: &mut EditorState, action: Action) -> bool {
+    fn act(&mut self, ui: &Ui, text: &mut String, state: &mut EditorState, action: EditorKey) -> bool {
         let at = selection(ui, self.id, text);
         let after = match action {
             // Esc first takes the names away that are offered.
-            Action::Notebook(NotebookAction::Leave) if state.offer.take().is_some() => return true,
-            Action::Notebook(action) => return self.ask(ui, state, action, at.caret),
-            Action::Offer => {
-                state.offer = self.scope().and_then(|scope| Offer::open(text, at.caret, scope));
+            EditorKey::Notebook(NotebookAction::Leave) if state.offer.take().is_some() => return true,
+            EditorKey::Notebook(action) => return self.ask(ui, state, action, at.caret),
+            EditorKey::Offer => {
+                state.offer = self.scope().and_then(|scope| CompletionOffer::open(text, at.caret, scope));
                 return true;
             }
-            Action::Go(steps) => {
+            EditorKey::Go(steps) => {
                 state.offer.iter_mut().for_each(|offer| offer.go(steps));
                 return true;
             }
-            Action::Take => return self.take_offer(ui, text, state, at.caret),
-            Action::Up => return self.leave_from(at.caret, 0, NotebookAction::SelectAbove),
-            Action::Down => return self.leave_from(at.caret, text.len(), NotebookAction::SelectBelow),
-            Action::Tab => match self.complete(ui, text, state, at) {
+            EditorKey::Take => return self.take_offer(ui, text, state, at.caret),
+            EditorKey::Up => return self.leave_from(at.caret, 0, NotebookAction::SelectAbove),
+            EditorKey::Down => return self.leave_from(at.caret, text.len(), NotebookAction::SelectBelow),
+            EditorKey::Tab => match self.complete(ui, text, state, at) {
                 true => return true,
                 false => editing::indent(text, at),
             },
-            Action::Enter => editing::enter(text, at),
-            Action::Indent => editing::indent_lines(text, at),
-            Action::Outdent => editing::outdent(text, at),
-            Action::Comment => editing::toggle_comments(text, at),
-            Action::Backspace => match editing::backspace(text, at) {
+            EditorKey::Enter => editing::enter(text, at),
+            EditorKey::Indent => editing::indent_lines(text, at),
+            EditorKey::Outdent => editing::outdent(text, at),
+            EditorKey::Comment => editing::toggle_comments(text, at),
+            EditorKey::Backspace => match editing::backspace(text, at) {
                 Some(after) => after,
                 None => return false,
             },
-            Action::Typed(c) => match editing::typed(text, at, c) {
+            EditorKey::Typed(c) => match editing::typed(text, at, c) {
                 Some(after) => after,
                 None => return false,
             },
@@ -420,7 +422,7 @@ impl Keys<'_, '_> {
         if !at.is_empty() || !text[..at.caret].ends_with(is_word) {
             return false;
         }
-        let offer = self.scope().and_then(|scope| Offer::open(text, at.caret, scope));
+        let offer = self.scope().and_then(|scope| CompletionOffer::open(text, at.caret, scope));
         let Some(mut offer) = offer else { return false };
         if offer.items.len() > 1 {
             state.offer = Some(offer);
@@ -437,7 +439,7 @@ impl Keys<'_, '_> {
 }
 
 /// Names that are offered until one is taken.
-pub struct Offer {
+pub struct CompletionOffer {
     pub items: Vec<Completion>,
     pub selected: usize,
     /// The text and the caret that they belong to.
@@ -449,21 +451,21 @@ pub struct Offer {
     pub hovered: bool,
 }
 
-impl Offer {
-    pub fn open(source: &str, caret: usize, scope: &Scope) -> Option<Offer> {
+impl CompletionOffer {
+    pub fn open(source: &str, caret: usize, scope: &CompletionScope) -> Option<CompletionOffer> {
         let items = completions(source, caret, scope);
         let start = items.first()?.replaces.start;
         let of = (egui::util::hash(source), caret);
-        Some(Offer { items, selected: 0, of, start, moved: true, hovered: false })
+        Some(CompletionOffer { items, selected: 0, of, start, moved: true, hovered: false })
     }
 
     /// Filters the offer by the word as typed so far. `None` once another word is typed.
-    pub fn follow(self, source: &str, caret: usize, scope: &Scope) -> Option<Offer> {
+    pub fn follow(self, source: &str, caret: usize, scope: &CompletionScope) -> Option<CompletionOffer> {
         let is_same = self.of == (egui::util::hash(source), caret);
         if is_same {
             return Some(self);
         }
-        Offer::open(source, caret, scope).filter(|offer| offer.start == self.start)
+        CompletionOffer::open(source, caret, scope).filter(|offer| offer.start == self.start)
     }
 
     pub fn go(&mut self, steps: isize) {
@@ -480,7 +482,7 @@ impl Offer {
 }
 
 /// Below `caret`, or above it where there is no room. The one that was clicked.
-pub fn offer_ui(ui: &Ui, id: Id, caret: Rect, offer: &mut Offer) -> Option<usize> {
+pub fn offer_ui(ui: &Ui, id: Id, caret: Rect, offer: &mut CompletionOffer) -> Option<usize> {
     let screen = ui.ctx().content_rect();
     let above = caret.bottom() + size::POPUP.y > screen.bottom();
     let (pivot, at) =
@@ -499,7 +501,7 @@ pub fn offer_ui(ui: &Ui, id: Id, caret: Rect, offer: &mut Offer) -> Option<usize
     shown.inner.inner
 }
 
-fn list_ui(ui: &mut Ui, offer: &mut Offer) -> Option<usize> {
+fn list_ui(ui: &mut Ui, offer: &mut CompletionOffer) -> Option<usize> {
     const ROWS: f32 = 6.0;
     let mut clicked = None;
     let height = ROWS * size::SLIDER_ROW;

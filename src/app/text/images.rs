@@ -5,7 +5,7 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use attune_core::lesson::pictures::{self, Folder, Format, SIDE_MAX};
+use attune_core::lesson::pictures::{self, PictureFolder, PictureFormat, SIDE_MAX};
 use egui::{ColorImage, Context, TextureHandle, TextureId, TextureOptions, Vec2, vec2};
 use image::{ImageFormat, ImageReader, Limits};
 
@@ -13,7 +13,7 @@ use image::{ImageFormat, ImageReader, Limits};
 #[derive(Default)]
 pub struct Images {
     lesson: Option<PathBuf>,
-    folder: Folder,
+    folder: PictureFolder,
     found: HashMap<String, Result<Picture, String>>,
     generation: u64,
     /// How often the folder was looked at anew: what was asked for before is of no use.
@@ -46,7 +46,7 @@ impl Images {
     /// Files may have changed: each is looked at anew when it is next shown.
     pub fn look_again(&mut self) {
         self.found.clear();
-        self.folder = self.lesson.as_deref().map(Folder::of).unwrap_or_default();
+        self.folder = self.lesson.as_deref().map(PictureFolder::of).unwrap_or_default();
         self.generation += 1;
         self.epoch += 1;
     }
@@ -115,8 +115,8 @@ impl Images {
 
 fn decode(picture: &pictures::Picture) -> Result<ColorImage, String> {
     let format = match picture.format {
-        Format::Png => ImageFormat::Png,
-        Format::Jpeg => ImageFormat::Jpeg,
+        PictureFormat::Png => ImageFormat::Png,
+        PictureFormat::Jpeg => ImageFormat::Jpeg,
     };
     let mut reader = ImageReader::with_format(Cursor::new(picture.read()?), format);
     // The file may have changed since it was measured.

@@ -4,5 +4,4 @@ pub mod cards;
 pub mod code_text;
 pub mod editor;
 pub mod images;
-mod markdown_marks;
 pub mod prose;

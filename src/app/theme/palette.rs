@@ -17,7 +17,7 @@
 //! told apart by its name. Text has a contrast of [`TEXT_CONTRAST`] at least, marks of [`MARK_CONTRAST`], on every
 //! ground that they stand on; a test computes them.
 
-use attune_engine::numerics::contributions::Part;
+use attune_engine::numerics::contributions::BlockPart;
 use attune_engine::quantity::Quantity;
 use egui::Color32;
 
@@ -204,13 +204,13 @@ impl Palette {
     }
 
     /// Arrow of what no head adds.
-    pub fn part(&self, part: Part) -> Color32 {
+    pub fn part(&self, part: BlockPart) -> Color32 {
         match part {
-            Part::Bias => self.ink_soft,
-            Part::Rescaled => self.parts[0],
-            Part::Shift => self.parts[1],
-            Part::FeedForward => self.parts[2],
-            Part::LastShift => self.parts[3],
+            BlockPart::Bias => self.ink_soft,
+            BlockPart::Rescaled => self.parts[0],
+            BlockPart::Shift => self.parts[1],
+            BlockPart::FeedForward => self.parts[2],
+            BlockPart::LastShift => self.parts[3],
         }
     }
 
@@ -378,7 +378,7 @@ mod tests {
             check(palette, "head", &palette.heads, &grounds, TEXT_CONTRAST);
             check(palette, "role", &[palette.query, palette.key, palette.value], &grounds, TEXT_CONTRAST);
             check(palette, "sign", &[palette.negative, palette.positive], &grounds, MARK_CONTRAST);
-            let parts = Part::ALL.map(|part| palette.part(part));
+            let parts = BlockPart::ALL.map(|part| palette.part(part));
             check(palette, "part", &parts, &grounds, TEXT_CONTRAST);
             let is_another = |at: usize| parts[..at].iter().all(|other| *other != parts[at]);
             assert!((0..parts.len()).all(is_another), "each part has its colour");

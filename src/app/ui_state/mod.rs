@@ -8,7 +8,7 @@ pub mod walk;
 
 use attune_engine::numerics::params::TensorId;
 use attune_engine::quantity::Entry;
-use attune_view::explain::path::By;
+use attune_view::explain::path::ArrowParts;
 use attune_view::view_model::attention::Reading;
 use attune_view::view_model::saved_view::SavedView;
 use attune_view::view_model::sentence_arcs::{Pair, WordAt};
@@ -311,7 +311,7 @@ pub struct Selection {
     /// The point of a word in one of several sentences that was clicked.
     pub sense: Option<usize>,
     /// Parts that the arrows of a move stand for, where the learner chose them.
-    pub by: Option<By>,
+    pub by: Option<ArrowParts>,
     /// How attention is read, in every map and in the sentence.
     pub reading: Reading,
     /// The chosen word and its occurrence while the sentence has no such occurrence.

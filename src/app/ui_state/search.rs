@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use attune_core::pattern;
+use attune_core::kernel::snapshot::space::read_pattern;
 use attune_view::view_model::stage::{Goal, StageModel, TokenPoint};
 
 use super::Highlight;
@@ -25,7 +25,7 @@ pub enum Hit {
 }
 
 /// Results of a search, those in the sentence first; or the fault in its pattern.
-pub type Found = Result<Vec<Hit>, String>;
+pub type SearchResult = Result<Vec<Hit>, String>;
 
 /// Whether a word matches.
 type Matcher = Box<dyn Fn(&str) -> bool>;
@@ -36,14 +36,14 @@ impl Search {
     }
 
     /// `None` where nothing is looked for. Upper and lower case are the same.
-    pub fn find(&self, stage: &StageModel) -> Option<Found> {
+    pub fn find(&self, stage: &StageModel) -> Option<SearchResult> {
         (!self.is_blank()).then(|| self.matcher().map(|matches| points(stage, matches)))
     }
 
     fn matcher(&self) -> Result<Matcher, String> {
         let text = self.text.trim();
         if self.is_pattern {
-            let pattern = pattern::read(text)?;
+            let pattern = read_pattern(text)?;
             return Ok(Box::new(move |word| pattern.is_match(word)));
         }
         let part = text.to_lowercase();
@@ -77,7 +77,7 @@ pub enum Visibility {
 /// How each point of the stage is shown. By default all are lit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Emphasis {
-    pub found: Option<Found>,
+    pub found: Option<SearchResult>,
     is_isolated: bool,
     is_of_step: bool,
     tokens: Vec<Visibility>,

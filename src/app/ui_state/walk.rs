@@ -8,18 +8,18 @@ use crate::app::theme::motion;
 /// The points on their way, and the step that is shown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Walk {
-    way: Way,
+    way: WalkMode,
     /// The time of the points; from layer to layer, how many of them they have passed; where steps are walked, the place
     /// among them.
     now: f32,
     glide: Option<Glide<f32>>,
-    play: Option<Play>,
+    play: Option<PlayState>,
     /// Layers after the first.
     later_layers: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum Way {
+enum WalkMode {
     /// From static to contextual.
     #[default]
     Straight,
@@ -31,7 +31,7 @@ enum Way {
 
 /// The points go slowly from static to contextual, some times, and then rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Play {
+struct PlayState {
     times: usize,
     /// The time at which they rest.
     rest: f32,
@@ -41,7 +41,7 @@ struct Play {
 /// One round of a play, in seconds: a pause, the way, a pause, the way back.
 const ROUND: f32 = motion::PLAY_PAUSE + motion::PLAY + motion::PLAY_PAUSE + motion::GLIDE;
 
-impl Play {
+impl PlayState {
     /// The time of the points; `None` at the end.
     fn time(self) -> Option<f32> {
         // Without its last pause and the way back.
@@ -77,7 +77,7 @@ impl Walk {
     }
 
     fn is_in_layers(&self) -> bool {
-        self.way != Way::Straight
+        self.way != WalkMode::Straight
     }
 
     /// The time of the points between where they are shown to begin and to end: see [`Walk::shown_layer`].
@@ -120,13 +120,13 @@ impl Walk {
 
     fn place_of(&self, now: f32) -> f32 {
         match self.way {
-            Way::Stepped => now,
+            WalkMode::Stepped => now,
             _ if now == 0.0 => 0.0,
-            Way::ByLayer => {
+            WalkMode::ByLayer => {
                 let layer = now.ceil() - 1.0;
                 layer * STEPS as f32 + BEFORE_MOVE + (now - layer)
             }
-            Way::Straight => self.end() - 1.0 + now,
+            WalkMode::Straight => self.end() - 1.0 + now,
         }
     }
 
@@ -152,19 +152,19 @@ impl Walk {
 
     /// Whether steps are walked, and the first one is left.
     pub fn is_walking(&self) -> bool {
-        self.way == Way::Stepped && self.now > 0.0
+        self.way == WalkMode::Stepped && self.now > 0.0
     }
 
     /// Follows the model. Points that went straight stay where they were.
     pub fn set_layers(&mut self, layers: usize) {
-        let is_at_end = self.way == Way::Stepped && self.place() == self.end();
+        let is_at_end = self.way == WalkMode::Stepped && self.place() == self.end();
         let later_layers = layers.max(1) - 1;
         if later_layers != self.later_layers {
             self.later_layers = later_layers;
             match self.way {
-                Way::Straight => {}
-                Way::Stepped => self.set(if is_at_end { self.end() } else { self.now }),
-                Way::ByLayer => {
+                WalkMode::Straight => {}
+                WalkMode::Stepped => self.set(if is_at_end { self.end() } else { self.now }),
+                WalkMode::ByLayer => {
                     self.now = self.now.min(self.layers() as f32);
                     self.glide = None;
                 }
@@ -186,7 +186,7 @@ impl Walk {
             return;
         }
         self.set_time(0.0);
-        self.play = Some(Play { times, rest, elapsed: 0.0 });
+        self.play = Some(PlayState { times, rest, elapsed: 0.0 });
     }
 
     pub fn is_playing(&self) -> bool {
@@ -195,7 +195,7 @@ impl Walk {
 
     /// Ends a play: the points go where they would rest.
     pub fn stop(&mut self) {
-        if let Some(Play { rest, .. }) = self.play {
+        if let Some(PlayState { rest, .. }) = self.play {
             self.glide_to(rest);
         }
     }
@@ -220,13 +220,13 @@ impl Walk {
     /// Goes to a place on the walk, in a short glide unless motion is reduced.
     pub fn walk_to(&mut self, to: f32) {
         let to = to.clamp(0.0, self.end());
-        if self.way == Way::ByLayer {
+        if self.way == WalkMode::ByLayer {
             self.set(self.goal());
-        } else if self.way != Way::Stepped && to == self.end() {
+        } else if self.way != WalkMode::Stepped && to == self.end() {
             self.begin(1.0, motion::GLIDE);
             return;
         }
-        if self.way != Way::Stepped {
+        if self.way != WalkMode::Stepped {
             // Between static and contextual is no step: the walk goes on from the one that is next.
             self.set(self.goal().ceil());
         }
@@ -243,9 +243,9 @@ impl Walk {
     pub fn pass_to(&mut self, layers: usize) {
         /// A longer way takes the time of this many layers.
         const LONGEST: f32 = 4.0;
-        if self.way != Way::ByLayer {
+        if self.way != WalkMode::ByLayer {
             let from = self.time() * self.layers() as f32;
-            (self.way, self.now) = (Way::ByLayer, from);
+            (self.way, self.now) = (WalkMode::ByLayer, from);
         }
         let to = layers.min(self.layers()) as f32;
         self.begin(to, motion::GLIDE * (to - self.now).abs().clamp(1.0, LONGEST));
@@ -267,7 +267,7 @@ impl Walk {
     /// Goes to the same step of another layer.
     pub fn walk_to_layer(&mut self, layer: usize) {
         let layer = layer.min(self.later_layers);
-        if self.way == Way::ByLayer {
+        if self.way == WalkMode::ByLayer {
             self.pass_to(layer + 1);
         } else if layer != self.layer() {
             self.set((layer * STEPS) as f32 + self.at());
@@ -281,13 +281,13 @@ impl Walk {
 
     /// At static the walk is at its beginning.
     pub fn set_time(&mut self, time: f32) {
-        self.way = Way::Straight;
+        self.way = WalkMode::Straight;
         (self.now, self.glide, self.play) = (time.clamp(0.0, 1.0), None, None);
     }
 
     /// Moves to a place on the walk at once.
     pub fn set(&mut self, place: f32) {
-        self.way = Way::Stepped;
+        self.way = WalkMode::Stepped;
         (self.now, self.glide, self.play) = (place.clamp(0.0, self.end()), None, None);
     }
 
@@ -309,7 +309,11 @@ impl Walk {
     /// The saved form of a walk that is within layers.
     pub fn saved(&self) -> Option<SavedWalk> {
         let Walk { way, now: place, .. } = self.at_rest();
-        (way != Way::Straight).then(|| SavedWalk { layers: self.layers(), place, is_by_layer: way == Way::ByLayer })
+        (way != WalkMode::Straight).then(|| SavedWalk {
+            layers: self.layers(),
+            place,
+            is_by_layer: way == WalkMode::ByLayer,
+        })
     }
 
     /// Goes back to where it was; the model may have other layers, which [`Walk::set_layers`] then says.
@@ -323,7 +327,7 @@ impl Walk {
         self.later_layers = layers.clamp(1, LAYERS_MAX) - 1;
         self.set(place);
         if is_by_layer {
-            (self.way, self.now) = (Way::ByLayer, place.clamp(0.0, self.layers() as f32));
+            (self.way, self.now) = (WalkMode::ByLayer, place.clamp(0.0, self.layers() as f32));
         }
     }
 

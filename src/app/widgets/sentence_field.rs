@@ -1,7 +1,7 @@
 //! A field for a sentence: its words show as chips while they are typed, and nothing is replaced but by choice.
 
 use attune_view::view_model::sentences::{
-    CHARS_MAX, Fault, OFFERED, ReadWord, Reading, SentencesModel, WordKind, shortened,
+    CHARS_MAX, OFFERED, ReadWord, SentenceFault, SentenceReading, SentencesModel, WordKind, shortened,
 };
 use egui::containers::menu::MenuButton;
 use egui::text::{CCursor, CCursorRange};
@@ -22,7 +22,7 @@ pub struct SentenceFieldState {
     seen: String,
     is_open: bool,
     /// Reading of the text, while the text stays the same.
-    reading: Option<(String, Reading)>,
+    reading: Option<(String, SentenceReading)>,
     /// Enter was pressed where it could take nothing.
     is_refused: bool,
     /// Text that could not be read when the field was left, and the sentence that was shown then.
@@ -104,7 +104,7 @@ fn open_ui(
     model: &SentencesModel,
     state: &mut SentenceFieldState,
     response: &Response,
-    reading: Reading,
+    reading: SentenceReading,
     edit: Option<Edit>,
 ) -> Vec<Change> {
     let id = response.id;
@@ -181,7 +181,7 @@ fn open(ui: &Ui, id: Id, field: &SentenceField, state: &mut SentenceFieldState) 
 }
 
 /// Returns the last sentence that could be read.
-fn close(field: &SentenceField, state: &mut SentenceFieldState, reading: &Reading) -> String {
+fn close(field: &SentenceField, state: &mut SentenceFieldState, reading: &SentenceReading) -> String {
     state.is_open = false;
     let last = if reading.fault.is_none() {
         reading.sentence(&state.text)
@@ -195,7 +195,7 @@ fn close(field: &SentenceField, state: &mut SentenceFieldState, reading: &Readin
     last
 }
 
-fn read(model: &SentencesModel, state: &mut SentenceFieldState) -> Reading {
+fn read(model: &SentencesModel, state: &mut SentenceFieldState) -> SentenceReading {
     if let Some((text, reading)) = &state.reading
         && *text == state.text
     {
@@ -240,7 +240,7 @@ enum Edit {
 }
 
 impl Edit {
-    fn done(self, reading: &Reading, text: &str) -> String {
+    fn done(self, reading: &SentenceReading, text: &str) -> String {
         match self {
             Edit::Without(word) => reading.without(text, word),
             Edit::With(word, other) => reading.with(text, word, &other),
@@ -272,14 +272,14 @@ struct PopupResponse {
 }
 
 /// The words as they are read, and what can be done about those that cannot be.
-fn reading_ui(ui: &mut Ui, text: &str, reading: &Reading, is_refused: bool) -> PopupResponse {
+fn reading_ui(ui: &mut Ui, text: &str, reading: &SentenceReading, is_refused: bool) -> PopupResponse {
     let palette = Palette::of(ui.visuals().dark_mode);
     let mut shown = PopupResponse { edit: None, has_focus: false };
     chips_ui(ui, reading);
     let (said, ink) = match &reading.fault {
         None => ("On the stage.", palette.ink_soft),
-        Some(Fault { words, is_early: true }) => (words.as_str(), palette.ink_soft),
-        Some(Fault { words, .. }) => (words.as_str(), palette.warn),
+        Some(SentenceFault { words, is_early: true }) => (words.as_str(), palette.ink_soft),
+        Some(SentenceFault { words, .. }) => (words.as_str(), palette.warn),
     };
     ui.label(RichText::new(said).color(ink));
     if text.chars().count() >= CHARS_MAX {
@@ -311,7 +311,7 @@ fn reading_ui(ui: &mut Ui, text: &str, reading: &Reading, is_refused: bool) -> P
 }
 
 /// How the text is read, and what the keys do.
-fn help(reading: &Reading) -> String {
+fn help(reading: &SentenceReading) -> String {
     let keys = match reading.suggestion() {
         _ if reading.fault.is_none() => "Enter or Esc: done.".to_owned(),
         Some((_, other)) => format!("Enter: {other}. Esc: back to the sentence on the stage; what you typed is kept."),
@@ -323,7 +323,7 @@ fn help(reading: &Reading) -> String {
 }
 
 /// The words, as they are read.
-fn chips_ui(ui: &mut Ui, reading: &Reading) {
+fn chips_ui(ui: &mut Ui, reading: &SentenceReading) {
     let palette = Palette::of(ui.visuals().dark_mode);
     // What is pasted may be long: the rest stays in sight.
     ScrollArea::vertical().max_height(size::CHIPS_MAX).show(ui, |ui| {
@@ -339,7 +339,7 @@ fn chips_ui(ui: &mut Ui, reading: &Reading) {
 }
 
 /// Advice where Enter can take nothing.
-fn refusal(reading: &Reading) -> String {
+fn refusal(reading: &SentenceReading) -> String {
     match reading.first_fault().map(|word| &reading.words[word]) {
         Some(ReadWord { text, kind: WordKind::Unknown(_), .. }) => {
             format!("Choose a word for {} above, or press ↑ to leave it out.", shortened(text))

@@ -5,7 +5,7 @@
 
 use attune_engine::quantity::Entry;
 use attune_view::explain::Explanation;
-use attune_view::explain::formulas::{Line, Lines, Operand, Piece, exact};
+use attune_view::explain::formulas::{Line, LinePiece, Lines, Operand, exact};
 use egui::{
     Color32, CornerRadius, CursorIcon, Label, Painter, Rect, Response, RichText, Sense, Stroke, Ui, Vec2, WidgetInfo,
     WidgetText, WidgetType,
@@ -89,12 +89,12 @@ fn line_ui(ui: &mut Ui, line: &Line) -> Option<Entry> {
         let soft = |text: &str| RichText::new(text).font(theme::mono(size::MONO)).color(palette.ink_soft);
         for piece in line {
             match piece {
-                Piece::Text(text) if text.is_empty() => {}
-                Piece::Text(text) => {
+                LinePiece::Text(text) if text.is_empty() => {}
+                LinePiece::Text(text) => {
                     ui.label(soft(text));
                 }
-                Piece::Number(operand) => clicked = operand_ui(ui, operand).or(clicked),
-                Piece::Product { value, share } => {
+                LinePiece::Number(operand) => clicked = operand_ui(ui, operand).or(clicked),
+                LinePiece::Product { value, share } => {
                     ui.label(soft(&format!("= {}", rounded(*value))));
                     let (rect, _) = ui.allocate_exact_size(Vec2::new(BAR, size::BAR), Sense::hover());
                     let fill = if *share < 0.0 { palette.negative } else { palette.positive };

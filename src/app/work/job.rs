@@ -13,7 +13,7 @@ use std::thread;
 
 use attune_core::kernel::snapshot::{Progress, Snapshot};
 use attune_core::lesson::issue::printable;
-use attune_view::export::file::{ExportFault, Format, Target, obstacle};
+use attune_view::export::file::{ExportFault, ExportTarget, Format, obstacle};
 use attune_view::export::page::Page;
 use attune_view::export::vectors::at_sentence;
 use attune_view::export::work_file::WorkFile;
@@ -271,7 +271,7 @@ fn write(
     target: &Path,
     drawn: impl FnMut(),
 ) -> Result<String, ExportFault> {
-    let target = Target::new(lesson, format, target)?;
+    let target = ExportTarget::new(lesson, format, target)?;
     let Drawn { pictures, fault } = draw_stages(snapshot, lesson, format, drawn);
     let written = target.write(snapshot, &pictures)?;
     let told = fault.map(|fault| {

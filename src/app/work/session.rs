@@ -8,9 +8,9 @@ use attune_core::kernel::Saved;
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::Lesson;
 use attune_core::store::{
-    Checkpoint, Home, Key, LoadedFrom, Lock, NotSaved, Opened, Saver, Status, Stored, open, take_over,
+    Checkpoint, Home, Key, LoadedFrom, Lock, NotSaved, OpenedStore, Saver, Status, Stored, open, take_over,
 };
-use attune_view::export::work_file::{LessonMark, Shared, WorkFile};
+use attune_view::export::work_file::{LessonMark, SharedWork, WorkFile};
 use attune_view::view_model::saved_view::SavedView;
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -26,12 +26,12 @@ use crate::app::workspace::notices::{CheckpointRow, LockModel, SavingChoice, Sav
 /// All that is kept of a lesson.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct State {
+pub struct SessionState {
     pub kernel: Saved,
     pub view: SavedView,
 }
 
-impl Stored for State {
+impl Stored for SessionState {
     /// 3: the work is a list of commands, which older programs would take for none.
     const VERSION: u32 = 3;
 
@@ -63,7 +63,7 @@ pub struct Session {
     /// The mark of the text that the lesson was read from; none of a model's folder.
     pub mark: Option<LessonMark>,
     /// Content of a shared file, until the lesson opens.
-    shared: Option<Box<Shared>>,
+    shared: Option<Box<SharedWork>>,
     waker: Waker,
     opened: SystemTime,
     work: Option<Work>,
@@ -84,7 +84,7 @@ pub struct Session {
 struct Work {
     /// The lesson, as the kernel has it: snapshots of another one are not saved.
     lesson: Arc<Lesson>,
-    saver: Mutex<Saver<State>>,
+    saver: Mutex<Saver<SessionState>>,
     /// The learner looks without saving.
     is_read_only: bool,
     /// Since it was opened.
@@ -100,7 +100,7 @@ struct Work {
 }
 
 impl Work {
-    fn saver(&mut self) -> &mut Saver<State> {
+    fn saver(&mut self) -> &mut Saver<SessionState> {
         self.saver.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -138,7 +138,7 @@ impl Session {
     }
 
     /// Work on a copy of what somebody shared or handed in: never on what the learner has of the lesson.
-    pub fn on_copy(home: Option<Home>, shared: Shared, waker: Waker) -> Self {
+    pub fn on_copy(home: Option<Home>, shared: SharedWork, waker: Waker) -> Self {
         let session = Self::new(home, &shared.lesson, waker);
         Self { copy_of: Some(shared.file.clone()), shared: Some(Box::new(shared)), ..session }
     }
@@ -162,25 +162,29 @@ impl Session {
     }
 
     /// Finds the work on a lesson, and becomes its owner if it has none. A copy begins with what its file has.
-    pub fn open(&mut self, lesson: &Arc<Lesson>) -> Option<State> {
+    pub fn open(&mut self, lesson: &Arc<Lesson>) -> Option<SessionState> {
         let shared = self.shared.take();
         let report = shared.as_ref().map_or_else(Vec::new, |shared| shared.report());
         let shared = shared.map(|shared| {
             let WorkFile { work, view, .. } = shared.content;
-            State { kernel: work, view: view.unwrap_or_default() }
+            SessionState { kernel: work, view: view.unwrap_or_default() }
         });
         let Some(home) = &self.home else {
             self.model.report = report;
             return shared;
         };
-        let mut opened = open::<State>(home, &self.key(lesson));
+        let mut opened = open::<SessionState>(home, &self.key(lesson));
         let trouble = shared.and_then(|shared| copied(&mut opened, shared));
         let state = self.begin(lesson, opened);
         self.model.report.splice(0..0, report.into_iter().chain(trouble));
         state
     }
 
-    fn begin(&mut self, lesson: &Arc<Lesson>, Opened { loaded, store }: Opened<State>) -> Option<State> {
+    fn begin(
+        &mut self,
+        lesson: &Arc<Lesson>,
+        OpenedStore { loaded, store }: OpenedStore<SessionState>,
+    ) -> Option<SessionState> {
         self.model.report = loaded.report();
         (self.undo_restore, self.restored) = (None, None);
         self.work = Some(Work {
@@ -208,7 +212,7 @@ impl Session {
 
     /// The file was saved: the kernel goes on with another version of the lesson. Returns what is kept of
     /// it where that is another one by its id.
-    pub fn lesson_saved(&mut self, lesson: &Arc<Lesson>) -> Option<State> {
+    pub fn lesson_saved(&mut self, lesson: &Arc<Lesson>) -> Option<SessionState> {
         match &mut self.work {
             Some(work) if work.lesson.id == lesson.id => {
                 work.lesson = lesson.clone();
@@ -234,7 +238,7 @@ impl Session {
             }
             Some(SavingChoice::TakeOver) => self.take_over(shown),
             Some(SavingChoice::Reset) => {
-                self.undo_restore = self.replace(State::default(), BEFORE_RESET, shown);
+                self.undo_restore = self.replace(SessionState::default(), BEFORE_RESET, shown);
             }
             Some(SavingChoice::UndoReset) => {
                 if let Some(checkpoint) = self.undo_restore.take() {
@@ -261,11 +265,11 @@ impl Session {
         // A lesson of its own tells the new kernel's snapshots from the old one's.
         let lesson = Arc::new(Lesson::clone(&work.lesson));
         drop(work);
-        let mut opened = take_over::<State>(home, &self.key(&lesson));
+        let mut opened = take_over::<SessionState>(home, &self.key(&lesson));
         if is_changed && let Some(theirs) = &opened.loaded.value {
             // What was done here while the other window had the work is not to be lost either. If it cannot be
             // kept, nothing else can be saved, and the status will say so.
-            let mine = State { kernel: Saved::of(latest), view: shown.view.clone() };
+            let mine = SessionState { kernel: Saved::of(latest), view: shown.view.clone() };
             let store = &mut opened.store;
             let _ = store.checkpoint_now(THEIRS).and_then(|_| {
                 store.save(&mine)?;
@@ -281,7 +285,7 @@ impl Session {
             // Nothing was saved there: this window goes on with what it has, and saves it.
             work.lesson = latest.lesson.clone();
             work.last = Some((latest.work_revision, shown.view.clone()));
-            work.saver().put(Arc::new(State { kernel: Saved::of(latest), view: shown.view.clone() }));
+            work.saver().put(Arc::new(SessionState { kernel: Saved::of(latest), view: shown.view.clone() }));
         }
     }
 
@@ -297,7 +301,7 @@ impl Session {
 
     fn go_back(&mut self, checkpoint: &Checkpoint, shown: &Shown) {
         let Some(work) = &mut self.work else { return };
-        match work.saver().folder().load::<State>(checkpoint) {
+        match work.saver().folder().load::<SessionState>(checkpoint) {
             Ok(state) => {
                 self.replace(state, BEFORE_GOING_BACK, shown);
             }
@@ -306,12 +310,12 @@ impl Session {
     }
 
     /// Goes on with another state, once that of now is kept as a checkpoint. Does nothing where it cannot be.
-    fn replace(&mut self, state: State, label: &str, shown: &Shown) -> Option<Checkpoint> {
+    fn replace(&mut self, state: SessionState, label: &str, shown: &Shown) -> Option<Checkpoint> {
         let (Some(work), Some(worker), Some(now)) = (&mut self.work, &shown.link.0, shown.snapshot) else {
             self.model.report.push("Nothing was changed, because the current state is not saved.".to_owned());
             return None;
         };
-        let kept = State { kernel: Saved::of(now), view: shown.view.clone() };
+        let kept = SessionState { kernel: Saved::of(now), view: shown.view.clone() };
         work.saver().put(Arc::new(kept));
         let checkpoint = match work.saver().checkpoint(label) {
             Ok(checkpoint) => checkpoint,
@@ -358,7 +362,7 @@ impl Session {
         if is_other {
             work.is_changed = true;
             let (snapshot, view) = (snapshot.clone(), view.clone());
-            work.saver().put_with(move || Arc::new(State { kernel: Saved::of(&snapshot), view }));
+            work.saver().put_with(move || Arc::new(SessionState { kernel: Saved::of(&snapshot), view }));
         }
     }
 
@@ -420,7 +424,7 @@ impl Session {
 
 /// Saves what a file has in the place of what was done on its copy before, which stays as a checkpoint; where it cannot
 /// stay, the copy as it was is open. A sentence on that.
-fn copied(Opened { loaded, store }: &mut Opened<State>, shared: State) -> Option<String> {
+fn copied(OpenedStore { loaded, store }: &mut OpenedStore<SessionState>, shared: SessionState) -> Option<String> {
     // The work on another file, which is no longer there, is another copy's.
     let is_moved = matches!(loaded.used, LoadedFrom::Moved { .. });
     let before = loaded.value.replace(shared.clone()).filter(|before| !is_moved && *before != shared);
@@ -444,7 +448,7 @@ fn copied(Opened { loaded, store }: &mut Opened<State>, shared: State) -> Option
     }
 }
 
-fn status(saver: &Mutex<Saver<State>>) -> Status {
+fn status(saver: &Mutex<Saver<SessionState>>) -> Status {
     saver.lock().unwrap_or_else(PoisonError::into_inner).status()
 }
 

@@ -16,13 +16,13 @@ use attune_core::lesson::issue::printable;
 use attune_core::lesson::load::{self, EVERY, Watched};
 use attune_core::lesson::{Lesson, course, glossary, vector_files};
 use attune_view::export::work_file::LessonMark;
-use attune_view::view_model::Beside;
+use attune_view::view_model::ModelBeside;
 use attune_view::view_model::course::LessonsAround;
 use attune_view::view_model::glossary::GlossaryModel;
 use bevy::prelude::*;
 
 use super::job::Waker;
-use super::session::{Session, State};
+use super::session::{Session, SessionState};
 use crate::app::link::{LatestModels, Link};
 use crate::app::ui_state::ViewState;
 use crate::app::workspace::WorkspaceState;
@@ -39,7 +39,7 @@ pub struct ReadLesson {
 
 /// The origin of lessons.
 #[derive(Resource)]
-pub struct Source {
+pub struct LessonSource {
     news: Mutex<Receiver<News>>,
     waker: Waker,
     /// The watch ends when it is gone.
@@ -59,9 +59,9 @@ enum News {
 #[derive(Resource, Default)]
 pub struct LessonIssues(pub Issues);
 
-impl Source {
+impl LessonSource {
     /// Reads the lesson and starts to watch its file. A large file of vectors is read on: see [`first`].
-    pub fn open(path: PathBuf, seed: Option<u64>, waker: Waker) -> (Source, Result<ReadLesson, Issues>) {
+    pub fn open(path: PathBuf, seed: Option<u64>, waker: Waker) -> (LessonSource, Result<ReadLesson, Issues>) {
         let file = Watched::new(path.clone());
         let (sender, news) = channel();
         let watched = Arc::new(());
@@ -74,7 +74,7 @@ impl Source {
             watch(file, seed, &is_watched, &sender, &waker);
         });
         let first = first(&news);
-        (Source { news: Mutex::new(news), waker: waits, _watched: watched }, first)
+        (LessonSource { news: Mutex::new(news), waker: waits, _watched: watched }, first)
     }
 
     /// A kernel on its own thread: as it was left, or training by itself.
@@ -155,7 +155,7 @@ fn watch(mut file: Watched, seed: Option<u64>, source: &Weak<()>, news: &Sender<
 
 /// Opens a lesson that was saved, or shows what is wrong with it while the last good one stays.
 pub fn reload(
-    source: Option<Res<Source>>,
+    source: Option<Res<LessonSource>>,
     mut link: ResMut<Link>,
     mut issues: ResMut<LessonIssues>,
     mut workspace: ResMut<WorkspaceState>,
@@ -179,7 +179,7 @@ pub fn reload(
         (Ok(ReadLesson { lesson, mark }), None) => {
             issues.0.clear();
             session.mark = mark;
-            let State { kernel, view: kept } = session.open(&lesson).unwrap_or_default();
+            let SessionState { kernel, view: kept } = session.open(&lesson).unwrap_or_default();
             workspace.0.restore(&kept, &mut view);
             link.0 = Some(source.start(lesson, Some(kernel)));
         }
@@ -190,7 +190,7 @@ pub fn reload(
                 session.settle(&link, &workspace.0.saved(&view));
             }
             match session.lesson_saved(&lesson) {
-                Some(State { kernel, view: kept }) => {
+                Some(SessionState { kernel, view: kept }) => {
                     workspace.0.restore(&kept, &mut view);
                     worker.open_saved(lesson, Some(kernel));
                 }
@@ -231,7 +231,7 @@ pub fn follow_beside(other: Option<ResMut<OtherModel>>, mut models: ResMut<Lates
         other.given = Some(text);
     }
     if models.beside.as_ref().is_none_or(|beside| !Arc::ptr_eq(&beside.0, &latest)) {
-        models.beside = Some(Beside(latest));
+        models.beside = Some(ModelBeside(latest));
     }
 }
 

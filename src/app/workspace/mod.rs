@@ -23,7 +23,7 @@ use std::sync::Arc;
 use attune_view::view_model::Models;
 use attune_view::view_model::course::LessonsAround;
 use attune_view::view_model::glossary::GlossaryModel;
-use attune_view::view_model::saved_view::{Layout, SavedView};
+use attune_view::view_model::saved_view::{PanelLayout, SavedView};
 use attune_view::view_model::sentences::SentencesModel;
 use bevy::prelude::*;
 use bevy_egui::EguiContext;
@@ -123,7 +123,7 @@ impl Workspace {
     }
 
     /// The panels' layout; none where all are in windows of their own.
-    pub fn layout(&self) -> Option<Layout> {
+    pub fn layout(&self) -> Option<PanelLayout> {
         self.open_panels.layout()
     }
 

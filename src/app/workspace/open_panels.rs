@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use attune_view::view_model::saved_view::Layout;
+use attune_view::view_model::saved_view::PanelLayout;
 use egui::{Id, Vec2};
 use egui_dock::{DockState, LeafNode, Node, NodeIndex, Split, TabPath, Tree};
 
@@ -23,7 +23,7 @@ pub struct OpenPanels {
     /// Tabs for which their place has no room.
     pub stash: Vec<Stashed>,
     /// The layout that the window chose last; none once the learner has moved a panel.
-    arranged: Option<Layout>,
+    arranged: Option<PanelLayout>,
     room: Vec2,
     /// The panel that was brought to the front last.
     last: Option<PanelId>,
@@ -223,7 +223,7 @@ impl OpenPanels {
     }
 
     /// The panels' layout; none where all are in windows of their own.
-    pub fn layout(&self) -> Option<Layout> {
+    pub fn layout(&self) -> Option<PanelLayout> {
         let mut layout = kept(&self.dock)?;
         self.stash.iter().for_each(|stashed| stashed.put_into(&mut layout));
         Some(layout)
@@ -232,12 +232,12 @@ impl OpenPanels {
     /// True while the learner has moved nothing.
     pub fn is_arranged(&self) -> bool {
         let alike =
-            |arranged: &Layout| self.layout().is_some_and(|now| self.slide.is_some() || is_alike(arranged, &now));
+            |arranged: &PanelLayout| self.layout().is_some_and(|now| self.slide.is_some() || is_alike(arranged, &now));
         self.arranged.as_ref().is_some_and(alike)
     }
 
     /// Lays the panels as they lay. Where the learner had moved nothing, the window goes on to lay them out.
-    pub fn lay_out(&mut self, layout: &Layout, is_by_hand: bool) {
+    pub fn lay_out(&mut self, layout: &PanelLayout, is_by_hand: bool) {
         let known: Vec<PanelId> = self.known.iter().map(|(panel, _)| *panel).collect();
         let Some(dock) = dock(layout, &known) else { return };
         (self.dock, self.slide, self.last) = (dock, None, None);
@@ -381,14 +381,14 @@ fn append_behind(leaf: &mut LeafNode<PanelId>, panel: PanelId) {
 
 impl Stashed {
     /// Among the tabs that it belongs to.
-    fn put_into(&self, layout: &mut Layout) {
+    fn put_into(&self, layout: &mut PanelLayout) {
         match layout {
-            Layout::Tabs { panels, .. } => {
+            PanelLayout::Tabs { panels, .. } => {
                 if panels.iter().any(|title| title == self.beside.title()) {
                     panels.push(self.panel.title().to_owned());
                 }
             }
-            Layout::Split { parts, .. } => {
+            PanelLayout::Split { parts, .. } => {
                 self.put_into(&mut parts.0);
                 self.put_into(&mut parts.1);
             }
@@ -399,15 +399,15 @@ impl Stashed {
 /// Layout of the open panels in a window of this room. Of those that share a place, the last of `fronts` is in front.
 ///
 /// The notebook is as wide whatever else is open, so that its text stays where it is when a panel comes or goes.
-fn arranged(open: &[(PanelId, Region)], fronts: &[PanelId], room: Vec2) -> Layout {
+fn arranged(open: &[(PanelId, Region)], fronts: &[PanelId], room: Vec2) -> PanelLayout {
     let of = |regions: &[Region]| -> Vec<PanelId> {
         open.iter().filter(|(_, region)| regions.contains(region)).map(|(panel, _)| *panel).collect()
     };
     let tabs = |panels: Vec<PanelId>| {
         let front = fronts.iter().rev().find_map(|front| panels.iter().position(|panel| panel == front)).unwrap_or(0);
-        Layout::Tabs { panels: panels.iter().map(|panel| panel.title().to_owned()).collect(), front }
+        PanelLayout::Tabs { panels: panels.iter().map(|panel| panel.title().to_owned()).collect(), front }
     };
-    let beside = |share: f32, first: Layout, second: Layout| Layout::Split {
+    let beside = |share: f32, first: PanelLayout, second: PanelLayout| PanelLayout::Split {
         is_beside: true,
         share,
         parts: Box::new((first, second)),
@@ -422,7 +422,7 @@ fn arranged(open: &[(PanelId, Region)], fronts: &[PanelId], room: Vec2) -> Layou
     let stage = tabs(of(&[Region::Middle]));
     let side = match (upper.is_empty(), lower.is_empty()) {
         (true, true) => None,
-        (false, false) if room.y >= size::SIDE_ROWS_FROM => Some(Layout::Split {
+        (false, false) if room.y >= size::SIDE_ROWS_FROM => Some(PanelLayout::Split {
             is_beside: false,
             share: size::SIDE_SPLIT,
             parts: Box::new((tabs(upper), tabs(lower))),
@@ -463,28 +463,28 @@ const DEPTH_MAX: usize = 6;
 const SHARE_MIN: f32 = 0.05;
 
 /// The layout below a node; none where the node is empty.
-fn layout_of(tree: &Tree<PanelId>, node: NodeIndex) -> Option<Layout> {
+fn layout_of(tree: &Tree<PanelId>, node: NodeIndex) -> Option<PanelLayout> {
     let (is_beside, share) = match tree.iter().nth(node.0)? {
         Node::Empty => return None,
         Node::Leaf(leaf) => {
             let panels = leaf.tabs.iter().map(|panel| panel.title().to_owned()).collect();
-            return Some(Layout::Tabs { panels, front: leaf.active.0 });
+            return Some(PanelLayout::Tabs { panels, front: leaf.active.0 });
         }
         Node::Horizontal(split) => (true, split.fraction),
         Node::Vertical(split) => (false, split.fraction),
     };
     match (layout_of(tree, node.left()), layout_of(tree, node.right())) {
-        (Some(first), Some(second)) => Some(Layout::Split { is_beside, share, parts: Box::new((first, second)) }),
+        (Some(first), Some(second)) => Some(PanelLayout::Split { is_beside, share, parts: Box::new((first, second)) }),
         (one, other) => one.or(other),
     }
 }
 
 /// Adds the titles in a layout.
-fn add_titles<'a>(layout: &'a Layout, titles: &mut Vec<&'a str>, depth: usize) {
+fn add_titles<'a>(layout: &'a PanelLayout, titles: &mut Vec<&'a str>, depth: usize) {
     match layout {
-        Layout::Tabs { panels, .. } => titles.extend(panels.iter().map(String::as_str)),
-        Layout::Split { .. } if depth == DEPTH_MAX => {}
-        Layout::Split { parts, .. } => {
+        PanelLayout::Tabs { panels, .. } => titles.extend(panels.iter().map(String::as_str)),
+        PanelLayout::Split { .. } if depth == DEPTH_MAX => {}
+        PanelLayout::Split { parts, .. } => {
             add_titles(&parts.0, titles, depth + 1);
             add_titles(&parts.1, titles, depth + 1);
         }
@@ -499,9 +499,9 @@ enum Known {
 impl Known {
     /// The layout with each panel at most once, and with no empty part. `left` are the panels with the titles that they
     /// have in it.
-    fn of(layout: &Layout, left: &mut Vec<(&str, PanelId)>, depth: usize) -> Option<Self> {
+    fn of(layout: &PanelLayout, left: &mut Vec<(&str, PanelId)>, depth: usize) -> Option<Self> {
         match layout {
-            Layout::Tabs { panels, front } => {
+            PanelLayout::Tabs { panels, front } => {
                 let mut take = |title: &String| {
                     let place = left.iter().position(|(known, _)| known == title)?;
                     Some(left.remove(place).1)
@@ -510,8 +510,8 @@ impl Known {
                 let front = (*front).min(panels.len().checked_sub(1)?);
                 Some(Known::Tabs(panels, front))
             }
-            Layout::Split { .. } if depth == DEPTH_MAX => None,
-            Layout::Split { is_beside, share, parts } => {
+            PanelLayout::Split { .. } if depth == DEPTH_MAX => None,
+            PanelLayout::Split { is_beside, share, parts } => {
                 let (first, second) = (Self::of(&parts.0, left, depth + 1), Self::of(&parts.1, left, depth + 1));
                 let share = if share.is_finite() { share.clamp(SHARE_MIN, 1.0 - SHARE_MIN) } else { 0.5 };
                 match (first, second) {
@@ -556,12 +556,12 @@ fn title_among(panel: PanelId, titles: &[&str]) -> &'static str {
 }
 
 /// The tree of a dock as it is kept; none where all panels are in windows of their own.
-pub fn kept(dock: &DockState<PanelId>) -> Option<Layout> {
+pub fn kept(dock: &DockState<PanelId>) -> Option<PanelLayout> {
     layout_of(dock.main_surface(), NodeIndex::root())
 }
 
 /// A dock with those of the `known` panels that a layout has; none where it has none of them.
-pub fn dock(layout: &Layout, known: &[PanelId]) -> Option<DockState<PanelId>> {
+pub fn dock(layout: &PanelLayout, known: &[PanelId]) -> Option<DockState<PanelId>> {
     let mut titles = Vec::new();
     add_titles(layout, &mut titles, 0);
     let mut left: Vec<(&str, PanelId)> = known.iter().map(|panel| (title_among(*panel, &titles), *panel)).collect();
@@ -572,16 +572,16 @@ pub fn dock(layout: &Layout, known: &[PanelId]) -> Option<DockState<PanelId>> {
 }
 
 /// Whether two layouts put the same panels at the same places, whichever is in front.
-fn is_alike(one: &Layout, other: &Layout) -> bool {
+fn is_alike(one: &PanelLayout, other: &PanelLayout) -> bool {
     /// Shares nearer than this differ by rounding.
     const NEAR: f32 = 1e-3;
     match (one, other) {
-        (Layout::Tabs { panels: one, .. }, Layout::Tabs { panels: other, .. }) => {
+        (PanelLayout::Tabs { panels: one, .. }, PanelLayout::Tabs { panels: other, .. }) => {
             one.len() == other.len() && one.iter().all(|panel| other.contains(panel))
         }
         (
-            Layout::Split { is_beside: one_beside, share: one, parts: one_parts },
-            Layout::Split { is_beside: other_beside, share: other, parts: other_parts },
+            PanelLayout::Split { is_beside: one_beside, share: one, parts: one_parts },
+            PanelLayout::Split { is_beside: other_beside, share: other, parts: other_parts },
         ) => {
             one_beside == other_beside
                 && (one - other).abs() < NEAR
@@ -597,12 +597,12 @@ mod tests {
     use super::*;
     use crate::app::panels::registry;
 
-    fn tabs(panels: &[&str], front: usize) -> Layout {
-        Layout::Tabs { panels: panels.iter().map(|title| (*title).to_owned()).collect(), front }
+    fn tabs(panels: &[&str], front: usize) -> PanelLayout {
+        PanelLayout::Tabs { panels: panels.iter().map(|title| (*title).to_owned()).collect(), front }
     }
 
-    fn split(is_beside: bool, share: f32, first: Layout, second: Layout) -> Layout {
-        Layout::Split { is_beside, share, parts: Box::new((first, second)) }
+    fn split(is_beside: bool, share: f32, first: PanelLayout, second: PanelLayout) -> PanelLayout {
+        PanelLayout::Split { is_beside, share, parts: Box::new((first, second)) }
     }
 
     fn places() -> OpenPanels {
@@ -745,7 +745,7 @@ mod tests {
         let mut places = places();
         places.follow(Vec2::new(1280.0, 676.0));
         let notebook = |places: &OpenPanels| match places.layout() {
-            Some(Layout::Split { share, .. }) => share,
+            Some(PanelLayout::Split { share, .. }) => share,
             other => panic!("{other:?}"),
         };
         let before = notebook(&places);
@@ -767,8 +767,8 @@ mod tests {
     const LOWER: (PanelId, Region) = (PanelId("Lower"), Region::LowerRight);
 
     /// `(is_beside, share, first, second)`
-    fn parts(layout: &Layout) -> (bool, f32, &Layout, &Layout) {
-        let Layout::Split { is_beside, share, parts } = layout else { panic!("no split: {layout:?}") };
+    fn parts(layout: &PanelLayout) -> (bool, f32, &PanelLayout, &PanelLayout) {
+        let PanelLayout::Split { is_beside, share, parts } = layout else { panic!("no split: {layout:?}") };
         (*is_beside, *share, &parts.0, &parts.1)
     }
 
@@ -784,7 +784,7 @@ mod tests {
             let width = share * x;
             assert!((size::NOTEBOOK.0..=size::NOTEBOOK.1).contains(&width), "{width} of {x}");
             let side = match parts(&all) {
-                (_, _, Layout::Tabs { panels, .. }, Layout::Tabs { .. }) => {
+                (_, _, PanelLayout::Tabs { panels, .. }, PanelLayout::Tabs { .. }) => {
                     assert!(panels.len() == 2 && x < size::SIDE_FROM, "two columns of {x}");
                     width
                 }

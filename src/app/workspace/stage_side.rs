@@ -30,7 +30,7 @@ fn has_come_to_attention(workspace: &Workspace) -> bool {
 }
 
 fn walk_ui(ui: &mut Ui, scene: &StageState, view: &mut PanelView) {
-    timeline_ui(ui, scene.route.as_deref(), scene.walk.as_deref(), scene.about_points(view), view);
+    timeline_ui(ui, scene.route.as_deref(), scene.walk.as_deref(), scene.about_points(view.selection), view);
 }
 
 /// The parts of the stage that are drawn.
@@ -172,7 +172,7 @@ impl<'a> Over<'a> {
         let has_gauge = !is_whole || over.sentence.is_some() && area.height() >= gauge::FROM;
         let gauge = scene.gauge.as_deref().filter(|gauge| has_gauge && gauge.has_moves());
         over.gauge = gauge.map(|gauge| {
-            let gauge = Gauge::of(gauge, view);
+            let gauge = Gauge::of(gauge, view.selection, view.highlight);
             let rect = take(gauge.height());
             (gauge, rect)
         });
@@ -183,7 +183,7 @@ impl<'a> Over<'a> {
             (line, rect)
         });
         if is_whole && scene.has_walk(view.walk) {
-            let about = scene.about_points(view);
+            let about = scene.about_points(view.selection);
             let height = timeline::height(ui, area.width(), scene.route.as_deref(), scene.walk.as_deref(), about);
             over.walk = Some(area.with_min_y((area.bottom() - height).max(top)));
         }
@@ -283,7 +283,7 @@ fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
     }
     if let Some((gauge, rect)) = &over.gauge {
         let time = view.walk.time();
-        ui.scope_builder(at(*rect), |ui| gauge.ui(ui, time, view));
+        ui.scope_builder(at(*rect), |ui| gauge.ui(ui, time, view.hover));
     }
     if let Some((line, rect)) = &over.second {
         ui.scope_builder(at(*rect), |ui| line.ui(ui, view));
@@ -297,7 +297,7 @@ fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
             let seen = tab.controls.view().project(projection::place(model, key, view.walk.layer_time())?)?;
             Some(area.min + egui::vec2(seen.at.x, seen.at.y))
         });
-        ui.scope_builder(at(*rect), |ui| ribbons.ui(ui, view.walk.at(), about, view));
+        ui.scope_builder(at(*rect), |ui| ribbons.ui(ui, view.walk.at(), about, view.trail));
     }
     if let Some(rect) = over.walk {
         ui.scope_builder(at(rect), |ui| walk_ui(ui, scene, view));

@@ -126,7 +126,7 @@ pub fn fit_tabs(ui: &Ui, places: &mut OpenPanels) -> bool {
         let name = name(panel, is_new).into_galley(ui, None, f32::INFINITY, TextStyle::Button);
         name.size().x + TAB_PADDING
     };
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<TabRow> = Vec::new();
     for (path, leaf) in places.dock.iter_leaves().filter(|(path, _)| path.surface.is_main()) {
         let room = leaf.rect().width();
         // A place that was not drawn yet has no width.
@@ -135,7 +135,7 @@ pub fn fit_tabs(ui: &Ui, places: &mut OpenPanels) -> bool {
             let tabs: Vec<PanelId> = leaf.tabs().to_vec();
             let cross = tabs.get(front).filter(|front| can_close(**front)).map_or(0.0, |_| CROSS);
             let used = tabs.iter().map(|tab| width(*tab)).sum::<f32>() + cross;
-            rows.push(Row { path: (path.surface, path.node), room, used, front, tabs });
+            rows.push(TabRow { path: (path.surface, path.node), room, used, front, tabs });
         }
     }
     for row in rows {
@@ -160,7 +160,7 @@ pub fn fit_tabs(ui: &Ui, places: &mut OpenPanels) -> bool {
 }
 
 /// The tabs of one place.
-struct Row {
+struct TabRow {
     path: (egui_dock::SurfaceIndex, egui_dock::NodeIndex),
     room: f32,
     /// Width of the tabs.

@@ -6,10 +6,10 @@ pub use crate::kernel::snapshot::space::Axis;
 use std::ops::Range;
 use std::sync::Arc;
 
-use attune_engine::numbers;
+use attune_engine::json;
 use attune_engine::numerics::attention::{Edge, HeadMode, Mask};
 use attune_engine::numerics::model::activations::{Interventions, Patch};
-use attune_engine::numerics::model::generate::Choice;
+use attune_engine::numerics::model::generate::NextWordChoice;
 use attune_engine::numerics::params::{Parameters, TensorId};
 use serde::{Deserialize, Serialize};
 
@@ -116,7 +116,7 @@ pub enum TrainingCommand {
     /// Training stands still there until it is asked to play; the run that is left can be undone to.
     Branch,
     /// From the next step on; training and optimiser go on. Successive changes undo as one.
-    SetLearningRate(#[serde(with = "numbers::one")] f64),
+    SetLearningRate(#[serde(with = "json::number")] f64),
     /// Chooses the weights that those in use are compared with in the snapshot.
     #[serde(skip)]
     Compare(Option<Reference>),
@@ -132,7 +132,7 @@ pub enum WeightCommand {
         tensor: TensorId,
         row: usize,
         col: usize,
-        #[serde(with = "numbers::one")]
+        #[serde(with = "json::number")]
         value: f32,
     },
     /// Goes over entries of a tensor with a brush. All that is painted in one stroke undoes as one.
@@ -147,7 +147,7 @@ pub enum WeightCommand {
     /// Adds to every entry of a tensor a number drawn evenly from `±scale`; the same draw draws the same.
     Perturb {
         tensor: TensorId,
-        #[serde(with = "numbers::one")]
+        #[serde(with = "json::number")]
         scale: f32,
         draw: u64,
     },
@@ -250,7 +250,7 @@ pub enum SentenceCommand {
     /// Writes the given number of words after the sentence, or, where it is a source, from it; with the weights in
     /// use and no other intervention. They stay in the snapshot until the sentence changes.
     #[serde(skip)]
-    Generate { count: usize, choice: Choice },
+    Generate { count: usize, choice: NextWordChoice },
 }
 
 /// Changes of the list of sentences in which one word is looked at, and whether it is.
@@ -285,10 +285,10 @@ pub enum AxisCommand {
     Refit,
     /// Fits the axes to vectors of which only the spread is known: those of an earlier refit.
     Fit {
-        #[serde(with = "numbers::many")]
+        #[serde(with = "json::numbers")]
         mean: Vec<f64>,
         /// The lower triangle of the covariance, row by row.
-        #[serde(with = "numbers::many")]
+        #[serde(with = "json::numbers")]
         covariance: Vec<f64>,
     },
     /// An axis from the centre of one group of words to that of another; the axes that are not chosen
@@ -310,8 +310,8 @@ pub enum AxisCommand {
 /// The effect of a brush on an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Brush {
-    Set(#[serde(with = "numbers::one")] f32),
-    Add(#[serde(with = "numbers::one")] f32),
+    Set(#[serde(with = "json::number")] f32),
+    Add(#[serde(with = "json::number")] f32),
 }
 
 /// Weights to compare those in use with.
@@ -335,7 +335,7 @@ pub struct TensorEntries {
     /// Row-major; none where they are all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Vec<usize>>,
-    #[serde(with = "numbers::many")]
+    #[serde(with = "json::numbers")]
     pub values: Vec<f32>,
 }
 

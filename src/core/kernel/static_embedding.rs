@@ -10,16 +10,16 @@ use std::time::Duration;
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::alignment::turn_between;
-use attune_engine::numerics::lens::Sight;
 use attune_engine::numerics::model::{Architecture, AttentionModel, Candidates, Classes};
 use attune_engine::numerics::params::{Parameters, TensorName};
+use attune_engine::numerics::projection::LensProjection;
 use attune_engine::numerics::projection::{AXES, Projection};
 use attune_engine::numerics::shares::Spread;
 use attune_engine::numerics::table::Table;
 use attune_engine::numerics::vectors::{add_scaled, centroid};
 use attune_engine::numerics::word2vec::Word2Vec;
 use attune_engine::pretrained::folder::ModelFolder;
-use attune_engine::pretrained::load::{Pretrained, Stopped, load};
+use attune_engine::pretrained::load::{LoadStopped, Pretrained, load};
 
 use crate::kernel::cache::StepCache;
 use crate::kernel::sentence_pass::axes::Layers;
@@ -308,7 +308,8 @@ pub fn basis_vectors(lesson: &Lesson, vocabulary: &[String], vectors: &Table<f32
 pub fn turned(space: StaticSpace, like: &Arc<StaticSpace>, lesson: &Lesson) -> StaticSpace {
     let space = StaticSpace { like: Some(like.clone()), ..space };
     let projection = matched(space.projection.clone(), &space.own_basis, &space, lesson);
-    let (points, own_projection) = (Sight::new(&projection, None).points_of(&space.vectors), projection.clone());
+    let (points, own_projection) =
+        (LensProjection::new(&projection, None).points_of(&space.vectors), projection.clone());
     StaticSpace { points, projection, own_projection, shares: OnceLock::new(), ..space }
 }
 
@@ -513,7 +514,7 @@ pub type Outcome = Result<Arc<Pretrained>, String>;
 
 pub struct Loading {
     outcome: Option<Outcome>,
-    news: Receiver<Result<Pretrained, Stopped>>,
+    news: Receiver<Result<Pretrained, LoadStopped>>,
     shared: Arc<Shared>,
     /// The field of a lesson that is to blame where there is no outcome.
     field: FieldPath,

@@ -3,7 +3,7 @@
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::params::TensorId;
 
-use super::check::{Names, code, line, take_id, unique_ids};
+use super::check::{LessonNames, code, line, take_id, unique_ids};
 use super::decode::{
     At, Node, Record, complete, fields, finite, flag, list, list_of, parsed, positive, record, share, text, whole,
     wrong,
@@ -179,7 +179,7 @@ pub struct Feedback {
 
 /// The parts of a lesson that its cells refer to; `None` where a part has issues of its own.
 pub(super) struct CellContext<'c> {
-    pub names: &'c Names,
+    pub names: &'c LessonNames,
     /// Words of each of the lesson's sentences.
     pub lengths: Option<&'c [usize]>,
     /// The words that stand on the stage of it; `None` of a sentence with issues.

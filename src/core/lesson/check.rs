@@ -18,7 +18,7 @@ use super::text::tokenize;
 /// Names that earlier parts of the lesson define; `None` where a part has issues of its own: nothing
 /// is checked against it then, for one mistake must not show up as many.
 #[derive(Default)]
-pub(super) struct Names {
+pub(super) struct LessonNames {
     pub groups: Option<Vec<String>>,
     pub vocabulary: Option<Vocabulary>,
     pub max_tokens: Option<usize>,
@@ -79,7 +79,7 @@ impl Vocabulary {
     }
 }
 
-impl Names {
+impl LessonNames {
     /// A word that occurs in the corpus.
     pub fn word(&self, node: Node<'_>) -> Option<String> {
         let word = if self.model.is_some() { line(node)? } else { word(node)? };

@@ -13,7 +13,7 @@ use super::text::{is_word_char, tokenize};
 
 /// One word of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum TemplatePiece {
     Word(String),
     /// The name of a slot or a group.
     Slot(String),
@@ -33,7 +33,7 @@ pub enum TemplateError {
 }
 
 /// The words and slots of a template, in order. Each becomes exactly one word of the sentence.
-pub fn pieces(template: &str) -> Result<Vec<Piece>, TemplateError> {
+pub fn pieces(template: &str) -> Result<Vec<TemplatePiece>, TemplateError> {
     let mut pieces = Vec::new();
     let mut rest = template;
     while let Some(open) = rest.find('{') {
@@ -53,17 +53,17 @@ pub fn pieces(template: &str) -> Result<Vec<Piece>, TemplateError> {
         if literal.ends_with(is_word_char) || rest.starts_with(is_word_char) || rest.starts_with('{') {
             return Err(TemplateError::Touching(from_open[..=close].to_owned()));
         }
-        pieces.push(Piece::Slot(name.to_owned()));
+        pieces.push(TemplatePiece::Slot(name.to_owned()));
     }
     push_words(rest, &mut pieces)?;
     Ok(pieces)
 }
 
-fn push_words(literal: &str, pieces: &mut Vec<Piece>) -> Result<(), TemplateError> {
+fn push_words(literal: &str, pieces: &mut Vec<TemplatePiece>) -> Result<(), TemplateError> {
     if let Some(close) = literal.find('}') {
         return Err(TemplateError::Unopened(literal[..=close].to_owned()));
     }
-    pieces.extend(tokenize(literal).into_iter().map(Piece::Word));
+    pieces.extend(tokenize(literal).into_iter().map(TemplatePiece::Word));
     Ok(())
 }
 
@@ -96,7 +96,7 @@ pub fn sentences(corpus: &Corpus, groups: &[Group], seed: u64) -> Vec<CorpusSent
 }
 
 /// The templates of a topic.
-type ParsedTopic = Vec<Vec<Piece>>;
+type ParsedTopic = Vec<Vec<TemplatePiece>>;
 
 fn parsed(topics: &[Topic]) -> Vec<ParsedTopic> {
     let template = |template: &String| pieces(template).unwrap_or_default();
@@ -146,8 +146,8 @@ impl Draw<'_> {
         let Some(template) = topic.choose(rng) else { return };
         for piece in template {
             match piece {
-                Piece::Word(word) => words.push(word.clone()),
-                Piece::Slot(name) => words.extend(self.fill(name, rng)),
+                TemplatePiece::Word(word) => words.push(word.clone()),
+                TemplatePiece::Slot(name) => words.extend(self.fill(name, rng)),
             }
         }
     }
@@ -220,7 +220,7 @@ fn uses(topics: &[ParsedTopic]) -> BTreeMap<String, f64> {
     for topic in topics {
         let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
         for piece in topic.iter().flatten() {
-            if let Piece::Slot(name) = piece {
+            if let TemplatePiece::Slot(name) = piece {
                 *counts.entry(name).or_default() += 1;
             }
         }
@@ -289,9 +289,9 @@ pub fn vocabulary(corpus: &Corpus, groups: &[Group]) -> Vec<String> {
     for template in corpus.topics.iter().flat_map(|topic| &topic.templates) {
         for piece in pieces(template).unwrap_or_default() {
             match piece {
-                Piece::Word(word) => words.push(&word),
+                TemplatePiece::Word(word) => words.push(&word),
                 // A slot adds nothing the second time: work stays linear in the size of the lesson.
-                Piece::Slot(name) => {
+                TemplatePiece::Slot(name) => {
                     if let Some(slot) = slot(&name, corpus, groups)
                         && expanded.insert(name)
                     {
@@ -347,8 +347,8 @@ fn draws_an(corpus: &Corpus, groups: &[Group]) -> bool {
     let join = corpus.join.as_ref().map(|join| PossibleWords::of(&join.words));
     corpus.topics.iter().flat_map(|topic| &topic.templates).any(|template| {
         let place = |piece| match piece {
-            Piece::Word(word) => PossibleWords::of([&word]),
-            Piece::Slot(name) => *slots.entry(name).or_insert_with_key(|name| of_slot(name)),
+            TemplatePiece::Word(word) => PossibleWords::of([&word]),
+            TemplatePiece::Slot(name) => *slots.entry(name).or_insert_with_key(|name| of_slot(name)),
         };
         let places: Vec<PossibleWords> = pieces(template).unwrap_or_default().into_iter().map(place).collect();
         let joined: Vec<PossibleWords> = join.into_iter().chain(places).chain(join).collect();
@@ -382,8 +382,8 @@ mod tests {
 
     #[test]
     fn words_and_slots() {
-        let word = |w: &str| Piece::Word(w.to_owned());
-        let slot = |s: &str| Piece::Slot(s.to_owned());
+        let word = |w: &str| TemplatePiece::Word(w.to_owned());
+        let slot = |s: &str| TemplatePiece::Slot(s.to_owned());
         assert_eq!(
             pieces("She {eat} a { fruit }, then left."),
             Ok(vec![word("she"), slot("eat"), word("a"), slot("fruit"), word("then"), word("left")])

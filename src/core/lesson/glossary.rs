@@ -70,7 +70,7 @@ impl Glossary {
     }
 
     /// The terms that a text names, by their places among all.
-    pub fn find(&self, text: &str) -> Vec<Found> {
+    pub fn find(&self, text: &str) -> Vec<TermOccurrence> {
         let is_token = |at: &Range<usize>| text[..at.start].ends_with('[') && text[at.end..].starts_with(']');
         let mut all = self.spellings.find(text);
         all.retain(|found| found.of != EVERYDAY && !is_token(&found.at));
@@ -275,7 +275,7 @@ struct SpellingNode {
 
 /// An occurrence of a spelling, in bytes of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct TermOccurrence {
     pub at: Range<usize>,
     pub of: usize,
 }
@@ -301,14 +301,14 @@ impl Spellings {
     }
 
     /// All occurrences in `text`, in order and without overlaps.
-    pub fn find(&self, text: &str) -> Vec<Found> {
+    pub fn find(&self, text: &str) -> Vec<TermOccurrence> {
         let words: Vec<(Range<usize>, String)> = words_at(text).collect();
         let mut found = Vec::new();
         let mut from = 0;
         while from < words.len() {
             match self.longest(text, &words[from..]) {
                 Some((count, end, of)) => {
-                    found.push(Found { at: words[from].0.start..end, of });
+                    found.push(TermOccurrence { at: words[from].0.start..end, of });
                     from += count;
                 }
                 None => from += 1,

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use attune_engine::code::Place;
+use attune_engine::code::LineColumn;
 use attune_engine::nearest::nearest;
 
 use super::check::inside;
@@ -23,7 +23,7 @@ pub struct LessonIssue {
     /// The file as the caller named it.
     pub file: String,
     /// `None` where the file as a whole is the problem.
-    pub place: Option<Place>,
+    pub place: Option<LineColumn>,
     /// The offending text, shortened.
     pub found: String,
     /// The problem, in words.
@@ -92,15 +92,15 @@ impl std::error::Error for LessonIssue {}
 /// Collects the issues of one file. Every part of it can report to it.
 #[derive(Debug)]
 pub(super) struct Issues<'s> {
-    pub source: Source<'s>,
+    pub source: LessonText<'s>,
     list: RefCell<Vec<LessonIssue>>,
     /// Reported after the list was full, and where the first of them is.
-    more: Cell<(usize, Option<Place>)>,
+    more: Cell<(usize, Option<LineColumn>)>,
 }
 
 impl<'s> Issues<'s> {
     pub fn new(file: &'s str, text: &'s str) -> Self {
-        Self { source: Source::new(file, text), list: RefCell::default(), more: Cell::default() }
+        Self { source: LessonText::new(file, text), list: RefCell::default(), more: Cell::default() }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -186,14 +186,14 @@ impl Report<'_> {
 
 /// The text of a lesson file, and places in it.
 #[derive(Debug)]
-pub(super) struct Source<'s> {
+pub(super) struct LessonText<'s> {
     pub file: &'s str,
     pub text: &'s str,
     /// Byte offset at which each line starts.
     lines: Vec<usize>,
 }
 
-impl<'s> Source<'s> {
+impl<'s> LessonText<'s> {
     pub fn new(file: &'s str, text: &'s str) -> Self {
         let starts = text.match_indices('\n').map(|(at, _)| at + 1);
         Self { file, text, lines: std::iter::once(0).chain(starts).collect() }
@@ -205,13 +205,13 @@ impl<'s> Source<'s> {
         if offset <= self.text.len() { offset } else { 0 }
     }
 
-    pub fn place(&self, offset: usize) -> Place {
+    pub fn place(&self, offset: usize) -> LineColumn {
         let line = self.line(offset);
-        Place { line, column: 1 + self.text[self.line_start(offset)..offset].chars().count() }
+        LineColumn { line, column: 1 + self.text[self.line_start(offset)..offset].chars().count() }
     }
 
     /// The place of a slice of this text.
-    pub fn place_of(&self, part: &str) -> Place {
+    pub fn place_of(&self, part: &str) -> LineColumn {
         self.place(self.offset(part))
     }
 
@@ -226,7 +226,7 @@ impl<'s> Source<'s> {
     }
 
     /// The text from a line and column on, both from 1; the empty end of the text beyond it.
-    pub fn rest_from(&self, place: Place) -> &'s str {
+    pub fn rest_from(&self, place: LineColumn) -> &'s str {
         let end = self.text.len();
         let start = self.lines.get(place.line.saturating_sub(1)).copied().unwrap_or(end);
         let rest = &self.text[start..];
@@ -307,12 +307,12 @@ pub type FieldPath = &'static [&'static str];
 
 /// The place of the field's value, or of the record that leaves it out; `None` if the file is no
 /// longer a lesson.
-pub fn locate(file: &Path, path: FieldPath) -> Option<Place> {
+pub fn locate(file: &Path, path: FieldPath) -> Option<LineColumn> {
     locate_in(&read_text(file, "").ok()?, path)
 }
 
-fn locate_in(text: &str, path: FieldPath) -> Option<Place> {
-    let Places { source, lesson } = Places::of(text);
+fn locate_in(text: &str, path: FieldPath) -> Option<LineColumn> {
+    let CellPlaces { source, lesson } = CellPlaces::of(text);
     let mut value = lesson.as_ref()?;
     for field in path {
         let Some(inner) = value.field(field) else { break };
@@ -323,7 +323,7 @@ fn locate_in(text: &str, path: FieldPath) -> Option<Place> {
 
 /// The bytes of a field's value in a lesson's text; `None` where the lesson leaves it out, or cannot be read.
 pub fn value_in(text: &str, field: &str) -> Option<Range<usize>> {
-    let Places { source, lesson } = Places::of(text);
+    let CellPlaces { source, lesson } = CellPlaces::of(text);
     let value = lesson.as_ref()?.field(field)?;
     let start = text.len() - source.text.len() + source.offset(value.text);
     Some(start..start + value.text.len())
@@ -338,15 +338,15 @@ pub enum Spot {
     /// A place in the code of a field, counted within that code.
     Code {
         field: &'static str,
-        at: Place,
+        at: LineColumn,
     },
     /// Some words, as the file writes them.
     Words(Arc<str>),
 }
 
 /// Places of the claims and the cells of a lesson file, for problems that show only when it runs.
-pub struct Places<'t> {
-    source: Source<'t>,
+pub struct CellPlaces<'t> {
+    source: LessonText<'t>,
     lesson: Option<Value<'t>>,
 }
 
@@ -355,7 +355,7 @@ pub fn written(file: &Path) -> Option<String> {
     read_text(file, "").ok()
 }
 
-impl<'t> Places<'t> {
+impl<'t> CellPlaces<'t> {
     /// The text is that of a file; where it is no longer a lesson, nothing is found.
     pub fn of(text: &'t str) -> Self {
         let issues = Issues::new("", without_mark(text));
@@ -370,12 +370,12 @@ impl<'t> Places<'t> {
         records.iter().find(|record| record.field("id").is_some_and(has_id))
     }
 
-    pub fn claim(&self, id: &str) -> Option<Place> {
+    pub fn claim(&self, id: &str) -> Option<LineColumn> {
         self.with_id("claims", id).map(|claim| self.source.place_of(claim.text))
     }
 
     /// The place of a part of a cell; the cell itself where the part is not found.
-    pub fn cell(&self, id: &str, spot: &Spot) -> Option<Place> {
+    pub fn cell(&self, id: &str, spot: &Spot) -> Option<LineColumn> {
         let cell = self.with_id("cells", id)?;
         let field = |name: &str| cell.field(name).map(|value| value.text);
         let found = match spot {
@@ -396,7 +396,7 @@ mod tests {
     fn a_field_or_the_record_that_leaves_it_out() {
         const LESSON: &str = "// A comment\nLesson(id: \"a\",\n  static_embedding: Given({ \"a\": [1, 2] }),\n  \
                               model: Attention(heads: 2,\n    learning_rate: 0.5))";
-        let place = |path| locate_in(LESSON, path).map(|Place { line, column }| (line, column));
+        let place = |path| locate_in(LESSON, path).map(|LineColumn { line, column }| (line, column));
         assert_eq!(place(&["model", "learning_rate"]), Some((5, 20)));
         assert_eq!(place(&["model", "weights"]), Some((4, 10)));
         assert_eq!(place(&["static_embedding", "learning_rate"]), Some((3, 21)));
@@ -410,9 +410,9 @@ mod tests {
         const LESSON: &str = "Lesson(id: \"a\", cells: [\n  Code(id: \"raw\", src: r#\"let a = 1;\n  a + b\"#),\n  \
                               Code(id: \"one line\", src: \"// \\u{e9}\\nlet a = \\\"x\\\"; c\"),\n  \
                               Text(id: \"words\", md: \"see {{ c }}\")],\n  claims: [Claim(id: \"x\")])";
-        let places = Places::of(LESSON);
-        let place = |id, spot| places.cell(id, &spot).map(|Place { line, column }| (line, column));
-        let code = |line, column| Spot::Code { field: "src", at: Place { line, column } };
+        let places = CellPlaces::of(LESSON);
+        let place = |id, spot| places.cell(id, &spot).map(|LineColumn { line, column }| (line, column));
+        let code = |line, column| Spot::Code { field: "src", at: LineColumn { line, column } };
         assert_eq!(place("raw", code(2, 7)), Some((3, 7)));
         assert_eq!(place("one line", code(1, 4)), Some((4, 33)));
         assert_eq!(place("one line", code(2, 14)), Some((4, 56)));
@@ -420,7 +420,7 @@ mod tests {
         assert_eq!(place("words", Spot::Words("{{ c }}".into())), Some((5, 30)));
         assert_eq!(place("words", Spot::Words("nothing".into())), place("words", Spot::Cell));
         assert_eq!(place("no cell", Spot::Cell), None);
-        assert_eq!(places.claim("x"), Some(Place { line: 6, column: 12 }));
-        assert_eq!(Places::of("Lesson(").claim("x"), None);
+        assert_eq!(places.claim("x"), Some(LineColumn { line: 6, column: 12 }));
+        assert_eq!(CellPlaces::of("Lesson(").claim("x"), None);
     }
 }

@@ -38,16 +38,16 @@ const FIRST_PLACEHOLDER: u32 = 0xF_0000;
 pub struct LiveText<'a> {
     /// The Markdown, with a placeholder for each expression.
     pub markdown: Cow<'a, str>,
-    pub expressions: Vec<Expression>,
+    pub expressions: Vec<LiveExpression>,
     /// Braces that were meant to hold an expression and do not.
     pub flaws: Vec<Flaw>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Expression {
+pub struct LiveExpression {
     /// Code, without its format.
     pub source: Arc<str>,
-    pub format: Format,
+    pub format: NumberFormat,
     /// Its place in the text as it is written, with the braces.
     pub at: Range<usize>,
 }
@@ -148,7 +148,7 @@ struct Reader<'a> {
     /// The pieces read so far, up to `end` of the text.
     markdown: String,
     end: usize,
-    expressions: Vec<Expression>,
+    expressions: Vec<LiveExpression>,
     flaws: Vec<Flaw>,
     /// Bytes that were parsed and searched: they grow with the text, and not with its square.
     work: usize,
@@ -270,7 +270,7 @@ impl<'a> Reader<'a> {
         in_rest.map(|range| range.start.max(begin) - begin + self.end..range.end - begin + self.end).collect()
     }
 
-    fn expression(&mut self, open: usize) -> Result<Expression, Flaw> {
+    fn expression(&mut self, open: usize) -> Result<LiveExpression, Flaw> {
         let inner = open + OPEN;
         let flaw = |end: usize, words: &str, expected| Flaw { at: open..end, words: words.to_owned(), expected };
         let within = self.text.ceil_char_boundary(inner + SEARCHED_MAX);
@@ -301,7 +301,7 @@ impl<'a> Reader<'a> {
         if self.expressions.len() == EXPRESSIONS_MAX {
             return Err(flaw(end, "more expressions than a text may have", "at most 100; split the text"));
         }
-        Ok(Expression { source: source.into(), format, at: open..end })
+        Ok(LiveExpression { source: source.into(), format, at: open..end })
     }
 }
 
@@ -345,13 +345,13 @@ fn end_of(text: &str) -> Result<usize, usize> {
 }
 
 /// The code before the last `|`, and the format behind it.
-fn split_format(written: &str) -> Result<(&str, Format), String> {
-    let whole = (written.trim(), Format::default());
+fn split_format(written: &str) -> Result<(&str, NumberFormat), String> {
+    let whole = (written.trim(), NumberFormat::default());
     let Some((source, format)) = written.rsplit_once('|').filter(|(source, _)| !source.ends_with('|')) else {
         return Ok(whole);
     };
     let format = format.trim();
-    if let Some(format) = Format::read(format) {
+    if let Some(format) = NumberFormat::read(format) {
         return Ok((source.trim(), format));
     }
     // Nothing in the language begins with a point.
@@ -365,14 +365,14 @@ const FORMATS: &str = ".2 (decimals), .0% (a percentage) or +.2 (always with a s
 
 /// The way a number is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Format {
+pub struct NumberFormat {
     /// Decimals; `None`: two of a number with a fraction, none of a whole one.
     decimals: Option<usize>,
     is_percentage: bool,
     has_sign: bool,
 }
 
-impl Format {
+impl NumberFormat {
     fn read(written: &str) -> Option<Self> {
         let (has_sign, rest) = written.strip_prefix('+').map_or((false, written), |rest| (true, rest));
         let (is_percentage, rest) = rest.strip_suffix('%').map_or((false, rest), |rest| (true, rest));
@@ -404,7 +404,7 @@ impl Format {
     }
 }
 
-impl fmt::Display for Format {
+impl fmt::Display for NumberFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(decimals) = self.decimals else { return Ok(()) };
         let sign = if self.has_sign { "+" } else { "" };
@@ -595,7 +595,7 @@ mod tests {
     /// Sources with their formats, in order, and what is wrong.
     fn read(text: &str) -> (Vec<String>, Vec<String>) {
         let read = LiveText::read(text);
-        let one = |e: &Expression| match e.format.to_string() {
+        let one = |e: &LiveExpression| match e.format.to_string() {
             format if format.is_empty() => e.source.to_string(),
             format => format!("{} as {format}", e.source),
         };
@@ -646,7 +646,8 @@ mod tests {
     #[test]
     fn numbers_are_rounded_as_the_format_says() {
         let shown = |format: &str, value: f64, is_whole| {
-            let format = if format.is_empty() { Format::default() } else { Format::read(format).expect(format) };
+            let format =
+                if format.is_empty() { NumberFormat::default() } else { NumberFormat::read(format).expect(format) };
             format.number(value, is_whole)
         };
         assert_eq!(shown("", 0.7149, false), "0.71");
@@ -737,7 +738,7 @@ mod tests {
         fn nothing_of_a_hostile_text_is_lost(text in hostile()) {
             let read = LiveText::read(&text);
             let plain: String = text.chars().map(|c| if is_placeholder(c) { '\u{fffd}' } else { c }).collect();
-            let written = |expression: &Expression| {
+            let written = |expression: &LiveExpression| {
                 let written = &text[expression.at.clone()];
                 assert!(written.starts_with("{{") && written.ends_with("}}"));
                 written.chars().map(|c| if is_placeholder(c) { '\u{fffd}' } else { c }).collect()

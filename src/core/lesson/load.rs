@@ -10,16 +10,16 @@ use std::time::{Duration, SystemTime};
 
 use attune_engine::nearest::nearest;
 use attune_engine::pretrained::Refusal;
-use attune_engine::pretrained::cache::{self, Environment, Given};
+use attune_engine::pretrained::cache::{self, Environment, ModelPath};
 use attune_engine::pretrained::folder::ModelFolder;
-use attune_engine::pretrained::load::Stopped;
+use attune_engine::pretrained::load::LoadStopped;
 
 use super::cells::{Cell, CellContext};
-use super::check::{Names, Vocabulary, id, line};
+use super::check::{LessonNames, Vocabulary, id, line};
 use super::corpus::{vocabulary, with_given, with_rewritten};
 use super::decode::{Node, Record, complete, different, fields, record, seed, whole};
 use super::glossary::begins_as_glossary;
-use super::issue::{Issues, LessonIssue, Source};
+use super::issue::{Issues, LessonIssue, LessonText};
 use super::limits::{
     BUILDS_ON_MAX, LESSON_BYTES_MAX, MINUTES, NUMBERS, PIECES_MAX, TOKENS_MAX, check_budget, check_claims_work,
     check_states,
@@ -56,10 +56,12 @@ pub fn read_with_text(path: &Path) -> Result<(Lesson, Option<String>), Vec<Lesso
     let file = path.display().to_string();
     let of_model = |folder: &Path| Ok((of_folder(folder, &file)?, None));
     match cache::given(path) {
-        Given::Folder(folder) if cache::has_part_of_a_model(&folder) => return of_model(&folder),
-        Given::Lesson(_) | Given::Folder(_) if is_file_of_vectors(path) => return Ok((of_vectors(path, &file)?, None)),
-        Given::Lesson(_) | Given::Folder(_) => {}
-        Given::Name(name) => {
+        ModelPath::Folder(folder) if cache::has_part_of_a_model(&folder) => return of_model(&folder),
+        ModelPath::Lesson(_) | ModelPath::Folder(_) if is_file_of_vectors(path) => {
+            return Ok((of_vectors(path, &file)?, None));
+        }
+        ModelPath::Lesson(_) | ModelPath::Folder(_) => {}
+        ModelPath::Name(name) => {
             return match cache::find(&name, &Environment::of_process()) {
                 Ok(folder) => of_model(&folder),
                 Err(absent) => Err(vec![LessonIssue::of_file(&file, absent.to_string(), A_LESSON_OR_MODEL)]),
@@ -78,8 +80,8 @@ fn of_folder(folder: &Path, file: &str) -> Result<Lesson, Vec<LessonIssue>> {
 /// The lesson of a file of vectors.
 fn of_vectors(path: &Path, file: &str) -> Result<Lesson, Vec<LessonIssue>> {
     lesson_of(path).map_err(|stopped| match stopped {
-        Stopped::Refused(refusal) => vec![refused(file, Refusal { file: String::new(), ..*refusal })],
-        Stopped::Cancelled => vec![LessonIssue::of_file(file, "reading was stopped", A_LESSON)],
+        LoadStopped::Refused(refusal) => vec![refused(file, Refusal { file: String::new(), ..*refusal })],
+        LoadStopped::Cancelled => vec![LessonIssue::of_file(file, "reading was stopped", A_LESSON)],
     })
 }
 
@@ -176,7 +178,7 @@ fn read_parts(record: &mut Record<'_>) -> Option<Lesson> {
         vocabulary
     });
 
-    let names = Names { groups: groups.as_ref().map(Lists::names), vocabulary, max_tokens, model: None };
+    let names = LessonNames { groups: groups.as_ref().map(Lists::names), vocabulary, max_tokens, model: None };
     let axes = record.take_or("axes", Vec::new(), |node| read_axes(node, &names, dim));
     let config = model.as_ref().and_then(|model| model.config.as_ref());
     let Pages { sentences, probes, panels, cells, claims } =
@@ -220,7 +222,7 @@ fn read_on_a_model(record: &mut Record<'_>) -> Option<Lesson> {
     });
     let here = model.as_ref().filter(|model| model.absent.is_none());
     let vocabulary = here.map(|model| Vocabulary::new(model.vocabulary()));
-    let names = Names { groups: Some(Vec::new()), vocabulary, max_tokens: None, model };
+    let names = LessonNames { groups: Some(Vec::new()), vocabulary, max_tokens: None, model };
     let config = lesson.as_ref().map(|lesson| &lesson.model);
     let Pages { sentences, panels, cells, claims, .. } =
         read_pages(record, &names, config, Some(&Switches::default()), None);
@@ -243,7 +245,7 @@ struct Pages {
 /// Reads them; `None` where a part that they refer to has issues of its own.
 fn read_pages<'s>(
     record: &mut Record<'s>,
-    names: &Names,
+    names: &LessonNames,
     config: Option<&ModelConfig>,
     switches: Option<&Switches>,
     corpus: Option<&ReadCorpus<'s>>,
@@ -365,7 +367,7 @@ fn not_utf8(file: &str, error: &FromUtf8Error) -> LessonIssue {
     let before = String::from_utf8_lossy(&error.as_bytes()[..at]);
     let message = format!("byte {at} (0x{byte:02x}) is not UTF-8 text");
     let issue = LessonIssue::of_file(file, message, "a text file saved as UTF-8");
-    LessonIssue { place: Some(Source::new(file, &before).place(before.len())), ..issue }
+    LessonIssue { place: Some(LessonText::new(file, &before).place(before.len())), ..issue }
 }
 
 pub(super) fn too_large(file: &str, bytes: u64) -> LessonIssue {

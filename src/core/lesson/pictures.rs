@@ -22,12 +22,12 @@ pub const FILES_MAX: usize = 256;
 const HEADER_BYTES_MAX: u64 = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum PictureFormat {
     Png,
     Jpeg,
 }
 
-impl Format {
+impl PictureFormat {
     /// The format, by the content of a file and not by its name.
     fn of(bytes: &[u8]) -> Option<Self> {
         match bytes {
@@ -88,7 +88,7 @@ fn jpeg_size(bytes: &[u8]) -> Option<(u32, u32)> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
     pub file: PathBuf,
-    pub format: Format,
+    pub format: PictureFormat,
     /// In pixels.
     pub size: (u32, u32),
 }
@@ -108,13 +108,13 @@ impl Picture {
 
 /// The folder of a lesson, and which of its pictures may be shown.
 #[derive(Debug, Default)]
-pub struct Folder {
+pub struct PictureFolder {
     path: Option<PathBuf>,
     found: HashMap<String, Result<Picture, String>>,
     pixels: u64,
 }
 
-impl Folder {
+impl PictureFolder {
     /// The folder of a lesson's file.
     pub fn of(lesson: &Path) -> Self {
         let folder = lesson.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -177,7 +177,7 @@ fn measure(file: PathBuf) -> Result<Picture, String> {
     let mut header = Vec::new();
     let reader = File::open(&file).map_err(|error| words(&error))?;
     reader.take(HEADER_BYTES_MAX).read_to_end(&mut header).map_err(|error| words(&error))?;
-    let format = Format::of(&header).ok_or("neither PNG nor JPEG")?;
+    let format = PictureFormat::of(&header).ok_or("neither PNG nor JPEG")?;
     let (width, height) = format.size(&header).ok_or("damaged: it does not say how large it is")?;
     if width > SIDE_MAX || height > SIDE_MAX || width == 0 || height == 0 {
         return Err(format!("{width}×{height} pixels: {SIDE_MAX} a side at most"));

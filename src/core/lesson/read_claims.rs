@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use attune_engine::numerics::model::Pooling;
 
-use super::check::{Names, line, one_of_names, take_id, unique_ids};
+use super::check::{LessonNames, line, one_of_names, take_id, unique_ids};
 use super::decode::{
     At, Node, Record, all, choice, complete, fields, finite, flag, list, map, number, record, text, whole,
 };
@@ -17,7 +17,7 @@ use super::schema::{Claim, Expect, Fact, ModelConfig, Objective, Space, TokenPla
 /// The parts of a lesson that its claims refer to; `None` where a part has issues of its own.
 #[derive(Clone, Copy)]
 pub(super) struct ClaimContext<'c> {
-    pub names: &'c Names,
+    pub names: &'c LessonNames,
     /// Words of each of the lesson's sentences.
     pub lengths: Option<&'c [usize]>,
     pub probes: Option<usize>,

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use attune_engine::numerics::projection::AXES;
 
-use super::check::{Names, Vocabulary, check_name, word, words};
-use super::corpus::{Piece, TemplateError, pieces, uses_per_sentence, wanted_rates};
+use super::check::{LessonNames, Vocabulary, check_name, word, words};
+use super::corpus::{TemplateError, TemplatePiece, pieces, uses_per_sentence, wanted_rates};
 use super::decode::{At, Node, Record, fields, list, list_of, map, number, record, share, text, whole, wrong};
 use super::issue::shorten;
 use super::limits::{
@@ -135,7 +135,7 @@ fn read_drawn<'s>(
     }
     let lists = slots.as_ref().zip(groups).map(|(slots, groups)| [&slots.lists[..], &groups.lists[..]].concat());
     let context = Templates { lists: lists.as_deref(), max_tokens, lone_words, given: false };
-    let names = Names { groups: groups.map(Lists::names), max_tokens, ..Names::default() };
+    let names = LessonNames { groups: groups.map(Lists::names), max_tokens, ..LessonNames::default() };
     fields! { record;
         topics: |node| context.read_topics(node);
         ambiguous: list_of(AMBIGUOUS_MAX, |node| read_ambiguous(node, &names, groups, topics.as_ref())), or Vec::new();
@@ -202,7 +202,7 @@ fn check_slots_apart<'s>(slots: &Lists<'s>, groups: &Lists<'s>) {
 
 fn read_ambiguous<'s>(
     node: Node<'s>,
-    names: &Names,
+    names: &LessonNames,
     groups: Option<&Lists<'s>>,
     topics: Option<&ReadTopics>,
 ) -> Option<At<'s, Ambiguous>> {
@@ -339,14 +339,14 @@ pub(super) struct ReadTopics {
 }
 
 /// A template with its words and slots.
-pub(super) type ReadTemplate = (String, Vec<Piece>);
+pub(super) type ReadTemplate = (String, Vec<TemplatePiece>);
 
 impl ReadTopics {
     pub fn add(&mut self, name: String, templates: Vec<ReadTemplate>) {
         self.lengths.push(templates.iter().map(|(_, pieces)| pieces.len()).max().unwrap_or(0));
         let slots = templates.iter().flat_map(|(_, pieces)| pieces).filter_map(|piece| match piece {
-            Piece::Slot(name) => Some(name.clone()),
-            Piece::Word(_) => None,
+            TemplatePiece::Slot(name) => Some(name.clone()),
+            TemplatePiece::Word(_) => None,
         });
         self.used.extend(slots);
         let templates = templates.into_iter().map(|(template, _)| template).collect();
@@ -410,8 +410,8 @@ impl Templates<'_> {
         }
         for piece in &pieces {
             good &= match piece {
-                Piece::Slot(name) => self.check_slot(name, node),
-                Piece::Word(word) => check_length(word, node),
+                TemplatePiece::Slot(name) => self.check_slot(name, node),
+                TemplatePiece::Word(word) => check_length(word, node),
             };
         }
         good.then_some((template, pieces))
@@ -455,7 +455,7 @@ fn report_template(node: Node<'_>, error: &TemplateError) {
 }
 
 /// The sentences that can be read are `Some`: an index into them is right even where one is not.
-pub(super) fn read_sentences(node: Node<'_>, names: &Names) -> Option<Vec<Option<Vec<String>>>> {
+pub(super) fn read_sentences(node: Node<'_>, names: &LessonNames) -> Option<Vec<Option<Vec<String>>>> {
     let sentences = list(node, CHOICES_MAX, |node| Some(names.sentence(node)))?;
     if sentences.is_empty() {
         return node.issue("sentences: none").expected("at least one, for the stage to show").none();
@@ -463,11 +463,11 @@ pub(super) fn read_sentences(node: Node<'_>, names: &Names) -> Option<Vec<Option
     Some(sentences)
 }
 
-pub(super) fn read_probes(node: Node<'_>, names: &Names) -> Option<Vec<Probe>> {
+pub(super) fn read_probes(node: Node<'_>, names: &LessonNames) -> Option<Vec<Probe>> {
     list(node, PROBES_MAX, |node| read_probe(node, names))
 }
 
-fn read_probe(node: Node<'_>, names: &Names) -> Option<Probe> {
+fn read_probe(node: Node<'_>, names: &LessonNames) -> Option<Probe> {
     let in_sentence = |node: Node<'_>, sentence: Option<&Vec<String>>| {
         let word = names.word(node)?;
         let count = sentence.map_or(1, |s| s.iter().filter(|other| **other == word).count());
@@ -497,7 +497,7 @@ pub(super) fn sentence_index(lengths: Option<&[usize]>) -> impl Fn(Node<'_>) -> 
 }
 
 /// At most as many axes as a picture has, and as the vectors have dimensions.
-pub(super) fn read_axes(node: Node<'_>, names: &Names, dim: Option<usize>) -> Option<Vec<AxisEnds>> {
+pub(super) fn read_axes(node: Node<'_>, names: &LessonNames, dim: Option<usize>) -> Option<Vec<AxisEnds>> {
     let mut read: Vec<AxisEnds> = Vec::new();
     let axes = list(node, AXES, |node| {
         let axis = read_axis(node, names)?;
@@ -518,7 +518,7 @@ pub(super) fn read_axes(node: Node<'_>, names: &Names, dim: Option<usize>) -> Op
     }
 }
 
-fn read_axis(node: Node<'_>, names: &Names) -> Option<AxisEnds> {
+fn read_axis(node: Node<'_>, names: &LessonNames) -> Option<AxisEnds> {
     let axis = record(node, &["Axis"], |record| {
         fields! { record => AxisEnds {
             from: |node| read_end(node, names);
@@ -532,7 +532,7 @@ fn read_axis(node: Node<'_>, names: &Names) -> Option<AxisEnds> {
 }
 
 /// A group, a word, or some of both with commas between.
-fn read_end(node: Node<'_>, names: &Names) -> Option<String> {
+fn read_end(node: Node<'_>, names: &LessonNames) -> Option<String> {
     let end = text(node)?.trim().to_owned();
     let is_group = |name: &str| names.groups.as_ref().is_none_or(|groups| groups.iter().any(|group| group == name));
     if is_group(&end) {

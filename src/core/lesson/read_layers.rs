@@ -23,25 +23,25 @@ pub(super) const FACTORS: RangeInclusive<f64> = FACTOR_MIN..=FACTOR_MAX;
 
 /// How the model knows where a word stands.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Places {
+pub(super) enum PositionForm {
     /// By what is added to its vector.
     Vectors(Positions),
     /// By what its distance adds to the scores.
     Distances,
     /// By the turn of its query and key.
-    Rotary(Turn),
+    Rotary(RotaryFields),
 }
 
 /// The turn of queries and keys, as a lesson says it.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) struct Turn {
+pub(super) struct RotaryFields {
     theta: f64,
     /// The share of a head's columns that are turned.
     fraction: f64,
     scaling: RotaryScaling,
 }
 
-impl Places {
+impl PositionForm {
     pub fn vectors(self) -> Positions {
         match self {
             Self::Vectors(positions) => positions,
@@ -51,25 +51,25 @@ impl Places {
 
     /// The turn of heads the given number of columns wide: those that are turned are an even number.
     pub fn rotary(self, key_width: usize) -> Option<Rotary> {
-        let Self::Rotary(Turn { theta, fraction, scaling }) = self else { return None };
+        let Self::Rotary(RotaryFields { theta, fraction, scaling }) = self else { return None };
         let turned = (key_width as f64 * fraction).floor() as usize;
         Some(Rotary { theta, width: turned / 2 * 2, scaling })
     }
 }
 
 /// `None`, `Sinusoidal`, `Learned`, `Distances`, or `Rotary` with its frequencies.
-pub(super) fn read_positions(node: Node<'_>) -> Option<Places> {
+pub(super) fn read_positions(node: Node<'_>) -> Option<PositionForm> {
     record(node, &["None", "Sinusoidal", "Learned", "Distances", "Rotary"], |record| match record.name {
-        "None" => Some(Places::Vectors(Positions::None)),
-        "Sinusoidal" => Some(Places::Vectors(Positions::Sinusoidal)),
-        "Learned" => Some(Places::Vectors(Positions::Learned)),
-        "Distances" => Some(Places::Distances),
-        _ => fields! { record => Turn {
+        "None" => Some(PositionForm::Vectors(Positions::None)),
+        "Sinusoidal" => Some(PositionForm::Vectors(Positions::Sinusoidal)),
+        "Learned" => Some(PositionForm::Vectors(Positions::Learned)),
+        "Distances" => Some(PositionForm::Distances),
+        _ => fields! { record => RotaryFields {
             theta: within(1.0..=THETA_MAX), or 10_000.0;
             fraction: number(|x| x > 0.0 && x <= 1.0, "a number above 0 and at most 1"), or 1.0;
             scaling: read_scaling, or RotaryScaling::None;
         } }
-        .map(Places::Rotary),
+        .map(PositionForm::Rotary),
     })
 }
 
@@ -99,7 +99,7 @@ fn read_scaling(node: Node<'_>) -> Option<RotaryScaling> {
 }
 
 /// Layers of one form.
-pub(super) struct Layers {
+pub(super) struct LayerRun {
     pub count: usize,
     pub block: BlockConfig,
 }
@@ -113,7 +113,7 @@ pub(super) fn read_layers(
     record: &mut Record<'_>,
     dim: Option<usize>,
     objective: Option<&Objective>,
-) -> Option<Layers> {
+) -> Option<LayerRun> {
     let count = record.take_or("layers", 1, whole(1..=LAYERS_MAX));
     let attention = read_attention_layer(record, dim, objective);
     fields! { record;
@@ -145,7 +145,7 @@ pub(super) fn read_layers(
         forward_bias: forward_bias?,
         ..BlockConfig::plain(attention)
     };
-    check_block(record, &block).then_some(Layers { count: count?, block })
+    check_block(record, &block).then_some(LayerRun { count: count?, block })
 }
 
 /// The fields of the attention in a layer.

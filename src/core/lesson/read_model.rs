@@ -12,7 +12,7 @@ use attune_engine::numerics::optimiser::Method;
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::numerics::positions::{PositionRows, Positions};
 
-use super::check::{Names, Vocabulary, word};
+use super::check::{LessonNames, Vocabulary, word};
 use super::decode::{
     At, Node, Record, all, choice, complete, different, fields, flag, list, list_of, map, number, positive, record,
     share, whole, within, wrong,
@@ -23,7 +23,7 @@ use super::limits::{
     STOP_RULES_MAX, TOKENS_MAX, VOCABULARY_MAX,
 };
 use super::read_corpus::{Lists, ReadCorpus};
-use super::read_layers::{FACTORS, Layers, Places, read_layers, read_positions};
+use super::read_layers::{FACTORS, LayerRun, PositionForm, read_layers, read_positions};
 use super::schema::{Corpus, Group, ModelConfig, Objective, Order, Rewriting, StopRule};
 
 /// A read model; what is right in it stays known where something else is wrong.
@@ -55,7 +55,7 @@ fn read_fields<'s>(record: &mut Record<'s>, dim: Option<usize>, groups: Option<&
     let objective = read.as_ref().map(|read| &read.objective);
     let layers = read_layers(record, dim, objective);
     fields! { record;
-        positions: read_positions, or Places::Vectors(Positions::Learned);
+        positions: read_positions, or PositionForm::Vectors(Positions::Learned);
         max_tokens: whole(2..=TOKENS_MAX), or 32;
         embedding_norm: flag, or false;
         final_norm: flag, or false;
@@ -122,7 +122,7 @@ fn read_fields<'s>(record: &mut Record<'s>, dim: Option<usize>, groups: Option<&
 }
 
 /// Reports a turn of no columns.
-fn check_turn(record: &Record<'_>, positions: Option<Places>, layers: Option<&Layers>) {
+fn check_turn(record: &Record<'_>, positions: Option<PositionForm>, layers: Option<&LayerRun>) {
     let (Some(positions), Some(layers)) = (positions, layers) else { return };
     let key_width = layers.block.attention.key_width;
     if positions.rotary(key_width).is_some_and(|rotary| rotary.width == 0) {
@@ -136,14 +136,14 @@ fn check_turn(record: &Record<'_>, positions: Option<Places>, layers: Option<&La
 /// The blocks of the source and of the sentence. With a source a layer is self-attention, then
 /// cross-attention and the feed-forward layer, as in Vaswani et al. 2017, section 3.1.
 fn blocks(
-    layers: &Layers,
-    positions: Places,
+    layers: &LayerRun,
+    positions: PositionForm,
     max_tokens: usize,
     objective: &Objective,
 ) -> (Vec<BlockConfig>, Vec<BlockConfig>) {
-    let Layers { count, block } = layers;
+    let LayerRun { count, block } = layers;
     let mut block = block.clone();
-    block.attention.distances = (positions == Places::Distances).then_some(max_tokens);
+    block.attention.distances = (positions == PositionForm::Distances).then_some(max_tokens);
     block.attention.rotary = positions.rotary(block.attention.key_width);
     if !matches!(objective, Objective::Sequence(_)) {
         return (Vec::new(), vec![block.clone(); *count]);
@@ -359,7 +359,7 @@ fn choices(objective: &Objective, corpus: &Corpus, groups: &[Group], vocabulary:
 
 /// Different groups, with words enough to choose among.
 fn read_candidates<'s>(node: Node<'s>, groups: Option<&Lists<'s>>) -> Option<Vec<String>> {
-    let names = Names { groups: groups.map(Lists::names), ..Names::default() };
+    let names = LessonNames { groups: groups.map(Lists::names), ..LessonNames::default() };
     let among = different(node, GROUPS_MAX, "group ", |node| names.group(node))?;
     let lists = groups.filter(|groups| groups.are_checked()).map(|groups| &groups.lists);
     let chosen = lists.into_iter().flatten().filter(|group| among.contains(&group.name));

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use attune_engine::numerics::Matrix;
-use attune_engine::numerics::word2vec::{Architecture, Word2VecConfig};
+use attune_engine::numerics::word2vec::{Word2VecConfig, WordPrediction};
 use attune_engine::pretrained::cache::{Environment, ModelName, find};
 use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::pretrained::tokenizer::write::MASK;
@@ -51,10 +51,10 @@ fn read_word2vec(record: &mut Record<'_>) -> Option<Word2VecConfig> {
     // No word is a larger share than 1.
     let subsample = subsample.map(|share| (share < 1.0).then_some(share));
     let architecture = match record.name {
-        "Cbow" => Some(Architecture::Cbow),
+        "Cbow" => Some(WordPrediction::Cbow),
         _ => {
             let share_negatives = record.take_or("share_negatives", false, flag);
-            share_negatives.map(|share_negatives| Architecture::SkipGram { share_negatives })
+            share_negatives.map(|share_negatives| WordPrediction::SkipGram { share_negatives })
         }
     };
     complete!(Word2VecConfig { architecture, dim, window, negatives, epochs, learning_rate, subsample })

@@ -277,16 +277,16 @@ pub enum Knob {
 
 /// A slider, with its positions in order, or a switch.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Offer {
+pub struct KnobOffer {
     pub knob: Knob,
-    pub choices: Vec<Choice>,
+    pub choices: Vec<RecipeChoice>,
     /// The recipe's position, and the lesson's.
     pub at: usize,
     pub own: usize,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Choice {
+pub struct RecipeChoice {
     pub label: String,
     /// The recipe at this position, with everything else unchanged.
     pub recipe: Recipe,
@@ -301,7 +301,7 @@ const SHARES: u32 = 20;
 const SAME: f64 = 1e-9;
 
 /// All switches and sliders of a lesson at a recipe's values; those with a single position are left out.
-pub fn offers(lesson: &Lesson, recipe: &Recipe) -> Vec<Offer> {
+pub fn offers(lesson: &Lesson, recipe: &Recipe) -> Vec<KnobOffer> {
     if lesson.static_embedding.is_pretrained() || lesson.static_embedding.is_whole_file() {
         return Vec::new();
     }
@@ -339,7 +339,7 @@ struct Slider<'a> {
 
 impl Slider<'_> {
     /// Off and on; the present one alone where the other makes no model.
-    fn switch(&self, name: &str) -> Offer {
+    fn switch(&self, name: &str) -> KnobOffer {
         let is_on = self.recipe.switches.contains(name);
         let choice = |wanted: bool| {
             let mut recipe = self.recipe.clone();
@@ -349,14 +349,14 @@ impl Slider<'_> {
             } else {
                 recipe.switches.remove(name)
             };
-            (wanted, Choice { label, recipe })
+            (wanted, RecipeChoice { label, recipe })
         };
         let can_be =
-            |(wanted, choice): &(bool, Choice)| *wanted == is_on || self.measured.check(&choice.recipe).is_ok();
-        let choices: Vec<(bool, Choice)> = [false, true].map(choice).into_iter().filter(can_be).collect();
+            |(wanted, choice): &(bool, RecipeChoice)| *wanted == is_on || self.measured.check(&choice.recipe).is_ok();
+        let choices: Vec<(bool, RecipeChoice)> = [false, true].map(choice).into_iter().filter(can_be).collect();
         let at = choices.iter().position(|(wanted, _)| *wanted == is_on).unwrap_or(0);
         let choices = choices.into_iter().map(|(_, choice)| choice).collect();
-        Offer { knob: Knob::Switch(name.to_owned()), choices, at, own: 0 }
+        KnobOffer { knob: Knob::Switch(name.to_owned()), choices, at, own: 0 }
     }
 
     /// `own` is the lesson's value, `now` another that the recipe has.
@@ -367,25 +367,25 @@ impl Slider<'_> {
         own: T,
         now: Option<T>,
         set: impl Fn(&mut Recipe, Option<T>),
-    ) -> Offer {
+    ) -> KnobOffer {
         let mut values: Vec<T> = values.into_iter().chain([own]).chain(now).collect();
         values.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
         values.dedup();
         let choice = |value: T| {
             let mut recipe = self.recipe.clone();
             set(&mut recipe, (value != own).then_some(value));
-            (value, Choice { label: value.to_string(), recipe })
+            (value, RecipeChoice { label: value.to_string(), recipe })
         };
-        let is_valid = |(_, choice): &(T, Choice)| self.measured.check(&choice.recipe).is_ok();
-        let choices: Vec<(T, Choice)> = values.into_iter().map(choice).filter(is_valid).collect();
+        let is_valid = |(_, choice): &(T, RecipeChoice)| self.measured.check(&choice.recipe).is_ok();
+        let choices: Vec<(T, RecipeChoice)> = values.into_iter().map(choice).filter(is_valid).collect();
         let place = |wanted: T| choices.iter().position(|(value, _)| *value == wanted).unwrap_or(0);
         let (at, own) = (place(now.unwrap_or(own)), place(own));
-        Offer { knob, choices: choices.into_iter().map(|(_, choice)| choice).collect(), at, own }
+        KnobOffer { knob, choices: choices.into_iter().map(|(_, choice)| choice).collect(), at, own }
     }
 }
 
 /// The share of one sense; the others keep their proportions.
-fn share(measured: &Measured, recipe: &Recipe, ambiguous: &Ambiguous, sense: usize) -> Offer {
+fn share(measured: &Measured, recipe: &Recipe, ambiguous: &Ambiguous, sense: usize) -> KnobOffer {
     let word = &ambiguous.word;
     let own: Vec<f64> = ambiguous.shares.iter().map(|(_, share)| *share).collect();
     let known = recipe.shares.get(word).filter(|shares| shares.len() == own.len());
@@ -403,14 +403,14 @@ fn share(measured: &Measured, recipe: &Recipe, ambiguous: &Ambiguous, sense: usi
         } else {
             changed.shares.insert(word.clone(), shares);
         }
-        (value, Choice { label: format!("{:.0} %", value * 100.0), recipe: changed })
+        (value, RecipeChoice { label: format!("{:.0} %", value * 100.0), recipe: changed })
     };
-    let is_valid = |(_, choice): &(f64, Choice)| measured.check(&choice.recipe).is_ok();
-    let choices: Vec<(f64, Choice)> = values.into_iter().map(choice).filter(is_valid).collect();
+    let is_valid = |(_, choice): &(f64, RecipeChoice)| measured.check(&choice.recipe).is_ok();
+    let choices: Vec<(f64, RecipeChoice)> = values.into_iter().map(choice).filter(is_valid).collect();
     let place = |wanted: f64| choices.iter().position(|(value, _)| (value - wanted).abs() < SAME).unwrap_or(0);
     let (at, own) = (place(now[sense]), place(own[sense]));
     let knob = Knob::Share { word: word.clone(), group: ambiguous.shares[sense].0.clone() };
-    Offer { knob, choices: choices.into_iter().map(|(_, choice)| choice).collect(), at, own }
+    KnobOffer { knob, choices: choices.into_iter().map(|(_, choice)| choice).collect(), at, own }
 }
 
 fn with_share(now: &[f64], sense: usize, value: f64) -> Vec<f64> {

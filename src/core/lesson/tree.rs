@@ -3,11 +3,11 @@
 //! The grammar is RON's, <https://github.com/ron-rs/ron/blob/master/docs/grammar.md>, without its extensions. Only here
 //! does the first mistake end the reading: after a missing bracket nothing is certain.
 
-use attune_engine::code::Place;
+use attune_engine::code::LineColumn;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use super::issue::{Issues, Source, shorten};
+use super::issue::{Issues, LessonText, shorten};
 
 /// A value of the file.
 #[derive(Debug)]
@@ -384,15 +384,15 @@ fn prefixed(text: &str, start: usize) -> Option<(Kind, usize)> {
 fn decoded(token: &str, start: usize) -> Result<String, Flaw> {
     const AN_ESCAPE: &str = "one of the escapes \\n, \\t, \\\", \\\\ or \\u{…}; or a raw text r#\"…\"#";
     ron::from_str::<String>(token).map(|text| text.nfc().collect()).map_err(|error| {
-        let place = Place { line: error.span.end.line, column: error.span.end.col };
-        let rest = Source::new("", token).rest_from(place);
+        let place = LineColumn { line: error.span.end.line, column: error.span.end.col };
+        let rest = LessonText::new("", token).rest_from(place);
         Flaw::new(start + token.len() - rest.len(), AN_ESCAPE)
     })
 }
 
 /// A bracket from `from` on that has no partner. By the brackets alone that is one of the outer ones, so the
 /// indentation is asked first: a bracket that ends a line is closed on a line of equal indentation.
-fn unclosed(source: &Source<'_>, from: usize) -> Option<usize> {
+fn unclosed(source: &LessonText<'_>, from: usize) -> Option<usize> {
     let text = source.text;
     let mut tokens = Parser { text, at: from, depth: 0 };
     // Each with the indentation of its line, which is looked at once: a file may be one long line of brackets.
@@ -491,7 +491,7 @@ mod tests {
     #[test]
     fn an_unclosed_bracket_is_found() {
         let check = |text: &str, at: Option<usize>| {
-            assert_eq!(unclosed(&Source::new("", text), 0), at, "{text}");
+            assert_eq!(unclosed(&LessonText::new("", text), 0), at, "{text}");
         };
         check("(a: [1, {2: 3}])", None);
         check("(a: [1, {2: 3})", Some(4));

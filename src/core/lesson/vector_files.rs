@@ -14,7 +14,7 @@ use attune_engine::numerics::block::BlockConfig;
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::positions::Positions;
 use attune_engine::pretrained::cache::is_named_as_part;
-use attune_engine::pretrained::load::Stopped;
+use attune_engine::pretrained::load::LoadStopped;
 use attune_engine::vectors::{Column, Vectors, read, tensors};
 
 use super::cells::{Cell, CellKind};
@@ -57,7 +57,7 @@ pub fn progress() -> Option<(u64, u64)> {
     (length > 0).then(|| (READ.load(Ordering::Relaxed) >> 20, length >> 20))
 }
 
-fn read_with_progress(path: &Path) -> Result<Vectors, Stopped> {
+fn read_with_progress(path: &Path) -> Result<Vectors, LoadStopped> {
     let vectors = read(path, &mut |progress| {
         READ.store(progress.bytes, Ordering::Relaxed);
         LENGTH.store(progress.length.max(progress.bytes), Ordering::Relaxed);
@@ -78,7 +78,7 @@ static KNOWN: Mutex<Vec<(Stamp, Weak<Vectors>)>> = Mutex::new(Vec::new());
 ///
 /// # Errors
 /// If it has no vectors or cannot be read.
-pub fn open(path: &Path) -> Result<Arc<Vectors>, Stopped> {
+pub fn open(path: &Path) -> Result<Arc<Vectors>, LoadStopped> {
     let stamp = || {
         let data = fs::metadata(path).ok()?;
         Some(Stamp(path.to_owned(), data.len(), data.modified().ok()))
@@ -99,7 +99,7 @@ pub fn open(path: &Path) -> Result<Arc<Vectors>, Stopped> {
 ///
 /// # Errors
 /// If it has no vectors or cannot be read.
-pub fn lesson_of(path: &Path) -> Result<Lesson, Stopped> {
+pub fn lesson_of(path: &Path) -> Result<Lesson, LoadStopped> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     Ok(of_vectors(&name, read_with_progress(path)?))
 }

@@ -125,7 +125,7 @@ impl Drop for Ownership {
 }
 
 /// The state of an ownership.
-pub(super) enum Standing {
+pub(super) enum LockState {
     Ours,
     /// The folder was removed or emptied.
     Forgotten,
@@ -156,16 +156,16 @@ impl Ownership {
     }
 
     /// Whether this program may write; true for as long as the gate is held.
-    pub(super) fn standing(&self, folder: &Path, _gate: &Gate) -> Standing {
+    pub(super) fn standing(&self, folder: &Path, _gate: &Gate) -> LockState {
         self.glance(folder)
     }
 
     /// Whose the folder is, read without the gate: true of a moment ago.
-    pub(super) fn glance(&self, folder: &Path) -> Standing {
+    pub(super) fn glance(&self, folder: &Path) -> LockState {
         match Owner::of(folder) {
-            Some(owner) if owner.token == self.owner.token => Standing::Ours,
-            Some(owner) => Standing::TakenOver(owner),
-            None => Standing::Forgotten,
+            Some(owner) if owner.token == self.owner.token => LockState::Ours,
+            Some(owner) => LockState::TakenOver(owner),
+            None => LockState::Forgotten,
         }
     }
 }

@@ -62,11 +62,11 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf, absolute};
 
-use crate::fnv::fnv1a;
+use crate::fnv1a;
 pub use folder::{Checkpoint, Folder, Loaded, LoadedFrom, UnusableFile, read};
 pub use format::{ReadError, Stored};
 pub use lock::Owner;
-pub use open::{Lock, NotSaved, Opened, Store, open, take_over, update};
+pub use open::{Lock, NotSaved, OpenedStore, Store, open, take_over, update};
 pub use saver::{Saver, Status};
 
 /// The program's folder within the platform's data folder.

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use super::folder::{Aside, Checkpoint, Folder, Loaded, LoadedFrom, load, of_moved};
 use super::format::{self, BYTES_MAX, Encoded, FOOT, Meta, ReadError, Stored};
-use super::lock::{self, Gate, Owner, Ownership, Standing};
+use super::lock::{self, Gate, LockState, Owner, Ownership};
 use super::{Home, Key, disk};
 
 /// The label of work that a window had not saved when another one took over.
@@ -16,7 +16,7 @@ const UNSAVED: &str = "changes that were not saved when another window took over
 const FOUND: &str = "changes from before this window could save";
 
 /// Work that was opened.
-pub struct Opened<T> {
+pub struct OpenedStore<T> {
     /// The work that was found.
     pub loaded: Loaded<T>,
     /// Saves it, if [`Store::lock`] is [`Lock::Mine`].
@@ -78,17 +78,17 @@ impl From<io::Error> for NotSaved {
 
 /// Opens the work on a key, and makes this window its owner if there is no other. It waits for the disk
 /// and, for some seconds, for another window that is just saving.
-pub fn open<T: Stored>(home: &Home, key: &Key) -> Opened<T> {
+pub fn open<T: Stored>(home: &Home, key: &Key) -> OpenedStore<T> {
     open_as(home, key, false)
 }
 
 /// Opens as [`open`], but takes over from another window, which notices and stops saving, and from the state
 /// of a newer program, which is moved aside. For when the learner asks for it.
-pub fn take_over<T: Stored>(home: &Home, key: &Key) -> Opened<T> {
+pub fn take_over<T: Stored>(home: &Home, key: &Key) -> OpenedStore<T> {
     open_as(home, key, true)
 }
 
-fn open_as<T: Stored>(home: &Home, key: &Key, by_choice: bool) -> Opened<T> {
+fn open_as<T: Stored>(home: &Home, key: &Key, by_choice: bool) -> OpenedStore<T> {
     let folder = Folder::new(home, key);
     let claimed = lock::gate(&folder.path).and_then(|gate| Ownership::claim(&folder.path, &gate, by_choice));
     let (mut ownership, mut lock) = match claimed {
@@ -112,7 +112,7 @@ fn open_as<T: Stored>(home: &Home, key: &Key, by_choice: bool) -> Opened<T> {
     if loaded.value.is_none() && loaded.troubles.is_empty() {
         loaded = of_moved(home, key).unwrap_or(loaded);
     }
-    Opened { loaded, store: Store { folder, ownership, lock, of: PhantomData } }
+    OpenedStore { loaded, store: Store { folder, ownership, lock, of: PhantomData } }
 }
 
 /// The right to save the work on a key, or why there is none.
@@ -159,9 +159,9 @@ impl<T: Stored> Store<T> {
         let unfinished = disk::write(&self.folder.path, &[state.head.as_bytes(), &state.json, FOOT])?;
         let gate = lock::gate(&self.folder.path)?;
         match self.standing(&gate) {
-            Standing::Ours => Ok(self.folder.commit(unfinished, &gate)?),
-            Standing::Forgotten => Err(io::Error::from(io::ErrorKind::NotFound).into()),
-            Standing::TakenOver(by) => Err(self.lose(by)),
+            LockState::Ours => Ok(self.folder.commit(unfinished, &gate)?),
+            LockState::Forgotten => Err(io::Error::from(io::ErrorKind::NotFound).into()),
+            LockState::TakenOver(by) => Err(self.lose(by)),
         }
     }
 
@@ -178,7 +178,7 @@ impl<T: Stored> Store<T> {
     pub fn checkpoint_now(&mut self, label: &str) -> Result<Checkpoint, NotSaved> {
         self.renew()?;
         let gate = lock::gate(&self.folder.path)?;
-        if let Standing::TakenOver(by) = self.standing(&gate) {
+        if let LockState::TakenOver(by) = self.standing(&gate) {
             return Err(self.lose(by));
         }
         keep_last(&self.folder, label, &gate)
@@ -187,15 +187,15 @@ impl<T: Stored> Store<T> {
     /// Whether another window has taken over, of which the next write will take notice.
     pub fn taken_over(&self) -> Option<Owner> {
         match self.ownership.as_ref()?.glance(&self.folder.path) {
-            Standing::TakenOver(by) => Some(by),
-            Standing::Ours | Standing::Forgotten => None,
+            LockState::TakenOver(by) => Some(by),
+            LockState::Ours | LockState::Forgotten => None,
         }
     }
 
     /// Owns the folder again if it was removed, or at last if it could not be written.
     fn renew(&mut self) -> Result<(), NotSaved> {
         match (&self.ownership, &self.lock) {
-            (Some(ownership), _) if !matches!(ownership.glance(&self.folder.path), Standing::Forgotten) => {
+            (Some(ownership), _) if !matches!(ownership.glance(&self.folder.path), LockState::Forgotten) => {
                 return Ok(());
             }
             (Some(_), _) | (None, Lock::Unwritable { .. }) => {}
@@ -221,8 +221,8 @@ impl<T: Stored> Store<T> {
         Ok(())
     }
 
-    fn standing(&self, gate: &Gate) -> Standing {
-        self.ownership.as_ref().map_or(Standing::Forgotten, |ownership| ownership.standing(&self.folder.path, gate))
+    fn standing(&self, gate: &Gate) -> LockState {
+        self.ownership.as_ref().map_or(LockState::Forgotten, |ownership| ownership.standing(&self.folder.path, gate))
     }
 
     fn lose(&mut self, by: Owner) -> NotSaved {

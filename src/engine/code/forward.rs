@@ -9,7 +9,6 @@ use rhai::{Array, Dynamic, Engine, INT, ImmutableString, NativeCallContext};
 use super::budget::{Budget, RANKED_MAX};
 use super::fault::Fault;
 use super::functions::{Answer, at_call, count};
-use super::index;
 use super::tensor::Tensor;
 use super::value::{Ranking, type_name};
 
@@ -63,11 +62,11 @@ impl fmt::Display for Pass {
 
 /// The model that a scope gives to its code.
 #[derive(Clone)]
-pub struct Runs(pub Arc<dyn Forward>);
+pub struct RunnableModel(pub Arc<dyn Forward>);
 
-impl fmt::Debug for Runs {
+impl fmt::Debug for RunnableModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Runs")
+        f.write_str("RunnableModel")
     }
 }
 
@@ -77,14 +76,14 @@ pub const VECTORS: &str = "vectors";
 pub const NEIGHBOURS: &str = "neighbours";
 
 /// Registers the functions, and the reading of what `forward` returns.
-pub(super) fn register(engine: &mut Engine, budget: &Budget, model: Option<&Runs>) {
+pub(super) fn register(engine: &mut Engine, budget: &Budget, model: Option<&RunnableModel>) {
     register_forward(engine, budget, model);
     let (paid, of) = (budget.clone(), model.cloned());
     engine.register_fn(VECTORS, move |context: NativeCallContext, list: Array| -> Answer<Dynamic> {
         let read = || {
             let tensor = asked(VECTORS, of.as_ref())?.vectors(&words(&list)?)?;
             paid.pay(tensor.cost())?;
-            Ok(index::value(tensor.axes().to_vec(), tensor.entries().to_vec()))
+            Ok(Tensor::dynamic(tensor.axes().to_vec(), tensor.entries().to_vec()))
         };
         at_call(read(), &context)
     });
@@ -98,7 +97,7 @@ pub(super) fn register(engine: &mut Engine, budget: &Budget, model: Option<&Runs
     });
 }
 
-fn asked<'m>(function: &str, model: Option<&'m Runs>) -> Result<&'m dyn Forward, Fault> {
+fn asked<'m>(function: &str, model: Option<&'m RunnableModel>) -> Result<&'m dyn Forward, Fault> {
     model.map(|model| &*model.0).ok_or_else(|| Fault::new(format!("{function}: there is no model here yet")))
 }
 
@@ -111,7 +110,7 @@ fn words(list: &Array) -> Result<Vec<String>, Fault> {
     list.iter().map(word).collect()
 }
 
-fn register_forward(engine: &mut Engine, budget: &Budget, model: Option<&Runs>) {
+fn register_forward(engine: &mut Engine, budget: &Budget, model: Option<&RunnableModel>) {
     engine.register_type_with_name::<Pass>("pass");
     engine.register_fn("to_string", |pass: &mut Pass| pass.to_string());
     let run = {
@@ -137,7 +136,7 @@ fn register_forward(engine: &mut Engine, budget: &Budget, model: Option<&Runs>) 
     engine.register_indexer_get(
         move |context: NativeCallContext, pass: &mut Pass, name: ImmutableString| -> Answer<Dynamic> {
             let read = pass.tensors.tensor(&name).and_then(|tensor| paid.pay(tensor.cost()).map(|()| tensor));
-            at_call(read.map(|tensor| index::value(tensor.axes().to_vec(), tensor.entries().to_vec())), &context)
+            at_call(read.map(|tensor| Tensor::dynamic(tensor.axes().to_vec(), tensor.entries().to_vec())), &context)
         },
     );
 }

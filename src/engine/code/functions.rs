@@ -12,7 +12,7 @@ use crate::code::budget::{
 use crate::code::fault::Fault;
 use crate::code::tensor::{Tensor, cost};
 use crate::code::value::{Output, Plot, Ranking, number, type_name};
-use crate::code::{expect, forward, index};
+use crate::code::{forward, tensor};
 use crate::nearest::nearest;
 use crate::numerics::rng::{Stream, part};
 use crate::numerics::softmax::softmax_forward;
@@ -26,8 +26,8 @@ pub(super) fn at_call<T>(result: Result<T, Fault>, context: &NativeCallContext) 
 }
 
 /// Registers all functions. Each charges the budget before it makes a tensor.
-pub fn register(engine: &mut Engine, budget: &Budget, seed: u64, model: Option<&forward::Runs>) {
-    engine.register_type_with_name::<Tensor>("tensor").register_type_with_name::<index::Whole>("..");
+pub fn register(engine: &mut Engine, budget: &Budget, seed: u64, model: Option<&forward::RunnableModel>) {
+    engine.register_type_with_name::<Tensor>("tensor").register_type_with_name::<tensor::Whole>("..");
     engine.register_type_with_name::<Ranking>("ranking");
     engine.register_fn("to_string", |ranking: &mut Ranking| ranking.to_string());
     register_operators(engine, budget);
@@ -36,7 +36,7 @@ pub fn register(engine: &mut Engine, budget: &Budget, seed: u64, model: Option<&
     register_rows(engine, budget);
     register_outputs(engine, budget);
     register_texts(engine, budget);
-    expect::register(engine, budget);
+    register_expect(engine, budget);
     forward::register(engine, budget, model);
 }
 
@@ -200,7 +200,7 @@ fn register_operators(engine: &mut Engine, budget: &Budget) {
                 paid.work(a.product_work(&b))?;
                 // A large one takes seconds.
                 let entries = a.product(&b, || paid.check())?;
-                Ok(index::value(axes, entries))
+                Ok(Tensor::dynamic(axes, entries))
             });
             at_call(product, &context)
         });
@@ -212,11 +212,11 @@ fn register_operators(engine: &mut Engine, budget: &Budget) {
 
     let paid = budget.clone();
     engine.register_indexer_get(move |context: NativeCallContext, tensor: &mut Tensor, at: Dynamic| {
-        at_call(index::get(tensor, &at, &paid), &context)
+        at_call(tensor.get(&at, &paid), &context)
     });
     let paid = budget.clone();
     engine.register_indexer_set(move |context: NativeCallContext, tensor: &mut Tensor, at: Dynamic, x: Dynamic| {
-        at_call(index::set(tensor, &at, &x, &paid), &context)
+        at_call(tensor.set(&at, &x, &paid), &context)
     });
     // `i, j` in an index: a list that grows.
     engine.register_fn(super::syntax::PAIR, |a: Dynamic, b: Dynamic| -> Dynamic {
@@ -368,7 +368,7 @@ fn register_rows(engine: &mut Engine, budget: &Budget) {
         engine.register_fn(name, move |context: NativeCallContext, x: Tensor| {
             let of_rows = paid.pay(x.cost()).map(|()| {
                 let answer = x.reduce(f);
-                index::value(answer.axes().to_vec(), answer.entries().to_vec())
+                Tensor::dynamic(answer.axes().to_vec(), answer.entries().to_vec())
             });
             at_call(of_rows, &context)
         });
@@ -631,4 +631,59 @@ pub fn help(name: &str) -> Result<String, Fault> {
             })
         }
     }
+}
+
+/// `expect(found, expected, tolerance)`: a number, or every one of a tensor, is what it should be.
+fn register_expect(engine: &mut Engine, budget: &Budget) {
+    let paid = budget.clone();
+    engine.register_fn(
+        "expect",
+        move |context: NativeCallContext, found: Dynamic, expected: Dynamic, tolerance: Dynamic| {
+            let checked = check_expected(&found, &expected, &tolerance, &paid);
+            at_call(checked.map(|()| found), &context)
+        },
+    );
+}
+
+/// NaN is never what is expected.
+fn check_expected(found: &Dynamic, expected: &Dynamic, tolerance: &Dynamic, paid: &Budget) -> Result<(), Fault> {
+    let tolerance = number(tolerance)
+        .filter(|tolerance| *tolerance >= 0.0)
+        .ok_or_else(|| Fault::new("expect: the tolerance must be 0 or above").hint("as in expect(x, 0.21, 0.005)"))?;
+    let (shape, found) = flat(found, paid)?;
+    let (_, expected) = flat(expected, paid)?;
+    if found.len() != expected.len() {
+        let message = format!("expect: found {} numbers, expected {}", found.len(), expected.len());
+        return Err(Fault::new(message).hint("give one for each, row by row"));
+    }
+    let is_near = |(found, expected): (&f64, &f64)| found == expected || (found - expected).abs() <= tolerance;
+    let Some(at) = found.iter().zip(&expected).position(|pair| !is_near(pair)) else { return Ok(()) };
+    let place = match shape[..] {
+        [] => "it".to_owned(),
+        [_, cols] => format!("entry [{}, {}]", at / cols, at % cols),
+        _ => format!("entry {at}"),
+    };
+    let (found, expected) = (found[at], expected[at]);
+    Err(Fault::new(format!("expect: {place} is {found}, and not {expected} within {tolerance}")))
+}
+
+/// All numbers, and the lengths of the axes; none for a number.
+fn flat(value: &Dynamic, paid: &Budget) -> Result<(Vec<usize>, Vec<f64>), Fault> {
+    if let Some(number) = number(value) {
+        return Ok((Vec::new(), vec![number]));
+    }
+    if let Some(tensor) = value.read_lock::<Tensor>() {
+        paid.pay(tensor.len())?;
+        return Ok((tensor.axes().iter().map(|axis| axis.len).collect(), tensor.entries().to_vec()));
+    }
+    let Some(list) = value.read_lock::<Array>() else {
+        let message = format!("expect: expected numbers, not {}", type_name(value));
+        return Err(Fault::new(message).hint("give a number, a tensor, or a list of numbers"));
+    };
+    paid.pay(list.len())?;
+    let mut all = Vec::new();
+    for entry in list.iter() {
+        all.extend(flat(entry, paid)?.1);
+    }
+    Ok((vec![all.len()], all))
 }

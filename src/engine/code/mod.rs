@@ -16,17 +16,13 @@
 
 pub mod budget;
 pub mod editor;
-mod expect;
-mod explain;
 mod fault;
 mod forward;
 mod functions;
-mod index;
 mod names;
 mod syntax;
 mod tensor;
 mod value;
-mod written;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -40,8 +36,8 @@ use rhai::packages::{
 use rhai::{AST, Dynamic, Engine};
 
 pub use crate::code::functions::{Help, REFERENCE, help};
-pub use fault::{Fault, Place};
-pub use forward::{Charge, FORWARD, Forward, NEIGHBOURS, Pass, Runs, Tensors, VECTORS};
+pub use fault::{Fault, LineColumn};
+pub use forward::{Charge, FORWARD, Forward, NEIGHBOURS, Pass, RunnableModel, Tensors, VECTORS};
 pub use names::{Names, names};
 pub use tensor::{Axis, Labels, Shape, Tensor};
 pub use value::{Output, Plot, Value, Variable};
@@ -75,7 +71,7 @@ pub struct Scope<'a> {
     pub others: &'a [String],
     pub functions: Functions,
     /// The model that `forward` runs, if there is one.
-    pub model: Option<Runs>,
+    pub model: Option<RunnableModel>,
     /// The seed of the cell's random numbers.
     pub seed: u64,
     /// Ends the run from another thread.
@@ -167,7 +163,7 @@ fn values_here(sources: &[&str], scope: &Scope<'_>) -> Vec<Result<Value, Fault>>
     let fixed = |given: &Given| Given::fixed(given.variable.clone(), "a text only reads");
     let given: Vec<Given> = scope.given.iter().map(fixed).collect();
     let value = |source: &&str| {
-        let fault = |error: Box<rhai::EvalAltResult>| explain::fault(*error, source, scope, budget.ended());
+        let fault = |error: Box<rhai::EvalAltResult>| fault::explain(*error, source, scope, budget.ended());
         let ast = compile(&engine, &progress, source).map_err(fault)?;
         let ast = scope.functions.0.merge(&ast);
         let mut variables = variables(&given, &budget)?;
@@ -194,11 +190,11 @@ fn run_here(source: &str, scope: &Scope<'_>) -> Run {
     let progress = syntax::Progress::default();
     let engine = engine(&budget, &progress, scope);
     let mut run = Run::default();
-    let fault = |error: Box<rhai::EvalAltResult>| Some(explain::fault(*error, source, scope, budget.ended()));
+    let fault = |error: Box<rhai::EvalAltResult>| Some(fault::explain(*error, source, scope, budget.ended()));
     let mut variables = match variables(&scope.given, &budget) {
         Ok(variables) => variables,
         // The given variables are too much before the cell's first word runs.
-        Err(fault) => return Run { fault: Some(fault.at(Some(Place::START))), ..run },
+        Err(fault) => return Run { fault: Some(fault.at(Some(LineColumn::START))), ..run },
     };
     let given = variables.len();
     let ast = match compile(&engine, &progress, source) {
@@ -215,12 +211,12 @@ fn run_here(source: &str, scope: &Scope<'_>) -> Run {
             // The message names only its shape. Where no more outputs fit, that is all.
             let _ = budget.show_value(thrown);
         }
-        explain::fault(*error, source, scope, budget.ended())
+        fault::explain(*error, source, scope, budget.ended())
     });
     let shown = shown.and_then(|value| {
         run.is_true = value.as_bool().unwrap_or_default();
         // The last operation may have taken more than there is, and nothing looked since.
-        let place = ast.statements().last().and_then(|last| explain::place(last.position()));
+        let place = ast.statements().last().and_then(|last| fault::place_of(last.position()));
         budget.check().and_then(|()| budget.show_value(&value)).map_err(|fault| fault.at(place))
     });
     run.outputs = budget.take_shown();
@@ -245,7 +241,7 @@ fn run_here(source: &str, scope: &Scope<'_>) -> Run {
                 None if changed(before, &variable.value) => run.written.push(variable),
                 // Rhai lets new keys into a constant map, and letters into a constant text.
                 Some(why) if !value::is_same(before, &variable.value) => {
-                    let fault = Some(explain::fixed(name, why));
+                    let fault = Some(fault::fixed(name, why));
                     return Run { fault, defined: Vec::new(), written: Vec::new(), ..run };
                 }
                 _ => {}
@@ -271,7 +267,7 @@ fn changed(before: &Dynamic, after: &Dynamic) -> bool {
 /// The scope of a run: the constant for a whole axis first, then the given variables.
 fn variables(given: &[Given], budget: &Budget) -> Result<rhai::Scope<'static>, Fault> {
     let mut scope = rhai::Scope::new();
-    scope.push_constant(syntax::WHOLE, index::Whole);
+    scope.push_constant(syntax::WHOLE, tensor::Whole);
     for Given { variable, fixed } in given {
         let value = Dynamic::clone(&variable.value);
         if fixed.is_some() {
@@ -324,6 +320,6 @@ fn compile(engine: &Engine, progress: &syntax::Progress, source: &str) -> Result
     }
     progress.restart();
     let mut constants = rhai::Scope::new();
-    constants.push_constant(syntax::WHOLE, index::Whole);
+    constants.push_constant(syntax::WHOLE, tensor::Whole);
     engine.compile_with_scope(&constants, source).map_err(Into::into)
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use rhai::{AST, ASTNode, Engine, EvalAltResult, Expr, Stmt};
 
 use super::budget::{EXPRESSION_DEPTH_MAX, FUNCTIONS_MAX, SOURCE_BYTES_MAX};
-use super::fault::Fault;
-use super::{Scope, explain, syntax};
+use super::fault::{Fault, explain};
+use super::{Scope, syntax};
 
 /// Names at the top of a cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,9 +37,8 @@ pub fn names(source: &str) -> Result<Names, Fault> {
     let progress = syntax::Progress::default();
     syntax::extend(&mut engine, progress.clone());
     progress.restart();
-    let ast = engine
-        .compile(source)
-        .map_err(|error| explain::fault(EvalAltResult::from(error), "", &Scope::default(), None))?;
+    let ast =
+        engine.compile(source).map_err(|error| explain(EvalAltResult::from(error), "", &Scope::default(), None))?;
 
     let functions: BTreeSet<String> = ast.iter_functions().map(|function| function.name.to_owned()).collect();
     let mut top = ast.clone();

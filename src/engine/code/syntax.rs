@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rhai::{Engine, INT, Token};
 
-use super::index::LARGEST_END;
+use super::tensor::LARGEST_END;
 
 /// The operator that a comma within an index becomes.
 pub const PAIR: &str = "⸴";

@@ -16,16 +16,16 @@ use crate::numerics::vectors::{dot, norm};
 use crate::numerics::{Matrix, Scalar};
 
 /// `R` (3, 3)
-pub type Turn = [[f64; AXES]; AXES];
+pub type Rotation = [[f64; AXES]; AXES];
 
-pub const NO_TURN: Turn = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+pub const NO_TURN: Rotation = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 
 /// The turn of points in rows, (n, 3), within the `free` axes that brings them nearest to others, row by row;
 /// [`NO_TURN`] where a number is not finite.
 ///
 /// # Panics
 /// If there are not as many of both.
-pub fn turn_between(from: &Matrix<f32>, to: &Matrix<f32>, free: &[usize]) -> Turn {
+pub fn turn_between(from: &Matrix<f32>, to: &Matrix<f32>, free: &[usize]) -> Rotation {
     assert_eq!((from.rows(), from.cols()), (to.rows(), to.cols()), "procrustes: clouds of two sizes");
     let products = |i: usize, j: usize| -> f64 {
         let rows = 0..from.rows();
@@ -96,7 +96,7 @@ mod tests {
         Matrix::from_fn(40, AXES, |_, axis| rng.random_range(-1.0f32..1.0) * (axis + 1) as f32)
     }
 
-    fn turned(points: &Matrix<f32>, turn: &Turn) -> Matrix<f32> {
+    fn turned(points: &Matrix<f32>, turn: &Rotation) -> Matrix<f32> {
         Matrix::from_fn(points.rows(), AXES, |row, axis| {
             (0..AXES).map(|k| f64::from(points.get(row, k)) * turn[k][axis]).sum::<f64>() as f32
         })
@@ -108,13 +108,13 @@ mod tests {
     }
 
     /// About x, then about z.
-    fn rotation(x: f64, z: f64) -> Turn {
+    fn rotation(x: f64, z: f64) -> Rotation {
         let (a, b, c, d) = (x.cos(), x.sin(), z.cos(), z.sin());
         [[c, d, 0.0], [-a * d, a * c, b], [b * d, -b * c, a]]
     }
 
     #[track_caller]
-    fn assert_orthogonal(turn: &Turn) {
+    fn assert_orthogonal(turn: &Rotation) {
         for i in 0..AXES {
             for j in 0..AXES {
                 let dot: f64 = (0..AXES).map(|k| turn[i][k] * turn[j][k]).sum();

@@ -52,7 +52,7 @@ fn through_output<S: Scalar>(
 
 /// One of the terms of a block's output that no head adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum BlockPart {
     /// `L X_i − X_i`: what the norms make of the input, less the input itself.
     Rescaled,
     /// `L b_O`, and `β` of a norm of what the attention adds.
@@ -65,7 +65,7 @@ pub enum Part {
     LastShift,
 }
 
-impl Part {
+impl BlockPart {
     /// In the order of the forward pass.
     pub const ALL: [Self; 5] = [Self::Rescaled, Self::Bias, Self::Shift, Self::FeedForward, Self::LastShift];
 }
@@ -127,7 +127,7 @@ pub struct Contributions<S> {
     own_norms: usize,
     /// ... and before the feed-forward layer.
     attended_norms: usize,
-    parts: Vec<Part>,
+    parts: Vec<BlockPart>,
 }
 
 impl<S: Scalar> Contributions<S> {
@@ -159,14 +159,14 @@ impl<S: Scalar> Contributions<S> {
             attended_norms,
         };
         let has_shift = config.norm_form.shift;
-        let is_there = |part: &Part| match part {
-            Part::Rescaled => config.residual && found.norms.len() > own_norms,
-            Part::Bias => !found.bias.is_empty() || (has_shift && own_norms > 0),
-            Part::Shift => has_shift && attended_norms > own_norms,
-            Part::FeedForward => config.feed_forward.is_some(),
-            Part::LastShift => has_shift && found.norms.len() > attended_norms,
+        let is_there = |part: &BlockPart| match part {
+            BlockPart::Rescaled => config.residual && found.norms.len() > own_norms,
+            BlockPart::Bias => !found.bias.is_empty() || (has_shift && own_norms > 0),
+            BlockPart::Shift => has_shift && attended_norms > own_norms,
+            BlockPart::FeedForward => config.feed_forward.is_some(),
+            BlockPart::LastShift => has_shift && found.norms.len() > attended_norms,
         };
-        found.parts = Part::ALL.into_iter().filter(is_there).collect();
+        found.parts = BlockPart::ALL.into_iter().filter(is_there).collect();
         found.bias.resize(width, S::zero());
 
         let (mut moved, mut sums) = (Matrix::zeros(keys, width), Matrix::zeros(queries, width));
@@ -202,22 +202,22 @@ impl<S: Scalar> Contributions<S> {
     }
 
     /// How many of [`Self::norms`] a part does not go through, as it comes in after them.
-    pub fn norms_before(&self, part: Part) -> usize {
+    pub fn norms_before(&self, part: BlockPart) -> usize {
         match part {
-            Part::Bias => 0,
-            Part::Rescaled => self.own_norms,
-            Part::Shift | Part::FeedForward => self.attended_norms,
-            Part::LastShift => self.norms.len(),
+            BlockPart::Bias => 0,
+            BlockPart::Rescaled => self.own_norms,
+            BlockPart::Shift | BlockPart::FeedForward => self.attended_norms,
+            BlockPart::LastShift => self.norms.len(),
         }
     }
 
     /// The norm whose shift a part is, or has in it.
-    pub fn norm_of(&self, part: Part) -> Option<&HeldNorm<S>> {
+    pub fn norm_of(&self, part: BlockPart) -> Option<&HeldNorm<S>> {
         match part {
-            Part::Bias => self.norms[..self.own_norms].last(),
-            Part::Shift => self.norms[self.own_norms..self.attended_norms].last(),
-            Part::LastShift => self.norms[self.attended_norms..].last(),
-            Part::Rescaled | Part::FeedForward => None,
+            BlockPart::Bias => self.norms[..self.own_norms].last(),
+            BlockPart::Shift => self.norms[self.own_norms..self.attended_norms].last(),
+            BlockPart::LastShift => self.norms[self.attended_norms..].last(),
+            BlockPart::Rescaled | BlockPart::FeedForward => None,
         }
     }
 
@@ -240,15 +240,15 @@ impl<S: Scalar> Contributions<S> {
     }
 
     /// The terms that no head adds, in the order of the forward pass.
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[BlockPart] {
         &self.parts
     }
 
     /// Adds a part of a query to `to` (D).
-    pub fn add_part(&self, part: Part, activations: &BlockActivations<S>, query: usize, to: &mut [S]) {
+    pub fn add_part(&self, part: BlockPart, activations: &BlockActivations<S>, query: usize, to: &mut [S]) {
         let mut term = match part {
-            Part::Rescaled => activations.input.row(query).to_vec(),
-            Part::Bias => {
+            BlockPart::Rescaled => activations.input.row(query).to_vec(),
+            BlockPart::Bias => {
                 let mut bias = self.bias.clone();
                 if let Some(norm) = self.norm_of(part) {
                     norm.carry(query, &mut bias);
@@ -256,8 +256,10 @@ impl<S: Scalar> Contributions<S> {
                 }
                 bias
             }
-            Part::Shift | Part::LastShift => self.norm_of(part).map_or_else(Vec::new, |norm| norm.shift.clone()),
-            Part::FeedForward => {
+            BlockPart::Shift | BlockPart::LastShift => {
+                self.norm_of(part).map_or_else(Vec::new, |norm| norm.shift.clone())
+            }
+            BlockPart::FeedForward => {
                 let mut joined = activations.joined().row(query).to_vec();
                 add_scaled(&mut joined, -S::one(), activations.attended().row(query));
                 joined
@@ -265,13 +267,13 @@ impl<S: Scalar> Contributions<S> {
         };
         carry(&self.norms[self.norms_before(part).max(self.own_norms)..], query, &mut term);
         add_scaled(to, S::one(), &term);
-        if part == Part::Rescaled {
+        if part == BlockPart::Rescaled {
             add_scaled(to, -S::one(), activations.input.row(query));
         }
     }
 
     /// A part of a query (D).
-    pub fn part(&self, part: Part, activations: &BlockActivations<S>, query: usize) -> Vec<S> {
+    pub fn part(&self, part: BlockPart, activations: &BlockActivations<S>, query: usize) -> Vec<S> {
         let mut found = vec![S::zero(); self.bias.len()];
         self.add_part(part, activations, query, &mut found);
         found

@@ -5,10 +5,10 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Par};
 
 use crate::numerics::Matrix;
-use crate::numerics::contributions::{Contributions, Part};
-use crate::numerics::lens::Sight;
+use crate::numerics::contributions::{BlockPart, Contributions};
 use crate::numerics::model::activations::BlockActivations;
 use crate::numerics::projection::AXES;
+use crate::numerics::projection::LensProjection;
 use crate::numerics::vectors::{add_scaled, dot, norm};
 
 /// A point or an arrow in the basis.
@@ -62,7 +62,7 @@ impl Rescaled {
 /// A part of each query's move that no head adds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartMoves {
-    pub part: Part,
+    pub part: BlockPart,
     /// (T, 3)
     arrows: Matrix<f32>,
     /// In the true space; (T)
@@ -82,7 +82,7 @@ impl PartMoves {
 impl Moves {
     /// Places and arrows are as the picture has them; lengths and shares are of the vectors as they are.
     pub fn of(
-        sight: &Sight,
+        sight: &LensProjection,
         block: &BlockActivations<f32>,
         contributions: &Contributions<f32>,
         has_residual: bool,

@@ -208,7 +208,7 @@ impl Rotary {
 
 /// The way of a turn: that of the forward pass, or that of its gradient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum TurnDirection {
     On,
     Back,
 }
@@ -235,12 +235,12 @@ impl<S: Scalar> Turns<S> {
 
     /// `R_t x` of the tokens of some sentences, or `R_{−t} x`, head by head, each `width` columns wide. `before` tokens went
     /// before the first.
-    pub fn turn(&self, way: Way, sentences: &Rows, before: usize, width: usize, x: &mut [S]) {
+    pub fn turn(&self, way: TurnDirection, sentences: &Rows, before: usize, width: usize, x: &mut [S]) {
         if self.pairs == 0 {
             return;
         }
         let columns = x.len() / sentences.total().max(1);
-        let sign = if way == Way::On { S::one() } else { -S::one() };
+        let sign = if way == TurnDirection::On { S::one() } else { -S::one() };
         vectorized!(for sentence in sentences.sentences() {
             let own = x[sentence.start * columns..sentence.end * columns].chunks_exact_mut(columns);
             own.enumerate().for_each(|(t, row)| self.turn_row(before + t, sign, width, row));

@@ -254,7 +254,7 @@ pub fn is_named_as_part(file: &Path) -> bool {
 
 /// The meaning of a path on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Given {
+pub enum ModelPath {
     /// A lesson's file, or what is meant to be one.
     Lesson(PathBuf),
     /// The folder of a model, whole or not.
@@ -265,18 +265,18 @@ pub enum Given {
 
 /// Looks at what is there. A folder with any part of a model is a model's folder; so is that of a model's file, and a
 /// repository in the cache stands for its revision.
-pub fn given(path: &Path) -> Given {
+pub fn given(path: &Path) -> ModelPath {
     if path.is_dir() {
         let folder = match revisions(path).into_iter().next() {
             Some(revision) if lacks(path).is_some() => revision,
             _ => path.to_owned(),
         };
-        return Given::Folder(folder);
+        return ModelPath::Folder(folder);
     }
     if path.is_file() {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = || folder.unwrap_or(Path::new(".")).to_owned();
-        return if is_named_as_part(path) { Given::Folder(folder()) } else { Given::Lesson(path.to_owned()) };
+        return if is_named_as_part(path) { ModelPath::Folder(folder()) } else { ModelPath::Lesson(path.to_owned()) };
     }
     // The first part of `lessons/aple.ron` is there: a slip of the pen, and no model.
     let begins_here = path.components().next().is_some_and(|first| match first {
@@ -285,7 +285,7 @@ pub fn given(path: &Path) -> Given {
     });
     let is_lesson = begins_here || path.extension().is_some_and(|extension| extension == "ron");
     match path.to_str().filter(|_| !is_lesson).and_then(ModelName::new) {
-        Some(name) => Given::Name(name),
-        None => Given::Lesson(path.to_owned()),
+        Some(name) => ModelPath::Name(name),
+        None => ModelPath::Lesson(path.to_owned()),
     }
 }

@@ -6,7 +6,7 @@ use super::folder::ModelFolder;
 use super::load::Pretrained;
 use super::refusal::quoted;
 use crate::numerics::model::activations::Interventions;
-use crate::numerics::model::generate::Choice;
+use crate::numerics::model::generate::NextWordChoice;
 use crate::numerics::model::{Activations, Sequences};
 use crate::numerics::rng::{Stream, stream};
 use crate::numerics::vectors::{centroid, cosine};
@@ -215,7 +215,7 @@ impl Known {
             }
             Published::Greedy { ids, goes_on } => {
                 let rng = &mut stream(0, Stream::Generation);
-                match model.generate(&read.parameters, ids, None, goes_on.len(), Choice::Greedy, rng) {
+                match model.generate(&read.parameters, ids, None, goes_on.len(), NextWordChoice::Greedy, rng) {
                     Ok(found) if found == *goes_on => {
                         Ok(format!("it goes on with the {} published words", goes_on.len()))
                     }

@@ -14,9 +14,9 @@ use sha2::{Digest, Sha256};
 use super::cache::{CONFIG, INDEX, WEIGHTS};
 use super::config::{CONFIG_BYTES_MAX, Config, check_bytes};
 use super::folder::{plain, text};
-use super::names::{Found, Layout, Origin, Origins, Run};
+use super::names::{FoundTensors, Origin, Origins, OutputRun, TensorLayout};
 use super::refusal::{Refusal, quoted};
-use super::safetensors::{Dtype, Index, Reader, Source, Tensor, bytes_read};
+use super::safetensors::{Dtype, Reader, ShardIndex, Tensor, TensorSource, bytes_read};
 use crate::numerics::model::{Architecture, AttentionModel, Candidates, Classes, Readout};
 use crate::numerics::packed::NumberType;
 use crate::numerics::params::{Parameters, TensorId, TensorName};
@@ -69,7 +69,7 @@ impl std::fmt::Display for ModelFile {
 
 /// The entry of a file that a number is from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry<'a> {
+pub struct EntryOrigin<'a> {
     pub file: &'a str,
     pub tensor: &'a str,
     pub index: Vec<usize>,
@@ -83,14 +83,14 @@ impl Pretrained {
     }
 
     /// The source of one entry of a tensor; `None` for what no file has, as the zeros of a readout without bias.
-    pub fn entry(&self, id: impl Into<TensorId>, row: usize, col: usize) -> Option<Entry<'_>> {
+    pub fn entry(&self, id: impl Into<TensorId>, row: usize, col: usize) -> Option<EntryOrigin<'_>> {
         let origin = self.origins.of.get(&id.into())?;
         let file = &self.files.get(origin.file)?.name;
-        Some(Entry { file, tensor: &origin.tensor, index: origin.index(row, col) })
+        Some(EntryOrigin { file, tensor: &origin.tensor, index: origin.index(row, col) })
     }
 }
 
-impl std::fmt::Display for Entry<'_> {
+impl std::fmt::Display for EntryOrigin<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "entry {:?} of {} in {}", self.index, quoted(self.tensor), self.file)
     }
@@ -105,19 +105,19 @@ pub struct Progress {
 
 /// Why there is no model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stopped {
+pub enum LoadStopped {
     Refused(Box<Refusal>),
     /// Whoever watched the progress ended it.
     Cancelled,
 }
 
-impl From<Refusal> for Stopped {
+impl From<Refusal> for LoadStopped {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(Box::new(refusal))
     }
 }
 
-impl std::fmt::Display for Stopped {
+impl std::fmt::Display for LoadStopped {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Refused(refusal) => refusal.fmt(f),
@@ -131,13 +131,13 @@ impl std::fmt::Display for Stopped {
 ///
 /// # Errors
 /// If something in the folder is not as it must be, or loading was stopped.
-pub fn load(folder: &Path, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Pretrained, Stopped> {
+pub fn load(folder: &Path, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Pretrained, LoadStopped> {
     let config_text = text(folder, CONFIG, CONFIG_BYTES_MAX)?;
     let config = Config::parse(&config_text).map_err(|refusal| refusal.in_file(CONFIG))?;
     let (mut sources, index) = open(folder)?;
     let tensors = sources.iter().enumerate();
     let tensors = tensors.flat_map(|(file, open)| open.source.header().tensors.iter().map(move |it| (file, it)));
-    let found = Found::new(config.family, tensors)?;
+    let found = FoundTensors::new(config.family, tensors)?;
     let (readout, has_head) = readout(&config, &found);
     let architecture = architecture(&config, readout);
     let shapes = architecture.shapes(config.vocabulary, config.vocabulary);
@@ -187,7 +187,7 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Pr
                 open.source.read_next(cols, &mut place).map_err(in_file)?
             };
             if !went_on {
-                return Err(Stopped::Cancelled);
+                return Err(LoadStopped::Cancelled);
             }
         }
     }
@@ -211,7 +211,7 @@ pub fn shape(folder: &Path, config: &Config) -> Result<(Architecture, bool), Ref
     let (sources, _) = open(folder)?;
     let tensors = sources.iter().enumerate();
     let tensors = tensors.flat_map(|(file, open)| open.source.header().tensors.iter().map(move |it| (file, it)));
-    let (readout, has_head) = readout(config, &Found::new(config.family, tensors)?);
+    let (readout, has_head) = readout(config, &FoundTensors::new(config.family, tensors)?);
     Ok((architecture(config, readout), has_head))
 }
 
@@ -219,7 +219,7 @@ pub fn shape(folder: &Path, config: &Config) -> Result<(Architecture, bool), Ref
 struct Open {
     name: String,
     bytes: u64,
-    source: Source<File>,
+    source: TensorSource<File>,
 }
 
 impl Open {
@@ -243,7 +243,7 @@ fn open(folder: &Path) -> Result<(Vec<Open>, Option<String>), Refusal> {
         return Err(no_weights(folder));
     }
     let text = text(folder, INDEX, INDEX_BYTES_MAX)?;
-    let index = Index::parse(&text).map_err(|refusal| refusal.in_file(INDEX))?;
+    let index = ShardIndex::parse(&text).map_err(|refusal| refusal.in_file(INDEX))?;
     let missing: Vec<String> =
         index.files.iter().filter(|name| !folder.join(name).exists()).map(|it| quoted(it)).collect();
     if !missing.is_empty() {
@@ -284,12 +284,12 @@ fn no_weights(folder: &Path) -> Refusal {
 
 fn open_one(folder: &Path, name: &str) -> Result<Open, Refusal> {
     let (file, bytes) = plain(folder, name)?;
-    let source = Source::open(file, bytes).map_err(|refusal| refusal.in_file(name))?;
+    let source = TensorSource::open(file, bytes).map_err(|refusal| refusal.in_file(name))?;
     Ok(Open { name: name.to_owned(), bytes, source })
 }
 
 /// How words are guessed, and whether the files say so: a model without the layer before its readout is a bare one.
-fn readout(config: &Config, found: &Found<'_>) -> (Readout, bool) {
+fn readout(config: &Config, found: &FoundTensors<'_>) -> (Readout, bool) {
     let readout = config.architecture.readout;
     let has_own = readout.activation().is_none() || found.has(TensorName::TransformWeights);
     let has_weights = readout.activation().is_none() || config.is_tied() || found.has(TensorName::LogitWeights);
@@ -335,7 +335,7 @@ fn number_type(sources: &[Open], origin: &Origin) -> NumberType {
 }
 
 /// The engine's tensors that are made of each of the files', by its file and name.
-fn parts(origins: &Origins) -> BTreeMap<(usize, &str), Vec<(TensorId, Layout)>> {
+fn parts(origins: &Origins) -> BTreeMap<(usize, &str), Vec<(TensorId, TensorLayout)>> {
     let mut parts: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (id, Origin { file, tensor, layout, .. }) in &origins.of {
         parts.entry((*file, &**tensor)).or_default().push((*id, *layout));
@@ -378,12 +378,12 @@ struct Model {
 
 impl Model {
     /// Puts rows of a file's tensor, from `row` on, to where they belong.
-    fn place(&mut self, id: TensorId, layout: Layout, is_vector: bool, row: usize, rows: MatRef<'_, f32>) {
+    fn place(&mut self, id: TensorId, layout: TensorLayout, is_vector: bool, row: usize, rows: MatRef<'_, f32>) {
         let cols = match id.name {
             TensorName::Embedding => self.table.cols(),
             _ => self.parameters.spec(id).map_or(0, |spec| spec.cols),
         };
-        for Run { in_file, in_engine, count } in layout.runs(cols) {
+        for OutputRun { in_file, in_engine, count } in layout.runs(cols) {
             if is_vector || !layout.is_turned() {
                 self.set(id, (row, in_engine), rows.subcols(in_file, count));
                 continue;

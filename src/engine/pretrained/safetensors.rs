@@ -1,7 +1,7 @@
 //! Files of tensors in the format safetensors: 8 bytes that say how long the header is, the header in JSON
 //! ([`Header`]), and the tensors' bytes, row-major and one after the other.
 //!
-//! A file is read once, from its beginning to its end ([`Source`]): tensor by tensor into the place that each will
+//! A file is read once, from its beginning to its end ([`TensorSource`]): tensor by tensor into the place that each will
 //! have, so that nothing larger than a small buffer stands beside the model, and its SHA-256 is of the very bytes that
 //! were used.
 //!
@@ -34,7 +34,7 @@ use super::refusal::{FETCH_AGAIN, Refusal, quoted};
 const CHUNK: usize = 1 << 18;
 
 /// A file that is read from its beginning to its end.
-pub struct Source<R> {
+pub struct TensorSource<R> {
     from: R,
     header: Header,
     hash: Hash,
@@ -190,7 +190,7 @@ impl<R: Read> Read for Hashed<'_, R> {
     }
 }
 
-impl<R: Read> Source<R> {
+impl<R: Read> TensorSource<R> {
     /// Reads the header of a file of the given number of bytes.
     ///
     /// # Errors
@@ -516,14 +516,14 @@ pub const SHARDS_MAX: usize = 512;
 
 /// The index of a model in several files.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Index {
+pub struct ShardIndex {
     /// The files' names, each once.
     pub files: Vec<String>,
     /// The file of each tensor.
     pub tensors: BTreeMap<String, String>,
 }
 
-impl Index {
+impl ShardIndex {
     /// # Errors
     /// If the text is no index, or names files that are not beside it.
     pub fn parse(text: &str) -> Result<Self, Refusal> {

@@ -4,14 +4,8 @@
 //! Variables, Weights and Fold panels and provenance all read it. An [`Entry`] is one number of a quantity. How
 //! entries are computed is told by `explain` in the view crate.
 
-mod definition;
-mod entry;
-
-pub use definition::{Definition, Index, OwnerKind, latex};
-pub use entry::{Entry, Owner, StagePoint};
-
 use crate::numerics::model::Activations;
-use crate::numerics::params::TensorName;
+use crate::numerics::params::{TensorId, TensorName};
 use crate::numerics::{Matrix, Scalar};
 
 /// Declares the quantities: a name, and its definition.
@@ -207,6 +201,234 @@ impl Quantity {
             | Self::Cosine
             | Self::Distance => None,
         }
+    }
+}
+
+/// Owners that a quantity may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnerKind {
+    Model,
+    Block,
+    Head,
+    /// A point on the stage.
+    Point,
+}
+
+/// Things that an index of a quantity counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Index {
+    /// Words of the vocabulary.
+    Word,
+    /// Tokens that look.
+    Query,
+    /// Tokens that are looked at.
+    Key,
+    /// Entries of a vector.
+    Dim,
+    /// Places in a sentence, of `P`.
+    Place,
+    /// Rows and columns of a learned tensor, and rows of the answers.
+    Row,
+    Col,
+    Class,
+    /// Axes of the picture.
+    Axis,
+    /// Terms of a block's output that no head adds.
+    Part,
+}
+
+/// How a quantity is called and counted.
+///
+/// Texts name what varies in braces: `{query}`, `{key}`, `{word}` and `{class}` a word, `{dim}` and `{place}` a
+/// number, `{head}` the head, `{part}` a term that no head adds.
+#[derive(Clone, Copy, Debug)]
+pub struct Definition {
+    /// Symbol of the literature; `{}` is where block and head are named.
+    pub symbol: &'static str,
+    pub owner: OwnerKind,
+    pub indices: &'static [Index],
+    /// Name in code cells.
+    pub code: Option<&'static str>,
+    /// Name in the trace, of a block or a head.
+    pub trace: Option<&'static str>,
+    /// One entry within a formula; its full name where there is none.
+    pub short: Option<&'static str>,
+    /// Meaning of the whole tensor.
+    pub meaning: &'static str,
+    /// Meaning of one entry.
+    pub entry: &'static str,
+}
+
+impl Definition {
+    const fn new(owner: OwnerKind, symbol: &'static str, indices: &'static [Index]) -> Self {
+        Self { symbol, owner, indices, code: None, trace: None, short: None, meaning: "", entry: "" }
+    }
+
+    pub(super) const fn of_model(symbol: &'static str, indices: &'static [Index]) -> Self {
+        Self::new(OwnerKind::Model, symbol, indices)
+    }
+
+    pub(super) const fn of_block(symbol: &'static str, indices: &'static [Index]) -> Self {
+        Self::new(OwnerKind::Block, symbol, indices)
+    }
+
+    pub(super) const fn of_head(symbol: &'static str, indices: &'static [Index]) -> Self {
+        Self::new(OwnerKind::Head, symbol, indices)
+    }
+
+    pub(super) fn of_parameter(name: TensorName) -> Self {
+        let of = if name.is_of_a_block() { Self::of_block } else { Self::of_model };
+        let indices = &[Index::Row, Index::Col];
+        of(name.symbol(), indices).means(name.purpose()).entry("a learned weight: {weight}")
+    }
+
+    pub(super) const fn of_point(symbol: &'static str, indices: &'static [Index]) -> Self {
+        Self::new(OwnerKind::Point, symbol, indices)
+    }
+
+    pub(super) const fn code(self, code: &'static str) -> Self {
+        Self { code: Some(code), ..self }
+    }
+
+    pub(super) const fn trace(self, trace: &'static str) -> Self {
+        Self { trace: Some(trace), ..self }
+    }
+
+    pub(super) const fn short(self, short: &'static str) -> Self {
+        Self { short: Some(short), ..self }
+    }
+
+    pub(super) const fn means(self, meaning: &'static str) -> Self {
+        Self { meaning, ..self }
+    }
+
+    pub(super) const fn entry(self, entry: &'static str) -> Self {
+        Self { entry, ..self }
+    }
+
+    /// The symbol without block and head: `Q Kᵀ`.
+    pub fn letter(self) -> String {
+        self.symbol.replace("{}", "")
+    }
+
+    pub fn counts(self, index: Index) -> bool {
+        self.indices.contains(&index)
+    }
+}
+
+/// The symbol of a learned tensor in LaTeX.
+pub fn latex(name: TensorName) -> String {
+    name.symbol().replace('γ', "\\gamma").replace('β', "\\beta").replace("_logits", "_Z")
+}
+
+/// Most indices that a quantity has.
+const INDICES_MAX: usize = 3;
+
+/// One number of a snapshot: a quantity, what it belongs to, and where in it the number lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Entry {
+    pub quantity: Quantity,
+    pub owner: Owner,
+    /// As many as the quantity has; the rest are 0.
+    pub index: [usize; INDICES_MAX],
+}
+
+/// Owner of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Owner {
+    Model,
+    /// The source's blocks are counted first.
+    Block(usize),
+    /// Counted over all blocks, the source's first.
+    Head(usize),
+    Point(StagePoint),
+}
+
+/// A vector that has a point on the stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StagePoint {
+    /// A word of the vocabulary.
+    Word(usize),
+    /// A token of the sentence, before attention.
+    Static(usize),
+    /// A token of the sentence after a block that is not the last one, by their numbers.
+    After(usize, usize),
+    /// A token of the sentence, after attention.
+    Contextual(usize),
+}
+
+impl Owner {
+    /// Number of the block or head; 0 for others.
+    pub fn number(self) -> usize {
+        match self {
+            Self::Block(number) | Self::Head(number) => number,
+            Self::Model | Self::Point(_) => 0,
+        }
+    }
+
+    pub fn point(self) -> Option<StagePoint> {
+        match self {
+            Self::Point(point) => Some(point),
+            _ => None,
+        }
+    }
+}
+
+impl Quantity {
+    pub fn of_model<const N: usize>(self, index: [usize; N]) -> Entry {
+        self.of(Owner::Model, index)
+    }
+
+    pub fn of_block<const N: usize>(self, block: usize, index: [usize; N]) -> Entry {
+        self.of(Owner::Block(block), index)
+    }
+
+    pub fn of_head<const N: usize>(self, head: usize, index: [usize; N]) -> Entry {
+        self.of(Owner::Head(head), index)
+    }
+
+    pub fn of_point(self, point: StagePoint, index: usize) -> Entry {
+        self.of(Owner::Point(point), [index])
+    }
+
+    pub fn of<const N: usize>(self, owner: Owner, index: [usize; N]) -> Entry {
+        debug_assert_eq!(self.definition().indices.len(), N, "{self:?} has other indices");
+        let mut all = [0; INDICES_MAX];
+        all[..N].copy_from_slice(&index);
+        Entry { quantity: self, owner, index: all }
+    }
+}
+
+impl Entry {
+    /// An entry of a learned tensor.
+    pub fn parameter(tensor: TensorId, row: usize, col: usize) -> Self {
+        Quantity::Parameter(tensor.name).of_block(tensor.block, [row, col])
+    }
+
+    /// The learned tensor that it lies in.
+    pub fn tensor(self) -> Option<TensorId> {
+        match (self.quantity, self.owner) {
+            (Quantity::Parameter(name), Owner::Block(block)) => Some(TensorName::of_block(name, block)),
+            _ => None,
+        }
+    }
+
+    /// The same kind of entry, further along its row: another key, another entry of a vector.
+    #[must_use]
+    pub fn along(mut self, steps: usize) -> Self {
+        if let Some(last) = self.quantity.definition().indices.len().checked_sub(1) {
+            self.index[last] += steps;
+        }
+        self
+    }
+
+    /// The same entry of another head, so many further on.
+    #[must_use]
+    pub fn of_later_head(mut self, steps: usize) -> Self {
+        if let Owner::Head(head) = &mut self.owner {
+            *head += steps;
+        }
+        self
     }
 }
 

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use super::source::Source;
 use super::{Builder, Format, Place, Table, Vectors, WIDTH_MAX, Watch};
-use crate::pretrained::load::Stopped;
+use crate::pretrained::load::LoadStopped;
 use crate::pretrained::refusal::Refusal;
 use crate::pretrained::safetensors::write_numbers;
 
@@ -51,7 +51,7 @@ pub fn header(head: &[u8]) -> Option<Header> {
 ///
 /// # Errors
 /// If its rows are not rows, or reading was stopped.
-pub fn read(mut source: Source, header: Header, watch: Watch<'_>) -> Result<Vectors, Stopped> {
+pub fn read(mut source: Source, header: Header, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     let Header { rows, width, bytes } = header;
     if width > WIDTH_MAX {
         let found = format!("a header with vectors of {width} numbers");

@@ -28,7 +28,7 @@ use std::path::Path;
 
 use self::source::Source;
 use crate::numerics::Matrix;
-use crate::pretrained::load::Stopped;
+use crate::pretrained::load::LoadStopped;
 use crate::pretrained::refusal::{Refusal, quoted};
 
 /// The widest vector that is read; large models have some ten thousand numbers.
@@ -335,7 +335,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Takes the row whose numbers were put into [`Self::room`].
-    pub fn push(&mut self, word: &[u8], place: Place, source: &Source) -> Result<(), Stopped> {
+    pub fn push(&mut self, word: &[u8], place: Place, source: &Source) -> Result<(), LoadStopped> {
         let from = self.words.len() * self.width;
         let row = &self.numbers[from..];
         self.seen += 1;
@@ -386,12 +386,12 @@ impl<'a> Builder<'a> {
     }
 
     /// Leaves a row out that is no row.
-    pub fn leave_out(&mut self, place: Place) -> Result<(), Stopped> {
+    pub fn leave_out(&mut self, place: Place) -> Result<(), LoadStopped> {
         self.seen += 1;
         self.drop_row(place, |report| &mut report.malformed)
     }
 
-    fn drop_row(&mut self, place: Place, kind: fn(&mut Report) -> &mut Found) -> Result<(), Stopped> {
+    fn drop_row(&mut self, place: Place, kind: fn(&mut Report) -> &mut Found) -> Result<(), LoadStopped> {
         kind(&mut self.report).add(place);
         let kept = self.words.len() as u64;
         self.kept.get_or_insert_with(|| (0..kept).collect());
@@ -399,17 +399,21 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn watched(&mut self, source: &Source) -> Result<(), Stopped> {
+    fn watched(&mut self, source: &Source) -> Result<(), LoadStopped> {
         let numbers = &self.numbers[..self.words.len() * self.width];
         let (bytes, length, words, width) = (source.passed(), source.length(), &*self.words, self.width);
-        if (self.watch)(Progress { bytes, length, words, numbers, width }) { Ok(()) } else { Err(Stopped::Cancelled) }
+        if (self.watch)(Progress { bytes, length, words, numbers, width }) {
+            Ok(())
+        } else {
+            Err(LoadStopped::Cancelled)
+        }
     }
 
     /// The vectors, once every row is pushed.
     ///
     /// # Errors
     /// If there is no row, or more are left out than kept.
-    pub fn finish(mut self, format: Format, kind: &str, source: &Source) -> Result<Vectors, Stopped> {
+    pub fn finish(mut self, format: Format, kind: &str, source: &Source) -> Result<Vectors, LoadStopped> {
         if let Some(broken) = source.broken() {
             self.report.notes.push(format!(
                 "the file is damaged or cut off at unpacked byte {}: {broken}; the rows before it are read",
@@ -481,21 +485,21 @@ const NOT_VECTORS: &str = "attune reads word2vec, fastText, GloVe and the projec
 ///
 /// # Errors
 /// If the file has none, cannot be read, or reading was stopped.
-pub fn read(path: &Path, watch: Watch<'_>) -> Result<Vectors, Stopped> {
+pub fn read(path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     if path.is_dir() {
         return tensors::read_folder(path, watch);
     }
     let in_file = |stopped| match stopped {
-        Stopped::Refused(refusal) => {
+        LoadStopped::Refused(refusal) => {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            Stopped::Refused(Box::new(refusal.in_file(&name)))
+            LoadStopped::Refused(Box::new(refusal.in_file(&name)))
         }
-        Stopped::Cancelled => Stopped::Cancelled,
+        LoadStopped::Cancelled => LoadStopped::Cancelled,
     };
     read_file(path, watch).map_err(in_file)
 }
 
-fn read_file(path: &Path, watch: Watch<'_>) -> Result<Vectors, Stopped> {
+fn read_file(path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     let mut source = Source::open(path)?;
     let head = source.peek(SNIFFED_BYTES)?;
     if head.is_empty() {

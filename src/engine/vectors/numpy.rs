@@ -14,7 +14,7 @@ use super::text::metadata_beside;
 use super::{Builder, Column, Format, Place, Table, Vectors, WIDTH_MAX, Watch};
 use crate::numerics::Matrix;
 use crate::pretrained::folder::plain;
-use crate::pretrained::load::Stopped;
+use crate::pretrained::load::LoadStopped;
 use crate::pretrained::refusal::{FETCH_AGAIN, Refusal, quoted, shape};
 use crate::pretrained::safetensors::write_numbers;
 
@@ -142,7 +142,7 @@ fn each<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> {
 ///
 /// # Errors
 /// If it is no table of numbers, or reading was stopped.
-pub fn read_npy(mut source: Source, path: Option<&Path>, watch: Watch<'_>) -> Result<Vectors, Stopped> {
+pub fn read_npy(mut source: Source, path: Option<&Path>, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     let header = Header::read(&mut source)?;
     let mut builder = read_rows(&mut source, &header, watch)?;
     let metadata = path.map_or(Ok(Vec::new()), |path| metadata_beside(path, &mut builder))?;
@@ -150,7 +150,7 @@ pub fn read_npy(mut source: Source, path: Option<&Path>, watch: Watch<'_>) -> Re
     Ok(Vectors { metadata, ..vectors })
 }
 
-fn read_rows<'a>(source: &mut Source, header: &Header, watch: Watch<'a>) -> Result<Builder<'a>, Stopped> {
+fn read_rows<'a>(source: &mut Source, header: &Header, watch: Watch<'a>) -> Result<Builder<'a>, LoadStopped> {
     let (rows, width, numbers) = header.table()?;
     let mut builder = Builder::new(width, watch);
     let row_bytes = width * numbers.size;
@@ -180,7 +180,13 @@ fn read_rows<'a>(source: &mut Source, header: &Header, watch: Watch<'a>) -> Resu
 }
 
 /// Reads an array that lies column by column, as Fortran has it: all of it is in memory before the first row is whole.
-fn columns(source: &mut Source, rows: u64, kind: Numbers, to: &mut Builder<'_>, width: usize) -> Result<(), Stopped> {
+fn columns(
+    source: &mut Source,
+    rows: u64,
+    kind: Numbers,
+    to: &mut Builder<'_>,
+    width: usize,
+) -> Result<(), LoadStopped> {
     const AT_ONCE: usize = 1 << 20;
     let count = usize::try_from(rows).unwrap_or(usize::MAX).saturating_mul(width);
     let mut all = Vec::new();
@@ -291,7 +297,7 @@ struct Entry {
 ///
 /// # Errors
 /// If there is no such array, or reading was stopped.
-pub fn read_npz(path: &Path, watch: Watch<'_>) -> Result<Vectors, Stopped> {
+pub fn read_npz(path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     let entries = directory(path)?;
     let (mut table, mut texts, mut others) = (None, Vec::new(), Vec::new());
     for entry in &entries {

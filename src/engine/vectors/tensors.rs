@@ -9,9 +9,9 @@ use super::text::metadata_beside;
 use super::{Builder, Column, Format, Place, Vectors, WIDTH_MAX, Watch};
 use crate::numerics::Matrix;
 use crate::pretrained::folder::{plain, text, text_if_there};
-use crate::pretrained::load::Stopped;
+use crate::pretrained::load::LoadStopped;
 use crate::pretrained::refusal::{Refusal, quoted};
-use crate::pretrained::safetensors::{self, Header, Index, Reader, Tensor};
+use crate::pretrained::safetensors::{self, Header, Reader, ShardIndex, Tensor};
 use crate::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
 
 const WEIGHTS: &str = "model.safetensors";
@@ -40,11 +40,11 @@ pub fn is_header(head: &[u8]) -> bool {
 ///
 /// # Errors
 /// If the folder has none, or reading was stopped.
-pub fn read_folder(folder: &Path, watch: Watch<'_>) -> Result<Vectors, Stopped> {
+pub fn read_folder(folder: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     if folder.join(WEIGHTS).is_file() || !folder.join(INDEX).is_file() {
         return read_of(folder, WEIGHTS, watch);
     }
-    let index = Index::parse(&text(folder, INDEX, INDEX_BYTES_MAX)?).map_err(|refusal| refusal.in_file(INDEX))?;
+    let index = ShardIndex::parse(&text(folder, INDEX, INDEX_BYTES_MAX)?).map_err(|refusal| refusal.in_file(INDEX))?;
     let names = index.tensors.keys().map(String::as_str);
     let name = table_name(names).ok_or_else(|| no_table(index.tensors.keys()).in_file(INDEX))?.to_owned();
     read_of(folder, &index.tensors[&name], watch)
@@ -54,13 +54,13 @@ pub fn read_folder(folder: &Path, watch: Watch<'_>) -> Result<Vectors, Stopped> 
 ///
 /// # Errors
 /// If the file has none, or reading was stopped.
-pub fn read_file(path: &Path, watch: Watch<'_>) -> Result<Vectors, Stopped> {
+pub fn read_file(path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     let (folder, name) = split(path)?;
     read_of(folder, name, watch)
 }
 
-fn read_of(folder: &Path, name: &str, watch: Watch<'_>) -> Result<Vectors, Stopped> {
-    let mut read = || -> Result<Vectors, Stopped> {
+fn read_of(folder: &Path, name: &str, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
+    let mut read = || -> Result<Vectors, LoadStopped> {
         let (mut file, length) = plain(folder, name)?;
         let header = Header::read(&mut file, length)?;
         let table = table(&header)?;
@@ -83,12 +83,12 @@ fn read_of(folder: &Path, name: &str, watch: Watch<'_>) -> Result<Vectors, Stopp
         Ok(Vectors { metadata, ..vectors })
     };
     read().map_err(|stopped| match stopped {
-        Stopped::Refused(refusal) => Stopped::Refused(Box::new(refusal.in_file(name))),
-        Stopped::Cancelled => Stopped::Cancelled,
+        LoadStopped::Refused(refusal) => LoadStopped::Refused(Box::new(refusal.in_file(name))),
+        LoadStopped::Cancelled => LoadStopped::Cancelled,
     })
 }
 
-fn rows(file: &mut impl Read, table: &Tensor, builder: &mut Builder<'_>, source: &Source) -> Result<(), Stopped> {
+fn rows(file: &mut impl Read, table: &Tensor, builder: &mut Builder<'_>, source: &Source) -> Result<(), LoadStopped> {
     let width = table.shape[1];
     let mut stopped = Ok(());
     Reader::default().read(file, table, width, &mut |_, numbers| {

@@ -14,7 +14,7 @@ use super::binary::Header;
 use super::decimal::parse;
 use super::source::{Source, split};
 use super::{Builder, Column, Format, NOT_VECTORS, Place, Report, SNIFFED_BYTES, Table, Vectors, WIDTH_MAX, Watch};
-use crate::pretrained::load::Stopped;
+use crate::pretrained::load::LoadStopped;
 use crate::pretrained::refusal::Refusal;
 
 /// Lines that tell the width of a file.
@@ -106,7 +106,7 @@ impl Shape {
 ///
 /// # Errors
 /// If most lines are no rows, or reading was stopped.
-pub fn read(mut source: Source, header: Option<Header>, path: &Path, watch: Watch<'_>) -> Result<Vectors, Stopped> {
+pub fn read(mut source: Source, header: Option<Header>, path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     let mut notes = Vec::new();
     let header_bytes = header.map_or(0, |header| header.bytes);
     let head = source.peek(SNIFFED_BYTES)?;
@@ -179,7 +179,7 @@ fn has(line: &[u8], width: usize) -> bool {
     word_of(trimmed(line), width).is_some()
 }
 
-fn rows(source: &mut Source, shape: &Shape, first: u64, builder: &mut Builder<'_>) -> Result<(), Stopped> {
+fn rows(source: &mut Source, shape: &Shape, first: u64, builder: &mut Builder<'_>) -> Result<(), LoadStopped> {
     let mut word = Vec::new();
     for number in first.. {
         let line = source.line()?;
@@ -336,7 +336,7 @@ pub fn write_config(table: &Table<'_>, tensor: &str, metadata: &str, to: &mut dy
 ///
 /// # Errors
 /// If it is no such config, or its files are elsewhere or no vectors.
-pub fn read_config(path: &Path, watch: Watch<'_>) -> Result<Vectors, Stopped> {
+pub fn read_config(path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     let (folder, name) = split(path)?;
     let text = crate::pretrained::folder::text(folder, name, CONFIG_BYTES_MAX)?;
     let config: Config = serde_json::from_str(&text).map_err(|error| {

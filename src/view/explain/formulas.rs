@@ -3,7 +3,7 @@
 
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::block::{BlockConfig, Branches, Norm};
-use attune_engine::numerics::contributions::Part;
+use attune_engine::numerics::contributions::BlockPart;
 use attune_engine::numerics::model::Pooling;
 use attune_engine::numerics::norm::{NormForm, NormKind};
 use attune_engine::numerics::params::TensorName;
@@ -71,11 +71,11 @@ impl Reader<'_> {
             HeadArrowLength => "\\lVert \\sum_j L(\\alpha_{ij} \\, v_j W_O) \\rVert",
             Part => return self.part_formula(number, self.part(number, i)?),
             PartLength => match (self.part(number, i)?, self.norms_after(number)) {
-                (self::Part::Bias, 0) => "\\lVert b_O \\rVert",
+                (BlockPart::Bias, 0) => "\\lVert b_O \\rVert",
                 (part, _) => return Some(format!("\\lVert t \\rVert, \\quad t = {}", self.part_symbols(number, part))),
             },
             MoveLength => match self.sentence.contributions.get(number)?.parts() {
-                [] | [self::Part::Bias] if self.norms_after(number) == 0 => {
+                [] | [BlockPart::Bias] if self.norms_after(number) == 0 => {
                     return Some(["\\lVert \\Delta_i \\rVert", &self.added_formula(number)?].join(AND));
                 }
                 _ => "\\lVert \\Delta_i \\rVert, \\quad \\Delta_i = \\text{all arrows together}",
@@ -168,7 +168,7 @@ impl Reader<'_> {
     }
 
     /// A term of a block's output that no head adds.
-    fn part_formula(&self, block: usize, part: Part) -> Option<String> {
+    fn part_formula(&self, block: usize, part: BlockPart) -> Option<String> {
         let symbols = self.part_symbols(block, part);
         let before = self.norms_before(block, part);
         if self.norms_after(block) <= before {
@@ -177,21 +177,21 @@ impl Reader<'_> {
         Some(format!("{symbols}, \\quad L(t) = {}", self.held_norms(block, before)))
     }
 
-    fn part_symbols(&self, block: usize, part: Part) -> String {
+    fn part_symbols(&self, block: usize, part: BlockPart) -> String {
         let feeds = match self.config(block).is_some_and(|config| config.residual) {
             true => "\\operatorname{FFN}(a_i)",
             false => "\\operatorname{FFN}(a_i) - a_i",
         };
         let norms = self.norms_after(block);
         match (part, norms) {
-            (Part::FeedForward, _) if norms <= self.norms_before(block, part) => feeds.to_owned(),
-            (Part::Shift, _) if norms <= self.norms_before(block, part) => "\\beta".to_owned(),
-            (Part::Rescaled, _) => "L(x_i) - x_i".to_owned(),
-            (Part::Bias, 0) => "b_O".to_owned(),
-            (Part::Bias, _) => "L(b_O)".to_owned(),
-            (Part::Shift, _) => "L_2(\\beta_1)".to_owned(),
-            (Part::FeedForward, _) => format!("L_2({feeds})"),
-            (Part::LastShift, _) => "\\beta_2".to_owned(),
+            (BlockPart::FeedForward, _) if norms <= self.norms_before(block, part) => feeds.to_owned(),
+            (BlockPart::Shift, _) if norms <= self.norms_before(block, part) => "\\beta".to_owned(),
+            (BlockPart::Rescaled, _) => "L(x_i) - x_i".to_owned(),
+            (BlockPart::Bias, 0) => "b_O".to_owned(),
+            (BlockPart::Bias, _) => "L(b_O)".to_owned(),
+            (BlockPart::Shift, _) => "L_2(\\beta_1)".to_owned(),
+            (BlockPart::FeedForward, _) => format!("L_2({feeds})"),
+            (BlockPart::LastShift, _) => "\\beta_2".to_owned(),
         }
     }
 
@@ -287,9 +287,9 @@ impl Factor {
 
 /// A product.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Term(pub Vec<Factor>);
+pub struct ProductTerm(pub Vec<Factor>);
 
-impl Term {
+impl ProductTerm {
     pub fn of(operands: impl IntoIterator<Item = Operand>) -> Self {
         Self(operands.into_iter().map(Factor::One).collect())
     }
@@ -304,7 +304,7 @@ impl Term {
 pub enum Worked {
     /// Not computed from others: given, trained, kept or set.
     Given(Vec<Operand>),
-    Sum(Vec<Term>),
+    Sum(Vec<ProductTerm>),
     /// `exp(score − largest)`
     Exponential {
         score: Operand,
@@ -334,9 +334,9 @@ pub enum Worked {
     },
     /// `c tanh(z / c)` of a sum `z`, and what is added to it.
     Bounded {
-        sum: Vec<Term>,
+        sum: Vec<ProductTerm>,
         cap: f32,
-        added: Option<Term>,
+        added: Option<ProductTerm>,
     },
     /// `exp(z) / Σ exp(z)`
     Softmax {
@@ -346,12 +346,12 @@ pub enum Worked {
 }
 
 pub fn sum(operands: Vec<Operand>) -> Worked {
-    Worked::Sum(operands.into_iter().map(|operand| Term::of([operand])).collect())
+    Worked::Sum(operands.into_iter().map(|operand| ProductTerm::of([operand])).collect())
 }
 
 /// Pieces of a line.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Piece {
+pub enum LinePiece {
     Text(String),
     Number(Operand),
     /// The product of a line's numbers, with its share of the largest product.
@@ -361,7 +361,7 @@ pub enum Piece {
     },
 }
 
-pub type Line = Vec<Piece>;
+pub type Line = Vec<LinePiece>;
 
 /// The lines of a formula, the largest terms first.
 #[derive(Clone, Debug, PartialEq)]
@@ -476,10 +476,10 @@ impl Worked {
     /// The lines as text.
     pub fn text(&self, most: usize) -> String {
         let Lines { lines, more, .. } = self.lines(most);
-        let piece = |piece: &Piece| match piece {
-            Piece::Text(text) => text.clone(),
-            Piece::Number(operand) => format!("{} {}", operand.label, exact(operand.value)),
-            Piece::Product { .. } => String::new(),
+        let piece = |piece: &LinePiece| match piece {
+            LinePiece::Text(text) => text.clone(),
+            LinePiece::Number(operand) => format!("{} {}", operand.label, exact(operand.value)),
+            LinePiece::Product { .. } => String::new(),
         };
         let line = |line: &Line| line.iter().map(piece).filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
         let mut lines: Vec<String> = lines.iter().map(line).collect();
@@ -499,12 +499,12 @@ impl Lines {
     }
 }
 
-fn text(text: &str) -> Piece {
-    Piece::Text(text.to_owned())
+fn text(text: &str) -> LinePiece {
+    LinePiece::Text(text.to_owned())
 }
 
-fn number(operand: &Operand) -> Piece {
-    Piece::Number(operand.clone())
+fn number(operand: &Operand) -> LinePiece {
+    LinePiece::Number(operand.clone())
 }
 
 fn plus_sign(place: usize) -> &'static str {
@@ -516,8 +516,8 @@ fn root_sign(place: usize) -> &'static str {
 }
 
 /// A line for each product, with the product itself where it has several factors.
-fn sum_lines(terms: &[Term], most: usize) -> Lines {
-    let values: Vec<f64> = terms.iter().map(Term::value).collect();
+fn sum_lines(terms: &[ProductTerm], most: usize) -> Lines {
+    let values: Vec<f64> = terms.iter().map(ProductTerm::value).collect();
     let largest = values.iter().fold(f64::MIN_POSITIVE, |most, x| most.max(x.abs()));
     let order = by_size(terms.len(), |i| values[i]);
     let line = |(place, &i): (usize, &usize)| {
@@ -529,7 +529,7 @@ fn sum_lines(terms: &[Term], most: usize) -> Lines {
                 Factor::Less(a, b) => line.extend([text("("), number(a), text("−"), number(b), text(")")]),
             }
         }
-        let product = Piece::Product { value: values[i], share: values[i] / largest };
+        let product = LinePiece::Product { value: values[i], share: values[i] / largest };
         line.extend((terms[i].0.len() > 1).then_some(product));
         line
     };

@@ -7,7 +7,7 @@ use attune_core::kernel::snapshot::StaticSpace;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::{AttentionConfig, HeadMode};
 use attune_engine::numerics::block::Norm;
-use attune_engine::numerics::contributions::{HeldNorm, Part};
+use attune_engine::numerics::contributions::{BlockPart, HeldNorm};
 use attune_engine::numerics::model::Pooling;
 use attune_engine::numerics::model::activations::Patch;
 use attune_engine::numerics::norm::{NormForm, NormKind};
@@ -15,7 +15,7 @@ use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::numerics::positions::Positions;
 use attune_engine::quantity::{Entry, Quantity, StagePoint};
 
-use super::formulas::{Factor, Operand, Term, Worked, constant, sum};
+use super::formulas::{Factor, Operand, ProductTerm, Worked, constant, sum};
 use super::reader::{Reader, part_index};
 
 /// The divisor of the products of a head: `√d_k · c · τ`.
@@ -126,9 +126,9 @@ impl Reader<'_> {
     }
 
     /// A product of entries; `None` if one is missing.
-    fn product<const N: usize>(&self, entries: [Entry; N]) -> Option<Term> {
+    fn product<const N: usize>(&self, entries: [Entry; N]) -> Option<ProductTerm> {
         let factors: Option<Vec<Operand>> = entries.into_iter().map(|entry| self.operand(entry)).collect();
-        Some(Term::of(factors?))
+        Some(ProductTerm::of(factors?))
     }
 
     /// The length of a vector, each entry of which is a sum of entries.
@@ -156,9 +156,9 @@ impl Reader<'_> {
         }
         let tensor = w.of_block(parts.block);
         let term = |row| self.product([self.read(head, token, row, of_keys)?, Entry::parameter(tensor, row, col)]);
-        let mut terms = (0..self.width()).map(term).collect::<Option<Vec<Term>>>()?;
+        let mut terms = (0..self.width()).map(term).collect::<Option<Vec<ProductTerm>>>()?;
         let bias = self.operand(Entry::parameter(b.of_block(parts.block), 0, col)).filter(|_| attention.bias);
-        terms.extend(bias.map(|bias| Term::of([bias])));
+        terms.extend(bias.map(|bias| ProductTerm::of([bias])));
         Some(Worked::Sum(terms))
     }
 
@@ -179,7 +179,7 @@ impl Reader<'_> {
         let factors = if dim < half { [("cos", cosine), ("−sin", -sine)] } else { [("sin", sine), ("cos", cosine)] };
         let term = |((col, value), (name, factor)): ((usize, f64), (&str, f64))| {
             let before = constant(&format!("[{col}] before its rotation"), value as f32);
-            Term::of([before, constant(name, factor as f32)])
+            ProductTerm::of([before, constant(name, factor as f32)])
         };
         Some(Worked::Sum(before.into_iter().zip(factors).map(term).collect()))
     }
@@ -208,13 +208,13 @@ impl Reader<'_> {
     }
 
     /// `B[h, j − i] · 1/τ`; `None` where distances do not count.
-    fn distance_term(&self, head: usize, query: usize, key: usize) -> Option<Term> {
+    fn distance_term(&self, head: usize, query: usize, key: usize) -> Option<ProductTerm> {
         let parts = self.head(head).filter(|parts| parts.has(query, key))?;
         let col = (parts.config.attention.distances? + key).checked_sub(query + 1)?;
         let bias = self.operand(Entry::parameter(TensorName::DistanceBias.of_block(parts.block), parts.own, col))?;
         let (.., temperature) = self.divisors(head)?.parts();
         let share = temperature.map(|temperature| constant("1/τ", (1.0 / temperature) as f32));
-        Some(Term::of([Some(bias), share].into_iter().flatten()))
+        Some(ProductTerm::of([Some(bias), share].into_iter().flatten()))
     }
 
     /// Whether a query does not see a key.
@@ -271,11 +271,11 @@ impl Reader<'_> {
     }
 
     /// The product of entries and of the head's gain; nothing of a head that is off.
-    fn gained(&self, head: usize, products: impl Iterator<Item = Option<Term>>) -> Option<Worked> {
+    fn gained(&self, head: usize, products: impl Iterator<Item = Option<ProductTerm>>) -> Option<Worked> {
         if self.is_off(head) {
             return Some(Worked::Given(Vec::new()));
         }
-        let gained = |product: Option<Term>| {
+        let gained = |product: Option<ProductTerm>| {
             let mut product = product?;
             product.0.extend(self.gain(head).map(Factor::One));
             Some(product)
@@ -385,7 +385,7 @@ impl Reader<'_> {
             let less = constant(&format!("mean[{dim}]"), mean[dim]);
             let along = constant(&format!("axis[{dim}]"), direction[dim]);
             let x = if mean[dim] == 0.0 { Factor::One(x) } else { Factor::Less(x, less) };
-            Term(vec![x, Factor::One(along)])
+            ProductTerm(vec![x, Factor::One(along)])
         };
         Some(Worked::Sum(self.in_the_picture(of)?.into_iter().enumerate().map(term).collect()))
     }
@@ -418,11 +418,11 @@ impl Reader<'_> {
                 let output = self.operand(self.contextual(token, dim))?;
                 let weight = self.operand(self.readout_entry(class, dim)?)?;
                 let share = share.map(|share| constant("1/T", share));
-                terms.push(Term::of([Some(output), Some(weight), share].into_iter().flatten()));
+                terms.push(ProductTerm::of([Some(output), Some(weight), share].into_iter().flatten()));
             }
         }
         if architecture.readout_bias {
-            terms.push(Term::of([self.operand(Entry::parameter(TensorName::LogitBias.into(), 0, class))?]));
+            terms.push(ProductTerm::of([self.operand(Entry::parameter(TensorName::LogitBias.into(), 0, class))?]));
         }
         Some(match architecture.logit_cap {
             Some(cap) => Worked::Bounded { sum: terms, cap: cap as f32, added: None },
@@ -540,12 +540,13 @@ impl Reader<'_> {
     }
 
     /// The sum that a token begins with: its static vector, what its place adds, and its segment.
-    pub(super) fn embeddings(&self, block: usize, token: usize, dim: usize) -> Option<Vec<Term>> {
+    pub(super) fn embeddings(&self, block: usize, token: usize, dim: usize) -> Option<Vec<ProductTerm>> {
         let architecture = &self.model.architecture;
         let scale = architecture.embedding_scale.map(|scale| constant("scale", scale as f32));
-        let of_word =
-            |word| Some(Term::of([self.operand(self.static_entry(word, dim))?].into_iter().chain(scale.clone())));
-        let mut terms = self.word(block, token).map(of_word).into_iter().collect::<Option<Vec<Term>>>()?;
+        let of_word = |word| {
+            Some(ProductTerm::of([self.operand(self.static_entry(word, dim))?].into_iter().chain(scale.clone())))
+        };
+        let mut terms = self.word(block, token).map(of_word).into_iter().collect::<Option<Vec<ProductTerm>>>()?;
         let mut entries: Vec<Entry> = Vec::new();
         entries.extend(match architecture.positions {
             Positions::None => None,
@@ -565,7 +566,7 @@ impl Reader<'_> {
             entries.push(Entry::parameter(TensorName::Segments.into(), segment, dim));
         }
         for entry in entries {
-            terms.push(Term::of([self.operand(entry)?]));
+            terms.push(ProductTerm::of([self.operand(entry)?]));
         }
         Some(terms)
     }
@@ -592,36 +593,36 @@ impl Reader<'_> {
     }
 
     /// The sum with what the feed-forward layer adds, of a block that norms after it.
-    pub(super) fn joined(&self, block: usize, token: usize, dim: usize) -> Option<Vec<Term>> {
+    pub(super) fn joined(&self, block: usize, token: usize, dim: usize) -> Option<Vec<ProductTerm>> {
         let mut terms = self.feed_forward(block, token, dim)?;
         if self.config(block)?.residual {
-            terms.push(Term::of([self.operand(Quantity::Attended.of_block(block, [token, dim]))?]));
+            terms.push(ProductTerm::of([self.operand(Quantity::Attended.of_block(block, [token, dim]))?]));
         }
         Some(terms)
     }
 
     pub(super) fn output(&self, block: usize, token: usize, dim: usize) -> Option<Vec<Operand>> {
         let feeds = self.config(block)?.feed_forward.is_some();
-        let part = feeds.then(|| self.part_entry(block, Part::FeedForward, token, dim));
+        let part = feeds.then(|| self.part_entry(block, BlockPart::FeedForward, token, dim));
         let entries = [Quantity::Summed.of_block(block, [token, dim])].into_iter().chain(part);
         entries.map(|entry| self.operand(entry)).collect()
     }
 
     /// `φ(… W_1 + b_1) W_2 + b_2` of one entry.
-    fn feed_forward(&self, block: usize, query: usize, dim: usize) -> Option<Vec<Term>> {
+    fn feed_forward(&self, block: usize, query: usize, dim: usize) -> Option<Vec<ProductTerm>> {
         if self.config(block)?.output_norms {
             let at = self.block(block)?;
             let before = if self.config(block)?.residual { at.attended().get(query, dim) } else { 0.0 };
-            return Some(vec![Term::of([constant("Norm(F)", at.joined().get(query, dim) - before)])]);
+            return Some(vec![ProductTerm::of([constant("Norm(F)", at.joined().get(query, dim) - before)])]);
         }
         let hidden = self.block(block)?.hidden.as_ref()?.row(query);
         let term = |(unit, &hidden): (usize, &f32)| {
             let weight = self.operand(Entry::parameter(TensorName::ForwardWeights.of_block(block), unit, dim))?;
-            Some(Term::of([constant(&format!("h[{unit}]"), hidden), weight]))
+            Some(ProductTerm::of([constant(&format!("h[{unit}]"), hidden), weight]))
         };
-        let mut terms = hidden.iter().enumerate().map(term).collect::<Option<Vec<Term>>>()?;
+        let mut terms = hidden.iter().enumerate().map(term).collect::<Option<Vec<ProductTerm>>>()?;
         let bias = self.operand(Entry::parameter(TensorName::ForwardBias.of_block(block), 0, dim));
-        terms.extend(bias.map(|bias| Term::of([bias])));
+        terms.extend(bias.map(|bias| ProductTerm::of([bias])));
         Some(terms)
     }
 }
@@ -634,7 +635,7 @@ impl Reader<'_> {
     }
 
     /// How many of them a part does not go through.
-    pub fn norms_before(&self, block: usize, part: Part) -> usize {
+    pub fn norms_before(&self, block: usize, part: BlockPart) -> usize {
         self.sentence.contributions.get(block).map_or(0, |contributions| contributions.norms_before(part))
     }
 
@@ -646,7 +647,7 @@ impl Reader<'_> {
         skip: usize,
         own: Factor,
         mut vector: Vec<f32>,
-    ) -> Option<Vec<Term>> {
+    ) -> Option<Vec<ProductTerm>> {
         let norms = self.sentence.contributions.get(block)?.norms();
         let factors = |from: usize| -> Option<Vec<Factor>> {
             let of_norm = |(number, norm): (usize, &HeldNorm<f32>)| {
@@ -662,7 +663,7 @@ impl Reader<'_> {
             let all: Option<Vec<_>> = norms.iter().enumerate().skip(from).map(of_norm).collect();
             Some(all?.into_iter().flatten().collect())
         };
-        let with = |factor: Factor, from: usize| Some(Term([vec![factor], factors(from)?].concat()));
+        let with = |factor: Factor, from: usize| Some(ProductTerm([vec![factor], factors(from)?].concat()));
         let mut terms = vec![with(own, skip)?];
         for (number, norm) in norms.iter().enumerate().skip(skip) {
             if norm.form.kind == NormKind::Layer {
@@ -689,8 +690,8 @@ impl Reader<'_> {
     }
 
     /// Entries of a term of a block's output that no head adds.
-    pub(super) fn part_entry(&self, block: usize, part: Part, query: usize, dim: usize) -> Entry {
-        if part == Part::Bias && self.norms_after(block) == 0 {
+    pub(super) fn part_entry(&self, block: usize, part: BlockPart, query: usize, dim: usize) -> Entry {
+        if part == BlockPart::Bias && self.norms_after(block) == 0 {
             return Entry::parameter(TensorName::OutputBias.of_block(block), 0, dim);
         }
         Quantity::Part.of_block(block, [part_index(part), query, dim])
@@ -707,7 +708,7 @@ impl Reader<'_> {
     }
 
     /// A term of a block's output that no head adds.
-    pub(super) fn part_terms(&self, block: usize, index: usize, at: [usize; 2]) -> Option<Vec<Term>> {
+    pub(super) fn part_terms(&self, block: usize, index: usize, at: [usize; 2]) -> Option<Vec<ProductTerm>> {
         let (part, norms, [query, dim]) = (self.part(block, index)?, self.norms_after(block), at);
         let activations = self.block(block)?;
         let parameter = |name: TensorName| self.operand(Entry::parameter(name.of_block(block), 0, dim));
@@ -715,37 +716,37 @@ impl Reader<'_> {
             let vector = self.model.parameters.values_of(name.of_block(block)).to_vec();
             self.held(block, at, skip, Factor::One(parameter(name)?), vector)
         };
-        let alone = |name: TensorName| Some(vec![Term::of([parameter(name)?])]);
+        let alone = |name: TensorName| Some(vec![ProductTerm::of([parameter(name)?])]);
         let contributions = self.sentence.contributions.get(block)?;
         let skip = contributions.norms_before(part);
         let shift = contributions.norm_of(part).map(|norm| norm.names[1]);
         match part {
-            Part::Rescaled => {
+            BlockPart::Rescaled => {
                 let own = self.operand(Quantity::Input.of_block(block, at))?;
                 let vector = activations.input.row(query).to_vec();
                 let mut terms = self.held(block, at, skip, Factor::One(own.clone()), vector)?;
-                terms.push(Term::of([constant("−1", -1.0), own]));
+                terms.push(ProductTerm::of([constant("−1", -1.0), own]));
                 Some(terms)
             }
-            Part::Bias if shift.is_some() => {
-                Some(vec![Term::of([constant("Norm(b_O)", contributions.part(part, activations, query)[dim])])])
+            BlockPart::Bias if shift.is_some() => {
+                Some(vec![ProductTerm::of([constant("Norm(b_O)", contributions.part(part, activations, query)[dim])])])
             }
-            Part::Bias if norms > 0 => normed(TensorName::OutputBias, 0),
-            Part::Bias => alone(TensorName::OutputBias),
-            Part::Shift if norms > skip => normed(shift?, skip),
-            Part::Shift | Part::LastShift => alone(shift?),
-            Part::FeedForward if norms > skip => {
+            BlockPart::Bias if norms > 0 => normed(TensorName::OutputBias, 0),
+            BlockPart::Bias => alone(TensorName::OutputBias),
+            BlockPart::Shift if norms > skip => normed(shift?, skip),
+            BlockPart::Shift | BlockPart::LastShift => alone(shift?),
+            BlockPart::FeedForward if norms > skip => {
                 let [joined, attended] =
                     [Quantity::Joined, Quantity::Attended].map(|quantity| self.operand(quantity.of_block(block, at)));
                 let rows = activations.joined().row(query).iter().zip(activations.attended().row(query));
                 let vector = rows.map(|(joined, attended)| joined - attended).collect();
                 self.held(block, at, skip, Factor::Less(joined?, attended?), vector)
             }
-            Part::FeedForward => {
+            BlockPart::FeedForward => {
                 let mut terms = self.feed_forward(block, query, dim)?;
                 if !self.config(block)?.residual {
                     let before = self.operand(Quantity::Summed.of_block(block, at))?;
-                    terms.push(Term::of([constant("−1", -1.0), before]));
+                    terms.push(ProductTerm::of([constant("−1", -1.0), before]));
                 }
                 Some(terms)
             }

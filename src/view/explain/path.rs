@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot};
-use attune_engine::numerics::contributions::Part;
+use attune_engine::numerics::contributions::BlockPart;
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::moves::{Moves, PartMoves, Point, sum};
 use attune_engine::numerics::vectors::norm;
@@ -16,7 +16,7 @@ use crate::view_model::{Model, quoted};
 
 /// Parts that an arrow stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum ArrowParts {
     /// A word, through all heads.
     Word,
     /// A head, with all its words.
@@ -25,7 +25,7 @@ pub enum By {
     Both,
 }
 
-impl By {
+impl ArrowParts {
     /// The arrows of the walk through a head where the learner chose none: of several heads one each, else one for each word.
     pub fn of_head(architecture: &Architecture, head: usize) -> Self {
         if architecture.head(head).1.attention.heads > 1 { Self::Head } else { Self::Word }
@@ -37,7 +37,7 @@ pub struct PathArrow {
     /// Such as `phone`, `head 1`, `phone in head 1`, `b_O` or `rescaled by the norm`.
     pub label: String,
     /// Its meaning, where no head adds it.
-    pub part: Option<Part>,
+    pub part: Option<BlockPart>,
     /// Counted over all blocks.
     pub head: Option<usize>,
     /// The head's place in its layer: its hue.
@@ -56,7 +56,7 @@ pub struct PathArrow {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathModel {
     pub query: usize,
-    pub by: By,
+    pub by: ArrowParts,
     /// Tip to tail: what the norm makes of the word itself, then what is added, the longest first, then `b_O` and what
     /// the rest of the layer adds.
     pub arrows: Vec<PathArrow>,
@@ -74,18 +74,18 @@ const SHARE_MIN: f32 = 0.01;
 
 impl Model for PathModel {
     /// The query, the head, and what the arrows stand for where the learner chose that.
-    type Choice = (usize, usize, Option<By>);
+    type Choice = (usize, usize, Option<ArrowParts>);
 
     fn make(snapshot: &Arc<Snapshot>, (query, head, by): &Self::Choice, _: Option<&Self>) -> Option<Self> {
         let architecture = &snapshot.model.as_ref()?.architecture;
-        let by = by.or_else(|| (*head < architecture.heads()).then(|| By::of_head(architecture, *head)))?;
+        let by = by.or_else(|| (*head < architecture.heads()).then(|| ArrowParts::of_head(architecture, *head)))?;
         Self::of(snapshot, *query, *head, by)
     }
 }
 
 impl PathModel {
     /// Path of a token in the block of a head; `None` until there is a model, and where it lacks the head or token.
-    pub fn of(snapshot: &Snapshot, query: usize, head: usize, by: By) -> Option<Self> {
+    pub fn of(snapshot: &Snapshot, query: usize, head: usize, by: ArrowParts) -> Option<Self> {
         let model = snapshot.model.as_ref()?;
         if head >= model.architecture.heads() {
             return None;
@@ -100,7 +100,7 @@ impl PathModel {
         arrows.sort_by(|a, b| b.length.total_cmp(&a.length));
         let others = moves.parts.iter().filter_map(|part| writer.part(part));
         let others = writer.seen_through().into_iter().chain(others);
-        let (first, last): (Vec<_>, Vec<_>) = others.partition(|arrow| arrow.part == Some(Part::Rescaled));
+        let (first, last): (Vec<_>, Vec<_>) = others.partition(|arrow| arrow.part == Some(BlockPart::Rescaled));
         let from = moves.start(query);
         let arrows = tip_to_tail(from, [first, arrows, last].concat());
         Some(Self { query, by, arrows, from, to: moves.end(query), why: writer.why() })
@@ -108,7 +108,7 @@ impl PathModel {
 
     /// Arrows of the words in one head, tip to tail: the head's mix, through `W_O`.
     pub fn of_mix(snapshot: &Snapshot, query: usize, head: usize) -> Option<Self> {
-        let whole = Self::of(snapshot, query, head, By::Both)?;
+        let whole = Self::of(snapshot, query, head, ArrowParts::Both)?;
         let of_head = whole.arrows.into_iter().filter(|arrow| arrow.head == Some(head)).collect();
         let arrows = tip_to_tail(whole.from, of_head);
         let to = arrows.last().map_or(whole.from, |arrow| arrow.to);
@@ -155,12 +155,12 @@ impl Writer<'_> {
         }
     }
 
-    fn arrows(&self, by: By) -> Vec<PathArrow> {
+    fn arrows(&self, by: ArrowParts) -> Vec<PathArrow> {
         let (heads, keys) = (self.moves.heads(), self.moves.keys());
         match by {
-            By::Word => (0..keys).map(|key| self.of_word(key)).collect(),
-            By::Head => (0..heads).map(|own| self.of_head(own)).collect(),
-            By::Both => {
+            ArrowParts::Word => (0..keys).map(|key| self.of_word(key)).collect(),
+            ArrowParts::Head => (0..heads).map(|own| self.of_head(own)).collect(),
+            ArrowParts::Both => {
                 let both = (0..heads).flat_map(|own| (0..keys).map(move |key| (own, key)));
                 both.map(|(own, key)| self.of_word_in_head(own, key)).collect()
             }
@@ -221,7 +221,7 @@ impl Writer<'_> {
         let rescaled = self.moves.rescaled.as_ref()?;
         let label = "rescaled by the last norm".to_owned();
         let arrow = Self::arrow(label, norm(rescaled.vectors.row(self.query)), None, rescaled.arrow(self.query));
-        Some(PathArrow { part: Some(Part::Rescaled), ..arrow })
+        Some(PathArrow { part: Some(BlockPart::Rescaled), ..arrow })
     }
 
     fn why(&self) -> String {

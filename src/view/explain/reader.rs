@@ -5,14 +5,14 @@ use attune_core::kernel::notebook::live::{distance_label, head_label, scored};
 use attune_core::kernel::snapshot::sentence::subscript;
 use attune_core::kernel::snapshot::{ModelSnapshot, Neighbours, SentenceSnapshot, Snapshot, StaticSpace};
 use attune_engine::numerics::Matrix;
-use attune_engine::numerics::arithmetic::Arithmetic;
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::block::{BlockConfig, Norm};
-use attune_engine::numerics::contributions::{self, Part};
-use attune_engine::numerics::lens::Lens;
+use attune_engine::numerics::contributions::{self, BlockPart};
+use attune_engine::numerics::model::activations::Arithmetic;
 use attune_engine::numerics::model::activations::{BlockActivations, HeadActivations};
 use attune_engine::numerics::params::{TensorId, TensorName, code_suffix, superscript};
 use attune_engine::numerics::projection::AXES;
+use attune_engine::numerics::projection::Lens;
 use attune_engine::numerics::vectors::Similarity;
 use attune_engine::quantity::{Entry, Index, Owner, Quantity, StagePoint};
 
@@ -198,8 +198,8 @@ impl<'a> Reader<'a> {
 
     /// A term of a block's output that no head adds, by its place in the list of all; `None` where the block has none
     /// such.
-    pub fn part(&self, block: usize, index: usize) -> Option<contributions::Part> {
-        let part = *contributions::Part::ALL.get(index)?;
+    pub fn part(&self, block: usize, index: usize) -> Option<contributions::BlockPart> {
+        let part = *contributions::BlockPart::ALL.get(index)?;
         self.sentence.contributions.get(block)?.parts().contains(&part).then_some(part)
     }
 
@@ -327,7 +327,7 @@ impl Reader<'_> {
     }
 
     /// The term of a block's output that an entry is of, if no head adds it.
-    fn part_of(&self, entry: Entry) -> Option<Part> {
+    fn part_of(&self, entry: Entry) -> Option<BlockPart> {
         let is_part = entry.quantity.definition().counts(Index::Part);
         self.part(entry.owner.number(), entry.index[0]).filter(|_| is_part)
     }
@@ -520,33 +520,33 @@ fn in_braces(index: Index) -> Option<&'static str> {
 }
 
 /// The name of an arrow that no head adds; `norms` are the norms between what the heads add and the block's output.
-pub fn part_name(part: Part, norms: usize) -> &'static str {
+pub fn part_name(part: BlockPart, norms: usize) -> &'static str {
     match part {
-        Part::Rescaled if norms > 1 => "rescaled by the norms",
-        Part::Rescaled => "rescaled by the norm",
-        Part::Bias => "b_O",
-        Part::Shift if norms > 1 => "shift of the first norm",
-        Part::Shift => "shift of the norm",
-        Part::FeedForward => "feed-forward part",
-        Part::LastShift => "shift of the second norm",
+        BlockPart::Rescaled if norms > 1 => "rescaled by the norms",
+        BlockPart::Rescaled => "rescaled by the norm",
+        BlockPart::Bias => "b_O",
+        BlockPart::Shift if norms > 1 => "shift of the first norm",
+        BlockPart::Shift => "shift of the norm",
+        BlockPart::FeedForward => "feed-forward part",
+        BlockPart::LastShift => "shift of the second norm",
     }
 }
 
 /// The symbol of such an arrow; `{}` is where the block is named.
-fn part_symbol(part: Part, norms: usize) -> &'static str {
+fn part_symbol(part: BlockPart, norms: usize) -> &'static str {
     match part {
-        Part::Rescaled => "Norm(X{}) − X{}",
-        Part::Bias if norms == 0 => "b_O{}",
-        Part::Bias => "Norm(b_O{})",
-        Part::Shift if norms > 1 => "Norm(β₁{})",
-        Part::Shift => "β{}",
-        Part::FeedForward if norms == 0 => "F{}",
-        Part::FeedForward => "Norm(F{})",
-        Part::LastShift => "β₂{}",
+        BlockPart::Rescaled => "Norm(X{}) − X{}",
+        BlockPart::Bias if norms == 0 => "b_O{}",
+        BlockPart::Bias => "Norm(b_O{})",
+        BlockPart::Shift if norms > 1 => "Norm(β₁{})",
+        BlockPart::Shift => "β{}",
+        BlockPart::FeedForward if norms == 0 => "F{}",
+        BlockPart::FeedForward => "Norm(F{})",
+        BlockPart::LastShift => "β₂{}",
     }
 }
 
 /// Its place in the list of all, by which an entry names it.
-pub fn part_index(part: Part) -> usize {
-    Part::ALL.iter().position(|other| *other == part).unwrap_or(0)
+pub fn part_index(part: BlockPart) -> usize {
+    BlockPart::ALL.iter().position(|other| *other == part).unwrap_or(0)
 }

@@ -10,7 +10,7 @@ use attune_core::kernel::snapshot::{Neighbour, Neighbours};
 use attune_core::lesson::schema::{GivenSource, StaticEmbedding};
 use attune_engine::numerics::attention::{Edge, HeadMode};
 use attune_engine::numerics::block::Norm;
-use attune_engine::numerics::contributions::Part;
+use attune_engine::numerics::contributions::BlockPart;
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::numerics::positions::Positions;
 use attune_engine::quantity::{Entry, Quantity};
@@ -404,10 +404,10 @@ impl Reader<'_> {
         Some(sentences)
     }
 
-    fn on_part(&self, block: usize, part: Part) -> Option<Vec<String>> {
+    fn on_part(&self, block: usize, part: BlockPart) -> Option<Vec<String>> {
         let norms = self.norms_after(block);
         let mut sentences = Vec::new();
-        if part == Part::FeedForward {
+        if part == BlockPart::FeedForward {
             sentences.push(if norms > 0 { feed_forward_adds() } else { feed_forward() });
             sentences.extend((norms == 0 && !self.config(block)?.residual).then(feed_forward_replaces));
         }
@@ -452,7 +452,7 @@ impl Reader<'_> {
         let mut parts = self.sentence.moves[block].parts.iter();
         let verb = if self.config(block)?.residual { "adds an arrow" } else { "replaces its vector, by an arrow" };
         let feeds = parts
-            .find(|moves| moves.part == Part::FeedForward)
+            .find(|moves| moves.part == BlockPart::FeedForward)
             .map(|moves| format!("The feed-forward layer {verb} of length {}.", written(moves.lengths[query])));
         let answer = is_last.then(|| said(self.model, query)).flatten();
         Some([Some(moves), norms, feeds, answer].into_iter().flatten().collect())

@@ -12,7 +12,7 @@ use attune_core::whole_file::{self, Prepared, no_plain_file};
 use attune_engine::vectors::{self as formats, Format as VectorFormat, Table};
 
 use super::checkpoint::Unfit;
-use super::markdown::{self, Beside};
+use super::markdown::{self, FileBeside};
 use super::page::Pictures;
 use super::vectors::{self, Rows};
 use super::{ipynb, live_page, web_page};
@@ -112,14 +112,14 @@ pub fn usual_rows(format: VectorFormat) -> Rows {
 
 /// The file that an export is written to: never the lesson itself.
 #[derive(Clone, Debug)]
-pub struct Target {
+pub struct ExportTarget {
     /// The file that is exported.
     lesson: PathBuf,
     format: Format,
     file: PathBuf,
 }
 
-impl Target {
+impl ExportTarget {
     /// # Errors
     /// If nothing can be written there, as far as that can be known without writing.
     pub fn new(lesson: &Path, format: Format, file: &Path) -> Result<Self, ExportFault> {
@@ -136,7 +136,7 @@ impl Target {
     ///
     /// # Errors
     /// As [`Self::write_answered`].
-    pub fn write(&self, snapshot: &Snapshot, pictures: &Pictures) -> Result<Written, ExportFault> {
+    pub fn write(&self, snapshot: &Snapshot, pictures: &Pictures) -> Result<WrittenFiles, ExportFault> {
         self.write_answered(snapshot, None, pictures)
     }
 
@@ -149,7 +149,7 @@ impl Target {
         snapshot: &Snapshot,
         answered: Option<&Snapshot>,
         pictures: &Pictures,
-    ) -> Result<Written, ExportFault> {
+    ) -> Result<WrittenFiles, ExportFault> {
         match self.format {
             Format::Vectors(format) => self.write_vectors(format, snapshot, usual_rows(format)),
             _ => self.write_page(snapshot, answered, pictures),
@@ -160,7 +160,12 @@ impl Target {
     ///
     /// # Errors
     /// As [`Self::write_table`].
-    pub fn write_vectors(&self, to: VectorFormat, snapshot: &Snapshot, rows: Rows) -> Result<Written, ExportFault> {
+    pub fn write_vectors(
+        &self,
+        to: VectorFormat,
+        snapshot: &Snapshot,
+        rows: Rows,
+    ) -> Result<WrittenFiles, ExportFault> {
         let unfit = |error| ExportFault::Vectors { lesson: self.lesson.clone(), error };
         self.write_table(to, &vectors::of(snapshot, rows).map_err(unfit)?)
     }
@@ -169,7 +174,7 @@ impl Target {
     ///
     /// # Errors
     /// If it cannot be written, or the format has no place for it; a file that was there before is unchanged.
-    pub fn write_table(&self, to: VectorFormat, table: &Table<'_>) -> Result<Written, ExportFault> {
+    pub fn write_table(&self, to: VectorFormat, table: &Table<'_>) -> Result<WrittenFiles, ExportFault> {
         let (own, [metadata, _]) = (named(&self.file), [METADATA, CONFIG].map(|ending| self.beside_name(ending)));
         let beside = self.beside_vectors().map(|(file, part)| {
             let write: Writer<'_> = match part {
@@ -199,7 +204,7 @@ impl Target {
         snapshot: &Snapshot,
         answered: Option<&Snapshot>,
         pictures: &Pictures,
-    ) -> Result<Written, ExportFault> {
+    ) -> Result<WrittenFiles, ExportFault> {
         let glossary = self.glossary();
         let (mut text, mut is_static) = (Vec::new(), false);
         let written = match self.format {
@@ -213,7 +218,7 @@ impl Target {
             }
             Format::Md | Format::Vectors(_) => markdown::write(snapshot, pictures, &self.beside_name(FILES), &mut text),
         };
-        let beside: Vec<Beside> = written.map_err(|error| fault(&self.file, error))?;
+        let beside: Vec<FileBeside> = written.map_err(|error| fault(&self.file, error))?;
         let folder = self.beside(FILES);
         let is_new = !beside.is_empty() && !folder.exists();
         if !beside.is_empty() {
@@ -239,8 +244,8 @@ impl Target {
         glossary::beside(&self.lesson).and_then(|file| glossary::read(&file).ok())
     }
 
-    fn written(&self, what: What) -> Written {
-        Written { file: self.file.clone(), what }
+    fn written(&self, what: What) -> WrittenFiles {
+        WrittenFiles { file: self.file.clone(), what }
     }
 
     /// Puts what stands beside the file, and then the file, once all of it is on the disk.
@@ -281,7 +286,7 @@ enum Part {
 /// Writes a file of no format of a lesson's own, such as a work: whole or not at all, and never over the lesson.
 ///
 /// # Errors
-/// As [`Target::write`].
+/// As [`ExportTarget::write`].
 pub fn write(lesson: &Path, file: &Path, bytes: &[u8]) -> Result<(), ExportFault> {
     if let Some(why) = obstacle(file) {
         return Err(ExportFault::Place { file: file.to_owned(), why });
@@ -313,7 +318,7 @@ pub fn obstacle(file: &Path) -> Option<&'static str> {
 
 /// A line that reports the written files.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenFiles {
     pub file: PathBuf,
     what: What,
 }
@@ -337,7 +342,7 @@ enum What {
     },
 }
 
-impl fmt::Display for Written {
+impl fmt::Display for WrittenFiles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let file = name(&self.file);
         match &self.what {

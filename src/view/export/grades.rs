@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
 
-use attune_core::kernel::check::{Graded, Mark};
+use attune_core::kernel::check::{AnswerMark, Graded};
 use attune_core::lesson::issue::printable;
 
-use super::links::Links;
+use super::page::Links;
 use super::{escaped, web_page};
 
 /// A class: the tasks of the lesson, and the works in the order in which they were given.
@@ -40,30 +40,30 @@ impl GradedWork {
 }
 
 /// A mark in a word.
-fn word(mark: &Mark) -> &'static str {
+fn word(mark: &AnswerMark) -> &'static str {
     match mark {
-        Mark::Open => "not answered",
-        Mark::Right => "right",
-        Mark::Wrong(_) | Mark::Failed(_) => "wrong",
-        Mark::OfAnotherVersion => "another version",
-        Mark::NotJudged => "not graded",
+        AnswerMark::Open => "not answered",
+        AnswerMark::Right => "right",
+        AnswerMark::Wrong(_) | AnswerMark::Failed(_) => "wrong",
+        AnswerMark::OfAnotherVersion => "another version",
+        AnswerMark::NotJudged => "not graded",
     }
 }
 
 /// The sign of a mark in the table of the page.
-fn sign(mark: &Mark) -> &'static str {
+fn sign(mark: &AnswerMark) -> &'static str {
     match mark {
-        Mark::Open => "·",
-        Mark::Right => "✓",
-        Mark::Wrong(_) | Mark::Failed(_) => "✗",
-        Mark::OfAnotherVersion => "≠",
-        Mark::NotJudged => "?",
+        AnswerMark::Open => "·",
+        AnswerMark::Right => "✓",
+        AnswerMark::Wrong(_) | AnswerMark::Failed(_) => "✗",
+        AnswerMark::OfAnotherVersion => "≠",
+        AnswerMark::NotJudged => "?",
     }
 }
 
-fn feedback(mark: &Mark) -> &str {
+fn feedback(mark: &AnswerMark) -> &str {
     match mark {
-        Mark::Wrong(Some(said)) | Mark::Failed(said) => said,
+        AnswerMark::Wrong(Some(said)) | AnswerMark::Failed(said) => said,
         _ => "",
     }
 }
@@ -162,7 +162,7 @@ impl Mistake<'_> {
 }
 
 impl Class<'_> {
-    fn marks(&self, task: usize) -> impl Iterator<Item = &Mark> {
+    fn marks(&self, task: usize) -> impl Iterator<Item = &AnswerMark> {
         self.works.iter().filter_map(move |work| Some(&work.grades.get(task)?.mark))
     }
 
@@ -170,7 +170,7 @@ impl Class<'_> {
     fn mistakes(&self, task: usize) -> Vec<Mistake<'_>> {
         let mut counts: BTreeMap<(&str, bool), usize> = BTreeMap::new();
         for mark in self.marks(task).filter(|mark| !feedback(mark).is_empty()) {
-            *counts.entry((feedback(mark), matches!(mark, Mark::Failed(_)))).or_default() += 1;
+            *counts.entry((feedback(mark), matches!(mark, AnswerMark::Failed(_)))).or_default() += 1;
         }
         let counts = counts.into_iter();
         let mut mistakes: Vec<_> =
@@ -202,13 +202,13 @@ fn common(class: &Class<'_>) -> String {
 fn by_task(class: &Class<'_>) -> String {
     let mut text = String::from("<h2>Tasks</h2>\n");
     for (place, (id, ask)) in class.tasks.iter().enumerate() {
-        let count = |is: fn(&Mark) -> bool| class.marks(place).filter(|mark| is(mark)).count();
+        let count = |is: fn(&AnswerMark) -> bool| class.marks(place).filter(|mark| is(mark)).count();
         let all = class.marks(place).count();
         let counts = [
-            (count(|mark| *mark == Mark::Right), "right", "right"),
-            (count(|mark| matches!(mark, Mark::Wrong(_) | Mark::Failed(_))), "wrong", "wrong"),
-            (count(|mark| *mark == Mark::Open), "open", "not answered"),
-            (count(|mark| matches!(mark, Mark::OfAnotherVersion | Mark::NotJudged)), "other", "not graded"),
+            (count(|mark| *mark == AnswerMark::Right), "right", "right"),
+            (count(|mark| matches!(mark, AnswerMark::Wrong(_) | AnswerMark::Failed(_))), "wrong", "wrong"),
+            (count(|mark| *mark == AnswerMark::Open), "open", "not answered"),
+            (count(|mark| matches!(mark, AnswerMark::OfAnotherVersion | AnswerMark::NotJudged)), "other", "not graded"),
         ];
         let there = || counts.iter().filter(|(count, ..)| *count > 0);
         let (number, right) = (place + 1, counts[0].0);
@@ -251,7 +251,7 @@ fn by_work(class: &Class<'_>) -> String {
         heads.collect::<String>()
     );
     for work in &class.works {
-        let right = work.grades.iter().filter(|graded| graded.mark == Mark::Right).count();
+        let right = work.grades.iter().filter(|graded| graded.mark == AnswerMark::Right).count();
         let version = if work.is_of_another_version { "<small>another version of the lesson</small>" } else { "" };
         let _ = write!(text, "<tr><th scope=\"row\">{}{version}</th>", escaped(&printable(work.called())));
         for Graded { mark, tries, .. } in &work.grades {
@@ -277,11 +277,11 @@ fn by_work(class: &Class<'_>) -> String {
 }
 
 /// The class of the style by which a mark is coloured.
-fn class_of(mark: &Mark) -> &'static str {
+fn class_of(mark: &AnswerMark) -> &'static str {
     match mark {
-        Mark::Right => "right",
-        Mark::Wrong(_) | Mark::Failed(_) => "wrong",
-        Mark::Open => "open",
-        Mark::OfAnotherVersion | Mark::NotJudged => "other",
+        AnswerMark::Right => "right",
+        AnswerMark::Wrong(_) | AnswerMark::Failed(_) => "wrong",
+        AnswerMark::Open => "open",
+        AnswerMark::OfAnotherVersion | AnswerMark::NotJudged => "other",
     }
 }

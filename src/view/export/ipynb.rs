@@ -15,7 +15,7 @@ use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::figures::{plot_svg, ranking_plain, table_plain};
-use super::markdown::{Beside, NOTES, Writer, shown};
+use super::markdown::{FileBeside, MarkdownWriter, NOTES, shown};
 use super::page::{Code, Image, Page, PageCell, PageItem, Pictures};
 use super::web_page::output_html;
 use crate::view_model::output::OutputModel;
@@ -31,7 +31,7 @@ const ATTACHMENT: &str = "attachment:";
 /// If it cannot be written.
 pub fn write(snapshot: &Snapshot, pictures: &Pictures, mut to: impl Write) -> io::Result<()> {
     let page = Page::of(snapshot);
-    let words = Writer::new(pictures, ATTACHMENT);
+    let words = MarkdownWriter::new(pictures, ATTACHMENT);
     let mut cells = Cells { cells: Vec::new(), ids: BTreeSet::new(), pictures, words };
     if !page.begins_with_title() {
         cells.words.heading(HeadingLevel::H1, page.title);
@@ -69,7 +69,7 @@ struct Cells<'a> {
     ids: BTreeSet<String>,
     pictures: &'a Pictures,
     /// Writes the cells of Markdown.
-    words: Writer<'a>,
+    words: MarkdownWriter<'a>,
 }
 
 impl<'a> Cells<'a> {
@@ -110,11 +110,11 @@ impl<'a> Cells<'a> {
         }
     }
 
-    fn markdown(&mut self, id: &str, about: Value, text: String, beside: Vec<Beside>) {
+    fn markdown(&mut self, id: &str, about: Value, text: String, beside: Vec<FileBeside>) {
         let mut cell =
             json!({ "cell_type": "markdown", "id": self.id(id), "metadata": about, "source": lines(text.trim_end()) });
         if !beside.is_empty() {
-            let attachment = |Beside { name, mime, bytes }| (name, json!({ mime: data(mime, &bytes) }));
+            let attachment = |FileBeside { name, mime, bytes }| (name, json!({ mime: data(mime, &bytes) }));
             cell["attachments"] = Value::Object(beside.into_iter().map(attachment).collect::<Map<_, _>>());
         }
         self.cells.push(cell);

@@ -26,15 +26,15 @@ use pulldown_cmark::{
 use pulldown_cmark_to_cmark::{Options as Spelling, cmark_with_options};
 
 use super::figures::{plot_svg, ranking_block, table_blocks};
-use super::links::Links;
-use super::page::{Code, Page, PageItem, PageSlider, Pictures, Stage};
+use super::page::Links;
+use super::page::{Code, Page, PageItem, PageSlider, Pictures, StageCell};
 use super::plain;
 use crate::view_model::notebook::shown_words;
 use crate::view_model::output::{OutputModel, TextModel, short};
 
 /// A file that stands beside the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Beside {
+pub struct FileBeside {
     pub name: String,
     pub mime: &'static str,
     pub bytes: Vec<u8>,
@@ -44,14 +44,14 @@ pub struct Beside {
 pub struct Note {
     pub title: String,
     pub text: String,
-    pub beside: Vec<Beside>,
+    pub beside: Vec<FileBeside>,
 }
 
 /// Text that is being written.
-pub struct Writer<'a> {
+pub struct MarkdownWriter<'a> {
     pub text: String,
     /// The pictures that it names.
-    pub beside: Vec<Beside>,
+    pub beside: Vec<FileBeside>,
     /// Content for the end of the page.
     pub notes: Vec<Note>,
     names: BTreeSet<String>,
@@ -65,7 +65,7 @@ pub struct Writer<'a> {
 /// The heading above the notes.
 pub const NOTES: &str = "Hints and answers";
 
-impl<'a> Writer<'a> {
+impl<'a> MarkdownWriter<'a> {
     pub fn new(pictures: &'a Pictures, prefix: &'a str) -> Self {
         let (text, beside, notes) = (String::new(), Vec::new(), Vec::new());
         Self { text, beside, notes, names: BTreeSet::new(), pictures, prefix, cell: "" }
@@ -177,7 +177,7 @@ impl<'a> Writer<'a> {
         self.note_line(code.note.unwrap_or_default());
     }
 
-    fn stage(&mut self, stage: &Stage<'_>) {
+    fn stage(&mut self, stage: &StageCell<'_>) {
         if let Some(drawn) = self.pictures.stage(self.cell) {
             let url = self.keep("stage", "image/png", "png", drawn.light.clone());
             return self.paragraph(picture(url, &stage.tell_picture()));
@@ -205,7 +205,7 @@ impl<'a> Writer<'a> {
         // There is always a next number.
         let name = names.find(|name| self.names.insert(name.clone())).unwrap_or_default();
         let url = format!("{}{name}", self.prefix);
-        self.beside.push(Beside { name, mime, bytes });
+        self.beside.push(FileBeside { name, mime, bytes });
         url
     }
 
@@ -227,8 +227,8 @@ impl<'a> Writer<'a> {
         let mut events = Vec::new();
         for piece in prose.pieces(Links::NONE) {
             match piece {
-                Piece::Event(event) => events.push(event),
-                Piece::Picture { url, alt } => events.extend(self.image(&url, &alt)),
+                MarkdownPiece::Event(event) => events.push(event),
+                MarkdownPiece::Picture { url, alt } => events.extend(self.image(&url, &alt)),
             }
         }
         // One block that cannot be spelt spoils no other.
@@ -281,10 +281,15 @@ pub fn shown(text: &TextModel) -> String {
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write(snapshot: &Snapshot, pictures: &Pictures, folder: &str, mut to: impl Write) -> io::Result<Vec<Beside>> {
+pub fn write(
+    snapshot: &Snapshot,
+    pictures: &Pictures,
+    folder: &str,
+    mut to: impl Write,
+) -> io::Result<Vec<FileBeside>> {
     let page = Page::of(snapshot);
     let prefix = format!("{}/", percent_encoded(folder));
-    let mut text = Writer::new(pictures, &prefix);
+    let mut text = MarkdownWriter::new(pictures, &prefix);
     if !page.begins_with_title() {
         text.heading(HeadingLevel::H1, page.title);
     }
@@ -324,7 +329,7 @@ pub struct Prose {
 }
 
 /// An event of a text, or a whole picture.
-pub enum Piece<'a> {
+pub enum MarkdownPiece<'a> {
     Event(Event<'a>),
     /// The picture's address, as the text names it, is yet to be looked up.
     Picture {
@@ -347,14 +352,16 @@ impl Prose {
     }
 
     /// The text's pieces, without raw HTML, and with no link but those for which `links` has an address.
-    pub fn pieces<'a>(&'a self, links: &'a Links) -> impl Iterator<Item = Piece<'a>> {
+    pub fn pieces<'a>(&'a self, links: &'a Links) -> impl Iterator<Item = MarkdownPiece<'a>> {
         let mut safe = Safe { values: &self.values, links, are_links: Vec::new() };
         let events = Parser::new_ext(&self.markdown, markdown_options()).filter_map(move |event| safe.event(event));
         let mut events = TextMergeStream::new(events);
         iter::from_fn(move || {
             Some(match events.next()? {
-                Event::Start(Tag::Image { dest_url, .. }) => Piece::Picture { url: dest_url, alt: alt(&mut events) },
-                event => Piece::Event(event),
+                Event::Start(Tag::Image { dest_url, .. }) => {
+                    MarkdownPiece::Picture { url: dest_url, alt: alt(&mut events) }
+                }
+                event => MarkdownPiece::Event(event),
             })
         })
     }

@@ -2,8 +2,7 @@
 //!
 //! | module | writes or reads |
 //! |---|---|
-//! | [`page`] | a notebook as a reader sees it, without a format, with its pictures |
-//! | [`links`] | the links that a page may have, to the web and within a site |
+//! | [`page`] | a notebook as a reader sees it, without a format, with its pictures and its links, to the web and within a site |
 //! | [`markdown`] | lessons' Markdown as every export reads it, and a page as a Markdown file |
 //! | [`ipynb`] | a page as a Jupyter notebook |
 //! | [`web_page`] | a page as one HTML file that runs nothing |
@@ -13,9 +12,8 @@
 //! | [`vectors`] | vectors for the Embedding Projector |
 //! | [`trace`] | every tensor of a forward pass as JSON |
 //! | [`checkpoint`] | a lesson's model as a folder of the shapes that people share |
-//! | [`work_file`] | a learner's work, to hand in or to share, and one opened as a copy |
+//! | [`work_file`] | a learner's work, to hand in or to share, and one opened as a copy; a list of sentences with one word in common |
 //! | [`grades`] | the marks of a class |
-//! | [`senses`] | a list of sentences with one word in common |
 //! | [`file`](mod@file) | the formats that the window and the command line offer, each with the files beside it, all or nothing |
 //!
 //! Nothing of a lesson or an output is trusted: it is text, and never markup or a script.
@@ -25,11 +23,9 @@ pub mod figures;
 pub mod file;
 pub mod grades;
 pub mod ipynb;
-pub mod links;
 pub mod live_page;
 pub mod markdown;
 pub mod page;
-pub mod senses;
 pub mod site;
 pub mod trace;
 pub mod vectors;

@@ -1,8 +1,8 @@
-//! A notebook as a reader sees it, independent of any format; and its pictures: those of the stage, and those that lie in the
-//! lesson's folder.
+//! A notebook as a reader sees it, independent of any format; its pictures: those of the stage, and those that lie in the
+//! lesson's folder; and its links: to the web, and within a site to the pages of lessons and the terms of its glossary.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use attune_core::kernel::notebook::document::{Answer, DocumentCell};
@@ -10,7 +10,9 @@ use attune_core::kernel::notebook::snapshot::{CellSnapshot, CellStatus, RunSnaps
 use attune_core::kernel::sentence_pass::interventions::are_none;
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot};
 use attune_core::lesson::cells::{Bind, CellKind, Exercise, Predict, Slider};
-use attune_core::lesson::pictures::{Folder, Format};
+use attune_core::lesson::glossary::Term;
+use attune_core::lesson::links::TextLink;
+use attune_core::lesson::pictures::{PictureFolder, PictureFormat};
 use attune_engine::code::Fault;
 
 use super::markdown::Prose;
@@ -42,7 +44,7 @@ pub enum PageItem<'a> {
     /// A line of words.
     Line(String),
     Code(Code<'a>),
-    Stage(Stage<'a>),
+    Stage(StageCell<'a>),
     Slider(PageSlider<'a>),
     Choices {
         choices: &'a [String],
@@ -74,7 +76,7 @@ pub struct Code<'a> {
 }
 
 /// The content of a stage cell.
-pub struct Stage<'a> {
+pub struct StageCell<'a> {
     pub caption: &'a str,
     pub sentence: String,
     /// Words that are lit; none: all.
@@ -83,7 +85,7 @@ pub struct Stage<'a> {
     pub time: f32,
 }
 
-impl Stage<'_> {
+impl StageCell<'_> {
     /// Alternative text of the picture, for screen readers. The picture has its caption in it.
     pub fn tell_picture(&self) -> String {
         if self.caption.is_empty() { self.tell() } else { format!("{}. {}", self.tell(), self.caption) }
@@ -172,7 +174,7 @@ impl<'a> PageCell<'a> {
             CellKind::Stage { caption, sentence, words, time, plays: _, lines: _, goals: _ } => {
                 let sentence =
                     snapshot.lesson.sentences.get(*sentence).map_or_else(String::new, |words| words.join(" "));
-                ("stage", vec![PageItem::Stage(Stage { caption, sentence, words, time: *time })])
+                ("stage", vec![PageItem::Stage(StageCell { caption, sentence, words, time: *time })])
             }
             CellKind::Slider(slider) => {
                 ("slider", vec![PageItem::Slider(slider_of(slider, cell, snapshot.model.as_ref()))])
@@ -326,7 +328,7 @@ pub struct Pictures {
     stages: BTreeMap<String, StagePicture>,
     /// Why a stage cell has no picture, if it has none.
     pub why_no_stage: String,
-    folder: RefCell<Folder>,
+    folder: RefCell<PictureFolder>,
     /// Bytes of the folder's pictures so far.
     read: Cell<u64>,
 }
@@ -341,7 +343,7 @@ pub struct StagePicture {
 /// A picture of the lesson's folder.
 pub struct Image {
     pub bytes: Vec<u8>,
-    pub format: Format,
+    pub format: PictureFormat,
 }
 
 /// Bytes of all the folder's pictures that a page shows; one that it shows twice, it holds twice.
@@ -350,7 +352,7 @@ const PAGE_BYTES_MAX: u64 = 64 << 20;
 impl Pictures {
     /// Those in the folder of a lesson, and none of the stage for this reason.
     pub fn of_lesson(file: &Path, why_no_stage: impl Into<String>) -> Self {
-        Self { folder: Folder::of(file).into(), why_no_stage: why_no_stage.into(), ..Self::default() }
+        Self { folder: PictureFolder::of(file).into(), why_no_stage: why_no_stage.into(), ..Self::default() }
     }
 
     pub fn add_stage(&mut self, cell: impl Into<String>, picture: StagePicture) {
@@ -379,4 +381,60 @@ impl Pictures {
         self.read.set(read);
         Ok(Image { bytes, format: picture.format })
     }
+}
+
+/// The pages of a site; empty for a page that stands alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Links {
+    /// Ids of the lessons.
+    lessons: BTreeSet<String>,
+    has_glossary: bool,
+}
+
+impl Links {
+    /// No page but the one that has the links.
+    pub const NONE: &'static Self = &Self { lessons: BTreeSet::new(), has_glossary: false };
+    /// The file of the front page.
+    pub const FRONT: &'static str = "index.html";
+
+    pub fn new(lessons: impl IntoIterator<Item = String>, has_glossary: bool) -> Self {
+        Self { lessons: lessons.into_iter().collect(), has_glossary }
+    }
+
+    /// The file of a lesson's page: ids are lower-case letters, digits, `-` and `_`.
+    pub fn file(lesson: &str) -> String {
+        format!("{lesson}.html")
+    }
+
+    /// The id of a term on the front page.
+    pub fn anchor(term: &Term) -> String {
+        let name = term.name.chars().map(|c| if c.is_alphanumeric() { c } else { '-' });
+        format!("term-{}", name.collect::<String>())
+    }
+
+    /// The address of the lesson with this id, if the site has it.
+    pub fn lesson(&self, id: &str) -> Option<String> {
+        self.lessons.contains(id).then(|| Self::file(id))
+    }
+
+    /// The address of a term, if the site has a glossary.
+    pub fn term(&self, term: &Term) -> Option<String> {
+        self.has_glossary.then(|| format!("{}#{}", Self::FRONT, Self::anchor(term)))
+    }
+
+    /// The address for a link of a lesson's text; `None` where the page has nothing that it could lead to.
+    pub fn address(&self, url: &str) -> Option<String> {
+        match TextLink::read(url) {
+            Some(Ok(TextLink::Lesson(id))) => self.lesson(&id),
+            Some(_) => None,
+            None => is_safe_link(url).then(|| url.to_owned()),
+        }
+    }
+}
+
+/// Whether a link leads to the web, and runs nothing.
+pub fn is_safe_link(url: &str) -> bool {
+    ["http://", "https://", "mailto:"]
+        .iter()
+        .any(|scheme| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)))
 }

@@ -1,6 +1,6 @@
 //! A learner's work as one file: answers, outputs and the state of the model, with the lesson that they are of. It is
 //! handed in, or shared with what is on the screen. A name and the time spent stand in it only where the learner gives
-//! them. A [`Shared`] is one that is opened as a copy: its file, and the lesson that it is of.
+//! them. A [`SharedWork`] is one that is opened as a copy: its file, and the lesson that it is of.
 //!
 //! The file names its lesson by an id and a hash, never by a path: whoever wrote it cannot have a file opened.
 
@@ -12,8 +12,10 @@ use std::path::{Path, PathBuf};
 use attune_core::kernel::Saved;
 use attune_core::kernel::notebook::saved::SavedCell;
 use attune_core::kernel::saved_work::files;
+use attune_core::kernel::sentence_pass::senses::{SenseList, SenseSentence, read_sentences};
 use attune_core::lesson::issue::{printable, shorten};
 use attune_core::lesson::{Lesson, course, load};
+use attune_core::whole_file;
 use attune_engine::pretrained::Pretrained;
 use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
@@ -194,7 +196,7 @@ pub const OTHER_VERSION: &str =
 
 /// A file that was read, and the file of its lesson.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shared {
+pub struct SharedWork {
     pub file: PathBuf,
     pub lesson: PathBuf,
     pub content: WorkFile,
@@ -202,7 +204,7 @@ pub struct Shared {
     pub is_of_another_version: bool,
 }
 
-impl Shared {
+impl SharedWork {
     /// Reads a file and finds its lesson: at the path that is given, else beside the file, else in the course. Of several,
     /// the one whose text is the very same. `of_program` gives the folder of the program's own course.
     ///
@@ -272,4 +274,36 @@ fn of_id(folder: &Path, id: &str) -> Vec<PathBuf> {
 
 fn is_same(mark: &LessonMark, lesson: &Path) -> bool {
     load::text(lesson).is_ok_and(|text| mark.is_of(&text))
+}
+
+/// The ending of a list of sentences.
+pub const SENSES_EXTENSION: &str = "txt";
+/// Bytes of a list of sentences; longer files are not read.
+const SENSES_BYTES_MAX: u64 = 1 << 21;
+
+/// Reads a list of sentences with one word in common.
+///
+/// # Errors
+/// In words for the learner, if it cannot be read, or is no list.
+pub fn read_senses(file: &Path) -> Result<Vec<SenseSentence>, String> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let mut bytes = Vec::new();
+    let opened = File::open(file).and_then(|file| file.take(SENSES_BYTES_MAX + 1).read_to_end(&mut bytes));
+    opened.map_err(|why| format!("{name} cannot be read: {why}"))?;
+    if bytes.len() as u64 > SENSES_BYTES_MAX {
+        return Err(format!("{name} is not a list of sentences: it has more than {} MiB", SENSES_BYTES_MAX >> 20));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| format!("{name} is not UTF-8 text: save it as UTF-8"))?;
+    read_sentences(&text).map_err(|why| format!("{name}: {why}"))
+}
+
+/// Writes a list of sentences with one word in common, as a file that any editor writes.
+///
+/// # Errors
+/// In words for the learner; what was there is there still.
+pub fn write_senses(list: &SenseList, file: &Path) -> Result<(), String> {
+    if let Some(why) = whole_file::no_plain_file(file) {
+        return Err(why.to_owned());
+    }
+    whole_file::write(file, list.written().as_bytes()).map_err(|why| format!("{}: {why}", file.display()))
 }

@@ -14,7 +14,7 @@ use attune_core::lesson::Lesson;
 use attune_core::lesson::limits::GENERATED_MAX;
 use attune_core::lesson::schema::{Objective, StaticEmbedding};
 use attune_engine::numerics::model::attribution::{NoSum, TermOf};
-use attune_engine::numerics::model::generate::{Choice, RowsRead, Sampling};
+use attune_engine::numerics::model::generate::{NextWordChoice, RowsRead, Sampling};
 use attune_engine::numerics::model::{Architecture, Pooling};
 use attune_engine::pretrained::tokenizer::HIDDEN;
 use attune_engine::quantity::{Entry, Quantity};
@@ -89,12 +89,12 @@ pub enum Writing {
     Can {
         /// Words at once, at most.
         most: usize,
-        written: Option<Written>,
+        written: Option<WrittenText>,
     },
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Written {
+pub struct WrittenText {
     /// The sentence that the model continued; empty where it wrote from a source.
     pub before: String,
     pub words: Vec<String>,
@@ -135,7 +135,7 @@ impl WritingPlan {
             top_k: self.top_k.0.then_some(self.top_k.1),
             top_p: self.top_p.0.then_some(self.top_p.1),
         };
-        let choice = if self.draws { Choice::Sampled(sampling) } else { Choice::Greedy };
+        let choice = if self.draws { NextWordChoice::Sampled(sampling) } else { NextWordChoice::Greedy };
         Command::Sentence(SentenceCommand::Generate { count: self.count, choice })
     }
 }
@@ -243,7 +243,7 @@ fn writing(model: &ModelSnapshot, objective: &Objective) -> Writing {
         Some((tokenizer, id)) => tokenizer.shown_behind_others(id as u32),
         None => format!(" {}", token.text),
     };
-    let written = model.generated.as_deref().map(|generated| Written {
+    let written = model.generated.as_deref().map(|generated| WrittenText {
         before: if model.sentence.source.is_some() { String::new() } else { model.sentence.written() },
         words: generated.words.iter().map(|token| token.text.clone()).collect(),
         text: generated.words.iter().map(in_text).collect(),
@@ -303,8 +303,8 @@ fn rows_label(rows: &[RowsRead]) -> String {
 
 fn how(generated: &Generated) -> String {
     let choice = match generated.choice {
-        Choice::Greedy => "Always the likeliest word.".to_owned(),
-        Choice::Sampled(Sampling { temperature, top_k, top_p }) => {
+        NextWordChoice::Greedy => "Always the likeliest word.".to_owned(),
+        NextWordChoice::Sampled(Sampling { temperature, top_k, top_p }) => {
             let likeliest = top_k.map(|count| format!(", among the {count} likeliest"));
             let share =
                 top_p.map(|share| format!(", among the likeliest that have {share} of the probability together"));

@@ -23,7 +23,7 @@ use super::pieces::Words;
 use super::sentence_arcs::Pair;
 
 #[derive(Clone, Debug)]
-pub struct AttentionModel {
+pub struct AttentionMaps {
     /// Words of the sentence on the stage, or its pieces.
     pub tokens: Arc<[String]>,
     pub heads: Vec<HeadMap>,
@@ -80,7 +80,7 @@ impl HeadMap {
     }
 }
 
-impl Model for AttentionModel {
+impl Model for AttentionMaps {
     type Choice = ();
 
     fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
@@ -88,7 +88,7 @@ impl Model for AttentionModel {
     }
 }
 
-impl AttentionModel {
+impl AttentionMaps {
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
         Some(Self::between(snapshot.model.as_ref()?, None))
     }

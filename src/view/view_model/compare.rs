@@ -15,7 +15,7 @@ use attune_engine::numerics::vectors::{centroid, cosine};
 
 use super::pictures::Sketch;
 use super::stage::StageModel;
-use super::{Beside, Model, number, quoted};
+use super::{Model, ModelBeside, number, quoted};
 
 /// Marks what is of the second sentence.
 pub const SECOND: char = '′';
@@ -178,16 +178,16 @@ pub struct WordInModel {
 const WORDS_MIN: usize = 4;
 
 impl Model for TwoModels {
-    type Choice = Beside;
+    type Choice = ModelBeside;
 
-    fn make(snapshot: &Arc<Snapshot>, beside: &Beside, _: Option<&Self>) -> Option<Self> {
+    fn make(snapshot: &Arc<Snapshot>, beside: &ModelBeside, _: Option<&Self>) -> Option<Self> {
         Self::of(snapshot, beside)
     }
 }
 
 impl TwoModels {
     /// `None` until the first has a model.
-    pub fn of(snapshot: &Snapshot, Beside(beside): &Beside) -> Option<Self> {
+    pub fn of(snapshot: &Snapshot, ModelBeside(beside): &ModelBeside) -> Option<Self> {
         let first = snapshot.model.as_ref()?;
         let names = [snapshot, beside].map(|of| of.lesson.title.clone());
         let compared = comparable(first, beside).and_then(|second| {

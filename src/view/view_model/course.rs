@@ -168,14 +168,14 @@ pub struct HomeRow {
     /// The chapter that begins with it.
     pub chapter: Option<String>,
     /// None until it is drawn.
-    pub picture: Option<Picture>,
+    pub picture: Option<CardPicture>,
     pub tasks: Tasks,
     pub state: RowState,
 }
 
 /// The picture on the card of a lesson.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Picture {
+pub enum CardPicture {
     /// Its opening picture, drawn from the lesson.
     Sketch(Arc<Sketch>),
     /// Its model is not on this computer: what it needs, and the model's layers and heads of each.
@@ -184,7 +184,7 @@ pub enum Picture {
     None,
 }
 
-impl Picture {
+impl CardPicture {
     /// Draws a lesson, unless its model is not on this computer.
     pub fn of(lesson: Lesson) -> Self {
         if let Some(absent) = lesson.absent_model() {
@@ -221,18 +221,18 @@ pub struct HomeNext {
 
 /// Works and lessons that were found on the disk.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Found {
+pub struct CourseFiles {
     pub folder: Option<PathBuf>,
     pub files: Vec<CourseFile>,
     pub course: Course,
     /// Files that were opened and are gone, as `course` names them.
     pub missing: BTreeSet<String>,
     /// Pictures of lessons as they are, by the paths of their files.
-    pub pictures: BTreeMap<PathBuf, Picture>,
+    pub pictures: BTreeMap<PathBuf, CardPicture>,
 }
 
 impl HomeModel {
-    pub fn of(found: &Found) -> Self {
+    pub fn of(found: &CourseFiles) -> Self {
         // Kept in a file, it may say anything.
         let course = found.course.bounded();
         let lessons: Vec<HomeRow> = found.files.iter().map(|file| row_of_course(file, found, &course)).collect();
@@ -262,7 +262,7 @@ impl HomeModel {
     }
 }
 
-fn row_of_course(file: &CourseFile, found: &Found, course: &Course) -> HomeRow {
+fn row_of_course(file: &CourseFile, found: &CourseFiles, course: &Course) -> HomeRow {
     let kept = name(&file.path).and_then(|name| course.lessons.get(&name));
     let heading = file.heading.as_ref();
     let tasks = match (kept, heading) {

@@ -8,7 +8,7 @@ use attune_core::kernel::snapshot::{SentenceSnapshot, Snapshot, StaticSpace};
 use attune_core::lesson::schema::Group;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::AttentionConfig;
-use attune_engine::numerics::contributions::Part;
+use attune_engine::numerics::contributions::BlockPart;
 use attune_engine::numerics::model::activations::HeadActivations;
 use attune_engine::numerics::moves::{Moves, Point};
 use attune_engine::numerics::params::{Parameters, TensorName};
@@ -22,13 +22,13 @@ use crate::explain::walk::Step;
 
 /// The role that a word is projected to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Role {
+pub enum ProjectedRole {
     Query,
     Key,
     Value,
 }
 
-impl Role {
+impl ProjectedRole {
     pub const ALL: [Self; 3] = [Self::Query, Self::Key, Self::Value];
 
     /// The matrix that makes it.
@@ -74,9 +74,9 @@ pub enum Sheet {
     Input,
     /// The input of queries, keys or values: `X`, behind its norm where the block norms first, or the source's
     /// words `Z`; (T, D)
-    Projected(Role),
+    Projected(ProjectedRole),
     /// The head's columns of `W_Q`, `W_K` or `W_V`, (D, d)
-    RoleWeights(Role, usize),
+    RoleWeights(ProjectedRole, usize),
     /// `Q_h` (T, d_k)
     Query(usize),
     /// `K_h` (T_k, d_k)
@@ -122,7 +122,7 @@ impl Sheet {
 
 /// The entries of a sheet: some columns of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Entries<'a> {
+pub struct SheetEntries<'a> {
     pub rows: usize,
     pub cols: usize,
     /// From the first of them on; a row begins so far after the one before it.
@@ -130,7 +130,7 @@ pub struct Entries<'a> {
     stride: usize,
 }
 
-impl<'a> Entries<'a> {
+impl<'a> SheetEntries<'a> {
     pub fn row(&self, row: usize) -> &'a [f32] {
         &self.values[row * self.stride..][..self.cols]
     }
@@ -141,7 +141,7 @@ impl<'a> Entries<'a> {
     }
 }
 
-impl<'a> From<&'a Matrix<f32>> for Entries<'a> {
+impl<'a> From<&'a Matrix<f32>> for SheetEntries<'a> {
     fn from(matrix: &'a Matrix<f32>) -> Self {
         Self { rows: matrix.rows(), cols: matrix.cols(), values: matrix.flat(), stride: matrix.cols() }
     }
@@ -158,13 +158,13 @@ pub struct FoldHead {
 
 /// Words of one group, where the dictionary puts them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Crowd {
+pub struct Cluster {
     pub group: usize,
     pub name: String,
     pub places: Vec<Point>,
 }
 
-impl Crowd {
+impl Cluster {
     /// The crowds of the groups that have enough words.
     fn all(space: &StaticSpace, groups: &[Group]) -> Vec<Self> {
         let crowd = |(group, named): (usize, &Group)| {
@@ -185,7 +185,7 @@ fn of_sheets(parameters: &Arc<Parameters<f32>>, block: usize) -> Arc<Parameters<
     if !parameters.is_packed() {
         return parameters.clone();
     }
-    let names = Role::ALL.map(Role::weights).into_iter().chain([TensorName::OutputWeights]);
+    let names = ProjectedRole::ALL.map(ProjectedRole::weights).into_iter().chain([TensorName::OutputWeights]);
     let of_block: Vec<_> = names.map(|name| name.of_block(block)).collect();
     Arc::new(parameters.plain(&of_block))
 }
@@ -204,7 +204,7 @@ pub struct FoldModel {
     /// Group of each query's word, and of each key's, by its place in the lesson.
     query_groups: Vec<Option<usize>>,
     key_groups: Vec<Option<usize>>,
-    pub crowds: Vec<Crowd>,
+    pub crowds: Vec<Cluster>,
     attention: AttentionConfig,
     /// The block whose output the keys and values are made from, where they are of the source.
     memory: Option<usize>,
@@ -261,11 +261,11 @@ impl FoldModel {
             heads: heads.collect(),
             query_groups: groups(labels.is_of_source(head)),
             key_groups: groups(labels.keys_are_source(head)),
-            crowds: Crowd::all(space, &snapshot.lesson.groups),
+            crowds: Cluster::all(space, &snapshot.lesson.groups),
             attention: config.attention.clone(),
             memory: architecture.source_blocks.len().checked_sub(1).filter(|_| config.attends_to_source()),
             is_normed_first: activations.normed.is_some(),
-            role_points: Role::ALL.map(|role| role.points(&activations.heads)),
+            role_points: ProjectedRole::ALL.map(|role| role.points(&activations.heads)),
             has_residual: config.residual,
             width: config.attention.width,
             is_of_source: labels.is_of_source(head),
@@ -287,8 +287,8 @@ impl FoldModel {
     }
 
     /// Whether the vectors that are projected are at hand: those of a source that no layer works on are not.
-    pub fn has_projected(&self, role: Role) -> bool {
-        role == Role::Query || self.looks_at_itself || self.memory.is_some()
+    pub fn has_projected(&self, role: ProjectedRole) -> bool {
+        role == ProjectedRole::Query || self.looks_at_itself || self.memory.is_some()
     }
 
     /// Group of a query's word.
@@ -297,40 +297,45 @@ impl FoldModel {
     }
 
     /// Words of the rows of a role, each with its group.
-    pub fn words_of(&self, role: Role) -> impl Iterator<Item = (&String, Option<usize>)> {
+    pub fn words_of(&self, role: ProjectedRole) -> impl Iterator<Item = (&String, Option<usize>)> {
         let (words, groups) = match role {
-            Role::Query => (&self.queries, &self.query_groups),
-            Role::Key | Role::Value => (&self.keys, &self.key_groups),
+            ProjectedRole::Query => (&self.queries, &self.query_groups),
+            ProjectedRole::Key | ProjectedRole::Value => (&self.keys, &self.key_groups),
         };
         words.iter().zip(groups.iter().copied())
     }
 
     /// The queries, keys or values of all heads, along their own main axes.
-    pub fn role_points(&self, role: Role) -> &[Point] {
+    pub fn role_points(&self, role: ProjectedRole) -> &[Point] {
         &self.role_points[role as usize]
     }
 
     /// The input of a projection, in the basis of the stage; empty for words of the source.
-    pub fn projected_points(&self, role: Role) -> Vec<Point> {
-        let is_here = role == Role::Query || self.looks_at_itself;
+    pub fn projected_points(&self, role: ProjectedRole) -> Vec<Point> {
+        let is_here = role == ProjectedRole::Query || self.looks_at_itself;
         (0..if is_here { self.queries.len() } else { 0 }).map(|query| self.at_rest(query)).collect()
     }
 
     /// # Panics
     /// If the block has no such head.
-    pub fn entries(&self, sheet: Sheet) -> Entries<'_> {
+    pub fn entries(&self, sheet: Sheet) -> SheetEntries<'_> {
         match sheet {
             Sheet::OutputWeights(own) => {
                 let rows = self.attention.mix_columns(own);
                 let values = self.parameters.values_of(TensorName::OutputWeights.of_block(self.block));
                 let values = values.get(rows.start * self.width..rows.end * self.width).unwrap_or_default();
-                Entries { rows: values.len() / self.width.max(1), cols: self.width, values, stride: self.width }
+                SheetEntries { rows: values.len() / self.width.max(1), cols: self.width, values, stride: self.width }
             }
             Sheet::RoleWeights(role, own) => {
                 let (columns, stride) = (self.columns(role, own), self.columns(role, self.heads.len() - 1).end);
                 let values = self.parameters.values_of(role.weights().of_block(self.block));
                 let rows = values.len() / stride.max(1);
-                Entries { rows, cols: columns.len(), values: values.get(columns.start..).unwrap_or_default(), stride }
+                SheetEntries {
+                    rows,
+                    cols: columns.len(),
+                    values: values.get(columns.start..).unwrap_or_default(),
+                    stride,
+                }
             }
             Sheet::Product(own) => (&self.sentence.arithmetic[self.heads[own].head].products).into(),
             _ => {
@@ -341,18 +346,18 @@ impl FoldModel {
     }
 
     /// Columns of a head in the matrix of a role.
-    fn columns(&self, role: Role, own: usize) -> Range<usize> {
+    fn columns(&self, role: ProjectedRole, own: usize) -> Range<usize> {
         match role {
-            Role::Query => self.attention.query_columns(own),
-            Role::Key => self.attention.key_columns(own),
-            Role::Value => self.attention.value_columns(own),
+            ProjectedRole::Query => self.attention.query_columns(own),
+            ProjectedRole::Key => self.attention.key_columns(own),
+            ProjectedRole::Value => self.attention.value_columns(own),
         }
     }
 
     /// `Q₁`; `Q` where the block has one head.
     pub fn symbol(&self, sheet: Sheet) -> String {
         if let Sheet::Projected(role) = sheet {
-            let is_memory = role != Role::Query && !self.looks_at_itself;
+            let is_memory = role != ProjectedRole::Query && !self.looks_at_itself;
             let letter = || self.entry(sheet, 0, 0).quantity.definition().letter();
             return if is_memory { "Z".to_owned() } else { letter() };
         }
@@ -371,7 +376,7 @@ impl FoldModel {
 
     fn row_labels(&self, sheet: Sheet) -> Option<&[String]> {
         match sheet {
-            Sheet::Projected(Role::Key | Role::Value) => Some(&self.keys),
+            Sheet::Projected(ProjectedRole::Key | ProjectedRole::Value) => Some(&self.keys),
             _ if sheet.counts(Index::Query) => Some(&self.queries),
             _ if sheet.counts(Index::Key) => Some(&self.keys),
             _ => None,
@@ -381,7 +386,7 @@ impl FoldModel {
     /// Its rows are the queries.
     pub fn is_by_query(&self, sheet: Sheet) -> bool {
         match sheet {
-            Sheet::Projected(role) => role == Role::Query || self.looks_at_itself,
+            Sheet::Projected(role) => role == ProjectedRole::Query || self.looks_at_itself,
             _ => sheet.counts(Index::Query) || (self.looks_at_itself && sheet.counts(Index::Key)),
         }
     }
@@ -407,7 +412,7 @@ impl FoldModel {
                 let column = self.columns(role, own).start + col;
                 return Entry::parameter(role.weights().of_block(self.block), row, column);
             }
-            Sheet::Projected(Role::Key | Role::Value) if !self.looks_at_itself => {
+            Sheet::Projected(ProjectedRole::Key | ProjectedRole::Value) if !self.looks_at_itself => {
                 return Quantity::Output.of_block(self.memory.unwrap_or(self.block), [row, col]);
             }
             Sheet::Projected(_) if self.is_normed_first => return Quantity::Normed.of_block(self.block, [row, col]),
@@ -448,9 +453,9 @@ impl FoldModel {
     }
 
     /// Arrows of what no head adds, where norms or a feed-forward layer follow.
-    pub fn parts(&self, query: usize) -> impl Iterator<Item = (Part, Point)> {
+    pub fn parts(&self, query: usize) -> impl Iterator<Item = (BlockPart, Point)> {
         let parts = &self.moves().parts;
-        let is_shown = parts.iter().any(|moves| moves.part != Part::Bias);
+        let is_shown = parts.iter().any(|moves| moves.part != BlockPart::Bias);
         parts.iter().filter(move |_| is_shown).map(move |moves| (moves.part, moves.arrow(query)))
     }
 
@@ -494,8 +499,8 @@ impl FoldModel {
                 let own =
                     if self.has_residual { "each word's X and what its heads added" } else { "what the heads added" };
                 let parts = &self.moves().parts;
-                let does = |part: Part| parts.iter().any(|moves| moves.part == part);
-                let behind = match (does(Part::Shift), does(Part::FeedForward)) {
+                let does = |part: BlockPart| parts.iter().any(|moves| moves.part == part);
+                let behind = match (does(BlockPart::Shift), does(BlockPart::FeedForward)) {
                     (false, false) => "",
                     (true, false) => ", then the norm",
                     (false, true) => ", then the feed-forward layer",

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use attune_core::lesson::course::CourseFile;
-use attune_core::lesson::glossary::{Found, Glossary, Term};
+use attune_core::lesson::glossary::{Glossary, Term, TermOccurrence};
 use attune_core::lesson::text::markdown_options;
 use pulldown_cmark::{Event, Parser, TagEnd};
 
@@ -95,7 +95,7 @@ impl GlossaryModel {
     }
 
     /// Terms that a text names, with their places.
-    pub fn find(&self, text: &str) -> Vec<Found> {
+    pub fn find(&self, text: &str) -> Vec<TermOccurrence> {
         self.glossary.find(text)
     }
 

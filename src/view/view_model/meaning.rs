@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use attune_core::kernel::sentence_pass::passes::{near, near_without};
 use attune_core::kernel::sentence_pass::senses::{
-    MEASURED_MAX, MeasuredSenses, Note, SENSES, SenseList, SenseRow, SenseSentence, SensesSnapshot,
+    MEASURED_MAX, MeasuredSenses, SENSES, SenseList, SenseNote, SenseRow, SenseSentence, SensesSnapshot,
 };
 use attune_core::kernel::snapshot::sentence::{token_labels, word_pieces, written_word};
 use attune_core::kernel::snapshot::space::TokenShares;
@@ -468,11 +468,11 @@ fn said_of(row: &SenseRow, alone_of: Option<char>) -> Option<String> {
     let said = match row {
         SenseRow::Waiting => return None,
         SenseRow::LeftOut(why) => why.clone(),
-        SenseRow::Found { note: Some(Note::Alone), .. } => "one word alone has no context".to_owned(),
-        SenseRow::Found { note: Some(Note::Repeated(count)), .. } => {
+        SenseRow::Found { note: Some(SenseNote::Alone), .. } => "one word alone has no context".to_owned(),
+        SenseRow::Found { note: Some(SenseNote::Repeated(count)), .. } => {
             format!("the word occurs here {count} times: the first is measured")
         }
-        SenseRow::Found { note: Some(Note::SeesNothing), .. } => {
+        SenseRow::Found { note: Some(SenseNote::SeesNothing), .. } => {
             "the first word of a sentence cannot see the rest of it in this model".to_owned()
         }
         SenseRow::Found { note: None, .. } => {

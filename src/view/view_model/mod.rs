@@ -63,9 +63,9 @@ pub trait Model: Sized + Send + Sync + 'static {
 
 /// The latest snapshot of another model beside the one that is shown.
 #[derive(Clone, Debug)]
-pub struct Beside(pub Arc<Snapshot>);
+pub struct ModelBeside(pub Arc<Snapshot>);
 
-impl PartialEq for Beside {
+impl PartialEq for ModelBeside {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -76,7 +76,7 @@ impl PartialEq for Beside {
 pub struct Models {
     snapshot: Option<Arc<Snapshot>>,
     /// Another model beside it, as far as it is.
-    pub beside: Option<Beside>,
+    pub beside: Option<ModelBeside>,
     /// Counts snapshots, so that a model tells whether it is of this one.
     shown: u64,
     made: Mutex<HashMap<TypeId, Made>>,

@@ -15,9 +15,9 @@ use attune_core::kernel::snapshot::{HistorySnapshot, ModelSnapshot, Progress, Sn
 use attune_core::kernel::training::stop::Stopped;
 use attune_core::lesson::cells::{Bind, CellKind};
 use attune_core::lesson::issue::shorten;
-use attune_core::lesson::live_text::Expression;
+use attune_core::lesson::live_text::LiveExpression;
 use attune_engine::code::editor::highlight::highlight;
-use attune_engine::code::editor::scope::{Name, NameKind, Names, Scope, definitions};
+use attune_engine::code::editor::scope::{CompletionScope, Name, NameKind, NotebookNames, definitions};
 use attune_engine::code::{Axis, Fault, Value};
 use attune_engine::numerics::attention::Mask;
 use attune_engine::quantity::Entry;
@@ -39,7 +39,7 @@ pub struct NotebookModel {
     pub closed_gate: Option<usize>,
     pub history: HistorySnapshot,
     /// The model's tensors, and then what each cell defines.
-    pub names: Arc<Names>,
+    pub names: Arc<NotebookNames>,
     /// How many of them each cell sees.
     pub seen: Vec<usize>,
     /// Names that every cell sees.
@@ -79,7 +79,7 @@ pub struct CellModel {
     /// Level and words of each heading of a text.
     pub headings: Arc<[(usize, String)]>,
     /// The expressions in its texts, where it has some.
-    pub live: Option<LiveTextModel>,
+    pub live: Option<LiveCellModel>,
     /// Names that the cells below see.
     defines: Arc<[Name]>,
 }
@@ -95,7 +95,7 @@ impl CellModel {
         let cell = &shown.cell;
         let turned = turned(cell, model);
         let live_before = before.and_then(|before| before.live.as_ref());
-        let live = shown.live.as_ref().map(|live| LiveTextModel::of(live, differences, live_before));
+        let live = shown.live.as_ref().map(|live| LiveCellModel::of(live, differences, live_before));
         if let Some(before) = before.filter(|before| before.is_of(shown)) {
             return Self { turned, live, ..before.clone() };
         }
@@ -203,9 +203,9 @@ impl NotebookModel {
     }
 
     /// Names in scope of a cell: the tensors and, unless it starts `clean`, the names that the cells above define.
-    pub fn scope(&self, index: usize, is_clean: bool) -> Scope {
+    pub fn scope(&self, index: usize, is_clean: bool) -> CompletionScope {
         let seen = self.seen.get(index).copied().filter(|_| !is_clean);
-        Scope::of(self.names.clone(), seen.unwrap_or(self.live.len()))
+        CompletionScope::of(self.names.clone(), seen.unwrap_or(self.live.len()))
     }
 
     pub fn index(&self, id: &str) -> Option<usize> {
@@ -295,7 +295,7 @@ fn names(
     cells: &[CellModel],
     live: &Arc<[LiveNameSnapshot]>,
     before: Option<&NotebookModel>,
-) -> (Arc<Names>, Vec<usize>) {
+) -> (Arc<NotebookNames>, Vec<usize>) {
     let is_same = |before: &&NotebookModel| {
         Arc::ptr_eq(&before.live, live)
             && before.cells.len() == cells.len()
@@ -319,7 +319,7 @@ fn names(
         Name { name, kind: NameKind::Tensor, detail, meaning, equation: String::new(), axes: live.axes.clone() }
     });
     let defined = cells.iter().flat_map(|cell| cell.defines.iter().cloned());
-    (Arc::new(Names::new(live.chain(defined))), above.collect())
+    (Arc::new(NotebookNames::new(live.chain(defined))), above.collect())
 }
 
 /// Names that a cell gives to those below. Before it has run, these are the names that its text will define.
@@ -564,14 +564,14 @@ impl Differences {
 
 /// The live expressions of one cell.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LiveTextModel {
+pub struct LiveCellModel {
     shown: LiveTextSnapshot,
     differences: Arc<Differences>,
 }
 
 /// How a live word stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Standing {
+pub enum LiveStanding {
     /// The value is what the text is about.
     Current,
     /// The value is another one than the text is about, or may be.
@@ -586,7 +586,7 @@ pub enum Standing {
 pub struct LiveWord {
     /// As the sentence has it.
     pub words: String,
-    pub standing: Standing,
+    pub standing: LiveStanding,
     /// Lines that say what the value is of, and what differs.
     pub notes: Vec<String>,
     /// The expression, and its value in full.
@@ -597,7 +597,7 @@ pub struct LiveWord {
     pub entry: Option<Entry>,
 }
 
-impl LiveTextModel {
+impl LiveCellModel {
     /// `before`, of the same cell, is kept if nothing changed.
     pub fn of(shown: &LiveTextSnapshot, differences: &Arc<Differences>, before: Option<&Self>) -> Self {
         let is_same = |before: &&Self| before.shown.is_same(shown) && before.differences == *differences;
@@ -612,20 +612,20 @@ impl LiveTextModel {
         self.shown.is_same(&other.shown) && Arc::ptr_eq(&self.differences, &other.differences)
     }
 
-    pub fn word(&self, expression: &Expression) -> LiveWord {
+    pub fn word(&self, expression: &LiveExpression) -> LiveWord {
         let of =
             self.shown.values.as_ref().and_then(|values| Some((values.of(&expression.source)?, &values.speaks_of)));
         let Some((value, speaks_of)) = of else { return waiting(expression) };
         let shown = words(expression, Some(value));
         let plain = LiveWord { words: shown, tensors: value.tensors.clone(), ..waiting(expression) };
         match &value.value {
-            Err(fault) => LiveWord { standing: Standing::Failed, notes: vec![failed(fault)], ..plain },
+            Err(fault) => LiveWord { standing: LiveStanding::Failed, notes: vec![failed(fault)], ..plain },
             Ok(content) => {
                 let differing = self.differing(expression, value, speaks_of);
                 let standing = match (differing.is_empty(), self.shown.is_stale) {
-                    (true, true) => Standing::Waiting,
-                    (true, false) => Standing::Current,
-                    (false, _) => Standing::Differs,
+                    (true, true) => LiveStanding::Waiting,
+                    (true, false) => LiveStanding::Current,
+                    (false, _) => LiveStanding::Differs,
                 };
                 let mark = differing.first().map_or(String::new(), |first| format!(" ({})", first.mark));
                 let elsewhere = value.is_elsewhere && self.differences.is_of_another_sentence(value, speaks_of);
@@ -647,7 +647,7 @@ impl LiveTextModel {
 
     /// Why a value is not the one that the text is about. One that reads as it does in the model as the lesson has it
     /// is that one, whatever else differs.
-    fn differing(&self, expression: &Expression, value: &LiveValue, speaks_of: &Spoken) -> Vec<Difference> {
+    fn differing(&self, expression: &LiveExpression, value: &LiveValue, speaks_of: &Spoken) -> Vec<Difference> {
         let is_stale = |cell: &&CellId| self.shown.stale_cells.contains(*cell);
         if let Some(cell) = value.cells.iter().find(is_stale) {
             let said = format!("The cell {cell} has not run since what it reads was changed.");
@@ -661,10 +661,10 @@ impl LiveTextModel {
 }
 
 /// A word that is yet to be computed.
-pub fn waiting(expression: &Expression) -> LiveWord {
+pub fn waiting(expression: &LiveExpression) -> LiveWord {
     LiveWord {
         words: words(expression, None),
-        standing: Standing::Waiting,
+        standing: LiveStanding::Waiting,
         notes: Vec::new(),
         source: expression.source.clone(),
         full: String::new(),
@@ -689,7 +689,7 @@ fn failed(fault: &Fault) -> String {
 }
 
 /// An expression's value as the text shows it.
-fn words(expression: &Expression, value: Option<&LiveValue>) -> String {
+fn words(expression: &LiveExpression, value: Option<&LiveValue>) -> String {
     match value.map(|value| &value.value) {
         None => "…".to_owned(),
         Some(Ok(value)) => written(expression, value),
@@ -697,7 +697,7 @@ fn words(expression: &Expression, value: Option<&LiveValue>) -> String {
     }
 }
 
-fn written(expression: &Expression, value: &Value) -> String {
+fn written(expression: &LiveExpression, value: &Value) -> String {
     match value {
         Value::Number { value, is_whole } => expression.format.number(*value, *is_whole),
         Value::Word(word) => word.to_string(),
@@ -705,7 +705,7 @@ fn written(expression: &Expression, value: &Value) -> String {
 }
 
 /// An expression's value as the text shows it, where nothing can change it any more.
-pub fn shown_words(expression: &Expression, live: Option<&LiveTextSnapshot>) -> String {
+pub fn shown_words(expression: &LiveExpression, live: Option<&LiveTextSnapshot>) -> String {
     let values = live.and_then(|live| live.values.as_ref());
     words(expression, values.and_then(|values| values.of(&expression.source)))
 }

@@ -10,8 +10,8 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::sync::Arc;
 
-use attune_core::kernel::notebook::snapshot::Compared;
-use attune_engine::code::editor::highlight::{Kind, highlight};
+use attune_core::kernel::notebook::snapshot::ComparedCase;
+use attune_engine::code::editor::highlight::{SpanKind, highlight};
 use attune_engine::code::{Axis, Help, Output, Plot, Tensor};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -51,10 +51,10 @@ impl OutputModel {
 
 /// The variable that is a cell's last statement.
 fn last_name(source: &str) -> Option<&str> {
-    let mut spans: Vec<_> = highlight(source).into_iter().filter(|span| span.kind != Kind::Comment).collect();
+    let mut spans: Vec<_> = highlight(source).into_iter().filter(|span| span.kind != SpanKind::Comment).collect();
     let name = spans.pop()?;
     let before = spans.pop().map(|span| &source[span.range]);
-    (name.kind == Kind::Name && matches!(before, None | Some(";" | "}"))).then(|| &source[name.range])
+    (name.kind == SpanKind::Name && matches!(before, None | Some(";" | "}"))).then(|| &source[name.range])
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -476,7 +476,7 @@ pub struct ComparedNumbers {
 pub const SIDES: [&str; 3] = ["yours", "expected", "difference"];
 
 impl ComparedModel {
-    pub fn all(compared: &[Compared]) -> Vec<Self> {
+    pub fn all(compared: &[ComparedCase]) -> Vec<Self> {
         let of = compared.len();
         let name = |index: usize| if of == 1 { String::new() } else { format!("Case {} of {of}", index + 1) };
         let cases = compared.iter().enumerate();
@@ -494,7 +494,7 @@ impl ComparedModel {
     }
 }
 
-fn content(case: &Compared) -> ComparedContent {
+fn content(case: &ComparedCase) -> ComparedContent {
     let apart = |why: String| ComparedContent::Apart {
         yours: OutputModel::of(&case.yours),
         expected: OutputModel::of(&case.expected),
@@ -704,7 +704,7 @@ mod tests {
     }
 
     fn compared(yours: Output, expected: Output) -> ComparedModel {
-        ComparedModel::all(&[Compared { yours, expected, is_right: false }]).remove(0)
+        ComparedModel::all(&[ComparedCase { yours, expected, is_right: false }]).remove(0)
     }
 
     fn vector(entries: &[f64]) -> Output {

@@ -9,25 +9,25 @@ use std::sync::Arc;
 
 use attune_core::kernel::snapshot::sentence::{SentenceSnapshot, occurrence, subscript, word_pieces, written_word};
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot};
-use attune_engine::numerics::contributions::Part;
+use attune_engine::numerics::contributions::BlockPart;
 use attune_engine::numerics::moves::Point;
 use attune_engine::numerics::vectors::{add_scaled, norm};
 
 use super::Model;
-use super::attention::AttentionModel;
+use super::attention::AttentionMaps;
 use super::sentence_arcs::SentenceArcs;
 use super::stage::{StageModel, TokenPoint};
-use crate::explain::path::{By, PathArrow, PathModel};
+use crate::explain::path::{ArrowParts, PathArrow, PathModel};
 
 /// The weights between words; `None` where each word is one piece.
 #[derive(Clone, Debug)]
-pub struct WordAttention(pub AttentionModel);
+pub struct WordAttention(pub AttentionMaps);
 
 impl Model for WordAttention {
     type Choice = ();
 
     fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
-        AttentionModel::by_words(snapshot).map(Self)
+        AttentionMaps::by_words(snapshot).map(Self)
     }
 }
 
@@ -91,7 +91,13 @@ impl StageModel {
 
 impl PathModel {
     /// The path of a word: each arrow is the mean of its pieces', and what the pieces of a word add is one arrow.
-    pub fn of_word(snapshot: &Arc<Snapshot>, words: &Words, query: usize, head: usize, by: Option<By>) -> Option<Self> {
+    pub fn of_word(
+        snapshot: &Arc<Snapshot>,
+        words: &Words,
+        query: usize,
+        head: usize,
+        by: Option<ArrowParts>,
+    ) -> Option<Self> {
         let own = words.pieces.iter().find(|range| range.contains(&query))?.clone();
         let (model, labels) = (snapshot.model.as_ref()?, words.labels());
         let (block, ..) = model.architecture.head(head);
@@ -168,7 +174,7 @@ impl ArrowSum {
     /// The place of its kind in a path: what the norm makes of the word itself, then what is added.
     fn rank(&self) -> usize {
         match self.arrow.part {
-            Some(Part::Rescaled) => 0,
+            Some(BlockPart::Rescaled) => 0,
             None => 1,
             Some(_) => 2,
         }

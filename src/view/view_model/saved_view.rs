@@ -21,7 +21,7 @@ pub struct SavedView {
     pub shown_cell: Option<String>,
     /// The cell that the notebook was at.
     pub selected: Option<String>,
-    pub layout: Option<Layout>,
+    pub layout: Option<PanelLayout>,
     /// The learner has moved a panel.
     pub is_laid_out_by_hand: bool,
     /// The panels that cells have opened, by their titles; none where it was kept before panels could be closed.
@@ -84,9 +84,9 @@ pub struct SavedCamera {
 
 /// The places of the panels: a tree that may be anything when it is read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Layout {
+pub enum PanelLayout {
     /// Panels by their titles, and which is in front.
     Tabs { panels: Vec<String>, front: usize },
     /// One beside or above the other, with the share of the first.
-    Split { is_beside: bool, share: f32, parts: Box<(Layout, Layout)> },
+    Split { is_beside: bool, share: f32, parts: Box<(PanelLayout, PanelLayout)> },
 }

@@ -148,7 +148,7 @@ pub struct WeightArc {
 
 /// Choice of the arcs to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct ShownArcs {
     /// The word whose weights they are.
     pub word: WordAt,
     pub direction: Direction,
@@ -277,7 +277,7 @@ impl SentenceArcs {
     }
 
     /// The weights that are shown, the head's first, each head in the order of its words.
-    pub fn arcs(&self, shown: &Shown) -> Vec<WeightArc> {
+    pub fn arcs(&self, shown: &ShownArcs) -> Vec<WeightArc> {
         let Some(layer) =
             self.layers.get(shown.layer).filter(|layer| layer.line_of(shown.direction) == shown.word.side)
         else {
@@ -319,7 +319,7 @@ impl SentenceArcs {
     }
 
     /// The arcs of the heads that are on: nothing flows through the others.
-    pub fn drawn(&self, shown: &Shown) -> Vec<WeightArc> {
+    pub fn drawn(&self, shown: &ShownArcs) -> Vec<WeightArc> {
         self.arcs(shown).into_iter().filter(|arc| arc.is_enabled).collect()
     }
 
@@ -343,7 +343,7 @@ impl SentenceArcs {
     }
 
     /// The largest weights in words, one line each, the largest first.
-    pub fn card(&self, shown: &Shown) -> Vec<String> {
+    pub fn card(&self, shown: &ShownArcs) -> Vec<String> {
         /// More is in the map.
         const LINES: usize = 4;
         let mut arcs = self.arcs(shown);
@@ -362,7 +362,7 @@ impl SentenceArcs {
     }
 
     /// Words that a mask hides: from the word, or from which it is hidden.
-    fn hidden(&self, shown: &Shown) -> usize {
+    fn hidden(&self, shown: &ShownArcs) -> usize {
         let looks_so = |layer: &&ArcLayer| layer.line_of(shown.direction) == shown.word.side;
         let Some(layer) = self.layers.get(shown.layer).filter(looks_so) else { return 0 };
         let Some(head) = layer.heads.first() else { return 0 };
@@ -376,7 +376,7 @@ impl SentenceArcs {
     }
 
     /// One line on what is shown: `apple₁ looks most at launched, 38 %`; of several heads, each.
-    pub fn summary(&self, shown: &Shown) -> String {
+    pub fn summary(&self, shown: &ShownArcs) -> String {
         let most = self.most(shown);
         let word = self.label(shown.word);
         let other = |arc: &WeightArc| {
@@ -399,12 +399,12 @@ impl SentenceArcs {
     }
 
     /// The same for screen readers, with words for signs.
-    pub fn spoken(&self, shown: &Shown) -> String {
+    pub fn spoken(&self, shown: &ShownArcs) -> String {
         self.summary(shown).replace(" %", " percent").replace('<', "less than ")
     }
 
     /// The largest weight of each head that is shown, of at most three.
-    fn most(&self, shown: &Shown) -> Vec<WeightArc> {
+    fn most(&self, shown: &ShownArcs) -> Vec<WeightArc> {
         const HEADS: usize = 3;
         let arcs = self.arcs(shown);
         let heads = arcs.chunk_by(|a, b| a.own == b.own);

@@ -45,7 +45,7 @@ pub struct Lexicon {
 
 /// A text as a model reads it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Reading {
+pub struct SentenceReading {
     /// At most [`WORDS_TOLD`].
     pub words: Vec<ReadWord>,
     /// Words in all.
@@ -55,7 +55,7 @@ pub struct Reading {
     /// A tokenizer reads it, to which case and punctuation matter.
     pub in_pieces: bool,
     /// Why it cannot be shown; `None` where it can.
-    pub fault: Option<Fault>,
+    pub fault: Option<SentenceFault>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -82,7 +82,7 @@ pub enum WordKind {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fault {
+pub struct SentenceFault {
     pub words: String,
     /// Whether the text is only unfinished.
     pub is_early: bool,
@@ -180,7 +180,7 @@ impl Lexicon {
         rows.into_iter().take(SPELLINGS).map(|(_, row)| self.space.vocabulary[row].clone()).collect()
     }
 
-    pub fn read(&self, text: &str) -> Reading {
+    pub fn read(&self, text: &str) -> SentenceReading {
         if let Some(lesson) = &self.pretrained {
             return self.read_pieces(text, lesson);
         }
@@ -201,17 +201,17 @@ impl Lexicon {
             }
         }
         let fault = fault(&words, count, most_words);
-        Reading { words, count, most_words, in_pieces: false, fault }
+        SentenceReading { words, count, most_words, in_pieces: false, fault }
     }
 
     /// A text as a pretrained model reads it: each word in its pieces.
-    fn read_pieces(&self, text: &str, lesson: &Lesson) -> Reading {
+    fn read_pieces(&self, text: &str, lesson: &Lesson) -> SentenceReading {
         let most_words = self.most_words;
         let sentence = match Sentence::read(text, lesson, &self.space.vocabulary) {
             Ok(sentence) => sentence,
             Err(why) => {
-                let fault = Some(Fault { words: sentence(&why), is_early: text.trim().is_empty() });
-                return Reading { most_words, in_pieces: true, fault, ..Reading::default() };
+                let fault = Some(SentenceFault { words: sentence(&why), is_early: text.trim().is_empty() });
+                return SentenceReading { most_words, in_pieces: true, fault, ..SentenceReading::default() };
             }
         };
         let count = sentence.words.len();
@@ -236,18 +236,18 @@ impl Lexicon {
             last = Some(piece.word);
         }
         words.truncate(WORDS_TOLD);
-        Reading { words, count, most_words, in_pieces: true, fault: None }
+        SentenceReading { words, count, most_words, in_pieces: true, fault: None }
     }
 }
 
 /// Stands between the pieces of a word.
 const PIECE_MARK: char = '·';
 
-fn fault(words: &[ReadWord], count: usize, most_words: usize) -> Option<Fault> {
+fn fault(words: &[ReadWord], count: usize, most_words: usize) -> Option<SentenceFault> {
     let unknown: Vec<&str> =
         words.iter().filter(|word| matches!(word.kind, WordKind::Unknown(_))).map(|word| word.text.as_str()).collect();
-    let early = |words: String| Some(Fault { words, is_early: true });
-    let late = |words: String| Some(Fault { words, is_early: false });
+    let early = |words: String| Some(SentenceFault { words, is_early: true });
+    let late = |words: String| Some(SentenceFault { words, is_early: false });
     match unknown[..] {
         _ if count == 0 => early("Write words of this lesson: they are shown as you type.".to_owned()),
         [] if count > most_words => late(format!("{count} words: the model reads at most {most_words}.")),
@@ -271,7 +271,7 @@ pub fn shortened(word: &str) -> String {
     word.chars().take(MOST).chain(['…']).collect()
 }
 
-impl Reading {
+impl SentenceReading {
     /// The word in the way, and the word that Enter puts in its place; none where nothing is near enough to be meant.
     pub fn suggestion(&self) -> Option<(usize, &str)> {
         let word = self.first_fault()?;

@@ -12,7 +12,7 @@ use attune_core::lesson::text::markdown_options;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use super::Model;
-use super::attention::AttentionModel;
+use super::attention::AttentionMaps;
 use crate::explain::walk::Step;
 
 /// Characters of a text that large type has room for at once.
@@ -35,13 +35,13 @@ pub struct Slide {
     pub part: usize,
     /// The section of the text, the kind of a task, or the name of a step.
     pub title: String,
-    pub shows: Shows,
+    pub shows: SlideContent,
     /// The stage cell whose picture stands beside it: the last one up to here.
     pub stage: Option<CellId>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Shows {
+pub enum SlideContent {
     /// Markdown: a part of a text.
     Text(String),
     /// The cell before it has run or is answered.
@@ -81,7 +81,7 @@ impl Model for SlidesModel {
 
 /// Layers that can be walked through; none before there is a model, and where no word looks at another.
 fn layers(snapshot: &Snapshot) -> usize {
-    let looks = AttentionModel::of(snapshot).is_some_and(|attention| !attention.is_each_word_alone());
+    let looks = AttentionMaps::of(snapshot).is_some_and(|attention| !attention.is_each_word_alone());
     let layers = snapshot.model.as_ref().map_or(0, |model| model.sentence.activations.blocks.len());
     if looks { layers } else { 0 }
 }
@@ -118,16 +118,20 @@ pub fn slides<'a>(
         let title = Behaviour::of(kind).title;
         match kind {
             CellKind::Text { .. } => talk.text(id, text),
-            CellKind::Plot { .. } | CellKind::Slider(_) => talk.add(id, title, vec![Shows::Cell]),
-            CellKind::Code { .. } => talk.add(id, title, vec![Shows::Cell, Shows::Ran]),
-            CellKind::Predict(_) => talk.add(id, title, vec![Shows::Cell, Shows::Answered]),
+            CellKind::Plot { .. } | CellKind::Slider(_) => talk.add(id, title, vec![SlideContent::Cell]),
+            CellKind::Code { .. } => talk.add(id, title, vec![SlideContent::Cell, SlideContent::Ran]),
+            CellKind::Predict(_) => talk.add(id, title, vec![SlideContent::Cell, SlideContent::Answered]),
             CellKind::Exercise(exercise) => {
-                let hints = (1..=exercise.hints.len()).map(Shows::Hints);
-                talk.add(id, title, std::iter::once(Shows::Cell).chain(hints).chain([Shows::Solution]).collect());
+                let hints = (1..=exercise.hints.len()).map(SlideContent::Hints);
+                talk.add(
+                    id,
+                    title,
+                    std::iter::once(SlideContent::Cell).chain(hints).chain([SlideContent::Solution]).collect(),
+                );
             }
             CellKind::Stage { .. } => {
                 talk.stage = Some(id.clone());
-                talk.add(id, title, vec![Shows::Cell]);
+                talk.add(id, title, vec![SlideContent::Cell]);
                 if walked.is_some_and(|(_, walked)| walked == id) {
                     talk.walk(id, layers);
                 }
@@ -154,7 +158,7 @@ struct Talk {
 
 impl Talk {
     /// Slides of one cell; without a title, that of the section.
-    fn add(&mut self, cell: &CellId, title: &str, all: Vec<Shows>) {
+    fn add(&mut self, cell: &CellId, title: &str, all: Vec<SlideContent>) {
         let before = self.slides.iter().rev().take_while(|slide| slide.cell == *cell).count();
         let title = if title.is_empty() { &self.section } else { title }.to_owned();
         let (cell, stage) = (cell.clone(), self.stage.clone());
@@ -170,18 +174,18 @@ impl Talk {
             if let Some(heading) = heading {
                 self.section = heading;
             }
-            self.add(cell, "", vec![Shows::Text(part)]);
+            self.add(cell, "", vec![SlideContent::Text(part)]);
         }
     }
 
     fn walk(&mut self, cell: &CellId, layers: usize) {
         for layer in 0..layers {
             if layers > STEPPED_LAYERS {
-                self.add(cell, "", vec![Shows::Walk(Stop::Layer(layer))]);
+                self.add(cell, "", vec![SlideContent::Walk(Stop::Layer(layer))]);
                 continue;
             }
             for step in Step::ALL {
-                self.add(cell, step.name(), vec![Shows::Walk(Stop::Step { layer, step })]);
+                self.add(cell, step.name(), vec![SlideContent::Walk(Stop::Step { layer, step })]);
             }
         }
     }
@@ -397,7 +401,7 @@ mod tests {
         let words = (CellId::from("about"), CellKind::Text { markdown: String::new() });
         let alone = slides([(&words.0, &words.1, "# A model")].into_iter(), 6);
         assert_eq!(alone.len(), 1 + 6, "without a stage cell the walk comes at the end");
-        assert_eq!((&*alone[6].cell, &alone[6].shows), ("about", &Shows::Walk(Stop::Layer(5))));
+        assert_eq!((&*alone[6].cell, &alone[6].shows), ("about", &SlideContent::Walk(Stop::Layer(5))));
         assert_eq!(told(6)[3..9].iter().filter(|slide| slide.contains("Walk(Layer(")).count(), 6);
     }
 

@@ -4,7 +4,7 @@ use std::fmt::{self, Debug, Formatter};
 use std::iter::repeat_n;
 use std::sync::Arc;
 
-use attune_core::fnv::fnv1a;
+use attune_core::fnv1a;
 use attune_core::kernel::command::{
     Axis, AxisCommand, Brush, InterventionCommand, Reference, SenseCommand, SenseList, SenseSentence, SentenceCommand,
     TensorEntries, TrainingCommand, WeightCommand,
@@ -19,7 +19,7 @@ use attune_engine::code::OWN_FAULT;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::{Edge, HeadMode, Mask, MaskTable};
 use attune_engine::numerics::model::activations::Patch;
-use attune_engine::numerics::model::generate::Choice;
+use attune_engine::numerics::model::generate::NextWordChoice;
 use attune_engine::numerics::params::{TensorId, TensorName};
 
 use proptest::bool::weighted;
@@ -283,7 +283,7 @@ fn words(lesson: &Lesson) -> impl Strategy<Value = String> + Clone + use<> {
 }
 
 fn sentences(lesson: &Lesson) -> impl Strategy<Value = SentenceCommand> + use<> {
-    let choice = prop_oneof![Just(Choice::Greedy), numbers().prop_map(Choice::sampled)];
+    let choice = prop_oneof![Just(NextWordChoice::Greedy), numbers().prop_map(NextWordChoice::sampled)];
     prop_oneof![
         3 => places(lesson.sentences.len()).prop_map(SentenceCommand::Select),
         2 => words(lesson).prop_map(SentenceCommand::Set),

@@ -3,7 +3,7 @@
 
 use std::fmt::{self, Debug, Formatter};
 
-use attune_core::kernel::check::{Graded, Mark};
+use attune_core::kernel::check::{AnswerMark, Graded};
 use attune_view::export::escaped;
 use attune_view::export::grades::{Class, GradedWork, write_tsv};
 use attune_view::export::web_page::math::mathml;
@@ -198,7 +198,7 @@ impl Attack for Learners {
             name: Some(name.chars().take(NAME_CHARS_MAX).collect()),
             minutes: None,
             is_of_another_version: false,
-            grades: vec![Graded { task: "task".to_owned(), mark: Mark::Failed(fault.as_str().into()), tries: 1 }],
+            grades: vec![Graded { task: "task".to_owned(), mark: AnswerMark::Failed(fault.as_str().into()), tries: 1 }],
         };
         let works = self.0.iter().map(work).collect();
         let mut table = Vec::new();

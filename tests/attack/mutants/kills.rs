@@ -10,7 +10,7 @@ use std::{env, io, thread};
 
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::{Command, Kernel, Saved};
-use attune_core::store::{Home, Key, Lock, Opened, Saver, open, read};
+use attune_core::store::{Home, Key, Lock, OpenedStore, Saver, open, read};
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -102,7 +102,7 @@ fn killed(home: &Home, kill: &Kill) -> Result<Duration, String> {
     let first = first.map_err(|_| format!("no edit is made: {status:?}"))?;
     let made: Vec<Made> = [first].into_iter().chain(made).filter(|edit| edit.at <= at).collect();
 
-    let Opened { loaded, mut store } = open::<Work>(home, &key());
+    let OpenedStore { loaded, mut store } = open::<Work>(home, &key());
     if !loaded.report().is_empty() {
         return Err(format!("opening reports {:?}", loaded.report()));
     }

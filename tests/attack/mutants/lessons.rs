@@ -11,7 +11,7 @@ use attune_core::kernel::command::TrainingCommand;
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson;
 use attune_core::lesson::LessonIssue;
-use attune_core::lesson::issue::{Places, written};
+use attune_core::lesson::issue::{CellPlaces, written};
 use attune_core::lesson::limits::LESSON_BYTES_MAX;
 
 use proptest::collection::vec;
@@ -125,7 +125,7 @@ impl Attack for MutatedLesson {
             return Ok("diverges");
         }
         let text = written(&path).ok_or("the file is gone")?;
-        let places = Places::of(&text);
+        let places = CellPlaces::of(&text);
         // Claims are measured on whatever was learned.
         for verdict in verify(&snapshot).unwrap_or_default() {
             places.claim(&verdict.id).ok_or_else(|| format!("claim {:?} has no place", verdict.id))?;

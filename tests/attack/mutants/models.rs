@@ -12,7 +12,7 @@ use attune_core::lesson;
 use attune_engine::numerics::model::Sequences;
 use attune_engine::numerics::model::activations::{Activations, Interventions};
 use attune_engine::pretrained::load;
-use attune_engine::pretrained::safetensors::Source;
+use attune_engine::pretrained::safetensors::TensorSource;
 use attune_engine::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
 use attune_view::export::trace;
 use proptest::collection::vec;
@@ -557,7 +557,7 @@ fn huge_headers_take_little_memory() {
         let file = [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat();
         drop(header);
         let (opened, taken) =
-            taken(|| Source::open(&*file, file.len() as u64).err().map(|refusal| refusal.to_string()));
+            taken(|| TensorSource::open(&*file, file.len() as u64).err().map(|refusal| refusal.to_string()));
         assert!(taken.bytes <= file.len() + OVER_FILES_MAX, "{begin}: {taken}");
         let is_told = opened.as_ref().is_none_or(|said| said.len() < 1500);
         assert!(is_told, "{begin}: {opened:?}");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use attune_engine::code::budget::RUN_PRODUCTS_MAX;
-use attune_engine::code::{Axis, Charge, Fault, Forward, Output, Pass, Runs, Scope, Tensor, Tensors, run};
+use attune_engine::code::{Axis, Charge, Fault, Forward, Output, Pass, RunnableModel, Scope, Tensor, Tensors, run};
 
 use super::{cell, fault, number, words};
 
@@ -46,8 +46,8 @@ impl Tensors for Counted {
     }
 }
 
-pub fn model() -> Runs {
-    Runs(Arc::new(Counter))
+pub fn model() -> RunnableModel {
+    RunnableModel(Arc::new(Counter))
 }
 
 #[test]

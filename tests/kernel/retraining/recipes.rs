@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attune_core::kernel::check::claims::{Verdict, verify, verify_switched};
+use attune_core::kernel::check::claims::{ClaimVerdict, verify, verify_switched};
 use attune_core::kernel::command::{
     Axis, AxisCommand, InterventionCommand, Reference, SentenceCommand, TrainingCommand, WeightCommand,
 };
@@ -386,7 +386,7 @@ fn claims_are_about_the_model_with_their_switches_on() {
     let claims = [claim("own", "", 1), claim("two", r#"with: ["Two layers"],"#, 3)].concat();
     let lesson = lesson(&edited(&with_switches(), &[("claims: [", &format!("claims: [{claims}"))]));
     let own = verify(&Kernel::trained(lesson.clone()).snapshot()).expect("a model");
-    let ids = |verdicts: &[Verdict]| verdicts.iter().map(|verdict| verdict.id.clone()).collect::<Vec<_>>();
+    let ids = |verdicts: &[ClaimVerdict]| verdicts.iter().map(|verdict| verdict.id.clone()).collect::<Vec<_>>();
     assert_eq!(ids(&own), ["own", "sum"]);
     let switched = verify_switched(&lesson);
     assert_eq!(ids(&switched), ["two"]);

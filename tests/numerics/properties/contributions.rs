@@ -7,13 +7,13 @@ use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::block::{Attends, BlockConfig, Norm};
 use attune_engine::numerics::contributions::Contributions;
-use attune_engine::numerics::lens::Sight;
 use attune_engine::numerics::model::activations::{BlockActivations, Interventions};
 use attune_engine::numerics::model::{Activations, AttentionModel};
 use attune_engine::numerics::moves::Moves;
 use attune_engine::numerics::norm::NormForm;
 use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::numerics::positions::Positions;
+use attune_engine::numerics::projection::LensProjection;
 use attune_engine::numerics::projection::{AXES, Projection};
 use attune_engine::numerics::table::Table;
 use attune_engine::numerics::vectors::{add_scaled, dot, norm};
@@ -217,7 +217,7 @@ proptest! {
         for (number, (config, block)) in blocks.iter().zip(&shown.blocks).enumerate() {
             let found = Contributions::of(config, number, &parameters, block, &modes);
             let projection = Projection::principal_components(&block.input);
-            let moves = Moves::of(&Sight::new(&projection, None), block, &found, config.residual);
+            let moves = Moves::of(&LensProjection::new(&projection, None), block, &found, config.residual);
             let gains = if found.norms().is_empty() { 0.0 } else { form.wild.max(1.0).powi(2) as f32 };
             for query in 0..TOKENS {
                 let start = if config.residual { block.input.row(query).to_vec() } else { vec![0.0; block.input.cols()] };
@@ -308,7 +308,7 @@ fn the_length_of_a_word_is_that_of_what_its_heads_leave() {
     let shown = Activations::of(&model, &parameters, &sentence(&[1, 5, 0]), None, &Interventions::default());
     let found = Contributions::of(&blocks[0], 0, &parameters, &shown.blocks[0], &[]);
     let moves = Moves::of(
-        &Sight::new(&Projection::principal_components(&Matrix::from_fn(4, 5, |i, j| (i * j) as f32)), None),
+        &LensProjection::new(&Projection::principal_components(&Matrix::from_fn(4, 5, |i, j| (i * j) as f32)), None),
         &shown.blocks[0],
         &found,
         true,

@@ -5,15 +5,15 @@ mod training;
 
 use attune_engine::numerics::rng::{Stream, stream};
 use attune_engine::numerics::vectors::cosine;
-use attune_engine::numerics::word2vec::{Architecture, Lanes, Word2Vec, Word2VecConfig};
+use attune_engine::numerics::word2vec::{Lanes, Word2Vec, Word2VecConfig, WordPrediction};
 use attune_engine::numerics::{Matrix, Scalar};
 use rand::RngExt;
 
-const CLASSIC: Architecture = Architecture::SkipGram { share_negatives: false };
-const SHARED: Architecture = Architecture::SkipGram { share_negatives: true };
-const ALL: [Architecture; 3] = [CLASSIC, SHARED, Architecture::Cbow];
+const CLASSIC: WordPrediction = WordPrediction::SkipGram { share_negatives: false };
+const SHARED: WordPrediction = WordPrediction::SkipGram { share_negatives: true };
+const ALL: [WordPrediction; 3] = [CLASSIC, SHARED, WordPrediction::Cbow];
 
-fn config(architecture: Architecture) -> Word2VecConfig {
+fn config(architecture: WordPrediction) -> Word2VecConfig {
     Word2VecConfig {
         architecture,
         dim: 10,

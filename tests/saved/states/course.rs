@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use attune_core::kernel::notebook::CellCommand;
 use attune_core::lesson::course::CourseFile;
 use attune_core::lesson::limits::CELLS_MAX;
-use attune_view::view_model::course::{Course, Found, HomeModel, LESSONS_MAX, LessonProgress, RECENT_MAX, Tasks};
+use attune_view::view_model::course::{Course, CourseFiles, HomeModel, LESSONS_MAX, LessonProgress, RECENT_MAX, Tasks};
 
 use super::{cell, kernel, lesson};
 
@@ -53,7 +53,7 @@ fn a_kept_course_may_say_anything() {
     let recent = (0..1000).map(|i| format!("/others/{i}.ron")).collect();
     let course = Course { lessons, recent };
     let files = ["0", "1"].map(file).to_vec();
-    let model = HomeModel::of(&Found { files, course: course.clone(), ..Found::default() });
+    let model = HomeModel::of(&CourseFiles { files, course: course.clone(), ..CourseFiles::default() });
     assert_eq!((model.others.len(), model.lessons[0].tasks.of), (RECENT_MAX, CELLS_MAX));
     assert_eq!(model.tasks, Tasks { done: 2 * CELLS_MAX, of: 2 * CELLS_MAX });
     let mut merged = course;

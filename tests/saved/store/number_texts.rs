@@ -1,22 +1,22 @@
 //! Numbers survive JSON, bit for bit.
 
-use attune_engine::numbers::{self, many::LISTED_MAX};
+use attune_engine::json::{self, numbers::LISTED_MAX};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Single {
-    #[serde(with = "numbers::one")]
+    #[serde(with = "json::number")]
     wide: f64,
-    #[serde(with = "numbers::one")]
+    #[serde(with = "json::number")]
     narrow: f32,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Lists {
-    #[serde(with = "numbers::many")]
+    #[serde(with = "json::numbers")]
     wide: Vec<f64>,
-    #[serde(with = "numbers::many")]
+    #[serde(with = "json::numbers")]
     narrow: Vec<f32>,
 }
 

@@ -8,7 +8,7 @@ mod scene;
 
 use attune_engine::numerics::moves::Point;
 use attune_view::explain::walk::Step;
-use attune_view::view_model::fold::{Entries, FoldModel, Role, Sheet};
+use attune_view::view_model::fold::{FoldModel, ProjectedRole, Sheet, SheetEntries};
 use egui::{
     Align2, Color32, FontId, Id, Label, Painter, Pos2, Rect, Sense, Shape, Stroke, StrokeKind, TextStyle, Ui,
     UiBuilder, Vec2, pos2, vec2,
@@ -17,7 +17,7 @@ use egui::{
 use self::scene::{FoldScene, Placed, RoleStage};
 use super::SceneCamera;
 use crate::app::theme::{self, MARK_CONTRAST, Palette, TEXT_CONTRAST, size};
-use crate::app::ui_state::PanelView;
+use crate::app::ui_state::{PanelView, Selection, Trail, Walk};
 use crate::app::widgets::heat::{Heat, width_of};
 use crate::app::widgets::traced::{ASK_HINT, ask_on};
 
@@ -25,14 +25,14 @@ use crate::app::widgets::traced::{ASK_HINT, ask_on};
 pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut PanelView, camera: &mut dyn SceneCamera) {
     let area = ui.available_rect_before_wrap();
     let (words, area) = area.split_top_bottom_at_y((area.top() + words_height(ui, model)).min(area.bottom()));
-    ui.scope_builder(UiBuilder::new().max_rect(words), |ui| words_ui(ui, model, view));
+    ui.scope_builder(UiBuilder::new().max_rect(words), |ui| words_ui(ui, model, view.selection, view.walk));
     let walk = view.walk.at();
     let scene = FoldScene {
         area,
         heads: model.heads.len(),
         has_output: model.has_output(),
         is_projected: model.is_projected(),
-        has_input: Role::ALL.map(|role| model.has_projected(role)),
+        has_input: ProjectedRole::ALL.map(|role| model.has_projected(role)),
         words: words_width(ui, model),
     };
     let ui = &mut ui.new_child(UiBuilder::new().max_rect(area));
@@ -43,8 +43,8 @@ pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut PanelView, camera: &mu
         SheetUi { model, placed: one, scale: scales.of_sheet(one.sheet), query, words_room: scene.words }.paint(ui);
     }
     signs_ui(ui, &scene, walk);
-    hover(ui, model, &placed, view);
-    pictures_ui(ui, model, &scene, view, camera);
+    hover(ui, model, &placed, view.selection, view.trail);
+    pictures_ui(ui, model, &scene, view.selection, view.walk, camera);
 }
 
 /// Room for what is said of any step, so that nothing moves from one to the next; above it, where there are several
@@ -64,7 +64,7 @@ fn words_height(ui: &Ui, model: &FoldModel) -> f32 {
 fn words_width(ui: &Ui, model: &FoldModel) -> f32 {
     const WIDEST: f32 = 74.0;
     let font = theme::plain(size::SMALL);
-    let words = model.words_of(Role::Query).chain(model.words_of(Role::Key));
+    let words = model.words_of(ProjectedRole::Query).chain(model.words_of(ProjectedRole::Key));
     words.map(|(word, _)| width_of(ui, word, font.clone())).fold(0.0, f32::max).min(WIDEST) + size::GAP_TIGHT
 }
 
@@ -76,18 +76,18 @@ fn signs_ui(ui: &Ui, scene: &FoldScene, walk: f32) {
     }
 }
 
-fn words_ui(ui: &mut Ui, model: &FoldModel, view: &mut PanelView) {
+fn words_ui(ui: &mut Ui, model: &FoldModel, selection: &mut Selection, walk: &Walk) {
     if model.blocks.len() > 1 {
         ui.horizontal(|ui| {
             for (name, head) in &model.blocks {
                 let is_shown = model.heads.iter().any(|shown| shown.head == *head);
                 if ui.selectable_label(is_shown, name).on_hover_text("Fold this block").clicked() {
-                    view.selection.choose_head(*head);
+                    selection.choose_head(*head);
                 }
             }
         });
     }
-    ui.add(Label::new(model.said(view.walk.step())).wrap());
+    ui.add(Label::new(model.said(walk.step())).wrap());
 }
 
 /// The largest entries of each kind, over all heads: a slice keeps its colours when it parts from the others.
@@ -103,7 +103,7 @@ impl Scales {
             (std::mem::discriminant(&sheet(0)), finite.fold(f32::MIN_POSITIVE, f32::max))
         };
         let by_head: [fn(usize) -> Sheet; 10] = [
-            |own| Sheet::RoleWeights(Role::Query, own),
+            |own| Sheet::RoleWeights(ProjectedRole::Query, own),
             Sheet::Query,
             Sheet::Key,
             Sheet::Value,
@@ -113,7 +113,7 @@ impl Scales {
             Sheet::OutputWeights,
             |_| Sheet::Input,
             // What goes in keeps its colours where it is projected, unless it is normed before.
-            |_| Sheet::Projected(Role::Query),
+            |_| Sheet::Projected(ProjectedRole::Query),
         ];
         let by_kind = by_head.into_iter().chain([(|_| Sheet::Output) as fn(usize) -> Sheet]).map(largest).collect();
         Self { by_kind }
@@ -127,7 +127,7 @@ impl Scales {
 }
 
 /// The entry under the pointer is said; a click chooses its word.
-fn hover(ui: &Ui, model: &FoldModel, placed: &[Placed], view: &mut PanelView) {
+fn hover(ui: &Ui, model: &FoldModel, placed: &[Placed], selection: &mut Selection, trail: &mut Trail) {
     const SOLID: f32 = 0.5;
     for one in placed.iter().filter(|one| one.alpha > SOLID) {
         let id = Id::new("sheet").with(one.sheet);
@@ -139,17 +139,24 @@ fn hover(ui: &Ui, model: &FoldModel, placed: &[Placed], view: &mut PanelView) {
             continue;
         };
         if response.clicked() && model.is_by_query(one.sheet) && !model.is_of_source {
-            view.selection.choose_query(Some(row));
+            selection.choose_query(Some(row));
         }
-        ask_on(&response, model.entry(one.sheet, row, col), view.trail);
+        ask_on(&response, model.entry(one.sheet, row, col), trail);
         response.on_hover_text_at_pointer(format!("{}\n{ASK_HINT}", model.say(one.sheet, row, col)));
     }
 }
 
-fn pictures_ui(ui: &mut Ui, model: &FoldModel, scene: &FoldScene, view: &mut PanelView, camera: &mut dyn SceneCamera) {
-    let walk = view.walk.at();
+fn pictures_ui(
+    ui: &mut Ui,
+    model: &FoldModel,
+    scene: &FoldScene,
+    selection: &Selection,
+    walk: &Walk,
+    camera: &mut dyn SceneCamera,
+) {
+    let walk = walk.at();
     let joined = scene.joined(walk);
-    let query = view.selection.query.filter(|_| !model.is_of_source);
+    let query = selection.query.filter(|_| !model.is_of_source);
     for stage in scene.role_stages(walk) {
         let name = model.symbol(if stage.is_result { stage.role.of_head(0) } else { Sheet::Input });
         let response = ui.interact(stage.rect, ui.id().with((stage.role, stage.is_result)), Sense::click_and_drag());
@@ -327,7 +334,7 @@ impl PictureUi<'_> {
             let (from, to) = (self.model.at_rest(query), self.model.to(query));
             std::array::from_fn(|axis| (1.0 - arrived) * from[axis] + arrived * to[axis])
         };
-        let dots = self.model.words_of(Role::Query).enumerate().filter_map(|(query, (word, group))| {
+        let dots = self.model.words_of(ProjectedRole::Query).enumerate().filter_map(|(query, (word, group))| {
             let is_chosen = self.query == Some(query);
             Some(Dot { at: see(place(query))?, word, group, is_chosen, strength: self.shown })
         });
@@ -352,7 +359,7 @@ fn role_ui(ui: &Ui, model: &FoldModel, stage: &RoleStage, query: Option<usize>, 
     let (middle, reach) = ball_around(&places.iter().copied().chain(crowds).collect::<Vec<Point>>());
     let see = camera.projection(inner(rect), middle, reach);
     let crowd = if is_result { Vec::new() } else { crowd_dots(&painter, model, &see, alpha, palette) };
-    let is_by_query = role == Role::Query || model.looks_at_itself;
+    let is_by_query = role == ProjectedRole::Query || model.looks_at_itself;
     let dots = model.words_of(role).zip(&places).enumerate().filter_map(|(row, ((word, group), place))| {
         let is_chosen = is_by_query && query == Some(row);
         Some(Dot { at: see(*place)?, word, group, is_chosen, strength: alpha })
@@ -529,11 +536,11 @@ fn word_ink(group: Option<usize>, palette: &Palette) -> Color32 {
 }
 
 /// Row and column of the cell under a point.
-fn cell_at(rect: Rect, entries: Entries, at: Pos2) -> Option<(usize, usize)> {
+fn cell_at(rect: Rect, entries: SheetEntries, at: Pos2) -> Option<(usize, usize)> {
     heat(rect, entries).at(at)
 }
 
-fn heat(rect: Rect, entries: Entries) -> Heat {
+fn heat(rect: Rect, entries: SheetEntries) -> Heat {
     let (rows, cols) = (entries.rows, entries.cols);
     let cell = rect.size() / Vec2::new(cols.max(1) as f32, rows.max(1) as f32);
     Heat { origin: rect.min, cell, rows, cols }
@@ -589,7 +596,7 @@ impl SheetUi<'_> {
     }
 
     /// Only where all of them fit.
-    fn numbers(&self, ui: &Ui, heat: &Heat, entries: Entries, palette: &Palette) {
+    fn numbers(&self, ui: &Ui, heat: &Heat, entries: SheetEntries, palette: &Palette) {
         if heat.cell.y < size::CELL_MIN {
             return;
         }
@@ -603,7 +610,7 @@ impl SheetUi<'_> {
     }
 
     /// Above it: its symbol, with its size where there is room.
-    fn name(&self, ui: &Ui, entries: Entries, palette: &Palette) {
+    fn name(&self, ui: &Ui, entries: SheetEntries, palette: &Palette) {
         let Placed { sheet, rect, alpha, .. } = *self.placed;
         let heads = self.model.heads.len();
         let (rows, cols) = (entries.rows, entries.cols);
@@ -631,9 +638,11 @@ impl SheetUi<'_> {
     fn words(&self, ui: &Ui, heat: &Heat, palette: &Palette) {
         let sheet = self.placed.sheet;
         let role = match sheet {
-            Sheet::Input | Sheet::Query(0) | Sheet::Mix(0) | Sheet::Projected(Role::Query) => Role::Query,
+            Sheet::Input | Sheet::Query(0) | Sheet::Mix(0) | Sheet::Projected(ProjectedRole::Query) => {
+                ProjectedRole::Query
+            }
             Sheet::Projected(role) => role,
-            Sheet::Key(0) | Sheet::Value(0) => Role::Key,
+            Sheet::Key(0) | Sheet::Value(0) => ProjectedRole::Key,
             _ => return,
         };
         // Beside another matrix there is no room for words.

@@ -1,7 +1,7 @@
 //! The place of each matrix in each step of the walk, and on the way between two.
 
 use attune_view::explain::walk::Step;
-use attune_view::view_model::fold::{Role, Sheet};
+use attune_view::view_model::fold::{ProjectedRole, Sheet};
 use egui::{Pos2, Rect, Vec2, pos2, vec2};
 
 use crate::app::theme::size;
@@ -26,7 +26,7 @@ pub struct FoldScene {
     /// Queries, keys and values are made by matrices.
     pub is_projected: bool,
     /// Whether what each role is made from is at hand.
-    pub has_input: [bool; Role::ALL.len()],
+    pub has_input: [bool; ProjectedRole::ALL.len()],
     /// Room for the words on the left of a whole matrix.
     pub words: f32,
 }
@@ -42,7 +42,7 @@ pub struct Sign {
 /// A small stage beside the matrices of a role: of what goes into them, or of what comes out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoleStage {
-    pub role: Role,
+    pub role: ProjectedRole,
     pub is_result: bool,
     pub rect: Rect,
     pub alpha: f32,
@@ -112,7 +112,7 @@ impl FoldScene {
         let heads = 0..self.heads;
         match step {
             Step::Project if self.is_projected => {
-                let rows = Role::ALL.into_iter().map(|role| self.role_row(role));
+                let rows = ProjectedRole::ALL.into_iter().map(|role| self.role_row(role));
                 // Both signs stand on the line of the sheets, which may be lower than the matrix between them.
                 rows.flat_map(|row| {
                     let weights = Rect::from_x_y_ranges(row.weights.x_range(), row.result.y_range());
@@ -151,7 +151,7 @@ impl FoldScene {
         if alpha <= 0.0 || !self.is_projected {
             return Vec::new();
         }
-        let stages = Role::ALL.into_iter().filter_map(|role| Some((role, self.role_row(role).stages?)));
+        let stages = ProjectedRole::ALL.into_iter().filter_map(|role| Some((role, self.role_row(role).stages?)));
         stages
             .flat_map(|(role, [input, result])| {
                 [(false, input), (true, result)].map(|(is_result, rect)| RoleStage { role, is_result, rect, alpha })
@@ -159,8 +159,8 @@ impl FoldScene {
             .collect()
     }
 
-    fn role_row(&self, role: Role) -> RoleRow {
-        let height = self.area.height() / Role::ALL.len() as f32;
+    fn role_row(&self, role: ProjectedRole) -> RoleRow {
+        let height = self.area.height() / ProjectedRole::ALL.len() as f32;
         let top = self.area.top() + height * role as usize as f32;
         let row = Rect::from_x_y_ranges(self.area.x_range(), top..=top + height - size::GAP);
         let beside_words = row.with_min_x(row.left() + self.words);
@@ -198,7 +198,7 @@ impl FoldScene {
         match step {
             Step::Embed => vec![(Sheet::Input, self.whole(self.area))],
             Step::Project => {
-                let sheets = Role::ALL.into_iter().flat_map(|role| {
+                let sheets = ProjectedRole::ALL.into_iter().flat_map(|role| {
                     let row = self.role_row(role);
                     let of_roles = |own: usize| Sheet::RoleWeights(role, own);
                     let mut sheets = self.wide(row.result, |own| role.of_head(own));
@@ -400,7 +400,7 @@ mod tests {
                     assert_eq!(over, None, "{heads} heads, {step:?}: over {one:?}");
                 }
                 let stages = scene.role_stages(step.index() as f32);
-                assert_eq!(stages.len(), if step == Step::Project { 2 * Role::ALL.len() } else { 0 });
+                assert_eq!(stages.len(), if step == Step::Project { 2 * ProjectedRole::ALL.len() } else { 0 });
                 for stage in stages {
                     assert!(scene.area.expand(0.1).contains_rect(stage.rect));
                     assert!(!placed.iter().any(|one| one.rect.intersects(stage.rect)), "{stage:?}");
@@ -420,7 +420,7 @@ mod tests {
         for heads in [1, 2, 4] {
             let scene = scene(heads);
             let project = Step::Project.index() as f32;
-            for role in Role::ALL {
+            for role in ProjectedRole::ALL {
                 let first = |sheet| rect(scene, project, sheet).expect("it is there");
                 let (input, weights) = (first(Sheet::Projected(role)), first(Sheet::RoleWeights(role, 0)));
                 let result = first(role.of_head(0));

@@ -17,7 +17,7 @@ use super::list::{Below, Held};
 use super::toolbar::ReferenceUiState;
 use super::writing::{Drafts, go_on};
 use crate::app::actions::{Action, NotebookAction, Pressed, drop_text, first_pressed, keys, pressed};
-use crate::app::text::prose::{Around, Prose, live_prose_ui};
+use crate::app::text::prose::{LessonAround, Prose, live_prose_ui};
 use crate::app::ui_state::PanelView;
 use crate::app::widgets::popup::Showing;
 
@@ -36,7 +36,7 @@ pub struct NotebookPanel {
     /// Its editor gets the keyboard in the next frame.
     pub(super) focus: Option<CellId>,
     /// The place of its caret there.
-    pub(super) caret: Option<Edge>,
+    pub(super) caret: Option<CaretEdge>,
     /// A cell that is brought into sight in the next frame.
     pub(super) follow: Option<Follow>,
     /// A cell was inserted next to this one, and is to be selected, and perhaps written in, when it comes.
@@ -59,7 +59,7 @@ pub struct NotebookPanel {
     pub(super) heights: HashMap<CellId, f32>,
     /// The first of two presses, such as D D, and when it came.
     pub(super) first_press: Option<(NotebookAction, Instant)>,
-    pub(super) sight: Sight,
+    pub(super) sight: LowestCell,
     /// The cell that the learner has come to, until the window hears of it.
     pub(super) reached: Option<CellId>,
     pub(super) reference: ReferenceUiState,
@@ -68,7 +68,7 @@ pub struct NotebookPanel {
 
 /// The lowest of the lesson's cells that is on the screen, or was scrolled past.
 #[derive(Default)]
-pub(super) struct Sight {
+pub(super) struct LowestCell {
     cell: Option<CellId>,
     /// Since when, in seconds.
     since: f64,
@@ -78,7 +78,7 @@ pub(super) struct Sight {
 /// Text that a learner rests on has been reached; what flies past has not.
 const REST: f64 = 0.5;
 
-impl Sight {
+impl LowestCell {
     /// The cell that the learner has come to: once, when it has been in sight for a moment.
     pub fn reached(&mut self, ui: &Ui, cell: Option<CellId>) -> Option<CellId> {
         let now = ui.input(|input| input.time);
@@ -100,12 +100,12 @@ impl Sight {
 
 /// The place at which a caret enters a cell from another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Edge {
+pub(super) enum CaretEdge {
     Start,
     LastLine,
 }
 
-impl Edge {
+impl CaretEdge {
     /// Place of the caret, as a byte of the text.
     pub fn caret(self, text: &str) -> usize {
         match self {
@@ -153,7 +153,7 @@ pub(super) struct Frame<'a, 'v> {
     /// The lowest of the lesson's cells in sight.
     pub lowest: Option<CellId>,
     /// Places in the cell that is drawn.
-    pub places: Places,
+    pub places: CellHeights,
     /// The model's answer to a prediction is told without one of the learner's.
     pub tells_answers: bool,
 }
@@ -166,7 +166,7 @@ impl<'a, 'v> Frame<'a, 'v> {
         prose: &'a mut Prose,
     ) -> Self {
         let (commands, actions) = (Vec::new(), Vec::new());
-        let (lowest, places) = (None, Places::default());
+        let (lowest, places) = (None, CellHeights::default());
         Self { model, state, view, prose, commands, actions, lowest, places, tells_answers: false }
     }
 }
@@ -178,7 +178,7 @@ impl Frame<'_, '_> {
 
     /// Shows a text of a cell; its expressions, links and words act.
     pub fn prose_ui(&mut self, ui: &mut Ui, cell: &CellModel, markdown: &str) {
-        let around = Around {
+        let around = LessonAround {
             live: cell.live.as_ref(),
             words: &self.model.words,
             hover: Some(&mut *self.view.hover),
@@ -359,7 +359,7 @@ impl Checked {
 
 /// Heights on the screen of parts of the cell that is drawn.
 #[derive(Default)]
-pub(super) struct Places {
+pub(super) struct CellHeights {
     /// The upper edge of its buttons or choices: what is above them may grow when they are clicked.
     pub controls: Option<f32>,
     /// The upper edge of the verdict on its answer.

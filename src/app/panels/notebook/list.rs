@@ -18,7 +18,7 @@ use egui::{
 };
 
 use super::cell::{cell_ui, first_height};
-use super::frame::{FOLLOWED, Follow, Frame, Places};
+use super::frame::{CellHeights, FOLLOWED, Follow, Frame};
 use crate::app::actions::keys::dropped_letters;
 use crate::app::actions::{Action, ActionTable, NotebookAction, WindowAction};
 use crate::app::theme::{self, Palette, size};
@@ -84,7 +84,7 @@ fn near_cell_ui(
     let id = cell.id();
     let (is_followed, is_before) = is_followed(frame, id);
     let mut child = ui.new_child(UiBuilder::new().max_rect(place).id_salt(&**id));
-    frame.places = Places::default();
+    frame.places = CellHeights::default();
     cell_ui(&mut child, cell, index, frame);
     let rect = child.min_rect();
     hold(ui, frame, cell, rect);
@@ -150,7 +150,7 @@ pub struct Held {
 /// Keeps what was clicked in a cell under the pointer: the list scrolls by as much as what is above it has grown.
 pub fn hold(ui: &Ui, frame: &mut Frame, cell: &CellModel, rect: Rect) {
     let top = ui.min_rect().top();
-    let Places { controls, .. } = frame.places;
+    let CellHeights { controls, .. } = frame.places;
     let (presses, is_down, pointer) =
         ui.input(|input| (input.pointer.any_pressed(), input.pointer.any_down(), input.pointer.interact_pos()));
     if presses && ui.rect_contains_pointer(rect) {
@@ -196,7 +196,7 @@ impl Below {
     }
 
     /// Measures it where its cell is drawn.
-    pub fn measure(&mut self, cell: &CellId, rect: Rect, places: &Places) {
+    pub fn measure(&mut self, cell: &CellId, rect: Rect, places: &CellHeights) {
         if self.cell == *cell {
             let verdict = places.verdict.filter(|_| self.is_verdict);
             self.bottom = verdict.map_or(rect.bottom(), |top| top + size::CELL_MAX);

@@ -23,7 +23,7 @@ use attune_core::kernel::notebook::document::CellId;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_view::view_model::notebook::NotebookModel;
 use attune_view::view_model::saved_view::SavedView;
-use attune_view::view_model::slides::{Shows, Slide};
+use attune_view::view_model::slides::{Slide, SlideContent};
 use egui::Ui;
 
 use self::cell::body_ui;
@@ -128,11 +128,13 @@ pub fn slide_ui(
     let mut frame = Frame::new(model, state, view, prose);
     frame.tells_answers = true;
     match &slide.shows {
-        Shows::Text(markdown) => frame.prose_ui(ui, cell, markdown),
-        Shows::Cell | Shows::Ran | Shows::Answered | Shows::Hints(_) | Shows::Solution => {
-            body_ui(ui, cell, index, &mut frame)
-        }
-        Shows::Walk(_) => {}
+        SlideContent::Text(markdown) => frame.prose_ui(ui, cell, markdown),
+        SlideContent::Cell
+        | SlideContent::Ran
+        | SlideContent::Answered
+        | SlideContent::Hints(_)
+        | SlideContent::Solution => body_ui(ui, cell, index, &mut frame),
+        SlideContent::Walk(_) => {}
     }
     frame.commands
 }

@@ -12,7 +12,7 @@ use attune_engine::code::budget::SOURCE_BYTES_MAX;
 use attune_view::view_model::notebook::CellModel;
 use egui::{RichText, Ui};
 
-use super::frame::{Edge, Frame};
+use super::frame::{CaretEdge, Frame};
 use crate::app::actions::{ActionTable, NotebookAction};
 use crate::app::text::code_text::Language;
 use crate::app::text::editor::{Asked, EditorModel, EditorState, editor_ui, focus_editor};
@@ -107,14 +107,14 @@ fn act(ui: &Ui, asked: Asked, cell: &CellModel, index: usize, frame: &mut Frame)
             frame.ask(id, CellCommand::Split(caret));
             frame.state.drafts.forget(id);
         }
-        (SelectAbove, Some(cell)) => enter(frame, cell, Edge::LastLine),
-        (SelectBelow, Some(cell)) => enter(frame, cell, Edge::Start),
+        (SelectAbove, Some(cell)) => enter(frame, cell, CaretEdge::LastLine),
+        (SelectBelow, Some(cell)) => enter(frame, cell, CaretEdge::Start),
         _ => {}
     }
 }
 
 /// From a neighbour, as in JupyterLab: writing goes on in code; what else there is, is selected.
-fn enter(frame: &mut Frame, cell: &CellModel, edge: Edge) {
+fn enter(frame: &mut Frame, cell: &CellModel, edge: CaretEdge) {
     let id = cell.id();
     if matches!(*cell.cell.kind, CellKind::Code { .. }) && !cell.cell.is_folded {
         frame.write(id);

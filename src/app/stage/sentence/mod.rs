@@ -6,7 +6,7 @@ mod arcs;
 use attune_view::explain::walk::{Step, WalkModel};
 use attune_view::view_model::attention::{Reading, Sink};
 use attune_view::view_model::heads::Side;
-use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WeightArc, WordAt};
+use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, ShownArcs, WeightArc, WordAt};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
     Align, Align2, Color32, Context, Id, Label, Layout, Pos2, Rect, Response, RichText, ScrollArea, Sense, Stroke, Ui,
@@ -17,7 +17,7 @@ use self::arcs::{PlacedArc, PlacedWord, Plan, Room, nearest, placed};
 use super::names::TOWARDS_INK;
 use crate::app::actions::{ActionTable, Pressed, SentenceAction, WindowAction, drop_text, keys, pressed};
 use crate::app::theme::{self, Palette, Role, motion, size};
-use crate::app::ui_state::PanelView;
+use crate::app::ui_state::{Highlight, PanelView, Selection, Walk};
 use crate::app::widgets::controls::{paint_sink, reading_ui};
 use crate::app::widgets::heat::width_of;
 use crate::app::widgets::popup::card_beside;
@@ -51,8 +51,8 @@ pub struct StripState {
 /// Arcs on their way out of sight while others come.
 #[derive(Clone, Debug, Default)]
 struct Fade {
-    shown: Option<Shown>,
-    before: Option<Shown>,
+    shown: Option<ShownArcs>,
+    before: Option<ShownArcs>,
     since: f64,
 }
 
@@ -165,7 +165,7 @@ impl<'a> Strip<'a> {
     }
 
     /// Heads, layers, the direction, and the largest weights in words.
-    fn controls_ui(&self, ui: &mut Ui, shown: Option<Shown>, state: &mut StripState, view: &mut PanelView) {
+    fn controls_ui(&self, ui: &mut Ui, shown: Option<ShownArcs>, state: &mut StripState, view: &mut PanelView) {
         /// On less room the words would be cut off before the one that is looked at.
         const SAID_MIN: f32 = 180.0;
         /// Room for the switches of the reading, and some words beside them.
@@ -173,10 +173,10 @@ impl<'a> Strip<'a> {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         ui.spacing_mut().button_padding.x = size::GAP_TIGHT + 2.0;
         let palette = Palette::of(ui.visuals().dark_mode);
-        let Some(layer) = layer(self.model, view) else { return };
-        self.layers_ui(ui, layer, view);
-        self.heads_ui(ui, layer, palette, view);
-        self.directions_ui(ui, state, view);
+        let Some(layer) = layer(self.model, view.selection, view.walk) else { return };
+        self.layers_ui(ui, layer, view.selection, view.walk);
+        self.heads_ui(ui, layer, palette, view.selection);
+        self.directions_ui(ui, state, view.highlight);
         // Said wherever it is on; offered where there is room.
         if ui.available_width() > READING_FROM || view.selection.reading != Reading::default() {
             ui.separator();
@@ -189,7 +189,7 @@ impl<'a> Strip<'a> {
         ui.add(label).on_hover_text(said);
     }
 
-    fn layers_ui(&self, ui: &mut Ui, layer: usize, view: &mut PanelView) {
+    fn layers_ui(&self, ui: &mut Ui, layer: usize, selection: &mut Selection, walk: &Walk) {
         /// More are a list.
         const BUTTONS: usize = 2;
         let layers = &self.model.layers;
@@ -202,7 +202,7 @@ impl<'a> Strip<'a> {
             let name = format!("Show the arcs of {}", one.title.to_lowercase());
             response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, index == layer, &name));
             if response.on_hover_text(name).clicked() {
-                show_layer(self.model, index, view);
+                show_layer(self.model, index, selection, walk);
             }
         };
         if layers.len() <= BUTTONS {
@@ -216,19 +216,19 @@ impl<'a> Strip<'a> {
         ui.separator();
     }
 
-    fn heads_ui(&self, ui: &mut Ui, layer: usize, palette: &Palette, view: &mut PanelView) {
+    fn heads_ui(&self, ui: &mut Ui, layer: usize, palette: &Palette, selection: &mut Selection) {
         /// Maximum number of heads that have a chip each; more have a list.
         const CHIPS: usize = 6;
         let heads = &self.model.layers[layer].heads;
         if heads.len() < 2 {
             return;
         }
-        let only = view.selection.shown_head();
+        let only = selection.shown_head();
         let mut chip = |ui: &mut Ui, head: Option<usize>, text: RichText, name: &str| {
             let response = ui.selectable_label(only == head, text);
             response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, only == head, name));
             if response.on_hover_text(SentenceAction::HeadAfter.row().hint_with(name)).clicked() {
-                view.selection.show_head(head);
+                selection.show_head(head);
             }
         };
         let mut chips = |ui: &mut Ui| {
@@ -255,7 +255,7 @@ impl<'a> Strip<'a> {
     }
 
     /// Which weights of a word, and whether words or their pieces.
-    fn directions_ui(&self, ui: &mut Ui, state: &mut StripState, view: &mut PanelView) {
+    fn directions_ui(&self, ui: &mut Ui, state: &mut StripState, highlight: &mut Highlight) {
         for direction in Direction::ALL {
             let is_shown = state.direction == direction;
             let hint = match direction {
@@ -271,9 +271,9 @@ impl<'a> Strip<'a> {
         if self.model.has_pieces {
             ui.separator();
             let row = WindowAction::Pieces.row();
-            let response = ui.selectable_label(view.highlight.pieces, row.text);
+            let response = ui.selectable_label(highlight.pieces, row.text);
             if response.on_hover_text(row.hint()).clicked() {
-                view.highlight.pieces = !view.highlight.pieces;
+                highlight.pieces = !highlight.pieces;
             }
         }
     }
@@ -283,7 +283,7 @@ impl<'a> Strip<'a> {
         &self,
         ui: &mut Ui,
         ground: &Response,
-        shown: Option<Shown>,
+        shown: Option<ShownArcs>,
         state: &mut StripState,
         view: &mut PanelView,
     ) {
@@ -294,7 +294,7 @@ impl<'a> Strip<'a> {
         let is_pointed_at = view.hover.at().is_some() || view.hover.pair().is_some();
         let drawn = shown.filter(|_| is_pointed_at || self.has_weights());
         let (share, before) = state.fade.at(ui, drawn, self.options.reduced_motion);
-        let arcs_of = |shown: Option<Shown>| shown.map(|shown| self.model.drawn(&shown)).unwrap_or_default();
+        let arcs_of = |shown: Option<ShownArcs>| shown.map(|shown| self.model.drawn(&shown)).unwrap_or_default();
         let arcs = arcs_of(drawn);
         let placed_arcs = placed(&self.plan, origin, &arcs);
         let pointed = view.hover.pair().and_then(|pair| self.model.placed_pair(pair));
@@ -345,7 +345,7 @@ impl<'a> Strip<'a> {
         ui: &Ui,
         word: &PlacedWord,
         origin: Pos2,
-        shown: Option<Shown>,
+        shown: Option<ShownArcs>,
         state: &mut StripState,
         view: &mut PanelView,
     ) -> bool {
@@ -358,7 +358,7 @@ impl<'a> Strip<'a> {
             Side::Sentence => view.selection.query == Some(word.at.position),
             Side::Source => state.source == Some(word.at.position),
         };
-        let name = format!("Word {}: {}", text.label, self.spoken(word.at, shown, state, view));
+        let name = format!("Word {}: {}", text.label, self.spoken(word.at, shown, state, view.selection, view.walk));
         response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
         let is_followed = shown.is_some_and(|shown| shown.word == word.at);
         let is_lit = view.highlight.lit.contains(&text.text);
@@ -388,14 +388,14 @@ impl<'a> Strip<'a> {
             ui.scroll_to_rect(rect, Some(Align::Center));
         }
         if response.clicked() {
-            choose(word.at, state, view);
+            choose(word.at, state, view.selection);
             ui.memory_mut(|memory| memory.request_focus(strip_id()));
         }
         let is_over = response.hovered();
         if is_over {
             view.hover.point_at_token(word.at);
             view.hover.point_at(&text.text);
-            let cards = self.cards(word.at, view);
+            let cards = self.cards(word.at, view.selection, view.walk);
             let strip = state.area.unwrap_or(rect);
             let sink = word.at.token().and_then(|position| self.model.sinks.at(position));
             card_beside(&response, rect, strip, |ui| card_ui(ui, &text.label, &cards, sink));
@@ -404,35 +404,42 @@ impl<'a> Strip<'a> {
     }
 
     /// Both directions of a word in words, each of some lines.
-    fn cards(&self, at: WordAt, view: &PanelView) -> Vec<(Direction, Vec<String>)> {
-        let Some(layer) = layer(self.model, view) else { return Vec::new() };
-        let head = view.selection.shown_head();
+    fn cards(&self, at: WordAt, selection: &Selection, walk: &Walk) -> Vec<(Direction, Vec<String>)> {
+        let Some(layer) = layer(self.model, selection, walk) else { return Vec::new() };
+        let head = selection.shown_head();
         let directions = self.model.directions(layer, at).into_iter();
         directions
             .map(|direction| {
                 (
                     direction,
-                    self.model.card(&Shown { word: at, direction, layer, head, reading: view.selection.reading }),
+                    self.model.card(&ShownArcs { word: at, direction, layer, head, reading: selection.reading }),
                 )
             })
             .collect()
     }
 
-    fn spoken(&self, at: WordAt, shown: Option<Shown>, state: &StripState, view: &PanelView) -> String {
-        let Some(layer) = layer(self.model, view) else { return self.model.label(at).to_owned() };
+    fn spoken(
+        &self,
+        at: WordAt,
+        shown: Option<ShownArcs>,
+        state: &StripState,
+        selection: &Selection,
+        walk: &Walk,
+    ) -> String {
+        let Some(layer) = layer(self.model, selection, walk) else { return self.model.label(at).to_owned() };
         let directions = self.model.directions(layer, at);
-        let head = shown.map_or(view.selection.shown_head(), |shown| shown.head);
+        let head = shown.map_or(selection.shown_head(), |shown| shown.head);
         match directions.iter().find(|one| **one == state.direction).or(directions.first()) {
             Some(&direction) => {
-                let reading = view.selection.reading;
-                self.model.spoken(&Shown { word: at, direction, layer, head, reading })
+                let reading = selection.reading;
+                self.model.spoken(&ShownArcs { word: at, direction, layer, head, reading })
             }
             None => self.model.label(at).to_owned(),
         }
     }
 
     /// The largest weights as numbers beside their words, each at the side from which no arc comes.
-    fn numbers(&self, painter: &egui::Painter, origin: Pos2, shown: &Shown, arcs: &[WeightArc], palette: &Palette) {
+    fn numbers(&self, painter: &egui::Painter, origin: Pos2, shown: &ShownArcs, arcs: &[WeightArc], palette: &Palette) {
         // Each is of the head with its colour: of many, they would be read as the shares of one.
         if shown.head.is_none() && self.model.layers[shown.layer].heads.len() > NUMBERED_HEADS {
             return;
@@ -521,19 +528,19 @@ fn card_ui(ui: &mut Ui, label: &str, cards: &[(Direction, Vec<String>)], sink: O
 }
 
 /// The layer whose arcs are shown: the walk's, or that of the head that was chosen or is shown alone, or else the last.
-pub fn layer(model: &SentenceArcs, view: &PanelView) -> Option<usize> {
-    let is_of_head = view.selection.is_head_chosen || view.selection.shown_head().is_some();
-    let is_followed = is_of_head || view.walk.is_walking() || view.walk.shown_layer().is_some();
-    let of_head = || model.layer_of(view.selection.head);
+pub fn layer(model: &SentenceArcs, selection: &Selection, walk: &Walk) -> Option<usize> {
+    let is_of_head = selection.is_head_chosen || selection.shown_head().is_some();
+    let is_followed = is_of_head || walk.is_walking() || walk.shown_layer().is_some();
+    let of_head = || model.layer_of(selection.head);
     if is_followed { of_head() } else { model.layers.len().checked_sub(1) }
 }
 
 /// The weights that are shown: of the pair or word that is pointed at anywhere, else of the chosen word, else of the
 /// first word that the lesson is about.
-pub fn shown(model: &SentenceArcs, state: &StripState, view: &PanelView, is_open: bool) -> Option<Shown> {
+pub fn shown(model: &SentenceArcs, state: &StripState, view: &PanelView, is_open: bool) -> Option<ShownArcs> {
     let selection = &view.selection;
     let reading = selection.reading;
-    let layer = layer(model, view)?;
+    let layer = layer(model, view.selection, view.walk)?;
     let of_layer = &model.layers[layer];
     let chosen = match of_layer.line_of(state.direction) {
         Side::Sentence => selection
@@ -546,7 +553,7 @@ pub fn shown(model: &SentenceArcs, state: &StripState, view: &PanelView, is_open
     let of_word = word.map(|word| {
         let directions = model.directions(layer, word);
         let same = directions.iter().find(|one| **one == state.direction).or(directions.first());
-        Shown {
+        ShownArcs {
             word,
             direction: same.copied().unwrap_or(state.direction),
             layer,
@@ -561,16 +568,16 @@ pub fn shown(model: &SentenceArcs, state: &StripState, view: &PanelView, is_open
     }
     let layer = model.layer_of(pair.head)?;
     let word = WordAt { side: model.layers[layer].queries, position: pair.query };
-    Some(Shown { word, direction: Direction::LooksAt, layer, head: Some(pair.head), reading })
+    Some(ShownArcs { word, direction: Direction::LooksAt, layer, head: Some(pair.head), reading })
 }
 
 /// Chooses a word, here and everywhere.
-pub fn choose(at: WordAt, state: &mut StripState, view: &mut PanelView) {
+pub fn choose(at: WordAt, state: &mut StripState, selection: &mut Selection) {
     match at.side {
         Side::Sentence => {
             state.source = None;
-            if view.selection.query != Some(at.position) {
-                view.selection.choose_query(Some(at.position));
+            if selection.query != Some(at.position) {
+                selection.choose_query(Some(at.position));
             }
         }
         Side::Source => {
@@ -594,7 +601,7 @@ fn keep_keys(response: &Response) {
 
 impl Fade {
     /// How far what is shown has come, from 0 to 1, and what goes meanwhile.
-    fn at(&mut self, ui: &Ui, shown: Option<Shown>, reduced_motion: bool) -> (f32, Option<Shown>) {
+    fn at(&mut self, ui: &Ui, shown: Option<ShownArcs>, reduced_motion: bool) -> (f32, Option<ShownArcs>) {
         let now = ui.input(|input| input.time);
         if self.shown != shown {
             (self.before, self.shown, self.since) = (self.shown, shown, now);
@@ -625,8 +632,8 @@ pub fn keys(ctx: &Context, model: Option<&SentenceArcs>, state: &mut StripState,
         match action {
             SentenceAction::WordBefore => step(model, state, view, -steps),
             SentenceAction::WordAfter => step(model, state, view, steps),
-            SentenceAction::HeadBefore => step_head(model, view, -steps),
-            SentenceAction::HeadAfter => step_head(model, view, steps),
+            SentenceAction::HeadBefore => step_head(model, view.selection, view.walk, -steps),
+            SentenceAction::HeadAfter => step_head(model, view.selection, view.walk, steps),
             SentenceAction::Turn => state.direction = state.direction.other(),
             SentenceAction::LetGo if !is_chosen => ctx.memory_mut(|memory| memory.surrender_focus(strip_id())),
             SentenceAction::LetGo => {
@@ -642,7 +649,7 @@ pub fn keys(ctx: &Context, model: Option<&SentenceArcs>, state: &mut StripState,
 
 /// The word the given number of places on, in the line whose weights are shown; it stops at the ends.
 fn step(model: &SentenceArcs, state: &mut StripState, view: &mut PanelView, steps: isize) {
-    let layer = layer(model, view).map(|layer| &model.layers[layer]);
+    let layer = layer(model, view.selection, view.walk).map(|layer| &model.layers[layer]);
     let line = layer.map_or(Side::Sentence, |layer| layer.line_of(state.direction));
     let words = model.line(line);
     let placed: Vec<usize> = (0..words.len()).filter(|at| !words[*at].is_part).collect();
@@ -655,14 +662,14 @@ fn step(model: &SentenceArcs, state: &mut StripState, view: &mut PanelView, step
     let from = chosen.map(|at| placed.partition_point(|other| *other <= at).saturating_sub(1));
     let to = from.map_or(if steps > 0 { 0 } else { last }, |at| at.saturating_add_signed(steps).min(last));
     let direction = state.direction;
-    choose(WordAt { side: line, position: placed[to] }, state, view);
+    choose(WordAt { side: line, position: placed[to] }, state, view.selection);
     state.direction = direction;
     debug_assert!(shown(model, state, view, true).is_some() || model.layers.is_empty());
 }
 
 /// All heads of a layer, each of them alone, and so on through the layers.
-fn step_head(model: &SentenceArcs, view: &mut PanelView, steps: isize) {
-    let Some(now) = layer(model, view) else { return };
+fn step_head(model: &SentenceArcs, selection: &mut Selection, walk: &Walk, steps: isize) {
+    let Some(now) = layer(model, selection, walk) else { return };
     let choices: Vec<(usize, Option<usize>)> = model
         .layers
         .iter()
@@ -673,19 +680,19 @@ fn step_head(model: &SentenceArcs, view: &mut PanelView, steps: isize) {
             std::iter::once((index, None)).chain(alone)
         })
         .collect();
-    let only = view.selection.shown_head().filter(|_| model.layers[now].heads.len() > 1);
+    let only = selection.shown_head().filter(|_| model.layers[now].heads.len() > 1);
     let Some(at) = choices.iter().position(|choice| *choice == (now, only)) else { return };
     let (to, head) = choices[at.saturating_add_signed(steps).min(choices.len() - 1)];
-    view.selection.show_head(head);
+    selection.show_head(head);
     if head.is_none() && to != now {
-        view.selection.choose_head(model.layers[to].heads[0].head);
+        selection.choose_head(model.layers[to].heads[0].head);
     }
 }
 
 /// Another layer: with all heads, or with the one alone that has the same place in it.
-pub fn show_layer(model: &SentenceArcs, index: usize, view: &mut PanelView) {
-    let before = layer(model, view).map(|layer| &model.layers[layer].heads);
-    let own = before.and_then(|heads| heads.iter().position(|head| head.head == view.selection.head));
+pub fn show_layer(model: &SentenceArcs, index: usize, selection: &mut Selection, walk: &Walk) {
+    let before = layer(model, selection, walk).map(|layer| &model.layers[layer].heads);
+    let own = before.and_then(|heads| heads.iter().position(|head| head.head == selection.head));
     let heads = &model.layers[index].heads;
-    view.selection.choose_head(heads[own.unwrap_or(0).min(heads.len() - 1)].head);
+    selection.choose_head(heads[own.unwrap_or(0).min(heads.len() - 1)].head);
 }

@@ -4,13 +4,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use attune_core::lesson::live_text::{Expression, LiveText, placed};
+use attune_core::lesson::live_text::{LiveExpression, LiveText, placed};
 use attune_core::lesson::text::markdown_options;
-use attune_engine::code::editor::highlight::{Kind, Span, highlight};
+use attune_engine::code::editor::highlight::{Span, SpanKind, highlight};
 use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, HeadingLevel, Parser, Tag, TagEnd};
 
 use super::formula::Maths;
-use super::terms::Named;
+use super::terms::TermInText;
 
 /// The most Markdown of one cell that is shown.
 pub const SOURCE_BYTES_MAX: usize = 64 * 1024;
@@ -23,43 +23,43 @@ const ROWS_MAX: usize = 500;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<TextBlock>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Block {
-    Paragraph(Vec<Run>),
+pub enum TextBlock {
+    Paragraph(Vec<TextRun>),
     /// Level 1 is the largest.
-    Heading(usize, Vec<Run>),
+    Heading(usize, Vec<TextRun>),
     Code {
         code: String,
         /// Its tokens, where it is of the language of code cells.
         spans: Arc<[Span]>,
     },
-    Quote(Vec<Block>),
+    Quote(Vec<TextBlock>),
     List {
         /// The first number; `None`: bullets.
         start: Option<u64>,
-        items: Vec<Vec<Block>>,
+        items: Vec<Vec<TextBlock>>,
     },
-    Table(Table),
+    Table(TextTable),
     Formula(Arc<Maths>),
     Rule,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Table {
+pub struct TextTable {
     pub columns: Vec<Alignment>,
     /// The first row is the heading.
-    pub rows: Vec<Vec<Vec<Run>>>,
+    pub rows: Vec<Vec<Vec<TextRun>>>,
 }
 
 /// Piece of a line of text.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Run {
+pub enum TextRun {
     Text(String, Style),
     /// A number or a word that the kernel computes.
-    Live(Arc<Expression>, Style),
+    Live(Arc<LiveExpression>, Style),
     Formula(Arc<Maths>),
     Image {
         path: Arc<str>,
@@ -79,7 +79,7 @@ pub struct Style {
     /// Why it is no formula, though it looks as if it were to be one.
     pub flaw: Option<Arc<str>>,
     /// Glossary term that the text names.
-    pub named: Option<Named>,
+    pub named: Option<TermInText>,
 }
 
 impl Document {
@@ -98,7 +98,7 @@ impl Document {
         let mut blocks = reader.blocks(0);
         if shown.len() < markdown.len() {
             let rest = format!("… and {} bytes more, which are not shown.", markdown.len() - shown.len());
-            blocks.push(Block::Paragraph(vec![Run::Text(rest, Style { emphasis: true, ..Style::default() })]));
+            blocks.push(TextBlock::Paragraph(vec![TextRun::Text(rest, Style { emphasis: true, ..Style::default() })]));
         }
         Document { blocks }
     }
@@ -106,11 +106,11 @@ impl Document {
 
 struct Reader<'a> {
     events: Parser<'a>,
-    expressions: &'a [Arc<Expression>],
+    expressions: &'a [Arc<LiveExpression>],
     /// The innermost last; never empty.
     styles: Vec<Style>,
     /// Runs that belong to no block yet.
-    line: Vec<Run>,
+    line: Vec<TextRun>,
     /// The picture whose alternative text is being read.
     image: Option<OpenImage>,
     formulas: usize,
@@ -126,7 +126,7 @@ struct OpenImage {
 
 impl Reader<'_> {
     /// Everything up to the end of the container around it.
-    fn blocks(&mut self, depth: usize) -> Vec<Block> {
+    fn blocks(&mut self, depth: usize) -> Vec<TextBlock> {
         let mut blocks = Vec::new();
         // Containers that are too deep: their content joins this one.
         let mut joined = 0;
@@ -136,7 +136,7 @@ impl Reader<'_> {
                 Event::End(TagEnd::Paragraph | TagEnd::HtmlBlock) => self.close(&mut blocks),
                 Event::Start(Tag::Heading { .. }) => self.close(&mut blocks),
                 Event::End(TagEnd::Heading(level)) => {
-                    blocks.push(Block::Heading(level_of(level), self.take_line()));
+                    blocks.push(TextBlock::Heading(level_of(level), self.take_line()));
                 }
                 Event::Start(Tag::CodeBlock(kind)) => {
                     self.close(&mut blocks);
@@ -144,23 +144,23 @@ impl Reader<'_> {
                 }
                 Event::Start(Tag::BlockQuote(_)) if depth < NESTING_MAX => {
                     self.close(&mut blocks);
-                    blocks.push(Block::Quote(self.blocks(depth + 1)));
+                    blocks.push(TextBlock::Quote(self.blocks(depth + 1)));
                 }
                 Event::Start(Tag::List(start)) if depth < NESTING_MAX => {
                     self.close(&mut blocks);
-                    blocks.push(Block::List { start, items: self.items(depth + 1) });
+                    blocks.push(TextBlock::List { start, items: self.items(depth + 1) });
                 }
                 Event::Start(Tag::Table(columns)) => {
                     self.close(&mut blocks);
-                    blocks.push(Block::Table(self.table(columns)));
+                    blocks.push(TextBlock::Table(self.table(columns)));
                 }
                 Event::Rule => {
                     self.close(&mut blocks);
-                    blocks.push(Block::Rule);
+                    blocks.push(TextBlock::Rule);
                 }
                 Event::DisplayMath(source) => {
                     self.close(&mut blocks);
-                    blocks.push(Block::Formula(self.formula(&source, true)));
+                    blocks.push(TextBlock::Formula(self.formula(&source, true)));
                 }
                 event if is_span(&event) => self.span(event),
                 Event::Start(_) => {
@@ -179,7 +179,7 @@ impl Reader<'_> {
         blocks
     }
 
-    fn items(&mut self, depth: usize) -> Vec<Vec<Block>> {
+    fn items(&mut self, depth: usize) -> Vec<Vec<TextBlock>> {
         let mut items = Vec::new();
         while let Some(Event::Start(_)) = self.events.next() {
             items.push(self.blocks(depth));
@@ -187,11 +187,11 @@ impl Reader<'_> {
         items
     }
 
-    fn take_line(&mut self) -> Vec<Run> {
+    fn take_line(&mut self) -> Vec<TextRun> {
         with_flaws(std::mem::take(&mut self.line))
     }
 
-    fn code(&mut self, kind: &CodeBlockKind) -> Block {
+    fn code(&mut self, kind: &CodeBlockKind) -> TextBlock {
         let mut code = String::new();
         for event in self.events.by_ref() {
             match event {
@@ -209,12 +209,12 @@ impl Reader<'_> {
             "" => looks_like_code(&code, &spans),
             language => OWN_LANGUAGE.contains(&language),
         };
-        Block::Code { code, spans: if is_own { spans.into() } else { Arc::from([]) } }
+        TextBlock::Code { code, spans: if is_own { spans.into() } else { Arc::from([]) } }
     }
 
-    fn table(&mut self, mut columns: Vec<Alignment>) -> Table {
+    fn table(&mut self, mut columns: Vec<Alignment>) -> TextTable {
         columns.truncate(COLUMNS_MAX);
-        let mut table = Table { columns, rows: Vec::new() };
+        let mut table = TextTable { columns, rows: Vec::new() };
         let mut row = Vec::new();
         while let Some(event) = self.events.next() {
             match event {
@@ -248,19 +248,19 @@ impl Reader<'_> {
             }
             Event::Text(text) => self.text(&text, false),
             Event::Code(text) => self.text(&text, true),
-            Event::InlineHtml(tag) if tag.starts_with("<br") => self.line.push(Run::Break),
+            Event::InlineHtml(tag) if tag.starts_with("<br") => self.line.push(TextRun::Break),
             Event::Html(text) | Event::InlineHtml(text) => self.text(&text, false),
             Event::SoftBreak => self.text(&CowStr::Borrowed(" "), false),
-            Event::HardBreak => self.line.push(Run::Break),
+            Event::HardBreak => self.line.push(TextRun::Break),
             Event::InlineMath(source) => {
                 let formula = self.formula(&source, false);
-                self.line.push(Run::Formula(formula));
+                self.line.push(TextRun::Formula(formula));
             }
             Event::DisplayMath(source) => {
                 let formula = self.formula(&source, true);
-                self.line.push(Run::Formula(formula));
+                self.line.push(TextRun::Formula(formula));
             }
-            Event::TaskListMarker(done) => self.line.push(Run::Task(done)),
+            Event::TaskListMarker(done) => self.line.push(TextRun::Task(done)),
             Event::End(_) | Event::FootnoteReference(_) | Event::Rule => {}
         }
     }
@@ -288,7 +288,7 @@ impl Reader<'_> {
     /// Ends the picture, or one within its alternative text.
     fn end_image(&mut self) {
         match self.image.take() {
-            Some(OpenImage { depth: 0, path, alt }) => self.line.push(Run::Image { path, alt }),
+            Some(OpenImage { depth: 0, path, alt }) => self.line.push(TextRun::Image { path, alt }),
             outer => self.image = outer.map(|outer| OpenImage { depth: outer.depth - 1, ..outer }),
         }
     }
@@ -304,7 +304,7 @@ impl Reader<'_> {
             let after = plain[at..].chars().next().map_or(0, char::len_utf8);
             self.plain(&plain[..at], &style);
             if let Some(expression) = self.expressions.get(index) {
-                self.line.push(Run::Live(expression.clone(), style.clone()));
+                self.line.push(TextRun::Live(expression.clone(), style.clone()));
             }
             plain = &plain[at + after..];
         }
@@ -314,8 +314,8 @@ impl Reader<'_> {
     fn plain(&mut self, text: &str, style: &Style) {
         match self.line.last_mut() {
             _ if text.is_empty() => {}
-            Some(Run::Text(before, of_before)) if of_before == style => before.push_str(text),
-            _ => self.line.push(Run::Text(text.to_owned(), style.clone())),
+            Some(TextRun::Text(before, of_before)) if of_before == style => before.push_str(text),
+            _ => self.line.push(TextRun::Text(text.to_owned(), style.clone())),
         }
     }
 
@@ -328,11 +328,11 @@ impl Reader<'_> {
         })
     }
 
-    fn close(&mut self, blocks: &mut Vec<Block>) {
-        let blank = |run: &Run| matches!(run, Run::Text(text, _) if text.trim().is_empty());
+    fn close(&mut self, blocks: &mut Vec<TextBlock>) {
+        let blank = |run: &TextRun| matches!(run, TextRun::Text(text, _) if text.trim().is_empty());
         let line = self.take_line();
         if !line.iter().all(blank) {
-            blocks.push(Block::Paragraph(line));
+            blocks.push(TextBlock::Paragraph(line));
         }
     }
 }
@@ -343,11 +343,11 @@ const OWN_LANGUAGE: [&str; 2] = ["rhai", "attune"];
 /// Whether the code assigns, multiplies or calls, and its brackets match.
 fn looks_like_code(code: &str, spans: &[Span]) -> bool {
     let text = |span: &Span| &code[span.range.clone()];
-    let does = spans.iter().any(|span| span.kind == Kind::Operator && matches!(text(span), "=" | "@"));
-    let calls = spans
-        .windows(2)
-        .any(|pair| pair[0].kind == Kind::Name && text(&pair[1]) == "(" && pair[0].range.end == pair[1].range.start);
-    (does || calls) && !spans.iter().any(|span| span.kind == Kind::Unmatched)
+    let does = spans.iter().any(|span| span.kind == SpanKind::Operator && matches!(text(span), "=" | "@"));
+    let calls = spans.windows(2).any(|pair| {
+        pair[0].kind == SpanKind::Name && text(&pair[1]) == "(" && pair[0].range.end == pair[1].range.start
+    });
+    (does || calls) && !spans.iter().any(|span| span.kind == SpanKind::Unmatched)
 }
 
 /// Emphasis, links and pictures; every other tag is a block.
@@ -368,21 +368,21 @@ fn level_of(level: HeadingLevel) -> usize {
 }
 
 /// The runs with such places in runs of their own, each with what is wrong.
-fn with_flaws(runs: Vec<Run>) -> Vec<Run> {
+fn with_flaws(runs: Vec<TextRun>) -> Vec<TextRun> {
     let mut checked = Vec::with_capacity(runs.len());
     for run in runs {
         match run {
-            Run::Text(text, style) if !style.code && text.contains('$') => split(&text, &style, &mut checked),
+            TextRun::Text(text, style) if !style.code && text.contains('$') => split(&text, &style, &mut checked),
             run => checked.push(run),
         }
     }
     checked
 }
 
-fn split(text: &str, style: &Style, out: &mut Vec<Run>) {
+fn split(text: &str, style: &Style, out: &mut Vec<TextRun>) {
     let mut push = |range: Range<usize>, flaw: Option<Arc<str>>| {
         if !range.is_empty() {
-            out.push(Run::Text(text[range].to_owned(), Style { flaw, ..style.clone() }));
+            out.push(TextRun::Text(text[range].to_owned(), Style { flaw, ..style.clone() }));
         }
     };
     let mut end = 0;
@@ -434,18 +434,18 @@ fn unbalanced(formula: &str) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    fn kinds(blocks: &[Block]) -> String {
-        let kind = |block: &Block| match block {
-            Block::Paragraph(_) => "p".to_owned(),
-            Block::Heading(level, _) => format!("h{level}"),
-            Block::Code { spans, .. } => if spans.is_empty() { "verbatim" } else { "code" }.to_owned(),
-            Block::Quote(inner) => format!("quote({})", kinds(inner)),
-            Block::List { items, .. } => {
+    fn kinds(blocks: &[TextBlock]) -> String {
+        let kind = |block: &TextBlock| match block {
+            TextBlock::Paragraph(_) => "p".to_owned(),
+            TextBlock::Heading(level, _) => format!("h{level}"),
+            TextBlock::Code { spans, .. } => if spans.is_empty() { "verbatim" } else { "code" }.to_owned(),
+            TextBlock::Quote(inner) => format!("quote({})", kinds(inner)),
+            TextBlock::List { items, .. } => {
                 format!("list({})", items.iter().map(|item| kinds(item)).collect::<Vec<_>>().join("|"))
             }
-            Block::Table(table) => format!("table{}x{}", table.rows.len(), table.columns.len()),
-            Block::Formula(_) => "$$".to_owned(),
-            Block::Rule => "rule".to_owned(),
+            TextBlock::Table(table) => format!("table{}x{}", table.rows.len(), table.columns.len()),
+            TextBlock::Formula(_) => "$$".to_owned(),
+            TextBlock::Rule => "rule".to_owned(),
         };
         blocks.iter().map(kind).collect::<Vec<_>>().join(" ")
     }
@@ -466,18 +466,18 @@ mod tests {
     #[test]
     fn a_picture_within_a_pictures_words_is_text() {
         let document = Document::read("![a ![b](x) c](y) after");
-        let Block::Paragraph(runs) = &document.blocks[0] else { panic!("{document:?}") };
-        assert!(matches!(&runs[0], Run::Image { path, alt } if **path == *"y" && alt == "a b c"), "{runs:?}");
-        assert!(matches!(&runs[1], Run::Text(text, _) if text == " after"), "{runs:?}");
+        let TextBlock::Paragraph(runs) = &document.blocks[0] else { panic!("{document:?}") };
+        assert!(matches!(&runs[0], TextRun::Image { path, alt } if **path == *"y" && alt == "a b c"), "{runs:?}");
+        assert!(matches!(&runs[1], TextRun::Text(text, _) if text == " after"), "{runs:?}");
     }
 
     #[test]
     fn styles_nest_and_end() {
         let document = Document::read("a **b *c*** `d` [e](f) ~~g~~");
-        let Block::Paragraph(runs) = &document.blocks[0] else { panic!("{document:?}") };
+        let TextBlock::Paragraph(runs) = &document.blocks[0] else { panic!("{document:?}") };
         let of = |wanted: &str| {
             runs.iter().find_map(|run| match run {
-                Run::Text(text, style) if text == wanted => Some(style.clone()),
+                TextRun::Text(text, style) if text == wanted => Some(style.clone()),
                 _ => None,
             })
         };
@@ -492,7 +492,7 @@ mod tests {
         let deep = format!("{}end", "> ".repeat(5000));
         let mut document = Document::read(&deep);
         let mut depth = 0;
-        while let Some(Block::Quote(inner)) = document.blocks.pop() {
+        while let Some(TextBlock::Quote(inner)) = document.blocks.pop() {
             document.blocks = inner;
             depth += 1;
         }
@@ -505,15 +505,17 @@ mod tests {
     #[test]
     fn what_is_too_long_says_so() {
         let document = Document::read(&"é".repeat(SOURCE_BYTES_MAX));
-        let Some(Block::Paragraph(runs)) = document.blocks.last() else { panic!() };
-        assert!(matches!(&runs[0], Run::Text(text, _) if text.contains("bytes more")), "{runs:?}");
+        let Some(TextBlock::Paragraph(runs)) = document.blocks.last() else { panic!() };
+        assert!(matches!(&runs[0], TextRun::Text(text, _) if text.contains("bytes more")), "{runs:?}");
     }
 
     #[test]
     fn what_is_too_many_is_counted() {
         let document = Document::read(&"$a$ ".repeat(FORMULAS_MAX + 1));
-        let Block::Paragraph(runs) = &document.blocks[0] else { panic!() };
-        let Some(Run::Formula(last)) = runs.iter().rev().find(|run| matches!(run, Run::Formula(_))) else { panic!() };
+        let TextBlock::Paragraph(runs) = &document.blocks[0] else { panic!() };
+        let Some(TextRun::Formula(last)) = runs.iter().rev().find(|run| matches!(run, TextRun::Formula(_))) else {
+            panic!()
+        };
         assert!(last.formula.is_err());
         let wide = format!("{}\n{}\n{}", "|a".repeat(40), "|-".repeat(40), "|b\n".repeat(2000));
         let document = Document::read(&wide);
@@ -526,11 +528,11 @@ mod flaws_tests {
     use super::*;
 
     fn flaws(text: &str) -> Vec<String> {
-        let runs = with_flaws(vec![Run::Text(text.to_owned(), Style::default())]);
+        let runs = with_flaws(vec![TextRun::Text(text.to_owned(), Style::default())]);
         let whole: String =
-            runs.iter().map(|run| if let Run::Text(text, _) = run { text.as_str() } else { "" }).collect();
+            runs.iter().map(|run| if let TextRun::Text(text, _) = run { text.as_str() } else { "" }).collect();
         assert_eq!(whole, text, "nothing is lost");
-        let flawed = |run: &Run| matches!(run, Run::Text(_, style) if style.flaw.is_some());
+        let flawed = |run: &TextRun| matches!(run, TextRun::Text(_, style) if style.flaw.is_some());
         runs.iter()
             .filter(|run| flawed(run))
             .map(|run| format!("{run:?}").split('"').nth(1).unwrap_or("").to_owned())

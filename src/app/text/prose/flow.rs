@@ -5,28 +5,28 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use attune_core::lesson::links::TextLink;
-use attune_core::lesson::live_text::Expression;
+use attune_core::lesson::live_text::LiveExpression;
 use attune_engine::code::editor::highlight::Span;
-use attune_view::view_model::notebook::{LiveTextModel, LiveWord, Standing, waiting};
+use attune_view::view_model::notebook::{LiveCellModel, LiveStanding, LiveWord, waiting};
 use egui::epaint::text::{FontsView, LayoutJob, TextFormat};
 use egui::{FontId, Pos2, Stroke, Vec2, pos2, vec2};
 
-use super::document::{Run, Style};
+use super::document::{Style, TextRun};
 use super::formula::Maths;
-use super::terms::Named;
+use super::terms::TermInText;
 use crate::app::text::images::Images;
 use crate::app::theme::{self, prose, size};
 
 /// Something at its place, relative to the text cell's corner.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Placed {
+pub struct TextItem {
     /// The left end of the baseline for text and formulas, the upper left corner for the rest.
     pub at: Pos2,
-    pub what: What,
+    pub what: ItemKind,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum What {
+pub enum ItemKind {
     Text {
         text: String,
         format: RunFormat,
@@ -44,20 +44,20 @@ pub enum What {
     },
     Fill {
         size: Vec2,
-        role: Role,
+        role: FillRole,
     },
     Task(bool),
     /// Wider than the column: it scrolls by itself.
     Scroll {
         size: Vec2,
         content: Vec2,
-        inner: Vec<Placed>,
+        inner: Vec<TextItem>,
     },
 }
 
 /// Purpose of a filled rectangle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum FillRole {
     CodeBlock,
     CodeInline,
     QuoteBar,
@@ -84,10 +84,10 @@ pub enum Ink {
 
 /// Link, tip or term that the pointer finds on a text.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Note {
+pub enum TextNote {
     Link(Arc<str>),
     Tip(Arc<str>),
-    Term(Named),
+    Term(TermInText),
     /// A link that acts, or why it does not.
     Act(Arc<TextLink>),
     Live(Arc<LiveWord>),
@@ -101,7 +101,7 @@ pub struct RunFormat {
     pub slanted: bool,
     pub strike: bool,
     pub ink: Ink,
-    pub note: Option<Note>,
+    pub note: Option<TextNote>,
     /// Tokens of a block of code, for their colours.
     pub spans: Arc<[Span]>,
     /// The width at which lines of code go on in the next one.
@@ -150,7 +150,7 @@ pub enum Inline {
     Text(String, RunFormat),
     /// Anything else, with its width, its height above the baseline and its depth below.
     Solid {
-        what: What,
+        what: ItemKind,
         width: f32,
         ascent: f32,
         descent: f32,
@@ -160,7 +160,7 @@ pub enum Inline {
 
 /// The space that a paragraph fills.
 #[derive(Clone, Copy, Debug)]
-pub struct Measure {
+pub struct LineFit {
     pub width: f32,
     /// The least height of a line above and below its baseline, in points.
     pub strut: (f32, f32),
@@ -169,7 +169,7 @@ pub struct Measure {
 }
 
 /// An unbreakable part of a word, as measured.
-struct Piece {
+struct WordPart {
     inline: usize,
     bytes: Range<usize>,
     width: f32,
@@ -182,7 +182,7 @@ struct Piece {
 }
 
 /// Sets `inlines` below `top`; the size that they take.
-pub fn flow(inlines: &[Inline], measure: Measure, top: Pos2, fonts: &mut FontsView, out: &mut Vec<Placed>) -> Vec2 {
+pub fn flow(inlines: &[Inline], measure: LineFit, top: Pos2, fonts: &mut FontsView, out: &mut Vec<TextItem>) -> Vec2 {
     let pieces = pieces(inlines, measure.width, fonts);
     let mut size = Vec2::ZERO;
     for line in lines(&pieces, measure.width) {
@@ -205,7 +205,7 @@ pub fn widths(inlines: &[Inline], fonts: &mut FontsView) -> (f32, f32) {
 }
 
 /// Cuts `inlines` where a line may end, and everywhere in a word that no line can hold.
-fn pieces(inlines: &[Inline], width: f32, fonts: &mut FontsView) -> Vec<Piece> {
+fn pieces(inlines: &[Inline], width: f32, fonts: &mut FontsView) -> Vec<WordPart> {
     let mut cutter = Cutter { pieces: Vec::new(), space: 0.0, breakable: true, forced: false };
     for (inline, content) in inlines.iter().enumerate() {
         match content {
@@ -241,7 +241,7 @@ impl RunFormat {
 }
 
 struct Cutter {
-    pieces: Vec<Piece>,
+    pieces: Vec<WordPart>,
     space: f32,
     breakable: bool,
     forced: bool,
@@ -250,7 +250,7 @@ struct Cutter {
 impl Cutter {
     fn push(&mut self, inline: usize, bytes: Range<usize>, width: f32) {
         let (space, breakable, forced) = (self.space, self.breakable || self.forced, self.forced);
-        self.pieces.push(Piece { inline, bytes, width, space, breakable, forced });
+        self.pieces.push(WordPart { inline, bytes, width, space, breakable, forced });
         (self.space, self.breakable, self.forced) = (0.0, false, false);
     }
 
@@ -314,7 +314,7 @@ fn breaks_between(before: char, after: char) -> bool {
 }
 
 /// The pieces of each line.
-fn lines(pieces: &[Piece], width: f32) -> Vec<Range<usize>> {
+fn lines(pieces: &[WordPart], width: f32) -> Vec<Range<usize>> {
     /// Sums of widths differ in the last bit.
     const ROUNDING: f32 = 0.05;
     let mut lines = Vec::new();
@@ -342,7 +342,7 @@ fn lines(pieces: &[Piece], width: f32) -> Vec<Range<usize>> {
 }
 
 /// One line: neighbours of one run become one text.
-fn set_line(inlines: &[Inline], line: &[Piece], measure: Measure, top: Pos2, out: &mut Vec<Placed>) -> Vec2 {
+fn set_line(inlines: &[Inline], line: &[WordPart], measure: LineFit, top: Pos2, out: &mut Vec<TextItem>) -> Vec2 {
     let (above, below) = reach(inlines, line, measure);
     let mut x = indent(line, measure);
     let baseline = top.y + above;
@@ -364,14 +364,14 @@ fn set_line(inlines: &[Inline], line: &[Piece], measure: Measure, top: Pos2, out
                     out.push(behind_code(left, run, format.size));
                 }
                 let text = text[bytes].to_owned();
-                out.push(Placed { at: left, what: What::Text { text, format: format.clone(), width: run } });
+                out.push(TextItem { at: left, what: ItemKind::Text { text, format: format.clone(), width: run } });
             }
             Inline::Solid { what, width, ascent, .. } => {
                 let at = match what {
-                    What::Formula { .. } => left,
+                    ItemKind::Formula { .. } => left,
                     _ => left - vec2(0.0, *ascent),
                 };
-                out.push(Placed { at, what: what.clone() });
+                out.push(TextItem { at, what: what.clone() });
                 x += width;
             }
             Inline::Break => {}
@@ -382,7 +382,7 @@ fn set_line(inlines: &[Inline], line: &[Piece], measure: Measure, top: Pos2, out
 }
 
 /// The reach of a line above its baseline and below it.
-fn reach(inlines: &[Inline], line: &[Piece], measure: Measure) -> (f32, f32) {
+fn reach(inlines: &[Inline], line: &[WordPart], measure: LineFit) -> (f32, f32) {
     let (mut above, mut below) = measure.strut;
     for piece in line {
         if let Inline::Solid { ascent, descent, .. } = &inlines[piece.inline] {
@@ -394,7 +394,7 @@ fn reach(inlines: &[Inline], line: &[Piece], measure: Measure) -> (f32, f32) {
 }
 
 /// The space before a line, by its alignment.
-fn indent(line: &[Piece], measure: Measure) -> f32 {
+fn indent(line: &[WordPart], measure: LineFit) -> f32 {
     let space = line.first().map_or(0.0, |piece| piece.space);
     let width = line.iter().map(|piece| piece.width + piece.space).sum::<f32>() - space;
     let indent = ((measure.width - width) * measure.align).max(0.0);
@@ -402,7 +402,7 @@ fn indent(line: &[Piece], measure: Measure) -> f32 {
 }
 
 /// The piece at `first` with the pieces of the same run after it: their bytes, their width and the place of the last.
-fn joined(line: &[Piece], first: usize) -> (Range<usize>, f32, usize) {
+fn joined(line: &[WordPart], first: usize) -> (Range<usize>, f32, usize) {
     let piece = &line[first];
     let (mut bytes, mut width, mut last) = (piece.bytes.clone(), piece.width, first);
     while let Some(next) = line.get(last + 1).filter(|next| next.inline == piece.inline) {
@@ -413,14 +413,14 @@ fn joined(line: &[Piece], first: usize) -> (Range<usize>, f32, usize) {
     (bytes, width, last)
 }
 
-fn behind_code(left: Pos2, width: f32, size: f32) -> Placed {
+fn behind_code(left: Pos2, width: f32, size: f32) -> TextItem {
     /// Extents of a monospaced face above and below its baseline, in em.
     const ASCENT: f32 = 0.95;
     const DESCENT: f32 = 0.25;
     let (padding_x, padding_y) = prose::CODE_INLINE_PADDING;
     let at = left - vec2(padding_x, size * ASCENT + padding_y);
     let size = vec2(width + 2.0 * padding_x, size * (ASCENT + DESCENT) + 2.0 * padding_y);
-    Placed { at, what: What::Fill { size, role: Role::CodeInline } }
+    TextItem { at, what: ItemKind::Fill { size, role: FillRole::CodeInline } }
 }
 
 /// Properties that the runs of a block share.
@@ -436,21 +436,27 @@ impl Tone {
 }
 
 /// The runs as they are set in a column of `width`.
-pub fn inlines(runs: &[Run], tone: Tone, width: f32, images: &mut Images, live: Option<&LiveTextModel>) -> Vec<Inline> {
+pub fn inlines(
+    runs: &[TextRun],
+    tone: Tone,
+    width: f32,
+    images: &mut Images,
+    live: Option<&LiveCellModel>,
+) -> Vec<Inline> {
     let mut inlines = Vec::with_capacity(runs.len());
     for run in runs {
         match run {
-            Run::Text(text, style) => {
+            TextRun::Text(text, style) => {
                 let mut format = run_format(style, tone);
                 let role = theme::Role::of_word(text.trim()).filter(|_| style.strong && format.ink == Ink::Plain);
                 format.ink = role.map_or(format.ink, Ink::Role);
                 inlines.push(Inline::Text(text.clone(), format));
             }
-            Run::Live(expression, style) => inlines.push(live_word(expression, style, tone, live)),
-            Run::Formula(maths) => inlines.push(formula(maths, tone, width)),
-            Run::Image { path, alt } => inlines.extend(image(path, alt, tone, width, images)),
-            Run::Task(done) => inlines.push(task(*done)),
-            Run::Break => inlines.push(Inline::Break),
+            TextRun::Live(expression, style) => inlines.push(live_word(expression, style, tone, live)),
+            TextRun::Formula(maths) => inlines.push(formula(maths, tone, width)),
+            TextRun::Image { path, alt } => inlines.extend(image(path, alt, tone, width, images)),
+            TextRun::Task(done) => inlines.push(task(*done)),
+            TextRun::Break => inlines.push(Inline::Break),
         }
     }
     inlines
@@ -467,39 +473,39 @@ fn run_format(style: &Style, tone: Tone) -> RunFormat {
     let size = if style.code { tone.size * prose::CODE_INLINE } else { tone.size };
     let link = style.link.as_ref().map(link);
     let ink = match link {
-        Some(Note::Link(_) | Note::Act(_)) => Ink::Link,
-        Some(Note::Tip(_)) => Ink::Soft,
-        Some(Note::Term(_) | Note::Live(_)) | None => tone.ink,
+        Some(TextNote::Link(_) | TextNote::Act(_)) => Ink::Link,
+        Some(TextNote::Tip(_)) => Ink::Soft,
+        Some(TextNote::Term(_) | TextNote::Live(_)) | None => tone.ink,
     };
     let slanted = style.emphasis && face != Face::Italic;
-    let note = link.or_else(|| style.flaw.clone().map(Note::Tip)).or_else(|| style.named.map(Note::Term));
+    let note = link.or_else(|| style.flaw.clone().map(TextNote::Tip)).or_else(|| style.named.map(TextNote::Term));
     RunFormat { face, slanted, strike: style.strike, ink, note, ..RunFormat::plain(size) }
 }
 
 /// A value as the sentence has it, with the face of the words around it.
-fn live_word(expression: &Expression, style: &Style, tone: Tone, live: Option<&LiveTextModel>) -> Inline {
+fn live_word(expression: &LiveExpression, style: &Style, tone: Tone, live: Option<&LiveCellModel>) -> Inline {
     let word = live.map_or_else(|| waiting(expression), |live| live.word(expression));
     let mut format = run_format(&Style { link: None, named: None, ..style.clone() }, tone);
-    if word.standing == Standing::Failed {
+    if word.standing == LiveStanding::Failed {
         format.ink = Ink::Error;
     }
     let words = word.words.clone();
-    Inline::Text(words, RunFormat { note: Some(Note::Live(Arc::new(word))), ..format })
+    Inline::Text(words, RunFormat { note: Some(TextNote::Live(Arc::new(word))), ..format })
 }
 
 /// Only the web opens: a lesson runs no program and reads no file.
-fn link(target: &Arc<str>) -> Note {
+fn link(target: &Arc<str>) -> TextNote {
     const OPENED: [&str; 3] = ["https://", "http://", "mailto:"];
     match TextLink::read(target) {
-        Some(Ok(link)) => return Note::Act(Arc::new(link)),
-        Some(Err(flaw)) => return Note::Tip(format!("This link leads nowhere: {}", flaw.line()).into()),
+        Some(Ok(link)) => return TextNote::Act(Arc::new(link)),
+        Some(Err(flaw)) => return TextNote::Tip(format!("This link leads nowhere: {}", flaw.line()).into()),
         None => {}
     }
     let lower = target.to_ascii_lowercase();
     if OPENED.iter().any(|scheme| lower.starts_with(scheme)) {
-        Note::Link(target.clone())
+        TextNote::Link(target.clone())
     } else {
-        Note::Tip(format!("Links open web pages only, not {target}").into())
+        TextNote::Tip(format!("Links open web pages only, not {target}").into())
     }
 }
 
@@ -510,14 +516,14 @@ fn formula(maths: &Arc<Maths>, tone: Tone, width: f32) -> Inline {
             let room = (width - tone.size).max(tone.size);
             let em = fitting(tone.size * prose::MATHS, formula.width, room);
             let (ascent, descent) = (formula.ascent * em, formula.descent * em);
-            let what = What::Formula { maths: maths.clone(), size: em, ink: tone.ink };
+            let what = ItemKind::Formula { maths: maths.clone(), size: em, ink: tone.ink };
             let content = vec2(formula.width * em, ascent + descent);
             if content.x <= room + size::HAIRLINE {
                 return Inline::Solid { what, width: content.x, ascent, descent };
             }
-            let inner = vec![Placed { at: pos2(0.0, ascent), what }];
+            let inner = vec![TextItem { at: pos2(0.0, ascent), what }];
             let descent = descent + prose::SCROLL_BAR;
-            let what = What::Scroll { size: vec2(room, ascent + descent), content, inner };
+            let what = ItemKind::Scroll { size: vec2(room, ascent + descent), content, inner };
             Inline::Solid { what, width: room, ascent, descent }
         }
         Err(why) => wrong(&maths.source, why, tone),
@@ -534,7 +540,7 @@ pub fn wrong(source: &str, why: &str, tone: Tone) -> Inline {
     let format = RunFormat {
         face: Face::Mono,
         ink: Ink::Error,
-        note: Some(Note::Tip(why.into())),
+        note: Some(TextNote::Tip(why.into())),
         ..RunFormat::plain(tone.size * prose::CODE_INLINE)
     };
     let shown = if source.is_empty() { "$$" } else { source };
@@ -552,7 +558,7 @@ fn image(path: &Arc<str>, alt: &str, tone: Tone, width: f32, images: &mut Images
         Ok(pixels) => {
             let size = if pixels.x > width { pixels * (width / pixels.x) } else { pixels };
             vec![Inline::Solid {
-                what: What::Image { path: path.clone(), alt: alt.into(), size },
+                what: ItemKind::Image { path: path.clone(), alt: alt.into(), size },
                 width: size.x,
                 ascent: size.y,
                 descent: 0.0,
@@ -561,25 +567,30 @@ fn image(path: &Arc<str>, alt: &str, tone: Tone, width: f32, images: &mut Images
         Err(why) => {
             let plain = RunFormat::plain(tone.size);
             let named = RunFormat { face: Face::Italic, ink: Ink::Soft, ..plain.clone() };
-            let reason = RunFormat { ink: Ink::Error, note: Some(Note::Tip(path.clone())), ..plain };
+            let reason = RunFormat { ink: Ink::Error, note: Some(TextNote::Tip(path.clone())), ..plain };
             vec![Inline::Text(alt.to_owned(), named), Inline::Text(format!(" ({why})"), reason)]
         }
     }
 }
 
 fn task(done: bool) -> Inline {
-    Inline::Solid { what: What::Task(done), width: prose::TASK + prose::MARKER_GAP, ascent: prose::TASK, descent: 0.0 }
+    Inline::Solid {
+        what: ItemKind::Task(done),
+        width: prose::TASK + prose::MARKER_GAP,
+        ascent: prose::TASK,
+        descent: 0.0,
+    }
 }
 
 /// The runs as text, for those who hear them. Pictures speak for themselves.
-pub fn spoken(runs: &[Run], live: Option<&LiveTextModel>) -> String {
-    let word = |run: &Run| match run {
-        Run::Text(text, _) => text.clone(),
-        Run::Live(expression, _) => live.map_or_else(|| waiting(expression), |live| live.word(expression)).words,
-        Run::Formula(maths) => maths.source.clone(),
-        Run::Image { .. } => String::new(),
-        Run::Task(done) => if *done { "done: " } else { "to do: " }.to_owned(),
-        Run::Break => " ".to_owned(),
+pub fn spoken(runs: &[TextRun], live: Option<&LiveCellModel>) -> String {
+    let word = |run: &TextRun| match run {
+        TextRun::Text(text, _) => text.clone(),
+        TextRun::Live(expression, _) => live.map_or_else(|| waiting(expression), |live| live.word(expression)).words,
+        TextRun::Formula(maths) => maths.source.clone(),
+        TextRun::Image { .. } => String::new(),
+        TextRun::Task(done) => if *done { "done: " } else { "to do: " }.to_owned(),
+        TextRun::Break => " ".to_owned(),
     };
     runs.iter().map(word).collect()
 }

@@ -58,11 +58,11 @@ pub struct Formula {
     pub width: f32,
     pub ascent: f32,
     pub descent: f32,
-    pub marks: Vec<Mark>,
+    pub marks: Vec<FormulaMark>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mark {
+pub struct FormulaMark {
     pub shape: Shape,
     /// Red, green, blue in [0, 1] where the formula chose a colour of its own.
     pub color: Option<[f32; 3]>,
@@ -143,7 +143,7 @@ fn placed(list: &DisplayList) -> Result<Formula, String> {
         return Err(format!("{} signs: a formula has {MARKS_MAX} at most", list.items.len()));
     }
     let baseline = list.height;
-    let mut marks: Vec<Mark> = list.items.iter().map(|item| mark(item, baseline)).collect();
+    let mut marks: Vec<FormulaMark> = list.items.iter().map(|item| mark(item, baseline)).collect();
     give_roles(&mut marks);
     let formula = Formula { width: list.width as f32, ascent: list.height as f32, descent: list.depth as f32, marks };
     if formula.marks.iter().all(|mark| mark.shape.within_bounds()) {
@@ -155,9 +155,9 @@ fn placed(list: &DisplayList) -> Result<Formula, String> {
 
 /// Gives the letters of queries, keys and values their roles, in a formula that has two of them: elsewhere `v` is any vector
 /// and `k` any number. Small letters below a line, as the `k` of `d_k`, count something.
-fn give_roles(marks: &mut [Mark]) {
+fn give_roles(marks: &mut [FormulaMark]) {
     const BELOW: f32 = 0.9;
-    let role_of = |mark: &Mark| match &mark.shape {
+    let role_of = |mark: &FormulaMark| match &mark.shape {
         Shape::Glyph { scale, glyph, .. } if *scale > BELOW || glyph.is_uppercase() => Role::of_letter(*glyph),
         _ => None,
     };
@@ -168,7 +168,7 @@ fn give_roles(marks: &mut [Mark]) {
     }
 }
 
-fn mark(item: &DisplayItem, baseline: f64) -> Mark {
+fn mark(item: &DisplayItem, baseline: f64) -> FormulaMark {
     let at = |x: &f64, y: &f64| pos2(*x as f32, (*y - baseline) as f32);
     let (shape, color) = match item {
         DisplayItem::GlyphPath { x, y, scale, font, char_code, color } => {
@@ -190,7 +190,7 @@ fn mark(item: &DisplayItem, baseline: f64) -> Mark {
             (Shape::Outline { at: at(x, y).to_vec2(), path, filled: *fill }, color)
         }
     };
-    Mark { shape, color: (*color != Color::BLACK).then_some([color.r, color.g, color.b]), role: None }
+    FormulaMark { shape, color: (*color != Color::BLACK).then_some([color.r, color.g, color.b]), role: None }
 }
 
 fn segment(command: &PathCommand) -> Segment {

@@ -4,15 +4,15 @@
 use std::sync::Arc;
 
 use attune_engine::code::editor::highlight::Span;
-use attune_view::view_model::notebook::LiveTextModel;
+use attune_view::view_model::notebook::LiveCellModel;
 use egui::epaint::text::FontsView;
 use egui::{Pos2, Rect, Vec2, pos2, vec2};
 use pulldown_cmark::Alignment;
 
-use super::document::{Block, Document, Run, Table};
+use super::document::{Document, TextBlock, TextRun, TextTable};
 use super::flow::{
-    Face, Ink, Inline, Measure, Placed, Role, RunFormat, TASK, Tone, What, fitting, flow, inlines, spoken, widths,
-    wrong,
+    Face, FillRole, Ink, Inline, ItemKind, LineFit, RunFormat, TASK, TextItem, Tone, fitting, flow, inlines, spoken,
+    widths, wrong,
 };
 use super::formula::Maths;
 use crate::app::text::images::Images;
@@ -20,41 +20,41 @@ use crate::app::theme::{prose, size};
 
 /// A text cell in a column of one width.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Layout {
+pub struct TextLayout {
     pub height: f32,
-    pub placed: Vec<Placed>,
+    pub placed: Vec<TextItem>,
     /// Texts for screen readers, each with its rectangle.
     pub spoken: Vec<(Rect, String)>,
 }
 
-impl Layout {
+impl TextLayout {
     pub fn of(
         document: &Document,
         width: f32,
         fonts: &mut FontsView,
         images: &mut Images,
-        live: Option<&LiveTextModel>,
-    ) -> Layout {
-        let mut column = Column { fonts, images, live, placed: Vec::new(), spoken: Vec::new(), in_list: false };
+        live: Option<&LiveCellModel>,
+    ) -> TextLayout {
+        let mut column = TextColumn { fonts, images, live, placed: Vec::new(), spoken: Vec::new(), in_list: false };
         let height = column.blocks(&document.blocks, Pos2::ZERO, width, Ink::Plain);
-        Layout { height, placed: column.placed, spoken: column.spoken }
+        TextLayout { height, placed: column.placed, spoken: column.spoken }
     }
 }
 
-pub(super) struct Column<'a, 'f> {
+pub(super) struct TextColumn<'a, 'f> {
     pub fonts: &'a mut FontsView<'f>,
     pub images: &'a mut Images,
     /// Values of the expressions in the text.
-    pub live: Option<&'a LiveTextModel>,
-    pub placed: Vec<Placed>,
+    pub live: Option<&'a LiveCellModel>,
+    pub placed: Vec<TextItem>,
     pub spoken: Vec<(Rect, String)>,
     /// Lists in lists stand closer.
     pub in_list: bool,
 }
 
-impl Column<'_, '_> {
+impl TextColumn<'_, '_> {
     /// Sets the blocks below `top`; the height that they take.
-    fn blocks(&mut self, blocks: &[Block], top: Pos2, width: f32, ink: Ink) -> f32 {
+    fn blocks(&mut self, blocks: &[TextBlock], top: Pos2, width: f32, ink: Ink) -> f32 {
         let mut y = 0.0;
         for (i, block) in blocks.iter().enumerate() {
             if i > 0 {
@@ -65,35 +65,35 @@ impl Column<'_, '_> {
         y
     }
 
-    fn block(&mut self, block: &Block, top: Pos2, width: f32, ink: Ink) -> f32 {
+    fn block(&mut self, block: &TextBlock, top: Pos2, width: f32, ink: Ink) -> f32 {
         match block {
-            Block::Paragraph(runs) => self.text(runs, Tone { ink, ..Tone::BODY }, prose::STRUT, top, width),
-            Block::Heading(level, runs) => {
+            TextBlock::Paragraph(runs) => self.text(runs, Tone { ink, ..Tone::BODY }, prose::STRUT, top, width),
+            TextBlock::Heading(level, runs) => {
                 let size = prose::HEADINGS[level.saturating_sub(1).min(prose::HEADINGS.len() - 1)];
                 self.text(runs, Tone { size, strong: true, ink }, prose::STRUT_HEADING, top, width)
             }
-            Block::Code { code, spans } => self.code(code, spans, top, width),
-            Block::Quote(inner) => {
+            TextBlock::Code { code, spans } => self.code(code, spans, top, width),
+            TextBlock::Quote(inner) => {
                 let indent = vec2(prose::QUOTE_INDENT, 0.0);
                 let height = self.blocks(inner, top + indent, width - indent.x, Ink::Soft);
-                self.fill(top, vec2(prose::QUOTE_BAR, height), Role::QuoteBar);
+                self.fill(top, vec2(prose::QUOTE_BAR, height), FillRole::QuoteBar);
                 height
             }
-            Block::List { start, items } => self.list(*start, items, top, width, ink),
-            Block::Table(table) => set(self, table, top, width),
-            Block::Formula(maths) => self.formula(maths, top, width, ink),
-            Block::Rule => {
-                self.fill(top, vec2(width, size::HAIRLINE), Role::Line);
+            TextBlock::List { start, items } => self.list(*start, items, top, width, ink),
+            TextBlock::Table(table) => set(self, table, top, width),
+            TextBlock::Formula(maths) => self.formula(maths, top, width, ink),
+            TextBlock::Rule => {
+                self.fill(top, vec2(width, size::HAIRLINE), FillRole::Line);
                 size::HAIRLINE
             }
         }
     }
 
-    fn text(&mut self, runs: &[Run], tone: Tone, strut: (f32, f32), top: Pos2, width: f32) -> f32 {
+    fn text(&mut self, runs: &[TextRun], tone: Tone, strut: (f32, f32), top: Pos2, width: f32) -> f32 {
         let inlines = inlines(runs, tone, width, self.images, self.live);
         let strut = (strut.0 * tone.size, strut.1 * tone.size);
         let set = self.placed.len();
-        let size = self.lines(&inlines, Measure { width, strut, align: 0.0 }, top);
+        let size = self.lines(&inlines, LineFit { width, strut, align: 0.0 }, top);
         self.speak(Rect::from_min_size(top, vec2(width, size.y)), spoken(runs, self.live), set);
         size.y
     }
@@ -101,7 +101,7 @@ impl Column<'_, '_> {
     /// Says `text` for what was placed since `set`, unless that is this very text, which speaks for itself.
     pub(super) fn speak(&mut self, place: Rect, text: String, set: usize) {
         let itself = match &self.placed[set..] {
-            [Placed { what: What::Text { text: shown, .. }, .. }] => *shown == text,
+            [TextItem { what: ItemKind::Text { text: shown, .. }, .. }] => *shown == text,
             _ => text.trim().is_empty(),
         };
         if !itself {
@@ -109,12 +109,12 @@ impl Column<'_, '_> {
         }
     }
 
-    pub(super) fn lines(&mut self, inlines: &[Inline], measure: Measure, top: Pos2) -> Vec2 {
+    pub(super) fn lines(&mut self, inlines: &[Inline], measure: LineFit, top: Pos2) -> Vec2 {
         flow(inlines, measure, top, self.fonts, &mut self.placed)
     }
 
-    pub(super) fn fill(&mut self, at: Pos2, size: Vec2, role: Role) {
-        self.placed.push(Placed { at, what: What::Fill { size, role } });
+    pub(super) fn fill(&mut self, at: Pos2, size: Vec2, role: FillRole) {
+        self.placed.push(TextItem { at, what: ItemKind::Fill { size, role } });
     }
 
     fn code(&mut self, code: &str, spans: &Arc<[Span]>, top: Pos2, width: f32) -> f32 {
@@ -128,18 +128,18 @@ impl Column<'_, '_> {
         let leading =
             galley.rows.last().map_or(0.0, |row| row.size.y - row.glyphs.first().map_or(0.0, |g| g.font_height));
         let content = galley.size() + vec2(2.0 * padding_x, 2.0 * padding_y - leading.max(0.0));
-        let what = What::Text { text: code.to_owned(), format, width: galley.size().x };
+        let what = ItemKind::Text { text: code.to_owned(), format, width: galley.size().x };
         let at = pos2(padding_x, padding_y + ascent);
-        let fill = What::Fill { size: vec2(width, content.y), role: Role::CodeBlock };
-        self.placed.push(Placed { at: top, what: fill });
-        self.placed.push(Placed { at: top + at.to_vec2(), what });
+        let fill = ItemKind::Fill { size: vec2(width, content.y), role: FillRole::CodeBlock };
+        self.placed.push(TextItem { at: top, what: fill });
+        self.placed.push(TextItem { at: top + at.to_vec2(), what });
         content.y
     }
 
     /// A place for what is wider than the column; its height.
-    pub(super) fn scroll(&mut self, at: Pos2, width: f32, content: Vec2, inner: Vec<Placed>) -> f32 {
+    pub(super) fn scroll(&mut self, at: Pos2, width: f32, content: Vec2, inner: Vec<TextItem>) -> f32 {
         let size = vec2(width, content.y + prose::SCROLL_BAR);
-        self.placed.push(Placed { at, what: What::Scroll { size, content, inner } });
+        self.placed.push(TextItem { at, what: ItemKind::Scroll { size, content, inner } });
         size.y
     }
 
@@ -149,26 +149,26 @@ impl Column<'_, '_> {
             Err(why) => {
                 let tone = Tone::BODY;
                 let strut = (prose::STRUT.0 * tone.size, prose::STRUT.1 * tone.size);
-                let measure = Measure { width, strut, align: 0.0 };
+                let measure = LineFit { width, strut, align: 0.0 };
                 return self.lines(&[wrong(&maths.source, why, tone)], measure, top).y;
             }
         };
         let scale = fitting(Tone::BODY.size * prose::MATHS, formula.width, width);
         let content = vec2(formula.width, formula.ascent + formula.descent) * scale;
-        let what = What::Formula { maths: maths.clone(), size: scale, ink };
+        let what = ItemKind::Formula { maths: maths.clone(), size: scale, ink };
         let baseline = formula.ascent * scale;
         let height = if content.x <= width {
             let left = (width - content.x) / 2.0;
-            self.placed.push(Placed { at: top + vec2(left, baseline), what });
+            self.placed.push(TextItem { at: top + vec2(left, baseline), what });
             content.y
         } else {
-            self.scroll(top, width, content, vec![Placed { at: pos2(0.0, baseline), what }])
+            self.scroll(top, width, content, vec![TextItem { at: pos2(0.0, baseline), what }])
         };
         self.spoken.push((Rect::from_min_size(top, vec2(width, height)), maths.source.clone()));
         height
     }
 
-    fn list(&mut self, start: Option<u64>, items: &[Vec<Block>], top: Pos2, width: f32, ink: Ink) -> f32 {
+    fn list(&mut self, start: Option<u64>, items: &[Vec<TextBlock>], top: Pos2, width: f32, ink: Ink) -> f32 {
         let format = RunFormat { ink: Ink::Soft, ..RunFormat::plain(Tone::BODY.size) };
         let numbers: Vec<(String, f32)> = match start {
             Some(first) => (first..).take(items.len()).map(|n| self.number(n, &format)).collect(),
@@ -189,17 +189,17 @@ impl Column<'_, '_> {
             match (task, numbers.get(i)) {
                 (Some(done), _) => {
                     let at = pos2(end.x - TASK.x, end.y - TASK.y);
-                    self.placed.push(Placed { at, what: What::Task(done) });
+                    self.placed.push(TextItem { at, what: ItemKind::Task(done) });
                 }
                 (None, Some((text, width))) => {
-                    let what = What::Text { text: text.clone(), format: format.clone(), width: *width };
-                    self.placed.push(Placed { at: end - vec2(*width, 0.0), what });
+                    let what = ItemKind::Text { text: text.clone(), format: format.clone(), width: *width };
+                    self.placed.push(TextItem { at: end - vec2(*width, 0.0), what });
                 }
                 (None, None) => {
                     /// Half the height of small letters, in em.
                     const MIDDLE: f32 = 0.27;
                     let at = end - vec2(prose::BULLET, MIDDLE * Tone::BODY.size + prose::BULLET / 2.0);
-                    self.fill(at, Vec2::splat(prose::BULLET), Role::Bullet);
+                    self.fill(at, Vec2::splat(prose::BULLET), FillRole::Bullet);
                 }
             }
             y += self.blocks(&content, corner + vec2(indent, 0.0), width - indent, ink).max(baseline);
@@ -216,27 +216,26 @@ impl Column<'_, '_> {
 }
 
 /// The box of a task stands where its bullet would.
-fn split_task(item: &[Block]) -> (Option<bool>, std::borrow::Cow<'_, [Block]>) {
-    if let Some(Block::Paragraph(runs)) = item.first()
-        && let Some(Run::Task(done)) = runs.first()
+fn split_task(item: &[TextBlock]) -> (Option<bool>, std::borrow::Cow<'_, [TextBlock]>) {
+    if let Some(TextBlock::Paragraph(runs)) = item.first()
+        && let Some(TextRun::Task(done)) = runs.first()
     {
         let mut rest = item.to_vec();
-        rest[0] = Block::Paragraph(runs[1..].to_vec());
+        rest[0] = TextBlock::Paragraph(runs[1..].to_vec());
         return (Some(*done), rest.into());
     }
     (None, item.into())
 }
 
 /// Between two blocks.
-fn gap(above: &Block, below: &Block, in_list: bool) -> f32 {
+fn gap(above: &TextBlock, below: &TextBlock, in_list: bool) -> f32 {
     match (above, below) {
-        (_, Block::List { .. }) if in_list => prose::ITEM_GAP,
-        (Block::Heading(..), Block::Formula(_)) => prose::FORMULA_GAP,
-        (Block::Heading(..), _) => prose::AFTER_HEADING,
-        (_, Block::Heading(..)) => prose::HEADING_GAP,
-        (Block::Formula(_) | Block::Rule | Block::Table(_), _) | (_, Block::Formula(_) | Block::Rule) => {
-            prose::FORMULA_GAP
-        }
+        (_, TextBlock::List { .. }) if in_list => prose::ITEM_GAP,
+        (TextBlock::Heading(..), TextBlock::Formula(_)) => prose::FORMULA_GAP,
+        (TextBlock::Heading(..), _) => prose::AFTER_HEADING,
+        (_, TextBlock::Heading(..)) => prose::HEADING_GAP,
+        (TextBlock::Formula(_) | TextBlock::Rule | TextBlock::Table(_), _)
+        | (_, TextBlock::Formula(_) | TextBlock::Rule) => prose::FORMULA_GAP,
         _ => prose::PARAGRAPH_GAP,
     }
 }
@@ -246,7 +245,7 @@ const SHRINK: f32 = 0.9;
 const SHRINKS: usize = 3;
 
 /// Sets `table` below `top`; the height that it takes.
-pub(super) fn set(column: &mut Column, table: &Table, top: Pos2, width: f32) -> f32 {
+pub(super) fn set(column: &mut TextColumn, table: &TextTable, top: Pos2, width: f32) -> f32 {
     let (mut letters, mut rows, mut columns) = (size::BODY, Vec::new(), Vec::new());
     let mut content = f32::INFINITY;
     // Smaller letters, as far as they are read, before it scrolls.
@@ -273,7 +272,7 @@ pub(super) fn set(column: &mut Column, table: &Table, top: Pos2, width: f32) -> 
     }
 }
 
-fn cells(column: &mut Column, table: &Table, width: f32, size: f32) -> Vec<Vec<Vec<Inline>>> {
+fn cells(column: &mut TextColumn, table: &TextTable, width: f32, size: f32) -> Vec<Vec<Vec<Inline>>> {
     let tone = |row| Tone { strong: row == 0, size, ink: Ink::Plain };
     let rows = table.rows.iter().enumerate();
     rows.map(|(i, row)| row.iter().map(|cell| inlines(cell, tone(i), width, column.images, column.live)).collect())
@@ -290,7 +289,13 @@ fn gaps(columns: usize, letters: f32) -> f32 {
     2.0 * padding(letters) * columns.saturating_sub(1) as f32
 }
 
-fn column_widths(column: &mut Column, rows: &[Vec<Vec<Inline>>], columns: usize, width: f32, letters: f32) -> Vec<f32> {
+fn column_widths(
+    column: &mut TextColumn,
+    rows: &[Vec<Vec<Inline>>],
+    columns: usize,
+    width: f32,
+    letters: f32,
+) -> Vec<f32> {
     let mut least = vec![0.0f32; columns];
     let mut natural = vec![0.0f32; columns];
     for row in rows {
@@ -310,8 +315,8 @@ fn column_widths(column: &mut Column, rows: &[Vec<Vec<Inline>>], columns: usize,
 }
 
 fn set_rows(
-    column: &mut Column,
-    table: &Table,
+    column: &mut TextColumn,
+    table: &TextTable,
     rows: &[Vec<Vec<Inline>>],
     columns: &[f32],
     letters: f32,
@@ -331,7 +336,7 @@ fn set_rows(
                 Alignment::Right => 1.0,
                 Alignment::None | Alignment::Left => 0.0,
             };
-            let measure = Measure { width: columns[j], strut, align };
+            let measure = LineFit { width: columns[j], strut, align };
             let set = column.placed.len();
             let size = column.lines(cell, measure, corner + vec2(x, y));
             let place = Rect::from_min_size(shown_at + vec2(x, y), vec2(columns[j], size.y));
@@ -340,7 +345,7 @@ fn set_rows(
             x += columns[j] + 2.0 * padding_x;
         }
         y += height + padding_y;
-        column.fill(corner + vec2(0.0, y), vec2(whole, size::HAIRLINE), Role::Line);
+        column.fill(corner + vec2(0.0, y), vec2(whole, size::HAIRLINE), FillRole::Line);
         y += size::HAIRLINE;
     }
     y

@@ -29,12 +29,12 @@ use std::sync::Arc;
 use attune_core::lesson::links::TextLink;
 use attune_view::view_model::course::LessonsAround;
 use attune_view::view_model::glossary::GlossaryModel;
-use attune_view::view_model::notebook::LiveTextModel;
+use attune_view::view_model::notebook::LiveCellModel;
 use egui::mutex::Mutex;
 use egui::{Id, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 use self::document::Document;
-use self::layout::Layout;
+use self::layout::TextLayout;
 use self::paint::PaintContext;
 use super::cards::LiveCard;
 use super::images::Images;
@@ -50,7 +50,7 @@ pub struct Prose {
     /// The lessons before and after the open one.
     pub around: LessonsAround,
     hasher: RandomState,
-    pages: HashMap<u64, Page>,
+    pages: HashMap<u64, ProsePage>,
     /// Counts uses, so that the oldest can be told.
     clock: u64,
     glossary: Option<Arc<GlossaryModel>>,
@@ -84,12 +84,12 @@ impl Prose {
     }
 }
 
-struct Page {
+struct ProsePage {
     document: Document,
-    layout: Layout,
+    layout: TextLayout,
     set_for: SetFor,
     /// The values of its expressions that it is set with.
-    live: Option<LiveTextModel>,
+    live: Option<LiveCellModel>,
     used: u64,
 }
 
@@ -103,9 +103,9 @@ struct SetFor {
 
 /// Surroundings of a text that is part of a lesson.
 #[derive(Default)]
-pub struct Around<'a> {
+pub struct LessonAround<'a> {
     /// The values of its expressions.
-    pub live: Option<&'a LiveTextModel>,
+    pub live: Option<&'a LiveCellModel>,
     /// The words of the sentence on the stage: in italics they light each other.
     pub words: &'a [String],
     pub hover: Option<&'a mut Hover>,
@@ -115,11 +115,11 @@ pub struct Around<'a> {
 
 /// Shows `markdown` in the width there is.
 pub fn prose_ui(ui: &mut Ui, markdown: &str, prose: &mut Prose) {
-    live_prose_ui(ui, markdown, Around::default(), prose);
+    live_prose_ui(ui, markdown, LessonAround::default(), prose);
 }
 
 /// Shows `markdown` whose expressions, links and words act.
-pub fn live_prose_ui(ui: &mut Ui, markdown: &str, around: Around, prose: &mut Prose) {
+pub fn live_prose_ui(ui: &mut Ui, markdown: &str, around: LessonAround, prose: &mut Prose) {
     let width = ui.available_width();
     let Prose { images, pages, hasher, clock, glossary, asked, followed, card, .. } = prose;
     let glossary = glossary.as_deref();
@@ -152,11 +152,11 @@ fn page<'a>(
     ui: &Ui,
     markdown: &str,
     width: f32,
-    pages: &'a mut HashMap<u64, Page>,
-    (images, glossary, live): (&mut Images, Option<&GlossaryModel>, Option<&LiveTextModel>),
+    pages: &'a mut HashMap<u64, ProsePage>,
+    (images, glossary, live): (&mut Images, Option<&GlossaryModel>, Option<&LiveCellModel>),
     key: u64,
     clock: &mut u64,
-) -> &'a Page {
+) -> &'a ProsePage {
     *clock += 1;
     if pages.len() > REMEMBERED && !pages.contains_key(&key) {
         forget_older_half(pages);
@@ -168,7 +168,7 @@ fn page<'a>(
         if let Some(glossary) = glossary {
             terms::mark(&mut document, glossary);
         }
-        Page { document, layout: Layout::default(), set_for: nowhere, live: None, used: *clock }
+        ProsePage { document, layout: TextLayout::default(), set_for: nowhere, live: None, used: *clock }
     });
     page.used = *clock;
     let has_same_values = match (&page.live, live) {
@@ -176,13 +176,13 @@ fn page<'a>(
         (shown, live) => shown.is_none() && live.is_none(),
     };
     if page.set_for != set_for || !has_same_values {
-        page.layout = ui.fonts_mut(|fonts| Layout::of(&page.document, width, fonts, images, live));
+        page.layout = ui.fonts_mut(|fonts| TextLayout::of(&page.document, width, fonts, images, live));
         (page.set_for, page.live) = (set_for, live.cloned());
     }
     page
 }
 
-fn forget_older_half(pages: &mut HashMap<u64, Page>) {
+fn forget_older_half(pages: &mut HashMap<u64, ProsePage>) {
     let mut uses: Vec<u64> = pages.values().map(|page| page.used).collect();
     uses.sort_unstable();
     let middle = uses[uses.len() / 2];

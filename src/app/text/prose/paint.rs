@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use attune_core::lesson::links::{TextLink, tokens_named};
-use attune_engine::code::editor::scope::Scope;
+use attune_engine::code::editor::scope::CompletionScope;
 use attune_view::view_model::glossary::GlossaryModel;
-use attune_view::view_model::notebook::{LiveWord, Standing};
+use attune_view::view_model::notebook::{LiveStanding, LiveWord};
 use attune_view::view_model::sentence_arcs::WordAt;
 use egui::epaint::TextShape;
 use egui::text_selection::LabelSelectionState;
@@ -14,10 +14,10 @@ use egui::{
     UiBuilder, Vec2, WidgetInfo, WidgetType, pos2, vec2,
 };
 
-use super::Around;
-use super::flow::{Ink, Note, Placed, Role, RunFormat, What};
+use super::LessonAround;
+use super::flow::{FillRole, Ink, ItemKind, RunFormat, TextItem, TextNote};
 use super::formula::{formula_ui, snapped};
-use super::terms::Named;
+use super::terms::TermInText;
 use crate::app::text::cards::{LiveCard, live_lines_ui, term_card_ui};
 use crate::app::text::code_text::code;
 use crate::app::text::images::Images;
@@ -32,17 +32,17 @@ pub struct PaintContext<'a> {
     /// Links that are followed.
     pub followed: &'a mut Vec<TextLink>,
     pub card: &'a mut Option<LiveCard>,
-    pub around: Around<'a>,
+    pub around: LessonAround<'a>,
 }
 
 /// Draws what can be seen of `placed`, whose corner is `origin`.
-pub fn paint(ui: &mut Ui, placed: &[Placed], origin: Pos2, context: &mut PaintContext) {
+pub fn paint(ui: &mut Ui, placed: &[TextItem], origin: Pos2, context: &mut PaintContext) {
     let palette = Palette::of(ui.visuals().dark_mode);
-    for (i, Placed { at, what }) in placed.iter().enumerate() {
+    for (i, TextItem { at, what }) in placed.iter().enumerate() {
         let at = origin + at.to_vec2();
         match what {
-            What::Text { text, format, width } => text_ui(ui, i, text, format, *width, at, context),
-            What::Formula { maths, size, ink: wanted } => {
+            ItemKind::Text { text, format, width } => text_ui(ui, i, text, format, *width, at, context),
+            ItemKind::Formula { maths, size, ink: wanted } => {
                 if let Ok(formula) = &maths.formula {
                     formula_ui(ui, formula, at, *size, ink(*wanted, palette));
                     if let Some(term) = maths.term {
@@ -50,12 +50,12 @@ pub fn paint(ui: &mut Ui, placed: &[Placed], origin: Pos2, context: &mut PaintCo
                     }
                 }
             }
-            What::Image { path, alt, size } => {
+            ItemKind::Image { path, alt, size } => {
                 image_ui(ui, i, path, alt, Rect::from_min_size(at, *size), context.images);
             }
-            What::Fill { size, role } => fill_ui(ui, Rect::from_min_size(at, *size), *role, palette),
-            What::Task(done) => task_ui(ui, *done, at, palette),
-            What::Scroll { size, content, inner } => {
+            ItemKind::Fill { size, role } => fill_ui(ui, Rect::from_min_size(at, *size), *role, palette),
+            ItemKind::Task(done) => task_ui(ui, *done, at, palette),
+            ItemKind::Scroll { size, content, inner } => {
                 let place = Rect::from_min_size(at, *size);
                 if ui.is_rect_visible(place) {
                     scroll_ui(ui, i, place, *content, inner, context);
@@ -65,7 +65,7 @@ pub fn paint(ui: &mut Ui, placed: &[Placed], origin: Pos2, context: &mut PaintCo
     }
 }
 
-fn scroll_ui(ui: &mut Ui, i: usize, place: Rect, content: Vec2, inner: &[Placed], context: &mut PaintContext) {
+fn scroll_ui(ui: &mut Ui, i: usize, place: Rect, content: Vec2, inner: &[TextItem], context: &mut PaintContext) {
     let mut child = ui.new_child(UiBuilder::new().max_rect(place).id_salt(("scroll", i)));
     ScrollArea::horizontal().auto_shrink(false).show(&mut child, |ui| {
         let (whole, _) = ui.allocate_exact_size(content, Sense::hover());
@@ -111,7 +111,7 @@ fn text_ui(
     let sense = sense_of(format);
     let response = ui.interact(rect, id, sense);
     response.widget_info(|| spoken(text, format));
-    let is_link = matches!(format.note, Some(Note::Link(_) | Note::Act(_)));
+    let is_link = matches!(format.note, Some(TextNote::Link(_) | TextNote::Act(_)));
     let is_pointed = is_link && (response.hovered() || response.has_focus());
     let underline = if is_pointed { Stroke::new(size::HAIRLINE, color) } else { Stroke::NONE };
     if is_pointed {
@@ -132,8 +132,8 @@ fn text_ui(
 /// The keyboard moves between controls, not between lines of text; it finds a term once.
 fn sense_of(format: &RunFormat) -> Sense {
     match format.note {
-        Some(Note::Link(_) | Note::Act(_)) => Sense::click(),
-        Some(Note::Live(_) | Note::Term(Named { is_first: true, .. })) => Sense::click_and_drag(),
+        Some(TextNote::Link(_) | TextNote::Act(_)) => Sense::click(),
+        Some(TextNote::Live(_) | TextNote::Term(TermInText { is_first: true, .. })) => Sense::click_and_drag(),
         _ => Sense::click_and_drag() - Sense::FOCUSABLE,
     }
 }
@@ -142,8 +142,8 @@ fn sense_of(format: &RunFormat) -> Sense {
 fn spoken(text: &str, format: &RunFormat) -> WidgetInfo {
     let kind = if sense_of(format).is_focusable() { WidgetType::Link } else { WidgetType::Label };
     match &format.note {
-        Some(Note::Act(link)) => WidgetInfo::labeled(kind, true, format!("{text}: {}", link.says())),
-        Some(Note::Live(word)) => {
+        Some(TextNote::Act(link)) => WidgetInfo::labeled(kind, true, format!("{text}: {}", link.says())),
+        Some(TextNote::Live(word)) => {
             let notes: String = word.notes.iter().map(|note| format!(" {note}")).collect();
             WidgetInfo::labeled(kind, true, format!("{text}, live.{notes}"))
         }
@@ -167,7 +167,10 @@ fn laid_out(ui: &Ui, text: &str, format: &RunFormat, color: Color32, palette: &P
         if !format.spans.is_empty() {
             let plain = job.sections[0].format.clone();
             let wrap = job.wrap;
-            job = egui::text::LayoutJob { wrap, ..code(text, &format.spans, &Scope::default(), &plain, palette) };
+            job = egui::text::LayoutJob {
+                wrap,
+                ..code(text, &format.spans, &CompletionScope::default(), &plain, palette)
+            };
         }
         for section in &mut job.sections {
             section.format.strikethrough = format.strikethrough(color);
@@ -187,22 +190,22 @@ fn note_ui(
     context: &mut PaintContext,
 ) -> Response {
     match &format.note {
-        Some(Note::Link(target)) => {
+        Some(TextNote::Link(target)) => {
             if response.clicked() {
                 ui.open_url(OpenUrl::new_tab(target));
             }
             response.on_hover_text(&**target)
         }
-        Some(Note::Tip(why)) => {
+        Some(TextNote::Tip(why)) => {
             let palette = Palette::of(ui.visuals().dark_mode);
             ui.painter().extend(quiet_line(rect, palette.warn));
             response.on_hover_text(&**why)
         }
-        Some(Note::Term(named)) => {
+        Some(TextNote::Term(named)) => {
             let baseline = Rect::from_min_max(rect.min, pos2(rect.max.x, baseline + prose::TERM_LINE));
             term_ui(ui, *named, baseline, response, context)
         }
-        Some(Note::Act(link)) => {
+        Some(TextNote::Act(link)) => {
             if let TextLink::Word(name) = &**link {
                 word_ui(ui, name, rect, &response, &mut context.around);
             }
@@ -211,7 +214,7 @@ fn note_ui(
             }
             response.on_hover_text(link.says())
         }
-        Some(Note::Live(word)) => live_ui(ui, word, rect, response, context),
+        Some(TextNote::Live(word)) => live_ui(ui, word, rect, response, context),
         None => {
             if format.is_emphasis() {
                 word_ui(ui, text, rect, &response, &mut context.around);
@@ -232,13 +235,13 @@ fn live_ui(ui: &Ui, word: &LiveWord, rect: Rect, response: Response, context: &m
     let palette = Palette::of(ui.visuals().dark_mode);
     let is_near = response.hovered() || response.has_focus();
     let color = match word.standing {
-        Standing::Current | Standing::Waiting => palette.accent,
-        Standing::Differs => palette.warn,
-        Standing::Failed => palette.error,
+        LiveStanding::Current | LiveStanding::Waiting => palette.accent,
+        LiveStanding::Differs => palette.warn,
+        LiveStanding::Failed => palette.error,
     };
     let tint = color.gamma_multiply(if is_near { TINT_NEAR } else { TINT });
     ui.painter().rect_filled(rect.expand2(vec2(size::HAIRLINE, 0.0)), size::RADIUS_SMALL, tint);
-    if word.standing == Standing::Differs {
+    if word.standing == LiveStanding::Differs {
         ui.painter().extend(quiet_line(rect, palette.warn));
     }
     if response.clicked() {
@@ -268,7 +271,7 @@ fn live_tip_ui(ui: &mut Ui, word: &LiveWord) {
 }
 
 /// The name of a word on the stage: pointing at it lights the word everywhere, and the other way round.
-fn word_ui(ui: &Ui, name: &str, rect: Rect, response: &Response, around: &mut Around) {
+fn word_ui(ui: &Ui, name: &str, rect: Rect, response: &Response, around: &mut LessonAround) {
     /// Opacity of the tint behind a word that is lit.
     const TINT: f32 = 0.28;
     let Some(hover) = &mut around.hover else { return };
@@ -289,7 +292,7 @@ fn word_ui(ui: &Ui, name: &str, rect: Rect, response: &Response, around: &mut Ar
 }
 
 /// A term: a quiet line where it is first named, a card under the pointer, its entry at a click.
-fn term_ui(ui: &Ui, named: Named, line: Rect, response: Response, context: &mut PaintContext) -> Response {
+fn term_ui(ui: &Ui, named: TermInText, line: Rect, response: Response, context: &mut PaintContext) -> Response {
     let Some(glossary) = context.glossary else { return response };
     let palette = Palette::of(ui.visuals().dark_mode);
     let is_near = response.hovered() || response.has_focus();
@@ -313,7 +316,7 @@ fn symbol_ui(ui: &Ui, i: usize, term: usize, place: Rect, context: &mut PaintCon
     if ui.is_rect_visible(place) {
         let response = ui.interact(place, ui.id().with(i), Sense::click() - Sense::FOCUSABLE);
         let line = place.with_max_y(place.max.y + prose::TERM_LINE);
-        term_ui(ui, Named { term, is_first: false }, line, response, context);
+        term_ui(ui, TermInText { term, is_first: false }, line, response, context);
     }
 }
 
@@ -342,13 +345,13 @@ pub fn image_ui(ui: &mut Ui, i: usize, path: &str, alt: &str, rect: Rect, images
     }
 }
 
-fn fill_ui(ui: &Ui, rect: Rect, role: Role, palette: &Palette) {
+fn fill_ui(ui: &Ui, rect: Rect, role: FillRole, palette: &Palette) {
     let (color, radius) = match role {
-        Role::CodeBlock => (palette.raised, CornerRadius::same(size::RADIUS)),
-        Role::CodeInline => (palette.raised, CornerRadius::same(size::RADIUS_SMALL)),
-        Role::QuoteBar => (palette.accent_soft, CornerRadius::same(size::RADIUS_SMALL)),
-        Role::Line => (palette.line, CornerRadius::ZERO),
-        Role::Bullet => {
+        FillRole::CodeBlock => (palette.raised, CornerRadius::same(size::RADIUS)),
+        FillRole::CodeInline => (palette.raised, CornerRadius::same(size::RADIUS_SMALL)),
+        FillRole::QuoteBar => (palette.accent_soft, CornerRadius::same(size::RADIUS_SMALL)),
+        FillRole::Line => (palette.line, CornerRadius::ZERO),
+        FillRole::Bullet => {
             ui.painter().circle_filled(rect.center(), rect.width() / 2.0, palette.ink_faint);
             return;
         }

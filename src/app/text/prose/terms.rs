@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use attune_view::view_model::glossary::GlossaryModel;
 
-use super::document::{Block, Document, Run, Style};
+use super::document::{Document, Style, TextBlock, TextRun};
 
 /// A term where a text names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Named {
+pub struct TermInText {
     /// Its place in the glossary.
     pub term: usize,
     /// The first time in a section, of a term that this lesson or one before it introduces: it shows that there is
@@ -21,7 +21,7 @@ pub struct Named {
 pub fn mark(document: &mut Document, glossary: &GlossaryModel) {
     /// A heading below this level is within a section.
     const SECTION: usize = 2;
-    let begins = |block: &Block| matches!(block, Block::Heading(level, _) if *level <= SECTION);
+    let begins = |block: &TextBlock| matches!(block, TextBlock::Heading(level, _) if *level <= SECTION);
     let is_section = document.blocks.iter().any(begins);
     let mut marker = Marker { glossary, is_section, seen: HashSet::new() };
     marker.blocks(&mut document.blocks);
@@ -34,32 +34,32 @@ struct Marker<'a> {
 }
 
 impl Marker<'_> {
-    fn blocks(&mut self, blocks: &mut [Block]) {
+    fn blocks(&mut self, blocks: &mut [TextBlock]) {
         for block in blocks {
             match block {
-                Block::Paragraph(runs) => self.runs(runs),
-                Block::Quote(inner) => self.blocks(inner),
-                Block::List { items, .. } => items.iter_mut().for_each(|item| self.blocks(item)),
-                Block::Table(table) => table.rows.iter_mut().flatten().for_each(|cell| self.runs(cell)),
-                Block::Heading(..) | Block::Code { .. } | Block::Formula(_) | Block::Rule => {}
+                TextBlock::Paragraph(runs) => self.runs(runs),
+                TextBlock::Quote(inner) => self.blocks(inner),
+                TextBlock::List { items, .. } => items.iter_mut().for_each(|item| self.blocks(item)),
+                TextBlock::Table(table) => table.rows.iter_mut().flatten().for_each(|cell| self.runs(cell)),
+                TextBlock::Heading(..) | TextBlock::Code { .. } | TextBlock::Formula(_) | TextBlock::Rule => {}
             }
         }
     }
 
-    fn runs(&mut self, runs: &mut Vec<Run>) {
+    fn runs(&mut self, runs: &mut Vec<TextRun>) {
         let mut marked = Vec::with_capacity(runs.len());
         for run in std::mem::take(runs) {
             match run {
-                Run::Text(text, style)
+                TextRun::Text(text, style)
                     if !style.code && style.link.is_none() && style.flaw.is_none() && !is_control(&text, &style) =>
                 {
                     self.text(&text, &style, &mut marked);
                 }
-                Run::Formula(mut maths) => {
+                TextRun::Formula(mut maths) => {
                     if let Some(term) = self.glossary.symbol(&maths.source) {
                         Arc::make_mut(&mut maths).term = Some(term);
                     }
-                    marked.push(Run::Formula(maths));
+                    marked.push(TextRun::Formula(maths));
                 }
                 run => marked.push(run),
             }
@@ -68,11 +68,11 @@ impl Marker<'_> {
     }
 
     /// Each term becomes a run of its own.
-    fn text(&mut self, text: &str, style: &Style, out: &mut Vec<Run>) {
+    fn text(&mut self, text: &str, style: &Style, out: &mut Vec<TextRun>) {
         let mut end = 0;
         let mut push = |text: &str, named| {
             if !text.is_empty() {
-                out.push(Run::Text(text.to_owned(), Style { named, ..style.clone() }));
+                out.push(TextRun::Text(text.to_owned(), Style { named, ..style.clone() }));
             }
         };
         for found in self.glossary.find(text) {
@@ -80,7 +80,7 @@ impl Marker<'_> {
             end = found.at.end;
             let is_shown = self.is_section || style.strong;
             let is_first = self.seen.insert(found.of) && !self.glossary.is_later(found.of) && is_shown;
-            push(&text[found.at], Some(Named { term: found.of, is_first }));
+            push(&text[found.at], Some(TermInText { term: found.of, is_first }));
         }
         push(&text[end..], None);
     }
@@ -109,23 +109,23 @@ mod tests {
 
     /// The terms in order: `+` where first.
     fn marks(markdown: &str) -> Vec<String> {
-        fn of(blocks: &[Block], out: &mut Vec<String>) {
+        fn of(blocks: &[TextBlock], out: &mut Vec<String>) {
             for block in blocks {
                 match block {
-                    Block::Paragraph(runs) | Block::Heading(_, runs) => of_runs(runs, out),
-                    Block::Quote(inner) => of(inner, out),
-                    Block::List { items, .. } => items.iter().for_each(|item| of(item, out)),
-                    Block::Table(table) => table.rows.iter().flatten().for_each(|runs| of_runs(runs, out)),
+                    TextBlock::Paragraph(runs) | TextBlock::Heading(_, runs) => of_runs(runs, out),
+                    TextBlock::Quote(inner) => of(inner, out),
+                    TextBlock::List { items, .. } => items.iter().for_each(|item| of(item, out)),
+                    TextBlock::Table(table) => table.rows.iter().flatten().for_each(|runs| of_runs(runs, out)),
                     _ => {}
                 }
             }
         }
-        fn of_runs(runs: &[Run], out: &mut Vec<String>) {
+        fn of_runs(runs: &[TextRun], out: &mut Vec<String>) {
             out.extend(runs.iter().filter_map(|run| match run {
-                Run::Text(text, Style { named: Some(named), .. }) => {
+                TextRun::Text(text, Style { named: Some(named), .. }) => {
                     Some(format!("{}{text}", if named.is_first { "+" } else { "" }))
                 }
-                Run::Formula(maths) => maths.term.map(|_| format!("${}$", maths.source)),
+                TextRun::Formula(maths) => maths.term.map(|_| format!("${}$", maths.source)),
                 _ => None,
             }));
         }
@@ -160,8 +160,9 @@ mod tests {
     fn nothing_of_the_text_is_lost() {
         let mut document = Document::read("a key, the dot product's keys.");
         mark(&mut document, &glossary());
-        let Block::Paragraph(runs) = &document.blocks[0] else { panic!("{document:?}") };
-        let texts = runs.iter().filter_map(|run| if let Run::Text(text, _) = run { Some(text.as_str()) } else { None });
+        let TextBlock::Paragraph(runs) = &document.blocks[0] else { panic!("{document:?}") };
+        let texts =
+            runs.iter().filter_map(|run| if let TextRun::Text(text, _) = run { Some(text.as_str()) } else { None });
         assert_eq!(texts.collect::<String>(), "a key, the dot product's keys.");
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use attune_engine::numerics::contributions::Contributions;
 use attune_engine::numerics::model::activations::{HeadActivations, Interventions};
-use attune_engine::numerics::model::generate::Choice;
+use attune_engine::numerics::model::generate::NextWordChoice;
 use attune_engine::numerics::model::{Activations, AttentionModel, Pooling, Sequences};
 use attune_engine::numerics::rng::{Stream, stream};
 use attune_engine::numerics::vectors::{add_scaled, cosine, distance, dot, norm};
@@ -28,14 +28,14 @@ use crate::lesson::{Recipe, corpus};
 
 /// A claim with what was measured.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Verdict {
+pub struct ClaimVerdict {
     pub id: String,
     pub says: String,
     pub value: f64,
     pub expect: Expect,
 }
 
-impl Verdict {
+impl ClaimVerdict {
     fn of(claim: &Claim, value: f64) -> Self {
         Self { id: claim.id.clone(), says: claim.says.clone(), value, expect: claim.expect }
     }
@@ -51,7 +51,7 @@ impl Verdict {
 }
 
 /// The claims about models with switches on, each combination trained here.
-pub fn verify_switched(lesson: &Lesson) -> Vec<Verdict> {
+pub fn verify_switched(lesson: &Lesson) -> Vec<ClaimVerdict> {
     let combinations: BTreeSet<&BTreeSet<String>> = lesson.claims.iter().map(|claim| &claim.with).collect();
     // Most lessons have none, and those about a pretrained model have a large vocabulary.
     let measured = LazyCell::new(|| Measured::of(lesson));
@@ -62,14 +62,14 @@ pub fn verify_switched(lesson: &Lesson) -> Vec<Verdict> {
     };
     let none = |with: &BTreeSet<String>| {
         let claims = lesson.claims.iter().filter(|claim| claim.with == *with);
-        claims.map(|claim| Verdict::of(claim, f64::NAN)).collect()
+        claims.map(|claim| ClaimVerdict::of(claim, f64::NAN)).collect()
     };
     let switched = combinations.into_iter().filter(|with| !with.is_empty());
     switched.flat_map(|with| trained(with).unwrap_or_else(|| none(with))).collect()
 }
 
 /// Every claim of the lesson about the model in the snapshot; `None` until there is one.
-pub fn verify(snapshot: &Snapshot) -> Option<Vec<Verdict>> {
+pub fn verify(snapshot: &Snapshot) -> Option<Vec<ClaimVerdict>> {
     let measure = Measure::of(snapshot)?;
     // What several claims are about is measured once.
     let mut measured: Vec<(&Fact, f64)> = Vec::new();
@@ -82,7 +82,7 @@ pub fn verify(snapshot: &Snapshot) -> Option<Vec<Verdict>> {
         if known.is_none() {
             measured.push((fact, value));
         }
-        verdicts.push(Verdict::of(claim, value));
+        verdicts.push(ClaimVerdict::of(claim, value));
     }
     Some(verdicts)
 }
@@ -108,7 +108,7 @@ struct Measure<'a> {
     /// The learner's, as far as they are not about one sentence.
     interventions: Arc<Interventions<f32>>,
     rewriter: Option<Rewriter>,
-    places: Places<'a>,
+    places: WordPlaces<'a>,
     /// One arrival for each probe, measured once for all claims.
     arrivals: OnceCell<Vec<Arrival>>,
     /// For each head, the share of words at which it looks at their source.
@@ -119,7 +119,7 @@ impl<'a> Measure<'a> {
     fn of(snapshot: &'a Snapshot) -> Option<Self> {
         let (lesson, space, model) = (&*snapshot.lesson, snapshot.space.as_deref()?, snapshot.model.as_ref()?);
         let network = network(lesson, space);
-        let places = Places::of(lesson, space);
+        let places = WordPlaces::of(lesson, space);
         let (arrivals, alignments) = Default::default();
         let interventions = Arc::new(for_any_sentence(&model.interventions));
         let rewriter = Rewriter::of(&lesson.model.objective, &space.vocabulary);
@@ -280,7 +280,8 @@ impl<'a> Measure<'a> {
             // The likeliest word is no draw: the generator is not used.
             let mut generator = stream(self.lesson.seed, Stream::Generation);
             let (parameters, count) = (&self.model.parameters, source.len());
-            let written = self.network.generate(parameters, &[], Some(&source), count, Choice::Greedy, &mut generator);
+            let written =
+                self.network.generate(parameters, &[], Some(&source), count, NextWordChoice::Greedy, &mut generator);
             let target = rewriter.target(&source);
             // It writes as many words as it is asked for, or none where a number is not finite.
             let right = |t| written.as_ref().ok().map(|written| written[t] == target[t]);
@@ -457,7 +458,7 @@ impl Arrival {
 }
 
 /// The static vectors of a lesson as places to end at.
-pub struct Places<'a> {
+pub struct WordPlaces<'a> {
     lesson: &'a Lesson,
     space: &'a StaticSpace,
     /// The row of each word of the vocabulary.
@@ -467,7 +468,7 @@ pub struct Places<'a> {
     mean_length: f32,
 }
 
-impl<'a> Places<'a> {
+impl<'a> WordPlaces<'a> {
     pub fn of(lesson: &'a Lesson, space: &'a StaticSpace) -> Self {
         let rows = index_of(&space.vocabulary);
         let centroid_of = |words: &[String]| {

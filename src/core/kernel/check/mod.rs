@@ -14,10 +14,10 @@ use attune_engine::code::budget::{Allowance, SOURCE_BYTES_MAX};
 use attune_engine::code::{Fault, Output};
 
 use crate::kernel::command::Command;
-use crate::kernel::notebook::document::{Behaviour, OwnKind, Runs};
-use crate::kernel::notebook::execution::{Answered, Outcome, is_right};
+use crate::kernel::notebook::document::{Behaviour, CellCode, OwnKind};
+use crate::kernel::notebook::execution::{Outcome, TriedAnswer, is_right};
 use crate::kernel::notebook::saved::{SavedAnswer, SavedCell, SavedEdit};
-use crate::kernel::notebook::snapshot::{Compared, RunSnapshot, Verdict};
+use crate::kernel::notebook::snapshot::{ComparedCase, RunSnapshot, Verdict};
 use crate::kernel::notebook::{CellCommand, NotebookCommand};
 use crate::kernel::running::Kernel;
 use crate::kernel::saved_work::Saved;
@@ -59,10 +59,10 @@ pub fn rehearse(kernel: &mut Kernel, time: Duration) -> Vec<Problem> {
             break;
         }
         problems.extend(match Behaviour::of(&cell.kind).runs {
-            Runs::Nothing => None,
-            Runs::Code { fails, .. } => code(kernel, cell, fails),
-            Runs::Predict(_) => predict(kernel, cell),
-            Runs::Exercise(_) => exercise(kernel, cell),
+            CellCode::Nothing => None,
+            CellCode::Code { fails, .. } => code(kernel, cell, fails),
+            CellCode::Predict(_) => predict(kernel, cell),
+            CellCode::Exercise(_) => exercise(kernel, cell),
         });
         texts(kernel, cell, &mut problems);
     }
@@ -133,7 +133,7 @@ fn predict(kernel: &mut Kernel, cell: &Cell) -> Option<Problem> {
 
 fn exercise(kernel: &Kernel, cell: &Cell) -> Option<Problem> {
     let tried = |answer| kernel.try_exercise(&cell.id, answer);
-    let (Some(start), Some(solved)) = (tried(Answered::Start), tried(Answered::Solution)) else {
+    let (Some(start), Some(solved)) = (tried(TriedAnswer::Start), tried(TriedAnswer::Solution)) else {
         return Some(Problem::of(cell, NOT_RUN, Spot::Cell));
     };
     if is_right(&start) == Some(true) {
@@ -156,7 +156,7 @@ fn exercise(kernel: &Kernel, cell: &Cell) -> Option<Problem> {
 }
 
 /// Whether numbers that stand beside each other are not the same; bounds and words are for the check alone.
-fn differs(case: &Compared) -> bool {
+fn differs(case: &ComparedCase) -> bool {
     /// Between what a check lets pass and what a learner sees.
     const TOLERANCE: f64 = 1e-3;
     let is_near = |a: &f64, b: &f64| a == b || (a - b).abs() <= TOLERANCE * (1.0 + b.abs());
@@ -189,7 +189,7 @@ const TIME_OF_A_WORK: Duration = Duration::from_secs(20);
 
 /// How an answer stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub enum AnswerMark {
     /// Nothing was answered.
     Open,
     Right,
@@ -207,7 +207,7 @@ pub enum Mark {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Graded {
     pub task: String,
-    pub mark: Mark,
+    pub mark: AnswerMark,
     pub tries: u32,
 }
 
@@ -277,53 +277,53 @@ impl Judge<'_> {
         let answered = self.work.notebook.cells.iter().find(|answered| answered.id == cell.id && !answered.is_own);
         let tries = answered.map_or(0, SavedCell::tries);
         let mark = match (&cell.kind, answered) {
-            (_, None) => Mark::Open,
+            (_, None) => AnswerMark::Open,
             (CellKind::Predict(predict), Some(answered)) => self.prediction(cell, predict, &answered.answer),
             (CellKind::Exercise(exercise), Some(answered)) => self.exercise(cell, exercise, answered),
-            (_, Some(_)) => Mark::Open,
+            (_, Some(_)) => AnswerMark::Open,
         };
         Graded { task: cell.id.clone(), mark, tries }
     }
 
-    fn prediction(&self, cell: &Cell, predict: &Predict, answer: &SavedAnswer) -> Mark {
-        let SavedAnswer::Predict { ask, choices, chosen, .. } = answer else { return Mark::Open };
-        let Some(chosen) = choices.get(*chosen) else { return Mark::Open };
+    fn prediction(&self, cell: &Cell, predict: &Predict, answer: &SavedAnswer) -> AnswerMark {
+        let SavedAnswer::Predict { ask, choices, chosen, .. } = answer else { return AnswerMark::Open };
+        let Some(chosen) = choices.get(*chosen) else { return AnswerMark::Open };
         let right = self.grader.right.iter().find(|(id, _)| *id == cell.id).and_then(|(_, right)| *right);
         let (Some(place), true) = (predict.choices.iter().position(|choice| choice == chosen), *ask == predict.ask)
         else {
-            return Mark::OfAnotherVersion;
+            return AnswerMark::OfAnotherVersion;
         };
-        if Some(place) == right { Mark::Right } else { Mark::Wrong(Some(chosen.as_str().into())) }
+        if Some(place) == right { AnswerMark::Right } else { AnswerMark::Wrong(Some(chosen.as_str().into())) }
     }
 
-    fn exercise(&mut self, cell: &Cell, exercise: &Exercise, answered: &SavedCell) -> Mark {
+    fn exercise(&mut self, cell: &Cell, exercise: &Exercise, answered: &SavedCell) -> AnswerMark {
         if let SavedAnswer::Exercise { ask, .. } = &answered.answer
             && *ask != exercise.ask
         {
-            return Mark::OfAnotherVersion;
+            return AnswerMark::OfAnotherVersion;
         }
         // The window takes no other edit for an answer.
         let is_answer = |edit: &&SavedEdit| edit.kind == OwnKind::Code && edit.text.len() <= SOURCE_BYTES_MAX;
         let written = answered.edit.as_ref().filter(is_answer).map(|edit| &*edit.text);
         let outcome = match (&exercise.start, written) {
-            _ if self.allowance.is_late() => return Mark::NotJudged,
-            (Some(_), Some(text)) => self.grader.trained.try_exercise(&cell.id, Answered::Text(text)),
-            _ if answered.tries() == 0 => return Mark::Open,
-            (Some(_), None) => self.grader.trained.try_exercise(&cell.id, Answered::Start),
+            _ if self.allowance.is_late() => return AnswerMark::NotJudged,
+            (Some(_), Some(text)) => self.grader.trained.try_exercise(&cell.id, TriedAnswer::Text(text)),
+            _ if answered.tries() == 0 => return AnswerMark::Open,
+            (Some(_), None) => self.grader.trained.try_exercise(&cell.id, TriedAnswer::Start),
             // The answer is what the learner turned.
-            (None, _) => self.own().and_then(|own| own.try_exercise(&cell.id, Answered::Start)),
+            (None, _) => self.own().and_then(|own| own.try_exercise(&cell.id, TriedAnswer::Start)),
         };
         match outcome {
-            None => Mark::NotJudged,
-            Some(Outcome { fault: Some(fault), .. }) => Mark::Failed(cut(&fault.to_string())),
-            Some(Outcome { verdict: Some(Verdict::Exercise { is_right: true, .. }), .. }) => Mark::Right,
+            None => AnswerMark::NotJudged,
+            Some(Outcome { fault: Some(fault), .. }) => AnswerMark::Failed(cut(&fault.to_string())),
+            Some(Outcome { verdict: Some(Verdict::Exercise { is_right: true, .. }), .. }) => AnswerMark::Right,
             Some(Outcome { verdict: Some(Verdict::Exercise { feedback, .. }), .. }) => match feedback {
                 // The lesson's own words, or else the fault of a check that the answer is in.
-                Some(said) if exercise.feedback.iter().any(|own| *own.say == *said) => Mark::Wrong(Some(said)),
-                Some(fault) => Mark::Failed(cut(&fault)),
-                None => Mark::Wrong(None),
+                Some(said) if exercise.feedback.iter().any(|own| *own.say == *said) => AnswerMark::Wrong(Some(said)),
+                Some(fault) => AnswerMark::Failed(cut(&fault)),
+                None => AnswerMark::Wrong(None),
             },
-            Some(_) => Mark::Wrong(None),
+            Some(_) => AnswerMark::Wrong(None),
         }
     }
 

@@ -1,24 +1,38 @@
 //! The model as code cells meet it: what they read, and how what they write reaches it.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use attune_engine::code::{Axis, Runs, Shape, Variable};
+use attune_engine::code::budget::RUN_PRODUCTS_MAX;
+use attune_engine::code::{
+    Axis, Charge, FORWARD, Fault, Forward, Labels, NEIGHBOURS, Pass, RunnableModel, Shape, Tensor, Tensors, VECTORS,
+    Variable,
+};
+use attune_engine::nearest::nearest;
+use attune_engine::numerics::attention::HeadMode;
+use attune_engine::numerics::model::AttentionModel;
 use attune_engine::numerics::model::activations::Interventions;
+use attune_engine::numerics::model::cost::forward_multiplications;
 use attune_engine::numerics::params::Parameters;
-use attune_engine::numerics::table::Table;
+use attune_engine::numerics::table::{Table, TableRef};
+use attune_engine::numerics::vectors::{cosine, highest};
 use attune_engine::quantity::Quantity;
+use attune_engine::vectors::expression::Expression;
+use attune_engine::vectors::{Vectors, unknown};
 
 use crate::kernel::model::LessonModel;
-use crate::kernel::model::forward::Runner;
 use crate::kernel::notebook::execution::{LiveModel, Versions};
-use crate::kernel::notebook::live::{Live, LiveName, live_names};
-use crate::kernel::notebook::live_text::{LiveTextModel, Spoken};
-use crate::kernel::sentence_pass::interventions::{are_none, check_temperature};
+use crate::kernel::notebook::live::{Follows, Live, LiveName, live_names};
+use crate::kernel::notebook::live_text::{Spoken, TextReader};
+use crate::kernel::sentence_pass::interventions::{are_none, check_temperature, for_any_sentence};
 use crate::kernel::sentence_pass::passes::Passes;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
-use crate::kernel::snapshot::sentence::token_labels;
+use crate::kernel::snapshot::sentence::{answers, token_labels};
+use crate::kernel::snapshot::space::StaticSpace;
+use crate::kernel::static_embedding::Rewriter;
 use crate::kernel::training::stop::Stopped;
 use crate::lesson::Lesson;
+use crate::lesson::schema::{GivenSource, GivenVectors, StaticEmbedding};
 
 /// Counts the changes of what code reads.
 #[derive(Default)]
@@ -105,7 +119,7 @@ impl LiveModel for Watched<'_> {
     }
 }
 
-impl LiveTextModel for LessonModel {
+impl TextReader for LessonModel {
     fn shows(&self, spoken: &Spoken) -> bool {
         let Sentence { index, text, .. } = self.pass.sentence();
         match spoken {
@@ -201,7 +215,7 @@ fn of_frame(
         classes: classes.clone(),
         tokens: token_labels(frame.tokens()).into(),
         source: frame.source_tokens().map(|tokens| token_labels(tokens).into()),
-        model: Some(Runs(Arc::new(Runner::of(model, parameters, interventions)))),
+        model: Some(RunnableModel(Arc::new(Runner::of(model, parameters, interventions)))),
     }
 }
 
@@ -253,4 +267,171 @@ fn entries(variable: &Variable, known: &LiveName) -> Result<Vec<f64>, String> {
         return Err(format!("`{name}` must keep its shape {}; it would have {}", Shape(&known.axes), tensor.shape()));
     }
     Ok(tensor.entries().to_vec())
+}
+
+/// All that a pass needs but its sentence.
+pub struct Runner {
+    lesson: Arc<Lesson>,
+    space: Arc<StaticSpace>,
+    words: Labels,
+    classes: Labels,
+    rewriter: Option<Arc<Rewriter>>,
+    network: AttentionModel<f32>,
+    parameters: Arc<Parameters<f32>>,
+    interventions: Arc<Interventions<f32>>,
+    /// The last passes, the newest first: a text with many numbers reads the same few again and again.
+    passes: Mutex<VecDeque<(Vec<usize>, Pass)>>,
+}
+
+/// Passes that a runner keeps.
+const PASSES_KEPT: usize = 4;
+/// The multiplications of a pass that is kept, at most: all of them fit into one run. The tensors of a longer one are large.
+pub const KEPT_PRODUCTS_MAX: u64 = RUN_PRODUCTS_MAX / PASSES_KEPT as u64;
+
+impl Runner {
+    pub fn of(model: &LessonModel, parameters: &Arc<Parameters<f32>>, interventions: &Arc<Interventions<f32>>) -> Self {
+        Self {
+            lesson: model.origin.lesson.clone(),
+            space: model.space.clone(),
+            words: model.words.clone(),
+            classes: model.classes.clone(),
+            rewriter: model.pass.rewriter().cloned(),
+            network: model.training.trainer().model.clone(),
+            parameters: parameters.clone(),
+            interventions: interventions.clone(),
+            passes: Mutex::default(),
+        }
+    }
+
+    fn passes(&self) -> MutexGuard<'_, VecDeque<(Vec<usize>, Pass)>> {
+        self.passes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The learner's interventions that hold for any sentence, with some heads off.
+    fn without(&self, off: &[usize]) -> Result<Interventions<f32>, Fault> {
+        let mut interventions = for_any_sentence(&self.interventions);
+        let heads = self.network.architecture.heads();
+        interventions.heads.resize(heads, HeadMode::Live);
+        for &head in off {
+            let Some(mode) = interventions.heads.get_mut(head) else {
+                let fault = Fault::new(format!("{FORWARD}: there is no head {head}"));
+                return Err(fault.hint(format!("use numbers from 0 to {}", heads.saturating_sub(1))));
+            };
+            *mode = HeadMode::Off;
+        }
+        Ok(interventions)
+    }
+}
+
+impl Forward for Runner {
+    fn pass(&self, sentence: &str, off: &[usize], charge: Charge<'_>) -> Result<Pass, Fault> {
+        let is_it = |(without, pass): &&(Vec<usize>, Pass)| without == off && *pass.sentence == *sentence;
+        if let Some((_, pass)) = self.passes().iter().find(is_it) {
+            return Ok(pass.clone());
+        }
+        let interventions = self.without(off)?;
+        let read = Sentence::read(sentence, &self.lesson, &self.words);
+        let read = read.map_err(|why| Fault::new(format!("{FORWARD}: {why}")))?;
+        let frame = SentenceFrame::without_points(read, &self.space, self.rewriter.as_deref());
+        let (network, parameters) = (&self.network, &self.parameters);
+        let tokens = frame.len();
+        let cost = forward_multiplications(&network.architecture, self.classes.len(), tokens, tokens) as u64;
+        charge(cost)?;
+        let activations = frame.activations(network, parameters, &interventions);
+        let live = Live {
+            space: self.space.clone(),
+            words: self.words.clone(),
+            architecture: network.architecture.clone(),
+            parameters: parameters.clone(),
+            interventions: Arc::new(interventions),
+            answers: Arc::new(answers(network, parameters, &activations.output)),
+            activations,
+            classes: self.classes.clone(),
+            tokens: token_labels(frame.tokens()).into(),
+            source: frame.source_tokens().map(|tokens| token_labels(tokens).into()),
+            model: None,
+        };
+        let pass = Pass { sentence: sentence.into(), tensors: Arc::new(ReadPass { names: live_names(&live), live }) };
+        if cost <= KEPT_PRODUCTS_MAX {
+            let mut passes = self.passes();
+            passes.truncate(PASSES_KEPT - 1);
+            passes.push_front((off.to_vec(), pass.clone()));
+        }
+        Ok(pass)
+    }
+
+    fn vectors(&self, words: &[String]) -> Result<Tensor, Fault> {
+        let row = |word: &String| {
+            let row = self.row_of(word);
+            row.ok_or_else(|| Fault::new(format!("{VECTORS}: {}", self.unknown(word))))
+        };
+        let rows: Vec<usize> = words.iter().map(row).collect::<Result<_, _>>()?;
+        let found = self.table().gathered(rows.into_iter());
+        let axes = vec![Axis::labelled(words.into()), Axis::plain(found.cols())];
+        Ok(Tensor::new(axes, found.flat().iter().map(|&x| f64::from(x)).collect()))
+    }
+
+    fn neighbours(&self, expression: &str, count: usize, charge: Charge<'_>) -> Result<Vec<(String, f64)>, Fault> {
+        let (table, fault) = (self.table(), |why| Fault::new(format!("{NEIGHBOURS}: {why}")));
+        let expression = Expression::read(expression, |word| self.row_of(word), |word| self.unknown(word));
+        let expression = expression.map_err(fault)?;
+        charge((table.rows() * table.cols()) as u64)?;
+        let (to, own) = (expression.summed(table, true), expression.rows());
+        let mut cosines: Vec<f32> = (0..table.rows()).map(|row| cosine(&table.row(row), &to)).collect();
+        own.iter().for_each(|&row| cosines[row] = f32::NEG_INFINITY);
+        let found = highest(&cosines, count.min(table.rows() - own.len().min(table.rows())));
+        let word = |row: usize| self.file().map_or_else(|| self.words[row].clone(), |file| file.words[row].to_string());
+        Ok(found.into_iter().map(|row| (word(row), f64::from(cosines[row]))).collect())
+    }
+}
+
+impl Runner {
+    /// The file that the lesson takes words from.
+    fn file(&self) -> Option<&Vectors> {
+        match &self.lesson.static_embedding {
+            StaticEmbedding::Given(GivenVectors { source: GivenSource::File(file), .. }) => Some(file),
+            _ => None,
+        }
+    }
+
+    /// The row of a word, of the file where there is one.
+    fn row_of(&self, word: &str) -> Option<usize> {
+        self.file().map_or_else(|| self.space.row_of(word), |file| file.row_of(word))
+    }
+
+    /// The vectors that words are looked up in.
+    fn table(&self) -> TableRef<'_, f32> {
+        self.file().map_or_else(|| self.space.vectors.view(), |file| TableRef::from(&file.rows))
+    }
+
+    fn unknown(&self, word: &str) -> String {
+        match self.file() {
+            Some(file) => unknown(word, file),
+            None => self.space.unknown(word),
+        }
+    }
+}
+
+/// A pass whose tensors are copied when they are read.
+struct ReadPass {
+    live: Live,
+    names: Vec<LiveName>,
+}
+
+impl Tensors for ReadPass {
+    fn tensor(&self, name: &str) -> Result<Tensor, Fault> {
+        let of_pass =
+            || self.names.iter().filter(|known| known.tensor.follows() == Follows::Forward && !known.axes.is_empty());
+        if let Some(known) = of_pass().find(|known| known.name == name) {
+            return Ok(self.live.tensor(known.tensor));
+        }
+        let fault = Fault::new(format!("a pass has no `{name}`"));
+        if self.names.iter().any(|known| known.name == name) {
+            return Err(fault.hint(format!("it is the same for all sentences: write `{name}`")));
+        }
+        Err(match nearest(name, of_pass().map(|known| known.name.as_str())) {
+            Some(near) => fault.hint(format!("did you mean `{near}`?")),
+            None => fault.hint("it has the tensors of a sentence, such as A, Y and Z"),
+        })
+    }
 }

@@ -2,7 +2,6 @@
 //! use, and what undo remembers.
 
 pub mod commands;
-pub mod forward;
 pub mod live;
 pub mod retraining;
 

@@ -114,7 +114,7 @@ impl Retraining {
     ///
     /// # Errors
     /// If this recipe leaves nothing to show.
-    pub fn advance(mut self, own: &Arc<StaticSpace>) -> Result<Step, LessonFault> {
+    pub fn advance(mut self, own: &Arc<StaticSpace>) -> Result<RetrainStep, LessonFault> {
         self.stage = match self.stage {
             Stage::Space(mut trainer) => {
                 if trainer.advance(&self.lesson) {
@@ -134,7 +134,7 @@ impl Retraining {
                 let origin = ModelOrigin { lesson: self.lesson.clone(), recipe: self.recipe.clone(), replaced: None };
                 let mut model = Box::new(ground.model(origin)?);
                 if !self.trains {
-                    return Ok(Step::Done(model));
+                    return Ok(RetrainStep::Done(model));
                 }
                 model.play_at_opening();
                 Stage::Model(model)
@@ -142,12 +142,12 @@ impl Retraining {
             Stage::Model(mut model) => {
                 model.advance();
                 if !model.is_busy() {
-                    return Ok(Step::Done(model));
+                    return Ok(RetrainStep::Done(model));
                 }
                 Stage::Model(model)
             }
         };
-        Ok(Step::On(self))
+        Ok(RetrainStep::On(self))
     }
 
     pub fn snapshot(&self) -> RetrainingSnapshot {
@@ -163,7 +163,7 @@ impl Retraining {
     }
 }
 
-pub enum Step {
+pub enum RetrainStep {
     On(Retraining),
     Done(Box<LessonModel>),
 }

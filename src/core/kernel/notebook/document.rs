@@ -84,7 +84,7 @@ impl DocumentCell {
 
     /// Code that the cells below see the variables of.
     pub fn is_code(&self) -> bool {
-        matches!(Behaviour::of(&self.kind).runs, Runs::Code { .. })
+        matches!(Behaviour::of(&self.kind).runs, CellCode::Code { .. })
     }
 
     /// Its text can be written.
@@ -569,7 +569,7 @@ pub struct Behaviour<'a> {
     pub text: Option<&'a str>,
     /// Its place among the kinds that learners write.
     pub own: Option<OwnKind>,
-    pub runs: Runs<'a>,
+    pub runs: CellCode<'a>,
     pub first_answer: Answer,
     /// The task, as a word above it; empty where there is none.
     pub title: &'static str,
@@ -578,7 +578,7 @@ pub struct Behaviour<'a> {
 }
 
 /// The code that a cell runs.
-pub enum Runs<'a> {
+pub enum CellCode<'a> {
     Nothing,
     /// Its own text.
     Code {
@@ -599,7 +599,7 @@ impl<'a> Behaviour<'a> {
         const STILL: Behaviour<'_> = Behaviour {
             text: None,
             own: None,
-            runs: Runs::Nothing,
+            runs: CellCode::Nothing,
             first_answer: Answer::None,
             title: "",
             summary: None,
@@ -607,11 +607,11 @@ impl<'a> Behaviour<'a> {
         match kind {
             CellKind::Text { markdown } => Self { text: Some(markdown), own: Some(OwnKind::Text), ..STILL },
             CellKind::Code { source, fails, .. } => {
-                let runs = Runs::Code { fails: *fails, is_unasked: false };
+                let runs = CellCode::Code { fails: *fails, is_unasked: false };
                 Self { text: Some(source), own: Some(OwnKind::Code), runs, ..STILL }
             }
             CellKind::Plot { source, .. } => {
-                Self { text: Some(source), runs: Runs::Code { fails: false, is_unasked: true }, ..STILL }
+                Self { text: Some(source), runs: CellCode::Code { fails: false, is_unasked: true }, ..STILL }
             }
             CellKind::Stage { caption, .. } | CellKind::Gate { caption, .. } => {
                 Self { summary: Some(caption), ..STILL }
@@ -620,7 +620,7 @@ impl<'a> Behaviour<'a> {
                 Self { first_answer: first_value(slider), summary: Some(&slider.caption), ..STILL }
             }
             CellKind::Predict(predict) => Self {
-                runs: Runs::Predict(predict),
+                runs: CellCode::Predict(predict),
                 first_answer: Answer::Predict { chosen: None, is_locked: false },
                 title: "Predict",
                 summary: Some(&predict.ask),
@@ -628,7 +628,7 @@ impl<'a> Behaviour<'a> {
             },
             CellKind::Exercise(exercise) => Self {
                 text: exercise.start.as_deref(),
-                runs: Runs::Exercise(exercise),
+                runs: CellCode::Exercise(exercise),
                 first_answer: Answer::Exercise(Attempts::default()),
                 title: "Exercise",
                 summary: Some(&exercise.ask),

@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use attune_engine::code::budget::{Allowance, KEPT_BYTES_MAX, RUN_BYTES_MAX, TIME_MAX};
 use attune_engine::code::{
-    FORWARD, Fault, Functions, Given, NEIGHBOURS, Names, Output, Place, Run, Scope, VECTORS, Variable, names, run,
+    FORWARD, Fault, Functions, Given, LineColumn, NEIGHBOURS, Names, Output, Run, Scope, VECTORS, Variable, names, run,
 };
 
-use crate::fnv::fnv1a;
-use crate::kernel::notebook::document::{Behaviour, CellId, Document, DocumentCell, Runs};
+use crate::fnv1a;
+use crate::kernel::notebook::document::{Behaviour, CellCode, CellId, Document, DocumentCell};
 use crate::kernel::notebook::live::{Follows, Live, LiveName};
-use crate::kernel::notebook::snapshot::{CellStatus, Compared, RunSnapshot, Verdict};
+use crate::kernel::notebook::snapshot::{CellStatus, ComparedCase, RunSnapshot, Verdict};
 use crate::kernel::notebook::{LastCommand, Notebook};
 use crate::lesson::cells::{CellKind, Exercise, Predict};
 
@@ -41,19 +41,19 @@ pub trait LiveModel {
 /// The code whose names decide when a cell is stale; `None` of a cell that does not run.
 pub fn text_that_runs(cell: &DocumentCell) -> Option<Arc<str>> {
     match Behaviour::of(&cell.kind).runs {
-        Runs::Nothing => None,
-        Runs::Code { .. } | Runs::Exercise(Exercise { start: Some(_), .. }) => Some(cell.text.clone()),
-        Runs::Exercise(exercise) => Some(exercise.check.as_str().into()),
-        Runs::Predict(predict) => Some(predict.answer.as_str().into()),
+        CellCode::Nothing => None,
+        CellCode::Code { .. } | CellCode::Exercise(Exercise { start: Some(_), .. }) => Some(cell.text.clone()),
+        CellCode::Exercise(exercise) => Some(exercise.check.as_str().into()),
+        CellCode::Predict(predict) => Some(predict.answer.as_str().into()),
     }
 }
 
 /// The code of the lesson that runs with it.
 pub fn code_beside(kind: &CellKind) -> impl Iterator<Item = &String> {
     let (shown, exercise) = match Behaviour::of(kind).runs {
-        Runs::Predict(predict) => (Some(&predict.shows), None),
-        Runs::Exercise(exercise) => (None, Some(exercise)),
-        Runs::Nothing | Runs::Code { .. } => (None, None),
+        CellCode::Predict(predict) => (Some(&predict.shows), None),
+        CellCode::Exercise(exercise) => (None, Some(exercise)),
+        CellCode::Nothing | CellCode::Code { .. } => (None, None),
     };
     shown.into_iter().chain(exercise.into_iter().flat_map(Exercise::codes))
 }
@@ -62,10 +62,10 @@ pub fn code_beside(kind: &CellKind) -> impl Iterator<Item = &String> {
 /// to a prediction that is given.
 pub fn runs_unasked(cell: &DocumentCell) -> bool {
     match Behaviour::of(&cell.kind).runs {
-        Runs::Nothing => false,
-        Runs::Code { is_unasked, .. } => is_unasked,
-        Runs::Exercise(exercise) => exercise.start.is_none(),
-        Runs::Predict(_) => cell.is_done(),
+        CellCode::Nothing => false,
+        CellCode::Code { is_unasked, .. } => is_unasked,
+        CellCode::Exercise(exercise) => exercise.start.is_none(),
+        CellCode::Predict(_) => cell.is_done(),
     }
 }
 
@@ -97,17 +97,17 @@ impl Notebook {
         let allowance = Allowance::within(TIME_MAX.min(left)).beside(self.make_room(id));
         let behaviour = Behaviour::of(&cell.kind);
         let mut outcome = match behaviour.runs {
-            Runs::Nothing => return,
+            CellCode::Nothing => return,
             _ if left.is_zero() => Outcome::default(),
-            Runs::Code { .. } => self.run_code(&cell, model, allowance),
-            Runs::Exercise(exercise) => self.try_exercise(exercise, &cell, model, allowance),
-            Runs::Predict(predict) => self.answer_prediction(predict, &model.live(), allowance),
+            CellCode::Code { .. } => self.run_code(&cell, model, allowance),
+            CellCode::Exercise(exercise) => self.try_exercise(exercise, &cell, model, allowance),
+            CellCode::Predict(predict) => self.answer_prediction(predict, &model.live(), allowance),
         };
         if left < TIME_MAX && allowance.is_late() {
             outcome = Outcome { fault: Some(not_run()), wrote: outcome.wrote, ..Outcome::default() };
         }
         if self.kept_beside(id) + outcome.bytes() > KEPT_BYTES_MAX {
-            let fault = Some(Allowance::kept_too_much().at(Some(Place::START)));
+            let fault = Some(Allowance::kept_too_much().at(Some(LineColumn::START)));
             outcome = Outcome { fault, wrote: outcome.wrote, ..Outcome::default() };
         }
         self.record(id, outcome, model.versions());
@@ -234,14 +234,14 @@ impl Notebook {
         &self,
         exercise: &Exercise,
         cell: &DocumentCell,
-        answer: Answered<'_>,
+        answer: TriedAnswer<'_>,
         model: &mut dyn LiveModel,
     ) -> Outcome {
         let (exercise, text) = match answer {
-            Answered::Start => (exercise.clone(), exercise.start.as_deref().unwrap_or_default()),
-            Answered::Text(text) => (exercise.clone(), text),
+            TriedAnswer::Start => (exercise.clone(), exercise.start.as_deref().unwrap_or_default()),
+            TriedAnswer::Text(text) => (exercise.clone(), text),
             // Where the answer is what is turned elsewhere, the solution turns it.
-            Answered::Solution => (Exercise { start: Some(String::new()), ..exercise.clone() }, &*exercise.solution),
+            TriedAnswer::Solution => (Exercise { start: Some(String::new()), ..exercise.clone() }, &*exercise.solution),
         };
         let allowance = Allowance::default().beside(self.kept_beside(&cell.id));
         self.try_exercise(&exercise, &DocumentCell { text: text.into(), ..cell.clone() }, model, allowance)
@@ -260,7 +260,7 @@ impl Notebook {
         let cases = if exercise.cases.is_empty() { &[String::new()][..] } else { &exercise.cases[..] };
         let lessons = names_of_the_lesson(exercise);
         let mut outcome = Outcome::default();
-        let mut compared: Vec<Compared> = Vec::new();
+        let mut compared: Vec<ComparedCase> = Vec::new();
         for (number, case) in cases.iter().enumerate() {
             // The first wrong case is judged; those after it are only compared.
             let is_judged = outcome.verdict.is_some();
@@ -305,7 +305,7 @@ impl Notebook {
             if let (Some(expected), Some(yours)) = (expected, value.last().cloned()) {
                 value.pop();
                 allowance = allowance.less(yours.size() + expected.size());
-                compared.push(Compared { yours, expected, is_right });
+                compared.push(ComparedCase { yours, expected, is_right });
             }
             if is_judged || is_right && number + 1 < cases.len() {
                 continue;
@@ -372,7 +372,7 @@ impl Notebook {
 
 /// Which answer to an exercise is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answered<'a> {
+pub enum TriedAnswer<'a> {
     Start,
     Solution,
     /// A learner's.
@@ -457,7 +457,7 @@ pub struct CellRun {
     /// Grows with every run.
     pub serial: u64,
     /// Each name that it read, with where it came from.
-    pub reads: Vec<(String, Source)>,
+    pub reads: Vec<(String, NameSource)>,
     /// The most that its result depends on, through the cells that it reads too.
     pub follows: Follows,
     pub defined: Vec<Variable>,
@@ -508,7 +508,7 @@ impl Outcome {
 
 /// The origin of a name when a cell read it. A cell that would read another one now is stale.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Source {
+pub enum NameSource {
     /// A function of the language, or nothing.
     Language,
     /// A live tensor, at this version of what it follows.
@@ -519,7 +519,7 @@ pub enum Source {
     Slider(CellId, u64),
 }
 
-impl Source {
+impl NameSource {
     /// The cell whose run it is.
     pub fn cell(&self) -> Option<&CellId> {
         match self {
@@ -550,13 +550,13 @@ impl Versions {
 
 /// The names in sight at one place of the notebook, from the top down.
 pub struct NamesInScope<'a> {
-    live: BTreeMap<&'a str, Source>,
-    above: BTreeMap<&'a str, Source>,
+    live: BTreeMap<&'a str, NameSource>,
+    above: BTreeMap<&'a str, NameSource>,
 }
 
 impl<'a> NamesInScope<'a> {
     pub fn new(live: &'a [LiveName], versions: Versions) -> Self {
-        let source = |follows| Source::Live { follows, version: versions.of(follows) };
+        let source = |follows| NameSource::Live { follows, version: versions.of(follows) };
         let tensors = live.iter().map(|live| (live.name.as_str(), live.tensor.follows()));
         // A pass over a sentence of a cell's own follows the weights and the heads that are off.
         let asked = [(FORWARD, Follows::Forward), (VECTORS, Follows::Space), (NEIGHBOURS, Follows::Space)];
@@ -566,22 +566,22 @@ impl<'a> NamesInScope<'a> {
     }
 
     /// The source of a name for a cell here; an exercise, which starts clean, sees only the model.
-    pub fn source(&self, name: &str, is_clean: bool) -> Source {
+    pub fn source(&self, name: &str, is_clean: bool) -> NameSource {
         if let Some(source) = self.above.get(name).filter(|_| !is_clean) {
             return source.clone();
         }
-        self.live.get(name).cloned().unwrap_or(Source::Language)
+        self.live.get(name).cloned().unwrap_or(NameSource::Language)
     }
 
     /// Adds what a cell hands on, and says which of its names hides that of a cell above.
     pub fn pass(&mut self, cell: &'a DocumentCell, run: Option<&'a CellRun>) -> Option<&'a str> {
         let mut shadowed = None;
         if let Some((name, value)) = cell.turned_variable() {
-            shadowed = self.above.insert(name, Source::Slider(cell.id.clone(), value.to_bits())).map(|_| name);
+            shadowed = self.above.insert(name, NameSource::Slider(cell.id.clone(), value.to_bits())).map(|_| name);
         }
         if let Some(run) = run.filter(|_| cell.is_code()) {
             for name in run.defines() {
-                let source = Source::Run(cell.id.clone(), run.serial);
+                let source = NameSource::Run(cell.id.clone(), run.serial);
                 shadowed = self.above.insert(name, source).map(|_| name).or(shadowed);
             }
         }
@@ -590,7 +590,7 @@ impl<'a> NamesInScope<'a> {
 }
 
 /// The status of a cell, as the cells above it leave it.
-pub struct Standing<'a> {
+pub struct CellStanding<'a> {
     pub status: CellStatus,
     /// A name of its own that hides another cell's.
     pub shadows: Option<&'a str>,
@@ -599,7 +599,7 @@ pub struct Standing<'a> {
 }
 
 /// Cells whose results no longer follow from what they read.
-pub fn stale_cells<'a>(document: &'a Document, standings: &[Standing<'_>]) -> BTreeSet<&'a CellId> {
+pub fn stale_cells<'a>(document: &'a Document, standings: &[CellStanding<'_>]) -> BTreeSet<&'a CellId> {
     let all = document.cells.iter().zip(standings);
     all.filter(|(_, standing)| standing.status == CellStatus::Stale).map(|(cell, _)| &cell.id).collect()
 }
@@ -610,7 +610,7 @@ pub fn standings<'a>(
     runs: &'a BTreeMap<CellId, CellRun>,
     analyses: &BTreeMap<CellId, Analysis>,
     sight: &mut NamesInScope<'a>,
-) -> Vec<Standing<'a>> {
+) -> Vec<CellStanding<'a>> {
     let mut stale: BTreeSet<&str> = BTreeSet::new();
     let mut all = Vec::with_capacity(document.cells.len());
     for cell in &document.cells {
@@ -623,7 +623,7 @@ pub fn standings<'a>(
                     && run.shown.text == analysis.text
                     && run.reads.iter().all(|(name, source)| sight.source(name, is_clean) == *source);
                 let is_from_stale = run.reads.iter().any(|(_, source)| match source {
-                    Source::Run(from, _) => stale.contains(&**from),
+                    NameSource::Run(from, _) => stale.contains(&**from),
                     _ => false,
                 });
                 let is_fresh = is_up_to_date && !is_from_stale;
@@ -635,7 +635,7 @@ pub fn standings<'a>(
             stale.insert(&cell.id);
         }
         let shadows = sight.pass(cell, run);
-        all.push(Standing { status, shadows, is_up_to_date });
+        all.push(CellStanding { status, shadows, is_up_to_date });
     }
     all
 }

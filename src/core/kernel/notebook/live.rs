@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attune_engine::code::{Axis, Given, Labels, Runs, Tensor, Variable};
+use attune_engine::code::{Axis, Given, Labels, RunnableModel, Tensor, Variable};
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::{Mask, MaskTable};
 use attune_engine::numerics::block::BlockConfig;
@@ -144,7 +144,7 @@ pub struct Live {
     pub tokens: Labels,
     pub source: Option<Labels>,
     /// The model, where it is there to run on other sentences.
-    pub model: Option<Runs>,
+    pub model: Option<RunnableModel>,
 }
 
 impl Live {

@@ -15,7 +15,7 @@ use attune_engine::quantity::Entry;
 
 use crate::kernel::notebook::Notebook;
 use crate::kernel::notebook::document::{CellId, Document, DocumentCell};
-use crate::kernel::notebook::execution::{NamesInScope, Source, stale_cells};
+use crate::kernel::notebook::execution::{NameSource, NamesInScope, stale_cells};
 use crate::kernel::notebook::live::{Follows, Live};
 use crate::lesson::cells::CellKind;
 use crate::lesson::live_text::LiveText;
@@ -106,7 +106,7 @@ pub(super) struct CellTexts {
 
 #[derive(Clone, Debug)]
 pub(super) struct Evaluated {
-    pub sources: Vec<(String, Source)>,
+    pub sources: Vec<(String, NameSource)>,
     pub values: Arc<LiveValues>,
 }
 
@@ -154,7 +154,7 @@ pub fn markdown(cell: &DocumentCell) -> impl Iterator<Item = &str> {
 struct SourcedTexts<'t> {
     cell: &'t DocumentCell,
     texts: &'t CellTexts,
-    sources: &'t [(String, Source)],
+    sources: &'t [(String, NameSource)],
     /// Names that cells above define.
     from_cells: BTreeSet<&'t str>,
     speaks_of: &'t Spoken,
@@ -178,7 +178,7 @@ impl FoundValues {
 }
 
 /// The model as texts meet it.
-pub trait LiveTextModel {
+pub trait TextReader {
     /// The stage shows this sentence.
     fn shows(&self, spoken: &Spoken) -> bool;
     /// The stage shows a sentence of the lesson.
@@ -260,13 +260,13 @@ impl Notebook {
     }
 
     /// Evaluates the expressions of the next cell that waits.
-    pub fn evaluate_next(&mut self, model: &dyn LiveTextModel) {
+    pub fn evaluate_next(&mut self, model: &dyn TextReader) {
         let Some(id) = self.texts_waiting.pop_first() else { return };
         self.view.take();
         let Some((cell, texts)) = self.document.cell(&id).cloned().zip(self.texts.get(&id).cloned()) else { return };
         let speaks_of = spoken_sentence(&self.document, &cell);
         let sources = self.sources_of(&id, &texts.reads);
-        let of_cells = sources.iter().filter(|(_, source)| matches!(source, Source::Run(..)));
+        let of_cells = sources.iter().filter(|(_, source)| matches!(source, NameSource::Run(..)));
         let text = SourcedTexts {
             cell: &cell,
             texts: &texts,
@@ -287,7 +287,7 @@ impl Notebook {
     }
 
     /// Computes the expressions of a cell: with the sentence on the stage, or with the one that the cell is about.
-    fn find_values(&self, text: &SourcedTexts, model: &dyn LiveTextModel) -> FoundValues {
+    fn find_values(&self, text: &SourcedTexts, model: &dyn TextReader) -> FoundValues {
         let is_elsewhere = match text.speaks_of {
             // A sentence that the learner wrote is a change which the lesson's numbers follow.
             Spoken::Lesson(_) => !text.cell.is_own && model.shows_lesson() && !text.is_shown,
@@ -327,7 +327,7 @@ impl Notebook {
     }
 
     /// The values of a cell's expressions, in their order, with what they depend on.
-    fn live_values(&self, text: &SourcedTexts, mut found: FoundValues, model: &dyn LiveTextModel) -> Vec<LiveValue> {
+    fn live_values(&self, text: &SourcedTexts, mut found: FoundValues, model: &dyn TextReader) -> Vec<LiveValue> {
         let standings = self.standings();
         let stale_cells = stale_cells(&self.document, &standings);
         let before = text.texts.evaluated.as_ref().map(|evaluated| &*evaluated.values);
@@ -338,7 +338,7 @@ impl Notebook {
             let (value, is_elsewhere) = found.values.remove(&i).unwrap_or_else(no_sentence);
             let value = value.map_err(|fault| self.not_run(text.cell, names).unwrap_or(fault));
             let reads = |name: &String| names.as_ref().is_ok_and(|names| names.reads.contains(name));
-            let read: Vec<&(String, Source)> = text.sources.iter().filter(|(name, _)| reads(name)).collect();
+            let read: Vec<&(String, NameSource)> = text.sources.iter().filter(|(name, _)| reads(name)).collect();
             let follows = self.followed_by(read.iter().copied());
             let cells: Vec<CellId> = read.iter().filter_map(|(_, source)| source.cell().cloned()).collect();
             let is_spoken_of = is_elsewhere || text.is_shown || follows < Follows::Forward;
@@ -354,7 +354,7 @@ impl Notebook {
         values
     }
 
-    fn sources_of(&self, id: &CellId, reads: &BTreeSet<String>) -> Vec<(String, Source)> {
+    fn sources_of(&self, id: &CellId, reads: &BTreeSet<String>) -> Vec<(String, NameSource)> {
         let mut sight = NamesInScope::new(&self.live, self.versions);
         for cell in self.document.cells.iter().take_while(|cell| cell.id != *id) {
             sight.pass(cell, self.runs.get(&cell.id));
@@ -394,7 +394,7 @@ impl Notebook {
     }
 
     /// The number that an expression is, where it is one entry of a live tensor.
-    fn entry(&self, source: &str, hidden_by: &BTreeSet<&str>, model: &dyn LiveTextModel) -> Option<Entry> {
+    fn entry(&self, source: &str, hidden_by: &BTreeSet<&str>, model: &dyn TextReader) -> Option<Entry> {
         let (name, rest) = source.split_at(source.find('[')?);
         let live = self.live.iter().find(|live| live.name == name.trim())?;
         if hidden_by.contains(&*live.name) {

@@ -23,7 +23,9 @@ use attune_engine::code::Names;
 
 use self::document::{Answer, DocumentCell, OwnKind};
 pub use self::document::{CellId, Changed, Document, EditDrag};
-use self::execution::{Analysis, CellRun, NamesInScope, Outcome, Source, Standing, Versions, stale_cells, standings};
+use self::execution::{
+    Analysis, CellRun, CellStanding, NameSource, NamesInScope, Outcome, Versions, stale_cells, standings,
+};
 use self::live::{Follows, LiveName};
 use self::live_text::CellTexts;
 use self::saved::{Merged, SavedNotebook, merge};
@@ -81,11 +83,11 @@ pub enum SliderMove {
 
 impl SliderMove {
     /// True where a value from this source changes with the slider.
-    fn moves(&self, source: &Source, dependent: &BTreeSet<CellId>) -> bool {
+    fn moves(&self, source: &NameSource, dependent: &BTreeSet<CellId>) -> bool {
         match (self, source) {
-            (_, Source::Run(cell, _)) => dependent.contains(cell),
-            (Self::Variable(slider), Source::Slider(cell, _)) => slider == cell,
-            (Self::Model, Source::Live { follows, .. }) => *follows >= Follows::Parameters,
+            (_, NameSource::Run(cell, _)) => dependent.contains(cell),
+            (Self::Variable(slider), NameSource::Slider(cell, _)) => slider == cell,
+            (Self::Model, NameSource::Live { follows, .. }) => *follows >= Follows::Parameters,
             _ => false,
         }
     }
@@ -242,7 +244,7 @@ impl Notebook {
             }
             let follows_run = |run: &CellRun| {
                 let runs = |from| waits.contains(from) || waiting.contains(from);
-                run.reads.iter().any(|(_, source)| matches!(source, Source::Run(from, _) if runs(from)))
+                run.reads.iter().any(|(_, source)| matches!(source, NameSource::Run(from, _) if runs(from)))
             };
             let runs = match standing.status {
                 // Stale by a cell above that waits for the learner: it would run, and be as stale, without end.
@@ -275,7 +277,7 @@ impl Notebook {
         self.texts_waiting = self.stale_texts();
     }
 
-    fn standings(&self) -> Vec<Standing<'_>> {
+    fn standings(&self) -> Vec<CellStanding<'_>> {
         let mut sight = NamesInScope::new(&self.live, self.versions);
         standings(&self.document, &self.runs, &self.analyses, &mut sight)
     }
@@ -331,7 +333,7 @@ impl Notebook {
     }
 
     /// Sources of the names that the code of a cell reads and writes.
-    fn sources_at(&self, id: &CellId, names: &Names) -> Vec<(String, Source)> {
+    fn sources_at(&self, id: &CellId, names: &Names) -> Vec<(String, NameSource)> {
         let mut sight = NamesInScope::new(&self.live, self.versions);
         let mut is_clean = false;
         for cell in &self.document.cells {
@@ -367,11 +369,11 @@ impl Notebook {
     }
 
     /// The most that names from these sources follow, those that cells make too.
-    fn followed_by<'a>(&self, sources: impl IntoIterator<Item = &'a (String, Source)>) -> Follows {
-        let follows = |(_, source): &(String, Source)| match source {
-            Source::Live { follows, .. } => *follows,
-            Source::Run(cell, _) => self.runs.get(cell).map_or(Follows::Forward, |run| run.follows),
-            Source::Language | Source::Slider(..) => Follows::Nothing,
+    fn followed_by<'a>(&self, sources: impl IntoIterator<Item = &'a (String, NameSource)>) -> Follows {
+        let follows = |(_, source): &(String, NameSource)| match source {
+            NameSource::Live { follows, .. } => *follows,
+            NameSource::Run(cell, _) => self.runs.get(cell).map_or(Follows::Forward, |run| run.follows),
+            NameSource::Language | NameSource::Slider(..) => Follows::Nothing,
         };
         sources.into_iter().map(follows).max().unwrap_or_default()
     }
@@ -386,15 +388,16 @@ impl Notebook {
         let stale_texts = self.stale_texts();
         let standings = self.standings();
         let stale_cells = stale_cells(&self.document, &standings);
-        let cell = |(cell, Standing { status, shadows, .. }): (&Arc<DocumentCell>, Standing<'_>)| CellSnapshot {
-            cell: cell.clone(),
-            status: if waiting.contains(&cell.id) { CellStatus::Waiting } else { status },
-            run: self.runs.get(&cell.id).map(|run| run.shown.clone()),
-            mistake: self.analyses.get(&cell.id).and_then(|analysis| analysis.names.clone().err()),
-            reads_model: self.reads_model(&cell.id),
-            shadows: shadows.map(Arc::from),
-            live: self.texts.get(&cell.id).map(|texts| texts.shown(stale_texts.contains(&cell.id), &stale_cells)),
-        };
+        let cell =
+            |(cell, CellStanding { status, shadows, .. }): (&Arc<DocumentCell>, CellStanding<'_>)| CellSnapshot {
+                cell: cell.clone(),
+                status: if waiting.contains(&cell.id) { CellStatus::Waiting } else { status },
+                run: self.runs.get(&cell.id).map(|run| run.shown.clone()),
+                mistake: self.analyses.get(&cell.id).and_then(|analysis| analysis.names.clone().err()),
+                reads_model: self.reads_model(&cell.id),
+                shadows: shadows.map(Arc::from),
+                live: self.texts.get(&cell.id).map(|texts| texts.shown(stale_texts.contains(&cell.id), &stale_cells)),
+            };
         NotebookSnapshot {
             cells: self.document.cells.iter().zip(standings).map(cell).collect(),
             auto_run: self.document.auto_run,

@@ -8,14 +8,15 @@ use std::sync::Arc;
 
 use attune_engine::code::Output;
 use attune_engine::code::budget::{OUTPUTS_MAX, SOURCE_BYTES_MAX};
-use attune_engine::numbers;
+use attune_engine::json::{self, beginning};
 use serde::{Deserialize, Serialize};
 
-use crate::beginning::beginning;
 use crate::kernel::notebook::document::{
     Answer, Attempts, CellId, DOCUMENT_CELLS_MAX, Document, DocumentCell, OwnKind, first_answer, original, own_kind,
 };
-use crate::kernel::notebook::snapshot::{CellSnapshot, Compared, NotebookSnapshot, RunSnapshot, Verdict, is_default};
+use crate::kernel::notebook::snapshot::{
+    CellSnapshot, ComparedCase, NotebookSnapshot, RunSnapshot, Verdict, is_default,
+};
 use crate::lesson::Lesson;
 use crate::lesson::cells::{Bind, Cell, CellKind};
 use crate::lesson::issue::shorten;
@@ -86,7 +87,7 @@ pub enum SavedAnswer {
     None,
     Slider {
         variable: String,
-        #[serde(with = "numbers::one")]
+        #[serde(with = "json::number")]
         value: f64,
     },
     Predict {
@@ -193,7 +194,7 @@ impl Allowance<'_> {
         let verdict = run.verdict.clone().map(|verdict| match verdict {
             Verdict::Exercise { is_right, value, mut compared, feedback, failed_case } => {
                 let value = self.keep(&value);
-                let mut fits = |case: &Compared| self.keep(&[case.yours.clone(), case.expected.clone()]).len() == 2;
+                let mut fits = |case: &ComparedCase| self.keep(&[case.yours.clone(), case.expected.clone()]).len() == 2;
                 let kept = compared.iter().take_while(|case| fits(case)).count();
                 compared.truncate(kept);
                 Verdict::Exercise { is_right, value, compared, feedback, failed_case }
@@ -504,7 +505,7 @@ fn shown(run: &RunSnapshot, kind: &CellKind) -> Option<RunSnapshot> {
         (Some(Verdict::Exercise { value, compared, failed_case, .. }), CellKind::Exercise(exercise)) => {
             compared.truncate(CASES_MAX);
             *failed_case = failed_case.filter(|case| *case < exercise.cases.len());
-            let are_sound = |case: &Compared| case.yours.is_sound() && case.expected.is_sound();
+            let are_sound = |case: &ComparedCase| case.yours.is_sound() && case.expected.is_sound();
             fits &= is_sound(value) && compared.iter().all(are_sound);
         }
         _ => return None,

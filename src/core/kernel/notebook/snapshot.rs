@@ -4,10 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attune_engine::code::{Axis, Fault, Output, Variable};
-use attune_engine::shared;
+use attune_engine::json::{self, beginning};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::beginning::beginning;
 use crate::kernel::notebook::document::{DOCUMENT_CELLS_MAX, DocumentCell};
 use crate::kernel::notebook::live_text::LiveTextSnapshot;
 
@@ -76,11 +75,11 @@ pub enum CellStatus {
 #[serde(default)]
 pub struct RunSnapshot {
     /// The text that ran.
-    #[serde(with = "shared")]
+    #[serde(with = "json::shared")]
     pub text: Arc<str>,
     /// `In[n]`, of code.
     pub number: Option<u64>,
-    #[serde(serialize_with = "shared::serialize", deserialize_with = "first_outputs")]
+    #[serde(serialize_with = "json::shared::serialize", deserialize_with = "first_outputs")]
     pub outputs: Arc<[Output]>,
     /// Outputs that were too large to be saved.
     #[serde(skip_serializing_if = "is_default")]
@@ -142,9 +141,9 @@ pub enum Verdict {
         value: Vec<Output>,
         /// The answer beside what is expected, case by case.
         #[serde(default, skip_serializing_if = "is_default")]
-        compared: Vec<Compared>,
+        compared: Vec<ComparedCase>,
         /// Feedback on this wrong answer.
-        #[serde(default, with = "shared::maybe")]
+        #[serde(default, with = "json::maybe_shared")]
         feedback: Option<Arc<str>>,
         /// Which case it failed, from 0, where there are cases.
         failed_case: Option<usize>,
@@ -157,7 +156,7 @@ pub enum Verdict {
 
 /// An answer beside what is expected, in one case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Compared {
+pub struct ComparedCase {
     pub yours: Output,
     pub expected: Output,
     pub is_right: bool,

@@ -15,9 +15,9 @@ use attune_engine::numerics::attention::Mask;
 use self::undo::{History, Undoable};
 use crate::kernel::command::{Command, InterventionCommand, TrainingCommand, WeightCommand};
 use crate::kernel::model::live::{Trial, Watch, Watched};
-use crate::kernel::model::retraining::{EmbeddedCorpus, Retraining, Step};
+use crate::kernel::model::retraining::{EmbeddedCorpus, RetrainStep, Retraining};
 use crate::kernel::model::{HISTORY_BYTES_MAX, HISTORY_STATES_MAX, LessonModel, ModelOrigin};
-use crate::kernel::notebook::execution::{Answered, Outcome};
+use crate::kernel::notebook::execution::{Outcome, TriedAnswer};
 use crate::kernel::notebook::saved::SavedNotebook;
 use crate::kernel::notebook::{CellCommand, CellId, EditDrag, LastCommand, Notebook, NotebookCommand, SliderMove};
 use crate::kernel::saved_work::{Resuming, Saved};
@@ -311,7 +311,7 @@ impl Kernel {
 
     /// Tries an answer to an exercise; nothing changes.
     /// `None` if there is no such exercise, or no model.
-    pub fn try_exercise(&self, id: &str, answer: Answered<'_>) -> Option<Outcome> {
+    pub fn try_exercise(&self, id: &str, answer: TriedAnswer<'_>) -> Option<Outcome> {
         let Phase::Ready(model) = &self.phase else { return None };
         let cell = self.notebook.document().cell(id)?;
         let CellKind::Exercise(exercise) = &*cell.kind else { return None };
@@ -577,8 +577,8 @@ impl Kernel {
         let Some(UnderWay { work, changes, goes_on }) = self.retraining.take() else { return };
         let Some(own) = &self.own else { return };
         match work.advance(&own.space) {
-            Ok(Step::On(work)) => self.retraining = Some(UnderWay { work, changes, goes_on }),
-            Ok(Step::Done(model)) => self.replace_model(*model, changes, goes_on),
+            Ok(RetrainStep::On(work)) => self.retraining = Some(UnderWay { work, changes, goes_on }),
+            Ok(RetrainStep::Done(model)) => self.replace_model(*model, changes, goes_on),
             Err(LessonFault { words, .. }) => self.notice = Some(words.into()),
         }
     }
@@ -636,8 +636,8 @@ impl Kernel {
     pub(in crate::kernel) fn open_on(&mut self, work: Retraining) {
         let Some(own) = &self.own else { return };
         match work.advance(&own.space) {
-            Ok(Step::On(work)) => self.opening = Some(work),
-            Ok(Step::Done(model)) => {
+            Ok(RetrainStep::On(work)) => self.opening = Some(work),
+            Ok(RetrainStep::Done(model)) => {
                 self.phase = Phase::Ready(model);
                 self.begin();
             }

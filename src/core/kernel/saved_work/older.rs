@@ -1,11 +1,10 @@
 //! Work as any version of the program wrote it. Before it was a list of commands, the model's part was a table of
 //! what they had led to.
 
-use attune_engine::numbers;
+use attune_engine::json::{self, beginning};
 use attune_engine::numerics::model::activations::Interventions;
 use serde::Deserialize;
 
-use crate::beginning::beginning;
 use crate::kernel::command::{
     Axis, AxisCommand, Command, InterventionCommand, SenseList, SenseSentence, SentenceCommand, TensorEntries,
     TrainingCommand,
@@ -58,9 +57,9 @@ struct Senses {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Basis {
-    #[serde(with = "numbers::many")]
+    #[serde(with = "json::numbers")]
     mean: Vec<f64>,
-    #[serde(with = "numbers::many")]
+    #[serde(with = "json::numbers")]
     covariance: Vec<f64>,
     axes: Vec<(String, String, String)>,
     raw: bool,

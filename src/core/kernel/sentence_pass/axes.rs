@@ -7,11 +7,11 @@
 use std::ops::{Range, RangeFrom};
 
 use attune_engine::numerics::Matrix;
-use attune_engine::numerics::lens::Lens;
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::{Activations, AttentionModel, Sequences};
 use attune_engine::numerics::parallel::{available, map};
 use attune_engine::numerics::params::Parameters;
+use attune_engine::numerics::projection::Lens;
 use attune_engine::numerics::shares::Spread;
 use attune_engine::numerics::vectors::centroid;
 

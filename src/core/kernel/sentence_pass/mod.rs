@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 
 use attune_engine::numerics::attention::{Edge, HeadMode, Mask};
 use attune_engine::numerics::model::activations::{Interventions, Patch};
-use attune_engine::numerics::model::generate::{Choice, NextWord};
+use attune_engine::numerics::model::generate::{NextWord, NextWordChoice};
 use attune_engine::numerics::model::{Activations, AttentionModel, Sequences};
 use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::projection::Projection;
@@ -44,7 +44,7 @@ pub struct SentencePass {
     interventions: Arc<Interventions<f32>>,
     /// Makes the target of a sentence that is a source.
     rewriter: Option<Arc<Rewriter>>,
-    written: Option<Written>,
+    written: Option<WrittenWords>,
     generator: Generator,
 }
 
@@ -59,9 +59,9 @@ pub type SentenceState = (Sentence, Arc<Interventions<f32>>);
 
 /// Words that the model wrote, and the weights that it wrote them with.
 #[derive(Clone)]
-struct Written {
+struct WrittenWords {
     words: Vec<NextWord>,
-    choice: Choice,
+    choice: NextWordChoice,
     by: Arc<Parameters<f32>>,
 }
 
@@ -340,7 +340,7 @@ impl SentencePass {
     pub fn generate(
         &mut self,
         count: usize,
-        choice: Choice,
+        choice: NextWordChoice,
         lesson: &Lesson,
         model: &AttentionModel<f32>,
         live: &Arc<Parameters<f32>>,
@@ -349,13 +349,13 @@ impl SentencePass {
         if !(1..=GENERATED_MAX).contains(&count) {
             return Err(format!("from 1 to {GENERATED_MAX} words are written at once, not {count}"));
         }
-        if let Choice::Sampled(sampling) = choice {
+        if let NextWordChoice::Sampled(sampling) = choice {
             check_temperature(sampling.temperature)?;
         }
         let chosen = &self.frame.sentence.words[..];
         let (prompt, source) = if self.rewriter.is_some() { (&[][..], Some(chosen)) } else { (chosen, None) };
         let words = model.go_on(live, prompt, source, count, choice, &mut self.generator);
-        self.written = Some(Written { words: words.map_err(cannot_generate_words)?, choice, by: live.clone() });
+        self.written = Some(WrittenWords { words: words.map_err(cannot_generate_words)?, choice, by: live.clone() });
         Ok(())
     }
 
@@ -415,7 +415,7 @@ impl SentencePass {
     }
 
     pub fn generated(&self, live: &Arc<Parameters<f32>>) -> Option<Arc<Generated>> {
-        let Written { words, choice, by } = self.written.as_ref()?;
+        let WrittenWords { words, choice, by } = self.written.as_ref()?;
         let rows = words.iter().map(|next| next.rows).collect();
         let words = words.iter().map(|next| token(Some(next.word), &self.space)).collect();
         Some(Arc::new(Generated { words, rows, choice: *choice, is_current: by == live }))

@@ -28,7 +28,7 @@ const KEPT: usize = 2;
 
 /// A forward pass and what it is of.
 #[derive(Debug)]
-pub struct Pass {
+pub struct KeptPass {
     pub parameters: Arc<Parameters<f32>>,
     pub interventions: Arc<Interventions<f32>>,
     pub activations: Activations<f32>,
@@ -36,7 +36,7 @@ pub struct Pass {
     neighbours: OnceLock<Vec<Neighbours>>,
 }
 
-impl Pass {
+impl KeptPass {
     fn new(
         (parameters, interventions): (&Arc<Parameters<f32>>, &Arc<Interventions<f32>>),
         activations: Activations<f32>,
@@ -129,8 +129,8 @@ impl Agreement {
 
 /// A sentence as it was shown last.
 #[derive(Clone, Debug)]
-pub struct Shown {
-    pub of: Arc<Pass>,
+pub struct ShownSentence {
+    pub of: Arc<KeptPass>,
     /// The parameters of its ghost.
     pub trained: Arc<Parameters<f32>>,
     pub sentence: Arc<SentenceSnapshot>,
@@ -145,8 +145,8 @@ struct Kept {
     /// Held, so that nothing new can stand at its address.
     of: Option<Arc<SentenceFrame>>,
     /// The latest one last.
-    passes: Vec<Arc<Pass>>,
-    shown: Option<Shown>,
+    passes: Vec<Arc<KeptPass>>,
+    shown: Option<ShownSentence>,
     /// With the parameters that it is of; held, so that nothing new can stand at their address.
     unchanged: Option<(Arc<Parameters<f32>>, Arc<UnchangedResult>)>,
 }
@@ -171,21 +171,21 @@ impl Passes {
         frame: &Arc<SentenceFrame>,
         model: &AttentionModel<f32>,
         (parameters, interventions): (&Arc<Parameters<f32>>, &Arc<Interventions<f32>>),
-    ) -> Arc<Pass> {
+    ) -> Arc<KeptPass> {
         let kept = &mut *self.of(frame);
         let (passes, sentence, source) = (&mut kept.passes, frame.input(), frame.source());
-        let agreement = |pass: &Arc<Pass>| pass.agrees(&model.architecture, parameters, interventions);
+        let agreement = |pass: &Arc<KeptPass>| pass.agrees(&model.architecture, parameters, interventions);
         let nearest = passes.iter().enumerate().map(|(at, pass)| (agreement(pass), at)).max();
         let pass = match nearest {
             Some((Agreement { is_whole: true, .. }, at)) => passes.remove(at),
             Some((Agreement { blocks, .. }, at)) if blocks > 0 => {
                 let from = &passes[at].activations;
                 let activations = from.again(blocks, model, parameters, sentence, source, interventions);
-                Arc::new(Pass::new((parameters, interventions), activations))
+                Arc::new(KeptPass::new((parameters, interventions), activations))
             }
             _ => {
                 let activations = Activations::of(model, parameters, sentence, source, interventions);
-                Arc::new(Pass::new((parameters, interventions), activations))
+                Arc::new(KeptPass::new((parameters, interventions), activations))
             }
         };
         if passes.len() == KEPT {
@@ -195,11 +195,11 @@ impl Passes {
         pass
     }
 
-    pub fn shown(&self) -> Option<Shown> {
+    pub fn shown(&self) -> Option<ShownSentence> {
         self.0.borrow().shown.clone()
     }
 
-    pub fn show(&self, shown: Shown) {
+    pub fn show(&self, shown: ShownSentence) {
         self.0.borrow_mut().shown = Some(shown);
     }
 

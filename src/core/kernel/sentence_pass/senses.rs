@@ -13,15 +13,14 @@ use std::sync::Arc;
 use attune_engine::nearest::nearest;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::Mask;
-use attune_engine::numerics::lens::{Lens, Sight};
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::{Activations, AttentionModel, Sequences};
 use attune_engine::numerics::params::Parameters;
+use attune_engine::numerics::projection::{Lens, LensProjection};
 use attune_engine::numerics::senses::{SenseScores, baseline, cosines};
 use attune_engine::numerics::vectors::centroid;
 use serde::{Deserialize, Serialize};
 
-use crate::beginning::beginning;
 use crate::kernel::sentence_pass::axes::middles;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame, lens, sight};
 use crate::kernel::snapshot::Progress;
@@ -30,6 +29,7 @@ use crate::kernel::snapshot::space::{StaticSpace, TokenShares};
 use crate::lesson::issue::shorten;
 use crate::lesson::schema::Lesson;
 use crate::lesson::text::tokenize;
+use attune_engine::json::beginning;
 
 /// The list with what is known of it.
 #[derive(Clone, Debug)]
@@ -59,14 +59,14 @@ pub enum SenseRow {
     /// Nothing is written yet, or no word is chosen.
     Waiting,
     /// The word stands at these pieces.
-    Found { pieces: Range<usize>, note: Option<Note> },
+    Found { pieces: Range<usize>, note: Option<SenseNote> },
     /// Why it is not measured, in words for the learner.
     LeftOut(String),
 }
 
 /// A caution about an occurrence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Note {
+pub enum SenseNote {
     /// The sentence is this word.
     Alone,
     /// How often the word stands there; the first one is measured.
@@ -332,10 +332,10 @@ impl ReadText {
         };
         let others = places.count();
         let note = match (words.len(), others, first.start) {
-            (1, ..) => Some(Note::Alone),
-            (_, 0, 0) if is_causal => Some(Note::SeesNothing),
+            (1, ..) => Some(SenseNote::Alone),
+            (_, 0, 0) if is_causal => Some(SenseNote::SeesNothing),
             (_, 0, _) => None,
-            (_, others, _) => Some(Note::Repeated(1 + others)),
+            (_, others, _) => Some(SenseNote::Repeated(1 + others)),
         };
         SenseRow::Found { pieces: first.clone(), note }
     }
@@ -431,7 +431,7 @@ impl MeasuredSenses {
     /// The occurrences in the basis, each in the middle of its pieces, as the words of a sentence are.
     fn points(&self, with: &SenseModel) -> Vec<Matrix<f32>> {
         let SenseModel { space, model, .. } = *with;
-        let words = Sight::new(&space.projection, space.scale().map(|scale| scale.lens.clone()));
+        let words = LensProjection::new(&space.projection, space.scale().map(|scale| scale.lens.clone()));
         let behind = sight(space, model, &self.parameters);
         let of_layer = |(layer, SenseLayer { pieces, .. }): (usize, &SenseLayer)| {
             let points = if layer == 0 { words.points(pieces) } else { behind.points(pieces) };

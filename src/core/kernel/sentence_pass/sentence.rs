@@ -6,23 +6,23 @@ use std::sync::Arc;
 
 use attune_engine::nearest::nearest;
 use attune_engine::numerics::Matrix;
-use attune_engine::numerics::arithmetic::{Arithmetic, distance_scores};
 use attune_engine::numerics::block::BlockConfig;
 use attune_engine::numerics::contributions::Contributions;
-use attune_engine::numerics::lens::{Lens, Sight};
+use attune_engine::numerics::model::activations::{Arithmetic, distance_scores};
 use attune_engine::numerics::model::activations::{BlockActivations, HeadActivations, Interventions};
 use attune_engine::numerics::model::{Activations, Architecture, AttentionModel, Sequences};
 use attune_engine::numerics::moves::Moves;
 use attune_engine::numerics::params::{Parameters, TensorName};
+use attune_engine::numerics::projection::{Lens, LensProjection};
 use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::pretrained::tokenizer as pretrained;
 use attune_engine::pretrained::tokenizer::Origin;
 
 use crate::kernel::sentence_pass::axes::Layers;
 use crate::kernel::sentence_pass::interventions::{self, are_none};
-use crate::kernel::sentence_pass::passes::{Pass, Passes, Shown, near};
+use crate::kernel::sentence_pass::passes::{KeptPass, Passes, ShownSentence, near};
 use crate::kernel::snapshot::sentence::{
-    Pair, Piece, PieceText, START, SentenceSnapshot, Token, UnchangedResult, sinks,
+    Pair, PieceText, START, SentenceSnapshot, TextPiece, Token, UnchangedResult, sinks,
 };
 use crate::kernel::snapshot::space::{Neighbours, StaticSpace, index_of, rows_of};
 use crate::kernel::static_embedding::Rewriter;
@@ -179,18 +179,18 @@ impl SentenceFrame {
         let unchanged = is_changed.then(|| self.unchanged(passes, space, model, trained));
         let pass = passes.forward(self, model, (live, interventions));
         let before = passes.shown();
-        if let Some(Shown { of, trained: before, sentence }) = &before
+        if let Some(ShownSentence { of, trained: before, sentence }) = &before
             && Arc::ptr_eq(of, &pass)
             && Arc::ptr_eq(before, trained)
         {
             return sentence.clone();
         }
         // Behind another norm everything is seen anew.
-        let is_seen_so = |before: &Shown| lens(space, model, &before.of.parameters) == lens(space, model, live);
+        let is_seen_so = |before: &ShownSentence| lens(space, model, &before.of.parameters) == lens(space, model, live);
         let before = before.filter(is_seen_so).map(|before| before.sentence);
         let sentence =
             Arc::new(self.shown(space, model, &pass, unchanged.map(|result| (result, &**trained)), before.as_deref()));
-        passes.show(Shown { of: pass, trained: trained.clone(), sentence: sentence.clone() });
+        passes.show(ShownSentence { of: pass, trained: trained.clone(), sentence: sentence.clone() });
         sentence
     }
 
@@ -199,11 +199,11 @@ impl SentenceFrame {
         &self,
         space: &StaticSpace,
         model: &AttentionModel<f32>,
-        pass: &Pass,
+        pass: &KeptPass,
         unchanged: Option<(Arc<UnchangedResult>, &Parameters<f32>)>,
         before: Option<&SentenceSnapshot>,
     ) -> SentenceSnapshot {
-        let Pass { parameters, interventions, activations, .. } = pass;
+        let KeptPass { parameters, interventions, activations, .. } = pass;
         let sight = sight(space, model, parameters);
         let end = sight.points(last_state(activations));
         let trained_end = match &unchanged {
@@ -291,8 +291,8 @@ pub(super) fn sight<'a>(
     space: &'a StaticSpace,
     model: &AttentionModel<f32>,
     parameters: &Parameters<f32>,
-) -> Sight<'a> {
-    Sight::new(&space.projection, lens(space, model, parameters))
+) -> LensProjection<'a> {
+    LensProjection::new(&space.projection, lens(space, model, parameters))
 }
 
 /// The norm in front of the picture.
@@ -439,7 +439,7 @@ fn read_pieces(text: &str, model: &ModelFolder) -> Result<Sentence, String> {
     }
     check_count(pieces.len(), &model.architecture, model.config.vocabulary)?;
     let words = pieces.iter().map(|piece| piece.id as usize).collect();
-    let of = |piece: pretrained::Piece| Piece {
+    let of = |piece: pretrained::Piece| TextPiece {
         bytes: piece.bytes,
         word: piece.word,
         segment: piece.segment,

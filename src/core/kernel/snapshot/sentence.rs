@@ -5,11 +5,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use attune_engine::numerics::Matrix;
-use attune_engine::numerics::arithmetic::Arithmetic;
 use attune_engine::numerics::contributions::Contributions;
 use attune_engine::numerics::head_measures::key_weights;
+use attune_engine::numerics::model::activations::Arithmetic;
 use attune_engine::numerics::model::activations::{BlockActivations, HeadActivations};
-use attune_engine::numerics::model::generate::{CannotGenerate, Choice, RowsRead};
+use attune_engine::numerics::model::generate::{CannotGenerate, NextWordChoice, RowsRead};
 use attune_engine::numerics::model::{Activations, AttentionModel, Classes, Pooling};
 use attune_engine::numerics::moves::Moves;
 use attune_engine::numerics::params::Parameters;
@@ -179,7 +179,7 @@ pub struct Generated {
     pub words: Vec<Token>,
     /// Rows that each was written from.
     pub rows: Vec<RowsRead>,
-    pub choice: Choice,
+    pub choice: NextWordChoice,
     /// True while the weights are those that it wrote them with.
     pub is_current: bool,
 }
@@ -190,12 +190,12 @@ pub struct Token {
     /// Row of the vocabulary; `None` at the start of a sentence that is yet to be written.
     pub word: Option<usize>,
     /// Its place in the learner's text, of a model that reads pieces of words.
-    pub piece: Option<Piece>,
+    pub piece: Option<TextPiece>,
 }
 
 /// One piece of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct TextPiece {
     /// The bytes of the text that it stands for; empty of one that the tokenizer added.
     pub bytes: Range<usize>,
     /// The number of the word that it is a part of; `None` of one that the tokenizer added.
@@ -210,7 +210,7 @@ pub struct Piece {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PieceText {
     pub text: String,
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<TextPiece>,
 }
 
 /// How a sentence stands for the start of one that is yet to be written.

@@ -14,20 +14,18 @@ use std::sync::{Arc, OnceLock};
 
 use attune_engine::nearest::{nearest, nearest_few};
 use attune_engine::numerics::Matrix;
-use attune_engine::numerics::lens::{Lens, Sight};
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::params::Parameters;
-use attune_engine::numerics::projection::{AXES, Projection};
-use attune_engine::numerics::shares::Shares;
-use attune_engine::numerics::shares::Spread;
+use attune_engine::numerics::projection::{AXES, Lens, LensProjection, Projection};
+use attune_engine::numerics::shares::{Shares, Spread};
 use attune_engine::numerics::table::Table;
 use attune_engine::numerics::vectors::{add_scaled, centroid, dot};
+use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 
 use crate::lesson::issue::shorten;
 use crate::lesson::schema::{AxisEnds, Lesson};
 use crate::lesson::text::tokenize;
-use crate::pattern;
 
 /// The vocabulary with its static vectors and the one basis of all pictures.
 #[derive(Clone, Debug)]
@@ -152,7 +150,7 @@ impl StaticSpace {
     /// How far the farthest word is from the origin of the picture; of a table that the model trains, at the end of
     /// that.
     pub fn reach(&self) -> f32 {
-        let at_end = self.at_end.as_ref().map(|table| Sight::new(&self.projection, None).points_of(table));
+        let at_end = self.at_end.as_ref().map(|table| LensProjection::new(&self.projection, None).points_of(table));
         let points = at_end.as_ref().unwrap_or(&self.points);
         reach((0..points.rows()).map(|row| std::array::from_fn(|axis| points.get(row, axis))))
     }
@@ -171,7 +169,7 @@ impl StaticSpace {
     /// All words as points, in a basis of their own choice.
     pub fn points_in(&self, basis: &Basis, projection: &Projection) -> Matrix<f32> {
         let lens = self.scale.as_ref().filter(|_| !basis.raw).map(|scale| scale.lens.clone());
-        Sight::new(projection, lens).points_of(&self.vectors)
+        LensProjection::new(projection, lens).points_of(&self.vectors)
     }
 }
 
@@ -327,7 +325,7 @@ impl WordGroup {
 }
 
 fn matches(pattern: &str, vocabulary: &[String]) -> Result<Vec<usize>, String> {
-    let regex = pattern::read(pattern);
+    let regex = read_pattern(pattern);
     let regex = regex.map_err(|why| format!("/{}/ is not a regular expression: {why}", shorten(pattern)))?;
     let words: Vec<usize> = (0..vocabulary.len()).filter(|&row| regex.is_match(&vocabulary[row])).collect();
     if pattern.is_empty() || words.is_empty() {
@@ -426,4 +424,34 @@ pub struct Neighbour {
     pub cosine: f32,
     /// `‖a − b‖`
     pub distance: f32,
+}
+
+/// The most that a pattern may need when it is made ready, in bytes, and its deepest nesting.
+const PATTERN_BYTES: usize = 1 << 20;
+const PATTERN_DEPTH: u32 = 50;
+
+/// A regular expression that a learner writes: bounded, and in time linear in what it reads. Upper and lower case are the same.
+///
+/// # Errors
+/// In words for the learner, in a line: what is wrong, and where.
+pub fn read_pattern(text: &str) -> Result<Regex, String> {
+    let built =
+        RegexBuilder::new(text).case_insensitive(true).size_limit(PATTERN_BYTES).nest_limit(PATTERN_DEPTH).build();
+    built.map_err(|error| match error {
+        regex::Error::Syntax(said) => in_a_line(&said),
+        regex::Error::CompiledTooBig(_) => "it repeats too much".to_owned(),
+        other => other.to_string(),
+    })
+}
+
+/// The library draws a sign under the fault and says what it is in the last line.
+fn in_a_line(said: &str) -> String {
+    const INDENT: usize = 4;
+    let why = said.lines().last().unwrap_or(said).trim_start_matches("error: ");
+    let sign = said.lines().find(|line| line.trim_start().starts_with('^'));
+    let place = sign.and_then(|line| line.chars().position(|sign| sign == '^')).and_then(|at| at.checked_sub(INDENT));
+    match place {
+        Some(place) => format!("{why}, at character {}", place + 1),
+        None => why.to_owned(),
+    }
 }

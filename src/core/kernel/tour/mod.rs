@@ -31,7 +31,7 @@ use attune_engine::pretrained::tokenizer::write::{MASK, UNKNOWN};
 use attune_engine::pretrained::tokenizer::{Origin, Piece};
 
 use crate::kernel::model::LessonModel;
-use crate::kernel::model::forward::KEPT_PRODUCTS_MAX;
+use crate::kernel::model::live::KEPT_PRODUCTS_MAX;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
 use crate::kernel::snapshot::Progress;
 use crate::kernel::snapshot::sentence::{Answer, Token, likeliest, word_pieces};
@@ -48,7 +48,7 @@ pub struct TourCell {
 
 /// A text with what was found in its pass.
 #[derive(Clone, Debug)]
-pub struct Found<T> {
+pub struct FoundText<T> {
     pub text: Arc<str>,
     pub tokens: Vec<Token>,
     pub found: T,
@@ -57,11 +57,11 @@ pub struct Found<T> {
 /// All that was found; a section of the tour is left out where there is nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
-    pub turned: Option<Found<Turned>>,
-    pub sinks: Option<Found<Vec<Sink>>>,
-    pub heads: Option<Found<FoundHeads>>,
-    pub parting: Option<Found<Parting>>,
-    pub answered: Option<Found<Answered>>,
+    pub turned: Option<FoundText<Turned>>,
+    pub sinks: Option<FoundText<Vec<Sink>>>,
+    pub heads: Option<FoundText<FoundHeads>>,
+    pub parting: Option<FoundText<Parting>>,
+    pub answered: Option<FoundText<LikeliestAnswer>>,
 }
 
 /// A tour that is being measured.
@@ -94,31 +94,31 @@ impl Touring {
 
 impl Findings {
     /// Another text cannot add anything: the first word with senses that part is enough.
-    fn has(&self, shows: &Shows) -> bool {
-        matches!(shows, Shows::Senses(..)) && self.parting.is_some()
+    fn has(&self, shows: &TextPurpose) -> bool {
+        matches!(shows, TextPurpose::Senses(..)) && self.parting.is_some()
     }
 
     fn take(&mut self, of: &TourText, model: &LessonModel) {
-        if let Shows::Senses(senses, Told::Apart) = &of.shows {
+        if let TextPurpose::Senses(senses, Told::Apart) = &of.shows {
             self.parting = apart(of, senses, model);
             return;
         }
         let Some((tokens, activations)) = pass(&of.text, model) else { return };
         let architecture = &model.training.trainer().model.architecture;
         match &of.shows {
-            Shows::Words => {
+            TextPurpose::Words => {
                 self.turned = found(of, &tokens, turned(&tokens, &activations));
                 let sinks = sinks(&activations);
                 self.sinks = found(of, &tokens, Some(sinks).filter(|sinks| !sinks.is_empty()));
             }
-            Shows::Heads => {
+            TextPurpose::Heads => {
                 let heads = heads(&tokens, &activations, architecture);
                 self.heads = found(of, &tokens, Some(heads).filter(|heads| !heads.named.is_empty()));
             }
-            Shows::Senses(senses, _) => {
+            TextPurpose::Senses(senses, _) => {
                 self.parting = found(of, &tokens, together(senses, &tokens, &activations, architecture));
             }
-            Shows::Answer(at) => {
+            TextPurpose::Answer(at) => {
                 let answered = at.place(&tokens).and_then(|at| answered(at, &activations, model));
                 let before = self.answered.as_ref().map_or(0.0, |before| before.found.probability);
                 let better = answered.filter(|answered| answered.probability > before);
@@ -128,8 +128,8 @@ impl Findings {
     }
 }
 
-fn found<T>(of: &TourText, tokens: &[Token], found: Option<T>) -> Option<Found<T>> {
-    Some(Found { text: of.text.clone(), tokens: tokens.to_vec(), found: found? })
+fn found<T>(of: &TourText, tokens: &[Token], found: Option<T>) -> Option<FoundText<T>> {
+    Some(FoundText { text: of.text.clone(), tokens: tokens.to_vec(), found: found? })
 }
 
 /// A text as the model reads it.
@@ -154,11 +154,11 @@ fn forward(frame: &SentenceFrame, model: &LessonModel) -> Activations<f32> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TourText {
     pub text: Arc<str>,
-    pub shows: Shows,
+    pub shows: TextPurpose,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shows {
+pub enum TextPurpose {
     /// Words that turn on their way through the layers, and sinks.
     Words,
     /// Heads of known kinds: the text says something twice.
@@ -267,21 +267,21 @@ pub fn texts_of(lesson: &Lesson) -> Vec<TourText> {
     let mut add = |text: String, shows| texts.push(TourText { text: text.into(), shows });
     let Some(tokenizer) = &model.tokenizer else {
         let twice = twice(&first);
-        add(first, Shows::Words);
+        add(first, TextPurpose::Words);
         if reads(model, &twice) {
-            add(twice, Shows::Heads);
+            add(twice, TextPurpose::Heads);
         }
         return texts;
     };
-    add(first, Shows::Words);
+    add(first, TextPurpose::Words);
     if let Some(twice) = SAID_TWICE.map(twice).into_iter().find(|text| reads(model, text)) {
-        add(twice, Shows::Heads);
+        add(twice, TextPurpose::Heads);
     }
     for senses in SENSES.iter().filter(|senses| reads(model, &senses.sentences.join(" "))) {
-        add(senses.sentences.join(" "), Shows::Senses(senses, Told::Together));
+        add(senses.sentences.join(" "), TextPurpose::Senses(senses, Told::Together));
     }
     for senses in SENSES.iter().filter(|senses| senses.sentences.iter().all(|text| reads(model, text))) {
-        add(senses.sentences[0].to_owned(), Shows::Senses(senses, Told::Apart));
+        add(senses.sentences[0].to_owned(), TextPurpose::Senses(senses, Told::Apart));
     }
     // Without a head of its own, what a model seems to answer is no answer.
     if model.has_head {
@@ -293,7 +293,7 @@ pub fn texts_of(lesson: &Lesson) -> Vec<TourText> {
             (_, None) => (None, HIDDEN.map(str::to_owned)),
         };
         for text in texts.into_iter().filter(|text| reads(model, text)) {
-            place.into_iter().for_each(|at| add(text.clone(), Shows::Answer(at)));
+            place.into_iter().for_each(|at| add(text.clone(), TextPurpose::Answer(at)));
         }
     }
     texts
@@ -350,14 +350,14 @@ fn is_word(token: &Token) -> bool {
 
 /// Pairs of queries and keys in one line of a map.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum MapLine {
     /// `(query + i, key + i)` for `i` below `len`.
     Diagonal { query: usize, key: usize, len: usize },
     /// All these queries with one key.
     Column { queries: Range<usize>, key: usize },
 }
 
-impl Line {
+impl MapLine {
     pub fn pairs(&self) -> Vec<(usize, usize)> {
         match self {
             Self::Diagonal { query, key, len } => (0..*len).map(|i| (query + i, key + i)).collect(),
@@ -374,7 +374,7 @@ pub struct FoundHead {
     pub block: usize,
     pub own: usize,
     pub kind: HeadMeasure,
-    pub line: Line,
+    pub line: MapLine,
     /// Mean weight on the line.
     pub mean: f64,
     /// The mean that it would be if every query weighed all that it sees equally.
@@ -417,7 +417,7 @@ fn heads(tokens: &[Token], activations: &Activations<f32>, architecture: &Archit
 }
 
 /// The mean weight on a line, and what it would be if every query weighed all that it sees equally.
-fn mean_on(line: &Line, head: &HeadActivations<f32>) -> (f64, f64) {
+fn mean_on(line: &MapLine, head: &HeadActivations<f32>) -> (f64, f64) {
     let pairs = line.pairs();
     let even =
         |query: usize| 1.0 / head.scores.row(query).iter().filter(|score| **score > f32::NEG_INFINITY).count() as f64;
@@ -427,14 +427,14 @@ fn mean_on(line: &Line, head: &HeadActivations<f32>) -> (f64, f64) {
 }
 
 /// The line on which a kind of head puts its weights; `None` where the text has none.
-fn line(kind: HeadMeasure, tokens: &[Token]) -> Option<Line> {
+fn line(kind: HeadMeasure, tokens: &[Token]) -> Option<MapLine> {
     let count = tokens.len();
     let Twice { first, second, len } = Twice::of(tokens)?;
     match kind {
-        HeadMeasure::Previous => Some(Line::Diagonal { query: 1, key: 0, len: count - 1 }),
-        HeadMeasure::First => Some(Line::Column { queries: 1..count, key: 0 }),
-        HeadMeasure::Duplicate => Some(Line::Diagonal { query: second, key: first, len }),
-        HeadMeasure::Induction => Some(Line::Diagonal { query: second, key: first + 1, len }),
+        HeadMeasure::Previous => Some(MapLine::Diagonal { query: 1, key: 0, len: count - 1 }),
+        HeadMeasure::First => Some(MapLine::Column { queries: 1..count, key: 0 }),
+        HeadMeasure::Duplicate => Some(MapLine::Diagonal { query: second, key: first, len }),
+        HeadMeasure::Induction => Some(MapLine::Diagonal { query: second, key: first + 1, len }),
         _ => None,
     }
 }
@@ -528,7 +528,7 @@ fn together(
 }
 
 /// A word whose senses part in texts of one sentence each, where code keeps the passes over all four.
-fn apart(of: &TourText, senses: &Senses, model: &LessonModel) -> Option<Found<Parting>> {
+fn apart(of: &TourText, senses: &Senses, model: &LessonModel) -> Option<FoundText<Parting>> {
     let architecture = &model.training.trainer().model.architecture;
     let frames: Vec<SentenceFrame> = senses.sentences.iter().map(|text| frame(text, model)).collect::<Option<_>>()?;
     let cost =
@@ -576,7 +576,7 @@ fn parts_after(occurring: &[Occurring<'_>; 4]) -> Option<usize> {
 
 /// The likeliest answer at a place.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Answered {
+pub struct LikeliestAnswer {
     pub at: usize,
     /// Its place among the classes.
     pub class: usize,
@@ -585,7 +585,7 @@ pub struct Answered {
     pub layer: usize,
 }
 
-fn answered(at: usize, activations: &Activations<f32>, model: &LessonModel) -> Option<Answered> {
+fn answered(at: usize, activations: &Activations<f32>, model: &LessonModel) -> Option<LikeliestAnswer> {
     let (network, parameters) = (&model.training.trainer().model, model.training.model().trained());
     let states: Vec<&[f32]> = activations.states(&network.architecture).map(|state| state.row(at)).collect();
     let states = Matrix::from_row_major(states.len(), network.architecture.width, states.concat());
@@ -596,5 +596,5 @@ fn answered(at: usize, activations: &Activations<f32>, model: &LessonModel) -> O
     let is_it = |answer: &Option<Answer>| answer.is_some_and(|answer| answer.class == own.class);
     let layer = best.iter().rposition(|answer| !is_it(answer)).map_or(0, |last| last + 1);
     let Answer { class, probability } = own;
-    (is_word && probability >= ANSWER_MIN).then_some(Answered { at, class, probability, layer })
+    (is_word && probability >= ANSWER_MIN).then_some(LikeliestAnswer { at, class, probability, layer })
 }

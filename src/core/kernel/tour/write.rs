@@ -15,7 +15,7 @@ use attune_engine::numerics::positions::Positions;
 use crate::kernel::model::LessonModel;
 use crate::kernel::snapshot::sentence::{Token, token_labels};
 use crate::kernel::tour::{
-    Answered, Findings, Found, FoundHead, FoundHeads, Line, Occurrence, Parting, Sink, TourCell, Turned,
+    Findings, FoundHead, FoundHeads, FoundText, LikeliestAnswer, MapLine, Occurrence, Parting, Sink, TourCell, Turned,
 };
 
 /// All cells, in order. A section whose finding is missing is left out.
@@ -36,7 +36,7 @@ pub fn cells(model: &LessonModel, findings: &Findings) -> Vec<TourCell> {
     [parts].into_iter().chain(sections.into_iter().flatten()).chain([tasks]).collect()
 }
 
-fn cell<T>(found: &Found<T>, markdown: String) -> TourCell {
+fn cell<T>(found: &FoundText<T>, markdown: String) -> TourCell {
     TourCell { markdown, speaks_of: Some(found.text.clone()) }
 }
 
@@ -233,8 +233,8 @@ fn title(lesson: &str) -> &'static str {
     }
 }
 
-fn words_that_turn(found: &Found<Turned>) -> String {
-    let Found { text, tokens, found: Turned { farthest, least } } = found;
+fn words_that_turn(found: &FoundText<Turned>) -> String {
+    let FoundText { text, tokens, found: Turned { farthest, least } } = found;
     let cosine = |at: &usize| format!("{{{{ cosine(X[{at}], Y[{at}]) | .2 }}}}");
     format!(
         "## What context changes\n\n{}\n\nClick the sentence to put it on the stage, and press *L* to go from layer to \
@@ -254,7 +254,7 @@ fn weights(block: usize) -> String {
     format!("A{}", code_suffix(block))
 }
 
-impl Line {
+impl MapLine {
     /// The mean weight of a head on it, as code.
     fn mean(&self, block: usize, own: usize) -> String {
         let map = weights(block);
@@ -270,7 +270,7 @@ impl Line {
     }
 }
 
-fn known_heads(Found { text, found, .. }: &Found<FoundHeads>) -> String {
+fn known_heads(FoundText { text, found, .. }: &FoundText<FoundHeads>) -> String {
     let row = |head: &FoundHead| {
         let FoundHead { block, own, kind, line, even, .. } = head;
         format!(
@@ -331,7 +331,7 @@ fn looks_at(kind: HeadMeasure) -> &'static str {
     }
 }
 
-fn known_sinks(found: &Found<Vec<Sink>>) -> String {
+fn known_sinks(found: &FoundText<Vec<Sink>>) -> String {
     let line = |sink: &Sink| {
         let Sink { token, block, queries, .. } = sink;
         let mean = format!("mean(mean({}[.., {}..{}, {token}]))", weights(*block), queries.start, queries.end);
@@ -352,8 +352,8 @@ fn known_sinks(found: &Found<Vec<Sink>>) -> String {
 /// The most rows of a table that a reader takes in at a glance.
 const ROWS_MAX: usize = 14;
 
-fn two_senses(found: &Found<Parting>, layers: usize) -> String {
-    let Found { text, tokens, found: Parting { occurrences, layer } } = found;
+fn two_senses(found: &FoundText<Parting>, layers: usize) -> String {
+    let FoundText { text, tokens, found: Parting { occurrences, layer } } = found;
     let state = |after: usize| if after == layers { "Y".to_owned() } else { format!("X{}", code_suffix(after)) };
     let vector = |after: usize, Occurrence { text, at }: Occurrence| match text {
         Some(text) => format!("forward({text:?}).{}[{at}]", state(after)),
@@ -395,12 +395,12 @@ fn two_senses(found: &Found<Parting>, layers: usize) -> String {
 }
 
 /// The probability of the answer, as code.
-fn probability(Answered { at, class, .. }: &Answered) -> String {
+fn probability(LikeliestAnswer { at, class, .. }: &LikeliestAnswer) -> String {
     format!("softmax(Z[{at}])[{class}]")
 }
 
-fn answer(found: &Found<Answered>, model: &LessonModel, layers: usize) -> String {
-    let Found { text, tokens, found: answered } = found;
+fn answer(found: &FoundText<LikeliestAnswer>, model: &LessonModel, layers: usize) -> String {
+    let FoundText { text, tokens, found: answered } = found;
     let answer = escaped(&model.classes[answered.class]);
     let asked = match answered.at + 1 == tokens.len() {
         true => "After this, the model expects".to_owned(),
@@ -443,7 +443,7 @@ fn tasks(findings: &Findings, model: &LessonModel) -> TourCell {
     TourCell { markdown: format!("## Try it\n\n{}", tasks.join("\n")), speaks_of }
 }
 
-fn find_a_head(found: &Found<Answered>, model: &LessonModel) -> String {
+fn find_a_head(found: &FoundText<LikeliestAnswer>, model: &LessonModel) -> String {
     format!(
         "**Find a head that the answer needs.** Put the sentence on the stage: {} Open [Intervene](attune:panel/Intervene), \
          switch a head off, read the probability of *{}* in this line, {{{{ {} | .3 }}}} now, and switch the head on again. Which \

@@ -77,12 +77,12 @@ pub fn holds(rule: StopRule, log: &TrainingLog) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ActivationId {
     name: &'static str,
-    part: Part,
+    part: OverflowPart,
 }
 
 /// Blocks and heads are counted from 0 over the whole model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum OverflowPart {
     Whole,
     Block(usize),
     Head(usize),
@@ -98,9 +98,9 @@ impl ActivationId {
 impl fmt::Display for ActivationId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.part {
-            Part::Whole => f.write_str(self.name),
-            Part::Block(block) => write!(f, "{}[block {block}]", self.name),
-            Part::Head(head) => write!(f, "{}[{head}]", self.name),
+            OverflowPart::Whole => f.write_str(self.name),
+            OverflowPart::Block(block) => write!(f, "{}[block {block}]", self.name),
+            OverflowPart::Head(head) => write!(f, "{}[{head}]", self.name),
         }
     }
 }
@@ -116,7 +116,7 @@ pub fn first_not_finite(
     activations: &Activations<f32>,
     logits: &Matrix<f32>,
 ) -> Option<ActivationId> {
-    let whole = |name, matrix| (!is_finite(matrix)).then_some(ActivationId { name, part: Part::Whole });
+    let whole = |name, matrix| (!is_finite(matrix)).then_some(ActivationId { name, part: OverflowPart::Whole });
     let source = || whole(SOURCE, activations.source.as_ref()?);
     source()
         .or_else(|| whole(INPUT, &activations.input))
@@ -146,13 +146,13 @@ fn first_in_blocks(
                 ("mix", is_finite(&head.mix)),
             ];
             if let Some((name, _)) = tensors.into_iter().find(|(_, fine)| !fine) {
-                return Some(ActivationId { name, part: Part::Head(h) });
+                return Some(ActivationId { name, part: OverflowPart::Head(h) });
             }
         }
         heads_before += block.heads.len();
         let tensors = [("summed", &block.summed), ("output", &block.output)];
         if let Some((name, _)) = tensors.into_iter().find(|(_, matrix)| !is_finite(matrix)) {
-            return Some(ActivationId { name, part: Part::Block(b) });
+            return Some(ActivationId { name, part: OverflowPart::Block(b) });
         }
     }
     None

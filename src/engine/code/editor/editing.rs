@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::highlight::{Kind, Span, highlight, is_name, is_open};
+use super::highlight::{Span, SpanKind, highlight, is_name, is_open};
 
 /// Spaces of one level.
 const LEVEL: usize = 4;
@@ -164,18 +164,19 @@ fn steps_over(text: &str, spans: &[Span], caret: usize, c: char) -> bool {
         return false;
     }
     if matches!(c, '"' | '`') {
-        return token(spans, caret).is_some_and(|span| span.kind == Kind::Text && span.range.end == caret + 1);
+        return token(spans, caret).is_some_and(|span| span.kind == SpanKind::Text && span.range.end == caret + 1);
     }
     let here = spans.iter().find(|span| span.range.start == caret);
-    here.is_some_and(|span| span.kind == Kind::Bracket) && !spans.iter().any(|span| span.kind == Kind::Unmatched)
+    here.is_some_and(|span| span.kind == SpanKind::Bracket)
+        && !spans.iter().any(|span| span.kind == SpanKind::Unmatched)
 }
 
 /// Whether an opening bracket or quote gets its partner at once: in code, and before nothing that it would enclose.
 fn pairs_here(text: &str, spans: &[Span], caret: usize, c: char) -> bool {
-    let closed = |span: &Span| span.kind == Kind::Text && !is_open(text, span);
+    let closed = |span: &Span| span.kind == SpanKind::Text && !is_open(text, span);
     let within = spans.iter().any(|span| {
         let touches = span.range.start < caret && (caret < span.range.end || span.range.end == caret && !closed(span));
-        matches!(span.kind, Kind::Text | Kind::Comment) && touches
+        matches!(span.kind, SpanKind::Text | SpanKind::Comment) && touches
     });
     let before = text[..caret].chars().next_back();
     let is_quote = matches!(c, '"' | '`');

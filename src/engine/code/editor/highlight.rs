@@ -5,11 +5,11 @@
 
 use std::ops::Range;
 
-use crate::code::Place;
+use crate::code::LineColumn;
 
 /// Kinds of spans. White space is in none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum SpanKind {
     Keyword,
     Number,
     /// A string or a character, with its quotes.
@@ -27,7 +27,7 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
     pub range: Range<usize>,
-    pub kind: Kind,
+    pub kind: SpanKind,
 }
 
 /// Words of the grammar that a code cell can use.
@@ -43,14 +43,14 @@ pub fn highlight(source: &str) -> Vec<Span> {
         scanner.token(c);
     }
     for open in std::mem::take(&mut scanner.open) {
-        scanner.spans[open.span].kind = Kind::Unmatched;
+        scanner.spans[open.span].kind = SpanKind::Unmatched;
     }
     scanner.spans
 }
 
 /// The bracket at the caret and its partner, the one at the caret first.
 pub fn pair_at(source: &str, spans: &[Span], caret: usize) -> Option<[Range<usize>; 2]> {
-    let brackets: Vec<&Span> = spans.iter().filter(|span| span.kind == Kind::Bracket).collect();
+    let brackets: Vec<&Span> = spans.iter().filter(|span| span.kind == SpanKind::Bracket).collect();
     // The one behind the caret was typed last, so it comes first.
     let behind = brackets.iter().position(|bracket| bracket.range.end == caret);
     let start = behind.or_else(|| brackets.iter().position(|bracket| bracket.range.start == caret))?;
@@ -67,7 +67,7 @@ pub fn pair_at(source: &str, spans: &[Span], caret: usize) -> Option<[Range<usiz
 }
 
 /// The token at a place, or at least one character where there is any.
-pub fn token_at(source: &str, spans: &[Span], place: Place) -> Range<usize> {
+pub fn token_at(source: &str, spans: &[Span], place: LineColumn) -> Range<usize> {
     let mut start = 0;
     for line in source.split_inclusive('\n').take(place.line.saturating_sub(1)) {
         start += line.len();
@@ -90,7 +90,7 @@ pub fn token_at(source: &str, spans: &[Span], place: Place) -> Range<usize> {
 /// A string whose end is not there yet.
 pub(super) fn is_open(source: &str, span: &Span) -> bool {
     let text = &source[span.range.clone()];
-    span.kind == Kind::Text && (text.len() < 2 || !text.ends_with(['"', '`', '\'', '#']))
+    span.kind == SpanKind::Text && (text.len() < 2 || !text.ends_with(['"', '`', '\'', '#']))
 }
 
 /// A bracket that waits for its partner.
@@ -124,22 +124,22 @@ impl Scanner<'_> {
             self.at += c.len_utf8();
         } else if rest.starts_with("//") {
             let len = rest.find('\n').unwrap_or(rest.len());
-            self.push(len, Kind::Comment);
+            self.push(len, SpanKind::Comment);
         } else if rest.starts_with("/*") {
-            self.push(block_comment(rest), Kind::Comment);
+            self.push(block_comment(rest), SpanKind::Comment);
         } else if c == '"' {
-            self.push(string(rest), Kind::Text);
+            self.push(string(rest), SpanKind::Text);
         } else if c == '`' {
             self.interpolated(1);
         } else if c == '\'' {
-            self.push(character(rest).unwrap_or(1), Kind::Text);
+            self.push(character(rest).unwrap_or(1), SpanKind::Text);
         } else if let Some(len) = raw_string(rest) {
-            self.push(len, Kind::Text);
+            self.push(len, SpanKind::Text);
         } else if c.is_ascii_digit() {
-            self.push(number(rest), Kind::Number);
+            self.push(number(rest), SpanKind::Number);
         } else if is_name(c) {
             let len = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
-            let kind = if KEYWORDS.contains(&&rest[..len]) { Kind::Keyword } else { Kind::Name };
+            let kind = if KEYWORDS.contains(&&rest[..len]) { SpanKind::Keyword } else { SpanKind::Name };
             self.push(len, kind);
         } else if rest.starts_with("#{") {
             self.open("#{", false);
@@ -148,11 +148,11 @@ impl Scanner<'_> {
         } else if matches!(c, ')' | ']' | '}') {
             self.close(c);
         } else {
-            self.push(operator(rest).unwrap_or(c.len_utf8()), Kind::Operator);
+            self.push(operator(rest).unwrap_or(c.len_utf8()), SpanKind::Operator);
         }
     }
 
-    fn push(&mut self, len: usize, kind: Kind) {
+    fn push(&mut self, len: usize, kind: SpanKind) {
         self.spans.push(Span { range: self.at..self.at + len, kind });
         self.at += len;
     }
@@ -164,18 +164,18 @@ impl Scanner<'_> {
             _ => '}',
         };
         self.open.push(Open { span: self.spans.len(), partner, in_string });
-        self.push(bracket.len(), Kind::Bracket);
+        self.push(bracket.len(), SpanKind::Bracket);
     }
 
     fn close(&mut self, c: char) {
         // A bracket of code does not reach out of the `${…}` that it stands in.
         let inner = self.open.iter().rposition(|open| open.in_string && c != '}').map_or(0, |i| i + 1);
         let partner = self.open[inner..].iter().rposition(|open| open.partner == c).map(|i| i + inner);
-        let Some(partner) = partner else { return self.push(1, Kind::Unmatched) };
+        let Some(partner) = partner else { return self.push(1, SpanKind::Unmatched) };
         for skipped in self.open.drain(partner + 1..) {
-            self.spans[skipped.span].kind = Kind::Unmatched;
+            self.spans[skipped.span].kind = SpanKind::Unmatched;
         }
-        self.push(1, Kind::Bracket);
+        self.push(1, SpanKind::Bracket);
         if self.open.pop().is_some_and(|open| open.in_string) {
             self.interpolated(0);
         }
@@ -203,7 +203,7 @@ impl Scanner<'_> {
             }
         }
         if end > 0 {
-            self.push(end, Kind::Text);
+            self.push(end, SpanKind::Text);
         }
         if code {
             self.open("${", true);
@@ -315,14 +315,14 @@ mod tests {
     /// `kind:text` of each token.
     fn told(source: &str) -> Vec<String> {
         let letter = |kind| match kind {
-            Kind::Keyword => 'k',
-            Kind::Number => 'n',
-            Kind::Text => 't',
-            Kind::Comment => 'c',
-            Kind::Name => 'a',
-            Kind::Operator => 'o',
-            Kind::Bracket => 'b',
-            Kind::Unmatched => 'u',
+            SpanKind::Keyword => 'k',
+            SpanKind::Number => 'n',
+            SpanKind::Text => 't',
+            SpanKind::Comment => 'c',
+            SpanKind::Name => 'a',
+            SpanKind::Operator => 'o',
+            SpanKind::Bracket => 'b',
+            SpanKind::Unmatched => 'u',
         };
         highlight(source).iter().map(|span| format!("{}:{}", letter(span.kind), &source[span.range.clone()])).collect()
     }
@@ -389,7 +389,7 @@ mod tests {
     fn a_fault_covers_its_token() {
         let source = "let a = 1;\nlet b = αβγ + soft\n\n";
         let spans = highlight(source);
-        let at = |line, column| source[token_at(source, &spans, Place { line, column })].to_owned();
+        let at = |line, column| source[token_at(source, &spans, LineColumn { line, column })].to_owned();
         assert_eq!([at(2, 9), at(2, 10), at(2, 15), at(2, 99)], ["αβγ", "βγ", "soft", "soft"]);
         assert_eq!([at(1, 4), at(3, 1), at(99, 99)], [" ", "", ""]);
     }
@@ -409,7 +409,7 @@ mod tests {
             if let Some([a, b]) = pair_at(&source, &spans, caret) {
                 prop_assert_eq!(pair_at(&source, &spans, b.end).map(|pair| pair[1].clone()), Some(a));
             }
-            let range = token_at(&source, &spans, Place { line: caret % 5, column: caret });
+            let range = token_at(&source, &spans, LineColumn { line: caret % 5, column: caret });
             prop_assert!(source.get(range).is_some());
         }
     }

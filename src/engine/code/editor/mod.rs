@@ -1,6 +1,5 @@
 //! Support for editors of code cells: colours, keys, the names in scope and their completion.
 
-pub mod completion;
 pub mod editing;
 pub mod highlight;
 pub mod scope;

@@ -7,8 +7,8 @@ use super::config::AttentionConfig;
 use super::head::{Head, panel_entries, weights_stride};
 use super::look_up::LookUpCache;
 use super::rows::Rows;
-use super::short::{SHORT_TOKENS_MAX, Tile, is_short, transposed_entries};
-use super::tile::{Part, PartMut};
+use super::tile::{PartMut, Strided};
+use super::tile::{SHORT_TOKENS_MAX, Tile, is_short, transposed_entries};
 use crate::numerics::norm::NormCache;
 use crate::numerics::positions::Distances;
 use crate::numerics::positions::Turns;
@@ -227,9 +227,9 @@ pub(super) fn for_each_head(heads: usize, queries: &Rows, keys: &Rows, mut work:
 
 /// Some rows and columns of a matrix: a fold of the heads.
 #[inline(always)]
-pub(super) fn part<'a, S: Scalar>(x: &'a Matrix<S>, rows: &Range<usize>, cols: &Range<usize>) -> Part<'a, S> {
+pub(super) fn part<'a, S: Scalar>(x: &'a Matrix<S>, rows: &Range<usize>, cols: &Range<usize>) -> Strided<'a, S> {
     let entries = &x.flat()[rows.start * x.cols() + cols.start..];
-    Part { entries, stride: x.cols(), rows: rows.len(), cols: cols.len() }
+    Strided { entries, stride: x.cols(), rows: rows.len(), cols: cols.len() }
 }
 
 #[inline(always)]

@@ -10,8 +10,8 @@ use faer::{Accum, MatMut, MatRef, Par};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::mask::{Mask, Window};
-use super::tile::{Part, PartMut, mix_mean, outer};
-use crate::numbers::{self, Real};
+use super::tile::{PartMut, Strided, mix_mean, outer};
+use crate::json::{self, Real};
 use crate::numerics::positions::{HeadDistances, distance_gradient};
 use crate::numerics::simd::{Simd, add, dot, padded};
 use crate::numerics::softmax::{softmax, softmax_gradient};
@@ -24,11 +24,11 @@ const PANEL: usize = 64;
 #[derive(Clone, Copy)]
 pub struct Head<'a, S> {
     /// `Q` (T_q, d_k)
-    pub query: Part<'a, S>,
+    pub query: Strided<'a, S>,
     /// `K` (T_k, d_k)
-    pub key: Part<'a, S>,
+    pub key: Strided<'a, S>,
     /// `V` (T_k, d_v)
-    pub value: Part<'a, S>,
+    pub value: Strided<'a, S>,
     /// `s`
     pub scale: S,
     /// `c / τ`: the bound of the scores, where there is one.
@@ -108,7 +108,7 @@ pub enum HeadMode<S> {
     /// These weights, (T_q, T_k), whatever the scores say; `None` in a command: those of the pass to which it is applied.
     Frozen(#[serde(with = "frozen")] Option<Arc<Matrix<S>>>),
     /// Multiplies the mix: 0 is off, 1 is live.
-    Gain(#[serde(with = "numbers::one")] S),
+    Gain(#[serde(with = "json::number")] S),
     /// The mix is everywhere the mean of the mixes over the sentence's positions, `M_i = 1/T Σ_l A_l V`: every query has
     /// the mean of all rows of weights.
     Mean,
@@ -208,13 +208,13 @@ impl<S: Scalar + FromStr> FromStr for HeadMode<S> {
 /// The written form of frozen weights: the number of rows, and all entries row by row. Entries that make no such matrix
 /// become an empty one, which fits no sentence.
 mod frozen {
-    use super::{Arc, Deserialize, Deserializer, Matrix, Real, Scalar, Serialize, Serializer, numbers};
+    use super::{Arc, Deserialize, Deserializer, Matrix, Real, Scalar, Serialize, Serializer, json};
 
     #[derive(Serialize, Deserialize)]
     #[serde(bound = "S: Real")]
     struct Written<S> {
         rows: usize,
-        #[serde(with = "numbers::many")]
+        #[serde(with = "json::numbers")]
         weights: Vec<S>,
     }
 
@@ -422,7 +422,7 @@ impl<S: Scalar> Head<'_, S> {
         simd: V,
         weights: &[S],
         means: Option<&mut [S]>,
-        d_mix: Part<'_, S>,
+        d_mix: Strided<'_, S>,
         d_scores: &mut [S],
         to: &mut HeadGradients<'_, S>,
     ) {

@@ -25,7 +25,6 @@ pub mod head;
 pub mod look_up;
 pub mod mask;
 pub mod rows;
-mod short;
 mod tile;
 
 pub use crate::numerics::positions::{Rotary, RotaryScaling};
@@ -45,7 +44,7 @@ use super::params::{Parameters, TensorId, TensorName};
 use super::simd::{Simd, Work, add, add_scaled, dispatch, vectorized};
 use super::{Matrix, Scalar};
 use crate::numerics::positions::Distances;
-use crate::numerics::positions::Way;
+use crate::numerics::positions::TurnDirection;
 
 #[inline(always)]
 fn head_of<'a, S: Scalar>(
@@ -191,7 +190,7 @@ fn norm_and_turn<S: Scalar>(
     if let (Some(norm), Some(caches)) = (config.query_key_norm, own_norms) {
         norm_in_place(norm.form, [parameters.values_of(of.gain(block)), &[]], &mut caches[of as usize], x);
     }
-    turns.turn(Way::On, rows, before, config.key_width, x);
+    turns.turn(TurnDirection::On, rows, before, config.key_width, x);
 }
 
 /// The gradient of [`norm_and_turn`] of whole sentences: `d` holds that of what it made and becomes that of what it took.
@@ -207,7 +206,7 @@ fn norm_and_turn_backward<S: Scalar>(
     gradient: &mut Parameters<S>,
 ) {
     let d = d.top_flat_mut(rows.total());
-    cache.turns.turn(Way::Back, rows, 0, config.key_width, d);
+    cache.turns.turn(TurnDirection::Back, rows, 0, config.key_width, d);
     if let (Some(norm), Some(caches)) = (config.query_key_norm, &cache.own_norms) {
         let gain = of.gain(block);
         let (values, cache) = (parameters.values_of(gain), &caches[of as usize]);

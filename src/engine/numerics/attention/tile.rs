@@ -1,10 +1,15 @@
 //! Products of the small blocks that a sentence's heads are: too small for the set-up of a general
-//! product, so they are multiplied where they stand, a lane of columns and a few rows at a time.
+//! product, so they are multiplied where they stand, a lane of columns and a few rows at a time. One head of one short
+//! sentence is trained by them: its weights are kept transposed, `Aᵀ` (T_k, T_q), so that the softmax runs down columns.
 
 use faer::{MatMut, MatRef};
 
+use super::head::{Head, HeadGradients};
+use super::mask::{Mask, Window};
 use crate::numerics::Scalar;
+use crate::numerics::positions::distance_column_gradient;
 use crate::numerics::simd::{LANES, Lane, Simd, padded};
+use crate::numerics::softmax::{softmax_columns, softmax_columns_gradient, softmax_columns_gradient_of_rows};
 
 /// Lanes of a row.
 pub fn lanes(cols: usize) -> usize {
@@ -13,7 +18,7 @@ pub fn lanes(cols: usize) -> usize {
 
 /// A part of a larger row-major matrix: its first entry stands first.
 #[derive(Clone, Copy)]
-pub struct Part<'a, S> {
+pub struct Strided<'a, S> {
     pub entries: &'a [S],
     /// From a row to the next.
     pub stride: usize,
@@ -21,7 +26,7 @@ pub struct Part<'a, S> {
     pub cols: usize,
 }
 
-impl<'a, S> Part<'a, S> {
+impl<'a, S> Strided<'a, S> {
     #[inline(always)]
     pub fn row(&self, i: usize) -> &'a [S] {
         &self.entries[i * self.stride..][..self.cols]
@@ -92,7 +97,7 @@ fn lane_at<S>(entries: &[S], at: usize) -> &Lane<S> {
     entries[at..at + LANES].first_chunk().expect("a whole lane")
 }
 
-impl<'a, S: Scalar> Part<'a, S> {
+impl<'a, S: Scalar> Strided<'a, S> {
     /// Some rows, for a general product.
     pub fn rows_from(&self, from: usize, count: usize) -> MatRef<'a, S> {
         let Self { stride, cols, .. } = *self;
@@ -110,7 +115,11 @@ impl<'a, S: Scalar> Part<'a, S> {
 
 /// `partᵀ` as a tile: its rows are padded with zeros to whole lanes.
 #[inline(always)]
-pub fn pack_transposed<'t, S: Scalar, V: Simd<S>>(simd: V, part: Part<'_, S>, tile: &'t mut [Lane<S>]) -> Part<'t, S> {
+pub fn pack_transposed<'t, S: Scalar, V: Simd<S>>(
+    simd: V,
+    part: Strided<'_, S>,
+    tile: &'t mut [Lane<S>],
+) -> Strided<'t, S> {
     let (width, cols) = (lanes(part.rows), part.cols);
     let tile = &mut tile[..padded(cols) * width];
     for lane in 0..width {
@@ -126,12 +135,18 @@ pub fn pack_transposed<'t, S: Scalar, V: Simd<S>>(simd: V, part: Part<'_, S>, ti
             }
         }
     }
-    Part { entries: tile.as_flattened(), stride: width * LANES, rows: cols, cols: part.rows }
+    Strided { entries: tile.as_flattened(), stride: width * LANES, rows: cols, cols: part.rows }
 }
 
 /// `C = s A B`
 #[inline(always)]
-pub fn product<S: Scalar, V: Simd<S>>(simd: V, a: Part<'_, S>, b: Part<'_, S>, scale: S, to: &mut PartMut<'_, S>) {
+pub fn product<S: Scalar, V: Simd<S>>(
+    simd: V,
+    a: Strided<'_, S>,
+    b: Strided<'_, S>,
+    scale: S,
+    to: &mut PartMut<'_, S>,
+) {
     debug_assert_eq!(a.cols, b.rows, "product: ({}, {}) by ({}, {})", a.rows, a.cols, b.rows, b.cols);
     let whole = a.cols / LANES * LANES;
     for lane in 0..lanes(b.cols) {
@@ -179,8 +194,8 @@ pub fn product<S: Scalar, V: Simd<S>>(simd: V, a: Part<'_, S>, b: Part<'_, S>, s
 #[inline(always)]
 pub fn product_transposed<S: Scalar, V: Simd<S>>(
     simd: V,
-    a: Part<'_, S>,
-    b: Part<'_, S>,
+    a: Strided<'_, S>,
+    b: Strided<'_, S>,
     scale: S,
     to: &mut PartMut<'_, S>,
 ) {
@@ -219,7 +234,7 @@ pub fn product_transposed<S: Scalar, V: Simd<S>>(
 
 /// `y = A x`, in whole lanes; `x` is padded with zeros, and what they meet must be finite.
 #[inline(always)]
-pub fn product_vector<S: Scalar, V: Simd<S>>(simd: V, a: Part<'_, S>, x: &[Lane<S>], y: &mut [S]) {
+pub fn product_vector<S: Scalar, V: Simd<S>>(simd: V, a: Strided<'_, S>, x: &[Lane<S>], y: &mut [S]) {
     debug_assert_eq!(lanes(a.cols), x.len(), "product: ({}, {}) by {} lanes", a.rows, a.cols, x.len());
     for (block, y) in y.as_chunks_mut().0.iter_mut().enumerate().take(lanes(a.rows)) {
         let mut rows = [simd.splat(S::zero()); LANES];
@@ -236,13 +251,13 @@ pub fn product_vector<S: Scalar, V: Simd<S>>(simd: V, a: Part<'_, S>, x: &[Lane<
 
 /// `m = Σ_k a_k B_k`: one mix, of mean weights.
 #[inline(always)]
-pub fn mix_mean<S: Scalar, V: Simd<S>>(simd: V, a: &[S], b: Part<'_, S>, to: &mut PartMut<'_, S>) {
-    product(simd, Part { entries: a, stride: a.len(), rows: 1, cols: a.len() }, b, S::one(), to);
+pub fn mix_mean<S: Scalar, V: Simd<S>>(simd: V, a: &[S], b: Strided<'_, S>, to: &mut PartMut<'_, S>) {
+    product(simd, Strided { entries: a, stride: a.len(), rows: 1, cols: a.len() }, b, S::one(), to);
 }
 
 /// `C_ij = a_i b_j`
 #[inline(always)]
-pub fn outer<S: Scalar, V: Simd<S>>(simd: V, a: &[S], b: Part<'_, S>, to: &mut PartMut<'_, S>) {
+pub fn outer<S: Scalar, V: Simd<S>>(simd: V, a: &[S], b: Strided<'_, S>, to: &mut PartMut<'_, S>) {
     for lane in 0..lanes(b.cols) {
         let (b, room) = (simd.load(b.lane(0, lane)), to.room(lane));
         let mut into = lane * LANES;
@@ -250,5 +265,130 @@ pub fn outer<S: Scalar, V: Simd<S>>(simd: V, a: &[S], b: Part<'_, S>, to: &mut P
             store(simd, simd.mul(simd.splat(a), b), to.entries, into, room);
             into += to.stride;
         }
+    }
+}
+
+/// The most tokens of a short sentence.
+pub const SHORT_TOKENS_MAX: usize = 48;
+
+/// Room for an operand of a head.
+#[derive(Clone, Debug)]
+pub struct Tile<S>(Vec<Lane<S>>);
+
+impl<S: Scalar> Tile<S> {
+    /// For heads of at most `width` columns, and sentences of at most `longest` tokens.
+    pub fn new(width: usize, longest: usize) -> Self {
+        let entries = padded(width) * padded(longest.min(SHORT_TOKENS_MAX));
+        Self(vec![[S::zero(); LANES]; entries / LANES])
+    }
+
+    /// A vector, padded with zeros.
+    #[inline(always)]
+    fn vector(&mut self, len: usize, entry: impl Fn(usize) -> S) -> &[Lane<S>] {
+        let vector = &mut self.0[..lanes(len)];
+        for (i, to) in vector.as_flattened_mut().iter_mut().enumerate() {
+            *to = if i < len { entry(i) } else { S::zero() };
+        }
+        vector
+    }
+}
+
+/// Neither queries nor keys are many.
+pub fn is_short(queries: usize, keys: usize) -> bool {
+    queries.max(keys) <= SHORT_TOKENS_MAX
+}
+
+/// Entries of the weights of one head.
+pub fn transposed_entries(queries: usize, keys: usize) -> usize {
+    keys * padded(queries)
+}
+
+impl<S: Scalar> Head<'_, S> {
+    /// Whether training takes the way of short sentences, which knows no bound of the scores.
+    #[inline(always)]
+    pub fn is_short(&self) -> bool {
+        self.cap.is_none() && is_short(self.query.rows, self.key.rows)
+    }
+
+    /// `weights` receives `Aᵀ`.
+    #[inline(always)]
+    pub fn short_forward<V: Simd<S>>(
+        &self,
+        simd: V,
+        weights: &mut [S],
+        means: Option<&mut [S]>,
+        mix: &mut PartMut<'_, S>,
+        tile: &mut Tile<S>,
+    ) {
+        let (queries, keys, stride) = (self.query.rows, self.key.rows, padded(self.query.rows));
+        let weights = &mut weights[..transposed_entries(queries, keys)];
+        let mut scores = PartMut { entries: &mut *weights, stride, rows: keys, cols: stride };
+        product(simd, self.key, pack_transposed(simd, self.query, &mut tile.0), self.scale, &mut scores);
+        for (key, row) in weights.chunks_exact_mut(stride).enumerate() {
+            self.bias.add_to_column(key, &mut row[..queries]);
+        }
+        if *self.mask != Mask::None || self.window != Window::ALL {
+            for (key, row) in weights.chunks_exact_mut(stride).enumerate() {
+                for (query, score) in row[..queries].iter_mut().enumerate() {
+                    if !(self.mask.sees(query, key) && self.window.sees(query, key)) {
+                        *score = S::NEG_INFINITY;
+                    }
+                }
+            }
+        }
+        softmax_columns(simd, weights, stride);
+        let weights = Strided { entries: &*weights, stride, rows: keys, cols: queries };
+        match means {
+            None => product_transposed(simd, weights, self.value, S::one(), mix),
+            Some(means) => {
+                let share = S::one() / S::from_f64(queries as f64);
+                product_vector(simd, weights, tile.vector(queries, |_| share), means);
+                mix_mean(simd, &means[..keys], self.value, mix);
+            }
+        }
+    }
+
+    /// Gradients of [`Head::short_forward`], which replace what is there, but for that of the distances.
+    ///
+    /// `d_V = Aᵀ d_M`, `d_Aᵀ = V d_Mᵀ`, `d_S` by the softmax, `d_Q = s d_S K`, `d_K = s d_Sᵀ Q`; a
+    /// masked weight is 0, and so is its gradient.
+    #[expect(clippy::too_many_arguments, reason = "one for each thing that the equations name")]
+    #[inline(always)]
+    pub fn short_backward<V: Simd<S>>(
+        &self,
+        simd: V,
+        weights: &[S],
+        means: Option<&mut [S]>,
+        d_mix: Strided<'_, S>,
+        d_scores: &mut [S],
+        tile: &mut Tile<S>,
+        to: &mut HeadGradients<'_, S>,
+    ) {
+        let (queries, keys, stride) = (self.query.rows, self.key.rows, padded(self.query.rows));
+        let weights = &weights[..transposed_entries(queries, keys)];
+        let d_scores = &mut d_scores[..transposed_entries(queries, keys)];
+        let a = Strided { entries: weights, stride, rows: keys, cols: queries };
+        match means {
+            None => {
+                let mut d_weights = PartMut { entries: &mut *d_scores, stride, rows: keys, cols: stride };
+                product(simd, self.value, pack_transposed(simd, d_mix, &mut tile.0), S::one(), &mut d_weights);
+                product(simd, a, d_mix, S::one(), &mut to.value);
+                softmax_columns_gradient(simd, weights, d_scores, stride);
+            }
+            Some(means) => {
+                outer(simd, &means[..keys], d_mix, &mut to.value);
+                let d_mix = d_mix.row(0);
+                let share = S::one() / S::from_f64(queries as f64);
+                // From here on, the gradient of each weight, the same for every query.
+                product_vector(simd, self.value, tile.vector(d_mix.len(), |i| share * d_mix[i]), means);
+                softmax_columns_gradient_of_rows(simd, weights, means, d_scores, stride);
+            }
+        }
+        for (key, d) in d_scores.chunks_exact(stride).enumerate() {
+            distance_column_gradient(key, &d[..queries], to.bias);
+        }
+        let d_scores = Strided { entries: &*d_scores, stride, rows: keys, cols: queries };
+        product_transposed(simd, d_scores, self.key, self.scale, &mut to.query);
+        product(simd, d_scores, self.query, self.scale, &mut to.key);
     }
 }

@@ -4,10 +4,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Par};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Architecture, AttentionModel, Sequences};
-use crate::numbers::{self, Real};
+use crate::json::{self, Real};
 use crate::numerics::attention::{Edge, HeadChanges, HeadMode, Mask, Room, Tokens, Window};
 use crate::numerics::block::{BlockCache, BlockConfig, Norm, attend_forward, tail_forward};
 use crate::numerics::norm::{NormCache, norm_forward};
@@ -152,11 +154,11 @@ pub struct Patch<S> {
 
 /// The written form of a patch's vector.
 mod vector {
-    use super::{Arc, Deserialize, Deserializer, Real, Serialize, Serializer, numbers};
+    use super::{Arc, Deserialize, Deserializer, Real, Serialize, Serializer, json};
 
     #[derive(Serialize, Deserialize)]
     #[serde(bound = "S: Real", transparent)]
-    struct Written<S>(#[serde(with = "numbers::many")] Vec<S>);
+    struct Written<S>(#[serde(with = "json::numbers")] Vec<S>);
 
     pub fn serialize<S: Real, W: Serializer>(vector: &Option<Arc<[S]>>, serializer: W) -> Result<W::Ok, W::Error> {
         vector.as_ref().map(|vector| Written(vector.to_vec())).serialize(serializer)
@@ -421,4 +423,50 @@ fn run<S: Scalar>(
         joined: cache.tail.joined().filter(|_| config.norm == Norm::Post).cloned(),
         summed: cache.tail.summed.clone(),
     }
+}
+
+/// The arithmetic of a head between its projections and its weights, for those who follow it by hand: from products to
+/// weights, a row for each query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arithmetic<S> {
+    /// `Q Kᵀ` (T, T_k)
+    pub products: Matrix<S>,
+    /// The factor of a product, [`AttentionConfig::score_scale`](super::attention::AttentionConfig::score_scale).
+    pub scale: S,
+    /// `B[j − i] / τ` (T, T_k), added to the scaled products; `None` where distances do not count.
+    pub distances: Option<Matrix<S>>,
+    /// `max_j s_ij` (T); −∞ where a query sees no key.
+    pub largest: Vec<S>,
+    /// `exp(s_ij − max s_i)` (T, T_k); 0 where masked.
+    pub exponentials: Matrix<S>,
+    /// `Σ_j exp(s_ij − max s_i)` (T)
+    pub sums: Vec<S>,
+}
+
+impl<S: Scalar> Arithmetic<S> {
+    /// Arithmetic of a head whose products were scaled by `scale`, and `distances` added where they count.
+    pub fn of(head: &HeadActivations<S>, scale: f64, distances: Option<Matrix<S>>) -> Self {
+        let (queries, keys) = (head.query.rows(), head.key.rows());
+        let mut products = Matrix::zeros(queries, keys);
+        matmul(products.view_mut(), Accum::Replace, head.query.view(), head.key.view().transpose(), S::one(), Par::Seq);
+        let largest: Vec<S> =
+            (0..queries).map(|i| head.scores.row(i).iter().copied().fold(S::NEG_INFINITY, Scalar::max)).collect();
+        let mut exponentials = Matrix::zeros(queries, keys);
+        for (i, &max) in largest.iter().enumerate().filter(|(_, max)| **max > S::NEG_INFINITY) {
+            let row = exponentials.row_mut(i).iter_mut().zip(head.scores.row(i));
+            row.for_each(|(to, &score)| *to = (score - max).exp());
+        }
+        let sums =
+            (0..queries).map(|i| exponentials.row(i).iter().copied().fold(S::zero(), |sum, x| sum + x)).collect();
+        Self { products, scale: S::from_f64(scale), distances, largest, exponentials, sums }
+    }
+}
+
+/// `B[j − i] / τ` of the first queries and keys, (T, T_k), from a head's row of `B`, (2 T_max − 1).
+///
+/// # Panics
+/// If there are more than `T_max` queries or keys.
+pub fn distance_scores<S: Scalar>(bias: &[S], temperature: f64, queries: usize, keys: usize) -> Matrix<S> {
+    let (itself, share) = (bias.len() / 2, S::from_f64(1.0 / temperature));
+    Matrix::from_fn(queries, keys, |query, key| share * bias[itself + key - query])
 }

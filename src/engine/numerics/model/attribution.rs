@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use super::{AttentionModel, Classes, Pooling};
 use crate::numerics::block::Norm;
-use crate::numerics::contributions::{Contributions, Part};
+use crate::numerics::contributions::{BlockPart, Contributions};
 use crate::numerics::model::activations::{Activations, Patch};
 use crate::numerics::norm::inverse_deviations;
 use crate::numerics::params::{Parameters, TensorName};
@@ -169,10 +169,10 @@ impl<S: Scalar> AttentionModel<S> {
             }
             for part in added.parts() {
                 let of_part = match part {
-                    Part::Bias => TermOf::OutputBias { block },
-                    Part::FeedForward => TermOf::FeedForward { block },
+                    BlockPart::Bias => TermOf::OutputBias { block },
+                    BlockPart::FeedForward => TermOf::FeedForward { block },
                     // Of norms behind the sum, of which there are none here.
-                    Part::Rescaled | Part::Shift | Part::LastShift => continue,
+                    BlockPart::Rescaled | BlockPart::Shift | BlockPart::LastShift => continue,
                 };
                 terms.push((of_part, dot(&added.part(*part, of, row), &u)));
             }

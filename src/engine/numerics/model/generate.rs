@@ -18,14 +18,14 @@ use crate::numerics::{Matrix, Scalar};
 
 /// How the next word is chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Choice {
+pub enum NextWordChoice {
     /// The most likely one.
     Greedy,
     /// Drawn by its probability.
     Sampled(Sampling),
 }
 
-impl Choice {
+impl NextWordChoice {
     /// Drawn from `softmax(Z / τ)`.
     pub const fn sampled(temperature: f64) -> Self {
         Self::Sampled(Sampling { temperature, top_k: None, top_p: None })
@@ -226,7 +226,7 @@ impl<S: Scalar> AttentionModel<S> {
         prompt: &[usize],
         source: Option<&[usize]>,
         count: usize,
-        choice: Choice,
+        choice: NextWordChoice,
         rng: &mut Generator,
     ) -> Result<Vec<usize>, CannotGenerate> {
         let next = self.go_on(parameters, prompt, source, count, choice, rng)?;
@@ -247,7 +247,7 @@ impl<S: Scalar> AttentionModel<S> {
         prompt: &[usize],
         source: Option<&[usize]>,
         count: usize,
-        choice: Choice,
+        choice: NextWordChoice,
         rng: &mut Generator,
     ) -> Result<Vec<NextWord>, CannotGenerate> {
         let Classes::Words(candidates) = &self.classes else { return Err(CannotGenerate::NotWords) };
@@ -337,12 +337,16 @@ impl<S: Scalar> Kept<S> {
 ///
 /// # Errors
 /// If a logit is not finite, or what it is drawn by makes no sense.
-pub fn choose<S: Scalar>(logits: &mut [S], choice: Choice, rng: &mut Generator) -> Result<usize, CannotGenerate> {
+pub fn choose<S: Scalar>(
+    logits: &mut [S],
+    choice: NextWordChoice,
+    rng: &mut Generator,
+) -> Result<usize, CannotGenerate> {
     if !logits.iter().all(|z| z.is_finite()) {
         return Err(CannotGenerate::NotFinite);
     }
     let likeliest = (0..logits.len()).fold(0, |best, i| if logits[i] > logits[best] { i } else { best });
-    let Choice::Sampled(Sampling { temperature, top_k, top_p }) = choice else { return Ok(likeliest) };
+    let NextWordChoice::Sampled(Sampling { temperature, top_k, top_p }) = choice else { return Ok(likeliest) };
     if temperature.is_nan() || temperature <= 0.0 {
         return Err(CannotGenerate::Temperature);
     }

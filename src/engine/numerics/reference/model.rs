@@ -173,7 +173,7 @@ fn through_backward<S: Scalar>(
 }
 
 /// A sentence's vectors before and after each block, and its source's; each with the sum of its embeddings.
-struct Way<S> {
+struct LayerVectors<S> {
     source: Vec<Matrix<S>>,
     source_sum: Matrix<S>,
     input: Vec<Matrix<S>>,
@@ -181,7 +181,12 @@ struct Way<S> {
 }
 
 /// One sentence's way: the source through its blocks, then the sentence itself, which may look at the source's end.
-fn way<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>, batch: &Batch, sentence: usize) -> Way<S> {
+fn way<S: Scalar>(
+    model: &AttentionModel<S>,
+    parameters: &Parameters<S>,
+    batch: &Batch,
+    sentence: usize,
+) -> LayerVectors<S> {
     let architecture = &model.architecture;
     let sources = &architecture.source_blocks;
     let (source_sum, source) = if sources.is_empty() {
@@ -194,7 +199,7 @@ fn way<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>, batch: 
     let input_sum = embedded(model, parameters, &batch.input, batch.input.rows.sentence(sentence));
     let x = normed(model, parameters, EMBEDDING_NORM, &input_sum);
     let input = through((&architecture.blocks, sources.len()), parameters, x, source.last());
-    Way { source, source_sum, input, input_sum }
+    LayerVectors { source, source_sum, input, input_sum }
 }
 
 /// `W` (D, C), whose columns a tied readout has from `E`.
@@ -388,7 +393,7 @@ pub fn loss_and_gradient<S: Scalar>(
     batch: &Batch,
 ) -> (S, Parameters<S>) {
     let architecture = &model.architecture;
-    let ways: Vec<Way<S>> = (0..batch.input.rows.count()).map(|i| way(model, parameters, batch, i)).collect();
+    let ways: Vec<LayerVectors<S>> = (0..batch.input.rows.count()).map(|i| way(model, parameters, batch, i)).collect();
     let ends = ways.iter().map(|way| &way.input[architecture.blocks.len()]);
     let ends: Vec<Matrix<S>> = ends.map(|y| normed(model, parameters, FINAL_NORM, y)).collect();
     let outputs: Vec<Vec<S>> = ends.iter().flat_map(|y| (0..y.rows()).map(|t| y.row(t).to_vec())).collect();

@@ -21,7 +21,7 @@ use rand::{Rng, RngExt};
 
 use super::{Matrix, Scalar, dot};
 use crate::numerics::rng::{Generator, Stream, stream};
-use crate::numerics::word2vec::{Architecture, Example, Word2VecConfig};
+use crate::numerics::word2vec::{Example, Word2VecConfig, WordPrediction};
 
 /// `σ(s) = 1 / (1 + e^−s)`
 pub fn sigmoid<S: Scalar>(s: S) -> S {
@@ -219,7 +219,7 @@ impl<'a, S: Scalar> Training<'a, S> {
             let near: Vec<usize> = (0..kept.len()).filter(is_near).map(|at| kept[at]).collect();
             let noise = match self.config.architecture {
                 // Each word of the window is an example by itself ...
-                Architecture::SkipGram { share_negatives: false } => {
+                WordPrediction::SkipGram { share_negatives: false } => {
                     near.iter().map(|&input| self.example(&[input], word, rate)).collect()
                 }
                 _ if near.is_empty() => Vec::new(),
@@ -235,7 +235,7 @@ impl<'a, S: Scalar> Training<'a, S> {
         let drawn: Vec<usize> = (0..self.config.negatives).map(|_| self.noise.draw(&mut self.negatives)).collect();
         let noise = drawn.iter().copied().filter(|&word| word != near);
         let targets: Vec<usize> = std::iter::once(near).chain(noise).collect();
-        let mean = self.config.architecture == Architecture::Cbow;
+        let mean = self.config.architecture == WordPrediction::Cbow;
         descend(&mut self.v, &mut self.u, Example { inputs, mean, targets: &targets }, S::from_f64(rate));
         drawn
     }

@@ -8,13 +8,10 @@
 //!
 //! Sums run in [`LANES`] partial sums, which is an order that vectors can keep.
 
-mod lanes;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod x86;
 
-pub use lanes::Plain;
-
-use super::Scalar;
+use crate::numerics::Scalar;
 
 /// Entries of a lane.
 pub const LANES: usize = 8;
@@ -221,5 +218,100 @@ pub fn add<S: Scalar>(to: &mut [S], x: &[S]) {
     debug_assert_eq!(to.len(), x.len(), "add: {} and {} entries", to.len(), x.len());
     for (to, &x) in to.iter_mut().zip(x) {
         *to += x;
+    }
+}
+
+/// No vectors that this program knows of.
+#[derive(Clone, Copy)]
+pub struct Plain;
+
+#[inline(always)]
+fn each<S: Scalar>(a: Lane<S>, b: Lane<S>, op: impl Fn(S, S) -> S) -> Lane<S> {
+    std::array::from_fn(
+        #[inline(always)]
+        |i| op(a[i], b[i]),
+    )
+}
+
+impl<S: Scalar> Simd<S> for Plain {
+    type Vector = Lane<S>;
+
+    #[inline(always)]
+    fn splat(self, x: S) -> Lane<S> {
+        [x; LANES]
+    }
+    #[inline(always)]
+    fn load(self, x: &Lane<S>) -> Lane<S> {
+        *x
+    }
+    #[inline(always)]
+    fn store(self, x: Lane<S>, to: &mut Lane<S>) {
+        *to = x;
+    }
+    #[inline(always)]
+    fn add(self, a: Lane<S>, b: Lane<S>) -> Lane<S> {
+        each(
+            a,
+            b,
+            #[inline(always)]
+            |a, b| a + b,
+        )
+    }
+    #[inline(always)]
+    fn div(self, a: Lane<S>, b: Lane<S>) -> Lane<S> {
+        each(
+            a,
+            b,
+            #[inline(always)]
+            |a, b| a / b,
+        )
+    }
+    #[inline(always)]
+    fn sub(self, a: Lane<S>, b: Lane<S>) -> Lane<S> {
+        each(
+            a,
+            b,
+            #[inline(always)]
+            |a, b| a - b,
+        )
+    }
+    #[inline(always)]
+    fn mul(self, a: Lane<S>, b: Lane<S>) -> Lane<S> {
+        each(
+            a,
+            b,
+            #[inline(always)]
+            |a, b| a * b,
+        )
+    }
+    #[inline(always)]
+    fn mul_add(self, a: Lane<S>, b: Lane<S>, c: Lane<S>) -> Lane<S> {
+        // Not `mul_add`: without the instruction that is a call.
+        self.add(self.mul(a, b), c)
+    }
+    #[inline(always)]
+    fn max(self, a: Lane<S>, b: Lane<S>) -> Lane<S> {
+        each(
+            a,
+            b,
+            #[inline(always)]
+            |a, b| if a > b { a } else { b },
+        )
+    }
+    #[inline(always)]
+    fn exp(self, x: Lane<S>) -> Lane<S> {
+        x.map(Scalar::exp)
+    }
+    #[inline(always)]
+    fn transpose(self, rows: [Lane<S>; LANES]) -> [Lane<S>; LANES] {
+        std::array::from_fn(
+            #[inline(always)]
+            |j| {
+                std::array::from_fn(
+                    #[inline(always)]
+                    |i| rows[i][j],
+                )
+            },
+        )
     }
 }

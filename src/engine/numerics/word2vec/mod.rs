@@ -140,7 +140,7 @@ impl<S: Lanes> Word2Vec<S> {
 /// Settings of a training run; sizes and rates are positive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Word2VecConfig {
-    pub architecture: Architecture,
+    pub architecture: WordPrediction,
     /// `D`
     pub dim: usize,
     /// The farthest context; each position draws its own reach from 1 to this, so that near words
@@ -158,7 +158,7 @@ pub struct Word2VecConfig {
 
 /// Which words predict which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Architecture {
+pub enum WordPrediction {
     /// A word predicts each word of its window.
     SkipGram {
         /// The noise words are drawn once for a window and not for each of its pairs, and the window is
@@ -186,10 +186,10 @@ impl Word2VecConfig {
         const SCORE_OVERHEAD: usize = 32;
         let contexts = 2 * self.window;
         let scores = match self.architecture {
-            Architecture::SkipGram { share_negatives: false } => contexts * (1 + self.negatives),
-            Architecture::SkipGram { share_negatives: true } => contexts + self.negatives,
+            WordPrediction::SkipGram { share_negatives: false } => contexts * (1 + self.negatives),
+            WordPrediction::SkipGram { share_negatives: true } => contexts + self.negatives,
             // The mean and its gradient cost about a score for each context.
-            Architecture::Cbow => contexts + 1 + self.negatives,
+            WordPrediction::Cbow => contexts + 1 + self.negatives,
         };
         tokens as f64 * scores as f64 * (self.dim + SCORE_OVERHEAD) as f64
     }

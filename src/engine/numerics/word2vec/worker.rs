@@ -7,7 +7,7 @@ use crate::numerics::rng::{Generator, Stream, part};
 use crate::numerics::word2vec::frequencies::{Frequencies, Noise};
 use crate::numerics::word2vec::objective::Buffers;
 use crate::numerics::word2vec::tables::{Example, Lanes, Tables};
-use crate::numerics::word2vec::{Architecture, Word2VecConfig};
+use crate::numerics::word2vec::{Word2VecConfig, WordPrediction};
 
 pub struct Worker<S> {
     pub tables: Tables<S>,
@@ -62,8 +62,8 @@ impl<S: Lanes> Worker<S> {
             let draw = || frequencies.noise.draw(&mut self.negatives) as usize;
             self.noise = std::iter::repeat_with(draw).take(AHEAD * config.negatives).collect();
         }
-        let mean = config.architecture == Architecture::Cbow;
-        let pair_by_pair = config.architecture == Architecture::SkipGram { share_negatives: false };
+        let mean = config.architecture == WordPrediction::Cbow;
+        let pair_by_pair = config.architecture == WordPrediction::SkipGram { share_negatives: false };
         for at in 0..self.sentence.len() {
             if let Some(&coming) = self.sentence.get(at + config.window + 1) {
                 self.tables.vectors.prefetch(coming);
@@ -146,8 +146,14 @@ impl<S: Lanes> Threads<S> {
     ) {
         let share = sentences.len().div_ceil(self.workers.len()).max(1);
         let parts = sentences.chunks(share).zip(rates.chunks(share)).zip(&mut self.workers);
-        let mut parts =
-            parts.map(|((sentences, rates), worker)| Part { config, frequencies, corpus, sentences, rates, worker });
+        let mut parts = parts.map(|((sentences, rates), worker)| RoundShare {
+            config,
+            frequencies,
+            corpus,
+            sentences,
+            rates,
+            worker,
+        });
         match &mut self.start {
             None => parts.for_each(|part| Arch::new().dispatch(part)),
             Some(start) => {
@@ -170,7 +176,7 @@ impl<S: Lanes> Threads<S> {
 }
 
 /// One thread's share of a round.
-struct Part<'a, S> {
+struct RoundShare<'a, S> {
     config: &'a Word2VecConfig,
     frequencies: &'a Frequencies,
     corpus: &'a [Vec<usize>],
@@ -179,7 +185,7 @@ struct Part<'a, S> {
     worker: &'a mut Worker<S>,
 }
 
-impl<S: Lanes> WithSimd for Part<'_, S> {
+impl<S: Lanes> WithSimd for RoundShare<'_, S> {
     type Output = ();
 
     #[inline(always)]

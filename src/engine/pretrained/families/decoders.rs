@@ -4,8 +4,8 @@ use super::super::config::{HEADS_MAX, HIDDEN_MAX};
 use super::super::fields::{CHECK, Fields};
 use super::super::refusal::Refusal;
 use super::Sizes;
-use super::turn::{TURN, Turn};
 use super::values::{FULL, SLIDING, activation, epsilon, linear, window, windowed};
+use super::values::{RotaryKeys, TURN};
 use crate::numerics::activation::Activation;
 use crate::numerics::attention::{AttentionConfig, Mask, QueryKeyNorm, Window};
 use crate::numerics::block::{BlockConfig, Norm};
@@ -26,7 +26,7 @@ struct Decoder {
     query_key_norm: Option<PerHead>,
     /// Gemma's: gains from 1, a scaled table, GELU, and a readout that is the table.
     is_gemma: bool,
-    turn: Turn,
+    turn: RotaryKeys,
 }
 
 /// Whether a norm of queries and keys is of each head for itself, or over all.
@@ -180,8 +180,8 @@ pub(super) fn gemma2(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, 
 pub(super) fn gemma3(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     const WINDOW: usize = 4096;
     const PATTERN: usize = 6;
-    let global = Turn { kind: FULL, theta: 1e6, ..TURN };
-    let local = Turn { kind: SLIDING, theta_key: "rope_local_base_freq", is_scaled: false, ..TURN };
+    let global = RotaryKeys { kind: FULL, theta: 1e6, ..TURN };
+    let local = RotaryKeys { kind: SLIDING, theta_key: "rope_local_base_freq", is_scaled: false, ..TURN };
     let form =
         Decoder { key_value_heads: Some(4), output_norms: true, query_key_norm: Some(true), turn: global, ..GEMMA };
     let mut model = form.model(fields, sizes)?;

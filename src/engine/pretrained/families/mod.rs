@@ -5,25 +5,23 @@
 //! which the hub's files have. Both are read.
 
 mod decoders;
-mod layer_norms;
 mod plain;
-mod turn;
 mod values;
 
-pub use plain::Plain;
-pub(super) use values::ACTIVATIONS;
+use decoders::{gemma, gemma2, gemma3, llama, mistral, olmo2, phi3, qwen2, qwen3};
+use plain::{bert, distilbert, gpt_neo, gpt_neox, gpt2, modernbert, opt, phi, roberta};
 
 use super::config::{HEADS_MAX, HIDDEN_MAX, LAYERS_MAX, POSITIONS_MAX, VOCABULARY_MAX, WIDTH_MAX};
 use super::fields::{CHECK, Fields};
-use super::names::{Names, tables};
+use super::names::{TensorNames, tables};
 use super::refusal::Refusal;
 use crate::numerics::attention::AttentionConfig;
 use crate::numerics::block::BlockConfig;
 use crate::numerics::model::Architecture;
 use crate::numerics::positions::Positions;
-use decoders::{gemma, gemma2, gemma3, llama, mistral, olmo2, phi3, qwen2, qwen3};
-use layer_norms::{gpt_neox, modernbert, phi};
-use plain::{bert, distilbert, gpt_neo, gpt2, opt, roberta};
+
+pub use plain::Plain;
+pub(super) use values::ACTIVATIONS;
 
 /// The families, in the order of [`FAMILIES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +49,7 @@ pub enum Family {
 }
 
 /// The facts of a family.
-pub(super) struct Entry {
+pub(super) struct FamilyEntry {
     family: Family,
     /// The name in the field `model_type`.
     model_type: &'static str,
@@ -63,7 +61,7 @@ pub(super) struct Entry {
     defaults: Sizes,
     /// The engine's shape of a model with all of its tensors.
     form: fn(Fields<'_>, &Sizes) -> Result<Architecture, Refusal>,
-    names: Names,
+    names: TensorNames,
 }
 
 /// Sizes that every family has.
@@ -122,7 +120,7 @@ const fn sizes([width, layers, heads, hidden, positions, vocabulary]: [usize; 6]
 
 macro_rules! families {
     ($($family:ident = $type:literal, $name:literal, $keys:ident, $sizes:expr, $form:expr, $names:ident $(, $within:literal)?;)*) => {
-        pub(super) const FAMILIES: &[Entry] = &[$(Entry {
+        pub(super) const FAMILIES: &[FamilyEntry] = &[$(FamilyEntry {
             family: Family::$family,
             model_type: $type,
             name: $name,
@@ -172,7 +170,7 @@ const _: () = {
 };
 
 impl Family {
-    fn entry(self) -> &'static Entry {
+    fn entry(self) -> &'static FamilyEntry {
         &FAMILIES[self as usize]
     }
 
@@ -186,7 +184,7 @@ impl Family {
         self.entry().name
     }
 
-    pub(super) fn names(self) -> &'static Names {
+    pub(super) fn names(self) -> &'static TensorNames {
         &self.entry().names
     }
 

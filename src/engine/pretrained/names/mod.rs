@@ -15,7 +15,7 @@ use crate::numerics::params::{Layer, Start, TensorId, TensorName};
 
 /// How a tensor of the engine lies in one of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
+pub enum TensorLayout {
     /// Entry by entry the same.
     Same,
     /// (out, in), where the engine has (in, out).
@@ -30,13 +30,13 @@ pub enum Layout {
 
 /// Outputs that stand one after the other in the file and in the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct OutputRun {
     pub in_file: usize,
     pub in_engine: usize,
     pub count: usize,
 }
 
-impl Layout {
+impl TensorLayout {
     /// Whether a matrix of the file has a row for each output.
     pub(super) fn is_turned(self) -> bool {
         matches!(self, Self::Transposed | Self::Rows { .. } | Self::Heads { .. })
@@ -52,14 +52,14 @@ impl Layout {
     }
 
     /// The outputs of the engine's tensor, which has so many, as they stand in the file's.
-    pub(super) fn runs(self, cols: usize) -> impl Iterator<Item = Run> {
+    pub(super) fn runs(self, cols: usize) -> impl Iterator<Item = OutputRun> {
         let (first, step, width) = match self {
             Self::Same | Self::Transposed => (0, 0, cols),
             Self::Slice { at, .. } => (at * cols, 0, cols),
             Self::Rows { begin, .. } => (begin, 0, cols),
             Self::Heads { at, of, width } => (at * width, of * width, width),
         };
-        let run = move |number| Run { in_file: first + number * step, in_engine: number * width, count: width };
+        let run = move |number| OutputRun { in_file: first + number * step, in_engine: number * width, count: width };
         (0..cols / width.max(1)).map(run)
     }
 
@@ -95,16 +95,16 @@ impl Layout {
 }
 
 /// The names of a family's tensors.
-pub(super) struct Names {
+pub(super) struct TensorNames {
     /// Prefixes that a model's own tensors may have, the head's not; the first is written.
     prefixes: &'static [&'static str],
-    rows: &'static [&'static [Row]],
+    rows: &'static [&'static [NamedTensors]],
     /// Other names of some, and those of the rows: as transformers wrote them at some time.
     aliases: &'static [(&'static str, &'static str)],
 }
 
 /// Tensors that stand under one name: `NAME.weight`, `NAME.bias`. `{}` is the number of the layer.
-struct Row {
+struct NamedTensors {
     weight: Option<TensorName>,
     bias: Option<TensorName>,
     name: &'static str,
@@ -135,7 +135,7 @@ enum End {
 }
 
 impl End {
-    fn of(self, row: &Row) -> Option<TensorName> {
+    fn of(self, row: &NamedTensors) -> Option<TensorName> {
         match self {
             Self::Weight => row.weight,
             Self::Bias => row.bias,
@@ -150,12 +150,12 @@ impl End {
     }
 }
 
-impl Names {
-    fn rows(&self) -> impl Iterator<Item = &'static Row> {
+impl TensorNames {
+    fn rows(&self) -> impl Iterator<Item = &'static NamedTensors> {
         self.rows.iter().copied().flatten()
     }
 
-    fn row(&self, name: TensorName) -> Option<(&'static Row, End)> {
+    fn row(&self, name: TensorName) -> Option<(&'static NamedTensors, End)> {
         let ends = |row| [End::Weight, End::Bias].map(|end| (row, end));
         self.rows().flat_map(ends).find(|(row, end)| end.of(row) == Some(name))
     }
@@ -180,14 +180,14 @@ impl Names {
 }
 
 /// The tensors of all files of a model, under the names of the tables.
-pub struct Found<'a> {
+pub struct FoundTensors<'a> {
     family: Family,
     tensors: BTreeMap<String, (usize, &'a Tensor)>,
     /// Other names for the same.
     again: Vec<&'a str>,
 }
 
-impl<'a> Found<'a> {
+impl<'a> FoundTensors<'a> {
     /// The tensors with the number of the file that each is in.
     ///
     /// # Errors
@@ -240,23 +240,23 @@ impl Family {
 
 impl Config {
     /// How a tensor of the engine lies in the family's.
-    fn layout(&self, id: TensorId) -> Layout {
-        let Some((row, end)) = self.family.names().row(id.name) else { return Layout::Same };
+    fn layout(&self, id: TensorId) -> TensorLayout {
+        let Some((row, end)) = self.family.names().row(id.name) else { return TensorLayout::Same };
         let block = self.architecture.blocks.get(id.block);
         match row.lies {
-            Lies::Transposed if end == End::Weight => Layout::Transposed,
-            Lies::Same | Lies::Transposed => Layout::Same,
-            Lies::Third(at) => Layout::Slice { at, of: 3 },
+            Lies::Transposed if end == End::Weight => TensorLayout::Transposed,
+            Lies::Same | Lies::Transposed => TensorLayout::Same,
+            Lies::Third(at) => TensorLayout::Slice { at, of: 3 },
             Lies::OfHeads(at) => {
                 let width = block.map_or(1, |block| block.attention.key_width);
-                Layout::Heads { at, of: OF_HEAD, width }
+                TensorLayout::Heads { at, of: OF_HEAD, width }
             }
             Lies::Stacked => {
-                let height = |row: &Row| Some(block?.shape(end.of(row)?)?.1);
+                let height = |row: &NamedTensors| Some(block?.shape(end.of(row)?)?.1);
                 let stack = || self.family.names().rows().filter(|other| other.name == row.name);
-                let sum = |rows: &mut dyn Iterator<Item = &'static Row>| rows.filter_map(height).sum();
+                let sum = |rows: &mut dyn Iterator<Item = &'static NamedTensors>| rows.filter_map(height).sum();
                 let before = &mut stack().take_while(|other| end.of(other) != Some(id.name));
-                Layout::Rows { begin: sum(before), of: sum(&mut stack()) }
+                TensorLayout::Rows { begin: sum(before), of: sum(&mut stack()) }
             }
         }
     }
@@ -314,7 +314,7 @@ pub struct Origin {
     pub tensor: String,
     /// Its shape there.
     pub shape: Vec<usize>,
-    pub layout: Layout,
+    pub layout: TensorLayout,
     /// Columns of the engine's tensor.
     cols: usize,
 }
@@ -343,7 +343,11 @@ impl Origins {
     /// # Errors
     /// If one is missing, has another shape, or numbers of a kind that is not read; or if a layer has more than the config
     /// says.
-    pub fn find(found: &Found<'_>, wanted: &[(TensorId, usize, usize)], config: &Config) -> Result<Self, Refusal> {
+    pub fn find(
+        found: &FoundTensors<'_>,
+        wanted: &[(TensorId, usize, usize)],
+        config: &Config,
+    ) -> Result<Self, Refusal> {
         let mut origins = Self::default();
         let mut missing = Vec::new();
         for &(id, rows, cols) in wanted {
@@ -374,7 +378,7 @@ impl Origins {
 fn origin(
     file: usize,
     tensor: &Tensor,
-    layout: Layout,
+    layout: TensorLayout,
     (rows, cols): (usize, usize),
     config: &Config,
 ) -> Result<Origin, Refusal> {
@@ -391,8 +395,8 @@ fn origin(
 }
 
 /// Vectors have one dimension in a file. A table or matrix of one row has two.
-fn is_vector(tensor: &Tensor, layout: Layout, rows: usize) -> bool {
-    layout != Layout::Transposed && rows == 1 && tensor.shape.len() == 1
+fn is_vector(tensor: &Tensor, layout: TensorLayout, rows: usize) -> bool {
+    layout != TensorLayout::Transposed && rows == 1 && tensor.shape.len() == 1
 }
 
 const MISMATCH: &str = "config.json and the weights belong to two models: download both again";

@@ -1,37 +1,37 @@
 //! The names of each family's tensors, and how they lie.
 
-use super::{Lies, Names, Row};
+use super::{Lies, NamedTensors, TensorNames};
 use crate::numerics::params::TensorName;
 
-const fn row(weight: TensorName, bias: TensorName, name: &'static str, lies: Lies) -> Row {
-    Row { weight: Some(weight), bias: Some(bias), name, lies }
+const fn row(weight: TensorName, bias: TensorName, name: &'static str, lies: Lies) -> NamedTensors {
+    NamedTensors { weight: Some(weight), bias: Some(bias), name, lies }
 }
 
-const fn linear(weight: TensorName, bias: TensorName, name: &'static str) -> Row {
+const fn linear(weight: TensorName, bias: TensorName, name: &'static str) -> NamedTensors {
     row(weight, bias, name, Lies::Transposed)
 }
 
 /// A norm with `β`, or as it lies.
-const fn same(weight: TensorName, bias: TensorName, name: &'static str) -> Row {
+const fn same(weight: TensorName, bias: TensorName, name: &'static str) -> NamedTensors {
     row(weight, bias, name, Lies::Same)
 }
 
 /// A table, or the gain of a norm that has no `β`.
-const fn alone(weight: TensorName, name: &'static str) -> Row {
-    Row { weight: Some(weight), bias: None, name, lies: Lies::Same }
+const fn alone(weight: TensorName, name: &'static str) -> NamedTensors {
+    NamedTensors { weight: Some(weight), bias: None, name, lies: Lies::Same }
 }
 
 /// Weights whose bias has another name.
-const fn weights(weight: TensorName, name: &'static str) -> Row {
-    Row { weight: Some(weight), bias: None, name, lies: Lies::Transposed }
+const fn weights(weight: TensorName, name: &'static str) -> NamedTensors {
+    NamedTensors { weight: Some(weight), bias: None, name, lies: Lies::Transposed }
 }
 
-const fn bias(bias: TensorName, name: &'static str) -> Row {
-    Row { weight: None, bias: Some(bias), name, lies: Lies::Same }
+const fn bias(bias: TensorName, name: &'static str) -> NamedTensors {
+    NamedTensors { weight: None, bias: Some(bias), name, lies: Lies::Same }
 }
 
 /// The layers of BERT and those that keep its names.
-const BERT_LAYERS: &[Row] = {
+const BERT_LAYERS: &[NamedTensors] = {
     use TensorName::*;
     &[
         alone(Embedding, "embeddings.word_embeddings"),
@@ -49,9 +49,9 @@ const BERT_LAYERS: &[Row] = {
     ]
 };
 
-pub(in crate::pretrained) const BERT: Names = {
+pub(in crate::pretrained) const BERT: TensorNames = {
     use TensorName::*;
-    const HEAD: &[Row] = &[
+    const HEAD: &[NamedTensors] = &[
         linear(TransformWeights, TransformBias, "cls.predictions.transform.dense"),
         same(TransformNormGain, TransformNormBias, "cls.predictions.transform.LayerNorm"),
         weights(LogitWeights, "cls.predictions.decoder"),
@@ -59,24 +59,24 @@ pub(in crate::pretrained) const BERT: Names = {
     ];
     // The bias under the name of the layer that adds it.
     let aliases = &[("cls.predictions.decoder.bias", "cls.predictions.bias")];
-    Names { prefixes: &["bert."], rows: &[BERT_LAYERS, HEAD], aliases }
+    TensorNames { prefixes: &["bert."], rows: &[BERT_LAYERS, HEAD], aliases }
 };
 
-pub(in crate::pretrained) const ROBERTA: Names = {
+pub(in crate::pretrained) const ROBERTA: TensorNames = {
     use TensorName::*;
-    const HEAD: &[Row] = &[
+    const HEAD: &[NamedTensors] = &[
         linear(TransformWeights, TransformBias, "lm_head.dense"),
         same(TransformNormGain, TransformNormBias, "lm_head.layer_norm"),
         weights(LogitWeights, "lm_head.decoder"),
         bias(LogitBias, "lm_head"),
     ];
     let aliases = &[("lm_head.decoder.bias", "lm_head.bias")];
-    Names { prefixes: &["roberta."], rows: &[BERT_LAYERS, HEAD], aliases }
+    TensorNames { prefixes: &["roberta."], rows: &[BERT_LAYERS, HEAD], aliases }
 };
 
-pub(in crate::pretrained) const DISTILBERT: Names = {
+pub(in crate::pretrained) const DISTILBERT: TensorNames = {
     use TensorName::*;
-    const ROWS: &[Row] = &[
+    const ROWS: &[NamedTensors] = &[
         alone(Embedding, "embeddings.word_embeddings"),
         alone(Positions, "embeddings.position_embeddings"),
         same(EmbeddingNormGain, EmbeddingNormBias, "embeddings.LayerNorm"),
@@ -92,12 +92,12 @@ pub(in crate::pretrained) const DISTILBERT: Names = {
         same(TransformNormGain, TransformNormBias, "vocab_layer_norm"),
         linear(LogitWeights, LogitBias, "vocab_projector"),
     ];
-    Names { prefixes: &["distilbert."], rows: &[ROWS], aliases: &[] }
+    TensorNames { prefixes: &["distilbert."], rows: &[ROWS], aliases: &[] }
 };
 
-pub(in crate::pretrained) const GPT2: Names = {
+pub(in crate::pretrained) const GPT2: TensorNames = {
     use TensorName::*;
-    const ROWS: &[Row] = &[
+    const ROWS: &[NamedTensors] = &[
         alone(Embedding, "wte"),
         alone(Positions, "wpe"),
         same(AttentionNormGain, AttentionNormBias, "h.{}.ln_1"),
@@ -111,12 +111,12 @@ pub(in crate::pretrained) const GPT2: Names = {
         same(FinalNormGain, FinalNormBias, "ln_f"),
         weights(LogitWeights, "lm_head"),
     ];
-    Names { prefixes: &["transformer."], rows: &[ROWS], aliases: &[] }
+    TensorNames { prefixes: &["transformer."], rows: &[ROWS], aliases: &[] }
 };
 
-pub(in crate::pretrained) const GPT_NEO: Names = {
+pub(in crate::pretrained) const GPT_NEO: TensorNames = {
     use TensorName::*;
-    const ROWS: &[Row] = &[
+    const ROWS: &[NamedTensors] = &[
         alone(Embedding, "wte"),
         alone(Positions, "wpe"),
         same(AttentionNormGain, AttentionNormBias, "h.{}.ln_1"),
@@ -130,11 +130,11 @@ pub(in crate::pretrained) const GPT_NEO: Names = {
         same(FinalNormGain, FinalNormBias, "ln_f"),
         weights(LogitWeights, "lm_head"),
     ];
-    Names { prefixes: &["transformer."], rows: &[ROWS], aliases: &[] }
+    TensorNames { prefixes: &["transformer."], rows: &[ROWS], aliases: &[] }
 };
 
 /// The names that the decoders of Llama's kind have alike.
-const DECODER: &[Row] = {
+const DECODER: &[NamedTensors] = {
     use TensorName::*;
     &[
         alone(Embedding, "embed_tokens"),
@@ -146,7 +146,7 @@ const DECODER: &[Row] = {
 };
 
 /// Each projection by itself.
-const SINGLE: &[Row] = {
+const SINGLE: &[NamedTensors] = {
     use TensorName::*;
     &[
         linear(QueryWeights, QueryBias, "layers.{}.self_attn.q_proj"),
@@ -160,7 +160,7 @@ const SINGLE: &[Row] = {
 };
 
 /// Norms before both branches.
-const BEFORE: &[Row] = {
+const BEFORE: &[NamedTensors] = {
     use TensorName::*;
     &[
         alone(AttentionNormGain, "layers.{}.input_layernorm"),
@@ -168,13 +168,13 @@ const BEFORE: &[Row] = {
     ]
 };
 
-pub(in crate::pretrained) const LLAMA: Names =
-    Names { prefixes: &["model."], rows: &[DECODER, SINGLE, BEFORE], aliases: &[] };
+pub(in crate::pretrained) const LLAMA: TensorNames =
+    TensorNames { prefixes: &["model."], rows: &[DECODER, SINGLE, BEFORE], aliases: &[] };
 
 /// Norms before both branches, and of what they add.
-pub(in crate::pretrained) const GEMMA2: Names = {
+pub(in crate::pretrained) const GEMMA2: TensorNames = {
     use TensorName::*;
-    const NORMS: &[Row] = &[
+    const NORMS: &[NamedTensors] = &[
         alone(AttentionNormGain, "layers.{}.input_layernorm"),
         alone(AttentionOutputNormGain, "layers.{}.post_attention_layernorm"),
         alone(ForwardNormGain, "layers.{}.pre_feedforward_layernorm"),
@@ -182,33 +182,37 @@ pub(in crate::pretrained) const GEMMA2: Names = {
     ];
     // Of the text's model beside one of pictures: as transformers 5 has it, and as the hub's files do.
     let prefixes = &["model.", "model.language_model.", "language_model.model."];
-    Names { prefixes, rows: &[DECODER, SINGLE, NORMS], aliases: &[("language_model.lm_head.weight", "lm_head.weight")] }
+    TensorNames {
+        prefixes,
+        rows: &[DECODER, SINGLE, NORMS],
+        aliases: &[("language_model.lm_head.weight", "lm_head.weight")],
+    }
 };
 
-pub(in crate::pretrained) const OLMO2: Names = {
+pub(in crate::pretrained) const OLMO2: TensorNames = {
     use TensorName::*;
-    const NORMS: &[Row] = &[
+    const NORMS: &[NamedTensors] = &[
         alone(AttentionOutputNormGain, "layers.{}.post_attention_layernorm"),
         alone(ForwardOutputNormGain, "layers.{}.post_feedforward_layernorm"),
     ];
-    Names { prefixes: &["model."], rows: &[DECODER, SINGLE, NORMS], aliases: &[] }
+    TensorNames { prefixes: &["model."], rows: &[DECODER, SINGLE, NORMS], aliases: &[] }
 };
 
-pub(in crate::pretrained) const PHI3: Names = {
+pub(in crate::pretrained) const PHI3: TensorNames = {
     use TensorName::*;
-    const STACKED: &[Row] = &[
+    const STACKED: &[NamedTensors] = &[
         row(QueryWeights, QueryBias, "layers.{}.self_attn.qkv_proj", Lies::Stacked),
         row(KeyWeights, KeyBias, "layers.{}.self_attn.qkv_proj", Lies::Stacked),
         row(ValueWeights, ValueBias, "layers.{}.self_attn.qkv_proj", Lies::Stacked),
         row(GateWeights, GateBias, "layers.{}.mlp.gate_up_proj", Lies::Stacked),
         row(HiddenWeights, HiddenBias, "layers.{}.mlp.gate_up_proj", Lies::Stacked),
     ];
-    Names { prefixes: &["model."], rows: &[DECODER, STACKED, BEFORE], aliases: &[] }
+    TensorNames { prefixes: &["model."], rows: &[DECODER, STACKED, BEFORE], aliases: &[] }
 };
 
-pub(in crate::pretrained) const GPT_NEOX: Names = {
+pub(in crate::pretrained) const GPT_NEOX: TensorNames = {
     use TensorName::*;
-    const ROWS: &[Row] = &[
+    const ROWS: &[NamedTensors] = &[
         alone(Embedding, "embed_in"),
         same(AttentionNormGain, AttentionNormBias, "layers.{}.input_layernorm"),
         row(QueryWeights, QueryBias, "layers.{}.attention.query_key_value", Lies::OfHeads(0)),
@@ -221,12 +225,12 @@ pub(in crate::pretrained) const GPT_NEOX: Names = {
         same(FinalNormGain, FinalNormBias, "final_layer_norm"),
         weights(LogitWeights, "embed_out"),
     ];
-    Names { prefixes: &["gpt_neox."], rows: &[ROWS], aliases: &[("lm_head.weight", "embed_out.weight")] }
+    TensorNames { prefixes: &["gpt_neox."], rows: &[ROWS], aliases: &[("lm_head.weight", "embed_out.weight")] }
 };
 
-pub(in crate::pretrained) const PHI: Names = {
+pub(in crate::pretrained) const PHI: TensorNames = {
     use TensorName::*;
-    const ROWS: &[Row] = &[
+    const ROWS: &[NamedTensors] = &[
         alone(Embedding, "embed_tokens"),
         same(AttentionNormGain, AttentionNormBias, "layers.{}.input_layernorm"),
         linear(QueryWeights, QueryBias, "layers.{}.self_attn.q_proj"),
@@ -238,12 +242,12 @@ pub(in crate::pretrained) const PHI: Names = {
         same(FinalNormGain, FinalNormBias, "final_layernorm"),
         linear(LogitWeights, LogitBias, "lm_head"),
     ];
-    Names { prefixes: &["model."], rows: &[ROWS], aliases: &[] }
+    TensorNames { prefixes: &["model."], rows: &[ROWS], aliases: &[] }
 };
 
-pub(in crate::pretrained) const MODERNBERT: Names = {
+pub(in crate::pretrained) const MODERNBERT: TensorNames = {
     use TensorName::*;
-    const ROWS: &[Row] = &[
+    const ROWS: &[NamedTensors] = &[
         alone(Embedding, "embeddings.tok_embeddings"),
         same(EmbeddingNormGain, EmbeddingNormBias, "embeddings.norm"),
         same(AttentionNormGain, AttentionNormBias, "layers.{}.attn_norm"),
@@ -260,12 +264,12 @@ pub(in crate::pretrained) const MODERNBERT: Names = {
         same(TransformNormGain, TransformNormBias, "head.norm"),
         linear(LogitWeights, LogitBias, "decoder"),
     ];
-    Names { prefixes: &["model."], rows: &[ROWS], aliases: &[] }
+    TensorNames { prefixes: &["model."], rows: &[ROWS], aliases: &[] }
 };
 
-pub(in crate::pretrained) const OPT: Names = {
+pub(in crate::pretrained) const OPT: TensorNames = {
     use TensorName::*;
-    const ROWS: &[Row] = &[
+    const ROWS: &[NamedTensors] = &[
         alone(Embedding, "embed_tokens"),
         alone(Positions, "embed_positions"),
         linear(QueryWeights, QueryBias, "layers.{}.self_attn.q_proj"),
@@ -279,5 +283,5 @@ pub(in crate::pretrained) const OPT: Names = {
         same(FinalNormGain, FinalNormBias, "final_layer_norm"),
         weights(LogitWeights, "lm_head"),
     ];
-    Names { prefixes: &["model.decoder.", "decoder."], rows: &[ROWS], aliases: &[] }
+    TensorNames { prefixes: &["model.decoder.", "decoder."], rows: &[ROWS], aliases: &[] }
 };

@@ -30,7 +30,7 @@ use sha2::{Digest, Sha256};
 
 use super::page::{Page, PageItem, Pictures};
 use super::trace::Config;
-use super::web_page::{self, Additions, Answer, Around, CHOSEN_THEME, section_id};
+use super::web_page::{self, Additions, CHOSEN_THEME, PageAnswer, PagesAround, section_id};
 use crate::explain::sentences::templates;
 use crate::view_model::axes::names;
 use crate::view_model::heads::HeadLabels;
@@ -86,7 +86,7 @@ pub fn write(
     glossary: Option<&Glossary>,
     to: impl Write,
 ) -> io::Result<bool> {
-    write_among(snapshot, answered, pictures, Around::alone(glossary), to)
+    write_among(snapshot, answered, pictures, PagesAround::alone(glossary), to)
 }
 
 /// Writes the page as one of several.
@@ -94,7 +94,7 @@ pub(super) fn write_among(
     snapshot: &Snapshot,
     answered: Option<&Snapshot>,
     pictures: &Pictures,
-    around: Around<'_>,
+    around: PagesAround<'_>,
     to: impl Write,
 ) -> io::Result<bool> {
     let Some(data) = data(snapshot) else {
@@ -148,14 +148,14 @@ fn is_asked(shown: &CellSnapshot) -> bool {
 }
 
 /// The model's answers to the predictions that the page's reader is yet to make.
-fn answers<'a>(snapshot: &Snapshot, revealed: &'a Snapshot) -> Vec<Answer<'a>> {
+fn answers<'a>(snapshot: &Snapshot, revealed: &'a Snapshot) -> Vec<PageAnswer<'a>> {
     let is_waiting = |id: &str| snapshot.notebook.cells.iter().any(|shown| *shown.cell.id == *id && is_asked(shown));
     let cells = Page::of(revealed).cells.into_iter().filter(|cell| is_waiting(cell.id));
     cells.filter_map(|cell| answer(cell.id, cell.items)).collect()
 }
 
 /// The answer that a revealed prediction says behind its choices.
-fn answer<'a>(cell: &'a str, items: Vec<PageItem<'a>>) -> Option<Answer<'a>> {
+fn answer<'a>(cell: &'a str, items: Vec<PageItem<'a>>) -> Option<PageAnswer<'a>> {
     let details = items.into_iter().find_map(|item| match item {
         PageItem::Details { items, .. } => Some(items),
         _ => None,
@@ -168,7 +168,7 @@ fn answer<'a>(cell: &'a str, items: Vec<PageItem<'a>>) -> Option<Answer<'a>> {
             item => said.push(item),
         }
     }
-    Some(Answer { cell, right: right?, said })
+    Some(PageAnswer { cell, right: right?, said })
 }
 
 /// Numbers of the vectors and the parameters together that a page holds: some 16 MB of text.

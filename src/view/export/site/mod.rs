@@ -1,22 +1,23 @@
 //! A course as a site: a front page and every lesson as a live page, in one folder. It needs no server and no connection:
 //! each link leads to a file beside, and the search runs in the reader's browser.
 
-mod front;
-
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use attune_core::kernel::notebook::snapshot::CellSnapshot;
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::course::{CourseFile, Heading};
-use attune_core::lesson::glossary::Glossary;
+use attune_core::lesson::glossary::{Glossary, Term};
 use attune_core::whole_file::{no_new_folder, write_folder};
+use serde::Serialize;
 
-use super::escaped;
-use super::links::Links;
-use super::live_page;
-use super::page::Pictures;
-use super::web_page::Around;
+use super::live_page::{self, unmarked};
+use super::markdown::{MarkdownPiece, Prose};
+use super::page::{Links, Pictures};
+use super::web_page::{PagesAround, head, markdown, section_id};
+use super::{escaped, plain};
+use crate::view_model::glossary::{told, words_of};
 use crate::view_model::pictures::Sketch;
 
 /// Bytes of all pages together, which are kept in memory until every one is there.
@@ -107,12 +108,12 @@ impl Site {
         pictures: &Pictures,
     ) -> Result<(), SiteFault> {
         let way = self.way(self.pages.len());
-        let around = Around { glossary: self.glossary.as_ref(), links: &self.links, way: &way };
+        let around = PagesAround { glossary: self.glossary.as_ref(), links: &self.links, way: &way };
         let mut html = Vec::new();
         let is_live =
             live_page::write_among(snapshot, answered, pictures, around, &mut html).map_err(SiteFault::Write)?;
         let html = String::from_utf8(html).map_err(|why| SiteFault::Write(io::Error::other(why)))?;
-        let texts = front::texts(snapshot);
+        let texts = texts(snapshot);
         self.pages.push(LessonPage { html, sketch: Sketch::of_snapshot(snapshot), texts, is_live });
         let bytes: usize = self.pages.iter().map(|page| page.html.len()).sum();
         if bytes > BYTES_MAX { Err(SiteFault::Large) } else { Ok(()) }
@@ -135,7 +136,7 @@ impl Site {
     /// # Errors
     /// If it cannot be written.
     pub fn write(self) -> Result<String, SiteFault> {
-        let front = front::page(&self);
+        let front = front_page(&self);
         let pages = self.headings.iter().zip(self.pages);
         let mut files: Vec<(String, Vec<u8>)> =
             pages.map(|(heading, page)| (Links::file(&heading.id), page.html.into_bytes())).collect();
@@ -148,4 +149,144 @@ impl Site {
         let noun = if count == 1 { "lesson" } else { "lessons" };
         Ok(format!("{}: a front page and {count} {noun}, {mb:.1} MB", self.folder.display()))
     }
+}
+
+const SEARCH: &str = include_str!("search.js");
+const STYLE: &str = include_str!("style.css");
+/// Colours of groups; further groups begin again.
+const HUES: usize = 8;
+
+/// The front page: a card for each lesson with its opening picture, the glossary, and a search through titles, texts and terms.
+fn front_page(site: &Site) -> String {
+    let mut text = head("attune: the course", &live_page::policy(SEARCH), &format!("{}{STYLE}", *live_page::FONTS));
+    text.push_str(
+        "<main class=\"course\">\n<h1>Self-attention, lesson by lesson</h1>\n\
+         <p>Each lesson is a page with a working model in it. The model runs in this browser; nothing is sent anywhere.</p>\n\
+         <p id=\"search-row\" hidden><label>Search the course <input id=\"search\" type=\"search\"></label> \
+         <small id=\"told\" role=\"status\"></small></p>\n<ol id=\"found\"></ol>\n",
+    );
+    if site.glossary.is_some() {
+        text.push_str("<p>Terms are explained in the <a href=\"#glossary\">glossary</a>.</p>\n");
+    }
+    text.push_str("<h2>Lessons</h2>\n<ol class=\"cards\">\n");
+    site.headings.iter().zip(&site.pages).for_each(|(heading, page)| card(site, heading, page, &mut text));
+    text.push_str("</ol>\n");
+    if let Some(glossary) = &site.glossary {
+        text.push_str("<h2 id=\"glossary\">Glossary</h2>\n<dl>\n");
+        in_order(glossary).into_iter().for_each(|term| entry(site, term, &mut text));
+        text.push_str("</dl>\n");
+    }
+    // An entry is words and addresses, and so always JSON.
+    let index = unmarked(&serde_json::to_string(&index(site)).unwrap_or_default());
+    let _ = write!(
+        text,
+        "</main>\n<script type=\"application/json\" id=\"attune-index\">{index}</script>\n<script>{SEARCH}</script>\n\
+         </body>\n</html>\n"
+    );
+    text
+}
+
+fn card(site: &Site, heading: &Heading, page: &LessonPage, text: &mut String) {
+    let number = heading.number.map_or(String::new(), |number| format!("{number}. "));
+    let (file, title) = (Links::file(&heading.id), escaped(&heading.title));
+    let picture = page.sketch.as_ref().map_or(String::new(), svg);
+    let summary = escaped(heading.summary.as_deref().unwrap_or_default());
+    let minutes = heading.minutes.map_or(String::new(), |minutes| format!("{minutes} min · "));
+    let mb = page.html.len() as f64 / MB;
+    let still = if page.is_live { "" } else { " · text and pictures; the model runs in attune" };
+    let builds_on: Vec<String> = heading.builds_on.iter().filter_map(|id| link_to(site, id)).collect();
+    let builds_on =
+        if builds_on.is_empty() { String::new() } else { format!("<br>Builds on {}", builds_on.join(", ")) };
+    let _ = writeln!(
+        text,
+        "<li>{picture}<h3><a href=\"{file}\">{number}{title}</a></h3><p>{summary}</p>\
+         <p><small>{minutes}{mb:.1} MB{still}{builds_on}</small></p></li>"
+    );
+}
+
+/// A link to the lesson with this id, if the site has it.
+fn link_to(site: &Site, id: &str) -> Option<String> {
+    let (file, heading) = (site.links.lesson(id)?, site.headings.iter().find(|heading| heading.id == id)?);
+    Some(format!("<a href=\"{file}\">{}</a>", escaped(&heading.title)))
+}
+
+/// The terms by their names.
+fn in_order(glossary: &Glossary) -> Vec<&Term> {
+    let mut terms: Vec<&Term> = glossary.terms().iter().collect();
+    terms.sort_by_cached_key(|term| term.name.to_lowercase());
+    terms
+}
+
+fn entry(site: &Site, term: &Term, text: &mut String) {
+    let from = link_to(site, &term.lesson).map_or(String::new(), |link| format!("<p><small>From {link}</small></p>"));
+    let (id, name, meaning) = (Links::anchor(term), escaped(&term.name), markdown(&term.meaning, &site.links));
+    let _ = writeln!(text, "<div class=\"term-entry\" id=\"{id}\"><dt>{name}</dt><dd>{meaning}{from}</dd></div>");
+}
+
+/// An entry of the search.
+#[derive(Serialize)]
+struct SearchEntry {
+    title: String,
+    href: String,
+    text: String,
+}
+
+fn index(site: &Site) -> Vec<SearchEntry> {
+    let mut all = Vec::new();
+    for (heading, page) in site.headings.iter().zip(&site.pages) {
+        let (title, file) = (plain(&heading.title), Links::file(&heading.id));
+        let summary = plain(heading.summary.as_deref().unwrap_or_default());
+        all.push(SearchEntry { title: title.clone(), href: file.clone(), text: summary });
+        let text = |(id, text): &(String, String)| SearchEntry {
+            title: title.clone(),
+            href: format!("{file}#{id}"),
+            text: text.clone(),
+        };
+        all.extend(page.texts.iter().map(text));
+    }
+    let terms = site.glossary.iter().flat_map(in_order);
+    all.extend(terms.map(|term| SearchEntry {
+        title: plain(&term.spellings().collect::<Vec<_>>().join(", ")),
+        href: format!("#{}", Links::anchor(term)),
+        text: plain(&told(term)),
+    }));
+    all
+}
+
+/// The texts of a lesson, each with the id of its section.
+fn texts(snapshot: &Snapshot) -> Vec<(String, String)> {
+    let texts = snapshot.notebook.cells.iter().filter(|shown| shown.cell.is_text());
+    let words = |shown: &CellSnapshot| {
+        let prose = Prose::of(&shown.cell.text, shown.live.as_ref());
+        words_of(prose.pieces(Links::NONE).filter_map(|piece| match piece {
+            MarkdownPiece::Event(event) => Some(event),
+            MarkdownPiece::Picture { .. } => None,
+        }))
+    };
+    texts.map(|shown| (section_id(&shown.cell.id), words(shown))).collect()
+}
+
+/// The lesson's opening picture, as its card on the home screen has it.
+fn svg(sketch: &Sketch) -> String {
+    const DOT: f32 = 0.018;
+    const END: f32 = 0.04;
+    let mut text = String::from("<svg viewBox=\"-1.9 -1.15 3.8 2.3\" aria-hidden=\"true\">");
+    for ([x, y], group) in &sketch.dots {
+        let class = group.map_or(String::new(), |group| format!(" class=\"g{}\"", group % HUES));
+        let _ = write!(text, "<circle cx=\"{x:.3}\" cy=\"{:.3}\" r=\"{DOT}\"{class}/>", -y);
+    }
+    for step in &sketch.moves {
+        let ([x, y], [to_x, to_y]) = (step.start, step.end);
+        let (y, to_y) = (-y, -to_y);
+        let _ = write!(
+            text,
+            "<line x1=\"{x:.3}\" y1=\"{y:.3}\" x2=\"{to_x:.3}\" y2=\"{to_y:.3}\"/>\
+             <circle class=\"end\" cx=\"{to_x:.3}\" cy=\"{to_y:.3}\" r=\"{END}\"/>"
+        );
+    }
+    for (name, [x, y], group) in &sketch.crowds {
+        let _ = write!(text, "<text class=\"g{}\" x=\"{x:.3}\" y=\"{:.3}\">{}</text>", group % HUES, -y, escaped(name));
+    }
+    text.push_str("</svg>");
+    text
 }

@@ -11,14 +11,14 @@ use std::io::{self, Write};
 
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::glossary::Glossary;
-use attune_engine::code::editor::highlight::{Kind, highlight};
+use attune_engine::code::editor::highlight::{SpanKind, highlight};
 use data_encoding::BASE64;
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Tag, TagEnd, html};
 
 use super::figures::{plot_svg, ranking_html, table_html};
-use super::links::Links;
-use super::markdown::{Piece, Prose, shown};
-use super::page::{Code, Page, PageItem, PageSlider, Pictures, Stage, StagePicture};
+use super::markdown::{MarkdownPiece, Prose, shown};
+use super::page::Links;
+use super::page::{Code, Page, PageItem, PageSlider, Pictures, StageCell, StagePicture};
 use super::{escaped, plain};
 use crate::view_model::glossary::told;
 use crate::view_model::output::{OutputModel, short};
@@ -48,14 +48,14 @@ const OUTLINE_LEVEL_MAX: usize = 3;
 
 /// Pages around a page, and the glossary that they share.
 #[derive(Clone, Copy)]
-pub(super) struct Around<'a> {
+pub(super) struct PagesAround<'a> {
     pub glossary: Option<&'a Glossary>,
     pub links: &'a Links,
     /// Markup above the page, with links to the pages before and after it.
     pub way: &'a str,
 }
 
-impl<'a> Around<'a> {
+impl<'a> PagesAround<'a> {
     /// A page that is one file and leads to no other.
     pub fn alone(glossary: Option<&'a Glossary>) -> Self {
         Self { glossary, links: Links::NONE, way: "" }
@@ -70,7 +70,7 @@ pub(super) struct Additions<'a> {
     pub before: &'a str,
     pub after: &'a str,
     /// Answers to predictions, which a script reveals.
-    pub answers: Vec<Answer<'a>>,
+    pub answers: Vec<PageAnswer<'a>>,
 }
 
 impl Default for Additions<'_> {
@@ -80,7 +80,7 @@ impl Default for Additions<'_> {
 }
 
 /// The model's answer to a prediction.
-pub(super) struct Answer<'a> {
+pub(super) struct PageAnswer<'a> {
     pub cell: &'a str,
     /// Index into the choices.
     pub right: usize,
@@ -89,7 +89,7 @@ pub(super) struct Answer<'a> {
 
 /// A text of a lesson as markup, without its pictures and live values.
 pub(super) fn markdown(source: &str, links: &Links) -> String {
-    let mut terms = Terms { around: Around { links, ..Around::alone(None) }, explained: HashSet::new() };
+    let mut terms = Terms { around: PagesAround { links, ..PagesAround::alone(None) }, explained: HashSet::new() };
     markdown_html(&Prose::of(source, None), &Pictures::default(), &mut terms, None)
 }
 
@@ -98,14 +98,14 @@ pub(super) fn markdown(source: &str, links: &Links) -> String {
 /// # Errors
 /// If it cannot be written.
 pub fn write(snapshot: &Snapshot, pictures: &Pictures, glossary: Option<&Glossary>, to: impl Write) -> io::Result<()> {
-    write_with(snapshot, pictures, Around::alone(glossary), &Additions::default(), to)
+    write_with(snapshot, pictures, PagesAround::alone(glossary), &Additions::default(), to)
 }
 
 /// Writes the notebook with what a live page has besides.
 pub(super) fn write_with(
     snapshot: &Snapshot,
     pictures: &Pictures,
-    around: Around<'_>,
+    around: PagesAround<'_>,
     additions: &Additions<'_>,
     mut to: impl Write,
 ) -> io::Result<()> {
@@ -162,13 +162,13 @@ pub(super) fn head(title: &str, policy: &str, style: &str) -> String {
 }
 
 /// One heading needs no outline.
-fn outline(headings: &[Heading]) -> String {
+fn outline(headings: &[OutlineLine]) -> String {
     let shown = || headings.iter().filter(|heading| heading.level <= OUTLINE_LEVEL_MAX);
     if shown().count() < 2 {
         return String::new();
     }
     let mut text = String::from("<nav aria-label=\"Outline\"><ol>");
-    for Heading { level, id, text: name } in shown() {
+    for OutlineLine { level, id, text: name } in shown() {
         let _ = write!(text, "<li class=\"level-{level}\"><a href=\"#{id}\">{}</a></li>", escaped(name));
     }
     text.push_str("</ol></nav>\n");
@@ -177,7 +177,7 @@ fn outline(headings: &[Heading]) -> String {
 
 struct Body<'a> {
     text: String,
-    outline: Vec<Heading>,
+    outline: Vec<OutlineLine>,
     pictures: &'a Pictures,
     terms: Terms<'a>,
 }
@@ -240,7 +240,7 @@ impl Body<'_> {
         self.text.push_str("</div>");
     }
 
-    fn stage(&mut self, cell: &str, stage: &Stage<'_>) {
+    fn stage(&mut self, cell: &str, stage: &StageCell<'_>) {
         self.text.push_str("<figure>");
         match self.pictures.stage(cell) {
             Some(picture) => self.picture(picture, &escaped(&stage.tell_picture())),
@@ -322,7 +322,7 @@ pub fn output_html(output: &OutputModel, pictures: &Pictures) -> String {
 
 /// A line of the outline.
 #[derive(Clone)]
-pub struct Heading {
+pub struct OutlineLine {
     pub level: usize,
     pub id: String,
     pub text: String,
@@ -333,7 +333,7 @@ fn markdown_html(
     prose: &Prose,
     pictures: &Pictures,
     terms: &mut Terms<'_>,
-    outline: Option<&mut Vec<Heading>>,
+    outline: Option<&mut Vec<OutlineLine>>,
 ) -> String {
     let links = terms.around.links;
     let mut markup = Markup {
@@ -349,8 +349,8 @@ fn markdown_html(
     };
     for piece in prose.pieces(links) {
         match piece {
-            Piece::Event(event) => markup.take(event),
-            Piece::Picture { url, alt } => markup.picture(&url, &alt),
+            MarkdownPiece::Event(event) => markup.take(event),
+            MarkdownPiece::Picture { url, alt } => markup.picture(&url, &alt),
         }
     }
     markup.say_words();
@@ -362,13 +362,13 @@ fn markdown_html(
 struct Markup<'a, 't, 'e> {
     pictures: &'a Pictures,
     terms: &'a mut Terms<'t>,
-    outline: Option<&'a mut Vec<Heading>>,
+    outline: Option<&'a mut Vec<OutlineLine>>,
     events: Vec<Event<'e>>,
     /// Words of the paragraph so far: a term may continue on the next line.
     words: String,
     /// The language and the text of a block of code.
     code: Option<(CowStr<'e>, String)>,
-    heading: Option<Heading>,
+    heading: Option<OutlineLine>,
     is_in_link: bool,
     is_emphasis: bool,
 }
@@ -462,7 +462,8 @@ impl<'e> Markup<'_, '_, 'e> {
     fn open_heading(&mut self, level: HeadingLevel) {
         // Only what the outline leads to needs an id.
         let id = self.outline.as_ref().map(|outline| format!("section-{}", outline.len() + 1));
-        self.heading = Some(Heading { level: level as usize, id: id.clone().unwrap_or_default(), text: String::new() });
+        self.heading =
+            Some(OutlineLine { level: level as usize, id: id.clone().unwrap_or_default(), text: String::new() });
         let id = id.map(Into::into);
         self.push(Event::Start(Tag::Heading { level, id, classes: Vec::new(), attrs: Vec::new() }));
     }
@@ -510,19 +511,19 @@ fn spans(source: &str) -> String {
     text
 }
 
-fn class(kind: Kind) -> Option<&'static str> {
+fn class(kind: SpanKind) -> Option<&'static str> {
     match kind {
-        Kind::Keyword => Some("k"),
-        Kind::Number => Some("n"),
-        Kind::Text => Some("s"),
-        Kind::Comment => Some("c"),
-        Kind::Operator => Some("o"),
-        Kind::Name | Kind::Bracket | Kind::Unmatched => None,
+        SpanKind::Keyword => Some("k"),
+        SpanKind::Number => Some("n"),
+        SpanKind::Text => Some("s"),
+        SpanKind::Comment => Some("c"),
+        SpanKind::Operator => Some("o"),
+        SpanKind::Name | SpanKind::Bracket | SpanKind::Unmatched => None,
     }
 }
 
 struct Terms<'a> {
-    around: Around<'a>,
+    around: PagesAround<'a>,
     /// Terms that this cell has explained already.
     pub explained: HashSet<usize>,
 }
@@ -530,7 +531,7 @@ struct Terms<'a> {
 impl Terms<'_> {
     /// Text as markup, if it names a term that the cell has not explained yet.
     pub fn markup(&mut self, text: &str) -> Option<String> {
-        let Around { glossary, links, .. } = self.around;
+        let PagesAround { glossary, links, .. } = self.around;
         let glossary = glossary?;
         let mut markup = String::new();
         let mut end = 0;

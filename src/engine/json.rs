@@ -1,16 +1,17 @@
-//! Numbers within JSON, exactly: for `#[serde(with = "…")]` on `f32` and `f64`.
+//! Forms of values in JSON, for `#[serde(with = "…")]`: numbers exactly ([`number`], [`numbers`]), shared values
+//! ([`shared`], [`maybe_shared`]), and lists that are read up to a bound ([`beginning`]).
 //!
 //! JSON has neither NaN nor infinity, and `serde_json` writes both as `null`. Here they are the strings
 //! `"NaN"`, `"inf"` and `"-inf"`; a finite number is a number, in its shortest exact form.
 //!
 //! ```
-//! use attune_engine::numbers;
+//! use attune_engine::json;
 //!
 //! #[derive(serde::Serialize, serde::Deserialize)]
 //! struct Weights {
-//!     #[serde(with = "numbers::one")]
+//!     #[serde(with = "json::number")]
 //!     bias: f32,
-//!     #[serde(with = "numbers::many")]
+//!     #[serde(with = "json::numbers")]
 //!     entries: Vec<f64>,
 //! }
 //!
@@ -20,8 +21,9 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
-use serde::de::{Error, SeqAccess, Visitor};
+use serde::de::{Error, IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// `f32` and `f64`.
@@ -143,19 +145,15 @@ impl<'de, R: Real> Deserialize<'de> for Number<R> {
 }
 
 /// For an `f32` or an `f64`.
-pub mod one {
+pub mod number {
     use super::{Deserialize, Deserializer, Number, Real, Serialize, Serializer};
 
-    /// As the module says.
-    ///
     /// # Errors
     /// The serializer's own.
     pub fn serialize<R: Real, S: Serializer>(number: &R, serializer: S) -> Result<S::Ok, S::Error> {
         Number(*number).serialize(serializer)
     }
 
-    /// As the module says.
-    ///
     /// # Errors
     /// If something else stands there.
     pub fn deserialize<'de, R: Real, D: Deserializer<'de>>(deserializer: D) -> Result<R, D::Error> {
@@ -167,15 +165,13 @@ pub mod one {
 ///
 /// A short one is a list of numbers. A long one is a string, `f32:` or `f64:` and the Base64 of its
 /// little-endian bytes: less than half as long, many times as fast, and exact to the bits of a NaN.
-pub mod many {
+pub mod numbers {
     use super::{Deserializer, Error, Many, Number, PhantomData, Real, Serializer};
     use data_encoding::BASE64;
 
     /// The longest array that is a list: what a person may want to read in the file.
     pub const LISTED_MAX: usize = 64;
 
-    /// As the module says.
-    ///
     /// # Errors
     /// The serializer's own.
     pub fn serialize<R: Real, S: Serializer>(numbers: &[R], serializer: S) -> Result<S::Ok, S::Error> {
@@ -189,8 +185,6 @@ pub mod many {
         serializer.serialize_str(&text)
     }
 
-    /// As the module says.
-    ///
     /// # Errors
     /// If something else stands there.
     pub fn deserialize<'de, R: Real, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<R>, D::Error> {
@@ -222,6 +216,85 @@ impl<'de, R: Real> Visitor<'de> for Many<R> {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Vec<R>, E> {
-        many::decode(text)
+        numbers::decode(text)
     }
+}
+
+/// For an `Arc`: it is written as what it holds. Serde's own way, its feature `rc`, would be on for every crate of the tree.
+pub mod shared {
+    use super::{Arc, Deserialize, Deserializer, Serialize, Serializer};
+
+    /// # Errors
+    /// If the serializer fails.
+    pub fn serialize<T: ?Sized + Serialize, S: Serializer>(shared: &Arc<T>, serializer: S) -> Result<S::Ok, S::Error> {
+        (**shared).serialize(serializer)
+    }
+
+    /// # Errors
+    /// If the data is not of this type.
+    pub fn deserialize<'de, T: ?Sized, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<T>, D::Error>
+    where
+        Box<T>: Deserialize<'de>,
+    {
+        Box::deserialize(deserializer).map(Arc::from)
+    }
+}
+
+/// For an `Arc` that may be absent.
+pub mod maybe_shared {
+    use super::{Arc, Deserialize, Deserializer, Serialize, Serializer};
+
+    /// # Errors
+    /// If the serializer fails.
+    pub fn serialize<T, S>(shared: &Option<Arc<T>>, serializer: S) -> Result<S::Ok, S::Error>
+    where
+        T: ?Sized + Serialize,
+        S: Serializer,
+    {
+        shared.as_deref().serialize(serializer)
+    }
+
+    /// # Errors
+    /// If the data is not of this type.
+    pub fn deserialize<'de, T: ?Sized, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Arc<T>>, D::Error>
+    where
+        Box<T>: Deserialize<'de>,
+    {
+        Option::<Box<T>>::deserialize(deserializer).map(|shared| shared.map(Arc::from))
+    }
+}
+
+/// Reads at most `MOST` items of a list, for `#[serde(deserialize_with = "…")]`; those that are left may be anything. A file
+/// that somebody sends can have millions of small items, which take more memory than they take room in it.
+///
+/// # Errors
+/// If it is no list, or one of its first items is none of the kind.
+pub fn beginning<'de, const MOST: usize, D, T>(list: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    struct Beginning<const MOST: usize, T>(PhantomData<T>);
+
+    impl<'de, const MOST: usize, T: Deserialize<'de>> Visitor<'de> for Beginning<MOST, T> {
+        type Value = Vec<T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
+            let mut items = Vec::new();
+            while items.len() < MOST {
+                match list.next_element()? {
+                    Some(item) => items.push(item),
+                    None => return Ok(items),
+                }
+            }
+            while list.next_element::<IgnoredAny>()?.is_some() {}
+            Ok(items)
+        }
+    }
+
+    list.deserialize_seq(Beginning::<MOST, T>(PhantomData))
 }

@@ -22,7 +22,9 @@ const CELLS: &str =
     r#"Text(id: "links", md: "See [the other](attune:lesson/first), [none](attune:lesson/gone) and an embedding."),"#;
 
 fn named(id: &str) -> CourseFile {
-    let heading = Heading { id: id.to_owned(), title: format!("The <{id}>"), ..Heading::of(&NOTEBOOK_RUN.lesson) };
+    let chapter = (id == "links").then(|| "Links & texts".to_owned());
+    let heading =
+        Heading { id: id.to_owned(), title: format!("The <{id}>"), chapter, ..Heading::of(&NOTEBOOK_RUN.lesson) };
     CourseFile { path: format!("{id}.ron").into(), heading: Ok(heading) }
 }
 
@@ -100,6 +102,8 @@ fn every_link_leads_to_a_page_and_an_id_and_nothing_is_loaded() {
     assert!(!links.iter().any(|(_, href)| href.contains("gone")), "{links:?}");
     let (front, text) = (&pages[1].1, &pages[3].1);
     assert!(front.contains("The &lt;first&gt;") && !front.contains("The <first"), "a title is text");
+    let chapters: Vec<&str> = front.split("<h2").skip(1).filter_map(|rest| rest.split(['>', '<']).nth(1)).collect();
+    assert_eq!(chapters, ["Lessons", "Links &amp; texts", "Glossary"]);
     assert!(front.contains("the model runs in attune") && text.contains("The model is not in this page"));
     assert!(!text.contains("<script"), "a page without a model runs nothing");
 }

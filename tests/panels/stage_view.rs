@@ -306,17 +306,23 @@ fn wild() -> Vec<(&'static str, StageModel)> {
     ]
 }
 
+/// Some pretrained models carry the first token so far that nothing else would be seen.
 #[test]
-fn home_has_room_for_the_places_between_the_layers() {
-    let on_the_way = [0.1, -2.4, 0.3];
-    let mut walked = token(0, "way", [-1.0, 0.2, 0.0], [1.0, 0.2, 0.0]);
-    walked.between = vec![on_the_way];
-    let model = model(vec![word("one", [1.0, 0.0, 0.0])], vec![walked]);
+fn home_has_room_for_the_tokens_of_a_layer_but_not_for_a_first_one_that_is_far_away() {
+    let tokens =
+        vec![token(0, "first", [9.0, 0.0, 0.0], [9.0, 0.0, 0.0]), token(1, "way", [-1.0, 0.2, 0.0], [0.1, -2.4, 0.3])];
+    let mut model = model(vec![word("one", [1.0, 0.0, 0.0])], tokens);
+    model.hides_table = true;
+    model.shares.layer = Some(0);
     let mut rig = CameraRig::default();
     let size = Vec2::new(SIZE.x, SIZE.y);
     rig.fit_now(extent(&model), size);
-    let seen = rig.view(size).project(Vec3::from(scaled(&model, on_the_way))).expect("in front").at;
-    assert!(seen.cmpge(Vec2::ZERO).all() && seen.cmple(size).all(), "{seen} of {size}");
+    let is_seen = |at| {
+        let seen = rig.view(size).project(Vec3::from(scaled(&model, at))).expect("in front").at;
+        seen.cmpge(Vec2::ZERO).all() && seen.cmple(size).all()
+    };
+    let [first, way] = [&model.tokens[0], &model.tokens[1]];
+    assert!(is_seen(way.start) && is_seen(way.end) && !is_seen(first.end));
 }
 
 /// A chosen head's layer is the one that the words are about, also where no layer is walked through.

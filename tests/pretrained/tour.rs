@@ -327,6 +327,8 @@ fn check(folder: &Path) -> Vec<String> {
     check_senses(&mut kernel, &tour);
     check_answer(&mut kernel, &tour);
     let cells = cells(&tour);
+    let answers = cells[0].cell.text.lines().find(|line| line.starts_with("| answers |")).expect("a row");
+    assert_eq!(answers.contains("no readout"), !lesson.static_embedding.guesses_words(), "{answers}");
     for shown in &cells {
         let faults: Vec<_> =
             shown.live.iter().flat_map(|live| live.values.iter().flat_map(|values| values.faults())).collect();

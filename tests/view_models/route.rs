@@ -50,19 +50,6 @@ fn moved_by(snapshot: &Snapshot, head: usize, query: usize) -> f32 {
 }
 
 #[test]
-fn the_picture_has_room_for_every_place_of_the_way() {
-    for (name, snapshot) in shapes() {
-        let (route, stage) = (route(&snapshot), StageModel::of(&snapshot).expect("a space"));
-        let sources = snapshot.model.as_ref().expect("a model").architecture.source_blocks.len();
-        for token in &stage.tokens {
-            let ways = (sources..route.layers.len()).map(|layer| route.way(token.position, layer).expect("a layer"));
-            let between: Vec<_> = ways.skip(1).map(|(from, _)| from).collect();
-            assert_eq!(token.between, between, "{name}");
-        }
-    }
-}
-
-#[test]
 fn the_walk_follows_the_word_that_moves_most_and_the_head_that_moves_it_most() {
     for (name, snapshot) in shapes() {
         let (route, model) = (route(&snapshot), snapshot.model.as_ref().expect("a model"));

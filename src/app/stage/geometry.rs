@@ -187,9 +187,15 @@ fn word_point(
     Instance { start: at, end: at, color, size, kind }
 }
 
+/// Tokens that step back behind others are as small as words.
+pub fn token_radius(shown: Visibility) -> f32 {
+    if shown == Visibility::Faded { WORD_RADIUS } else { TOKEN_RADIUS }
+}
+
 fn token_point(model: &StageModel, token: &TokenPoint, shown: Visibility, palette: &Palette) -> Instance {
     let color = shade(palette, palette.token(token.group), shown);
-    Instance { start: scaled(model, token.start), end: scaled(model, token.end), color, size: TOKEN_RADIUS, kind: DISC }
+    let (start, end) = (scaled(model, token.start), scaled(model, token.end));
+    Instance { start, end, color, size: token_radius(shown), kind: DISC }
 }
 
 /// The static place of a word in pieces, which is none of the table's.
@@ -221,16 +227,18 @@ fn old_ghost(model: &StageModel, ghost: &GhostPoint, palette: &Palette) -> Insta
     Instance { start, end, color, size: WORD_RADIUS, kind: DOTTED }
 }
 
-/// The points that the picture is about: all tokens, before attention, between its layers and after it, and the words of
-/// groups; all words, where there are none of these, or where they are a cloud.
+/// The points that the picture is about: all tokens, before and after attention or the layer that is shown, and the words
+/// of groups; all words, where there are none of these, or where they are a cloud.
 pub fn extent(model: &StageModel) -> Content {
     if is_cloud(model) {
         return Content::ball(1.0);
     }
     let grouped = if model.hides_table { &[] } else { model.words.grouped() };
     let named = grouped.iter().chain(&model.in_sentence).map(|&word| model.words[word].at);
-    let tokens = model.tokens.iter().chain(&model.second);
-    let tokens = tokens.flat_map(|token| [token.start, token.end].into_iter().chain(token.between.iter().copied()));
+    // Between the layers of some pretrained models the first token is so far away that nothing else would be seen.
+    let is_far = |token: &&TokenPoint| model.hides_table && model.is_of_layer() && token.position == 0;
+    let tokens = model.tokens.iter().filter(|token| !is_far(token)).chain(&model.second);
+    let tokens = tokens.flat_map(|token| [token.start, token.end]);
     let placed = |at: [f32; 3]| has_place(at).then(|| Vec3::from(scaled(model, at)));
     let about: Vec<Vec3> = named.chain(tokens).filter_map(placed).collect();
     if about.is_empty() {

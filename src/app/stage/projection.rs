@@ -13,7 +13,9 @@ use egui::{Color32, Pos2, Rect};
 
 use super::camera::{Pose, half_height};
 use super::canvas::{self, Candidate, PointIndex};
-use super::geometry::{LEAST_RADIUS, QUIET_RADIUS, TOKEN_RADIUS, WORD_RADIUS, axis_end, is_quiet, scaled, shade};
+use super::geometry::{
+    LEAST_RADIUS, QUIET_RADIUS, TOKEN_RADIUS, WORD_RADIUS, axis_end, is_quiet, scaled, shade, token_radius,
+};
 use super::labels::Priority;
 use crate::app::theme::Palette;
 use crate::app::ui_state::search::{Emphasis, Hit, Visibility};
@@ -247,7 +249,7 @@ impl<'a> ProjectedScene<'a> {
                 let shown = emphasis.token(position);
                 // Beside chosen words the others of the sentence give way.
                 let priority = if shown == Visibility::Faded { Priority::QuietToken } else { Priority::Token };
-                (shown, TOKEN_RADIUS, priority)
+                (shown, token_radius(shown), priority)
             }
         };
         if shown == Visibility::Hidden {
@@ -335,7 +337,7 @@ impl<'a> ProjectedScene<'a> {
     }
 
     /// Squares along the lines that names keep off: the chosen axes, the arrows of the walk and its lines to the keys, or else
-    /// the moves of the lit words. `walked` is how far the walk is.
+    /// the moves of the lit words, and the arrows to goals. `walked` is how far the walk is.
     pub fn lines(&self, walked: f32) -> Vec<Rect> {
         const SIDE: f32 = 5.0;
         const APART: f32 = 8.0;
@@ -360,6 +362,8 @@ impl<'a> ProjectedScene<'a> {
                 keys.filter_map(|key| Some([place(walk.key_side, key)?, place(walk.query_side, walk.focus.query)?])),
             );
         }
+        let goals = emphasis.goals.iter().filter(|_| self.time > 0.0);
+        lines.extend(goals.filter_map(|goal| Some([model.tokens.get(goal.token)?.end, goal.to])));
         let chosen = model.axes.iter().enumerate().filter(|(_, axis)| axis.ends.is_some());
         lines.extend(chosen.map(|(axis, _)| {
             let end = axis_end(axis).map(|x| x * model.radius);

@@ -170,14 +170,9 @@ impl StageState {
         is_there.then_some(Walked { walk: model, path, mix: self.mix.as_deref() })
     }
 
-    /// The points whose reach the camera has room for: all the way's; of points on their way to another basis, where they
-    /// will be.
+    /// The points whose reach the camera has room for; of points on their way to another basis, where they will be.
     pub fn points_of_camera(&self) -> Option<&Arc<StageModel>> {
-        match (&self.glide, self.shown_layer) {
-            (Some(glide), _) => Some(glide.goal()),
-            (None, Some(_)) => self.whole.as_ref(),
-            (None, None) => self.points.as_ref(),
-        }
+        self.glide.as_ref().map_or(self.points.as_ref(), |glide| Some(glide.goal()))
     }
 
     /// The walk's word and head where the learner chose none, and the layer that they are in.

@@ -385,8 +385,7 @@ fn said_ui(
             (step.name().to_owned(), format!("{} ", place.replace(' ', "\u{a0}").replace(",\u{a0}", ", ")))
         }
     };
-    let hint =
-        "Click a word to follow it on its way. Without a click, Space follows the word that this lesson is about.";
+    let hint = "Click a word, and Space follows it step by step.";
     let hint = if passed == Some(0.0) { FROM_THE_TABLE } else { hint };
     let of_step = walk.filter(|_| passed != Some(0.0)).map_or(hint, |walk| &walk.step(step).said);
     let said = about.as_deref().filter(|_| passed != Some(0.0)).unwrap_or(of_step);

@@ -607,12 +607,7 @@ impl StageModel {
             .enumerate()
             .map(|(position, of)| {
                 let [start, end] = [of.stops.first(), of.stops.last()].map(|at| at.copied().unwrap_or_default());
-                let between = of.stops.get(1..of.stops.len().saturating_sub(1)).unwrap_or_default();
-                TokenPoint {
-                    group: senses.hue(of.sense),
-                    between: between.to_vec(),
-                    ..TokenPoint::moving(of.label.clone(), position, start, end)
-                }
+                TokenPoint { group: senses.hue(of.sense), ..TokenPoint::moving(of.label.clone(), position, start, end) }
             })
             .collect();
         let wanted = senses.word.to_lowercase();

@@ -84,8 +84,6 @@ pub struct TokenPoint {
     pub end: [f32; 3],
     /// Contextual position with the trained weights: where `end` was before weights were turned.
     pub trained_end: [f32; 3],
-    /// Its places between the layers, which the picture has room for.
-    pub between: Vec<[f32; 3]>,
     /// A piece that no letter of the text asked for: `[CLS]`.
     pub is_added: bool,
     /// The pieces that it stands for, and the text of the first of them.
@@ -111,7 +109,6 @@ impl TokenPoint {
             start,
             end,
             trained_end: end,
-            between: Vec::new(),
             is_added: false,
             pieces: 1,
             first_piece: None,
@@ -219,19 +216,24 @@ impl StageModel {
     /// Attention moves a point, with the weights in use or with the trained ones. Until there are points, it may.
     pub fn has_moves(&self) -> bool {
         let tokens = || self.tokens.iter().chain(&self.second);
-        let is_moved = |token: &TokenPoint| {
-            let ends = [token.end, token.trained_end];
-            ends.iter().chain(&token.between).any(|at| *at != token.static_at)
-        };
+        let is_moved = |token: &TokenPoint| [token.end, token.trained_end].iter().any(|at| *at != token.static_at);
         tokens().next().is_none() || tokens().any(is_moved)
     }
 
-    /// Another sentence is shown than before, or what was changed in this one is as trained again.
+    /// Another sentence is shown than before, what was changed in this one is as trained again, or all layers are shown
+    /// after one of them.
     pub fn rests_after(&self, before: &StageModel) -> bool {
         let texts = |model: &StageModel| -> Vec<String> {
             model.tokens.iter().chain(&model.second).map(|token| token.text.clone()).collect()
         };
-        texts(self) != texts(before) || (before.is_changed() && !self.is_changed())
+        texts(self) != texts(before)
+            || (before.is_changed() && !self.is_changed())
+            || (before.is_of_layer() && !self.is_of_layer())
+    }
+
+    /// Whether the points show their way through one layer, and not through all.
+    pub fn is_of_layer(&self) -> bool {
+        self.shares.layer.is_some()
     }
 
     /// A weight or an intervention moves a token.
@@ -266,20 +268,11 @@ impl StageModel {
             false => space.at_end.as_ref().map_or(words.reach(), |_| space.reach()),
         };
         let is_new_space = snapshot.model.as_ref().is_some_and(|model| !model.recipe.has_space_of(&Recipe::default()));
-        let sources = snapshot.model.as_ref().map_or(0, |model| model.architecture.source_blocks.len());
-        let points = |sentence: &SentenceSnapshot| {
-            let mut tokens = token_points(space, sentence, sources);
-            // The axes are chosen without it, and in some models it goes so far that nothing else would be seen.
-            if let Some(first) = tokens.first_mut().filter(|_| is_read) {
-                first.between.clear();
-            }
-            tokens
-        };
         Some(StageModel {
             words,
             in_sentence,
-            tokens: sentence.map_or_else(Vec::new, points),
-            second: second.map_or_else(Vec::new, |second| points(&second.other)),
+            tokens: sentence.map_or_else(Vec::new, |sentence| token_points(space, sentence)),
+            second: second.map_or_else(Vec::new, |second| token_points(space, &second.other)),
             sense_word: None,
             shared: second.map_or_else(Vec::new, Pair::least_alike_first),
             groups: snapshot.lesson.groups.iter().map(|group| group.name.clone()).collect(),
@@ -308,16 +301,14 @@ pub fn picture_of_retrained(space: &StaticSpace) -> &'static str {
     }
 }
 
-/// The tokens of a sentence; its first blocks, so many, are those of the source.
-fn token_points(space: &StaticSpace, sentence: &SentenceSnapshot, sources: usize) -> Vec<TokenPoint> {
+/// The tokens of a sentence.
+fn token_points(space: &StaticSpace, sentence: &SentenceSnapshot) -> Vec<TokenPoint> {
     let texts: Vec<&str> = sentence.tokens.iter().map(|t| t.text.as_str()).collect();
-    let between = |token: usize| sentence.moves.iter().skip(sources + 1).map(|moves| moves.rest(token)).collect();
     let point = |(i, token): (usize, &Token)| TokenPoint {
         occurrence: occurrence(&texts, i),
         group: token.word.and_then(|word| space.group_of[word]),
         word: token.word,
         trained_end: row3(&sentence.trained_end, i),
-        between: between(i),
         is_added: sentence.tokens[i].piece.as_ref().is_some_and(|piece| piece.is_added),
         static_nearest: nearest(&space.vocabulary, &sentence.static_neighbours[i]),
         contextual_nearest: nearest(&space.vocabulary, &sentence.contextual_neighbours[i]),

@@ -22,7 +22,8 @@ use crate::kernel::tour::{
 pub fn cells(model: &LessonModel, findings: &Findings) -> Vec<TourCell> {
     let architecture = &model.training.trainer().model.architecture;
     let Findings { turned, sinks, heads, parting, answered } = findings;
-    let parts = TourCell { markdown: parts(architecture, model.words.len()), speaks_of: None };
+    let has_readout = model.pretrained.as_ref().is_none_or(|read| read.has_head);
+    let parts = TourCell { markdown: parts(architecture, model.words.len(), has_readout), speaks_of: None };
     let layers = architecture.blocks.len();
     let sections = [
         turned.as_ref().map(|found| cell(found, words_that_turn(found))),
@@ -40,13 +41,13 @@ fn cell<T>(found: &FoundText<T>, markdown: String) -> TourCell {
 }
 
 /// Parts of the model: its layer as formulas, and a row for each form.
-fn parts(architecture: &Architecture, vocabulary: usize) -> String {
+fn parts(architecture: &Architecture, vocabulary: usize, has_readout: bool) -> String {
     let blocks = &architecture.blocks;
     let whose = if blocks.iter().all(|other| *other == blocks[0]) { "Each layer" } else { "The first layer" };
     let row = |(part, words, lesson): (&str, String, &str)| {
         format!("| {part} | {words} | [{}](attune:lesson/{lesson}) |", title(lesson))
     };
-    let rows: Vec<String> = forms(architecture, vocabulary).into_iter().map(row).collect();
+    let rows: Vec<String> = forms(architecture, vocabulary, has_readout).into_iter().map(row).collect();
     format!(
         "## What it is made of\n\n{whose} turns the vector $x$ of every token into $y$:\n\n{}\n\n| part | here | \
          lesson |\n|---|---|---|\n{}",
@@ -56,7 +57,11 @@ fn parts(architecture: &Architecture, vocabulary: usize) -> String {
 }
 
 /// The forms of the model, each with the lesson that teaches it.
-fn forms(architecture: &Architecture, vocabulary: usize) -> Vec<(&'static str, String, &'static str)> {
+fn forms(
+    architecture: &Architecture,
+    vocabulary: usize,
+    has_readout: bool,
+) -> Vec<(&'static str, String, &'static str)> {
     let Architecture { width, max_tokens, blocks, .. } = architecture;
     let block = &blocks[0];
     let attention = &block.attention;
@@ -95,7 +100,8 @@ fn forms(architecture: &Architecture, vocabulary: usize) -> Vec<(&'static str, S
     let forward = block.feed_forward.map(forward);
     let taught = if block.gated { "now" } else { "block" };
     rows.extend(forward.map(|words| ("feed-forward part", words, taught)));
-    rows.push(("answers", readout(architecture.readout).to_owned(), "next_word"));
+    let answers = if has_readout { readout(architecture.readout) } else { "none: the model has no readout" };
+    rows.push(("answers", answers.to_owned(), "next_word"));
     rows
 }
 

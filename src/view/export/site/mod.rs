@@ -168,9 +168,13 @@ fn front_page(site: &Site) -> String {
     if site.glossary.is_some() {
         text.push_str("<p>Terms are explained in the <a href=\"#glossary\">glossary</a>.</p>\n");
     }
-    text.push_str("<h2>Lessons</h2>\n<ol class=\"cards\">\n");
-    site.headings.iter().zip(&site.pages).for_each(|(heading, page)| card(site, heading, page, &mut text));
-    text.push_str("</ol>\n");
+    let lessons: Vec<_> = site.headings.iter().zip(&site.pages).collect();
+    for chapter in lessons.chunk_by(|_, (next, _)| next.chapter.is_none()) {
+        let title = chapter[0].0.chapter.as_deref().unwrap_or("Lessons");
+        let _ = write!(text, "<h2>{}</h2>\n<ol class=\"cards\">\n", escaped(title));
+        chapter.iter().for_each(|(heading, page)| card(site, heading, page, &mut text));
+        text.push_str("</ol>\n");
+    }
     if let Some(glossary) = &site.glossary {
         text.push_str("<h2 id=\"glossary\">Glossary</h2>\n<dl>\n");
         in_order(glossary).into_iter().for_each(|term| entry(site, term, &mut text));

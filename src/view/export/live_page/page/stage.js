@@ -245,7 +245,7 @@ const Stage = (() => {
           position: token.position,
           label: token.label,
           color: isLitToken(token) ? color : Colors.faint(color),
-          radius: TOKEN_RADIUS * at.scale,
+          radius: (isLitToken(token) ? TOKEN_RADIUS : WORD_RADIUS) * at.scale,
           priority: token.position === state.query ? 0 : isLitToken(token) ? 1 : 3,
         });
       }
